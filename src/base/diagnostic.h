@@ -1,0 +1,56 @@
+// Diagnostics: what was observed, the rule, a hint. Several a run; the same object prints as text and as JSON, so that
+// a person, an editor and a repair loop read one thing.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+
+namespace solstice {
+
+enum class Severity { kError, kWarning, kNote };
+
+// Bytes [begin, end) of the source text.
+struct Span {
+  int begin = 0;
+  int end = 0;
+};
+
+struct Label {
+  Span span;
+  std::string message;
+};
+
+struct Diagnostic {
+  std::string code;          // "E002", "W017", "E101"
+  Severity severity = Severity::kError;
+  std::string message;       // lower case, code in backticks
+  Span span;
+  std::vector<Label> labels; // further places
+  std::string hint;          // what to do
+  std::string fix;           // replacement text for `span`, where one is certain
+};
+
+class Diagnostics {
+ public:
+  Diagnostic& error(std::string code, Span span, std::string message, std::string hint = "");
+  Diagnostic& warning(std::string code, Span span, std::string message, std::string hint = "");
+  void add(Diagnostic diagnostic) { all_.push_back(std::move(diagnostic)); }
+  const std::vector<Diagnostic>& all() const { return all_; }
+  bool has_errors() const;
+  size_t size() const { return all_.size(); }
+
+ private:
+  std::vector<Diagnostic> all_;
+};
+
+// `file:line:column: error[E002]: message`, the source line with carets, `hint: ...`.
+std::string render_text(const Diagnostics& diagnostics, std::string_view source, std::string_view file);
+Json render_json(const Diagnostics& diagnostics, std::string_view source, std::string_view file);
+
+// The candidate closest to `name` by edit distance, "" if none is close.
+std::string closest(std::string_view name, const std::vector<std::string>& candidates);
+
+}  // namespace solstice

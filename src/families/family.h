@@ -1,0 +1,87 @@
+// A kernel family: what it matches, its knobs, legality, cost model and generator. One folder a family:
+// families/NAME/NAME.cpp defines `extern const Family solstice_families_NAME;` and the build's table lists it.
+//
+// A family never decides what is computed: it reads a kernel's equations (ir::Program, ir::Kernel) and emits CUDA
+// source and launch steps that compute them. Everything it needs to know of the machine is in Context.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/diagnostic.h"
+#include "base/result.h"
+#include "base/units.h"
+#include "ir/program.h"
+#include "machine/machine.h"
+#include "record/plan.h"
+
+namespace solstice::families {
+
+// One knob as data: it drives checking, `--help`, the documentation and the search space.
+struct KnobSpec {
+  std::string name;
+  std::string type;                  // "size", "int", "name", "bool", "string", "tuple"
+  std::vector<std::string> values;   // legal values as text; empty: described by `range`
+  std::string range;                 // "1..8", "multiples of 64"
+  std::string otherwise;             // value when the knob is not written ("auto": the family chooses)
+  std::string help;
+};
+
+struct Context {
+  const ir::Program& program;
+  const machine::Machine& machine;
+  std::string numerics = "reference";  // reference | high | medium
+  bool frozen = false;                 // weights may be packed once, at load
+};
+
+struct Match {
+  bool ok = false;
+  std::string reason;  // why not: names the equation and what the family wants
+};
+
+// Time by the family's model, with what bounds it; `terms` are the model's addends, for reports.
+struct Cost {
+  Seconds time;
+  std::string bound;   // "memory", "tensor", "simt", "latency"
+  Bytes traffic;
+  Flops work;
+  std::vector<std::pair<std::string, Seconds>> terms;
+};
+
+// One translation unit for NVRTC. `source` includes headers of kernels/ by their path below it.
+struct Source {
+  std::string name;                    // becomes the plan's module name
+  std::string code;
+  std::vector<std::string> options;    // beyond the standard ones
+};
+
+// What a kernel becomes: sources, steps in order, and the workspace they need. Buffers of the program's own tensors
+// are named as the tensors; workspace is prefixed with the kernel's name ("up.planes").
+struct Emission {
+  std::vector<Source> sources;
+  std::vector<Step> steps;
+  std::vector<PlanBuffer> workspace;
+};
+
+struct Family {
+  std::string_view name;
+  std::string_view help;
+  bool available = true;                          // false: declared, with its knobs; compiling answers "not yet"
+  std::vector<KnobSpec> (*knobs)() = nullptr;
+  Match (*match)(const ir::Program&, const ir::Kernel&) = nullptr;
+  // Rules beyond knob types (codes E101 and up), each with the nearest legal value.
+  void (*check)(const Context&, const ir::Kernel&, Diagnostics&) = nullptr;
+  Result<Cost> (*cost)(const Context&, const ir::Kernel&) = nullptr;
+  // Settings worth trying for this kernel, best first by the cost model, all legal.
+  Result<std::vector<ir::Knobs>> (*propose)(const Context&, const ir::Kernel&) = nullptr;
+  Result<Emission> (*generate)(const Context&, const ir::Kernel&) = nullptr;
+};
+
+const std::vector<const Family*>& all_families();      // generated table
+const Family* find_family(std::string_view name);
+
+// Names, types and values of a clause against the family's table (E101 unknown knob, E102 bad value).
+void check_knobs(const Family& family, const ir::Kernel& kernel, Diagnostics& diagnostics);
+
+}  // namespace solstice::families
