@@ -1,0 +1,48 @@
+"""Names and sizes of tensors as the records write them."""
+
+from __future__ import annotations
+
+from typing import Any, Iterable
+
+import torch
+
+DTYPE_NAMES = {
+    torch.float64: "f64",
+    torch.float32: "f32",
+    torch.float16: "f16",
+    torch.bfloat16: "bf16",
+    torch.int64: "i64",
+    torch.int32: "i32",
+    torch.int16: "i16",
+    torch.int8: "i8",
+    torch.uint8: "u8",
+    torch.bool: "b1",
+    torch.complex64: "c64",
+    torch.complex128: "c128",
+}
+DTYPES = {name: dtype for dtype, name in DTYPE_NAMES.items()}
+
+
+def dtype_name(dtype: torch.dtype) -> str:
+    """Short name; a dtype without one (float8, quantised) keeps PyTorch's, so that nothing is invented."""
+    return DTYPE_NAMES.get(dtype, str(dtype))
+
+
+def logical_bytes(tensors: Iterable[torch.Tensor]) -> int:
+    return sum(t.numel() * t.element_size() for t in tensors)
+
+
+def module_tensors(module: torch.nn.Module) -> list[torch.Tensor]:
+    return [*module.parameters(), *module.buffers()]
+
+
+def leaves(tree: Any) -> list[Any]:
+    return torch.utils._pytree.tree_leaves(tree)
+
+
+def tensor_leaves(tree: Any) -> list[torch.Tensor]:
+    return [leaf for leaf in leaves(tree) if isinstance(leaf, torch.Tensor)]
+
+
+def map_tensors(function: Any, tree: Any) -> Any:
+    return torch.utils._pytree.tree_map_only(torch.Tensor, function, tree)

@@ -1,0 +1,22 @@
+"""From a live module to a `solstice.graph` record."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Optional, Sequence
+
+if TYPE_CHECKING:
+    from ..loading import Subject
+
+
+def trace(subject: "Subject", decompose: Sequence[str] = (), blob_dir: Optional[str] = None) -> dict[str, Any]:
+    """The graph of `subject.module` as its constructor left it. Runs no kernel of the module."""
+    import torch
+
+    from .export import export_functional, fake_inputs
+    from .graph import graph_json
+
+    torch.manual_seed(0)
+    args, kwargs = fake_inputs(subject.inputs)
+    program, producer = export_functional(subject.module, args, kwargs, decompose)
+    display = {str(subject.path.resolve()): str(subject.path), str(subject.path): str(subject.path)} if subject.path else {}
+    return graph_json(program, subject.module, {**producer, "weights": subject.weights}, display, blob_dir)

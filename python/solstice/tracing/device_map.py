@@ -1,0 +1,36 @@
+"""Lets a module that says `cuda` be built and traced on the host.
+
+Tracing always happens on the CPU: it needs no CUDA context, so the worker can still fork, and the
+functional graph is the same. Only the Python API is mapped; values that live on a GPU already are
+left alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+
+def _is_cuda(value: Any) -> bool:
+    if isinstance(value, torch.device):
+        return value.type == "cuda"
+    return isinstance(value, str) and (value == "cuda" or value.startswith("cuda:"))
+
+
+def _host(value: Any) -> Any:
+    return torch.device("cpu") if _is_cuda(value) else value
+
+
+class CudaToCpu(TorchFunctionMode):
+    """Within it, `device="cuda"`, `.to("cuda")` and `.cuda()` mean the CPU."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if func is torch.Tensor.cuda:
+            return args[0]
+        if func is torch.Tensor.to or "device" in kwargs:
+            args = tuple(_host(a) for a in args)
+            kwargs = {k: _host(v) for k, v in kwargs.items()}
+        return func(*args, **kwargs)

@@ -1,0 +1,116 @@
+"""`torch.export` with the repairs that a faithful graph needs.
+
+Promises: functional ATen with composites kept; mutations explicit; every node with its module path
+and source line. What cannot be traced faithfully is refused with the line that is to blame.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any, Iterator, Sequence
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+from ..errors import OracleError, first_line, input_error, is_out_of_memory, environment_error, user_location
+from . import instance_norm, python_state
+from .device_map import CudaToCpu
+from .rnn_shapes import recurrent_shapes
+from .sources import all_frames
+
+
+@contextlib.contextmanager
+def _repairs() -> Iterator[None]:
+    with recurrent_shapes(), instance_norm.explicit_running_stats(), all_frames(), CudaToCpu():
+        yield
+
+
+def export_functional(module: torch.nn.Module, args: tuple, kwargs: dict, decompose: Sequence[str] = ()) -> tuple[Any, dict]:
+    """The exported program and how it was made (`mode`, `level`, `notes`)."""
+    table = _decompositions(decompose)
+    before = python_state.snapshot(module)
+    notes: list[str] = []
+    with _repairs():
+        program, mode = _export(module, args, kwargs, notes)
+        _refuse_python_state(module, before)
+        program = program.run_decompositions({})
+        if table:
+            program = program.run_decompositions(table)
+    _refuse_hidden_mutations(program)
+    return program, {"mode": mode, "level": "functional", "notes": notes}
+
+
+def _export(module: torch.nn.Module, args: tuple, kwargs: dict, notes: list[str]) -> tuple[Any, str]:
+    try:
+        return torch.export.export(module, args, kwargs, strict=False), "nonstrict"
+    except Exception as error:
+        first = error
+        notes.append(f"nonstrict: {first_line(error, 200)}")
+    try:
+        return torch.export.export(module, args, kwargs, strict=True), "strict"
+    except Exception as error:
+        notes.append(f"strict: {first_line(error, 200)}")
+    _refuse_failing_forward(module, args, kwargs)
+    raise input_error("trace.not_exportable", f"the module cannot be traced: {first_line(first)}",
+                      hint="`forward` must not branch on tensor values, or leave PyTorch; it stays in PyTorch as it is",
+                      **user_location(first)) from first
+
+
+def _refuse_failing_forward(module: torch.nn.Module, args: tuple, kwargs: dict) -> None:
+    """Tells wrong shapes and plain bugs in `forward` from code that merely cannot be traced."""
+    mode = torch._guards.detect_fake_mode(args) or FakeTensorMode(allow_non_fake_inputs=True)
+    try:
+        with torch.no_grad(), mode:
+            module(*args, **kwargs)
+    except (torch._subclasses.fake_tensor.UnsupportedFakeTensorException,
+            torch.fx.experimental.symbolic_shapes.GuardOnDataDependentSymNode):
+        return  # the tracer's limits, not the module's
+    except Exception as error:
+        if is_out_of_memory(error):
+            raise environment_error("trace.out_of_memory", f"tracing needs more memory: {first_line(error)}") from error
+        raise input_error("trace.forward_failed",
+                          f"`forward` fails on the example inputs: {first_line(error)}",
+                          hint="check the shapes and dtypes that `get_inputs()` returns", **user_location(error)) from error
+
+
+def _refuse_python_state(module: torch.nn.Module, before: dict) -> None:
+    changed = python_state.changes(before, python_state.snapshot(module))
+    if changed:
+        raise input_error("trace.python_state", f"`forward` changes Python attributes: {'; '.join(changed[:5])}",
+                          hint="keep such state in a registered buffer")
+
+
+def _refuse_hidden_mutations(program: Any) -> None:
+    for node in program.graph.nodes:
+        if node.op == "call_function" and instance_norm.hides_a_mutation(node):
+            raise input_error("trace.hidden_mutation",
+                              f"`{node.name}` writes running statistics that its schema hides",
+                              hint="call torch.nn.functional.instance_norm, or a module, instead of torch.instance_norm")
+
+
+def _decompositions(names: Sequence[str]) -> dict:
+    """Only the named operators; everything else stays whole."""
+    if not names:
+        return {}
+    table = torch.export.default_decompositions()
+    by_name = {str(op): op for op in table}
+    chosen = {}
+    for name in names:
+        op = by_name.get(name)
+        if op is None:
+            raise input_error("trace.no_decomposition", f"PyTorch has no decomposition for `{name}`")
+        chosen[op] = table[op]
+    return chosen
+
+
+def fake_inputs(make: Any) -> tuple[tuple, dict]:
+    """Example inputs without storage, so that their size does not matter.
+
+    A maker that reads values (`.item()`, numpy) runs for real.
+    """
+    try:
+        with FakeTensorMode(allow_non_fake_inputs=True), CudaToCpu():
+            return make()
+    except OracleError:
+        with CudaToCpu():
+            return make()

@@ -1,0 +1,170 @@
+"""One graph's nodes as JSON: every argument named by the operator's schema, defaults filled in,
+results numbered, `getitem` folded away."""
+
+from __future__ import annotations
+
+import operator
+import re
+from typing import Any, Optional
+
+import torch
+from torch.fx import GraphModule, Node
+
+from ..errors import internal_error
+from .sources import SourceTable
+from .values import SYMBOLIC, SCALARS, literal, tensor_meta
+
+# The name under which loading.py imports FILE.py; shown as FILE.
+_USER_MODULE = re.compile(r"^solstice_user_(.*)_[0-9a-f]{8}\.")
+_DRAWS = torch.Tag.nondeterministic_seeded
+
+
+class ModuleTable:
+    """Paths and types of the modules that the nodes belong to, in order of appearance."""
+
+    def __init__(self) -> None:
+        self.types: dict[str, str] = {}
+
+    def innermost(self, stack: dict) -> str:
+        for path, cls in stack.values():
+            name = cls if isinstance(cls, str) else f"{cls.__module__}.{cls.__qualname__}"
+            self.types.setdefault(path, _USER_MODULE.sub(r"\1.", name))
+        return next(reversed(stack.values()))[0]
+
+
+class NodeWriter:
+    """Writes the nodes of one `GraphModule`. `value_id` names the values that outputs refer to."""
+
+    def __init__(self, graph: GraphModule, sources: SourceTable, modules: ModuleTable) -> None:
+        self._nodes = [n for n in graph.graph.nodes]
+        self._sources = sources
+        self._modules = modules
+        self._results: dict[Node, str] = {}
+        self._read: dict[Node, set[int]] = {}
+        for node in self._nodes:
+            if _is_result_access(node):
+                producer, index = node.args
+                self._results[node] = f"{producer.name}.{index}"
+                self._read.setdefault(producer, set()).add(index)
+
+    def write(self) -> list[dict[str, Any]]:
+        skipped = ("placeholder", "output", "get_attr")
+        return [self._node(n) for n in self._nodes if n.op not in skipped and n not in self._results]
+
+    def value_id(self, node: Node) -> str:
+        return self._results.get(node, node.name)
+
+    def _node(self, node: Node) -> dict[str, Any]:
+        if node.op != "call_function":
+            raise internal_error("trace.node_kind", f"unexpected `{node.op}` node `{node.name}` in an exported graph")
+        record: dict[str, Any] = {"id": node.name, **self._call(node), "outs": self._outs(node)}
+        stack = node.meta.get("nn_module_stack")
+        if stack:
+            record["module"] = self._modules.innermost(stack)
+        where = self._sources.location(node.meta.get("stack_trace"))
+        if where:
+            record["src"] = where
+        return record
+
+    def _call(self, node: Node) -> dict[str, Any]:
+        target = node.target
+        if isinstance(target, torch._ops.OpOverload):
+            return self._operator(node, target)
+        prefix = "hop" if isinstance(target, torch._ops.HigherOrderOperator) else "py"
+        name = target.name() if prefix == "hop" else getattr(target, "__name__", str(target))
+        positional = {str(i): self._argument(a) for i, a in enumerate(node.args)}
+        return {"op": f"{prefix}.{name}", "args": {**positional, **{k: self._argument(v) for k, v in node.kwargs.items()}}}
+
+    def _operator(self, node: Node, target: Any) -> dict[str, Any]:
+        schema = target._schema
+        values = _bind(node, schema)
+        call: dict[str, Any] = {"op": str(target), "args": {k: self._argument(v) for k, v in values.items()}}
+        if _DRAWS in target.tags and _really_draws(values):
+            call["rng"] = True
+        writes = [a.name for a in schema.arguments if a.alias_info is not None and a.alias_info.is_write]
+        if writes:
+            call["mutates"] = writes
+        views = _viewed_arguments(schema)
+        if views:
+            call["view_of"] = views
+        return call
+
+    def _argument(self, value: Any) -> Any:
+        if isinstance(value, Node):
+            return self._reference(value)
+        if isinstance(value, (list, tuple)):
+            return [self._argument(v) for v in value]
+        if isinstance(value, dict):
+            return {"dict": {str(k): self._argument(v) for k, v in value.items()}}
+        return literal(value)
+
+    def _reference(self, node: Node) -> dict[str, Any]:
+        if node.op == "get_attr":
+            return {"graph": str(node.target)}
+        kind = "n" if isinstance(node.meta.get("val"), SCALARS) else "t"
+        return {kind: self.value_id(node)}
+
+    def _outs(self, node: Node) -> list[Optional[dict[str, Any]]]:
+        value = node.meta.get("val")
+        if isinstance(value, (tuple, list)):
+            # A user other than getitem takes the whole tuple.
+            whole = any(not _is_result_access(u) for u in node.users)
+            read = self._read.get(node, set())
+            return [_out(f"{node.name}.{i}", v, whole or i in read) for i, v in enumerate(value)]
+        return [] if value is None else [_out(node.name, value, bool(node.users))]
+
+
+def _out(id: str, value: Any, used: bool) -> Optional[dict[str, Any]]:
+    if value is None:
+        return None
+    meta = tensor_meta(value) if isinstance(value, torch.Tensor) else {"scalar": type(value).__name__}
+    return {"id": id, **meta, "used": used}
+
+
+def _is_result_access(node: Node) -> bool:
+    return (
+        node.op == "call_function"
+        and node.target is operator.getitem
+        and isinstance(node.args[0], Node)
+        and isinstance(node.args[0].meta.get("val"), (tuple, list))
+    )
+
+
+def _bind(node: Node, schema: Any) -> dict[str, Any]:
+    values = {}
+    for position, argument in enumerate(schema.arguments):
+        if position < len(node.args):
+            values[argument.name] = node.args[position]
+        elif argument.name in node.kwargs:
+            values[argument.name] = node.kwargs[argument.name]
+        elif argument.has_default_value():
+            values[argument.name] = argument.default_value
+        else:
+            raise internal_error("trace.missing_argument", f"`{schema.name}`: no value for `{argument.name}`")
+    return values
+
+
+def _really_draws(values: dict[str, Any]) -> bool:
+    """The tag alone is wrong: attention, LSTM and GRU carry it although their dropout is off."""
+    off = any(values.get(name) == 0 for name in ("p", "dropout", "dropout_p") if name in values)
+    return not off and values.get("train") is not False
+
+
+def _viewed_arguments(schema: Any) -> list[str]:
+    names = []
+    for result in schema.returns:
+        if result.alias_info is None:
+            continue
+        for argument in schema.arguments:
+            if argument.alias_info is not None and argument.alias_info.before_set & result.alias_info.before_set:
+                names.append(argument.name)
+    return names
+
+
+def has_unbacked_extent(node: Node) -> bool:
+    from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
+
+    value = node.meta.get("val")
+    tensors = [v for v in (value if isinstance(value, (tuple, list)) else [value]) if isinstance(v, torch.Tensor)]
+    extents = [n for t in tensors for n in (*t.shape, *t.stride()) if isinstance(n, SYMBOLIC)]
+    return any(free_unbacked_symbols(n) for n in extents)
