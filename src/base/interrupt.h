@@ -1,0 +1,9 @@
+// Ctrl-C and SIGTERM as a flag: long loops look at it, stop, and keep what they have. A second signal ends at once.
+#pragma once
+
+namespace solstice {
+
+void catch_interrupts();  // once, in main
+bool interrupted();
+
+}  // namespace solstice

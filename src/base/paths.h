@@ -1,0 +1,39 @@
+// Where the program finds its own data, and where it keeps what outlives a run.
+//
+// Data (kernels/, machines/, python/, examples/) lies in the source tree during development and beside the binary in a
+// bundle. Both are found the same way: the nearest folder above the running executable that holds kernels/ and
+// machines/. SOLSTICE_ROOT overrides it.
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace solstice {
+
+// The running executable, symbolic links resolved. Error process_failed where /proc is not mounted.
+Result<std::filesystem::path> executable_path();
+
+// A program that is built beside this one ("solstice-runner", "libsolstice_rt.so"): in the executable's folder, or in
+// bin/ and lib/ of a folder above it, so that tests find it too. Error not_found, naming where it was looked for.
+Result<std::filesystem::path> companion(std::string_view name);
+
+// The folder with kernels/ and machines/; not_found names the way out (SOLSTICE_ROOT).
+Result<std::filesystem::path> data_root();
+Result<std::filesystem::path> data_folder(std::string_view name);  // below data_root(); not_found where it is missing
+
+// SOLSTICE_CACHE, else XDG_CACHE_HOME/solstice, else ~/.cache/solstice: may be deleted at any time.
+Result<std::filesystem::path> cache_folder();
+
+// SOLSTICE_HOME, else XDG_DATA_HOME/solstice, else ~/.local/share/solstice: runs and their artifacts.
+Result<std::filesystem::path> home_folder();
+
+// The Python that runs the oracle: SOLSTICE_PYTHON, else .venv/bin/python of data_root(), else python3 on PATH.
+// Whether it has PyTorch is for the caller to find out. Error no_python.
+Result<std::filesystem::path> python_path();
+
+// An executable on PATH; not_found.
+Result<std::filesystem::path> find_program(std::string_view name);
+
+}  // namespace solstice

@@ -1,0 +1,171 @@
+// The report of a run (schema solstice.report/1): what report.json holds and report.md shows. All times are seconds.
+// Predicted and measured values never share a field: a row with `predicted` came from a model.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "record/fields.h"
+#include "record/run.h"
+
+namespace solstice {
+
+// A median with its interval. `clock_hz` is the SM clock seen while it was taken, 0 where it was not read.
+struct Measured {
+  Seconds median;
+  Seconds low;
+  Seconds high;
+  int samples = 0;
+  Hertz clock;
+  static auto fields() {
+    return std::make_tuple(field("median", &Measured::median, "seconds"), optional_field("low", &Measured::low, "interval"),
+                           optional_field("high", &Measured::high, "interval"),
+                           optional_field("samples", &Measured::samples, "repetitions"),
+                           optional_field("clock_hz", &Measured::clock, "SM clock while measuring"));
+  }
+};
+
+// One addend of a bound and the equation that causes it.
+struct BoundTerm {
+  std::string name;      // "dram", "tensor fp16", "simt", "launch"
+  Seconds time;
+  std::string cause;     // equation or tensor
+  static auto fields() {
+    return std::make_tuple(field("name", &BoundTerm::name, "unit or resource"), field("time", &BoundTerm::time, "seconds"),
+                           optional_field("cause", &BoundTerm::cause, "equation or tensor behind it"));
+  }
+};
+
+struct Bound {
+  std::string name;      // "io", "work", "practical"
+  std::string meaning;   // what no program can beat, or what good ones reach
+  Seconds time;
+  std::vector<BoundTerm> terms;
+  static auto fields() {
+    return std::make_tuple(field("name", &Bound::name, "io, work or practical"),
+                           optional_field("meaning", &Bound::meaning, "what it bounds"),
+                           field("time", &Bound::time, "seconds"), field("terms", &Bound::terms, "what it is made of"));
+  }
+};
+
+// Error of one result against the float64 oracle, worst over seeds and input families.
+struct ErrorRow {
+  std::string output;
+  std::string who;           // "PyTorch eager", "winner"
+  double normwise = 0;
+  double elementwise = 0;
+  double normwise_limit = 0;     // 0: none applies (PyTorch's own row)
+  double elementwise_limit = 0;
+  std::string worst;             // input family and seed of the worst case
+  static auto fields() {
+    return std::make_tuple(field("output", &ErrorRow::output, "tensor"), field("who", &ErrorRow::who, "whose result"),
+                           field("normwise", &ErrorRow::normwise, "||x - o|| / ||o||"),
+                           field("elementwise", &ErrorRow::elementwise, "max |x - o| / scale"),
+                           optional_field("normwise_limit", &ErrorRow::normwise_limit, "0: none"),
+                           optional_field("elementwise_limit", &ErrorRow::elementwise_limit, "0: none"),
+                           optional_field("worst", &ErrorRow::worst, "input family and seed of the worst case"));
+  }
+};
+
+// An opponent: PyTorch eager, eager with TF32 allowed, torch.compile.
+struct Baseline {
+  std::string name;
+  std::optional<Measured> time;
+  std::string note;     // accuracy class, or why it was not measured
+  static auto fields() {
+    return std::make_tuple(field("name", &Baseline::name, "opponent"), optional_field("time", &Baseline::time, "measured"),
+                           optional_field("note", &Baseline::note, "accuracy, or why not measured"));
+  }
+};
+
+struct CandidateRow {
+  int trial = 0;
+  std::string what;
+  std::string state;
+  std::optional<Seconds> predicted;
+  std::optional<Measured> time;
+  std::string note;
+  static auto fields() {
+    return std::make_tuple(field("trial", &CandidateRow::trial, "number in the run"),
+                           field("what", &CandidateRow::what, "schedule in one line"),
+                           field("state", &CandidateRow::state, "how far it came"),
+                           optional_field("predicted", &CandidateRow::predicted, "seconds by the cost model"),
+                           optional_field("time", &CandidateRow::time, "kernels' span"),
+                           optional_field("note", &CandidateRow::note, "why it went no further"));
+  }
+};
+
+// ModelNew.forward against Model.forward in one Python process; beside it the kernels alone, as the judge timed them.
+struct Headline {
+  std::optional<Measured> original;
+  std::optional<Measured> replacement;
+  double speedup = 0;           // 0: none was measured
+  double speedup_low = 0;
+  double speedup_high = 0;
+  std::optional<Measured> kernels;
+  std::string agreement;        // why the two timers differ by more than 5 %, "" where they agree
+  static auto fields() {
+    return std::make_tuple(optional_field("original", &Headline::original, "Model.forward"),
+                           optional_field("replacement", &Headline::replacement, "ModelNew.forward"),
+                           optional_field("speedup", &Headline::speedup, "ratio of medians, 0: none"),
+                           optional_field("speedup_low", &Headline::speedup_low, "interval"),
+                           optional_field("speedup_high", &Headline::speedup_high, "interval"),
+                           optional_field("kernels", &Headline::kernels, "the winner's kernels alone"),
+                           optional_field("agreement", &Headline::agreement, "why the timers differ"));
+  }
+};
+
+struct Report {
+  static constexpr const char* kSchema = "solstice.report/1";
+  std::string run;
+  std::string problem;
+  std::string file;
+  RunOutcome outcome = RunOutcome::kNone;
+  std::string reason;                          // one line, where the outcome is not `faster`
+  bool predicted = false;                      // no GPU was used: every time is a model's
+  Headline headline;
+  std::vector<Bound> bounds;
+  std::string bound_by;                        // what bounds the result, with the figures
+  std::vector<CandidateRow> candidates;
+  std::vector<ErrorRow> errors;
+  std::vector<Baseline> baselines;
+  std::optional<Bytes> original_peak_memory;
+  std::optional<Bytes> replacement_peak_memory;
+  std::string machine;
+  std::string device;                          // the GPU's own name, or "model"
+  std::map<std::string, std::string> clocks;   // "SM, original": "1.41 GHz", "throttle": "power cap"
+  std::map<std::string, std::string> versions;
+  std::map<std::string, std::string> options;  // numerics, weights, budget
+  std::vector<std::string> command;
+  std::vector<std::string> warnings;
+  std::string program;                         // the winner's text
+  std::string created;                         // UTC
+  static auto fields() {
+    return std::make_tuple(
+        field("run", &Report::run, "id in the store"), field("problem", &Report::problem, "name"),
+        optional_field("file", &Report::file, "the user's file"), field("outcome", &Report::outcome, "what it came to"),
+        optional_field("reason", &Report::reason, "where it is not faster"),
+        optional_field("predicted", &Report::predicted, "times are a model's, not measured"),
+        optional_field("headline", &Report::headline, "forward against forward"),
+        optional_field("bounds", &Report::bounds, "speed of light"),
+        optional_field("bound_by", &Report::bound_by, "what bounds the result"),
+        optional_field("candidates", &Report::candidates, "all trials"),
+        optional_field("errors", &Report::errors, "against the float64 oracle"),
+        optional_field("baselines", &Report::baselines, "opponents"),
+        optional_field("original_peak_memory", &Report::original_peak_memory, "bytes"),
+        optional_field("replacement_peak_memory", &Report::replacement_peak_memory, "bytes"),
+        optional_field("machine", &Report::machine, "machine description"),
+        optional_field("device", &Report::device, "GPU name, or model"),
+        optional_field("clocks", &Report::clocks, "clocks and throttle reasons"),
+        optional_field("versions", &Report::versions, "of everything that matters"),
+        optional_field("options", &Report::options, "that shaped the run"),
+        optional_field("command", &Report::command, "argv that reproduces it"),
+        optional_field("warnings", &Report::warnings, "what a reader should know"),
+        optional_field("program", &Report::program, "the winner's text"),
+        optional_field("created", &Report::created, "UTC"));
+  }
+};
+
+}  // namespace solstice

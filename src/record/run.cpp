@@ -1,0 +1,14 @@
+#include "record/run.h"
+
+#include "record/report.h"
+#include "record/trial.h"
+
+namespace solstice {
+
+std::vector<const char*> enum_names(RunState) { return {"running", "finished", "interrupted", "failed"}; }
+std::vector<const char*> enum_names(RunOutcome) { return {"none", "faster", "not faster", "unsupported"}; }
+std::vector<const char*> enum_names(TrialState) {
+  return {"illegal", "not compiled", "crashed", "hung", "wrong", "verified", "predicted"};
+}
+
+}  // namespace solstice
