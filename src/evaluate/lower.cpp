@@ -1,0 +1,166 @@
+#include "evaluate/lower.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+namespace solstice::evaluate {
+namespace {
+
+using ir::TensorKind;
+
+std::string known_families() {
+  std::string out;
+  for (const families::Family* family : families::all_families()) out += (out.empty() ? "" : ", ") + std::string(family->name);
+  return out;
+}
+
+int64_t physical_elements(const ir::Tensor& tensor) {
+  int64_t last = 0;
+  for (size_t i = 0; i < tensor.shape.size(); ++i) {
+    if (tensor.shape[i] == 0) return 0;
+    last += (tensor.shape[i] - 1) * tensor.strides[i];
+  }
+  return last + 1;
+}
+
+PlanBuffer buffer_of(const ir::Tensor& tensor, BufferKind kind) {
+  PlanBuffer buffer;
+  buffer.name = tensor.name;
+  buffer.kind = kind;
+  buffer.path = tensor.path;
+  buffer.dtype = *tensor.dtype;
+  buffer.shape = tensor.shape;
+  buffer.strides = tensor.strides;
+  buffer.bytes = physical_elements(tensor) * size_of(*tensor.dtype);
+  return buffer;
+}
+
+class Lowering {
+ public:
+  explicit Lowering(const families::Context& context) : context_(context), program_(context.program) {}
+
+  Result<Lowered> run() {
+    SOLSTICE_CHECK(supported());
+    out_.plan.program = program_.name;
+    out_.plan.target = context_.machine.arch;
+    add_buffers();
+    for (const ir::Kernel& kernel : program_.kernels) SOLSTICE_CHECK(add_kernel(kernel));
+    add_state_updates();
+    return std::move(out_);
+  }
+
+ private:
+  Status supported() const {
+    if (!program_.opaques.empty()) {
+      return fail(Code::unsupported_operator, fmt::format("unsupported: {}", program_.opaques[0].op));
+    }
+    for (const ir::Item& item : program_.items) {
+      if (item.equation < 0) continue;
+      return fail(Code::program_invalid, fmt::format("`{}` has no schedule: put it into a kernel, or let `solstice optimize` do it",
+                                                     ir::to_text(program_, program_.equation(item.equation))));
+    }
+    for (const ir::Tensor& tensor : program_.tensors) {
+      if (tensor.kind == TensorKind::kRandom) return fail(Code::not_yet, fmt::format("`random {}`: drawing numbers is not built yet", tensor.name));
+      if (tensor.same >= 0 && tensor.kind == TensorKind::kTensor) {
+        return fail(Code::not_yet, fmt::format("`tensor {} same ...`: shared storage of intermediates is not built yet", tensor.name));
+      }
+    }
+    return success();
+  }
+
+  void add_buffers() {
+    const auto add = [&](TensorKind kind, BufferKind as) {
+      for (const ir::Tensor& tensor : program_.tensors) {
+        if (tensor.kind == kind) out_.plan.buffers.push_back(buffer_of(tensor, as));
+      }
+    };
+    add(TensorKind::kInput, BufferKind::kInput);
+    add(TensorKind::kParam, BufferKind::kParam);
+    add(TensorKind::kBuffer, BufferKind::kState);
+    add(TensorKind::kOutput, BufferKind::kOutput);
+    add(TensorKind::kTensor, BufferKind::kWorkspace);
+  }
+
+  Status add_kernel(const ir::Kernel& kernel) {
+    const families::Family* family = families::find_family(kernel.family);
+    if (!family) return fail(Code::not_found, fmt::format("no kernel family `{}`; there are: {}", kernel.family, known_families()));
+    if (!family->available) {
+      return fail(Code::not_yet, fmt::format("kernel `{}`: family `{}` is declared but has no generator yet", kernel.name, family->name));
+    }
+    const families::Match match = family->match(program_, kernel);
+    if (!match.ok) {
+      return fail(Code::illegal_knobs, fmt::format("kernel `{}`: family `{}` cannot run it: {}", kernel.name, family->name, match.reason));
+    }
+    auto emitted = family->generate(context_, kernel).context(fmt::format("generating kernel `{}`", kernel.name));
+    if (!emitted.ok()) return std::move(emitted).error();
+    families::Emission& emission = emitted.value();
+    for (families::Source& source : emission.sources) {
+      out_.plan.modules.push_back({source.name, "", "", ""});
+      out_.sources.push_back(std::move(source));
+    }
+    for (Step& step : emission.steps) {
+      if (kernel.once) step.phase = Phase::kPrepare;
+      out_.plan.streams = std::max(out_.plan.streams, step.stream + 1);
+      out_.plan.steps.push_back(std::move(step));
+    }
+    for (PlanBuffer& buffer : emission.workspace) out_.plan.buffers.push_back(std::move(buffer));
+    return success();
+  }
+
+  // `tensor s1 into s`: s takes s1's value when all kernels have read the old one.
+  void add_state_updates() {
+    for (const ir::Tensor& tensor : program_.tensors) {
+      if (tensor.into < 0) continue;
+      const ir::Tensor& state = program_.tensor(tensor.into);
+      Step step;
+      step.name = "update." + state.name;
+      step.kind = StepKind::kCopy;
+      step.buffer = state.name;
+      step.from = tensor.name;
+      for (PlanBuffer& buffer : out_.plan.buffers) {
+        if (buffer.name != state.name) continue;
+        buffer.written = true;
+        step.bytes = buffer.bytes;
+      }
+      out_.plan.steps.push_back(std::move(step));
+    }
+  }
+
+  const families::Context& context_;
+  const ir::Program& program_;
+  Lowered out_;
+};
+
+}  // namespace
+
+void check_schedule(const families::Context& context, Diagnostics& diagnostics) {
+  for (const ir::Kernel& kernel : context.program.kernels) {
+    const families::Family* family = families::find_family(kernel.family);
+    if (!family) {
+      std::vector<std::string> names;
+      for (const families::Family* f : families::all_families()) names.emplace_back(f->name);
+      const std::string near = closest(kernel.family, names);
+      diagnostics.error("E100", kernel.span, fmt::format("no kernel family `{}`", kernel.family),
+                        near.empty() ? "families: " + known_families() : fmt::format("closest: `{}`", near));
+      continue;
+    }
+    families::check_knobs(*family, kernel, diagnostics);
+    if (!family->available || !family->match) continue;
+    const families::Match match = family->match(context.program, kernel);
+    if (!match.ok) {
+      diagnostics.error("E103", kernel.span, fmt::format("family `{}` cannot run kernel `{}`: {}", family->name, kernel.name, match.reason));
+    } else if (family->check) {
+      family->check(context, kernel, diagnostics);
+    }
+  }
+}
+
+Result<Lowered> lower(const families::Context& context) {
+  Lowering lowering(context);
+  SOLSTICE_TRY(Lowered lowered, lowering.run());
+  SOLSTICE_CHECK(validate(lowered.plan));
+  return lowered;
+}
+
+}  // namespace solstice::evaluate

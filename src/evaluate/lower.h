@@ -1,0 +1,26 @@
+// From a scheduled program to a launch plan: asks each kernel's family for sources and steps and lays out the buffers.
+// No compiler runs here; the plan's modules get their cubins afterwards (evaluate/build.h).
+#pragma once
+
+#include <vector>
+
+#include "base/diagnostic.h"
+#include "families/family.h"
+#include "ir/program.h"
+#include "record/plan.h"
+
+namespace solstice::evaluate {
+
+struct Lowered {
+  Plan plan;                              // modules are named, their cubins still empty
+  std::vector<families::Source> sources;  // one a module, in the same order
+};
+
+// Every rule that needs no compiler: families exist, knob names and values, the families' own legality.
+void check_schedule(const families::Context& context, Diagnostics& diagnostics);
+
+// Errors: not_yet (a declared family without a generator; `random`, `opaque`, `same` on intermediates, frozen kernels
+// without --weights frozen), illegal_knobs, and what families report.
+Result<Lowered> lower(const families::Context& context);
+
+}  // namespace solstice::evaluate

@@ -1,0 +1,47 @@
+// The built-in expert: no network, no key, deterministic. It starts from the cost models' best schedule of a partition
+// and then varies one kernel at a time around the best that was measured, most expensive kernel first.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ir/knobs.h"
+#include "propose/partition.h"
+#include "search/search.h"
+
+namespace solstice::propose {
+
+// The settings of one kernel worth trying, best first by the family's cost model.
+struct Axis {
+  std::string kernel;
+  std::vector<ir::Knobs> options;
+  std::vector<Seconds> predicted;  // of each option
+};
+
+// The settings of every kernel of `scheduled` (a program that apply() made).
+Result<std::vector<Axis>> axes_of(const ir::Program& scheduled, const PlanningContext& context);
+
+// The option of each axis.
+using Choice = std::vector<size_t>;
+// A choice as the text of a candidate.
+using Render = std::function<Result<std::string>(const std::vector<Axis>&, const Choice&)>;
+
+class Expert : public search::Proposer {
+ public:
+  Expert(std::vector<Axis> axes, Render render);
+  Result<std::optional<search::Proposal>> propose(const search::Tree& tree) override;
+
+ private:
+  Seconds predicted(const Choice& choice) const;
+  size_t next_axis() const;  // axes_.size() when all options were tried
+  Result<std::optional<search::Proposal>> emit(const search::Tree& tree, Choice choice, int parent, std::string reason);
+
+  std::vector<Axis> axes_;
+  Render render_;
+  std::vector<size_t> tried_;             // options of each axis that were proposed, from the front
+  std::map<std::string, Choice> choices_; // of the texts proposed
+};
+
+}  // namespace solstice::propose

@@ -1,0 +1,277 @@
+#include "propose/partition.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+
+namespace solstice::propose {
+namespace {
+
+// Who reads and who writes each tensor, by equation.
+struct Dataflow {
+  std::vector<std::vector<int>> reads;    // equation -> tensors
+  std::vector<std::vector<int>> readers;  // tensor -> equations
+  std::vector<std::vector<int>> writers;  // tensor -> equations (pieces)
+
+  explicit Dataflow(const ir::Program& program)
+      : reads(program.equations.size()), readers(program.tensors.size()), writers(program.tensors.size()) {
+    for (size_t e = 0; e < program.equations.size(); ++e) {
+      const ir::Equation& equation = program.equations[e];
+      std::set<int> read;
+      ir::walk(equation.rhs, [&](const ir::Expr& x) {
+        if (x.op == ir::Op::kRead) read.insert(x.id);
+      });
+      reads[e].assign(read.begin(), read.end());
+      for (int tensor : read) readers[static_cast<size_t>(tensor)].push_back(static_cast<int>(e));
+      writers[static_cast<size_t>(equation.target)].push_back(static_cast<int>(e));
+    }
+  }
+};
+
+bool is_intermediate(const ir::Tensor& tensor) {
+  return tensor.kind == ir::TensorKind::kLocal || tensor.kind == ir::TensorKind::kTensor;
+}
+
+DType storage_of(const ir::Program& program, const Dataflow& flow, int tensor) {
+  const ir::Tensor& t = program.tensor(tensor);
+  if (t.dtype) return *t.dtype;
+  if (t.value == ir::ValueKind::kBool) return DType::kBool;
+  if (t.value == ir::ValueKind::kInt) return DType::kI64;
+  for (int writer : flow.writers[static_cast<size_t>(tensor)]) {
+    for (int read : flow.reads[static_cast<size_t>(writer)]) {
+      if (program.tensor(read).dtype == DType::kF64) return DType::kF64;
+    }
+  }
+  return DType::kF32;
+}
+
+// Marks which tensors of `group` stay on chip: those that nobody outside reads.
+void place_tensors(ir::Program& program, const Dataflow& flow, const std::vector<int>& group, int kernel) {
+  const std::set<int> members(group.begin(), group.end());
+  const auto inside = [&](const std::vector<int>& list) {
+    return std::all_of(list.begin(), list.end(), [&](int e) { return members.contains(e); });
+  };
+  for (int id : group) {
+    const int target = program.equation(id).target;
+    ir::Tensor& tensor = program.tensors[static_cast<size_t>(target)];
+    tensor.kernel = kernel;
+    if (!is_intermediate(tensor) || tensor.into >= 0 || tensor.same >= 0) continue;
+    const size_t t = static_cast<size_t>(target);
+    if (inside(flow.readers[t]) && inside(flow.writers[t])) {
+      tensor.kind = ir::TensorKind::kLocal;
+    } else {
+      tensor.kind = ir::TensorKind::kTensor;
+      tensor.dtype = storage_of(program, flow, target);
+    }
+  }
+}
+
+// One program to ask families about groups in, without copying it for each question.
+class Scratch {
+ public:
+  Scratch(const ir::Program& problem, const Dataflow& flow) : problem_(problem), program_(problem), flow_(flow) {
+    program_.kernels.resize(1);
+    program_.kernels[0].name = "k";
+    for (size_t t = 0; t < program_.tensors.size(); ++t) {
+      ir::Tensor& tensor = program_.tensors[t];
+      if (!is_intermediate(tensor)) continue;
+      tensor.kind = ir::TensorKind::kTensor;
+      tensor.dtype = storage_of(problem, flow, static_cast<int>(t));
+    }
+    declared_ = program_.tensors;
+  }
+
+  // The cheapest family for these equations.
+  Group assess(std::vector<int> equations, const PlanningContext& context) {
+    place_tensors(program_, flow_, equations, 0);
+    ir::Kernel& kernel = program_.kernels[0];
+    kernel.equations = equations;
+    Group best;
+    best.equations = std::move(equations);
+    for (const families::Family* family : families::all_families()) {
+      if (!family->available || !family->match) continue;
+      kernel.family = std::string(family->name);
+      const families::Match match = family->match(program_, kernel);
+      if (!match.ok) {
+        best.reason += fmt::format("{}{}: {}", best.reason.empty() ? "" : "; ", family->name, match.reason);
+        continue;
+      }
+      const families::Context ask{program_, context.machine, context.numerics, context.frozen};
+      const Result<families::Cost> cost = family->cost(ask, kernel);
+      if (!cost.ok()) {
+        best.reason += fmt::format("{}{}: {}", best.reason.empty() ? "" : "; ", family->name, cost.error().message);
+      } else if (!best.family || cost->time < best.cost) {
+        best.family = family;
+        best.cost = cost->time;
+      }
+    }
+    restore(best.equations);
+    return best;
+  }
+
+ private:
+  void restore(const std::vector<int>& equations) {
+    for (int id : equations) {
+      const size_t target = static_cast<size_t>(program_.equation(id).target);
+      program_.tensors[target] = declared_[target];
+    }
+  }
+
+  const ir::Program& problem_;
+  ir::Program program_;
+  const Dataflow& flow_;
+  std::vector<ir::Tensor> declared_;
+};
+
+class Merger {
+ public:
+  Merger(const ir::Program& problem, const PlanningContext& context)
+      : problem_(problem), context_(context), flow_(problem), scratch_(problem, flow_) {
+    std::map<int, std::vector<int>> recurrences;
+    for (size_t e = 0; e < problem.equations.size(); ++e) {
+      const int group = problem.equations[e].group;
+      if (group >= 0) {
+        recurrences[group].push_back(static_cast<int>(e));
+      } else {
+        groups_.push_back(scratch_.assess({static_cast<int>(e)}, context));
+      }
+    }
+    for (auto& [id, equations] : recurrences) groups_.push_back(scratch_.assess(equations, context));
+  }
+
+  // Repeats over all dependent pairs until none gains.
+  void merge_all() {
+    bool changed = true;
+    while (changed) {
+      changed = false;
+      for (size_t consumer = 0; consumer < groups_.size() && !changed; ++consumer) {
+        for (size_t producer : producers_of(consumer)) {
+          if (try_merge(producer, consumer)) {
+            changed = true;
+            break;
+          }
+        }
+      }
+    }
+  }
+
+  std::vector<Group> ordered() const {
+    std::vector<Group> out;
+    std::vector<bool> done(groups_.size(), false);
+    while (out.size() < groups_.size()) {
+      for (size_t g = 0; g < groups_.size(); ++g) {
+        const std::vector<size_t> needs = producers_of(g);
+        if (done[g] || !std::all_of(needs.begin(), needs.end(), [&](size_t p) { return done[p]; })) continue;
+        done[g] = true;
+        out.push_back(groups_[g]);
+      }
+    }
+    return out;
+  }
+
+ private:
+  std::vector<size_t> producers_of(size_t group) const {
+    std::vector<size_t> out;
+    for (size_t other = 0; other < groups_.size(); ++other) {
+      if (other != group && depends(group, other)) out.push_back(other);
+    }
+    return out;
+  }
+
+  // Does `consumer` read what `producer` writes?
+  bool depends(size_t consumer, size_t producer) const {
+    for (int e : groups_[consumer].equations) {
+      for (int tensor : flow_.reads[static_cast<size_t>(e)]) {
+        for (int writer : flow_.writers[static_cast<size_t>(tensor)]) {
+          const std::vector<int>& members = groups_[producer].equations;
+          if (std::find(members.begin(), members.end(), writer) != members.end()) return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  // A path from producer to consumer through a third group forbids merging the two.
+  bool has_detour(size_t producer, size_t consumer) const {
+    std::vector<size_t> todo;
+    std::set<size_t> seen;
+    for (size_t p : producers_of(consumer)) {
+      if (p != producer) todo.push_back(p);
+    }
+    while (!todo.empty()) {
+      const size_t at = todo.back();
+      todo.pop_back();
+      if (at == producer) return true;
+      if (!seen.insert(at).second) continue;
+      for (size_t p : producers_of(at)) todo.push_back(p);
+    }
+    return false;
+  }
+
+  bool try_merge(size_t producer, size_t consumer) {
+    const Group& a = groups_[producer];
+    const Group& b = groups_[consumer];
+    std::vector<int> both = a.equations;
+    both.insert(both.end(), b.equations.begin(), b.equations.end());
+    std::sort(both.begin(), both.end());
+    if (refused_.contains(both) || has_detour(producer, consumer)) return false;
+    Group merged = scratch_.assess(both, context_);
+    const bool apart_is_possible = a.family && b.family;
+    if (!merged.family || (apart_is_possible && merged.cost > a.cost + b.cost)) {
+      refused_.insert(std::move(both));
+      return false;
+    }
+    groups_[producer] = std::move(merged);
+    groups_.erase(groups_.begin() + static_cast<std::ptrdiff_t>(consumer));
+    return true;
+  }
+
+  const ir::Program& problem_;
+  const PlanningContext& context_;
+  Dataflow flow_;
+  Scratch scratch_;
+  std::vector<Group> groups_;
+  std::set<std::vector<int>> refused_;
+};
+
+}  // namespace
+
+Result<Partition> partition(const ir::Program& problem, const PlanningContext& context) {
+  if (!problem.opaques.empty()) {
+    return fail(Code::unsupported_operator, fmt::format("unsupported: {}", problem.opaques[0].op));
+  }
+  if (problem.equations.empty()) return fail(Code::bad_argument, "the program has no equations: nothing to run");
+  Merger merger(problem, context);
+  merger.merge_all();
+  Partition out{merger.ordered()};
+  for (const Group& group : out.groups) {
+    if (group.family) continue;
+    const ir::Equation& first = problem.equation(group.equations.front());
+    return fail(Code::unsupported_operator, fmt::format("unsupported: no kernel family runs `{}` yet ({})",
+                                                        ir::to_text(problem, first), group.reason));
+  }
+  return out;
+}
+
+ir::Program apply(const ir::Program& problem, const Partition& partition) {
+  const Dataflow flow(problem);
+  ir::Program out = problem;
+  out.kernels.clear();
+  out.items.clear();
+  for (const Group& group : partition.groups) {
+    const int id = static_cast<int>(out.kernels.size());
+    ir::Kernel kernel;
+    kernel.name = fmt::format("k{}", id + 1);
+    kernel.family = group.family ? std::string(group.family->name) : "";
+    kernel.equations = group.equations;
+    place_tensors(out, flow, group.equations, id);
+    out.kernels.push_back(std::move(kernel));
+    out.items.push_back({-1, id, -1});
+  }
+  return out;
+}
+
+}  // namespace solstice::propose

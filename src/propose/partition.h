@@ -1,0 +1,38 @@
+// Cutting a problem into kernels. A partition says which equations run together and which family runs each group;
+// `partition()` finds one by merging greedily: two dependent groups become one where some family can run the merged
+// kernel and its cost model says that this is no slower than the two apart.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "families/family.h"
+#include "ir/program.h"
+
+namespace solstice::propose {
+
+struct Group {
+  std::vector<int> equations;                   // ids in text order
+  const families::Family* family = nullptr;     // null: no family can run it
+  Seconds cost{0};
+  std::string reason;                           // why no family can, where that is so
+};
+
+struct Partition {
+  std::vector<Group> groups;  // in an order in which they can run
+};
+
+struct PlanningContext {
+  const machine::Machine& machine;
+  std::string numerics = "reference";
+  bool frozen = false;
+};
+
+// Every group of the result has a family. Error `unsupported_operator` names the equations that no family can run.
+Result<Partition> partition(const ir::Program& problem, const PlanningContext& context);
+
+// The problem with `partition` applied: kernels in order, tensors that cross kernels declared as f32 (f64 where an
+// operand is; integers i64), all others local. Tensor and equation ids stay.
+ir::Program apply(const ir::Program& problem, const Partition& partition);
+
+}  // namespace solstice::propose

@@ -1,0 +1,78 @@
+#include "search/search.h"
+
+#include <deque>
+
+namespace solstice::search {
+namespace {
+
+class Loop {
+ public:
+  Loop(Tree& tree, Proposer& proposer, Evaluator& evaluator, const Budget& budget)
+      : tree_(tree), proposer_(proposer), evaluator_(evaluator), budget_(budget), deadline_(budget.time) {}
+
+  // Keeps `lookahead` trials in flight, so that compiling overlaps measuring.
+  Status fill(int lookahead) {
+    while (static_cast<int>(flight_.size()) < lookahead && static_cast<int>(tree_.nodes().size()) < budget_.trials) {
+      SOLSTICE_TRY(std::optional<Proposal> proposal, proposer_.propose(tree_));
+      if (!proposal) return success();
+      const Node* node = tree_.add(std::move(*proposal));
+      if (!node) continue;  // proposed before: the proposer was told by Tree::contains and chose to repeat itself
+      flight_.push_back(node->id);
+      evaluator_.start(*node);
+    }
+    return success();
+  }
+
+  Status finish_one(const Observer& observer) {
+    const int id = flight_.front();
+    flight_.pop_front();
+    const Node* before = tree_.best();
+    const Seconds best = before ? before->measurement->time : Seconds(0);
+    SOLSTICE_TRY(Measurement measurement, evaluator_.finish(tree_.node(id)));
+    tree_.complete(id, std::move(measurement));
+    const Node* after = tree_.best();
+    const bool gained = after && (!before || after->measurement->time < best * 0.995);
+    without_gain_ = gained ? 0 : without_gain_ + 1;
+    if (observer.finished) observer.finished(tree_, tree_.node(id));
+    return success();
+  }
+
+  std::optional<Stop> should_stop(const std::atomic<bool>& interrupted) const {
+    if (interrupted) return Stop::kInterrupted;
+    if (flight_.empty()) {
+      return static_cast<int>(tree_.nodes().size()) >= budget_.trials ? Stop::kTrials : Stop::kExhausted;
+    }
+    if (deadline_.passed()) return Stop::kTime;
+    const Node* best = tree_.best();
+    if (best && budget_.bound.value > 0 && best->measurement->time < budget_.bound * budget_.near) return Stop::kNearBound;
+    if (best && budget_.patience > 0 && without_gain_ >= budget_.patience) return Stop::kPatience;
+    return std::nullopt;
+  }
+
+ private:
+  Tree& tree_;
+  Proposer& proposer_;
+  Evaluator& evaluator_;
+  const Budget& budget_;
+  Deadline deadline_;
+  std::deque<int> flight_;
+  int without_gain_ = 0;
+};
+
+}  // namespace
+
+std::vector<const char*> enum_names(Stop) {
+  return {"trials", "time", "exhausted", "near_bound", "patience", "interrupted"};
+}
+
+Result<Stop> run(Tree& tree, Proposer& proposer, Evaluator& evaluator, const Budget& budget, int lookahead,
+                 const Observer& observer, const std::atomic<bool>& interrupted) {
+  Loop loop(tree, proposer, evaluator, budget);
+  while (true) {
+    SOLSTICE_CHECK(loop.fill(lookahead));
+    if (const std::optional<Stop> stop = loop.should_stop(interrupted)) return *stop;
+    SOLSTICE_CHECK(loop.finish_one(observer));
+  }
+}
+
+}  // namespace solstice::search

@@ -1,0 +1,86 @@
+#include "search/search.h"
+
+#include <gtest/gtest.h>
+
+namespace solstice::search {
+namespace {
+
+// Proposes "0", "1", ... and, once it knows the best, that one with a "+" behind it.
+class Counting : public Proposer {
+ public:
+  explicit Counting(int count) : count_(count) {}
+  Result<std::optional<Proposal>> propose(const Tree& tree) override {
+    if (next_ < count_) return std::optional(Proposal{std::to_string(next_++), "next", Seconds(0), -1});
+    const Node* best = tree.best();
+    if (!best) return std::optional<Proposal>();
+    Proposal refined{best->proposal.program + "+", "refine", Seconds(0), best->id};
+    if (tree.contains(refined.program)) return std::optional<Proposal>();
+    return std::optional(refined);
+  }
+
+ private:
+  int count_;
+  int next_ = 0;
+};
+
+// Time is the distance from 3, less a little for each "+"; "1" fails.
+class Landscape : public Evaluator {
+ public:
+  void start(const Node& node) override { started.push_back(node.id); }
+  Result<Measurement> finish(const Node& node) override {
+    Measurement m;
+    const std::string& text = node.proposal.program;
+    if (text == "1") return m;
+    m.outcome = Outcome::kAccepted;
+    m.time = Seconds(1.0 + std::abs(text[0] - '3') - 0.2 * static_cast<double>(text.size() - 1));
+    return m;
+  }
+  std::vector<int> started;
+};
+
+TEST(Search, FindsTheBestAndRefinesIt) {
+  Tree tree;
+  Counting proposer(5);
+  Landscape evaluator;
+  Budget budget;
+  budget.trials = 7;
+  const std::atomic<bool> interrupted = false;
+  const Result<Stop> stop = run(tree, proposer, evaluator, budget, 2, {}, interrupted);
+  ASSERT_TRUE(stop.ok());
+  EXPECT_EQ(*stop, Stop::kTrials);
+  ASSERT_NE(tree.best(), nullptr);
+  EXPECT_EQ(tree.best()->proposal.program, "3++");
+  EXPECT_EQ(tree.node(1).measurement->outcome, Outcome::kFailed);
+  EXPECT_EQ(evaluator.started.size(), 7u);
+}
+
+TEST(Search, StopsNearTheBound) {
+  Tree tree;
+  Counting proposer(5);
+  Landscape evaluator;
+  Budget budget;
+  budget.bound = Seconds(0.99);
+  const std::atomic<bool> interrupted = false;
+  EXPECT_EQ(*run(tree, proposer, evaluator, budget, 1, {}, interrupted), Stop::kNearBound);
+  EXPECT_EQ(tree.nodes().size(), 5u);  // the fifth was in flight when the fourth ended it
+}
+
+TEST(Search, StopsWhenInterruptedAndKeepsTheTree) {
+  Tree tree;
+  Counting proposer(5);
+  Landscape evaluator;
+  std::atomic<bool> interrupted = false;
+  Observer observer;
+  observer.finished = [&](const Tree&, const Node& node) { interrupted = node.id == 2; };
+  EXPECT_EQ(*run(tree, proposer, evaluator, Budget{}, 1, observer, interrupted), Stop::kInterrupted);
+  EXPECT_EQ(tree.best()->proposal.program, "2");
+}
+
+TEST(Search, NeverTriesTheSameProgramTwice) {
+  Tree tree;
+  EXPECT_NE(tree.add({"a", "", Seconds(0), -1}), nullptr);
+  EXPECT_EQ(tree.add({"a", "", Seconds(0), -1}), nullptr);
+}
+
+}  // namespace
+}  // namespace solstice::search
