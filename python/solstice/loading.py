@@ -28,6 +28,8 @@ from .hostmem import available_bytes
 from .tensors import logical_bytes, module_tensors
 from .tracing.device_map import CudaToCpu
 
+InputMaker = Callable[[], tuple[tuple, dict]]  # positional and keyword arguments
+
 SEED = 42
 # Of the memory that is free: the rest is for the tracer, the float64 copy is budgeted on its own.
 REAL_BUILD_SHARE = 0.6
@@ -38,7 +40,8 @@ class Subject:
     """What the oracle works on. `inputs()` makes one fresh set of arguments; the caller seeds."""
 
     module: torch.nn.Module
-    inputs: Callable[[], tuple[tuple, dict]]
+    inputs: InputMaker
+    init: Optional[InputMaker]  # constructor arguments; None for a module given as an object
     path: Optional[Path]
     class_name: str
     source: Optional[str]
@@ -57,7 +60,7 @@ def load_file(path: str, class_name: Optional[str] = None, seed: int = SEED) -> 
     inputs = _input_maker(namespace, cls, file)
     init = _init_maker(namespace, cls)
     module, weights = _build(cls, init, seed)
-    return Subject(module, inputs, file, cls.__name__, source, weights)
+    return Subject(module, inputs, init, file, cls.__name__, source, weights)
 
 
 def call_user(what: str, code: str, function: Callable[[], Any]) -> Any:
@@ -128,7 +131,7 @@ def _find_class(namespace: ModuleType, file: Path, class_name: Optional[str]) ->
     )
 
 
-def _input_maker(namespace: ModuleType, cls: type, file: Path) -> Callable[[], tuple[tuple, dict]]:
+def _input_maker(namespace: ModuleType, cls: type, file: Path) -> InputMaker:
     maker = getattr(cls, "example_inputs", None) or getattr(namespace, "get_inputs", None)
     if not callable(maker):
         raise input_error(
@@ -154,18 +157,18 @@ def as_arguments(value: Any) -> tuple[tuple, dict]:
                       f"example inputs must be a list, tuple, dict or tensor, not `{type(value).__name__}`")
 
 
-def _init_maker(namespace: ModuleType, cls: type) -> Callable[[], Any]:
+def _init_maker(namespace: ModuleType, cls: type) -> InputMaker:
     maker = getattr(cls, "init_inputs", None) or getattr(namespace, "get_init_inputs", None)
-    return maker if callable(maker) else list
+    return lambda: as_arguments(maker() if callable(maker) else ())
 
 
-def _construct(cls: type, init: Callable[[], Any], seed: int) -> torch.nn.Module:
+def _construct(cls: type, init: InputMaker, seed: int) -> torch.nn.Module:
+    args, kwargs = init()
     torch.manual_seed(seed)
-    args, kwargs = as_arguments(init())
     return cls(*args, **kwargs)
 
 
-def _state_bytes_if_cheap(cls: type, init: Callable[[], Any], seed: int) -> Optional[int]:
+def _state_bytes_if_cheap(cls: type, init: InputMaker, seed: int) -> Optional[int]:
     """Size of the module's state from a build without storage; None where the constructor reads values."""
     try:
         with FakeTensorMode(allow_non_fake_inputs=True), CudaToCpu():
@@ -174,7 +177,7 @@ def _state_bytes_if_cheap(cls: type, init: Callable[[], Any], seed: int) -> Opti
         return None
 
 
-def _build(cls: type, init: Callable[[], Any], seed: int) -> tuple[torch.nn.Module, str]:
+def _build(cls: type, init: InputMaker, seed: int) -> tuple[torch.nn.Module, str]:
     size = _state_bytes_if_cheap(cls, init, seed)
     what = f"constructing `{cls.__name__}`"
     if size is not None and size > REAL_BUILD_SHARE * available_bytes():

@@ -12,11 +12,13 @@ def trace(subject: "Subject", decompose: Sequence[str] = (), blob_dir: Optional[
     """The graph of `subject.module` as its constructor left it. Runs no kernel of the module."""
     import torch
 
+    from ..tensors import module_tensors
     from .export import export_functional, fake_inputs
     from .graph import graph_json
 
     torch.manual_seed(0)
-    args, kwargs = fake_inputs(subject.inputs)
+    device = next((t.device for t in module_tensors(subject.module)), torch.device("cpu"))
+    args, kwargs = fake_inputs(subject.inputs, device)
     program, producer = export_functional(subject.module, args, kwargs, decompose)
     display = {str(subject.path.resolve()): str(subject.path), str(subject.path): str(subject.path)} if subject.path else {}
     return graph_json(program, subject.module, {**producer, "weights": subject.weights}, display, blob_dir)

@@ -7,12 +7,13 @@ and source line. What cannot be traced faithfully is refused with the line that 
 from __future__ import annotations
 
 import contextlib
-from typing import Any, Iterator, Sequence
+from typing import Any, Callable, Iterator, Sequence
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from ..errors import OracleError, first_line, input_error, is_out_of_memory, environment_error, user_location
+from ..tensors import module_tensors, tensor_leaves
 from . import instance_norm, python_state
 from .device_map import CudaToCpu
 from .rnn_shapes import recurrent_shapes
@@ -20,8 +21,9 @@ from .sources import all_frames
 
 
 @contextlib.contextmanager
-def _repairs() -> Iterator[None]:
-    with recurrent_shapes(), instance_norm.explicit_running_stats(), all_frames(), CudaToCpu():
+def _repairs(on_host: bool) -> Iterator[None]:
+    device_map = CudaToCpu() if on_host else contextlib.nullcontext()
+    with recurrent_shapes(), instance_norm.explicit_running_stats(), all_frames(), device_map:
         yield
 
 
@@ -30,7 +32,8 @@ def export_functional(module: torch.nn.Module, args: tuple, kwargs: dict, decomp
     table = _decompositions(decompose)
     before = python_state.snapshot(module)
     notes: list[str] = []
-    with _repairs():
+    on_host = all(t.device.type == "cpu" for t in (*tensor_leaves((args, kwargs)), *module_tensors(module)))
+    with _repairs(on_host):
         program, mode = _export(module, args, kwargs, notes)
         _refuse_python_state(module, before)
         program = program.run_decompositions({})
@@ -103,14 +106,15 @@ def _decompositions(names: Sequence[str]) -> dict:
     return chosen
 
 
-def fake_inputs(make: Any) -> tuple[tuple, dict]:
-    """Example inputs without storage, so that their size does not matter.
+def fake_inputs(make: Callable[[], Any], device: torch.device) -> tuple[tuple, dict]:
+    """Example inputs on `device` without storage, so that their size does not matter.
 
     A maker that reads values (`.item()`, numpy) runs for real.
     """
+    place = CudaToCpu() if device.type == "cpu" else device
     try:
-        with FakeTensorMode(allow_non_fake_inputs=True), CudaToCpu():
+        with FakeTensorMode(allow_non_fake_inputs=True), place:
             return make()
     except OracleError:
-        with CudaToCpu():
+        with place:
             return make()

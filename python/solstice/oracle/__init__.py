@@ -1,0 +1,1 @@
+"""The trusted side that owns PyTorch: inputs, expected values, reference times."""

@@ -1,0 +1,118 @@
+"""KernelBench's own judgement of a drop-in: construction under one seed, five seeds of inputs,
+`|reference - new| <= 1e-4 + 1e-4 |new|` on every element."""
+
+from __future__ import annotations
+
+import importlib.util
+import hashlib
+import sys
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from ..errors import input_error
+from ..loading import SEED, call_user
+from ..tensors import leaves, map_tensors
+from .session import Session
+
+TOLERANCE = 1e-4
+TRIALS = 5
+
+
+def load_dropin(session: Session, path: str, class_name: str = "ModelNew") -> torch.nn.Module:
+    """The drop-in's module on the device, constructed as the original was: same seed, same arguments."""
+    file = Path(path)
+    if not file.is_file():
+        raise input_error("dropin.no_file", f"no such file: `{file}`", file=str(file))
+    key = str(file.resolve())
+    if key not in session.dropins:
+        session.dropins[key] = _construct(session, file, class_name)
+    return session.dropins[key]
+
+
+def _construct(session: Session, file: Path, class_name: str) -> torch.nn.Module:
+    subject = session.need_subject()
+    if subject.init is None:
+        raise input_error("dropin.no_constructor", "the module was given as an object; a drop-in file cannot be built from it")
+    name = f"solstice_dropin_{hashlib.sha256(str(file.resolve()).encode()).hexdigest()[:8]}"
+    spec = importlib.util.spec_from_file_location(name, file)
+    namespace = importlib.util.module_from_spec(spec)
+    sys.modules[name] = namespace
+    call_user(f"importing `{file}`", "dropin.import_failed", lambda: spec.loader.exec_module(namespace))
+    cls = getattr(namespace, class_name, None)
+    if cls is None:
+        raise input_error("dropin.no_class", f"`{file}` defines no `{class_name}`", file=str(file))
+    args, kwargs = subject.init()
+    torch.manual_seed(SEED)
+    return call_user(f"constructing `{class_name}`", "dropin.constructor_failed",
+                     lambda: cls(*args, **kwargs)).to(session.device)
+
+
+def check(session: Session, path: str) -> dict[str, Any]:
+    """Runs the trials and loads the original's state_dict. A mismatch is a verdict, not an error."""
+    original, new = session.module(), load_dropin(session, path)
+    state_problem = _load_state(original, new)
+    trials = []
+    torch.manual_seed(SEED)
+    for seed in torch.randint(0, 2**32 - 1, (TRIALS,)).tolist():
+        session.progress("check", f"trial {len(trials) + 1} of {TRIALS}")
+        trials.append(_trial(session, original, new, seed))
+    passed = state_problem is None and all(t["passed"] for t in trials)
+    return {"passed": passed, "state_dict": state_problem or "loads", "trials": trials,
+            "fallbacks": fallbacks(new)}
+
+
+def fallbacks(new: torch.nn.Module) -> list[str]:
+    """Why the drop-in went back to the original forward, if it did."""
+    report = getattr(new, "solstice_fallbacks", None)
+    return list(report()) if callable(report) else []
+
+
+def _load_state(original: torch.nn.Module, new: torch.nn.Module) -> Any:
+    try:
+        new.load_state_dict(original.state_dict(), strict=True)
+    except Exception as error:
+        return str(error).split("\n")[0]
+    return None
+
+
+def _trial(session: Session, original: torch.nn.Module, new: torch.nn.Module, seed: int) -> dict[str, Any]:
+    args, kwargs = session.example_inputs(seed)
+    copies = map_tensors(lambda t: t.clone(), (args, kwargs))
+    with torch.no_grad():
+        torch.manual_seed(seed)
+        reference = _tensors(original(*args, **kwargs))
+        session.synchronize()
+        torch.manual_seed(seed)
+        produced = _tensors(new(*copies[0], **copies[1]))
+        session.synchronize()
+    return {"seed": seed, **_compare(reference, produced)}
+
+
+def _tensors(result: Any) -> list[torch.Tensor]:
+    return [leaf for leaf in leaves(result) if isinstance(leaf, torch.Tensor)]
+
+
+def _compare(reference: list[torch.Tensor], produced: list[torch.Tensor]) -> dict[str, Any]:
+    if [t.shape for t in reference] != [t.shape for t in produced]:
+        return {"passed": False, "reason": "the results have other shapes", "max_excess": None}
+    # Excess over the limit, as a multiple of it: at most 1 passes.
+    worst = max((_excess(r, p) for r, p in zip(reference, produced)), default=0.0)
+    passed = worst <= 1.0
+    shown = worst if worst < float("inf") else None
+    return {"passed": passed, "reason": "" if passed else "elements differ by more than the limit", "max_excess": shown}
+
+
+def _excess(reference: torch.Tensor, produced: torch.Tensor) -> float:
+    if not reference.numel():
+        return 0.0
+    if not reference.is_floating_point():
+        return 0.0 if torch.equal(reference, produced) else float("inf")
+    worst = 0.0
+    for r, p in zip(reference.reshape(-1).split(1 << 27), produced.reshape(-1).split(1 << 27)):
+        ratio = (r - p).abs().div_(p.abs().mul_(TOLERANCE).add_(TOLERANCE))
+        # Equal infinities give NaN above and agree; a NaN never agrees, as in torch.allclose.
+        ratio = torch.where(r == p, 0.0, ratio).nan_to_num_(nan=float("inf"))
+        worst = max(worst, ratio.max().item())
+    return worst

@@ -1,0 +1,146 @@
+"""The requests of `solstice.oracle/1`, one function each; docs/protocol.md is their reference page.
+
+The keyword arguments of a function are the parameters of the request, its dictionary the reply.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Optional
+
+import torch
+
+from ..errors import input_error
+from ..forked import call_in_child
+from ..hello import describe_worker
+from ..loading import SEED, load_file
+from ..tensors import logical_bytes, module_tensors
+from ..tracing import trace as trace_subject
+from . import exporting, inputs as input_sets, kernelbench, reference, timing
+from .session import Session
+
+
+def hello(self: Session) -> dict[str, Any]:
+    return describe_worker(self.device)
+
+
+def load(self: Session, *, file: Optional[str] = None, class_name: Optional[str] = None, seed: int = SEED) -> dict[str, Any]:
+    if file is not None:
+        self.subject = load_file(file, class_name, seed)
+    return describe_subject(self)
+
+
+def describe_subject(session: Session) -> dict[str, Any]:
+    subject = session.need_subject()
+    tensors = module_tensors(subject.module)
+    return {
+        "class_name": subject.class_name,
+        "file": str(subject.path) if subject.path else None,
+        "source_sha256": subject.source_sha256,
+        "weights": subject.weights,
+        "training": subject.module.training,
+        "state_tensors": len(tensors),
+        "state_bytes": logical_bytes(tensors),
+    }
+
+
+def trace(self: Session, *, decompose: list[str] = [], blob_dir: Optional[str] = None) -> dict[str, Any]:
+    subject = self.need_subject()
+    self.progress("trace", "exporting the module")
+    work = lambda: trace_subject(subject, decompose, blob_dir)
+    graph = call_in_child(work) if self.forks and not torch.cuda.is_initialized() else work()
+    return {"graph": graph}
+
+
+def prepare_inputs(self: Session, *, set: str, seed: int = SEED, family: str = "default",
+                   weights: str = "built") -> dict[str, Any]:
+    self.sets.pop(set, None)
+    self.empty_cache()
+    prepared, applies = input_sets.prepare(self, seed, family, weights)
+    if applies:
+        self.sets[set] = prepared
+    return {"applies": applies, "inputs": input_sets.describe(prepared)}
+
+
+def expected(self: Session, *, set: str) -> dict[str, Any]:
+    chosen = self.need_set(set)
+    how = reference.compute(self, chosen)
+    return {**how, "values": [_value(name, chosen) for name in chosen.eager]}
+
+
+def _value(name: str, chosen: Any) -> dict[str, Any]:
+    value, oracle = chosen.eager[name], chosen.expected[name]
+    finite = bool(oracle.isfinite().all()) if oracle.is_floating_point() else True
+    error = reference.relative_error(value, oracle)
+    return {"name": name, "finite": finite, "eager_error": error if error < float("inf") else None,
+            "shape": list(value.shape)}
+
+
+def export_tensors(self: Session, *, set: str, kinds: list[str], where: str, path: Optional[str] = None) -> dict[str, Any]:
+    tensors = exporting.select(self, self.need_set(set), kinds)
+    if where == "ipc":
+        return {"tensors": exporting.as_ipc(self, tensors)}
+    if where != "file" or path is None:
+        raise input_error("export.where", "`where` is `ipc`, or `file` with a `path`")
+    return {"tensors": exporting.as_file(tensors, path)}
+
+
+def time_eager(self: Session, *, set: str, reps: int, warmups: int) -> dict[str, Any]:
+    chosen = self.need_set(set)
+    return timing.time_block(self, chosen, self.module(chosen.variant), reps, warmups)
+
+
+def time_compiled(self: Session, *, set: str, reps: int, warmups: int, mode: str = "default") -> dict[str, Any]:
+    timing.need_gpu(self)
+    chosen = self.need_set(set)
+    key = f"{chosen.variant}:{mode}"
+    if key not in self.compiled:
+        self.progress("compile", f"torch.compile, mode {mode}")
+        self.compiled[key] = torch.compile(self.module(chosen.variant), mode=None if mode == "default" else mode)
+    return timing.time_block(self, chosen, self.compiled[key], reps, warmups)
+
+
+def check_dropin(self: Session, *, path: str) -> dict[str, Any]:
+    return kernelbench.check(self, path)
+
+
+def time_dropin(self: Session, *, path: str, set: str, reps: int, warmups: int, blocks: int = 4) -> dict[str, Any]:
+    chosen = self.need_set(set)
+    original, new = self.module(chosen.variant), kernelbench.load_dropin(self, path)
+    new.load_state_dict(original.state_dict())
+    result = timing.compare(self, lambda: original(*chosen.args, **chosen.kwargs),
+                            lambda: new(*chosen.args, **chosen.kwargs), reps, warmups, blocks)
+    return {**result, "fallbacks": kernelbench.fallbacks(new)}
+
+
+def memory(self: Session, *, set: str, path: Optional[str] = None) -> dict[str, Any]:
+    """Peak bytes of one forward above what is resident before it, of the original or of a drop-in."""
+    timing.need_gpu(self)
+    chosen = self.need_set(set)
+    module = kernelbench.load_dropin(self, path) if path else self.module(chosen.variant)
+    with torch.no_grad():
+        module(*chosen.args, **chosen.kwargs)
+        self.synchronize()
+        self.empty_cache()
+        before = torch.cuda.memory_allocated(self.device)
+        torch.cuda.reset_peak_memory_stats(self.device)
+        module(*chosen.args, **chosen.kwargs)
+        self.synchronize()
+    return {"resident_bytes": before, "peak_bytes": torch.cuda.max_memory_allocated(self.device)}
+
+
+def release(self: Session, *, set: Optional[str] = None) -> dict[str, Any]:
+    """Frees one input set, or without a name ends the session."""
+    if set is not None:
+        self.need_set(set)
+        del self.sets[set]
+        self.empty_cache()
+    else:
+        self.closed = True
+    return {}
+
+
+ALL: dict[str, Callable[..., dict[str, Any]]] = {
+    f.__name__: f
+    for f in (hello, load, trace, prepare_inputs, expected, export_tensors, time_eager, time_compiled,
+              check_dropin, time_dropin, memory, release)
+}

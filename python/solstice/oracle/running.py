@@ -1,0 +1,75 @@
+"""One call of a module whose effects are caught: results, buffers that it wrote, inputs that it wrote."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from ..errors import first_line, input_error, is_out_of_memory, user_location
+from ..tensors import leaves, module_tensors, tensor_leaves
+
+
+class _Buffers:
+    """Finds and undoes what a call does to the module's buffers."""
+
+    def __init__(self, module: torch.nn.Module) -> None:
+        self._owners = [
+            (f"{path}.{name}" if path else name, child, name, buffer, buffer._version, buffer.clone())
+            for path, child in module.named_modules()
+            for name, buffer in child._buffers.items()
+            if buffer is not None
+        ]
+
+    def take_changes(self) -> dict[str, torch.Tensor]:
+        changed = {}
+        for fqn, child, name, buffer, version, saved in self._owners:
+            now = child._buffers.get(name)
+            if now is not buffer:
+                changed[fqn] = now
+                child._buffers[name] = buffer
+            if buffer._version != version:
+                changed.setdefault(fqn, buffer.clone())
+                buffer.copy_(saved)
+        return changed
+
+
+def run(module: torch.nn.Module, args: tuple, kwargs: dict, seed: int) -> dict[str, torch.Tensor]:
+    """`output.I` for tensor I of the flattened result, `buffer.FQN` and `input.I` for what was written.
+
+    The module's buffers are put back; written inputs are not: the caller makes them anew.
+    """
+    inputs = leaves((args, kwargs))
+    versions = [t._version if isinstance(t, torch.Tensor) else None for t in inputs]
+    buffers = _Buffers(module)
+    torch.manual_seed(seed)
+    with torch.no_grad():
+        result = _call(module, args, kwargs)
+        owned = {t.untyped_storage()._cdata for t in (*tensor_leaves(inputs), *module_tensors(module))}
+        values = {f"output.{i}": _own(t, owned) for i, t in enumerate(leaves(result)) if isinstance(t, torch.Tensor)}
+        values.update({f"buffer.{fqn}": t for fqn, t in buffers.take_changes().items()})
+        for i, (tensor, version) in enumerate(zip(inputs, versions)):
+            if isinstance(tensor, torch.Tensor) and tensor._version != version:
+                values[f"input.{i}"] = tensor.clone()
+    return values
+
+
+def wrote_inputs(values: dict[str, torch.Tensor]) -> bool:
+    return any(name.startswith("input.") for name in values)
+
+
+def _own(tensor: torch.Tensor, owned: set[int]) -> torch.Tensor:
+    """A result that is a view of an input or a parameter would change with it."""
+    tensor = tensor.detach()
+    return tensor.clone() if tensor.untyped_storage()._cdata in owned else tensor
+
+
+def _call(module: torch.nn.Module, args: tuple, kwargs: dict) -> Any:
+    try:
+        return module(*args, **kwargs)
+    except Exception as error:
+        if is_out_of_memory(error):
+            raise
+        raise input_error("oracle.forward_failed", f"`forward` fails on the example inputs: {first_line(error)}",
+                          hint="check the shapes and dtypes that `get_inputs()` returns",
+                          **user_location(error)) from error

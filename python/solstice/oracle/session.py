@@ -1,0 +1,102 @@
+"""What one session holds: the module on its device, its variants, and the prepared sets of inputs."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, field
+from typing import Any, Callable, Optional
+
+import torch
+
+from ..errors import environment_error, input_error
+from ..loading import Subject
+from ..tensors import leaves, map_tensors, tensor_leaves
+from ..tracing.device_map import CudaToCpu
+from . import families
+
+VARIANTS = ("built", "perturbed", families.BALANCED)
+
+
+@dataclass
+class InputSet:
+    """One set of example inputs on the device, and later what the module makes of it."""
+
+    seed: int
+    family: str
+    variant: str  # which weights go with it
+    args: tuple
+    kwargs: dict
+    expected: dict[str, torch.Tensor] = field(default_factory=dict)  # float64
+    eager: dict[str, torch.Tensor] = field(default_factory=dict)
+
+    def leaves(self) -> list[Any]:
+        return leaves((self.args, self.kwargs))
+
+    def tensors(self) -> list[torch.Tensor]:
+        return tensor_leaves((self.args, self.kwargs))
+
+
+@dataclass
+class Session:
+    device: torch.device
+    subject: Optional[Subject] = None
+    sets: dict[str, InputSet] = field(default_factory=dict)
+    progress: Callable[..., None] = lambda stage, message="": None
+    closed: bool = False
+    forks: bool = False  # tracing may happen in a child, so that it leaves no mark on the module
+    _variants: dict[str, torch.nn.Module] = field(default_factory=dict)
+    compiled: dict[str, Any] = field(default_factory=dict)
+    dropins: dict[str, torch.nn.Module] = field(default_factory=dict)
+
+    def need_subject(self) -> Subject:
+        if self.subject is None:
+            raise input_error("session.no_module", "no module is loaded", hint="send `load` first")
+        return self.subject
+
+    def need_set(self, name: str) -> InputSet:
+        if name not in self.sets:
+            known = ", ".join(self.sets) or "none"
+            raise input_error("session.no_set", f"no input set `{name}`; prepared are {known}")
+        return self.sets[name]
+
+    def module(self, variant: str = "built") -> torch.nn.Module:
+        """The module with the given weights, on the device."""
+        subject = self.need_subject()
+        if subject.weights == "fake":
+            raise environment_error("session.no_weights", "the module's weights do not fit in this machine's memory",
+                                    hint="it can be traced and analysed, not run")
+        if variant not in self._variants:
+            self._variants[variant] = self._make(variant)
+        return self._variants[variant]
+
+    def _make(self, variant: str) -> torch.nn.Module:
+        if variant == "built":
+            return self.need_subject().module.to(self.device)
+        module = copy.deepcopy(self.module())
+        if variant == "perturbed":
+            families.perturb_weights(module, seed=1)
+        return module
+
+    def fresh_variant(self, variant: str) -> torch.nn.Module:
+        """A variant about to be changed: a copy of its own, whatever was there before."""
+        self._variants[variant] = copy.deepcopy(self.module())
+        return self._variants[variant]
+
+    def example_inputs(self, seed: int) -> tuple[tuple, dict]:
+        """Fresh example inputs, made on the device itself: large ones would take minutes on the host."""
+        torch.manual_seed(seed)
+        if self.device.type == "cpu":
+            with CudaToCpu():
+                return self.need_subject().inputs()
+        with torch.device(self.device):
+            args, kwargs = self.need_subject().inputs()
+        return map_tensors(lambda t: t.to(self.device), (args, kwargs))
+
+    def synchronize(self) -> None:
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+
+    def empty_cache(self) -> None:
+        """Gives unused memory back to the device: the runner allocates there too."""
+        if self.device.type == "cuda":
+            torch.cuda.empty_cache()

@@ -1,0 +1,188 @@
+"""Times calls on the GPU: CUDA events, cold L2, fresh content every repetition.
+
+Also KernelBench's own protocol, for figures that are compared with its: L2 flushed by a fill, the
+same inputs every time, one event pair a repetition, allocation of the results inside the window.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import statistics
+import time
+from typing import Any, Callable, Optional
+
+import torch
+
+from ..errors import environment_error, input_error
+from ..tensors import logical_bytes
+from .session import InputSet, Session
+
+L2_MULTIPLE = 2
+KERNELBENCH_FLUSH_BYTES = 256 << 20
+BOOTSTRAP_ROUNDS = 2000
+CONFIDENCE = 0.999  # of 50 self-comparisons, a 95 % interval calls most sets a win
+
+Call = Callable[[], Any]
+
+
+def need_gpu(session: Session) -> None:
+    if session.device.type != "cuda":
+        raise environment_error("timing.no_gpu", "nothing is timed on a machine without a GPU")
+
+
+class L2Flush:
+    """Overwrites more than the cache holds, so that every repetition starts cold."""
+
+    def __init__(self, session: Session, bytes: Optional[int] = None) -> None:
+        l2 = torch.cuda.get_device_properties(session.device).L2_cache_size
+        self._buffer = torch.empty(bytes or L2_MULTIPLE * l2, dtype=torch.int8, device=session.device)
+
+    def __call__(self) -> None:
+        self._buffer.fill_(42)
+
+
+class FreshContent:
+    """Moves every input's rows on by one between repetitions: new content at each address, the same
+    distribution, and integers still valid. Where memory has no room for a copy it does nothing."""
+
+    def __init__(self, session: Session, inputs: InputSet) -> None:
+        tensors = [t for t in inputs.tensors() if t.dim() and t.shape[0] > 1 and t.is_contiguous()]
+        free = torch.cuda.mem_get_info(session.device)[0]
+        self.active = bool(tensors) and logical_bytes(tensors) < free // 2
+        self._pairs = [(t, t.clone()) for t in tensors] if self.active else []
+        self._shift = 0
+
+    def __call__(self) -> None:
+        self._shift += 1
+        self._place(self._shift)
+
+    def restore(self) -> None:
+        self._place(0)
+
+    def _place(self, shift: int) -> None:
+        for tensor, original in self._pairs:
+            n = shift % tensor.shape[0]
+            tensor[: tensor.shape[0] - n].copy_(original[n:])
+            tensor[tensor.shape[0] - n:].copy_(original[:n])
+
+
+def samples(call: Call, reps: int, before: Call) -> list[float]:
+    """Seconds of `reps` calls, each after `before()` and a synchronisation."""
+    taken = []
+    for _ in range(reps):
+        before()
+        torch.cuda.synchronize()
+        start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        start.record()
+        call()
+        end.record()
+        torch.cuda.synchronize()
+        taken.append(start.elapsed_time(end) * 1e-3)
+    return taken
+
+
+def kernelbench_samples(call: Call, reps: int, flush: Call) -> list[float]:
+    """The fill is not awaited: it hides the launch, as in KernelBench."""
+    taken = []
+    for _ in range(reps):
+        torch.cuda.synchronize()
+        start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        flush()
+        start.record()
+        call()
+        end.record()
+        torch.cuda.synchronize()
+        taken.append(start.elapsed_time(end) * 1e-3)
+    return taken
+
+
+@contextlib.contextmanager
+def _kept_buffers(module: torch.nn.Module):
+    saved = [(b, b.clone()) for b in module.buffers()]
+    try:
+        yield
+    finally:
+        with torch.no_grad():
+            for buffer, value in saved:
+                buffer.copy_(value)
+
+
+def time_block(session: Session, inputs: InputSet, module: Any, reps: int, warmups: int) -> dict[str, Any]:
+    """One block of an interleaved comparison: the caller alternates blocks of baseline and candidate."""
+    need_gpu(session)
+    if reps < 1 or warmups < 0:
+        raise input_error("timing.reps", f"reps is {reps} and warmups {warmups}; at least 1 and 0 are needed")
+    flush, fresh = L2Flush(session), FreshContent(session, inputs)
+
+    def call() -> Any:
+        return module(*inputs.args, **inputs.kwargs)
+
+    def before() -> None:
+        fresh()
+        flush()
+
+    with torch.no_grad(), _kept_buffers(session.module(inputs.variant)):
+        for _ in range(warmups):
+            before()
+            call()
+        taken = samples(call, reps, before)
+    fresh.restore()
+    result = {"seconds": taken, "median_s": statistics.median(taken), "fresh_content": fresh.active}
+    del flush, fresh
+    session.empty_cache()
+    return result
+
+
+def compare(session: Session, first: Call, second: Call, reps: int, warmups: int, blocks: int) -> dict[str, Any]:
+    """KernelBench's protocol on two calls in one process, blocks in ABBA order."""
+    need_gpu(session)
+    flush = L2Flush(session, KERNELBENCH_FLUSH_BYTES)
+    taken: tuple[list[list[float]], list[list[float]]] = ([], [])
+    calls = (first, second)
+    with torch.no_grad():
+        for call in calls:
+            for _ in range(warmups):
+                flush()
+                call()
+        for block in range(blocks):
+            for which in (0, 1) if block % 2 == 0 else (1, 0):
+                taken[which].append(kernelbench_samples(calls[which], reps, flush))
+    del flush
+    session.empty_cache()
+    return summary(*taken)
+
+
+def summary(first: list[list[float]], second: list[list[float]]) -> dict[str, Any]:
+    """Medians, their ratio (first over second: above 1 the second is faster) and its interval."""
+    flat = [[x for block in side for x in block] for side in (first, second)]
+    medians = [statistics.median(side) for side in flat]
+    low, high = bootstrap_ratio(first, second)
+    return {"seconds": flat, "median_s": medians, "speedup": medians[0] / medians[1],
+            "interval": [low, high], "confidence": CONFIDENCE}
+
+
+def bootstrap_ratio(first: list[list[float]], second: list[list[float]], seed: int = 0) -> tuple[float, float]:
+    """Interval of the ratio of medians; samples are resampled within their blocks, since drift is between them."""
+    draw = random.Random(seed)
+    ratios = []
+    for _ in range(BOOTSTRAP_ROUNDS):
+        sides = [[x for block in side for x in draw.choices(block, k=len(block))] for side in (first, second)]
+        ratios.append(statistics.median(sides[0]) / statistics.median(sides[1]))
+    ratios.sort()
+    tail = (1 - CONFIDENCE) / 2
+    last = len(ratios) - 1
+    return ratios[round(tail * last)], ratios[round((1 - tail) * last)]
+
+
+def host_overhead(call: Call, reps: int) -> float:
+    """Seconds that one call keeps the host busy: many in a row, GPU time excluded by not waiting."""
+    for _ in range(min(reps, 20)):
+        call()
+    torch.cuda.synchronize()
+    start = time.perf_counter()
+    for _ in range(reps):
+        call()
+    elapsed = time.perf_counter() - start
+    torch.cuda.synchronize()
+    return elapsed / reps

@@ -1,0 +1,187 @@
+"""`python -m solstice.worker [--device auto|cuda|cpu]`: the oracle process.
+
+Speaks `solstice.oracle/1` on stdin and stdout; what user code prints goes to stderr. The process
+itself stays clean and warm: each `load` forks a child that holds one module until it is released
+or replaced, so that a crash, a patched library or a leak of one module ends with its child.
+CUDA is touched in children only, because a process that has initialised it cannot fork for it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from typing import Optional
+
+from .errors import OracleError, input_error, internal_error
+from .protocol import BadLine, Request, Sender, parse_request, read_lines
+
+_REPLY_MARK_BYTES = 200  # the event's name stands within the first bytes of a message
+
+
+def take_standard_streams() -> tuple[int, int]:
+    """Private copies of stdin and stdout; user code finds /dev/null and stderr in their places."""
+    read_fd, write_fd = os.dup(0), os.dup(1)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    os.dup2(2, 1)
+    return read_fd, write_fd
+
+
+class Child:
+    """The process of one session, and the pipes to it."""
+
+    def __init__(self, device: str) -> None:
+        request_read, self._requests = os.pipe()
+        answers, answer_write = os.pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
+            os.close(self._requests)
+            os.close(answers)
+            _run_session(device, request_read, answer_write)
+        os.close(request_read)
+        os.close(answer_write)
+        self._answers = answers
+        self._lines = read_lines(answers)
+        self._sender = Sender(self._requests)
+
+    def forward(self, line: bytes, sender: Sender) -> bool:
+        """Passes one request on and its answers back. False when the child died before the last one."""
+        try:
+            self._sender.raw(line)
+        except BrokenPipeError:
+            return False
+        for answer in self._lines:
+            sender.raw(answer)
+            if b'"event":"progress"' not in answer[:_REPLY_MARK_BYTES]:
+                return True
+        return False
+
+    def end(self) -> str:
+        """Ends the child if it still runs; says how it ended."""
+        from .forked import describe_exit
+
+        os.close(self._requests)
+        os.close(self._answers)
+        if os.waitpid(self.pid, os.WNOHANG) == (0, 0):
+            os.kill(self.pid, signal.SIGKILL)
+            return describe_exit(os.waitpid(self.pid, 0)[1])
+        return "ended"
+
+
+def _run_session(device: str, read_fd: int, write_fd: int) -> None:
+    from .forked import die_with_parent
+    from .handler import Handler, serve
+    from .hello import choose_device
+    from .oracle.session import Session
+
+    status = 0
+    try:
+        die_with_parent()
+        serve(Handler(Session(choose_device(device), forks=True)), read_fd, Sender(write_fd))
+    except BrokenPipeError:
+        pass  # the supervisor is gone, and nobody is left to tell
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+        status = 1
+    finally:
+        sys.stderr.flush()
+        os._exit(status)
+
+
+class Supervisor:
+    def __init__(self, device: str, sender: Sender) -> None:
+        self._device = device
+        self._sender = sender
+        self._child: Optional[Child] = None
+        self._warm = False
+
+    def handle(self, line: bytes) -> bool:
+        """Answers one line. False after `shutdown`."""
+        try:
+            request = parse_request(line)
+        except BadLine as bad:
+            self._sender.error(bad.id, bad.error)
+            return True
+        if request.name == "shutdown":
+            self.end_child()
+            self._sender.reply(request.id, {})
+            return False
+        try:
+            self._dispatch(request, line)
+        except OracleError as error:
+            self._sender.error(request.id, error)
+        return True
+
+    def _dispatch(self, request: Request, line: bytes) -> None:
+        if request.name == "hello":
+            self._sender.reply(request.id, self._hello())
+            self._warm_up()
+            return
+        if request.name == "load":
+            self._warm_up()
+            self.end_child()
+            self._child = Child(self._device)
+        if self._child is None:
+            raise self._no_session(request)
+        if not self._child.forward(line, self._sender):
+            how = self._lose_child()
+            raise internal_error("oracle.crashed", f"the oracle's process {how} during `{request.name}`")
+        if request.name == "release" and "set" not in request.params:
+            self.end_child()
+
+    def _no_session(self, request: Request) -> OracleError:
+        from .handler import unknown_request
+        from .oracle import requests
+
+        if request.name not in requests.ALL:
+            return unknown_request(request.name, [*requests.ALL, "shutdown"])
+        return input_error("session.no_module", "no module is loaded", hint="send `load` first")
+
+    def _hello(self) -> dict:
+        from .forked import call_in_child
+        from .hello import choose_device, describe_worker
+
+        return {**call_in_child(lambda: describe_worker(choose_device(self._device))), "pid": os.getpid()}
+
+    def _warm_up(self) -> None:
+        """Pays PyTorch's lazy imports once; children inherit them. Nothing here starts a thread or CUDA."""
+        if self._warm:
+            return
+        import torch
+
+        from .tracing.export import export_functional
+
+        export_functional(torch.nn.Linear(2, 2, device="meta"), (torch.zeros(2, 2, device="meta"),), {})
+        self._warm = True
+
+    def end_child(self) -> None:
+        if self._child is not None:
+            self._lose_child()
+
+    def _lose_child(self) -> str:
+        child, self._child = self._child, None
+        return child.end()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="solstice.worker", description=__doc__.split("\n")[0])
+    parser.add_argument("--device", default="auto", choices=("auto", "cuda", "cpu"))
+    arguments = parser.parse_args()
+    read_fd, write_fd = take_standard_streams()
+    supervisor = Supervisor(arguments.device, Sender(write_fd))
+    try:
+        for line in read_lines(read_fd):
+            if not supervisor.handle(line):
+                break
+    except BrokenPipeError:
+        return 1
+    finally:
+        supervisor.end_child()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
