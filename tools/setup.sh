@@ -1,0 +1,106 @@
+# Sourced by ./x: finds or installs what Solstice needs, and builds. Everything is printed on stderr, so that
+# `./x COMMAND --json` stays parseable. Needs `root`; sets `python`.
+
+packages="cmake ninja-build g++ ccache nlohmann-json3-dev libfmt-dev libcli11-dev libgtest-dev libseccomp-dev
+  libsqlite3-dev libtomlplusplus-dev libxxhash-dev"
+python=$root/.venv/bin/python
+
+say() { echo "x: $*" >&2; }
+die() { say "$*"; exit 3; }
+
+need_program() { command -v "$1" >/dev/null || die "$1 is missing: $2"; }
+
+has_package() { [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
+
+# install_packages NAME...: those that are missing, by apt where we may; else the one line to run.
+install_packages() {
+  local missing="" name sudo=""
+  command -v dpkg-query >/dev/null || { say "no dpkg here; CMake will name what is missing of: $*"; return; }
+  for name in "$@"; do has_package "$name" || missing+=" $name"; done
+  [ -n "$missing" ] || return 0
+  if [ "$(id -u)" != 0 ]; then
+    sudo="sudo"
+    sudo -n true 2>/dev/null || die "missing packages; run this line, then ./x again: sudo apt-get install -y$missing"
+  fi
+  say "installing$missing"
+  { $sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends $missing; } \
+    >&2 || die "apt-get failed; the packages are:$missing"
+}
+
+has_gpu() { [ -e /dev/nvidia0 ] || nvidia-smi -L >/dev/null 2>&1; }
+
+# The Python that .venv is made from: SOLSTICE_PYTHON or python3; its PyTorch, if new enough, is used as it is.
+base_python() { command -v "${SOLSTICE_PYTHON:-python3}" || die "python3 is missing: sudo apt-get install -y python3"; }
+
+has_torch() { "$1" -c 'import torch; v = torch.__version__.split("."); exit((int(v[0]), int(v[1])) < (2, 11))' 2>/dev/null; }
+
+toolkit_has_nvrtc() {
+  local folder
+  for folder in "${CUDA_HOME:-/usr/local/cuda}" /usr/local/cuda; do
+    if compgen -G "$folder/lib64/libnvrtc.so*" >/dev/null && [ -e "$folder/include/cuda_fp16.h" ]; then return 0; fi
+  done
+  return 1
+}
+
+torch_has_nvrtc() { "$python" -c 'import importlib.metadata as m, torch; exit(not (torch.version.cuda and m.version("nvidia-cuda-nvrtc")))' 2>/dev/null; }
+
+pip_install() { "$python" -m pip install --quiet --disable-pip-version-check "$@" >&2; }
+
+install_torch() {
+  if has_torch "$python"; then return; fi
+  local pin
+  pin=$(grep -v '^#' "$root/requirements-torch.txt")
+  say "installing $pin (this is the large one)"
+  if has_gpu; then pip_install "$pin"; return; fi
+  # The CPU build is a tenth of the size. It has an index of its own; the default index has the CUDA build.
+  pip_install "$pin+cpu" 2>/dev/null || pip_install "$pin+cpu" --extra-index-url https://download.pytorch.org/whl/cpu || pip_install "$pin"
+}
+
+install_cuda() {
+  local pins=$root/requirements-cuda.txt
+  if toolkit_has_nvrtc || torch_has_nvrtc; then
+    pip_install --no-deps "$(grep '^nvidia-cutlass' "$pins")"
+  else
+    pip_install --no-deps -r "$pins"
+  fi
+}
+
+make_venv() {
+  local base=$1 options=()
+  if has_torch "$base"; then options=(--system-site-packages); fi
+  [ -x "$python" ] || "$base" -m venv ${options[@]+"${options[@]}"} "$root/.venv" >&2 || die "python3 cannot make .venv"
+  install_torch || die "PyTorch could not be installed; install it (>= 2.11) for $base, then ./x again"
+  pip_install -r "$root/requirements.txt" || die "Python packages could not be installed (requirements.txt)"
+  install_cuda || die "NVRTC could not be installed (requirements-cuda.txt)"
+}
+
+# Once; the stamp names all that a set-up depends on.
+set_up() {
+  local base stamp
+  base=$(base_python)
+  stamp=$(cat "$root"/requirements*.txt "$root/tools/setup.sh" <(echo "$base") | sha256sum)
+  if [ "$(cat "$root/.venv/.stamp" 2>/dev/null)" = "$stamp" ]; then return; fi
+  local venv=""
+  "$base" -c 'import ensurepip, venv' 2>/dev/null || venv=python3-venv
+  install_packages $packages $venv
+  say "setting up .venv"
+  make_venv "$base"
+  echo "$stamp" >"$root/.venv/.stamp"
+}
+
+# Only CI installs the second compiler; elsewhere its pass is skipped aloud when it is missing.
+set_up_tests() {
+  if [ "${CI:-}" = true ]; then install_packages clang-14; fi
+}
+
+# build all|programs: silent where there is little to do.
+build() {
+  local quiet=--quiet
+  if [ ! -e "$root/build/build.ninja" ]; then
+    say "configuring"
+    cmake -S "$root" -B "$root/build" -G Ninja -DCMAKE_BUILD_TYPE=Release >&2 || die "CMake failed"
+    say "building; the first time takes a few minutes"
+    quiet=
+  fi
+  ninja -C "$root/build" $quiet "$1" >&2 || die "the build failed"
+}
