@@ -77,8 +77,8 @@ struct Machine {
   Bytes memory;
   BytesPerSecond dram_rate;           // datasheet
   Bytes l2;
-  BytesPerSecond l2_rate;             // upper limit in one direction: SMs x bytes an SM's port takes x max_clock
-  Bytes l2_line;                      // granularity of a DRAM or L2 access (a sector)
+  int l2_bytes_per_sm_per_clock = 0;  // one direction of an SM's port to L2
+  Bytes sector;                       // granularity of a DRAM or L2 access
 
   Bytes shared_per_sm;
   Bytes shared_per_block;             // the opt-in limit of one block, dynamic and static together
@@ -100,10 +100,12 @@ struct Machine {
   bool has(Pipe pipe) const { return pipes.count(pipe) != 0; }
   // Datasheet peak: SMs x operations per clock x clock. Error bad_argument, naming the pipes there are.
   Result<FlopsPerSecond> peak(Pipe pipe) const;
-  // The same at max_clock: no run can be faster, whatever the datasheet's clock.
+  // The same at max_clock: no run can be faster, whatever clock the datasheet quotes.
   Result<FlopsPerSecond> peak_at_max_clock(Pipe pipe) const;
   // The measured ceiling where there is one, else the datasheet peak, labelled.
   Result<Ceiling> ceiling(Pipe pipe) const;
+  // The most that L2 can deliver to all SMs, or take from them: an upper limit, no run reaches it.
+  BytesPerSecond l2_rate() const;
   Ceiling copy_ceiling() const;
   Ceiling read_ceiling() const;
   Ceiling write_ceiling() const;
@@ -121,7 +123,7 @@ Result<Machine> parse_machine(std::string_view toml, const std::filesystem::path
 // Names of all machine files, sorted. A calibrated file of the user's folder hides the shipped one of its name.
 Result<std::vector<std::string>> list_machines();
 // Where machine files are looked for, first match wins: $XDG_CONFIG_HOME/solstice/machines (default ~/.config), then
-// machines/ of the installation (base/home.h).
+// machines/ of the program's data (base/paths.h).
 std::vector<std::filesystem::path> machine_folders();
 // The file `solstice calibrate` writes for a machine of this name: in the user's folder.
 std::filesystem::path calibrated_path(std::string_view name);
