@@ -113,6 +113,9 @@ def _import(file: Path, source: str) -> ModuleType:
                           hint="give a file whose name ends in .py")
     namespace = importlib.util.module_from_spec(spec)
     sys.modules[name] = namespace  # dataclasses and pickle look the module up by name
+    folder = str(file.resolve().parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)  # as `python FILE` does: modules beside the file can be imported
     call_user(f"importing `{file}`", "load.import_failed", lambda: spec.loader.exec_module(namespace))
     return namespace
 

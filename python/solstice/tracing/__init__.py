@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, Optional, Sequence
 
 if TYPE_CHECKING:
@@ -19,6 +20,9 @@ def trace(subject: "Subject", decompose: Sequence[str] = (), blob_dir: Optional[
     torch.manual_seed(0)
     device = next((t.device for t in module_tensors(subject.module)), torch.device("cpu"))
     args, kwargs = fake_inputs(subject.inputs, device)
-    program, producer = export_functional(subject.module, args, kwargs, decompose)
-    display = {str(subject.path.resolve()): str(subject.path), str(subject.path): str(subject.path)} if subject.path else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of PyTorch about itself; the user can do nothing about them
+        program, producer = export_functional(subject.module, args, kwargs, decompose)
+    names = {str(subject.path.resolve()), str(subject.path)} if subject.path else ()
+    display = {name: str(subject.path) for name in names}
     return graph_json(program, subject.module, {**producer, "weights": subject.weights}, display, blob_dir)

@@ -95,7 +95,8 @@ def _decompositions(names: Sequence[str]) -> dict:
     """Only the named operators; everything else stays whole."""
     if not names:
         return {}
-    table = torch.export.default_decompositions()
+    # PyTorch's own choice for export first; its full table knows further operators.
+    table = {**torch._decomp.decomposition_table, **dict(torch.export.default_decompositions().items())}
     by_name = {str(op): op for op in table}
     chosen = {}
     for name in names:

@@ -1,0 +1,41 @@
+#include "record/oracle_messages.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+namespace solstice {
+namespace {
+
+struct Rule {
+  std::string_view part;  // of the oracle's code
+  Code code;
+};
+
+// The first that matches: whole subjects last.
+constexpr Rule kRules[] = {
+    {"out_of_memory", Code::too_large}, {"too_large", Code::too_large},          {"no_gpu", Code::no_gpu},
+    {"no_weights", Code::too_large},    {"oracle.crashed", Code::process_failed}, {"load.no_file", Code::not_found},
+    {"load.", Code::module_import},     {"trace.", Code::module_trace},          {"oracle.forward_failed", Code::module_trace},
+    {"export.file", Code::io_error},    {"protocol.", Code::internal},
+};
+
+Code code_of(const OracleFailure& failure) {
+  for (const Rule& rule : kRules) {
+    if (failure.code.find(rule.part) != std::string::npos) return rule.code;
+  }
+  if (failure.kind == "input") return Code::bad_argument;
+  return failure.kind == "environment" ? Code::process_failed : Code::internal;
+}
+
+}  // namespace
+
+Error to_error(const OracleFailure& failure) {
+  Error error = fail(code_of(failure), failure.message);
+  if (!failure.hint.empty()) error.message += fmt::format("; {}", failure.hint);
+  error.file = failure.file;
+  error.line = failure.line;
+  return error;
+}
+
+}  // namespace solstice

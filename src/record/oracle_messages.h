@@ -1,0 +1,257 @@
+// What the oracle answers (schema solstice.oracle/1; docs/protocol.md describes every request). The oracle is the
+// trusted Python process that owns the user's module, its inputs and its expected values.
+//
+// Each request has one reply record here, named after it. Names of values: `output.I` is tensor I of the flattened
+// result, `buffer.FQN` a module buffer that forward wrote, `input.I` an argument that it wrote.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "record/fields.h"
+#include "record/graph.h"
+
+namespace solstice {
+
+inline constexpr const char* kOracleSchema = "solstice.oracle/1";
+
+struct OracleDevice {
+  std::string kind;  // cuda, cpu
+  std::string name;
+  int index = -1;
+  std::string uuid;
+  std::vector<int> capability;  // major, minor
+  int sm_count = 0;
+  Bytes total;
+  Bytes l2;
+  bool is_cuda() const { return kind == "cuda"; }
+  static auto fields() {
+    return std::make_tuple(field("kind", &OracleDevice::kind, "cuda or cpu"), field("name", &OracleDevice::name, "its name"),
+                           optional_field("index", &OracleDevice::index, "CUDA ordinal"),
+                           optional_field("uuid", &OracleDevice::uuid, "identity across processes"),
+                           optional_field("capability", &OracleDevice::capability, "major and minor"),
+                           optional_field("sm_count", &OracleDevice::sm_count, "multiprocessors"),
+                           optional_field("total_bytes", &OracleDevice::total, "device memory"),
+                           optional_field("l2_bytes", &OracleDevice::l2, "L2 cache"));
+  }
+};
+
+// The switches that decide what PyTorch's eager result is.
+struct OracleFlags {
+  std::string matmul_precision;
+  bool matmul_tf32 = false;
+  bool cudnn_tf32 = true;
+  bool cudnn_benchmark = false;
+  bool deterministic = false;
+  static auto fields() {
+    return std::make_tuple(field("matmul_precision", &OracleFlags::matmul_precision, "highest, high or medium"),
+                           field("matmul_tf32", &OracleFlags::matmul_tf32, "matmuls may use TF32"),
+                           field("cudnn_tf32", &OracleFlags::cudnn_tf32, "convolutions may use TF32"),
+                           field("cudnn_benchmark", &OracleFlags::cudnn_benchmark, "cuDNN measures its algorithms"),
+                           field("deterministic", &OracleFlags::deterministic, "deterministic algorithms demanded"));
+  }
+};
+
+struct OracleHello {
+  static constexpr const char* kSchema = kOracleSchema;
+  int64_t pid = 0;
+  std::string python;
+  std::string torch;
+  std::optional<std::string> cuda;  // what PyTorch was built for
+  OracleDevice device;
+  OracleFlags flags;
+  static auto fields() {
+    return std::make_tuple(field("pid", &OracleHello::pid, "process"), field("python", &OracleHello::python, "version"),
+                           field("torch", &OracleHello::torch, "version"), field("cuda", &OracleHello::cuda, "version or null"),
+                           field("device", &OracleHello::device, "where modules run"),
+                           field("flags", &OracleHello::flags, "numerical switches"));
+  }
+};
+
+struct OracleSubject {
+  std::string class_name;
+  std::optional<std::string> file;
+  std::optional<std::string> source_sha256;
+  std::string weights;  // real, or fake: too large to be built here, can be traced only
+  bool training = true;
+  int64_t state_tensors = 0;
+  Bytes state;
+  static auto fields() {
+    return std::make_tuple(field("class_name", &OracleSubject::class_name, "the module's class"),
+                           field("file", &OracleSubject::file, "null for a module given as an object"),
+                           field("source_sha256", &OracleSubject::source_sha256, "of the file's text"),
+                           field("weights", &OracleSubject::weights, "real or fake"),
+                           field("training", &OracleSubject::training, "the top module's flag"),
+                           field("state_tensors", &OracleSubject::state_tensors, "parameters and buffers"),
+                           field("state_bytes", &OracleSubject::state, "their size"));
+  }
+};
+
+struct OracleTrace {
+  Json graph;  // for read_graph
+  static auto fields() { return std::make_tuple(field("graph", &OracleTrace::graph, "solstice.graph")); }
+};
+
+// One leaf of the flattened arguments, in the order of the graph's user inputs.
+struct OracleInput : GraphTensor {
+  int64_t index = 0;
+  Json value;  // of a leaf that is no tensor
+  static auto fields() {
+    return std::tuple_cat(std::make_tuple(field("index", &OracleInput::index, "leaf"),
+                                          optional_field("value", &OracleInput::value, "where it is no tensor")),
+                          fields_of<OracleInput>());
+  }
+};
+
+struct OracleInputs {
+  bool applies = true;  // false: the family has no meaning for this module, and no set was made
+  std::vector<OracleInput> inputs;
+  static auto fields() {
+    return std::make_tuple(field("applies", &OracleInputs::applies, "the family makes sense here"),
+                           field("inputs", &OracleInputs::inputs, "leaves of the arguments"));
+  }
+};
+
+struct OracleValue {
+  std::string name;
+  std::vector<int64_t> shape;
+  bool finite = true;
+  std::optional<double> eager_error;  // normwise, of PyTorch's own result; none: non-finite in other places
+  static auto fields() {
+    return std::make_tuple(field("name", &OracleValue::name, "output.I, buffer.FQN or input.I"),
+                           field("shape", &OracleValue::shape, "extents"),
+                           field("finite", &OracleValue::finite, "the oracle's value is finite throughout"),
+                           field("eager_error", &OracleValue::eager_error, "PyTorch against the oracle, normwise"));
+  }
+};
+
+struct OracleExpected {
+  int parts = 1;  // how many pieces the float64 result was computed in
+  std::vector<OracleValue> values;
+  static auto fields() {
+    return std::make_tuple(field("parts", &OracleExpected::parts, "pieces it was computed in"),
+                           field("values", &OracleExpected::values, "results and mutations"));
+  }
+};
+
+// An exported tensor: by CUDA IPC (handle, handle_offset, allocation) or as a region of a tensor file (region, place).
+struct OracleTensor : GraphTensor {
+  std::string kind;  // input, parameter, buffer, expected, eager
+  std::string name;
+  int64_t physical_bytes = 0;  // from the first element to the end of the last
+  std::string handle;          // cudaIpcMemHandle_t as 128 hexadecimal digits; "" for an empty tensor
+  int64_t handle_offset = 0;   // bytes from the allocation's start
+  int64_t allocation_bytes = 0;
+  int64_t region = -1;
+  static auto fields() {
+    return std::tuple_cat(
+        std::make_tuple(field("kind", &OracleTensor::kind, "input, parameter, buffer, expected or eager"),
+                        field("name", &OracleTensor::name, "leaf number, module path or value name"),
+                        field("physical_bytes", &OracleTensor::physical_bytes, "extent in memory"),
+                        optional_field("handle", &OracleTensor::handle, "CUDA IPC handle, hexadecimal"),
+                        optional_field("handle_offset", &OracleTensor::handle_offset, "bytes into the allocation"),
+                        optional_field("allocation_bytes", &OracleTensor::allocation_bytes, "size of the allocation"),
+                        optional_field("region", &OracleTensor::region, "region of the file; `offset` is bytes into it")),
+        fields_of<OracleTensor>());
+  }
+};
+
+struct OracleTensors {
+  std::vector<OracleTensor> tensors;
+  static auto fields() { return std::make_tuple(field("tensors", &OracleTensors::tensors, "what was exported")); }
+};
+
+struct OracleBlock {
+  std::vector<double> seconds;
+  Seconds median;
+  bool fresh_content = true;
+  static auto fields() {
+    return std::make_tuple(field("seconds", &OracleBlock::seconds, "one a repetition"),
+                           field("median_s", &OracleBlock::median, "seconds"),
+                           field("fresh_content", &OracleBlock::fresh_content, "false: no memory for other content"));
+  }
+};
+
+// Original against drop-in under KernelBench's own protocol, in one process.
+struct OracleComparison {
+  std::array<std::vector<double>, 2> seconds;
+  std::array<double, 2> medians{};
+  double speedup = 0;
+  std::array<double, 2> interval{};
+  double confidence = 0;
+  std::vector<std::string> fallbacks;
+  static auto fields() {
+    return std::make_tuple(field("seconds", &OracleComparison::seconds, "original, drop-in"),
+                           field("median_s", &OracleComparison::medians, "original, drop-in"),
+                           field("speedup", &OracleComparison::speedup, "ratio of medians"),
+                           field("interval", &OracleComparison::interval, "of the ratio, by bootstrap"),
+                           field("confidence", &OracleComparison::confidence, "of the interval"),
+                           field("fallbacks", &OracleComparison::fallbacks, "why the drop-in used the original forward"));
+  }
+};
+
+struct OracleTrial {
+  int64_t seed = 0;
+  bool passed = false;
+  std::string reason;
+  std::optional<double> max_excess;  // largest error as a multiple of the limit; none: not finite
+  static auto fields() {
+    return std::make_tuple(field("seed", &OracleTrial::seed, "of the inputs"), field("passed", &OracleTrial::passed, "verdict"),
+                           field("reason", &OracleTrial::reason, "where it failed"),
+                           field("max_excess", &OracleTrial::max_excess, "largest error over the limit"));
+  }
+};
+
+struct OracleDropinCheck {
+  bool passed = false;
+  std::string state_dict;  // "loads", or why it does not
+  std::vector<OracleTrial> trials;
+  std::vector<std::string> fallbacks;
+  static auto fields() {
+    return std::make_tuple(field("passed", &OracleDropinCheck::passed, "all trials and the state_dict"),
+                           field("state_dict", &OracleDropinCheck::state_dict, "loads, or why not"),
+                           field("trials", &OracleDropinCheck::trials, "KernelBench's five"),
+                           field("fallbacks", &OracleDropinCheck::fallbacks, "why the original forward ran"));
+  }
+};
+
+struct OracleMemory {
+  Bytes resident;
+  Bytes peak;
+  static auto fields() {
+    return std::make_tuple(field("resident_bytes", &OracleMemory::resident, "allocated before the call"),
+                           field("peak_bytes", &OracleMemory::peak, "highest during the call"));
+  }
+};
+
+struct OracleProgress {
+  std::string stage;
+  std::string message;
+  static auto fields() {
+    return std::make_tuple(field("stage", &OracleProgress::stage, "what it does"),
+                           field("message", &OracleProgress::message, "for a person"));
+  }
+};
+
+// An error as the oracle words it. to_error() gives it one of this program's codes.
+struct OracleFailure {
+  std::string kind;  // input, environment, internal
+  std::string code;  // "load.missing_package"
+  std::string message;
+  std::string file;
+  int line = 0;
+  std::string hint;
+  static auto fields() {
+    return std::make_tuple(field("kind", &OracleFailure::kind, "who can mend it"), field("code", &OracleFailure::code, "stable"),
+                           field("message", &OracleFailure::message, "what happened"),
+                           optional_field("file", &OracleFailure::file, "the user's file"),
+                           optional_field("line", &OracleFailure::line, "its line"),
+                           optional_field("hint", &OracleFailure::hint, "the way out"));
+  }
+};
+Error to_error(const OracleFailure& failure);
+
+}  // namespace solstice

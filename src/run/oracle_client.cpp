@@ -1,0 +1,152 @@
+#include "run/oracle_client.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace solstice::run {
+namespace {
+
+Json text(std::string_view value) { return Json(std::string(value)); }
+
+Json list(const std::vector<std::string>& items) {
+  Json out = Json::array();
+  for (const std::string& item : items) out.push(item);
+  return out;
+}
+
+Json of_set(std::string_view set) { return Json::object().set("set", text(set)); }
+
+Json block(std::string_view set, const BlockRequest& request) {
+  return of_set(set).set("reps", request.reps).set("warmups", request.warmups);
+}
+
+Error broken(std::string_view what) {
+  return fail(Code::process_failed, fmt::format("the oracle broke its protocol: {}", what));
+}
+
+}  // namespace
+
+OracleClient::OracleClient(std::unique_ptr<OracleTransport> transport, OracleLimits limits)
+    : transport_(std::move(transport)), limits_(limits) {}
+
+Result<OracleClient> OracleClient::start(const OracleOptions& options) {
+  if (options.descriptor) return OracleClient(descriptor_transport(*options.descriptor), options.limits);
+  SOLSTICE_TRY(auto transport, worker_transport(options.device));
+  return OracleClient(std::move(transport), options.limits);
+}
+
+Result<Json> OracleClient::call(std::string_view request, Json params, Seconds limit) {
+  const Deadline deadline(limit);
+  const int64_t id = ++last_id_;
+  Json message = Json::object();
+  message.set("schema", kOracleSchema).set("id", id).set("request", text(request)).set("params", std::move(params));
+  auto sent = transport_->write_line(message.dump(), deadline);
+  auto answer = sent.ok() ? await(id, deadline) : Result<Json>(std::move(sent).error());
+  // A late answer would be taken for the next request's.
+  if (!answer.ok() && answer.error().code == Code::deadline) transport_->abandon();
+  return std::move(answer).context(fmt::format("while asking the oracle for `{}`", request));
+}
+
+Result<Json> OracleClient::await(int64_t id, const Deadline& deadline) {
+  while (true) {
+    SOLSTICE_TRY(const std::string line, transport_->read_line(deadline));
+    auto message = parse_json(line);
+    if (!message.ok()) return broken(fmt::format("`{}` is no JSON", line.substr(0, 80)));
+    if (message->at("schema").as_string() != kOracleSchema) return broken("a line without its schema");
+    const std::string& event = message->at("event").as_string();
+    if (message->at("id").as_int(-1) != id) return broken("an answer to another request");
+    const Json& body = message->at(event);
+    if (event == "reply") return body;
+    if (event == "error") {
+      SOLSTICE_TRY(const OracleFailure failure, from_json<OracleFailure>(body));
+      return to_error(failure);
+    }
+    if (event != "progress") return broken(fmt::format("an event `{}`", event));
+    SOLSTICE_TRY(const OracleProgress progress, from_json<OracleProgress>(body));
+    if (progress_) progress_(progress);
+  }
+}
+
+template <typename T>
+Result<T> OracleClient::ask(std::string_view request, Json params, Seconds limit) {
+  SOLSTICE_TRY(const Json reply, call(request, std::move(params), limit));
+  return from_json<T>(reply).context(fmt::format("while reading the oracle's reply to `{}`", request));
+}
+
+Result<OracleHello> OracleClient::hello() { return ask<OracleHello>("hello", Json::object(), limits_.start); }
+
+Result<OracleSubject> OracleClient::load(std::string_view file, std::string_view class_name) {
+  Json params = Json::object();
+  if (!file.empty()) params.set("file", text(file));
+  if (!class_name.empty()) params.set("class_name", text(class_name));
+  return ask<OracleSubject>("load", std::move(params), limits_.load);
+}
+
+Result<Graph> OracleClient::trace(const std::vector<std::string>& decompose, std::string_view blob_folder) {
+  Json params = Json::object().set("decompose", list(decompose));
+  if (!blob_folder.empty()) params.set("blob_dir", text(blob_folder));
+  SOLSTICE_TRY(const OracleTrace reply, ask<OracleTrace>("trace", std::move(params), limits_.trace));
+  return read_graph(reply.graph);
+}
+
+Result<OracleInputs> OracleClient::prepare_inputs(std::string_view set, const InputRequest& request) {
+  Json params = of_set(set).set("seed", request.seed).set("family", request.family).set("weights", request.weights);
+  return ask<OracleInputs>("prepare_inputs", std::move(params), limits_.work);
+}
+
+Result<OracleExpected> OracleClient::expected(std::string_view set) {
+  return ask<OracleExpected>("expected", of_set(set), limits_.work);
+}
+
+Result<OracleTensors> OracleClient::export_ipc(std::string_view set, const std::vector<std::string>& kinds) {
+  return ask<OracleTensors>("export_tensors", of_set(set).set("kinds", list(kinds)).set("where", "ipc"), limits_.work);
+}
+
+Result<OracleTensors> OracleClient::export_file(std::string_view set, const std::vector<std::string>& kinds,
+                                                std::string_view path) {
+  Json params = of_set(set).set("kinds", list(kinds)).set("where", "file").set("path", text(path));
+  return ask<OracleTensors>("export_tensors", std::move(params), limits_.work);
+}
+
+Result<OracleBlock> OracleClient::time_eager(std::string_view set, const BlockRequest& request) {
+  return ask<OracleBlock>("time_eager", block(set, request), limits_.work);
+}
+
+Result<OracleBlock> OracleClient::time_compiled(std::string_view set, std::string_view mode, const BlockRequest& request) {
+  return ask<OracleBlock>("time_compiled", block(set, request).set("mode", text(mode)), limits_.work);
+}
+
+Result<OracleDropinCheck> OracleClient::check_dropin(std::string_view model_new) {
+  return ask<OracleDropinCheck>("check_dropin", Json::object().set("path", text(model_new)), limits_.work);
+}
+
+Result<OracleComparison> OracleClient::time_dropin(std::string_view model_new, std::string_view set,
+                                                   const CompareRequest& request) {
+  Json params = of_set(set).set("path", text(model_new)).set("reps", request.reps);
+  params.set("warmups", request.warmups).set("blocks", request.blocks);
+  return ask<OracleComparison>("time_dropin", std::move(params), limits_.work);
+}
+
+Result<OracleMemory> OracleClient::memory(std::string_view set, std::string_view model_new) {
+  Json params = of_set(set);
+  if (!model_new.empty()) params.set("path", text(model_new));
+  return ask<OracleMemory>("memory", std::move(params), limits_.work);
+}
+
+Status OracleClient::release_set(std::string_view set) {
+  SOLSTICE_CHECK(call("release", of_set(set), limits_.work));
+  return success();
+}
+
+Status OracleClient::release() {
+  SOLSTICE_CHECK(call("release", Json::object(), limits_.work));
+  return success();
+}
+
+Status OracleClient::shutdown() {
+  SOLSTICE_CHECK(call("shutdown", Json::object(), limits_.start));
+  return success();
+}
+
+}  // namespace solstice::run

@@ -1,0 +1,100 @@
+// OracleClient: typed requests to the trusted Python process that owns the user's module (docs/protocol.md).
+//
+//   SOLSTICE_TRY(auto oracle, OracleClient::start({.device = "auto"}));
+//   SOLSTICE_TRY(OracleSubject subject, oracle.load("model.py"));
+//   SOLSTICE_TRY(Graph graph, oracle.trace());
+//   SOLSTICE_TRY(OracleInputs inputs, oracle.prepare_inputs("a", {.seed = 1, .family = "normal"}));
+//
+// Every call waits for its answer, at most as long as `limits` says. Errors: what the oracle answers, under this
+// program's codes, with file and line of the user's code where known (module_import, module_trace, too_large, ...);
+// deadline, after which the oracle is ended and every further call answers process_failed; process_failed.
+// Not thread-safe.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "record/graph.h"
+#include "record/oracle_messages.h"
+#include "run/oracle_transport.h"
+
+namespace solstice::run {
+
+struct OracleLimits {
+  Seconds start{120};   // hello, including the import of PyTorch
+  Seconds load{600};    // user code that builds the module
+  Seconds trace{900};
+  Seconds work{900};    // inputs, oracle, checks, timing
+};
+
+struct OracleOptions {
+  std::string device = "auto";     // auto, cuda, cpu
+  std::optional<int> descriptor = {};   // the caller's process is the oracle (--oracle-fd)
+  OracleLimits limits = {};
+};
+
+struct InputRequest {
+  int64_t seed = 42;
+  std::string family = "default";  // docs/protocol.md lists them
+  std::string weights = "built";   // built, perturbed
+};
+
+struct BlockRequest {
+  int reps = 10;
+  int warmups = 3;
+};
+
+struct CompareRequest {
+  int reps = 10;  // a block
+  int warmups = 3;
+  int blocks = 4;
+};
+
+class OracleClient {
+ public:
+  using Progress = std::function<void(const OracleProgress&)>;
+
+  static Result<OracleClient> start(const OracleOptions& options);
+  OracleClient(std::unique_ptr<OracleTransport> transport, OracleLimits limits);
+
+  void on_progress(Progress progress) { progress_ = std::move(progress); }
+
+  Result<OracleHello> hello();
+  // Ends the module that was loaded before. Without a file: the module that the caller's process already holds.
+  Result<OracleSubject> load(std::string_view file = {}, std::string_view class_name = {});
+  // `decompose` names operators to be broken up ("aten.mish.default"); large constants go to `blob_folder`.
+  Result<Graph> trace(const std::vector<std::string>& decompose = {}, std::string_view blob_folder = {});
+  Result<OracleInputs> prepare_inputs(std::string_view set, const InputRequest& request = {});
+  Result<OracleExpected> expected(std::string_view set);
+  Result<OracleTensors> export_ipc(std::string_view set, const std::vector<std::string>& kinds);
+  Result<OracleTensors> export_file(std::string_view set, const std::vector<std::string>& kinds, std::string_view path);
+  Result<OracleBlock> time_eager(std::string_view set, const BlockRequest& request = {});
+  Result<OracleBlock> time_compiled(std::string_view set, std::string_view mode, const BlockRequest& request = {});
+  Result<OracleDropinCheck> check_dropin(std::string_view model_new);
+  Result<OracleComparison> time_dropin(std::string_view model_new, std::string_view set, const CompareRequest& request = {});
+  Result<OracleMemory> memory(std::string_view set, std::string_view model_new = {});  // of the original without a path
+  Status release_set(std::string_view set);
+  Status release();   // the module and all it holds
+  Status shutdown();
+
+  // Any request; the typed ones above are built on it.
+  Result<Json> call(std::string_view request, Json params, Seconds limit);
+
+ private:
+  template <typename T>
+  Result<T> ask(std::string_view request, Json params, Seconds limit);
+  Result<Json> await(int64_t id, const Deadline& deadline);
+
+  std::unique_ptr<OracleTransport> transport_;
+  OracleLimits limits_;
+  Progress progress_;
+  int64_t last_id_ = 0;
+};
+
+}  // namespace solstice::run
