@@ -264,8 +264,8 @@ ir::Program apply(const ir::Program& problem, const Partition& partition) {
   for (const Group& group : partition.groups) {
     const int id = static_cast<int>(out.kernels.size());
     ir::Kernel kernel;
-    kernel.name = fmt::format("k{}", id + 1);
     kernel.family = group.family ? std::string(group.family->name) : "";
+    kernel.name = fmt::format("{}{}", group.family ? group.family->name : "kernel", id + 1);
     kernel.equations = group.equations;
     place_tensors(out, flow, group.equations, id);
     out.kernels.push_back(std::move(kernel));

@@ -1,0 +1,23 @@
+// A partition of a problem as the text of a candidate: the problem's own equations, unchanged, inside kernels.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lang/tree.h"
+#include "propose/partition.h"
+
+namespace solstice::propose {
+
+struct CandidateText {
+  std::string machine;   // `target` clause
+  std::string numerics;  // `numerics` clause
+  bool frozen = false;   // `allow frozen`
+};
+
+// `scheduled` is apply(problem, partition); knobs[i] are the settings of its kernel i. The problem's text order of
+// loose equations is that of the bound program's equations. Error not_yet where the problem calls a `def`.
+Result<lang::Program> render(const lang::Program& problem, const ir::Program& scheduled, const std::vector<ir::Knobs>& knobs,
+                             const CandidateText& how);
+
+}  // namespace solstice::propose
