@@ -2,8 +2,6 @@
 
 namespace solstice::search {
 
-std::vector<const char*> enum_names(Outcome) { return {"accepted", "predicted", "rejected", "failed", "illegal"}; }
-
 const Node* Tree::add(Proposal proposal) {
   if (!seen_.insert(proposal.program).second) return nullptr;
   Node node;

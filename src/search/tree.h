@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/units.h"
 #include "record/fields.h"
+#include "record/trial.h"
 
 namespace solstice::search {
 
@@ -21,21 +22,16 @@ struct Proposal {
   int parent = -1;        // node that it was derived from, -1: the problem
 };
 
-// accepted: verified on the device. predicted: no device; equations were checked and time comes from a model.
-// rejected: it computes something else, or too inaccurately. failed: it did not compile, crashed or hung.
-// illegal: static rules forbid it; nothing was compiled.
-enum class Outcome { kAccepted, kPredicted, kRejected, kFailed, kIllegal };
-std::vector<const char*> enum_names(Outcome);
-
+// What a trial found. `time` is set for verified candidates, and for predicted ones where there is no device.
 struct Measurement {
-  Outcome outcome = Outcome::kFailed;
-  Seconds time;           // of accepted and predicted ones
+  TrialState state = TrialState::kIllegal;
+  Seconds time;
   Seconds cost;           // wall time the trial took
   std::string detail;     // one line for people: why it failed, how far off it was
   Json record;            // verdict, timing, resources: what the store keeps
 
   static auto fields() {
-    return std::make_tuple(field("outcome", &Measurement::outcome, "how the trial ended"),
+    return std::make_tuple(field("state", &Measurement::state, "how far it came"),
                            optional_field("time", &Measurement::time, "seconds a call"),
                            optional_field("cost", &Measurement::cost, "seconds the trial took"),
                            optional_field("detail", &Measurement::detail, "why, in one line"),
@@ -49,7 +45,7 @@ struct Node {
   std::optional<Measurement> measurement;  // absent while in flight
 
   bool usable() const {
-    return measurement && (measurement->outcome == Outcome::kAccepted || measurement->outcome == Outcome::kPredicted);
+    return measurement && (measurement->state == TrialState::kVerified || measurement->state == TrialState::kPredicted);
   }
 };
 

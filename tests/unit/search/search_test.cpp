@@ -31,7 +31,7 @@ class Landscape : public Evaluator {
     Measurement m;
     const std::string& text = node.proposal.program;
     if (text == "1") return m;
-    m.outcome = Outcome::kAccepted;
+    m.state = TrialState::kVerified;
     m.time = Seconds(1.0 + std::abs(text[0] - '3') - 0.2 * static_cast<double>(text.size() - 1));
     return m;
   }
@@ -50,7 +50,7 @@ TEST(Search, FindsTheBestAndRefinesIt) {
   EXPECT_EQ(*stop, Stop::kTrials);
   ASSERT_NE(tree.best(), nullptr);
   EXPECT_EQ(tree.best()->proposal.program, "3++");
-  EXPECT_EQ(tree.node(1).measurement->outcome, Outcome::kFailed);
+  EXPECT_EQ(tree.node(1).measurement->state, TrialState::kIllegal);
   EXPECT_EQ(evaluator.started.size(), 7u);
 }
 

@@ -1,0 +1,45 @@
+// The main job: a PyTorch module in, a verified and measured replacement out. This is the one place that wires the
+// oracle, the importer, the planner, the search, the judge, the store and the reports together.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "record/progress.h"
+#include "record/report.h"
+
+namespace solstice::flow {
+
+struct OptimizeOptions {
+  std::filesystem::path file;             // FILE.py; empty with oracle_fd: the module the caller's process holds
+  std::string class_name;                 // "": `Model`, or the only module class with example inputs
+  std::string device = "auto";            // auto | gpu | model
+  std::string machine;                    // machine description; "": found from the device, h200 for the model device
+  std::string numerics = "reference";     // reference | high | medium
+  bool frozen = false;                    // --weights frozen
+  Seconds budget{60};
+  int trials = 40;
+  std::filesystem::path out;              // "": runs/NAME
+  std::filesystem::path store;            // "": the user's store
+  std::string problem;                    // name in reports; "": from the file
+  bool baselines = true;                  // time torch.compile and TF32 beside eager
+  std::optional<int> oracle_fd;           // the caller's process is the oracle
+  std::vector<std::string> command;       // argv, for the report
+};
+
+struct OptimizeOutcome {
+  Report report;
+  std::filesystem::path out;              // where report.md, report.json and, if faster, model_new.py are
+};
+
+// Bad input, a missing device and the like are errors; a problem that cannot be made faster, or has an operator
+// without a rule, is an outcome (`not_faster`, `unsupported`). When `interrupted` becomes true the best so far is kept
+// and reported.
+Result<OptimizeOutcome> optimize(const OptimizeOptions& options, Progress& progress, const std::atomic<bool>& interrupted);
+
+}  // namespace solstice::flow
