@@ -1,0 +1,159 @@
+// The GEMM for everything else: fp32 multiply-adds, any strides, any alignment, exact Inf and NaN behaviour.
+//
+// Tiles of 128 x 128, 8 k a stage, two stages in shared memory with the next one in flight in registers; 256 threads own
+// 8 x 8 sums each, as four 4 x 4 blocks 64 apart, so that shared memory is read 16 bytes at a time without conflicts.
+#pragma once
+
+#include "epilogue/output.h"
+#include "mma/descriptor.h"
+#include "ptx/memory.h"
+#include "scheduler/grouped.h"
+
+namespace solstice::gemm {
+
+inline constexpr int kSimtThreads = 256;
+inline constexpr int kSimtTile = 128;
+inline constexpr int kSimtK = 8;
+inline constexpr int kSimtPitch = kSimtTile + 4;
+
+template <typename T>
+struct StridedOperand {
+  const T* data;
+  i64 batch, line, k;  // strides in elements; a line is a row of A or a column of B
+};
+
+struct SimtProblem {
+  int m, n, k, batches, group;
+};
+
+// One operand's share of a stage. kK: thread t loads four k of line t/2; kMN: four lines of k t/32.
+template <typename T, mma::Major kMajor, bool kVector>
+struct SimtLoader {
+  static constexpr bool kAlongK = kMajor == mma::Major::kK;
+  const T* from;
+  i64 step, line_stride, k_stride;
+  int lines_left, k_left;
+  int to;
+
+  SOLSTICE_DEVICE SimtLoader(const StridedOperand<T>& x, int batch, int line0, int lines, int k_extent) {
+    const int t = threadIdx.x;
+    const int line = kAlongK ? t / 2 : t % 32 * 4;
+    const int k = kAlongK ? t % 2 * 4 : t / 32;
+    from = x.data + batch * x.batch + (line0 + line) * x.line + k * x.k;
+    step = kSimtK * x.k;
+    line_stride = x.line;
+    k_stride = x.k;
+    lines_left = lines - line0 - line;
+    k_left = k_extent - k;
+    to = k * kSimtPitch + line;
+  }
+  SOLSTICE_DEVICE void load(float (&v)[4]) {
+    const i64 stride = kAlongK ? k_stride : line_stride;
+    const int valid = kAlongK ? (lines_left > 0 ? k_left : 0) : (k_left > 0 ? lines_left : 0);
+    if constexpr (kVector && kSame<T, float>) {
+      if (valid >= 4) {
+        const float4 w = *reinterpret_cast<const float4*>(from);
+        v[0] = w.x, v[1] = w.y, v[2] = w.z, v[3] = w.w;
+      } else {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) v[i] = i < valid ? from[i] : 0.f;
+      }
+    } else {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) v[i] = i < valid ? to_float(from[i * stride]) : 0.f;
+    }
+    from += step;
+    k_left -= kSimtK;
+  }
+  SOLSTICE_DEVICE void store(float* stage, const float (&v)[4]) const {
+    if constexpr (kAlongK) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) stage[to + i * kSimtPitch] = v[i];
+    } else {
+      *reinterpret_cast<float4*>(stage + to) = make_float4(v[0], v[1], v[2], v[3]);
+    }
+  }
+};
+
+SOLSTICE_DEVICE void simt_fragment(float (&v)[8], const float* line) {
+  const float4 low = *reinterpret_cast<const float4*>(line);
+  const float4 high = *reinterpret_cast<const float4*>(line + 64);
+  v[0] = low.x, v[1] = low.y, v[2] = low.z, v[3] = low.w;
+  v[4] = high.x, v[5] = high.y, v[6] = high.z, v[7] = high.w;
+}
+
+template <class Epilogue, int kOutput = 0>
+SOLSTICE_DEVICE void simt_store(const Epilogue& epilogue, int batch, int m, int n, const float (&values)[Epilogue::kOutputs]) {
+  if constexpr (kOutput < Epilogue::kOutputs) {
+    const auto output = epilogue.template output<kOutput>();
+    output.store(batch, m, n, from_float<typename decltype(output)::Type>(values[kOutput]));
+    simt_store<Epilogue, kOutput + 1>(epilogue, batch, m, n, values);
+  }
+}
+
+template <class Epilogue>
+SOLSTICE_DEVICE void simt_write(const Epilogue& epilogue, const SimtProblem& p, int batch, int m0, int n0,
+                                const float (&sums)[8][8]) {
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      const int m = m0 + i % 4 + i / 4 * 64;
+      const int n = n0 + j % 4 + j / 4 * 64;
+      if (m < p.m && n < p.n) {
+        float values[Epilogue::kOutputs];
+        epilogue.compute(sums[i][j], epilogue.load(batch, m, n), batch, m, n, values);
+        simt_store(epilogue, batch, m, n, values);
+      }
+    }
+  }
+}
+
+// The body of a kernel launched with kSimtThreads threads; kVectorA, kVectorB: 16-byte loads along the contiguous
+// dimension are aligned.
+template <mma::Major kMajorA, mma::Major kMajorB, bool kVectorA, bool kVectorB, typename TA, typename TB, class Epilogue>
+SOLSTICE_DEVICE void run_simt(const StridedOperand<TA>& a, const StridedOperand<TB>& b, const SimtProblem& p,
+                              const Epilogue& epilogue) {
+  __shared__ __align__(16) float stages[2][2][kSimtK * kSimtPitch];
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const int row = (warp / 2 * 4 + lane / 8) * 4, column = (warp % 2 * 8 + lane % 8) * 4;
+  const GroupedOrder order{ceil_div(p.m, kSimtTile), ceil_div(p.n, kSimtTile), p.group};
+  for (int t = blockIdx.x; t < order.per_batch() * p.batches; t += gridDim.x) {
+    const TileIndex tile = order(t);
+    SimtLoader<TA, kMajorA, kVectorA> load_a(a, tile.batch, tile.m * kSimtTile, p.m, p.k);
+    SimtLoader<TB, kMajorB, kVectorB> load_b(b, tile.batch, tile.n * kSimtTile, p.n, p.k);
+    float next_a[4], next_b[4], sums[8][8] = {};
+    load_a.load(next_a);
+    load_b.load(next_b);
+    load_a.store(stages[0][0], next_a);
+    load_b.store(stages[0][1], next_b);
+    __syncthreads();
+    const int steps = ceil_div(p.k, kSimtK);
+    for (int s = 0; s < steps; ++s) {
+      if (s + 1 < steps) {
+        load_a.load(next_a);
+        load_b.load(next_b);
+      }
+      const float* from_a = stages[s % 2][0] + row;
+      const float* from_b = stages[s % 2][1] + column;
+#pragma unroll
+      for (int k = 0; k < kSimtK; ++k) {
+        float x[8], y[8];
+        simt_fragment(x, from_a + k * kSimtPitch);
+        simt_fragment(y, from_b + k * kSimtPitch);
+#pragma unroll
+        for (int i = 0; i < 8; ++i)
+#pragma unroll
+          for (int j = 0; j < 8; ++j) sums[i][j] = fmaf(x[i], y[j], sums[i][j]);
+      }
+      if (s + 1 < steps) {
+        load_a.store(stages[(s + 1) % 2][0], next_a);
+        load_b.store(stages[(s + 1) % 2][1], next_b);
+      }
+      __syncthreads();
+    }
+    simt_write(epilogue, p, tile.batch, tile.m * kSimtTile + row, tile.n * kSimtTile + column, sums);
+  }
+}
+
+}  // namespace solstice::gemm

@@ -1,0 +1,323 @@
+// The tensor-core GEMM of sm_90a: persistent, warp-specialised, TMA in, wgmma, generated epilogue out.
+//
+// D[b,m,n] = epilogue(sum_k A[b,m,k] * B[b,n,k]). A CTA owns a tile of 64*kGroups rows x kN*kHalves columns. One producer
+// warpgroup fills two rings (A: all rows of a stage, B: kN columns of a stage); kGroups consumer warpgroups multiply.
+// With promotion a warpgroup keeps all its sums in registers and one accumulator of kN columns, which it uses for each
+// half of the tile in turn: that is how 128 x 256 with promotion fits the register file. In the accumulator, the small
+// products come first, then the large ones, so that they are not truncated away.
+// CTAs of a cluster lie along m and share B: each loads a part of it for all.
+#pragma once
+
+#include "copy/tma.h"
+#include "epilogue/staged.h"
+#include "gemm/guard.h"
+#include "gemm/math.h"
+#include "mma/descriptor.h"
+#include "pipeline/ring.h"
+#include "scheduler/grouped.h"
+
+namespace solstice::gemm {
+
+template <class Math_, mma::Major kMajorA_, mma::Major kMajorB_, int kN_, int kHalves_, int kGroups_, int kSlotsA_,
+          int kSlotsB_, int kCluster_>
+struct TensorConfig {
+  using Math = Math_;
+  static constexpr mma::Major kMajorA = kMajorA_, kMajorB = kMajorB_;
+  static constexpr int kN = kN_, kHalves = kHalves_, kGroups = kGroups_, kCluster = kCluster_;
+  static constexpr int kTileM = 64 * kGroups, kTileN = kN * kHalves;
+  static constexpr int kStageK = mma::kRowBytes / Math::Type::kBytes;
+  static constexpr int kThreads = 128 * (kGroups + 1);
+
+  static constexpr int kPlaneA = kTileM * mma::kRowBytes, kPlaneB = kN * mma::kRowBytes;
+  using RingA = Ring<kSlotsA_, Math::kPlanes * kPlaneA>;
+  using RingB = Ring<kSlotsB_, Math::kPlanes * kPlaneB>;
+  static constexpr int kScaleA = Math::kScaled ? 2 * kTileM : 0, kScaleB = Math::kScaled ? 2 * kN : 0;
+
+  // Shared memory, in this order.
+  static constexpr int kOffsetB = RingA::kBytes;
+  static constexpr int kOffsetStaging = kOffsetB + RingB::kBytes;
+  static constexpr int kOffsetScaleA = kOffsetStaging + 4 * kGroups * kStageBuffers * kStageBytes;
+  static constexpr int kOffsetScaleB = kOffsetScaleA + kSlotsA_ * kScaleA;
+  static constexpr int kOffsetBarriersA = kOffsetScaleB + kSlotsB_ * kScaleB;
+  static constexpr int kOffsetBarriersB = kOffsetBarriersA + RingA::kBarrierBytes;
+  static constexpr int kSharedBytes = kOffsetBarriersB + RingB::kBarrierBytes;
+  static_assert(kSharedBytes <= 232448 - 1024, "more shared memory than a block may have");
+  static_assert(Math::Type::kBytes == 2 || (kMajorA == mma::Major::kK && kMajorB == mma::Major::kK),
+                "4-byte operands are K-major");
+};
+
+// Extents, and the scales of a scaled split: scales[batch][chunk][stride].
+struct Problem {
+  int m, n, k, batches;
+  int group;  // row tiles (of a cluster) walked before the next column of tiles
+  const u16* scales_a;
+  const u16* scales_b;
+  int scale_stride_a, scale_stride_b;
+};
+
+template <class Config>
+struct Tensor {
+  using Math = typename Config::Math;
+  using Type = typename Math::Type;
+  using RingA = typename Config::RingA;
+  using RingB = typename Config::RingB;
+  static constexpr int kN = Config::kN, kHalves = Config::kHalves, kCluster = Config::kCluster, kPlanes = Math::kPlanes;
+  static constexpr int kRegisters = kN / 2;  // of one accumulator
+
+  const TensorMap* map_a;
+  const TensorMap* map_b;
+  Problem p;
+  u32 shared;
+  u32 rank;  // in the cluster
+
+  SOLSTICE_DEVICE RingA ring_a() const { return RingA(shared, shared + Config::kOffsetBarriersA); }
+  SOLSTICE_DEVICE RingB ring_b() const { return RingB(shared + Config::kOffsetB, shared + Config::kOffsetBarriersB); }
+  SOLSTICE_DEVICE int stages() const { return ceil_div(p.k, Config::kStageK); }
+  SOLSTICE_DEVICE GroupedOrder order() const {
+    return {ceil_div(p.m, Config::kTileM * kCluster), ceil_div(p.n, Config::kTileN), p.group};
+  }
+  // Calls f(batch, m0, n0) for each tile of this CTA.
+  template <class F>
+  SOLSTICE_DEVICE void for_each_tile(F&& f) const {
+    const GroupedOrder tiles = order();
+    const int count = tiles.per_batch() * p.batches;
+    for (int t = blockIdx.x / kCluster; t < count; t += gridDim.x / kCluster) {
+      const TileIndex i = tiles(t);
+      f(i.batch, static_cast<int>(i.m * kCluster + rank) * Config::kTileM, i.n * Config::kTileN);
+    }
+  }
+
+  SOLSTICE_DEVICE void init_barriers() const {
+    ring_a().init(1, 4 * Config::kGroups);
+    ring_b().init(1, 4 * Config::kGroups * kCluster);
+    ptx::barrier_init_fence();
+  }
+
+  // ---- producers: one thread each
+  SOLSTICE_DEVICE void load_a() const {
+    RingA ring = ring_a();
+    for_each_tile([&](int batch, int m0, int) {
+      for (int s = 0; s < stages(); ++s, ring.advance()) {
+        ring.wait_empty();
+        ptx::barrier_arrive_expect(ring.full(), kPlanes * Config::kPlaneA + Config::kScaleA);
+#pragma unroll
+        for (int plane = 0; plane < kPlanes; ++plane) {
+          const u32 to = ring.address() + plane * Config::kPlaneA;
+          const int z = batch * kPlanes + plane;
+          if constexpr (Config::kMajorA == mma::Major::kK) {
+            copy::load_box(to, map_a, s * Config::kStageK, m0, z, ring.full());
+          } else {
+#pragma unroll
+            for (int g = 0; g < Config::kGroups; ++g)
+              copy::load_box(to + g * mma::kGroupBytes, map_a, m0 + g * 64, s * Config::kStageK, z, ring.full());
+          }
+        }
+        if constexpr (Math::kScaled) {
+          const u16* from = p.scales_a + (static_cast<i64>(batch) * stages() + s) * p.scale_stride_a + m0;
+          copy::load_bytes(shared + Config::kOffsetScaleA + ring.slot * Config::kScaleA, from, Config::kScaleA, ring.full());
+        }
+      }
+    });
+  }
+
+  SOLSTICE_DEVICE void load_b_plane(u32 to, int k, int n, int z, u32 full) const {
+    if constexpr (Config::kMajorB == mma::Major::kK) {
+      constexpr int kRows = kN / kCluster;
+      load_b_box(to + rank * kRows * mma::kRowBytes, k, n + rank * kRows, z, full);
+    } else {
+      constexpr int kRows = mma::kGroupRows / kCluster;
+#pragma unroll
+      for (int g = 0; g < kN / 64; ++g)
+        load_b_box(to + g * mma::kGroupBytes + rank * kRows * mma::kRowBytes, n + g * 64, k + rank * kRows, z, full);
+    }
+  }
+  SOLSTICE_DEVICE void load_b_box(u32 to, int x, int y, int z, u32 full) const {
+    if constexpr (kCluster > 1) copy::load_box_multicast(to, map_b, x, y, z, full, (1 << kCluster) - 1);
+    else copy::load_box(to, map_b, x, y, z, full);
+  }
+  SOLSTICE_DEVICE void load_b() const {
+    RingB ring = ring_b();
+    for_each_tile([&](int batch, int, int n0) {
+      for (int s = 0; s < stages(); ++s) {
+#pragma unroll 1
+        for (int h = 0; h < kHalves; ++h, ring.advance()) {
+          const int n = n0 + h * kN;
+          ring.wait_empty();
+          ptx::barrier_arrive_expect(ring.full(), kPlanes * Config::kPlaneB + Config::kScaleB);
+#pragma unroll
+          for (int plane = 0; plane < kPlanes; ++plane)
+            load_b_plane(ring.address() + plane * Config::kPlaneB, s * Config::kStageK, n, batch * kPlanes + plane, ring.full());
+          if constexpr (Math::kScaled) {
+            const u16* from = p.scales_b + (static_cast<i64>(batch) * stages() + s) * p.scale_stride_b + n;
+            copy::load_bytes(shared + Config::kOffsetScaleB + ring.slot * Config::kScaleB, from, Config::kScaleB, ring.full());
+          }
+        }
+      }
+    });
+  }
+
+  // ---- consumers: one warpgroup each
+  SOLSTICE_DEVICE void release_a(const RingA& ring, int slot, int lane) const {
+    if (lane == 0) ptx::barrier_arrive(ring.empty(slot));
+  }
+  SOLSTICE_DEVICE void release_b(const RingB& ring, int slot, int lane) const {
+    if constexpr (kCluster > 1) {
+      if (lane < kCluster) ptx::barrier_arrive_remote(ring.empty(slot), lane);
+    } else {
+      if (lane == 0) ptx::barrier_arrive(ring.empty(slot));
+    }
+  }
+
+  template <bool kFresh>
+  SOLSTICE_DEVICE static void multiply(float (&d)[kRegisters], u32 a, u32 b, int plane_a, int plane_b) {
+    using Instruction = mma::Wgmma<Type, kN, Config::kMajorA == mma::Major::kMN, Config::kMajorB == mma::Major::kMN>;
+#pragma unroll
+    for (int k = 0; k < mma::kSteps; ++k) {
+      Instruction::run(d, mma::descriptor<Config::kMajorA>(a + plane_a * Config::kPlaneA, k),
+                       mma::descriptor<Config::kMajorB>(b + plane_b * Config::kPlaneB, k), !(kFresh && k == 0));
+    }
+  }
+  // All products of a stage, smallest first: planes (i, j) by descending i + j, as far as they matter.
+  template <bool kFresh>
+  SOLSTICE_DEVICE static void multiply_stage(float (&d)[kRegisters], u32 a, u32 b) {
+    if constexpr (kPlanes == 3) {
+      multiply<kFresh>(d, a, b, 2, 0);
+      multiply<false>(d, a, b, 0, 2);
+      multiply<false>(d, a, b, 1, 1);
+      multiply<false>(d, a, b, 1, 0);
+      multiply<false>(d, a, b, 0, 1);
+    } else if constexpr (kPlanes == 2) {
+      multiply<kFresh>(d, a, b, 1, 0);
+      multiply<false>(d, a, b, 0, 1);
+    }
+    multiply<kFresh && kPlanes == 1>(d, a, b, 0, 0);
+  }
+
+  // Adds a chunk's partial sums, scaled, to the fp32 sums.
+  SOLSTICE_DEVICE static void promote(float (&sums)[kRegisters], const float (&part)[kRegisters], Pair scale_a,
+                                      const u32 (&scales_b)[kN / 8]) {
+#pragma unroll
+    for (int j = 0; j < kN / 8; ++j) {
+      if constexpr (Math::kScaled) {
+        const Pair b = ptx::unpack_bfloat(scales_b[j]);
+        sums[4 * j] += part[4 * j] * scale_a.x * b.x;
+        sums[4 * j + 1] += part[4 * j + 1] * scale_a.x * b.y;
+        sums[4 * j + 2] += part[4 * j + 2] * scale_a.y * b.x;
+        sums[4 * j + 3] += part[4 * j + 3] * scale_a.y * b.y;
+      } else {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) sums[4 * j + i] += part[4 * j + i];
+      }
+    }
+  }
+
+  SOLSTICE_DEVICE void accumulate_promoted(float (&sums)[kHalves][kRegisters], RingA& a, RingB& b, int group, int lane,
+                                           int row) const {
+    for (int s = 0; s < stages(); ++s, a.advance()) {
+      a.wait_full();
+      const u32 tile_a = a.address() + group * 64 * mma::kRowBytes;
+      Pair scale_a{1.f, 1.f};
+      if constexpr (Math::kScaled) {
+        const u32 at = shared + Config::kOffsetScaleA + a.slot * Config::kScaleA + 2 * row;
+        scale_a = {ptx::from_bits(static_cast<u32>(ptx::load_shared_u16(at)) << 16),
+                   ptx::from_bits(static_cast<u32>(ptx::load_shared_u16(at + 16)) << 16)};
+      }
+#pragma unroll
+      for (int h = 0; h < kHalves; ++h, b.advance()) {
+        float part[kRegisters];
+        u32 scales_b[kN / 8];
+        b.wait_full();
+        mma::fence();
+        multiply_stage<true>(part, tile_a, b.address());
+        mma::commit();
+        if constexpr (Math::kScaled) {
+          const u32 at = shared + Config::kOffsetScaleB + b.slot * Config::kScaleB + 4 * (lane % 4);
+#pragma unroll
+          for (int j = 0; j < kN / 8; ++j) scales_b[j] = ptx::load_shared_u32(at + 16 * j);
+        }
+        mma::wait<0>();
+        mma::pin(part);
+        ptx::sync_warp();
+        if (h == kHalves - 1) release_a(a, a.slot, lane);
+        release_b(b, b.slot, lane);
+        promote(sums[h], part, scale_a, scales_b);
+      }
+    }
+  }
+
+  SOLSTICE_DEVICE void accumulate(float (&sums)[kHalves][kRegisters], RingA& a, RingB& b, int group, int lane) const {
+    static_assert(Math::kPromoted || kHalves == 1, "without promotion one instruction covers the tile's columns");
+    int used_a = -1, used_b = -1;
+    for (int s = 0; s < stages(); ++s) {
+      a.wait_full();
+      b.wait_full();
+      mma::fence();
+      multiply_stage<false>(sums[0], a.address() + group * 64 * mma::kRowBytes, b.address());
+      mma::commit();
+      mma::wait<1>();
+      if (used_a >= 0) {
+        release_a(a, used_a, lane);
+        release_b(b, used_b, lane);
+      }
+      used_a = a.slot;
+      used_b = b.slot;
+      a.advance();
+      b.advance();
+    }
+    mma::wait<0>();
+    mma::pin(sums[0]);
+    release_a(a, used_a, lane);
+    release_b(b, used_b, lane);
+  }
+
+  template <class Epilogue>
+  SOLSTICE_DEVICE void consume(const Epilogue& epilogue, const TensorMap* map_out, int group) const {
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
+    const u32 staging = shared + Config::kOffsetStaging + (group * 4 + warp) * kStageBuffers * kStageBytes;
+    RingA a = ring_a();
+    RingB b = ring_b();
+    for_each_tile([&](int batch, int m0, int n0) {
+      float sums[kHalves][kRegisters] = {};
+      const int row = group * 64 + warp * 16;
+      if constexpr (Math::kPromoted) accumulate_promoted(sums, a, b, group, lane, row + lane / 4);
+      else accumulate(sums, a, b, group, lane);
+#pragma unroll
+      for (int h = 0; h < kHalves; ++h) {
+        const WarpTile tile{batch, m0 + row, n0 + h * kN, p.m, p.n, staging, lane};
+        write_tile(epilogue, tile, map_out, sums[h]);
+      }
+    });
+    if constexpr (Epilogue::kTma) {
+      if (lane == 0) copy::store_wait_all();
+    }
+  }
+};
+
+// The body of a kernel launched with Config::kThreads threads, Config::kSharedBytes of dynamic shared memory and
+// clusters of Config::kCluster blocks; the grid is a multiple of the cluster.
+template <class Config, class Epilogue>
+SOLSTICE_DEVICE void run_tensor(const TensorMap& map_a, const TensorMap& map_b, const TensorMap& map_out, const Problem& p,
+                                const Epilogue& epilogue) {
+  extern __shared__ __align__(1024) u8 shared_memory[];
+  const u32 rank = Config::kCluster > 1 ? ptx::cluster_rank() : 0;
+  const Tensor<Config> gemm{&map_a, &map_b, p, ptx::shared_address(shared_memory), rank};
+  const int group = __shfl_sync(~0u, threadIdx.x / 128, 0);
+  if (threadIdx.x == 0) gemm.init_barriers();
+  if constexpr (Config::kCluster > 1) ptx::cluster_sync();
+  else __syncthreads();
+  if (group == Config::kGroups) {
+    if constexpr (Config::kGroups == 2) ptx::shrink_registers<40>();
+    const int warp = __shfl_sync(~0u, threadIdx.x / 32 % 4, 0);
+    if (warp == 0 && threadIdx.x % 32 == 0) gemm.load_a();
+    if (warp == 1 && threadIdx.x % 32 == 0) gemm.load_b();
+  } else {
+    if constexpr (Config::kGroups == 2) ptx::grow_registers<232>();
+    gemm.consume(epilogue, &map_out, group);
+  }
+  if constexpr (Config::kCluster > 1) {
+    ptx::sync_warp();
+    ptx::cluster_sync();
+  }
+}
+
+}  // namespace solstice::gemm
