@@ -1,0 +1,81 @@
+// solstice list: what can be chosen from, printed from the tables that the program itself uses.
+#include <fmt/format.h>
+
+#include "cli/command.h"
+#include "cli/table.h"
+#include "families/family.h"
+#include "machine/machine.h"
+
+namespace solstice::cli {
+namespace {
+
+Json knob_json(const families::KnobSpec& knob) {
+  Json values = Json::array();
+  for (const std::string& value : knob.values) values.push(value);
+  return Json::object().set("name", knob.name).set("type", knob.type).set("values", values).set("range", knob.range)
+      .set("default", knob.otherwise).set("help", knob.help);
+}
+
+std::string legal(const families::KnobSpec& knob) {
+  return knob.values.empty() ? knob.range : fmt::format("{}", fmt::join(knob.values, ", "));
+}
+
+Status list_families(bool json) {
+  Json all = Json::array();
+  for (const families::Family* family : families::all_families()) {
+    const auto knobs = family->knobs ? family->knobs() : std::vector<families::KnobSpec>{};
+    if (json) {
+      Json entry = Json::object().set("name", family->name).set("help", family->help).set("available", family->available);
+      Json list = Json::array();
+      for (const auto& knob : knobs) list.push(knob_json(knob));
+      all.push(entry.set("knobs", list));
+      continue;
+    }
+    fmt::print("{}{}\n{}", family->name, family->available ? "" : " (not yet)", hanging("", family->help, 4, 100));
+    for (const auto& knob : knobs) {
+      std::string text = fmt::format("{} [{}]", knob.help, legal(knob).empty() ? knob.type : legal(knob));
+      if (!knob.otherwise.empty()) text += fmt::format(" [default: {}]", knob.otherwise);
+      fmt::print("{}", hanging("  " + knob.name, text, 20, 100));
+    }
+  }
+  if (json) fmt::print("{}\n", all.dump(2));
+  return success();
+}
+
+Status list_machines(bool json) {
+  SOLSTICE_TRY(const auto names, machine::list_machines());
+  Json all = Json::array();
+  std::vector<std::vector<std::string>> rows = {{"name", "title", "arch", "SMs", "memory", "ceilings"}};
+  for (const std::string& name : names) {
+    SOLSTICE_TRY(const machine::Machine m, machine::load_machine(name));
+    all.push(Json::object().set("name", m.name).set("title", m.title).set("arch", m.arch).set("sm_count", m.sm_count)
+                 .set("memory_bytes", m.memory.value).set("measured", !m.measured.empty()).set("file", m.file.string()));
+    rows.push_back({m.name, m.title, m.arch, std::to_string(m.sm_count), show(m.memory),
+                    m.measured.empty() ? "datasheet only" : "measured " + m.measured.date});
+  }
+  fmt::print("{}", json ? all.dump(2) + "\n" : table(rows));
+  return success();
+}
+
+Result<int> run(const Invocation& in) {
+  if (in.get("KIND") == "machines") {
+    SOLSTICE_CHECK(list_machines(in.json()));
+  } else {
+    SOLSTICE_CHECK(list_families(in.json()));
+  }
+  return 0;
+}
+
+}  // namespace
+
+extern const Command solstice_commands_list;
+const Command solstice_commands_list = {
+    .name = "list",
+    .summary = "Print the kernel families with their knobs, or the machine descriptions",
+    .help = "",
+    .example = "solstice list families",
+    .parameters = {{"KIND", "", "what to list", "", {"families", "machines"}, true, false}, json_flag()},
+    .run = run,
+};
+
+}  // namespace solstice::cli

@@ -1,0 +1,58 @@
+#include <fmt/format.h>
+
+#include "cli/parse.h"
+#include "cli/table.h"
+
+namespace solstice::cli {
+namespace {
+
+std::string shown_name(const Parameter& p) {
+  std::string text = p.name;
+  if (p.is_option() && !p.value.empty()) text += " " + p.value;
+  if (!p.is_option() && p.many) text += "...";
+  return text;
+}
+
+std::string usage(const Command& command) {
+  std::string text = "usage: solstice " + command.name;
+  for (const Parameter& p : command.parameters) {
+    if (p.is_option()) continue;
+    text += p.required ? " " + shown_name(p) : " [" + shown_name(p) + "]";
+  }
+  for (const Parameter& p : command.parameters) {
+    if (p.is_option()) text += p.required ? " " + shown_name(p) : " [" + shown_name(p) + "]";
+  }
+  return wrap(text, 100, 8);
+}
+
+std::string described(const Parameter& p) {
+  std::string text = p.help;
+  if (!p.choices.empty()) text += fmt::format(" ({})", fmt::join(p.choices, ", "));
+  if (!p.otherwise.empty()) text += fmt::format(" [default: {}]", p.otherwise);
+  return text;
+}
+
+}  // namespace
+
+std::string help_text(const Command& command) {
+  std::string out = usage(command) + "\n\n" + command.summary + ".\n";
+  if (!command.help.empty()) out += "\n" + wrap(command.help, 100, 0) + "\n";
+  out += "\n";
+  for (const Parameter& p : command.parameters) out += hanging(shown_name(p), described(p), 28, 100);
+  out += hanging("--help", "this text", 28, 100);
+  if (!command.example.empty()) out += "\nexample:\n  " + command.example + "\n";
+  return out;
+}
+
+std::string overview() {
+  std::string out = "usage: solstice COMMAND [ARGUMENTS]\n\nMakes PyTorch modules faster: verified, measured CUDA kernels "
+                    "behind the same forward.\n\n";
+  for (const Command* command : all_commands()) {
+    if (!command->hidden) out += hanging(command->name, command->summary, 20, 100);
+  }
+  out += "\n`solstice COMMAND --help` has the options and an example. Exit codes: 0 done, 2 bad input, 3 something the "
+         "machine lacks,\n70 a bug in Solstice.\n";
+  return out;
+}
+
+}  // namespace solstice::cli

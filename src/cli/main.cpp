@@ -1,0 +1,71 @@
+// The program. Finds the command, runs it, and turns an error into a message and the exit code of its kind.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/interrupt.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "cli/parse.h"
+#include "cli/version.h"
+
+namespace solstice::cli {
+namespace {
+
+int report(const Error& error, bool json) {
+  if (json) {
+    Json context = Json::array();
+    for (const std::string& step : error.context) context.push(step);
+    Json body = Json::object();
+    body.set("code", name_of(error.code)).set("message", error.message).set("context", context);
+    if (!error.file.empty()) body.set("file", error.file).set("line", error.line);
+    fmt::print("{}\n", Json::object().set("error", body).dump(2));
+  }
+  fmt::print(stderr, "solstice: error[{}]: {}\n", name_of(error.code), error.text());
+  return exit_code(error.kind());
+}
+
+bool asks_for_help(const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    if (word == "--") return false;
+    if (word == "--help" || word == "-h") return true;
+  }
+  return false;
+}
+
+size_t words_in(std::string_view name) { return 1 + static_cast<size_t>(std::count(name.begin(), name.end(), ' ')); }
+
+int run(std::vector<std::string> argv) {
+  const std::vector<std::string> words(argv.begin() + 1, argv.end());
+  if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+    fmt::print("{}", overview());
+    return words.empty() ? exit_code(ErrorKind::kInput) : 0;
+  }
+  if (words[0] == "--version") {
+    fmt::print("solstice {}\n", kVersion);
+    return 0;
+  }
+  const bool json = std::find(words.begin(), words.end(), "--json") != words.end();
+  const Result<const Command*> found = find_command(words);
+  if (!found.ok()) return report(found.error(), json);
+  const Command& command = **found;
+  const std::vector<std::string> rest(words.begin() + static_cast<std::ptrdiff_t>(words_in(command.name)), words.end());
+  if (!command.hidden && asks_for_help(rest)) {
+    fmt::print("{}", help_text(command));
+    return 0;
+  }
+  Result<Invocation> invocation = parse(command, rest);
+  if (!invocation.ok()) return report(invocation.error(), json);
+  invocation->argv = std::move(argv);
+  const Result<int> done = command.run(*invocation);
+  return done.ok() ? *done : report(done.error(), json);
+}
+
+}  // namespace
+}  // namespace solstice::cli
+
+int main(int argc, char** argv) {
+  solstice::catch_interrupts();
+  return solstice::cli::run({argv, argv + argc});
+}

@@ -1,0 +1,134 @@
+#include "cli/parse.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+
+#include "base/diagnostic.h"
+
+namespace solstice::cli {
+namespace {
+
+std::vector<std::string> words_of(std::string_view name) {
+  std::vector<std::string> words;
+  for (size_t begin = 0; begin <= name.size();) {
+    const size_t end = std::min(name.find(' ', begin), name.size());
+    words.emplace_back(name.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return words;
+}
+
+std::vector<std::string> option_names(const Command& command) {
+  std::vector<std::string> names = {"--help"};
+  for (const Parameter& p : command.parameters) {
+    if (p.is_option()) names.push_back(p.name);
+  }
+  return names;
+}
+
+Error unknown_option(const Command& command, const std::string& word) {
+  const std::vector<std::string> names = option_names(command);
+  const std::string near = closest(word.substr(0, word.find('=')), names);
+  return fail(Code::bad_argument,
+              fmt::format("`solstice {}` has no option `{}`; {}", command.name, word,
+                          near.empty() ? fmt::format("its options are {}", fmt::join(names, ", "))
+                                       : fmt::format("did you mean `{}`?", near)));
+}
+
+Status check_choice(const Parameter& p, const std::string& value) {
+  if (p.choices.empty() || std::find(p.choices.begin(), p.choices.end(), value) != p.choices.end()) return success();
+  return fail(Code::bad_argument,
+              fmt::format("{} is `{}`; legal are {}", p.name, value, fmt::join(p.choices, ", ")));
+}
+
+// CLI11 reports by exception; they end here.
+Status run_cli11(CLI::App& app, const Command& command, std::vector<std::string> arguments) {
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 pops from the back
+  try {
+    app.parse(arguments);
+  } catch (const CLI::ExtrasError&) {
+    const std::vector<std::string> extra = app.remaining();
+    if (!extra.empty() && extra.front().starts_with("-")) return unknown_option(command, extra.front());
+    return fail(Code::bad_argument, fmt::format("`solstice {}` takes no further argument `{}`", command.name,
+                                                extra.empty() ? "" : extra.front()));
+  } catch (const CLI::ParseError& e) {
+    return fail(Code::bad_argument, fmt::format("{}; see `solstice {} --help`", e.what(), command.name));
+  }
+  return success();
+}
+
+struct Slot {
+  const Parameter* parameter;
+  std::vector<std::string> values;
+  bool flag = false;
+};
+
+void declare(CLI::App& app, Slot& slot) {
+  const Parameter& p = *slot.parameter;
+  if (p.is_flag()) {
+    app.add_flag(p.name, slot.flag);
+    return;
+  }
+  CLI::Option* option = app.add_option(p.name, slot.values);
+  option->required(p.required);
+  if (!p.many) option->expected(1);
+  if (p.is_option()) option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+}
+
+}  // namespace
+
+const std::string& Invocation::get(std::string_view name) const {
+  static const std::string none;
+  const auto found = values.find(std::string(name));
+  return found == values.end() || found->second.empty() ? none : found->second.back();
+}
+
+bool Invocation::has(std::string_view name) const { return values.contains(std::string(name)); }
+
+std::vector<std::string> Invocation::all(std::string_view name) const {
+  const auto found = values.find(std::string(name));
+  return found == values.end() ? std::vector<std::string>{} : found->second;
+}
+
+Result<const Command*> find_command(const std::vector<std::string>& words) {
+  const Command* best = nullptr;
+  std::vector<std::string> names;
+  for (const Command* command : all_commands()) {
+    const std::vector<std::string> name = words_of(command->name);
+    if (!command->hidden) names.push_back(command->name);
+    if (name.size() > words.size() || !std::equal(name.begin(), name.end(), words.begin())) continue;
+    if (!best || name.size() > words_of(best->name).size()) best = command;
+  }
+  if (best) return best;
+  const std::string typed = words.empty() ? "" : words.front();
+  const std::string near = closest(typed, names);
+  return fail(Code::bad_argument,
+              near.empty() ? fmt::format("no command `{}`; the commands are {}", typed, fmt::join(names, ", "))
+                           : fmt::format("no command `{}`; did you mean `{}`?", typed, near));
+}
+
+Result<Invocation> parse(const Command& command, const std::vector<std::string>& arguments) {
+  CLI::App app;
+  app.set_help_flag();
+  std::deque<Slot> slots;
+  for (const Parameter& p : command.parameters) declare(app, slots.emplace_back(Slot{&p, {}, false}));
+  SOLSTICE_CHECK(run_cli11(app, command, arguments));
+  Invocation out;
+  for (Slot& slot : slots) {
+    const Parameter& p = *slot.parameter;
+    if (slot.flag) slot.values = {"true"};
+    if (slot.values.empty() && !p.otherwise.empty()) slot.values = {p.otherwise};
+    for (const std::string& value : slot.values) {
+      if (!p.is_flag()) SOLSTICE_CHECK(check_choice(p, value));
+    }
+    if (!slot.values.empty()) out.values[p.name] = slot.values;
+  }
+  return out;
+}
+
+}  // namespace solstice::cli

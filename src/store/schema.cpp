@@ -1,0 +1,75 @@
+#include "store/schema.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace solstice::store {
+namespace {
+
+// Columns are what is searched by; `record` is the whole record as JSON (record/run.h, record/trial.h).
+constexpr const char* kVersion1 = R"sql(
+CREATE TABLE problems (
+  key   TEXT PRIMARY KEY,
+  name  TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE runs (
+  id           TEXT PRIMARY KEY,
+  problem_key  TEXT NOT NULL REFERENCES problems(key),
+  options_key  TEXT NOT NULL,
+  started      TEXT NOT NULL,
+  finished     TEXT NOT NULL,
+  state        TEXT NOT NULL,
+  pid          INTEGER NOT NULL,
+  process_start TEXT NOT NULL,
+  record       TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX runs_by_problem ON runs(problem_key, options_key, started);
+CREATE TABLE trials (
+  run     TEXT NOT NULL REFERENCES runs(id),
+  number  INTEGER NOT NULL,
+  state   TEXT NOT NULL,
+  record  TEXT NOT NULL,
+  PRIMARY KEY (run, number)
+) WITHOUT ROWID;
+)sql";
+
+constexpr std::array kSteps = {kVersion1};
+
+Result<int64_t> current_version(Database& database) {
+  SOLSTICE_TRY(Statement query, database.prepare("PRAGMA user_version"));
+  SOLSTICE_TRY(const bool row, query.step());
+  return row ? query.integer(0) : int64_t{0};
+}
+
+Status apply(Database& database, int64_t from) {
+  for (size_t i = static_cast<size_t>(from); i < kSteps.size(); ++i) {
+    SOLSTICE_CHECK(database.execute(kSteps[i]));
+    SOLSTICE_CHECK(database.execute(fmt::format("PRAGMA user_version = {}", i + 1).c_str()));
+  }
+  return success();
+}
+
+}  // namespace
+
+int schema_version() { return static_cast<int>(kSteps.size()); }
+
+Status upgrade(Database& database) {
+  // The lock comes first: another process may be upgrading the same file.
+  SOLSTICE_CHECK(database.execute("BEGIN IMMEDIATE"));
+  Result<int64_t> version = current_version(database);
+  Status done = success();
+  if (!version.ok()) {
+    done = version.error();
+  } else if (*version > schema_version()) {
+    done = fail(Code::store_error, fmt::format("the run store has schema {}, this program knows {}; use a newer solstice "
+                                               "or another folder (SOLSTICE_HOME)", *version, schema_version()));
+  } else {
+    done = apply(database, *version);
+  }
+  if (done.ok()) return database.execute("COMMIT");
+  (void)database.execute("ROLLBACK");  // the first error is the one to tell
+  return done;
+}
+
+}  // namespace solstice::store

@@ -1,0 +1,94 @@
+#include "store/sqlite.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <utility>
+
+namespace solstice::store {
+namespace {
+
+Error database_error(sqlite3* handle, std::string_view doing) {
+  const int code = handle ? sqlite3_errcode(handle) : SQLITE_NOMEM;
+  const char* text = handle ? sqlite3_errmsg(handle) : "out of memory";
+  const char* file = handle ? sqlite3_db_filename(handle, "main") : nullptr;
+  const std::string message = fmt::format("cannot {} the run store {}: {}", doing, file ? file : "", text);
+  if (code == SQLITE_FULL) return fail(Code::disk_full, message);
+  if (code == SQLITE_BUSY) return fail(Code::store_error, message + "; another solstice is writing to it");
+  return fail(Code::store_error, message);
+}
+
+}  // namespace
+
+Statement::Statement(Statement&& other) noexcept
+    : database_(other.database_), handle_(std::exchange(other.handle_, nullptr)), next_(other.next_) {}
+
+Statement::~Statement() { sqlite3_finalize(handle_); }
+
+Statement& Statement::bind(std::string_view text) {
+  sqlite3_bind_text64(handle_, next_++, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+  return *this;
+}
+
+Statement& Statement::bind(int64_t value) {
+  sqlite3_bind_int64(handle_, next_++, value);
+  return *this;
+}
+
+Statement& Statement::bind_null() {
+  sqlite3_bind_null(handle_, next_++);
+  return *this;
+}
+
+Result<bool> Statement::step() {
+  const int code = sqlite3_step(handle_);
+  if (code == SQLITE_ROW) return true;
+  if (code == SQLITE_DONE) return false;
+  return database_error(database_, "use");
+}
+
+Status Statement::run() {
+  for (;;) {
+    SOLSTICE_TRY(const bool row, step());
+    if (!row) return success();
+  }
+}
+
+std::string Statement::text(int column) const {
+  const unsigned char* bytes = sqlite3_column_text(handle_, column);
+  const int length = sqlite3_column_bytes(handle_, column);
+  return bytes ? std::string(reinterpret_cast<const char*>(bytes), static_cast<size_t>(length)) : std::string();
+}
+
+int64_t Statement::integer(int column) const { return sqlite3_column_int64(handle_, column); }
+
+Result<Database> Database::open(const std::filesystem::path& file) {
+  sqlite3* handle = nullptr;
+  const int code = sqlite3_open_v2(file.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  Database database(handle);
+  if (code != SQLITE_OK) {
+    return fail(Code::store_error, fmt::format("cannot open the run store {}: {}", file.string(), sqlite3_errmsg(handle)));
+  }
+  sqlite3_busy_timeout(handle, 10'000);
+  SOLSTICE_CHECK(database.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;"));
+  return database;
+}
+
+Database::Database(Database&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+
+Database::~Database() { sqlite3_close_v2(handle_); }
+
+Result<Statement> Database::prepare(std::string_view sql) {
+  sqlite3_stmt* statement = nullptr;
+  if (sqlite3_prepare_v2(handle_, sql.data(), static_cast<int>(sql.size()), &statement, nullptr) != SQLITE_OK) {
+    return database_error(handle_, "query");
+  }
+  return Statement(handle_, statement);
+}
+
+Status Database::execute(const char* sql) {
+  if (sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr) != SQLITE_OK) return database_error(handle_, "change");
+  return success();
+}
+
+}  // namespace solstice::store

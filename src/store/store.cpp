@@ -1,0 +1,209 @@
+#include "store/store.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <random>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/paths.h"
+#include "store/process.h"
+#include "store/schema.h"
+#include "store/sqlite.h"
+
+namespace solstice::store {
+namespace fs = std::filesystem;
+
+struct Store::State {
+  fs::path folder;
+  Database database;
+};
+
+namespace {
+
+// Sorts by time: "20260131-123456-k3f9".
+std::string new_id(const std::string& utc) {
+  std::string id;
+  for (const char c : utc.substr(0, 19)) {
+    if (c == 'T') id += '-';
+    if (c >= '0' && c <= '9') id += c;
+  }
+  std::random_device random;
+  id += '-';
+  for (int i = 0; i < 4; ++i) id += "0123456789abcdefghijklmnopqrstuvwxyz"[random() % 36];
+  return id;
+}
+
+template <typename T>
+Result<T> read_record(const std::string& text) {
+  SOLSTICE_TRY(const Json json, parse_json(text));
+  return from_json<T>(json);
+}
+
+std::string state_name(RunState state) { return enum_names(state)[static_cast<size_t>(state)]; }
+
+Status insert_problem(Database& database, const RunRecord& run) {
+  SOLSTICE_TRY(Statement insert, database.prepare("INSERT OR IGNORE INTO problems(key, name) VALUES (?, ?)"));
+  return insert.bind(run.problem_key).bind(run.problem).run();
+}
+
+Status insert_run(Database& database, const RunRecord& run) {
+  SOLSTICE_CHECK(insert_problem(database, run));
+  SOLSTICE_TRY(Statement insert,
+               database.prepare("INSERT INTO runs(id, problem_key, options_key, started, finished, state, pid, "
+                                "process_start, record) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+  insert.bind(run.id).bind(run.problem_key).bind(run.options_key).bind(run.started).bind(run.finished);
+  insert.bind(state_name(run.state)).bind(static_cast<int64_t>(::getpid())).bind(process_start(::getpid()));
+  return insert.bind(to_json(run).dump()).run();
+}
+
+Status update_run(Database& database, const RunRecord& run) {
+  SOLSTICE_TRY(Statement update, database.prepare("UPDATE runs SET finished = ?, state = ?, record = ? WHERE id = ?"));
+  return update.bind(run.finished).bind(state_name(run.state)).bind(to_json(run).dump()).bind(run.id).run();
+}
+
+Result<RunRecord> read_run(Database& database, const std::string& id) {
+  SOLSTICE_TRY(Statement query, database.prepare("SELECT record FROM runs WHERE id = ?"));
+  query.bind(id);
+  SOLSTICE_TRY(const bool row, query.step());
+  if (!row) return fail(Code::not_found, fmt::format("no run `{}` in the store", id));
+  return read_record<RunRecord>(query.text(0));
+}
+
+Result<std::vector<TrialRecord>> read_trials(Database& database, const std::string& run) {
+  SOLSTICE_TRY(Statement query, database.prepare("SELECT record FROM trials WHERE run = ? ORDER BY number"));
+  query.bind(run);
+  std::vector<TrialRecord> trials;
+  for (;;) {
+    SOLSTICE_TRY(const bool row, query.step());
+    if (!row) return trials;
+    SOLSTICE_TRY(TrialRecord trial, read_record<TrialRecord>(query.text(0)));
+    trials.push_back(std::move(trial));
+  }
+}
+
+// The one id that `prefix` means.
+Result<std::string> resolve(Database& database, std::string_view prefix) {
+  const bool last = prefix == "last";
+  SOLSTICE_TRY(Statement query, database.prepare(last ? "SELECT id FROM runs ORDER BY id DESC LIMIT 1"
+                                                      : "SELECT id FROM runs WHERE substr(id, 1, ?) = ? LIMIT 9"));
+  if (!last) query.bind(static_cast<int64_t>(prefix.size())).bind(prefix);
+  std::vector<std::string> ids;
+  for (;;) {
+    SOLSTICE_TRY(const bool row, query.step());
+    if (!row) break;
+    ids.push_back(query.text(0));
+  }
+  if (ids.size() == 1) return ids[0];
+  if (ids.empty()) {
+    return fail(Code::not_found, last ? std::string("the store holds no run yet")
+                                      : fmt::format("no run `{}` in the store; `solstice show` lists them", prefix));
+  }
+  return fail(Code::bad_argument, fmt::format("`{}` could be any of {}", prefix, fmt::join(ids, ", ")));
+}
+
+}  // namespace
+
+Store::Store(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Store::Store(Store&&) noexcept = default;
+Store& Store::operator=(Store&&) noexcept = default;
+Store::~Store() = default;
+
+Result<fs::path> Store::default_folder() { return home_folder(); }
+const fs::path& Store::folder() const { return state_->folder; }
+
+Result<Store> Store::open(const fs::path& folder) {
+  SOLSTICE_CHECK(make_folder(folder / "artifacts"));
+  SOLSTICE_TRY(Database database, Database::open(folder / "runs.db"));
+  SOLSTICE_CHECK(upgrade(database).context(fmt::format("opening {}", (folder / "runs.db").string())));
+  return Store(std::make_unique<State>(State{folder, std::move(database)}));
+}
+
+Result<std::string> Store::begin_run(RunRecord run) {
+  if (run.started.empty()) run.started = utc_now();
+  if (run.id.empty()) run.id = new_id(run.started);
+  SOLSTICE_CHECK(insert_run(state_->database, run));
+  return run.id;
+}
+
+Status Store::add_trial(const TrialRecord& trial) {
+  SOLSTICE_TRY(Statement insert, state_->database.prepare(
+                                     "INSERT OR REPLACE INTO trials(run, number, state, record) VALUES (?, ?, ?, ?)"));
+  insert.bind(trial.run).bind(static_cast<int64_t>(trial.number));
+  insert.bind(enum_names(trial.state)[static_cast<size_t>(trial.state)]);
+  return insert.bind(to_json(trial).dump()).run();
+}
+
+Status Store::finish_run(const std::string& id, RunState state, RunOutcome outcome, std::string_view reason,
+                         const Json& summary) {
+  SOLSTICE_TRY(RunRecord run, read_run(state_->database, id));
+  run.state = state;
+  run.outcome = outcome;
+  run.reason = reason;
+  run.summary = summary;
+  run.finished = utc_now();
+  return update_run(state_->database, run);
+}
+
+Result<std::vector<RunRecord>> Store::list(int limit) {
+  SOLSTICE_TRY(Statement query, state_->database.prepare("SELECT record FROM runs ORDER BY id DESC LIMIT ?"));
+  query.bind(static_cast<int64_t>(limit));
+  std::vector<RunRecord> runs;
+  for (;;) {
+    SOLSTICE_TRY(const bool row, query.step());
+    if (!row) return runs;
+    SOLSTICE_TRY(RunRecord run, read_record<RunRecord>(query.text(0)));
+    runs.push_back(std::move(run));
+  }
+}
+
+Result<LoadedRun> Store::load_run(std::string_view id_or_prefix) {
+  SOLSTICE_TRY(const std::string id, resolve(state_->database, id_or_prefix));
+  LoadedRun out;
+  SOLSTICE_TRY(out.run, read_run(state_->database, id));
+  SOLSTICE_TRY(out.trials, read_trials(state_->database, id));
+  return out;
+}
+
+Result<std::optional<RunRecord>> Store::finished_run(std::string_view problem_key, std::string_view options_key) {
+  SOLSTICE_TRY(Statement query,
+               state_->database.prepare("SELECT record FROM runs WHERE problem_key = ? AND options_key = ? AND "
+                                        "state = 'finished' ORDER BY started DESC LIMIT 1"));
+  query.bind(problem_key).bind(options_key);
+  SOLSTICE_TRY(const bool row, query.step());
+  if (!row) return std::optional<RunRecord>();
+  SOLSTICE_TRY(RunRecord run, read_record<RunRecord>(query.text(0)));
+  return std::optional<RunRecord>(std::move(run));
+}
+
+Result<int> Store::close_abandoned() {
+  std::vector<std::string> gone;
+  SOLSTICE_TRY(Statement query,
+               state_->database.prepare("SELECT id, pid, process_start FROM runs WHERE state = 'running'"));
+  for (;;) {
+    SOLSTICE_TRY(const bool row, query.step());
+    if (!row) break;
+    if (process_start(static_cast<int>(query.integer(1))) != query.text(2)) gone.push_back(query.text(0));
+  }
+  for (const std::string& id : gone) {
+    SOLSTICE_CHECK(finish_run(id, RunState::kInterrupted, RunOutcome::kNone, "its process ended without a word", Json()));
+  }
+  return static_cast<int>(gone.size());
+}
+
+Result<std::string> Store::put_artifact(std::string_view bytes) {
+  const std::string hash = hash_hex(bytes);
+  const fs::path path = state_->folder / "artifacts" / hash.substr(0, 2) / hash;
+  std::error_code ignored;
+  if (!fs::exists(path, ignored)) SOLSTICE_CHECK(write_file(path, bytes));
+  return hash;
+}
+
+Result<std::string> Store::get_artifact(std::string_view hash) {
+  if (hash.size() != 32) return fail(Code::bad_argument, fmt::format("`{}` is no artifact hash of 32 digits", hash));
+  return read_file(state_->folder / "artifacts" / hash.substr(0, 2) / hash);
+}
+
+}  // namespace solstice::store

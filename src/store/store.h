@@ -1,0 +1,64 @@
+// The run store: every run and trial in one SQLite file (WAL), and a folder of artifacts named by their content.
+//
+// Each call is its own transaction, on disk when it returns (synchronous=FULL), so a killed process loses nothing it
+// was told about. Several processes may use one store; a writer waits up to ten seconds for another. A store of an
+// older schema is upgraded when it is opened; one of a newer schema is refused and left as it is.
+//
+// Errors: store_error, disk_full, io_error; not_found and bad_argument where a run is named. Not thread-safe: one
+// object a thread.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "record/run.h"
+#include "record/trial.h"
+
+namespace solstice::store {
+
+struct LoadedRun {
+  RunRecord run;
+  std::vector<TrialRecord> trials;  // by number
+};
+
+class Store {
+ public:
+  // `folder` holds runs.db and artifacts/; made where missing.
+  static Result<Store> open(const std::filesystem::path& folder);
+  static Result<std::filesystem::path> default_folder();  // home_folder() of base/paths.h
+  Store(Store&&) noexcept;
+  Store& operator=(Store&&) noexcept;
+  ~Store();
+
+  // Fills in `id` and `started` where they are empty, and returns the id.
+  Result<std::string> begin_run(RunRecord run);
+  Status add_trial(const TrialRecord& trial);  // a number that exists is replaced
+  Status finish_run(const std::string& id, RunState state, RunOutcome outcome, std::string_view reason,
+                    const Json& summary);
+
+  Result<std::vector<RunRecord>> list(int limit = 50);  // newest first
+  // An id or the start of one; "last" is the newest. Ambiguous: bad_argument with the candidates.
+  Result<LoadedRun> load_run(std::string_view id_or_prefix);
+  // For --resume: the newest finished run of this problem under these options, if there is one.
+  Result<std::optional<RunRecord>> finished_run(std::string_view problem_key, std::string_view options_key);
+  // Runs still marked running whose process is gone become `interrupted`. Returns how many.
+  Result<int> close_abandoned();
+
+  // Artifacts: build logs, plans, cubins. put() returns the content's hash; the same bytes are kept once.
+  Result<std::string> put_artifact(std::string_view bytes);
+  Result<std::string> get_artifact(std::string_view hash);
+
+  const std::filesystem::path& folder() const;
+
+ private:
+  struct State;
+  explicit Store(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace solstice::store

@@ -1,0 +1,68 @@
+#include "base/diagnostic.h"
+
+#include <gtest/gtest.h>
+
+namespace solstice {
+namespace {
+
+constexpr std::string_view kSource = "dim M = 4\ny[m] = relu(x[m])\n";
+
+Diagnostics sample() {
+  Diagnostics all;
+  Diagnostic& d = all.error("E002", {17, 21}, "unknown function `rellu`", "did you mean `relu`?");
+  d.labels.push_back({{0, 3}, "dims are declared here"});
+  all.warning("W001", {4, 5}, "unused dim");
+  return all;
+}
+
+TEST(Diagnostics, TextShowsPlaceCaretAndHint) {
+  EXPECT_EQ(render_text(sample(), kSource, "p.ucut"),
+            "p.ucut:2:8: error[E002]: unknown function `rellu`\n"
+            "  2 | y[m] = relu(x[m])\n"
+            "    |        ^^^^\n"
+            "p.ucut:1:1: note: dims are declared here\n"
+            "  1 | dim M = 4\n"
+            "    | ^^^\n"
+            "  hint: did you mean `relu`?\n"
+            "p.ucut:1:5: warning[W001]: unused dim\n"
+            "  1 | dim M = 4\n"
+            "    |     ^\n");
+}
+
+TEST(Diagnostics, JsonHoldsTheSame) {
+  const Json json = render_json(sample(), kSource, "p.ucut");
+  ASSERT_EQ(json.size(), 2u);
+  const Json& first = json.at(size_t{0});
+  EXPECT_EQ(first.at("code").as_string(), "E002");
+  EXPECT_EQ(first.at("span").at("line").as_int(), 2);
+  EXPECT_EQ(first.at("labels").size(), 1u);
+  EXPECT_EQ(json.at(size_t{1}).at("severity").as_string(), "warning");
+}
+
+TEST(Diagnostics, SpansOutsideTheTextAreClamped) {
+  Diagnostics all;
+  all.error("E001", {1000, 2000}, "past the end");
+  all.error("E001", {-5, -1}, "before the start");
+  all.error("E001", {28, 29}, "at the end");
+  EXPECT_FALSE(render_text(all, kSource, "p").empty());
+  EXPECT_FALSE(render_text(all, "", "p").empty());
+}
+
+TEST(Diagnostics, OnlyErrorsCountAsErrors) {
+  Diagnostics all;
+  all.warning("W001", {}, "w");
+  EXPECT_FALSE(all.has_errors());
+  all.error("E001", {}, "e");
+  EXPECT_TRUE(all.has_errors());
+}
+
+TEST(Closest, FindsTyposOnly) {
+  const std::vector<std::string> names = {"tile", "stages", "cluster"};
+  EXPECT_EQ(closest("tiel", names), "tile");
+  EXPECT_EQ(closest("stage", names), "stages");
+  EXPECT_EQ(closest("permutation", names), "");
+  EXPECT_EQ(closest("x", {}), "");
+}
+
+}  // namespace
+}  // namespace solstice

@@ -1,0 +1,137 @@
+#include "store/store.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "store/schema.h"
+
+namespace solstice::store {
+namespace {
+
+RunRecord run_of(const std::string& problem, const std::string& options) {
+  RunRecord run;
+  run.problem = problem;
+  run.problem_key = "key-of-" + problem;
+  run.options_key = options;
+  run.command = {"solstice", "optimize", problem};
+  return run;
+}
+
+TrialRecord trial_of(const std::string& run, int number, TrialState state) {
+  TrialRecord trial;
+  trial.run = run;
+  trial.number = number;
+  trial.program = "program p\n";
+  trial.state = state;
+  if (state == TrialState::kVerified) trial.measured = microseconds(12.5);
+  trial.verdict = Json::object().set("ok", state == TrialState::kVerified);
+  return trial;
+}
+
+class StoreTest : public ::testing::Test {
+ protected:
+  Store open() {
+    Result<Store> store = Store::open(folder_.path());
+    EXPECT_TRUE(store.ok()) << store.error().text();
+    return std::move(store).value();
+  }
+  static TempFolder make_folder() { return std::move(TempFolder::create("store-test-")).value(); }
+  TempFolder folder_ = make_folder();
+};
+
+TEST_F(StoreTest, KeepsRunsAndTrials) {
+  Store store = open();
+  const std::string id = *store.begin_run(run_of("softmax", "o"));
+  ASSERT_TRUE(store.add_trial(trial_of(id, 1, TrialState::kWrong)).ok());
+  ASSERT_TRUE(store.add_trial(trial_of(id, 2, TrialState::kVerified)).ok());
+  ASSERT_TRUE(store.finish_run(id, RunState::kFinished, RunOutcome::kFaster, "", Json::object().set("speedup", 2.5)).ok());
+
+  const Result<LoadedRun> loaded = open().load_run(id);
+  ASSERT_TRUE(loaded.ok()) << loaded.error().text();
+  EXPECT_EQ(loaded->run.state, RunState::kFinished);
+  EXPECT_EQ(loaded->run.summary.at("speedup").as_double(), 2.5);
+  ASSERT_EQ(loaded->trials.size(), 2u);
+  EXPECT_EQ(loaded->trials[1].measured, microseconds(12.5));
+  EXPECT_FALSE(loaded->trials[0].measured.has_value());
+  EXPECT_TRUE(loaded->trials[1].verdict.at("ok").as_bool());
+}
+
+TEST_F(StoreTest, FindsRunsByPrefixAndLast) {
+  Store store = open();
+  RunRecord first = run_of("a", "o"), second = run_of("b", "o");
+  first.id = "20260101-000000-aaaa";
+  second.id = "20260102-000000-bbbb";
+  ASSERT_TRUE(store.begin_run(first).ok());
+  ASSERT_TRUE(store.begin_run(second).ok());
+  EXPECT_EQ(store.load_run("last")->run.problem, "b");
+  EXPECT_EQ(store.load_run("20260101")->run.problem, "a");
+  EXPECT_EQ(store.load_run("2026").error().code, Code::bad_argument);
+  EXPECT_EQ(store.load_run("x").error().code, Code::not_found);
+  EXPECT_EQ(store.list(1)->front().problem, "b");
+}
+
+TEST_F(StoreTest, ResumeFindsOnlyFinishedRunsOfTheSameKeys) {
+  Store store = open();
+  const std::string id = *store.begin_run(run_of("p", "o1"));
+  EXPECT_FALSE(store.finished_run("key-of-p", "o1")->has_value());
+  ASSERT_TRUE(store.finish_run(id, RunState::kFinished, RunOutcome::kNotFaster, "memory bound", Json()).ok());
+  EXPECT_TRUE(store.finished_run("key-of-p", "o1")->has_value());
+  EXPECT_FALSE(store.finished_run("key-of-p", "o2")->has_value());
+  EXPECT_FALSE(store.finished_run("key-of-q", "o1")->has_value());
+}
+
+TEST_F(StoreTest, KeepsWhatAKilledProcessWrote) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    Store store = open();
+    RunRecord run = run_of("killed", "o");
+    run.id = "r1";
+    (void)store.begin_run(run);
+    for (int i = 1; i <= 20; ++i) (void)store.add_trial(trial_of("r1", i, TrialState::kVerified));
+    ::kill(::getpid(), SIGKILL);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  Store store = open();
+  EXPECT_EQ(store.load_run("r1")->trials.size(), 20u);
+  EXPECT_EQ(*store.close_abandoned(), 1);
+  EXPECT_EQ(store.load_run("r1")->run.state, RunState::kInterrupted);
+}
+
+TEST_F(StoreTest, LeavesItsOwnRunningRunsOpen) {
+  Store store = open();
+  ASSERT_TRUE(store.begin_run(run_of("alive", "o")).ok());
+  EXPECT_EQ(*store.close_abandoned(), 0);
+}
+
+TEST_F(StoreTest, KeepsEqualArtifactsOnce) {
+  Store store = open();
+  const std::string hash = *store.put_artifact("log text");
+  EXPECT_EQ(*store.put_artifact("log text"), hash);
+  EXPECT_EQ(*store.get_artifact(hash), "log text");
+  EXPECT_EQ(store.get_artifact(std::string(32, '0')).error().code, Code::not_found);
+  EXPECT_EQ(store.get_artifact("../../etc/passwd").error().code, Code::bad_argument);
+}
+
+TEST_F(StoreTest, RefusesAStoreOfANewerProgram) {
+  { Store store = open(); }
+  {
+    Database database = std::move(Database::open(folder_.path() / "runs.db")).value();
+    ASSERT_TRUE(database.execute("PRAGMA user_version = 99").ok());
+  }
+  const Result<Store> store = Store::open(folder_.path());
+  ASSERT_FALSE(store.ok());
+  EXPECT_EQ(store.error().code, Code::store_error);
+  EXPECT_NE(store.error().message.find("schema 99"), std::string::npos);
+}
+
+TEST_F(StoreTest, SaysWhatIsWrongWithAFileThatIsNoDatabase) {
+  ASSERT_TRUE(write_file(folder_.path() / "runs.db", std::string(4096, 'x')).ok());
+  EXPECT_EQ(Store::open(folder_.path()).error().code, Code::store_error);
+}
+
+}  // namespace
+}  // namespace solstice::store
