@@ -1,0 +1,160 @@
+// The parser's view of its tokens, and recovery.
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "lang/parse.h"
+#include "lang/parser.h"
+#include "lang/words.h"
+
+namespace solstice::lang {
+namespace {
+
+const Token kBrokenToken = [] {
+  Token t;
+  t.kind = TokenKind::kBroken;
+  return t;
+}();
+
+std::string shown(const Token& token) {
+  return token.kind == TokenKind::kEnd ? "the end of the file" : fmt::format("`{}`", token.text);
+}
+
+}  // namespace
+
+const Token& Parser::peek(size_t ahead) const {
+  if (broken_) return kBrokenToken;
+  return tokens_[std::min(position_ + ahead, tokens_.size() - 1)];
+}
+
+bool Parser::at(std::string_view symbol, size_t ahead) const {
+  return peek(ahead).kind == TokenKind::kSymbol && peek(ahead).text == symbol;
+}
+
+bool Parser::at_word(std::string_view word, size_t ahead) const {
+  return peek(ahead).kind == TokenKind::kWord && peek(ahead).text == word;
+}
+
+bool Parser::at_name(size_t ahead) const {
+  return peek(ahead).kind == TokenKind::kWord && !is_reserved(peek(ahead).text);
+}
+
+void Parser::keep_comments(const Token& token) {
+  for (const Comment& c : token.comments) pending_.push_back(c.text);
+}
+
+Token Parser::next() {
+  if (broken_) return kBrokenToken;
+  const Token& token = tokens_[position_];
+  keep_comments(token);
+  last_end_ = token.span.end;
+  if (token.kind != TokenKind::kEnd) ++position_;
+  return token;
+}
+
+bool Parser::accept(std::string_view text) {
+  if (!at(text) && !at_word(text)) return false;
+  next();
+  return true;
+}
+
+void Parser::fail(const Token& token, std::string message, std::string hint) {
+  if (broken_) return;
+  broken_ = true;
+  diagnostics_.error("E000", token.span, std::move(message), std::move(hint));
+}
+
+void Parser::expect(std::string_view symbol, std::string_view where) {
+  if (broken_ || accept(symbol)) return;
+  fail(peek(), fmt::format("expected `{}` {}, found {}", symbol, where, shown(peek())));
+}
+
+std::string Parser::expect_name(std::string_view what) {
+  if (broken_) return "";
+  if (at_name()) return std::string(next().text);
+  const bool reserved = peek().kind == TokenKind::kWord;
+  fail(peek(), reserved ? fmt::format("{} is a reserved word and cannot be {}", shown(peek()), what)
+                        : fmt::format("expected {}, found {}", what, shown(peek())));
+  return "";
+}
+
+int64_t Parser::to_int(const Token& token) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(token.text.data(), token.text.data() + token.text.size(), value);
+  if (error != std::errc()) fail(token, fmt::format("{} does not fit 64 bits", shown(token)));
+  return value;
+}
+
+int64_t Parser::expect_int(std::string_view what) {
+  if (broken_) return 0;
+  if (peek().kind == TokenKind::kInt) return to_int(next());
+  fail(peek(), fmt::format("expected {}, found {}", what, shown(peek())));
+  return 0;
+}
+
+std::string Parser::expect_string(std::string_view what) {
+  if (broken_) return "";
+  if (peek().kind != TokenKind::kString) {
+    fail(peek(), fmt::format("expected {} in quotes, found {}", what, shown(peek())));
+    return "";
+  }
+  std::string_view text = next().text;
+  text.remove_prefix(1);
+  if (!text.empty() && text.back() == '"') text.remove_suffix(1);
+  return std::string(text);
+}
+
+// Skips to what can begin an item: a reserved word, or a name or `}` at the start of a line.
+void Parser::synchronise(bool inside_block) {
+  broken_ = false;
+  int depth = 0;
+  while (peek().kind != TokenKind::kEnd) {
+    const Token& t = peek();
+    if (at("{")) ++depth;
+    if (at("}")) {
+      if (depth == 0 && inside_block) return;
+      depth = std::max(0, depth - 1);
+    } else if (t.kind == TokenKind::kWord && t.first_on_line && (t.text == "kernel" || t.text == "def")) {
+      return;  // even inside braces: one of them may be what is missing
+    } else if (t.kind == TokenKind::kWord && depth == 0) {
+      if (starts_item(t.text) && t.first_on_line) return;
+      if (t.first_on_line && !is_reserved(t.text) && (at("[", 1) || at("=", 1) || at(",", 1))) return;
+    }
+    next();
+  }
+}
+
+std::string Parser::take_same_line_comment() {
+  if (broken_) return "";
+  Token& token = tokens_[position_];
+  if (token.comments.empty() || !token.comments.front().same_line) return "";
+  std::string text = std::move(token.comments.front().text);
+  token.comments.erase(token.comments.begin());
+  return text;
+}
+
+ExprRef Parser::whole_expression() {
+  ExprRef e = expr();
+  if (!broken_ && peek().kind != TokenKind::kEnd) fail(peek(), fmt::format("unexpected {}", shown(peek())));
+  return broken_ ? nullptr : e;
+}
+
+std::vector<Knob> Parser::whole_knobs() {
+  std::vector<Knob> knobs = knob_list("");
+  if (!broken_ && peek().kind != TokenKind::kEnd) fail(peek(), fmt::format("unexpected {}", shown(peek())));
+  return knobs;
+}
+
+Program parse(std::string_view source, Diagnostics& diagnostics) {
+  return Parser(lex(source, diagnostics), diagnostics).program();
+}
+
+ExprRef parse_expression(std::string_view source, Diagnostics& diagnostics) {
+  return Parser(lex(source, diagnostics), diagnostics).whole_expression();
+}
+
+std::vector<Knob> parse_knobs(std::string_view source, Diagnostics& diagnostics) {
+  return Parser(lex(source, diagnostics), diagnostics).whole_knobs();
+}
+
+}  // namespace solstice::lang

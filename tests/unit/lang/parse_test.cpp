@@ -1,0 +1,129 @@
+#include "lang/parse.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "lang/prelude.h"
+#include "lang/print.h"
+
+namespace solstice::lang {
+namespace {
+
+std::string file_text(const std::filesystem::path& path) {
+  std::ostringstream out;
+  out << std::ifstream(path).rdbuf();
+  return out.str();
+}
+
+void expect_identity(std::string_view source) {
+  Diagnostics diagnostics;
+  const Program tree = parse(source, diagnostics);
+  ASSERT_FALSE(diagnostics.has_errors()) << render_text(diagnostics, source, "source");
+  const std::string printed = print(tree);
+  const Program again = parse(printed, diagnostics);
+  ASSERT_FALSE(diagnostics.has_errors()) << printed << render_text(diagnostics, printed, "printed");
+  EXPECT_TRUE(same(tree, again)) << printed;
+  EXPECT_EQ(printed, print(again));
+}
+
+TEST(Parse, EveryProgramSurvivesPrinting) {
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(SOLSTICE_SOURCE_DIR "/examples/programs")) {
+    SCOPED_TRACE(entry.path().string());
+    expect_identity(file_text(entry.path()));
+    ++count;
+  }
+  EXPECT_GE(count, 12);
+}
+
+TEST(Parse, PreludeParses) {
+  Diagnostics diagnostics;
+  parse(prelude_text(), diagnostics);
+  EXPECT_EQ(diagnostics.size(), 0u) << render_text(diagnostics, prelude_text(), "prelude");
+  expect_identity(prelude_text());
+}
+
+TEST(Parse, KeepsCommentsWithTheirItems) {
+  const std::string_view source =
+      "# about the program\nprogram p # name\n# first\n# second\ndim M = 4 # a dim\ninput x : f32[M]\n"
+      "output y : f32[M]\nkernel k by map() { # header\n  # anchor: begin\n  y[m] = x[m] # at the end\n"
+      "      + 1 # more\n  # anchor: end\n} # after\n# last\n";
+  expect_identity(source);
+  Diagnostics diagnostics;
+  const Program p = parse(source, diagnostics);
+  EXPECT_EQ(p.before, std::vector<std::string>{"about the program"});
+  EXPECT_EQ(p.after, "name");
+  EXPECT_EQ(p.items[0].before, (std::vector<std::string>{"first", "second"}));
+  EXPECT_EQ(p.items[0].after, "a dim");
+  EXPECT_EQ(p.items[3].after, "header");
+  const auto& kernel = std::get<Kernel>(p.items[3].node);
+  EXPECT_EQ(kernel.items[0].before, (std::vector<std::string>{"anchor: begin", "at the end"}));
+  EXPECT_EQ(kernel.items[0].after, "more");
+  EXPECT_EQ(kernel.tail, std::vector<std::string>{"anchor: end"});
+  EXPECT_EQ(p.tail, (std::vector<std::string>{"after", "last"}));
+}
+
+TEST(Parse, BracketsOnlyWhereNeeded) {
+  const auto round_trip = [](std::string_view text) {
+    Diagnostics diagnostics;
+    const ExprRef e = parse_expression(text, diagnostics);
+    EXPECT_FALSE(diagnostics.has_errors()) << text;
+    return print(e);
+  };
+  EXPECT_EQ(round_trip("((a+b))*c"), "(a + b) * c");
+  EXPECT_EQ(round_trip("a-(b-c)"), "a - (b - c)");
+  EXPECT_EQ(round_trip("-a**-b**2"), "-a**-b**2");
+  EXPECT_EQ(round_trip("(-a)**2"), "(-a)**2");
+  EXPECT_EQ(round_trip("not (a<b and c)"), "not (a < b and c)");
+  EXPECT_EQ(round_trip("(a<b)==(c<d)"), "(a < b) == (c < d)");
+  EXPECT_EQ(round_trip("0<=i and i<N"), "0 <= i and i < N");
+  EXPECT_EQ(round_trip("0 <= i < N"), "0 <= i < N");
+  EXPECT_EQ(round_trip("max[i<3, j < 3 where i+j<4](x[n, 2*p+i-1 else -inf])"),
+            "max[i<3,j<3 where i+j < 4](x[n,2*p+i-1 else -inf])");
+  EXPECT_EQ(round_trip("argtop[e ; s](v[e])"), "argtop[e; s](v[e])");
+  EXPECT_EQ(round_trip("max(a,b)+bf16(x[i])"), "max(a, b) + bf16(x[i])");
+}
+
+TEST(Parse, ReportsSeveralMistakes) {
+  Diagnostics diagnostics;
+  const Program p = parse(
+      "program p\ninput x : f31[4]\noutput y : f32[4]\ny[m = x[m]\nkernel k by map() {\n  y[m] = x[m] +\n"
+      "  z[m] = x[m]\n  dim K = 3\n  w[m] = sum(x[m], dim=1)\n}\nkernel j by {\n}\n",
+      diagnostics);
+  std::vector<std::string> codes;
+  for (const Diagnostic& d : diagnostics.all()) codes.push_back(d.code);
+  EXPECT_EQ(codes, (std::vector<std::string>{"E000", "E000", "E000", "E000", "E009", "E000"}))
+      << render_json(diagnostics, "", "").dump(1);
+  EXPECT_EQ(p.items.size(), 2u);  // the output and the kernel that could be closed
+}
+
+TEST(Parse, RejectsForeignText) {
+  for (const char* source : {"", "program", "program 5", "prog p", "program p y[m] = 1.", "program p dim M = \xc3\xa9",
+                             "program p input x : f32[4] \"open", "program p dim M = 99999999999999999999"}) {
+    Diagnostics diagnostics;
+    parse(source, diagnostics);
+    EXPECT_TRUE(diagnostics.has_errors()) << source;
+  }
+}
+
+TEST(Parse, BuildersMakeWhatTheParserMakes) {
+  Diagnostics diagnostics;
+  const ExprRef built = binary(BinaryOp::kAdd,
+                               reduce("sum", {{"k", integer(4), {}}},
+                                      binary(BinaryOp::kMul, read("x", {name("m"), name("k")}), number(0.5))),
+                               integer(-3));
+  EXPECT_EQ(print(built), "sum[k<4](x[m,k] * 0.5) + -3");
+  EXPECT_TRUE(same(built, parse_expression(print(built), diagnostics)));
+}
+
+TEST(Parse, DimsCanBeReplaced) {
+  Diagnostics diagnostics;
+  const Program p = parse("program p dim M = 8, N = M*2 input x : f32[M, N]", diagnostics);
+  EXPECT_EQ(print(with_dims(p, {{"M", 3}})), "program p\ndim M = 3, N = M*2\ninput x : f32[M, N]\n");
+}
+
+}  // namespace
+}  // namespace solstice::lang
