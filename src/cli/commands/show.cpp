@@ -1,0 +1,107 @@
+// solstice show: runs of the store.
+#include <fmt/format.h>
+
+#include "cli/command.h"
+#include "cli/table.h"
+#include "store/store.h"
+
+namespace solstice::cli {
+namespace {
+
+template <typename E>
+std::string name(E value) {
+  return enum_names(value)[static_cast<size_t>(value)];
+}
+
+std::string outcome(const RunRecord& run) {
+  return run.state == RunState::kFinished ? name(run.outcome) : name(run.state);
+}
+
+std::string time_text(const std::optional<Seconds>& time) { return time ? show(*time) : "-"; }
+
+std::string first_line(const std::string& text) { return clip(text.substr(0, text.find('\n')), 60); }
+
+Status show_list(store::Store& store, bool json) {
+  SOLSTICE_TRY(const std::vector<RunRecord> runs, store.list());
+  Json all = Json::array();
+  std::vector<std::vector<std::string>> rows = {{"run", "problem", "outcome", "device", "speedup", "reason"}};
+  for (const RunRecord& run : runs) {
+    all.push(to_json(run));
+    const double speedup = run.summary.at("speedup").as_double();
+    rows.push_back({run.id, clip(run.problem, 32), outcome(run), run.device,
+                    speedup > 0 ? show_factor(speedup) : "-", first_line(run.reason)});
+  }
+  if (json) {
+    fmt::print("{}\n", all.dump(2));
+  } else if (runs.empty()) {
+    fmt::print("no runs yet in {}\n", store.folder().string());
+  } else {
+    fmt::print("{}", table(rows));
+  }
+  return success();
+}
+
+void print_run(const RunRecord& run) {
+  fmt::print("run      {}\nproblem  {}\noutcome  {}{}\n", run.id, run.problem, outcome(run),
+             run.reason.empty() ? "" : ": " + run.reason);
+  fmt::print("machine  {} ({})\nstarted  {}\nfinished {}\n", run.machine, run.device, run.started, run.finished);
+  if (!run.folder.empty()) fmt::print("folder   {}\n", run.folder);
+  if (!run.command.empty()) fmt::print("command  {}\n", fmt::join(run.command, " "));
+  for (const auto& [what, version] : run.versions) fmt::print("  {} {}\n", what, version);
+}
+
+std::string trials_table(const std::vector<TrialRecord>& trials) {
+  std::vector<std::vector<std::string>> rows = {{"trial", "state", "measured", "predicted", "compile", "what"}};
+  for (const TrialRecord& t : trials) {
+    rows.push_back({std::to_string(t.number), name(t.state), time_text(t.measured), time_text(t.predicted),
+                    show(t.compile_time), t.message.empty() ? clip(t.what, 80) : clip(t.what, 50) + ": " + first_line(t.message)});
+  }
+  return table(rows);
+}
+
+Result<int> show_trial(const store::LoadedRun& loaded, const std::string& number) {
+  for (const TrialRecord& t : loaded.trials) {
+    if (std::to_string(t.number) != number) continue;
+    fmt::print("{}\n{}\n", to_json(t).dump(2), t.program);
+    return 0;
+  }
+  return fail(Code::not_found, fmt::format("run {} has no trial {}; it has {}", loaded.run.id, number, loaded.trials.size()));
+}
+
+Result<int> run(const Invocation& in) {
+  SOLSTICE_TRY(const auto folder, store::Store::default_folder());
+  SOLSTICE_TRY(store::Store store, store::Store::open(in.has("--store") ? std::filesystem::path(in.get("--store")) : folder));
+  SOLSTICE_CHECK(store.close_abandoned());
+  if (!in.has("RUN")) {
+    SOLSTICE_CHECK(show_list(store, in.json()));
+    return 0;
+  }
+  SOLSTICE_TRY(const store::LoadedRun loaded, store.load_run(in.get("RUN")));
+  if (in.has("--trial")) return show_trial(loaded, in.get("--trial"));
+  if (in.json()) {
+    Json trials = Json::array();
+    for (const TrialRecord& trial : loaded.trials) trials.push(to_json(trial));
+    fmt::print("{}\n", Json::object().set("run", to_json(loaded.run)).set("trials", trials).dump(2));
+    return 0;
+  }
+  print_run(loaded.run);
+  fmt::print("\n{}", trials_table(loaded.trials));
+  return 0;
+}
+
+}  // namespace
+
+extern const Command solstice_commands_show;
+const Command solstice_commands_show = {
+    .name = "show",
+    .summary = "Print the runs in the store, or one run with its trials",
+    .help = "RUN is an id, the start of one, or `last`. Without RUN the newest 50 are listed.",
+    .example = "solstice show last",
+    .parameters = {{"RUN", "", "which run", "", {}, false, false},
+                   {"--trial", "N", "one trial of it, with its program", "", {}, false, false},
+                   {"--store", "DIR", "another store than the user's", "", {}, false, false},
+                   json_flag()},
+    .run = run,
+};
+
+}  // namespace solstice::cli

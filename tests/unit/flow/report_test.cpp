@@ -1,0 +1,74 @@
+#include "flow/report.h"
+
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "flow/report_text.h"
+#include "support/golden.h"
+
+namespace solstice::flow {
+namespace {
+
+Measured measured(double us) { return {microseconds(us), microseconds(us * 0.99), microseconds(us * 1.01), 30, Hertz(1.4e9)}; }
+
+// Figures of no real machine: the page's shape is what is tested.
+Report sample() {
+  Report r;
+  r.run = "20260101-000000-aaaa";
+  r.problem = "linear_gelu";
+  r.file = "examples/linear_gelu.py";
+  r.outcome = RunOutcome::kFaster;
+  r.headline.original = measured(2000);
+  r.headline.replacement = measured(500);
+  r.headline.kernels = measured(490);
+  r.headline.speedup = 4.0;
+  r.headline.speedup_low = 3.9;
+  r.headline.speedup_high = 4.1;
+  r.bounds = {{"io", "bytes that must move", microseconds(60), {{"dram", microseconds(60), "w"}}},
+              {"work", "operations on the fastest legal unit", microseconds(280), {{"tensor.f16", microseconds(280), "z"}}},
+              {"practical", "", microseconds(400), {{"tensor.f16", microseconds(390), "z[m,n]"}, {"launch", microseconds(10), ""}}}};
+  r.bound_by = "the tensor pipe";
+  r.candidates = {{1, "up by gemm(math=fp16x3)", "verified", microseconds(450), measured(490), ""},
+                  {2, "up by gemm(math=tf32)", "wrong", microseconds(300), std::nullopt, "error 3e-4 | over the limit"}};
+  r.errors = {{"y", "PyTorch eager", 3e-7, 9e-7, 0, 0, "normal, seed 1"}, {"y", "winner", 2e-7, 6e-7, 3.3e-7, 6.6e-7, "normal, seed 2"}};
+  r.baselines = {{"torch.compile", measured(1900), ""}, {"eager, TF32", std::nullopt, "not measured: budget"}};
+  r.original_peak_memory = Bytes(2147483648.0);
+  r.machine = "h200";
+  r.device = "a GPU";
+  r.versions = {{"solstice", "0"}, {"torch", "2"}};
+  r.options = {{"numerics", "reference"}};
+  r.command = {"solstice", "optimize", "examples/linear gelu.py"};
+  r.program = "program linear_gelu\n";
+  r.created = "2026-01-01T00:00:00.000Z";
+  return r;
+}
+
+TEST(Report, MarkdownIsAsInTheGoldenFile) { testing::expect_golden("report/faster.md", render_markdown(sample())); }
+
+TEST(Report, ASlowOneSaysWhyAndAPredictedOneSaysSo) {
+  Report r = sample();
+  r.outcome = RunOutcome::kNotFaster;
+  r.reason = "the original already runs at the copy ceiling";
+  r.predicted = true;
+  r.headline = {};
+  r.candidates[0].time.reset();
+  r.warnings = {"The GPU was power-capped."};
+  testing::expect_golden("report/predicted.md", render_markdown(r));
+}
+
+TEST(Report, IsWrittenAsJsonThatReadsBack) {
+  const TempFolder folder = std::move(TempFolder::create("report-")).value();
+  ASSERT_TRUE(write_report(sample(), folder.path() / "out").ok());
+  const Result<Json> json = parse_json(*read_file(folder.path() / "out/report.json"));
+  ASSERT_TRUE(json.ok());
+  EXPECT_EQ(json->at("schema").as_string(), "solstice.report/1");
+  EXPECT_TRUE(from_json<Report>(*json).ok());
+  EXPECT_EQ(*read_file(folder.path() / "out/report.md"), render_markdown(sample()));
+}
+
+TEST(ReportText, CommandsSurviveAShell) {
+  EXPECT_EQ(shell_text({"a", "b c", "it's", ""}), "a 'b c' 'it'\\''s' ''");
+}
+
+}  // namespace
+}  // namespace solstice::flow
