@@ -2,7 +2,6 @@
 // oracle, the importer, the planner, the search, the judge, the store and the reports together.
 #pragma once
 
-#include <atomic>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -38,8 +37,8 @@ struct OptimizeOutcome {
 };
 
 // Bad input, a missing device and the like are errors; a problem that cannot be made faster, or has an operator
-// without a rule, is an outcome (`not_faster`, `unsupported`). When `interrupted` becomes true the best so far is kept
+// without a rule, is an outcome (`not_faster`, `unsupported`). On Ctrl-C (base/interrupt.h) the best so far is kept
 // and reported.
-Result<OptimizeOutcome> optimize(const OptimizeOptions& options, Progress& progress, const std::atomic<bool>& interrupted);
+Result<OptimizeOutcome> optimize(const OptimizeOptions& options, Progress& progress);
 
 }  // namespace solstice::flow

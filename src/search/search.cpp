@@ -37,8 +37,8 @@ class Loop {
     return success();
   }
 
-  std::optional<Stop> should_stop(const std::atomic<bool>& interrupted) const {
-    if (interrupted) return Stop::kInterrupted;
+  std::optional<Stop> should_stop(const std::function<bool()>& interrupted) const {
+    if (interrupted()) return Stop::kInterrupted;
     if (flight_.empty()) {
       return static_cast<int>(tree_.nodes().size()) >= budget_.trials ? Stop::kTrials : Stop::kExhausted;
     }
@@ -66,7 +66,7 @@ std::vector<const char*> enum_names(Stop) {
 }
 
 Result<Stop> run(Tree& tree, Proposer& proposer, Evaluator& evaluator, const Budget& budget, int lookahead,
-                 const Observer& observer, const std::atomic<bool>& interrupted) {
+                 const Observer& observer, const std::function<bool()>& interrupted) {
   Loop loop(tree, proposer, evaluator, budget);
   while (true) {
     SOLSTICE_CHECK(loop.fill(lookahead));

@@ -1,7 +1,6 @@
 // The search loop: a Proposer says what to try, an Evaluator finds out, the budget says when to stop.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <optional>
 
@@ -43,9 +42,9 @@ struct Observer {
   std::function<void(const Tree&, const Node&)> finished;  // after each trial
 };
 
-// Runs until a stop holds; the tree keeps everything also when an error is returned. `interrupted` may be set from a
-// signal handler: the trial in hand is finished first.
+// Runs until a stop holds; the tree keeps everything also when an error is returned. `interrupted` is asked between
+// trials: the one in hand is finished first.
 Result<Stop> run(Tree& tree, Proposer& proposer, Evaluator& evaluator, const Budget& budget, int lookahead,
-                 const Observer& observer, const std::atomic<bool>& interrupted);
+                 const Observer& observer, const std::function<bool()>& interrupted);
 
 }  // namespace solstice::search

@@ -44,7 +44,7 @@ TEST(Search, FindsTheBestAndRefinesIt) {
   Landscape evaluator;
   Budget budget;
   budget.trials = 7;
-  const std::atomic<bool> interrupted = false;
+  const auto interrupted = [] { return false; };
   const Result<Stop> stop = run(tree, proposer, evaluator, budget, 2, {}, interrupted);
   ASSERT_TRUE(stop.ok());
   EXPECT_EQ(*stop, Stop::kTrials);
@@ -60,7 +60,7 @@ TEST(Search, StopsNearTheBound) {
   Landscape evaluator;
   Budget budget;
   budget.bound = Seconds(0.99);
-  const std::atomic<bool> interrupted = false;
+  const auto interrupted = [] { return false; };
   EXPECT_EQ(*run(tree, proposer, evaluator, budget, 1, {}, interrupted), Stop::kNearBound);
   EXPECT_EQ(tree.nodes().size(), 5u);  // the fifth was in flight when the fourth ended it
 }
@@ -69,9 +69,10 @@ TEST(Search, StopsWhenInterruptedAndKeepsTheTree) {
   Tree tree;
   Counting proposer(5);
   Landscape evaluator;
-  std::atomic<bool> interrupted = false;
+  bool stop = false;
+  const auto interrupted = [&] { return stop; };
   Observer observer;
-  observer.finished = [&](const Tree&, const Node& node) { interrupted = node.id == 2; };
+  observer.finished = [&](const Tree&, const Node& node) { stop = node.id == 2; };
   EXPECT_EQ(*run(tree, proposer, evaluator, Budget{}, 1, observer, interrupted), Stop::kInterrupted);
   EXPECT_EQ(tree.best()->proposal.program, "2");
 }
