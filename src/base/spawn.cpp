@@ -8,8 +8,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
+
+#include "base/paths.h"
 
 extern char** environ;
 
@@ -71,18 +72,10 @@ std::vector<std::string> environment_of(const SpawnOptions& options) {
   return out;
 }
 
-Result<std::string> find_program(const std::string& name) {
+Result<std::string> program_of(const std::string& name) {
   if (name.find('/') != std::string::npos) return name;
-  const char* path = std::getenv("PATH");
-  std::string_view rest = path ? path : "/usr/bin:/bin";
-  while (true) {
-    const size_t colon = rest.find(':');
-    const std::string candidate = std::string(rest.substr(0, colon)) + "/" + name;
-    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
-    if (colon == std::string_view::npos) break;
-    rest.remove_prefix(colon + 1);
-  }
-  return fail(Code::not_found, fmt::format("no program `{}` in PATH", name));
+  SOLSTICE_TRY(const std::filesystem::path found, find_program(name));
+  return found.string();
 }
 
 std::vector<char*> pointers(std::vector<std::string>& strings) {
@@ -165,7 +158,7 @@ Result<Spawned> spawn_process(const SpawnOptions& options) {
   if (options.sandbox && !options.sandbox->allow_exec) {
     return fail(Code::internal, "a sandbox without exec can only be entered by the process itself");
   }
-  SOLSTICE_TRY(const std::string program, find_program(options.argv[0]));
+  SOLSTICE_TRY(const std::string program, program_of(options.argv[0]));
   std::optional<PreparedSandbox> sandbox;
   if (options.sandbox) {
     SOLSTICE_TRY(PreparedSandbox prepared, PreparedSandbox::prepare(*options.sandbox));

@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 
+#include "base/base64.h"
+
 namespace solstice {
 
 std::vector<const char*> enum_names(BufferKind) {
@@ -73,12 +75,50 @@ Status check_launch(const Step& step, const BufferTable& buffers, const std::set
       return bad(step, fmt::format("grid[{}] = {} is no multiple of cluster[{}] = {}", i, step.grid[i], i, step.cluster[i]));
     }
   }
+  const auto cluster = step.cluster[0] * step.cluster[1] * step.cluster[2];
+  if (cluster > 16) return bad(step, fmt::format("{} blocks a cluster; legal are 1 to 16", cluster));
+  if (step.shared_bytes < 0 || step.shared_bytes > 232448) {
+    return bad(step, fmt::format("{} bytes of shared memory; legal are 0 to 232448", step.shared_bytes));
+  }
   for (const Argument& argument : step.arguments) {
+    if (argument.kind == ArgumentKind::kI32 && argument.integer != static_cast<int32_t>(argument.integer)) {
+      return bad(step, fmt::format("argument {} does not fit an i32", argument.integer));
+    }
+    if (argument.kind == ArgumentKind::kBytes && !base64_decode(argument.bytes).ok()) return bad(step, "a struct argument is not base64");
     if (argument.kind == ArgumentKind::kPointer) {
       SOLSTICE_CHECK(check_range(step, buffers, argument.buffer, argument.offset, 0));
     } else if (argument.kind == ArgumentKind::kTensorMap) {
       SOLSTICE_CHECK(check_map(step, buffers, argument.map));
     }
+  }
+  return success();
+}
+
+Status check_fill(const Step& step, const BufferTable& buffers) {
+  SOLSTICE_CHECK(check_range(step, buffers, step.buffer, step.offset, step.bytes));
+  if (step.kind == StepKind::kCopy) return check_range(step, buffers, step.from, step.from_offset, step.bytes);
+  const int size = step.pattern_bytes;
+  if (size != 1 && size != 2 && size != 4) return bad(step, fmt::format("a memset pattern of {} bytes; legal are 1, 2, 4", size));
+  if (step.bytes % size != 0 || step.offset % size != 0) {
+    return bad(step, fmt::format("{} bytes at {} are no whole number of {}-byte patterns", step.bytes, step.offset, size));
+  }
+  return success();
+}
+
+Status check_buffer(const PlanBuffer& buffer) {
+  const auto wrong = [&](const std::string& what) {
+    return fail(Code::bad_record, fmt::format("plan buffer `{}`: {}", buffer.name, what));
+  };
+  if (buffer.bytes < 0) return wrong(fmt::format("{} bytes", buffer.bytes));
+  if (buffer.alignment < 1 || buffer.alignment > 256 || (buffer.alignment & (buffer.alignment - 1)) != 0) {
+    return wrong(fmt::format("alignment {}; legal are the powers of two up to 256", buffer.alignment));
+  }
+  if (buffer.shape.size() != buffer.strides.size()) return wrong("as many strides as extents are needed");
+  if (buffer.kind != BufferKind::kConstant) return success();
+  const Result<std::string> data = base64_decode(buffer.data);
+  if (!data.ok()) return wrong("its data is not base64");
+  if (static_cast<int64_t>(data->size()) != buffer.bytes) {
+    return wrong(fmt::format("{} bytes of data for {} bytes", data->size(), buffer.bytes));
   }
   return success();
 }
@@ -97,7 +137,11 @@ Status check_order(const Step& step, const std::set<std::string>& earlier, int s
 
 Status validate(const Plan& plan) {
   BufferTable buffers;
+  if (plan.streams < 1 || plan.streams > 16) {
+    return fail(Code::bad_record, fmt::format("the plan has {} streams; legal are 1 to 16", plan.streams));
+  }
   for (const PlanBuffer& buffer : plan.buffers) {
+    SOLSTICE_CHECK(check_buffer(buffer));
     if (!buffers.emplace(buffer.name, &buffer).second) {
       return fail(Code::bad_record, fmt::format("two plan buffers are named `{}`", buffer.name));
     }
@@ -108,8 +152,7 @@ Status validate(const Plan& plan) {
   for (const Step& step : plan.steps) {
     SOLSTICE_CHECK(check_order(step, earlier, plan.streams));
     if (step.kind == StepKind::kLaunch) SOLSTICE_CHECK(check_launch(step, buffers, modules));
-    if (step.kind != StepKind::kLaunch) SOLSTICE_CHECK(check_range(step, buffers, step.buffer, step.offset, step.bytes));
-    if (step.kind == StepKind::kCopy) SOLSTICE_CHECK(check_range(step, buffers, step.from, step.from_offset, step.bytes));
+    if (step.kind != StepKind::kLaunch) SOLSTICE_CHECK(check_fill(step, buffers));
     if (!earlier.insert(step.name).second) return bad(step, "its name is used twice");
   }
   return success();

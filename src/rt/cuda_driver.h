@@ -1,0 +1,48 @@
+// The CUDA driver, opened with dlopen: the same binary runs where there is none.
+//
+// Errors: no_driver (library missing or older than CUDA 12.0), no_gpu, cuda_error with the driver's own words.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "rt/cuda_types.h"
+
+namespace solstice::rt {
+
+// A table of the driver's functions; a test may fill one with its own.
+struct Driver {
+#define CUDA_FUNCTION(name, parameters) cu::Result(*name) parameters = nullptr;
+#include "rt/cuda_functions.def"
+#undef CUDA_FUNCTION
+
+  // Success, or the error `while` doing what is named.
+  Status check(cu::Result result, std::string_view what) const;
+};
+
+// Loaded and initialised on the first call; later calls give the same answer.
+Result<const Driver*> cuda_driver();
+
+// One device with its primary context, current in this thread. Released when it dies.
+class DeviceContext {
+ public:
+  static Result<DeviceContext> open(const Driver& driver, int ordinal);
+  DeviceContext(DeviceContext&& other) noexcept;
+  DeviceContext& operator=(DeviceContext&&) = delete;
+  ~DeviceContext();
+
+  Status make_current() const;
+  Result<int> attribute(cu::DeviceAttribute which) const;
+  std::string name() const;
+  std::string bus_id() const;  // "0000:0f:00.0"
+  cu::Device device() const { return device_; }
+
+ private:
+  DeviceContext(const Driver& driver, cu::Device device) : driver_(&driver), device_(device) {}
+  const Driver* driver_;
+  cu::Device device_ = 0;
+  cu::Context context_ = nullptr;
+};
+
+}  // namespace solstice::rt
