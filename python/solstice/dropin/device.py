@@ -1,0 +1,50 @@
+"""The few things a drop-in asks of a device, each as fast as PyTorch offers it."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import torch
+
+
+class CudaDevice:
+    """The GPU with this ordinal."""
+
+    @classmethod
+    def of(cls, leaves: Any) -> Optional["CudaDevice"]:
+        """The device of the first tensor on a GPU."""
+        for leaf in leaves:
+            if isinstance(leaf, torch.Tensor) and leaf.is_cuda:
+                return cls(leaf.get_device())
+        return None
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+        self.stream = lambda: torch._C._cuda_getCurrentRawStream(index)
+        self.current = torch._C._cuda_getDevice
+        self.capturing = torch.cuda.is_current_stream_capturing
+        self.empty = _fast_empty(torch.device("cuda", index))
+
+    def selected(self) -> Any:
+        """A context in which this device is the current one."""
+        return torch.cuda.device(self.index)
+
+    def workspace(self, bytes: int) -> torch.Tensor:
+        return torch.empty(max(bytes, 1), dtype=torch.uint8, device=torch.device("cuda", self.index))
+
+    def mismatch(self, target: str) -> Optional[str]:
+        """Why kernels for `target` ("sm_90a") do not run here; None when they do."""
+        major, minor = torch.cuda.get_device_capability(self.index)
+        wanted = target.removeprefix("sm_")
+        if wanted.rstrip("af") == f"{major}{minor}":
+            return None
+        return f"the kernels are built for {target}, this GPU is sm_{major}{minor}"
+
+
+def _fast_empty(device: torch.device) -> Any:
+    """`empty(shape, stride, dtype)`; the allocation that compiled code of PyTorch uses, where it exists."""
+    guards = getattr(torch._C._dynamo, "guards", None)
+    fast = getattr(guards, "_empty_strided_cuda", None)
+    if fast is not None and device.index == 0 and torch.cuda.device_count() == 1:
+        return fast  # it allocates on the current device, and here there is only one
+    return lambda shape, stride, dtype: torch.empty_strided(shape, stride, dtype=dtype, device=device)

@@ -1,0 +1,171 @@
+"""What a drop-in was recorded for: the facts that its guards compare with each call.
+
+`recording` is the JSON of schema `solstice.dropin/1` that model_new.py embeds (docs/protocol.md);
+the launch plan beside it says which memory the kernels touch.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+import sys
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any, Optional
+
+import torch
+from torch.utils import _pytree as pytree
+
+SCHEMA = "solstice.dropin/1"
+
+DTYPES = {
+    "f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16,
+    "e4m3": torch.float8_e4m3fn, "e5m2": torch.float8_e5m2,
+    "i64": torch.int64, "i32": torch.int32, "i16": torch.int16, "i8": torch.int8, "u8": torch.uint8,
+    "bool": torch.bool, "b1": torch.bool,
+}
+
+
+class DropinError(RuntimeError):
+    """The files beside model_new.py do not fit together."""
+
+
+@dataclass(frozen=True)
+class TensorSpec:
+    """A tensor that the kernels take: `slot` is its place among the plan's interface buffers."""
+
+    slot: int
+    dtype: torch.dtype
+    shape: tuple
+    stride: tuple
+    alignment: int
+    path: str = ""        # of a parameter or module buffer
+    written: bool = False
+    contiguous: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        sizes = torch.empty(self.shape, device="meta")
+        object.__setattr__(self, "contiguous", sizes.stride() == self.stride)
+
+    def text(self) -> str:
+        return f"{str(self.dtype)[6:]}{list(self.shape)} stride {list(self.stride)}"
+
+
+@dataclass(frozen=True)
+class Recording:
+    folder: str
+    plan_path: str
+    library: str
+    target: str
+    arguments: list[Any]          # leaves of (args, kwargs): TensorSpec, or the constant itself
+    state: list[TensorSpec]       # parameters and module buffers
+    outputs: list[TensorSpec]
+    results: list[tuple[str, Any]]  # leaves of the result: ("output", i), ("argument", i) or ("value", constant)
+    slots: int
+    in_tree: Optional[Any]        # None: positional tensors only
+    out_tree: Optional[Any]       # None: one leaf
+    flags: dict[str, Any]
+    training: dict[str, bool]     # by module path
+    frozen: bool
+
+
+def read(folder: str, record: dict[str, Any]) -> Recording:
+    if record.get("schema") != SCHEMA:
+        raise DropinError(f"the recording's schema is `{record.get('schema')}`; this runtime reads `{SCHEMA}`")
+    plan_path = os.path.join(folder, record["plan"])
+    with open(plan_path) as file:
+        plan = json.load(file)
+    interface = [b for b in plan["buffers"] if b["kind"] in ("input", "output", "param", "state")]
+    specs = {b["name"]: _spec(slot, b) for slot, b in enumerate(interface)}
+    outputs = [specs[b["name"]] for b in interface if b["kind"] == "output"]
+    order = {b["name"]: i for i, b in enumerate(b for b in interface if b["kind"] == "output")}
+    return Recording(
+        folder=folder,
+        plan_path=plan_path,
+        library=os.path.join(folder, record["library"]),
+        target=plan["target"],
+        arguments=[_argument(a, specs) for a in record["arguments"]],
+        state=[specs[b["name"]] for b in interface if b["kind"] in ("param", "state")],
+        outputs=outputs,
+        results=[_result(r, order) for r in record["results"]],
+        slots=len(interface),
+        in_tree=_input_tree(record),
+        out_tree=_output_tree(record),
+        flags=record["flags"],
+        training=record["training"],
+        frozen=record["weights"] == "frozen",
+    )
+
+
+def _spec(slot: int, buffer: dict[str, Any]) -> TensorSpec:
+    return TensorSpec(slot, DTYPES[buffer["dtype"]], tuple(buffer["shape"]), tuple(buffer["strides"]),
+                      buffer.get("alignment", 256), buffer.get("path", ""), buffer.get("written", False))
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A leaf of the arguments that is no tensor."""
+
+    value: Any
+
+    def equals(self, value: Any) -> bool:
+        return type(value) is type(self.value) and value == self.value
+
+
+def _argument(entry: dict[str, Any], specs: dict[str, TensorSpec]) -> Any:
+    if "value" in entry:
+        return Constant(entry["value"])
+    if entry.get("buffer") is not None:
+        # The caller's layout, not the plan's: a kernel may take a view of what the caller passes.
+        spec = specs[entry["buffer"]]
+        return TensorSpec(spec.slot, DTYPES[entry["dtype"]], tuple(entry["shape"]), tuple(entry["stride"]), spec.alignment)
+    return TensorSpec(-1, DTYPES[entry["dtype"]], tuple(entry["shape"]), tuple(entry["stride"]), 1)
+
+
+def _result(entry: dict[str, Any], order: dict[str, int]) -> tuple[str, Any]:
+    if "buffer" in entry:
+        return "output", order[entry["buffer"]]
+    if "argument" in entry:
+        return "argument", entry["argument"]
+    return "value", entry["value"]
+
+
+def _input_tree(record: dict[str, Any]) -> Optional[Any]:
+    tree = record.get("in_tree")
+    if tree is None:
+        return None
+    spec = pytree.treespec_loads(json.dumps(tree))
+    plain = pytree.tree_flatten(((0,) * len(record["arguments"]), {}))[1]
+    return None if spec == plain else spec
+
+
+def _output_tree(record: dict[str, Any]) -> Optional[Any]:
+    tree = record.get("out_tree")
+    if tree is None:
+        return None
+    spec = pytree.treespec_loads(json.dumps(tree))
+    return None if spec == pytree.tree_flatten(0)[1] else spec
+
+
+def load_original(folder: str, record: dict[str, Any]) -> ModuleType:
+    """The user's own file, as it was when the kernels were made for it."""
+    source = record["source"]
+    path = os.path.join(folder, source["file"])
+    with open(path, "rb") as file:
+        digest = hashlib.sha256(file.read()).hexdigest()
+    if digest != source["sha256"]:
+        raise DropinError(f"{path} is not the file that the kernels were made for (sha256 {digest[:12]}, "
+                          f"recorded {source['sha256'][:12]}): run `solstice optimize` on it again")
+    name = f"solstice_original_{digest[:12]}"
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, path)
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[name]
+            raise
+    return sys.modules[name]

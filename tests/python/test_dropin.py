@@ -1,0 +1,397 @@
+"""The drop-in's guards, with a stand-in runtime on host memory."""
+
+import copy
+import ctypes
+import gc
+import hashlib
+import json
+import pathlib
+import pickle
+import shutil
+import subprocess
+import warnings
+
+import pytest
+import torch
+
+from solstice import dropin
+from solstice.dropin.runtime import Runtime
+
+HERE = pathlib.Path(__file__).parent
+PACKAGE = pathlib.Path(dropin.__file__).parent
+SOURCE = """
+import torch
+class Model(torch.nn.Module):
+    def __init__(self, scale):
+        super().__init__()
+        self.inner = torch.nn.Module()
+        self.inner.w = torch.nn.Parameter(torch.tensor([scale]))
+        self.drop = torch.nn.Dropout(0.0)
+    def forward(self, x):
+        return torch.relu(x * self.inner.w)
+def get_inputs(): return [torch.rand(2, 3)]
+def get_init_inputs(): return [2.0]
+"""
+
+
+class HostDevice:
+    """What CudaDevice is for a GPU, for tensors on the host."""
+
+    index = -1
+    capture = False
+    stream_number = 0
+
+    @classmethod
+    def of(cls, leaves):
+        return cls()
+
+    def current(self):
+        return -1
+
+    def stream(self):
+        return HostDevice.stream_number
+
+    def capturing(self):
+        return HostDevice.capture
+
+    def empty(self, shape, stride, dtype):
+        return torch.empty_strided(shape, stride, dtype=dtype)
+
+    def workspace(self, bytes):
+        return torch.empty(bytes, dtype=torch.uint8)
+
+    def mismatch(self, target):
+        return None if target == "sm_90a" else f"the kernels are built for {target}"
+
+
+def buffer(name, kind, shape, **more):
+    strides = [shape[1], 1] if len(shape) == 2 else [1]
+    return {"name": name, "kind": kind, "dtype": "f32", "shape": shape, "strides": strides, "bytes": 24,
+            "alignment": 4, **more}
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory):
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None:
+        pytest.skip("no C compiler for the stand-in runtime")
+    path = tmp_path_factory.mktemp("rt") / "libfake_rt.so"
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", str(path), str(HERE / "fake_rt.c")], check=True)
+    return path
+
+
+@pytest.fixture
+def record(tmp_path, library):
+    """A recording of the module above in a folder of its own."""
+    (tmp_path / "model_original.py").write_text(SOURCE)
+    plan = {"schema": "solstice.plan/1", "program": "p", "target": "sm_90a", "modules": [], "steps": [],
+            "buffers": [buffer("x", "input", [2, 3]), buffer("w", "param", [1], path="inner.w"),
+                        buffer("y", "output", [2, 3]), {"name": "s", "kind": "workspace"}]}
+    (tmp_path / "plan.json").write_text(json.dumps(plan))
+    return {
+        "schema": "solstice.dropin/1",
+        "source": {"file": "model_original.py", "class": "Model", "sha256": hashlib.sha256(SOURCE.encode()).hexdigest()},
+        "plan": "plan.json", "library": str(library), "weights": "live",
+        "arguments": [{"buffer": "x", "dtype": "f32", "shape": [2, 3], "stride": [3, 1]}],
+        "results": [{"buffer": "y"}],
+        "training": {"": True, "drop": True},
+        "flags": {"matmul_tf32": torch.backends.cuda.matmul.allow_tf32, "cudnn_tf32": torch.backends.cudnn.allow_tf32,
+                  "deterministic": False},
+    }
+
+
+class Subject:
+    def __init__(self, folder, record, library):
+        self._counts = ctypes.CDLL(str(library))
+        recording = dropin.read(str(folder), record)
+        self.original = dropin.load_original(str(folder), record).Model(2.0)
+        cls = dropin.replacement(type(self.original), recording, lambda r: Runtime(r, HostDevice.of))
+        self.new = cls(2.0)
+        self.x = torch.randn(2, 3)
+        self._base = self.launches()
+
+    def launches(self):
+        return self._counts.fake_launches()
+
+    def prepares(self):
+        return self._counts.fake_prepares()
+
+    def call(self, x=None, module=None, **kwargs):
+        """The result, and whether the kernels made it."""
+        before = self.launches()
+        result = (module or self.new)(self.x if x is None else x, **kwargs)
+        return result, self.launches() > before
+
+
+@pytest.fixture
+def subject(tmp_path, record, library):
+    HostDevice.capture, HostDevice.stream_number = False, 0
+    with torch.no_grad():
+        yield Subject(tmp_path, record, library)
+
+
+def test_runs_the_kernels_while_all_is_as_recorded(subject):
+    for _ in range(3):
+        result, fast = subject.call(torch.randn(2, 3))
+        assert fast
+    result, _ = subject.call()
+    torch.testing.assert_close(result, subject.original(subject.x))
+    assert subject.new.solstice_fallbacks() == []
+
+
+def test_keeps_constructor_parameters_and_state_dict(subject):
+    assert list(subject.new.state_dict()) == ["inner.w"]
+    subject.new.load_state_dict(subject.original.state_dict())
+    assert isinstance(subject.new, type(subject.original))
+    assert list(pickle.loads(pickle.dumps(subject.new.state_dict()))) == ["inner.w"]
+
+
+def refused(subject, reason, x=None, module=None, **kwargs):
+    x = subject.x if x is None else x
+    with pytest.warns(UserWarning, match=reason):
+        result, fast = subject.call(x, module, **kwargs)
+    assert not fast
+    torch.testing.assert_close(result, subject.original(x), equal_nan=True, check_dtype=False)
+    with warnings.catch_warnings():  # each reason is said once
+        warnings.simplefilter("error")
+        subject.call(x, module, **kwargs)
+
+
+def test_gradients(subject):
+    with torch.enable_grad():
+        refused(subject, "gradients are required")
+        assert subject.call()[0].requires_grad
+
+
+def test_gradients_of_the_input_alone(subject):
+    for parameter in subject.new.parameters():
+        parameter.requires_grad_(False)
+    with torch.enable_grad():
+        assert subject.call()[1]
+        refused(subject, "gradients are required", subject.x.clone().requires_grad_())
+
+
+def test_autocast_of_the_gpu(subject):
+    torch.set_autocast_enabled("cuda", True)
+    try:
+        refused(subject, "autocast")
+    finally:
+        torch.set_autocast_enabled("cuda", False)
+
+
+@pytest.mark.parametrize("x, reason", [
+    (torch.randn(3, 3), r"\[3, 3\]"),
+    (torch.randn(2, 3, dtype=torch.float64), "float64"),
+    (torch.randn(3, 2).t(), r"stride \[1, 2\]"),
+    (torch.randn(2, 3).to_sparse(), "layout"),
+])
+def test_other_arguments(subject, x, reason):
+    if x.layout is not torch.strided:
+        with pytest.warns(UserWarning, match=reason):
+            assert not subject.call(x)[1]
+        return
+    refused(subject, reason, x)
+
+
+def test_misaligned_argument(subject, tmp_path, record):
+    plan = json.loads((tmp_path / "plan.json").read_text())
+    plan["buffers"][0]["alignment"] = 16
+    (tmp_path / "plan.json").write_text(json.dumps(plan))
+    cls = dropin.replacement(type(subject.original), dropin.read(str(tmp_path), record), lambda r: Runtime(r, HostDevice.of))
+    storage = torch.randn(16)
+    offset = 0 if storage[1:].data_ptr() % 16 == 0 else 1
+    x = storage[offset:offset + 6].view(2, 3)
+    if x.data_ptr() % 16 == 0:
+        x = storage[offset + 1:offset + 7].view(2, 3)
+    refused(subject, "not aligned to 16", x, cls(2.0))
+
+
+def test_tensor_subclass(subject):
+    class Own(torch.Tensor):
+        pass
+
+    with pytest.warns(UserWarning, match="is a Own"):
+        assert not subject.call(subject.x.as_subclass(Own))[1]
+
+
+def test_keyword_argument(subject):
+    with pytest.warns(UserWarning, match="another structure"):
+        result = subject.new(x=subject.x)
+    torch.testing.assert_close(result, subject.original(subject.x))
+
+
+def test_changed_flags(subject):
+    saved = torch.backends.cudnn.allow_tf32
+    torch.backends.cudnn.allow_tf32 = not saved
+    try:
+        refused(subject, "TF32")
+    finally:
+        torch.backends.cudnn.allow_tf32 = saved
+
+
+def test_training_mode_of_an_inner_module(subject):
+    subject.new.drop.eval()
+    refused(subject, "training mode")
+
+
+def test_hook_on_an_inner_module(subject):
+    assert subject.call()[1]
+    handle = subject.new.drop.register_forward_hook(lambda module, args, out: None)
+    refused(subject, "hooks")
+    handle.remove()
+    assert subject.call()[1]
+
+
+def test_hook_on_the_module_itself_still_runs(subject):
+    subject.new.register_forward_hook(lambda module, args, out: out + 1)
+    result, fast = subject.call()
+    assert fast
+    torch.testing.assert_close(result, subject.original(subject.x) + 1)
+
+
+def test_replaced_parameter_is_picked_up(subject):
+    assert subject.call()[1]
+    subject.new.inner.w = torch.nn.Parameter(torch.tensor([3.0]))
+    result, fast = subject.call()
+    assert fast
+    torch.testing.assert_close(result, torch.relu(subject.x * 3))
+
+
+def test_parameter_data_moved(subject):
+    assert subject.call()[1]
+    subject.new.inner.w.data = torch.tensor([5.0])
+    torch.testing.assert_close(subject.call()[0], torch.relu(subject.x * 5))
+
+
+def test_parameter_of_another_dtype(subject):
+    assert subject.call()[1]
+    subject.new.double()
+    with pytest.warns(UserWarning, match="`inner.w` is float64"):
+        assert not subject.call()[1]
+
+
+def test_live_weights_are_read_on_every_call(subject):
+    subject.call()
+    before = subject.prepares()
+    subject.new.inner.w.fill_(4.0)
+    torch.testing.assert_close(subject.call()[0], torch.relu(subject.x * 4))
+    assert subject.prepares() == before
+
+
+def test_frozen_weights_are_prepared_again_after_a_change(subject, tmp_path, record):
+    plan = json.loads((tmp_path / "plan.json").read_text())
+    (tmp_path / "plan.json").write_text(json.dumps({**plan, "program": "prepack"}))
+    recording = dropin.read(str(tmp_path), {**record, "weights": "frozen"})
+    module = dropin.replacement(type(subject.original), recording, lambda r: Runtime(r, HostDevice.of))(2.0)
+    before = subject.prepares()
+    subject.call(module=module), subject.call(module=module)
+    assert subject.prepares() == before + 1
+    module.inner.w.fill_(4.0)
+    torch.testing.assert_close(subject.call(module=module)[0], torch.relu(subject.x * 4))
+    assert subject.prepares() == before + 2
+
+
+def test_deepcopy_and_shared_state(subject):
+    assert subject.call()[1]
+    clone = copy.deepcopy(subject.new)
+    clone.inner.w.fill_(7.0)
+    torch.testing.assert_close(subject.call(module=clone)[0], torch.relu(subject.x * 7))
+    torch.testing.assert_close(subject.call()[0], subject.original(subject.x))
+
+
+def test_plans_end_with_their_module(subject):
+    live = subject._counts.fake_live_plans
+    gc.collect()
+    before = live()
+    clone = copy.deepcopy(subject.new)
+    subject.call(module=clone)
+    assert live() == before + 1
+    del clone
+    gc.collect()
+    assert live() == before
+
+
+def test_attach_shares_parameters(subject, tmp_path, record):
+    new = dropin.attach(subject.original, dropin.read(str(tmp_path), record))
+    assert new.inner.w is subject.original.inner.w
+    with pytest.warns(UserWarning, match="no argument is on a GPU"):
+        torch.testing.assert_close(new(subject.x), subject.original(subject.x))
+
+
+def test_each_stream_is_prepared_once(subject):
+    before = subject.prepares()
+    for stream in (1, 2, 1, 2):
+        HostDevice.stream_number = stream
+        assert subject.call()[1]
+    assert subject.prepares() == before + 2
+
+
+def test_capture_takes_over_what_was_prepared_before(subject):
+    HostDevice.capture = True
+    with pytest.warns(UserWarning, match="before capturing"):
+        assert not subject.call()[1]
+    HostDevice.capture = False
+    assert subject.call()[1]
+    prepared = subject.prepares()
+    HostDevice.capture, HostDevice.stream_number = True, 9
+    assert subject.call()[1] and subject.prepares() == prepared
+    HostDevice.capture, HostDevice.stream_number = False, 0
+    assert subject.call()[1] and subject.prepares() == prepared + 1
+
+
+def test_vmap(subject):
+    with pytest.warns(UserWarning, match="function transform"):
+        torch.vmap(subject.new)(subject.x[None])
+
+
+def test_failing_kernel_is_an_error(subject):
+    with pytest.raises(RuntimeError, match="the kernel failed"):
+        subject.new(torch.full((2, 3), 2e30))
+
+
+def test_other_architecture(subject, tmp_path, record):
+    plan = json.loads((tmp_path / "plan.json").read_text())
+    (tmp_path / "plan.json").write_text(json.dumps({**plan, "target": "sm_100a"}))
+    module = dropin.replacement(type(subject.original), dropin.read(str(tmp_path), record),
+                                lambda r: Runtime(r, HostDevice.of))(2.0)
+    refused(subject, "sm_100a", module=module)
+
+
+def test_missing_library_falls_back(subject, tmp_path, record):
+    recording = dropin.read(str(tmp_path), {**record, "library": str(tmp_path / "absent.so")})
+    module = dropin.replacement(type(subject.original), recording, lambda r: Runtime(r, HostDevice.of))(2.0)
+    refused(subject, "cannot load", module=module)
+
+
+def test_changed_source_is_refused(subject, tmp_path, record):
+    (tmp_path / "model_original.py").write_text(SOURCE + "# edited\n")
+    with pytest.raises(dropin.DropinError, match="is not the file that the kernels were made for"):
+        dropin.load_original(str(tmp_path), record)
+
+
+def written_file(tmp_path, record):
+    """model_new.py and what lies beside it, as the program writes them."""
+    text = (PACKAGE.parent / "templates" / "model_new.py.in").read_text()
+    values = {"@CLASS@": "Model", "@VERSION@": "0", "@FOLDER@": repr(str(tmp_path)), "@RECORDING@": json.dumps(record)}
+    for key, value in values.items():
+        text = text.replace(key, value)
+    (tmp_path / "model_new.py").write_text(text)
+    shutil.copytree(PACKAGE, tmp_path / "solstice_dropin")
+    return text
+
+
+def test_written_file_runs_without_the_package(tmp_path, record):
+    written_file(tmp_path, record)
+    script = "import model_new, torch; m = model_new.ModelNew(*model_new.get_init_inputs()); " \
+             "x, = model_new.get_inputs(); assert torch.equal(m(x), model_new.Model(2.0)(x)); print(type(m).__mro__[1])"
+    import sys
+
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", script], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "Model" in done.stdout
+
+
+def test_written_text_runs_without_a_file_name(tmp_path, record):
+    scope = {"__name__": "harness"}
+    exec(written_file(tmp_path, record), scope)
+    assert scope["ModelNew"](2.0).inner.w.item() == 2.0
