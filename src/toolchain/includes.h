@@ -1,0 +1,42 @@
+// The headers a source can reach, found by reading `#include` lines recursively, whatever #if they stand in: the set is
+// what the cache key hashes, so too many is fine and too few is not.
+//
+// A source (and a header of kernels/) may include headers of kernels/, by their path below it, and of the CUDA folders.
+// Absolute paths, `..`, and includes whose name is a macro are errors there; CUDA's own headers may use them.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace solstice::toolchain {
+
+struct IncludeClosure {
+  std::map<std::string, std::string> own;     // headers of kernels/: path below it -> content
+  std::map<std::string, std::string> system;  // headers of the CUDA folders: path -> hash of the content
+  std::set<std::string> missing;              // names that were found nowhere
+};
+
+// What one text includes. `computed`: it has an include whose name is not a literal. Comments and line continuations
+// are treated as the preprocessor does.
+struct Includes {
+  struct Name {
+    std::string text;
+    int line = 0;
+  };
+  std::vector<Name> names;
+  int computed_line = 0;  // of the first computed one, 0: none
+};
+Includes scan_includes(std::string_view text);
+
+// Error bad_argument with file and line for an include that may not be.
+Result<IncludeClosure> include_closure(std::string_view name, std::string_view source,
+                                       const std::filesystem::path& kernels,
+                                       const std::vector<std::filesystem::path>& include_folders);
+
+}  // namespace solstice::toolchain

@@ -1,0 +1,45 @@
+// What the compiler asks of a compile worker and what it answers: one JSON line each.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "record/fields.h"
+
+namespace solstice::toolchain {
+
+struct CompileJob {
+  static constexpr const char* kSchema = "solstice.compile_job/1";
+  std::string nvrtc;     // library
+  std::string builtins;  // library to open before it, "" where the loader finds it
+  std::string name;
+  std::string code;
+  std::map<std::string, std::string> headers;  // of kernels/, path -> text
+  std::vector<std::string> options;
+  static auto fields() {
+    return std::make_tuple(field("nvrtc", &CompileJob::nvrtc, "path of libnvrtc"),
+                           field("builtins", &CompileJob::builtins, "path of libnvrtc-builtins, may be empty"),
+                           field("name", &CompileJob::name, "the unit; its file is NAME.cu in messages"),
+                           field("code", &CompileJob::code, "CUDA C++"),
+                           field("headers", &CompileJob::headers, "headers by the name they are included by"),
+                           field("options", &CompileJob::options, "all options"));
+  }
+};
+
+// `status`: "ok", "failed" (the source is wrong; the log says how) or "error" (the compiler cannot work here).
+struct CompileAnswer {
+  static constexpr const char* kSchema = "solstice.compile_answer/1";
+  std::string status;
+  std::string cubin;  // base64
+  std::string log;
+  Seconds seconds;
+  static auto fields() {
+    return std::make_tuple(field("status", &CompileAnswer::status, "ok, failed or error"),
+                           field("cubin", &CompileAnswer::cubin, "base64"),
+                           field("log", &CompileAnswer::log, "of compiler and ptxas"),
+                           field("seconds", &CompileAnswer::seconds, "wall time"));
+  }
+};
+
+}  // namespace solstice::toolchain
