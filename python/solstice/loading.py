@@ -2,7 +2,8 @@
 
 Two formats. KernelBench: a class (`Model` unless another is named), `get_inputs()` and
 `get_init_inputs()` at module level. Class with example inputs: the class itself has
-`example_inputs()` and, when its constructor takes arguments, `init_inputs()`, both static.
+`example_inputs()` and, when its constructor takes arguments, `init_inputs()`, both static; the only
+such class of a file need not be named.
 `example_inputs` returns a list or tuple of positional arguments, or a dict of keyword arguments.
 
 Promises: the module is built on the CPU under `manual_seed(seed)`, in train mode as its constructor
@@ -125,8 +126,11 @@ def _find_class(namespace: ModuleType, file: Path, class_name: Optional[str]) ->
     cls = getattr(namespace, wanted, None)
     if isinstance(cls, type) and issubclass(cls, torch.nn.Module):
         return cls
-    found = [n for n, v in vars(namespace).items()
-             if isinstance(v, type) and issubclass(v, torch.nn.Module) and v.__module__ == namespace.__name__]
+    found = {n: v for n, v in vars(namespace).items()
+             if isinstance(v, type) and issubclass(v, torch.nn.Module) and v.__module__ == namespace.__name__}
+    complete = [v for v in found.values() if hasattr(v, "example_inputs")]
+    if class_name is None and len(complete) == 1:
+        return complete[0]
     listing = ", ".join(f"`{n}`" for n in found) or "none"
     raise input_error(
         "load.no_model", f"`{file}` defines no module class `{wanted}` (classes derived from nn.Module: {listing})",

@@ -1,7 +1,7 @@
 """What a drop-in was recorded for: the facts that its guards compare with each call.
 
-`recording` is the JSON of schema `solstice.dropin/1` that model_new.py embeds (docs/protocol.md);
-the launch plan beside it says which memory the kernels touch.
+`dropin.json` (schema `solstice.dropin/1`, docs/protocol.md) lies beside model_new.py; the launch plan
+next to it says which memory the kernels touch.
 """
 
 from __future__ import annotations
