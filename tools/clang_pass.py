@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-DROPPED = re.compile(r"-static-lib\S+|-fsanitize\S*")
+DROPPED = re.compile(r"-static-lib\S+|-fsanitize\S*|-Wno-restrict")
 
 
 def find_clang():

@@ -44,7 +44,7 @@ toolkit_has_nvrtc() {
 
 torch_has_nvrtc() { "$python" -c 'import importlib.metadata as m, torch; exit(not (torch.version.cuda and m.version("nvidia-cuda-nvrtc")))' 2>/dev/null; }
 
-pip_install() { "$python" -m pip install --quiet --disable-pip-version-check "$@" >&2; }
+pip_install() { "$python" -m pip install -qq --disable-pip-version-check "$@" >&2; }
 
 install_torch() {
   if has_torch "$python"; then return; fi

@@ -1,0 +1,114 @@
+// The GPU's side of `doctor`: driver, device, counters, energy.
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <array>
+
+#include "base/file.h"
+#include "base/paths.h"
+#include "cli/checks.h"
+#include "cli/table.h"
+#include "machine/machine.h"
+#include "rt/cuda_driver.h"
+
+namespace solstice::cli {
+namespace {
+
+constexpr const char* kWithoutGpu = "nothing is measured: --device model predicts times and interprets equations";
+
+std::string fitting_machine(const std::string& device) {
+  const auto names = machine::list_machines();
+  if (!names.ok()) return "";
+  for (const std::string& name : *names) {
+    const auto loaded = machine::load_machine(name);
+    if (loaded.ok() && loaded->device == device) return loaded->measured.empty() ? name + " (datasheet only)" : name;
+  }
+  return "";
+}
+
+Finding describe(const rt::Driver& driver, int ordinal) {
+  Finding finding{fmt::format("GPU {}", ordinal), Health::kGood, "", "", ""};
+  const Result<rt::DeviceContext> context = rt::DeviceContext::open(driver, ordinal);
+  if (!context.ok()) {
+    finding.health = Health::kMissing;
+    finding.found = context.error().message;
+    finding.costs = kWithoutGpu;
+    finding.remedy = "see which processes use it (nvidia-smi); its compute mode may be exclusive";
+    return finding;
+  }
+  size_t free = 0, total = 0;
+  const Status memory = driver.check(driver.cuMemGetInfo(&free, &total), "asking for free memory");
+  finding.found = context->name();
+  if (memory.ok()) {
+    finding.found += fmt::format(", {} of {} free", show(Bytes(static_cast<double>(free))), show(Bytes(static_cast<double>(total))));
+  }
+  const Result<int> major = context->attribute(cu::kComputeMajor);
+  const Result<int> minor = context->attribute(cu::kComputeMinor);
+  if (major.ok() && minor.ok()) finding.found += fmt::format(", compute capability {}.{}", *major, *minor);
+  const std::string machine = fitting_machine(context->name());
+  finding.found += machine.empty() ? ", no machine file" : ", machine file " + machine;
+  if (!major.ok() || *major != 9) {
+    finding.health = Health::kLimited;
+    finding.costs = "the tensor-core families are written for compute capability 9.0";
+  } else if (machine.empty()) {
+    finding.health = Health::kLimited;
+    finding.costs = "bounds use the nearest description";
+    finding.remedy = "solstice calibrate";
+  } else if (memory.ok() && free < total / 2) {
+    finding.health = Health::kLimited;
+    finding.costs = "others use this GPU: times will be noisy and large problems may not fit";
+    finding.remedy = "use another GPU (CUDA_VISIBLE_DEVICES)";
+  }
+  return finding;
+}
+
+bool library_opens(const char* name) {
+  void* handle = ::dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+  if (handle) ::dlclose(handle);
+  return handle != nullptr;
+}
+
+Finding check_nvml() {
+  if (library_opens("libnvidia-ml.so.1")) return {"NVML", Health::kGood, "libnvidia-ml.so.1", "", ""};
+  return {"NVML", Health::kMissing, "libnvidia-ml.so.1 does not open", "no clocks, throttle reasons or energy in reports", ""};
+}
+
+// Kernel spans come from CUPTI activity records, which any user may read; hardware counters may be reserved to root.
+Finding check_counters() {
+  const Result<std::string> parameters = read_file("/proc/driver/nvidia/params");
+  const bool restricted = parameters.ok() && parameters->find("RmProfilingAdminOnly: 1") != std::string::npos;
+  const Result<std::filesystem::path> ncu = find_program("ncu");
+  Finding finding{"counters", Health::kGood, "", "", ""};
+  finding.found = ncu.ok() ? "ncu at " + ncu->string() : "no ncu";
+  if (restricted) finding.found += ", counters are for administrators only";
+  if (restricted || !ncu.ok()) {
+    finding.health = Health::kLimited;
+    finding.costs = "findings come from ptxas, SASS and timing alone";
+    finding.remedy = restricted ? "load the driver with NVreg_RestrictProfilingToAdminUsers=0" : "install Nsight Compute";
+  }
+  return finding;
+}
+
+}  // namespace
+
+std::vector<Finding> check_gpu() {
+  const Result<const rt::Driver*> driver = rt::cuda_driver();
+  if (!driver.ok()) {
+    return {{"CUDA driver", Health::kMissing, driver.error().message, kWithoutGpu, "install NVIDIA's driver 525 or newer"}};
+  }
+  int version = 0, count = 0;
+  std::vector<Finding> all;
+  if ((*driver)->cuDriverGetVersion(&version) == cu::kSuccess) {
+    all.push_back({"CUDA driver", Health::kGood, fmt::format("CUDA {}.{}", version / 1000, version % 1000 / 10), "", ""});
+  }
+  if ((*driver)->cuDeviceGetCount(&count) != cu::kSuccess || count == 0) {
+    all.push_back({"GPU", Health::kMissing, "the driver sees none", kWithoutGpu, "check nvidia-smi and CUDA_VISIBLE_DEVICES"});
+    return all;
+  }
+  for (int ordinal = 0; ordinal < count; ++ordinal) all.push_back(describe(**driver, ordinal));
+  all.push_back(check_nvml());
+  all.push_back(check_counters());
+  return all;
+}
+
+}  // namespace solstice::cli

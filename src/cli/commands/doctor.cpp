@@ -1,0 +1,56 @@
+// solstice doctor: what this machine has, what it lacks, and what that costs.
+#include <fmt/format.h>
+
+#include "cli/checks.h"
+#include "cli/command.h"
+#include "cli/table.h"
+#include "cli/version.h"
+
+namespace solstice::cli {
+namespace {
+
+const char* mark(Health health) {
+  switch (health) {
+    case Health::kGood: return "ok     ";
+    case Health::kLimited: return "limited";
+    case Health::kMissing: return "MISSING";
+  }
+  return "";
+}
+
+void print(const Finding& f) {
+  fmt::print("{}  {}", mark(f.health), hanging(f.part, f.found, 20, 110).substr(2));
+  if (!f.costs.empty()) fmt::print("{}", hanging("", "costs: " + f.costs, 26, 110));
+  if (!f.remedy.empty()) fmt::print("{}", hanging("", "remedy: " + f.remedy, 26, 110));
+}
+
+Result<int> run(const Invocation& in) {
+  std::vector<Finding> all;
+  for (const auto check : {check_data, check_compilers, check_gpu, check_python, check_sandbox}) {
+    for (Finding& finding : check()) all.push_back(std::move(finding));
+  }
+  if (in.json()) {
+    Json findings = Json::array();
+    for (const Finding& finding : all) findings.push(to_json(finding));
+    fmt::print("{}\n", Json::object().set("version", kVersion).set("findings", findings).dump(2));
+    return 0;
+  }
+  fmt::print("solstice {}\n", kVersion);
+  for (const Finding& finding : all) print(finding);
+  return 0;
+}
+
+}  // namespace
+
+extern const Command solstice_commands_doctor;
+const Command solstice_commands_doctor = {
+    .name = "doctor",
+    .summary = "Say what this machine has, what is missing, and what that costs",
+    .help = "Looks at the program's data, the run store, CUDA compiler and headers, driver, GPUs, hardware counters, "
+            "Python with PyTorch, and the sandbox. Exit code 0 whatever it finds.",
+    .example = "solstice doctor",
+    .parameters = {json_flag()},
+    .run = run,
+};
+
+}  // namespace solstice::cli

@@ -1,0 +1,83 @@
+#include "cli/parse.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "support/golden.h"
+
+namespace solstice::cli {
+namespace {
+
+const Command kSample = {
+    .name = "sample",
+    .summary = "Do nothing",
+    .help = "",
+    .example = "solstice sample x",
+    .parameters = {{"FILE", "", "a file", "", {}, true, false},
+                   {"--device", "auto|gpu", "where", "auto", {"auto", "gpu"}, false, false},
+                   {"--fast", "", "a flag", "", {}, false, false},
+                   {"REST", "", "more", "", {}, false, true}},
+    .run = nullptr,
+};
+
+std::string failure(const std::vector<std::string>& words) {
+  const Result<Invocation> parsed = parse(kSample, words);
+  EXPECT_FALSE(parsed.ok());
+  if (parsed.ok()) return "";
+  EXPECT_EQ(parsed.error().code, Code::bad_argument);
+  return parsed.error().message;
+}
+
+TEST(Parse, TakesValuesFlagsAndDefaults) {
+  const Invocation in = std::move(parse(kSample, {"f.py", "--fast", "--device=gpu", "a", "b"})).value();
+  EXPECT_EQ(in.get("FILE"), "f.py");
+  EXPECT_TRUE(in.flag("--fast"));
+  EXPECT_EQ(in.get("--device"), "gpu");
+  EXPECT_EQ(in.all("REST"), (std::vector<std::string>{"a", "b"}));
+  const Invocation bare = std::move(parse(kSample, {"f.py"})).value();
+  EXPECT_EQ(bare.get("--device"), "auto");
+  EXPECT_FALSE(bare.flag("--fast"));
+  EXPECT_TRUE(bare.all("REST").empty());
+}
+
+TEST(Parse, TheLastOptionWins) { EXPECT_EQ(parse(kSample, {"f", "--device", "auto", "--device", "gpu"})->get("--device"), "gpu"); }
+
+TEST(Parse, MistakesNameTheWayOut) {
+  EXPECT_NE(failure({"f", "--devcie", "gpu"}).find("did you mean `--device`?"), std::string::npos);
+  EXPECT_NE(failure({"f", "--device", "tpu"}).find("legal are auto, gpu"), std::string::npos);
+  EXPECT_NE(failure({}).find("FILE"), std::string::npos);
+  EXPECT_NE(failure({"f", "--device"}).find("sample --help"), std::string::npos);
+}
+
+TEST(FindCommand, PrefersTheLongestName) {
+  EXPECT_EQ((*find_command({"list", "families"}))->name, "list");
+  const Result<const Command*> unknown = find_command({"lst"});
+  ASSERT_FALSE(unknown.ok());
+  EXPECT_NE(unknown.error().message.find("did you mean `list`?"), std::string::npos);
+}
+
+TEST(Commands, AreWellFormed) {
+  std::set<std::string> names;
+  for (const Command* command : all_commands()) {
+    EXPECT_TRUE(names.insert(command->name).second) << command->name;
+    EXPECT_NE(command->run, nullptr) << command->name;
+    if (command->hidden) continue;
+    EXPECT_FALSE(command->summary.empty()) << command->name;
+    EXPECT_EQ(command->example.rfind("solstice " + command->name, 0), 0u) << command->name;
+    for (const Parameter& p : command->parameters) EXPECT_FALSE(p.help.empty()) << command->name << " " << p.name;
+  }
+}
+
+TEST(Help, IsAsInTheGoldenFiles) {
+  testing::expect_golden("help/overview.txt", overview());
+  for (const Command* command : all_commands()) {
+    if (command->hidden) continue;
+    std::string file = command->name;
+    for (char& c : file) c = c == ' ' ? '_' : c;
+    testing::expect_golden("help/" + file + ".txt", help_text(*command));
+  }
+}
+
+}  // namespace
+}  // namespace solstice::cli

@@ -1,0 +1,83 @@
+// The built program as a user meets it: what it prints, where, and its exit codes.
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/paths.h"
+#include "base/subprocess.h"
+
+namespace solstice::cli {
+namespace {
+
+class ProgramTest : public ::testing::Test {
+ protected:
+  CommandOutput run(std::vector<std::string> arguments) {
+    SpawnOptions options;
+    options.argv = {companion("solstice")->string()};
+    options.argv.insert(options.argv.end(), arguments.begin(), arguments.end());
+    options.environment = {{"SOLSTICE_HOME", (folder_.path() / "home").string()},
+                           {"SOLSTICE_CACHE", (folder_.path() / "cache").string()}};
+    Result<CommandOutput> done = run_command(options, Seconds(120));
+    EXPECT_TRUE(done.ok()) << done.error().text();
+    return done.ok() ? std::move(done).value() : CommandOutput{};
+  }
+  TempFolder folder_ = std::move(TempFolder::create("program-test-")).value();
+};
+
+TEST_F(ProgramTest, WithoutACommandItSaysWhatThereIs) {
+  const CommandOutput done = run({});
+  EXPECT_EQ(done.exit.code, 2);
+  EXPECT_NE(done.out.find("usage: solstice COMMAND"), std::string::npos);
+  EXPECT_EQ(run({"--help"}).exit.code, 0);
+}
+
+TEST_F(ProgramTest, EveryCommandHasHelp) {
+  EXPECT_EQ(run({"list", "--help"}).out.rfind("usage: solstice list", 0), 0u);
+}
+
+TEST_F(ProgramTest, BadInputIsExitCode2OnStderr) {
+  const CommandOutput done = run({"lsit"});
+  EXPECT_EQ(done.exit.code, 2);
+  EXPECT_TRUE(done.out.empty());
+  EXPECT_EQ(done.err, "solstice: error[bad_argument]: no command `lsit`; did you mean `list`?\n");
+}
+
+TEST_F(ProgramTest, ErrorsAreJsonWhereJsonIsAsked) {
+  const CommandOutput done = run({"show", "20990101", "--json"});
+  EXPECT_EQ(done.exit.code, 2);
+  const Result<Json> json = parse_json(done.out);
+  ASSERT_TRUE(json.ok()) << done.out;
+  EXPECT_EQ(json->at("error").at("code").as_string(), "not_found");
+}
+
+TEST_F(ProgramTest, AMissingRootIsAnEnvironmentError) {
+  SpawnOptions options;
+  options.argv = {companion("solstice")->string(), "show"};
+  options.environment = {{"SOLSTICE_HOME", "/dev/null/home"}};
+  const CommandOutput done = std::move(run_command(options, Seconds(60))).value();
+  EXPECT_EQ(done.exit.code, 3) << done.err;
+}
+
+TEST_F(ProgramTest, ListsMachinesAndFamiliesAsJson) {
+  const Json machines = *parse_json(run({"list", "machines", "--json"}).out);
+  ASSERT_GT(machines.size(), 0u);
+  EXPECT_FALSE(machines.at(size_t{0}).at("arch").as_string().empty());
+  EXPECT_TRUE(parse_json(run({"list", "families", "--json"}).out).ok());
+}
+
+TEST_F(ProgramTest, TheDoctorAlwaysAnswers) {
+  const CommandOutput done = run({"doctor", "--json"});
+  EXPECT_EQ(done.exit.code, 0) << done.err;
+  const Result<Json> json = parse_json(done.out);
+  ASSERT_TRUE(json.ok());
+  EXPECT_GE(json->at("findings").size(), 6u);
+}
+
+TEST_F(ProgramTest, AnEmptyStoreIsNoError) {
+  const CommandOutput done = run({"show"});
+  EXPECT_EQ(done.exit.code, 0);
+  EXPECT_EQ(done.out.rfind("no runs yet", 0), 0u) << done.out;
+}
+
+}  // namespace
+}  // namespace solstice::cli
