@@ -1,0 +1,214 @@
+#include "codegen/emitter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace solstice::codegen {
+
+Emitter::Emitter(const ir::Program& program, Interner& indices) : program_(program), indices_(indices), scopes_(1) {
+  std::set<std::string> taken;
+  for (const ir::Tensor& tensor : program.tensors) {
+    std::string name = "p_" + identifier(tensor.name);
+    while (!taken.insert(name).second) name += "_";
+    names_.push_back(name);
+  }
+}
+
+std::string Emitter::pointer_name(int tensor) const { return names_[static_cast<size_t>(tensor)]; }
+
+int Emitter::push() {
+  scopes_.emplace_back();
+  return depth();
+}
+
+void Emitter::pop() { scopes_.pop_back(); }
+
+std::string Emitter::take(int depth) {
+  std::string out;
+  std::swap(out, scopes_[static_cast<size_t>(depth)].text);
+  return out;
+}
+
+Value Emitter::variable(CType type, std::string name, int depth, Interval range) const {
+  return {type, std::move(name), depth, range, std::nullopt};
+}
+
+void Emitter::note_read(int tensor) {
+  if (std::find(read_.begin(), read_.end(), tensor) == read_.end()) read_.push_back(tensor);
+}
+
+void Emitter::statement(int depth, const std::string& text) {
+  scopes_[static_cast<size_t>(depth)].text += text + "\n";
+}
+
+Value Emitter::define(CType type, const std::string& text, int depth, Interval range) {
+  const std::string key = fmt::format("{} {}", name_of(type), text);
+  for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
+    if (const auto found = scope->known.find(key); found != scope->known.end()) return found->second;
+  }
+  Value value{type, fmt::format("v{}", next_++), depth, range, std::nullopt};
+  statement(depth, fmt::format("const {} {} = {};", name_of(type), value.text, text));
+  scopes_[static_cast<size_t>(depth)].known.emplace(key, value);
+  return value;
+}
+
+Value Emitter::convert(const Value& value, CType type) {
+  if (value.type == type) return value;
+  Value out = value;
+  out.type = type;
+  if (is_real(type) && value.is_constant()) {
+    out.constant = value.constant ? *value.constant : static_cast<double>(value.range.lo);
+    out.text = literal(*out.constant, type);
+    return out;
+  }
+  if (value.is_constant()) {
+    out.text = literal(value.range.lo, type);
+    return out;
+  }
+  return define(type, fmt::format("static_cast<{}>({})", name_of(type), value.text), value.depth, value.range);
+}
+
+CType Emitter::common(const Value& a, const Value& b) const {
+  if (is_real(a.type) || is_real(b.type)) {
+    // A constant takes the other operand's format.
+    const bool twice = (a.type == CType::kF64 && !a.constant) || (b.type == CType::kF64 && !b.constant);
+    return twice ? CType::kF64 : CType::kF32;
+  }
+  return a.range.fits_int() && b.range.fits_int() ? CType::kI32 : CType::kI64;
+}
+
+// A linear form by depth: what sits in outer scopes is added up there.
+struct Emitter::Parts {
+  int64_t offset = 0;
+  std::map<int, std::vector<std::pair<Value, int64_t>>> terms;  // depth -> variable, factor
+
+  void add(const Value& value, int64_t factor) {
+    for (auto& [known, known_factor] : terms[value.depth]) {
+      if (known.text == value.text) {
+        known_factor += factor;
+        return;
+      }
+    }
+    terms[value.depth].push_back({value, factor});
+  }
+};
+
+Value Emitter::sum_of(const Parts& parts, Interval range) {
+  const CType type = range.fits_int() ? CType::kI32 : CType::kI64;
+  Value sum{type, "", 0, Interval::point(0), std::nullopt};
+  for (const auto& [depth, terms] : parts.terms) {
+    std::string text = sum.text;
+    for (const auto& [value, factor] : terms) {
+      if (factor == 0) continue;
+      const std::string wide = value.type == type ? value.text : fmt::format("static_cast<{}>({})", name_of(type), value.text);
+      const std::string term = factor == 1 ? wide : fmt::format("{} * {}", wide, literal(factor, type));
+      text += (text.empty() ? "" : " + ") + term;
+    }
+    // A lone variable needs no statement of its own.
+    const bool lone = text.find_first_of("+* (") == std::string::npos;
+    if (text.empty()) continue;
+    sum = lone ? Value{type, text, depth, range, std::nullopt} : define(type, text, depth, range);
+  }
+  if (sum.text.empty()) return {type, literal(parts.offset, type), 0, Interval::point(parts.offset), std::nullopt};
+  if (parts.offset != 0) {
+    sum = define(type, fmt::format("{} + {}", sum.text, literal(parts.offset, type)), sum.depth, range);
+  }
+  sum.range = range;
+  return sum;
+}
+
+Value Emitter::evaluate(const ir::Affine& form) {
+  Parts parts;
+  parts.offset = form.offset;
+  for (const auto& [id, coefficient] : form.terms) {
+    const Binding& binding = bindings_[id];
+    parts.offset += coefficient * binding.offset;
+    for (const auto& [value, factor] : binding.terms) parts.add(value, coefficient * factor);
+  }
+  return sum_of(parts, interval_of(indices_, form));
+}
+
+Result<Value> Emitter::emit(const ir::ExprRef& e) {
+  for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
+    if (const auto found = scope->memo.find(e.get()); found != scope->memo.end()) return found->second;
+  }
+  SOLSTICE_TRY(Value value, emit_node(e));
+  scopes_[static_cast<size_t>(value.depth)].memo.emplace(e.get(), value);
+  return value;
+}
+
+Result<Emitter::Place> Emitter::place(const ir::Tensor& tensor, const std::vector<ir::ExprRef>& args) {
+  Parts parts;
+  Interval range = Interval::point(0);
+  std::vector<Value> tests;
+  for (size_t d = 0; d < tensor.shape.size(); ++d) {
+    const int64_t stride = tensor.strides[d];
+    const Interval whole{0, tensor.shape[d] - 1};
+    const Interval reach = interval_of(indices_, program_, args[d]);
+    const bool inside = reach.within(whole.lo, whole.hi);
+    // Where a test guards the load, the offset that is used lies in the tensor.
+    range = range + Interval::point(stride) * (inside ? reach : whole);
+    const auto form = linear_form(indices_, args[d]);
+    Value index;
+    if (!form || !inside) {
+      SOLSTICE_TRY(index, emit(args[d]));
+    }
+    if (!inside) {
+      const CType type = index.type;
+      std::string text;
+      if (reach.lo < 0) text = fmt::format("{} >= {}", index.text, literal(int64_t{0}, type));
+      if (reach.hi > whole.hi) {
+        text += fmt::format("{}{} < {}", text.empty() ? "" : " && ", index.text, literal(tensor.shape[d], type));
+      }
+      tests.push_back(define(CType::kBool, text, index.depth, {0, 1}));
+    }
+    if (!form) {
+      parts.add(index, stride);
+      continue;
+    }
+    parts.offset += form->offset * stride;
+    for (const auto& [id, coefficient] : form->terms) {
+      const Binding& binding = bindings_[id];
+      parts.offset += coefficient * stride * binding.offset;
+      for (const auto& [value, factor] : binding.terms) parts.add(value, coefficient * stride * factor);
+    }
+  }
+  Place out;
+  // Arithmetic of an offset that a test will reject may leave 32 bits: unsigned wrap is harmless there, so the type
+  // follows the range of the offsets in use.
+  out.offset = sum_of(parts, range);
+  for (const Value& test : tests) {
+    if (!out.inside) out.inside = test;
+    else out.inside = define(CType::kBool, fmt::format("{} && {}", out.inside->text, test.text), std::max(out.inside->depth, test.depth), {0, 1});
+  }
+  return out;
+}
+
+Result<Value> Emitter::emit_read(const ir::Expr& e) {
+  const ir::Tensor& tensor = program_.tensor(e.id);
+  if (!tensor.dtype) {
+    return fail(Code::internal, fmt::format("`{}` has no storage and cannot be loaded", tensor.name));
+  }
+  note_read(e.id);
+  SOLSTICE_TRY(const Place at, place(tensor, e.args));
+  const CType type = computing_type(*tensor.dtype);
+  std::string text = fmt::format("load_one({} + {})", pointer_name(e.id), at.offset.text);
+  int depth = at.offset.depth;
+  if (at.inside) {
+    Value otherwise{type, is_real(type) ? literal(0.0, type) : literal(int64_t{0}, type), 0, Interval::point(0), std::nullopt};
+    if (e.has_else) {
+      SOLSTICE_TRY(otherwise, emit(e.args.back()));
+      const bool wider = otherwise.type == CType::kF64 && !otherwise.constant;
+      if (!wider) otherwise = convert(otherwise, is_real(otherwise.type) && !is_real(type) ? CType::kF32 : type);
+    }
+    const CType result = otherwise.type;
+    depth = std::max({depth, at.inside->depth, otherwise.depth});
+    text = fmt::format("{} ? static_cast<{}>({}) : {}", at.inside->text, name_of(result), text, otherwise.text);
+    return define(result, text, depth, join(values_of(*tensor.dtype), otherwise.range));
+  }
+  return define(type, text, depth, values_of(*tensor.dtype));
+}
+
+}  // namespace solstice::codegen

@@ -1,0 +1,113 @@
+// Expressions to C++ statements. Each operation becomes one `const T vN = ...;` in the outermost scope that has its
+// operands, so what does not depend on a loop's indices is computed outside that loop; equal text in sight is computed
+// once. The text compiles as CUDA and, with kernels/host, for the host.
+//
+// Meaning: operations are rounded to float, or to double where an operand is f64; reads outside their tensor yield
+// their `else` value and never touch memory (a read that the language promises to be in range but that cannot be proved
+// so from extents is tested too). Index arithmetic is 32 bits where all its values fit, else 64.
+//
+// Scopes nest like loops: depth 0 is the kernel's body. take(d) hands out the statements gathered since the last take.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "codegen/ctype.h"
+#include "codegen/interner.h"
+#include "codegen/linear.h"
+#include "ir/program.h"
+
+namespace solstice::codegen {
+
+struct Value {
+  CType type = CType::kI32;
+  std::string text;
+  int depth = 0;
+  Interval range;                 // of integers
+  std::optional<double> constant; // of a real constant; integers are constant when range.lo == range.hi
+
+  bool is_constant() const { return constant.has_value() || (!is_real(type) && range.lo == range.hi); }
+};
+
+// What an index is made of: offset + sum of factor * variable.
+struct Binding {
+  int64_t offset = 0;
+  std::vector<std::pair<Value, int64_t>> terms;
+};
+
+class Emitter {
+ public:
+  // Asked first for every read and reduction; nothing: the emitter loads a read itself, and fails on a reduction.
+  using Hook = std::function<Result<std::optional<Value>>(Emitter&, const ir::ExprRef&)>;
+
+  Emitter(const ir::Program& program, Interner& indices);
+
+  void set_hook(Hook hook) { hook_ = std::move(hook); }
+  int push();                     // opens a scope, gives its depth
+  void pop();                     // forgets the innermost scope; its text must have been taken
+  int depth() const { return static_cast<int>(scopes_.size()) - 1; }
+  std::string take(int depth);
+
+  void bind(int index, Binding binding) { bindings_[index] = std::move(binding); }
+  Value variable(CType type, std::string name, int depth, Interval range = {}) const;
+
+  Result<Value> emit(const ir::ExprRef& expression);
+  // The element offset of tensor[args], and the test that it exists (no text: always).
+  struct Place {
+    Value offset;
+    std::optional<Value> inside;
+  };
+  Result<Place> place(const ir::Tensor& tensor, const std::vector<ir::ExprRef>& args);
+
+  // A statement for `text`, whose deepest operand is at `depth`.
+  Value define(CType type, const std::string& text, int depth, Interval range = {});
+  void statement(int depth, const std::string& text);
+  Value convert(const Value& value, CType type);
+  int fresh() { return next_++; }  // a number for a name of the caller's own
+  // A linear form over bindings as a value.
+  Value evaluate(const ir::Affine& form);
+
+  const ir::Program& program() const { return program_; }
+  Interner& indices() { return indices_; }
+  // Tensors that the text reads, in order of first use. Their pointer parameters are pointer_name(tensor).
+  const std::vector<int>& tensors_read() const { return read_; }
+  void note_read(int tensor);
+  std::string pointer_name(int tensor) const;
+
+ private:
+  struct Scope {
+    std::string text;
+    std::unordered_map<std::string, Value> known;
+    std::unordered_map<const ir::Expr*, Value> memo;
+  };
+  struct Parts;
+
+  Result<Value> emit_node(const ir::ExprRef& e);
+  Result<Value> emit_operator(const ir::ExprRef& e);
+  Result<Value> emit_read(const ir::Expr& e);
+  Result<Value> emit_select(const ir::Expr& e);
+  Result<Value> emit_cast(const ir::Expr& e);
+  Result<Value> emit_power(const ir::Expr& e);
+  Value unary(const ir::Expr& e, const Value& a);
+  Value binary(const ir::Expr& e, Value a, Value b);
+  Value quotient(Value a, Value b);
+  Value integer_division(const ir::Expr& e, Value a, Value b);
+  Value sum_of(const Parts& parts, Interval range);
+  CType common(const Value& a, const Value& b) const;
+
+  const ir::Program& program_;
+  Interner& indices_;
+  Hook hook_;
+  std::vector<Scope> scopes_;
+  std::map<int, Binding> bindings_;
+  std::vector<int> read_;
+  std::vector<std::string> names_;  // pointer names by tensor, unique
+  int next_ = 0;
+};
+
+}  // namespace solstice::codegen

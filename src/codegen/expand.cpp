@@ -1,0 +1,101 @@
+#include "codegen/expand.h"
+
+#include <unordered_map>
+
+namespace solstice::codegen {
+namespace {
+
+using ir::ExprRef;
+using ir::Op;
+using ir::Reducer;
+using ir::ValueKind;
+
+class Expander {
+ public:
+  explicit Expander(Interner& interner) : interner_(interner) {}
+
+  ExprRef expand(const ExprRef& root) {
+    if (const auto found = memo_.find(root.get()); found != memo_.end()) return found->second;
+    ir::Expr copy = *root;
+    for (ExprRef& arg : copy.args) arg = expand(arg);
+    ExprRef out = interner_.intern(std::move(copy));
+    if (out->op == Op::kReduce) out = expand_reduce(out);
+    memo_.emplace(root.get(), out);
+    return out;
+  }
+
+ private:
+  ExprRef expand_reduce(const ExprRef& e) {
+    switch (e->reducer) {
+      case Reducer::kMean: return mean(*e);
+      case Reducer::kVar: return variance(*e);
+      case Reducer::kLogSumExp: return log_sum_exp(*e);
+      default: return e;
+    }
+  }
+
+  ExprRef real(Op op, std::vector<ExprRef> args) { return interner_.node(op, ValueKind::kReal, std::move(args)); }
+
+  ExprRef reduce(const ir::Expr& like, Reducer reducer, ExprRef body) {
+    ir::Expr e = like;
+    e.reducer = reducer;
+    e.kind = body->kind;
+    e.args[0] = std::move(body);
+    return interner_.intern(std::move(e));
+  }
+
+  // The same reduction over binders of its own, so that it may stand inside `e`.
+  ir::Expr renamed(const ir::Expr& e) {
+    std::map<int, ExprRef> fresh;
+    ir::Expr out = e;
+    for (int& binder : out.binders) {
+      const ir::Index old = interner_.index(binder);
+      const int id = interner_.add_index(old.name, old.extent);
+      fresh[binder] = interner_.index_node(id);
+      binder = id;
+    }
+    for (ExprRef& arg : out.args) arg = interner_.substitute(arg, fresh);
+    return out;
+  }
+
+  ExprRef count(const ir::Expr& e) {
+    if (e.args.size() > 1) return reduce(e, Reducer::kSum, interner_.real(1.0));
+    double points = 1;
+    for (const int binder : e.binders) points *= static_cast<double>(interner_.index(binder).extent);
+    return interner_.real(points);
+  }
+
+  ExprRef mean(const ir::Expr& e) {
+    return real(Op::kDiv, {reduce(e, Reducer::kSum, real_body(e.args[0])), count(e)});
+  }
+
+  // An integer sum must not overflow: mean and var are of reals.
+  ExprRef real_body(const ExprRef& body) {
+    return body->kind == ValueKind::kReal ? body : real(Op::kMul, {body, interner_.real(1.0)});
+  }
+
+  ExprRef variance(const ir::Expr& e) {
+    const ExprRef distance = real(Op::kSub, {e.args[0], mean(renamed(e))});
+    ir::Expr squares = e;
+    squares.args[0] = real(Op::kMul, {distance, distance});
+    return mean(squares);
+  }
+
+  ExprRef log_sum_exp(const ir::Expr& e) {
+    ir::Expr inner = renamed(e);
+    const ExprRef top = reduce(inner, Reducer::kMax, inner.args[0]);
+    const ExprRef finite = interner_.node(Op::kIsFinite, ValueKind::kBool, {top});
+    const ExprRef shift = real(Op::kSelect, {finite, top, interner_.real(0.0)});
+    const ExprRef terms = real(Op::kExp, {real(Op::kSub, {e.args[0], shift})});
+    return real(Op::kAdd, {real(Op::kLog, {reduce(e, Reducer::kSum, terms)}), shift});
+  }
+
+  Interner& interner_;
+  std::unordered_map<const ir::Expr*, ExprRef> memo_;
+};
+
+}  // namespace
+
+ExprRef expand_reducers(Interner& interner, const ExprRef& root) { return Expander(interner).expand(root); }
+
+}  // namespace solstice::codegen

@@ -1,0 +1,192 @@
+#include "codegen/flatten.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "codegen/expand.h"
+#include "codegen/inversion.h"
+#include "codegen/linear.h"
+
+namespace solstice::codegen {
+namespace {
+
+using ir::ExprRef;
+using ir::Op;
+
+constexpr int kDeepest = 200;  // locals that read locals; beyond it the definitions must be circular
+
+void collect_reads(const ExprRef& root, std::set<int>& tensors) {
+  ir::walk(root, [&](const ir::Expr& e) {
+    if (e.op == Op::kRead) tensors.insert(e.id);
+  });
+}
+
+class Flattener {
+ public:
+  Flattener(const ir::Program& program, const ir::Kernel& kernel, const Anchor* anchor, FlatKernel& out)
+      : program_(program), anchor_(anchor), out_(out) {
+    for (const int id : kernel.equations) definitions_[program.equation(id).target].push_back(id);
+    for (size_t id = 0; id < program.equations.size(); ++id) {
+      const ir::Equation& equation = program.equations[id];
+      const ir::Tensor& target = program.target_of(equation);
+      const bool view = target.kind == ir::TensorKind::kLocal && target.kernel == -1;
+      if (view && !definitions_.count(equation.target)) views_.insert(equation.target);
+      if (view && views_.count(equation.target)) definitions_[equation.target].push_back(static_cast<int>(id));
+    }
+  }
+
+  Status add(int id) {
+    const ir::Equation& equation = program_.equation(id);
+    if (equation.group >= 0) {
+      return fail(Code::not_yet, fmt::format("`{}` is a recurrence; only family `recurrent` can run it", name_of(equation)));
+    }
+    std::map<int, ExprRef> map;
+    FlatEquation flat;
+    flat.equation = id;
+    flat.target = equation.target;
+    for (const int index : equation.free) {
+      const ir::Index& old = equation.indices[static_cast<size_t>(index)];
+      flat.free.push_back(out_.indices.add_index(old.name, old.extent));
+      map[index] = out_.indices.index_node(flat.free.back());
+    }
+    for (const ExprRef& e : equation.lhs) flat.lhs.push_back(out_.indices.substitute(e, map, equation.indices));
+    SOLSTICE_TRY(flat.rhs, body(id, map));
+    flat.rhs = expand_reducers(out_.indices, flat.rhs);
+    out_.equations.push_back(std::move(flat));
+    return success();
+  }
+
+ private:
+  std::string name_of(const ir::Equation& equation) const { return program_.target_of(equation).name; }
+
+  // The right side of an equation with its free indices replaced, everything inlined.
+  Result<ExprRef> body(int id, const std::map<int, ExprRef>& map) {
+    if (++depth_ > kDeepest) {
+      return fail(Code::program_invalid, fmt::format("`{}` is defined through itself", name_of(program_.equation(id))));
+    }
+    const ir::Equation& equation = program_.equation(id);
+    ExprRef rhs = equation.rhs;
+    if (anchor_ && anchor_->equation == id) rhs = with_anchor(rhs, equation);
+    auto result = inlined(out_.indices.substitute(rhs, map, equation.indices));
+    --depth_;
+    return result;
+  }
+
+  ExprRef with_anchor(const ExprRef& root, const ir::Equation& equation) {
+    if (root.get() == anchor_->node) {
+      ir::Expr read;
+      read.op = Op::kRead;
+      read.kind = root->kind;
+      read.id = anchor_->pseudo;
+      for (const int index : equation.free) read.args.push_back(out_.indices.index_node(index));
+      return std::make_shared<const ir::Expr>(std::move(read));
+    }
+    ir::Expr copy = *root;
+    for (ExprRef& arg : copy.args) arg = with_anchor(arg, equation);
+    return std::make_shared<const ir::Expr>(std::move(copy));
+  }
+
+  Result<ExprRef> inlined(const ExprRef& root) {
+    if (const auto found = memo_.find(root.get()); found != memo_.end()) return found->second;
+    ir::Expr copy = *root;
+    for (ExprRef& arg : copy.args) {
+      SOLSTICE_TRY(arg, inlined(arg));
+    }
+    ExprRef out = out_.indices.intern(std::move(copy));
+    if (out->op == Op::kRead && definitions_.count(out->id)) {
+      SOLSTICE_TRY(out, definition(*out));
+    }
+    memo_.emplace(root.get(), out);
+    keep_.push_back(root);
+    return out;
+  }
+
+  // A read of an inlined tensor: the piece it falls in, or a select over pieces.
+  Result<ExprRef> definition(const ir::Expr& read) {
+    const ir::Tensor& tensor = program_.tensor(read.id);
+    const size_t rank = tensor.shape.size();
+    const std::vector<ExprRef> arguments(read.args.begin(), read.args.begin() + static_cast<long>(rank));
+    ExprRef inside;
+    for (size_t d = 0; d < rank && read.has_else; ++d) {
+      inside = both(out_.indices, inside, in_range(out_.indices, program_, arguments[d], 0, tensor.shape[d] - 1));
+    }
+    SOLSTICE_TRY(ExprRef value, pieces(read, arguments));
+    if (!inside) return value;
+    return out_.indices.node(Op::kSelect, value->kind, {inside, value, read.args.back()});
+  }
+
+  Result<ExprRef> pieces(const ir::Expr& read, const std::vector<ExprRef>& arguments) {
+    ExprRef value;
+    const std::vector<int>& ids = definitions_.at(read.id);
+    for (auto id = ids.rbegin(); id != ids.rend(); ++id) {
+      SOLSTICE_TRY(Inversion inverse, invert(out_.indices, program_, program_.equation(*id), arguments));
+      // A test that its interval already refutes: this piece is not the one.
+      if (refuted(inverse.inside)) continue;
+      SOLSTICE_TRY(ExprRef piece, body(*id, inverse.indices));
+      const bool always = !inverse.inside || ids.size() == 1;
+      value = always || !value ? piece : out_.indices.node(Op::kSelect, piece->kind, {inverse.inside, piece, value});
+      if (always && ids.size() > 1) return value;
+    }
+    if (!value) return fail(Code::program_invalid, fmt::format("no piece of `{}` holds the element read", program_.tensor(read.id).name));
+    return value;
+  }
+
+  bool refuted(const ExprRef& test) {
+    if (!test) return false;
+    if (test->op == Op::kAnd) return refuted(test->args[0]) || refuted(test->args[1]);
+    const Interval range = interval_of(out_.indices, program_, test->args[0]);
+    const int64_t bound = test->args[1]->integer;
+    return test->op == Op::kGe ? range.hi < bound : test->op == Op::kLe && range.lo > bound;
+  }
+
+  const ir::Program& program_;
+  const Anchor* anchor_;
+  FlatKernel& out_;
+  std::map<int, std::vector<int>> definitions_;
+  std::set<int> views_;
+  std::unordered_map<const ir::Expr*, ExprRef> memo_;
+  std::vector<ExprRef> keep_;  // keys of the memo stay alive
+  int depth_ = 0;
+};
+
+}  // namespace
+
+std::vector<int> materialised(const ir::Program& program, const ir::Kernel& kernel) {
+  const std::set<int> own(kernel.equations.begin(), kernel.equations.end());
+  std::set<int> read_elsewhere;
+  for (size_t id = 0; id < program.equations.size(); ++id) {
+    if (own.count(static_cast<int>(id))) continue;
+    collect_reads(program.equations[id].rhs, read_elsewhere);
+  }
+  for (const ir::Opaque& opaque : program.opaques) {
+    for (const auto& [name, value] : opaque.arguments) collect_reads(value, read_elsewhere);
+  }
+  std::vector<int> out;
+  for (const int id : kernel.equations) {
+    const int target = program.equation(id).target;
+    const ir::Tensor& tensor = program.tensor(target);
+    const bool wanted = tensor.kind == ir::TensorKind::kOutput || tensor.into >= 0 || read_elsewhere.count(target) > 0;
+    const bool storable = tensor.kind == ir::TensorKind::kOutput || tensor.kind == ir::TensorKind::kTensor;
+    if (wanted && storable && std::find(out.begin(), out.end(), target) == out.end()) out.push_back(target);
+  }
+  return out;
+}
+
+Result<FlatKernel> flatten(const ir::Program& program, const ir::Kernel& kernel, const Anchor* anchor) {
+  FlatKernel out;
+  Flattener flattener(program, kernel, anchor, out);
+  const std::vector<int> stored = materialised(program, kernel);
+  for (const int id : kernel.equations) {
+    if (std::find(stored.begin(), stored.end(), program.equation(id).target) == stored.end()) continue;
+    SOLSTICE_CHECK(flattener.add(id));
+  }
+  if (out.equations.empty()) {
+    return fail(Code::program_invalid, fmt::format("kernel `{}` defines nothing that is an output or is read elsewhere", kernel.name));
+  }
+  return out;
+}
+
+}  // namespace solstice::codegen

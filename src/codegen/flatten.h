@@ -1,0 +1,46 @@
+// A kernel's equations as a generator wants them: one equation per materialised tensor (or piece of one), whose right
+// side reads only tensors that other kernels or the caller provide.
+//
+// - locals, views and tensors of this kernel are inlined (storage is permission: a value kept on chip is not rounded);
+// - a read of a tensor defined in pieces becomes that piece, or a select over the pieces where it can be several;
+// - mean, var and logsumexp become sums and maxima; var is the mean squared distance from the mean (two passes over
+//   data that sits on chip, no cancellation); logsumexp is shifted by the maximum where that is finite;
+// - every node is interned (interner.h), all equations share one index table.
+#pragma once
+
+#include <vector>
+
+#include "base/result.h"
+#include "codegen/interner.h"
+#include "ir/program.h"
+
+namespace solstice::codegen {
+
+struct FlatEquation {
+  int equation = -1;             // id in the program
+  int target = -1;
+  std::vector<int> free;         // interner indices, order of ir::Equation::free
+  std::vector<ir::ExprRef> lhs;
+  ir::ExprRef rhs;
+};
+
+struct FlatKernel {
+  Interner indices;
+  std::vector<FlatEquation> equations;
+};
+
+// A node of an equation that stands for a value the caller has (gemm: the contraction). Reads of it appear as reads
+// of tensor `pseudo`, indexed by the equation's free indices.
+struct Anchor {
+  int equation = -1;
+  const ir::Expr* node = nullptr;
+  int pseudo = -1;
+};
+
+// Errors: not_yet for recurrences; program_invalid where a definition cannot be inverted (named).
+Result<FlatKernel> flatten(const ir::Program& program, const ir::Kernel& kernel, const Anchor* anchor = nullptr);
+
+// Tensors that the kernel must write: outputs, buffers' new values, and what others read.
+std::vector<int> materialised(const ir::Program& program, const ir::Kernel& kernel);
+
+}  // namespace solstice::codegen

@@ -1,0 +1,135 @@
+#include "codegen/interner.h"
+
+#include <bit>
+#include <functional>
+
+namespace solstice::codegen {
+namespace {
+
+void mix(size_t& seed, size_t value) { seed ^= value + 0x9e3779b97f4a7c15ULL + (seed << 6) + (seed >> 2); }
+
+// Substitution with a memo: a shared node is rewritten once.
+class Rewriter {
+ public:
+  Rewriter(Interner& interner, std::map<int, ir::ExprRef> map, const std::vector<ir::Index>* extents)
+      : interner_(interner), map_(std::move(map)), extents_(extents) {}
+
+  ir::ExprRef rewrite(const ir::ExprRef& root) {
+    if (const auto found = memo_.find(root.get()); found != memo_.end()) return found->second;
+    ir::ExprRef out = rewrite_node(root);
+    memo_.emplace(root.get(), out);
+    return out;
+  }
+
+ private:
+  ir::ExprRef rewrite_node(const ir::ExprRef& root) {
+    if (root->op == ir::Op::kIndex) {
+      const auto found = map_.find(root->id);
+      return found != map_.end() ? found->second : interner_.intern(*root);
+    }
+    ir::Expr copy = *root;
+    for (int& binder : copy.binders) binder = renamed(binder);
+    for (ir::ExprRef& arg : copy.args) arg = rewrite(arg);
+    return interner_.intern(std::move(copy));
+  }
+
+  int renamed(int binder) {
+    auto found = map_.find(binder);
+    if (found == map_.end()) {
+      if (!extents_) return binder;
+      const ir::Index& old = (*extents_)[static_cast<size_t>(binder)];
+      found = map_.emplace(binder, interner_.index_node(interner_.add_index(old.name, old.extent))).first;
+    }
+    return found->second->op == ir::Op::kIndex ? found->second->id : binder;
+  }
+
+  Interner& interner_;
+  std::map<int, ir::ExprRef> map_;
+  const std::vector<ir::Index>* extents_;
+  std::unordered_map<const ir::Expr*, ir::ExprRef> memo_;
+};
+
+}  // namespace
+
+size_t Interner::Hash::operator()(const ir::Expr* e) const {
+  size_t seed = static_cast<size_t>(e->op);
+  mix(seed, static_cast<size_t>(e->kind));
+  mix(seed, std::bit_cast<uint64_t>(e->real));
+  mix(seed, static_cast<size_t>(e->integer));
+  mix(seed, static_cast<size_t>(e->id));
+  mix(seed, static_cast<size_t>(e->reducer));
+  for (const int binder : e->binders) mix(seed, static_cast<size_t>(binder));
+  for (const ir::ExprRef& arg : e->args) mix(seed, std::hash<const void*>()(arg.get()));
+  return seed;
+}
+
+bool Interner::Equal::operator()(const ir::Expr* a, const ir::Expr* b) const {
+  return a->op == b->op && a->kind == b->kind && std::bit_cast<uint64_t>(a->real) == std::bit_cast<uint64_t>(b->real) &&
+         a->integer == b->integer && a->id == b->id && a->has_else == b->has_else && a->reducer == b->reducer &&
+         a->dtype == b->dtype && a->binders == b->binders && a->args == b->args;
+}
+
+int Interner::add_index(std::string name, int64_t extent) {
+  indices_.push_back({std::move(name), extent, ""});
+  return static_cast<int>(indices_.size()) - 1;
+}
+
+ir::ExprRef Interner::intern(ir::Expr node) {
+  if (const auto found = nodes_.find(&node); found != nodes_.end()) return found->second;
+  auto kept = std::make_shared<const ir::Expr>(std::move(node));
+  nodes_.emplace(kept.get(), kept);
+  return kept;
+}
+
+ir::ExprRef Interner::substitute(const ir::ExprRef& root, std::map<int, ir::ExprRef> map,
+                                 const std::vector<ir::Index>& extents) {
+  return Rewriter(*this, std::move(map), &extents).rewrite(root);
+}
+
+ir::ExprRef Interner::substitute(const ir::ExprRef& root, const std::map<int, ir::ExprRef>& map) {
+  return Rewriter(*this, map, nullptr).rewrite(root);
+}
+
+ir::ExprRef Interner::index_node(int id) {
+  ir::Expr e;
+  e.op = ir::Op::kIndex;
+  e.kind = ir::ValueKind::kInt;
+  e.id = id;
+  return intern(std::move(e));
+}
+
+ir::ExprRef Interner::integer(int64_t value) {
+  ir::Expr e;
+  e.op = ir::Op::kInt;
+  e.kind = ir::ValueKind::kInt;
+  e.integer = value;
+  return intern(std::move(e));
+}
+
+ir::ExprRef Interner::real(double value) {
+  ir::Expr e;
+  e.op = ir::Op::kReal;
+  e.real = value;
+  return intern(std::move(e));
+}
+
+ir::ExprRef Interner::node(ir::Op op, ir::ValueKind kind, std::vector<ir::ExprRef> args) {
+  ir::Expr e;
+  e.op = op;
+  e.kind = kind;
+  e.args = std::move(args);
+  return intern(std::move(e));
+}
+
+bool depends_on(const ir::ExprRef& root, int id) {
+  if (root->op == ir::Op::kIndex) return root->id == id;
+  for (const int binder : root->binders) {
+    if (binder == id) return false;
+  }
+  for (const ir::ExprRef& arg : root->args) {
+    if (depends_on(arg, id)) return true;
+  }
+  return false;
+}
+
+}  // namespace solstice::codegen

@@ -1,0 +1,94 @@
+#include "families/emission.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace solstice::families {
+namespace {
+
+// Instructions an operator compiles to on sm_90, read off the SASS of the functions in kernels/math.
+double weight_of(ir::Op op) {
+  switch (op) {
+    case ir::Op::kErf: return 22;
+    case ir::Op::kTanh: return 16;
+    case ir::Op::kExp: return 8;
+    case ir::Op::kLog: return 14;
+    case ir::Op::kExpm1:
+    case ir::Op::kLog1p: return 20;
+    case ir::Op::kSin:
+    case ir::Op::kCos: return 25;
+    case ir::Op::kPow: return 30;
+    case ir::Op::kDiv: return 10;
+    case ir::Op::kSqrt: return 8;
+    case ir::Op::kReal:
+    case ir::Op::kInt:
+    case ir::Op::kBool:
+    case ir::Op::kIndex: return 0;
+    default: return 1;
+  }
+}
+
+double count(const ir::ExprRef& root, const codegen::Interner& indices, double trips, std::set<const ir::Expr*>& seen) {
+  if (!seen.insert(root.get()).second) return 0;
+  for (const int binder : root->binders) trips *= static_cast<double>(indices.index(binder).extent);
+  double sum = weight_of(root->op) * trips;
+  for (const ir::ExprRef& arg : root->args) sum += count(arg, indices, trips, seen);
+  return sum;
+}
+
+}  // namespace
+
+Result<Emission> one_launch(const ir::Program& program, const ir::Kernel& kernel, const std::string& entry, const std::string& code,
+                            const std::vector<int>& tensors, const LaunchShape& shape) {
+  if (shape.blocks > INT32_MAX) {
+    return fail(Code::too_large, fmt::format("kernel `{}` needs {} blocks; a launch holds {}: raise `unroll` or `threads`", kernel.name, shape.blocks, INT32_MAX));
+  }
+  Emission out;
+  out.sources.push_back({entry, code, {}});
+  Step step;
+  step.name = kernel.name;
+  step.phase = kernel.once ? Phase::kPrepare : Phase::kLaunch;
+  step.module = entry;
+  step.entry = entry;
+  step.grid = {shape.blocks, 1, 1};
+  step.block = {shape.threads, 1, 1};
+  step.cluster = {shape.cluster, 1, 1};
+  step.shared_bytes = shape.shared_bytes;
+  for (const int id : tensors) {
+    Argument argument;
+    argument.kind = ArgumentKind::kPointer;
+    argument.buffer = program.tensor(id).name;
+    step.arguments.push_back(std::move(argument));
+  }
+  out.steps.push_back(std::move(step));
+  return out;
+}
+
+Result<BytesPerSecond> copy_rate(const machine::Machine& machine) {
+  const double rate = machine.copy_ceiling().per_second;
+  if (rate <= 0) return fail(Code::bad_machine, fmt::format("machine `{}` states no DRAM rate", machine.name));
+  return BytesPerSecond(rate);
+}
+
+FlopsPerSecond issue_rate(const machine::Machine& machine) {
+  constexpr double kSchedulers = 4, kLanes = 32;  // of an SM since Volta: one warp instruction each a clock
+  return FlopsPerSecond(machine.sm_count * kSchedulers * kLanes * machine.max_clock.value);
+}
+
+double instructions_of(const codegen::FlatKernel& flat) {
+  std::set<const ir::Expr*> seen;
+  double sum = 0;
+  for (const codegen::FlatEquation& equation : flat.equations) sum += count(equation.rhs, flat.indices, 1, seen);
+  return sum;
+}
+
+void finish_cost(const machine::Machine& machine, Seconds memory, Seconds issue, Cost& cost) {
+  const Seconds launch = machine.measured.launch.value_or(microseconds(2));
+  cost.time = launch + std::max(memory, issue);
+  cost.bound = launch > std::max(memory, issue) ? "latency" : memory < issue ? "simt" : "memory";
+  cost.terms = {{"launch", launch}, {"memory", memory}, {"issue", issue}};
+}
+
+}  // namespace solstice::families

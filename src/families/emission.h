@@ -1,0 +1,34 @@
+// What families that are one launch of a generated kernel share: the launch step, and the model's rates.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "codegen/flatten.h"
+#include "families/family.h"
+
+namespace solstice::families {
+
+struct LaunchShape {
+  int64_t blocks = 1;
+  int64_t threads = 1;
+  int64_t cluster = 1;
+  int64_t shared_bytes = 0;
+};
+
+// One source, one launch; `tensors` are the kernel's pointer parameters in order. A kernel marked `once` runs in
+// phase prepare. Errors: too_large where the grid exceeds 2^31 - 1 blocks.
+Result<Emission> one_launch(const ir::Program& program, const ir::Kernel& kernel, const std::string& entry, const std::string& code,
+                            const std::vector<int>& tensors, const LaunchShape& shape);
+
+// The rate of copying, measured where it was, else the datasheet's; error where the machine file has neither.
+Result<BytesPerSecond> copy_rate(const machine::Machine& machine);
+// Instructions that all SMs issue a second, each a warp's worth of 32 lanes counted one by one.
+FlopsPerSecond issue_rate(const machine::Machine& machine);
+// Instructions a point costs, estimated from the operators of all equations, each distinct node once.
+double instructions_of(const codegen::FlatKernel& flat);
+
+// time = launch + the larger of both, with terms and bound.
+void finish_cost(const machine::Machine& machine, Seconds memory, Seconds issue, Cost& cost);
+
+}  // namespace solstice::families

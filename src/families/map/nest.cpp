@@ -1,0 +1,165 @@
+#include "families/map/nest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+namespace solstice::families::map {
+namespace {
+
+using codegen::Access;
+using codegen::FlatEquation;
+using codegen::FlatKernel;
+
+constexpr int64_t kLongestSerial = 1024;  // points a thread reduces alone
+constexpr int kInFlight = 64;             // bytes of loads a thread has in flight
+constexpr int kWidest = 16;               // bytes of one load
+
+// Free indices from the target's largest stride to its smallest: writes are then contiguous across threads.
+std::vector<int> order_of(const ir::Program& program, const FlatKernel& flat, const FlatEquation& equation) {
+  std::map<int, int64_t> stride;
+  for (size_t d = 0; d < equation.lhs.size(); ++d) {
+    const auto form = codegen::linear_form(flat.indices, equation.lhs[d]);
+    if (!form) continue;
+    for (const auto& [id, c] : form->terms) stride[id] += c * program.tensor(equation.target).strides[d];
+  }
+  std::vector<int> order = equation.free;
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return stride[a] > stride[b]; });
+  return order;
+}
+
+std::vector<int64_t> extents_of(const FlatKernel& flat, const std::vector<int>& order) {
+  std::vector<int64_t> out;
+  for (const int id : order) {
+    if (flat.indices.index(id).extent != 1) out.push_back(flat.indices.index(id).extent);
+  }
+  return out;
+}
+
+// `equation` rewritten over the nest's indices.
+void adopt(Nest& nest, const std::vector<int>& nest_order, const FlatEquation& equation, const std::vector<int>& order) {
+  std::map<int, ir::ExprRef> rename;
+  size_t at = 0;
+  for (const int id : order) {
+    if (nest.flat.indices.index(id).extent == 1) continue;
+    while (nest.flat.indices.index(nest_order[at]).extent == 1) ++at;
+    rename[id] = nest.flat.indices.index_node(nest_order[at++]);
+  }
+  FlatEquation moved = equation;
+  moved.rhs = nest.flat.indices.substitute(equation.rhs, rename);
+  for (ir::ExprRef& e : moved.lhs) e = nest.flat.indices.substitute(e, rename);
+  nest.flat.equations.push_back(std::move(moved));
+}
+
+Status check_reductions(const ir::Program& program, const FlatKernel& flat) {
+  for (const FlatEquation& equation : flat.equations) {
+    int64_t longest = 1;
+    bool ranks = false;
+    ir::walk(equation.rhs, [&](const ir::Expr& e) {
+      ranks |= e.op == ir::Op::kRank;
+      int64_t points = 1;
+      for (const int binder : e.binders) points *= flat.indices.index(binder).extent;
+      longest = std::max(longest, points);
+    });
+    const std::string& name = program.tensor(equation.target).name;
+    if (ranks) return fail(Code::not_yet, fmt::format("`{}` ranks elements; family `map` does not", name));
+    if (longest > kLongestSerial) {
+      return fail(Code::not_yet, fmt::format("`{}` reduces {} points; family `map` reduces up to {} in one thread: "
+                                             "use `rows`, `reduce` or `gemm`", name, longest, kLongestSerial));
+    }
+  }
+  return success();
+}
+
+int smallest_element(const ir::Program& program, const Nest& nest) {
+  int bytes = 8;
+  for (const Access& access : codegen::accesses_of(program, nest.flat)) {
+    if (access.offset && !nest.loops.empty() && access.offset->coefficient(nest.loops.back().stepping()) == 1) {
+      bytes = std::min(bytes, size_of(program.tensor(access.tensor).dtype.value_or(DType::kF32)));
+    }
+  }
+  return bytes;
+}
+
+// The widest vector that the stores allow; reads that do not follow are loaded one by one.
+void choose_vector(const ir::Program& program, Nest& nest, const Settings& settings) {
+  if (nest.loops.empty()) return;
+  int64_t width = settings.vector > 0 ? settings.vector : std::min(kWidest / smallest_element(program, nest), 8);
+  const codegen::Loop& lane = nest.loops.back();
+  for (const Access& access : codegen::accesses_of(program, nest.flat)) {
+    const bool contiguous = access.offset && access.offset->coefficient(lane.stepping()) == 1;
+    if (!access.read) width = std::min(width, contiguous ? codegen::alignment_of(access, lane, width) : 1);
+  }
+  const bool divides = lane.extent % width == 0;
+  // Counting through all points keeps stores wide where rows have an odd length: stores then follow the whole nest.
+  nest.flattened = !divides && nest.loops.size() == 1;
+  if (!divides && !nest.flattened) {
+    while (lane.extent % width != 0) width /= 2;
+  }
+  nest.vector = static_cast<int>(width);
+}
+
+}  // namespace
+
+bool is_stream(const Nest& nest, const Access& access) {
+  if (nest.loops.empty() || !access.offset) return false;
+  const codegen::Loop& lane = nest.loops.back();
+  if (access.offset->coefficient(lane.stepping()) != 1) return false;
+  // A reduction's own indices step inside a thread.
+  const auto of_nest = [&](const auto& term) {
+    return std::any_of(nest.loops.begin(), nest.loops.end(), [&](const codegen::Loop& loop) {
+      return std::find(loop.indices.begin(), loop.indices.end(), term.first) != loop.indices.end();
+    });
+  };
+  const auto& terms = access.offset->terms;
+  const auto stray = [&](const auto& term) { return nest.flat.indices.index(term.first).extent != 1 && !of_nest(term); };
+  if (std::any_of(terms.begin(), terms.end(), stray)) return false;
+  if (access.tested) {
+    // A test that varies along the vector would have to be made for every element.
+    const auto varies = [&](int id) { return access.depends_on(id); };
+    if (std::any_of(lane.indices.begin(), lane.indices.end(), varies)) return false;
+  }
+  return codegen::alignment_of(access, lane, nest.vector) == nest.vector;
+}
+
+int unroll_of(const ir::Program& program, const Nest& nest, const Settings& settings) {
+  if (settings.unroll > 0) return settings.unroll;
+  int bytes = 0;
+  for (const Access& access : codegen::accesses_of(program, nest.flat)) {
+    if (access.read && is_stream(nest, access)) bytes += nest.vector * size_of(*program.tensor(access.tensor).dtype);
+  }
+  const int wanted = std::clamp(kInFlight / std::max(bytes, 1), 1, 8);
+  int unroll = 1;
+  // A small problem is better spread over more threads than unrolled.
+  while (unroll * 2 <= wanted && nest.vectors() > int64_t{settings.threads} * unroll * 2 * 512) unroll *= 2;
+  return unroll;
+}
+
+Result<std::vector<Nest>> make_nests(const ir::Program& program, const ir::Kernel& kernel, const Settings& settings) {
+  SOLSTICE_TRY(FlatKernel flat, codegen::flatten(program, kernel));
+  SOLSTICE_CHECK(check_reductions(program, flat));
+  std::vector<Nest> nests;
+  std::vector<std::vector<int>> orders;
+  for (const FlatEquation& equation : flat.equations) {
+    const std::vector<int> order = order_of(program, flat, equation);
+    const auto extents = extents_of(flat, order);
+    size_t k = 0;
+    while (k < nests.size() && extents_of(flat, orders[k]) != extents) ++k;
+    if (k == nests.size()) {
+      nests.emplace_back();
+      nests.back().flat.indices = flat.indices;
+      orders.push_back(order);
+    }
+    adopt(nests[k], orders[k], equation, order);
+  }
+  for (size_t k = 0; k < nests.size(); ++k) {
+    nests[k].loops = codegen::fused_loops(program, nests[k].flat, orders[k]);
+    for (const codegen::Loop& loop : nests[k].loops) nests[k].points *= loop.extent;
+    choose_vector(program, nests[k], settings);
+  }
+  return nests;
+}
+
+}  // namespace solstice::families::map

@@ -1,0 +1,42 @@
+// Loop nests of a map kernel. Equations over boxes of equal extents share a nest (their common reads are loaded once);
+// nests share a launch, each with its own range of blocks.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "codegen/access.h"
+#include "codegen/flatten.h"
+#include "codegen/linear.h"
+#include "ir/program.h"
+
+namespace solstice::families::map {
+
+// How a nest walks its points. A thread takes `vector` neighbouring points, `unroll` times.
+struct Nest {
+  codegen::FlatKernel flat;          // equations of this nest, over one set of free indices
+  std::vector<codegen::Loop> loops;  // outer to inner, fused; empty: one point
+  bool flattened = false;            // the innermost extent does not divide by `vector`: points are counted through
+  int64_t points = 1;
+  int vector = 1;
+  int64_t vectors() const { return (points + vector - 1) / vector; }
+};
+
+struct Settings {
+  int threads = 256;
+  int vector = 0;  // 0: chosen by width
+  int unroll = 0;  // 0: chosen by bytes in flight
+  bool streaming = true;
+};
+
+// Errors: those of codegen::flatten, and not_yet for reductions longer than a thread should run alone.
+Result<std::vector<Nest>> make_nests(const ir::Program& program, const ir::Kernel& kernel, const Settings& settings);
+
+// Whether an access moves `vector` neighbouring elements at once in this nest.
+bool is_stream(const Nest& nest, const codegen::Access& access);
+
+// Vectors a thread holds in flight: 64 bytes of loads, no more than fills the machine's threads.
+int unroll_of(const ir::Program& program, const Nest& nest, const Settings& settings);
+
+}  // namespace solstice::families::map

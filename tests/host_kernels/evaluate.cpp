@@ -1,0 +1,186 @@
+#include "host_kernels/evaluate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace solstice::testing {
+namespace {
+
+using ir::Op;
+using ir::Reducer;
+
+class Evaluator {
+ public:
+  Evaluator(const ir::Program& program, const ir::Equation& equation, Tensors& values)
+      : program_(program), equation_(equation), values_(values), at_(equation.indices.size(), 0) {}
+
+  void run() {
+    std::vector<double>& target = values_[equation_.target];
+    target.resize(static_cast<size_t>(program_.target_of(equation_).elements()), std::nan(""));
+    over(equation_.free, 0, [&] { target[offset(equation_.target, equation_.lhs)] = value(*equation_.rhs); });
+  }
+
+ private:
+  template <typename F>
+  void over(const std::vector<int>& ids, size_t k, F&& visit) {
+    if (k == ids.size()) return visit();
+    const auto id = static_cast<size_t>(ids[k]);
+    const int64_t saved = at_[id];
+    for (at_[id] = 0; at_[id] < equation_.indices[id].extent; ++at_[id]) over(ids, k + 1, visit);
+    at_[id] = saved;
+  }
+
+  // Dense row-major position, whatever the tensor's strides.
+  size_t offset(int tensor, const std::vector<ir::ExprRef>& args, bool* inside = nullptr) {
+    const ir::Tensor& t = program_.tensor(tensor);
+    int64_t out = 0;
+    for (size_t d = 0; d < t.shape.size(); ++d) {
+      const auto i = static_cast<int64_t>(value(*args[d]));
+      if (inside && (i < 0 || i >= t.shape[d])) *inside = false;
+      out = out * t.shape[d] + i;
+    }
+    return static_cast<size_t>(out);
+  }
+
+  double read(const ir::Expr& e) {
+    bool inside = true;
+    const size_t at = offset(e.id, e.args, &inside);
+    if (!inside) return e.has_else ? value(*e.args.back()) : std::nan("");
+    return values_.at(e.id)[at];
+  }
+
+  double reduce(const ir::Expr& e) {
+    std::vector<double> terms;
+    over(e.binders, 0, [&] {
+      if (e.args.size() < 2 || value(*e.args[1]) != 0) terms.push_back(value(*e.args[0]));
+    });
+    return combine(e.reducer, terms);
+  }
+
+  static double extreme(const std::vector<double>& terms, double sign) {
+    double out = -std::numeric_limits<double>::infinity();
+    for (const double v : terms) out = std::isnan(v) || std::isnan(out) ? std::nan("") : std::max(out, sign * v);
+    return sign * out;
+  }
+
+  static double combine(Reducer reducer, const std::vector<double>& terms) {
+    double sum = 0, product = 1;
+    bool any = false, all = true;
+    for (const double v : terms) {
+      sum += v;
+      product *= v;
+      any |= v != 0;
+      all &= v != 0;
+    }
+    const auto count = static_cast<double>(terms.size());
+    switch (reducer) {
+      case Reducer::kSum: return sum;
+      case Reducer::kProd: return product;
+      case Reducer::kMax: return extreme(terms, 1);
+      case Reducer::kMin: return extreme(terms, -1);
+      case Reducer::kAny: return any;
+      case Reducer::kAll: return all;
+      case Reducer::kMean: return sum / count;
+      case Reducer::kVar: {
+        double squares = 0;
+        for (const double v : terms) squares += (v - sum / count) * (v - sum / count);
+        return squares / count;
+      }
+      case Reducer::kLogSumExp: {
+        const double top = extreme(terms, 1);
+        const double shift = std::isfinite(top) ? top : 0;
+        double exps = 0;
+        for (const double v : terms) exps += std::exp(v - shift);
+        return std::log(exps) + shift;
+      }
+      case Reducer::kArgMax:
+      case Reducer::kArgMin: {
+        const double sign = reducer == Reducer::kArgMax ? 1 : -1;
+        size_t best = 0;
+        for (size_t i = 1; i < terms.size() && !std::isnan(terms[best]); ++i) {
+          if (std::isnan(terms[i]) || sign * terms[i] > sign * terms[best]) best = i;
+        }
+        return static_cast<double>(best);
+      }
+      default: return std::nan("");
+    }
+  }
+
+  double value(const ir::Expr& e) {
+    const auto arg = [&](size_t i) { return value(*e.args[i]); };
+    switch (e.op) {
+      case Op::kReal: return e.real;
+      case Op::kInt:
+      case Op::kBool: return static_cast<double>(e.integer);
+      case Op::kIndex: return static_cast<double>(at_[static_cast<size_t>(e.id)]);
+      case Op::kRead: return read(e);
+      case Op::kReduce: return reduce(e);
+      case Op::kCast: return is_integer(e.dtype) ? std::trunc(arg(0)) : e.dtype == DType::kBF16 ? to_bf16(arg(0)) : arg(0);
+      case Op::kSelect: return arg(0) != 0 ? arg(1) : arg(2);
+      case Op::kNeg: return -arg(0);
+      case Op::kNot: return arg(0) == 0;
+      case Op::kAnd: return arg(0) != 0 && arg(1) != 0;
+      case Op::kOr: return arg(0) != 0 || arg(1) != 0;
+      case Op::kAdd: return arg(0) + arg(1);
+      case Op::kSub: return arg(0) - arg(1);
+      case Op::kMul: return arg(0) * arg(1);
+      case Op::kDiv: return arg(0) / arg(1);
+      case Op::kFloorDiv: return std::floor(arg(0) / arg(1));
+      case Op::kMod: return arg(0) - std::floor(arg(0) / arg(1)) * arg(1);
+      case Op::kPow: return std::pow(arg(0), arg(1));
+      case Op::kMin: return extreme({arg(0), arg(1)}, -1);
+      case Op::kMax: return extreme({arg(0), arg(1)}, 1);
+      case Op::kLt: return arg(0) < arg(1);
+      case Op::kLe: return arg(0) <= arg(1);
+      case Op::kEq: return arg(0) == arg(1);
+      case Op::kNe: return arg(0) != arg(1);
+      case Op::kGe: return arg(0) >= arg(1);
+      case Op::kGt: return arg(0) > arg(1);
+      default: return function(e.op, arg(0));
+    }
+  }
+
+  static double to_bf16(double v) {
+    int exponent = 0;
+    const double fraction = std::frexp(v, &exponent);
+    return std::ldexp(std::nearbyint(std::ldexp(fraction, 8)), exponent - 8);
+  }
+
+  static double function(Op o, double x) {
+    switch (o) {
+      case Op::kExp: return std::exp(x);
+      case Op::kExpm1: return std::expm1(x);
+      case Op::kLog: return std::log(x);
+      case Op::kLog1p: return std::log1p(x);
+      case Op::kSqrt: return std::sqrt(x);
+      case Op::kRsqrt: return 1 / std::sqrt(x);
+      case Op::kTanh: return std::tanh(x);
+      case Op::kErf: return std::erf(x);
+      case Op::kSin: return std::sin(x);
+      case Op::kCos: return std::cos(x);
+      case Op::kAbs: return std::fabs(x);
+      case Op::kSign: return (x > 0) - (x < 0);
+      case Op::kFloor: return std::floor(x);
+      case Op::kCeil: return std::ceil(x);
+      case Op::kRound: return std::nearbyint(x);
+      case Op::kTrunc: return std::trunc(x);
+      case Op::kIsNan: return std::isnan(x);
+      case Op::kIsFinite: return std::isfinite(x);
+      default: return std::nan("");
+    }
+  }
+
+  const ir::Program& program_;
+  const ir::Equation& equation_;
+  Tensors& values_;
+  std::vector<int64_t> at_;
+};
+
+}  // namespace
+
+void evaluate(const ir::Program& program, Tensors& values) {
+  for (const ir::Equation& equation : program.equations) Evaluator(program, equation, values).run();
+}
+
+}  // namespace solstice::testing

@@ -1,0 +1,205 @@
+// Generated map kernels, compiled for the host and run, against direct evaluation.
+#include <gtest/gtest.h>
+
+#include "host_kernels/build.h"
+#include "host_kernels/host_kernel.h"
+#include "families/map/emit.h"
+
+namespace solstice::families {
+namespace {
+
+using namespace ir;
+using namespace solstice::testing;
+
+machine::Machine small_machine() {
+  machine::Machine m;
+  m.name = "test";
+  m.sm_count = 4;
+  m.max_clock = Hertz(1e9);
+  m.dram_rate = BytesPerSecond(1e12);
+  return m;
+}
+
+void expect_same(const Program& program, double tolerance = 2e-6, int64_t integers = 4) {
+  const machine::Machine machine = small_machine();
+  const Context context{program, machine};
+  const Kernel& kernel = program.kernels.front();
+  const Family* family = find_family(kernel.family);
+  ASSERT_NE(family, nullptr);
+  const Match match = family->match(program, kernel);
+  ASSERT_TRUE(match.ok) << match.reason;
+  const auto emission = family->generate(context, kernel);
+  ASSERT_TRUE(emission.ok()) << emission.error().text();
+  Tensors values = random_inputs(program, 1, 1.0, integers);
+  const auto got = run_on_host(program, *emission, values);
+  ASSERT_TRUE(got.ok()) << got.error().text();
+  evaluate(program, values);
+  EXPECT_EQ(difference(program, *got, values, tolerance), "") << emission->sources.front().code;
+}
+
+ExprRef gelu(ExprRef x) { return num(0.5) * x * (num(1.0) + op(Op::kErf, {x * num(0.7071067811865476)})); }
+
+TEST(Map, Gelu) {
+  ProgramBuilder b("p");
+  const int x = b.input("x", {6, 64}), y = b.output("y", {6, 64});
+  b.kernel("k", "map");
+  const auto m = b.index("m", 6), n = b.index("n", 64);
+  b.define(y, {m, n}, gelu(b.read(x, {m, n})));
+  expect_same(b.program);
+}
+
+TEST(Map, TailOfAnOddLength) {
+  for (const int64_t length : {1, 3, 4, 5, 1027}) {
+    ProgramBuilder b("p");
+    const int x = b.input("x", {length}), y = b.output("y", {length});
+    b.kernel("k", "map");
+    const auto n = b.index("n", length);
+    b.define(y, {n}, b.read(x, {n}) * num(3.0));
+    expect_same(b.program);
+  }
+}
+
+TEST(Map, BroadcastsAndOddRows) {
+  for (const int64_t columns : {64, 33, 6}) {
+    ProgramBuilder b("p");
+    const int x = b.input("x", {10, columns}), c = b.input("c", {columns}), r = b.input("r", {10, 1}), y = b.output("y", {10, columns});
+    b.kernel("k", "map");
+    const auto m = b.index("m", 10), n = b.index("n", columns);
+    b.define(y, {m, n}, (b.read(x, {m, n}) + b.read(c, {n})) / op(Op::kExp, {b.read(r, {m, whole(0)})}));
+    expect_same(b.program, 1e-5);
+  }
+}
+
+TEST(Map, TransposeAndOffsets) {
+  ProgramBuilder b("p");
+  const int x = b.input("x", {12, 20}), y = b.output("y", {16, 12});
+  b.kernel("k", "map");
+  const auto i = b.index("i", 16), j = b.index("j", 12);
+  b.define(y, {i, j}, b.read(x, {whole(11) - j, i + whole(4)}));
+  expect_same(b.program);
+}
+
+TEST(Map, PaddingReadsNothingOutside) {
+  ProgramBuilder b("p");
+  const int x = b.input("x", {5, 8}), y = b.output("y", {9, 12});
+  b.kernel("k", "map");
+  const auto i = b.index("i", 9), j = b.index("j", 12);
+  b.define(y, {i, j}, b.read(x, {i - whole(2), j - whole(2)}, num(-1.5)));
+  expect_same(b.program);
+}
+
+TEST(Map, PaddedRowsKeepTheirVectors) {
+  ProgramBuilder b("p");
+  const int x = b.input("x", {5, 8}), y = b.output("y", {9, 8});
+  b.kernel("k", "map");
+  const auto i = b.index("i", 9), j = b.index("j", 8);
+  b.define(y, {i, j}, b.read(x, {i - whole(2), j}, num(7.0)));
+  expect_same(b.program);
+}
+
+TEST(Map, ConcatenationIsOneLaunch) {
+  ProgramBuilder b("p");
+  const int a = b.input("a", {4, 6}), c = b.input("c", {4, 5}), y = b.output("y", {4, 11});
+  b.kernel("k", "map");
+  auto m = b.index("m", 4), n = b.index("n", 6);
+  b.define(y, {m, n}, b.read(a, {m, n}));
+  m = b.index("m", 4), n = b.index("n", 5);
+  b.define(y, {m, n + whole(6)}, b.read(c, {m, n}));
+  expect_same(b.program);
+}
+
+TEST(Map, GatherIsTested) {
+  ProgramBuilder b("p");
+  const int e = b.input("e", {4, 8}), ids = b.input("ids", {10}, DType::kI64), y = b.output("y", {10, 8});
+  b.kernel("k", "map");
+  const auto t = b.index("t", 10), d = b.index("d", 8);
+  b.define(y, {t, d}, b.read(e, {b.read(ids, {t}), d}, num(0.0)));
+  expect_same(b.program, 1e-6, 6);
+}
+
+TEST(Map, DivisionAndRemainderOfIndices) {
+  ProgramBuilder b("p");
+  const int x = b.input("x", {6, 10}), y = b.output("y", {60}), z = b.output("z", {30});
+  b.kernel("k", "map");
+  auto i = b.index("i", 60);
+  b.define(y, {i}, b.read(x, {op(Op::kFloorDiv, {i, whole(10)}), op(Op::kMod, {i, whole(10)})}) + op(Op::kMod, {i - whole(7), whole(5)}));
+  i = b.index("i", 30);
+  b.define(z, {i}, b.read(x, {whole(0), op(Op::kMod, {i * whole(3) + whole(1), whole(10)})}));
+  expect_same(b.program);
+}
+
+TEST(Map, LocalsPiecesAndSeveralOutputs) {
+  ProgramBuilder b("p");
+  const int x = b.input("x", {3, 16}), w = b.output("w", {3, 16}), y = b.output("y", {3, 16});
+  const int t = b.local("t", {3, 16});
+  b.kernel("k", "map");
+  auto m = b.index("m", 3), n = b.index("n", 16);
+  b.define(t, {m, n}, op(Op::kTanh, {b.read(x, {m, n})}));
+  m = b.index("m", 3), n = b.index("n", 16);
+  b.define(w, {m, n}, b.read(t, {m, n}) * b.read(t, {m, n}));
+  m = b.index("m", 3), n = b.index("n", 16);
+  b.define(y, {m, n}, b.read(w, {m, whole(15) - n}) + b.read(t, {m, n}));
+  expect_same(b.program);
+}
+
+TEST(Map, FormatsAndCasts) {
+  ProgramBuilder b("p");
+  const int x = b.input("x", {40}, DType::kBF16), i8 = b.input("i", {40}, DType::kI8), f = b.input("f", {40}, DType::kBool), d = b.input("d", {40}, DType::kF64);
+  const int y = b.output("y", {40}), z = b.output("z", {40}, DType::kI64), q = b.output("q", {40}, DType::kF64);
+  b.kernel("k", "map");
+  auto n = b.index("n", 40);
+  b.define(y, {n}, op(Op::kSelect, {b.read(f, {n}), b.read(x, {n}) * num(2.0), b.read(i8, {n}) + num(0.5)}));
+  n = b.index("n", 40);
+  b.define(z, {n}, b.read(i8, {n}) * whole(5000000000) - n);
+  n = b.index("n", 40);
+  b.define(q, {n}, b.read(d, {n}) / num(3.0));
+  expect_same(b.program, 1e-7);
+}
+
+TEST(Map, NanGoesThroughMaximum) {
+  ProgramBuilder b("p");
+  const int x = b.input("x", {8}), y = b.output("y", {8});
+  b.kernel("k", "map");
+  const auto n = b.index("n", 8);
+  b.define(y, {n}, op(Op::kMax, {op(Op::kLog, {b.read(x, {n})}), num(0.0)}));
+  expect_same(b.program);
+}
+
+TEST(Map, ShortReductionInsideAThread) {
+  ProgramBuilder b("p");
+  const int x = b.input("x", {4, 9}), y = b.output("y", {4, 7});
+  b.kernel("k", "map");
+  const auto m = b.index("m", 4), n = b.index("n", 7);
+  const auto r = b.bound("r", 3);
+  const auto term = b.read(x, {m, n + r}) * num(2.0);
+  b.define(y, {m, n}, make_reduce(Reducer::kSum, {r->id}, term, op(Op::kLt, {r, n})));
+  expect_same(b.program);
+}
+
+TEST(Map, RefusesLongReductions) {
+  ProgramBuilder b("p");
+  const int x = b.input("x", {4, 4096}), y = b.output("y", {4});
+  b.kernel("k", "map");
+  const auto m = b.index("m", 4);
+  const auto r = b.bound("r", 4096);
+  b.define(y, {m}, make_reduce(Reducer::kSum, {r->id}, b.read(x, {m, r})));
+  const Match match = find_family("map")->match(b.program, b.program.kernels.front());
+  EXPECT_FALSE(match.ok);
+  EXPECT_NE(match.reason.find("`y` reduces 4096 points"), std::string::npos) << match.reason;
+}
+
+TEST(Map, ModelIsBytesOverTheCopyRate) {
+  ProgramBuilder b("p");
+  const int x = b.input("x", {1024, 1024}), y = b.output("y", {1024, 1024});
+  b.kernel("k", "map");
+  const auto m = b.index("m", 1024), n = b.index("n", 1024);
+  b.define(y, {m, n}, b.read(x, {m, n}) + num(1.0));
+  const machine::Machine machine = small_machine();
+  const auto cost = find_family("map")->cost({b.program, machine}, b.program.kernels.front());
+  ASSERT_TRUE(cost.ok());
+  EXPECT_DOUBLE_EQ(cost->traffic.value, 8.0 * 1024 * 1024);
+  EXPECT_EQ(cost->bound, "memory");
+}
+
+}  // namespace
+}  // namespace solstice::families
