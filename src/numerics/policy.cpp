@@ -1,0 +1,124 @@
+#include "numerics/policy.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace solstice::numerics {
+namespace {
+
+constexpr std::array<std::string_view, 3> kNames = {"reference", "high", "medium"};
+
+// The math that stands for a policy's class: what PyTorch would run.
+Math class_of(Policy policy, DType operands, OwnMath own) {
+  if (operands == DType::kF64) return Math::kSimt;
+  if (operands == DType::kF16) return Math::kFP16;
+  if (operands == DType::kBF16) return Math::kBF16;
+  if (operands == DType::kE4M3 || operands == DType::kE5M2) return Math::kFP8;
+  if (policy == Policy::kMedium) return Math::kBF16;
+  if (policy == Policy::kHigh || own == OwnMath::kTF32) return Math::kTF32;
+  return Math::kSimt;
+}
+
+double representation(Math math, DType operands) {
+  Sum sum;
+  sum.dtype = operands;
+  return modelled_error(math, sum).representation;
+}
+
+double two_ulp(DType dtype) { return 4 * unit_roundoff(dtype); }
+
+bool known(double error) { return std::isfinite(error) && error >= 0; }
+
+int64_t longest_in(const ir::Equation& equation) {
+  int64_t longest = 1;
+  ir::walk(equation.rhs, [&](const ir::Expr& node) {
+    if (node.op != ir::Op::kReduce) return;
+    int64_t points = 1;
+    for (int binder : node.binders) points *= equation.indices[static_cast<size_t>(binder)].extent;
+    longest = std::max(longest, points);
+  });
+  return longest;
+}
+
+}  // namespace
+
+std::string_view name_of(Policy policy) { return kNames[static_cast<size_t>(policy)]; }
+
+std::optional<Policy> policy_from_name(std::string_view name) {
+  const auto found = std::find(kNames.begin(), kNames.end(), name);
+  if (found == kNames.end()) return std::nullopt;
+  return static_cast<Policy>(found - kNames.begin());
+}
+
+bool is_legal(Math math, Policy policy, DType operands, OwnMath own) {
+  const MathInfo& how = info(math);
+  if (!is_float(operands)) return math == Math::kSimt;
+  if (operands == DType::kF64) return math == Math::kSimt || math == Math::kF64;
+  if (math == Math::kF64) return false;
+  if (math == Math::kSimt) return true;
+  // A narrow operand is multiplied as it is; splitting it, or widening it, only costs.
+  if (operands != DType::kF32) return math == class_of(policy, operands, own);
+  if (how.format == "f8") return false;
+  const double limit = std::max(1.1 * representation(class_of(policy, operands, own), operands), two_ulp(DType::kF32));
+  return representation(math, operands) <= limit;
+}
+
+std::vector<Math> legal_maths(Policy policy, DType operands, OwnMath own) {
+  // Fewest 16-bit-equivalent MMAs a product first: a TF32 one costs two.
+  std::vector<Math> legal;
+  for (const MathInfo& each : all_maths()) {
+    if (is_legal(each.math, policy, operands, own)) legal.push_back(each.math);
+  }
+  const auto cost = [](Math math) {
+    const MathInfo& how = info(math);
+    if (!how.tensor) return 1000.0;
+    return how.products * (how.format == "tf32" ? 2.0 : how.format == "f8" ? 0.5 : how.format == "f64" ? 16.0 : 1.0);
+  };
+  std::stable_sort(legal.begin(), legal.end(), [&](Math a, Math b) { return cost(a) < cost(b); });
+  return legal;
+}
+
+Sum longest_sum(const ir::Program& program, int output) {
+  Sum sum;
+  for (const ir::Equation& equation : program.equations) sum.k = std::max(sum.k, longest_in(equation));
+  sum.result = program.tensor(output).dtype.value_or(DType::kF32);
+  // PyTorch sums halves in fp32 and doubles in fp64.
+  sum.dtype = sum.result == DType::kF64 ? DType::kF64 : DType::kF32;
+  return sum;
+}
+
+Limit limit_of(Policy policy, const Errors& pytorch, const Sum& sum, OwnMath own) {
+  Limit limit;
+  const Math math = class_of(policy, sum.dtype, own);
+  const double modelled = modelled_error(math, sum).total();
+  const auto highest = [&](double measured) {
+    return std::max({known(measured) ? 1.1 * measured : 0.0, modelled, two_ulp(sum.result)});
+  };
+  limit.allowed = {highest(pytorch.normwise), 2 * highest(pytorch.elementwise)};
+  if (limit.allowed.normwise == two_ulp(sum.result)) {
+    limit.because = fmt::format("2 ulp of {}", solstice::name_of(sum.result));
+  } else if (limit.allowed.normwise == modelled) {
+    limit.because = fmt::format("modelled: {} terms, {}", sum.k, info(math).name);
+  } else {
+    limit.because = fmt::format("1.1 x PyTorch's {:.2g}", pytorch.normwise);
+  }
+  return limit;
+}
+
+std::string violation(const Limit& limit, const Errors& measured) {
+  const auto over = [](double error, double allowed) { return !(error <= allowed); };  // NaN is over
+  if (over(measured.normwise, limit.allowed.normwise)) {
+    return fmt::format("normwise error {:.3g} is above the limit {:.3g} ({})", measured.normwise,
+                       limit.allowed.normwise, limit.because);
+  }
+  if (over(measured.elementwise, limit.allowed.elementwise)) {
+    return fmt::format("elementwise error {:.3g} is above the limit {:.3g}", measured.elementwise,
+                       limit.allowed.elementwise);
+  }
+  return "";
+}
+
+}  // namespace solstice::numerics

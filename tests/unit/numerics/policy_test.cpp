@@ -1,0 +1,100 @@
+#include "numerics/policy.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace solstice::numerics {
+namespace {
+
+using Names = std::vector<std::string>;
+
+Names names(Policy policy, DType dtype, OwnMath own = OwnMath::kStrict) {
+  Names out;
+  for (Math math : legal_maths(policy, dtype, own)) out.emplace_back(info(math).name);
+  return out;
+}
+
+TEST(LegalMaths, FollowTheClassOfThePolicy) {
+  EXPECT_EQ(names(Policy::kReference, DType::kF32), (Names{"fp16x3", "tf32x3", "bf16x6", "simt"}));
+  EXPECT_EQ(names(Policy::kReference, DType::kF32, OwnMath::kTF32), names(Policy::kHigh, DType::kF32));
+  EXPECT_EQ(names(Policy::kHigh, DType::kF32),
+            (Names{"fp16", "tf32", "bf16x3", "fp16x3", "tf32x3", "bf16x6", "simt"}));
+  EXPECT_EQ(names(Policy::kMedium, DType::kF32).front(), "bf16");
+}
+
+TEST(LegalMaths, KeepNarrowAndWideFormats) {
+  for (Policy policy : {Policy::kReference, Policy::kHigh, Policy::kMedium}) {
+    EXPECT_EQ(names(policy, DType::kBF16), (Names{"bf16", "simt"}));
+    EXPECT_EQ(names(policy, DType::kF16), (Names{"fp16", "simt"}));
+    EXPECT_EQ(names(policy, DType::kF64), (Names{"f64", "simt"}));
+    EXPECT_EQ(names(policy, DType::kE4M3), (Names{"fp8", "simt"}));
+    EXPECT_EQ(names(policy, DType::kI32), (Names{"simt"}));
+  }
+}
+
+TEST(LegalMaths, NamesRoundTrip) {
+  for (const MathInfo& each : all_maths()) EXPECT_EQ(math_from_name(each.name), each.math);
+  EXPECT_FALSE(math_from_name("fp32"));
+  for (Policy policy : {Policy::kReference, Policy::kHigh, Policy::kMedium}) {
+    EXPECT_EQ(policy_from_name(name_of(policy)), policy);
+  }
+  EXPECT_FALSE(policy_from_name("low"));
+}
+
+TEST(Limits, TakeTheLargestOfThree) {
+  const Sum k4096{.k = 4096};
+  const Limit modelled = limit_of(Policy::kReference, {1e-9, 1e-9}, k4096);
+  EXPECT_EQ(modelled.because, "modelled: 4096 terms, simt");
+  EXPECT_NEAR(modelled.allowed.normwise, 1.15e-6, 0.1e-6);
+  EXPECT_DOUBLE_EQ(modelled.allowed.elementwise, 2 * modelled.allowed.normwise);
+  const Limit measured = limit_of(Policy::kReference, {1e-5, 4e-5}, k4096);
+  EXPECT_DOUBLE_EQ(measured.allowed.normwise, 1.1e-5);
+  EXPECT_DOUBLE_EQ(measured.allowed.elementwise, 8.8e-5);
+  EXPECT_EQ(measured.because, "1.1 x PyTorch's 1e-05");
+  const Limit floor = limit_of(Policy::kReference, {0, 0}, {.k = 4});
+  EXPECT_DOUBLE_EQ(floor.allowed.normwise, std::ldexp(1.0, -22));
+  EXPECT_EQ(floor.because, "2 ulp of f32");
+}
+
+TEST(Limits, FollowThePolicy) {
+  const Sum sum{.k = 1024};
+  const double reference = limit_of(Policy::kReference, {}, sum).allowed.normwise;
+  const double high = limit_of(Policy::kHigh, {}, sum).allowed.normwise;
+  const double medium = limit_of(Policy::kMedium, {}, sum).allowed.normwise;
+  EXPECT_LT(reference, 1e-6);
+  EXPECT_NEAR(high, 2.9e-4, 0.3e-4);
+  EXPECT_NEAR(medium, 2.3e-3, 0.3e-3);
+  EXPECT_DOUBLE_EQ(limit_of(Policy::kReference, {}, sum, OwnMath::kTF32).allowed.normwise, high);
+}
+
+TEST(Limits, AnUnknownReferenceErrorDoesNotRaiseThem) {
+  const Sum sum{.k = 1024};
+  const double strict = limit_of(Policy::kReference, {0, 0}, sum).allowed.normwise;
+  EXPECT_EQ(limit_of(Policy::kReference, {NAN, INFINITY}, sum).allowed.normwise, strict);
+  EXPECT_EQ(limit_of(Policy::kReference, {-1, -1}, sum).allowed.normwise, strict);
+}
+
+TEST(Limits, ViolationsSayWhich) {
+  const Limit limit = limit_of(Policy::kReference, {1e-5, 1e-5}, {.k = 16});
+  EXPECT_EQ(violation(limit, {1e-5, 2e-5}), "");
+  EXPECT_NE(violation(limit, {2e-5, 0}).find("normwise error 2e-05 is above the limit 1.1e-05"), std::string::npos);
+  EXPECT_NE(violation(limit, {0, 1}).find("elementwise"), std::string::npos);
+  EXPECT_NE(violation(limit, {NAN, 0}), "");
+  EXPECT_NE(violation(limit, {0, NAN}), "");
+}
+
+// What reference demands is what the default math delivers, on every kind of data where sums are long.
+TEST(Limits, TheDefaultMathKeepsThem) {
+  for (int64_t k : {1024, 4096, 32768}) {
+    for (Data data : {Data::kRandomSign, Data::kPositive, Data::kOutlier}) {
+      Sum sum{.k = k, .data = data, .promote_every = 64};
+      const double limit = limit_of(Policy::kReference, {}, sum).allowed.normwise;
+      EXPECT_LE(modelled_error(Math::kFP16x3, sum).total(), limit) << k;
+      EXPECT_LE(modelled_error(Math::kBF16x6, sum).total(), limit) << k;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace solstice::numerics
