@@ -1,0 +1,40 @@
+// From a lowered program to cubins: compiles its sources in parallel and completes the plan.
+#pragma once
+
+#include <filesystem>
+#include <future>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "evaluate/lower.h"
+#include "toolchain/compiler.h"
+
+namespace solstice::evaluate {
+
+struct Built {
+  bool ok = false;
+  std::string log;                     // of the first source that did not compile
+  toolchain::Outcome outcome = toolchain::Outcome::kOk;
+  Plan plan;                           // complete: cubin names and hashes are filled in
+  std::vector<families::Source> sources;
+  std::vector<toolchain::Compiled> compiled;  // in the order of plan.modules
+  Seconds compile_time;                // of the slowest source that was not cached; 0: all were
+};
+
+class PendingBuild {
+ public:
+  PendingBuild(Lowered lowered, toolchain::Compiler& compiler);
+  // Waits for the compiler. A source that does not compile is data (ok is false); an error means that this machine
+  // cannot compile.
+  Result<Built> finish();
+
+ private:
+  Lowered lowered_;
+  std::vector<std::shared_future<Result<toolchain::Compiled>>> pending_;
+};
+
+// plan.json, NAME.cubin and NAME.cu of every module.
+Status write_build(const Built& built, const std::filesystem::path& folder);
+
+}  // namespace solstice::evaluate

@@ -1,0 +1,34 @@
+// From a candidate's text to something that can be compiled: parse, bind, check the schedule, lower. Everything a
+// text can be wrong in is found here, before any compiler or device is asked.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/diagnostic.h"
+#include "evaluate/lower.h"
+#include "ir/program.h"
+
+namespace solstice::evaluate {
+
+struct Setting {
+  const machine::Machine& machine;
+  std::string numerics = "reference";
+  bool frozen = false;
+};
+
+struct Checked {
+  std::optional<ir::Program> program;  // absent where it does not bind
+  Diagnostics diagnostics;             // of the text and of its schedule
+  bool ok() const { return program && !diagnostics.has_errors(); }
+};
+
+Checked check(const std::string& text, const Setting& setting);
+
+// Error program_invalid with the rendered diagnostics, else what lower() reports.
+Result<Lowered> lower_text(const std::string& text, const Setting& setting);
+
+// The cost models' sum over the program's kernels.
+Result<Seconds> predict(const ir::Program& program, const Setting& setting);
+
+}  // namespace solstice::evaluate

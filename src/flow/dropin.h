@@ -1,0 +1,30 @@
+// Writes the drop-in module of an outcome folder: model_new.py, dropin.json (schema solstice.dropin/1), the runtime
+// package beside it, the original source and libsolstice_rt.so. plan.json and the cubins must lie there already.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "base/result.h"
+#include "ir/import/import.h"
+#include "record/graph.h"
+#include "record/oracle_messages.h"
+
+namespace solstice::flow {
+
+struct DropinParts {
+  const Graph& graph;
+  const ir::ImportedProblem& imported;
+  const OracleSubject& subject;
+  const OracleFlags& flags;
+  std::string target;            // "sm_90a"
+  bool frozen = false;
+};
+
+// For a module given as an object (no file) everything but model_new.py is written: solstice.optimize() attaches it.
+Status write_dropin(const DropinParts& parts, const std::filesystem::path& folder);
+
+// dropin.json alone, for tests.
+Result<Json> dropin_record(const DropinParts& parts);
+
+}  // namespace solstice::flow
