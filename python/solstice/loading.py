@@ -70,7 +70,7 @@ def call_user(what: str, code: str, function: Callable[[], Any]) -> Any:
         return function()
     except OracleError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if is_out_of_memory(error):
             raise environment_error(
                 "load.out_of_memory", f"{what} does not fit in memory: {first_line(error)}",

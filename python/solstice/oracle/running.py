@@ -11,7 +11,11 @@ from ..tensors import leaves, module_tensors, tensor_leaves
 
 
 class _Buffers:
-    """Finds and undoes what a call does to the module's buffers."""
+    """Finds and undoes what a call does to the module's buffers.
+
+    Batch normalisation writes its statistics without moving their version, so that values count too,
+    and its statistics are results even where the values happen to stay the same.
+    """
 
     def __init__(self, module: torch.nn.Module) -> None:
         self._owners = [
@@ -28,10 +32,19 @@ class _Buffers:
             if now is not buffer:
                 changed[fqn] = now
                 child._buffers[name] = buffer
-            if buffer._version != version:
+            if buffer._version != version or _is_statistic(child) or not _same(buffer, saved):
                 changed.setdefault(fqn, buffer.clone())
                 buffer.copy_(saved)
         return changed
+
+
+def _is_statistic(module: torch.nn.Module) -> bool:
+    return isinstance(module, torch.nn.modules.batchnorm._NormBase) and module.training and module.track_running_stats
+
+
+def _same(first: torch.Tensor, second: torch.Tensor) -> bool:
+    return torch.equal(first, second) or (first.is_floating_point() and torch.equal(first.isnan(), second.isnan())
+                                          and torch.equal(first.nan_to_num(), second.nan_to_num()))
 
 
 def run(module: torch.nn.Module, args: tuple, kwargs: dict, seed: int) -> dict[str, torch.Tensor]:

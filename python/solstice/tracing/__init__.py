@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import warnings
-from typing import TYPE_CHECKING, Any, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Iterator, Optional, Sequence
 
 if TYPE_CHECKING:
     from ..loading import Subject
@@ -20,9 +22,21 @@ def trace(subject: "Subject", decompose: Sequence[str] = (), blob_dir: Optional[
     torch.manual_seed(0)
     device = next((t.device for t in module_tensors(subject.module)), torch.device("cpu"))
     args, kwargs = fake_inputs(subject.inputs, device)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of PyTorch about itself; the user can do nothing about them
+    with _quiet():
         program, producer = export_functional(subject.module, args, kwargs, decompose)
     names = {str(subject.path.resolve()), str(subject.path)} if subject.path else ()
     display = {name: str(subject.path) for name in names}
     return graph_json(program, subject.module, {**producer, "weights": subject.weights}, display, blob_dir)
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """PyTorch warns and logs about itself while it tries; what matters comes back as an error."""
+    saved = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(saved)

@@ -10,7 +10,9 @@ import contextlib
 from typing import Any, Callable, Iterator, Sequence
 
 import torch
+from torch._subclasses import fake_tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from ..errors import OracleError, first_line, input_error, is_out_of_memory, environment_error, user_location
 from ..tensors import module_tensors, tensor_leaves
@@ -18,6 +20,15 @@ from . import instance_norm, python_state
 from .device_map import CudaToCpu
 from .rnn_shapes import recurrent_shapes
 from .sources import all_frames
+
+
+# What fake tensors cannot say, though real ones could: no fault of the module's shapes.
+_TRACER_LIMITS = (
+    fake_tensor.DataDependentOutputException,
+    fake_tensor.DynamicOutputShapeException,
+    fake_tensor.UnsupportedFakeTensorException,
+    GuardOnDataDependentSymNode,
+)
 
 
 @contextlib.contextmanager
@@ -30,12 +41,12 @@ def _repairs(on_host: bool) -> Iterator[None]:
 def export_functional(module: torch.nn.Module, args: tuple, kwargs: dict, decompose: Sequence[str] = ()) -> tuple[Any, dict]:
     """The exported program and how it was made (`mode`, `level`, `notes`)."""
     table = _decompositions(decompose)
-    before = python_state.snapshot(module)
+    watch = python_state.Watch(module)
     notes: list[str] = []
     on_host = all(t.device.type == "cpu" for t in (*tensor_leaves((args, kwargs)), *module_tensors(module)))
     with _repairs(on_host):
-        program, mode = _export(module, args, kwargs, notes)
-        _refuse_python_state(module, before)
+        program, mode = _export(module, args, kwargs, notes, watch)
+        _refuse_python_state(watch.changes())
         program = program.run_decompositions({})
         if table:
             program = program.run_decompositions(table)
@@ -43,9 +54,11 @@ def export_functional(module: torch.nn.Module, args: tuple, kwargs: dict, decomp
     return program, {"mode": mode, "level": "functional", "notes": notes}
 
 
-def _export(module: torch.nn.Module, args: tuple, kwargs: dict, notes: list[str]) -> tuple[Any, str]:
+def _export(module: torch.nn.Module, args: tuple, kwargs: dict, notes: list[str],
+            watch: python_state.Watch) -> tuple[Any, str]:
     try:
-        return torch.export.export(module, args, kwargs, strict=False), "nonstrict"
+        with watch.during_calls():
+            return torch.export.export(module, args, kwargs, strict=False), "nonstrict"
     except Exception as error:
         first = error
         notes.append(f"nonstrict: {first_line(error, 200)}")
@@ -65,9 +78,8 @@ def _refuse_failing_forward(module: torch.nn.Module, args: tuple, kwargs: dict) 
     try:
         with torch.no_grad(), mode:
             module(*args, **kwargs)
-    except (torch._subclasses.fake_tensor.UnsupportedFakeTensorException,
-            torch.fx.experimental.symbolic_shapes.GuardOnDataDependentSymNode):
-        return  # the tracer's limits, not the module's
+    except _TRACER_LIMITS:
+        return
     except Exception as error:
         if is_out_of_memory(error):
             raise environment_error("trace.out_of_memory", f"tracing needs more memory: {first_line(error)}") from error
@@ -76,8 +88,7 @@ def _refuse_failing_forward(module: torch.nn.Module, args: tuple, kwargs: dict) 
                           hint="check the shapes and dtypes that `get_inputs()` returns", **user_location(error)) from error
 
 
-def _refuse_python_state(module: torch.nn.Module, before: dict) -> None:
-    changed = python_state.changes(before, python_state.snapshot(module))
+def _refuse_python_state(changed: list[str]) -> None:
     if changed:
         raise input_error("trace.python_state", f"`forward` changes Python attributes: {'; '.join(changed[:5])}",
                           hint="keep such state in a registered buffer")

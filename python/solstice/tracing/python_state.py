@@ -6,7 +6,8 @@ compared before and after one trace; a change is refused by name.
 
 from __future__ import annotations
 
-from typing import Any
+import contextlib
+from typing import Any, Iterator
 
 import torch
 
@@ -24,7 +25,7 @@ def _frozen(value: Any, depth: int = 0) -> Any:
     if depth < _MAX_DEPTH and isinstance(value, (dict, set)):
         items = value.items() if isinstance(value, dict) else ((v, None) for v in value)
         return {repr(k): _frozen(v, depth + 1) for k, v in items if isinstance(k, _SCALARS)}
-    return type(value).__name__
+    return "tensor" if isinstance(value, torch.Tensor) else type(value).__name__
 
 
 def snapshot(module: torch.nn.Module) -> dict[str, Any]:
@@ -36,11 +37,35 @@ def snapshot(module: torch.nn.Module) -> dict[str, Any]:
     }
 
 
-def changes(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
-    """One phrase for each attribute that differs, as the error message lists them."""
-    names = sorted(before.keys() | after.keys())
-    return [
-        f"`{name}`: {before.get(name, 'absent')} -> {after.get(name, 'absent')}"
-        for name in names
-        if before.get(name) != after.get(name)
-    ]
+class Watch:
+    """Compares the state before a trace with the state at the end of each traced call.
+
+    The end of the call, because the tracer puts attributes back when it is done.
+    """
+
+    def __init__(self, module: torch.nn.Module) -> None:
+        self._module = module
+        self._before = snapshot(module)
+        self._after = self._before
+
+    @contextlib.contextmanager
+    def during_calls(self) -> Iterator[None]:
+        def look(*_: Any) -> None:
+            self._after = snapshot(self._module)
+
+        handle = self._module.register_forward_hook(look)
+        try:
+            yield
+        finally:
+            handle.remove()
+
+    def changes(self) -> list[str]:
+        """One phrase for each attribute that differs, as the error message lists them."""
+        now = snapshot(self._module)
+        changed = []
+        for name in sorted(self._before.keys() | self._after.keys() | now.keys()):
+            old = self._before.get(name, "absent")
+            new = next((s.get(name, "absent") for s in (self._after, now) if s.get(name, "absent") != old), old)
+            if new != old:
+                changed.append(f"`{name}`: {old} -> {new}")
+        return changed

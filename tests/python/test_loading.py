@@ -1,0 +1,107 @@
+"""Every way in which a user's file can be wrong has its message."""
+
+import pytest
+import torch
+
+from solstice import loading
+from solstice.errors import OracleError
+from solstice.loading import load_file
+
+
+def failure(path, class_name=None):
+    with pytest.raises(OracleError) as caught:
+        load_file(path, class_name)
+    return caught.value
+
+
+MODEL = """
+import torch
+class Model(torch.nn.Module):
+    def __init__(self, n=4):
+        super().__init__()
+        self.l = torch.nn.Linear(n, n)
+    def forward(self, x): return self.l(x)
+def get_inputs(): return [torch.rand(2, 4)]
+def get_init_inputs(): return [4]
+"""
+
+
+@pytest.mark.parametrize("text, code, line", [
+    ("def f(:\n", "load.syntax", 1),
+    ("import torch\nimport surely_not_installed.part\n", "load.missing_package", 2),
+    ("import torch\n1 / 0\n", "load.import_failed", 2),
+    ("import torch\nclass Net(torch.nn.Module): pass\n", "load.no_model", None),
+    ("import torch\nclass Model(torch.nn.Module): pass\n", "load.no_get_inputs", None),
+    (MODEL.replace("self.l =", "self.missing.l ="), "load.constructor_failed", 6),
+    (MODEL.replace("return [4]", "return [[4]]"), "load.constructor_failed", 6),
+])
+def test_bad_files(write_model, text, code, line):
+    error = failure(write_model(text))
+    assert (error.kind, error.code, error.line) == ("input", code, line)
+
+
+def test_missing_package_is_named(write_model):
+    error = failure(write_model("import surely_not_installed.part\n"))
+    assert "`surely_not_installed`" in error.message and "pip install surely_not_installed" in error.hint
+
+
+def test_no_such_file(tmp_path):
+    assert failure(str(tmp_path / "absent.py")).code == "load.no_file"
+
+
+def test_no_model_lists_the_classes(write_model):
+    error = failure(write_model("import torch\nclass Net(torch.nn.Module): pass\n"))
+    assert "`Net`" in error.message and ":CLASS" in error.hint
+
+
+def test_inputs_that_raise(write_model):
+    subject = load_file(write_model(MODEL.replace("torch.rand(2, 4)", "torch.rand(2, -4)")))
+    with pytest.raises(OracleError) as caught:
+        subject.inputs()
+    assert (caught.value.code, caught.value.line) == ("load.inputs_failed", 8)
+
+
+def test_same_seed_same_weights(write_model):
+    first, second = load_file(write_model(MODEL)), load_file(write_model(MODEL, "other.py"))
+    assert torch.equal(first.module.l.weight, second.module.l.weight)
+    torch.manual_seed(42)
+    assert torch.equal(first.module.l.weight, torch.nn.Linear(4, 4).weight)
+
+
+def test_module_too_large_for_memory_is_built_without_storage(write_model, monkeypatch):
+    monkeypatch.setattr(loading, "available_bytes", lambda: 64)
+    subject = load_file(write_model(MODEL))
+    assert subject.weights == "fake" and subject.module.l.weight.shape == (4, 4)
+
+
+def test_class_with_its_own_example_inputs(write_model):
+    path = write_model("""
+        import torch
+        class Scale(torch.nn.Module):
+            def __init__(self, by):
+                super().__init__()
+                self.by = by
+            def forward(self, x): return x * self.by
+            @staticmethod
+            def example_inputs(): return {"x": torch.ones(2)}
+            @staticmethod
+            def init_inputs(): return {"by": 3}
+        class Other(torch.nn.Module): pass
+    """)
+    for name in (None, "Scale"):
+        subject = load_file(path, name)
+        args, kwargs = subject.inputs()
+        assert subject.module(*args, **kwargs).tolist() == [3, 3]
+
+
+def test_modules_beside_the_file_can_be_imported(write_model):
+    write_model("VALUE = 4\n", "helper_beside.py")
+    subject = load_file(write_model("import helper_beside\n" + MODEL.replace("return [4]", "return [helper_beside.VALUE]")))
+    assert subject.module.l.in_features == 4
+
+
+def test_other_kinds_of_inputs():
+    assert loading.as_arguments((1, 2)) == ((1, 2), {})
+    assert loading.as_arguments({"a": 1}) == ((), {"a": 1})
+    with pytest.raises(OracleError, match="must be a list"):
+        loading.as_arguments(3)
