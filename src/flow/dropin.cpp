@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/paths.h"
+#include "base/version.h"
 
 namespace solstice::flow {
 namespace fs = std::filesystem;
@@ -113,7 +114,7 @@ Status write_dropin(const DropinParts& parts, const fs::path& folder) {
   SOLSTICE_TRY(std::string text, read_file(python / "solstice" / "templates" / "model_new.py.in"));
   std::error_code error;
   text = replaced(std::move(text), "@CLASS@", parts.subject.class_name);
-  text = replaced(std::move(text), "@VERSION@", "0.1.0");
+  text = replaced(std::move(text), "@VERSION@", std::string(version()));
   text = replaced(std::move(text), "@FOLDER@", Json(fs::absolute(folder, error).string()).dump());
   return write_file(folder / "model_new.py", text);
 }

@@ -1,0 +1,7 @@
+#include "base/version.h"
+
+namespace solstice {
+
+std::string_view version() { return SOLSTICE_VERSION; }
+
+}  // namespace solstice

@@ -1,0 +1,24 @@
+#include "evaluate/model_device.h"
+
+namespace solstice::evaluate {
+
+void ModelDevice::start(const search::Node& node) {
+  pending_.try_emplace(node.id, node.proposal.program, setting_, compiler_);
+}
+
+Result<search::Measurement> ModelDevice::finish(const search::Node& node) {
+  const auto found = pending_.find(node.id);
+  if (found == pending_.end()) return fail(Code::internal, "a trial was finished that was never started");
+  Preparation& candidate = found->second;
+  SOLSTICE_CHECK(candidate.finish());
+  search::Measurement out;
+  out.state = candidate.state();
+  out.detail = candidate.why();
+  if (!candidate.refused()) out.time = candidate.predicted();
+  out.cost = candidate.age();
+  out.record = candidate.record();
+  pending_.erase(found);
+  return out;
+}
+
+}  // namespace solstice::evaluate

@@ -1,0 +1,55 @@
+#include "evaluate/preparation.h"
+
+#include "base/clock.h"
+
+namespace solstice::evaluate {
+
+Preparation::Preparation(const std::string& text, const Setting& setting, toolchain::Compiler* compiler)
+    : began_(monotonic_now()) {
+  const Checked checked = check(text, setting);
+  if (!checked.ok()) return refuse(TrialState::kIllegal, render_text(checked.diagnostics, text, "candidate"));
+  const Result<Seconds> time = predict(*checked.program, setting);
+  if (!time.ok()) return refuse(TrialState::kIllegal, time.error().text());
+  predicted_ = *time;
+  Result<Lowered> lowered = lower({*checked.program, setting.machine, setting.numerics, setting.frozen});
+  if (!lowered.ok()) return refuse(TrialState::kIllegal, lowered.error().text());
+  if (compiler) pending_.emplace(std::move(lowered).value(), *compiler);
+}
+
+void Preparation::refuse(TrialState state, std::string why) {
+  refused_ = state;
+  why_ = std::move(why);
+}
+
+Status Preparation::finish() {
+  if (refused() || !pending_) return success();
+  SOLSTICE_TRY(built_, pending_->finish());
+  if (!built_->ok) refuse(TrialState::kNotCompiled, built_->log);
+  return success();
+}
+
+Seconds Preparation::age() const { return monotonic_now() - began_; }
+
+Json Preparation::record() const {
+  Json out = Json::object();
+  if (!why_.empty()) out.set("message", why_);
+  if (!built_) return out;
+  Json modules = Json::array();
+  for (size_t i = 0; i < built_->compiled.size(); ++i) {
+    const toolchain::Compiled& compiled = built_->compiled[i];
+    Json kernels = Json::array();
+    for (const toolchain::KernelResources& kernel : compiled.kernels) kernels.push(to_json(kernel));
+    Json notes = Json::array();
+    for (const toolchain::PtxasNote& note : compiled.notes) notes.push(to_json(note));
+    modules.push(Json::object()
+                     .set("module", built_->plan.modules[i].name)
+                     .set("key", compiled.key)
+                     .set("cached", compiled.cached)
+                     .set("seconds", compiled.seconds.value)
+                     .set("kernels", kernels)
+                     .set("notes", notes));
+  }
+  return out.set("modules", modules);
+}
+
+}  // namespace solstice::evaluate

@@ -1,0 +1,41 @@
+// What every device does with a candidate before it measures: check the text, lower it, start the compiler.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "evaluate/build.h"
+#include "evaluate/candidate.h"
+#include "record/trial.h"
+
+namespace solstice::evaluate {
+
+class Preparation {
+ public:
+  // Begins at once; compiling goes on in the background. `compiler` may be null: then nothing is compiled.
+  Preparation(const std::string& text, const Setting& setting, toolchain::Compiler* compiler);
+
+  // Waits for the compiler. After it either state() says what is wrong with the candidate, or built() is there (or
+  // nothing was to be compiled). An error means that this machine cannot compile.
+  Status finish();
+
+  bool refused() const { return refused_.has_value(); }
+  TrialState state() const { return refused_.value_or(TrialState::kPredicted); }
+  const std::string& why() const { return why_; }
+  Seconds predicted() const { return predicted_; }
+  Seconds age() const;  // since it began
+  const std::optional<Built>& built() const { return built_; }
+  Json record() const;  // resources, compiler notes, the message
+
+ private:
+  void refuse(TrialState state, std::string why);
+
+  Seconds began_;
+  Seconds predicted_;
+  std::optional<TrialState> refused_;
+  std::string why_;
+  std::optional<PendingBuild> pending_;
+  std::optional<Built> built_;
+};
+
+}  // namespace solstice::evaluate
