@@ -40,12 +40,12 @@ struct Epilogue {
 };
 
 template <class Math, Major kA, Major kB, int kVectorA, int kVectorB>
-__global__ void __launch_bounds__(gemm::kSplitThreads, 2)
+__global__ void __launch_bounds__(gemm::kSplitThreads, kA == Major::kK && kB == Major::kK ? 4 : 2)
     split_kernel(gemm::Operand<float> a, gemm::Operand<float> b, int blocks_a) {
   ptx::let_next_kernel_start();
   const int block = static_cast<int>(blockIdx.x);
-  if (block < blocks_a) gemm::split_operand<Math, kA, kVectorA>(a, block, blocks_a);
-  else gemm::split_operand<Math, kB, kVectorB>(b, block - blocks_a, static_cast<int>(gridDim.x) - blocks_a);
+  if (block < blocks_a) gemm::split_operand<Math, gemm::kScaleBytesA, kA, kVectorA>(a, block, blocks_a);
+  else gemm::split_operand<Math, gemm::kScaleBytesB, kB, kVectorB>(b, block - blocks_a, static_cast<int>(gridDim.x) - blocks_a);
 }
 
 template <class Config, class E>
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(gemm::kSimtThreads, 2)
 
 struct Planes {
   Array<u8> planes;
-  Array<u16> scales;
+  Array<u8> scales;
   Array<u32> guard;
   gemm::Operand<float> operand;
   int blocks;
@@ -85,9 +85,9 @@ Planes make_planes(const float* data, Major major, int ld, i64 batch_stride, int
   x.plane_stride = round_up(x.length, 8);
   x.scale_stride = round_up(extent, 256);
   p.planes = Array<u8>(static_cast<size_t>(batches) * Math::kPlanes * x.lines * x.plane_stride * Math::Type::kBytes);
-  p.scales = Array<u16>(static_cast<size_t>(batches) * ceil_div(k, 64) * x.scale_stride);
+  p.scales = Array<u8>(4 * static_cast<size_t>(batches) * ceil_div(k, 64) * x.scale_stride);
   const int chunks = ceil_div(k, 64);
-  const int items = by_k ? batches * ceil_div(extent, 32) * ceil_div(chunks, 4) : batches * chunks * ceil_div(extent, 256);
+  const int items = by_k ? batches * ceil_div(extent, 64) * ceil_div(chunks, 2) : batches * chunks * ceil_div(extent, 256);
   p.blocks = std::min(items, 132 * 4);
   p.guard = Array<u32>(p.blocks);
   x.planes = p.planes.data, x.scales = p.scales.data, x.guard = p.guard.data;
@@ -115,7 +115,7 @@ void launch_simt(const Data& d, const gemm::Guard& guard, const E& epilogue, boo
   const gemm::StridedOperand<float> b{d.b.data, d.batch_b(), b_k ? d.ldb : 1, b_k ? 1 : d.ldb};
   const gemm::SimtProblem p{d.c.m, d.c.n, d.c.k, d.c.batches, 8};
   const int tiles = ceil_div(d.c.m, 128) * ceil_div(d.c.n, 128) * d.c.batches;
-  launch(simt_kernel<kA, kB, kVector == 4, kVector == 4, E>, std::min(tiles, 264), gemm::kSimtThreads, 1, 0, pdl, stream, a, b, p, guard,
+  launch(simt_kernel<kA, kB, kVector == 4, kVector == 4, E>, std::min(tiles, 264), gemm::kSimtThreads, 1, gemm::kSimtSharedBytes, pdl, stream, a, b, p, guard,
          epilogue);
 }
 

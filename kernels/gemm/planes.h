@@ -7,8 +7,6 @@
 
 namespace solstice::gemm {
 
-inline constexpr int kVectorK = 8;  // elements a thread converts and stores at once
-
 SOLSTICE_DEVICE u32 round_pair(mma::F16, Pair v) { return ptx::pack_half(v.x, v.y); }
 SOLSTICE_DEVICE u32 round_pair(mma::BF16, Pair v) { return ptx::pack_bfloat(v.x, v.y); }
 SOLSTICE_DEVICE Pair widen_pair(mma::F16, u32 v) { return ptx::unpack_half(v); }
@@ -28,29 +26,25 @@ SOLSTICE_DEVICE void take_plane(float (&v)[2 * kCount], u32 (&words)[kCount]) {
   }
 }
 
-// Stores kCount consecutive values as planes of `Math`, `plane_bytes` apart.
-template <class Math, int kCount>
-SOLSTICE_DEVICE void store_planes(u8* to, i64 plane_bytes, float (&v)[kCount]) {
+// Stores four consecutive values as planes of `Math`, `plane_bytes` apart.
+template <class Math>
+SOLSTICE_DEVICE void store_planes(u8* to, i64 plane_bytes, float (&v)[4]) {
 #pragma unroll
   for (int p = 0; p < Math::kPlanes; ++p) {
     u8* at = to + p * plane_bytes;
     if constexpr (kSame<typename Math::Type, mma::TF32>) {
+      u32 r[4];
 #pragma unroll
-      for (int i = 0; i < kCount; i += 4) {
-        u32 r[4];
-#pragma unroll
-        for (int j = 0; j < 4; ++j) {
-          const float high = ptx::round_tf32(v[i + j]);
-          r[j] = ptx::bits_of(high);
-          v[i + j] = v[i + j] == high ? 0.f : v[i + j] - high;
-        }
-        ptx::store_global(at + 4 * i, r[0], r[1], r[2], r[3]);
+      for (int j = 0; j < 4; ++j) {
+        const float high = ptx::round_tf32(v[j]);
+        r[j] = ptx::bits_of(high);
+        v[j] = v[j] == high ? 0.f : v[j] - high;
       }
+      ptx::store_global(at, r[0], r[1], r[2], r[3]);
     } else {
-      u32 r[kCount / 2];
+      u32 r[2];
       take_plane<typename Math::Type, !Math::kScaled>(v, r);
-      if constexpr (kCount == 8) ptx::store_global(at, r[0], r[1], r[2], r[3]);
-      else ptx::store_global(at, r[0], r[1]);
+      ptx::store_global(at, r[0], r[1]);
     }
   }
 }

@@ -2,11 +2,13 @@
 //
 // Tiles of 128 x 128, 8 k a stage, two stages in shared memory with the next one in flight in registers; 256 threads own
 // 8 x 8 sums each, as four 4 x 4 blocks 64 apart, so that shared memory is read 16 bytes at a time without conflicts.
+// Sums of 128 k are added up in shared memory: the error of long sums grows with k/128 + 128 terms instead of k.
 #pragma once
 
 #include "epilogue/output.h"
 #include "mma/descriptor.h"
 #include "ptx/memory.h"
+#include "ptx/sync.h"
 #include "scheduler/grouped.h"
 
 namespace solstice::gemm {
@@ -15,6 +17,8 @@ inline constexpr int kSimtThreads = 256;
 inline constexpr int kSimtTile = 128;
 inline constexpr int kSimtK = 8;
 inline constexpr int kSimtPitch = kSimtTile + 4;
+inline constexpr int kSimtPromote = 16;                                // stages
+inline constexpr int kSimtSharedBytes = kSimtTile * kSimtTile * 4;     // dynamic
 
 template <typename T>
 struct StridedOperand {
@@ -109,15 +113,42 @@ SOLSTICE_DEVICE void simt_write(const Epilogue& epilogue, const SimtProblem& p, 
   }
 }
 
-// The body of a kernel launched with kSimtThreads threads; kVectorA, kVectorB: 16-byte loads along the contiguous
-// dimension are aligned.
+// Adds the sums to this thread's totals in shared memory (or starts them) and clears them.
+SOLSTICE_DEVICE void simt_promote(float4* totals, float (&sums)[8][8], bool first) {
+#pragma unroll
+  for (int i = 0; i < 16; ++i) {
+    float* s = &sums[i / 2][i % 2 * 4];
+    float4& total = totals[i * kSimtThreads];
+    const float4 before = first ? make_float4(0.f, 0.f, 0.f, 0.f) : total;
+    total = make_float4(before.x + s[0], before.y + s[1], before.z + s[2], before.w + s[3]);
+    s[0] = s[1] = s[2] = s[3] = 0.f;
+  }
+}
+
+SOLSTICE_DEVICE void simt_multiply(float (&sums)[8][8], const float* from_a, const float* from_b) {
+#pragma unroll
+  for (int k = 0; k < kSimtK; ++k) {
+    float x[8], y[8];
+    simt_fragment(x, from_a + k * kSimtPitch);
+    simt_fragment(y, from_b + k * kSimtPitch);
+#pragma unroll
+    for (int i = 0; i < 8; ++i)
+#pragma unroll
+      for (int j = 0; j < 8; ++j) sums[i][j] = fmaf(x[i], y[j], sums[i][j]);
+  }
+}
+
+// The body of a kernel launched with kSimtThreads threads and kSimtSharedBytes of dynamic shared memory; kVectorA,
+// kVectorB: 16-byte loads along the contiguous dimension are aligned.
 template <mma::Major kMajorA, mma::Major kMajorB, bool kVectorA, bool kVectorB, typename TA, typename TB, class Epilogue>
 SOLSTICE_DEVICE void run_simt(const StridedOperand<TA>& a, const StridedOperand<TB>& b, const SimtProblem& p,
                               const Epilogue& epilogue) {
   __shared__ __align__(16) float stages[2][2][kSimtK * kSimtPitch];
+  float4* totals = reinterpret_cast<float4*>(ptx::dynamic_shared()) + threadIdx.x;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int row = (warp / 2 * 4 + lane / 8) * 4, column = (warp % 2 * 8 + lane % 8) * 4;
   const GroupedOrder order{ceil_div(p.m, kSimtTile), ceil_div(p.n, kSimtTile), p.group};
+  const int steps = ceil_div(p.k, kSimtK);
   for (int t = blockIdx.x; t < order.per_batch() * p.batches; t += gridDim.x) {
     const TileIndex tile = order(t);
     SimtLoader<TA, kMajorA, kVectorA> load_a(a, tile.batch, tile.m * kSimtTile, p.m, p.k);
@@ -128,29 +159,26 @@ SOLSTICE_DEVICE void run_simt(const StridedOperand<TA>& a, const StridedOperand<
     load_a.store(stages[0][0], next_a);
     load_b.store(stages[0][1], next_b);
     __syncthreads();
-    const int steps = ceil_div(p.k, kSimtK);
     for (int s = 0; s < steps; ++s) {
       if (s + 1 < steps) {
         load_a.load(next_a);
         load_b.load(next_b);
       }
-      const float* from_a = stages[s % 2][0] + row;
-      const float* from_b = stages[s % 2][1] + column;
-#pragma unroll
-      for (int k = 0; k < kSimtK; ++k) {
-        float x[8], y[8];
-        simt_fragment(x, from_a + k * kSimtPitch);
-        simt_fragment(y, from_b + k * kSimtPitch);
-#pragma unroll
-        for (int i = 0; i < 8; ++i)
-#pragma unroll
-          for (int j = 0; j < 8; ++j) sums[i][j] = fmaf(x[i], y[j], sums[i][j]);
-      }
+      simt_multiply(sums, stages[s % 2][0] + row, stages[s % 2][1] + column);
+      if (s % kSimtPromote == kSimtPromote - 1) simt_promote(totals, sums, s < kSimtPromote);
       if (s + 1 < steps) {
         load_a.store(stages[(s + 1) % 2][0], next_a);
         load_b.store(stages[(s + 1) % 2][1], next_b);
       }
       __syncthreads();
+    }
+    if (steps >= kSimtPromote) {
+#pragma unroll
+      for (int i = 0; i < 16; ++i) {
+        const float4 total = totals[i * kSimtThreads];
+        float* s = &sums[i / 2][i % 2 * 4];
+        s[0] += total.x, s[1] += total.y, s[2] += total.z, s[3] += total.w;
+      }
     }
     simt_write(epilogue, p, tile.batch, tile.m * kSimtTile + row, tile.n * kSimtTile + column, sums);
   }

@@ -5,13 +5,14 @@
 // Layouts. Operand: `lines` lines of `length` contiguous elements, `stride` elements apart, `batches` of them.
 //   kK:  lines are the rows of A (columns of B), an element is a k;  planes[batch][plane][line][k]
 //   kMN: lines are the k, an element is a row of A (column of B);    planes[batch][plane][k][element]
-// Planes have lines of `plane_stride` elements (a multiple of 8, zero-filled). scales[batch][chunk][scale_stride], bfloat.
+// Planes have lines of `plane_stride` elements (a multiple of 8, zero-filled). scales[batch][chunk][scale_stride].
 // One guard word a block: no initial value is needed, and nothing is left behind.
 #pragma once
 
 #include "gemm/guard.h"
 #include "gemm/planes.h"
 #include "mma/descriptor.h"
+#include "ptx/half2.h"
 #include "ptx/sync.h"
 
 namespace solstice::gemm {
@@ -25,10 +26,17 @@ struct Operand {
   int batches, lines, length;
   u8* planes;
   int plane_stride;          // elements
-  u16* scales;
-  int scale_stride;
+  u8* scales;
+  int scale_stride;          // elements
   u32* guard;
 
+  // kBytes of the inverse scale of (chunk, line or element): its upper half is a bfloat.
+  template <int kBytes>
+  SOLSTICE_DEVICE void store_scale(i64 chunk, int at, const Scale& scale) const {
+    u8* to = scales + (chunk * scale_stride + at) * kBytes;
+    if constexpr (kBytes == 4) *reinterpret_cast<u32*>(to) = scale.inverse_float_bits();
+    else *reinterpret_cast<u16*>(to) = static_cast<u16>(scale.inverse_float_bits() >> 16);
+  }
   template <class Math>
   SOLSTICE_DEVICE i64 plane_bytes() const {
     return static_cast<i64>(lines) * plane_stride * Math::Type::kBytes;
@@ -59,16 +67,44 @@ SOLSTICE_DEVICE void load_line(float (&v)[kCount], const T* p, int valid) {
   for (int i = 0; i < kCount; ++i) v[i] = i < valid ? to_float(p[i]) : 0.f;
 }
 
-SOLSTICE_DEVICE u32 magnitude(float v) { return ptx::bits_of(v) & 0x7fffffffu; }
-
-// Sums or maxima over the lanes that differ in the bits of `first`, 2 * first, ... up to `last`.
-SOLSTICE_DEVICE u32 lanes_max(u32 v, int first, int last) {
-  for (int d = first; d <= last; d *= 2) v = larger(v, __shfl_xor_sync(~0u, v, d));
+// The lanes of a warp that share a chunk differ in the bits kFirst, 2 * kFirst, ... kLast of their number.
+template <int kFirst, int kLast>
+SOLSTICE_DEVICE float lanes_max(float v) {
+  for (int d = kFirst; d <= kLast; d *= 2) v = ptx::max_magnitude(__shfl_xor_sync(~0u, v, d), v);
   return v;
 }
-SOLSTICE_DEVICE u32 lanes_sum(u32 v, int first, int last) {
-  for (int d = first; d <= last; d *= 2) v += __shfl_xor_sync(~0u, v, d);
+template <int kFirst, int kLast>
+SOLSTICE_DEVICE u32 lanes_add(u32 v) {
+  for (int d = kFirst; d <= kLast; d *= 2) v = ptx::add_half2(v, __shfl_xor_sync(~0u, v, d));
   return v;
+}
+
+// Scales a lane's 16 elements of a chunk in place, and counts what the guard wants to know of the whole chunk.
+template <int kFirst, int kLast, class Element>
+SOLSTICE_DEVICE Scale scale_chunk(Element&& element, Range& range) {
+  float top = 0, nonzero = 0;
+#pragma unroll
+  for (int i = 0; i < 16; ++i) {
+    top = ptx::max_magnitude(element(i), top);
+    nonzero += ptx::one_if_nonzero(element(i));
+  }
+  const Scale scale(ptx::bits_of(lanes_max<kFirst, kLast>(top)));
+  const float s = ptx::from_bits(scale.float_bits());
+  u32 counts[4] = {0, 0, 0, 0};
+#pragma unroll
+  for (int i = 0; i < 16; i += 2) {
+    element(i) *= s;
+    element(i + 1) *= s;
+    const u32 pair = ptx::pack_half(element(i), element(i + 1));
+    constexpr u32 kInverseLimits[4] = {0x14001400u, 0x24002400u, 0x34003400u, 0x44004400u};  // 2^-10, 2^-6, 2^-2, 2^2
+#pragma unroll
+    for (int j = 0; j < 4; ++j) counts[j] = ptx::add_half2(counts[j], ptx::ramp_half2(pair, kInverseLimits[j], 0xbc00bc00u));
+  }
+  const Pair low = ptx::unpack_half(lanes_add<kFirst, kLast>(ptx::fold_half2(counts[0], counts[1])));
+  const Pair high = ptx::unpack_half(lanes_add<kFirst, kLast>(ptx::fold_half2(counts[2], counts[3])));
+  const Pair all = ptx::unpack_half(lanes_add<kFirst, kLast>(ptx::pack_half(nonzero, 0.f)));
+  range.add(scale, all.x, {low.x, low.y, high.x, high.y});
+  return scale;
 }
 
 // The block's guard word: byte-wise maximum over its threads, once at the end.
@@ -83,112 +119,88 @@ SOLSTICE_DEVICE void store_guard(u32* guard, int block, u32 word) {
   }
 }
 
-// kK: eight lanes share a chunk of a line; a block takes 32 lines and kChunks chunks at a time.
-template <class Math, int kVector, typename T>
+// kK: four lanes share a chunk of a line, four elements of every sixteen each; a block takes 64 lines and kChunks
+// chunks at a time.
+template <class Math, int kScaleBytes, int kVector, typename T>
 SOLSTICE_DEVICE void split_k_major(const Operand<T>& x, int block, int blocks) {
-  constexpr int kChunks = 4;
-  constexpr int kLines = kSplitThreads / 8;
+  constexpr int kChunks = 2;
+  constexpr int kLines = kSplitThreads / 4;
   const int chunks = ceil_div(x.length, kChunk);
   const int groups = ceil_div(chunks, kChunks);
   const int strips = ceil_div(x.lines, kLines);
-  const int lane = threadIdx.x % 8;
-  u32 guard = 0;
+  const int lane = threadIdx.x % 4;
+  Range range;
   for (int item = block; item < x.batches * strips * groups; item += blocks) {
     const int batch = item / (strips * groups);
     const int strip = item / groups - batch * strips;
-    const int line = strip * kLines + threadIdx.x / 8;
+    const int line = strip * kLines + threadIdx.x / 4;
     const int chunk0 = item % groups * kChunks;
     const bool live = line < x.lines;
-    const T* row = x.data + batch * x.batch_stride + line * x.stride;
-    float v[kChunks][kVectorK];
+    const int k0 = chunk0 * kChunk + lane * 4;
+    const T* from = x.data + batch * x.batch_stride + line * x.stride + k0;
+    float v[kChunks * 4][4];
 #pragma unroll
-    for (int i = 0; i < kChunks; ++i) {
-      const int k = (chunk0 + i) * kChunk + lane * kVectorK;
-      load_line<kVector>(v[i], row + k, live ? x.length - k : 0);
-    }
+    for (int i = 0; i < kChunks * 4; ++i) load_line<kVector>(v[i], from + 16 * i, live ? x.length - k0 - 16 * i : 0);
 #pragma unroll
-    for (int i = 0; i < kChunks; ++i) {
-      const int chunk = chunk0 + i;
-      const int k = chunk * kChunk + lane * kVectorK;
+    for (int c = 0; c < kChunks; ++c) {
       if constexpr (Math::kScaled) {
-        u32 top = 0;
-#pragma unroll
-        for (int j = 0; j < kVectorK; ++j) top = larger(top, magnitude(v[i][j]));
-        const Scale scale(lanes_max(top, 1, 4));
-        RangeCount count;
-#pragma unroll
-        for (int j = 0; j < kVectorK; ++j) count.add(magnitude(v[i][j]), scale);
-        count.below = lanes_sum(count.below, 1, 4);
-        count.zeros = lanes_sum(count.zeros, 1, 4);
-        guard = __vmaxu4(guard, count.word(scale));
-        const float s = ptx::from_bits(scale.float_bits());
-#pragma unroll
-        for (int j = 0; j < kVectorK; ++j) v[i][j] *= s;
-        if (lane == 0 && live && chunk < chunks)
-          x.scales[(static_cast<i64>(batch) * chunks + chunk) * x.scale_stride + line] = scale.inverse_bfloat();
+        const Scale scale = scale_chunk<1, 2>([&](int i) -> float& { return v[4 * c + i / 4][i % 4]; }, range);
+        if (lane == 0 && live && chunk0 + c < chunks)
+          x.template store_scale<kScaleBytes>(static_cast<i64>(batch) * chunks + chunk0 + c, line, scale);
       }
-      if (live && k < x.plane_stride)
-        store_planes<Math>(x.template plane_at<Math>(batch, line, k), x.template plane_bytes<Math>(), v[i]);
+      u8* to = x.template plane_at<Math>(batch, line, k0 + c * kChunk);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (live && k0 + c * kChunk + 16 * i < x.plane_stride)
+          store_planes<Math>(to + 16 * i * Math::Type::kBytes, x.template plane_bytes<Math>(), v[4 * c + i]);
+      }
     }
   }
-  if constexpr (Math::kScaled) store_guard(x.guard, block, guard);
+  if constexpr (Math::kScaled) store_guard(x.guard, block, range.word());
 }
 
 // kMN: a warp takes one chunk of 32 elements (columns): lane%8 owns four columns, lane/8 every fourth k.
-template <class Math, int kVector, typename T>
+template <class Math, int kScaleBytes, int kVector, typename T>
 SOLSTICE_DEVICE void split_mn_major(const Operand<T>& x, int block, int blocks) {
   constexpr int kColumns = 4;
   constexpr int kSteps = kChunk / 4;
   const int chunks = ceil_div(x.lines, kChunk);
   const int strips = ceil_div(x.length, kSplitThreads);
   const int lane = threadIdx.x % 32;
-  u32 guard = 0;
+  Range range;
   for (int item = block; item < x.batches * chunks * strips; item += blocks) {
     const int batch = item / (chunks * strips);
     const int chunk = item / strips - batch * chunks;
     const int column = item % strips * kSplitThreads + threadIdx.x / 32 * 32 + lane % 8 * kColumns;
     const int k0 = chunk * kChunk + lane / 8;
-    const T* from = x.data + batch * x.batch_stride + column;
+    const T* from = x.data + batch * x.batch_stride + k0 * x.stride + column;
     float v[kSteps][kColumns];
 #pragma unroll
-    for (int i = 0; i < kSteps; ++i) {
-      const int k = k0 + 4 * i;
-      load_line<kVector>(v[i], from + k * x.stride, k < x.lines ? x.length - column : 0);
-    }
+    for (int i = 0; i < kSteps; ++i)
+      load_line<kVector>(v[i], from + 4 * i * x.stride, k0 + 4 * i < x.lines ? x.length - column : 0);
     if constexpr (Math::kScaled) {
 #pragma unroll
       for (int j = 0; j < kColumns; ++j) {
-        u32 top = 0;
-#pragma unroll
-        for (int i = 0; i < kSteps; ++i) top = larger(top, magnitude(v[i][j]));
-        const Scale scale(lanes_max(top, 8, 16));
-        RangeCount count;
-#pragma unroll
-        for (int i = 0; i < kSteps; ++i) count.add(magnitude(v[i][j]), scale);
-        count.below = lanes_sum(count.below, 8, 16);
-        count.zeros = lanes_sum(count.zeros, 8, 16);
-        guard = __vmaxu4(guard, count.word(scale));
-        const float s = ptx::from_bits(scale.float_bits());
-#pragma unroll
-        for (int i = 0; i < kSteps; ++i) v[i][j] *= s;
-        if (lane < 8 && column + j < x.length)
-          x.scales[(static_cast<i64>(batch) * chunks + chunk) * x.scale_stride + column + j] = scale.inverse_bfloat();
+        const Scale scale = scale_chunk<8, 16>([&](int i) -> float& { return v[i][j]; }, range);
+        if (lane < 8 && column + j < x.length) x.template store_scale<kScaleBytes>(static_cast<i64>(batch) * chunks + chunk, column + j, scale);
       }
     }
+    if (column >= x.plane_stride) continue;
+    u8* to = x.template plane_at<Math>(batch, k0, column);
 #pragma unroll
     for (int i = 0; i < kSteps; ++i) {
-      const int k = k0 + 4 * i;
-      if (k < x.lines && column < x.plane_stride)
-        store_planes<Math>(x.template plane_at<Math>(batch, k, column), x.template plane_bytes<Math>(), v[i]);
+      if (k0 + 4 * i < x.lines)
+        store_planes<Math>(to + static_cast<i64>(4 * i) * x.plane_stride * Math::Type::kBytes, x.template plane_bytes<Math>(), v[i]);
     }
   }
-  if constexpr (Math::kScaled) store_guard(x.guard, block, guard);
+  if constexpr (Math::kScaled) store_guard(x.guard, block, range.word());
 }
 
-template <class Math, mma::Major kMajor, int kVector, typename T>
+// kScaleBytes says which operand it is: kScaleBytesA or kScaleBytesB.
+template <class Math, int kScaleBytes, mma::Major kMajor, int kVector, typename T>
 SOLSTICE_DEVICE void split_operand(const Operand<T>& x, int block, int blocks) {
-  if constexpr (kMajor == mma::Major::kK) split_k_major<Math, kVector>(x, block, blocks);
-  else split_mn_major<Math, kVector>(x, block, blocks);
+  if constexpr (kMajor == mma::Major::kK) split_k_major<Math, kScaleBytes, kVector>(x, block, blocks);
+  else split_mn_major<Math, kScaleBytes, kVector>(x, block, blocks);
 }
 
 }  // namespace solstice::gemm

@@ -31,7 +31,7 @@ struct TensorConfig {
   static constexpr int kPlaneA = kTileM * mma::kRowBytes, kPlaneB = kN * mma::kRowBytes;
   using RingA = Ring<kSlotsA_, Math::kPlanes * kPlaneA>;
   using RingB = Ring<kSlotsB_, Math::kPlanes * kPlaneB>;
-  static constexpr int kScaleA = Math::kScaled ? 2 * kTileM : 0, kScaleB = Math::kScaled ? 2 * kN : 0;
+  static constexpr int kScaleA = Math::kScaled ? kScaleBytesA * kTileM : 0, kScaleB = Math::kScaled ? kScaleBytesB * kN : 0;
 
   // Shared memory, in this order.
   static constexpr int kOffsetB = RingA::kBytes;
@@ -41,7 +41,7 @@ struct TensorConfig {
   static constexpr int kOffsetBarriersA = kOffsetScaleB + kSlotsB_ * kScaleB;
   static constexpr int kOffsetBarriersB = kOffsetBarriersA + RingA::kBarrierBytes;
   static constexpr int kSharedBytes = kOffsetBarriersB + RingB::kBarrierBytes;
-  static_assert(kSharedBytes <= 232448 - 1024, "more shared memory than a block may have");
+  static_assert(kSharedBytes <= 232448, "more shared memory than a block may have");
   static_assert(Math::Type::kBytes == 2 || (kMajorA == mma::Major::kK && kMajorB == mma::Major::kK),
                 "4-byte operands are K-major");
 };
@@ -50,8 +50,8 @@ struct TensorConfig {
 struct Problem {
   int m, n, k, batches;
   int group;  // row tiles (of a cluster) walked before the next column of tiles
-  const u16* scales_a;
-  const u16* scales_b;
+  const u8* scales_a;  // bfloat
+  const u8* scales_b;  // float
   int scale_stride_a, scale_stride_b;
 };
 
@@ -113,7 +113,7 @@ struct Tensor {
           }
         }
         if constexpr (Math::kScaled) {
-          const u16* from = p.scales_a + (static_cast<i64>(batch) * stages() + s) * p.scale_stride_a + m0;
+          const u8* from = p.scales_a + ((static_cast<i64>(batch) * stages() + s) * p.scale_stride_a + m0) * kScaleBytesA;
           copy::load_bytes(shared + Config::kOffsetScaleA + ring.slot * Config::kScaleA, from, Config::kScaleA, ring.full());
         }
       }
@@ -148,7 +148,7 @@ struct Tensor {
           for (int plane = 0; plane < kPlanes; ++plane)
             load_b_plane(ring.address() + plane * Config::kPlaneB, s * Config::kStageK, n, batch * kPlanes + plane, ring.full());
           if constexpr (Math::kScaled) {
-            const u16* from = p.scales_b + (static_cast<i64>(batch) * stages() + s) * p.scale_stride_b + n;
+            const u8* from = p.scales_b + ((static_cast<i64>(batch) * stages() + s) * p.scale_stride_b + n) * kScaleBytesB;
             copy::load_bytes(shared + Config::kOffsetScaleB + ring.slot * Config::kScaleB, from, Config::kScaleB, ring.full());
           }
         }
@@ -193,24 +193,36 @@ struct Tensor {
     multiply<kFresh && kPlanes == 1>(d, a, b, 0, 0);
   }
 
-  // Adds a chunk's partial sums, scaled, to the fp32 sums.
-  SOLSTICE_DEVICE static void promote(float (&sums)[kRegisters], const float (&part)[kRegisters], Pair scale_a,
-                                      const u32 (&scales_b)[kN / 8]) {
+  // Half of the scales of a thread's columns, from shared memory: two columns of every eight.
+  static constexpr int kPart = kN / 16;
+  template <int kPartIndex>
+  SOLSTICE_DEVICE static void load_scales(u32 at, Pair (&scales)[kPart]) {
+    if constexpr (Math::kScaled) {
 #pragma unroll
-    for (int j = 0; j < kN / 8; ++j) {
+      for (int j = 0; j < kPart; ++j) scales[j] = ptx::load_shared_pair(at + 32 * (kPartIndex * kPart + j));
+    }
+  }
+  // Adds half of a chunk's partial sums, scaled, to the fp32 sums.
+  template <int kPartIndex>
+  SOLSTICE_DEVICE static void promote(float (&sums)[kRegisters], const float (&part)[kRegisters], Pair a,
+                                      const Pair (&scales)[kPart]) {
+#pragma unroll
+    for (int j = 0; j < kPart; ++j) {
+      const int i = 4 * (kPartIndex * kPart + j);
       if constexpr (Math::kScaled) {
-        const Pair b = ptx::unpack_bfloat(scales_b[j]);
-        sums[4 * j] += part[4 * j] * scale_a.x * b.x;
-        sums[4 * j + 1] += part[4 * j + 1] * scale_a.x * b.y;
-        sums[4 * j + 2] += part[4 * j + 2] * scale_a.y * b.x;
-        sums[4 * j + 3] += part[4 * j + 3] * scale_a.y * b.y;
+        sums[i] += part[i] * a.x * scales[j].x;
+        sums[i + 1] += part[i + 1] * a.x * scales[j].y;
+        sums[i + 2] += part[i + 2] * a.y * scales[j].x;
+        sums[i + 3] += part[i + 3] * a.y * scales[j].y;
       } else {
-#pragma unroll
-        for (int i = 0; i < 4; ++i) sums[4 * j + i] += part[4 * j + i];
+        sums[i] += part[i], sums[i + 1] += part[i + 1], sums[i + 2] += part[i + 2], sums[i + 3] += part[i + 3];
       }
     }
   }
 
+  // The tensor cores serve both warpgroups at once, so a warpgroup's promotion is free only while it takes less than half
+  // as long as its products: every instruction of it counts. Half of the scales are read before the products are done,
+  // the others while the first half is added.
   SOLSTICE_DEVICE void accumulate_promoted(float (&sums)[kHalves][kRegisters], RingA& a, RingB& b, int group, int lane,
                                            int row) const {
     for (int s = 0; s < stages(); ++s, a.advance()) {
@@ -218,29 +230,28 @@ struct Tensor {
       const u32 tile_a = a.address() + group * 64 * mma::kRowBytes;
       Pair scale_a{1.f, 1.f};
       if constexpr (Math::kScaled) {
-        const u32 at = shared + Config::kOffsetScaleA + a.slot * Config::kScaleA + 2 * row;
+        const u32 at = shared + Config::kOffsetScaleA + a.slot * Config::kScaleA + kScaleBytesA * row;
         scale_a = {ptx::from_bits(static_cast<u32>(ptx::load_shared_u16(at)) << 16),
-                   ptx::from_bits(static_cast<u32>(ptx::load_shared_u16(at + 16)) << 16)};
+                   ptx::from_bits(static_cast<u32>(ptx::load_shared_u16(at + 8 * kScaleBytesA)) << 16)};
       }
 #pragma unroll
       for (int h = 0; h < kHalves; ++h, b.advance()) {
+        const u32 scales_b = shared + Config::kOffsetScaleB + b.slot * Config::kScaleB + 2 * kScaleBytesB * (lane % 4);
         float part[kRegisters];
-        u32 scales_b[kN / 8];
+        Pair scales[2][kPart];
         b.wait_full();
         mma::fence();
         multiply_stage<true>(part, tile_a, b.address());
         mma::commit();
-        if constexpr (Math::kScaled) {
-          const u32 at = shared + Config::kOffsetScaleB + b.slot * Config::kScaleB + 4 * (lane % 4);
-#pragma unroll
-          for (int j = 0; j < kN / 8; ++j) scales_b[j] = ptx::load_shared_u32(at + 16 * j);
-        }
+        load_scales<0>(scales_b, scales[0]);
         mma::wait<0>();
         mma::pin(part);
-        ptx::sync_warp();
         if (h == kHalves - 1) release_a(a, a.slot, lane);
+        load_scales<1>(scales_b, scales[1]);
+        promote<0>(sums[h], part, scale_a, scales[0]);
+        ptx::sync_warp();
         release_b(b, b.slot, lane);
-        promote(sums[h], part, scale_a, scales_b);
+        promote<1>(sums[h], part, scale_a, scales[1]);
       }
     }
   }
@@ -298,9 +309,8 @@ struct Tensor {
 template <class Config, class Epilogue>
 SOLSTICE_DEVICE void run_tensor(const TensorMap& map_a, const TensorMap& map_b, const TensorMap& map_out, const Problem& p,
                                 const Epilogue& epilogue) {
-  extern __shared__ __align__(1024) u8 shared_memory[];
   const u32 rank = Config::kCluster > 1 ? ptx::cluster_rank() : 0;
-  const Tensor<Config> gemm{&map_a, &map_b, p, ptx::shared_address(shared_memory), rank};
+  const Tensor<Config> gemm{&map_a, &map_b, p, ptx::shared_address(ptx::dynamic_shared()), rank};
   const int group = __shfl_sync(~0u, threadIdx.x / 128, 0);
   if (threadIdx.x == 0) gemm.init_barriers();
   if constexpr (Config::kCluster > 1) ptx::cluster_sync();

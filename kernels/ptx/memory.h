@@ -33,6 +33,11 @@ SOLSTICE_DEVICE u32 load_shared_u32(u32 address) {
   asm volatile("ld.shared.b32 %0, [%1];" : "=r"(v) : "r"(address) : "memory");
   return v;
 }
+SOLSTICE_DEVICE Pair load_shared_pair(u32 address) {
+  Pair v;
+  asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(v.x), "=f"(v.y) : "r"(address) : "memory");
+  return v;
+}
 SOLSTICE_DEVICE u16 load_shared_u16(u32 address) {
   u16 v;
   asm volatile("ld.shared.b16 %0, [%1];" : "=h"(v) : "r"(address) : "memory");

@@ -9,6 +9,12 @@ SOLSTICE_DEVICE u32 shared_address(const void* pointer) {
   return static_cast<u32>(__cvta_generic_to_shared(pointer));
 }
 
+// The block's dynamic shared memory. Aligned for the 128-byte swizzle, whose pattern repeats every 1024 bytes.
+SOLSTICE_DEVICE u8* dynamic_shared() {
+  extern __shared__ __align__(1024) u8 solstice_dynamic_shared[];
+  return solstice_dynamic_shared;
+}
+
 SOLSTICE_DEVICE u32 cluster_rank() {
   u32 rank;
   asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
