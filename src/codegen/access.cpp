@@ -41,7 +41,8 @@ bool used_as_value(const ir::Program& program, const Interner& indices, const Ex
   if (const auto found = memo.find(root.get()); found != memo.end()) return found->second;
   bool used = false;
   for (size_t i = 0; i < root->args.size() && !used; ++i) {
-    const bool argument = root->op == Op::kRead && i < program.tensor(root->id).shape.size();
+    const bool stored = root->op == Op::kRead && root->id < static_cast<int>(program.tensors.size());
+    const bool argument = stored && i < program.tensor(root->id).shape.size();
     const bool linear = argument && linear_form(indices, root->args[i]).has_value() &&
                         interval_of(indices, program, root->args[i]).within(0, program.tensor(root->id).shape[i] - 1);
     if (!linear) used = used_as_value(program, indices, root->args[i], index, memo);

@@ -191,13 +191,15 @@ Value Emitter::quotient(Value a, Value b) {
   }
   b = convert(b, type);
   if (!shared) return define(type, fmt::format("{} / {}", a.text, b.text), depth);
-  const std::string key = fmt::format("d_{}", b.text);
-  Scope& scope = scopes_[static_cast<size_t>(b.depth)];
-  if (!scope.known.count(key)) {
-    statement(b.depth, fmt::format("const Divisor {} = divisor({});", key, b.text));
-    scope.known.emplace(key, b);
+  const std::string key = "Divisor " + b.text;
+  auto& known = scopes_[static_cast<size_t>(b.depth)].known;
+  auto inverted = known.find(key);
+  if (inverted == known.end()) {
+    const Value name = variable(type, fmt::format("v{}", next_++), b.depth);
+    statement(b.depth, fmt::format("const Divisor {} = divisor({});", name.text, b.text));
+    inverted = known.emplace(key, name).first;
   }
-  return define(type, fmt::format("divide({}, {})", a.text, key), depth);
+  return define(type, fmt::format("divide({}, {})", a.text, inverted->second.text), depth);
 }
 
 Value Emitter::integer_division(const ir::Expr& e, Value a, Value b) {

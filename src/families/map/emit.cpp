@@ -55,8 +55,11 @@ class NestWriter {
     for (const int tensor : emitter_.tensors_read()) pointers += emitter_.pointer_name(tensor) + ", ";
     for (const int tensor : written()) pointers += emitter_.pointer_name(tensor) + ", ";
     const int64_t step = int64_t{settings_.threads} * unroll_;
-    return fmt::format("const {0} first = static_cast<{0}>(blockIdx.x - {1}u) * {2};\nif (first + {2} <= {3}) nest{4}<true>({5}first);\n"
-                       "else nest{4}<false>({5}first);\n", index_type(), first_block, step, nest_.points / nest_.vector, id_, pointers);
+    const std::string first = fmt::format("const {0} first = static_cast<{0}>(blockIdx.x - {1}u) * {2};\n", index_type(), first_block, step);
+    const bool all_full = nest_.points % (step * nest_.vector) == 0;
+    if (all_full) return fmt::format("{}nest{}<true>({}first);\n", first, id_, pointers);
+    return fmt::format("{}if (first + {} <= {}) nest{}<true>({}first);\nelse nest{}<false>({}first);\n", first, step,
+                       nest_.points / nest_.vector, id_, pointers, id_, pointers);
   }
 
  private:

@@ -1,0 +1,216 @@
+#include "codegen/epilogue.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "codegen/access.h"
+#include "codegen/emitter.h"
+#include "codegen/flatten.h"
+
+namespace solstice::codegen {
+namespace {
+
+using ir::ExprRef;
+using ir::Op;
+
+// Names `vN` that occur in `text`.
+std::set<std::string> values_in(const std::string& text) {
+  std::set<std::string> out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool starts = text[i] == 'v' && (i == 0 || !(std::isalnum(static_cast<unsigned char>(text[i - 1])) || text[i - 1] == '_'));
+    size_t end = i + 1;
+    while (starts && end < text.size() && std::isdigit(static_cast<unsigned char>(text[end]))) ++end;
+    const bool ends = end >= text.size() || !(std::isalnum(static_cast<unsigned char>(text[end])) || text[end] == '_');
+    if (starts && end > i + 1 && ends) out.insert(text.substr(i, end - i));
+  }
+  return out;
+}
+
+// `const float v3 = ...;`: type and name of what a statement defines.
+std::optional<EpilogueField> definition_in(const std::string& line) {
+  for (const std::string type : {"bool", "int", "long long", "float", "double", "Divisor"}) {
+    const std::string head = fmt::format("const {} v", type);
+    if (line.rfind(head, 0) != 0) continue;
+    const size_t name = head.size() - 1;
+    return EpilogueField{type, line.substr(name, line.find(' ', name) - name)};
+  }
+  return std::nullopt;
+}
+
+class EpilogueWriter {
+ public:
+  EpilogueWriter(const ir::Program& program, const ir::Kernel& kernel, const EpilogueRequest& request)
+      : program_(program), kernel_(kernel), request_(request), pseudo_(static_cast<int>(program.tensors.size())) {}
+
+  Result<EpilogueCode> write() {
+    const Anchor anchor{request_.equation, request_.contraction, pseudo_};
+    SOLSTICE_TRY(flat_, flatten(program_, kernel_, &anchor));
+    SOLSTICE_CHECK(unify());
+    Emitter emitter(program_, flat_.indices);
+    bind_variables(emitter);
+    const int depth = emitter.push();
+    emitter.set_hook([&](Emitter& e, const ExprRef& node) -> Result<std::optional<Value>> {
+      if (node->op == Op::kRead && node->id == pseudo_) return std::optional(e.variable(CType::kF32, "acc", depth));
+      return std::optional<Value>();
+    });
+    for (const FlatEquation& equation : flat_.equations) {
+      SOLSTICE_CHECK(store(emitter, equation));
+    }
+    out_.compute = emitter.take(depth);
+    split(emitter.take(0));
+    out_.reads = emitter.tensors_read();
+    for (const int id : out_.reads) out_.names.push_back(emitter.pointer_name(id));
+    return std::move(out_);
+  }
+
+ private:
+  const ir::Equation& anchor() const { return program_.equation(request_.equation); }
+
+  Error refuse(const FlatEquation& equation, const std::string& why) const {
+    return fail(Code::not_yet, fmt::format("`{}` {}; an epilogue works element by element", program_.tensor(equation.target).name, why));
+  }
+
+  // All equations over one set of indices: those of the anchor, in its order.
+  Status unify() {
+    for (const int id : anchor().free) {
+      const ir::Index& index = anchor().indices[static_cast<size_t>(id)];
+      canonical_.push_back(flat_.indices.add_index(index.name, index.extent));
+    }
+    for (FlatEquation& equation : flat_.equations) {
+      std::set<const ir::Expr*> reads;
+      bool reduces = false;
+      ir::walk(equation.rhs, [&](const ir::Expr& e) {
+        if (e.op == Op::kRead && e.id == pseudo_) reads.insert(&e);
+        reduces |= e.op == Op::kReduce || e.op == Op::kRank;
+      });
+      if (reduces) return refuse(equation, "reduces");
+      if (reads.size() != 1) return refuse(equation, reads.empty() ? "does not use the contraction" : "reads the contraction at two places");
+      SOLSTICE_TRY(const auto rename, renaming(equation, **reads.begin()));
+      equation.rhs = flat_.indices.substitute(equation.rhs, rename);
+      for (ExprRef& e : equation.lhs) e = flat_.indices.substitute(e, rename);
+      equation.free = canonical_;
+    }
+    return success();
+  }
+
+  Result<std::map<int, ExprRef>> renaming(const FlatEquation& equation, const ir::Expr& read) {
+    std::map<int, ExprRef> out;
+    for (size_t i = 0; i < canonical_.size(); ++i) {
+      const ir::Index& index = flat_.indices.index(canonical_[i]);
+      const ExprRef& at = read.args[i];
+      const bool constant = at->op == Op::kInt && at->integer == 0 && index.extent == 1;
+      if (constant) continue;
+      if (at->op != Op::kIndex || out.count(at->id) || flat_.indices.index(at->id).extent != index.extent) {
+        return refuse(equation, "reads the contraction at another element");
+      }
+      out[at->id] = flat_.indices.index_node(canonical_[i]);
+    }
+    for (const int id : equation.free) {
+      if (!out.count(id) && flat_.indices.index(id).extent != 1) return refuse(equation, "has an index that the contraction lacks");
+    }
+    return out;
+  }
+
+  int canonical_of(int anchor_index) const {
+    const auto& order = anchor().free;
+    return canonical_[static_cast<size_t>(std::find(order.begin(), order.end(), anchor_index) - order.begin())];
+  }
+
+  // A variable of fused digits is their value; else each digit is divided out.
+  void bind_variables(Emitter& emitter) {
+    for (const EpilogueVariable& variable : request_.variables) {
+      std::vector<int> digits;
+      int64_t extent = 1;
+      for (const int id : variable.indices) digits.push_back(canonical_of(id));
+      for (const int id : digits) extent *= flat_.indices.index(id).extent;
+      const std::vector<Loop> loops = fused_loops(program_, flat_, digits);
+      Value rest = emitter.variable(CType::kI32, variable.name, 0, {0, extent - 1});
+      for (size_t k = loops.size(); k-- > 0;) {
+        Value digit = rest;
+        if (k > 0) {
+          const int64_t by = loops[k].extent;
+          digit = emitter.define(CType::kI32, fmt::format("static_cast<int>(static_cast<unsigned>({}) % {}u)", rest.text, by), 0, {0, by - 1});
+          rest = emitter.define(CType::kI32, fmt::format("static_cast<int>(static_cast<unsigned>({}) / {}u)", rest.text, by), 0, {0, rest.range.hi / by});
+        }
+        emitter.bind(loops[k].stepping(), Binding{0, {{digit, 1}}});
+      }
+      fused_.push_back(loops.size() <= 1 ? (loops.empty() ? -1 : loops[0].stepping()) : -2);
+    }
+  }
+
+  Status store(Emitter& emitter, const FlatEquation& equation) {
+    EpilogueStore out;
+    out.tensor = equation.target;
+    SOLSTICE_TRY(const Value value, emitter.emit(equation.rhs));
+    out.value = value.text;
+    out.type = value.type;
+    set_strides(equation, out);
+    if (!out.strides) {
+      SOLSTICE_TRY(const Emitter::Place at, emitter.place(program_.tensor(equation.target), equation.lhs));
+      out.offset = at.offset.text;
+    }
+    out_.stores.push_back(std::move(out));
+    return success();
+  }
+
+  void set_strides(const FlatEquation& equation, EpilogueStore& out) const {
+    ir::Affine offset;
+    const ir::Tensor& target = program_.tensor(equation.target);
+    for (size_t d = 0; d < equation.lhs.size(); ++d) {
+      const auto form = linear_form(flat_.indices, equation.lhs[d]);
+      if (!form) return;
+      offset = add(offset, scale(*form, target.strides[d]));
+    }
+    std::vector<int64_t> strides;
+    for (const int step : fused_) {
+      if (step == -2) return;
+      strides.push_back(step < 0 ? 0 : offset.coefficient(step));
+    }
+    out.base = offset.offset;
+    out.strides = std::move(strides);
+  }
+
+  // Values that `compute` and the stores need from `load` become fields; their definitions turn into assignments.
+  void split(const std::string& load) {
+    std::set<std::string> wanted = values_in(out_.compute);
+    for (const EpilogueStore& s : out_.stores) {
+      wanted.merge(values_in(s.value));
+      wanted.merge(values_in(s.offset));
+    }
+    std::set<std::string> kept;
+    for (size_t at = 0; at < load.size();) {
+      const size_t end = load.find('\n', at);
+      const std::string line = load.substr(at, end - at);
+      out_.load += line + "\n";
+      at = end + 1;
+      const auto defined = definition_in(line);
+      if (!defined || !wanted.count(defined->name)) continue;
+      out_.fields.push_back(*defined);
+      out_.load += fmt::format("in.{0} = {0};\n", defined->name);
+      kept.insert(defined->name);
+    }
+    std::string head;
+    for (const EpilogueField& field : out_.fields) head += fmt::format("const {} {} = in.{};\n", field.type, field.name, field.name);
+    out_.compute = head + out_.compute;
+  }
+
+  const ir::Program& program_;
+  const ir::Kernel& kernel_;
+  const EpilogueRequest& request_;
+  int pseudo_;
+  FlatKernel flat_;
+  std::vector<int> canonical_;
+  std::vector<int> fused_;  // by variable: the index it steps; -1 none, -2 several
+  EpilogueCode out_;
+};
+
+}  // namespace
+
+Result<EpilogueCode> emit_epilogue(const ir::Program& program, const ir::Kernel& kernel, const EpilogueRequest& request) {
+  return EpilogueWriter(program, kernel, request).write();
+}
+
+}  // namespace solstice::codegen

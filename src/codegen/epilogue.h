@@ -1,0 +1,66 @@
+// The epilogue of a contraction: what a kernel's equations do with an accumulator, as C++ text for one output element.
+//
+// The caller names the contraction (a node of one equation, the anchor) and says which of its variables walk which of
+// the anchor's free indices. Everything that does not depend on the accumulator goes to `load`, to be run early (its
+// results are the fields of a struct `in`); the rest goes to `compute`. Both are straight-line statements over
+//   - the caller's variables (int), which lie inside the problem;
+//   - the pointers `names[i]` of type `const storage_type*` for reads[i];
+//   - `in.NAME` for every field: `load` assigns them, `compute` reads them;
+//   - `acc` (float), in `compute` only.
+// They need math/special.h and math/vector.h and `using namespace solstice; using namespace solstice::math;`.
+//
+// Every output of the kernel must be a function of the accumulator at the same element: an equation that reduces over
+// the contraction's result, or reads it elsewhere, is an error (not_yet), naming the equation.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "codegen/ctype.h"
+#include "ir/program.h"
+
+namespace solstice::codegen {
+
+// One int variable of the caller and the anchor's free indices that are its digits, outermost first: {"m", {b, t}}
+// means m = b * extent(t) + t. An index of extent 1 may be left out.
+struct EpilogueVariable {
+  std::string name;
+  std::vector<int> indices;
+};
+
+struct EpilogueRequest {
+  int equation = -1;                  // the anchor's id in the program
+  const ir::Expr* contraction = nullptr;
+  std::vector<EpilogueVariable> variables;
+};
+
+struct EpilogueField {
+  std::string type;  // "float"; "Divisor" for a divisor that was inverted ahead
+  std::string name;
+};
+
+struct EpilogueStore {
+  int tensor = -1;
+  std::string value;     // float (or wider) expression, ready after `compute`
+  CType type = CType::kF32;
+  // Element offset = base + sum of strides[i] * variables[i]; nothing where digits of one variable are not adjacent
+  // in this tensor: then, and only then, `offset` is the expression to use.
+  std::optional<std::vector<int64_t>> strides;
+  int64_t base = 0;
+  std::string offset;    // int or long long expression over the caller's variables, ready after `compute`
+};
+
+struct EpilogueCode {
+  std::vector<int> reads;
+  std::vector<std::string> names;     // of the pointers, beside `reads`
+  std::vector<EpilogueField> fields;
+  std::string load;
+  std::string compute;
+  std::vector<EpilogueStore> stores;
+};
+
+Result<EpilogueCode> emit_epilogue(const ir::Program& program, const ir::Kernel& kernel, const EpilogueRequest& request);
+
+}  // namespace solstice::codegen
