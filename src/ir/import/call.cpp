@@ -1,0 +1,228 @@
+#include "ir/import/call.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace solstice::ir::importer {
+
+namespace {
+
+std::string shape_text(const std::vector<int64_t>& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
+
+std::vector<int64_t> shape_of(const Value& value) {
+  std::vector<int64_t> out;
+  for (const Axis& axis : value.axes) out.push_back(axis.extent());
+  return out;
+}
+
+double special_number(const Json& json) {
+  const Json* special = json.find("float");
+  return special ? special->as_double() : json.as_double(std::numeric_limits<double>::quiet_NaN());
+}
+
+}  // namespace
+
+std::string Call::wish() const {
+  // "aten._native_batch_norm_legit_functional.default": the part between the dots, without leading underscores.
+  const size_t first = node_.op.find('.');
+  if (first == std::string::npos) return node_.op;
+  std::string name = node_.op.substr(first + 1, node_.op.find('.', first + 1) - first - 1);
+  name.erase(0, name.find_first_not_of('_'));
+  return name;
+}
+
+Error Call::bad_argument(const char* name, const char* wanted) const {
+  return fail(Code::bad_record, fmt::format("node `{}` ({}): argument `{}` should be {}, not {}", node_.id, node_.op,
+                                            name, wanted, node_.args.at(name).dump()));
+}
+
+Error Call::unsupported(const std::string& why) const {
+  return fail(Code::unsupported_operator, fmt::format("{}: {}", node_.op, why));
+}
+
+Result<Value> Call::value_of(const std::string& id) const {
+  const auto found = values_.find(id);
+  if (found != values_.end()) return found->second;
+  return fail(Code::bad_record, fmt::format("node `{}` ({}) reads `{}`, which is no tensor", node_.id, node_.op, id));
+}
+
+Result<Value> Call::tensor(const char* name) const {
+  const Json* id = node_.args.at(name).find("t");
+  if (!id) return bad_argument(name, "a tensor");
+  return value_of(id->as_string());
+}
+
+Result<std::optional<Value>> Call::maybe_tensor(const char* name) const {
+  if (is_none(name)) return std::optional<Value>();
+  SOLSTICE_TRY(Value value, tensor(name));
+  return std::optional<Value>(std::move(value));
+}
+
+Result<std::vector<Value>> Call::tensors(const char* name) const {
+  std::vector<Value> out;
+  if (!node_.args.at(name).is_array()) return bad_argument(name, "a list of tensors");
+  for (const Json& item : node_.args.at(name).items()) {
+    const Json* id = item.find("t");
+    if (!id) return bad_argument(name, "a list of tensors");
+    SOLSTICE_TRY(Value value, value_of(id->as_string()));
+    out.push_back(std::move(value));
+  }
+  return out;
+}
+
+Result<int64_t> Call::integer(const char* name) const {
+  const Json& value = node_.args.at(name);
+  if (!value.is_int() && !value.is_bool()) return bad_argument(name, "an integer");
+  return value.is_bool() ? static_cast<int64_t>(value.as_bool()) : value.as_int();
+}
+
+Result<double> Call::number(const char* name) const {
+  const Json& value = node_.args.at(name);
+  if (value.is_bool()) return value.as_bool() ? 1.0 : 0.0;
+  if (!value.is_number() && !value.find("float")) return bad_argument(name, "a number");
+  return special_number(value);
+}
+
+Result<bool> Call::flag(const char* name) const {
+  if (!node_.args.at(name).is_bool()) return bad_argument(name, "true or false");
+  return node_.args.at(name).as_bool();
+}
+
+Result<std::string> Call::text(const char* name) const {
+  if (!node_.args.at(name).is_string()) return bad_argument(name, "a string");
+  return node_.args.at(name).as_string();
+}
+
+Result<std::vector<int64_t>> Call::integers(const char* name, size_t count) const {
+  const Json& value = node_.args.at(name);
+  if (value.is_int()) return std::vector<int64_t>(std::max<size_t>(count, 1), value.as_int());
+  if (!value.is_array()) return bad_argument(name, "a list of integers");
+  std::vector<int64_t> out;
+  for (const Json& item : value.items()) {
+    if (!item.is_int()) return bad_argument(name, "a list of integers");
+    out.push_back(item.as_int());
+  }
+  if (out.size() == 1 && count > 1) out.assign(count, out[0]);
+  if (count != 0 && out.size() != count) return bad_argument(name, "one integer for each dimension");
+  return out;
+}
+
+Result<int> Call::axis(const char* name, int rank) const {
+  SOLSTICE_TRY(int64_t at, integer(name));
+  if (at < 0) at += std::max(rank, 1);
+  if (at < 0 || at >= std::max(rank, 1)) return bad_argument(name, "a dimension of the tensor");
+  return static_cast<int>(at);
+}
+
+Result<std::vector<int>> Call::axes(const char* name, int rank) const {
+  std::vector<int> out(static_cast<size_t>(rank));
+  std::iota(out.begin(), out.end(), 0);
+  if (is_none(name) || (node_.args.at(name).is_array() && node_.args.at(name).size() == 0)) return out;
+  SOLSTICE_TRY(std::vector<int64_t> given, integers(name));
+  out.clear();
+  for (const int64_t axis : given) {
+    const int64_t at = axis < 0 ? axis + rank : axis;
+    if (at < 0 || at >= std::max(rank, 1)) return bad_argument(name, "dimensions of the tensor");
+    if (rank > 0) out.push_back(static_cast<int>(at));
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+TermRef rounded_scalar(double value, DType dtype) {
+  return real(dtype == DType::kF64 ? value : static_cast<double>(static_cast<float>(value)));
+}
+
+Result<TermRef> Call::scalar(const char* name, DType dtype) const {
+  SOLSTICE_TRY(const double value, number(name));
+  if (node_.args.at(name).is_bool()) return literal(value != 0 ? "true" : "false");
+  if (node_.args.at(name).is_int()) return importer::integer(node_.args.at(name).as_int());
+  return rounded_scalar(value, dtype);
+}
+
+Result<DType> Call::out_dtype(size_t i) const {
+  if (i >= node_.outs.size() || !node_.outs[i] || !node_.outs[i]->is_tensor()) {
+    return unsupported(fmt::format("result {} is no tensor", i));
+  }
+  if (const auto dtype = storage_dtype(*node_.outs[i]->dtype)) return *dtype;
+  return unsupported("complex numbers have no equations");
+}
+
+const std::vector<int64_t>& Call::out_shape(size_t i) const {
+  static const std::vector<int64_t> none;
+  return i < node_.outs.size() && node_.outs[i] ? node_.outs[i]->shape : none;
+}
+
+bool Call::out_used(size_t i) const { return i < node_.outs.size() && node_.outs[i] && node_.outs[i]->used; }
+
+Status Call::yield(size_t i, Value value) {
+  if (i >= node_.outs.size() || !node_.outs[i]) {
+    return fail(Code::internal, fmt::format("the rule of {} gives result {}, which the graph lacks", node_.op, i));
+  }
+  if (shape_of(value) != node_.outs[i]->shape) {
+    return fail(Code::internal, fmt::format("the rule of {} gives shape {} for `{}`, PyTorch recorded {}", node_.op,
+                                            shape_text(shape_of(value)), node_.outs[i]->id,
+                                            shape_text(node_.outs[i]->shape)));
+  }
+  values_[node_.outs[i]->id] = std::move(value);
+  return success();
+}
+
+TermRef as_stored(const Call& call, const Value& value, TermRef term) {
+  if (!is_float(value.dtype) || !value.is_stored()) return term;
+  if (value.term->kind == TermKind::kRead) {
+    const DraftKind kind = call.draft().tensors[static_cast<size_t>(value.term->tensor)].kind;
+    if (kind == DraftKind::kInput || kind == DraftKind::kParam || kind == DraftKind::kBuffer) return term;
+  }
+  return apply(std::string(name_of(value.dtype)), {std::move(term)});
+}
+
+void hint(Call& call, const Axis& axis, const std::string& name) {
+  constexpr int kRoleWeight = 10;
+  if (axis.digits.size() == 1) call.dims().hint(axis.digits[0].dim, name, kRoleWeight);
+}
+
+Result<Broadcast> broadcast(Call& call, const std::vector<Value>& operands) {
+  int rank = 0;
+  for (const Value& operand : operands) rank = std::max(rank, operand.rank());
+  Broadcast out;
+  for (int axis = 0; axis < rank; ++axis) {
+    std::vector<const Axis*> aligned;
+    for (const Value& operand : operands) {
+      const int own = axis - (rank - operand.rank());
+      if (own < 0 || operand.extent(own) == 1) continue;
+      if (!aligned.empty() && aligned[0]->extent() != operand.extent(own)) {
+        return call.unsupported("operands of different shapes that do not broadcast");
+      }
+      aligned.push_back(&operand.axis(own));
+    }
+    out.axes.push_back(aligned.empty() ? Axis{} : call.loops().align(aligned));
+  }
+  for (const Value& operand : operands) {
+    std::vector<Index> at;
+    for (int own = 0; own < operand.rank(); ++own) {
+      const size_t axis = static_cast<size_t>(own + rank - operand.rank());
+      at.push_back(operand.extent(own) == 1 ? Index(0) : call.loops().flat(out.axes[axis]));
+    }
+    out.at.push_back(std::move(at));
+  }
+  return out;
+}
+
+Result<Value> pointwise(Call& call, const std::vector<Value>& operands, DType dtype, const PointFunction& f) {
+  SOLSTICE_TRY(const Broadcast shape, broadcast(call, operands));
+  std::vector<TermRef> terms;
+  bool stored = false;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    terms.push_back(read_at(operands[i], shape.at[i], call.loops()));
+    stored = stored || operands[i].is_stored();
+  }
+  if (!stored) return Value{shape.axes, f(terms), dtype};
+  return call.draft().define(call.wish(), shape.axes, f(terms), dtype);
+}
+
+}  // namespace solstice::ir::importer

@@ -1,0 +1,83 @@
+// Call: one node of the graph as a rule sees it. Arguments by schema name, already converted; results go back through
+// yield(). A rule that meets a variant it has no equations for returns unsupported(), and the node becomes opaque.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "ir/import/draft.h"
+#include "record/graph.h"
+
+namespace solstice::ir::importer {
+
+using Values = std::map<std::string, Value>;  // by graph id
+
+class Call {
+ public:
+  Call(const GraphNode& node, Draft& draft, Values& values) : node_(node), draft_(draft), values_(values) {}
+
+  const GraphNode& node() const { return node_; }
+  Draft& draft() { return draft_; }
+  const Draft& draft() const { return draft_; }
+  Loops& loops() { return draft_.loops(); }
+  Dims& dims() { return draft_.dims(); }
+  std::string wish() const;  // name for what this node yields: "relu", "conv2d"
+
+  bool is_none(const char* name) const { return node_.args.at(name).is_null(); }
+  Result<Value> tensor(const char* name) const;
+  Result<std::optional<Value>> maybe_tensor(const char* name) const;
+  Result<std::vector<Value>> tensors(const char* name) const;
+  Result<int64_t> integer(const char* name) const;
+  Result<double> number(const char* name) const;       // inf and nan included
+  Result<bool> flag(const char* name) const;
+  Result<std::string> text(const char* name) const;
+  // A list of `count` integers; one integer stands for all of them. count 0: any length.
+  Result<std::vector<int64_t>> integers(const char* name, size_t count = 0) const;
+  Result<int> axis(const char* name, int rank) const;  // negative counts from the end
+  Result<std::vector<int>> axes(const char* name, int rank) const;  // ascending; none or empty: all
+  // A Python scalar as it takes part in arithmetic of `dtype`: reals rounded as PyTorch does (f32 below f64).
+  Result<TermRef> scalar(const char* name, DType dtype) const;
+
+  Result<DType> out_dtype(size_t i = 0) const;
+  const std::vector<int64_t>& out_shape(size_t i = 0) const;
+  bool out_used(size_t i) const;
+  Status yield(Value value) { return yield(0, std::move(value)); }
+  Status yield(size_t i, Value value);  // checked against the recorded shape
+
+  Error unsupported(const std::string& why) const;
+
+ private:
+  Error bad_argument(const char* name, const char* wanted) const;
+  Result<Value> value_of(const std::string& id) const;
+
+  const GraphNode& node_;
+  Draft& draft_;
+  Values& values_;
+};
+
+// A real number as PyTorch's kernels take it where the result has `dtype`.
+TermRef rounded_scalar(double value, DType dtype);
+
+// The value's term with the rounding that PyTorch's storage implies, for use in comparisons, floor, arg-reductions:
+// an explicit cast unless the value is a tensor of the interface (which is stored already) or no float.
+TermRef as_stored(const Call& call, const Value& value, TermRef term);
+
+// y[i..] = f(operands[i..]) with broadcasting; a closed form if all operands are.
+using PointFunction = std::function<TermRef(const std::vector<TermRef>&)>;
+Result<Value> pointwise(Call& call, const std::vector<Value>& operands, DType dtype, const PointFunction& f);
+
+// A vote for the name of the axis's dim, where the axis is one dim.
+void hint(Call& call, const Axis& axis, const std::string& name);
+
+// Loops over the broadcast shape of the operands, and where each operand is read for them.
+struct Broadcast {
+  std::vector<Axis> axes;
+  std::vector<std::vector<Index>> at;  // one list an operand
+};
+Result<Broadcast> broadcast(Call& call, const std::vector<Value>& operands);
+
+}  // namespace solstice::ir::importer

@@ -1,0 +1,238 @@
+#include "ir/import/import.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/import/emit.h"
+#include "ir/import/interface.h"
+#include "ir/import/rules.h"
+
+namespace solstice::ir {
+
+namespace {
+
+using namespace importer;
+
+// "35_GroupNorm_.py" -> "groupnorm"
+std::string program_name(const Graph& graph) {
+  std::string name;
+  if (!graph.files.empty()) {
+    const std::string& file = graph.files[0];
+    const size_t begin = file.rfind('/') == std::string::npos ? 0 : file.rfind('/') + 1;
+    name = file.substr(begin, file.rfind('.') - begin);
+  }
+  name.erase(0, std::min(name.find_first_not_of("0123456789_"), name.size()));
+  for (char& c : name) {
+    const auto u = static_cast<unsigned char>(c);
+    c = std::isalnum(u) ? static_cast<char>(std::tolower(u)) : '_';
+  }
+  while (!name.empty() && name.back() == '_') name.pop_back();
+  return name.empty() ? "problem" : "p_" + name == "p_" ? "problem" : name;
+}
+
+class Importer {
+ public:
+  explicit Importer(const Graph& graph) : graph_(graph) {}
+
+  Result<ImportedProblem> run() {
+    SOLSTICE_TRY(interface_, declare_interface(graph_, draft_, values_));
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      draft_.node = static_cast<int>(i);
+      SOLSTICE_CHECK(import_node(graph_.nodes[i]));
+    }
+    SOLSTICE_CHECK(settle_outputs());
+    remove_dead(draft_);
+    out_.text = emit(draft_, graph_, program_name(graph_));
+    name_results();
+    return std::move(out_);
+  }
+
+ private:
+  ImportSource source_of(const GraphNode& node) const {
+    ImportSource out{node.module, "", 0};
+    if (node.src) {
+      out.file = graph_.files[static_cast<size_t>(node.src->file)];
+      out.line = node.src->line;
+    }
+    return out;
+  }
+
+  Error at(const GraphNode& node, Error error) const {
+    const ImportSource source = source_of(node);
+    if (error.file.empty()) {
+      error.file = source.file;
+      error.line = source.line;
+    }
+    error.context.push_back(fmt::format("while importing `{}` ({})", node.id, node.op));
+    return error;
+  }
+
+  Status import_node(const GraphNode& node) {
+    const size_t tensors = draft_.tensors.size();
+    const size_t items = draft_.items.size();
+    const Rule* rule = find_rule(node.op);
+    Call call(node, draft_, values_);
+    Status status = rule ? rule->apply(call) : Status(call.unsupported("no equations for this operator yet"));
+    if (status.ok()) return success();
+    if (status.error().code != Code::unsupported_operator) return at(node, std::move(status.error()));
+    draft_.tensors.resize(tensors);
+    draft_.items.resize(items);
+    const std::string why = status.error().message.substr(std::min(node.op.size() + 2, status.error().message.size()));
+    out_.unsupported.push_back({node.op, why, source_of(node)});
+    Status opaque = make_opaque(node);
+    if (!opaque.ok()) return at(node, std::move(opaque.error()));
+    return success();
+  }
+
+  // PyTorch runs the node. Tensors go by name, lists of numbers as text.
+  Status make_opaque(const GraphNode& node) {
+    DraftOpaque opaque;
+    opaque.op = node.op;
+    for (const auto& [name, value] : node.args.members()) SOLSTICE_CHECK(add_argument(opaque, name, value));
+    for (const auto& out : node.outs) {
+      if (!out) continue;
+      const auto dtype = out->is_tensor() ? storage_dtype(*out->dtype) : std::nullopt;
+      if (!dtype) {
+        return fail(Code::unsupported_operator,
+                    fmt::format("`{}` yields a value that is no real tensor; no program can hold it", node.op));
+      }
+      DraftTensor tensor;
+      tensor.kind = DraftKind::kTensor;
+      tensor.wish = Call(node, draft_, values_).wish();
+      tensor.dtype = *dtype;
+      values_[out->id] = draft_.interface_tensor(std::move(tensor), out->shape);
+      opaque.results.push_back(static_cast<int>(draft_.tensors.size()) - 1);
+    }
+    DraftItem item;
+    item.node = draft_.node;
+    item.opaque = static_cast<int>(draft_.opaques.size());
+    draft_.opaques.push_back(std::move(opaque));
+    draft_.items.push_back(std::move(item));
+    return success();
+  }
+
+  Status add_argument(DraftOpaque& opaque, const std::string& name, const Json& value) {
+    if (value.is_null()) return success();
+    if (const Json* id = value.find("t")) {
+      const auto found = values_.find(id->as_string());
+      if (found == values_.end()) return fail(Code::bad_record, fmt::format("`{}` is no tensor", id->as_string()));
+      const Value stored = draft_.stored(found->second, name);
+      opaque.arguments.push_back({name, stored.term->tensor, ""});
+      return success();
+    }
+    bool has_tensors = false;
+    for_each_tensor(value, [&](const std::string&) { has_tensors = true; });
+    if (has_tensors) {
+      for (size_t i = 0; i < value.size(); ++i) {
+        SOLSTICE_CHECK(add_argument(opaque, fmt::format("{}_{}", name, i), value.at(i)));
+      }
+      return success();
+    }
+    std::string text = value.dump();
+    if (value.is_string()) {
+      text = "\"" + value.as_string() + "\"";
+    } else if (!value.is_number() && !value.is_bool()) {
+      std::replace(text.begin(), text.end(), '"', '\'');
+      text = "\"" + text + "\"";
+    }
+    opaque.arguments.push_back({name, -1, text});
+    return success();
+  }
+
+  Status settle_outputs() {
+    int results = 0;
+    for (const GraphOutput& output : graph_.outputs) results += output.kind == GraphOutputKind::kUser ? 1 : 0;
+    int next = 0;
+    for (const GraphOutput& output : graph_.outputs) {
+      if (output.kind == GraphOutputKind::kUser) ++next;
+      const auto value = output.value ? values_.find(*output.value) : values_.end();
+      if (value == values_.end()) {
+        settled_.push_back(-1);
+      } else if (output.kind == GraphOutputKind::kUser) {
+        const std::string wish = results == 1 ? "y" : fmt::format("y{}", next);
+        settled_.push_back(settle_result(draft_, value->second, wish, DraftKind::kOutput));
+      } else {
+        settled_.push_back(settle_mutation(output, value->second));
+      }
+    }
+    return success();
+  }
+
+  int settle_mutation(const GraphOutput& output, const Value& value) {
+    for (const InterfaceTensor& entry : interface_) {
+      const bool is_target = output.kind == GraphOutputKind::kBufferMutation ? entry.input.fqn == output.target
+                                                                             : entry.input.graph_id == output.target;
+      if (!is_target || entry.tensor < 0) continue;
+      const std::string wish = draft_.tensors[static_cast<size_t>(entry.tensor)].wish + "_new";
+      const int tensor = settle_result(draft_, value, wish, DraftKind::kTensor);
+      draft_.tensors[static_cast<size_t>(tensor)].into = entry.tensor;
+      return tensor;
+    }
+    return -1;
+  }
+
+  std::string name(int tensor) const {
+    return tensor < 0 ? "" : draft_.tensors[static_cast<size_t>(tensor)].name;
+  }
+
+  void name_results() {
+    for (InterfaceTensor& entry : interface_) {
+      entry.input.tensor = name(entry.tensor);
+      out_.inputs.push_back(entry.input);
+    }
+    for (size_t i = 0; i < settled_.size(); ++i) {
+      const GraphOutput& output = graph_.outputs[i];
+      if (output.kind == GraphOutputKind::kUser) {
+        out_.outputs.push_back({name(settled_[i]), output.constant});
+        continue;
+      }
+      if (settled_[i] < 0) continue;
+      const int buffer = draft_.tensors[static_cast<size_t>(settled_[i])].into;
+      out_.mutations.push_back({name(settled_[i]), name(buffer), output.target});
+      if (output.kind == GraphOutputKind::kInputMutation) {
+        out_.unsupported.push_back({"user_input_mutation", "the module writes its input `" + output.target + "`", {}});
+      }
+    }
+    add_notes();
+    for (const DraftItem& item : draft_.items) {
+      if (item.node < 0) continue;
+      const GraphNode& node = graph_.nodes[static_cast<size_t>(item.node)];
+      if (item.opaque < 0) out_.origins.push_back({name(item.equation.tensor), node.id, node.op, source_of(node)});
+    }
+  }
+
+  void add_notes() {
+    for (const GraphInput& input : graph_.inputs) {
+      if (!input.used) out_.notes.push_back({fmt::format("`{}` is never read", input.fqn.empty() ? input.id : input.fqn), {}});
+      if (input.data.find("missing")) {
+        out_.notes.push_back({fmt::format("the contents of `{}` are unknown: {}", input.fqn,
+                                          input.data.at("missing").as_string()), {}});
+      }
+    }
+    for (const GraphNode& node : graph_.nodes) {
+      if (node.rng) out_.notes.push_back({fmt::format("{} draws random numbers", node.op), source_of(node)});
+    }
+  }
+
+  const Graph& graph_;
+  Draft draft_;
+  Values values_;
+  std::vector<InterfaceTensor> interface_;
+  std::vector<int> settled_;  // tensor of each graph output, -1: none
+  ImportedProblem out_;
+};
+
+}  // namespace
+
+Result<ImportedProblem> import_graph(const Graph& graph) { return Importer(graph).run(); }
+
+std::vector<OperatorInfo> list_operators() {
+  std::vector<OperatorInfo> out;
+  for (const RuleGroup* group : all_rule_groups()) {
+    for (const Rule& rule : group->rules) out.push_back({group->name, rule.op});
+  }
+  return out;
+}
+
+}  // namespace solstice::ir

@@ -1,0 +1,318 @@
+#include "ir/import/print.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace solstice::ir::importer {
+
+std::vector<Size> final_shape(const DraftTensor& tensor) {
+  if (!tensor.is_merged) return tensor.shape;
+  std::vector<Size> out;
+  for (const auto& group : tensor.merged) {
+    Size extent(1);
+    for (const int dim : group) extent = extent * tensor.shape[static_cast<size_t>(dim)];
+    out.push_back(extent);
+  }
+  return out;
+}
+
+std::vector<Index> final_indices(const DraftTensor& tensor, const std::vector<Index>& indices) {
+  if (!tensor.is_merged) return indices;
+  std::vector<Index> out;
+  for (const auto& group : tensor.merged) {
+    Index at(0);
+    for (const int dim : group) {
+      at = scale(at, tensor.shape[static_cast<size_t>(dim)]) + indices[static_cast<size_t>(dim)];
+    }
+    out.push_back(at);
+  }
+  return out;
+}
+
+namespace {
+
+std::string product_text(const std::vector<DimId>& product, int64_t coefficient, const Names& names) {
+  std::vector<std::string> factors;
+  if (coefficient != 1) factors.push_back(std::to_string(coefficient));
+  const auto known = product.size() > 1 ? names.products.find(product) : names.products.end();
+  if (known != names.products.end()) {
+    factors.push_back(known->second);
+  } else {
+    for (const DimId id : product) factors.push_back(names.dims.at(id));
+  }
+  return fmt::format("{}", fmt::join(factors, "*"));
+}
+
+}  // namespace
+
+std::string size_text(const Size& given, const Names& names, const Dims& dims) {
+  const Size size = given.canonical(dims);
+  std::string out;
+  int64_t constant = 0;
+  for (const auto& [product, coefficient] : size.terms()) {
+    if (product.empty()) {
+      constant = coefficient;
+    } else if (coefficient < 0) {
+      out += "-" + product_text(product, -coefficient, names);
+    } else {
+      const std::string text = product_text(product, coefficient, names);
+      out = out.empty() || out[0] == '-' ? text + out : out + "+" + text;
+    }
+  }
+  if (constant != 0 || out.empty()) out += fmt::format(fmt::runtime(out.empty() ? "{}" : "{:+}"), constant);
+  return out;
+}
+
+std::string shape_text(const DraftTensor& tensor, const Names& names, const Dims& dims) {
+  std::vector<std::string> extents;
+  for (const Size& size : final_shape(tensor)) extents.push_back(size_text(size, names, dims));
+  return fmt::format("[{}]", fmt::join(extents, ", "));
+}
+
+namespace {
+
+enum Precedence { kOr = 1, kAnd, kNot, kCompare, kSum, kProduct, kUnary, kPower, kAtom };
+
+int precedence_of(const std::string& op) {
+  if (op == "or") return kOr;
+  if (op == "and") return kAnd;
+  if (op == "+" || op == "-") return kSum;
+  if (op == "*" || op == "/" || op == "//" || op == "%") return kProduct;
+  if (op == "**") return kPower;
+  return kCompare;
+}
+
+struct Text {
+  std::string text;
+  int precedence = kAtom;
+};
+
+std::string at_least(const Text& part, int precedence) {
+  return part.precedence >= precedence ? part.text : "(" + part.text + ")";
+}
+
+// Extents of the dimensions that each loop fills alone in some read.
+void collect_bare(const Draft& draft, const TermRef& term, std::map<int, std::set<int64_t>>& out) {
+  for (const TermRef& arg : term->args) collect_bare(draft, arg, out);
+  std::vector<Index> indices = term->indices;
+  if (term->kind == TermKind::kRead) {
+    const DraftTensor& tensor = draft.tensors[static_cast<size_t>(term->tensor)];
+    const std::vector<Size> shape = final_shape(tensor);
+    indices = final_indices(tensor, indices);
+    for (size_t i = 0; i < indices.size(); ++i) {
+      if (const Loop* bare = indices[i].bare()) out[bare->id].insert(shape[i].value());
+    }
+  }
+  for (const Index& index : indices) {
+    for (const IndexTerm& part : index.terms) {
+      if (part.atom->kind == AtomKind::kRead) collect_bare(draft, part.atom->read, out);
+    }
+  }
+}
+
+class EquationPrinter {
+ public:
+  EquationPrinter(const Draft& draft, const Names& names) : draft_(draft), names_(names) {}
+
+  std::string print(const DraftEquation& equation) {
+    collect_bare(draft_, equation.rhs, bare_);
+    const DraftTensor& target = tensor(equation.tensor);
+    const std::vector<Index> lhs = final_indices(target, equation.lhs);
+    std::map<int, Loop> left;
+    for (const Index& index : lhs) collect_in_order(index, left);
+    for (const Loop& loop : left_order_) name_loop(loop, {});
+    std::string out = fmt::format("{}[{}] = {}", target.name, indices(lhs), term(equation.rhs).text);
+    const std::vector<std::string> ranges = ranges_of(target, lhs);
+    return ranges.empty() ? out : fmt::format("{} for {}", out, fmt::join(ranges, ", "));
+  }
+
+ private:
+  const DraftTensor& tensor(int id) const { return draft_.tensors[static_cast<size_t>(id)]; }
+
+  void collect_in_order(const Index& index, std::map<int, Loop>& seen) {
+    std::map<int, Loop> own;
+    for (const IndexTerm& part : index.terms) {
+      if (part.atom->kind == AtomKind::kLoop && seen.emplace(part.atom->loop.id, part.atom->loop).second) {
+        left_order_.push_back(part.atom->loop);
+      }
+    }
+  }
+
+  // Explicit ranges for the left indices that neither a read nor the declared target fixes.
+  std::vector<std::string> ranges_of(const DraftTensor& target, const std::vector<Index>& lhs) {
+    const std::vector<Size> shape = final_shape(target);
+    std::vector<std::string> out;
+    for (const Loop& loop : left_order_) {
+      auto extents = bare_.count(loop.id) ? bare_[loop.id] : std::set<int64_t>{};
+      if (extents.empty() && target.kind != DraftKind::kLocal) {
+        for (size_t i = 0; i < lhs.size(); ++i) {
+          const Loop* bare = lhs[i].bare();
+          if (bare && bare->id == loop.id) extents.insert(shape[i].value());
+        }
+      }
+      if (extents != std::set<int64_t>{loop.extent}) out.push_back(range(loop));
+    }
+    return out;
+  }
+
+  std::string range(const Loop& loop) {
+    return fmt::format("{}<{}", loop_names_.at(loop.id), size(draft_.dims().size(loop.dim)));
+  }
+
+  std::string size(const Size& s) const { return size_text(s, names_, draft_.dims()); }
+
+  // `inside`: names that this loop may not take because they occur in its scope.
+  void name_loop(const Loop& loop, const std::set<std::string>& inside) {
+    std::vector<std::string> wishes;
+    if (!loop.hint.empty()) wishes.push_back(loop.hint);
+    const DimId dim = draft_.dims().find(loop.dim);
+    const auto usual = names_.indices.find(dim);
+    if (usual != names_.indices.end()) wishes.insert(wishes.end(), usual->second.begin(), usual->second.end());
+    for (const char* letter : {"i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t", "u", "v"}) {
+      wishes.push_back(letter);
+    }
+    for (int n = 1;; ++n) {
+      for (const std::string& wish : wishes) {
+        const std::string name = n == 1 ? wish : wish + std::to_string(n);
+        const bool free = !names_.taken.count(name) && !inside.count(name) && !used_.count(name);
+        if (!free) continue;
+        loop_names_[loop.id] = name;
+        used_.insert(name);
+        return;
+      }
+    }
+  }
+
+  std::string indices(const std::vector<Index>& list) {
+    std::vector<std::string> out;
+    for (const Index& index : list) out.push_back(this->index(index).text);
+    return fmt::format("{}", fmt::join(out, ","));
+  }
+
+  Text index(const Index& index) {
+    const Size offset = index.offset.canonical(draft_.dims());
+    std::vector<Text> parts;
+    if (!offset.is_constant()) parts.push_back({size(offset), kSum});
+    for (const IndexTerm& term : index.terms) parts.push_back(index_term(term));
+    Text out;
+    for (const Text& part : parts) {
+      const bool first = out.text.empty();
+      out.text += (first || part.text[0] == '-' ? "" : "+") + part.text;
+      out.precedence = first ? part.precedence : static_cast<int>(kSum);
+    }
+    if (!offset.is_constant()) return out;
+    if (offset.value() == 0 && !parts.empty()) return out;
+    if (parts.empty()) return {std::to_string(offset.value()), offset.value() < 0 ? kUnary : kAtom};
+    return {fmt::format("{}{:+}", out.text, offset.value()), kSum};
+  }
+
+  Text index_term(const IndexTerm& term) {
+    const Text atom = index_atom(*term.atom);
+    const Size coefficient = term.coefficient.canonical(draft_.dims());
+    if (coefficient.is_one()) return atom;
+    if (coefficient.is_constant() && coefficient.value() == -1) return {"-" + at_least(atom, kUnary), kUnary};
+    std::string factor = size(coefficient);
+    if (coefficient.terms().size() > 1) factor = "(" + factor + ")";
+    return {fmt::format("{}*{}", factor, at_least(atom, kUnary)), kProduct};
+  }
+
+  Text index_atom(const Atom& atom) {
+    if (atom.kind == AtomKind::kLoop) return {loop_names_.at(atom.loop.id), kAtom};
+    if (atom.kind == AtomKind::kRead) return term(atom.read);
+    const Size divisor = atom.divisor.canonical(draft_.dims());
+    std::string by = size(divisor);
+    const auto& terms = divisor.terms();
+    if (terms.size() > 1 || terms.begin()->first.size() > 1) by = "(" + by + ")";
+    return {fmt::format("{}{}{}", at_least(index(atom.inner), kUnary), atom.kind == AtomKind::kDiv ? "//" : "%", by),
+            kProduct};
+  }
+
+  Text term(const TermRef& t) {
+    switch (t->kind) {
+      case TermKind::kLiteral: return {t->text, kAtom};
+      case TermKind::kIndex: return index(t->indices[0]);
+      case TermKind::kRead: return read(*t);
+      case TermKind::kApply: return apply(*t);
+      case TermKind::kBinary: return binary(*t);
+      case TermKind::kPrefix: {
+        const int precedence = t->text == "-" ? kUnary : kNot;
+        return {t->text + at_least(term(t->args[0]), precedence == kUnary ? kPower : kNot), precedence};
+      }
+      case TermKind::kReduce: return reduction(*t);
+    }
+    return {};
+  }
+
+  Text read(const Term& t) {
+    std::string inner = indices(final_indices(tensor(t.tensor), t.indices));
+    if (t.has_else()) inner += " else " + term(t.args[0]).text;
+    return {fmt::format("{}[{}]", tensor(t.tensor).name, inner), kAtom};
+  }
+
+  Text apply(const Term& t) {
+    std::vector<std::string> args;
+    for (const TermRef& arg : t.args) args.push_back(term(arg).text);
+    return {fmt::format("{}({})", t.text, fmt::join(args, ", ")), kAtom};
+  }
+
+  Text binary(const Term& t) {
+    const int own = precedence_of(t.text);
+    const bool commutes = t.text == "+" || t.text == "*" || t.text == "and" || t.text == "or";
+    int left = own;
+    int right = commutes ? own : own + 1;
+    if (t.text == "**") left = kAtom, right = kUnary;
+    if (own == kCompare) left = right = kSum;
+    // a + (b - c) keeps its brackets: the order of rounding is the program's.
+    if (commutes && t.args[1]->kind == TermKind::kBinary && t.args[1]->text != t.text) right = own + 1;
+    const std::string a = at_least(term(t.args[0]), left);
+    const std::string b = at_least(term(t.args[1]), right);
+    return {t.text == "**" ? a + "**" + b : fmt::format("{} {} {}", a, t.text, b), own};
+  }
+
+  Text reduction(const Term& t) {
+    // Names under this reducer that its binders may not hide.
+    std::map<int, Loop> inside;
+    for (const TermRef& arg : t.args) collect_loops(arg, inside);
+    std::set<std::string> occupied;
+    for (const auto& [id, loop] : inside) {
+      if (loop_names_.count(id)) occupied.insert(loop_names_.at(id));
+    }
+    const std::set<std::string> outer = used_;
+    // A left index that does not occur inside may be shadowed; names of enclosing reducers may not.
+    for (const Loop& loop : left_order_) {
+      if (!occupied.count(loop_names_.at(loop.id))) used_.erase(loop_names_.at(loop.id));
+    }
+    used_.insert(binder_names_.begin(), binder_names_.end());
+    std::vector<std::string> binders;
+    const std::set<std::string> enclosing = binder_names_;
+    for (const Loop& binder : t.binders) {
+      name_loop(binder, occupied);
+      binder_names_.insert(loop_names_.at(binder.id));
+      const auto bare = bare_.find(binder.id);
+      const bool known = bare != bare_.end() && bare->second == std::set<int64_t>{binder.extent};
+      binders.push_back(known ? loop_names_.at(binder.id) : range(binder));
+    }
+    const std::string where = t.args.size() > 1 ? " where " + term(t.args[1]).text : "";
+    Text out{fmt::format("{}[{}{}]({})", t.text, fmt::join(binders, ","), where, term(t.args[0]).text), kAtom};
+    used_ = outer;
+    binder_names_ = enclosing;
+    return out;
+  }
+
+  const Draft& draft_;
+  const Names& names_;
+  std::vector<Loop> left_order_;
+  std::map<int, std::string> loop_names_;
+  std::map<int, std::set<int64_t>> bare_;
+  std::set<std::string> used_;          // by the left side and enclosing reducers
+  std::set<std::string> binder_names_;  // of enclosing reducers
+};
+
+}  // namespace
+
+std::string equation_text(const Draft& draft, const DraftEquation& equation, const Names& names) {
+  return EquationPrinter(draft, names).print(equation);
+}
+
+}  // namespace solstice::ir::importer

@@ -1,0 +1,41 @@
+// The table of operators: ATen name with overload -> the rule that writes its equations. One file of rules/ holds one
+// group; `solstice list operators` prints the table.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "ir/import/call.h"
+
+namespace solstice::ir::importer {
+
+struct Rule {
+  const char* op;              // "aten.linear.default"
+  Status (*apply)(Call& call);
+};
+
+struct RuleGroup {
+  const char* name;            // "contraction"
+  std::vector<Rule> rules;
+};
+
+const std::vector<const RuleGroup*>& all_rule_groups();
+const Rule* find_rule(std::string_view op);  // null: no equations
+
+extern const RuleGroup kAttentionRules;
+extern const RuleGroup kBinaryRules;
+extern const RuleGroup kContractionRules;
+extern const RuleGroup kConvRules;
+extern const RuleGroup kCreationRules;
+extern const RuleGroup kLossRules;
+extern const RuleGroup kMoveRules;
+extern const RuleGroup kNormRules;
+extern const RuleGroup kRecurrentRules;
+extern const RuleGroup kReduceRules;
+extern const RuleGroup kScanRules;
+extern const RuleGroup kSoftmaxRules;
+extern const RuleGroup kUnaryRules;
+extern const RuleGroup kViewRules;
+extern const RuleGroup kWindowRules;
+
+}  // namespace solstice::ir::importer

@@ -1,0 +1,239 @@
+// Elementwise operators of two or three tensors, or a tensor and a Python scalar.
+#include "ir/import/rules.h"
+
+namespace solstice::ir::importer {
+namespace {
+
+// The operand `name`: a tensor's value, or a scalar as a closed form of rank 0.
+Result<Value> operand(Call& call, const char* name, DType dtype) {
+  if (call.node().args.at(name).find("t")) return call.tensor(name);
+  SOLSTICE_TRY(TermRef value, call.scalar(name, dtype));
+  return Value{{}, std::move(value), dtype};
+}
+
+Status combine(Call& call, const char* a_name, const char* b_name,
+               const std::function<TermRef(const TermRef&, const TermRef&)>& f) {
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  SOLSTICE_TRY(const Value a, operand(call, a_name, dtype));
+  SOLSTICE_TRY(const Value b, operand(call, b_name, dtype));
+  SOLSTICE_TRY(Value y, pointwise(call, {a, b}, dtype, [&](const auto& t) { return f(t[0], t[1]); }));
+  return call.yield(std::move(y));
+}
+
+template <char Op>
+Status arithmetic(Call& call) {
+  return combine(call, "self", "other",
+                 [](const TermRef& a, const TermRef& b) { return binary(std::string(1, Op), a, b); });
+}
+
+// self + alpha*other, self - alpha*other
+template <char Op>
+Status with_alpha(Call& call) {
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  SOLSTICE_TRY(const TermRef alpha, call.scalar("alpha", dtype));
+  SOLSTICE_TRY(const double factor, call.number("alpha"));
+  return combine(call, "self", "other", [&](const TermRef& a, const TermRef& b) {
+    return binary(std::string(1, Op), a, factor == 1 ? b : alpha * b);
+  });
+}
+
+// other - alpha*self
+Status rsub(Call& call) {
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  SOLSTICE_TRY(const TermRef alpha, call.scalar("alpha", dtype));
+  SOLSTICE_TRY(const double factor, call.number("alpha"));
+  return combine(call, "self", "other", [&](const TermRef& a, const TermRef& b) {
+    return b - (factor == 1 ? a : alpha * a);
+  });
+}
+
+// rounding_mode "floor" and "trunc" jump, so the quotient is rounded as PyTorch stores its operands.
+Status div_mode(Call& call) {
+  if (call.is_none("rounding_mode")) return arithmetic<'/'>(call);
+  SOLSTICE_TRY(const std::string mode, call.text("rounding_mode"));
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  SOLSTICE_TRY(const Value a, operand(call, "self", dtype));
+  SOLSTICE_TRY(const Value b, operand(call, "other", dtype));
+  SOLSTICE_TRY(Value y, pointwise(call, {a, b}, dtype, [&](const auto& t) {
+                 const TermRef quotient = apply(mode, {as_stored(call, a, t[0]) / as_stored(call, b, t[1])});
+                 return is_float(dtype) ? quotient : apply(std::string(name_of(dtype)), {quotient});
+               }));
+  return call.yield(std::move(y));
+}
+
+template <const char* Op>
+Status compare(Call& call) {
+  SOLSTICE_TRY(const Value a, call.tensor("self"));
+  SOLSTICE_TRY(const Value b, operand(call, "other", a.dtype));
+  SOLSTICE_TRY(Value y, pointwise(call, {a, b}, DType::kBool, [&](const auto& t) {
+                 return binary(Op, as_stored(call, a, t[0]), b.is_stored() ? as_stored(call, b, t[1]) : t[1]);
+               }));
+  return call.yield(std::move(y));
+}
+constexpr char kEq[] = "==", kNe[] = "!=", kLt[] = "<", kLe[] = "<=", kGt[] = ">", kGe[] = ">=";
+
+template <const char* F>
+Status extremum(Call& call) {
+  return combine(call, "self", "other", [](const TermRef& a, const TermRef& b) { return apply(F, {a, b}); });
+}
+constexpr char kMin[] = "min", kMax[] = "max";
+
+template <const char* Op>
+Status logical(Call& call) {
+  SOLSTICE_TRY(const Value a, call.tensor("self"));
+  SOLSTICE_TRY(const Value b, operand(call, "other", a.dtype));
+  if (a.dtype != DType::kBool || b.dtype != DType::kBool) return call.unsupported("only bool operands have equations");
+  SOLSTICE_TRY(Value y, pointwise(call, {a, b}, DType::kBool, [](const auto& t) { return binary(Op, t[0], t[1]); }));
+  return call.yield(std::move(y));
+}
+constexpr char kAnd[] = "and", kOr[] = "or";
+
+// x**0 is 1 for every x; 1/2 is a square root, as in PyTorch's kernels (so (-inf)**0.5 is NaN).
+TermRef power(const TermRef& base, double exponent, const TermRef& text) {
+  if (exponent == 0) return integer(1);
+  if (exponent == 1) return base;
+  if (exponent == 0.5) return apply("sqrt", {base});
+  if (exponent == -0.5) return apply("rsqrt", {base});
+  if (exponent == -1) return integer(1) / base;
+  return binary("**", base, text);
+}
+
+Status pow_scalar(Call& call) {
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  SOLSTICE_TRY(const double exponent, call.number("exponent"));
+  const TermRef text = rounded_scalar(exponent, dtype);
+  return combine(call, "self", "exponent", [&](const TermRef& a, const TermRef&) { return power(a, exponent, text); });
+}
+
+Status pow_tensor(Call& call) {
+  return combine(call, "self", "exponent", [](const TermRef& a, const TermRef& b) { return binary("**", a, b); });
+}
+
+Status masked_fill(Call& call) {
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  SOLSTICE_TRY(const Value x, call.tensor("self"));
+  SOLSTICE_TRY(const Value mask, call.tensor("mask"));
+  SOLSTICE_TRY(const Value fill, operand(call, "value", dtype));
+  SOLSTICE_TRY(Value y, pointwise(call, {x, mask, fill}, dtype,
+                                  [](const auto& t) { return select(t[1], t[2], t[0]); }));
+  return call.yield(std::move(y));
+}
+
+Status where(Call& call) {
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  SOLSTICE_TRY(const Value condition, call.tensor("condition"));
+  SOLSTICE_TRY(const Value a, operand(call, "self", dtype));
+  SOLSTICE_TRY(const Value b, operand(call, "other", dtype));
+  SOLSTICE_TRY(Value y, pointwise(call, {condition, a, b}, dtype,
+                                  [](const auto& t) { return select(t[0], t[1], t[2]); }));
+  return call.yield(std::move(y));
+}
+
+Status clamp_tensor(Call& call) {
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  SOLSTICE_TRY(const Value x, call.tensor("self"));
+  SOLSTICE_TRY(const std::optional<Value> low, call.maybe_tensor("min"));
+  SOLSTICE_TRY(const std::optional<Value> high, call.maybe_tensor("max"));
+  std::vector<Value> operands{x};
+  if (low) operands.push_back(*low);
+  if (high) operands.push_back(*high);
+  SOLSTICE_TRY(Value y, pointwise(call, operands, dtype, [&](const auto& t) {
+                 const TermRef lifted = low ? apply("max", {t[0], t[1]}) : t[0];
+                 return high ? apply("min", {lifted, t.back()}) : lifted;
+               }));
+  return call.yield(std::move(y));
+}
+
+// self + value * a * b, self + value * a / b
+template <char Op>
+Status fused_product(Call& call) {
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  SOLSTICE_TRY(const Value x, call.tensor("self"));
+  SOLSTICE_TRY(const Value a, call.tensor("tensor1"));
+  SOLSTICE_TRY(const Value b, call.tensor("tensor2"));
+  SOLSTICE_TRY(const TermRef factor, call.scalar("value", dtype));
+  SOLSTICE_TRY(Value y, pointwise(call, {x, a, b}, dtype, [&](const auto& t) {
+                 return t[0] + binary(std::string(1, Op), factor * t[1], t[2]);
+               }));
+  return call.yield(std::move(y));
+}
+
+Status lerp(Call& call) {
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  SOLSTICE_TRY(const Value a, call.tensor("self"));
+  SOLSTICE_TRY(const Value b, call.tensor("end"));
+  SOLSTICE_TRY(const Value weight, operand(call, "weight", dtype));
+  SOLSTICE_TRY(Value y, pointwise(call, {a, b, weight}, dtype,
+                                  [](const auto& t) { return t[0] + t[2] * (t[1] - t[0]); }));
+  return call.yield(std::move(y));
+}
+
+// One slope for all, or one for each channel (axis 1).
+Status prelu(Call& call) {
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  SOLSTICE_TRY(const Value x, call.tensor("self"));
+  SOLSTICE_TRY(Value slope, call.tensor("weight"));
+  if (slope.rank() == 1 && slope.extent(0) == 1) slope = {{}, read_at(slope, {Index(0)}, call.loops()), slope.dtype};
+  for (int i = 2; slope.rank() >= 1 && i < x.rank(); ++i) slope.axes.push_back({});
+  SOLSTICE_TRY(Value y, pointwise(call, {x, slope}, dtype, [](const auto& t) { return apply("leaky_relu", {t[0], t[1]}); }));
+  return call.yield(std::move(y));
+}
+
+}  // namespace
+
+const RuleGroup kBinaryRules = {
+    "binary",
+    {
+        {"aten.add.Tensor", with_alpha<'+'>},
+        {"aten.add.Scalar", with_alpha<'+'>},
+        {"aten.sub.Tensor", with_alpha<'-'>},
+        {"aten.sub.Scalar", with_alpha<'-'>},
+        {"aten.rsub.Tensor", rsub},
+        {"aten.rsub.Scalar", rsub},
+        {"aten.mul.Tensor", arithmetic<'*'>},
+        {"aten.mul.Scalar", arithmetic<'*'>},
+        {"aten.multiply.Tensor", arithmetic<'*'>},
+        {"aten.div.Tensor", arithmetic<'/'>},
+        {"aten.div.Scalar", arithmetic<'/'>},
+        {"aten.true_divide.Tensor", arithmetic<'/'>},
+        {"aten.div.Tensor_mode", div_mode},
+        {"aten.div.Scalar_mode", div_mode},
+        {"aten.pow.Tensor_Scalar", pow_scalar},
+        {"aten.pow.Tensor_Tensor", pow_tensor},
+        {"aten.pow.Scalar", pow_tensor},
+        {"aten.eq.Scalar", compare<kEq>},
+        {"aten.eq.Tensor", compare<kEq>},
+        {"aten.ne.Scalar", compare<kNe>},
+        {"aten.ne.Tensor", compare<kNe>},
+        {"aten.lt.Scalar", compare<kLt>},
+        {"aten.lt.Tensor", compare<kLt>},
+        {"aten.le.Scalar", compare<kLe>},
+        {"aten.le.Tensor", compare<kLe>},
+        {"aten.gt.Scalar", compare<kGt>},
+        {"aten.gt.Tensor", compare<kGt>},
+        {"aten.ge.Scalar", compare<kGe>},
+        {"aten.ge.Tensor", compare<kGe>},
+        {"aten.min.other", extremum<kMin>},
+        {"aten.minimum.default", extremum<kMin>},
+        {"aten.max.other", extremum<kMax>},
+        {"aten.maximum.default", extremum<kMax>},
+        {"aten.logical_and.default", logical<kAnd>},
+        {"aten.logical_or.default", logical<kOr>},
+        {"aten.bitwise_and.Tensor", logical<kAnd>},
+        {"aten.bitwise_or.Tensor", logical<kOr>},
+        {"aten.masked_fill.Scalar", masked_fill},
+        {"aten.masked_fill.Tensor", masked_fill},
+        {"aten.where.self", where},
+        {"aten.where.ScalarOther", where},
+        {"aten.where.ScalarSelf", where},
+        {"aten.where.Scalar", where},
+        {"aten.clamp.Tensor", clamp_tensor},
+        {"aten.addcmul.default", fused_product<'*'>},
+        {"aten.addcdiv.default", fused_product<'/'>},
+        {"aten.lerp.Scalar", lerp},
+        {"aten.lerp.Tensor", lerp},
+        {"aten.prelu.default", prelu},
+    },
+};
+
+}  // namespace solstice::ir::importer

@@ -1,0 +1,221 @@
+// Sums of products: linear, matrix products, einsum. Every axis of an operand has a letter; letters that the result
+// lacks are summed.
+#include <map>
+
+#include "ir/import/rules.h"
+
+namespace solstice::ir::importer {
+namespace {
+
+struct Operand {
+  Value value;
+  std::string letters;  // one an axis
+};
+
+struct Contraction {
+  std::map<char, Axis> axes;  // loops of each letter
+  TermRef sum;
+
+  std::vector<Axis> axes_of(const std::string& letters) const {
+    std::vector<Axis> out;
+    for (const char letter : letters) out.push_back(axes.at(letter));
+    return out;
+  }
+};
+
+Result<Contraction> contract(Call& call, const std::vector<Operand>& operands, const std::string& result) {
+  Contraction out;
+  std::map<char, std::vector<const Axis*>> uses;
+  std::string order;
+  for (const Operand& operand : operands) {
+    if (operand.letters.size() != operand.value.axes.size()) {
+      return call.unsupported("an operand has more axes than the product names");
+    }
+    for (size_t i = 0; i < operand.letters.size(); ++i) {
+      const char letter = operand.letters[i];
+      if (!uses.count(letter)) order += letter;
+      auto& axes = uses[letter];
+      const Axis& axis = operand.value.axes[i];
+      if (axis.extent() == 1) continue;
+      if (!axes.empty() && axes[0]->extent() != axis.extent()) return call.unsupported("extents of a letter differ");
+      axes.push_back(&axis);
+    }
+  }
+  std::vector<Loop> summed;
+  for (const char letter : order) {
+    out.axes[letter] = uses[letter].empty() ? Axis{} : call.loops().align(uses[letter]);
+    if (result.find(letter) != std::string::npos) continue;
+    summed.insert(summed.end(), out.axes[letter].digits.begin(), out.axes[letter].digits.end());
+  }
+  TermRef product;
+  for (const Operand& operand : operands) {
+    std::vector<Index> at;
+    for (size_t i = 0; i < operand.letters.size(); ++i) {
+      at.push_back(operand.value.extent(static_cast<int>(i)) == 1 ? Index(0)
+                                                                  : call.loops().flat(out.axes[operand.letters[i]]));
+    }
+    const TermRef factor = read_at(operand.value, at, call.loops());
+    product = product ? product * factor : factor;
+  }
+  out.sum = summed.empty() ? product : reduce("sum", summed, product);
+  return out;
+}
+
+Status yield_product(Call& call, const Contraction& product, const std::string& result, const TermRef& rhs) {
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  return call.yield(call.draft().define(call.wish(), product.axes_of(result), rhs, dtype));
+}
+
+// y[.., n] = sum[k](x[.., k] * w[n, k]) + b[n]
+Status linear(Call& call) {
+  SOLSTICE_TRY(const Value x, call.tensor("input"));
+  SOLSTICE_TRY(const Value w, call.tensor("weight"));
+  SOLSTICE_TRY(const std::optional<Value> bias, call.maybe_tensor("bias"));
+  if (x.rank() < 1 || w.rank() != 2) return call.unsupported("a weight that is no matrix");
+  std::string rows;
+  for (int i = 0; i + 1 < x.rank(); ++i) rows += static_cast<char>('A' + i);
+  if (x.rank() == 2) hint(call, x.axis(0), "M");
+  hint(call, x.axis(x.rank() - 1), "K");
+  hint(call, w.axis(0), "N");
+  hint(call, w.axis(1), "K");
+  SOLSTICE_TRY(const Contraction product, contract(call, {{x, rows + "k"}, {w, "nk"}}, rows + "n"));
+  TermRef rhs = product.sum;
+  if (bias) {
+    const Axis& n = product.axes.at('n');
+    if (bias->rank() == 1) call.loops().align({&bias->axis(0), &n});
+    rhs = rhs + read_at(*bias, {call.loops().flat(n)}, call.loops());
+  }
+  return yield_product(call, product, rows + "n", rhs);
+}
+
+// torch.matmul: vectors, matrices, and leading axes that broadcast.
+Status matmul_of(Call& call, const char* a_name, const char* b_name) {
+  SOLSTICE_TRY(const Value a, call.tensor(a_name));
+  SOLSTICE_TRY(const Value b, call.tensor(b_name));
+  if (a.rank() < 1 || b.rank() < 1) return call.unsupported("a factor without axes");
+  const int a_batch = std::max(a.rank() - 2, 0);
+  const int b_batch = std::max(b.rank() - 2, 0);
+  const int batch = std::max(a_batch, b_batch);
+  std::string letters;
+  for (int i = 0; i < batch; ++i) letters += static_cast<char>('A' + i);
+  const std::string a_own = a.rank() == 1 ? "k" : "mk";
+  const std::string b_own = b.rank() == 1 ? "k" : "kn";
+  const std::string result = letters + (a.rank() == 1 ? "" : "m") + (b.rank() == 1 ? "" : "n");
+  hint(call, a.axis(a.rank() - 1), "K");
+  if (a.rank() >= 2) hint(call, a.axis(a.rank() - 2), "M");
+  if (b.rank() >= 2) hint(call, b.axis(b.rank() - 1), "N");
+  if (batch == 1) hint(call, a_batch == 1 ? a.axis(0) : b.axis(0), "B");
+  SOLSTICE_TRY(const Contraction product,
+               contract(call,
+                        {{a, letters.substr(static_cast<size_t>(batch - a_batch)) + a_own},
+                         {b, letters.substr(static_cast<size_t>(batch - b_batch)) + b_own}},
+                        result));
+  return yield_product(call, product, result, product.sum);
+}
+Status matmul(Call& call) { return matmul_of(call, "self", "other"); }
+Status mm(Call& call) { return matmul_of(call, "self", "mat2"); }
+Status mv(Call& call) { return matmul_of(call, "self", "vec"); }
+Status dot(Call& call) { return matmul_of(call, "self", "tensor"); }
+
+// beta * self + alpha * (a @ b)
+Status add_product(Call& call, const char* a_name, const char* b_name, const std::string& a_letters,
+                   const std::string& b_letters, const std::string& result) {
+  SOLSTICE_TRY(const Value c, call.tensor("self"));
+  SOLSTICE_TRY(const Value a, call.tensor(a_name));
+  SOLSTICE_TRY(const Value b, call.tensor(b_name));
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  SOLSTICE_TRY(const double alpha, call.number("alpha"));
+  SOLSTICE_TRY(const double beta, call.number("beta"));
+  SOLSTICE_TRY(const Contraction product, contract(call, {{a, a_letters}, {b, b_letters}}, result));
+  TermRef rhs = alpha == 1 ? product.sum : rounded_scalar(alpha, dtype) * product.sum;
+  if (beta != 0) {
+    std::vector<Index> at;
+    for (int i = 0; i < c.rank(); ++i) {
+      const Axis& axis = product.axes.at(result[result.size() - static_cast<size_t>(c.rank() - i)]);
+      if (c.extent(i) != 1) call.loops().align({&c.axis(i), &axis});
+      at.push_back(c.extent(i) == 1 ? Index(0) : call.loops().flat(axis));
+    }
+    const TermRef added = read_at(c, at, call.loops());
+    rhs = (beta == 1 ? added : rounded_scalar(beta, dtype) * added) + rhs;
+  }
+  return yield_product(call, product, result, rhs);
+}
+Status addmm(Call& call) { return add_product(call, "mat1", "mat2", "mk", "kn", "mn"); }
+Status addmv(Call& call) { return add_product(call, "mat", "vec", "mk", "k", "m"); }
+Status baddbmm(Call& call) { return add_product(call, "batch1", "batch2", "bmk", "bkn", "bmn"); }
+
+struct Subscripts {
+  std::vector<std::string> operands;
+  std::string result;
+};
+
+Subscripts parse_subscripts(std::string text) {
+  std::erase(text, ' ');
+  Subscripts out;
+  const size_t arrow = text.find("->");
+  std::string left = text.substr(0, arrow);
+  for (size_t begin = 0; begin <= left.size();) {
+    const size_t end = std::min(left.find(',', begin), left.size());
+    out.operands.push_back(left.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  if (arrow != std::string::npos) {
+    out.result = text.substr(arrow + 2);
+    return out;
+  }
+  std::erase(left, ',');
+  for (char letter = 'A'; letter <= 'z'; ++letter) {  // letters that occur once, in alphabetical order
+    if (left.find(letter) != std::string::npos && left.find(letter) == left.rfind(letter)) out.result += letter;
+  }
+  return out;
+}
+
+Status einsum(Call& call) {
+  SOLSTICE_TRY(const std::string equation, call.text("equation"));
+  SOLSTICE_TRY(const std::vector<Value> values, call.tensors("tensors"));
+  if (equation.find('.') != std::string::npos) return call.unsupported("an ellipsis in the subscripts");
+  const Subscripts subscripts = parse_subscripts(equation);
+  if (subscripts.operands.size() != values.size()) return call.unsupported("subscripts do not match the operands");
+  std::vector<Operand> operands;
+  for (size_t i = 0; i < values.size(); ++i) operands.push_back({values[i], subscripts.operands[i]});
+  SOLSTICE_TRY(const Contraction product, contract(call, operands, subscripts.result));
+  return yield_product(call, product, subscripts.result, product.sum);
+}
+
+// y[.., o] = sum[i,j](x1[.., i] * w[o,i,j] * x2[.., j]) + b[o]
+Status bilinear(Call& call) {
+  SOLSTICE_TRY(const Value x1, call.tensor("input1"));
+  SOLSTICE_TRY(const Value x2, call.tensor("input2"));
+  SOLSTICE_TRY(const Value w, call.tensor("weight"));
+  SOLSTICE_TRY(const std::optional<Value> bias, call.maybe_tensor("bias"));
+  std::string rows;
+  for (int i = 0; i + 1 < x1.rank(); ++i) rows += static_cast<char>('A' + i);
+  SOLSTICE_TRY(const Contraction product, contract(call, {{x1, rows + "i"}, {w, "oij"}, {x2, rows + "j"}}, rows + "o"));
+  TermRef rhs = product.sum;
+  if (bias) {
+    call.loops().align({&bias->axis(0), &product.axes.at('o')});
+    rhs = rhs + read_at(*bias, {call.loops().flat(product.axes.at('o'))}, call.loops());
+  }
+  return yield_product(call, product, rows + "o", rhs);
+}
+
+}  // namespace
+
+const RuleGroup kContractionRules = {
+    "contraction",
+    {
+        {"aten.linear.default", linear},
+        {"aten.matmul.default", matmul},
+        {"aten.mm.default", mm},
+        {"aten.bmm.default", mm},
+        {"aten.mv.default", mv},
+        {"aten.dot.default", dot},
+        {"aten.addmm.default", addmm},
+        {"aten.addmv.default", addmv},
+        {"aten.baddbmm.default", baddbmm},
+        {"aten.einsum.default", einsum},
+        {"aten.bilinear.default", bilinear},
+    },
+};
+
+}  // namespace solstice::ir::importer

@@ -1,0 +1,98 @@
+// Tensors made from nothing: closed forms, folded into whatever reads them.
+#include "ir/import/rules.h"
+
+namespace solstice::ir::importer {
+namespace {
+
+Status constant(Call& call, const TermRef& value) {
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  std::vector<Axis> axes;
+  for (const int64_t extent : call.out_shape()) axes.push_back(call.loops().fresh_axis(extent));
+  return call.yield({std::move(axes), value, dtype});
+}
+
+// The same, over the axes of `self`, so that dims are shared.
+Status constant_like(Call& call, const TermRef& value) {
+  SOLSTICE_TRY(const Value like, call.tensor("self"));
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  std::vector<Axis> axes;
+  for (const Axis& axis : like.axes) axes.push_back(call.loops().align(axis));
+  return call.yield({std::move(axes), value, dtype});
+}
+
+TermRef whole_number(Call& call, int64_t value) {
+  const auto dtype = call.out_dtype();
+  if (dtype.ok() && *dtype == DType::kBool) return literal(value != 0 ? "true" : "false");
+  return integer(value);
+}
+
+Status zeros(Call& call) { return constant(call, whole_number(call, 0)); }
+Status ones(Call& call) { return constant(call, whole_number(call, 1)); }
+Status zeros_like(Call& call) { return constant_like(call, whole_number(call, 0)); }
+Status ones_like(Call& call) { return constant_like(call, whole_number(call, 1)); }
+
+Status full(Call& call) {
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  SOLSTICE_TRY(const TermRef value, call.scalar("fill_value", dtype));
+  return constant(call, value);
+}
+
+Status full_like(Call& call) {
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  SOLSTICE_TRY(const TermRef value, call.scalar("fill_value", dtype));
+  return constant_like(call, value);
+}
+
+Status fill(Call& call) {
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  SOLSTICE_TRY(const TermRef value, call.scalar("value", dtype));
+  return constant_like(call, value);
+}
+
+Status scalar_tensor(Call& call) {
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  SOLSTICE_TRY(const TermRef value, call.scalar("s", dtype));
+  return constant(call, value);
+}
+
+// start + step * i
+Status arange(Call& call) {
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  const auto given = [&](const char* name) { return call.node().args.find(name) && !call.is_none(name); };
+  TermRef start = integer(0), step = integer(1);
+  if (given("start")) {
+    SOLSTICE_TRY(start, call.scalar("start", dtype));
+  }
+  if (given("step")) {
+    SOLSTICE_TRY(step, call.scalar("step", dtype));
+  }
+  const Axis axis = call.out_shape().empty() ? Axis{} : call.loops().fresh_axis(call.out_shape()[0]);
+  TermRef value = index_value(call.loops().flat(axis));
+  if (!(step->kind == TermKind::kLiteral && step->text == "1")) value = step * value;
+  if (!(start->kind == TermKind::kLiteral && start->text == "0")) value = start + value;
+  return call.yield({{axis}, value, dtype});
+}
+
+}  // namespace
+
+const RuleGroup kCreationRules = {
+    "creation",
+    {
+        {"aten.zeros.default", zeros},
+        {"aten.ones.default", ones},
+        {"aten.full.default", full},
+        {"aten.new_zeros.default", zeros},
+        {"aten.new_ones.default", ones},
+        {"aten.new_full.default", full},
+        {"aten.zeros_like.default", zeros_like},
+        {"aten.ones_like.default", ones_like},
+        {"aten.full_like.default", full_like},
+        {"aten.fill.Scalar", fill},
+        {"aten.scalar_tensor.default", scalar_tensor},
+        {"aten.arange.default", arange},
+        {"aten.arange.start", arange},
+        {"aten.arange.start_step", arange},
+    },
+};
+
+}  // namespace solstice::ir::importer

@@ -1,0 +1,126 @@
+#include "ir/import/term.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace solstice::ir::importer {
+
+namespace {
+
+TermRef make(Term term) { return std::make_shared<const Term>(std::move(term)); }
+
+}  // namespace
+
+TermRef literal(std::string text) {
+  Term out;
+  out.text = std::move(text);
+  return make(std::move(out));
+}
+
+TermRef integer(int64_t value) { return value < 0 ? negate(integer(-value)) : literal(std::to_string(value)); }
+
+TermRef real(double value) {
+  if (std::isnan(value)) return binary("-", literal("inf"), literal("inf"));
+  if (std::signbit(value) && value != 0) return negate(real(-value));
+  if (std::isinf(value)) return literal("inf");
+  if (value == std::floor(value) && value < 1e15) return integer(static_cast<int64_t>(value));
+  return literal(fmt::format("{}", value));
+}
+
+TermRef index_value(Index index) {
+  Term out;
+  out.kind = TermKind::kIndex;
+  out.indices.push_back(std::move(index));
+  return make(std::move(out));
+}
+
+TermRef size_value(const Size& size) { return index_value(Index(size)); }
+
+TermRef read(int tensor, std::vector<Index> at, TermRef otherwise) {
+  Term out;
+  out.kind = TermKind::kRead;
+  out.tensor = tensor;
+  out.indices = std::move(at);
+  if (otherwise) out.args.push_back(std::move(otherwise));
+  return make(std::move(out));
+}
+
+TermRef apply(std::string function, std::vector<TermRef> args) {
+  Term out;
+  out.kind = TermKind::kApply;
+  out.text = std::move(function);
+  out.args = std::move(args);
+  return make(std::move(out));
+}
+
+TermRef binary(std::string op, TermRef a, TermRef b) {
+  Term out;
+  out.kind = TermKind::kBinary;
+  out.text = std::move(op);
+  out.args = {std::move(a), std::move(b)};
+  return make(std::move(out));
+}
+
+TermRef negate(TermRef a) {
+  Term out;
+  out.kind = TermKind::kPrefix;
+  out.text = "-";
+  out.args = {std::move(a)};
+  return make(std::move(out));
+}
+
+TermRef logical_not(TermRef a) {
+  Term out;
+  out.kind = TermKind::kPrefix;
+  out.text = "not ";
+  out.args = {std::move(a)};
+  return make(std::move(out));
+}
+
+TermRef reduce(std::string reducer, std::vector<Loop> binders, TermRef body, TermRef where) {
+  // An index of extent 1 stands in no read (it is written 0), so only the others are bound.
+  std::erase_if(binders, [](const Loop& loop) { return loop.extent == 1; });
+  if (binders.empty() && !where) {
+    if (reducer == "var" || reducer == "argmax" || reducer == "argmin") return integer(0);
+    return body;
+  }
+  Term out;
+  out.kind = TermKind::kReduce;
+  out.text = std::move(reducer);
+  out.binders = std::move(binders);
+  out.args.push_back(std::move(body));
+  if (where) out.args.push_back(std::move(where));
+  return make(std::move(out));
+}
+
+TermRef select(TermRef condition, TermRef yes, TermRef no) {
+  return apply("select", {std::move(condition), std::move(yes), std::move(no)});
+}
+
+TermRef operator+(const TermRef& a, const TermRef& b) { return binary("+", a, b); }
+TermRef operator-(const TermRef& a, const TermRef& b) { return binary("-", a, b); }
+TermRef operator*(const TermRef& a, const TermRef& b) { return binary("*", a, b); }
+TermRef operator/(const TermRef& a, const TermRef& b) { return binary("/", a, b); }
+
+TermRef substitute(const TermRef& term, const Substitution& by, const Dims& dims) {
+  if (by.empty() || (term->indices.empty() && term->args.empty())) return term;
+  Term out = *term;
+  for (Index& index : out.indices) index = substitute(index, by, dims);
+  for (TermRef& arg : out.args) arg = substitute(arg, by, dims);
+  return make(std::move(out));
+}
+
+void collect_loops(const TermRef& term, std::map<int, Loop>& out) {
+  for (const Loop& binder : term->binders) out.emplace(binder.id, binder);
+  for (const Index& index : term->indices) collect_loops(index, out);
+  for (const TermRef& arg : term->args) collect_loops(arg, out);
+}
+
+bool has_read(const TermRef& term) {
+  if (term->kind == TermKind::kRead) return true;
+  return std::any_of(term->args.begin(), term->args.end(), [](const TermRef& arg) { return has_read(arg); });
+}
+
+}  // namespace solstice::ir::importer

@@ -1,0 +1,58 @@
+// Term: the right side of an equation being built. Rules compose terms with the builders below; print.h writes them.
+// Terms are immutable and shared.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/import/index.h"
+
+namespace solstice::ir::importer {
+
+enum class TermKind {
+  kLiteral,  // text
+  kIndex,    // indices[0] used as a value
+  kRead,     // tensor[indices], else args[0] if there is one
+  kApply,    // text(args)
+  kBinary,   // args[0] text args[1]
+  kPrefix,   // text args[0]: "-", "not"
+  kReduce,   // text[binders where args[1]](args[0])
+};
+
+struct Term {
+  TermKind kind = TermKind::kLiteral;
+  std::string text;
+  int tensor = -1;
+  std::vector<Index> indices;
+  std::vector<Loop> binders;
+  std::vector<TermRef> args;
+
+  bool has_else() const { return kind == TermKind::kRead && !args.empty(); }
+};
+
+TermRef literal(std::string text);
+TermRef integer(int64_t value);
+TermRef real(double value);            // shortest text that reads back to the same double; inf; whole numbers as such
+TermRef index_value(Index index);
+TermRef size_value(const Size& size);
+TermRef read(int tensor, std::vector<Index> at, TermRef otherwise = nullptr);
+TermRef apply(std::string function, std::vector<TermRef> args);
+TermRef binary(std::string op, TermRef a, TermRef b);
+TermRef negate(TermRef a);
+TermRef logical_not(TermRef a);
+TermRef reduce(std::string reducer, std::vector<Loop> binders, TermRef body, TermRef where = nullptr);
+TermRef select(TermRef condition, TermRef yes, TermRef no);
+
+TermRef operator+(const TermRef& a, const TermRef& b);
+TermRef operator-(const TermRef& a, const TermRef& b);
+TermRef operator*(const TermRef& a, const TermRef& b);
+TermRef operator/(const TermRef& a, const TermRef& b);
+
+TermRef substitute(const TermRef& term, const Substitution& by, const Dims& dims);
+void collect_loops(const TermRef& term, std::map<int, Loop>& out);  // binders included
+bool has_read(const TermRef& term);
+
+}  // namespace solstice::ir::importer
