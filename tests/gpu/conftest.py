@@ -1,0 +1,38 @@
+"""GPU tests skip aloud where there is no GPU, no compiler for it, or no built runtime library."""
+
+import pathlib
+import shutil
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def gpu():
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("no usable GPU: the GPU tests did not run")
+    return torch.device("cuda", torch.cuda.current_device())
+
+
+@pytest.fixture(scope="session")
+def nvcc():
+    found = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
+    if found is None:
+        pytest.skip("no nvcc: tests that need a kernel of their own did not run")
+    return found
+
+
+@pytest.fixture(scope="session")
+def rt_library():
+    import os
+
+    explicit = os.environ.get("SOLSTICE_RT_LIBRARY")
+    found = [pathlib.Path(explicit)] if explicit else sorted(ROOT.glob("lib/libsolstice_rt.so")) + sorted(
+        ROOT.glob("build/lib/libsolstice_rt.so"))
+    if not found:
+        pytest.skip("libsolstice_rt.so is not built: the drop-in tests did not run (SOLSTICE_RT_LIBRARY names it)")
+    return found[0]

@@ -1,0 +1,292 @@
+"""Drop-ins on a real GPU: a hand-made plan with one kernel, y = max(x * w[0], 0)."""
+
+import copy
+import hashlib
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import warnings
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+SHAPE = (512, 1024)
+SOURCE = f"""
+import torch
+class Model(torch.nn.Module):
+    def __init__(self, scale):
+        super().__init__()
+        self.w = torch.nn.Parameter(torch.tensor([scale]))
+    def forward(self, x):
+        return torch.relu(x * self.w)
+def get_inputs(): return [torch.randn{SHAPE}]
+def get_init_inputs(): return [2.0]
+"""
+KERNEL = """
+extern "C" __global__ void scaled_relu(const float* x, const float* w, float* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = fmaxf(x[i] * w[0], 0.f);
+}
+"""
+COUNT = SHAPE[0] * SHAPE[1]
+
+
+def buffer(name, kind, shape, **more):
+    count = 1
+    for n in shape:
+        count *= n
+    strides = [shape[1], 1] if len(shape) == 2 else [1]
+    return {"name": name, "kind": kind, "dtype": "f32", "shape": list(shape), "strides": strides, "bytes": 4 * count,
+            "alignment": 16, **more}
+
+
+def pointer(name):
+    return {"kind": "pointer", "buffer": name}
+
+
+def make_plan(target, frozen):
+    """Frozen: the weight is copied into the workspace once; the kernel reads it there."""
+    weight = "packed" if frozen else "w"
+    launch = {"name": "main", "kind": "launch", "module": "k", "entry": "scaled_relu", "grid": [-(-COUNT // 256), 1, 1],
+              "block": [256, 1, 1],
+              "arguments": [pointer("x"), pointer(weight), pointer("y"), {"kind": "i32", "integer": COUNT}]}
+    pack = {"name": "pack", "kind": "copy", "phase": "prepare", "buffer": "packed", "from": "w", "bytes": 4}
+    buffers = [buffer("x", "input", SHAPE), buffer("w", "param", (1,), path="w"), buffer("y", "output", SHAPE)]
+    if frozen:
+        buffers.append(buffer("packed", "workspace", (1,), persistent=True))
+    return {"schema": "solstice.plan/1", "program": "scaled_relu", "target": target, "buffers": buffers,
+            "modules": [{"name": "k", "cubin": "k.cubin", "hash": "?"}], "steps": [*([pack] if frozen else []), launch]}
+
+
+def write_plan(folder, plan, library):
+    """The content hash is the library's own: it names the one it wants."""
+    import ctypes
+
+    path = folder / "plan.json"
+    path.write_text(json.dumps(plan))
+    rt, handle, message = ctypes.CDLL(str(library)), ctypes.c_void_p(), ctypes.create_string_buffer(1024)
+    rt.solstice_rt_load(str(path).encode(), ctypes.byref(handle), message, ctypes.c_size_t(1024))
+    plan["modules"][0]["hash"] = re.search(r"has hash ([0-9a-f]+)", message.value.decode()).group(1)
+    path.write_text(json.dumps(plan))
+
+
+@pytest.fixture(scope="module")
+def cubin(nvcc, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("kernel")
+    (folder / "k.cu").write_text(KERNEL)
+    major, minor = torch.cuda.get_device_capability()
+    subprocess.run([nvcc, "-cubin", f"-arch=sm_{major}{minor}", "-o", str(folder / "k.cubin"), str(folder / "k.cu")],
+                   check=True)
+    return folder / "k.cubin"
+
+
+@pytest.fixture(params=["live", "frozen"])
+def folder(request, tmp_path, cubin, rt_library):
+    """An outcome folder as `solstice optimize` writes it."""
+    from solstice import dropin
+
+    package = pathlib.Path(dropin.__file__).parent
+    shutil.copy(cubin, tmp_path / "k.cubin")
+    shutil.copy(rt_library, tmp_path / "libsolstice_rt.so")
+    major, minor = torch.cuda.get_device_capability()
+    write_plan(tmp_path, make_plan(f"sm_{major}{minor}", request.param == "frozen"), rt_library)
+    (tmp_path / "original.py").write_text(SOURCE)
+    (tmp_path / "dropin.json").write_text(json.dumps({
+        "schema": "solstice.dropin/1", "plan": "plan.json", "library": "libsolstice_rt.so", "weights": request.param,
+        "source": {"file": "original.py", "class": "Model", "sha256": hashlib.sha256(SOURCE.encode()).hexdigest()},
+        "arguments": [{"buffer": "x", "dtype": "f32", "shape": list(SHAPE), "stride": [SHAPE[1], 1]}],
+        "results": [{"buffer": "y"}], "training": {"": True},
+        "flags": {"matmul_tf32": torch.backends.cuda.matmul.allow_tf32,
+                  "cudnn_tf32": torch.backends.cudnn.allow_tf32, "deterministic": False}}))
+    text = (package.parent / "templates" / "model_new.py.in").read_text()
+    for key, value in {"@CLASS@": "Model", "@VERSION@": "test", "@FOLDER@": json.dumps(str(tmp_path))}.items():
+        text = text.replace(key, value)
+    (tmp_path / "model_new.py").write_text(text)
+    shutil.copytree(package, tmp_path / "solstice_dropin", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path
+
+
+@pytest.fixture
+def pair(folder):
+    """The original and the drop-in, on the GPU, with a fresh input."""
+    scope = {"__name__": "model_new", "__file__": str(folder / "model_new.py")}
+    exec(compile((folder / "model_new.py").read_text(), scope["__file__"], "exec"), scope)
+    with torch.no_grad():
+        yield scope["Model"](2.0).cuda(), scope["ModelNew"](2.0).cuda(), torch.randn(SHAPE, device="cuda")
+
+
+def same(new, original, x):
+    torch.testing.assert_close(new(x), original(x), rtol=0, atol=0)
+
+
+def fast(new, original, x):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        same(new, original, x)
+
+
+def test_matches_the_original(pair):
+    original, new, _ = pair
+    for _ in range(5):
+        fast(new, original, torch.randn(SHAPE, device="cuda"))
+    assert new.solstice_fallbacks() == []
+
+
+def test_goes_back_to_the_original(pair):
+    original, new, x = pair
+    fast(new, original, x)
+    with torch.enable_grad(), pytest.warns(UserWarning, match="gradients"):
+        new(x).sum().backward()
+    assert new.w.grad is not None
+    with torch.autocast("cuda", dtype=torch.bfloat16), pytest.warns(UserWarning, match="autocast"):
+        same(new, original, x)
+    with pytest.warns(UserWarning, match="recorded was"):
+        same(new, original, x[:100])
+    with pytest.warns(UserWarning, match="stride"):
+        same(new, original, torch.randn(SHAPE[1], SHAPE[0], device="cuda").t())
+    with pytest.warns(UserWarning, match="aligned"):
+        same(new, original, torch.randn(COUNT + 1, device="cuda")[1:].view(SHAPE))
+    torch.backends.cuda.matmul.allow_tf32 = not torch.backends.cuda.matmul.allow_tf32
+    try:
+        with pytest.warns(UserWarning, match="TF32"):
+            same(new, original, x)
+    finally:
+        torch.backends.cuda.matmul.allow_tf32 = not torch.backends.cuda.matmul.allow_tf32
+    fast(new, original, x)
+
+
+def test_to_another_device_and_back(pair):
+    original, new, x = pair
+    fast(new, original, x)
+    new.cpu()
+    with pytest.warns(UserWarning, match="no argument is on a GPU"):
+        same(new, original.cpu(), x.cpu())
+    fast(new.cuda(), original.cuda(), x)
+
+
+def test_deepcopy_and_changed_weights(pair):
+    original, new, x = pair
+    fast(new, original, x)
+    clone, reference = copy.deepcopy(new), copy.deepcopy(original)
+    clone.w.fill_(5.0), reference.w.fill_(5.0)
+    fast(clone, reference, x)
+    fast(new, original, x)
+    new.load_state_dict(reference.state_dict())
+    fast(new, reference, x)
+    new.w = torch.nn.Parameter(torch.tensor([-3.0], device="cuda"))
+    reference.w.fill_(-3.0)
+    fast(new, reference, x)
+
+
+def test_second_stream(pair):
+    original, new, x = pair
+    expected = original(x)
+    torch.cuda.synchronize()
+    streams = [torch.cuda.Stream() for _ in range(3)]
+    results = []
+    for round in range(20):
+        stream = streams[round % 3]
+        with torch.cuda.stream(stream):
+            results.append(new(x))
+    torch.cuda.synchronize()
+    assert all(torch.equal(r, expected) for r in results) and new.solstice_fallbacks() == []
+
+
+def test_thread(pair):
+    import threading
+
+    original, new, x = pair
+    expected, results = original(x), []
+
+    def work():
+        with torch.no_grad():
+            results.extend(new(x) for _ in range(50))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    torch.cuda.synchronize()
+    assert len(results) == 200 and all(torch.equal(r, expected) for r in results)
+
+
+def test_graph_capture(pair):
+    original, new, x = pair
+    static = x.clone()
+    new(static)  # outside: what is prepared once may not be captured
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        y = new(static)
+    assert new.solstice_fallbacks() == []
+    for _ in range(3):
+        static.copy_(torch.randn(SHAPE, device="cuda"))
+        graph.replay()
+        assert torch.equal(y, original(static))
+        fast(new, original, torch.randn(SHAPE, device="cuda"))
+
+
+def test_graph_capture_without_a_call_before(pair):
+    original, new, x = pair
+    graph = torch.cuda.CUDAGraph()
+    torch.cuda.synchronize()
+    with pytest.warns(UserWarning, match="before capturing"), torch.cuda.graph(graph):
+        y = new(x)
+    graph.replay()
+    assert torch.equal(y, original(x))
+
+
+def test_overhead(pair, capsys):
+    """At most 8 us a call beyond the kernels; more than twice that here means a mistake, not a slow host."""
+    from solstice.oracle.timing import host_overhead
+
+    original, new, x = pair
+
+    class Empty(torch.nn.Module):
+        def forward(self, x):
+            return x
+
+    times = {"drop-in": new, "original": original, "an empty module": Empty()}
+    measured = {name: min(host_overhead(lambda m=m: m(x), 200) for _ in range(20)) * 1e6 for name, m in times.items()}
+    runtime = new.__dict__["_solstice_runtime"]
+    plan = next(iter(runtime._slots._by_stream.values())).plan
+    launch = min(host_overhead(plan.launch, 200) for _ in range(20)) * 1e6
+    with capsys.disabled():
+        shown = ", ".join(f"{name} {us:.2f} us" for name, us in measured.items())
+        print(f"\nhost time of a call: {shown}; launch alone {launch:.2f} us; "
+              f"beyond the launch {measured['drop-in'] - launch:.2f} us")
+    assert measured["drop-in"] - launch < 16
+
+
+def test_judged_by_the_oracle(folder):
+    """KernelBench's check, the headline timing and the memory, through the session that the worker runs."""
+    from solstice.handler import collect_requests
+    from solstice.loading import load_file
+    from solstice.oracle.session import Session
+
+    (folder / "model.py").write_text(SOURCE)
+    session = Session(torch.device("cuda", 0), load_file(str(folder / "model.py")))
+    ask = collect_requests(session)
+    path = str(folder / "model_new.py")
+    verdict = ask["check_dropin"](path=path)
+    assert verdict["passed"] and verdict["fallbacks"] == []
+    ask["prepare_inputs"](set="a", seed=1)
+    timed = ask["time_dropin"](path=path, set="a", reps=10, warmups=3, blocks=4)
+    assert timed["fallbacks"] == [] and len(timed["seconds"][0]) == 40
+    assert timed["interval"][0] <= timed["speedup"] <= timed["interval"][1]
+    for options in ({}, {"path": path}):
+        memory = ask["memory"](set="a", **options)
+        assert memory["peak_bytes"] - memory["resident_bytes"] >= 4 * COUNT
+
+
+def test_runs_without_the_package(folder):
+    script = "import torch, model_new; m = model_new.ModelNew(2.0).cuda(); x = model_new.get_inputs()[0].cuda()\n" \
+             "with torch.no_grad(): assert torch.equal(m(x), model_new.Model(2.0).cuda()(x))\n" \
+             "assert m.solstice_fallbacks() == []"
+    done = subprocess.run([sys.executable, "-c", script], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
