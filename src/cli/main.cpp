@@ -7,8 +7,8 @@
 #include "base/interrupt.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/version.h"
 #include "cli/parse.h"
-#include "cli/version.h"
 
 namespace solstice::cli {
 namespace {
@@ -43,7 +43,7 @@ int run(std::vector<std::string> argv) {
     return words.empty() ? exit_code(ErrorKind::kInput) : 0;
   }
   if (words[0] == "--version") {
-    fmt::print("solstice {}\n", kVersion);
+    fmt::print("solstice {}\n", version());
     return 0;
   }
   const bool json = std::find(words.begin(), words.end(), "--json") != words.end();

@@ -1,10 +1,10 @@
 // solstice doctor: what this machine has, what it lacks, and what that costs.
 #include <fmt/format.h>
 
+#include "base/version.h"
 #include "cli/checks.h"
 #include "cli/command.h"
 #include "cli/table.h"
-#include "cli/version.h"
 
 namespace solstice::cli {
 namespace {
@@ -32,10 +32,10 @@ Result<int> run(const Invocation& in) {
   if (in.json()) {
     Json findings = Json::array();
     for (const Finding& finding : all) findings.push(to_json(finding));
-    fmt::print("{}\n", Json::object().set("version", kVersion).set("findings", findings).dump(2));
+    fmt::print("{}\n", Json::object().set("version", version()).set("findings", findings).dump(2));
     return 0;
   }
-  fmt::print("solstice {}\n", kVersion);
+  fmt::print("solstice {}\n", version());
   for (const Finding& finding : all) print(finding);
   return 0;
 }

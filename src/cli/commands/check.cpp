@@ -1,0 +1,56 @@
+// solstice check: is this program right? Everything that can be known before a compiler runs.
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "cli/command.h"
+#include "evaluate/candidate.h"
+#include "lang/parse.h"
+#include "lang/print.h"
+
+namespace solstice::cli {
+namespace {
+
+std::string summary(const ir::Program& p) {
+  return fmt::format("{}: ok, {} equations, {} kernels{}", p.name, p.equations.size(), p.kernels.size(),
+                     p.is_problem() ? " (a problem: no schedule)" : "");
+}
+
+Result<int> run(const Invocation& in) {
+  const std::string& file = in.get("PROGRAM");
+  SOLSTICE_TRY(const std::string text, read_file(file));
+  SOLSTICE_TRY(const machine::Machine machine, machine::load_machine(in.get("--machine")));
+  const evaluate::Checked checked = evaluate::check(text, {machine, in.get("--numerics"), false});
+  const int code = checked.ok() ? 0 : exit_code(ErrorKind::kInput);
+  if (in.json()) {
+    Json body = Json::object().set("ok", checked.ok());
+    fmt::print("{}\n", body.set("diagnostics", render_json(checked.diagnostics, text, file)).dump(2));
+    return code;
+  }
+  fmt::print(stderr, "{}", render_text(checked.diagnostics, text, file));
+  if (!checked.ok()) return code;
+  if (in.flag("--print")) {
+    Diagnostics none;
+    fmt::print("{}", lang::print(lang::parse(text, none)));
+  } else {
+    fmt::print("{}\n", summary(*checked.program));
+  }
+  return code;
+}
+
+}  // namespace
+
+extern const Command solstice_commands_check;
+const Command solstice_commands_check = {
+    .name = "check",
+    .summary = "Check a program: syntax, meaning, and its schedule against a machine",
+    .help = "Prints every mistake with its place, the rule and a hint on stderr; exit code 2 if there is one.",
+    .example = "solstice check program.ucut --machine h200",
+    .parameters = {{"PROGRAM", "", "a .ucut file", "", {}, true, false},
+                   {"--machine", "NAME", "machine that the schedule must fit", "h200", {}, false, false},
+                   {"--numerics", "POLICY", "which products are legal", "reference", {"reference", "high", "medium"}, false, false},
+                   {"--print", "", "print the program in canonical form", "", {}, false, false},
+                   json_flag()},
+    .run = run,
+};
+
+}  // namespace solstice::cli

@@ -1,0 +1,74 @@
+// solstice compile: a scheduled program to cubins and a launch plan.
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "cli/command.h"
+#include "cli/table.h"
+#include "evaluate/build.h"
+#include "evaluate/candidate.h"
+
+namespace solstice::cli {
+namespace {
+
+Json report_json(const evaluate::Built& built, const std::string& out) {
+  Json modules = Json::array();
+  for (size_t i = 0; i < built.compiled.size(); ++i) {
+    const toolchain::Compiled& c = built.compiled[i];
+    Json kernels = Json::array();
+    for (const auto& k : c.kernels) kernels.push(to_json(k));
+    modules.push(Json::object().set("name", built.plan.modules[i].name).set("key", c.key).set("cached", c.cached)
+                     .set("seconds", c.seconds.value).set("kernels", kernels));
+  }
+  return Json::object().set("ok", built.ok).set("out", out).set("log", built.log).set("modules", modules);
+}
+
+std::string report_table(const evaluate::Built& built) {
+  std::vector<std::vector<std::string>> rows = {{"module", "kernel", "registers", "shared", "spills", "compiled", "key"}};
+  for (size_t i = 0; i < built.compiled.size(); ++i) {
+    const toolchain::Compiled& c = built.compiled[i];
+    for (const toolchain::KernelResources& k : c.kernels) {
+      rows.push_back({built.plan.modules[i].name, clip(k.entry, 48), std::to_string(k.registers),
+                      show(Bytes(static_cast<double>(k.shared_bytes))), std::to_string(k.spill_stores + k.spill_loads),
+                      c.cached ? "cached" : show(c.seconds), c.key});
+    }
+  }
+  return table(rows);
+}
+
+Result<int> run(const Invocation& in) {
+  SOLSTICE_TRY(const std::string text, read_file(in.get("PROGRAM")));
+  SOLSTICE_TRY(const machine::Machine machine, machine::load_machine(in.get("--machine")));
+  SOLSTICE_TRY(evaluate::Lowered lowered,
+               evaluate::lower_text(text, {machine, in.get("--numerics"), in.get("--weights") == "frozen"})
+                   .context("compiling " + in.get("PROGRAM")));
+  toolchain::CompilerOptions options;
+  options.arch = machine.arch;
+  SOLSTICE_TRY(const auto compiler, toolchain::Compiler::create(options));
+  SOLSTICE_TRY(const evaluate::Built built, evaluate::PendingBuild(std::move(lowered), *compiler).finish());
+  if (built.ok) SOLSTICE_CHECK(evaluate::write_build(built, in.get("--out")));
+  if (in.json()) fmt::print("{}\n", report_json(built, in.get("--out")).dump(2));
+  if (!built.ok) return fail(Code::compile_failed, "the generated code did not compile:\n" + built.log);
+  if (!in.json()) fmt::print("{}wrote {}\n", report_table(built), (std::filesystem::path(in.get("--out")) / "plan.json").string());
+  return 0;
+}
+
+}  // namespace
+
+extern const Command solstice_commands_compile;
+const Command solstice_commands_compile = {
+    .name = "compile",
+    .summary = "Compile a scheduled program to cubins and a launch plan",
+    .help = "Needs NVRTC or nvcc, but no GPU. Writes plan.json, and a .cubin and .cu for every module, below DIR; prints "
+            "registers, shared memory and spills as ptxas reports them.",
+    .example = "solstice compile program.ucut --machine h200 --out build/program",
+    .parameters = {{"PROGRAM", "", "a .ucut file whose kernels have schedules", "", {}, true, false},
+                   {"--machine", "NAME", "what to compile for", "h200", {}, false, false},
+                   {"--numerics", "POLICY", "which products are legal", "reference", {"reference", "high", "medium"}, false, false},
+                   {"--weights", "MODE", "frozen: parameters may be packed once", "live", {"live", "frozen"}, false, false},
+                   {"--out", "DIR", "where the plan goes", "plan", {}, false, false},
+                   json_flag()},
+    .run = run,
+};
+
+}  // namespace solstice::cli

@@ -1,0 +1,71 @@
+// solstice import: a PyTorch module as equations.
+#include "ir/import/import.h"
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "cli/command.h"
+#include "cli/values.h"
+#include "run/oracle_client.h"
+
+namespace solstice::cli {
+namespace {
+
+std::string place(const ir::ImportSource& source) {
+  if (source.file.empty()) return source.module.empty() ? "" : ", in " + source.module;
+  return fmt::format(", {}:{}", source.file, source.line);
+}
+
+Json source_json(const ir::ImportSource& source) {
+  return Json::object().set("module", source.module).set("file", source.file).set("line", source.line);
+}
+
+Json problem_json(const ir::ImportedProblem& problem) {
+  Json unsupported = Json::array();
+  for (const auto& u : problem.unsupported) {
+    unsupported.push(Json::object().set("operator", u.op).set("why", u.why).set("source", source_json(u.source)));
+  }
+  Json notes = Json::array();
+  for (const auto& n : problem.notes) notes.push(Json::object().set("text", n.text).set("source", source_json(n.source)));
+  return Json::object().set("program", problem.text).set("unsupported", unsupported).set("notes", notes);
+}
+
+Result<ir::ImportedProblem> import_file(const FileAndClass& subject) {
+  SOLSTICE_TRY(run::OracleClient oracle, run::OracleClient::start({.device = "cpu"}));
+  SOLSTICE_CHECK(oracle.load(subject.file.string(), subject.class_name));
+  SOLSTICE_TRY(const Graph graph, oracle.trace());
+  return ir::import_graph(graph);
+}
+
+Result<int> run(const Invocation& in) {
+  SOLSTICE_TRY(const FileAndClass subject, parse_file_and_class(in.get("FILE")));
+  SOLSTICE_TRY(const ir::ImportedProblem problem, import_file(subject));
+  if (in.has("--out")) SOLSTICE_CHECK(write_file(in.get("--out"), problem.text));
+  if (in.json()) {
+    fmt::print("{}\n", problem_json(problem).dump(2));
+  } else if (!in.has("--out")) {
+    fmt::print("{}", problem.text);
+  }
+  for (const auto& note : problem.notes) fmt::print(stderr, "note: {}{}\n", note.text, place(note.source));
+  for (const auto& u : problem.unsupported) {
+    fmt::print(stderr, "unsupported: {}{}{}\n", u.op, place(u.source), u.why.empty() ? "" : ": " + u.why);
+  }
+  return problem.unsupported.empty() ? 0 : exit_code(ErrorKind::kInput);
+}
+
+}  // namespace
+
+extern const Command solstice_commands_import;
+const Command solstice_commands_import = {
+    .name = "import",
+    .summary = "Print a PyTorch module as a program of equations",
+    .help = "Traces the module on the CPU and prints the problem. An operator without equations becomes an `opaque` item, is "
+            "named on stderr as `unsupported: OPERATOR, FILE:LINE`, and makes the exit code 2.",
+    .example = "solstice import examples/linear_gelu.py --out problem.ucut",
+    .parameters = {{"FILE", "", "Python file, and optionally :Class", "", {}, true, false},
+                   {"--out", "PROGRAM", "write the program there instead of printing it", "", {}, false, false},
+                   json_flag()},
+    .run = run,
+};
+
+}  // namespace solstice::cli

@@ -1,0 +1,42 @@
+// solstice jit explain: why a kernel had to be compiled again.
+#include <fmt/format.h>
+
+#include "cli/command.h"
+#include "toolchain/compiler.h"
+
+namespace solstice::cli {
+namespace {
+
+Json list(const std::vector<std::string>& names) {
+  Json out = Json::array();
+  for (const std::string& name : names) out.push(name);
+  return out;
+}
+
+Result<int> run(const Invocation& in) {
+  SOLSTICE_TRY(const toolchain::Explanation why, toolchain::explain(in.get("KEY"), in.get("--cache")));
+  if (!in.json()) {
+    fmt::print("{}\n", why.text());
+    return 0;
+  }
+  Json body = Json::object().set("key", why.key).set("name", why.name);
+  body.set("nearest", why.nearest).set("changed", list(why.changed)).set("added", list(why.added));
+  fmt::print("{}\n", body.set("removed", list(why.removed)).dump(2));
+  return 0;
+}
+
+}  // namespace
+
+extern const Command solstice_commands_jit_explain;
+const Command solstice_commands_jit_explain = {
+    .name = "jit explain",
+    .summary = "Say why a kernel was compiled instead of read from the cache",
+    .help = "Compares the key with the nearest other entry: toolchain, options, source, and the contents of every header.",
+    .example = "solstice jit explain 4f0c2b9d1e5a78634f0c2b9d1e5a7863",
+    .parameters = {{"KEY", "", "key of a compile, as `solstice compile` and trials show it", "", {}, true, false},
+                   {"--cache", "DIR", "another cache than the user's", "", {}, false, false},
+                   json_flag()},
+    .run = run,
+};
+
+}  // namespace solstice::cli

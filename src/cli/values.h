@@ -1,0 +1,31 @@
+// Values of options that several commands take.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+
+namespace solstice::cli {
+
+struct BudgetText {
+  Seconds time{60};
+  int trials = 40;
+};
+
+// "60s,40trials": either part may be left out and keeps its default; also "2m". Error bad_argument.
+Result<BudgetText> parse_budget(const std::string& text);
+
+// "model.py:Net" is a file and a class in it; the class is "" where none is written.
+struct FileAndClass {
+  std::filesystem::path file;
+  std::string class_name;
+};
+Result<FileAndClass> parse_file_and_class(const std::string& text);  // not_found where there is no such file
+
+std::vector<std::string> split(const std::string& text, char separator);  // empty parts are dropped
+Result<int> parse_int(const std::string& what, const std::string& text, int low, int high);
+
+}  // namespace solstice::cli

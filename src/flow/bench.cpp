@@ -1,0 +1,205 @@
+#include "flow/bench.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/interrupt.h"
+#include "base/version.h"
+#include "flow/report_text.h"
+
+namespace solstice::flow {
+namespace fs = std::filesystem;
+namespace {
+
+std::optional<int> leading_int(std::string_view text) {
+  int value = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() ? std::optional(value) : std::nullopt;
+}
+
+struct Found {
+  int level;
+  int number;
+  BenchProblem problem;
+};
+
+void list_level(const fs::path& folder, int level, std::vector<Found>& out) {
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    const std::string stem = entry.path().stem().string();
+    const std::optional<int> number = leading_int(stem);
+    const size_t underscore = stem.find('_');
+    if (entry.path().extension() != ".py" || !number || underscore == std::string::npos) continue;
+    out.push_back({level, *number, {fmt::format("{}/{}", level, *number), stem.substr(underscore + 1), entry.path()}});
+  }
+}
+
+// What changes a row, as text that is compared when a bench is resumed.
+std::map<std::string, std::string> options_of(const OptimizeOptions& o) {
+  return {{"device", o.device}, {"machine", o.machine}, {"numerics", o.numerics},
+          {"weights", o.frozen ? "frozen" : "live"}, {"budget", fmt::format("{} s", o.budget.value)},
+          {"trials", std::to_string(o.trials)}};
+}
+
+Result<Bench> start_bench(const BenchOptions& options) {
+  Bench fresh;
+  fresh.options = options_of(options.each);
+  fresh.version = version();
+  fresh.started = utc_now();
+  const fs::path file = options.out / "bench.json";
+  std::error_code ignored;
+  if (!options.resume || !fs::exists(file, ignored)) return fresh;
+  SOLSTICE_TRY(const std::string text, read_file(file));
+  SOLSTICE_TRY(const Json json, parse_json(text));
+  SOLSTICE_TRY(Bench old, from_json<Bench>(json).context("reading " + file.string()));
+  if (old.options != fresh.options) {
+    return fail(Code::bad_argument, fmt::format("{} was made under other options; use another --out, or the same options",
+                                                file.string()));
+  }
+  std::erase_if(old.rows, [](const BenchRow& row) { return row.failed; });
+  return old;
+}
+
+bool ends_the_bench(const Error& error) {
+  static constexpr std::array kFatal = {Code::no_gpu, Code::no_driver, Code::no_python, Code::no_compiler,
+                                        Code::disk_full, Code::store_error, Code::not_yet};
+  return std::find(kFatal.begin(), kFatal.end(), error.code) != kFatal.end();
+}
+
+void fill(BenchRow& row, const OptimizeOutcome& outcome) {
+  const Report& report = outcome.report;
+  row.outcome = report.outcome;
+  row.reason = report.reason;
+  row.predicted = report.predicted;
+  row.speedup = report.headline.speedup;
+  if (report.headline.original) row.original = report.headline.original->median;
+  if (report.headline.replacement) row.replacement = report.headline.replacement->median;
+  row.run = report.run;
+  row.folder = outcome.out.string();
+}
+
+Result<BenchRow> run_problem(const BenchOptions& options, const BenchProblem& problem, const Optimize& optimize,
+                             Progress& progress) {
+  OptimizeOptions each = options.each;
+  each.file = problem.file;
+  each.problem = problem.id + " " + problem.name;
+  std::string folder = problem.id;
+  std::replace(folder.begin(), folder.end(), '/', '_');
+  each.out = options.out / folder;
+  BenchRow row;
+  row.id = problem.id;
+  row.name = problem.name;
+  const Seconds start = monotonic_now();
+  Result<OptimizeOutcome> outcome = optimize(each, progress);
+  row.took = monotonic_now() - start;
+  if (outcome.ok()) {
+    fill(row, *outcome);
+    return row;
+  }
+  if (ends_the_bench(outcome.error())) return std::move(outcome).error();
+  row.failed = true;
+  row.outcome = outcome.error().code == Code::unsupported_operator ? RunOutcome::kUnsupported : RunOutcome::kNone;
+  row.reason = fmt::format("{}: {}", name_of(outcome.error().code), outcome.error().message);
+  return row;
+}
+
+Status write_bench(const Bench& bench, const fs::path& folder) {
+  SOLSTICE_CHECK(write_file(folder / "bench.json", to_json(bench).dump(2) + "\n"));
+  return write_file(folder / "bench.md", render_bench(bench));
+}
+
+std::string outcome_text(const BenchRow& row) {
+  if (row.failed && row.outcome == RunOutcome::kNone) return "failed";
+  return enum_names(row.outcome)[static_cast<size_t>(row.outcome)];
+}
+
+}  // namespace
+
+Result<std::vector<BenchProblem>> list_problems(const fs::path& folder, const std::vector<int>& levels,
+                                                const std::vector<std::string>& only) {
+  std::vector<Found> found;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    const std::optional<int> level = name.starts_with("level") ? leading_int(name.substr(5)) : std::nullopt;
+    if (level && (levels.empty() || std::find(levels.begin(), levels.end(), *level) != levels.end())) {
+      list_level(entry.path(), *level, found);
+    }
+  }
+  if (error) return fail(Code::not_found, fmt::format("cannot list {}: {}", folder.string(), error.message()));
+  std::sort(found.begin(), found.end(),
+            [](const Found& a, const Found& b) { return std::pair(a.level, a.number) < std::pair(b.level, b.number); });
+  std::vector<BenchProblem> problems;
+  for (const std::string& id : only) {
+    const bool there = std::any_of(found.begin(), found.end(), [&](const Found& f) { return f.problem.id == id; });
+    if (!there) return fail(Code::not_found, fmt::format("{} holds no problem {} of the chosen levels", folder.string(), id));
+  }
+  for (Found& f : found) {
+    const bool chosen = only.empty() || std::find(only.begin(), only.end(), f.problem.id) != only.end();
+    if (chosen) problems.push_back(std::move(f.problem));
+  }
+  if (problems.empty()) {
+    return fail(Code::not_found, fmt::format("{} holds no problems; expected level1/1_NAME.py and so on", folder.string()));
+  }
+  return problems;
+}
+
+Result<Bench> run_bench(const BenchOptions& options, const Optimize& optimize, Progress& progress,
+                        const std::function<void(const BenchRow&)>& after) {
+  SOLSTICE_CHECK(make_folder(options.out));
+  SOLSTICE_TRY(Bench bench, start_bench(options));
+  for (const BenchProblem& problem : options.problems) {
+    const auto known = std::find_if(bench.rows.begin(), bench.rows.end(), [&](const BenchRow& r) { return r.id == problem.id; });
+    if (known != bench.rows.end()) {
+      after(*known);
+      continue;
+    }
+    if (interrupted()) break;
+    SOLSTICE_TRY(BenchRow row, run_problem(options, problem, optimize, progress).context("bench of " + problem.id));
+    if (interrupted() && row.failed) break;  // it did not fail, it was stopped
+    bench.rows.push_back(std::move(row));
+    SOLSTICE_CHECK(write_bench(bench, options.out));
+    after(bench.rows.back());
+  }
+  return bench;
+}
+
+double geometric_mean(const Bench& bench) {
+  double sum = 0;
+  int count = 0;
+  for (const BenchRow& row : bench.rows) {
+    if (row.failed || row.outcome == RunOutcome::kUnsupported || row.predicted) continue;
+    sum += row.outcome == RunOutcome::kFaster && row.speedup > 0 ? std::log(row.speedup) : 0.0;
+    ++count;
+  }
+  return count ? std::exp(sum / count) : 0.0;
+}
+
+std::string render_bench(const Bench& bench) {
+  std::map<std::string, int> counts;
+  for (const BenchRow& row : bench.rows) ++counts[outcome_text(row)];
+  std::string out = fmt::format("# Bench\n\nsolstice {}, started {}\n\n", bench.version, bench.started);
+  for (const auto& [outcome, count] : counts) out += fmt::format("- {}: {}\n", outcome, count);
+  if (const double mean = geometric_mean(bench); mean > 0) {
+    out += fmt::format("\nGeometric mean over supported problems (not faster counts 1): {:.3f}x\n", mean);
+  }
+  out += "\nOptions:";
+  for (const auto& [name, value] : bench.options) out += fmt::format(" {}={}", name, value.empty() ? "auto" : value);
+  std::vector<std::vector<std::string>> rows = {{"id", "problem", "outcome", "speedup", "original", "replacement", "took", "reason"}};
+  const auto time = [](Seconds t) { return t.value > 0 ? time_text(t) : std::string("-"); };
+  for (const BenchRow& row : bench.rows) {
+    rows.push_back({row.id, row.name, outcome_text(row) + (row.predicted ? " (predicted)" : ""),
+                    row.speedup > 0 ? fmt::format("{:.2f}x", row.speedup) : "-", time(row.original),
+                    time(row.replacement), time(row.took), row.reason.substr(0, 160)});
+  }
+  return out + "\n\n" + markdown_table(rows);
+}
+
+}  // namespace solstice::flow

@@ -1,0 +1,105 @@
+#include "flow/bench.h"
+
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+
+namespace solstice::flow {
+namespace {
+
+class BenchTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (const char* file : {"level1/2_Second.py", "level1/10_Tenth.py", "level2/1_First.py", "level2/README.md"}) {
+      ASSERT_TRUE(write_file(folder_.path() / "kb" / file, "x").ok());
+    }
+    ASSERT_TRUE(make_folder(folder_.path() / "kb/levels").ok());
+  }
+
+  std::vector<BenchProblem> problems() { return *list_problems(folder_.path() / "kb", {}, {}); }
+
+  BenchOptions options() {
+    BenchOptions o;
+    o.problems = problems();
+    o.out = folder_.path() / "out";
+    return o;
+  }
+
+  static Result<OptimizeOutcome> faster(const OptimizeOptions& o) {
+    OptimizeOutcome outcome;
+    outcome.out = o.out;
+    outcome.report.outcome = RunOutcome::kFaster;
+    outcome.report.headline.speedup = 4;
+    return outcome;
+  }
+
+  TempFolder folder_ = std::move(TempFolder::create("bench-test-")).value();
+  SilentProgress silent_;
+};
+
+TEST_F(BenchTest, ProblemsAreListedInOrderAndNarrowed) {
+  ASSERT_EQ(problems().size(), 3u);
+  EXPECT_EQ(problems()[0].id, "1/2");
+  EXPECT_EQ(problems()[1].id, "1/10");
+  EXPECT_EQ(problems()[1].name, "Tenth");
+  EXPECT_EQ(list_problems(folder_.path() / "kb", {2}, {})->size(), 1u);
+  EXPECT_EQ(list_problems(folder_.path() / "kb", {}, {"1/10"})->front().name, "Tenth");
+  EXPECT_EQ(list_problems(folder_.path() / "kb", {}, {"9/9"}).error().code, Code::not_found);
+  EXPECT_EQ(list_problems(folder_.path() / "no", {}, {}).error().code, Code::not_found);
+  EXPECT_EQ(list_problems(folder_.path(), {}, {}).error().code, Code::not_found);
+}
+
+TEST_F(BenchTest, AnErrorIsARowAndAMissingGpuEndsIt) {
+  int calls = 0;
+  const Optimize mixed = [&](const OptimizeOptions& o, Progress&) -> Result<OptimizeOutcome> {
+    if (++calls == 1) return fail(Code::module_trace, "data-dependent control flow");
+    if (calls == 2) return faster(o);
+    return fail(Code::no_gpu, "gone");
+  };
+  std::vector<BenchRow> seen;
+  const Result<Bench> bench = run_bench(options(), mixed, silent_, [&](const BenchRow& row) { seen.push_back(row); });
+  ASSERT_FALSE(bench.ok());
+  EXPECT_EQ(bench.error().code, Code::no_gpu);
+  ASSERT_EQ(seen.size(), 2u);
+  EXPECT_TRUE(seen[0].failed);
+  EXPECT_EQ(seen[1].outcome, RunOutcome::kFaster);
+}
+
+TEST_F(BenchTest, ResumeKeepsRowsAndTriesFailedOnesAgain) {
+  int calls = 0;
+  const Optimize first = [&](const OptimizeOptions& o, Progress&) -> Result<OptimizeOutcome> {
+    if (++calls == 2) return fail(Code::deadline, "slow");
+    return faster(o);
+  };
+  const auto ignore = [](const BenchRow&) {};
+  ASSERT_TRUE(run_bench(options(), first, silent_, ignore).ok());
+  calls = 0;
+  const Optimize second = [&](const OptimizeOptions& o, Progress&) { ++calls; return faster(o); };
+  BenchOptions again = options();
+  again.resume = true;
+  const Result<Bench> bench = run_bench(again, second, silent_, ignore);
+  ASSERT_TRUE(bench.ok()) << bench.error().text();
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(bench->rows.size(), 3u);
+  EXPECT_DOUBLE_EQ(geometric_mean(*bench), 4.0);
+  again.each.frozen = true;
+  EXPECT_EQ(run_bench(again, second, silent_, ignore).error().code, Code::bad_argument);
+}
+
+TEST_F(BenchTest, WhatIsNotFasterCountsOneAndUnsupportedIsLeftOut) {
+  Bench bench;
+  BenchRow row;
+  row.outcome = RunOutcome::kFaster;
+  row.speedup = 4;
+  bench.rows.push_back(row);
+  row.outcome = RunOutcome::kNotFaster;
+  row.speedup = 0.9;
+  bench.rows.push_back(row);
+  row.outcome = RunOutcome::kUnsupported;
+  bench.rows.push_back(row);
+  EXPECT_DOUBLE_EQ(geometric_mean(bench), 2.0);
+  EXPECT_NE(render_bench(bench).find("- unsupported: 1\n"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace solstice::flow
