@@ -6,6 +6,10 @@ namespace solstice::evaluate {
 
 Preparation::Preparation(const std::string& text, const Setting& setting, toolchain::Compiler* compiler)
     : began_(monotonic_now()) {
+  begin(text, setting, compiler);
+}
+
+void Preparation::begin(const std::string& text, const Setting& setting, toolchain::Compiler* compiler) {
   const Checked checked = check(text, setting);
   if (!checked.ok()) return refuse(TrialState::kIllegal, render_text(checked.diagnostics, text, "candidate"));
   const Result<Seconds> time = predict(*checked.program, setting);

@@ -28,6 +28,7 @@ class Preparation {
   Json record() const;  // resources, compiler notes, the message
 
  private:
+  void begin(const std::string& text, const Setting& setting, toolchain::Compiler* compiler);
   void refuse(TrialState state, std::string why);
 
   Seconds began_;
