@@ -26,7 +26,15 @@ double special_number(const Json& json) {
 
 }  // namespace
 
-std::string Call::wish() const {
+std::string Call::wish(const char* otherwise) const {
+  constexpr size_t kLongest = 24;
+  const auto is_own = [&](const GraphModule& m) { return m.path == node_.module && m.type.rfind("torch.nn.", 0) == 0; };
+  const bool own = std::any_of(graph_.modules.begin(), graph_.modules.end(), is_own);
+  if (own && !node_.module.empty() && node_.module.size() <= kLongest) return node_.module;
+  return otherwise;
+}
+
+std::string Call::operator_name() const {
   // "aten._native_batch_norm_legit_functional.default": the part between the dots, without leading underscores.
   const size_t first = node_.op.find('.');
   if (first == std::string::npos) return node_.op;

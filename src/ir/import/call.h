@@ -18,14 +18,17 @@ using Values = std::map<std::string, Value>;  // by graph id
 
 class Call {
  public:
-  Call(const GraphNode& node, Draft& draft, Values& values) : node_(node), draft_(draft), values_(values) {}
+  Call(const GraphNode& node, const Graph& graph, Draft& draft, Values& values)
+      : node_(node), graph_(graph), draft_(draft), values_(values) {}
 
   const GraphNode& node() const { return node_; }
   Draft& draft() { return draft_; }
   const Draft& draft() const { return draft_; }
   Loops& loops() { return draft_.loops(); }
   Dims& dims() { return draft_.dims(); }
-  std::string wish() const;  // name for what this node yields: "relu", "conv2d"
+  // Name for what this node yields: that of the torch.nn module it is the body of, else the operator's.
+  std::string wish() const { return wish(operator_name().c_str()); }
+  std::string wish(const char* otherwise) const;
 
   bool is_none(const char* name) const { return node_.args.at(name).is_null(); }
   Result<Value> tensor(const char* name) const;
@@ -51,10 +54,12 @@ class Call {
   Error unsupported(const std::string& why) const;
 
  private:
+  std::string operator_name() const;
   Error bad_argument(const char* name, const char* wanted) const;
   Result<Value> value_of(const std::string& id) const;
 
   const GraphNode& node_;
+  const Graph& graph_;
   Draft& draft_;
   Values& values_;
 };

@@ -97,7 +97,7 @@ std::optional<Size> divide(const Size& a, const Size& b, const Dims& dims) {
 
 DimId Dims::fresh(int64_t value) {
   const DimId id = count();
-  entries_.push_back({id, value, false, {}, std::nullopt});
+  entries_.push_back({id, value, false, {}, std::nullopt, {}});
   return id;
 }
 
@@ -126,7 +126,13 @@ void Dims::unify(DimId a, DimId b) {
   }
   kept.literal = kept.literal && joined.literal;
   if (!kept.formula) kept.formula = joined.formula;
+  const std::vector<DimId> others = joined.split;
   joined.parent = a;
+  if (kept.split.empty()) kept.split = others;
+}
+
+void Dims::set_split(DimId id, std::vector<DimId> parts) {
+  if (entry(id).split.empty()) entry(id).split = std::move(parts);
 }
 
 void Dims::hint(DimId id, const std::string& name, int weight) {

@@ -63,6 +63,9 @@ class Dims {
   void hint(DimId id, const std::string& name, int weight);
   void derive(DimId id, Formula formula);  // the first formula is kept
   const std::optional<Formula>& formula(DimId id) const { return entries_[static_cast<size_t>(find(id))].formula; }
+  // How an extent was cut by a view, outermost part first; the first cut is remembered and used again.
+  void set_split(DimId id, std::vector<DimId> parts);
+  std::vector<DimId> split(DimId id) const { return entries_[static_cast<size_t>(find(id))].split; }
   void drop_formula(DimId id) { entries_[static_cast<size_t>(find(id))].formula.reset(); }
   // Names by falling weight, then by age of the vote.
   std::vector<std::string> hints(DimId id) const;
@@ -79,6 +82,7 @@ class Dims {
     bool literal = false;
     std::map<std::string, Hint> hints;
     std::optional<Formula> formula;
+    std::vector<DimId> split;
   };
   Entry& entry(DimId id) { return entries_[static_cast<size_t>(find(id))]; }
   std::vector<Entry> entries_;

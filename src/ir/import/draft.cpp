@@ -54,6 +54,9 @@ Value Draft::define_declared(const std::string& wish, const std::vector<Axis>& a
     }
     const DimId dim = dims_.fresh(axis.extent());
     dims_.derive(dim, {loops_.size(axis), 1, 0});
+    std::vector<DimId> parts;
+    for (const Loop& digit : axis.digits) parts.push_back(digit.dim);
+    dims_.set_split(dim, std::move(parts));
     merged.push_back(loops_.axis_of(dim));
   }
   const int id = declare(wish, merged, dtype);

@@ -72,7 +72,7 @@ class Importer {
     const size_t tensors = draft_.tensors.size();
     const size_t items = draft_.items.size();
     const Rule* rule = find_rule(node.op);
-    Call call(node, draft_, values_);
+    Call call(node, graph_, draft_, values_);
     Status status = rule ? rule->apply(call) : Status(call.unsupported("no equations for this operator yet"));
     if (status.ok()) return success();
     if (status.error().code != Code::unsupported_operator) return at(node, std::move(status.error()));
@@ -99,7 +99,7 @@ class Importer {
       }
       DraftTensor tensor;
       tensor.kind = DraftKind::kTensor;
-      tensor.wish = Call(node, draft_, values_).wish();
+      tensor.wish = Call(node, graph_, draft_, values_).wish();
       tensor.dtype = *dtype;
       values_[out->id] = draft_.interface_tensor(std::move(tensor), out->shape);
       opaque.results.push_back(static_cast<int>(draft_.tensors.size()) - 1);

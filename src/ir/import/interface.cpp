@@ -28,6 +28,7 @@ std::string short_name(const Graph& graph, const GraphInput& input) {
   if (last == "running_mean") return "rm";
   if (last == "running_var") return "rv";
   if (last == "num_batches_tracked") return "nb";
+  if (input.fqn == last) return last;  // an attribute of the root module
   const bool norm = (last == "weight" || last == "bias") && feeds_a_norm(graph, input.id);
   if (last == "weight") return norm ? "g" : "w";
   if (last == "bias") return norm ? "be" : "b";

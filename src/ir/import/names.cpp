@@ -5,11 +5,16 @@
 #include <algorithm>
 #include <cctype>
 
+#include "lang/prelude.h"
 #include "lang/words.h"
 
 namespace solstice::ir::importer {
 
 namespace {
+
+const std::set<std::string> kPrimitives = {"exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "tanh", "erf",
+                                           "sin", "cos",   "pow", "abs",   "sign", "floor", "ceil", "round",
+                                           "trunc", "min", "max", "select", "isnan", "isfinite"};
 
 std::string sanitised(const std::string& wish) {
   std::string out;
@@ -18,7 +23,11 @@ std::string sanitised(const std::string& wish) {
     out += std::isalnum(u) ? static_cast<char>(std::tolower(u)) : '_';
   }
   if (out.empty() || std::isdigit(static_cast<unsigned char>(out[0]))) out = "t" + out;
-  return lang::is_reserved(out) ? out + "_" : out;
+  // `relu[m,n] = relu(x[m,n])` is legal, but reads badly.
+  const auto is_function = [&](const lang::Fn& f) { return f.name == out; };
+  const bool function = std::any_of(lang::prelude().begin(), lang::prelude().end(), is_function) ||
+                        kPrimitives.count(out) || lang::is_reserved(out);
+  return function ? out + "_out" : out;
 }
 
 }  // namespace
@@ -98,18 +107,23 @@ class DimCollector {
   std::vector<DimId> dims_;
 };
 
-// Joins dims whose formula is just another dim.
+// Joins dims whose formula is just another dim, and dims with the same sum of products.
 void join_aliases(Dims& dims) {
+  std::map<std::map<std::vector<DimId>, int64_t>, DimId> seen;
   for (DimId id = 0; id < dims.count(); ++id) {
     const auto& formula = dims.formula(id);
     if (!formula || formula->divisor != 1 || formula->plus != 0) continue;
     const Size size = formula->size.canonical(dims);
-    if (size.terms().size() != 1 || size.terms().begin()->second != 1) continue;
-    const auto& product = size.terms().begin()->first;
-    if (product.size() != 1 || dims.value(product[0]) != dims.value(id)) continue;
-    const DimId other = product[0];
-    dims.drop_formula(id);
-    dims.unify(id, other);
+    if (size.is_constant() || size.value() != dims.value(id)) continue;
+    const auto& [product, coefficient] = *size.terms().begin();
+    if (size.terms().size() == 1 && coefficient == 1 && product.size() == 1) {
+      const DimId other = product[0];
+      dims.drop_formula(id);
+      dims.unify(id, other);
+      continue;
+    }
+    const auto [same, is_new] = seen.emplace(size.terms(), id);
+    if (!is_new) dims.unify(same->second, id);
   }
 }
 
@@ -180,13 +194,12 @@ std::vector<std::string> index_names(const std::string& dim, const std::set<std:
 }
 
 std::string formula_text(const Formula& formula, const Names& names, const Dims& dims) {
-  const Size size = formula.size.canonical(dims);
+  Size size = formula.size.canonical(dims);
+  if (formula.divisor == 1) return size_text(size + Size(formula.plus), names, dims);
   std::string out = size_text(size, names, dims);
-  if (formula.divisor != 1) {
-    const bool plain = size.terms().size() == 1 && size.terms().begin()->first.size() == 1 &&
-                       size.terms().begin()->second == 1;
-    out = fmt::format("{}//{}", plain ? out : "(" + out + ")", formula.divisor);
-  }
+  const bool plain = size.terms().size() == 1 && size.terms().begin()->first.size() == 1 &&
+                     size.terms().begin()->second == 1;
+  out = fmt::format("{}//{}", plain ? out : "(" + out + ")", formula.divisor);
   return formula.plus == 0 ? out : fmt::format("{}{:+}", out, formula.plus);
 }
 

@@ -98,6 +98,23 @@ Cutting cutting_of(const std::vector<Loop>& digits) {
   return out;
 }
 
+// The dims of the fine digits [first, last), outermost first, as an earlier cut of the same extent knows them.
+void reuse_split(DimId whole, Cutting& fine, size_t first, size_t last, Dims& dims) {
+  const std::vector<DimId> known = dims.split(whole);
+  if (known.size() != last - first) return;
+  for (size_t k = 0; k < known.size(); ++k) {
+    if (dims.value(known[k]) != fine.cuts[last - k] / fine.cuts[last - k - 1]) return;
+  }
+  for (size_t k = 0; k < known.size(); ++k) {
+    DimId& dim = fine.dims[last - k - 1];
+    if (dim < 0) {
+      dim = known[k];
+    } else {
+      dims.unify(dim, known[k]);
+    }
+  }
+}
+
 // Joins what coincides in both and states products for what is refined.
 void relate(const Cutting& coarse, Cutting& fine, Dims& dims) {
   for (size_t i = 0; i + 1 < coarse.cuts.size(); ++i) {
@@ -114,11 +131,15 @@ void relate(const Cutting& coarse, Cutting& fine, Dims& dims) {
       }
       continue;
     }
+    reuse_split(coarse.dims[i], fine, first, last, dims);
     Size product(1);
+    std::vector<DimId> parts;
     for (size_t k = last; k-- > first;) {
       if (fine.dims[k] < 0) fine.dims[k] = dims.fresh(fine.cuts[k + 1] / fine.cuts[k]);
       product = product * dims.size(fine.dims[k]);
+      parts.push_back(fine.dims[k]);
     }
+    dims.set_split(coarse.dims[i], parts);
     dims.derive(coarse.dims[i], {product, 1, 0});
   }
 }

@@ -118,7 +118,7 @@ Status attention(Call& call) {
   if (a.mask) o = select(binary("==", top.term, negate(literal("inf"))), integer(0), o);
   std::vector<Axis> axes = rows;
   axes.push_back(a.v);
-  return call.yield(call.draft().define("attn", axes, o, a.dtype));
+  return call.yield(call.draft().define(call.wish("attn"), axes, o, a.dtype));
 }
 
 }  // namespace

@@ -44,6 +44,9 @@ Result<Contraction> contract(Call& call, const std::vector<Operand>& operands, c
   std::vector<Loop> summed;
   for (const char letter : order) {
     out.axes[letter] = uses[letter].empty() ? Axis{} : call.loops().align(uses[letter]);
+    for (Loop& loop : out.axes[letter].digits) {
+      if (letter >= 'a') loop.hint = std::string(1, letter);
+    }
     if (result.find(letter) != std::string::npos) continue;
     summed.insert(summed.end(), out.axes[letter].digits.begin(), out.axes[letter].digits.end());
   }

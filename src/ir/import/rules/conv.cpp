@@ -135,7 +135,7 @@ Status yield_conv(Call& call, const ConvLoops& l, TermRef sum, bool has_batch) {
   if (has_batch) axes.push_back(l.n);
   axes.push_back(channels);
   axes.insert(axes.end(), l.space.begin(), l.space.end());
-  return call.yield(call.draft().define_merged("conv", axes, std::move(sum), dtype));
+  return call.yield(call.draft().define_merged(call.wish("conv"), axes, std::move(sum), dtype));
 }
 
 int64_t out_extent(const Call& call, const Conv& conv, int i) {

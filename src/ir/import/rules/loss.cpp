@@ -20,9 +20,9 @@ Status elementwise(Call& call, const char* a_name, const char* b_name, const Los
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
   SOLSTICE_TRY(const Broadcast shape, broadcast(call, {a, b}));
   const TermRef loss = f(read_at(a, shape.at[0], call.loops()), read_at(b, shape.at[1], call.loops()));
-  if (reduction == 0) return call.yield(call.draft().define("loss", shape.axes, loss, dtype));
+  if (reduction == 0) return call.yield(call.draft().define(call.wish("loss"), shape.axes, loss, dtype));
   const TermRef total = reduce(reduction == 1 ? "mean" : "sum", digits_of(shape.axes), loss);
-  return call.yield(call.draft().define("loss", {}, total, dtype));
+  return call.yield(call.draft().define(call.wish("loss"), {}, total, dtype));
 }
 
 TermRef squared(const TermRef& x) { return binary("**", x, integer(2)); }
@@ -136,17 +136,17 @@ Status cross_entropy(Call& call) {
   const TermRef loss = row - read_at(x, r.at(own, has_rows), call.loops());
   const TermRef counts = binary("!=", r.target, integer(ignored));
   if (reduction == 0) {
-    return call.yield(call.draft().define("loss", r.rows, select(counts, loss, integer(0)), dtype));
+    return call.yield(call.draft().define(call.wish("loss"), r.rows, select(counts, loss, integer(0)), dtype));
   }
   const std::vector<Loop> rows = digits_of(r.rows);
   if (rows.empty()) return call.unsupported("a single row");
   const TermRef total = reduce("sum", rows, loss, counts);
-  if (reduction == 2) return call.yield(call.draft().define("loss", {}, total, dtype));
+  if (reduction == 2) return call.yield(call.draft().define(call.wish("loss"), {}, total, dtype));
   // The second sum has binders of its own.
   const Classes again = class_loops(call, x, target);
   const TermRef count =
       reduce("sum", digits_of(again.rows), integer(1), binary("!=", again.target, integer(ignored)));
-  return call.yield(call.draft().define("loss", {}, total / count, dtype));
+  return call.yield(call.draft().define(call.wish("loss"), {}, total / count, dtype));
 }
 
 // Cosine of the angle between rows: squared norms are clamped at eps**2.
@@ -167,7 +167,7 @@ Status cosine_similarity(Call& call) {
   const Value yy = call.draft().define("yy", kept, reduce("sum", row, squared(y)), dtype);
   const auto clamped = [&](const Value& v) { return apply("max", {v.term, real(eps * eps)}); };
   const TermRef cosine = dot.term * apply("rsqrt", {clamped(xx)}) * apply("rsqrt", {clamped(yy)});
-  return call.yield(call.draft().define("cosine", kept, cosine, dtype));
+  return call.yield(call.draft().define(call.wish("cosine"), kept, cosine, dtype));
 }
 
 // max(0, margin + |a-p+eps| - |a-n+eps|), eps added to the difference of each element.
@@ -194,9 +194,9 @@ Status triplet_margin(Call& call) {
   const Value near = distance("dp", at(p, 1));
   const Value far = distance("dn", at(n, 2));
   const TermRef loss = apply("max", {integer(0), real(margin) + near.term - far.term});
-  if (reduction == 0) return call.yield(call.draft().define("loss", kept, loss, dtype));
+  if (reduction == 0) return call.yield(call.draft().define(call.wish("loss"), kept, loss, dtype));
   const TermRef total = reduce(reduction == 1 ? "mean" : "sum", digits_of(kept), loss);
-  return call.yield(call.draft().define("loss", {}, total, dtype));
+  return call.yield(call.draft().define(call.wish("loss"), {}, total, dtype));
 }
 
 }  // namespace

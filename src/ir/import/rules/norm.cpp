@@ -97,7 +97,7 @@ Status batch_norm_train(Call& call, bool has_running) {
   SOLSTICE_TRY(const TermRef bias, channel_parameter(call, "bias", channel));
   const Statistics s = statistics_of(call, x, axes, [](int axis) { return axis != 1; });
   const TermRef y = with_affine(normalised(s.element, s.mean, s.variance, eps), weight, bias);
-  SOLSTICE_CHECK(call.yield(0, call.draft().define("bn", axes, y, dtype)));
+  SOLSTICE_CHECK(call.yield(0, call.draft().define(call.wish("bn"), axes, y, dtype)));
   if (call.out_used(1)) SOLSTICE_CHECK(call.yield(1, s.mean_value));
   if (call.out_used(2)) {
     const TermRef rstd = apply("rsqrt", {s.variance + real(eps)});
@@ -126,7 +126,7 @@ Status batch_norm_frozen(Call& call) {
   SOLSTICE_TRY(const TermRef variance, channel_parameter(call, "running_var", axes[1]));
   const TermRef element = read_at(x, flat_all(axes, call.loops()), call.loops());
   const TermRef y = with_affine(normalised(element, mean, variance, eps), weight, bias);
-  return call.yield(call.draft().define("bn", axes, y, dtype));
+  return call.yield(call.draft().define(call.wish("bn"), axes, y, dtype));
 }
 
 Status batch_norm_functional(Call& call) {
@@ -150,7 +150,7 @@ Status instance_norm(Call& call) {
   SOLSTICE_TRY(const TermRef bias, channel_parameter(call, "bias", axes[1]));
   const Statistics s = statistics_of(call, x, axes, [](int axis) { return axis >= 2; });
   const TermRef y = with_affine(normalised(s.element, s.mean, s.variance, eps), weight, bias);
-  return call.yield(call.draft().define("inorm", axes, y, dtype));
+  return call.yield(call.draft().define(call.wish("inorm"), axes, y, dtype));
 }
 
 // Channel C*g+c belongs to group g; statistics for each sample and group.
@@ -180,7 +180,7 @@ Status group_norm(Call& call) {
   std::vector<Axis> merged = whole;
   merged[1] = channel;
   const TermRef y = with_affine(normalised(s.element, s.mean, s.variance, eps), weight, bias);
-  return call.yield(call.draft().define_merged("gn", merged, y, dtype));
+  return call.yield(call.draft().define_merged(call.wish("gn"), merged, y, dtype));
 }
 
 // The last axes, with the parameters given element by element.
@@ -223,7 +223,7 @@ Status layer_norm(Call& call) {
   SOLSTICE_TRY(const Trailing t, trailing_axes(call, x, {"weight", "bias"}));
   const Statistics s = statistics_of(call, x, t.axes, [&](int axis) { return axis >= t.first; });
   const TermRef y = with_affine(normalised(s.element, s.mean, s.variance, eps), t.weight, t.bias);
-  return call.yield(call.draft().define("ln", t.axes, y, dtype));
+  return call.yield(call.draft().define(call.wish("ln"), t.axes, y, dtype));
 }
 
 double epsilon_of(DType dtype) {
@@ -249,7 +249,7 @@ Status rms_norm(Call& call) {
   }
   const TermRef square = reduce("mean", over, binary("**", element, integer(2)));
   const Value scale = call.draft().define("rms", kept, apply("rsqrt", {square + real(eps)}), dtype);
-  return call.yield(call.draft().define("rn", t.axes, with_affine(element * scale.term, t.weight, nullptr), dtype));
+  return call.yield(call.draft().define(call.wish("rn"), t.axes, with_affine(element * scale.term, t.weight, nullptr), dtype));
 }
 
 }  // namespace

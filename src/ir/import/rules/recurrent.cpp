@@ -39,6 +39,11 @@ Result<Recurrence> read_recurrence(Call& call) {
   }
   if (out.x.rank() != 3) return call.unsupported("a sequence without a batch axis");
   if (out.batch_first) swap_batch(out.x);
+  for (const Value& state : out.states) {
+    for (int i = 0; i < 3 && state.rank() == 3; ++i) call.loops().align({&state.axis(i), &out.states[0].axis(i)});
+  }
+  if (out.states[0].rank() != 3) return call.unsupported("a sequence without a batch axis");
+  hint(call, out.states[0].axis(0), "L");
   hint(call, out.x.axis(0), "T");
   hint(call, out.x.axis(1), "B");
   hint(call, out.x.axis(2), "I");
@@ -219,7 +224,7 @@ Value side_by_side(Call& call, const Value& forward, const Value& backward) {
 Status yield_last(Call& call, size_t result, const std::vector<Value>& cells, const Recurrence& r, const char* wish) {
   if (!call.out_used(result)) return success();
   Loops& loops = call.loops();
-  const std::vector<Axis> axes{loops.fresh_axis(static_cast<int64_t>(cells.size())), loops.align(cells[0].axis(1)),
+  const std::vector<Axis> axes{loops.align(r.states[0].axis(0)), loops.align(cells[0].axis(1)),
                                loops.align(cells[0].axis(2))};
   const int tensor = call.draft().declare(wish, axes, cells[0].dtype);
   for (size_t i = 0; i < cells.size(); ++i) {

@@ -97,7 +97,7 @@ Status max_pool(Call& call) {
   const TermRef element = w.beyond.empty() ? read_at(x, w.at, call.loops())
                                            : call.draft().read_padded(x, w.at, negate(literal("inf")));
   const TermRef y = reduce("max", w.window, element);
-  return call.yield(call.draft().define_merged("pool", w.axes, y, x.dtype));
+  return call.yield(call.draft().define_merged(call.wish("pool"), w.axes, y, x.dtype));
 }
 
 // Elements of the window that count where padding counts: cut off at the padded end, which ceil_mode may pass.
@@ -153,7 +153,7 @@ Status avg_pool(Call& call) {
     SOLSTICE_TRY(const int64_t divisor, call.integer("divisor_override"));
     y = y / integer(divisor);
   }
-  return call.yield(call.draft().define_merged("pool", w.axes, y, x.dtype));
+  return call.yield(call.draft().define_merged(call.wish("pool"), w.axes, y, x.dtype));
 }
 
 // Window o of O over L elements is [o*L//O, ((o+1)*L+O-1)//O): equal windows where O divides L.
@@ -216,7 +216,7 @@ Status adaptive_pool(Call& call, const char* reducer, int space) {
     if (a.where) where = where ? binary("and", where, a.where) : a.where;
   }
   const TermRef y = reduce(reducer, window, read_at(x, at, call.loops()), where);
-  return call.yield(call.draft().define_merged("pool", axes, y, x.dtype));
+  return call.yield(call.draft().define_merged(call.wish("pool"), axes, y, x.dtype));
 }
 
 template <int Space>
