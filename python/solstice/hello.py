@@ -18,7 +18,8 @@ def choose_device(name: str) -> torch.device:
     if name not in DEVICES:
         raise input_error("hello.device", f"no device `{name}`; legal are {', '.join(DEVICES)}")
     if name != "cpu" and torch.cuda.is_available():
-        return torch.device("cuda", torch.cuda.current_device())
+        # The current device, asked without initialising CUDA: that comes after the trace has forked.
+        return torch.device("cuda", torch.cuda.current_device() if torch.cuda.is_initialized() else 0)
     if name == "cuda":
         built = f"PyTorch {torch.__version__} is built for CUDA {torch.version.cuda}" if torch.version.cuda else \
             f"PyTorch {torch.__version__} is built without CUDA"

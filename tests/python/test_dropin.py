@@ -54,6 +54,9 @@ class HostDevice:
     def capturing(self):
         return HostDevice.capture
 
+    def enter_thread(self):
+        pass
+
     def empty(self, shape, stride, dtype):
         return torch.empty_strided(shape, stride, dtype=dtype)
 

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
+import threading
 from typing import Any, Optional
 
 import torch
+
+from .recording import DropinError
+
+_thread = threading.local()
 
 
 class CudaDevice:
@@ -25,6 +31,13 @@ class CudaDevice:
         self.capturing = torch.cuda.is_current_stream_capturing
         self.empty = _fast_empty(torch.device("cuda", index))
 
+    def enter_thread(self) -> None:
+        """Makes the context current in a thread that has none yet: PyTorch does so with its first CUDA call,
+        which an allocation from its cache is not, and the runtime library leaves it to its caller."""
+        if not getattr(_thread, "entered", False):
+            _make_context_current(self.index)
+            _thread.entered = True
+
     def selected(self) -> Any:
         """A context in which this device is the current one."""
         return torch.cuda.device(self.index)
@@ -39,6 +52,19 @@ class CudaDevice:
         if wanted.rstrip("af") == f"{major}{minor}":
             return None
         return f"the kernels are built for {target}, this GPU is sm_{major}{minor}"
+
+
+def _make_context_current(index: int) -> None:
+    cuda = ctypes.CDLL("libcuda.so.1")
+    context, device = ctypes.c_void_p(), ctypes.c_int()
+    if cuda.cuCtxGetCurrent(ctypes.byref(context)) == 0 and context.value:
+        return
+    status = cuda.cuDeviceGet(ctypes.byref(device), index)
+    status = status or cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)
+    status = status or cuda.cuCtxSetCurrent(context)
+    if status:
+        raise DropinError(f"no CUDA context for this thread: CUDA error {status}")
+    cuda.cuDevicePrimaryCtxRelease_v2(device)  # PyTorch keeps it alive
 
 
 def _fast_empty(device: torch.device) -> Any:

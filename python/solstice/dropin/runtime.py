@@ -130,7 +130,9 @@ class Runtime:
         pointers = plan.pointers
         for position, index in self._read:
             pointers[index] = leaves[position].data_ptr()
-        empty = self._binding.device.empty
+        device = self._binding.device
+        device.enter_thread()
+        empty = device.empty
         results = []
         for index, shape, stride, dtype in self._outputs:
             result = empty(shape, stride, dtype)

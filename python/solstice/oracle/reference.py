@@ -8,7 +8,8 @@ result; a module that mixes along that axis is refused with that reason.
 from __future__ import annotations
 
 import copy
-from typing import Any, Optional
+import math
+from typing import Any, Iterator, Optional
 
 import torch
 
@@ -22,6 +23,7 @@ from .session import InputSet, Session
 # How far a part's float32 result may lie from the whole's: rounding in another order, not another meaning.
 PART_TOLERANCE = 1e-4
 MAX_PARTS = 256
+BLOCK_ELEMENTS = 1 << 26
 
 Values = dict[str, torch.Tensor]
 
@@ -142,11 +144,29 @@ def _refuse_if_mixed(part: Values, whole: Values, rows: slice) -> None:
 
 def relative_error(value: torch.Tensor, reference: torch.Tensor) -> float:
     """Normwise, over elements that are finite in both; infinite where they are non-finite in different ways."""
-    value, reference = value.double(), reference.double()
-    finite = reference.isfinite()
-    if not torch.equal(finite, value.isfinite()):
-        return float("inf")
-    value, reference = torch.where(finite, value, 0.0), torch.where(finite, reference, 0.0)
-    scale = torch.linalg.vector_norm(reference).item()
-    error = torch.linalg.vector_norm(value - reference).item()
-    return error / scale if scale else (0.0 if error == 0 else float("inf"))
+    error_squared = scale_squared = 0.0
+    for v, r in _blocks(value, reference):
+        v, r = v.double(), r.double()
+        finite = r.isfinite()
+        if not torch.equal(finite, v.isfinite()):
+            return float("inf")
+        v, r = torch.where(finite, v, 0.0), torch.where(finite, r, 0.0)
+        scale_squared += torch.linalg.vector_norm(r).item() ** 2
+        error_squared += torch.linalg.vector_norm(v.sub_(r)).item() ** 2
+    if scale_squared == 0:
+        return 0.0 if error_squared == 0 else float("inf")
+    return math.sqrt(error_squared / scale_squared)
+
+
+def _blocks(first: torch.Tensor, second: torch.Tensor) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+    """Pieces small enough that float64 copies of them always fit."""
+    if first.is_contiguous() and second.is_contiguous():
+        first, second = first.view(-1), second.view(-1)
+    elif first.dim() == 0 or first.numel() <= BLOCK_ELEMENTS:
+        first, second = first.reshape(-1), second.reshape(-1)
+    rows = max(1, BLOCK_ELEMENTS * first.shape[0] // max(1, first.numel()))
+    yield from zip(first.split(rows), second.split(rows))
+
+
+def all_finite(value: torch.Tensor) -> bool:
+    return all(bool(block.isfinite().all()) for block, _ in _blocks(value, value))

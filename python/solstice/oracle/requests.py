@@ -69,7 +69,7 @@ def expected(self: Session, *, set: str) -> dict[str, Any]:
 
 def _value(name: str, chosen: Any) -> dict[str, Any]:
     value, oracle = chosen.eager[name], chosen.expected[name]
-    finite = bool(oracle.isfinite().all()) if oracle.is_floating_point() else True
+    finite = reference.all_finite(oracle)
     error = reference.relative_error(value, oracle)
     return {"name": name, "finite": finite, "eager_error": error if error < float("inf") else None,
             "shape": list(value.shape)}

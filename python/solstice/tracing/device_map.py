@@ -7,7 +7,8 @@ left alone.
 
 from __future__ import annotations
 
-from typing import Any
+import contextlib
+from typing import Any, Iterator
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -34,3 +35,18 @@ class CudaToCpu(TorchFunctionMode):
             args = tuple(_host(a) for a in args)
             kwargs = {k: _host(v) for k, v in kwargs.items()}
         return func(*args, **kwargs)
+
+
+@contextlib.contextmanager
+def gpu_hidden() -> Iterator[None]:
+    """Within it PyTorch says that there is no GPU.
+
+    The exporter saves the GPU's random state wherever one is available; that would initialise CUDA
+    in a process that has to fork for it later, or fail in one that was forked.
+    """
+    original = torch.cuda.is_available
+    torch.cuda.is_available = lambda: False
+    try:
+        yield
+    finally:
+        torch.cuda.is_available = original

@@ -17,7 +17,7 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from ..errors import OracleError, first_line, input_error, is_out_of_memory, environment_error, user_location
 from ..tensors import module_tensors, tensor_leaves
 from . import instance_norm, python_state
-from .device_map import CudaToCpu
+from .device_map import CudaToCpu, gpu_hidden
 from .rnn_shapes import recurrent_shapes
 from .sources import all_frames
 
@@ -33,8 +33,12 @@ _TRACER_LIMITS = (
 
 @contextlib.contextmanager
 def _repairs(on_host: bool) -> Iterator[None]:
-    device_map = CudaToCpu() if on_host else contextlib.nullcontext()
-    with recurrent_shapes(), instance_norm.explicit_running_stats(), all_frames(), device_map:
+    with contextlib.ExitStack() as stack:
+        for repair in (recurrent_shapes(), instance_norm.explicit_running_stats(), all_frames()):
+            stack.enter_context(repair)
+        if on_host:
+            stack.enter_context(gpu_hidden())
+            stack.enter_context(CudaToCpu())
         yield
 
 
