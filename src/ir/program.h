@@ -64,6 +64,8 @@ ExprRef make_index(int id);
 ExprRef make_read(int tensor, ValueKind kind, std::vector<ExprRef> indices, ExprRef otherwise = nullptr);
 ExprRef make(Op op, std::vector<ExprRef> args);
 ExprRef make_reduce(Reducer reducer, std::vector<int> binders, ExprRef body, ExprRef where = nullptr);
+ExprRef make_cast(DType dtype, ExprRef operand);
+ValueKind kind_of(DType dtype);
 
 enum class TensorKind { kParam, kBuffer, kInput, kOutput, kTensor, kRandom, kLocal };
 
@@ -79,6 +81,8 @@ struct Tensor {
   int into = -1;                     // the buffer that takes this tensor's value when the program ends
   int same = -1;                     // shares storage with this tensor ...
   int64_t same_offset = 0;           // ... at this element
+  std::string distribution;          // of a random tensor: "bernoulli" ...
+  std::vector<double> distribution_args;
   int kernel = -1;                   // kernel that defines it; -1: interface, loose or opaque
   Span span;
 
@@ -120,7 +124,8 @@ struct Kernel {
 struct Opaque {
   std::string op;                // "aten.sort.stable"
   std::vector<int> results;      // tensors
-  std::vector<std::pair<std::string, ExprRef>> arguments;  // tensors appear as reads without indices
+  std::vector<std::pair<std::string, ExprRef>> arguments;  // tensors appear as reads without indices; null: a string
+  std::vector<std::string> strings;                        // beside `arguments`: the string, or ""
   Span span;
 };
 

@@ -1,0 +1,123 @@
+#include "ir/bind/binder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/bind.h"
+#include "lang/parse.h"
+#include "lang/prelude.h"
+
+namespace solstice::ir {
+
+void Binder::error(std::string_view code, Span span, std::string message, std::string hint) {
+  for (const Diagnostic& d : diagnostics_.all()) {
+    const bool here = d.span.begin == span.begin && d.span.end == span.end && span.end > 0;
+    if (here && d.code == code && d.severity == Severity::kError) return;  // said already, perhaps by the parser
+  }
+  diagnostics_.error(std::string(code), span, std::move(message), std::move(hint));
+}
+
+void Binder::warning(std::string_view code, Span span, std::string message, std::string hint) {
+  diagnostics_.warning(std::string(code), span, std::move(message), std::move(hint));
+}
+
+void Binder::item(const lang::Item& it, Scope& scope) {
+  if (const auto* c = std::get_if<lang::Clause>(&it.node)) return clause(*c, scope);
+  if (const auto* d = std::get_if<lang::Dims>(&it.node)) return declare_dims(*d, scope);
+  if (const auto* d = std::get_if<lang::Decl>(&it.node)) return declare(*d, it.span, scope);
+  if (const auto* f = std::get_if<lang::Fn>(&it.node)) return declare_fn(*f, it.span, scope);
+  if (const auto* o = std::get_if<lang::Opaque>(&it.node)) return declare_opaque(*o, it.span, scope);
+  if (const auto* c = std::get_if<lang::Call>(&it.node)) return call(*c, it.span, scope);
+  if (const auto* k = std::get_if<lang::Kernel>(&it.node)) return kernel(*k, it.span, scope);
+  if (const auto* a = std::get_if<lang::Assume>(&it.node)) return assume(a->equation, it.span, scope);
+  if (const auto* d = std::get_if<lang::Def>(&it.node)) {
+    const bool known = std::any_of(defs_.begin(), defs_.end(), [&](const auto& e) { return e.first == d->name; });
+    if (known) error("E008", it.span, fmt::format("`{}` is defined twice", d->name));
+    defs_.emplace_back(d->name, d);
+  }
+}
+
+// A run of loose equations (with the views and declarations among them) is one block.
+void Binder::items(const std::vector<lang::Item>& list, Scope& scope) {
+  std::vector<const lang::Item*> run;
+  const auto flush = [&] {
+    const bool any = std::any_of(run.begin(), run.end(), [](const lang::Item* i) {
+      return std::holds_alternative<lang::Equation>(i->node) || std::holds_alternative<lang::View>(i->node);
+    });
+    if (any) {
+      block(run, -1, scope);
+    } else {
+      for (const lang::Item* i : run) item(*i, scope);
+    }
+    run.clear();
+  };
+  for (const lang::Item& it : list) {
+    const bool breaks = std::holds_alternative<lang::Kernel>(it.node) || std::holds_alternative<lang::Call>(it.node) ||
+                        std::holds_alternative<lang::Opaque>(it.node);
+    if (!breaks) {
+      run.push_back(&it);
+      continue;
+    }
+    flush();
+    item(it, scope);
+  }
+  flush();
+}
+
+void Binder::kernel(const lang::Kernel& k, Span span, Scope& scope) {
+  Kernel out;
+  out.name = scope.instance.empty() ? k.name : scope.instance + "." + k.name;
+  const bool known = std::any_of(program_.kernels.begin(), program_.kernels.end(),
+                                 [&](const Kernel& other) { return other.name == out.name; });
+  if (known) error("E008", span, fmt::format("kernel `{}` is defined twice", out.name), "choose another name");
+  out.family = k.family;
+  out.once = k.once;
+  out.instance = scope.instance;
+  out.span = span;
+  out.knobs = bind_knobs(k.knobs, scope);
+  const auto changed = scope.overrides.find(k.name);
+  if (changed != scope.overrides.end()) {
+    for (auto& [name, value] : bind_knobs(changed->second, scope).items) out.knobs.set(name, value);
+  }
+  const int id = static_cast<int>(program_.kernels.size());
+  program_.kernels.push_back(std::move(out));
+  Item entry;
+  entry.kernel = id;
+  program_.items.push_back(entry);
+  std::vector<const lang::Item*> content;
+  for (const lang::Item& it : k.items) content.push_back(&it);
+  block(content, id, scope);
+}
+
+std::optional<Program> Binder::run() {
+  Scope top;
+  for (const lang::Fn& fn : lang::prelude()) top.functions[{fn.name, fn.parameters.size()}] = &fn;
+  program_.name = source_.name;
+  const size_t before = diagnostics_.size();
+  items(source_.items, top);
+  check_cover();
+  for (size_t i = before; i < diagnostics_.size(); ++i) {
+    if (diagnostics_.all()[i].severity == Severity::kError) return std::nullopt;
+  }
+  return diagnostics_.has_errors() ? std::nullopt : std::optional(std::move(program_));
+}
+
+std::optional<Program> bind(const lang::Program& program, Diagnostics& diagnostics) {
+  return Binder(program, diagnostics).run();
+}
+
+Result<Program> load_program(std::string_view text, std::string_view file, Diagnostics& diagnostics) {
+  const lang::Program tree = lang::parse(text, diagnostics);
+  const bool grammar = std::any_of(diagnostics.all().begin(), diagnostics.all().end(),
+                                   [](const Diagnostic& d) { return d.code == "E000"; });
+  if (!grammar) {
+    std::optional<Program> program = bind(tree, diagnostics);
+    if (program) return std::move(*program);
+  }
+  Error error = fail(Code::program_invalid, render_text(diagnostics, text, file));
+  error.file = std::string(file);
+  return error;
+}
+
+}  // namespace solstice::ir

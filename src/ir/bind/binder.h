@@ -1,0 +1,115 @@
+// The binder (private to src/ir/bind): one pass over the items of a scope in text order. A block (the equations of a
+// kernel, or a run of loose ones) is elaborated, its extents are solved, then its rules are checked, then it is ordered.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/diagnostic.h"
+#include "ir/bind/scope.h"
+#include "ir/program.h"
+#include "lang/tree.h"
+
+namespace solstice::ir {
+
+class Binder {
+ public:
+  Binder(const lang::Program& source, Diagnostics& diagnostics) : source_(source), diagnostics_(diagnostics) {}
+  std::optional<Program> run();
+
+ private:
+  friend class Elaborator;
+
+  // diagnostics (binder.cpp)
+  void error(std::string_view code, Span span, std::string message, std::string hint = "");
+  void warning(std::string_view code, Span span, std::string message, std::string hint = "");
+
+  // scopes and declarations (declare.cpp)
+  std::optional<int64_t> value_of(const lang::ExprRef& e, const Scope& scope);
+  lang::ExprRef outer(const lang::ExprRef& e, const Scope& scope) const;
+  void declare_dims(const lang::Dims& dims, Scope& scope);
+  bool name_is_free(const std::string& name, const Scope& scope, Span span);
+  int declare_tensor(const lang::Type& type, const std::string& name, TensorKind kind, Span span, Scope& scope);
+  void declare(const lang::Decl& decl, Span span, Scope& scope);
+  void declare_storage(const lang::Decl& decl, Tensor& tensor, Span span, Scope& scope);
+  void declare_fn(const lang::Fn& fn, Span span, Scope& scope);
+  void declare_opaque(const lang::Opaque& opaque, Span span, Scope& scope);
+  int add_tensor(Tensor tensor);
+  std::string unique_name(const std::string& wanted) const;
+  Knobs bind_knobs(const std::vector<lang::Knob>& knobs, const Scope& scope);
+  KnobValue bind_knob(const lang::KnobValue& value, const Scope& scope);
+  void clause(const lang::Clause& clause, const Scope& scope);
+
+  // items and defs (binder.cpp, calls.cpp)
+  void items(const std::vector<lang::Item>& items, Scope& scope);
+  void item(const lang::Item& item, Scope& scope);
+  void kernel(const lang::Kernel& kernel, Span span, Scope& scope);
+  void call(const lang::Call& call, Span span, Scope& scope);
+  std::string unique_instance(const std::string& wanted);
+  bool bind_statics(const lang::Call& call, const lang::Def& def, Span span, const Scope& outer_scope, Scope& inner);
+  bool bind_formal(const lang::CallArg& arg, const lang::Formal& formal, Scope& outer_scope, Scope& inner);
+  bool bind_result(const std::string& name, const lang::Formal& formal, Span span, Scope& outer_scope, Scope& inner);
+
+  // blocks (block.cpp)
+  void block(const std::vector<const lang::Item*>& items, int kernel, Scope& scope);
+  void draft(const lang::Equation& equation, Span span, Scope& scope);
+  void view(const lang::Equation& equation, Span span, Scope& scope);
+  void assume(const lang::Equation& equation, Span span, Scope& scope);
+  int target_of(const lang::Equation& equation, Span span, Scope& scope);
+  int local(const std::string& name, size_t rank, Span span, Scope& scope);
+  bool check_target(const std::string& name, const Symbol& symbol, Span span);
+  void check_once(const Kernel& kernel, const Draft& d);
+  void close_locals(int kernel, Scope& scope);
+
+  // extents (extents.cpp)
+  int64_t extent_of(const Symbol& symbol, size_t dimension) const;
+  void solve(Draft& d);
+  void solve_pending();
+  void settle_local(Draft& d);
+  void check_extents(Draft& d);
+  void check_uses(Draft& d, int index);
+  void check_kinds(Draft& d);
+
+  // ranges (ranges.cpp)
+  Integers integers(const Draft& d, const std::vector<Fact>& facts) const;
+  void check_ranges(Draft& d);
+  void check_read(Draft& d, const SourceRead& read);
+  void check_write(Draft& d);
+  void note_values(const Draft& d);
+
+  // order and recurrences (order.cpp, recurrence.cpp)
+  void order(int kernel);
+  bool may_touch(const Draft& reader, const TensorRead& read, const Equation& writer) const;
+  void check_recurrence(const std::vector<int>& members);
+  bool try_step(const std::vector<int>& members, const std::string& name);
+  bool try_step(const std::vector<int>& members, const std::string& name, int sign);
+  void emit(int draft, int kernel);
+  std::vector<int> dependencies(int reader, bool& forward) const;
+  void check_defined(const Draft& d);
+
+  // cover (cover.cpp)
+  void check_cover();
+  void check_cover(const std::string& name, const std::vector<int64_t>& shape, const std::vector<const Equation*>& pieces,
+                   Span span);
+
+  // warnings (warnings.cpp)
+  void warn(const Draft& d);
+
+  const lang::Program& source_;
+  Diagnostics& diagnostics_;
+  Program program_;
+  std::vector<TensorState> states_;
+  std::vector<View> views_;
+  std::vector<std::pair<std::string, const lang::Def*>> defs_;
+  std::vector<Draft> drafts_;                // of the block at work
+  std::map<std::string, size_t> upcoming_;   // locals that the block at work will define: name -> rank
+  int kernel_ = -1;                          // kernel at work
+  int depth_ = 0;                            // of calls
+  int groups_ = 0;                           // recurrences so far
+  std::set<std::string> instances_;
+};
+
+}  // namespace solstice::ir

@@ -1,0 +1,239 @@
+// A block: the equations of one kernel, or a run of loose ones.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/bind/binder.h"
+#include "ir/bind/elaborate.h"
+#include "lang/print.h"
+
+namespace solstice::ir {
+
+void Binder::block(const std::vector<const lang::Item*>& list, int kernel_id, Scope& scope) {
+  kernel_ = kernel_id;
+  drafts_.clear();
+  upcoming_.clear();
+  std::map<std::string, size_t> declared;
+  for (const lang::Item* it : list) {
+    if (const auto* d = std::get_if<lang::Decl>(&it->node)) declared[d->name] = 0;
+    if (const auto* v = std::get_if<lang::View>(&it->node)) declared[v->equation.target] = 0;
+    const auto* e = std::get_if<lang::Equation>(&it->node);
+    if (e && !scope.symbols.count(e->target) && !declared.count(e->target)) upcoming_[e->target] = e->lhs.size();
+  }
+  const auto outside = scope.symbols;
+  for (const lang::Item* it : list) {
+    if (const auto* e = std::get_if<lang::Equation>(&it->node)) {
+      draft(*e, it->span, scope);
+    } else if (const auto* v = std::get_if<lang::View>(&it->node)) {
+      solve_pending();
+      view(v->equation, it->span, scope);
+    } else {
+      item(*it, scope);
+    }
+  }
+  solve_pending();
+  for (Draft& d : drafts_) check_extents(d);
+  for (Draft& d : drafts_) {
+    check_kinds(d);
+    check_ranges(d);
+    note_values(d);
+    warn(d);
+    if (kernel_id >= 0) check_once(program_.kernels[static_cast<size_t>(kernel_id)], d);
+  }
+  order(kernel_id);
+  upcoming_.clear();
+  kernel_ = -1;
+  if (kernel_id < 0) return;
+  for (const auto& [name, symbol] : scope.symbols) {  // what the kernel named is not seen outside it
+    if (!outside.count(name)) scope.gone[name] = program_.kernels[static_cast<size_t>(kernel_id)].name;
+  }
+  scope.symbols = outside;
+}
+
+// The tensor of a local; made when it is first written or, in a recurrence, read.
+int Binder::local(const std::string& name, size_t rank, Span span, Scope& scope) {
+  const auto known = scope.symbols.find(name);
+  if (known != scope.symbols.end()) return known->second.tensor;
+  Tensor t;
+  t.name = scope.instance.empty() ? name : scope.instance + "." + name;
+  if (program_.find_tensor(t.name) >= 0 && kernel_ >= 0) {
+    t.name = program_.kernels[static_cast<size_t>(kernel_)].name + "." + name;
+  }
+  t.kind = TensorKind::kLocal;
+  t.kernel = kernel_;
+  t.span = span;
+  t.shape.assign(rank, -1);
+  t.dims.assign(rank, "");
+  Symbol symbol;
+  symbol.tensor = add_tensor(std::move(t));
+  symbol.dims.assign(rank, "");
+  scope.symbols[name] = symbol;
+  return symbol.tensor;
+}
+
+bool Binder::check_target(const std::string& name, const Symbol& symbol, Span span) {
+  const auto refuse = [&](std::string_view what, std::string hint) {
+    error("E014", span, fmt::format("`{}` is {} and cannot be written", name, what), std::move(hint));
+    return false;
+  };
+  if (symbol.view >= 0) return refuse("a view", "a view is an index map of another tensor: write that one");
+  if (symbol.read_only) return refuse("an argument of this definition", "give the value a new name, and return it as a result");
+  const Tensor& t = program_.tensor(symbol.tensor);
+  switch (t.kind) {
+    case TensorKind::kParam: return refuse("a param", "give the value a new name");
+    case TensorKind::kInput: return refuse("an input", "give the value a new name");
+    case TensorKind::kRandom: return refuse("a random tensor", "it is drawn, once a call");
+    case TensorKind::kBuffer:
+      return refuse("a buffer", fmt::format("declare its next value, `tensor {0}1 : {1}[...] into {0}`, and write `{0}1`", name,
+                                            name_of(*t.dtype)));
+    default: return true;
+  }
+}
+
+// The id of the tensor that the equation writes, -1 after an error.
+int Binder::target_of(const lang::Equation& e, Span span, Scope& scope) {
+  if (scope.dims.count(e.target)) {
+    error("E008", span, fmt::format("`{}` is a dim", e.target), "one name has one meaning in a scope");
+    return -1;
+  }
+  const auto known = scope.symbols.find(e.target);
+  if (known == scope.symbols.end()) {
+    for (const lang::ExprRef& i : e.lhs) {
+      if (i->kind == lang::ExprKind::kName && !scope.dims.count(i->text)) continue;
+      error("E005", i->span, fmt::format("undeclared `{}` is a local, whose indices stand alone; found `{}`", e.target, lang::print(i)),
+            fmt::format("declare it to define it in pieces: `tensor {} : f32[...]`", e.target));
+      upcoming_.erase(e.target);
+      return -1;
+    }
+    return local(e.target, e.lhs.size(), span, scope);
+  }
+  if (!check_target(e.target, known->second, span)) return -1;
+  const Tensor& t = program_.tensor(known->second.tensor);
+  if (t.shape.size() != e.lhs.size()) {
+    error("E006", span, fmt::format("`{}` has rank {} but {} indices on the left", e.target, t.shape.size(), e.lhs.size()));
+    return -1;
+  }
+  return known->second.tensor;
+}
+
+void Binder::draft(const lang::Equation& e, Span span, Scope& scope) {
+  Draft d;
+  d.source = &e;
+  d.equation.span = span;
+  d.equation.target = target_of(e, span, scope);
+  d.failed = d.equation.target < 0;
+  Elaborator elaborator(*this, scope, d);
+  elaborator.left_side(e, span);
+  d.equation.rhs = elaborator.value(e.rhs);
+  if (!d.equation.rhs) {
+    d.failed = true;
+    d.equation.rhs = make_real(0);
+  } else if (d.equation.target >= 0) {
+    Tensor& t = program_.tensors[static_cast<size_t>(d.equation.target)];
+    if (t.kind == TensorKind::kLocal) t.value = std::max(t.value, d.equation.rhs->kind);
+    const bool first = std::none_of(drafts_.begin(), drafts_.end(), [&](const Draft& o) { return o.equation.target == d.equation.target; });
+    const bool read_before = std::any_of(drafts_.begin(), drafts_.end(), [&](const Draft& o) {
+      return std::any_of(o.reads.begin(), o.reads.end(), [&](const TensorRead& r) { return r.read->id == d.equation.target; });
+    });
+    const bool reads_itself = std::any_of(d.reads.begin(), d.reads.end(), [&](const TensorRead& r) { return r.read->id == d.equation.target; });
+    if (t.kind == TensorKind::kLocal && first && !read_before && !reads_itself) t.value = d.equation.rhs->kind;
+  }
+  if (d.failed && d.equation.target >= 0) states_[static_cast<size_t>(d.equation.target)].poisoned = true;
+  if (!d.failed) solve(d);
+  drafts_.push_back(std::move(d));
+}
+
+// `view v[...] = one read`: remembered as a piece of the view, folded into every read of it.
+void Binder::view(const lang::Equation& e, Span span, Scope& scope) {
+  if (e.rhs->kind != lang::ExprKind::kRead) {
+    error("E022", span, fmt::format("the view `{}` is not one read", e.target), "a view maps indices: `view v[i,j] = x[j,i]`; to compute, write an equation");
+    return;
+  }
+  const auto known = scope.symbols.find(e.target);
+  const bool fresh = known == scope.symbols.end();
+  if (!fresh && known->second.view < 0) {
+    error("E008", span, fmt::format("`{}` is declared twice", e.target), "a view has a name of its own");
+    return;
+  }
+  Draft d;
+  d.source = &e;
+  d.equation.span = span;
+  Elaborator elaborator(*this, scope, d);
+  elaborator.left_side(e, span);
+  d.equation.rhs = elaborator.value(e.rhs);
+  if (!d.equation.rhs || d.failed) return;
+  solve(d);
+  check_extents(d);
+  if (d.failed) return;
+  check_ranges(d);
+  if (fresh) {
+    Symbol symbol;
+    symbol.view = static_cast<int>(views_.size());
+    symbol.dims.assign(e.lhs.size(), "");
+    scope.symbols[e.target] = symbol;
+    views_.push_back({e.target, d.equation.rhs->kind, std::vector<int64_t>(e.lhs.size(), 0), {}, span});
+  }
+  Symbol& symbol = scope.symbols[e.target];
+  View& v = views_[static_cast<size_t>(symbol.view)];
+  if (v.shape.size() != e.lhs.size()) {
+    error("E006", span, fmt::format("`{}` has rank {} but {} indices on the left", e.target, v.shape.size(), e.lhs.size()));
+    return;
+  }
+  ViewPiece piece;
+  piece.indices = d.equation.indices;
+  piece.rhs = d.equation.rhs;
+  for (size_t i = 0; i < d.equation.lhs.size(); ++i) {
+    const Affine form = *as_affine(d.equation.lhs[i]);
+    int64_t high = form.offset;
+    for (const auto& [id, c] : form.terms) high += std::max<int64_t>(0, c * (piece.indices[static_cast<size_t>(id)].extent - 1));
+    v.shape[i] = std::max(v.shape[i], high + 1);
+    if (d.equation.lhs[i]->op == Op::kIndex && fresh) symbol.dims[i] = piece.indices[static_cast<size_t>(d.equation.lhs[i]->id)].dim;
+    piece.lhs.push_back(form);
+  }
+  v.pieces.push_back(std::move(piece));
+}
+
+void Binder::assume(const lang::Equation& e, Span span, Scope& scope) {
+  const auto known = scope.symbols.find(e.target);
+  const bool buffer = known != scope.symbols.end() && known->second.tensor >= 0 &&
+                      program_.tensor(known->second.tensor).kind == TensorKind::kBuffer;
+  if (!buffer) {
+    error("E022", span, fmt::format("`assume` speaks of a buffer; `{}` is none", e.target), "params, inputs and results cannot be assumed");
+    return;
+  }
+  if (program_.tensor(known->second.tensor).shape.size() != e.lhs.size()) {
+    error("E006", span, fmt::format("`{}` has rank {} but {} indices on the left", e.target, program_.tensor(known->second.tensor).shape.size(), e.lhs.size()));
+    return;
+  }
+  Draft d;
+  d.source = &e;
+  d.equation.span = span;
+  d.equation.target = known->second.tensor;
+  Elaborator elaborator(*this, scope, d);
+  elaborator.left_side(e, span);
+  d.equation.rhs = elaborator.value(e.rhs);
+  if (!d.equation.rhs || d.failed) return;
+  solve(d);
+  check_extents(d);
+  if (d.failed) return;
+  check_ranges(d);
+  program_.assumptions.push_back(std::move(d.equation));
+}
+
+// `once` kernels run when weights are loaded: they may see params, buffers and each other's results.
+void Binder::check_once(const Kernel& kernel, const Draft& d) {
+  if (!kernel.once) return;
+  for (const TensorRead& r : d.reads) {
+    const Tensor& t = program_.tensor(r.read->id);
+    const bool weight = t.kind == TensorKind::kParam || t.kind == TensorKind::kBuffer;
+    const bool made_once = t.kernel >= 0 && program_.kernels[static_cast<size_t>(t.kernel)].once;
+    const bool own = t.kernel == kernel_ ||
+                     std::any_of(drafts_.begin(), drafts_.end(), [&](const Draft& o) { return o.equation.target == r.read->id; });
+    if (weight || made_once || own) continue;
+    const bool input = t.kind == TensorKind::kInput;
+    error("E015", r.span, fmt::format("kernel `{} once` reads the {} `{}`", kernel.name, input ? "input" : "tensor", t.name),
+          "`once` is for params and buffers; drop `once`");
+  }
+}
+
+}  // namespace solstice::ir

@@ -1,0 +1,179 @@
+// Calls of `def`s: dims are bound by matching formals with arguments, then the items are bound at the instance's path.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/bind/binder.h"
+#include "lang/parse.h"
+#include "lang/prelude.h"
+#include "lang/print.h"
+
+namespace solstice::ir {
+namespace {
+
+constexpr int kDeepestCall = 40;
+
+std::string joined(const std::string& prefix, const std::string& rest) {
+  if (prefix.empty() || rest.empty()) return prefix + rest;
+  return prefix + "." + rest;
+}
+
+}  // namespace
+
+bool Binder::bind_statics(const lang::Call& c, const lang::Def& def, Span span, const Scope& outer_scope, Scope& inner) {
+  bool fine = true;
+  for (const auto& [name, value] : c.statics) {
+    const bool known = std::any_of(def.statics.begin(), def.statics.end(), [&, n = name](const auto& s) { return s.name == n; });
+    if (!known) {
+      error("E022", span, fmt::format("`{}` has no static `{}`", def.name, name));
+      fine = false;
+    }
+    const auto v = value_of(value, outer_scope);
+    if (!v) return false;
+    inner.dims[name] = {*v, outer(value, outer_scope)};
+  }
+  for (const lang::Static& s : def.statics) {
+    if (inner.dims.count(s.name)) continue;
+    const auto v = s.value ? value_of(s.value, inner) : std::nullopt;
+    if (!s.value) error("E022", span, fmt::format("static `{}` of `{}` has no value", s.name, def.name), fmt::format("`{}[{}=...](...)`", def.name, s.name));
+    if (!v) return false;
+    inner.dims[s.name] = {*v, outer(s.value, inner)};
+  }
+  return fine;
+}
+
+bool Binder::bind_formal(const lang::CallArg& arg, const lang::Formal& formal, Scope& outer_scope, Scope& inner) {
+  const auto found = outer_scope.symbols.find(arg.tensor);
+  if (found == outer_scope.symbols.end()) {
+    const bool local = outer_scope.gone.count(arg.tensor) > 0;
+    error(local ? "E011" : "E008", arg.span,
+          local ? fmt::format("`{}` crosses from kernel `{}` but is not declared", arg.tensor, outer_scope.gone[arg.tensor])
+                : fmt::format("unknown tensor `{}`", arg.tensor));
+    return false;
+  }
+  Symbol symbol = found->second;
+  symbol.read_only = true;
+  for (const lang::ExprRef& e : arg.fixed) {
+    const auto v = value_of(e, outer_scope);
+    if (!v) return false;
+    if (symbol.view >= 0 || symbol.dims.empty()) {
+      error("E022", arg.span, fmt::format("`{}` has no leading dimension to fix", arg.tensor), "pass the tensor itself, or a view of it");
+      return false;
+    }
+    const int64_t extent = extent_of(symbol, 0);
+    if (*v < 0 || *v >= extent) error("E001", arg.span, fmt::format("`{}[{}]` lies outside 0..{}", arg.tensor, *v, extent - 1));
+    symbol.fixed.push_back(*v);
+    symbol.dims.erase(symbol.dims.begin());
+  }
+  const size_t rank = symbol.view >= 0 ? views_[static_cast<size_t>(symbol.view)].shape.size() : symbol.dims.size();
+  if (rank != formal.type.extents.size()) {
+    error("E006", arg.span, fmt::format("`{}` has rank {} but the formal `{}` has {}", arg.tensor, rank, formal.name, formal.type.extents.size()));
+    return false;
+  }
+  bool fine = true;
+  for (size_t d = 0; d < rank; ++d) {
+    const lang::ExprRef& e = formal.type.extents[d];
+    const int64_t extent = extent_of(symbol, d);
+    const bool unbound = e->kind == lang::ExprKind::kName && !inner.dims.count(e->text);
+    std::string outer_text;
+    if (symbol.tensor >= 0) outer_text = program_.tensor(symbol.tensor).dims[d + symbol.fixed.size()];
+    Diagnostics quiet;
+    if (unbound) {
+      const lang::ExprRef outer_dim = outer_text.empty() ? nullptr : lang::parse_expression(outer_text, quiet);
+      inner.dims[e->text] = {extent, outer_dim ? outer_dim : lang::integer(extent)};
+    } else if (const auto wanted = value_of(e, inner); wanted && *wanted != extent) {
+      error("E002", arg.span, fmt::format("dimension {} of `{}` is {} but `{}` of the formal `{}` is {}", d, arg.tensor, extent, lang::print(e), formal.name, *wanted));
+      fine = false;
+    }
+    if (d < symbol.dims.size()) symbol.dims[d] = e->kind == lang::ExprKind::kName ? e->text : "";
+  }
+  inner.symbols[formal.name] = symbol;
+  return fine;
+}
+
+// A result is a tensor of the caller: declared there (an output, say), or made here with the signature's type.
+bool Binder::bind_result(const std::string& name, const lang::Formal& formal, Span span, Scope& outer_scope, Scope& inner) {
+  const auto existing = outer_scope.symbols.find(name);
+  if (existing == outer_scope.symbols.end()) {
+    const std::string instance = inner.instance;
+    inner.instance = outer_scope.instance;  // it belongs to the caller
+    const int id = declare_tensor(formal.type, formal.name, TensorKind::kTensor, span, inner);
+    inner.instance = instance;
+    if (id < 0) return false;
+    Tensor& t = program_.tensors[static_cast<size_t>(id)];
+    t.name.clear();
+    t.name = unique_name(joined(outer_scope.instance, name));
+    Symbol symbol = inner.symbols.at(formal.name);
+    symbol.dims = t.dims;
+    outer_scope.symbols[name] = symbol;
+    return true;
+  }
+  if (!check_target(name, existing->second, span)) return false;
+  Symbol symbol = existing->second;
+  bool fits = symbol.dims.size() == formal.type.extents.size();
+  for (size_t d = 0; fits && d < symbol.dims.size(); ++d) {
+    const auto wanted = value_of(formal.type.extents[d], inner);
+    if (!wanted) return false;
+    fits = *wanted == extent_of(symbol, d);
+    symbol.dims[d] = formal.type.extents[d]->kind == lang::ExprKind::kName ? formal.type.extents[d]->text : "";
+  }
+  if (!fits) error("E022", span, fmt::format("`{}` has another shape than the result `{}`", name, formal.name));
+  inner.symbols[formal.name] = symbol;
+  return fits;
+}
+
+// A module may be called twice: same path (and parameters of the same path), another instance.
+std::string Binder::unique_instance(const std::string& wanted) {
+  std::string instance = wanted;
+  for (int n = 2; !instances_.insert(instance).second; ++n) instance = fmt::format("{}.{}", wanted, n);
+  return instance;
+}
+
+void Binder::call(const lang::Call& c, Span span, Scope& scope) {
+  const auto poison = [&] {
+    for (const std::string& r : c.results) {
+      if (scope.symbols.count(r)) {
+        if (scope.symbols[r].tensor >= 0) states_[static_cast<size_t>(scope.symbols[r].tensor)].poisoned = true;
+      }
+    }
+  };
+  const auto found = std::find_if(defs_.begin(), defs_.end(), [&](const auto& d) { return d.first == c.def; });
+  if (found == defs_.end()) {
+    std::vector<std::string> names;
+    for (const auto& [name, def] : defs_) names.push_back(name);
+    const std::string near = closest(c.def, names);
+    error("E008", span, fmt::format("unknown definition `{}`", c.def), near.empty() ? "define it above: `def ...`" : fmt::format("closest: `{}`", near));
+    return poison();
+  }
+  const lang::Def& def = *found->second;
+  if (def.formals.size() != c.args.size() || def.results.size() != c.results.size()) {
+    error("E022", span, fmt::format("`{}` takes {} tensors and gives {}; the call passes {} and takes {}", def.name,
+                                    def.formals.size(), def.results.size(), c.args.size(), c.results.size()));
+    return poison();
+  }
+  if (depth_ >= kDeepestCall) {
+    error("E022", span, fmt::format("`{}` calls itself", def.name), "definitions are expanded: no recursion");
+    return poison();
+  }
+  Scope inner;
+  for (const lang::Fn& fn : lang::prelude()) inner.functions[{fn.name, fn.parameters.size()}] = &fn;
+  inner.instance = unique_instance(joined(scope.instance, c.at ? *c.at : c.results[0]));
+  inner.path = joined(scope.path, c.at.value_or(""));
+  for (const lang::Override& o : c.overrides) inner.overrides[o.kernel] = o.knobs;
+  bool fine = bind_statics(c, def, span, scope, inner);
+  for (size_t i = 0; fine && i < c.args.size(); ++i) fine = bind_formal(c.args[i], def.formals[i], scope, inner);
+  for (size_t i = 0; fine && i < c.results.size(); ++i) fine = bind_result(c.results[i], def.results[i], span, scope, inner);
+  if (!fine) return poison();
+  for (const auto& [name, knobs] : inner.overrides) {
+    const bool known = std::any_of(def.items.begin(), def.items.end(), [&, n = name](const lang::Item& i) {
+      const auto* k = std::get_if<lang::Kernel>(&i.node);
+      return k && k->name == n;
+    });
+    if (!known) error("E022", span, fmt::format("`{}` has no kernel `{}`", def.name, name));
+  }
+  ++depth_;
+  items(def.items, inner);
+  --depth_;
+}
+
+}  // namespace solstice::ir

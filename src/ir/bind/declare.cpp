@@ -1,0 +1,311 @@
+// Dims, declarations, functions, opaque operations, clauses and knobs.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/dtype.h"
+#include "ir/bind/binder.h"
+#include "ir/bind/elaborate.h"
+#include "lang/print.h"
+
+namespace solstice::ir {
+namespace {
+
+TensorKind kind_of(lang::DeclKind kind) {
+  switch (kind) {
+    case lang::DeclKind::kParam: return TensorKind::kParam;
+    case lang::DeclKind::kBuffer: return TensorKind::kBuffer;
+    case lang::DeclKind::kInput: return TensorKind::kInput;
+    case lang::DeclKind::kOutput: return TensorKind::kOutput;
+    case lang::DeclKind::kTensor: return TensorKind::kTensor;
+    case lang::DeclKind::kRandom: return TensorKind::kRandom;
+  }
+  return TensorKind::kTensor;
+}
+
+std::vector<int64_t> row_major(const std::vector<int64_t>& shape) {
+  std::vector<int64_t> strides(shape.size(), 1);
+  for (size_t d = shape.size(); d-- > 1;) strides[d - 1] = strides[d] * shape[d];
+  return strides;
+}
+
+bool is_dim_name(const lang::ExprRef& e) { return e->kind == lang::ExprKind::kName; }
+
+}  // namespace
+
+std::optional<int64_t> Binder::value_of(const lang::ExprRef& e, const Scope& scope) {
+  using lang::BinaryOp;
+  if (e->kind == lang::ExprKind::kInt) return e->integer;
+  if (e->kind == lang::ExprKind::kName) {
+    const auto dim = scope.dims.find(e->text);
+    if (dim != scope.dims.end()) return dim->second.value;
+    std::vector<std::string> names;
+    for (const auto& [name, entry] : scope.dims) names.push_back(name);
+    const std::string near = closest(e->text, names);
+    error("E008", e->span, fmt::format("unknown dim `{}`", e->text),
+          near.empty() ? fmt::format("declare it before its first use: `dim {} = ...`", e->text)
+                       : fmt::format("closest: `{}`", near));
+    return std::nullopt;
+  }
+  if (e->kind == lang::ExprKind::kNeg) {
+    const auto v = value_of(e->args[0], scope);
+    return v ? std::optional(-*v) : std::nullopt;
+  }
+  if (e->kind == lang::ExprKind::kBinary && e->binary >= BinaryOp::kAdd && e->binary != BinaryOp::kDiv) {
+    const auto a = value_of(e->args[0], scope);
+    const auto b = a ? value_of(e->args[1], scope) : std::nullopt;
+    if (!b) return std::nullopt;
+    if (e->binary == BinaryOp::kPow) {
+      int64_t out = 1;
+      for (int64_t i = 0; i < std::min<int64_t>(*b, 62); ++i) out *= *a;
+      return out;
+    }
+    static const std::map<BinaryOp, Op> ops = {{BinaryOp::kAdd, Op::kAdd}, {BinaryOp::kSub, Op::kSub},
+                                               {BinaryOp::kMul, Op::kMul}, {BinaryOp::kFloorDiv, Op::kFloorDiv},
+                                               {BinaryOp::kMod, Op::kMod}};
+    const ExprRef folded = make(ops.at(e->binary), {make_int(*a), make_int(*b)});
+    if (folded->op == Op::kInt) return folded->integer;
+    error("E013", e->span, fmt::format("`{}` divides by {} or overflows", lang::print(e), *b));
+    return std::nullopt;
+  }
+  error("E013", e->span, fmt::format("`{}` is not an integer expression of dims", lang::print(e)),
+        "dims combine with `+`, `-`, `*`, `//`, `%`, `**`");
+  return std::nullopt;
+}
+
+lang::ExprRef Binder::outer(const lang::ExprRef& e, const Scope& scope) const {
+  if (e->kind == lang::ExprKind::kName) {
+    const auto dim = scope.dims.find(e->text);
+    return dim != scope.dims.end() && dim->second.outer ? dim->second.outer : e;
+  }
+  if (e->args.empty()) return e;
+  auto copy = std::make_shared<lang::Expr>(*e);
+  for (lang::ExprRef& a : copy->args) a = outer(a, scope);
+  return copy;
+}
+
+bool Binder::name_is_free(const std::string& name, const Scope& scope, Span span) {
+  if (!scope.dims.count(name) && !scope.symbols.count(name)) return true;
+  error("E008", span, fmt::format("`{}` is declared twice", name), "one name has one meaning in a scope");
+  return false;
+}
+
+void Binder::declare_dims(const lang::Dims& dims, Scope& scope) {
+  for (const lang::Dim& d : dims.dims) {
+    const auto value = value_of(d.value, scope);
+    if (!name_is_free(d.name, scope, d.span)) continue;
+    if (value && *value <= 0) error("E022", d.span, fmt::format("dim `{}` is {}; an extent is positive", d.name, *value));
+    const auto low = d.low ? value_of(d.low, scope) : value;
+    const auto high = d.high ? value_of(d.high, scope) : value;
+    if (value && low && high && (*value < *low || *value > *high)) {
+      error("E022", d.span, fmt::format("dim `{}` is {}, outside {}..{}", d.name, *value, *low, *high));
+    }
+    scope.dims[d.name] = {value.value_or(1), scope.instance.empty() ? lang::name(d.name) : outer(d.value, scope)};
+    if (scope.instance.empty()) program_.dims.push_back({d.name, value.value_or(1)});
+  }
+}
+
+std::string Binder::unique_name(const std::string& wanted) const {
+  std::string name = wanted;
+  for (int n = 2; program_.find_tensor(name) >= 0; ++n) name = fmt::format("{}.{}", wanted, n);
+  return name;
+}
+
+int Binder::add_tensor(Tensor tensor) {
+  tensor.name = unique_name(tensor.name);
+  if (tensor.strides.empty()) tensor.strides = row_major(tensor.shape);
+  program_.tensors.push_back(std::move(tensor));
+  states_.emplace_back();
+  return static_cast<int>(program_.tensors.size()) - 1;
+}
+
+// Adds the tensor and its symbol; -1 after an error (the symbol then exists, poisoned, to keep later lines quiet).
+int Binder::declare_tensor(const lang::Type& type, const std::string& name, TensorKind kind, Span span, Scope& scope) {
+  if (!name_is_free(name, scope, span)) return -1;
+  Tensor t;
+  t.name = scope.instance.empty() ? name : scope.instance + "." + name;
+  t.kind = kind;
+  t.span = span;
+  const auto dtype = dtype_from_name(type.dtype);
+  t.dtype = dtype.value_or(DType::kF32);
+  t.value = ir::kind_of(*t.dtype);
+  bool fine = dtype.has_value();
+  if (!dtype) error("E022", type.span, fmt::format("unknown dtype `{}`", type.dtype));
+  Symbol symbol;
+  for (const lang::ExprRef& e : type.extents) {
+    const auto extent = value_of(e, scope);
+    if (extent && *extent <= 0) error("E022", e->span, fmt::format("extent `{}` of `{}` is {}", lang::print(e), name, *extent));
+    fine = fine && extent && *extent > 0;
+    t.shape.push_back(fine ? *extent : 1);
+    t.dims.push_back(fine ? lang::print(outer(e, scope)) : "");
+    symbol.dims.push_back(is_dim_name(e) ? e->text : "");
+  }
+  symbol.tensor = add_tensor(std::move(t));
+  scope.symbols[name] = symbol;
+  states_.back().poisoned = !fine;
+  return fine ? symbol.tensor : -1;
+}
+
+void Binder::declare(const lang::Decl& d, Span span, Scope& scope) {
+  const bool interface = d.kind == lang::DeclKind::kInput || d.kind == lang::DeclKind::kOutput;
+  if (interface && !scope.instance.empty()) {
+    error("E022", span, fmt::format("`{}` is an interface tensor inside a definition", d.name),
+          "a definition's tensors come in as formals and leave as results");
+  }
+  const int id = declare_tensor(d.type, d.name, kind_of(d.kind), span, scope);
+  if (id < 0) return;
+  Tensor& t = program_.tensors[static_cast<size_t>(id)];
+  if (d.path) t.path = scope.path.empty() ? *d.path : scope.path + "." + *d.path;
+  declare_storage(d, t, span, scope);
+}
+
+void Binder::declare_storage(const lang::Decl& d, Tensor& t, Span span, Scope& scope) {
+  const size_t rank = t.shape.size();
+  if (!d.order.empty()) {
+    std::vector<int64_t> sorted = d.order;
+    std::sort(sorted.begin(), sorted.end());
+    bool permutation = sorted.size() == rank;
+    for (size_t i = 0; i < sorted.size(); ++i) permutation = permutation && sorted[i] == static_cast<int64_t>(i);
+    if (!permutation) {
+      error("E022", span, fmt::format("`order` of `{}` is not a permutation of its {} dimensions", d.name, rank),
+            "list every dimension's number once, outermost first: `order(0, 2, 3, 1)`");
+    } else {
+      int64_t stride = 1;
+      for (size_t i = rank; i-- > 0;) {
+        t.strides[static_cast<size_t>(d.order[i])] = stride;
+        stride *= t.shape[static_cast<size_t>(d.order[i])];
+      }
+    }
+  }
+  if (!d.strides.empty()) {
+    if (d.strides.size() != rank) error("E022", span, fmt::format("`{}` has {} dimensions but {} strides", d.name, rank, d.strides.size()));
+    for (size_t i = 0; i < std::min(rank, d.strides.size()); ++i) t.strides[i] = value_of(d.strides[i], scope).value_or(1);
+  }
+  const auto existing = [&](const std::string& name) {
+    const auto found = scope.symbols.find(name);
+    if (found != scope.symbols.end() && found->second.tensor >= 0) return found->second.tensor;
+    error("E008", span, fmt::format("unknown tensor `{}`", name), "declare it before the tensor that refers to it");
+    return -1;
+  };
+  if (!d.into.empty()) {
+    t.into = existing(d.into);
+    const Tensor* buffer = t.into >= 0 ? &program_.tensor(t.into) : nullptr;
+    if (buffer && (buffer->kind != TensorKind::kBuffer || buffer->shape != t.shape)) {
+      error("E022", span, fmt::format("`{}` cannot become the new value of `{}`", d.name, d.into),
+            "`into` names a buffer of the same shape");
+    }
+  }
+  if (!d.same.empty()) {
+    t.same = existing(d.same);
+    if (t.same >= 0) {
+      const Tensor& base = program_.tensor(t.same);
+      if (d.same_at.size() > base.shape.size()) error("E006", span, fmt::format("`{}` has rank {} but {} indices", d.same, base.shape.size(), d.same_at.size()));
+      for (size_t i = 0; i < std::min(d.same_at.size(), base.strides.size()); ++i) {
+        t.same_offset += value_of(d.same_at[i], scope).value_or(0) * base.strides[i];
+      }
+      if (!d.same_at.empty()) t.strides = base.strides.size() == rank ? base.strides : t.strides;
+    }
+  }
+  t.distribution = d.distribution;
+  for (const lang::ExprRef& e : d.distribution_args) {
+    const lang::ExprRef& magnitude = e->kind == lang::ExprKind::kNeg ? e->args[0] : e;
+    const double sign = e->kind == lang::ExprKind::kNeg ? -1 : 1;
+    const bool number = magnitude->kind == lang::ExprKind::kNumber;
+    t.distribution_args.push_back(number ? sign * std::strtod(magnitude->text.c_str(), nullptr)
+                                         : static_cast<double>(value_of(e, scope).value_or(0)));
+  }
+}
+
+void Binder::declare_fn(const lang::Fn& fn, Span span, Scope& scope) {
+  const auto key = std::pair(fn.name, fn.parameters.size());
+  if (scope.functions.count(key)) {
+    error("E008", span, fmt::format("function `{}` of {} parameters is defined twice, or in the prelude", fn.name, fn.parameters.size()),
+          "choose another name");
+    return;
+  }
+  scope.functions[key] = &fn;
+}
+
+void Binder::declare_opaque(const lang::Opaque& o, Span span, Scope& scope) {
+  Opaque out;
+  out.op = o.op;
+  out.span = span;
+  Draft unused;  // arguments are scalars of dims, or whole tensors
+  Elaborator elaborator(*this, scope, unused);
+  for (const lang::OpaqueArg& a : o.args) {
+    out.strings.push_back(a.string.value_or(""));
+    ExprRef bound;
+    if (a.expr) {
+      const auto symbol = a.expr->kind == lang::ExprKind::kName ? scope.symbols.find(a.expr->text) : scope.symbols.end();
+      const bool tensor = symbol != scope.symbols.end() && symbol->second.tensor >= 0 && symbol->second.fixed.empty();
+      bound = tensor ? make_read(symbol->second.tensor, program_.tensor(symbol->second.tensor).value, {})
+                     : elaborator.value(a.expr);
+    }
+    out.arguments.emplace_back(a.keyword, std::move(bound));
+  }
+  for (const lang::Formal& f : o.results) {
+    const int id = declare_tensor(f.type, f.name, TensorKind::kTensor, f.span, scope);
+    if (id < 0) continue;
+    out.results.push_back(id);
+    states_[static_cast<size_t>(id)].writers.push_back(-1);
+  }
+  Item item;
+  item.opaque = static_cast<int>(program_.opaques.size());
+  program_.opaques.push_back(std::move(out));
+  program_.items.push_back(item);
+}
+
+KnobValue Binder::bind_knob(const lang::KnobValue& v, const Scope& scope) {
+  using Kind = lang::KnobValue::Kind;
+  KnobValue out;
+  switch (v.kind) {
+    case Kind::kSize: return KnobValue::of_size(v.sizes);
+    case Kind::kString: return KnobValue::of_string(v.text);
+    case Kind::kTuple:
+    case Kind::kSet:
+      out.kind = v.kind == Kind::kTuple ? KnobValue::Kind::kTuple : KnobValue::Kind::kSet;
+      for (const lang::KnobValue& i : v.items) out.items.push_back(bind_knob(i, scope));
+      return out;
+    case Kind::kStruct:
+      out.kind = KnobValue::Kind::kStruct;
+      out.text = v.text;
+      out.members = bind_knobs(v.members, scope).items;
+      return out;
+    case Kind::kExpr: break;
+  }
+  if (v.expr->kind == lang::ExprKind::kName && !scope.dims.count(v.expr->text)) return KnobValue::of_name(v.expr->text);
+  if (v.expr->kind == lang::ExprKind::kNumber) {
+    out.kind = KnobValue::Kind::kReal;
+    out.real = std::strtod(v.expr->text.c_str(), nullptr);
+    return out;
+  }
+  return KnobValue::of_int(value_of(v.expr, scope).value_or(0));
+}
+
+Knobs Binder::bind_knobs(const std::vector<lang::Knob>& knobs, const Scope& scope) {
+  Knobs out;
+  for (const lang::Knob& k : knobs) {
+    std::string name = k.names.size() == 1 ? k.names[0] : "";
+    if (k.names.size() > 1) name = fmt::format("({})", fmt::join(k.names, ", "));
+    if (!name.empty() && out.find(name)) error("E022", k.span, fmt::format("knob `{}` is given twice", name));
+    out.items.emplace_back(name, bind_knob(k.value, scope));
+  }
+  return out;
+}
+
+void Binder::clause(const lang::Clause& c, const Scope& scope) {
+  switch (c.kind) {
+    case lang::Clause::Kind::kTarget: program_.target = c.names[0]; break;
+    case lang::Clause::Kind::kNumerics: program_.numerics = c.names[0]; break;
+    case lang::Clause::Kind::kLaunch:
+      program_.launch_kind = c.names[0];
+      program_.launch = bind_knobs(c.knobs, scope);
+      break;
+    case lang::Clause::Kind::kAllow:
+      program_.allow.insert(program_.allow.end(), c.names.begin(), c.names.end());
+      break;
+  }
+}
+
+}  // namespace solstice::ir

@@ -1,0 +1,55 @@
+// Expressions of the syntax tree to bound expressions (private to src/ir/bind).
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/bind/binder.h"
+
+namespace solstice::ir {
+
+// Works for one equation; null stands for an expression whose mistake was reported.
+class Elaborator {
+ public:
+  Elaborator(Binder& binder, Scope& scope, Draft& draft) : binder_(binder), scope_(scope), draft_(draft) {}
+
+  void left_side(const lang::Equation& equation, Span span);
+  ExprRef value(const lang::ExprRef& e);
+  ExprRef index(const lang::ExprRef& e);      // integer-valued
+  ExprRef condition(const lang::ExprRef& e);  // boolean
+
+ private:
+  using Env = std::map<std::string, ExprRef>;
+
+  int new_index(const std::string& name, Span span, std::optional<int64_t> extent);
+  bool hides(const std::string& name, Span span);
+  ExprRef bare_name(const lang::Expr& e);
+  ExprRef unknown_name(const lang::Expr& e);
+  ExprRef read(const lang::Expr& e);
+  ExprRef read_tensor(const Symbol& symbol, std::vector<ExprRef> indices, ExprRef otherwise, Span span);
+  ExprRef read_view(const View& view, const std::vector<ExprRef>& indices, const ExprRef& otherwise, Span span);
+  std::optional<Symbol> find_tensor(const lang::Expr& e);
+  ExprRef reduce(const lang::Expr& e);
+  ExprRef rank(const lang::Expr& e);
+  bool bind_indices(const lang::Expr& e, std::vector<int>& binders);
+  ExprRef apply(const lang::Expr& e);
+  ExprRef call_fn(const lang::Fn& fn, std::vector<ExprRef> args, Span span);
+  ExprRef select(const lang::Expr& e);
+  ExprRef logical(const lang::Expr& e);
+  ExprRef arithmetic(const lang::Expr& e);
+  ExprRef comparison(const lang::Expr& e);
+  ExprRef made(Op op, std::vector<ExprRef> args, Span span);
+
+  Binder& binder_;
+  Scope& scope_;
+  Draft& draft_;
+  std::vector<std::pair<std::string, int>> names_;  // indices in sight, innermost last
+  size_t reductions_from_ = 0;                      // names_ from here on are bound by reductions
+  std::vector<Fact> facts_;
+  const Env* env_ = nullptr;                        // inside a function: its arguments
+  int depth_ = 0;
+};
+
+}  // namespace solstice::ir

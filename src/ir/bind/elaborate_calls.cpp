@@ -1,0 +1,205 @@
+// Reductions, rankings, functions and views.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/dtype.h"
+#include "ir/bind/elaborate.h"
+#include "ir/bind/views.h"
+#include "lang/print.h"
+#include "lang/words.h"
+
+namespace solstice::ir {
+namespace {
+
+struct Primitive {
+  std::string_view name;
+  Op op;
+  size_t arity;  // min and max take any number
+};
+
+constexpr Primitive kPrimitives[] = {
+    {"exp", Op::kExp, 1},     {"expm1", Op::kExpm1, 1}, {"log", Op::kLog, 1},     {"log1p", Op::kLog1p, 1},
+    {"sqrt", Op::kSqrt, 1},   {"rsqrt", Op::kRsqrt, 1}, {"tanh", Op::kTanh, 1},   {"erf", Op::kErf, 1},
+    {"sin", Op::kSin, 1},     {"cos", Op::kCos, 1},     {"pow", Op::kPow, 2},     {"abs", Op::kAbs, 1},
+    {"sign", Op::kSign, 1},   {"floor", Op::kFloor, 1}, {"ceil", Op::kCeil, 1},   {"round", Op::kRound, 1},
+    {"trunc", Op::kTrunc, 1}, {"min", Op::kMin, 2},     {"max", Op::kMax, 2},     {"select", Op::kSelect, 3},
+    {"isnan", Op::kIsNan, 1}, {"isfinite", Op::kIsFinite, 1},
+};
+
+const Primitive* find_primitive(std::string_view name) {
+  const auto* found = std::find_if(std::begin(kPrimitives), std::end(kPrimitives),
+                                   [&](const Primitive& p) { return p.name == name; });
+  return found == std::end(kPrimitives) ? nullptr : found;
+}
+
+Reducer reducer_of(std::string_view name) {
+  for (int r = 0; r <= static_cast<int>(Reducer::kArgBot); ++r) {
+    if (name_of(static_cast<Reducer>(r)) == name) return static_cast<Reducer>(r);
+  }
+  return Reducer::kSum;
+}
+
+}  // namespace
+
+// Brings the binders into sight; the caller takes them out again.
+bool Elaborator::bind_indices(const lang::Expr& e, std::vector<int>& binders) {
+  bool fine = true;
+  const size_t outside = names_.size();
+  for (const lang::Range& r : e.binders) {
+    if (hides(r.name, r.span)) fine = false;
+    for (size_t n = reductions_from_; n < names_.size(); ++n) {
+      if (names_[n].first != r.name) continue;
+      binder_.error("E008", r.span,
+                    fmt::format("`{}` is bound by {}", r.name, n < outside ? "an enclosing reduction too" : "this reduction twice"),
+                    "rename one of them: only an index of the left side may be reused");
+      fine = false;
+    }
+    std::optional<int64_t> extent;
+    if (r.extent) {
+      extent = binder_.value_of(r.extent, scope_);
+      if (!extent) fine = false;
+    }
+    binders.push_back(new_index(r.name, r.span, extent));
+    if (extent) draft_.equation.indices.back().dim = lang::print(binder_.outer(r.extent, scope_));
+  }
+  return fine;
+}
+
+ExprRef Elaborator::reduce(const lang::Expr& e) {
+  const Reducer reducer = reducer_of(e.text);
+  const size_t in_sight = names_.size();
+  std::vector<int> binders;
+  bool fine = bind_indices(e, binders);
+  ExprRef where;
+  if (e.where) {
+    where = condition(e.where);
+    fine = fine && where;
+  }
+  if (where) facts_.push_back({where, true});
+  ExprRef body = value(e.args[0]);
+  if (where) facts_.pop_back();
+  names_.resize(in_sight);
+  if (!body || !fine) return nullptr;
+  const bool positional = reducer == Reducer::kArgMax || reducer == Reducer::kArgMin;
+  if (positional && binders.size() != 1) {
+    binder_.error("E022", e.span, fmt::format("`{}` takes one index, not {}", e.text, binders.size()));
+    return nullptr;
+  }
+  if ((reducer == Reducer::kAny || reducer == Reducer::kAll) && body->kind != ValueKind::kBool) {
+    binder_.error("E021", e.span, fmt::format("`{}` reduces conditions, not numbers", e.text), "compare: `... != 0`");
+    return nullptr;
+  }
+  ExprRef out = make_reduce(reducer, std::move(binders), std::move(body), std::move(where));
+  std::const_pointer_cast<Expr>(out)->span = e.span;
+  return out;
+}
+
+ExprRef Elaborator::rank(const lang::Expr& e) {
+  ExprRef order = index(e.args[1]);
+  const size_t in_sight = names_.size();
+  std::vector<int> binders;
+  const bool fine = bind_indices(e, binders);
+  ExprRef body = value(e.args[0]);
+  names_.resize(in_sight);
+  if (!order || !body || !fine) return nullptr;
+  draft_.checks.push_back({e.text, Symbol{}, binders[0], {order}, facts_, e.span});
+  auto out = std::const_pointer_cast<Expr>(make_reduce(reducer_of(e.text), std::move(binders), std::move(body)));
+  out->args.push_back(std::move(order));
+  out->span = e.span;
+  return out;
+}
+
+ExprRef Elaborator::select(const lang::Expr& e) {
+  ExprRef c = condition(e.args[0]);
+  if (c) facts_.push_back({c, true});
+  ExprRef then = value(e.args[1]);
+  if (c) facts_.back().holds = false;
+  ExprRef otherwise = value(e.args[2]);
+  if (c) facts_.pop_back();
+  return made(Op::kSelect, {c, then, otherwise}, e.span);
+}
+
+ExprRef Elaborator::apply(const lang::Expr& e) {
+  if (lang::is_reducer(e.text) && e.text != "min" && e.text != "max") {
+    binder_.error("E009", e.span, fmt::format("`{}(...)` names no index; a reduction names its index", e.text),
+                  fmt::format("`{}[k](...)` reduces over the index `k` of its body", e.text));
+    return nullptr;
+  }
+  const Primitive* primitive = find_primitive(e.text);
+  if (primitive && primitive->op == Op::kSelect && e.args.size() == 3) return select(e);
+  std::vector<ExprRef> args;
+  for (const lang::ExprRef& a : e.args) args.push_back(value(a));
+  if (std::find(args.begin(), args.end(), nullptr) != args.end()) return nullptr;
+  const auto dtype = dtype_from_name(e.text);
+  if (dtype && args.size() == 1) {
+    ExprRef cast = make_cast(*dtype, args[0]);
+    std::const_pointer_cast<Expr>(cast)->span = e.span;
+    return cast;
+  }
+  const auto fn = scope_.functions.find({e.text, args.size()});
+  if (fn != scope_.functions.end()) return call_fn(*fn->second, std::move(args), e.span);
+  if (primitive && (primitive->op == Op::kMin || primitive->op == Op::kMax) && args.size() >= 2) {
+    ExprRef out = args[0];
+    for (size_t i = 1; i < args.size(); ++i) out = made(primitive->op, {out, args[i]}, e.span);
+    return out;
+  }
+  if (primitive && primitive->arity == args.size()) return made(primitive->op, std::move(args), e.span);
+  std::vector<std::string> known;
+  std::string arities;
+  for (const Primitive& p : kPrimitives) known.emplace_back(p.name);
+  for (const auto& [key, unused] : scope_.functions) {
+    known.push_back(key.first);
+    if (key.first == e.text) arities += (arities.empty() ? "" : " or ") + std::to_string(key.second);
+  }
+  if (primitive) arities = std::to_string(primitive->arity);
+  if (dtype) arities = "1";
+  if (!arities.empty()) {
+    binder_.error("E008", e.span, fmt::format("`{}` takes {} arguments, not {}", e.text, arities, args.size()));
+  } else {
+    const std::string near = closest(e.text, known);
+    binder_.error("E008", e.span, fmt::format("unknown function `{}`", e.text),
+                  near.empty() ? "define it: `fn " + e.text + "(x) = ...`" : fmt::format("closest: `{}`", near));
+  }
+  return nullptr;
+}
+
+// A function is a macro over values: its body is elaborated with its parameters bound to the arguments.
+ExprRef Elaborator::call_fn(const lang::Fn& fn, std::vector<ExprRef> args, Span span) {
+  if (depth_ > 60) {
+    binder_.error("E008", span, fmt::format("function `{}` calls itself", fn.name), "functions are macros: no recursion");
+    return nullptr;
+  }
+  Env env;
+  for (size_t i = 0; i < args.size(); ++i) env[fn.parameters[i]] = std::move(args[i]);
+  const Env* outside = env_;
+  env_ = &env;
+  ++depth_;
+  ExprRef out = value(fn.body);
+  --depth_;
+  env_ = outside;
+  return out;
+}
+
+// A view is never a copy: its read becomes the read (or reads) that it stands for.
+ExprRef Elaborator::read_view(const View& view, const std::vector<ExprRef>& indices, const ExprRef& otherwise,
+                              Span span) {
+  ExprRef out;
+  for (size_t p = view.pieces.size(); p-- > 0;) {
+    const ViewPiece& piece = view.pieces[p];
+    const SolvedPiece solved = solve_piece(piece, view.shape, indices);
+    ExprRef condition = out ? solved.condition : nullptr;
+    if (condition) facts_.push_back({condition, true});
+    ExprRef value = substitute(piece.rhs, solved.indices);
+    walk(value, [&](const Expr& e) {
+      if (e.op == Op::kRead) draft_.reads.push_back({std::make_shared<Expr>(e), facts_, span});
+    });
+    if (condition) facts_.pop_back();
+    out = condition ? make(Op::kSelect, {condition, value, out}) : value;
+  }
+  if (!otherwise || !out) return out;
+  const ExprRef inside = within(view.shape, indices);
+  return inside ? make(Op::kSelect, {inside, out, otherwise}) : out;
+}
+
+}  // namespace solstice::ir

@@ -1,0 +1,165 @@
+// Order inside a block: definitions before reads, cycles become recurrences, each contiguous.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/bind/binder.h"
+
+namespace solstice::ir {
+namespace {
+
+// Strongly connected components; component of each node, numbered so that a node's dependencies come no later.
+class Components {
+ public:
+  explicit Components(const std::vector<std::vector<int>>& edges)
+      : edges_(edges), order_(edges.size(), -1), low_(edges.size(), 0), component_(edges.size(), -1) {
+    for (size_t n = 0; n < edges.size(); ++n) {
+      if (order_[n] < 0) visit(static_cast<int>(n));
+    }
+  }
+  const std::vector<int>& component() const { return component_; }
+
+ private:
+  void visit(int n) {
+    const auto at = static_cast<size_t>(n);
+    order_[at] = low_[at] = clock_++;
+    stack_.push_back(n);
+    for (const int next : edges_[at]) {
+      const auto to = static_cast<size_t>(next);
+      if (order_[to] < 0) visit(next);
+      if (component_[to] < 0) low_[at] = std::min(low_[at], low_[to]);
+    }
+    if (low_[at] != order_[at]) return;
+    while (true) {
+      const int member = stack_.back();
+      stack_.pop_back();
+      component_[static_cast<size_t>(member)] = count_;
+      if (member == n) break;
+    }
+    ++count_;
+  }
+
+  const std::vector<std::vector<int>>& edges_;
+  std::vector<int> order_, low_, component_, stack_;
+  int clock_ = 0;
+  int count_ = 0;
+};
+
+}  // namespace
+
+// May the read see an element that `writer` defines? Decided per dimension, so pieces of one tensor are kept apart.
+bool Binder::may_touch(const Draft& reader, const TensorRead& read, const Equation& writer) const {
+  const size_t rank = writer.lhs.size();
+  if (read.read->args.size() < rank) return true;  // a whole tensor
+  Integers known = integers(reader, read.facts);
+  Integers written(writer.indices, [](int) { return std::nullopt; });
+  for (size_t d = 0; d < rank; ++d) {
+    const Interval w = written.interval(written.linear(writer.lhs[d]));
+    const Linear form = known.linear(read.read->args[d]);
+    const Interval r = known.interval(form);
+    if (r.high < w.low || r.low > w.high) return false;
+    if (r.low >= w.low && r.high <= w.high) continue;
+    if (known.prove_at_most(form, w.low - 1) == Proof::kProved) return false;
+    if (known.prove_at_least(form, w.high + 1) == Proof::kProved) return false;
+  }
+  return true;
+}
+
+std::vector<int> Binder::dependencies(int reader, bool& forward) const {
+  std::vector<int> out;
+  const Draft& d = drafts_[static_cast<size_t>(reader)];
+  for (size_t w = 0; w < drafts_.size(); ++w) {
+    const Draft& writer = drafts_[w];
+    if (writer.failed) continue;
+    const bool touches = std::any_of(d.reads.begin(), d.reads.end(), [&](const TensorRead& r) {
+      return r.read->id == writer.equation.target && may_touch(d, r, writer.equation);
+    });
+    if (!touches) continue;
+    out.push_back(static_cast<int>(w));
+    forward |= static_cast<int>(w) >= reader;
+  }
+  return out;
+}
+
+// Tensors must have a definition that the read can see: an earlier block, or this one.
+void Binder::check_defined(const Draft& d) {
+  for (const TensorRead& r : d.reads) {
+    const Tensor& t = program_.tensor(r.read->id);
+    TensorState& state = states_[static_cast<size_t>(r.read->id)];
+    const bool given = t.is_interface() && t.kind != TensorKind::kOutput;
+    if (given || state.poisoned) continue;
+    const bool here = std::any_of(drafts_.begin(), drafts_.end(), [&](const Draft& o) { return o.equation.target == r.read->id; });
+    if (here || !state.writers.empty()) {
+      state.early_reads.push_back(r);
+      continue;
+    }
+    error("E010", r.span, fmt::format("`{}` is read before it is defined", t.name), "move its equations above this one");
+    state.poisoned = true;
+  }
+}
+
+void Binder::order(int kernel_id) {
+  std::vector<std::vector<int>> edges(drafts_.size());
+  bool forward = false;
+  for (size_t i = 0; i < drafts_.size(); ++i) {
+    if (!drafts_[i].failed) edges[i] = dependencies(static_cast<int>(i), forward);
+  }
+  for (const Draft& d : drafts_) {
+    if (!d.failed) check_defined(d);
+  }
+  if (!forward) {
+    for (size_t i = 0; i < drafts_.size(); ++i) emit(static_cast<int>(i), kernel_id);
+    return;
+  }
+  const Components found(edges);
+  std::map<int, std::vector<int>> members;  // components in dependency order
+  for (size_t i = 0; i < drafts_.size(); ++i) members[found.component()[i]].push_back(static_cast<int>(i));
+  // Text order wherever dependencies allow it: a component is emitted at its first member, after what it needs.
+  std::vector<bool> done(drafts_.size(), false);
+  const std::function<void(int)> place = [&](int n) {
+    if (done[static_cast<size_t>(n)]) return;
+    const std::vector<int>& group = members[found.component()[static_cast<size_t>(n)]];
+    for (const int m : group) done[static_cast<size_t>(m)] = true;
+    for (const int m : group) {
+      for (const int needed : edges[static_cast<size_t>(m)]) place(needed);
+    }
+    const auto self = edges[static_cast<size_t>(n)];
+    const bool cyclic = group.size() > 1 || std::find(self.begin(), self.end(), n) != self.end();
+    if (cyclic) {
+      check_recurrence(group);
+    } else {
+      for (const int needed : self) {
+        if (needed <= n) continue;
+        error("E010", drafts_[static_cast<size_t>(n)].equation.span,
+              fmt::format("`{}` is read before it is defined", program_.target_of(drafts_[static_cast<size_t>(needed)].equation).name),
+              "move the equation that defines it above this one");
+      }
+    }
+    for (const int m : group) emit(m, kernel_id);
+  };
+  for (size_t i = 0; i < drafts_.size(); ++i) place(static_cast<int>(i));
+}
+
+void Binder::emit(int draft_id, int kernel_id) {
+  Draft& d = drafts_[static_cast<size_t>(draft_id)];
+  if (d.equation.target < 0) return;
+  TensorState& state = states_[static_cast<size_t>(d.equation.target)];
+  if (d.failed) {
+    state.poisoned = true;
+    return;
+  }
+  const int id = static_cast<int>(program_.equations.size());
+  state.writers.push_back(id);
+  Tensor& t = program_.tensors[static_cast<size_t>(d.equation.target)];
+  if (t.kernel < 0) t.kernel = kernel_id;
+  program_.equations.push_back(d.equation);
+  if (kernel_id >= 0) {
+    program_.kernels[static_cast<size_t>(kernel_id)].equations.push_back(id);
+  } else {
+    Item entry;
+    entry.equation = id;
+    program_.items.push_back(entry);
+  }
+}
+
+}  // namespace solstice::ir

@@ -1,0 +1,25 @@
+// Index arithmetic of views: from the element of a view that is read to the indices of the piece that holds it.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "ir/bind/scope.h"
+
+namespace solstice::ir {
+
+struct SolvedPiece {
+  std::map<int, ExprRef> indices;  // of the piece, by id
+  ExprRef condition;               // that the piece holds the element; null: it always does
+};
+
+// `at` is the element read. The left side is a mixed radix in every dimension (checked where the view is defined).
+SolvedPiece solve_piece(const ViewPiece& piece, const std::vector<int64_t>& shape, const std::vector<ExprRef>& at);
+
+// `e` with indices replaced by expressions.
+ExprRef substitute(const ExprRef& e, const std::map<int, ExprRef>& indices);
+
+// That every index lies in its dimension; null if nothing can be outside.
+ExprRef within(const std::vector<int64_t>& shape, const std::vector<ExprRef>& at);
+
+}  // namespace solstice::ir
