@@ -12,6 +12,7 @@ import argparse
 import os
 import signal
 import sys
+import warnings
 from typing import Optional
 
 from .errors import OracleError, input_error, internal_error
@@ -152,9 +153,11 @@ class Supervisor:
             return
         import torch
 
-        from .tracing.export import export_functional
+        from .loading import Subject
+        from .tracing import trace
 
-        export_functional(torch.nn.Linear(2, 2, device="meta"), (torch.zeros(2, 2, device="meta"),), {})
+        inputs = lambda: ((torch.zeros(2, 2),), {})
+        trace(Subject(torch.nn.Linear(2, 2, device="meta"), inputs, None, None, "Linear", None, "fake"))
         self._warm = True
 
     def end_child(self) -> None:
@@ -171,6 +174,8 @@ def main() -> int:
     parser.add_argument("--device", default="auto", choices=("auto", "cuda", "cpu"))
     arguments = parser.parse_args()
     read_fd, write_fd = take_standard_streams()
+    # PyTorch's idle threads are not missed by the children, which start none before they need them.
+    warnings.filterwarnings("ignore", message=".*use of fork.* may lead to deadlocks", category=DeprecationWarning)
     supervisor = Supervisor(arguments.device, Sender(write_fd))
     try:
         for line in read_lines(read_fd):

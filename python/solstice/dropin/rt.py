@@ -27,7 +27,7 @@ class Library:
         self.tensor_count, self.workspace_bytes = slow.solstice_rt_tensor_count, slow.solstice_rt_workspace_bytes
         self.tensor_count.restype = self.workspace_bytes.restype = ctypes.c_size_t
         self.free.restype = None
-        # Keeps the GIL: a launch takes microseconds, and threads share the pointer array.
+        # Keeps the GIL: giving it back and fetching it again costs more than a launch.
         self.launch = fast.solstice_rt_launch
 
     @classmethod

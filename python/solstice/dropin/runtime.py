@@ -126,24 +126,23 @@ class Runtime:
         return slot
 
     def _launch(self, slot: Slot, leaves: Any) -> Any:
-        plan = slot.plan
-        pointers = plan.pointers
-        for position, index in self._read:
-            pointers[index] = leaves[position].data_ptr()
-        device = self._binding.device
+        binding, plan = self._binding, slot.plan
+        device = binding.device
         device.enter_thread()
-        empty = device.empty
-        results = []
-        for index, shape, stride, dtype in self._outputs:
-            result = empty(shape, stride, dtype)
-            pointers[index] = result.data_ptr()
-            results.append(result)
-        if slot.versions is None:
-            plan.prepare()
-            slot.versions = self._binding.versions()
-        plan.launch()
-        if self._binding.written:
-            self._binding.mark_written()
+        results = [device.empty(shape, stride, dtype) for _, shape, stride, dtype in self._outputs]
+        pointers = plan.pointers
+        with slot.lock:
+            for position, index in self._read:
+                pointers[index] = leaves[position].data_ptr()
+            for output, result in zip(self._outputs, results):
+                pointers[output[0]] = result.data_ptr()
+            if slot.versions is None:
+                versions = binding.versions()
+                plan.prepare()
+                slot.versions = versions
+            plan.launch()
+        if binding.written:
+            binding.mark_written()
         return results[0] if self._single else self._assemble(results, leaves)
 
     def _assemble(self, results: list[torch.Tensor], leaves: Any) -> Any:

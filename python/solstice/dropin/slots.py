@@ -7,9 +7,8 @@ replays never share a workspace with ordinary calls.
 
 from __future__ import annotations
 
+import threading
 from typing import Any, Optional
-
-import torch
 
 from .binding import Binding
 from .recording import Recording
@@ -19,13 +18,14 @@ _MAX_STREAMS = 64  # PyTorch hands out 32 of each priority
 
 
 class Slot:
-    __slots__ = ("plan", "workspace", "versions", "captured")
+    __slots__ = ("plan", "workspace", "versions", "captured", "lock")
 
     def __init__(self, plan: Plan, workspace: Any) -> None:
         self.plan = plan
         self.workspace = workspace
         self.versions: Optional[list[int]] = None  # of the weights at prepare; None: not prepared
         self.captured = False
+        self.lock = threading.Lock()  # from the first pointer that is set to the launch that reads it
 
 
 class Slots:

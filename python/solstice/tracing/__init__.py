@@ -22,11 +22,11 @@ def trace(subject: "Subject", decompose: Sequence[str] = (), blob_dir: Optional[
     torch.manual_seed(0)
     device = next((t.device for t in module_tensors(subject.module)), torch.device("cpu"))
     args, kwargs = fake_inputs(subject.inputs, device)
-    with _quiet():
-        program, producer = export_functional(subject.module, args, kwargs, decompose)
     names = {str(subject.path.resolve()), str(subject.path)} if subject.path else ()
     display = {name: str(subject.path) for name in names}
-    return graph_json(program, subject.module, {**producer, "weights": subject.weights}, display, blob_dir)
+    with _quiet():
+        program, producer = export_functional(subject.module, args, kwargs, decompose)
+        return graph_json(program, subject.module, {**producer, "weights": subject.weights}, display, blob_dir)
 
 
 @contextlib.contextmanager

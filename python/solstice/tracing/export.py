@@ -47,7 +47,7 @@ def export_functional(module: torch.nn.Module, args: tuple, kwargs: dict, decomp
     table = _decompositions(decompose)
     watch = python_state.Watch(module)
     notes: list[str] = []
-    on_host = all(t.device.type == "cpu" for t in (*tensor_leaves((args, kwargs)), *module_tensors(module)))
+    on_host = all(t.device.type != "cuda" for t in (*tensor_leaves((args, kwargs)), *module_tensors(module)))
     with _repairs(on_host):
         program, mode = _export(module, args, kwargs, notes, watch)
         _refuse_python_state(watch.changes())
