@@ -34,8 +34,12 @@ struct Epilogue {
     }
   }
   template <int kOutput>
-  SOLSTICE_DEVICE Output<float> output() const {
-    return {y, batch_stride, row_stride, 1};
+  SOLSTICE_DEVICE float element() const {
+    return 0.f;
+  }
+  template <int kOutput>
+  SOLSTICE_DEVICE void store(int batch, int m, int n, float v) const {
+    y[batch * batch_stride + m * row_stride + n] = v;
   }
 };
 

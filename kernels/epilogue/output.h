@@ -6,7 +6,8 @@
 //     struct In { float v0; };                         // what the element reads beside the accumulator
 //     In load(int batch, int m, int n) const;          // (m, n) lies inside the problem; called ahead of its use
 //     void compute(float acc, const In& in, int batch, int m, int n, float (&out)[kOutputs]) const;
-//     template <int I> auto output() const;            // Output<float>, Output<Half> or Output<BFloat>
+//     template <int kOutput> auto element() const;     // a value of the storage type: float, Half or BFloat
+//     template <int kOutput, class T> void store(int batch, int m, int n, T value) const;
 //   };
 #pragma once
 
@@ -14,15 +15,7 @@
 
 namespace solstice {
 
-template <typename T>
-struct Output {
-  using Type = T;
-  T* data;
-  i64 batch, m, n;  // strides in elements
-
-  SOLSTICE_DEVICE void store(int b, int row, int column, T v) const {
-    data[b * batch + row * m + column * n] = v;
-  }
-};
+template <class Epilogue, int kOutput>
+using ElementOf = decltype(static_cast<const Epilogue*>(nullptr)->template element<kOutput>());
 
 }  // namespace solstice

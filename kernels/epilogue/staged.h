@@ -52,14 +52,15 @@ SOLSTICE_DEVICE T staged_value(u32 address) {
   }
 }
 
-template <class T>
-SOLSTICE_DEVICE void drain_lines(const WarpTile& tile, const Output<T>& output, int step, u32 buffer) {
+template <int kOutput, class Epilogue>
+SOLSTICE_DEVICE void drain_lines(const Epilogue& epilogue, const WarpTile& tile, int step, u32 buffer) {
+  using T = ElementOf<Epilogue, kOutput>;
   const int n = tile.n0 + step * kStageColumns + tile.lane;
 #pragma unroll 4
   for (int r = 0; r < kStageRows; ++r) {
     const int m = tile.m0 + r;
     if (m < tile.m && n < tile.n)
-      output.store(tile.batch, m, n, staged_value<T>(buffer + staged_offset<T>(r, tile.lane)));
+      epilogue.template store<kOutput>(tile.batch, m, n, staged_value<T>(buffer + staged_offset<T>(r, tile.lane)));
   }
 }
 
@@ -67,8 +68,7 @@ SOLSTICE_DEVICE void drain_lines(const WarpTile& tile, const Output<T>& output, 
 template <int kOutput, class Epilogue>
 SOLSTICE_DEVICE void write_output(const Epilogue& epilogue, const WarpTile& tile, const TensorMap* map, int step,
                                   int slot, const float (&values)[16][Epilogue::kOutputs]) {
-  const auto output = epilogue.template output<kOutput>();
-  using T = typename decltype(output)::Type;
+  using T = ElementOf<Epilogue, kOutput>;
   constexpr bool kByTma = kOutput == 0 && Epilogue::kTma;
   const u32 buffer = tile.staging + slot * kStageBytes;
   if constexpr (Epilogue::kTma) {
@@ -87,7 +87,7 @@ SOLSTICE_DEVICE void write_output(const Epilogue& epilogue, const WarpTile& tile
   if constexpr (kByTma) {
     if (tile.lane == 0) copy::store_box(map, tile.n0 + step * kStageColumns, tile.m0, tile.batch, buffer);
   } else {
-    drain_lines(tile, output, step, buffer);
+    drain_lines<kOutput>(epilogue, tile, step, buffer);
   }
   if constexpr (Epilogue::kTma) {
     if (tile.lane == 0) copy::store_commit();  // an empty group where the lines were written directly
@@ -113,7 +113,7 @@ SOLSTICE_DEVICE void load_step(const Epilogue& epilogue, const WarpTile& tile, i
   }
 }
 
-// kCount accumulators of a warp (16 rows x 2*kCount/8... columns in wgmma's layout), `offset` columns into the tile.
+// kCount accumulators of a thread: the warp's 16 rows x 2*kCount columns in wgmma's layout.
 template <class Epilogue, int kCount>
 SOLSTICE_DEVICE void write_tile(const Epilogue& epilogue, WarpTile tile, const TensorMap* map, const float (&sums)[kCount]) {
   constexpr int kSteps = kCount / 16;

@@ -89,8 +89,7 @@ SOLSTICE_DEVICE void simt_fragment(float (&v)[8], const float* line) {
 template <class Epilogue, int kOutput = 0>
 SOLSTICE_DEVICE void simt_store(const Epilogue& epilogue, int batch, int m, int n, const float (&values)[Epilogue::kOutputs]) {
   if constexpr (kOutput < Epilogue::kOutputs) {
-    const auto output = epilogue.template output<kOutput>();
-    output.store(batch, m, n, from_float<typename decltype(output)::Type>(values[kOutput]));
+    epilogue.template store<kOutput>(batch, m, n, from_float<ElementOf<Epilogue, kOutput>>(values[kOutput]));
     simt_store<Epilogue, kOutput + 1>(epilogue, batch, m, n, values);
   }
 }

@@ -1,0 +1,39 @@
+// CUDA text of family gemm: a configuration, the epilogue as a functor, and entry points over kernels/gemm.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "families/gemm/settings.h"
+
+namespace solstice::families::gemm {
+
+// One operand on its way to planes: how the split pass walks it, and what it writes.
+struct SplitPlan {
+  OperandAccess operand;
+  bool is_a = true;
+  Major major = Major::kK;
+  int64_t batches = 1, lines = 1, length = 1;  // lines of `length` contiguous elements
+  int64_t stride = 0;                          // between lines
+  int64_t plane_stride = 1;                    // elements of a line of a plane
+  int64_t scale_stride = 0, chunks = 1;
+  int64_t blocks = 1;
+  int planes = 1, bytes = 2;
+  int64_t plane_bytes() const { return batches * planes * lines * plane_stride * bytes; }
+  int64_t scale_bytes() const { return batches * chunks * scale_stride * (is_a ? 2 : 4); }
+};
+SplitPlan split_plan(const Context& context, const Problem& problem, const Settings& settings, bool is_a);
+
+// `splits`: one or two operands that one launch takes. Parameters per operand: x, planes, then scales and guard if scaled.
+std::string split_source(const std::string& entry, const std::vector<SplitPlan>& splits, const Settings& settings);
+
+// Parameters: maps of A, B and (if stored by the copy engine) the output; scales of A, B and guard words of A, B if
+// scaled; tensors the epilogue reads; tensors it writes.
+std::string tensor_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& settings,
+                          const Layout& layout, const SplitPlan& a, const SplitPlan& b);
+
+// Parameters: A, B, guard words of A, B if `guarded`, tensors the epilogue reads, tensors it writes.
+std::string simt_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& settings,
+                        bool guarded, const SplitPlan& a, const SplitPlan& b);
+
+}  // namespace solstice::families::gemm

@@ -1,0 +1,84 @@
+// Family `gemm`: one product of two tensors with any index roles (batch, M, N, K), any major order, and an elementwise
+// epilogue. On sm_90a: TMA, wgmma, warp-specialised persistent kernels (kernels/gemm/tensor.h), fp32 accuracy through
+// split planes; and a SIMT kernel for what alignment or strides forbid. docs/gemm.md describes both and what they reach.
+#include <fmt/format.h>
+
+#include "families/family.h"
+#include "families/gemm/cost.h"
+#include "families/gemm/steps.h"
+#include "numerics/policy.h"
+
+namespace solstice::families {
+namespace gemm {
+namespace {
+
+Match match(const ir::Program& program, const ir::Kernel& kernel) {
+  const auto problem = make_problem(program, kernel);
+  return problem.ok() ? Match{true, ""} : Match{false, problem.error().message};
+}
+
+void check(const Context& context, const ir::Kernel& kernel, Diagnostics& diagnostics) {
+  const auto problem = make_problem(context.program, kernel);
+  if (problem.ok()) check_settings(context, kernel, *problem, diagnostics);
+}
+
+Status require_legal(const Context& context, const ir::Kernel& kernel, const Problem& problem) {
+  Diagnostics diagnostics;
+  check_settings(context, kernel, problem, diagnostics);
+  if (!diagnostics.has_errors()) return success();
+  const Diagnostic& first = diagnostics.all().front();
+  return fail(Code::illegal_knobs, fmt::format("kernel `{}`: {}; {}", kernel.name, first.message, first.hint));
+}
+
+Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
+  SOLSTICE_TRY(const Problem problem, make_problem(context.program, kernel));
+  SOLSTICE_CHECK(require_legal(context, kernel, problem));
+  return estimate(context, problem, settings_of(context, kernel, problem));
+}
+
+ir::Knobs knobs_of(const Settings& s) {
+  ir::Knobs out;
+  out.set("math", ir::KnobValue::of_name(std::string(numerics::info(s.math).name)));
+  if (s.math == Math::kSimt) return out;
+  out.set("tile", ir::KnobValue::of_size({s.tile_m, s.tile_n, s.tile_k}));
+  out.set("cluster", ir::KnobValue::of_size({s.cluster, 1}));
+  return out;
+}
+
+Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel& kernel) {
+  SOLSTICE_TRY(const Problem problem, make_problem(context.program, kernel));
+  const auto policy = numerics::policy_from_name(context.numerics).value_or(numerics::Policy::kReference);
+  const OperandAccess& a = problem.product.a;
+  const DType operands = a.dtype == problem.product.b.dtype ? a.dtype : DType::kF32;
+  constexpr size_t kMost = 12;
+  std::vector<ir::Knobs> out;
+  for (const Settings& s : ranked_settings(context, problem, numerics::legal_maths(policy, operands))) {
+    if (out.size() < kMost) out.push_back(knobs_of(s));
+  }
+  return out;
+}
+
+Result<Emission> generate(const Context& context, const ir::Kernel& kernel) {
+  SOLSTICE_TRY(const Problem problem, make_problem(context.program, kernel));
+  SOLSTICE_CHECK(require_legal(context, kernel, problem));
+  const Settings settings = settings_of(context, kernel, problem);
+  return generate_steps(context, kernel, problem, settings);
+}
+
+}  // namespace
+}  // namespace gemm
+
+extern const Family solstice_families_gemm;
+const Family solstice_families_gemm = {
+    .name = "gemm",
+    .help = "sums of products of two tensors: any roles and major orders, batched, with an elementwise epilogue",
+    .available = true,
+    .knobs = gemm::knob_table,
+    .match = gemm::match,
+    .check = gemm::check,
+    .cost = gemm::cost,
+    .propose = gemm::propose,
+    .generate = gemm::generate,
+};
+
+}  // namespace solstice::families

@@ -1,0 +1,65 @@
+#include "families/gemm/problem.h"
+
+#include <fmt/format.h>
+
+namespace solstice::families::gemm {
+namespace {
+
+Result<codegen::EpilogueCode> epilogue_of(const ir::Program& program, const ir::Kernel& kernel, const Contraction& c) {
+  const codegen::EpilogueRequest request{
+      c.equation, c.node, {{"batch", c.batch_indices}, {"m", c.m_indices}, {"n", c.n_indices}}};
+  return codegen::emit_epilogue(program, kernel, request);
+}
+
+Status check_outputs(const ir::Program& program, const codegen::EpilogueCode& code) {
+  for (const codegen::EpilogueStore& store : code.stores) {
+    const ir::Tensor& tensor = program.tensor(store.tensor);
+    const DType dtype = tensor.dtype.value_or(DType::kF32);
+    if (dtype == DType::kF32 || dtype == DType::kF16 || dtype == DType::kBF16) continue;
+    return fail(Code::not_yet, fmt::format("`{}` is {}; this family stores f32, f16 and bf16", tensor.name, name_of(dtype)));
+  }
+  return success();
+}
+
+}  // namespace
+
+Result<Problem> make_problem(const ir::Program& program, const ir::Kernel& kernel) {
+  Problem out;
+  SOLSTICE_TRY(out.product, find_contraction(program, kernel));
+  SOLSTICE_TRY(out.epilogue, epilogue_of(program, kernel, out.product));
+  SOLSTICE_CHECK(check_outputs(program, out.epilogue));
+  const auto& strides = out.epilogue.stores.front().strides;
+  const bool columns_contiguous = strides && (*strides)[1] == 1 && (*strides)[2] != 1 && out.product.m > 1;
+  if (!columns_contiguous) return out;
+  out.product = exchanged(out.product);
+  SOLSTICE_TRY(out.epilogue, epilogue_of(program, kernel, out.product));
+  return out;
+}
+
+Major major_of(const OperandAccess& operand, int64_t lines, int64_t k) {
+  if (operand.k == 1 || k == 1) return Major::kK;
+  if (operand.line == 1 || lines == 1) return Major::kMN;
+  return Major::kNone;
+}
+
+int vector_of(const OperandAccess& operand, Major major, int limit) {
+  const int64_t across = major == Major::kK ? operand.line : operand.k;
+  int vector = limit;
+  while (vector > 1 && (operand.offset % vector || across % vector || operand.batch % vector)) vector /= 2;
+  return vector;
+}
+
+bool copies_directly(const OperandAccess& operand, Major major) {
+  return operand.dtype != DType::kF32 && major != Major::kNone && vector_of(operand, major, 8) == 8;
+}
+
+bool stores_by_copy_engine(const ir::Program& program, const Problem& problem) {
+  const codegen::EpilogueStore& store = problem.epilogue.stores.front();
+  if (!store.strides) return false;
+  const int64_t unit = 16 / size_of(*program.tensor(store.tensor).dtype);
+  const auto& s = *store.strides;
+  const bool aligned = store.base % unit == 0 && s[0] % unit == 0 && s[1] % unit == 0;
+  return s[2] == 1 && aligned && s[1] >= problem.product.n;
+}
+
+}  // namespace solstice::families::gemm

@@ -1,0 +1,30 @@
+// One kernel's product as the generator sees it: the contraction, oriented so that the result's rows are contiguous
+// along N where possible, its epilogue as text, and what alignment allows.
+#pragma once
+
+#include "codegen/epilogue.h"
+#include "families/gemm/contraction.h"
+
+namespace solstice::families::gemm {
+
+struct Problem {
+  Contraction product;
+  codegen::EpilogueCode epilogue;
+};
+
+// Errors: not_yet, with the reason, where the family cannot run the kernel.
+Result<Problem> make_problem(const ir::Program& program, const ir::Kernel& kernel);
+
+enum class Major { kNone, kK, kMN };  // which dimension of an operand is contiguous
+Major major_of(const OperandAccess& operand, int64_t lines, int64_t k);
+
+// Elements that may be loaded at once along the contiguous dimension: every line and batch starts aligned to them.
+int vector_of(const OperandAccess& operand, Major major, int limit);
+
+// The copy engine can read the operand where it lies: 16-bit format, 16-byte aligned lines and batches.
+bool copies_directly(const OperandAccess& operand, Major major);
+
+// The copy engine can write output 0: one stride a variable, N contiguous, 16-byte aligned rows and batches.
+bool stores_by_copy_engine(const ir::Program& program, const Problem& problem);
+
+}  // namespace solstice::families::gemm

@@ -1,0 +1,189 @@
+#include "families/gemm/settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "families/gemm/cost.h"
+#include "numerics/policy.h"
+
+namespace solstice::families::gemm {
+namespace {
+
+constexpr int64_t kStageRow = 128;      // bytes along k of one line in a slot
+constexpr int64_t kStagingWarp = 4096;  // two buffers of 16 x 32 floats
+
+DType operand_dtype(const Problem& problem) {
+  return problem.product.a.dtype == problem.product.b.dtype ? problem.product.a.dtype : DType::kF32;
+}
+
+std::vector<Math> allowed_maths(const Context& context, const Problem& problem) {
+  const auto policy = numerics::policy_from_name(context.numerics).value_or(numerics::Policy::kReference);
+  return numerics::legal_maths(policy, operand_dtype(problem));
+}
+
+std::string kib(int64_t bytes) { return bytes % 1024 ? fmt::format("{} B", bytes) : fmt::format("{} KiB", bytes / 1024); }
+
+}  // namespace
+
+const std::vector<Tile>& tiles() {
+  static const std::vector<Tile> table = {{128, 256}, {128, 128}, {128, 64}, {64, 256}, {64, 128}, {64, 64}};
+  return table;
+}
+
+std::string_view tile_list() { return "128x256, 128x128, 128x64, 64x256, 64x128, 64x64"; }
+
+std::vector<KnobSpec> knob_table() {
+  return {
+      {"math", "name", {"simt", "tf32", "tf32x3", "bf16", "bf16x3", "bf16x6", "fp16", "fp16x3"}, "", "auto",
+       "how products are computed; auto: the fastest that the numerics policy allows"},
+      {"tile", "size", {}, fmt::format("{}; a third extent, if written, is the k of a stage", tile_list()), "auto", "rows x columns of the result a block computes"},
+      {"cluster", "size", {}, "1x1, 2x1", "auto", "blocks that share their loads of B; 2x1: two tiles along M"},
+      {"stages", "int", {}, "2..8", "auto", "slots of the shared-memory rings; auto: as many as fit"},
+      {"schedule", "name", {"cooperative"}, "", "cooperative", "consumer warpgroups share one tile"},
+      {"group", "int", {}, "1..64", "8", "row tiles walked before the next column of tiles (L2 reuse)"},
+      {"prepack", "bool", {"true", "false"}, "", "auto", "split parameters once, at load (needs frozen weights); auto: whenever allowed"},
+      {"backend", "name", {"lean", "cutlass"}, "", "lean", "lean: own headers; cutlass: not built yet"},
+  };
+}
+
+int element_bytes(Math math) { return math == Math::kTF32 || math == Math::kTF32x3 ? 4 : 2; }
+
+bool is_scaled(Math math, const Problem& problem) {
+  const bool halves = problem.product.a.dtype == DType::kF16 && problem.product.b.dtype == DType::kF16;
+  return (math == Math::kFP16 || math == Math::kFP16x3) && !halves;
+}
+
+bool needs_planes(const Settings& s, const OperandAccess& operand, Major major) {
+  if (s.math == Math::kSimt) return false;
+  const bool native = !s.scaled && numerics::info(s.math).planes == 1 && element_bytes(s.math) == 2 &&
+                      operand.dtype == (s.math == Math::kFP16 ? DType::kF16 : DType::kBF16);
+  return !(native && copies_directly(operand, major));
+}
+
+bool is_packed(const ir::Program& program, const Settings& s, const OperandAccess& operand) {
+  return s.prepack && program.tensor(operand.tensor).kind == ir::TensorKind::kParam;
+}
+
+Settings settings_of(const Context& context, const ir::Kernel& kernel, const Problem& problem) {
+  Settings out = best_settings(context, problem, allowed_maths(context, problem));
+  const ir::Knobs& knobs = kernel.knobs;
+  if (const auto math = numerics::math_from_name(knobs.name_or("math", "auto")); math && *math != out.math) {
+    out = best_settings(context, problem, {*math});
+  }
+  const auto tile = knobs.size_or("tile", {});
+  if (tile.size() >= 2) out.tile_m = static_cast<int>(tile[0]), out.tile_n = static_cast<int>(tile[1]);
+  out.tile_k = out.math == Math::kSimt ? 8 : static_cast<int>(kStageRow) / element_bytes(out.math);
+  if (tile.size() >= 3) out.tile_k = static_cast<int>(tile[2]);
+  const auto cluster = knobs.size_or("cluster", {});
+  if (!cluster.empty()) out.cluster = static_cast<int>(cluster[0]);
+  out.stages = static_cast<int>(knobs.int_or("stages", 0));
+  out.group = static_cast<int>(knobs.int_or("group", 8));
+  const std::string prepack = knobs.name_or("prepack", "auto");
+  out.prepack = prepack == "true" || (prepack == "auto" && context.frozen);
+  out.scaled = is_scaled(out.math, problem);
+  return out;
+}
+
+std::string Layout::text() const {
+  std::string out = fmt::format("A {} x {} + B {} x {} + staging {}", slots_a, kib(slot_a), slots_b, kib(slot_b), kib(staging));
+  if (scales) out += fmt::format(" + scales {}", kib(scales));
+  return out + fmt::format(" + barriers {} = {}", kib(barriers), kib(bytes()));
+}
+
+Layout layout_of(const Settings& s, int64_t shared_limit) {
+  const numerics::MathInfo& how = numerics::info(s.math);
+  const bool promoted = how.promoted || s.scaled;
+  Layout out;
+  out.groups = s.tile_m / 64;
+  // With promotion an instruction covers 128 columns at most, so that sums and accumulator fit the registers.
+  out.n = promoted ? std::min(s.tile_n, 128) : s.tile_n;
+  out.halves = s.tile_n / out.n;
+  out.slot_a = how.planes * s.tile_m * kStageRow;
+  out.slot_b = how.planes * out.n * kStageRow;
+  out.staging = 4 * out.groups * kStagingWarp;
+  // B's ring is deeper by the halves of a tile: both rings then hold the same k.
+  const auto set = [&](int stages) {
+    out.slots_a = stages;
+    out.slots_b = stages * out.halves;
+    out.scales = s.scaled ? out.slots_a * 2 * s.tile_m + out.slots_b * 4 * out.n : 0;
+    out.barriers = 16 * (out.slots_a + out.slots_b);
+  };
+  int stages = s.stages > 0 ? s.stages : 2;
+  set(stages);
+  while (s.stages == 0 && stages < 8) {
+    set(stages + 1);
+    if (out.bytes() > shared_limit) break;
+    ++stages;
+  }
+  set(stages);
+  return out;
+}
+
+namespace {
+
+void check_math(const Context& context, const ir::Kernel& kernel, const Problem& problem, const Settings& s, Diagnostics& diagnostics) {
+  const auto policy = numerics::policy_from_name(context.numerics).value_or(numerics::Policy::kReference);
+  if (!numerics::is_legal(s.math, policy, operand_dtype(problem))) {
+    std::vector<std::string> legal;
+    for (const Math math : allowed_maths(context, problem)) {
+      if (is_built(math)) legal.emplace_back(numerics::info(math).name);
+    }
+    diagnostics.error("E110", kernel.span, fmt::format("`math={}` is less accurate than `numerics {}` allows for {} operands", numerics::info(s.math).name,
+                      context.numerics, name_of(operand_dtype(problem))), fmt::format("legal: {}", fmt::join(legal, ", ")));
+  }
+  if (s.math == Math::kSimt) return;
+  const Contraction& c = problem.product;
+  const Major a = major_of(c.a, c.m, c.k), b = major_of(c.b, c.n, c.k);
+  if (a == Major::kNone || b == Major::kNone) {
+    const OperandAccess& culprit = a == Major::kNone ? c.a : c.b;
+    diagnostics.error("E114", kernel.span, fmt::format("`math={}`: operand `{}` is contiguous in neither its rows nor `k`", numerics::info(s.math).name,
+                      context.program.tensor(culprit.tensor).name), "`math=simt` reads any strides; or pack the operand with a `map` kernel first");
+  } else if (element_bytes(s.math) == 4 && (a != Major::kK || b != Major::kK)) {
+    const OperandAccess& culprit = a != Major::kK ? c.a : c.b;
+    diagnostics.error("E114", kernel.span, fmt::format("`math={}` needs both operands contiguous along `k`; `{}` is not", numerics::info(s.math).name,
+                      context.program.tensor(culprit.tensor).name), s.math == Math::kTF32 ? "closest: `math=bf16x3`" : "closest: `math=bf16x6` or `math=fp16x3`");
+  }
+}
+
+void check_tile(const Context& context, const ir::Kernel& kernel, const Settings& s, Diagnostics& diagnostics) {
+  const bool known = std::any_of(tiles().begin(), tiles().end(), [&](Tile t) { return t.m == s.tile_m && t.n == s.tile_n; });
+  if (!known) {
+    diagnostics.error("E111", kernel.span, fmt::format("no kernel for `tile={}x{}`", s.tile_m, s.tile_n), fmt::format("legal: {}", tile_list()));
+    return;
+  }
+  const int stage_k = static_cast<int>(kStageRow) / element_bytes(s.math);
+  if (s.tile_k != stage_k) {
+    diagnostics.error("E111", kernel.span, fmt::format("`tile` with k {}: a stage of `math={}` holds {} k (128 bytes)", s.tile_k, numerics::info(s.math).name, stage_k),
+                      fmt::format("closest: `tile={}x{}x{}`", s.tile_m, s.tile_n, stage_k));
+  }
+  if (s.cluster != 1 && s.cluster != 2) {
+    diagnostics.error("E112", kernel.span, fmt::format("`cluster={}x1`: B is shared by 1 or 2 blocks", s.cluster), "closest: `cluster=2x1`");
+    return;
+  }
+  if (s.stages != 0 && (s.stages < 2 || s.stages > 8)) {
+    diagnostics.error("E113", kernel.span, fmt::format("`stages={}`: a ring needs 2 slots, and 8 is the most", s.stages), "legal: 2..8, or auto");
+    return;
+  }
+  const int64_t limit = static_cast<int64_t>(context.machine.shared_per_block.value);
+  const Layout layout = layout_of(s, limit);
+  if (layout.bytes() > limit) {
+    diagnostics.error("E113", kernel.span, fmt::format("shared memory: {} > {}", layout.text(), kib(limit)), "a smaller tile, fewer `stages`, or `stages=auto`");
+  }
+}
+
+}  // namespace
+
+void check_settings(const Context& context, const ir::Kernel& kernel, const Problem& problem, Diagnostics& diagnostics) {
+  const Settings s = settings_of(context, kernel, problem);
+  if (kernel.knobs.name_or("backend", "lean") == "cutlass") {
+    diagnostics.error("E116", kernel.span, "`backend=cutlass` is not built yet", "`backend=lean`");
+  }
+  check_math(context, kernel, problem, s, diagnostics);
+  if (s.math != Math::kSimt) check_tile(context, kernel, s, diagnostics);
+  if (s.prepack && !context.frozen) {
+    diagnostics.error("E115", kernel.span, "`prepack=true` splits weights once, at load; weights are live", "`--weights frozen`, or leave `prepack` out");
+  }
+}
+
+}  // namespace solstice::families::gemm

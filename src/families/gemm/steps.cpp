@@ -1,0 +1,197 @@
+#include "families/gemm/steps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace solstice::families::gemm {
+namespace {
+
+constexpr int64_t kSplitThreads = 256, kSimtThreads = 256;  // kernels/gemm/split.h, simt.h
+constexpr int64_t kSimtShared = 128 * 128 * 4;
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+Argument pointer_to(std::string buffer, int64_t bytes = 0) {
+  Argument out;
+  out.kind = ArgumentKind::kPointer;
+  out.buffer = std::move(buffer);
+  out.offset = bytes;
+  return out;
+}
+
+Argument map_argument(TensorMap map) {
+  Argument out;
+  out.kind = ArgumentKind::kTensorMap;
+  out.map = std::move(map);
+  return out;
+}
+
+class Generator {
+ public:
+  Generator(const Context& context, const ir::Kernel& kernel, const Problem& problem, const Settings& settings)
+      : context_(context), program_(context.program), kernel_(kernel), problem_(problem), s_(settings), c_(problem.product),
+        name_(codegen::identifier(kernel.name)), a_(split_plan(context, problem, settings, true)), b_(split_plan(context, problem, settings, false)) {}
+
+  Emission run() {
+    if (s_.math == Math::kSimt) {
+      add_simt(name_, false);
+      return std::move(out_);
+    }
+    add_splits();
+    add_product();
+    if (s_.scaled) add_simt(name_ + "_fallback", true);
+    return std::move(out_);
+  }
+
+ private:
+  const char* letter(const SplitPlan& x) const { return x.is_a ? "a" : "b"; }
+  std::string workspace(const char* what, const SplitPlan& x) const { return fmt::format("{}.{}_{}", kernel_.name, what, letter(x)); }
+
+  Step& launch(const std::string& entry, int64_t blocks, int64_t threads) {
+    Step step;
+    step.name = entry;
+    step.module = entry;
+    step.entry = entry;
+    step.grid = {blocks, 1, 1};
+    step.block = {threads, 1, 1};
+    out_.steps.push_back(std::move(step));
+    return out_.steps.back();
+  }
+
+  void add_buffer(const std::string& name, int64_t bytes, DType dtype, bool persistent) {
+    PlanBuffer buffer;
+    buffer.name = name;
+    buffer.kind = BufferKind::kWorkspace;
+    buffer.dtype = dtype;
+    buffer.shape = {bytes / size_of(dtype)};
+    buffer.strides = {1};
+    buffer.bytes = bytes;
+    buffer.alignment = 1024;
+    buffer.persistent = persistent;
+    out_.workspace.push_back(std::move(buffer));
+  }
+
+  // Packed operands are split at load, the others together in one launch of every call.
+  void add_splits() {
+    std::vector<SplitPlan> live;
+    for (const SplitPlan* x : {&a_, &b_}) {
+      if (!needs_planes(s_, x->operand, x->major)) continue;
+      const bool packed = is_packed(program_, s_, x->operand);
+      add_buffer(workspace("planes", *x), x->plane_bytes(), DType::kU8, packed);
+      if (s_.scaled) {
+        add_buffer(workspace("scales", *x), x->scale_bytes(), DType::kU8, packed);
+        add_buffer(workspace("guard", *x), 4 * x->blocks, DType::kI32, packed);
+      }
+      if (packed) add_split(fmt::format("{}_pack_{}", name_, letter(*x)), {*x}, Phase::kPrepare);
+      else live.push_back(*x);
+    }
+    if (!live.empty()) add_split(name_ + "_split", live, Phase::kLaunch);
+  }
+
+  void add_split(const std::string& entry, const std::vector<SplitPlan>& splits, Phase phase) {
+    out_.sources.push_back({entry, split_source(entry, splits, s_), {}});
+    int64_t blocks = 0;
+    for (const SplitPlan& x : splits) blocks += x.blocks;
+    Step& step = launch(entry, blocks, kSplitThreads);
+    step.phase = phase;
+    for (const SplitPlan& x : splits) {
+      step.arguments.push_back(pointer_to(program_.tensor(x.operand.tensor).name, x.operand.offset * size_of(x.operand.dtype)));
+      step.arguments.push_back(pointer_to(workspace("planes", x)));
+      if (!s_.scaled) continue;
+      step.arguments.push_back(pointer_to(workspace("scales", x)));
+      step.arguments.push_back(pointer_to(workspace("guard", x)));
+    }
+  }
+
+  void add_product() {
+    const Layout layout = layout_of(s_, static_cast<int64_t>(context_.machine.shared_per_block.value));
+    out_.sources.push_back({name_, tensor_source(name_, program_, problem_, s_, layout, a_, b_), {}});
+    const int64_t tiles = ceil_div(c_.m, s_.tile_m * s_.cluster) * ceil_div(c_.n, s_.tile_n) * c_.batches;
+    const int64_t clusters = std::min<int64_t>(tiles, context_.machine.sm_count / s_.cluster);
+    const bool after_split = !out_.steps.empty() && out_.steps.back().phase == Phase::kLaunch;
+    Step& step = launch(name_, clusters * s_.cluster, 128 * (layout.groups + 1));
+    step.cluster = {s_.cluster, 1, 1};
+    step.shared_bytes = layout.bytes();
+    step.pdl = after_split;
+    step.arguments.push_back(map_argument(operand_map(a_, s_.tile_m, 1)));
+    step.arguments.push_back(map_argument(operand_map(b_, layout.n, s_.cluster)));
+    if (stores_by_copy_engine(program_, problem_)) step.arguments.push_back(map_argument(output_map()));
+    if (s_.scaled) {
+      for (const SplitPlan* x : {&a_, &b_}) step.arguments.push_back(pointer_to(workspace("scales", *x)));
+      add_guards(step);
+    }
+    add_epilogue(step);
+  }
+
+  void add_simt(const std::string& entry, bool guarded) {
+    out_.sources.push_back({entry, simt_source(entry, program_, problem_, s_, guarded, a_, b_), {}});
+    const int64_t tiles = ceil_div(c_.m, 128) * ceil_div(c_.n, 128) * c_.batches;
+    Step& step = launch(entry, std::min<int64_t>(tiles, 2 * context_.machine.sm_count), kSimtThreads);
+    step.shared_bytes = kSimtShared;
+    step.pdl = guarded;
+    for (const OperandAccess* x : {&c_.a, &c_.b}) step.arguments.push_back(pointer_to(program_.tensor(x->tensor).name, x->offset * size_of(x->dtype)));
+    if (guarded) add_guards(step);
+    add_epilogue(step);
+  }
+
+  void add_guards(Step& step) const {
+    for (const SplitPlan* x : {&a_, &b_}) step.arguments.push_back(pointer_to(workspace("guard", *x)));
+  }
+  void add_epilogue(Step& step) const {
+    for (const int id : problem_.epilogue.reads) step.arguments.push_back(pointer_to(program_.tensor(id).name));
+    for (const codegen::EpilogueStore& store : problem_.epilogue.stores) step.arguments.push_back(pointer_to(program_.tensor(store.tensor).name));
+  }
+
+  // Extents {contiguous, lines, planes x batches}; `parts`: blocks of a cluster that load a share each.
+  TensorMap operand_map(const SplitPlan& x, int64_t lines_of_tile, int64_t parts) const {
+    const bool planes = needs_planes(s_, x.operand, x.major);
+    const int64_t bytes = planes ? x.bytes : 2;
+    TensorMap map;
+    map.buffer = planes ? workspace("planes", x) : program_.tensor(x.operand.tensor).name;
+    map.offset = planes ? 0 : x.operand.offset * bytes;
+    map.dtype = x.bytes == 4 ? DType::kF32 : s_.math == Math::kFP16 || s_.math == Math::kFP16x3 ? DType::kF16 : DType::kBF16;
+    const int64_t line = (planes ? x.plane_stride : x.stride) * bytes;
+    const int64_t batch = planes || x.batches == 1 ? line * x.lines : x.operand.batch * bytes;
+    map.extents = {x.length, x.lines, planes ? x.batches * x.planes : x.batches};
+    map.strides = {line, batch};
+    map.box = {128 / x.bytes, (x.major == Major::kMN ? 64 : lines_of_tile) / parts, 1};
+    map.swizzle = 128;
+    map.l2_promotion = 256;
+    return map;
+  }
+
+  TensorMap output_map() const {
+    const codegen::EpilogueStore& store = problem_.epilogue.stores.front();
+    const DType dtype = *program_.tensor(store.tensor).dtype;
+    const int64_t bytes = size_of(dtype);
+    TensorMap map;
+    map.buffer = program_.tensor(store.tensor).name;
+    map.offset = store.base * bytes;
+    map.dtype = dtype;
+    const int64_t row = (c_.m > 1 ? (*store.strides)[1] : (c_.n + 7) / 8 * 8) * bytes;
+    map.extents = {c_.n, c_.m, c_.batches};
+    map.strides = {row, c_.batches > 1 ? (*store.strides)[0] * bytes : row * c_.m};
+    map.box = {32, 16, 1};
+    map.swizzle = bytes == 4 ? 128 : 64;
+    return map;
+  }
+
+  const Context& context_;
+  const ir::Program& program_;
+  const ir::Kernel& kernel_;
+  const Problem& problem_;
+  const Settings& s_;
+  const Contraction& c_;
+  std::string name_;
+  SplitPlan a_, b_;
+  Emission out_;
+};
+
+}  // namespace
+
+Result<Emission> generate_steps(const Context& context, const ir::Kernel& kernel, const Problem& problem, const Settings& settings) {
+  return Generator(context, kernel, problem, settings).run();
+}
+
+}  // namespace solstice::families::gemm
