@@ -37,7 +37,7 @@ def steps(quick):
     yield "unit tests", ["ctest", "--test-dir", str(BUILD), "-j2", "--timeout", "600", "--verbose"]
     if any((ROOT / "tests/python").glob("test_*.py")):
         yield "python tests", [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/python"]
-    if any((ROOT / "tests/gpu").glob("test_*.py")):
+    if any((ROOT / "tests/gpu").glob("*_test.py")):
         gpu = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/gpu"]
         yield "gpu tests", gpu if has_gpu() else "no GPU on this machine"
     if quick:

@@ -46,14 +46,27 @@ Status check_choice(const Parameter& p, const std::string& value) {
               fmt::format("{} is `{}`; legal are {}", p.name, value, fmt::join(p.choices, ", ")));
 }
 
+// Before CLI11 sees them: it would count the value of an unknown option as a positional.
+Status check_names(const Command& command, const std::vector<std::string>& arguments) {
+  const std::vector<std::string> names = option_names(command);
+  for (const std::string& word : arguments) {
+    if (word == "--") break;
+    if (!word.starts_with("--")) continue;
+    if (std::find(names.begin(), names.end(), word.substr(0, word.find('='))) == names.end()) {
+      return unknown_option(command, word);
+    }
+  }
+  return success();
+}
+
 // CLI11 reports by exception; they end here.
 Status run_cli11(CLI::App& app, const Command& command, std::vector<std::string> arguments) {
+  SOLSTICE_CHECK(check_names(command, arguments));
   std::reverse(arguments.begin(), arguments.end());  // CLI11 pops from the back
   try {
     app.parse(arguments);
   } catch (const CLI::ExtrasError&) {
     const std::vector<std::string> extra = app.remaining();
-    if (!extra.empty() && extra.front().starts_with("-")) return unknown_option(command, extra.front());
     return fail(Code::bad_argument, fmt::format("`solstice {}` takes no further argument `{}`", command.name,
                                                 extra.empty() ? "" : extra.front()));
   } catch (const CLI::ParseError& e) {
@@ -64,20 +77,29 @@ Status run_cli11(CLI::App& app, const Command& command, std::vector<std::string>
 
 struct Slot {
   const Parameter* parameter;
-  std::vector<std::string> values;
+  CLI::Option* option = nullptr;
+  std::vector<std::string> many;
+  std::string one;
   bool flag = false;
+
+  std::vector<std::string> given() const {
+    if (parameter->is_flag()) return flag ? std::vector<std::string>{"true"} : std::vector<std::string>{};
+    if (parameter->many) return many;
+    return option->count() > 0 ? std::vector<std::string>{one} : std::vector<std::string>{};
+  }
 };
 
 void declare(CLI::App& app, Slot& slot) {
   const Parameter& p = *slot.parameter;
   if (p.is_flag()) {
-    app.add_flag(p.name, slot.flag);
-    return;
+    slot.option = app.add_flag(p.name, slot.flag);
+  } else if (p.many) {
+    slot.option = app.add_option(p.name, slot.many);
+  } else {
+    slot.option = app.add_option(p.name, slot.one);
+    if (p.is_option()) slot.option->take_last();
   }
-  CLI::Option* option = app.add_option(p.name, slot.values);
-  option->required(p.required);
-  if (!p.many) option->expected(1);
-  if (p.is_option()) option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  slot.option->required(p.required);
 }
 
 }  // namespace
@@ -116,17 +138,17 @@ Result<Invocation> parse(const Command& command, const std::vector<std::string>&
   CLI::App app;
   app.set_help_flag();
   std::deque<Slot> slots;
-  for (const Parameter& p : command.parameters) declare(app, slots.emplace_back(Slot{&p, {}, false}));
+  for (const Parameter& p : command.parameters) declare(app, slots.emplace_back(Slot{&p, nullptr, {}, "", false}));
   SOLSTICE_CHECK(run_cli11(app, command, arguments));
   Invocation out;
-  for (Slot& slot : slots) {
+  for (const Slot& slot : slots) {
     const Parameter& p = *slot.parameter;
-    if (slot.flag) slot.values = {"true"};
-    if (slot.values.empty() && !p.otherwise.empty()) slot.values = {p.otherwise};
-    for (const std::string& value : slot.values) {
+    std::vector<std::string> values = slot.given();
+    if (values.empty() && !p.otherwise.empty()) values = {p.otherwise};
+    for (const std::string& value : values) {
       if (!p.is_flag()) SOLSTICE_CHECK(check_choice(p, value));
     }
-    if (!slot.values.empty()) out.values[p.name] = slot.values;
+    if (!values.empty()) out.values[p.name] = std::move(values);
   }
   return out;
 }

@@ -19,9 +19,9 @@ const char* mark(Health health) {
 }
 
 void print(const Finding& f) {
-  fmt::print("{}  {}", mark(f.health), hanging(f.part, f.found, 20, 110).substr(2));
-  if (!f.costs.empty()) fmt::print("{}", hanging("", "costs: " + f.costs, 26, 110));
-  if (!f.remedy.empty()) fmt::print("{}", hanging("", "remedy: " + f.remedy, 26, 110));
+  fmt::print("{}", hanging(fmt::format("{}  {}", mark(f.health), f.part), f.found, 28, 110));
+  if (!f.costs.empty()) fmt::print("{}", hanging("", "costs: " + f.costs, 28, 110));
+  if (!f.remedy.empty()) fmt::print("{}", hanging("", "remedy: " + f.remedy, 28, 110));
 }
 
 Result<int> run(const Invocation& in) {

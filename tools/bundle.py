@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""Makes a self-contained directory for a GPU machine without network: ./x bundle DIR.
+
+The programs are linked against glibc alone, Python code is pure, and libnvrtc is found on the target (a CUDA toolkit
+or PyTorch's own), never shipped. CUTLASS headers travel as one archive that the launcher unpacks on first use.
+"""
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LIMIT = 40 << 20
+FOLDERS = ("kernels", "machines", "python", "examples", "tests/gpu")
+FILES = ("LICENSE", "README.md")
+PROGRAMS = {"build/bin/solstice": "bin/solstice", "build/bin/solstice-runner": "bin/solstice-runner",
+            "build/lib/libsolstice_rt.so": "lib/libsolstice_rt.so"}
+LAUNCHER = """#!/bin/sh
+# Starts Solstice from this bundle; nothing has to be installed.
+here=$(CDPATH= cd -- "$(dirname -- "$(readlink -f -- "$0")")" && pwd)
+if [ ! -d "$here/cutlass/include" ] && [ -w "$here/cutlass" ]; then
+  mkdir "$here/cutlass/.unpack.$$" && tar -xf "$here/cutlass/headers.tar.xz" -C "$here/cutlass/.unpack.$$" &&
+    mv -T "$here/cutlass/.unpack.$$/include" "$here/cutlass/include" 2>/dev/null
+  rm -rf "$here/cutlass/.unpack.$$"
+fi
+exec "$here/bin/solstice" "$@"
+"""
+
+
+def fail(message):
+    print(f"bundle: {message}", file=sys.stderr)
+    sys.exit(3)
+
+
+def tracked(folder):
+    """Files of `folder` that belong to the project: no caches, nothing that is ignored."""
+    listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard", folder],
+                            capture_output=True)
+    if listed.returncode == 0:
+        names = sorted(name for name in listed.stdout.decode().split("\0") if name)
+        return [ROOT / name for name in names if (ROOT / name).is_file()]
+    return sorted(p for p in (ROOT / folder).rglob("*") if p.is_file() and "__pycache__" not in p.parts)
+
+
+def copy_programs(out):
+    for source, target in PROGRAMS.items():
+        if not (ROOT / source).exists():
+            fail(f"{source} is not built; run ./x build")
+        (out / target).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / source, out / target)
+        if shutil.which("strip"):
+            subprocess.run(["strip", "--strip-unneeded", str(out / target)], check=True)
+
+
+def copy_folders(out):
+    for folder in FOLDERS:
+        for path in tracked(folder):
+            target = out / path.relative_to(ROOT)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, target)
+    for name in FILES:
+        if (ROOT / name).exists():
+            shutil.copy2(ROOT / name, out / name)
+
+
+def cutlass_headers():
+    try:
+        import importlib.util
+        found = importlib.util.find_spec("cutlass_library")
+    except ImportError:
+        found = None
+    folder = Path(found.origin).parent / "source/include" if found and found.origin else None
+    if folder is None or not (folder / "cutlass/cutlass.h").exists():
+        fail("CUTLASS headers are not installed (nvidia-cutlass); run ./x setup")
+    return folder
+
+
+def plain(info):
+    """The same bytes whoever packs: no owner, no time."""
+    info.uid = info.gid = info.mtime = 0
+    info.uname = info.gname = ""
+    return info
+
+
+def pack_cutlass(out):
+    (out / "cutlass").mkdir(parents=True, exist_ok=True)
+    headers = cutlass_headers()
+    with tarfile.open(out / "cutlass/headers.tar.xz", "w:xz") as archive:
+        for path in sorted(p for p in headers.rglob("*") if p.is_file() and p.suffix in (".h", ".hpp", ".cuh", ".inl")):
+            archive.add(path, Path("include") / path.relative_to(headers), filter=plain)
+
+
+def write_launcher(out):
+    launcher = out / "solstice"
+    launcher.write_text(LAUNCHER)
+    launcher.chmod(0o755)
+
+
+def commit():
+    asked = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "HEAD"], capture_output=True, text=True)
+    return asked.stdout.strip() if asked.returncode == 0 else ""
+
+
+def write_manifest(out):
+    version = subprocess.run([out / "bin/solstice", "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    files, total = [], 0
+    for path in sorted(p for p in out.rglob("*") if p.is_file()):
+        content = path.read_bytes()
+        total += len(content)
+        files.append({"path": str(path.relative_to(out)), "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()})
+    manifest = {"schema": "solstice.bundle/1", "version": version, "commit": commit(), "files": files}
+    (out / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
+    return len(files), total
+
+
+def is_bundle(folder):
+    try:
+        return json.loads((folder / "manifest.json").read_text())["schema"].startswith("solstice.bundle/")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return False
+
+
+def main():
+    out = Path(sys.argv[1]).resolve()
+    if out.exists() and any(out.iterdir()):
+        if not is_bundle(out):
+            fail(f"{out} is not empty and holds no bundle; name another folder")
+        shutil.rmtree(out)
+    out.mkdir(parents=True, exist_ok=True)
+    copy_programs(out)
+    copy_folders(out)
+    pack_cutlass(out)
+    write_launcher(out)
+    count, total = write_manifest(out)
+    if total > LIMIT:
+        fail(f"the bundle has {total / 2**20:.1f} MiB, over the limit of {LIMIT >> 20} MiB")
+    shown = os.path.relpath(out)
+    print(f"{shown}: {count} files, {total / 2**20:.1f} MiB; start {shown}/solstice")
+
+
+if __name__ == "__main__":
+    main()
