@@ -42,7 +42,7 @@ struct Binding {
 
 class Emitter {
  public:
-  // Asked first for every read and reduction; nothing: the emitter loads a read itself, and fails on a reduction.
+  // Asked first for every node; nothing: the emitter computes it itself (loads a read), and fails on a reduction.
   using Hook = std::function<Result<std::optional<Value>>(Emitter&, const ir::ExprRef&)>;
 
   Emitter(const ir::Program& program, Interner& indices);
@@ -54,6 +54,7 @@ class Emitter {
   std::string take(int depth);
 
   void bind(int index, Binding binding) { bindings_[index] = std::move(binding); }
+  const Binding& binding(int index) { return bindings_[index]; }
   Value variable(CType type, std::string name, int depth, Interval range = {}) const;
 
   Result<Value> emit(const ir::ExprRef& expression);

@@ -1,41 +1,11 @@
 // Generated map kernels, compiled for the host and run, against direct evaluation.
-#include <gtest/gtest.h>
-
-#include "host_kernels/build.h"
-#include "host_kernels/host_kernel.h"
-#include "families/map/emit.h"
+#include "unit/families/expect.h"
 
 namespace solstice::families {
 namespace {
 
 using namespace ir;
 using namespace solstice::testing;
-
-machine::Machine small_machine() {
-  machine::Machine m;
-  m.name = "test";
-  m.sm_count = 4;
-  m.max_clock = Hertz(1e9);
-  m.dram_rate = BytesPerSecond(1e12);
-  return m;
-}
-
-void expect_same(const Program& program, double tolerance = 2e-6, int64_t integers = 4) {
-  const machine::Machine machine = small_machine();
-  const Context context{program, machine};
-  const Kernel& kernel = program.kernels.front();
-  const Family* family = find_family(kernel.family);
-  ASSERT_NE(family, nullptr);
-  const Match match = family->match(program, kernel);
-  ASSERT_TRUE(match.ok) << match.reason;
-  const auto emission = family->generate(context, kernel);
-  ASSERT_TRUE(emission.ok()) << emission.error().text();
-  Tensors values = random_inputs(program, 1, 1.0, integers);
-  const auto got = run_on_host(program, *emission, values);
-  ASSERT_TRUE(got.ok()) << got.error().text();
-  evaluate(program, values);
-  EXPECT_EQ(difference(program, *got, values, tolerance), "") << emission->sources.front().code;
-}
 
 ExprRef gelu(ExprRef x) { return num(0.5) * x * (num(1.0) + op(Op::kErf, {x * num(0.7071067811865476)})); }
 

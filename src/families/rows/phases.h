@@ -1,0 +1,33 @@
+// The sweeps a rows kernel makes over its row. Sweep p evaluates the bodies of all reductions whose own bodies need only
+// reductions of sweeps before p; the last one evaluates what is stored along the row. Between sweeps each thread keeps
+// some values of its elements; which ones is decided here:
+//   - what is read from memory once a row (the row's data), if a later sweep needs it;
+//   - what was expensive to compute (exp, division, ...) and is needed again.
+// Everything else is computed again.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "families/rows/shape.h"
+
+namespace solstice::families::rows {
+
+struct Sweep {
+  std::vector<ir::ExprRef> reductions;  // in order of first occurrence; empty in the storing sweep
+  std::vector<int> stores;              // positions in Shape::flat.equations: outputs along the row
+  std::vector<ir::ExprRef> keeps;       // values that this sweep evaluates and later sweeps use
+  std::vector<ir::ExprRef> uses;        // kept values of earlier sweeps that this one uses
+  std::vector<ir::ExprRef> reads;       // the row's data that this one loads
+};
+
+struct Phases {
+  std::vector<Sweep> sweeps;
+  std::vector<int> row_outputs;         // equations with one value a row
+  size_t kept_at_once = 0;              // most values a thread keeps for an element between two sweeps
+};
+
+// keep_values = false: nothing is kept, every sweep reads its data again.
+Phases phases_of(const ir::Program& program, const Shape& shape, bool keep_values);
+
+}  // namespace solstice::families::rows

@@ -1,0 +1,149 @@
+// Family `rows`: maps and reductions along one axis (or several) with one read of the data: softmax, norms, row
+// statistics, losses a row. A row is held by some lanes of a warp, a block or a cluster; its data stays in registers
+// (or shared memory) between the sweeps that the reductions ask for. Rows whose elements lie far apart (an axis that is
+// not innermost) are taken by columns of threads, so that neighbouring lanes read neighbouring addresses.
+//
+// Cost model: launch + max(traffic / copy ceiling / efficiency, instructions / issue rate). Data that a sweep reads
+// again (residency=l2) counts once more at the copy rate. Efficiency is the share of the bus that was measured for each
+// layout (bench/rows_map), less when there are fewer blocks than SMs.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "families/emission.h"
+#include "families/family.h"
+#include "families/rows/emit.h"
+
+namespace solstice::families {
+namespace rows {
+namespace {
+
+std::vector<KnobSpec> knobs() {
+  return {
+      {"threads", "int", {"32", "64", "128", "256", "512", "1024"}, "", "auto", "threads a block"},
+      {"rows_per_block", "int", {"1", "2", "4", "8", "16", "32", "64", "128", "256"}, "", "auto", "rows that share a block"},
+      {"vector", "int", {"1", "2", "4", "8"}, "", "auto", "elements a thread takes at once; auto: 16 bytes where rows are aligned"},
+      {"residency", "name", {"registers", "shared", "l2"}, "", "auto", "where a row waits between sweeps; l2: it is read again"},
+      {"cluster", "int", {"1", "2", "4", "8", "16"}, "", "1", "blocks that share a row"},
+      {"blocks", "int", {"1", "2", "3", "4", "6", "8"}, "", "1", "blocks an SM that registers leave room for"},
+      {"passes", "int", {"1", "2", "3"}, "", "auto", "reads of the data; more than 1 means residency=l2"},
+      {"axis", "name", {}, "an index", "auto", "the reduced index, for the reader: the equations fix it"},
+      {"finish", "name", {"last_block"}, "", "auto", "reduce over rows in the last block that ends; not yet"},
+  };
+}
+
+ir::Knobs resolved(const ir::Knobs& knobs) {
+  ir::Knobs out = knobs;
+  if (knobs.int_or("passes", 1) > 1 && !knobs.find("residency")) out.set("residency", ir::KnobValue::of_name("l2"));
+  return out;
+}
+
+struct Prepared {
+  Shape shape;
+  Settings settings;
+};
+
+Result<Prepared> prepare(const ir::Program& program, const ir::Kernel& kernel, const machine::Machine* machine) {
+  if (kernel.knobs.find("finish")) return fail(Code::not_yet, "finish=last_block is not built yet; write the reduction over rows as a kernel of its own");
+  Prepared out;
+  SOLSTICE_TRY(out.shape, shape_of(program, kernel));
+  SOLSTICE_TRY(out.settings, settings_of(program, out.shape, resolved(kernel.knobs), machine));
+  return out;
+}
+
+Match match(const ir::Program& program, const ir::Kernel& kernel) {
+  auto prepared = prepare(program, kernel, nullptr);
+  if (!prepared.ok()) return {false, prepared.error().message};
+  const auto text = emit_kernel(program, kernel, prepared->shape, prepared->settings);
+  return text.ok() ? Match{true, ""} : Match{false, text.error().message};
+}
+
+void check(const Context& context, const ir::Kernel& kernel, Diagnostics& diagnostics) {
+  const auto prepared = prepare(context.program, kernel, &context.machine);
+  if (prepared.ok()) return;
+  const char* code = prepared.error().code == Code::illegal_knobs ? "E201" : "E200";
+  diagnostics.error(code, kernel.span, fmt::format("kernel `{}`: {}", kernel.name, prepared.error().message));
+}
+
+// Bytes moved: everything once, the row's data once more for every sweep that reads it again.
+Bytes traffic_of(const ir::Program& program, const Prepared& p) {
+  Bytes out = codegen::traffic_of(program, p.shape.flat);
+  if (p.settings.residency != Residency::kReload) return out;
+  const Phases phases = phases_of(program, p.shape, false);
+  for (size_t k = 1; k < phases.sweeps.size(); ++k) {
+    for (const ir::ExprRef& read : phases.sweeps[k].reads) {
+      out += Bytes(static_cast<double>(p.shape.row_count * p.shape.column_count) * size_of(*program.tensor(read->id).dtype));
+    }
+  }
+  return out;
+}
+
+double efficiency_of(const ir::Program& program, const Prepared& p, const machine::Machine& machine) {
+  const Settings& s = p.settings;
+  double out = s.strided ? 0.8 : s.vector * 4 >= 16 ? 0.95 : 0.85;
+  // A block alone on its SM cannot overlap its loads with another's reductions.
+  const double in_flight = static_cast<double>(kept_bytes(program, p.shape, s)) * s.threads;
+  if (s.residency == Residency::kRegisters && in_flight > 96 * 1024) out *= 0.93;
+  const auto blocks = static_cast<double>((p.shape.row_count + s.rows_per_block() - 1) / s.rows_per_block() * s.cluster);
+  return machine.sm_count > 0 ? out * std::min(1.0, blocks / machine.sm_count) : out;
+}
+
+Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
+  SOLSTICE_TRY(const Prepared p, prepare(context.program, kernel, &context.machine));
+  SOLSTICE_TRY(const BytesPerSecond copy, copy_rate(context.machine));
+  Cost out;
+  out.traffic = traffic_of(context.program, p);
+  out.work = Flops(instructions_of(p.shape.flat) * static_cast<double>(p.shape.row_count));
+  const Seconds memory = out.traffic / copy / efficiency_of(context.program, p, context.machine);
+  finish_cost(context.machine, memory, out.work / issue_rate(context.machine), out);
+  return out;
+}
+
+Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel& kernel) {
+  std::vector<std::pair<double, ir::Knobs>> found;
+  const auto consider = [&](std::vector<std::pair<const char*, int>> values) {
+    ir::Kernel candidate = kernel;
+    candidate.knobs = {};
+    for (const auto& [name, value] : values) candidate.knobs.set(name, ir::KnobValue::of_int(value));
+    const auto time = cost(context, candidate);
+    if (time.ok()) found.push_back({time->time.value, candidate.knobs});
+  };
+  consider({});
+  for (const int threads : {128, 256, 512, 1024}) {
+    consider({{"threads", threads}});
+    consider({{"threads", threads}, {"rows_per_block", 1}});
+    for (const int cluster : {2, 4, 8}) consider({{"threads", threads}, {"cluster", cluster}});
+  }
+  if (found.empty()) return fail(Code::illegal_knobs, fmt::format("no layout of kernel `{}` fits this machine", kernel.name));
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<ir::Knobs> out;
+  for (auto& [time, knobs_set] : found) {
+    if (std::find(out.begin(), out.end(), knobs_set) == out.end()) out.push_back(std::move(knobs_set));
+  }
+  return out;
+}
+
+Result<Emission> generate(const Context& context, const ir::Kernel& kernel) {
+  SOLSTICE_TRY(Prepared p, prepare(context.program, kernel, &context.machine));
+  SOLSTICE_TRY(const Text text, emit_kernel(context.program, kernel, p.shape, p.settings));
+  return one_launch(context.program, kernel, text.entry, text.code, text.parameters,
+                    {text.blocks, p.settings.threads, p.settings.cluster, text.shared_bytes});
+}
+
+}  // namespace
+}  // namespace rows
+
+extern const Family solstice_families_rows;
+const Family solstice_families_rows = {
+    .name = "rows",
+    .help = "maps and reductions along an axis with one read of the data: softmax, norms, statistics a row",
+    .available = true,
+    .knobs = rows::knobs,
+    .match = rows::match,
+    .check = rows::check,
+    .cost = rows::cost,
+    .propose = rows::propose,
+    .generate = rows::generate,
+};
+
+}  // namespace solstice::families

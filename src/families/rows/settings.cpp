@@ -1,0 +1,121 @@
+#include "families/rows/settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+namespace solstice::families::rows {
+namespace {
+
+using codegen::Access;
+
+constexpr int kWarp = 32;
+constexpr int64_t kElements = 16;         // a thread's share of a row that still leaves room for several blocks an SM
+constexpr int64_t kRegisterBytes = 256;   // of kept values: 64 registers, a quarter of what a thread can have
+constexpr int64_t kSharedBytes = 227 * 1024;  // where no machine is given
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int power_at_least(int64_t v) { return static_cast<int>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(v, 1)))); }
+
+bool is_row_wide(const Shape& shape, const Access& access) {
+  return std::any_of(shape.columns.begin(), shape.columns.end(), [&](const codegen::Loop& loop) { return access.depends_on(loop.stepping()); });
+}
+
+int group_for(const Shape& shape, int vector, int threads) {
+  const int64_t vectors = ceil_div(shape.column_count, vector);
+  if (vectors <= kWarp) return power_at_least(vectors);
+  // A warp alone needs no barrier: up to 32 elements a lane.
+  if (shape.column_count <= 32 * kWarp) return kWarp;
+  return std::min(threads, power_at_least(ceil_div(shape.column_count, kElements)));
+}
+
+void lay_out(const Shape& shape, const ir::Knobs& knobs, Settings& s) {
+  const auto asked = static_cast<int>(knobs.int_or("threads", 0));
+  s.cluster = static_cast<int>(knobs.int_or("cluster", 1));
+  s.blocks = static_cast<int>(knobs.int_or("blocks", 1));
+  s.strided = shape.strided;
+  if (s.strided) {
+    const int64_t inner = shape.rows.empty() ? 1 : shape.rows.back().extent;
+    const int lanes = std::min(kWarp, power_at_least(inner));
+    s.vector = 1;
+    s.threads = asked > 0 ? asked : 256;
+    s.group = std::min(s.threads / lanes, power_at_least(ceil_div(shape.column_count, 4)));
+    s.threads = s.group * lanes;
+    return;
+  }
+  const int64_t share = ceil_div(shape.column_count, s.cluster);
+  Shape part = shape;
+  part.column_count = share;
+  s.group = group_for(part, s.vector, asked > 0 ? asked : 1024);
+  const auto rows_asked = static_cast<int>(knobs.int_or("rows_per_block", 0));
+  s.threads = asked > 0 ? asked : std::max(s.group, 256);
+  if (rows_asked > 0) s.group = std::max(1, s.threads / rows_asked);
+  if (s.cluster > 1) s.group = s.threads;
+  s.group = std::min(s.group, s.threads);
+}
+
+}  // namespace
+
+int64_t Settings::steps(const Shape& shape) const { return ceil_div(ceil_div(shape.column_count, vector), int64_t{group} * cluster); }
+
+bool Settings::ragged(const Shape& shape) const { return shape.column_count % (int64_t{vector} * group * cluster) != 0; }
+
+int vector_of(const ir::Program& program, const Shape& shape) {
+  if (shape.strided || shape.columns.empty()) return 1;
+  const codegen::Loop& lane = shape.columns.back();
+  int64_t width = 16;
+  int smallest = 8;
+  for (const Access& access : codegen::accesses_of(program, shape.flat)) {
+    if (!is_row_wide(shape, access) || !access.offset || access.offset->coefficient(lane.stepping()) != 1) continue;
+    smallest = std::min(smallest, size_of(program.tensor(access.tensor).dtype.value_or(DType::kF32)));
+    width = std::min(width, codegen::alignment_of(access, lane, width));
+  }
+  width = std::min<int64_t>(width, std::min(16 / smallest, 8));
+  while (lane.extent % width != 0) width /= 2;
+  return static_cast<int>(width);
+}
+
+int64_t kept_bytes(const ir::Program& program, const Shape& shape, const Settings& settings) {
+  const Phases phases = phases_of(program, shape, true);
+  int element = 4;
+  for (const Sweep& sweep : phases.sweeps) {
+    for (const ir::ExprRef& e : sweep.keeps) {
+      if (e->op == ir::Op::kRead) element = std::max(element, size_of(program.tensor(e->id).dtype.value_or(DType::kF32)));
+    }
+  }
+  return static_cast<int64_t>(phases.kept_at_once) * element * settings.vector * settings.steps(shape);
+}
+
+Result<Settings> settings_of(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs, const machine::Machine* machine) {
+  Settings s;
+  const int widest = vector_of(program, shape);
+  s.vector = static_cast<int>(knobs.int_or("vector", widest));
+  if (s.vector > widest || widest % s.vector != 0) {
+    return fail(Code::illegal_knobs, fmt::format("`vector={}`: this kernel's rows are aligned to {} elements; legal: divisors of {}", s.vector, widest, widest));
+  }
+  lay_out(shape, knobs, s);
+  if (s.cluster > 1 && (s.strided || s.group != s.threads || s.threads % kWarp != 0)) {
+    return fail(Code::illegal_knobs, "`cluster` needs rows that are contiguous in memory and whole blocks to a row: drop `rows_per_block`");
+  }
+  if (!s.strided && (s.threads % s.group != 0 || !std::has_single_bit(static_cast<unsigned>(s.group)) || s.threads % kWarp != 0)) {
+    return fail(Code::illegal_knobs, fmt::format("threads={} and {} threads a row: both must be powers of two, threads a multiple of 32", s.threads, s.group));
+  }
+  const int64_t kept = kept_bytes(program, shape, s);
+  const int64_t limit = machine && machine->shared_per_block.value > 0 ? static_cast<int64_t>(machine->shared_per_block.value) : kSharedBytes;
+  const bool in_registers = kept <= kRegisterBytes;
+  const bool in_shared = kept * s.threads + 4096 <= limit;
+  const std::string asked = knobs.name_or("residency", "auto");
+  s.residency = asked == "registers" ? Residency::kRegisters : asked == "shared" ? Residency::kShared : asked == "l2" ? Residency::kReload
+              : in_registers ? Residency::kRegisters : in_shared ? Residency::kShared : Residency::kReload;
+  if (s.residency == Residency::kRegisters && kept > 2 * kRegisterBytes) {
+    return fail(Code::illegal_knobs, fmt::format("residency=registers: {} bytes of kept values a thread > {}; more `threads`, a `cluster`, or residency=shared", kept, 2 * kRegisterBytes));
+  }
+  if (s.residency == Residency::kShared && !in_shared) {
+    return fail(Code::illegal_knobs, fmt::format("residency=shared: {} threads x {} B + 4 KiB = {} KiB > {} KiB; a larger `cluster`, or residency=l2", s.threads, kept,
+                                                 (kept * s.threads + 4096) / 1024, limit / 1024));
+  }
+  return s;
+}
+
+}  // namespace solstice::families::rows

@@ -1,0 +1,39 @@
+// How a rows kernel is laid out over threads: chosen from the clause's knobs, the rest by the family.
+#pragma once
+
+#include "base/result.h"
+#include "families/rows/phases.h"
+#include "families/rows/shape.h"
+#include "ir/knobs.h"
+#include "machine/machine.h"
+
+namespace solstice::families::rows {
+
+enum class Residency { kRegisters, kShared, kReload };
+
+struct Settings {
+  int threads = 256;      // a block
+  int group = 32;         // threads of a block that share a row; strided: threads of a block that hold one row's columns
+  int cluster = 1;        // blocks that share a row
+  int vector = 1;         // neighbouring elements a thread takes at once
+  int blocks = 1;         // resident blocks of an SM that registers must leave room for
+  Residency residency = Residency::kRegisters;
+  bool strided = false;   // lanes of a warp hold neighbouring rows
+
+  int rows_per_block() const { return threads / group; }
+  // Vectors of a row that one thread takes.
+  int64_t steps(const Shape& shape) const;
+  // Whether the last step of some threads lies beyond the row.
+  bool ragged(const Shape& shape) const;
+};
+
+// Bytes that a thread's kept values take in all its steps.
+int64_t kept_bytes(const ir::Program& program, const Shape& shape, const Settings& settings);
+
+// Errors: illegal_knobs, with the sum and the limit.
+Result<Settings> settings_of(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs, const machine::Machine* machine);
+
+// Widest vector (elements) that the row's data allows.
+int vector_of(const ir::Program& program, const Shape& shape);
+
+}  // namespace solstice::families::rows

@@ -1,0 +1,210 @@
+// Family gemm without a GPU: roles, orientation, legality, and what is emitted. With SOLSTICE_DUMP=DIR the emitted
+// sources are written there, to be compiled by hand.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "families/family.h"
+#include "families/gemm/cost.h"
+#include "families/gemm/steps.h"
+#include "host_kernels/build.h"
+#include "machine/machine.h"
+
+namespace solstice::families {
+namespace {
+
+using namespace ir;
+using namespace solstice::testing;
+
+const machine::Machine& h200() {
+  static const machine::Machine machine = machine::load_machine(SOLSTICE_SOURCE_DIR "/machines/h200.toml").value();
+  return machine;
+}
+
+ExprRef gelu(ExprRef x) { return num(0.5) * x * (num(1.0) + op(Op::kErf, {x * num(0.7071067811865476)})); }
+
+struct Linear {
+  ProgramBuilder b{"p"};
+  int x, w, bias, y;
+  explicit Linear(int64_t M = 1024, int64_t N = 512, int64_t K = 256, bool transposed = false, DType dtype = DType::kF32) {
+    x = b.input("x", {M, K}, dtype);
+    w = b.tensor("w", TensorKind::kParam, transposed ? std::vector<int64_t>{K, N} : std::vector<int64_t>{N, K}, dtype);
+    bias = b.tensor("b", TensorKind::kParam, {N}, dtype);
+    y = b.output("y", {M, N}, dtype);
+    b.kernel("up", "gemm");
+    const auto m = b.index("m", M), n = b.index("n", N), k = b.bound("k", K);
+    const auto weight = transposed ? b.read(w, {k, n}) : b.read(w, {n, k});
+    b.define(y, {m, n}, gelu(make_reduce(Reducer::kSum, {k->id}, b.read(x, {m, k}) * weight) + b.read(bias, {n})));
+  }
+  Kernel& kernel() { return b.program.kernels.front(); }
+};
+
+Emission generated(const Program& program, bool frozen = false, const std::string& numerics = "reference") {
+  const Context context{program, h200(), numerics, frozen};
+  auto emission = find_family("gemm")->generate(context, program.kernels.front());
+  EXPECT_TRUE(emission.ok()) << emission.error().text();
+  if (!emission.ok()) return {};
+  if (const char* folder = std::getenv("SOLSTICE_DUMP")) {
+    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+    for (const Source& source : emission->sources) std::ofstream(std::string(folder) + "/" + test->name() + "_" + source.name + ".cu") << source.code;
+  }
+  return std::move(*emission);
+}
+
+std::string first_diagnostic(const Program& program, bool frozen = false, const std::string& numerics = "reference") {
+  const Context context{program, h200(), numerics, frozen};
+  Diagnostics diagnostics;
+  find_family("gemm")->check(context, program.kernels.front(), diagnostics);
+  if (diagnostics.all().empty()) return "";
+  const Diagnostic& d = diagnostics.all().front();
+  return d.code + ": " + d.message + " | " + d.hint;
+}
+
+std::string refusal(const Program& program) { return find_family("gemm")->match(program, program.kernels.front()).reason; }
+
+std::vector<std::string> entries(const Emission& emission) {
+  std::vector<std::string> out;
+  for (const Step& step : emission.steps) out.push_back(step.entry);
+  return out;
+}
+
+using Names = std::vector<std::string>;
+
+TEST(Gemm, LinearSplitsMultipliesAndFallsBack) {
+  const Linear linear;
+  const Emission emission = generated(linear.b.program);
+  ASSERT_EQ(entries(emission), (Names{"up_split", "up", "up_fallback"}));
+  EXPECT_EQ(emission.sources.size(), 3u);
+  EXPECT_EQ(emission.workspace.size(), 6u);
+  EXPECT_TRUE(emission.steps[1].pdl);
+  EXPECT_LE(emission.steps[1].shared_bytes, static_cast<int64_t>(h200().shared_per_block.value));
+}
+
+TEST(Gemm, FrozenWeightsAreSplitAtLoad) {
+  const Linear linear;
+  const Emission emission = generated(linear.b.program, true);
+  EXPECT_EQ(entries(emission), (Names{"up_pack_b", "up_split", "up", "up_fallback"}));
+  EXPECT_EQ(emission.steps[0].phase, Phase::kPrepare);
+  for (const PlanBuffer& buffer : emission.workspace) EXPECT_EQ(buffer.persistent, buffer.name.back() == 'b') << buffer.name;
+}
+
+TEST(Gemm, TransposedWeightIsReadAsItLies) {
+  Linear linear(640, 512, 256, true);
+  linear.kernel().knobs.set("tile", KnobValue::of_size({128, 256}));
+  const Emission emission = generated(linear.b.program);
+  EXPECT_NE(emission.sources[1].code.find("mma::Major::kK, mma::Major::kMN"), std::string::npos);
+}
+
+TEST(Gemm, OddExtentsUseNarrowLoadsAndDirectStores) {
+  const Linear linear(77, 131, 1001);
+  const Emission emission = generated(linear.b.program);
+  EXPECT_NE(emission.sources[0].code.find("mma::Major::kK, 1>(x"), std::string::npos) << emission.sources[0].code;
+  EXPECT_NE(emission.sources[1].code.find("kTma = false"), std::string::npos);
+}
+
+TEST(Gemm, HalfOperandsNeedNoSplit) {
+  Linear linear(512, 512, 512, false, DType::kBF16);
+  const Emission emission = generated(linear.b.program);
+  ASSERT_EQ(entries(emission), (Names{"up"})) << emission.sources[0].code;
+  EXPECT_EQ(emission.steps[0].arguments[0].map.buffer, "x");
+  EXPECT_EQ(emission.steps[0].arguments[2].map.swizzle, 64);
+}
+
+TEST(Gemm, EveryMathCompilesToASource) {
+  for (const char* math : {"simt", "tf32", "tf32x3", "bf16", "bf16x3", "bf16x6", "fp16", "fp16x3"}) {
+    Linear linear;
+    linear.b.program.kernels[0].name = math;
+    linear.kernel().knobs.set("math", KnobValue::of_name(math));
+    const Emission emission = generated(linear.b.program, false, "medium");
+    EXPECT_FALSE(emission.sources.empty()) << math;
+  }
+}
+
+TEST(Gemm, ResultsWithContiguousColumnsExchangeTheOperands) {
+  ProgramBuilder b("p");
+  const int x = b.input("x", {96, 64}), w = b.input("w", {128, 64}), y = b.output("y", {128, 96});
+  b.kernel("t", "gemm");
+  const auto m = b.index("m", 96), n = b.index("n", 128), k = b.bound("k", 64);
+  b.define(y, {n, m}, make_reduce(Reducer::kSum, {k->id}, b.read(x, {m, k}) * b.read(w, {n, k})));
+  const auto problem = gemm::make_problem(b.program, b.program.kernels[0]);
+  ASSERT_TRUE(problem.ok()) << problem.error().text();
+  EXPECT_EQ(problem->product.a.tensor, w);
+  EXPECT_EQ(problem->product.m, 128);
+  EXPECT_TRUE(gemm::stores_by_copy_engine(b.program, *problem));
+}
+
+TEST(Gemm, RolesOfABatchedProductOfHeads) {
+  // s[t,h,i,j] = sum[d](q[t,i,h,d] * k[t,j,h,d]): batch (t, h) does not flatten, as h lies inside i.
+  ProgramBuilder b("p");
+  const int q = b.input("q", {2, 16, 4, 32}), r = b.input("k", {2, 24, 4, 32}), s = b.output("s", {2, 4, 16, 24});
+  b.kernel("scores", "gemm");
+  auto t = b.index("t", 2), h = b.index("h", 4), i = b.index("i", 16), j = b.index("j", 24), d = b.bound("d", 32);
+  b.define(s, {t, h, i, j}, make_reduce(Reducer::kSum, {d->id}, b.read(q, {t, i, h, d}) * b.read(r, {t, j, h, d})));
+  EXPECT_NE(refusal(b.program).find("batch do not step through both operands"), std::string::npos) << refusal(b.program);
+
+  ProgramBuilder c("p");
+  const int u = c.input("u", {2, 4, 16, 32}), v = c.input("v", {2, 4, 32, 24}), o = c.output("o", {2, 16, 4, 24});
+  c.kernel("values", "gemm");
+  t = c.index("t", 2), h = c.index("h", 4), i = c.index("i", 16), j = c.index("j", 24), d = c.bound("d", 32);
+  c.define(o, {t, i, h, j}, make_reduce(Reducer::kSum, {d->id}, c.read(u, {t, h, i, d}) * c.read(v, {t, h, d, j})));
+  const auto problem = gemm::make_problem(c.program, c.program.kernels[0]);
+  ASSERT_TRUE(problem.ok()) << problem.error().text();
+  EXPECT_EQ(problem->product.batches, 8);
+  EXPECT_FALSE(gemm::stores_by_copy_engine(c.program, *problem));
+  generated(c.program);
+}
+
+TEST(Gemm, SaysWhyItDoesNotMatch) {
+  ProgramBuilder b("p");
+  const int x = b.input("x", {8, 32}), y = b.output("y", {8});
+  b.kernel("k", "gemm");
+  const auto m = b.index("m", 8), k = b.bound("k", 32);
+  b.define(y, {m}, make_reduce(Reducer::kSum, {k->id}, b.read(x, {m, k})));
+  EXPECT_EQ(refusal(b.program), "no equation holds a sum over a product of two reads");
+}
+
+TEST(Gemm, LegalityNamesTheNearestValue) {
+  Linear linear;
+  linear.kernel().knobs.set("math", KnobValue::of_name("bf16"));
+  EXPECT_NE(first_diagnostic(linear.b.program).find("E110: `math=bf16` is less accurate"), std::string::npos) << first_diagnostic(linear.b.program);
+  linear.kernel().knobs = {};
+  linear.kernel().knobs.set("tile", KnobValue::of_size({256, 256}));
+  EXPECT_NE(first_diagnostic(linear.b.program).find("legal: 128x256, 128x128"), std::string::npos);
+  linear.kernel().knobs.set("tile", KnobValue::of_size({128, 256, 32}));
+  EXPECT_NE(first_diagnostic(linear.b.program).find("closest: `tile=128x256x64`"), std::string::npos) << first_diagnostic(linear.b.program);
+  linear.kernel().knobs.set("tile", KnobValue::of_size({128, 256, 64}));
+  linear.kernel().knobs.set("stages", KnobValue::of_int(3));
+  EXPECT_NE(first_diagnostic(linear.b.program).find("shared memory: A 3 x 32 KiB + B 6 x 32 KiB + staging 32 KiB"), std::string::npos) << first_diagnostic(linear.b.program);
+  linear.kernel().knobs = {};
+  linear.kernel().knobs.set("prepack", KnobValue::of_name("true"));
+  EXPECT_NE(first_diagnostic(linear.b.program).find("E115"), std::string::npos);
+}
+
+TEST(Gemm, ProposesBySize) {
+  const Linear large(4096, 4096, 4096), small(256, 256, 256);
+  const auto first = [](const Program& program) {
+    const Context context{program, h200()};
+    const auto proposals = find_family("gemm")->propose(context, program.kernels.front());
+    return proposals.ok() && !proposals->empty() ? to_text(proposals->front()) : proposals.error().text();
+  };
+  EXPECT_EQ(first(large.b.program), "math=fp16x3, tile=128x256x64, cluster=2x1");
+  EXPECT_EQ(first(small.b.program).find("128x256"), std::string::npos) << first(small.b.program);
+}
+
+TEST(Gemm, EveryProposalIsLegal) {
+  for (const bool transposed : {false, true}) {
+    Linear linear(300, 200, 100, transposed);
+    const Context context{linear.b.program, h200(), "medium", true};
+    const auto proposals = find_family("gemm")->propose(context, linear.kernel());
+    ASSERT_TRUE(proposals.ok());
+    EXPECT_GE(proposals->size(), 4u);
+    for (const Knobs& knobs : *proposals) {
+      linear.kernel().knobs = knobs;
+      EXPECT_EQ(first_diagnostic(linear.b.program, true, "medium"), "") << to_text(knobs);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace solstice::families

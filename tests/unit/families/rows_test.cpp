@@ -1,0 +1,155 @@
+// Generated rows kernels, compiled for the host and run with all their threads, against direct evaluation.
+#include <cmath>
+#include <limits>
+
+#include "families/rows/settings.h"
+#include "unit/families/expect.h"
+
+namespace solstice::families {
+namespace {
+
+using namespace ir;
+using namespace solstice::testing;
+
+// y[m,n] = exp(x - max) / sum(exp(x - max)), as the language's example writes it.
+struct Softmax {
+  ProgramBuilder b{"p"};
+  int x, y;
+  Softmax(int64_t rows, int64_t columns, DType dtype = DType::kF32) {
+    x = b.input("x", {rows, columns}, dtype), y = b.output("y", {rows, columns}, dtype);
+    const int e = b.local("e", {rows, columns});
+    b.kernel("k", "rows");
+    auto m = b.index("m", rows), n = b.index("n", columns), j = b.bound("j", columns);
+    b.define(e, {m, n}, op(Op::kExp, {b.read(x, {m, n}) - make_reduce(Reducer::kMax, {j->id}, b.read(x, {m, j}))}));
+    m = b.index("m", rows), n = b.index("n", columns), j = b.bound("j", columns);
+    b.define(y, {m, n}, b.read(e, {m, n}) / make_reduce(Reducer::kSum, {j->id}, b.read(e, {m, j})));
+  }
+  Softmax& knob(const char* name, int64_t value) {
+    b.program.kernels[0].knobs.set(name, KnobValue::of_int(value));
+    return *this;
+  }
+  Softmax& residency(const char* value) {
+    b.program.kernels[0].knobs.set("residency", KnobValue::of_name(value));
+    return *this;
+  }
+};
+
+TEST(Rows, SoftmaxOfShortRows) {
+  for (const int64_t columns : {2, 7, 40, 200}) expect_same(Softmax(37, columns).b.program);
+}
+TEST(Rows, SoftmaxOfABlock) { expect_same(Softmax(3, 4096).b.program, 2e-6); }
+TEST(Rows, SoftmaxOfOddRows) { expect_same(Softmax(3, 1237).b.program); }
+TEST(Rows, SoftmaxOfACluster) { expect_same(Softmax(3, 4104).knob("cluster", 2).knob("threads", 128).b.program); }
+TEST(Rows, SoftmaxInSharedMemory) { expect_same(Softmax(3, 3000).residency("shared").knob("threads", 64).b.program); }
+TEST(Rows, SoftmaxReadAgain) { expect_same(Softmax(3, 3000).residency("l2").knob("threads", 64).b.program); }
+TEST(Rows, SoftmaxOfSeveralRowsABlock) { expect_same(Softmax(5, 640).knob("threads", 256).knob("rows_per_block", 2).b.program); }
+TEST(Rows, SoftmaxInBF16) { expect_same(Softmax(3, 512, DType::kBF16).b.program, 1e-2); }
+
+TEST(Rows, InfinitiesAndNanInSoftmax) {
+  Softmax s(4, 64);
+  Tensors values = random_inputs(s.b.program, 3);
+  const double inf = std::numeric_limits<double>::infinity();
+  for (size_t i = 0; i < 64; ++i) values[s.x][i] = -inf;  // a masked row: NaN
+  values[s.x][64] = std::nan("");
+  values[s.x][130] = -inf;                                // one masked element
+  values[s.x][200] = inf;
+  expect_same(s.b.program, 2e-6, 4, values);
+}
+
+TEST(Rows, LayerNormKeepsTheRowAndReadsWeightsAlongIt) {
+  ProgramBuilder b("p");
+  const int x = b.input("x", {6, 48}), g = b.input("g", {48}), y = b.output("y", {6, 48});
+  b.kernel("k", "rows");
+  const auto m = b.index("m", 6), n = b.index("n", 48), i = b.bound("i", 48), j = b.bound("j", 48);
+  const auto mean = make_reduce(Reducer::kMean, {i->id}, b.read(x, {m, i}));
+  const auto var = make_reduce(Reducer::kVar, {j->id}, b.read(x, {m, j}));
+  b.define(y, {m, n}, (b.read(x, {m, n}) - mean) * op(Op::kRsqrt, {var + num(1e-5)}) * b.read(g, {n}));
+  expect_same(b.program, 5e-6);
+}
+
+TEST(Rows, GroupNormOverFusedColumns) {
+  ProgramBuilder b("p");
+  const int x = b.input("x", {2, 6, 4, 5}), g = b.input("g", {6}), y = b.output("y", {2, 6, 4, 5}), mu = b.output("mu", {2, 3});
+  const int vr = b.local("vr", {2, 3});
+  b.kernel("k", "rows");
+  const auto channel = [](ExprRef q, ExprRef d) { return q * whole(2) + d; };
+  auto n = b.index("n", 2), q = b.index("q", 3);
+  auto d = b.bound("d", 2), h = b.bound("h", 4), w = b.bound("w", 5);
+  b.define(mu, {n, q}, make_reduce(Reducer::kMean, {d->id, h->id, w->id}, b.read(x, {n, channel(q, d), h, w})));
+  n = b.index("n", 2), q = b.index("q", 3), d = b.bound("d", 2), h = b.bound("h", 4), w = b.bound("w", 5);
+  b.define(vr, {n, q}, make_reduce(Reducer::kVar, {d->id, h->id, w->id}, b.read(x, {n, channel(q, d), h, w})));
+  n = b.index("n", 2), q = b.index("q", 3), d = b.index("d", 2), h = b.index("h", 4), w = b.index("w", 5);
+  b.define(y, {n, channel(q, d), h, w}, (b.read(x, {n, channel(q, d), h, w}) - b.read(mu, {n, q})) * op(Op::kRsqrt, {b.read(vr, {n, q}) + num(1e-5)}) *
+                                            b.read(g, {channel(q, d)}));
+  expect_same(b.program, 5e-6);
+}
+
+TEST(Rows, ChannelStatisticsOverBatchAndPixels) {
+  ProgramBuilder b("p");
+  const int x = b.input("x", {3, 5, 4, 8}), mu = b.output("mu", {5}), y = b.output("y", {3, 5, 4, 8});
+  b.kernel("k", "rows");
+  auto c = b.index("c", 5);
+  auto n = b.bound("n", 3), h = b.bound("h", 4), w = b.bound("w", 8);
+  b.define(mu, {c}, make_reduce(Reducer::kMean, {n->id, h->id, w->id}, b.read(x, {n, c, h, w})));
+  n = b.index("n", 3), c = b.index("c", 5), h = b.index("h", 4), w = b.index("w", 8);
+  b.define(y, {n, c, h, w}, b.read(x, {n, c, h, w}) - b.read(mu, {c}));
+  expect_same(b.program);
+}
+
+TEST(Rows, AxisThatIsNotInnermost) {
+  for (const int64_t inner : {5, 33}) {
+    ProgramBuilder b("p");
+    const int x = b.input("x", {2, 19, inner}), y = b.output("y", {2, 19, inner}), s = b.output("s", {2, inner});
+    b.kernel("k", "rows");
+    auto n = b.index("n", 2), c = b.index("c", 19), w = b.index("w", inner), k = b.bound("k", 19);
+    b.define(y, {n, c, w}, b.read(x, {n, c, w}) - make_reduce(Reducer::kLogSumExp, {k->id}, b.read(x, {n, k, w})));
+    n = b.index("n", 2), w = b.index("w", inner), k = b.bound("k", 19);
+    b.define(s, {n, w}, make_reduce(Reducer::kSum, {k->id}, b.read(x, {n, k, w}) * b.read(x, {n, k, w})));
+    expect_same(b.program, 5e-6);
+  }
+}
+
+TEST(Rows, ArgmaxTakesTheFirst) {
+  ProgramBuilder b("p");
+  const int x = b.input("x", {7, 300}, DType::kI32), f = b.input("f", {7, 300}), y = b.output("y", {7}, DType::kI64), z = b.output("z", {7}, DType::kI64);
+  b.kernel("k", "rows");
+  auto m = b.index("m", 7), n = b.bound("n", 300);
+  b.define(y, {m}, make_reduce(Reducer::kArgMax, {n->id}, b.read(x, {m, n})));
+  m = b.index("m", 7), n = b.bound("n", 300);
+  b.define(z, {m}, make_reduce(Reducer::kArgMin, {n->id}, b.read(f, {m, n})));
+  expect_same(b.program);
+}
+
+TEST(Rows, WhereAnyAndGather) {
+  ProgramBuilder b("p");
+  const int x = b.input("x", {9, 70}), t = b.input("t", {9}, DType::kI64), y = b.output("y", {9}), z = b.output("z", {9}, DType::kBool);
+  b.kernel("k", "rows");
+  auto m = b.index("m", 9), n = b.bound("n", 70), j = b.bound("j", 70);
+  b.define(y, {m}, make_reduce(Reducer::kLogSumExp, {n->id}, b.read(x, {m, n})) - b.read(x, {m, b.read(t, {m})}) +
+                       make_reduce(Reducer::kMean, {j->id}, b.read(x, {m, j}), op(Op::kLt, {j, whole(10)})));
+  m = b.index("m", 9), n = b.bound("n", 70);
+  b.define(z, {m}, make_reduce(Reducer::kAny, {n->id}, op(Op::kGt, {b.read(x, {m, n}), num(2.4)})));
+  expect_same(b.program, 5e-6, 70);
+}
+
+TEST(Rows, SaysWhyNot) {
+  ProgramBuilder b("p");
+  const int x = b.input("x", {4, 8}), y = b.output("y", {4, 8});
+  b.kernel("k", "rows");
+  const auto m = b.index("m", 4), n = b.index("n", 8), j = b.bound("j", 8);
+  b.define(y, {m, n}, make_reduce(Reducer::kSum, {j->id}, b.read(x, {m, j}), op(Op::kLe, {j, n})));
+  const Match match = find_family("rows")->match(b.program, b.program.kernels[0]);
+  EXPECT_FALSE(match.ok);
+  EXPECT_NE(match.reason.find("`y`"), std::string::npos) << match.reason;
+}
+
+TEST(Rows, OneReadOneWrite) {
+  const Softmax s(64, 1024);
+  const machine::Machine machine = small_machine();
+  const auto cost = find_family("rows")->cost({s.b.program, machine}, s.b.program.kernels[0]);
+  ASSERT_TRUE(cost.ok());
+  EXPECT_DOUBLE_EQ(cost->traffic.value, 8.0 * 64 * 1024);
+}
+
+}  // namespace
+}  // namespace solstice::families
