@@ -1,0 +1,201 @@
+#include "run/candidate_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rt/load.h"
+
+namespace solstice::run {
+namespace {
+
+constexpr uint8_t kWorkspacePoison[2] = {0xff, 0x5a};  // by pass
+
+
+bool has_prepare(const Plan& plan) {
+  return std::any_of(plan.steps.begin(), plan.steps.end(), [](const Step& step) { return step.phase == Phase::kPrepare; });
+}
+
+}  // namespace
+
+std::optional<Finding> finding_of(const Error& error, bool loading) {
+  switch (error.code) {
+    case Code::deadline: return Finding{Outcome::kHung, error.text()};
+    case Code::too_large: return Finding{Outcome::kOutOfMemory, error.text()};
+    case Code::cuda_error: return Finding{loading ? Outcome::kLoadFailed : Outcome::kCrashed, error.text()};
+    case Code::process_failed: return Finding{Outcome::kCrashed, error.text()};
+    case Code::candidate_failed: return Finding{Outcome::kCrashed, error.text()};
+    case Code::bad_record: case Code::bad_json: case Code::bad_argument: case Code::not_found:
+      return Finding{Outcome::kLoadFailed, error.text()};
+    default: return std::nullopt;
+  }
+}
+
+CandidateRun::CandidateRun(Judge& judge, RunnerProcess runner, Plan plan)
+    : judge_(judge), runner_(std::move(runner)), plan_(std::move(plan)) {
+  for (size_t i = 0; i < plan_.buffers.size(); ++i) {
+    if (rt::is_interface(plan_.buffers[i])) interface_.push_back(i);
+  }
+}
+
+CandidateRun::~CandidateRun() {
+  if (!loaded_.handle.empty()) judge_.imports().close(loaded_.handle);
+}
+
+Status CandidateRun::check_case(const JudgeCase& test) const {
+  const auto wrong = [&](const PlanBuffer& buffer, const std::string& what) {
+    return fail(Code::bad_argument, fmt::format("case `{}`, tensor `{}`: {}", test.name, buffer.name, what));
+  };
+  for (const size_t i : interface_) {
+    const PlanBuffer& buffer = plan_.buffers[i];
+    const auto given = test.given.find(buffer.name);
+    if (is_given(buffer) && given == test.given.end()) return wrong(buffer, "no value is given");
+    if (is_given(buffer) && given->second.bytes != buffer.bytes) {
+      return wrong(buffer, fmt::format("{} bytes are given, the plan has {}", given->second.bytes, buffer.bytes));
+    }
+    if (is_given(buffer) && given->second.dtype != buffer.dtype) return wrong(buffer, "another dtype is given than the plan has");
+    if (is_expected(buffer) && !test.expected.contains(buffer.name)) return wrong(buffer, "no value is expected");
+  }
+  return success();
+}
+
+Result<Finding> CandidateRun::load(const std::filesystem::path& plan_json, int slots) {
+  SOLSTICE_TRY(const RunnerHello hello, runner_.hello());
+  sandbox_ = hello.sandbox;
+  const auto absolute = std::filesystem::absolute(plan_json).string();
+  auto loaded = runner_.load({absolute, slots, judge_.options().red_zone});
+  if (!loaded.ok()) {
+    if (const auto finding = finding_of(loaded.error(), true)) return *finding;
+    return std::move(loaded).error();
+  }
+  layout_ = rt::lay_out_arena(plan_, slots, judge_.options().red_zone);
+  if (loaded->bytes != layout_.bytes) return Finding{Outcome::kCrashed, "the runner's memory is not laid out as agreed"};
+  SOLSTICE_TRY(arena_, judge_.imports().open(loaded->handle));
+  loaded_ = *loaded;
+  for (const rt::ArenaRange& gap : layout_.gaps) SOLSTICE_CHECK(judge_.kernels().fill(at(gap), kRedZone, gap.bytes));
+  SOLSTICE_CHECK(judge_.kernels().finish());
+  return Finding{};
+}
+
+Status CandidateRun::fill_slot(int slot, const JudgeCase& test, uint8_t workspace_poison) {
+  JudgeKernels& gpu = judge_.kernels();
+  const auto& places = layout_.slots[static_cast<size_t>(slot)];
+  for (size_t i = 0; i < places.size(); ++i) {
+    const PlanBuffer& buffer = interface_buffer(i);
+    if (is_given(buffer)) {
+      SOLSTICE_CHECK(gpu.copy(at(places[i]), test.given.at(buffer.name).address, places[i].bytes));
+    } else {
+      SOLSTICE_CHECK(gpu.fill(at(places[i]), kPoison, places[i].bytes));
+    }
+  }
+  size_t workspace = 0;
+  for (const PlanBuffer& buffer : plan_.buffers) {
+    if (buffer.kind != BufferKind::kWorkspace) continue;
+    const rt::ArenaRange& range = layout_.workspace_buffers[workspace++];
+    // What prepare has filled stays; before that it is poisoned like the rest.
+    if (buffer.persistent && prepared_for_) continue;
+    SOLSTICE_CHECK(gpu.fill(at(range), workspace_poison, range.bytes));
+  }
+  return gpu.finish();
+}
+
+// Parameters have one place, so another case's parameters need another prepare.
+Result<Finding> CandidateRun::prepare(int slot, const JudgeCase& test) {
+  if (prepared_for_ && (parameters_of_ == test.name || !has_prepare(plan_))) return Finding{};
+  prepared_for_ = nullptr;
+  SOLSTICE_CHECK(fill_slot(slot, test, kPoison));
+  const auto done = runner_.prepare({slot, judge_.options().limits.prepare});
+  if (!done.ok()) {
+    if (const auto finding = finding_of(done.error(), false)) return *finding;
+    return done.error();
+  }
+  prepare_time_ = done->wall;
+  prepared_for_ = &test;
+  parameters_of_ = test.name;
+  return Finding{};
+}
+
+Result<Finding> CandidateRun::launch(int slot, CaseVerdict& into) {
+  const auto done = runner_.run({slot, judge_.options().limits.run});
+  if (done.ok()) {
+    into.wall = done->wall;
+    return Finding{};
+  }
+  if (const auto finding = finding_of(done.error(), false)) return *finding;
+  return done.error();
+}
+
+Result<CaseVerdict> CandidateRun::run_case(const JudgeCase& test, int pass) {
+  CaseVerdict verdict;
+  verdict.name = test.name;
+  verdict.pass = pass;
+  const int slot = pass % slots();
+  const auto failed = [&](const Finding& finding) {
+    verdict.outcome = finding.outcome;
+    verdict.message = finding.message;
+    return verdict;
+  };
+  SOLSTICE_TRY(const Finding prepared, prepare(slot, test));
+  if (!prepared.passed()) return failed(prepared);
+  SOLSTICE_CHECK(fill_slot(slot, test, kWorkspacePoison[pass]));
+  SOLSTICE_TRY(const Finding launched, launch(slot, verdict));
+  if (!launched.passed()) return failed(launched);
+  return check(slot, test, pass, std::move(verdict));
+}
+
+Result<Finding> CandidateRun::time_some(const std::vector<const JudgeCase*>& contents, Tracer tracer, TimedBlock& out) {
+  RunnerTime request;
+  request.cupti = tracer == Tracer::kCupti;
+  request.flush_bytes = judge_.flush_bytes();
+  request.deadline = judge_.options().limits.time;
+  for (size_t slot = 0; slot < contents.size(); ++slot) {
+    SOLSTICE_CHECK(fill_slot(static_cast<int>(slot), *contents[slot], kPoison));
+    request.slots.push_back(static_cast<int>(slot));
+  }
+  const auto times = runner_.time(request);
+  if (!times.ok()) {
+    if (const auto finding = finding_of(times.error(), false)) return *finding;
+    return times.error();
+  }
+  if (times->seconds.size() != contents.size()) return Finding{Outcome::kCrashed, "the runner timed another number of repetitions"};
+  if (!times->same_activities || (!out.activities.empty() && out.activities != times->activities)) {
+    return Finding{Outcome::kWrongResult, "the kernels that ran were not the same in every repetition"};
+  }
+  out.seconds.insert(out.seconds.end(), times->seconds.begin(), times->seconds.end());
+  out.activities = times->activities;
+  out.launch = times->launch;
+  for (size_t slot = 0; slot < contents.size(); ++slot) {
+    SOLSTICE_TRY(CaseVerdict found, check(static_cast<int>(slot), *contents[slot], 0, {}));
+    if (found.outcome != Outcome::kPassed) return Finding{found.outcome, fmt::format("timed run, {}: {}", found.name, found.message)};
+  }
+  return Finding{};
+}
+
+Result<TimedBlock> CandidateRun::time(const std::vector<JudgeCase>& cases, int repetitions, Tracer tracer) {
+  // Parameters have one place: with prepare steps, or parameters that differ, one case's are used throughout.
+  std::vector<const JudgeCase*> usable;
+  for (const JudgeCase& test : cases) {
+    const bool same = std::all_of(interface_.begin(), interface_.end(), [&](size_t i) {
+      const PlanBuffer& buffer = plan_.buffers[i];
+      return buffer.kind != BufferKind::kParam || test.given.at(buffer.name).address == cases[0].given.at(buffer.name).address;
+    });
+    if (same) usable.push_back(&test);
+  }
+  TimedBlock out;
+  SOLSTICE_TRY(const Finding prepared, prepare(0, cases[0]));
+  out.verdict.outcome = prepared.outcome;
+  out.verdict.message = prepared.message;
+  while (out.verdict.passed() && out.seconds.size() < static_cast<size_t>(repetitions)) {
+    const size_t n = std::min<size_t>(static_cast<size_t>(slots()), static_cast<size_t>(repetitions) - out.seconds.size());
+    std::vector<const JudgeCase*> contents;
+    // Which content lies where changes from block to block, in no pattern that a kernel could count along with.
+    shuffle_ = shuffle_ * 6364136223846793005u + 1442695040888963407u;
+    for (size_t i = 0; i < n; ++i) contents.push_back(usable[(i + (shuffle_ >> 33)) % usable.size()]);
+    SOLSTICE_TRY(const Finding found, time_some(contents, tracer, out));
+    out.verdict.outcome = found.outcome;
+    out.verdict.message = found.message;
+  }
+  return out;
+}
+
+}  // namespace solstice::run

@@ -1,0 +1,75 @@
+// One candidate in one runner process: fills, launches, checks. Judge drives it.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "rt/arena.h"
+#include "run/judge.h"
+
+namespace solstice::run {
+
+constexpr uint8_t kRedZone = 0xa7;
+constexpr uint8_t kPoison = 0xff;  // NaN in every float format
+
+inline bool is_given(const PlanBuffer& buffer) { return buffer.kind != BufferKind::kOutput; }
+inline bool must_stay(const PlanBuffer& buffer) { return is_given(buffer) && !buffer.written; }
+inline bool is_expected(const PlanBuffer& buffer) { return buffer.kind == BufferKind::kOutput || buffer.written; }
+
+// What happened to the candidate, where it is not a full verdict: kPassed with an empty message, or a failure.
+struct Finding {
+  Outcome outcome = Outcome::kPassed;
+  std::string message;
+  bool passed() const { return outcome == Outcome::kPassed; }
+};
+
+// How an error of the runner is to be read. nullopt: it is none of the candidate's (no_driver, no_gpu, io_error...).
+std::optional<Finding> finding_of(const Error& error, bool loading);
+
+class CandidateRun {
+ public:
+  CandidateRun(Judge& judge, RunnerProcess runner, Plan plan);
+  ~CandidateRun();
+  CandidateRun(const CandidateRun&) = delete;
+
+  Result<Finding> load(const std::filesystem::path& plan_json, int slots);
+  Result<CaseVerdict> run_case(const JudgeCase& test, int pass);
+  Result<TimedBlock> time(const std::vector<JudgeCase>& cases, int repetitions, Tracer tracer);
+  // Names and sizes of a case against the plan. Error bad_argument.
+  Status check_case(const JudgeCase& test) const;
+
+  int slots() const { return static_cast<int>(layout_.slots.size()); }
+  const RunnerLoaded& loaded() const { return loaded_; }
+  Seconds prepare_time() const { return prepare_time_; }
+  const Json& sandbox() const { return sandbox_; }
+
+ private:
+  const PlanBuffer& interface_buffer(size_t i) const { return plan_.buffers[interface_[i]]; }
+  cu::DevicePtr at(const rt::ArenaRange& range) const { return arena_ + static_cast<uint64_t>(range.offset); }
+
+  Status fill_slot(int slot, const JudgeCase& test, uint8_t workspace_poison);
+  Result<Finding> prepare(int slot, const JudgeCase& test);
+  Result<Finding> launch(int slot, CaseVerdict& into);
+  Result<Finding> check_gaps();
+  Result<Finding> check_inputs(int slot, const JudgeCase& test);
+  Result<Finding> check_outputs(int slot, const JudgeCase& test, std::vector<OutputVerdict>& into);
+  Result<CaseVerdict> check(int slot, const JudgeCase& test, int pass, CaseVerdict verdict);
+  Result<OutputVerdict> judge_output(const PlanBuffer& buffer, cu::DevicePtr address, const ExpectedOutput& expected);
+  Result<Finding> time_some(const std::vector<const JudgeCase*>& contents, Tracer tracer, TimedBlock& out);
+
+  Judge& judge_;
+  RunnerProcess runner_;
+  Plan plan_;
+  std::vector<size_t> interface_;
+  rt::ArenaLayout layout_;
+  RunnerLoaded loaded_;
+  cu::DevicePtr arena_ = 0;
+  const JudgeCase* prepared_for_ = nullptr;  // identity only
+  std::string parameters_of_;                // name of the case whose parameters are in place
+  Seconds prepare_time_;
+  Json sandbox_;
+  uint64_t shuffle_ = 1;
+};
+
+}  // namespace solstice::run

@@ -1,0 +1,27 @@
+// Clocks, temperature, power and throttle reasons by NVML, opened with dlopen.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "record/timing.h"
+
+namespace solstice::run {
+
+class GpuClocks {
+ public:
+  // `bus_id` as the CUDA driver gives it. Error no_driver where NVML is missing or does not know the GPU.
+  static Result<GpuClocks> open(const std::string& bus_id);
+  ClockReading read() const;  // takes a few hundred microseconds
+  // Energy since the driver was loaded, in joules; it advances every 20-100 ms. Error not_yet where unsupported.
+  Result<Joules> energy() const;
+
+ private:
+  struct Nvml;
+  GpuClocks(std::shared_ptr<const Nvml> nvml, void* device) : nvml_(std::move(nvml)), device_(device) {}
+  std::shared_ptr<const Nvml> nvml_;
+  void* device_;
+};
+
+}  // namespace solstice::run

@@ -1,0 +1,128 @@
+#include "run/judge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "run/candidate_run.h"
+
+namespace solstice::run {
+namespace {
+
+Result<Plan> read_plan(const std::filesystem::path& path) {
+  SOLSTICE_TRY(const std::string text, read_file(path));
+  SOLSTICE_TRY(const Json json, parse_json(text));
+  SOLSTICE_TRY(Plan plan, from_json<Plan>(json));
+  SOLSTICE_CHECK(validate(plan));
+  return plan;
+}
+
+void adopt(Verdict& verdict, const CaseVerdict& found) {
+  verdict.cases.push_back(found);
+  if (found.outcome == Outcome::kPassed || !verdict.passed()) return;
+  verdict.outcome = found.outcome;
+  verdict.message = fmt::format("{}: {}", found.name, found.message);
+}
+
+}  // namespace
+
+Judge::Judge(const rt::Driver& driver, rt::DeviceContext context, JudgeOptions options)
+    : driver_(driver), context_(std::move(context)), options_(std::move(options)), imports_(driver) {}
+
+Judge::~Judge() = default;
+
+Result<std::unique_ptr<Judge>> Judge::start(JudgeOptions options) {
+  SOLSTICE_TRY(const rt::Driver* const driver, rt::cuda_driver());
+  SOLSTICE_TRY(rt::DeviceContext context, rt::DeviceContext::open(*driver, options.runner.device));
+  std::unique_ptr<Judge> out(new Judge(*driver, std::move(context), std::move(options)));
+  SOLSTICE_TRY(out->spare_, RunnerProcess::spawn(out->options_.runner));  // starts while the kernels compile
+  SOLSTICE_TRY(out->kernels_, JudgeKernels::create(*driver, out->context_, out->options_.compile));
+  SOLSTICE_TRY(const int l2, out->context_.attribute(cu::kL2CacheSize));
+  // An odd multiple of a line: a candidate's own memset is hardly ever of exactly this size.
+  out->flush_bytes_ = int64_t{2} * l2 + 128;
+  if (auto clocks = GpuClocks::open(out->context_.bus_id()); clocks.ok()) {
+    out->clocks_ = std::move(clocks).value();
+  } else {
+    log_warning("clocks are not recorded: " + clocks.error().message);
+  }
+  SOLSTICE_TRY(const RunnerHello hello, out->spare_->hello());
+  return out;
+}
+
+ClockReading Judge::clocks() const { return clocks_ ? clocks_->read() : ClockReading{}; }
+
+Result<RunnerHello> Judge::runner() {
+  if (!spare_) {
+    SOLSTICE_TRY(spare_, RunnerProcess::spawn(options_.runner));
+  }
+  return spare_->hello();
+}
+
+// A fresh process for the candidate; its successor starts meanwhile.
+Result<RunnerProcess> Judge::take_runner() {
+  SOLSTICE_TRY(const RunnerHello ready, runner());
+  RunnerProcess out = std::move(*spare_);
+  spare_.reset();
+  SOLSTICE_TRY(spare_, RunnerProcess::spawn(options_.runner));
+  return out;
+}
+
+Result<int> Judge::slots_for(const Plan& plan) const {
+  size_t free_bytes = 0, total = 0;
+  SOLSTICE_CHECK(driver_.check(driver_.cuMemGetInfo(&free_bytes, &total), "read the free memory"));
+  const double allowed = static_cast<double>(free_bytes) * options_.memory_share;
+  int slots = std::max(options_.slots, 1);
+  while (slots > 1 && static_cast<double>(rt::lay_out_arena(plan, slots, options_.red_zone).bytes) > allowed) --slots;
+  return slots;
+}
+
+void Judge::release() { current_.reset(); }
+
+Result<Verdict> Judge::verify(const std::filesystem::path& plan_json, const std::vector<JudgeCase>& cases) {
+  release();
+  Verdict verdict;
+  verdict.policy = numerics::name_of(options_.policy);
+  const auto plan = read_plan(plan_json);
+  if (!plan.ok()) {
+    verdict.outcome = Outcome::kLoadFailed;
+    verdict.message = plan.error().text();
+    return verdict;
+  }
+  SOLSTICE_TRY(const int slots, slots_for(*plan));
+  SOLSTICE_TRY(RunnerProcess runner, take_runner());
+  auto run = std::make_unique<CandidateRun>(*this, std::move(runner), *plan);
+  for (const JudgeCase& test : cases) SOLSTICE_CHECK(run->check_case(test));
+  SOLSTICE_TRY(const Finding loaded, run->load(plan_json, slots));
+  verdict.outcome = loaded.outcome;
+  verdict.message = loaded.message;
+  verdict.slots = slots;
+  verdict.sandbox = run->sandbox();
+  verdict.memory = Bytes(static_cast<double>(rt::lay_out_arena(*plan, 1, 0).bytes));
+  for (size_t i = 0; i < 2 * cases.size() && verdict.passed(); ++i) {
+    const int pass = i < cases.size() ? 0 : 1;
+    SOLSTICE_TRY(const CaseVerdict found, run->run_case(cases[pass == 0 ? i : 2 * cases.size() - 1 - i], pass));
+    adopt(verdict, found);
+  }
+  verdict.prepare = run->prepare_time();
+  if (verdict.passed()) current_ = std::move(run);
+  return verdict;
+}
+
+Result<TimedBlock> Judge::time_block(const std::vector<JudgeCase>& cases, int repetitions, Tracer tracer) {
+  if (!current_) return fail(Code::bad_argument, "only a plan that passed verification is timed");
+  if (cases.empty() || repetitions < 1) return fail(Code::bad_argument, "timing needs at least one case and one repetition");
+  for (const JudgeCase& test : cases) SOLSTICE_CHECK(current_->check_case(test));
+  // The next candidate's process must not start up beside a measurement.
+  SOLSTICE_TRY(const RunnerHello settled, this->runner());
+  SOLSTICE_TRY(TimedBlock block, current_->time(cases, repetitions, tracer));
+  block.verdict.policy = numerics::name_of(options_.policy);
+  if (!block.verdict.passed()) {
+    block.seconds.clear();
+    release();
+  }
+  return block;
+}
+
+}  // namespace solstice::run

@@ -1,0 +1,90 @@
+#include "run/runner_process.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+namespace solstice::run {
+namespace {
+
+// Beyond the runner's own deadline: for the reply to arrive.
+constexpr Seconds kGrace{5};
+constexpr size_t kLongestReply = size_t{8} << 20;
+
+// The runner sees only what the driver reads.
+std::map<std::string, std::string> environment() {
+  std::map<std::string, std::string> out;
+  for (const char* name : {"PATH", "HOME", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "NVIDIA_VISIBLE_DEVICES"}) {
+    if (const char* value = std::getenv(name)) out[name] = value;
+  }
+  out["CUDA_MODULE_LOADING"] = "LAZY";
+  return out;
+}
+
+Error as_error(const Json& reply) {
+  for (const Code code : all_codes()) {
+    if (name_of(code) == reply.at("code").as_string()) return fail(code, reply.at("message").as_string());
+  }
+  return fail(Code::process_failed, "the runner answered with an unknown error: " + reply.dump().substr(0, 200));
+}
+
+}  // namespace
+
+Result<RunnerProcess> RunnerProcess::spawn(const RunnerOptions& options) {
+  SpawnOptions spawn;
+  spawn.argv = {options.program.string(), "--device", std::to_string(options.device)};
+  if (!options.cupti.empty()) spawn.argv.insert(spawn.argv.end(), {"--cupti", options.cupti});
+  spawn.environment = environment();
+  spawn.clear_environment = true;
+  spawn.max_line = kLongestReply;
+  SOLSTICE_TRY(Subprocess process, Subprocess::spawn(spawn));
+  return RunnerProcess(std::move(process), options);
+}
+
+Result<Json> RunnerProcess::ask(const char* request, Json params, Seconds limit) {
+  const Deadline deadline(limit);
+  const int64_t id = ++last_id_;
+  const Json message = Json::object().set("id", id).set("request", request).set("params", std::move(params));
+  Result<std::string> line = fail(Code::internal, "");
+  const Status written = process_.write_line(message.dump(), deadline);
+  line = written.ok() ? process_.read_line(deadline) : Result<std::string>(written.error());
+  if (!line.ok()) {
+    process_.kill();
+    return std::move(line).context(fmt::format("waiting for the runner's `{}`", request)).error();
+  }
+  SOLSTICE_TRY(const Json reply, parse_json(*line));
+  if (reply.at("id").as_int(-1) != id) {
+    process_.kill();
+    return fail(Code::process_failed, "the runner answered another request than it was asked");
+  }
+  if (reply.find("error")) return as_error(reply.at("error"));
+  return reply.at("result");
+}
+
+template <typename Reply, typename Request>
+Result<Reply> RunnerProcess::call(const char* name, const Request& request, Seconds limit) {
+  SOLSTICE_TRY(const Json reply, ask(name, to_json(request), limit));
+  return from_json<Reply>(reply);
+}
+
+Result<RunnerHello> RunnerProcess::hello() {
+  if (hello_) return *hello_;
+  SOLSTICE_TRY(const Json reply, ask("hello", Json::object(), options_.start_limit));
+  SOLSTICE_TRY(hello_, from_json<RunnerHello>(reply));
+  return *hello_;
+}
+
+Result<RunnerLoaded> RunnerProcess::load(const RunnerLoad& request) {
+  return call<RunnerLoaded>("load", request, options_.load_limit);
+}
+Result<RunnerDone> RunnerProcess::prepare(const RunnerWork& request) {
+  return call<RunnerDone>("prepare", request, request.deadline + kGrace);
+}
+Result<RunnerDone> RunnerProcess::run(const RunnerWork& request) {
+  return call<RunnerDone>("run", request, request.deadline + kGrace);
+}
+Result<RunnerTimes> RunnerProcess::time(const RunnerTime& request) {
+  return call<RunnerTimes>("time", request, request.deadline + kGrace);
+}
+
+}  // namespace solstice::run

@@ -1,0 +1,46 @@
+// The judge's end of the runner's protocol: one untrusted process, typed requests, a deadline on each.
+//
+// Errors of a request: `deadline` (hung; the process is gone), `cuda_error` and `process_failed` (crashed; gone), and
+// what the runner answers otherwise (bad_record, too_large, ...).
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "base/subprocess.h"
+#include "record/runner_messages.h"
+
+namespace solstice::run {
+
+struct RunnerOptions {
+  std::filesystem::path program = {};  // solstice-runner
+  int device = 0;
+  std::string cupti = {};         // library; empty: the usual places
+  Seconds start_limit{60};
+  Seconds load_limit{60};
+};
+
+class RunnerProcess {
+ public:
+  // Returns at once; the first request waits for the start.
+  static Result<RunnerProcess> spawn(const RunnerOptions& options);
+
+  Result<RunnerHello> hello();  // waits until it is ready; afterwards the first answer again
+  Result<RunnerLoaded> load(const RunnerLoad& request);
+  Result<RunnerDone> prepare(const RunnerWork& request);
+  Result<RunnerDone> run(const RunnerWork& request);
+  Result<RunnerTimes> time(const RunnerTime& request);
+
+ private:
+  RunnerProcess(Subprocess process, RunnerOptions options) : process_(std::move(process)), options_(std::move(options)) {}
+  Result<Json> ask(const char* request, Json params, Seconds limit);
+  template <typename Reply, typename Request>
+  Result<Reply> call(const char* name, const Request& request, Seconds limit);
+
+  Subprocess process_;
+  RunnerOptions options_;
+  std::optional<RunnerHello> hello_;
+  int64_t last_id_ = 0;
+};
+
+}  // namespace solstice::run

@@ -1,0 +1,145 @@
+#include "run/timing_stats.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace solstice::run {
+namespace {
+
+// SplitMix64: small, and the same everywhere, which std::uniform_int_distribution is not.
+class Random {
+ public:
+  explicit Random(uint64_t seed) : state_(seed) {}
+  size_t below(size_t n) {
+    state_ += 0x9e3779b97f4a7c15u;
+    uint64_t z = state_;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return static_cast<size_t>((z ^ (z >> 31)) % n);
+  }
+
+ private:
+  uint64_t state_;
+};
+
+double median_in_place(std::vector<double>& values) {
+  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
+  const auto middle = values.begin() + static_cast<long>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return *middle;
+  return (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
+bool counts(const TimingRound& round) { return !round.discarded && !round.candidate.empty() && !round.baseline.empty(); }
+
+std::vector<const TimingRound*> counted(std::span<const TimingRound> rounds) {
+  std::vector<const TimingRound*> out;
+  for (const TimingRound& round : rounds) {
+    if (counts(round)) out.push_back(&round);
+  }
+  return out;
+}
+
+double resampled_median(const std::vector<double>& values, Random& random, std::vector<double>& scratch) {
+  scratch.resize(values.size());
+  for (double& value : scratch) value = values[random.below(values.size())];
+  return median_in_place(scratch);
+}
+
+std::array<double, 2> percentiles(const std::vector<double>& sorted, double outside) {
+  const double last = static_cast<double>(sorted.size() - 1);
+  return {sorted[static_cast<size_t>(std::floor(outside / 2 * last))], sorted[static_cast<size_t>(std::ceil((1 - outside / 2) * last))]};
+}
+
+struct ReasonName {
+  int64_t bit;
+  const char* name;
+  bool voids;
+};
+constexpr ReasonName kReasons[] = {
+    {0x2, "applications clocks setting", false}, {0x4, "software power cap", false}, {0x8, "hardware slowdown", true},
+    {0x10, "sync boost", false}, {0x20, "software thermal slowdown", true}, {0x40, "hardware thermal slowdown", true},
+    {0x80, "hardware power brake", true}, {0x100, "display clock setting", false},
+};
+
+}  // namespace
+
+double median(std::span<const double> values) {
+  std::vector<double> copy(values.begin(), values.end());
+  return median_in_place(copy);
+}
+
+double speedup_of(std::span<const TimingRound> rounds) {
+  double sum = 0;
+  const auto used = counted(rounds);
+  for (const TimingRound* round : used) sum += std::log(median(round->baseline) / median(round->candidate));
+  return used.empty() ? std::numeric_limits<double>::quiet_NaN() : std::exp(sum / static_cast<double>(used.size()));
+}
+
+Intervals bootstrap_speedup(std::span<const TimingRound> rounds, int resamples, uint64_t seed) {
+  const auto used = counted(rounds);
+  if (used.empty() || resamples < 1) {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    return {{nan, nan}, {nan, nan}};
+  }
+  Random random(seed);
+  std::vector<double> ratios, scratch;
+  for (int i = 0; i < resamples; ++i) {
+    double sum = 0;
+    for (size_t r = 0; r < used.size(); ++r) {
+      const TimingRound& round = *used[used.size() > 1 ? random.below(used.size()) : r];
+      sum += std::log(resampled_median(round.baseline, random, scratch) / resampled_median(round.candidate, random, scratch));
+    }
+    ratios.push_back(std::exp(sum / static_cast<double>(used.size())));
+  }
+  std::sort(ratios.begin(), ratios.end());
+  return {percentiles(ratios, 0.05), percentiles(ratios, 0.001)};
+}
+
+std::vector<std::string> throttle_names(int64_t bits) {
+  std::vector<std::string> out;
+  for (const ReasonName& reason : kReasons) {
+    if (bits & reason.bit) out.emplace_back(reason.name);
+  }
+  return out;
+}
+
+bool voids(int64_t bits) {
+  return std::any_of(std::begin(kReasons), std::end(kReasons), [&](const ReasonName& r) { return r.voids && (bits & r.bit); });
+}
+
+void conclude(Timing& timing) {
+  std::vector<double> candidate, baseline;
+  double candidate_mhz = 0, baseline_mhz = 0;
+  int64_t reasons = 0;
+  size_t dropped = 0;
+  for (const TimingRound& round : timing.rounds) {
+    reasons |= round.throttle;
+    dropped += round.discarded;
+    if (!counts(round)) continue;
+    candidate.insert(candidate.end(), round.candidate.begin(), round.candidate.end());
+    baseline.insert(baseline.end(), round.baseline.begin(), round.baseline.end());
+    candidate_mhz += round.candidate_mhz;
+    baseline_mhz += round.baseline_mhz;
+  }
+  timing.candidate = Seconds(median(candidate));
+  timing.baseline = Seconds(median(baseline));
+  timing.speedup = speedup_of(timing.rounds);
+  const Intervals intervals = bootstrap_speedup(timing.rounds);
+  timing.interval95 = intervals.p95;
+  timing.interval999 = intervals.p999;
+  timing.relative_error = (intervals.p95[1] - intervals.p95[0]) / 2 / timing.speedup;
+  timing.clock_ratio = baseline_mhz > 0 && candidate_mhz > 0 ? candidate_mhz / baseline_mhz : 1;
+  timing.comparable = std::abs(timing.clock_ratio - 1) <= kClockTolerance;
+  timing.throttle = throttle_names(reasons);
+  timing.win = timing.interval999[0] > 1 && timing.speedup >= kLeastEffect && timing.comparable;
+  if (dropped > 0) timing.note = fmt::format("{} of {} rounds dropped: thermal or hardware slowdown", dropped, timing.rounds.size());
+  if (!timing.comparable) {
+    timing.note += fmt::format("{}clocks differ by {:.1f} %", timing.note.empty() ? "" : "; ", 100 * (timing.clock_ratio - 1));
+  }
+}
+
+}  // namespace solstice::run

@@ -1,0 +1,38 @@
+// Statistics of timings. Resampling uses a fixed seed: the same samples give the same interval.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "record/timing.h"
+
+namespace solstice::run {
+
+double median(std::span<const double> values);  // mean of the middle two of an even number; NaN of nothing
+
+// baseline / candidate: geometric mean, over the rounds that count, of the ratio of the round's medians.
+double speedup_of(std::span<const TimingRound> rounds);
+
+struct Intervals {
+  std::array<double, 2> p95{}, p999{};
+};
+
+// Hierarchical bootstrap of speedup_of: rounds are drawn with replacement, then samples within each, so that drift
+// between rounds widens the interval as it should. Fewer than two rounds: samples only.
+Intervals bootstrap_speedup(std::span<const TimingRound> rounds, int resamples = 10000, uint64_t seed = 0x5017);
+
+// A win: the 99.9 % interval of the speedup lies above 1, the speedup is at least 1.005, and both sides ran at clocks
+// within 3 %. (With 95 % intervals, fifty self-comparisons would nearly always invent a win.)
+constexpr double kLeastEffect = 1.005;
+constexpr double kClockTolerance = 0.03;
+
+// Fills everything of `timing` that follows from its rounds.
+void conclude(Timing& timing);
+
+// Names of NVML's throttle reasons in `bits`; which of them void a measurement (thermal, hardware slowdown).
+std::vector<std::string> throttle_names(int64_t bits);
+bool voids(int64_t bits);
+
+}  // namespace solstice::run

@@ -1,0 +1,150 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "run/abba.h"
+#include "run/timing_stats.h"
+
+namespace solstice::run {
+namespace {
+
+// Deterministic noise of +-`spread`.
+std::vector<double> samples(double center, double spread, int n, unsigned seed) {
+  std::vector<double> out;
+  for (int i = 0; i < n; ++i) {
+    seed = seed * 1664525u + 1013904223u;
+    out.push_back(center * (1 + spread * (static_cast<double>(seed >> 8) / (1 << 24) * 2 - 1)));
+  }
+  return out;
+}
+
+std::vector<TimingRound> rounds(double candidate, double baseline, double spread, int n) {
+  std::vector<TimingRound> out;
+  for (int i = 0; i < n; ++i) {
+    TimingRound round;
+    round.candidate = samples(candidate, spread, 20, 10u + static_cast<unsigned>(i));
+    round.baseline = samples(baseline, spread, 20, 1000u + static_cast<unsigned>(i));
+    round.candidate_mhz = round.baseline_mhz = 1500;
+    out.push_back(round);
+  }
+  return out;
+}
+
+TEST(Median, OddEvenAndEmpty) {
+  EXPECT_DOUBLE_EQ(median(std::vector<double>{3, 1, 2}), 2);
+  EXPECT_DOUBLE_EQ(median(std::vector<double>{4, 1, 2, 3}), 2.5);
+  EXPECT_TRUE(std::isnan(median({})));
+}
+
+TEST(Speedup, IsTheRatioOfMediansAndItsIntervalHoldsIt) {
+  const auto data = rounds(1e-3, 2e-3, 0.02, 6);
+  EXPECT_NEAR(speedup_of(data), 2.0, 0.02);
+  const Intervals intervals = bootstrap_speedup(data);
+  EXPECT_LT(intervals.p95[0], speedup_of(data));
+  EXPECT_GT(intervals.p95[1], speedup_of(data));
+  EXPECT_LE(intervals.p999[0], intervals.p95[0]);
+  EXPECT_GE(intervals.p999[1], intervals.p95[1]);
+}
+
+TEST(Speedup, BootstrapRepeats) {
+  const auto data = rounds(1e-3, 1.1e-3, 0.05, 4);
+  EXPECT_EQ(bootstrap_speedup(data).p95, bootstrap_speedup(data).p95);
+}
+
+TEST(Speedup, DriftBetweenRoundsCancelsInTheRatio) {
+  auto data = rounds(1e-3, 1.5e-3, 0, 5);
+  for (size_t i = 0; i < data.size(); ++i) {
+    for (double& s : data[i].candidate) s *= 1 + 0.2 * static_cast<double>(i);
+    for (double& s : data[i].baseline) s *= 1 + 0.2 * static_cast<double>(i);
+  }
+  EXPECT_NEAR(speedup_of(data), 1.5, 1e-9);
+}
+
+TEST(Win, SelfComparisonsAreNoWins) {
+  int wins = 0;
+  for (int i = 0; i < 50; ++i) {
+    Timing timing;
+    for (unsigned r = 0; r < 4; ++r) {
+      TimingRound round;
+      round.candidate = samples(1e-3, 0.03, 20, static_cast<unsigned>(i) * 97u + r);
+      round.baseline = samples(1e-3, 0.03, 20, static_cast<unsigned>(i) * 89u + r + 5000u);
+      timing.rounds.push_back(round);
+    }
+    conclude(timing);
+    wins += timing.win;
+  }
+  EXPECT_EQ(wins, 0);
+}
+
+TEST(Win, NeedsEffectAndComparableClocks) {
+  Timing timing;
+  timing.rounds = rounds(1e-3, 1.2e-3, 0.01, 4);
+  conclude(timing);
+  EXPECT_TRUE(timing.win);
+  EXPECT_NEAR(timing.candidate.value, 1e-3, 1e-5);
+  for (TimingRound& round : timing.rounds) round.candidate_mhz = 1600;
+  conclude(timing);
+  EXPECT_FALSE(timing.comparable);
+  EXPECT_FALSE(timing.win);
+  EXPECT_NE(timing.note.find("clocks differ"), std::string::npos);
+  timing = {};
+  timing.rounds = rounds(1e-3, 1.002e-3, 0.0001, 6);  // certain, but small
+  conclude(timing);
+  EXPECT_GT(timing.interval999[0], 1.0);
+  EXPECT_FALSE(timing.win);
+}
+
+TEST(Throttle, OnlyThermalAndHardwareSlowdownVoid) {
+  EXPECT_FALSE(voids(0x4));  // power capping: a large GEMM on an H200 always is
+  EXPECT_TRUE(voids(0x20));
+  EXPECT_TRUE(voids(0x48));
+  EXPECT_EQ(throttle_names(0x24), (std::vector<std::string>{"software power cap", "software thermal slowdown"}));
+}
+
+TEST(Abba, AsksInThatOrderAndStopsWhenNarrow) {
+  std::string order;
+  const TimeBlock a = [&](int n) -> Result<std::vector<double>> { order += 'a'; return std::vector<double>(static_cast<size_t>(n), 1e-3); };
+  const TimeBlock b = [&](int n) -> Result<std::vector<double>> { order += 'b'; return std::vector<double>(static_cast<size_t>(n), 2e-3); };
+  const auto timing = time_abba(a, b, [] { return ClockReading{.sm_mhz = 1500}; }, {.least_rounds = 2});
+  ASSERT_TRUE(timing.ok()) << timing.error().text();
+  EXPECT_EQ(order, "abbaabba");
+  EXPECT_DOUBLE_EQ(timing->speedup, 2);
+  EXPECT_TRUE(timing->win);
+  EXPECT_EQ(timing->rounds[0].candidate.size(), 20u);
+  EXPECT_DOUBLE_EQ(timing->rounds[0].candidate_mhz, 1500);
+}
+
+TEST(Abba, ImpossibleTimesAndFailuresEndIt) {
+  const TimeBlock good = [](int) -> Result<std::vector<double>> { return std::vector<double>{1e-3}; };
+  for (const double second : {0.0, -1.0, std::nan("")}) {
+    const TimeBlock bad = [=](int) -> Result<std::vector<double>> { return std::vector<double>{second}; };
+    EXPECT_FALSE(time_abba(bad, good, nullptr).ok());
+    EXPECT_FALSE(time_abba(good, bad, nullptr).ok());
+  }
+  const TimeBlock failing = [](int) -> Result<std::vector<double>> { return fail(Code::deadline, "too slow"); };
+  EXPECT_EQ(time_abba(good, failing, nullptr).error().code, Code::deadline);
+}
+
+TEST(Abba, ThermalRoundsDoNotCount) {
+  const TimeBlock a = [](int) -> Result<std::vector<double>> { return std::vector<double>{1e-3}; };
+  int reads = 0;
+  const auto timing = time_abba(a, a, [&] { return ClockReading{.sm_mhz = 1500, .throttle = reads++ < 4 ? 0x20 : 0}; },
+                                {.least_rounds = 3, .most_rounds = 3});
+  ASSERT_TRUE(timing.ok());
+  EXPECT_TRUE(timing->rounds[0].discarded);
+  EXPECT_FALSE(timing->rounds[1].discarded);
+  EXPECT_NE(timing->note.find("1 of 3 rounds dropped"), std::string::npos);
+}
+
+TEST(TimingRecord, SurvivesJson) {
+  Timing timing;
+  timing.method = "events";
+  timing.rounds = rounds(1e-3, 1.2e-3, 0.01, 2);
+  conclude(timing);
+  const auto back = from_json<Timing>(to_json(timing));
+  ASSERT_TRUE(back.ok()) << back.error().text();
+  EXPECT_EQ(to_json(*back), to_json(timing));
+}
+
+}  // namespace
+}  // namespace solstice::run
