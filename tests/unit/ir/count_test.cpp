@@ -1,0 +1,161 @@
+#include "ir/count.h"
+
+#include <gtest/gtest.h>
+
+#include "ir/bind.h"
+
+namespace solstice::ir {
+namespace {
+
+Program load(const std::string& text) {
+  Diagnostics diagnostics;
+  Result<Program> program = load_program("program test\n" + text, "test.ucut", diagnostics);
+  EXPECT_TRUE(program.ok()) << (program.ok() ? "" : program.error().text());
+  return program.ok() ? std::move(program).value() : Program{};
+}
+
+double read_of(const Program& program, const Count& count, const std::string& name) {
+  for (const TensorCount& each : count.inputs) {
+    if (program.tensor(each.tensor).name == name) return each.elements;
+  }
+  return 0;
+}
+
+TEST(CountWork, LinearWithGelu) {
+  const Program program = load(
+      "dim M = 32, N = 48, K = 64\nparam w : f32[N,K] \"w\"\nparam b : f32[N] \"b\"\ninput x : f32[M,K]\n"
+      "output y : f32[M,N]\nz[m,n] = sum[k](x[m,k] * w[n,k]) + b[n]\ny[m,n] = gelu(z[m,n])\n");
+  const Count all = count(program);
+  EXPECT_EQ(all.total().contraction, 32 * 48 * 64);
+  EXPECT_EQ(all.total().sfu, 32 * 48);  // erf
+  EXPECT_EQ(read_of(program, all, "w"), 48 * 64);
+  EXPECT_EQ(read_of(program, all, "b"), 48);
+  EXPECT_EQ(read_of(program, all, "x"), 32 * 64);
+  ASSERT_EQ(all.outputs.size(), 1U);
+  EXPECT_EQ(all.outputs[0].elements, 32 * 48);
+}
+
+TEST(CountWork, SubexpressionsCostWhatTheyDependOn) {
+  // The sum costs M*K however many n there are, rsqrt M, the product M*N.
+  const Program program = load(
+      "dim M = 8, N = 100, K = 16\ninput x : f32[M,K]\ninput v : f32[N]\noutput y : f32[M,N]\n"
+      "y[m,n] = v[n] * rsqrt(sum[k](x[m,k]))\n");
+  const Work work = count(program).total();
+  EXPECT_EQ(work.contraction, 0);
+  EXPECT_EQ(work.simt, 8 * 16 + 8 * 100);
+  EXPECT_EQ(work.sfu, 8);
+}
+
+TEST(CountWork, EqualSubexpressionsCostOnce) {
+  const Program once = load("dim N = 100\ninput x : f32[N]\noutput y : f32[N]\ny[n] = exp(x[n])\n");
+  const Program twice = load("dim N = 100\ninput x : f32[N]\noutput y : f32[N]\ny[n] = exp(x[n]) + exp(x[n])\n");
+  EXPECT_EQ(count(twice).total().sfu, count(once).total().sfu);
+}
+
+TEST(CountWork, TrianglesAreExact) {
+  const Program program = load(
+      "dim T = 100, D = 4\ninput q : f32[T,D]\ninput k : f32[T,D]\ninput v : f32[T,D]\noutput o : f32[T,D]\n"
+      "s[i,j] = sum[d](q[i,d] * k[j,d])\no[i,d] = sum[j where j <= i](s[i,j] * v[j,d])\n");
+  const Count all = count(program);
+  ASSERT_EQ(all.equations.size(), 2U);
+  EXPECT_EQ(all.equations[1].work.contraction, 100.0 * 101 / 2 * 4);
+}
+
+TEST(CountWork, APrefixSumCostsItsTerms) {
+  const Program program = load(
+      "dim M = 4, N = 1000\ninput x : f32[M,N]\noutput y : f32[M,N]\ny[m,n] = sum[j where j <= n](x[m,j])\n");
+  EXPECT_EQ(count(program).total().simt, 4 * 1000);
+}
+
+TEST(CountWork, ASolvedEqualityCostsItsSolutions) {
+  // Transposed convolution, stride 2, kernel 3: every (i, r) meets one u.
+  const Program program = load(
+      "dim B = 2, C = 3, K = 5, H = 10\nparam w : f32[C,K,3] \"w\"\ninput x : f32[B,C,H]\noutput y : f32[B,K,2*H]\n"
+      "y[n,k,u] = sum[c,i,r where u == 2*i+r-1](x[n,c,i] * w[c,k,r]) for u < 2*H\n");
+  const Count all = count(program);
+  EXPECT_EQ(all.total().contraction, 2 * 3 * 5 * 10 * 3);
+  EXPECT_EQ(read_of(program, all, "x"), 2 * 3 * 10);
+  EXPECT_EQ(read_of(program, all, "w"), 3 * 5 * 3);
+}
+
+TEST(CountWork, ProductsAreFactoredInTheCheapestOrder) {
+  // (a b) c costs 2*50*3 + 2*3*4, a (b c) 50*3*4 + 2*50*4.
+  const Program program = load(
+      "dim I = 2, J = 50, K = 3, L = 4\ninput a : f32[I,J]\ninput b : f32[J,K]\ninput c : f32[K,L]\n"
+      "output y : f32[I,L]\ny[i,l] = sum[j,k](a[i,j] * b[j,k] * c[k,l])\n");
+  EXPECT_EQ(count(program).total().contraction, 2 * 50 * 3 + 2 * 3 * 4);
+}
+
+TEST(CountWork, AGroupedProductIsAContraction) {
+  const Program program = load(
+      "dim E = 4, M = 16, K = 8, N = 6\nparam w : f32[E,N,K] \"w\"\ninput x : f32[M,K]\ninput e : i64[M]\n"
+      "output y : f32[M,N]\ny[m,n] = sum[k](x[m,k] * w[e[m],n,k])\n");
+  EXPECT_EQ(count(program).total().contraction, 16 * 6 * 8);
+}
+
+TEST(CountLive, DeadEquationsAndPartsCostNothing) {
+  const Program program = load(
+      "dim N = 100, K = 10\ninput x : f32[N,K]\ninput unused : f32[N]\noutput y : f32[K]\n"
+      "a[n,k] = exp(x[n,k])\nb[n] = log(unused[n])\ny[k] = a[7,k] + a[9,k]\n");
+  const Count all = count(program);
+  EXPECT_EQ(all.equations.size(), 2U);
+  EXPECT_EQ(all.total().sfu, 2 * 10);
+  EXPECT_EQ(read_of(program, all, "x"), 2 * 10);
+  EXPECT_EQ(read_of(program, all, "unused"), 0);
+}
+
+TEST(CountBytes, StridedAndPaddedReads) {
+  const Program strided = load(
+      "dim C = 4, K = 6, H = 16\nparam w : f32[K,C] \"w\"\ninput x : f32[C,H,H]\noutput y : f32[K,H//2,H//2]\n"
+      "y[k,p,q] = sum[c](x[c,2*p,2*q] * w[k,c]) for p < H//2, q < H//2\n");
+  EXPECT_EQ(read_of(strided, count(strided), "x"), 4 * 8 * 8);
+  const Program padded = load(
+      "dim H = 16\nparam w : f32[3] \"w\"\ninput x : f32[H]\noutput y : f32[H]\n"
+      "y[p] = sum[r](x[p+r-1 else 0] * w[r])\n");
+  EXPECT_EQ(read_of(padded, count(padded), "x"), 16);
+}
+
+TEST(CountBytes, DisjointPartsAddUp) {
+  const Program program = load(
+      "dim N = 10\ninput x : f32[3*N]\noutput y : f32[N]\ny[n] = x[n] * x[N+n] + x[2*N+n] + x[n] for n < N\n");
+  EXPECT_EQ(read_of(program, count(program), "x"), 30);
+}
+
+TEST(CountBytes, MasksAndDiagonals) {
+  const Program triangle = load(
+      "dim N = 20\ninput x : f32[N,N]\noutput y : f32[N,N]\ny[i,j] = select(j <= i, x[i,j], 0.0)\n");
+  EXPECT_EQ(read_of(triangle, count(triangle), "x"), 20 * 21 / 2);
+  const Program diagonal = load("dim N = 20\ninput x : f32[N,N]\noutput y : f32[N]\ny[i] = x[i,i]\n");
+  EXPECT_EQ(read_of(diagonal, count(diagonal), "x"), 20);
+}
+
+TEST(CountBytes, GathersReadTheIndexAndOneSlice) {
+  const Program program = load(
+      "dim V = 1000, D = 8, N = 30\nparam e : f32[V,D] \"e\"\ninput t : i64[N]\noutput y : f32[N,D]\n"
+      "y[n,d] = e[t[n],d]\n");
+  const Count all = count(program);
+  EXPECT_EQ(read_of(program, all, "t"), 30);
+  EXPECT_EQ(read_of(program, all, "e"), 8);
+}
+
+TEST(CountBytes, HugeTensorsAreCountedInClosedForm) {
+  const Program program = load(
+      "dim N = 3000000000\ninput x : f32[N]\noutput y : f32[N]\ny[n] = 2.0 * x[n]\n");
+  const Count all = count(program);
+  EXPECT_EQ(read_of(program, all, "x"), 3e9);
+  EXPECT_EQ(all.total().simt, 3e9);
+  EXPECT_TRUE(all.equations[0].exact);
+}
+
+TEST(CountSteps, RecurrencesHaveThem) {
+  const Program program = load(
+      "dim B = 2, T = 50, U = 8\nparam w : f32[U,U] \"w\"\ninput x : f32[B,T,U]\ninput h0 : f32[B,U]\n"
+      "output h : f32[B,T,U]\nh[b,t,j] = tanh(x[b,t,j] + sum[k](h[b,t-1,k else h0[b,k]] * w[j,k]))\n");
+  const Count all = count(program);
+  ASSERT_EQ(all.equations.size(), 1U);
+  EXPECT_EQ(all.equations[0].steps, 50);
+  EXPECT_EQ(all.total().contraction, 2 * 50 * 8 * 8);
+}
+
+}  // namespace
+}  // namespace solstice::ir
