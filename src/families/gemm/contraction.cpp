@@ -12,13 +12,16 @@ using ir::Op;
 
 Error refuse(const std::string& why) { return fail(Code::not_yet, why); }
 
-// The sums over products of two reads in one equation.
+// The sums over products of two reads in one equation; a sum that occurs twice (`z * erf(z)`) is one shared node.
 std::vector<const ir::Expr*> candidates(const ir::Equation& equation) {
   std::vector<const ir::Expr*> out;
   ir::walk(equation.rhs, [&](const ir::Expr& e) {
     const bool sum = e.op == Op::kReduce && e.reducer == ir::Reducer::kSum && e.args.size() == 1;
     if (!sum || e.args[0]->op != Op::kMul) return;
-    if (e.args[0]->args[0]->op == Op::kRead && e.args[0]->args[1]->op == Op::kRead) out.push_back(&e);
+    const bool reads = e.args[0]->args[0]->op == Op::kRead && e.args[0]->args[1]->op == Op::kRead;
+    if (reads && std::find(out.begin(), out.end(), &e) == out.end()) {
+      out.push_back(&e);
+    }
   });
   return out;
 }
