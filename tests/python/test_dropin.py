@@ -342,6 +342,30 @@ def test_capture_takes_over_what_was_prepared_before(subject):
     assert subject.call()[1] and subject.prepares() == prepared + 1
 
 
+def test_results_in_a_tree_and_constant_arguments(subject, tmp_path, record):
+    from torch.utils import _pytree as pytree
+
+    tree = lambda value: json.loads(pytree.treespec_dumps(pytree.tree_flatten(value)[1]))
+    record = {**record, "arguments": [*record["arguments"], {"value": 3}],
+              "results": [{"buffer": "y"}, {"buffer": "x"}, {"value": 7}],
+              "in_tree": tree(((0, 0), {})), "out_tree": tree({"a": 0, "b": [0, 0]})}
+
+    class Original(type(subject.original)):
+        def forward(self, x, k):
+            return {"a": torch.relu(x * self.inner.w), "b": [x, 7]}
+
+    module = dropin.replacement(Original, dropin.read(str(tmp_path), record), lambda r: Runtime(r, HostDevice.of))(2.0)
+    before = subject.launches()
+    result = module(subject.x, 3)
+    assert subject.launches() == before + 1
+    torch.testing.assert_close(result["a"], subject.original(subject.x))
+    assert result["b"][0] is subject.x and result["b"][1] == 7
+    with pytest.warns(UserWarning, match="argument 1 is 4; recorded was 3"):
+        module(subject.x, 4)
+    with pytest.warns(UserWarning, match="another structure"):
+        module(subject.x, k=3)
+
+
 def test_vmap(subject):
     with pytest.warns(UserWarning, match="function transform"):
         torch.vmap(subject.new)(subject.x[None])
