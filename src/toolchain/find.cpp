@@ -102,6 +102,8 @@ Places places_of(const ToolchainOptions& options) {
     }
   }
   if (options.search_system) {
+    // A bundle brings CUTLASS along (tools/bundle.py).
+    if (const auto bundled = data_folder("cutlass"); bundled.ok()) at.includes.push_back(*bundled / "include");
     add_environment("LD_LIBRARY_PATH", at.libraries);
     for (const char* folder : {"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib"}) at.libraries.emplace_back(folder);
     add_environment("PATH", at.programs);
