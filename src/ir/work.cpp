@@ -102,9 +102,16 @@ IndexSet direct_indices(const ExprRef& e) {
   return out;
 }
 
-// Tensor cores need an index of the result that only A has, and one that only B has.
-bool is_contraction(const IndexSet& of_a, const IndexSet& of_b) {
-  return !without(of_a, of_b).empty() && !without(of_b, of_a).empty();
+// Indices of the result that a factor depends on: all of them, and those it is addressed by itself.
+struct Operand {
+  IndexSet all;
+  IndexSet direct;
+};
+
+// Tensor cores need an index of the result that only A has, and one that only B has. An index that selects a slice of
+// one operand by a gather (the expert of a token) does not make the operands share it.
+bool is_contraction(const Operand& a, const Operand& b) {
+  return !without(a.all, b.direct).empty() && !without(b.all, a.direct).empty();
 }
 
 // A product of several factors under a sum: the binary tree with the least multiply-adds. An index is summed as soon as
@@ -164,13 +171,11 @@ class Factoring {
       return;
     }
     const size_t rest = set ^ part;
-    const auto result_of = [&](size_t side) {
-      IndexSet kept;
-      std::set_intersection(sets_[side].direct.begin(), sets_[side].direct.end(), sets_[set].indices.begin(),
-                            sets_[set].indices.end(), std::inserter(kept, kept.end()));
-      return kept;
+    const auto operand = [&](size_t side) {
+      const IndexSet summed = without(united(sets_[part].indices, sets_[rest].indices), sets_[set].indices);
+      return Operand{without(sets_[side].indices, summed), without(sets_[side].direct, summed)};
     };
-    (is_contraction(result_of(part), result_of(rest)) ? out.contraction : out.simt) += points(part, rest);
+    (is_contraction(operand(part), operand(rest)) ? out.contraction : out.simt) += points(part, rest);
     add(part, out);
     add(rest, out);
   }
@@ -301,7 +306,10 @@ void Counter::product(const std::vector<ExprRef>& factors, const IndexSet& binde
 
 void Counter::pair(const ExprRef& a, const ExprRef& b, const IndexSet& binders, const Domain& domain) {
   const double points = domain.points(united(indices_of(a), indices_of(b)));
-  if (!is_contraction(without(direct_indices(a), binders), without(direct_indices(b), binders))) {
+  const auto operand = [&](const ExprRef& e) {
+    return Operand{without(indices_of(e), binders), without(direct_indices(e), binders)};
+  };
+  if (!is_contraction(operand(a), operand(b))) {
     out.work.simt += points;
     return;
   }

@@ -91,6 +91,10 @@ TEST(CountWork, AGroupedProductIsAContraction) {
       "dim E = 4, M = 16, K = 8, N = 6\nparam w : f32[E,N,K] \"w\"\ninput x : f32[M,K]\ninput e : i64[M]\n"
       "output y : f32[M,N]\ny[m,n] = sum[k](x[m,k] * w[e[m],n,k])\n");
   EXPECT_EQ(count(program).total().contraction, 16 * 6 * 8);
+  const Program dot = load(
+      "dim E = 4, M = 16, K = 8\nparam w : f32[E,K] \"w\"\ninput x : f32[M,K]\ninput e : i64[M]\n"
+      "output y : f32[M]\ny[m] = sum[k](x[m,k] * w[e[m],k])\n");
+  EXPECT_EQ(count(dot).total().contraction, 0);
 }
 
 TEST(CountLive, DeadEquationsAndPartsCostNothing) {
