@@ -27,14 +27,16 @@ class CudaDevice:
     def __init__(self, index: int) -> None:
         self.index = index
         self.stream = lambda: torch._C._cuda_getCurrentRawStream(index)
-        self.current = torch._C._cuda_getDevice
+        self.current = torch._C._cuda_getDevice if torch.cuda.device_count() > 1 else lambda: index
         self.capturing = torch.cuda.is_current_stream_capturing
         self.empty = _fast_empty(torch.device("cuda", index))
 
     def enter_thread(self) -> None:
         """Makes the context current in a thread that has none yet: PyTorch does so with its first CUDA call,
         which an allocation from its cache is not, and the runtime library leaves it to its caller."""
-        if not getattr(_thread, "entered", False):
+        try:
+            _thread.entered
+        except AttributeError:
             _make_context_current(self.index)
             _thread.entered = True
 

@@ -89,7 +89,7 @@ def read(folder: str, record: dict[str, Any]) -> Recording:
         arguments=[_argument(a, specs) for a in record["arguments"]],
         state=[specs[b["name"]] for b in interface if b["kind"] in ("param", "state")],
         outputs=outputs,
-        results=[_result(r, order) for r in record["results"]],
+        results=[_result(r, order, record["arguments"]) for r in record["results"]],
         slots=len(interface),
         in_tree=_input_tree(record),
         out_tree=_output_tree(record),
@@ -124,9 +124,12 @@ def _argument(entry: dict[str, Any], specs: dict[str, TensorSpec]) -> Any:
     return TensorSpec(-1, DTYPES[entry["dtype"]], tuple(entry["shape"]), tuple(entry["stride"]), 1)
 
 
-def _result(entry: dict[str, Any], order: dict[str, int]) -> tuple[str, Any]:
+def _result(entry: dict[str, Any], order: dict[str, int], arguments: list[dict[str, Any]]) -> tuple[str, Any]:
     if "buffer" in entry:
-        return "output", order[entry["buffer"]]
+        if entry["buffer"] in order:
+            return "output", order[entry["buffer"]]
+        passed = [a.get("buffer") for a in arguments]  # the module returns an argument as it is
+        return "argument", passed.index(entry["buffer"])
     if "argument" in entry:
         return "argument", entry["argument"]
     return "value", entry["value"]

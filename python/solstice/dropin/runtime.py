@@ -24,7 +24,8 @@ class Runtime:
     def __init__(self, recording: Recording, find_device: Callable[[Any], Any] = CudaDevice.of) -> None:
         self._recording = recording
         self._find_device = find_device
-        self._environment = guards.Environment(recording.flags)
+        self._flags = tuple(recording.flags[name] for name in ("matmul_tf32", "cudnn_tf32", "deterministic"))
+        self._quick: Callable[[Any], bool] = lambda leaves: False  # until the module is bound
         self._binding: Optional[Binding] = None
         self._slots: Any = None
         self._reasons: dict[str, int] = {}
@@ -49,17 +50,20 @@ class Runtime:
 
     def __call__(self, module: torch.nn.Module, original: Callable, args: tuple, kwargs: dict) -> Any:
         leaves = args if self._flat_inputs and not kwargs else self._flatten(args, kwargs)
-        reason = self._refusal(module, leaves)
+        if leaves is None or len(leaves) != self._count:
+            reason = "the arguments have another structure than the recorded ones"
+        else:
+            reason = None if self._quick(leaves) else self._refusal(module, leaves)
+            reason = reason or self._changed_constant(leaves)
         if reason is None:
             device = self._binding.device
-            if device.current() == device.index:
-                slot = self._slot(device)
-                if type(slot) is Slot:
-                    return self._launch(slot, leaves)
-                reason = slot
-            else:
+            if device.current() != device.index:
                 with device.selected():
                     return self(module, original, args, kwargs)
+            slot = self._slot(device)
+            if type(slot) is Slot:
+                return self._launch(slot, leaves)
+            reason = slot
         return self._fall_back(reason, module, original, args, kwargs)
 
     def _flatten(self, args: tuple, kwargs: dict) -> Optional[list[Any]]:
@@ -67,32 +71,33 @@ class Runtime:
         leaves, tree = pytree.tree_flatten((args, kwargs))
         return leaves if tree == self._recording.in_tree else None
 
-    def _refusal(self, module: torch.nn.Module, leaves: Any) -> Optional[str]:
-        if leaves is None or len(leaves) != self._count:
-            return "the arguments have another structure than the recorded ones"
-        reason = self._unusable or self._environment.refusal()
-        if reason is not None:
-            return reason
-        binding = self._binding
-        if binding is None or not binding.holds():
-            reason = self._bind(module, leaves)
-            if reason is not None:
-                return reason
-            binding = self._binding
-        index = binding.device.index
-        for position, spec in self._tensors:
-            if not guards.fits(leaves[position], spec, index):
-                return guards.misfit(leaves[position], spec, index, position)
+    def _changed_constant(self, leaves: Any) -> Optional[str]:
         for position, recorded in self._constants:
             if not recorded.equals(leaves[position]):
                 return f"argument {position} is {leaves[position]!r}; recorded was {recorded.value!r}"
+        return None
+
+    def _refusal(self, module: torch.nn.Module, leaves: Any) -> Optional[str]:
+        """What the quick check stumbled over, looked at slowly. Binds the module, first of all or anew."""
+        reason = self._unusable or guards.environment_refusal(self._flags)
+        if reason is not None:
+            return reason
+        if self._binding is None or not self._binding.holds():
+            reason = self._bind(module, leaves)
+            if reason is not None:
+                return reason
+        binding = self._binding
+        for position, spec in self._tensors:
+            reason = guards.misfit(leaves[position], spec, binding.device.index, position)
+            if reason is not None:
+                return reason
         if _is_grad() and (binding.requires_grad() or guards.any_requires_grad(leaves)):
             return "gradients are required; call it under torch.no_grad()"
         return binding.refusal()
 
     def _bind(self, module: torch.nn.Module, leaves: Any) -> Optional[str]:
         """Finds the module's tensors. After `.to()`, say, all that was prepared for the old ones goes."""
-        self._binding, self._slots = None, None
+        self._binding, self._slots, self._quick = None, None, lambda leaves: False
         device = self._find_device(leaves)
         if device is None:
             return "no argument is on a GPU"
@@ -108,6 +113,7 @@ class Runtime:
             self._unusable = str(error)
             return self._unusable
         self._binding, self._slots = bound, Slots(self._recording, bound)
+        self._quick = guards.quick_check(self._flags, self._tensors, bound)
         return None
 
     def _slot(self, device: Any) -> Any:
@@ -127,10 +133,10 @@ class Runtime:
 
     def _launch(self, slot: Slot, leaves: Any) -> Any:
         binding, plan = self._binding, slot.plan
-        device = binding.device
+        device, pointers = binding.device, plan.pointers
         device.enter_thread()
-        results = [device.empty(shape, stride, dtype) for _, shape, stride, dtype in self._outputs]
-        pointers = plan.pointers
+        empty = device.empty
+        results = [empty(shape, stride, dtype) for _, shape, stride, dtype in self._outputs]
         with slot.lock:
             for position, index in self._read:
                 pointers[index] = leaves[position].data_ptr()
