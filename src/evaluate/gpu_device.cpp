@@ -1,0 +1,70 @@
+#include "evaluate/gpu_device.h"
+
+#include <fmt/format.h>
+
+#include "run/timing_stats.h"
+
+namespace solstice::evaluate {
+
+TrialState state_of(const Verdict& verdict) {
+  switch (verdict.outcome) {
+    case Outcome::kPassed: return TrialState::kVerified;
+    case Outcome::kCrashed:
+    case Outcome::kLoadFailed:
+    case Outcome::kOutOfMemory: return TrialState::kCrashed;
+    case Outcome::kHung: return TrialState::kHung;
+    default: return TrialState::kWrong;
+  }
+}
+
+GpuDevice::GpuDevice(Setting setting, toolchain::Compiler& compiler, run::Judge& judge,
+                     const std::vector<run::JudgeCase>& cases, GpuDeviceOptions options)
+    : setting_(std::move(setting)), compiler_(compiler), judge_(judge), cases_(cases), options_(std::move(options)) {}
+
+void GpuDevice::start(const search::Node& node) {
+  pending_.try_emplace(node.id, node.proposal.program, setting_, &compiler_);
+}
+
+Status GpuDevice::measure(const search::Node& node, const Preparation& candidate, search::Measurement& out) {
+  SOLSTICE_CHECK(write_build(*candidate.built(), folder_of(node.id)));
+  SOLSTICE_TRY(Verdict verdict, judge_.verify(plan_of(node.id), cases_));
+  if (verdict.passed()) {
+    SOLSTICE_TRY(const run::TimedBlock block, judge_.time_block(cases_, options_.repetitions));
+    if (!block.verdict.passed()) verdict = block.verdict;
+    if (!block.seconds.empty()) out.time = Seconds(run::median(block.seconds));
+    out.record.set("seconds", [&] {
+      Json list = Json::array();
+      for (double s : block.seconds) list.push(s);
+      return list;
+    }());
+  }
+  out.state = state_of(verdict);
+  out.detail = verdict.message;
+  out.record.set("verdict", to_json(verdict));
+  if (out.state == TrialState::kVerified && out.time < options_.bound) {
+    out.state = TrialState::kWrong;
+    out.detail = fmt::format("{:.3g} ms is below the io bound of {:.3g} ms: the work cannot have been done",
+                             out.time.value * 1e3, options_.bound.value * 1e3);
+  }
+  return success();
+}
+
+Result<search::Measurement> GpuDevice::finish(const search::Node& node) {
+  const auto found = pending_.find(node.id);
+  if (found == pending_.end()) return fail(Code::internal, "a trial was finished that was never started");
+  Preparation& candidate = found->second;
+  SOLSTICE_CHECK(candidate.finish());
+  search::Measurement out;
+  out.record = candidate.record();
+  if (candidate.refused()) {
+    out.state = candidate.state();
+    out.detail = candidate.why();
+  } else {
+    SOLSTICE_CHECK(measure(node, candidate, out));
+  }
+  out.cost = candidate.age();
+  pending_.erase(found);
+  return out;
+}
+
+}  // namespace solstice::evaluate

@@ -1,0 +1,37 @@
+// Cases for the judge: inputs, parameters and expected values that the oracle holds on the GPU, seen through CUDA IPC.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+
+#include "flow/problem.h"
+#include "run/judge.h"
+#include "run/oracle_client.h"
+
+namespace solstice::flow {
+
+struct CaseRequest {
+  std::string set = "trial";        // name of the set in the oracle
+  int64_t seed = 42;
+  std::string family = "default";
+  std::string weights = "built";
+
+  std::string title() const;        // "seed 42, normal"
+};
+
+struct PreparedCase {
+  run::JudgeCase judge;
+  std::set<std::string> handles;    // IPC handles that it keeps open
+};
+
+// Makes the set in the oracle and opens it here. Nothing where the family has no meaning for the module. Errors: those
+// of the oracle (too_large where memory forbids), cuda_error.
+Result<std::optional<PreparedCase>> prepare_case(run::OracleClient& oracle, run::Judge& judge, const Problem& problem,
+                                                 const CaseRequest& request);
+
+// Closes what only `done` uses, then lets the oracle free the set.
+Status release_case(run::OracleClient& oracle, run::Judge& judge, const PreparedCase& done, const PreparedCase& kept,
+                    const std::string& set);
+
+}  // namespace solstice::flow

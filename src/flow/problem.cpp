@@ -1,0 +1,45 @@
+#include "flow/problem.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "ir/bind.h"
+#include "lang/parse.h"
+
+namespace solstice::flow {
+
+std::string unsupported_text(const ir::ImportedProblem& imported) {
+  std::set<std::string> seen;
+  std::string out;
+  for (const ir::UnsupportedOp& op : imported.unsupported) {
+    if (!seen.insert(op.op).second) continue;
+    const std::string file = std::filesystem::path(op.source.file).filename().string();
+    out += fmt::format("{}{}{}", out.empty() ? "" : "; ", op.op,
+                       file.empty() ? "" : fmt::format(", {}:{}", file, op.source.line));
+  }
+  return out;
+}
+
+Result<Problem> load_problem(run::OracleClient& oracle, const std::filesystem::path& file, const std::string& class_name) {
+  Problem problem;
+  SOLSTICE_TRY(problem.subject, oracle.load(file.string(), class_name));
+  SOLSTICE_TRY(problem.graph, oracle.trace());
+  SOLSTICE_TRY(problem.imported, ir::import_graph(problem.graph));
+  if (!problem.imported.unsupported.empty()) {
+    return fail(Code::unsupported_operator, "unsupported: " + unsupported_text(problem.imported));
+  }
+  Diagnostics diagnostics;
+  problem.tree = lang::parse(problem.imported.text, diagnostics);
+  if (!diagnostics.has_errors()) {
+    std::optional<ir::Program> bound = ir::bind(problem.tree, diagnostics);
+    if (bound) problem.program = std::move(*bound);
+  }
+  if (diagnostics.has_errors()) {
+    return fail(Code::internal, "the imported program does not check; this is a bug of the importer\n" +
+                                    render_text(diagnostics, problem.imported.text, "imported.ucut"));
+  }
+  return problem;
+}
+
+}  // namespace solstice::flow

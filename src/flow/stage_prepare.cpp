@@ -1,0 +1,154 @@
+#include <fmt/format.h>
+
+#include "base/paths.h"
+#include "flow/session.h"
+#include "propose/render.h"
+#include "lang/print.h"
+
+namespace solstice::flow {
+namespace {
+
+Result<machine::Machine> machine_of_device(const std::string& device) {
+  SOLSTICE_TRY(const std::vector<std::string> names, machine::list_machines());
+  for (const std::string& name : names) {
+    SOLSTICE_TRY(machine::Machine machine, machine::load_machine(name));
+    if (machine.device == device) return machine;
+  }
+  return fail(Code::not_found, fmt::format("no machine file describes `{}`; there are: {}. Write one (machines/README.md), or "
+                                           "name the closest with --machine", device, fmt::join(names, ", ")));
+}
+
+Result<machine::Machine> choose_machine(const Session& state) {
+  if (!state.options.machine.empty()) return machine::load_machine(state.options.machine);
+  if (state.gpu) return machine_of_device(state.hello.device.name);
+  return machine::load_machine("h200");
+}
+
+// NVRTC is needed on a GPU; the model device works without it and says so.
+Status open_compiler(Session& state) {
+  toolchain::CompilerOptions options;
+  options.arch = state.machine->arch;
+  Result<std::unique_ptr<toolchain::Compiler>> compiler = toolchain::Compiler::create(std::move(options));
+  if (compiler.ok()) {
+    state.compiler = std::move(compiler).value();
+    state.report.versions["compiler"] = state.compiler->toolchain().version;
+    return success();
+  }
+  if (state.gpu) return std::move(compiler).error();
+  state.report.warnings.push_back("nothing was compiled: " + compiler.error().message);
+  return success();
+}
+
+Status open_judge(Session& state) {
+  run::JudgeOptions options;
+  SOLSTICE_TRY(options.runner.program, companion("solstice-runner"));
+  options.runner.device = state.hello.device.index;
+  options.compile = [&state](const std::string& source, const std::string&) -> Result<std::string> {
+    SOLSTICE_TRY(toolchain::Compiled compiled, state.compiler->compile({"judge", source, {}}));
+    if (!compiled.ok()) return fail(Code::internal, "the judge's own kernels do not compile\n" + compiled.log);
+    return std::move(compiled.cubin);
+  };
+  if (const std::optional<numerics::Policy> policy = numerics::policy_from_name(state.options.numerics)) {
+    options.policy = *policy;
+  }
+  SOLSTICE_TRY(state.judge, run::Judge::start(std::move(options)));
+  return success();
+}
+
+Status measure_original(Session& state) {
+  SOLSTICE_TRY(const OracleBlock block, state.oracle->time_eager("trial", {10, 3}));
+  state.eager = block.median;
+  if (!block.fresh_content) state.report.warnings.push_back("no memory for fresh inputs in every repetition of the original");
+  return success();
+}
+
+}  // namespace
+
+Standing Session::standing() const {
+  Standing s;
+  s.trials = static_cast<int>(tree.nodes().size());
+  s.trials_allowed = options.trials;
+  if (eager.value > 0) s.baseline = eager;
+  if (bound_practical.value > 0) s.sol = bound_practical;
+  if (const search::Node* best = tree.best()) s.best = best->measurement->time;
+  s.predicted = !gpu;
+  return s;
+}
+
+Status start_oracle(Session& state) {
+  return stage(state, "oracle", "starting Python", [&]() -> Result<std::string> {
+    const std::string device = state.options.device == "auto" ? "auto" : state.options.device == "gpu" ? "cuda" : "cpu";
+    run::OracleOptions options;
+    options.device = device;
+    options.descriptor = state.options.oracle_fd;
+    SOLSTICE_TRY(run::OracleClient client, run::OracleClient::start(options));
+    state.oracle.emplace(std::move(client));
+    SOLSTICE_TRY(state.hello, state.oracle->hello());
+    state.gpu = state.hello.device.is_cuda();
+    if (state.options.device == "gpu" && !state.gpu) {
+      return fail(Code::no_gpu, "PyTorch sees no GPU; run `solstice doctor`, or use --device model");
+    }
+    SOLSTICE_TRY(machine::Machine machine, choose_machine(state));
+    state.machine.emplace(std::move(machine));
+    state.report.machine = state.machine->name;
+    state.report.device = state.gpu ? state.hello.device.name : "model";
+    state.report.predicted = !state.gpu;
+    state.report.versions["torch"] = state.hello.torch;
+    state.report.versions["python"] = state.hello.python;
+    if (state.hello.cuda) state.report.versions["cuda (torch)"] = *state.hello.cuda;
+    return fmt::format("torch {}, {}", state.hello.torch,
+                       state.gpu ? state.hello.device.name : "no GPU: times are predicted for " + state.machine->title);
+  });
+}
+
+Status import_problem(Session& state) {
+  return stage(state, "import", state.options.file.filename().string(), [&]() -> Result<std::string> {
+    SOLSTICE_TRY(Problem problem, load_problem(*state.oracle, state.options.file, state.options.class_name));
+    state.problem.emplace(std::move(problem));
+    for (const ir::ImportNote& note : state.problem->imported.notes) state.report.warnings.push_back(note.text);
+    return fmt::format("{} operators, {} equations", state.problem->graph.nodes.size(), state.problem->program.equations.size());
+  });
+}
+
+Status plan_kernels(Session& state) {
+  return stage(state, "plan", "cutting the program into kernels", [&]() -> Result<std::string> {
+    const propose::PlanningContext context{*state.machine, state.options.numerics, state.options.frozen};
+    SOLSTICE_TRY(const propose::Partition parts, propose::partition(state.problem->program, context));
+    state.scheduled = propose::apply(state.problem->program, parts);
+    SOLSTICE_TRY(std::vector<propose::Axis> axes, propose::axes_of(*state.scheduled, context));
+    std::string kernels;
+    for (const ir::Kernel& kernel : state.scheduled->kernels) kernels += (kernels.empty() ? "" : ", ") + kernel.name;
+    const propose::Render render = [&state](const std::vector<propose::Axis>& all, const propose::Choice& choice) -> Result<std::string> {
+      std::vector<ir::Knobs> knobs;
+      for (size_t a = 0; a < all.size(); ++a) knobs.push_back(all[a].options[choice[a]]);
+      const propose::CandidateText how{state.machine->name, state.options.numerics, state.options.frozen};
+      SOLSTICE_TRY(const lang::Program text, propose::render(state.problem->tree, *state.scheduled, knobs, how));
+      return lang::print(text);
+    };
+    state.expert = std::make_unique<propose::Expert>(std::move(axes), render);
+    return fmt::format("{} {}: {}", parts.groups.size(), parts.groups.size() == 1 ? "kernel" : "kernels", kernels);
+  });
+}
+
+Status open_device(Session& state) {
+  return stage(state, "device", state.gpu ? "inputs, float64 oracle, baseline" : "model", [&]() -> Result<std::string> {
+    SOLSTICE_CHECK(open_compiler(state));
+    if (!state.gpu) {
+      state.device = std::make_unique<evaluate::ModelDevice>(state.setting(), state.compiler.get());
+      return std::string("no GPU: candidates are checked and compiled, times are predicted");
+    }
+    SOLSTICE_CHECK(open_judge(state));
+    SOLSTICE_TRY(std::optional<PreparedCase> prepared, prepare_case(*state.oracle, *state.judge, *state.problem, {}));
+    if (!prepared) return fail(Code::internal, "the oracle has no default inputs");
+    state.trial_case.emplace(std::move(*prepared));
+    state.trial_cases = {state.trial_case->judge};
+    SOLSTICE_CHECK(measure_original(state));
+    evaluate::GpuDeviceOptions options{state.out / "trials", 12, state.bound_io};
+    auto device = std::make_unique<evaluate::GpuDevice>(state.setting(), *state.compiler, *state.judge, state.trial_cases, options);
+    state.gpu_device = device.get();
+    state.device = std::move(device);
+    return fmt::format("PyTorch eager takes {:.4g} ms", state.eager.value * 1e3);
+  });
+}
+
+}  // namespace solstice::flow

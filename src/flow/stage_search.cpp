@@ -1,0 +1,67 @@
+#include <fmt/format.h>
+
+#include "base/interrupt.h"
+#include "flow/session.h"
+
+namespace solstice::flow {
+namespace {
+
+TrialRecord record_of(const Session& state, const search::Node& node) {
+  const search::Measurement& m = *node.measurement;
+  TrialRecord trial;
+  trial.run = state.report.run;
+  trial.number = node.id + 1;
+  trial.origin = node.proposal.parent < 0 ? "expert" : "refine";
+  trial.program = node.proposal.program;
+  trial.what = node.proposal.reason;
+  trial.state = m.state;
+  trial.message = m.detail;
+  trial.predicted = node.proposal.predicted;
+  if (state.gpu && node.usable()) trial.measured = m.time;
+  trial.verdict = m.record.at("verdict");
+  trial.timing = m.record.at("seconds");
+  trial.cost = m.record.at("modules");
+  trial.started = utc_now();
+  return trial;
+}
+
+std::string verdict_text(const search::Measurement& m) {
+  return enum_names(m.state)[static_cast<size_t>(m.state)];
+}
+
+}  // namespace
+
+Status search_candidates(Session& state) {
+  const std::string detail = fmt::format("at most {} trials in {:.0f} s", state.options.trials, state.options.budget.value);
+  return stage(state, "search", detail, [&]() -> Result<std::string> {
+    const Deadline deadline(state.options.budget);
+    std::optional<Error> store_error;
+    search::Observer observer;
+    observer.finished = [&](const search::Tree&, const search::Node& node) {
+      TrialNews news{node.id + 1, node.proposal.reason, verdict_text(*node.measurement), std::nullopt, !state.gpu};
+      if (node.usable()) news.time = node.measurement->time;
+      Standing standing = state.standing();
+      standing.left = deadline.left();
+      state.progress.trial_finished(news, standing);
+      if (Status stored = state.store->add_trial(record_of(state, node)); !stored.ok() && !store_error) {
+        store_error = stored.error();
+      }
+    };
+    search::Budget budget;
+    budget.time = state.options.budget;
+    budget.trials = state.options.trials;
+    budget.bound = state.bound_io;
+    budget.near = 1.01;
+    budget.patience = 12;
+    const int lookahead = state.gpu ? 6 : 2;
+    SOLSTICE_TRY(state.stop, search::run(state.tree, *state.expert, *state.device, budget, lookahead, observer,
+                                         [] { return interrupted(); }));
+    if (store_error) return *store_error;
+    const search::Node* best = state.tree.best();
+    const std::string why = enum_names(state.stop)[static_cast<size_t>(state.stop)];
+    if (!best) return fmt::format("{} trials, none usable ({})", state.tree.nodes().size(), why);
+    return fmt::format("{} trials, best {:.4g} ms ({})", state.tree.nodes().size(), best->measurement->time.value * 1e3, why);
+  });
+}
+
+}  // namespace solstice::flow
