@@ -14,6 +14,7 @@ import torch
 from ..errors import input_error
 from ..loading import SEED, call_user
 from ..tensors import leaves, map_tensors
+from .running import kept_buffers
 from .session import Session
 
 TOLERANCE = 1e-4
@@ -55,9 +56,10 @@ def check(session: Session, path: str) -> dict[str, Any]:
     state_problem = _load_state(original, new)
     trials = []
     torch.manual_seed(SEED)
-    for seed in torch.randint(0, 2**32 - 1, (TRIALS,)).tolist():
-        session.progress("check", f"trial {len(trials) + 1} of {TRIALS}")
-        trials.append(_trial(session, original, new, seed))
+    with kept_buffers(original):
+        for seed in torch.randint(0, 2**32 - 1, (TRIALS,)).tolist():
+            session.progress("check", f"trial {len(trials) + 1} of {TRIALS}")
+            trials.append(_trial(session, original, new, seed))
     passed = state_problem is None and all(t["passed"] for t in trials)
     return {"passed": passed, "state_dict": state_problem or "loads", "trials": trials,
             "fallbacks": fallbacks(new)}

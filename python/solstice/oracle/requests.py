@@ -16,6 +16,7 @@ from ..loading import SEED, load_file
 from ..tensors import logical_bytes, module_tensors
 from ..tracing import trace as trace_subject
 from . import exporting, inputs as input_sets, kernelbench, reference, timing
+from .running import kept_buffers
 from .session import Session
 
 
@@ -107,8 +108,9 @@ def time_dropin(self: Session, *, path: str, set: str, reps: int, warmups: int, 
     chosen = self.need_set(set)
     original, new = self.module(chosen.variant), kernelbench.load_dropin(self, path)
     new.load_state_dict(original.state_dict())
-    result = timing.compare(self, lambda: original(*chosen.args, **chosen.kwargs),
-                            lambda: new(*chosen.args, **chosen.kwargs), reps, warmups, blocks)
+    with kept_buffers(original):
+        result = timing.compare(self, lambda: original(*chosen.args, **chosen.kwargs),
+                                lambda: new(*chosen.args, **chosen.kwargs), reps, warmups, blocks)
     return {**result, "fallbacks": kernelbench.fallbacks(new)}
 
 
@@ -117,7 +119,7 @@ def memory(self: Session, *, set: str, path: Optional[str] = None) -> dict[str, 
     timing.need_gpu(self)
     chosen = self.need_set(set)
     module = kernelbench.load_dropin(self, path) if path else self.module(chosen.variant)
-    with torch.no_grad():
+    with torch.no_grad(), kept_buffers(module):
         module(*chosen.args, **chosen.kwargs)
         self.synchronize()
         self.empty_cache()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import contextlib
+from typing import Any, Iterator
 
 import torch
 
@@ -36,6 +37,17 @@ class _Buffers:
                 changed.setdefault(fqn, buffer.clone())
                 buffer.copy_(saved)
         return changed
+
+
+@contextlib.contextmanager
+def kept_buffers(module: torch.nn.Module) -> Iterator[None]:
+    """Calls within it leave no mark on the module's buffers."""
+    buffers = _Buffers(module)
+    try:
+        yield
+    finally:
+        with torch.no_grad():
+            buffers.take_changes()
 
 
 def _is_statistic(module: torch.nn.Module) -> bool:

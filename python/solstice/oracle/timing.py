@@ -6,7 +6,6 @@ same inputs every time, one event pair a repetition, allocation of the results i
 
 from __future__ import annotations
 
-import contextlib
 import random
 import statistics
 import time
@@ -16,6 +15,7 @@ import torch
 
 from ..errors import environment_error, input_error
 from ..tensors import logical_bytes
+from .running import kept_buffers
 from .session import InputSet, Session
 
 L2_MULTIPLE = 2
@@ -97,17 +97,6 @@ def kernelbench_samples(call: Call, reps: int, flush: Call) -> list[float]:
     return taken
 
 
-@contextlib.contextmanager
-def _kept_buffers(module: torch.nn.Module):
-    saved = [(b, b.clone()) for b in module.buffers()]
-    try:
-        yield
-    finally:
-        with torch.no_grad():
-            for buffer, value in saved:
-                buffer.copy_(value)
-
-
 def time_block(session: Session, inputs: InputSet, module: Any, reps: int, warmups: int) -> dict[str, Any]:
     """One block of an interleaved comparison: the caller alternates blocks of baseline and candidate."""
     need_gpu(session)
@@ -122,7 +111,7 @@ def time_block(session: Session, inputs: InputSet, module: Any, reps: int, warmu
         fresh()
         flush()
 
-    with torch.no_grad(), _kept_buffers(session.module(inputs.variant)):
+    with torch.no_grad(), kept_buffers(session.module(inputs.variant)):
         for _ in range(warmups):
             before()
             call()
