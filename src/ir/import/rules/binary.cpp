@@ -61,6 +61,21 @@ Status div_mode(Call& call) {
   return call.yield(std::move(y));
 }
 
+// a - floor(a/b)*b (remainder) or a - trunc(a/b)*b (fmod)
+Status rest(Call& call, const char* rounding) {
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  SOLSTICE_TRY(const Value a, operand(call, "self", dtype));
+  SOLSTICE_TRY(const Value b, operand(call, "other", dtype));
+  SOLSTICE_TRY(Value y, pointwise(call, {a, b}, dtype, [&](const auto& t) {
+                 const TermRef x = as_stored(call, a, t[0]), by = as_stored(call, b, t[1]);
+                 const TermRef quotient = apply(rounding, {x / by});
+                 return x - (is_float(dtype) ? quotient : apply(std::string(name_of(dtype)), {quotient})) * by;
+               }));
+  return call.yield(std::move(y));
+}
+Status remainder(Call& call) { return rest(call, "floor"); }
+Status fmod(Call& call) { return rest(call, "trunc"); }
+
 template <const char* Op>
 Status compare(Call& call) {
   SOLSTICE_TRY(const Value a, call.tensor("self"));
@@ -198,6 +213,10 @@ const RuleGroup kBinaryRules = {
         {"aten.true_divide.Tensor", arithmetic<'/'>},
         {"aten.div.Tensor_mode", div_mode},
         {"aten.div.Scalar_mode", div_mode},
+        {"aten.remainder.Scalar", remainder},
+        {"aten.remainder.Tensor", remainder},
+        {"aten.fmod.Scalar", fmod},
+        {"aten.fmod.Tensor", fmod},
         {"aten.pow.Tensor_Scalar", pow_scalar},
         {"aten.pow.Tensor_Tensor", pow_tensor},
         {"aten.pow.Scalar", pow_tensor},
@@ -221,6 +240,8 @@ const RuleGroup kBinaryRules = {
         {"aten.logical_or.default", logical<kOr>},
         {"aten.bitwise_and.Tensor", logical<kAnd>},
         {"aten.bitwise_or.Tensor", logical<kOr>},
+        {"aten.__and__.Tensor", logical<kAnd>},
+        {"aten.__or__.Tensor", logical<kOr>},
         {"aten.masked_fill.Scalar", masked_fill},
         {"aten.masked_fill.Tensor", masked_fill},
         {"aten.where.self", where},

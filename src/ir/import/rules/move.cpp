@@ -126,8 +126,10 @@ Result<Index> source_position(Call& call, const std::string& mode, const Index& 
   const TermRef last = size_value(extent - Size(1));
   if (mode == "replicate") return index_of_read(apply("min", {apply("max", {i, integer(0)}), last}), extent.value());
   if (mode != "reflect") return call.unsupported("padding mode " + mode);
-  const TermRef mirrored = select(binary(">", i, last), size_value((extent - Size(1)) * Size(2)) - i, i);
-  return index_of_read(select(binary("<", i, integer(0)), negate(i), mirrored), extent.value());
+  // |i| first, then the mirror at the far end; the 0 among the maxima keeps the range in sight of the static checks.
+  const TermRef folded = apply("max", {i, integer(0), index_value(scale(at, Size(-1)))});
+  const TermRef mirrored = size_value((extent - Size(1)) * Size(2)) - folded;
+  return index_of_read(apply("min", {folded, mirrored}), extent.value());
 }
 
 Status pad_inside(Call& call, const std::string& mode) {

@@ -41,6 +41,29 @@ Value reshaped(Call& call, const Value& x, const std::vector<int64_t>& shape) {
   return out;
 }
 
+// [N, C, ..] with the channels read as [C/groups, groups] instead of [groups, C/groups].
+Status channel_shuffle(Call& call) {
+  SOLSTICE_TRY(const Value x, call.tensor("self"));
+  SOLSTICE_TRY(const int64_t groups, call.integer("groups"));
+  std::vector<int64_t> split = call.out_shape();
+  const int64_t channels = split[1];
+  split[1] = groups;
+  split.insert(split.begin() + 2, channels / groups);
+  Value out = reshaped(call, x, split);
+  std::swap(out.axes[1], out.axes[2]);
+  return call.yield(reshaped(call, out, call.out_shape()));
+}
+
+// [N, C*r*r, H, W] to [N, C, H*r, W*r]
+Status pixel_shuffle(Call& call) {
+  SOLSTICE_TRY(const Value x, call.tensor("self"));
+  SOLSTICE_TRY(const int64_t r, call.integer("upscale_factor"));
+  if (x.rank() != 4) return call.unsupported("only four axes have equations");
+  Value out = reshaped(call, x, {x.extent(0), x.extent(1) / (r * r), r, r, x.extent(2), x.extent(3)});
+  out.axes = {out.axes[0], out.axes[1], out.axes[4], out.axes[2], out.axes[5], out.axes[3]};
+  return call.yield(reshaped(call, out, call.out_shape()));
+}
+
 Status view(Call& call) {
   SOLSTICE_TRY(const Value x, call.tensor("self"));
   return call.yield(reshaped(call, x, call.out_shape()));
@@ -90,6 +113,19 @@ Status squeeze(Call& call) {
   }
   return call.yield(std::move(x));
 }
+
+// All operands with the common shape.
+Status broadcast_tensors(Call& call) {
+  SOLSTICE_TRY(const std::vector<Value> operands, call.tensors("tensors"));
+  SOLSTICE_TRY(const Broadcast shape, broadcast(call, operands));
+  for (size_t i = 0; i < operands.size(); ++i) {
+    SOLSTICE_CHECK(call.yield(i, {shape.axes, read_at(operands[i], shape.at[i], call.loops()), operands[i].dtype}));
+  }
+  return success();
+}
+
+// A check that PyTorch makes while tracing.
+Status nothing(Call&) { return success(); }
 
 // Broadcast axes get loops that the term does not use.
 Status expand(Call& call) {
@@ -296,6 +332,11 @@ const RuleGroup kViewRules = {
         {"aten.squeeze.dim", squeeze},
         {"aten.squeeze.dims", squeeze},
         {"aten.expand.default", expand},
+        {"aten.broadcast_tensors.default", broadcast_tensors},
+        {"aten.channel_shuffle.default", channel_shuffle},
+        {"aten.native_channel_shuffle.default", channel_shuffle},
+        {"aten.pixel_shuffle.default", pixel_shuffle},
+        {"aten._assert_tensor_metadata.default", nothing},
         {"aten.slice.Tensor", slice},
         {"aten.select.int", select_index},
         {"aten.split.Tensor", split},

@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""Checks the importer's rules against PyTorch: every case of import_cases.py is traced, imported, interpreted in
+float64 and compared with eager PyTorch, outputs and updated buffers alike.
+
+    tools/check_import.py --binary build/tests/import_check [NAME ...]
+
+Needs PyTorch; the package of python/ is used from the source tree. Exit status 1 if a case fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, Iterator
+
+import torch
+from torch.utils import _pytree as pytree
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tools")]
+
+from solstice.tracing.export import export_functional  # noqa: E402
+from solstice.tracing.graph import graph_json  # noqa: E402
+
+TOLERANCE = 1e-9  # of the largest value
+
+
+class Wrapped(torch.nn.Module):
+    def __init__(self, function: Any) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, *args: Any) -> Any:
+        return self.function(*args)
+
+
+def trace(module: torch.nn.Module, args: list) -> dict:
+    program, producer = export_functional(copy.deepcopy(module), tuple(args), {})
+    graph = graph_json(program, module, {**producer, "weights": "real"}, {})
+    # Constants travel with the graph; the interpreter wants their values like any other input's.
+    graph["constants"] = {s.arg.name: program.constants[s.target] for s in program.graph_signature.input_specs
+                          if s.target in program.constants and s.kind.name == "CONSTANT_TENSOR"}
+    return graph
+
+
+def input_values(graph: dict, module: torch.nn.Module, args: list) -> Iterator[torch.Tensor]:
+    state = {**dict(module.named_parameters(remove_duplicate=False)), **dict(module.named_buffers(remove_duplicate=False))}
+    user = iter(pytree.tree_leaves(tuple(args)))
+    for entry in graph["inputs"]:
+        value = next(user) if entry["kind"] == "user_input" else None
+        if "dtype" not in entry:
+            continue
+        if entry["kind"] == "constant_tensor":
+            value = graph["constants"][entry["id"]]
+        elif value is None:
+            value = state[entry["fqn"]]
+        yield value.detach()
+
+
+def expected_values(graph: dict, module: torch.nn.Module, args: list) -> list[torch.Tensor]:
+    live = copy.deepcopy(module)
+    results = iter(pytree.tree_leaves(live(*copy.deepcopy(args))))
+    buffers = dict(live.named_buffers())
+    return [next(results).detach() if o["kind"] == "user_output" else buffers[o["target"]] for o in graph["outputs"]]
+
+
+def interpret(binary: str, graph: dict, values: list[torch.Tensor]) -> list[torch.Tensor]:
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [str(Path(folder, n)) for n in ("graph.json", "values", "results")]
+        Path(paths[0]).write_text(json.dumps({k: v for k, v in graph.items() if k != "constants"}))
+        Path(paths[1]).write_bytes(b"".join(v.double().contiguous().numpy().tobytes() for v in values))
+        done = subprocess.run([binary, *paths], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(done.stderr.strip() or done.stdout.strip())
+        flat = torch.frombuffer(bytearray(Path(paths[2]).read_bytes()), dtype=torch.float64)
+    metas = {o["id"]: o for n in graph["nodes"] for o in n["outs"] if o} | {i["id"]: i for i in graph["inputs"]}
+    out, start = [], 0
+    for output in graph["outputs"]:
+        shape = metas[output["value"]]["shape"]
+        count = torch.Size(shape).numel()
+        out.append(flat[start:start + count].reshape(shape))
+        start += count
+    return out
+
+
+def difference(got: torch.Tensor, wanted: torch.Tensor) -> float:
+    wanted = wanted.double()
+    if not torch.equal(torch.isnan(got), torch.isnan(wanted)):
+        return float("inf")
+    gap = torch.where(got == wanted, 0, (got - wanted).abs()).nan_to_num(0)
+    finite = wanted[wanted.isfinite()].abs()
+    return (gap.max() / max(1.0, finite.max().item() if finite.numel() else 1.0)).item()
+
+
+def check(binary: str, case: tuple) -> str:
+    """What is wrong, or an empty string."""
+    subject, args = case
+    module = subject if isinstance(subject, torch.nn.Module) else Wrapped(subject)
+    graph = trace(module, args)
+    got = interpret(binary, graph, list(input_values(graph, module, args)))
+    for i, (a, b) in enumerate(zip(got, expected_values(graph, module, args))):
+        worst = difference(a, b)
+        if not worst <= TOLERANCE:
+            return f"output {i} ({graph['outputs'][i]['kind']}) differs by {worst:.3g}"
+    return ""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binary", required=True, help="the built import_check")
+    parser.add_argument("names", nargs="*", help="cases to run; all by default")
+    options = parser.parse_args()
+    torch.set_default_dtype(torch.float64)
+    torch.manual_seed(0)
+    from import_cases import all_cases
+
+    cases = all_cases()
+    failed = 0
+    for name in options.names or cases:
+        try:
+            problem = check(options.binary, cases[name])
+        except Exception as error:  # a case that breaks is a failure like any other
+            problem = f"{type(error).__name__}: {error}"
+        if problem:
+            failed += 1
+            print(f"FAILED {name}: {problem}")
+    print(f"{len(options.names or cases) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
