@@ -1,0 +1,17 @@
+// Explicit casts: rounding of a real to a storage format, to nearest even, with PyTorch's overflow.
+#pragma once
+
+#include "base/dtype.h"
+
+namespace solstice::ir {
+
+double rounded(DType dtype, double value);
+
+// Smallest and largest integer that the format stores; everything for f64.
+struct IntegerRange {
+  double low;
+  double high;
+};
+IntegerRange integer_range(DType dtype);
+
+}  // namespace solstice::ir
