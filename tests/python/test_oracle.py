@@ -157,6 +157,13 @@ def test_inputs_that_forward_writes_are_made_anew(session_of):
     torch.testing.assert_close(chosen.expected["input.0"].float(), chosen.args[0] * 2)
 
 
+def test_balanced_inputs_that_forward_writes_are_balanced_anew(session_of):
+    session = session_of(LINEAR.replace("return torch.relu(self.l(x))", "y = self.l(x); x.zero_(); return y"))
+    chosen = prepared(session, family="balanced_outliers", seed=4)
+    assert chosen.args[0].abs().max() > 1e5
+    assert reference.relative_error(chosen.eager["output.0"], chosen.expected["output.0"]) < 1e-5
+
+
 def test_results_that_alias_an_input_are_copies(session_of):
     session = session_of(LINEAR.replace("return torch.relu(self.l(x))", "return x, x.view(-1), self.l.weight"))
     chosen = prepared(session)

@@ -43,6 +43,14 @@ def _balanced(session: Session, seed: int, args: tuple, kwargs: dict) -> tuple[I
     return InputSet(seed, families.BALANCED, families.BALANCED, args, kwargs), applies
 
 
+def restore(session: Session, inputs: InputSet) -> None:
+    """Makes the arguments anew after a call wrote them."""
+    inputs.args, inputs.kwargs = make_arguments(session, inputs.seed, inputs.family)
+    if inputs.family == families.BALANCED:
+        with torch.no_grad():  # the weights are balanced already; only copies of them are scaled again
+            families.balance(inputs.tensors(), [p.clone() for p in session.module(inputs.variant).parameters()])
+
+
 def _refuse_too_large(session: Session) -> None:
     subject = session.need_subject()
     need = logical_bytes(tensor_leaves(fake_inputs(subject.inputs, torch.device("cpu"))))

@@ -35,7 +35,8 @@ def load_dropin(session: Session, path: str, class_name: str = "ModelNew") -> to
 def _construct(session: Session, file: Path, class_name: str) -> torch.nn.Module:
     subject = session.need_subject()
     if subject.init is None:
-        raise input_error("dropin.no_constructor", "the module was given as an object; a drop-in file cannot be built from it")
+        raise input_error("dropin.no_constructor",
+                          "the module was given as an object; a drop-in file cannot be built from it")
     name = f"solstice_dropin_{hashlib.sha256(str(file.resolve()).encode()).hexdigest()[:8]}"
     spec = importlib.util.spec_from_file_location(name, file)
     namespace = importlib.util.module_from_spec(spec)

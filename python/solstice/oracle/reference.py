@@ -18,6 +18,7 @@ from ..hostmem import available_bytes
 from ..tensors import logical_bytes, map_tensors, module_tensors
 from . import running
 from .double import float64_arithmetic, widened
+from .inputs import restore
 from .session import InputSet, Session
 
 # How far a part's float32 result may lie from the whole's: rounding in another order, not another meaning.
@@ -36,23 +37,16 @@ def compute(session: Session, inputs: InputSet) -> dict[str, Any]:
     inputs.eager = running.run(module, inputs.args, inputs.kwargs, inputs.seed)
     mutates_inputs = running.wrote_inputs(inputs.eager)
     if mutates_inputs:
-        restore_inputs(session, inputs)
+        restore(session, inputs)
     session.progress("oracle", "float64 result")
     _refuse_if_host_is_too_small(session, inputs)
     double = copy.deepcopy(module).double()
     parts = _oracle(session, double, module, inputs)
     if mutates_inputs:
-        restore_inputs(session, inputs)
+        restore(session, inputs)
     del double
     session.empty_cache()
     return {"parts": parts}
-
-
-def restore_inputs(session: Session, inputs: InputSet) -> None:
-    """Makes the arguments anew after a call wrote them."""
-    from .inputs import make_arguments
-
-    inputs.args, inputs.kwargs = make_arguments(session, inputs.seed, inputs.family)
 
 
 def _oracle(session: Session, double: torch.nn.Module, module: torch.nn.Module, inputs: InputSet) -> int:
