@@ -160,14 +160,14 @@ std::string simt_source(const std::string& entry, const ir::Program& program, co
   const auto type = [](const OperandAccess& x) { return codegen::storage_type(x.dtype); };
   const auto wide = [](const OperandAccess& x, Major major) { return x.dtype == DType::kF32 && major != Major::kNone && vector_of(x, major, 4) == 4; };
   const auto operand = [&](const OperandAccess& x, char name) {
-    return fmt::format("const gemm::StridedOperand<{}> {}{{p_{}, i64({}), i64({}), i64({})}};\n", type(x), name, name, x.batch, x.line, x.k);
+    return fmt::format("const gemm::StridedOperand<{}> {}{{operand_{}, i64({}), i64({}), i64({})}};\n", type(x), name, name, x.batch, x.line, x.k);
   };
   const std::string guard = guarded ? ", const u32* guard_a, const u32* guard_b" : "";
   const std::string decide = guarded ? guard_text(a, b) + "if (gemm::split_suffices(guard)) return;\n" : "";
   return fmt::format(
       "{}#include \"gemm/decide.h\"\n#include \"gemm/simt.h\"\n\nnamespace solstice {{\nusing namespace math;\n\n{}}}  // namespace solstice\n\n"
-      "using namespace solstice;\n\nSOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kSimtThreads, 2) {}(const {}* SOLSTICE_RESTRICT p_a, "
-      "const {}* SOLSTICE_RESTRICT p_b{}{}) {{\nptx::wait_for_previous_kernel();\n{}{}{}const gemm::SimtProblem problem{{{}, {}, {}, {}, {}}};\n"
+      "using namespace solstice;\n\nSOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kSimtThreads, 2) {}(const {}* SOLSTICE_RESTRICT operand_a, "
+      "const {}* SOLSTICE_RESTRICT operand_b{}{}) {{\nptx::wait_for_previous_kernel();\n{}{}{}const gemm::SimtProblem problem{{{}, {}, {}, {}, {}}};\n"
       "gemm::run_simt<{}, {}, {}, {}>(a, b, problem, Epilogue{{{}}});\n}}\n",
       kEpilogueHeaders, functor.text, entry, type(c.a), type(c.b), guard, functor.parameters, decide, operand(c.a, 'a'), operand(c.b, 'b'), c.m, c.n, c.k,
       c.batches, s.group, major_text(a.major), major_text(b.major), wide(c.a, a.major), wide(c.b, b.major), functor.arguments);
