@@ -92,6 +92,7 @@ class Draft {
   std::vector<DraftTensor> tensors;
   std::vector<DraftItem> items;
   std::vector<DraftOpaque> opaques;
+  std::vector<int> results;  // the output tensors in the order of the module's results
   int node = -1;  // the graph's node whose items are being added
 
  private:

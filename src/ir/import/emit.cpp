@@ -35,6 +35,7 @@ class Emitter {
     for (size_t i = 0; i < draft_.tensors.size(); ++i) {
       if (needs_declaration(static_cast<int>(i))) out += declaration(draft_.tensors[i]) + "\n";
     }
+    for (const int id : draft_.results) out += declaration(draft_.tensors[static_cast<size_t>(id)]) + "\n";
     out += "\n";
     for (const DraftItem& item : draft_.items) out += this->item(item) + comment(item) + "\n";
     return out;
@@ -43,7 +44,7 @@ class Emitter {
  private:
   bool needs_declaration(int id) const {
     const DraftTensor& tensor = draft_.tensors[static_cast<size_t>(id)];
-    if (tensor.kind == DraftKind::kLocal) return false;
+    if (tensor.kind == DraftKind::kLocal || tensor.kind == DraftKind::kOutput) return false;
     // An opaque item declares its results itself.
     return std::none_of(draft_.opaques.begin(), draft_.opaques.end(), [&](const DraftOpaque& opaque) {
       return std::find(opaque.results.begin(), opaque.results.end(), id) != opaque.results.end();

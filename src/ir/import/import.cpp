@@ -7,6 +7,7 @@
 #include "ir/import/emit.h"
 #include "ir/import/interface.h"
 #include "ir/import/rules.h"
+#include "lang/words.h"
 
 namespace solstice::ir {
 
@@ -28,7 +29,8 @@ std::string program_name(const Graph& graph) {
     c = std::isalnum(u) ? static_cast<char>(std::tolower(u)) : '_';
   }
   while (!name.empty() && name.back() == '_') name.pop_back();
-  return name.empty() ? "problem" : "p_" + name == "p_" ? "problem" : name;
+  if (name.empty()) return "problem";
+  return lang::is_reserved(name) ? name + "_problem" : name;
 }
 
 class Importer {
@@ -118,6 +120,8 @@ class Importer {
       const auto found = values_.find(id->as_string());
       if (found == values_.end()) return fail(Code::bad_record, fmt::format("`{}` is no tensor", id->as_string()));
       const Value stored = draft_.stored(found->second, name);
+      DraftTensor& tensor = draft_.tensors[static_cast<size_t>(stored.term->tensor)];
+      if (tensor.kind == DraftKind::kLocal) tensor.kind = DraftKind::kTensor;  // PyTorch wants it in memory
       opaque.arguments.push_back({name, stored.term->tensor, ""});
       return success();
     }
@@ -152,6 +156,7 @@ class Importer {
       } else if (output.kind == GraphOutputKind::kUser) {
         const std::string wish = results == 1 ? "y" : fmt::format("y{}", next);
         settled_.push_back(settle_result(draft_, value->second, wish, DraftKind::kOutput));
+        draft_.results.push_back(settled_.back());
       } else {
         settled_.push_back(settle_mutation(output, value->second));
       }

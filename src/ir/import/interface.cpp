@@ -88,7 +88,7 @@ Result<InterfaceTensor> declare(const Graph& graph, const GraphInput& input, Dra
 }
 
 // A second name for memory that an earlier tensor of the same shape has.
-void tie(const Graph& graph, std::vector<InterfaceTensor>& all, Draft& draft) {
+void tie(const Graph& graph, std::vector<InterfaceTensor>& all, Draft& draft, const Values& values) {
   for (size_t i = 0; i < all.size(); ++i) {
     for (size_t k = 0; k < i; ++k) {
       const GraphInput& a = graph.inputs[i];
@@ -96,6 +96,9 @@ void tie(const Graph& graph, std::vector<InterfaceTensor>& all, Draft& draft) {
       if (all[i].tensor < 0 || all[k].tensor < 0 || !a.storage || a.storage != b.storage) continue;
       if (a.kind == GraphInputKind::kUser || a.shape != b.shape || a.stride != b.stride || a.offset != b.offset) continue;
       draft.tensors[static_cast<size_t>(all[i].tensor)].same = all[k].tensor;
+      for (size_t axis = 0; axis < a.shape.size(); ++axis) {
+        draft.loops().align({&values.at(b.id).axes[axis], &values.at(a.id).axes[axis]});
+      }
       break;
     }
   }
@@ -111,7 +114,7 @@ Result<std::vector<InterfaceTensor>> declare_interface(const Graph& graph, Draft
     if (input.kind == GraphInputKind::kUser) declared.input.position = position++;
     out.push_back(std::move(declared));
   }
-  tie(graph, out, draft);
+  tie(graph, out, draft, values);
   // Parameters that the trace left out still belong to the module.
   for (const GraphState& state : graph.state) {
     const bool listed = std::any_of(graph.inputs.begin(), graph.inputs.end(), [&](const GraphInput& input) {

@@ -186,10 +186,13 @@ std::vector<std::string> index_names(const std::string& dim, const std::set<std:
   std::string base = dim;
   while (!base.empty() && std::isdigit(static_cast<unsigned char>(base.back()))) base.pop_back();
   for (char& c : base) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (base == "cg") return {"c"};
+  if (base == "kg") return {"k"};
   const bool w_taken = taken.count("w") > 0;
   if (base == "h") return w_taken ? std::vector<std::string>{"p", "h"} : std::vector<std::string>{"h", "p"};
   if (base == "w") return {"w", "q"};
   if (base == "b") return {"b", "n"};
+  if (base == "g") return {"g", "q"};
   return {base};
 }
 

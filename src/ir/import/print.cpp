@@ -193,7 +193,7 @@ class EquationPrinter {
   Text index(const Index& index) {
     const Size offset = index.offset.canonical(draft_.dims());
     std::vector<Text> parts;
-    if (!offset.is_constant()) parts.push_back({size(offset), kSum});
+    if (!offset.is_constant()) parts.push_back({size(offset), offset_precedence(offset)});
     for (const IndexTerm& term : index.terms) parts.push_back(index_term(term));
     Text out;
     for (const Text& part : parts) {
@@ -205,6 +205,13 @@ class EquationPrinter {
     if (offset.value() == 0 && !parts.empty()) return out;
     if (parts.empty()) return {std::to_string(offset.value()), offset.value() < 0 ? kUnary : kAtom};
     return {fmt::format("{}{:+}", out.text, offset.value()), kSum};
+  }
+
+  int offset_precedence(const Size& offset) const {
+    if (offset.terms().size() != 1) return kSum;
+    const auto& [product, coefficient] = *offset.terms().begin();
+    if (coefficient < 0) return kUnary;
+    return coefficient == 1 && (product.size() == 1 || names_.products.count(product)) ? kAtom : kProduct;
   }
 
   Text index_term(const IndexTerm& term) {

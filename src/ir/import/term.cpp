@@ -26,7 +26,10 @@ TermRef real(double value) {
   if (std::signbit(value) && value != 0) return negate(real(-value));
   if (std::isinf(value)) return literal("inf");
   if (value == std::floor(value) && value < 1e15) return integer(static_cast<int64_t>(value));
-  return literal(fmt::format("{}", value));
+  std::string text = fmt::format("{}", value);
+  const size_t zero = text.find("e-0");  // 1e-5, not 1e-05
+  if (zero != std::string::npos) text.erase(zero + 2, 1);
+  return literal(std::move(text));
 }
 
 TermRef index_value(Index index) {

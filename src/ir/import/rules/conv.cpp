@@ -179,7 +179,11 @@ Status conv_forward(Call& call) {
   ConvLoops l = channel_loops(call, x, filters, 2, 1, conv.groups);
   const bool depthwise = l.c.digits.empty() && l.k.digits.empty();
   hint(call, w.axis(0), "K");
-  if (conv.groups > 1) hint(call, l.g, depthwise ? "C" : "G");
+  if (conv.groups > 1) {
+    hint(call, l.g, depthwise ? "C" : "G");
+    hint(call, l.c, "CG");
+    hint(call, l.k, "KG");
+  }
   std::vector<Index> source{call.loops().flat(l.n), call.loops().flat(joined(l.g, l.c))};
   std::vector<int> padded;
   for (int i = 0; i < conv.space; ++i) {
@@ -217,7 +221,11 @@ Status conv_transposed(Call& call) {
   hint(call, w.axis(1), "K");
   const Value filters = split_groups(call, w, 0, conv.groups);
   ConvLoops l = channel_loops(call, x, filters, 1, 2, conv.groups);
-  if (conv.groups > 1) hint(call, l.g, "G");
+  if (conv.groups > 1) {
+    hint(call, l.g, "G");
+    hint(call, l.c, "CG");
+    hint(call, l.k, "KG");
+  }
   std::vector<Index> source{call.loops().flat(l.n), call.loops().flat(joined(l.g, l.c))};
   std::vector<Axis> from;
   TermRef where;
