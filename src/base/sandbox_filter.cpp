@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -25,7 +26,8 @@ constexpr const char* kAlwaysDenied[] = {
     "swapoff", "acct", "quotactl", "settimeofday", "clock_settime", "clock_adjtime", "adjtimex", "sethostname",
     "setdomainname", "iopl", "ioperm", "syslog", "vhangup", "mknod", "mknodat",
 };
-constexpr const char* kNetwork[] = {"socket", "connect", "bind", "listen", "accept", "accept4"};
+// A socket that can neither connect nor send to an address reaches nobody; the CUDA driver will not start without one.
+constexpr const char* kReachingOut[] = {"connect", "accept", "accept4", "sendmsg", "sendmmsg"};
 constexpr const char* kExec[] = {"execve", "execveat"};
 // A process without children has nobody to signal; one with children must be able to end them, and Landlock keeps
 // its signals from everybody else.
@@ -64,6 +66,14 @@ int deny_clone(const Filter& filter, bool allow_processes) {
   return seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
 }
 
+int deny_network(const Filter& filter, bool allow_idle_sockets) {
+  if (const int error = deny_all(filter, kReachingOut)) return error;
+  if (!allow_idle_sockets) return deny(filter, "socket");
+  const int error = seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(EPERM), SCMP_SYS(sendto), 1, SCMP_A4(SCMP_CMP_NE, uint64_t{0}));
+  if (error) return error;
+  return seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(EPERM), SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_NE, uint64_t{AF_UNIX}));
+}
+
 // Limits of another process.
 int deny_foreign_limits(const Filter& filter) {
   return seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prlimit64), 1, SCMP_A0(SCMP_CMP_NE, uint64_t{0}));
@@ -74,7 +84,7 @@ int add_rules(const Filter& filter, const SandboxPolicy& policy) {
   if (const int error = deny_foreign_limits(filter)) return error;
   if (const int error = deny_clone(filter, policy.allow_processes)) return error;
   if (!policy.allow_network) {
-    if (const int error = deny_all(filter, kNetwork)) return error;
+    if (const int error = deny_network(filter, policy.allow_idle_sockets)) return error;
   }
   if (!policy.allow_exec) {
     if (const int error = deny_all(filter, kExec)) return error;

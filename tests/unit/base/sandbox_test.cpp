@@ -5,6 +5,7 @@
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -87,6 +88,22 @@ TEST(Sandbox, NoNetwork) {
   SandboxPolicy policy;
   policy.allow_network = true;
   EXPECT_EQ(inside(policy, [] { return socket(AF_UNIX, SOCK_STREAM, 0) >= 0 ? 0 : 1; }), 0);
+}
+
+TEST(Sandbox, IdleSocketsReachNobody) {
+  SandboxPolicy policy;
+  policy.allow_idle_sockets = true;
+  EXPECT_EQ(inside(policy, [] { return socket(AF_INET, SOCK_DGRAM, 0) >= 0 ? 1 : 0; }), 0);
+  EXPECT_EQ(inside(policy, [] {
+              const int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+              sockaddr_un to{};
+              to.sun_family = AF_UNIX;
+              if (fd < 0) return 1;
+              if (connect(fd, reinterpret_cast<sockaddr*>(&to), sizeof to) == 0 || errno != EPERM) return 2;
+              if (sendto(fd, "x", 1, 0, reinterpret_cast<sockaddr*>(&to), sizeof to) >= 0 || errno != EPERM) return 3;
+              msghdr message{};
+              return sendmsg(fd, &message, 0) >= 0 || errno != EPERM ? 4 : 0;
+            }), 0);
 }
 
 TEST(Sandbox, NoPtraceAndNoSignalToTheParent) {
