@@ -1,7 +1,7 @@
 """Solstice: a PyTorch module in, a verified and measured faster one out.
 
-    import solstice
-    faster = solstice.optimize(module, (x,), budget="60s,40trials", out="runs/mine")
+import solstice
+faster = solstice.optimize(module, (x,), budget="60s,40trials", out="runs/mine")
 """
 
 from __future__ import annotations

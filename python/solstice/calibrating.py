@@ -51,8 +51,12 @@ def product_rates() -> dict[str, float]:
     """Operations a second of a square product, an FMA counting two."""
     operations = 2.0 * PRODUCT**3
     rates = {}
-    kinds = (("simt.f32", torch.float32, False), ("tensor.tf32", torch.float32, True),
-             ("tensor.f16", torch.float16, False), ("tensor.bf16", torch.bfloat16, False))
+    kinds = (
+        ("simt.f32", torch.float32, False),
+        ("tensor.tf32", torch.float32, True),
+        ("tensor.f16", torch.float16, False),
+        ("tensor.bf16", torch.bfloat16, False),
+    )
     for name, dtype, tf32 in kinds:
         torch.backends.cuda.matmul.allow_tf32 = tf32
         a = torch.randn(PRODUCT, PRODUCT, device="cuda").to(dtype)

@@ -10,7 +10,15 @@ from __future__ import annotations
 import inspect
 from typing import Any, Callable, Optional
 
-from .errors import OracleError, first_line, input_error, internal_error, environment_error, is_out_of_memory, user_location
+from .errors import (
+    OracleError,
+    first_line,
+    input_error,
+    internal_error,
+    environment_error,
+    is_out_of_memory,
+    user_location,
+)
 from .oracle.session import Session
 from .protocol import BadLine, Request, Sender, parse_request, read_lines
 
@@ -54,7 +62,9 @@ def collect_requests(session: Session) -> dict[str, Callable[..., dict[str, Any]
 
 
 def unknown_request(name: str, known: Any) -> OracleError:
-    return input_error("protocol.unknown_request", f"no request `{name}`; known are {', '.join(sorted(known))}")
+    return input_error(
+        "protocol.unknown_request", f"no request `{name}`; known are {', '.join(sorted(known))}"
+    )
 
 
 def checked_params(request: Request, function: Callable) -> dict[str, Any]:
@@ -62,11 +72,17 @@ def checked_params(request: Request, function: Callable) -> dict[str, Any]:
     unknown = sorted(request.params.keys() - accepted.keys())
     if unknown:
         listing = ", ".join(accepted) or "none"
-        raise input_error("protocol.unknown_parameter",
-                          f"`{request.name}` takes no parameter `{unknown[0]}`; it takes {listing}")
-    missing = [n for n, p in accepted.items() if p.default is inspect.Parameter.empty and n not in request.params]
+        raise input_error(
+            "protocol.unknown_parameter",
+            f"`{request.name}` takes no parameter `{unknown[0]}`; it takes {listing}",
+        )
+    missing = [
+        n for n, p in accepted.items() if p.default is inspect.Parameter.empty and n not in request.params
+    ]
     if missing:
-        raise input_error("protocol.missing_parameter", f"`{request.name}` needs the parameter `{missing[0]}`")
+        raise input_error(
+            "protocol.missing_parameter", f"`{request.name}` needs the parameter `{missing[0]}`"
+        )
     return request.params
 
 
@@ -74,6 +90,10 @@ def as_oracle_error(error: Exception) -> OracleError:
     if isinstance(error, OracleError):
         return error
     if is_out_of_memory(error):
-        return environment_error("oracle.out_of_memory", first_line(error), **user_location(error),
-                                 hint="use smaller sizes, or a device with more memory")
+        return environment_error(
+            "oracle.out_of_memory",
+            first_line(error),
+            **user_location(error),
+            hint="use smaller sizes, or a device with more memory",
+        )
     return internal_error("oracle.unexpected", first_line(error), **user_location(error))

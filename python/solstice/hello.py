@@ -21,10 +21,16 @@ def choose_device(name: str) -> torch.device:
         # The current device, asked without initialising CUDA: that comes after the trace has forked.
         return torch.device("cuda", torch.cuda.current_device() if torch.cuda.is_initialized() else 0)
     if name == "cuda":
-        built = f"PyTorch {torch.__version__} is built for CUDA {torch.version.cuda}" if torch.version.cuda else \
-            f"PyTorch {torch.__version__} is built without CUDA"
-        raise environment_error("hello.no_gpu", f"PyTorch sees no usable GPU; {built}",
-                                hint="check the driver with nvidia-smi, or use the device `cpu`")
+        built = (
+            f"PyTorch {torch.__version__} is built for CUDA {torch.version.cuda}"
+            if torch.version.cuda
+            else f"PyTorch {torch.__version__} is built without CUDA"
+        )
+        raise environment_error(
+            "hello.no_gpu",
+            f"PyTorch sees no usable GPU; {built}",
+            hint="check the driver with nvidia-smi, or use the device `cpu`",
+        )
     return torch.device("cpu")
 
 

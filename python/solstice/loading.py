@@ -73,8 +73,10 @@ def call_user(what: str, code: str, function: Callable[[], Any]) -> Any:
     except (Exception, SystemExit) as error:
         if is_out_of_memory(error):
             raise environment_error(
-                "load.out_of_memory", f"{what} does not fit in memory: {first_line(error)}",
-                hint="use smaller sizes, or a machine with more memory", **user_location(error),
+                "load.out_of_memory",
+                f"{what} does not fit in memory: {first_line(error)}",
+                hint="use smaller sizes, or a machine with more memory",
+                **user_location(error),
             ) from error
         missing = _missing_package(error)
         if missing:
@@ -88,7 +90,9 @@ def _read(file: Path) -> str:
     except FileNotFoundError:
         raise input_error("load.no_file", f"no such file: `{file}`", file=str(file)) from None
     except (OSError, UnicodeDecodeError) as error:
-        raise input_error("load.unreadable", f"cannot read `{file}`: {first_line(error)}", file=str(file)) from error
+        raise input_error(
+            "load.unreadable", f"cannot read `{file}`: {first_line(error)}", file=str(file)
+        ) from error
 
 
 def _missing_package(error: BaseException) -> Optional[OracleError]:
@@ -96,8 +100,10 @@ def _missing_package(error: BaseException) -> Optional[OracleError]:
         return None
     package = error.name.split(".")[0]
     return input_error(
-        "load.missing_package", f"the Python package `{package}` is not installed",
-        hint=f"install it where this worker runs: {sys.executable} -m pip install {package}", **user_location(error),
+        "load.missing_package",
+        f"the Python package `{package}` is not installed",
+        hint=f"install it where this worker runs: {sys.executable} -m pip install {package}",
+        **user_location(error),
     )
 
 
@@ -110,8 +116,12 @@ def _import(file: Path, source: str) -> ModuleType:
     name = f"solstice_user_{file.stem}_{digest}"
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
-        raise input_error("load.not_python", f"`{file}` is not a Python file", file=str(file),
-                          hint="give a file whose name ends in .py")
+        raise input_error(
+            "load.not_python",
+            f"`{file}` is not a Python file",
+            file=str(file),
+            hint="give a file whose name ends in .py",
+        )
     namespace = importlib.util.module_from_spec(spec)
     sys.modules[name] = namespace  # dataclasses and pickle look the module up by name
     folder = str(file.resolve().parent)
@@ -126,15 +136,20 @@ def _find_class(namespace: ModuleType, file: Path, class_name: Optional[str]) ->
     cls = getattr(namespace, wanted, None)
     if isinstance(cls, type) and issubclass(cls, torch.nn.Module):
         return cls
-    found = {n: v for n, v in vars(namespace).items()
-             if isinstance(v, type) and issubclass(v, torch.nn.Module) and v.__module__ == namespace.__name__}
+    found = {
+        n: v
+        for n, v in vars(namespace).items()
+        if isinstance(v, type) and issubclass(v, torch.nn.Module) and v.__module__ == namespace.__name__
+    }
     complete = [v for v in found.values() if hasattr(v, "example_inputs")]
     if class_name is None and len(complete) == 1:
         return complete[0]
     listing = ", ".join(f"`{n}`" for n in found) or "none"
     raise input_error(
-        "load.no_model", f"`{file}` defines no module class `{wanted}` (classes derived from nn.Module: {listing})",
-        file=str(file), hint=f"name the class: {file}:CLASS" if found else "define `class Model(nn.Module)`",
+        "load.no_model",
+        f"`{file}` defines no module class `{wanted}` (classes derived from nn.Module: {listing})",
+        file=str(file),
+        hint=f"name the class: {file}:CLASS" if found else "define `class Model(nn.Module)`",
     )
 
 
@@ -142,8 +157,10 @@ def _input_maker(namespace: ModuleType, cls: type, file: Path) -> InputMaker:
     maker = getattr(cls, "example_inputs", None) or getattr(namespace, "get_inputs", None)
     if not callable(maker):
         raise input_error(
-            "load.no_get_inputs", f"`{file}` has no `get_inputs()` and `{cls.__name__}` has no `example_inputs()`",
-            file=str(file), hint="define `def get_inputs(): return [tensor, ...]`",
+            "load.no_get_inputs",
+            f"`{file}` has no `get_inputs()` and `{cls.__name__}` has no `example_inputs()`",
+            file=str(file),
+            hint="define `def get_inputs(): return [tensor, ...]`",
         )
 
     def make() -> tuple[tuple, dict]:
@@ -160,8 +177,10 @@ def as_arguments(value: Any) -> tuple[tuple, dict]:
         return (), value
     if isinstance(value, (list, tuple)):
         return tuple(value), {}
-    raise input_error("load.bad_inputs",
-                      f"example inputs must be a list, tuple, dict or tensor, not `{type(value).__name__}`")
+    raise input_error(
+        "load.bad_inputs",
+        f"example inputs must be a list, tuple, dict or tensor, not `{type(value).__name__}`",
+    )
 
 
 def _init_maker(namespace: ModuleType, cls: type) -> InputMaker:

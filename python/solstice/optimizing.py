@@ -29,8 +29,14 @@ from .tensors import map_tensors, module_tensors, tensor_leaves
 PROGRAM = "solstice"
 
 
-def optimize(module: torch.nn.Module, example_inputs: Any, *, out: Union[str, os.PathLike, None] = None,
-             program: Optional[str] = None, **options: Any) -> torch.nn.Module:
+def optimize(
+    module: torch.nn.Module,
+    example_inputs: Any,
+    *,
+    out: Union[str, os.PathLike, None] = None,
+    program: Optional[str] = None,
+    **options: Any,
+) -> torch.nn.Module:
     """A module with the same parameters and a faster forward, or `module` itself when nothing is faster.
 
     `example_inputs`: a tensor, a list or tuple of positional arguments, or a dict of keyword
@@ -68,7 +74,9 @@ def run_as_oracle(command: list[str], session: Session) -> int:
     ours, theirs = socket.socketpair()
     with ours:
         with theirs:
-            process = subprocess.Popen([*command, "--oracle-fd", str(theirs.fileno())], pass_fds=[theirs.fileno()])
+            process = subprocess.Popen(
+                [*command, "--oracle-fd", str(theirs.fileno())], pass_fds=[theirs.fileno()]
+            )
         try:
             serve(Handler(session), ours.fileno(), Sender(ours.fileno()))
         except (BrokenPipeError, ConnectionResetError):
@@ -113,6 +121,9 @@ def find_program(named: Optional[str] = None) -> str:
             return str(candidate)
     found = shutil.which(PROGRAM)
     if found is None:
-        raise environment_error("optimize.no_program", f"the program `{PROGRAM}` was not found",
-                                hint="build it with `./x build`, or set SOLSTICE_PROGRAM")
+        raise environment_error(
+            "optimize.no_program",
+            f"the program `{PROGRAM}` was not found",
+            hint="build it with `./x build`, or set SOLSTICE_PROGRAM",
+        )
     return found

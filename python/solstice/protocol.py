@@ -51,7 +51,9 @@ def parse_request(line: bytes) -> Request:
         raise BadLine(input_error("protocol.bad_schema", text), id)
     name, params = message.get("request"), message.get("params", {})
     if not isinstance(name, str) or not isinstance(params, dict):
-        raise BadLine(input_error("protocol.bad_request", "`request` must be a string and `params` an object"), id)
+        raise BadLine(
+            input_error("protocol.bad_request", "`request` must be a string and `params` an object"), id
+        )
     return Request(id, name, params)
 
 
@@ -89,7 +91,7 @@ class Sender:
     def raw(self, line: bytes) -> None:
         data = memoryview(line if line.endswith(b"\n") else line + b"\n")
         while data:
-            data = data[os.write(self._fd, data):]
+            data = data[os.write(self._fd, data) :]
 
     def _send(self, id: Optional[int], event: str, body: dict[str, Any]) -> None:
         message = {"schema": SCHEMA, "id": id, "event": event, event: body}

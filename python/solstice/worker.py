@@ -185,7 +185,9 @@ def main() -> int:
     arguments = parser.parse_args()
     read_fd, write_fd = take_standard_streams()
     # PyTorch's idle threads are not missed by the children, which start none before they need them.
-    warnings.filterwarnings("ignore", message=".*use of fork.* may lead to deadlocks", category=DeprecationWarning)
+    warnings.filterwarnings(
+        "ignore", message=".*use of fork.* may lead to deadlocks", category=DeprecationWarning
+    )
     supervisor = Supervisor(arguments.device, Sender(write_fd))
     try:
         for line in read_lines(read_fd):

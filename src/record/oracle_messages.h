@@ -1,8 +1,8 @@
-// What the oracle answers (schema solstice.oracle/1; docs/protocol.md describes every request). The oracle is the
-// trusted Python process that owns the user's module, its inputs and its expected values.
+// What the oracle answers (schema solstice.oracle/1; docs/protocol.md describes every request). The oracle is
+// the trusted Python process that owns the user's module, its inputs and its expected values.
 //
-// Each request has one reply record here, named after it. Names of values: `output.I` is tensor I of the flattened
-// result, `buffer.FQN` a module buffer that forward wrote, `input.I` an argument that it wrote.
+// Each request has one reply record here, named after it. Names of values: `output.I` is tensor I of the
+// flattened result, `buffer.FQN` a module buffer that forward wrote, `input.I` an argument that it wrote.
 #pragma once
 
 #include <array>
@@ -29,7 +29,8 @@ struct OracleDevice {
   Bytes l2;
   bool is_cuda() const { return kind == "cuda"; }
   static auto fields() {
-    return std::make_tuple(field("kind", &OracleDevice::kind, "cuda or cpu"), field("name", &OracleDevice::name, "its name"),
+    return std::make_tuple(field("kind", &OracleDevice::kind, "cuda or cpu"),
+                           field("name", &OracleDevice::name, "its name"),
                            optional_field("index", &OracleDevice::index, "CUDA ordinal"),
                            optional_field("uuid", &OracleDevice::uuid, "identity across processes"),
                            optional_field("capability", &OracleDevice::capability, "major and minor"),
@@ -47,11 +48,12 @@ struct OracleFlags {
   bool cudnn_benchmark = false;
   bool deterministic = false;
   static auto fields() {
-    return std::make_tuple(field("matmul_precision", &OracleFlags::matmul_precision, "highest, high or medium"),
-                           field("matmul_tf32", &OracleFlags::matmul_tf32, "matmuls may use TF32"),
-                           field("cudnn_tf32", &OracleFlags::cudnn_tf32, "convolutions may use TF32"),
-                           field("cudnn_benchmark", &OracleFlags::cudnn_benchmark, "cuDNN measures its algorithms"),
-                           field("deterministic", &OracleFlags::deterministic, "deterministic algorithms demanded"));
+    return std::make_tuple(
+        field("matmul_precision", &OracleFlags::matmul_precision, "highest, high or medium"),
+        field("matmul_tf32", &OracleFlags::matmul_tf32, "matmuls may use TF32"),
+        field("cudnn_tf32", &OracleFlags::cudnn_tf32, "convolutions may use TF32"),
+        field("cudnn_benchmark", &OracleFlags::cudnn_benchmark, "cuDNN measures its algorithms"),
+        field("deterministic", &OracleFlags::deterministic, "deterministic algorithms demanded"));
   }
 };
 
@@ -64,10 +66,11 @@ struct OracleHello {
   OracleDevice device;
   OracleFlags flags;
   static auto fields() {
-    return std::make_tuple(field("pid", &OracleHello::pid, "process"), field("python", &OracleHello::python, "version"),
-                           field("torch", &OracleHello::torch, "version"), field("cuda", &OracleHello::cuda, "version or null"),
-                           field("device", &OracleHello::device, "where modules run"),
-                           field("flags", &OracleHello::flags, "numerical switches"));
+    return std::make_tuple(
+        field("pid", &OracleHello::pid, "process"), field("python", &OracleHello::python, "version"),
+        field("torch", &OracleHello::torch, "version"), field("cuda", &OracleHello::cuda, "version or null"),
+        field("device", &OracleHello::device, "where modules run"),
+        field("flags", &OracleHello::flags, "numerical switches"));
   }
 };
 
@@ -100,9 +103,10 @@ struct OracleInput : GraphTensor {
   int64_t index = 0;
   Json value;  // of a leaf that is no tensor
   static auto fields() {
-    return std::tuple_cat(std::make_tuple(field("index", &OracleInput::index, "leaf"),
-                                          optional_field("value", &OracleInput::value, "where it is no tensor")),
-                          fields_of<OracleInput>());
+    return std::tuple_cat(
+        std::make_tuple(field("index", &OracleInput::index, "leaf"),
+                        optional_field("value", &OracleInput::value, "where it is no tensor")),
+        fields_of<OracleInput>());
   }
 };
 
@@ -121,10 +125,11 @@ struct OracleValue {
   bool finite = true;
   std::optional<double> eager_error;  // normwise, of PyTorch's own result; none: non-finite in other places
   static auto fields() {
-    return std::make_tuple(field("name", &OracleValue::name, "output.I, buffer.FQN or input.I"),
-                           field("shape", &OracleValue::shape, "extents"),
-                           field("finite", &OracleValue::finite, "the oracle's value is finite throughout"),
-                           field("eager_error", &OracleValue::eager_error, "PyTorch against the oracle, normwise"));
+    return std::make_tuple(
+        field("name", &OracleValue::name, "output.I, buffer.FQN or input.I"),
+        field("shape", &OracleValue::shape, "extents"),
+        field("finite", &OracleValue::finite, "the oracle's value is finite throughout"),
+        field("eager_error", &OracleValue::eager_error, "PyTorch against the oracle, normwise"));
   }
 };
 
@@ -137,7 +142,8 @@ struct OracleExpected {
   }
 };
 
-// An exported tensor: by CUDA IPC (handle, handle_offset, allocation) or as a region of a tensor file (region, place).
+// An exported tensor: by CUDA IPC (handle, handle_offset, allocation) or as a region of a tensor file
+// (region, place).
 struct OracleTensor : GraphTensor {
   std::string kind;  // input, parameter, buffer, expected, eager
   std::string name;
@@ -148,20 +154,23 @@ struct OracleTensor : GraphTensor {
   int64_t region = -1;
   static auto fields() {
     return std::tuple_cat(
-        std::make_tuple(field("kind", &OracleTensor::kind, "input, parameter, buffer, expected or eager"),
-                        field("name", &OracleTensor::name, "leaf number, module path or value name"),
-                        field("physical_bytes", &OracleTensor::physical_bytes, "extent in memory"),
-                        optional_field("handle", &OracleTensor::handle, "CUDA IPC handle, hexadecimal"),
-                        optional_field("handle_offset", &OracleTensor::handle_offset, "bytes into the allocation"),
-                        optional_field("allocation_bytes", &OracleTensor::allocation_bytes, "size of the allocation"),
-                        optional_field("region", &OracleTensor::region, "region of the file; `offset` is bytes into it")),
+        std::make_tuple(
+            field("kind", &OracleTensor::kind, "input, parameter, buffer, expected or eager"),
+            field("name", &OracleTensor::name, "leaf number, module path or value name"),
+            field("physical_bytes", &OracleTensor::physical_bytes, "extent in memory"),
+            optional_field("handle", &OracleTensor::handle, "CUDA IPC handle, hexadecimal"),
+            optional_field("handle_offset", &OracleTensor::handle_offset, "bytes into the allocation"),
+            optional_field("allocation_bytes", &OracleTensor::allocation_bytes, "size of the allocation"),
+            optional_field("region", &OracleTensor::region, "region of the file; `offset` is bytes into it")),
         fields_of<OracleTensor>());
   }
 };
 
 struct OracleTensors {
   std::vector<OracleTensor> tensors;
-  static auto fields() { return std::make_tuple(field("tensors", &OracleTensors::tensors, "what was exported")); }
+  static auto fields() {
+    return std::make_tuple(field("tensors", &OracleTensors::tensors, "what was exported"));
+  }
 };
 
 struct OracleBlock {
@@ -169,9 +178,10 @@ struct OracleBlock {
   Seconds median;
   bool fresh_content = true;
   static auto fields() {
-    return std::make_tuple(field("seconds", &OracleBlock::seconds, "one a repetition"),
-                           field("median_s", &OracleBlock::median, "seconds"),
-                           field("fresh_content", &OracleBlock::fresh_content, "false: no memory for other content"));
+    return std::make_tuple(
+        field("seconds", &OracleBlock::seconds, "one a repetition"),
+        field("median_s", &OracleBlock::median, "seconds"),
+        field("fresh_content", &OracleBlock::fresh_content, "false: no memory for other content"));
   }
 };
 
@@ -184,12 +194,13 @@ struct OracleComparison {
   double confidence = 0;
   std::vector<std::string> fallbacks;
   static auto fields() {
-    return std::make_tuple(field("seconds", &OracleComparison::seconds, "original, drop-in"),
-                           field("median_s", &OracleComparison::medians, "original, drop-in"),
-                           field("speedup", &OracleComparison::speedup, "ratio of medians"),
-                           field("interval", &OracleComparison::interval, "of the ratio, by bootstrap"),
-                           field("confidence", &OracleComparison::confidence, "of the interval"),
-                           field("fallbacks", &OracleComparison::fallbacks, "why the drop-in used the original forward"));
+    return std::make_tuple(
+        field("seconds", &OracleComparison::seconds, "original, drop-in"),
+        field("median_s", &OracleComparison::medians, "original, drop-in"),
+        field("speedup", &OracleComparison::speedup, "ratio of medians"),
+        field("interval", &OracleComparison::interval, "of the ratio, by bootstrap"),
+        field("confidence", &OracleComparison::confidence, "of the interval"),
+        field("fallbacks", &OracleComparison::fallbacks, "why the drop-in used the original forward"));
   }
 };
 
@@ -199,7 +210,8 @@ struct OracleTrial {
   std::string reason;
   std::optional<double> max_excess;  // largest error as a multiple of the limit; none: not finite
   static auto fields() {
-    return std::make_tuple(field("seed", &OracleTrial::seed, "of the inputs"), field("passed", &OracleTrial::passed, "verdict"),
+    return std::make_tuple(field("seed", &OracleTrial::seed, "of the inputs"),
+                           field("passed", &OracleTrial::passed, "verdict"),
                            field("reason", &OracleTrial::reason, "where it failed"),
                            field("max_excess", &OracleTrial::max_excess, "largest error over the limit"));
   }
@@ -245,7 +257,8 @@ struct OracleFailure {
   int line = 0;
   std::string hint;
   static auto fields() {
-    return std::make_tuple(field("kind", &OracleFailure::kind, "who can mend it"), field("code", &OracleFailure::code, "stable"),
+    return std::make_tuple(field("kind", &OracleFailure::kind, "who can mend it"),
+                           field("code", &OracleFailure::code, "stable"),
                            field("message", &OracleFailure::message, "what happened"),
                            optional_field("file", &OracleFailure::file, "the user's file"),
                            optional_field("line", &OracleFailure::line, "its line"),

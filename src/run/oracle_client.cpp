@@ -7,7 +7,9 @@
 namespace solstice::run {
 namespace {
 
-Json text(std::string_view value) { return Json(std::string(value)); }
+Json text(std::string_view value) {
+  return Json(std::string(value));
+}
 
 Json list(const std::vector<std::string>& items) {
   Json out = Json::array();
@@ -15,7 +17,9 @@ Json list(const std::vector<std::string>& items) {
   return out;
 }
 
-Json of_set(std::string_view set) { return Json::object().set("set", text(set)); }
+Json of_set(std::string_view set) {
+  return Json::object().set("set", text(set));
+}
 
 Json block(std::string_view set, const BlockRequest& request) {
   return of_set(set).set("reps", request.reps).set("warmups", request.warmups);
@@ -40,7 +44,10 @@ Result<Json> OracleClient::call(std::string_view request, Json params, Seconds l
   const Deadline deadline(limit);
   const int64_t id = ++last_id_;
   Json message = Json::object();
-  message.set("schema", kOracleSchema).set("id", id).set("request", text(request)).set("params", std::move(params));
+  message.set("schema", kOracleSchema)
+      .set("id", id)
+      .set("request", text(request))
+      .set("params", std::move(params));
   auto sent = transport_->write_line(message.dump(), deadline);
   auto answer = sent.ok() ? await(id, deadline) : Result<Json>(std::move(sent).error());
   // A late answer would be taken for the next request's.
@@ -74,7 +81,9 @@ Result<T> OracleClient::ask(std::string_view request, Json params, Seconds limit
   return from_json<T>(reply).context(fmt::format("while reading the oracle's reply to `{}`", request));
 }
 
-Result<OracleHello> OracleClient::hello() { return ask<OracleHello>("hello", Json::object(), limits_.start); }
+Result<OracleHello> OracleClient::hello() {
+  return ask<OracleHello>("hello", Json::object(), limits_.start);
+}
 
 Result<OracleSubject> OracleClient::load(std::string_view file, std::string_view class_name) {
   Json params = Json::object();
@@ -91,7 +100,8 @@ Result<Graph> OracleClient::trace(const std::vector<std::string>& decompose, std
 }
 
 Result<OracleInputs> OracleClient::prepare_inputs(std::string_view set, const InputRequest& request) {
-  Json params = of_set(set).set("seed", request.seed).set("family", request.family).set("weights", request.weights);
+  Json params =
+      of_set(set).set("seed", request.seed).set("family", request.family).set("weights", request.weights);
   return ask<OracleInputs>("prepare_inputs", std::move(params), limits_.work);
 }
 
@@ -100,7 +110,8 @@ Result<OracleExpected> OracleClient::expected(std::string_view set) {
 }
 
 Result<OracleTensors> OracleClient::export_ipc(std::string_view set, const std::vector<std::string>& kinds) {
-  return ask<OracleTensors>("export_tensors", of_set(set).set("kinds", list(kinds)).set("where", "ipc"), limits_.work);
+  return ask<OracleTensors>("export_tensors", of_set(set).set("kinds", list(kinds)).set("where", "ipc"),
+                            limits_.work);
 }
 
 Result<OracleTensors> OracleClient::export_file(std::string_view set, const std::vector<std::string>& kinds,
@@ -113,7 +124,8 @@ Result<OracleBlock> OracleClient::time_eager(std::string_view set, const BlockRe
   return ask<OracleBlock>("time_eager", block(set, request), limits_.work);
 }
 
-Result<OracleBlock> OracleClient::time_compiled(std::string_view set, std::string_view mode, const BlockRequest& request) {
+Result<OracleBlock> OracleClient::time_compiled(std::string_view set, std::string_view mode,
+                                                const BlockRequest& request) {
   return ask<OracleBlock>("time_compiled", block(set, request).set("mode", text(mode)), limits_.work);
 }
 

@@ -5,10 +5,10 @@
 //   SOLSTICE_TRY(Graph graph, oracle.trace());
 //   SOLSTICE_TRY(OracleInputs inputs, oracle.prepare_inputs("a", {.seed = 1, .family = "normal"}));
 //
-// Every call waits for its answer, at most as long as `limits` says. Errors: what the oracle answers, under this
-// program's codes, with file and line of the user's code where known (module_import, module_trace, too_large, ...);
-// deadline, after which the oracle is ended and every further call answers process_failed; process_failed.
-// Not thread-safe.
+// Every call waits for its answer, at most as long as `limits` says. Errors: what the oracle answers, under
+// this program's codes, with file and line of the user's code where known (module_import, module_trace,
+// too_large, ...); deadline, after which the oracle is ended and every further call answers process_failed;
+// process_failed. Not thread-safe.
 #pragma once
 
 #include <functional>
@@ -27,15 +27,15 @@
 namespace solstice::run {
 
 struct OracleLimits {
-  Seconds start{120};   // hello, including the import of PyTorch
-  Seconds load{600};    // user code that builds the module
+  Seconds start{120};  // hello, including the import of PyTorch
+  Seconds load{600};   // user code that builds the module
   Seconds trace{900};
-  Seconds work{900};    // inputs, oracle, checks, timing
+  Seconds work{900};  // inputs, oracle, checks, timing
 };
 
 struct OracleOptions {
-  std::string device = "auto";     // auto, cuda, cpu
-  std::optional<int> descriptor = {};   // the caller's process is the oracle (--oracle-fd)
+  std::string device = "auto";         // auto, cuda, cpu
+  std::optional<int> descriptor = {};  // the caller's process is the oracle (--oracle-fd)
   OracleLimits limits = {};
 };
 
@@ -66,21 +66,26 @@ class OracleClient {
   void on_progress(Progress progress) { progress_ = std::move(progress); }
 
   Result<OracleHello> hello();
-  // Ends the module that was loaded before. Without a file: the module that the caller's process already holds.
+  // Ends the module that was loaded before. Without a file: the module that the caller's process already
+  // holds.
   Result<OracleSubject> load(std::string_view file = {}, std::string_view class_name = {});
   // `decompose` names operators to be broken up ("aten.mish.default"); large constants go to `blob_folder`.
   Result<Graph> trace(const std::vector<std::string>& decompose = {}, std::string_view blob_folder = {});
   Result<OracleInputs> prepare_inputs(std::string_view set, const InputRequest& request = {});
   Result<OracleExpected> expected(std::string_view set);
   Result<OracleTensors> export_ipc(std::string_view set, const std::vector<std::string>& kinds);
-  Result<OracleTensors> export_file(std::string_view set, const std::vector<std::string>& kinds, std::string_view path);
+  Result<OracleTensors> export_file(std::string_view set, const std::vector<std::string>& kinds,
+                                    std::string_view path);
   Result<OracleBlock> time_eager(std::string_view set, const BlockRequest& request = {});
-  Result<OracleBlock> time_compiled(std::string_view set, std::string_view mode, const BlockRequest& request = {});
+  Result<OracleBlock> time_compiled(std::string_view set, std::string_view mode,
+                                    const BlockRequest& request = {});
   Result<OracleDropinCheck> check_dropin(std::string_view model_new);
-  Result<OracleComparison> time_dropin(std::string_view model_new, std::string_view set, const CompareRequest& request = {});
-  Result<OracleMemory> memory(std::string_view set, std::string_view model_new = {});  // of the original without a path
+  Result<OracleComparison> time_dropin(std::string_view model_new, std::string_view set,
+                                       const CompareRequest& request = {});
+  Result<OracleMemory> memory(std::string_view set,
+                              std::string_view model_new = {});  // of the original without a path
   Status release_set(std::string_view set);
-  Status release();   // the module and all it holds
+  Status release();  // the module and all it holds
   Status shutdown();
 
   // Any request; the typed ones above are built on it.

@@ -40,8 +40,16 @@ def buffer(name, kind, shape, **more):
     for n in shape:
         count *= n
     strides = [shape[1], 1] if len(shape) == 2 else [1]
-    return {"name": name, "kind": kind, "dtype": "f32", "shape": list(shape), "strides": strides, "bytes": 4 * count,
-            "alignment": 16, **more}
+    return {
+        "name": name,
+        "kind": kind,
+        "dtype": "f32",
+        "shape": list(shape),
+        "strides": strides,
+        "bytes": 4 * count,
+        "alignment": 16,
+        **more,
+    }
 
 
 def pointer(name):
@@ -51,15 +59,31 @@ def pointer(name):
 def make_plan(target, frozen):
     """Frozen: the weight is copied into the workspace once; the kernel reads it there."""
     weight = "packed" if frozen else "w"
-    launch = {"name": "main", "kind": "launch", "module": "k", "entry": "scaled_relu", "grid": [-(-COUNT // 256), 1, 1],
-              "block": [256, 1, 1],
-              "arguments": [pointer("x"), pointer(weight), pointer("y"), {"kind": "i32", "integer": COUNT}]}
+    launch = {
+        "name": "main",
+        "kind": "launch",
+        "module": "k",
+        "entry": "scaled_relu",
+        "grid": [-(-COUNT // 256), 1, 1],
+        "block": [256, 1, 1],
+        "arguments": [pointer("x"), pointer(weight), pointer("y"), {"kind": "i32", "integer": COUNT}],
+    }
     pack = {"name": "pack", "kind": "copy", "phase": "prepare", "buffer": "packed", "from": "w", "bytes": 4}
-    buffers = [buffer("x", "input", SHAPE), buffer("w", "param", (1,), path="w"), buffer("y", "output", SHAPE)]
+    buffers = [
+        buffer("x", "input", SHAPE),
+        buffer("w", "param", (1,), path="w"),
+        buffer("y", "output", SHAPE),
+    ]
     if frozen:
         buffers.append(buffer("packed", "workspace", (1,), persistent=True))
-    return {"schema": "solstice.plan/1", "program": "scaled_relu", "target": target, "buffers": buffers,
-            "modules": [{"name": "k", "cubin": "k.cubin", "hash": "?"}], "steps": [*([pack] if frozen else []), launch]}
+    return {
+        "schema": "solstice.plan/1",
+        "program": "scaled_relu",
+        "target": target,
+        "buffers": buffers,
+        "modules": [{"name": "k", "cubin": "k.cubin", "hash": "?"}],
+        "steps": [*([pack] if frozen else []), launch],
+    }
 
 
 def write_plan(folder, plan, library):
@@ -79,8 +103,10 @@ def cubin(nvcc, tmp_path_factory):
     folder = tmp_path_factory.mktemp("kernel")
     (folder / "k.cu").write_text(KERNEL)
     major, minor = torch.cuda.get_device_capability()
-    subprocess.run([nvcc, "-cubin", f"-arch=sm_{major}{minor}", "-o", str(folder / "k.cubin"), str(folder / "k.cu")],
-                   check=True)
+    subprocess.run(
+        [nvcc, "-cubin", f"-arch=sm_{major}{minor}", "-o", str(folder / "k.cubin"), str(folder / "k.cu")],
+        check=True,
+    )
     return folder / "k.cubin"
 
 
@@ -95,15 +121,35 @@ def folder(request, tmp_path, cubin, rt_library):
     major, minor = torch.cuda.get_device_capability()
     write_plan(tmp_path, make_plan(f"sm_{major}{minor}", request.param == "frozen"), rt_library)
     (tmp_path / "original.py").write_text(SOURCE)
-    (tmp_path / "dropin.json").write_text(json.dumps({
-        "schema": "solstice.dropin/1", "plan": "plan.json", "library": "libsolstice_rt.so", "weights": request.param,
-        "source": {"file": "original.py", "class": "Model", "sha256": hashlib.sha256(SOURCE.encode()).hexdigest()},
-        "arguments": [{"buffer": "x", "dtype": "f32", "shape": list(SHAPE), "stride": [SHAPE[1], 1]}],
-        "results": [{"buffer": "y"}], "training": {"": True},
-        "flags": {"matmul_tf32": torch.backends.cuda.matmul.allow_tf32,
-                  "cudnn_tf32": torch.backends.cudnn.allow_tf32, "deterministic": False}}))
+    (tmp_path / "dropin.json").write_text(
+        json.dumps(
+            {
+                "schema": "solstice.dropin/1",
+                "plan": "plan.json",
+                "library": "libsolstice_rt.so",
+                "weights": request.param,
+                "source": {
+                    "file": "original.py",
+                    "class": "Model",
+                    "sha256": hashlib.sha256(SOURCE.encode()).hexdigest(),
+                },
+                "arguments": [{"buffer": "x", "dtype": "f32", "shape": list(SHAPE), "stride": [SHAPE[1], 1]}],
+                "results": [{"buffer": "y"}],
+                "training": {"": True},
+                "flags": {
+                    "matmul_tf32": torch.backends.cuda.matmul.allow_tf32,
+                    "cudnn_tf32": torch.backends.cudnn.allow_tf32,
+                    "deterministic": False,
+                },
+            }
+        )
+    )
     text = (package.parent / "templates" / "model_new.py.in").read_text()
-    for key, value in {"@CLASS@": "Model", "@VERSION@": "test", "@FOLDER@": json.dumps(str(tmp_path))}.items():
+    for key, value in {
+        "@CLASS@": "Model",
+        "@VERSION@": "test",
+        "@FOLDER@": json.dumps(str(tmp_path)),
+    }.items():
         text = text.replace(key, value)
     (tmp_path / "model_new.py").write_text(text)
     shutil.copytree(package, tmp_path / "solstice_dropin", ignore=shutil.ignore_patterns("__pycache__"))
@@ -252,14 +298,18 @@ def test_overhead(pair, capsys):
             return x
 
     times = {"drop-in": new, "original": original, "an empty module": Empty()}
-    measured = {name: min(host_overhead(lambda m=m: m(x), 200) for _ in range(20)) * 1e6 for name, m in times.items()}
+    measured = {
+        name: min(host_overhead(lambda m=m: m(x), 200) for _ in range(20)) * 1e6 for name, m in times.items()
+    }
     runtime = new.__dict__["_solstice_runtime"]
     plan = next(iter(runtime._slots._by_stream.values())).plan
     launch = min(host_overhead(plan.launch, 200) for _ in range(20)) * 1e6
     with capsys.disabled():
         shown = ", ".join(f"{name} {us:.2f} us" for name, us in measured.items())
-        print(f"\nhost time of a call: {shown}; launch alone {launch:.2f} us; "
-              f"beyond the launch {measured['drop-in'] - launch:.2f} us")
+        print(
+            f"\nhost time of a call: {shown}; launch alone {launch:.2f} us; "
+            f"beyond the launch {measured['drop-in'] - launch:.2f} us"
+        )
     assert measured["drop-in"] - launch < 16
 
 
@@ -285,8 +335,10 @@ def test_judged_by_the_oracle(folder):
 
 
 def test_runs_without_the_package(folder):
-    script = "import torch, model_new; m = model_new.ModelNew(2.0).cuda(); x = model_new.get_inputs()[0].cuda()\n" \
-             "with torch.no_grad(): assert torch.equal(m(x), model_new.Model(2.0).cuda()(x))\n" \
-             "assert m.solstice_fallbacks() == []"
+    script = (
+        "import torch, model_new; m = model_new.ModelNew(2.0).cuda(); x = model_new.get_inputs()[0].cuda()\n"
+        "with torch.no_grad(): assert torch.equal(m(x), model_new.Model(2.0).cuda()(x))\n"
+        "assert m.solstice_fallbacks() == []"
+    )
     done = subprocess.run([sys.executable, "-c", script], cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -13,7 +13,10 @@ heard = []
 
 
 def ask(name, **params):
-    stream.write(json.dumps({"schema": "solstice.oracle/1", "id": len(heard), "request": name, "params": params}) + "\n")
+    stream.write(
+        json.dumps({"schema": "solstice.oracle/1", "id": len(heard), "request": name, "params": params})
+        + "\n"
+    )
     stream.flush()
     while True:
         message = json.loads(stream.readline())

@@ -69,8 +69,16 @@ class HostDevice:
 
 def buffer(name, kind, shape, **more):
     strides = [shape[1], 1] if len(shape) == 2 else [1]
-    return {"name": name, "kind": kind, "dtype": "f32", "shape": shape, "strides": strides, "bytes": 24,
-            "alignment": 4, **more}
+    return {
+        "name": name,
+        "kind": kind,
+        "dtype": "f32",
+        "shape": shape,
+        "strides": strides,
+        "bytes": 24,
+        "alignment": 4,
+        **more,
+    }
 
 
 @pytest.fixture(scope="session")
@@ -87,19 +95,38 @@ def library(tmp_path_factory):
 def record(tmp_path, library):
     """A recording of the module above in a folder of its own."""
     (tmp_path / "model_original.py").write_text(SOURCE)
-    plan = {"schema": "solstice.plan/1", "program": "p", "target": "sm_90a", "modules": [], "steps": [],
-            "buffers": [buffer("x", "input", [2, 3]), buffer("w", "param", [1], path="inner.w"),
-                        buffer("y", "output", [2, 3]), {"name": "s", "kind": "workspace"}]}
+    plan = {
+        "schema": "solstice.plan/1",
+        "program": "p",
+        "target": "sm_90a",
+        "modules": [],
+        "steps": [],
+        "buffers": [
+            buffer("x", "input", [2, 3]),
+            buffer("w", "param", [1], path="inner.w"),
+            buffer("y", "output", [2, 3]),
+            {"name": "s", "kind": "workspace"},
+        ],
+    }
     (tmp_path / "plan.json").write_text(json.dumps(plan))
     return {
         "schema": "solstice.dropin/1",
-        "source": {"file": "model_original.py", "class": "Model", "sha256": hashlib.sha256(SOURCE.encode()).hexdigest()},
-        "plan": "plan.json", "library": str(library), "weights": "live",
+        "source": {
+            "file": "model_original.py",
+            "class": "Model",
+            "sha256": hashlib.sha256(SOURCE.encode()).hexdigest(),
+        },
+        "plan": "plan.json",
+        "library": str(library),
+        "weights": "live",
         "arguments": [{"buffer": "x", "dtype": "f32", "shape": [2, 3], "stride": [3, 1]}],
         "results": [{"buffer": "y"}],
         "training": {"": True, "drop": True},
-        "flags": {"matmul_tf32": torch.backends.cuda.matmul.allow_tf32, "cudnn_tf32": torch.backends.cudnn.allow_tf32,
-                  "deterministic": False},
+        "flags": {
+            "matmul_tf32": torch.backends.cuda.matmul.allow_tf32,
+            "cudnn_tf32": torch.backends.cudnn.allow_tf32,
+            "deterministic": False,
+        },
     }
 
 
@@ -182,12 +209,15 @@ def test_autocast_of_the_gpu(subject):
         torch.set_autocast_enabled("cuda", False)
 
 
-@pytest.mark.parametrize("x, reason", [
-    (torch.randn(3, 3), r"\[3, 3\]"),
-    (torch.randn(2, 3, dtype=torch.float64), "float64"),
-    (torch.randn(3, 2).t(), r"stride \[1, 2\]"),
-    (torch.randn(2, 3).to_sparse(), "layout"),
-])
+@pytest.mark.parametrize(
+    "x, reason",
+    [
+        (torch.randn(3, 3), r"\[3, 3\]"),
+        (torch.randn(2, 3, dtype=torch.float64), "float64"),
+        (torch.randn(3, 2).t(), r"stride \[1, 2\]"),
+        (torch.randn(2, 3).to_sparse(), "layout"),
+    ],
+)
 def test_other_arguments(subject, x, reason):
     if x.layout is not torch.strided:
         with pytest.warns(UserWarning, match=reason):
@@ -200,12 +230,14 @@ def test_misaligned_argument(subject, tmp_path, record):
     plan = json.loads((tmp_path / "plan.json").read_text())
     plan["buffers"][0]["alignment"] = 16
     (tmp_path / "plan.json").write_text(json.dumps(plan))
-    cls = dropin.replacement(type(subject.original), dropin.read(str(tmp_path), record), lambda r: Runtime(r, HostDevice.of))
+    cls = dropin.replacement(
+        type(subject.original), dropin.read(str(tmp_path), record), lambda r: Runtime(r, HostDevice.of)
+    )
     storage = torch.randn(16)
     offset = 0 if storage[1:].data_ptr() % 16 == 0 else 1
-    x = storage[offset:offset + 6].view(2, 3)
+    x = storage[offset : offset + 6].view(2, 3)
     if x.data_ptr() % 16 == 0:
-        x = storage[offset + 1:offset + 7].view(2, 3)
+        x = storage[offset + 1 : offset + 7].view(2, 3)
     refused(subject, "not aligned to 16", x, cls(2.0))
 
 
@@ -346,15 +378,21 @@ def test_results_in_a_tree_and_constant_arguments(subject, tmp_path, record):
     from torch.utils import _pytree as pytree
 
     tree = lambda value: json.loads(pytree.treespec_dumps(pytree.tree_flatten(value)[1]))
-    record = {**record, "arguments": [*record["arguments"], {"value": 3}],
-              "results": [{"buffer": "y"}, {"buffer": "x"}, {"value": 7}],
-              "in_tree": tree(((0, 0), {})), "out_tree": tree({"a": 0, "b": [0, 0]})}
+    record = {
+        **record,
+        "arguments": [*record["arguments"], {"value": 3}],
+        "results": [{"buffer": "y"}, {"buffer": "x"}, {"value": 7}],
+        "in_tree": tree(((0, 0), {})),
+        "out_tree": tree({"a": 0, "b": [0, 0]}),
+    }
 
     class Original(type(subject.original)):
         def forward(self, x, k):
             return {"a": torch.relu(x * self.inner.w), "b": [x, 7]}
 
-    module = dropin.replacement(Original, dropin.read(str(tmp_path), record), lambda r: Runtime(r, HostDevice.of))(2.0)
+    module = dropin.replacement(
+        Original, dropin.read(str(tmp_path), record), lambda r: Runtime(r, HostDevice.of)
+    )(2.0)
     before = subject.launches()
     result = module(subject.x, 3)
     assert subject.launches() == before + 1
@@ -379,8 +417,9 @@ def test_failing_kernel_is_an_error(subject):
 def test_other_architecture(subject, tmp_path, record):
     plan = json.loads((tmp_path / "plan.json").read_text())
     (tmp_path / "plan.json").write_text(json.dumps({**plan, "target": "sm_100a"}))
-    module = dropin.replacement(type(subject.original), dropin.read(str(tmp_path), record),
-                                lambda r: Runtime(r, HostDevice.of))(2.0)
+    module = dropin.replacement(
+        type(subject.original), dropin.read(str(tmp_path), record), lambda r: Runtime(r, HostDevice.of)
+    )(2.0)
     refused(subject, "sm_100a", module=module)
 
 
@@ -410,11 +449,15 @@ def written_file(tmp_path, record):
 
 def test_written_file_runs_without_the_package(tmp_path, record):
     written_file(tmp_path, record)
-    script = "import model_new, torch; m = model_new.ModelNew(*model_new.get_init_inputs()); " \
-             "x, = model_new.get_inputs(); assert torch.equal(m(x), model_new.Model(2.0)(x)); print(type(m).__mro__[1])"
+    script = (
+        "import model_new, torch; m = model_new.ModelNew(*model_new.get_init_inputs()); "
+        "x, = model_new.get_inputs(); assert torch.equal(m(x), model_new.Model(2.0)(x)); print(type(m).__mro__[1])"
+    )
     import sys
 
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", script], cwd=tmp_path, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script], cwd=tmp_path, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     assert "Model" in done.stdout
 

@@ -26,15 +26,18 @@ def get_init_inputs(): return [4]
 """
 
 
-@pytest.mark.parametrize("text, code, line", [
-    ("def f(:\n", "load.syntax", 1),
-    ("import torch\nimport surely_not_installed.part\n", "load.missing_package", 2),
-    ("import torch\n1 / 0\n", "load.import_failed", 2),
-    ("import torch\nclass Net(torch.nn.Module): pass\n", "load.no_model", None),
-    ("import torch\nclass Model(torch.nn.Module): pass\n", "load.no_get_inputs", None),
-    (MODEL.replace("self.l =", "self.missing.l ="), "load.constructor_failed", 6),
-    (MODEL.replace("return [4]", "return [[4]]"), "load.constructor_failed", 6),
-])
+@pytest.mark.parametrize(
+    "text, code, line",
+    [
+        ("def f(:\n", "load.syntax", 1),
+        ("import torch\nimport surely_not_installed.part\n", "load.missing_package", 2),
+        ("import torch\n1 / 0\n", "load.import_failed", 2),
+        ("import torch\nclass Net(torch.nn.Module): pass\n", "load.no_model", None),
+        ("import torch\nclass Model(torch.nn.Module): pass\n", "load.no_get_inputs", None),
+        (MODEL.replace("self.l =", "self.missing.l ="), "load.constructor_failed", 6),
+        (MODEL.replace("return [4]", "return [[4]]"), "load.constructor_failed", 6),
+    ],
+)
 def test_bad_files(write_model, text, code, line):
     error = failure(write_model(text))
     assert (error.kind, error.code, error.line) == ("input", code, line)
@@ -96,7 +99,9 @@ def test_class_with_its_own_example_inputs(write_model):
 
 def test_modules_beside_the_file_can_be_imported(write_model):
     write_model("VALUE = 4\n", "helper_beside.py")
-    subject = load_file(write_model("import helper_beside\n" + MODEL.replace("return [4]", "return [helper_beside.VALUE]")))
+    subject = load_file(
+        write_model("import helper_beside\n" + MODEL.replace("return [4]", "return [helper_beside.VALUE]"))
+    )
     assert subject.module.l.in_features == 4
 
 

@@ -15,10 +15,20 @@ PROGRAM = str(ROOT / "tests" / "python" / "fake_program.py")
 def test_the_callers_module_is_the_oracle(tmp_path, capfd):
     module = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU())
     x = torch.rand(2, 4)
-    result = solstice.optimize(module, (x,), out=tmp_path, program=PROGRAM, budget="5s", numerics="high", json=True)
+    result = solstice.optimize(
+        module, (x,), out=tmp_path, program=PROGRAM, budget="5s", numerics="high", json=True
+    )
     assert result is module  # the stand-in found nothing faster
     record = json.loads((tmp_path / "heard.json").read_text())
-    assert record["arguments"][:7] == ["optimize", "--out", str(tmp_path), "--budget", "5s", "--numerics", "high"]
+    assert record["arguments"][:7] == [
+        "optimize",
+        "--out",
+        str(tmp_path),
+        "--budget",
+        "5s",
+        "--numerics",
+        "high",
+    ]
     hello, load, trace, inputs, expected = record["heard"]
     assert load["class_name"] == "Sequential" and load["file"] is None
     assert [n["op"] for n in trace["graph"]["nodes"]] == ["aten.linear.default", "aten.relu.default"]

@@ -60,8 +60,10 @@ def test_families_follow_from_the_seed_and_keep_the_layout(family, dtype):
     cpu = torch.device("cpu")
     first, again, other = (families.fill(tensor, family, families.generator_on(cpu, s)) for s in (1, 1, 2))
     assert torch.equal(first.nan_to_num(7.0), again.nan_to_num(7.0))
-    assert not torch.equal(first.signbit() if family == "zeros" else first.nan_to_num(7.0),
-                           other.signbit() if family == "zeros" else other.nan_to_num(7.0))
+    assert not torch.equal(
+        first.signbit() if family == "zeros" else first.nan_to_num(7.0),
+        other.signbit() if family == "zeros" else other.nan_to_num(7.0),
+    )
     assert (first.dtype, first.shape, first.stride()) == (dtype, tensor.shape, tensor.stride())
     assert first.isfinite().all() or family == "nan_inf"
 
@@ -72,7 +74,11 @@ def test_what_the_families_hold():
 
     assert values("positive").min() >= 0
     assert values("one_outlier").abs().max() == 2.0**20
-    assert values("zeros").abs().max() == 0 and values("zeros").signbit().any() and not values("zeros").signbit().all()
+    assert (
+        values("zeros").abs().max() == 0
+        and values("zeros").signbit().any()
+        and not values("zeros").signbit().all()
+    )
     tiny = values("subnormals")
     assert 0 < tiny.abs().max() < torch.finfo(torch.float32).smallest_normal
     assert values("extreme_logits").max() > 200
@@ -92,7 +98,12 @@ def test_integers_and_masks_keep_their_values(session_of):
     for family in families.NAMES:
         if family != families.BALANCED:
             _, target, mask = prepared(session, family=family).args
-            assert target.dtype is torch.int64 and 0 <= target.min() and target.max() < 6 and mask.dtype is torch.bool
+            assert (
+                target.dtype is torch.int64
+                and 0 <= target.min()
+                and target.max() < 6
+                and mask.dtype is torch.bool
+            )
 
 
 def test_balanced_outliers_leave_a_product_unchanged(session_of):
@@ -117,7 +128,9 @@ def test_balanced_outliers_scale_a_linear_layers_weight(session_of):
 
 
 def test_balanced_outliers_do_not_apply_to_elementwise_modules(session_of):
-    session = session_of(LINEAR.replace("torch.relu(self.l(x))", "torch.relu(x)").replace("Linear(64, 8)", "Linear(3, 8)"))
+    session = session_of(
+        LINEAR.replace("torch.relu(self.l(x))", "torch.relu(x)").replace("Linear(64, 8)", "Linear(3, 8)")
+    )
     assert not requests(session)["prepare_inputs"](set="a", family="balanced_outliers")["applies"]
     assert "a" not in session.sets
 
@@ -138,14 +151,22 @@ def test_perturbed_norm_weights(session_of):
 def test_buffers_are_results_and_are_put_back(session_of):
     session = session_of(LINEAR.replace("torch.nn.Linear(64, 8)", "torch.nn.BatchNorm1d(64)"))
     chosen = prepared(session)
-    assert set(chosen.expected) == {"output.0", "buffer.l.running_mean", "buffer.l.running_var", "buffer.l.num_batches_tracked"}
+    assert set(chosen.expected) == {
+        "output.0",
+        "buffer.l.running_mean",
+        "buffer.l.running_var",
+        "buffer.l.num_batches_tracked",
+    }
     assert session.module().l.num_batches_tracked == 0 and (session.module().l.running_mean == 0).all()
     assert chosen.expected["buffer.l.num_batches_tracked"] == 1
 
 
 def test_reassigned_buffer(session_of):
-    session = session_of(LINEAR.replace("torch.nn.Linear(64, 8)", "torch.nn.Identity(); self.register_buffer('b', torch.zeros(64))")
-                         .replace("return torch.relu(self.l(x))", "self.b = self.b * .9 + x.mean(0) * .1; return x - self.b"))
+    session = session_of(
+        LINEAR.replace(
+            "torch.nn.Linear(64, 8)", "torch.nn.Identity(); self.register_buffer('b', torch.zeros(64))"
+        ).replace("return torch.relu(self.l(x))", "self.b = self.b * .9 + x.mean(0) * .1; return x - self.b")
+    )
     chosen = prepared(session)
     assert "buffer.b" in chosen.expected and (session.module().b == 0).all()
 
@@ -165,15 +186,21 @@ def test_balanced_inputs_that_forward_writes_are_balanced_anew(session_of):
 
 
 def test_results_that_alias_an_input_are_copies(session_of):
-    session = session_of(LINEAR.replace("return torch.relu(self.l(x))", "return x, x.view(-1), self.l.weight"))
+    session = session_of(
+        LINEAR.replace("return torch.relu(self.l(x))", "return x, x.view(-1), self.l.weight")
+    )
     chosen = prepared(session)
     assert chosen.eager["output.1"].data_ptr() != chosen.args[0].data_ptr()
     assert chosen.eager["output.2"].data_ptr() != session.module().l.weight.data_ptr()
 
 
 def test_casts_to_float32_do_not_round_the_oracle(session_of):
-    session = session_of(LINEAR.replace("return torch.relu(self.l(x))",
-                                        "return x.float() / 3 + torch.ones(64, dtype=torch.float32) / 7 + x.to(torch.float32)"))
+    session = session_of(
+        LINEAR.replace(
+            "return torch.relu(self.l(x))",
+            "return x.float() / 3 + torch.ones(64, dtype=torch.float32) / 7 + x.to(torch.float32)",
+        )
+    )
     chosen = prepared(session)
     x = chosen.args[0].double()
     torch.testing.assert_close(chosen.expected["output.0"], x / 3 + 1 / 7 + x, rtol=1e-15, atol=0)
@@ -228,12 +255,12 @@ def read_file(path):
     data = bytearray(open(path, "rb").read())
     assert data[:8] == exporting.MAGIC
     length = struct.unpack("<Q", data[8:16])[0]
-    header = json.loads(data[16:16 + length])
+    header = json.loads(data[16 : 16 + length])
     values = {}
     for entry in header["tensors"]:
         region = header["regions"][entry["region"]]
         assert region["offset"] % exporting.ALIGNMENT == 0
-        raw = torch.frombuffer(data, dtype=torch.uint8)[region["offset"]:region["offset"] + region["bytes"]]
+        raw = torch.frombuffer(data, dtype=torch.uint8)[region["offset"] : region["offset"] + region["bytes"]]
         from solstice.tensors import DTYPES
 
         typed = raw.clone().view(DTYPES[entry["dtype"]])
@@ -243,14 +270,20 @@ def read_file(path):
 
 
 def test_export_to_a_file(session_of, tmp_path):
-    session = session_of(LINEAR.replace("torch.rand(16, 64)", "torch.rand(64, 18).t()[1:17]")
-                         .replace("self.l = ", "self.tied = self.l = "))
+    session = session_of(
+        LINEAR.replace("torch.rand(16, 64)", "torch.rand(64, 18).t()[1:17]").replace(
+            "self.l = ", "self.tied = self.l = "
+        )
+    )
     chosen = prepared(session)
     path = str(tmp_path / "tensors")
     kinds = list(exporting.KINDS)
     reply = requests(session)["export_tensors"](set="a", kinds=kinds, where="file", path=path)
     values = read_file(path)
-    assert torch.equal(values["input", "0"], chosen.args[0]) and values["input", "0"].stride() == chosen.args[0].stride()
+    assert (
+        torch.equal(values["input", "0"], chosen.args[0])
+        and values["input", "0"].stride() == chosen.args[0].stride()
+    )
     assert torch.equal(values["parameter", "l.weight"], session.module().l.weight)
     assert torch.equal(values["expected", "output.0"], chosen.expected["output.0"])
     regions = {t["name"]: t["region"] for t in reply["tensors"] if t["kind"] == "parameter"}
@@ -277,13 +310,16 @@ def test_export_errors(session_of, tmp_path):
 DROPIN = LINEAR.replace("class Model", "class ModelNew")
 
 
-@pytest.mark.parametrize("change, passed", [
-    (("", ""), True),
-    (("return torch.relu(self.l(x))", "return torch.relu(self.l(x)) + 2e-4"), False),
-    (("return torch.relu(self.l(x))", "return torch.relu(self.l(x)) * float('nan')"), False),
-    (("return torch.relu(self.l(x))", "return torch.relu(self.l(x))[:3]"), False),
-    (("return torch.relu(self.l(x))", "x.zero_(); return torch.relu(self.l(x))"), False),
-])
+@pytest.mark.parametrize(
+    "change, passed",
+    [
+        (("", ""), True),
+        (("return torch.relu(self.l(x))", "return torch.relu(self.l(x)) + 2e-4"), False),
+        (("return torch.relu(self.l(x))", "return torch.relu(self.l(x)) * float('nan')"), False),
+        (("return torch.relu(self.l(x))", "return torch.relu(self.l(x))[:3]"), False),
+        (("return torch.relu(self.l(x))", "x.zero_(); return torch.relu(self.l(x))"), False),
+    ],
+)
 def test_kernelbenchs_check(session_of, write_model, change, passed):
     session = session_of()
     verdict = requests(session)["check_dropin"](path=write_model(DROPIN.replace(*change), "model_new.py"))
@@ -301,7 +337,10 @@ def test_kernelbenchs_check_leaves_no_mark_on_the_original(session_of, write_mod
 
 def test_kernelbenchs_check_wants_the_same_parameters(session_of, write_model):
     verdict = requests(session_of())["check_dropin"](
-        path=write_model(DROPIN.replace("self.l =", "self.extra = torch.nn.Linear(2, 2); self.l ="), "model_new.py"))
+        path=write_model(
+            DROPIN.replace("self.l =", "self.extra = torch.nn.Linear(2, 2); self.l ="), "model_new.py"
+        )
+    )
     assert not verdict["passed"] and verdict["state_dict"] != "loads"
 
 

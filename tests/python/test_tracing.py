@@ -55,11 +55,15 @@ def test_linear_gelu_in_full(write_model):
     assert graph["producer"]["mode"] == "nonstrict" and graph["producer"]["level"] == "functional"
     assert [s["fqn"] for s in graph["state"]] == ["up.weight", "up.bias"]
     assert [(i["id"], i["kind"]) for i in graph["inputs"]] == [
-        ("p_up_weight", "parameter"), ("p_up_bias", "parameter"), ("x", "user_input")]
+        ("p_up_weight", "parameter"),
+        ("p_up_bias", "parameter"),
+        ("x", "user_input"),
+    ]
     linear, gelu = graph["nodes"]
     assert linear["args"] == {"input": {"t": "x"}, "weight": {"t": "p_up_weight"}, "bias": {"t": "p_up_bias"}}
     assert linear["outs"] == [
-        {"id": "linear", "dtype": "f32", "shape": [3, 8], "stride": [8, 1], "device": "cpu", "used": True}]
+        {"id": "linear", "dtype": "f32", "shape": [3, 8], "stride": [8, 1], "device": "cpu", "used": True}
+    ]
     assert (linear["module"], linear["src"]["line"], linear["src"]["text"]) == ("up", 8, "x = self.up(x)")
     assert gelu["args"] == {"self": {"t": "linear"}, "approximate": "none"}
     assert graph["outputs"] == [{"kind": "user_output", "value": "gelu"}]
@@ -88,9 +92,12 @@ def test_instance_norm_keeps_its_running_statistics(write_model):
 
 
 def test_hidden_mutation_is_refused(graph_of):
-    error = refusal(graph_of, "return torch.instance_norm(x, None, None, self.m, self.v, True, 0.1, 1e-5, False)",
-                    "[torch.rand(2, 3, 4)]",
-                    "self.register_buffer('m', torch.zeros(3))\nself.register_buffer('v', torch.ones(3))")
+    error = refusal(
+        graph_of,
+        "return torch.instance_norm(x, None, None, self.m, self.v, True, 0.1, 1e-5, False)",
+        "[torch.rand(2, 3, 4)]",
+        "self.register_buffer('m', torch.zeros(3))\nself.register_buffer('v', torch.ones(3))",
+    )
     assert error.code == "trace.hidden_mutation"
 
 
@@ -101,18 +108,28 @@ def test_python_state_is_refused(graph_of):
 
 
 def test_python_state_in_a_container_is_refused(graph_of):
-    error = refusal(graph_of, "self.seen.append(x.shape[0])\nreturn x + len(self.seen)", init="self.seen = []")
+    error = refusal(
+        graph_of, "self.seen.append(x.shape[0])\nreturn x + len(self.seen)", init="self.seen = []"
+    )
     assert error.code == "trace.python_state"
 
 
 def test_tensor_kept_between_calls_is_refused(graph_of):
-    error = refusal(graph_of, "self.h = x if self.h is None else self.h + x\nreturn self.h * 2", init="self.h = None")
+    error = refusal(
+        graph_of, "self.h = x if self.h is None else self.h + x\nreturn self.h * 2", init="self.h = None"
+    )
     assert error.code in ("trace.python_state", "trace.not_exportable")
 
 
-@pytest.mark.parametrize("forward", [
-    "return x + torch.zeros(8, device='cuda')", "return x + torch.zeros(8).cuda()", "return x + torch.zeros(8).to('cuda:0')",
-    "return x.to(device=torch.device('cuda'))"])
+@pytest.mark.parametrize(
+    "forward",
+    [
+        "return x + torch.zeros(8, device='cuda')",
+        "return x + torch.zeros(8).cuda()",
+        "return x + torch.zeros(8).to('cuda:0')",
+        "return x.to(device=torch.device('cuda'))",
+    ],
+)
 def test_hard_coded_cuda(graph_of, forward):
     assert all(o["device"] == "cpu" for n in graph_of(forward)["nodes"] for o in n["outs"])
 
@@ -123,9 +140,11 @@ def test_hard_coded_cuda_in_the_constructor(graph_of):
 
 
 def test_tied_weights(graph_of):
-    graph = graph_of("return self.b(self.a(x))",
-                     init="self.a = nn.Linear(8, 8, bias=False)\nself.b = nn.Linear(8, 8, bias=False)\n"
-                          "self.b.weight = self.a.weight")
+    graph = graph_of(
+        "return self.b(self.a(x))",
+        init="self.a = nn.Linear(8, 8, bias=False)\nself.b = nn.Linear(8, 8, bias=False)\n"
+        "self.b.weight = self.a.weight",
+    )
     weights = [i for i in graph["inputs"] if i["kind"] == "parameter"]
     assert [w["tied"] for w in weights] == [["b.weight"], ["a.weight"]]
     assert weights[0]["storage"] == weights[1]["storage"]
@@ -133,8 +152,11 @@ def test_tied_weights(graph_of):
 
 def test_long_lstm_is_one_node(graph_of):
     start = time.perf_counter()
-    graph = graph_of("return self.r(x)[0]", "[torch.rand(4, 512, 8)]",
-                     "self.r = nn.LSTM(8, 16, 6, batch_first=True, bidirectional=True)")
+    graph = graph_of(
+        "return self.r(x)[0]",
+        "[torch.rand(4, 512, 8)]",
+        "self.r = nn.LSTM(8, 16, 6, batch_first=True, bidirectional=True)",
+    )
     assert ops(graph).count("lstm.input") == 1
     assert time.perf_counter() - start < 30
     node = next(n for n in graph["nodes"] if n["op"] == "aten.lstm.input")
@@ -183,9 +205,17 @@ def test_random_nodes(graph_of):
 
 
 def test_trees_and_constants(graph_of):
-    graph = graph_of("return {'a': xs[0] + k, 'b': (xs[1] * 2, None, 3)}", "[[torch.rand(3), torch.rand(2)], 3, None]",
-                     args="self, xs, k=2, m=None")
-    assert [(i["id"], i.get("value")) for i in graph["inputs"]] == [("xs_0", None), ("xs_1", None), ("k", 3), ("m", None)]
+    graph = graph_of(
+        "return {'a': xs[0] + k, 'b': (xs[1] * 2, None, 3)}",
+        "[[torch.rand(3), torch.rand(2)], 3, None]",
+        args="self, xs, k=2, m=None",
+    )
+    assert [(i["id"], i.get("value")) for i in graph["inputs"]] == [
+        ("xs_0", None),
+        ("xs_1", None),
+        ("k", 3),
+        ("m", None),
+    ]
     assert [o.get("const") for o in graph["outputs"] if "const" in o] == [None, 3]
 
 
@@ -195,8 +225,9 @@ def test_keyword_inputs(graph_of):
 
 
 def test_strides_of_parameters_and_inputs(graph_of):
-    graph = graph_of("return x @ self.w", "[torch.rand(3, 1).expand(3, 6)]",
-                     "self.w = nn.Parameter(torch.rand(8, 6).t())")
+    graph = graph_of(
+        "return x @ self.w", "[torch.rand(3, 1).expand(3, 6)]", "self.w = nn.Parameter(torch.rand(8, 6).t())"
+    )
     strides = {i["id"]: i["stride"] for i in graph["inputs"]}
     assert strides == {"p_w": [1, 6], "x": [1, 0]}
 
@@ -204,8 +235,12 @@ def test_strides_of_parameters_and_inputs(graph_of):
 def test_constants_inline_and_as_files(graph_of, tmp_path):
     graph = graph_of("return x * self.c", init="self.c = torch.arange(8.)")
     data = next(i for i in graph["inputs"] if i["kind"] == "constant_tensor")["data"]
-    assert torch.frombuffer(bytearray(base64.b64decode(data["base64"])), dtype=torch.float32).tolist() == list(range(8))
-    large = graph_of("return x * self.c", "[torch.rand(3, 4096)]", "self.c = torch.arange(4096.)", blob_dir=str(tmp_path))
+    assert torch.frombuffer(
+        bytearray(base64.b64decode(data["base64"])), dtype=torch.float32
+    ).tolist() == list(range(8))
+    large = graph_of(
+        "return x * self.c", "[torch.rand(3, 4096)]", "self.c = torch.arange(4096.)", blob_dir=str(tmp_path)
+    )
     data = next(i for i in large["inputs"] if i["kind"] == "constant_tensor")["data"]
     assert data["bytes"] == 16384
     assert (tmp_path / data["blob"]).stat().st_size == 16384
@@ -224,7 +259,9 @@ def test_unused_parameters_are_listed(graph_of):
 
 
 def test_strict_mode_is_the_second_try(graph_of):
-    graph = graph_of("return torch.from_numpy(np.tanh(x.detach().numpy()))", init="global np\nimport numpy as np")
+    graph = graph_of(
+        "return torch.from_numpy(np.tanh(x.detach().numpy()))", init="global np\nimport numpy as np"
+    )
     assert graph["producer"]["mode"] == "strict"
     assert graph["producer"]["notes"][0].startswith("nonstrict: ")
 
@@ -248,12 +285,15 @@ def test_infinities_and_integers_stay_what_they_are(graph_of):
     assert clamp["min_val"] == -2 and isinstance(clamp["min_val"], int)
 
 
-@pytest.mark.parametrize("name, expected", [
-    ("linear_gelu", ["linear.default", "gelu.default"]),
-    ("softmax", ["softmax.int"]),
-    ("mlp", ["linear.default", "relu.default", "linear.default"]),
-    ("gelu", ["gelu.default"]),
-])
+@pytest.mark.parametrize(
+    "name, expected",
+    [
+        ("linear_gelu", ["linear.default", "gelu.default"]),
+        ("softmax", ["softmax.int"]),
+        ("mlp", ["linear.default", "relu.default", "linear.default"]),
+        ("gelu", ["gelu.default"]),
+    ],
+)
 def test_examples(name, expected):
     from conftest import ROOT
 

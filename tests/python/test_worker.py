@@ -25,8 +25,13 @@ def get_init_inputs(): return []
 class Worker:
     def __init__(self):
         environment = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
-        self.process = subprocess.Popen([sys.executable, "-m", "solstice.worker", "--device", "cpu"], env=environment,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "solstice.worker", "--device", "cpu"],
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
         self.last = 0
 
     def send(self, line):
@@ -45,7 +50,11 @@ class Worker:
 
     def ask(self, name, **params):
         self.last += 1
-        self.send(json.dumps({"schema": protocol.SCHEMA, "id": self.last, "request": name, "params": params}).encode())
+        self.send(
+            json.dumps(
+                {"schema": protocol.SCHEMA, "id": self.last, "request": name, "params": params}
+            ).encode()
+        )
         message, _ = self.receive()
         assert message["id"] == self.last
         return message[message["event"]]
@@ -59,17 +68,20 @@ def worker():
     worker.process.wait()
 
 
-@pytest.mark.parametrize("line, code", [
-    (b"not json", "protocol.bad_json"),
-    (b"[1]", "protocol.bad_request"),
-    (b'{"schema":"solstice.oracle/1","request":"hello"}', "protocol.bad_request"),
-    (b'{"schema":"solstice.oracle/9","id":1,"request":"hello"}', "protocol.bad_schema"),
-    (b'{"schema":"solstice.oracle/1","id":1,"request":3}', "protocol.bad_request"),
-    (b"\xff\xfe", "protocol.bad_json"),
-    (b"", "protocol.bad_json"),
-    (b"[" * 100000, "protocol.bad_json"),
-    (b"x" * (protocol.MAX_LINE_BYTES + 10), "protocol.bad_json"),
-])
+@pytest.mark.parametrize(
+    "line, code",
+    [
+        (b"not json", "protocol.bad_json"),
+        (b"[1]", "protocol.bad_request"),
+        (b'{"schema":"solstice.oracle/1","request":"hello"}', "protocol.bad_request"),
+        (b'{"schema":"solstice.oracle/9","id":1,"request":"hello"}', "protocol.bad_schema"),
+        (b'{"schema":"solstice.oracle/1","id":1,"request":3}', "protocol.bad_request"),
+        (b"\xff\xfe", "protocol.bad_json"),
+        (b"", "protocol.bad_json"),
+        (b"[" * 100000, "protocol.bad_json"),
+        (b"x" * (protocol.MAX_LINE_BYTES + 10), "protocol.bad_json"),
+    ],
+)
 def test_bad_lines_are_answered_and_survived(worker, line, code):
     worker.send(line)
     message, _ = worker.receive()

@@ -19,7 +19,9 @@ __all__ = ["DropinError", "Recording", "attach", "load_original", "read", "repla
 _ATTRIBUTE = "_solstice_runtime"
 
 
-def replacement(original: type, recording: Recording, make_runtime: Callable[[Recording], Any] = Runtime) -> type:
+def replacement(
+    original: type, recording: Recording, make_runtime: Callable[[Recording], Any] = Runtime
+) -> type:
     """A subclass of `original` with the recorded kernels as its forward."""
     original_forward = original.forward
 

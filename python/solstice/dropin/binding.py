@@ -14,7 +14,9 @@ from .recording import Recording, TensorSpec
 @dataclass
 class Binding:
     device: Any
-    owners: list[tuple[dict, str, torch.Tensor, int]]  # where the module keeps it, under which name, it, its address
+    owners: list[
+        tuple[dict, str, torch.Tensor, int]
+    ]  # where the module keeps it, under which name, it, its address
     pointers: list[tuple[TensorSpec, int]]
     written: list[torch.Tensor]
     frozen: Optional[list[torch.Tensor]]  # whose values were baked in at prepare
@@ -64,7 +66,10 @@ def bind(module: torch.nn.Module, recording: Recording, device: Any) -> Union[Bi
         if spec.written:
             written.append(tensor)
     return Binding(
-        device, owners, pointers, written,
+        device,
+        owners,
+        pointers,
+        written,
         frozen=tensors if recording.frozen else None,
         hooks=guards.HookWatch(module),
         modes=guards.ModeWatch(module, recording),

@@ -20,7 +20,11 @@ _tensor_types = (torch.Tensor, torch.nn.Parameter)
 
 def read_flags() -> tuple:
     """The switches that decide what the original forward would compute."""
-    return (torch._C._get_cublas_allow_tf32(), torch._C._get_cudnn_allow_tf32(), torch._C._get_deterministic_algorithms())
+    return (
+        torch._C._get_cublas_allow_tf32(),
+        torch._C._get_cudnn_allow_tf32(),
+        torch._C._get_deterministic_algorithms(),
+    )
 
 
 def environment_refusal(flags: tuple) -> Optional[str]:
@@ -50,17 +54,30 @@ def quick_check(flags: tuple, tensors: list[tuple[int, TensorSpec]], binding: An
     training, training_wanted = binding.modes.modules, binding.modes.flags
 
     def check(leaves: Any) -> bool:
-        if (autocast() or matmul_tf32() is not wanted_matmul or cudnn_tf32() is not wanted_cudnn
-                or deterministic() is not wanted_deterministic or modes() or transform() is not None):
+        if (
+            autocast()
+            or matmul_tf32() is not wanted_matmul
+            or cudnn_tf32() is not wanted_cudnn
+            or deterministic() is not wanted_deterministic
+            or modes()
+            or transform() is not None
+        ):
             return False
         for store, name, tensor, pointer in owners:
             if store.get(name) is not tensor or tensor.data_ptr() != pointer:
                 return False
         for position, dtype, shape, contiguous, stride, alignment in specs:
             value = leaves[position]
-            if (type(value) not in _tensor_types or value.layout is not _strided or value.dtype is not dtype
-                    or value.shape != shape or not (value.is_contiguous() if contiguous else value.stride() == stride)
-                    or value.get_device() != device or value.data_ptr() % alignment or value.is_neg()):
+            if (
+                type(value) not in _tensor_types
+                or value.layout is not _strided
+                or value.dtype is not dtype
+                or value.shape != shape
+                or not (value.is_contiguous() if contiguous else value.stride() == stride)
+                or value.get_device() != device
+                or value.data_ptr() % alignment
+                or value.is_neg()
+            ):
                 return False
         if grad() and (binding.requires_grad() or any_requires_grad(leaves)):
             return False
@@ -76,7 +93,11 @@ def misfit(value: Any, spec: TensorSpec, device: int, position: int) -> Optional
     if value.layout is not _strided:
         return f"argument {position} has the layout {value.layout}"
     contiguous = spec.contiguous and value.is_contiguous()
-    if value.dtype is not spec.dtype or value.shape != spec.shape or not (contiguous or value.stride() == spec.stride):
+    if (
+        value.dtype is not spec.dtype
+        or value.shape != spec.shape
+        or not (contiguous or value.stride() == spec.stride)
+    ):
         return f"argument {position} is {describe(value)}; recorded was {spec.text()}"
     if value.get_device() != device:
         return f"argument {position} is on {value.device}"

@@ -21,10 +21,19 @@ from torch.utils import _pytree as pytree
 SCHEMA = "solstice.dropin/1"
 
 DTYPES = {
-    "f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16,
-    "e4m3": torch.float8_e4m3fn, "e5m2": torch.float8_e5m2,
-    "i64": torch.int64, "i32": torch.int32, "i16": torch.int16, "i8": torch.int8, "u8": torch.uint8,
-    "bool": torch.bool, "b1": torch.bool,
+    "f64": torch.float64,
+    "f32": torch.float32,
+    "f16": torch.float16,
+    "bf16": torch.bfloat16,
+    "e4m3": torch.float8_e4m3fn,
+    "e5m2": torch.float8_e5m2,
+    "i64": torch.int64,
+    "i32": torch.int32,
+    "i16": torch.int16,
+    "i8": torch.int8,
+    "u8": torch.uint8,
+    "bool": torch.bool,
+    "b1": torch.bool,
 }
 
 
@@ -41,7 +50,7 @@ class TensorSpec:
     shape: tuple
     stride: tuple
     alignment: int
-    path: str = ""        # of a parameter or module buffer
+    path: str = ""  # of a parameter or module buffer
     written: bool = False
     contiguous: bool = field(init=False)
 
@@ -59,21 +68,25 @@ class Recording:
     plan_path: str
     library: str
     target: str
-    arguments: list[Any]          # leaves of (args, kwargs): TensorSpec, or the constant itself
-    state: list[TensorSpec]       # parameters and module buffers
+    arguments: list[Any]  # leaves of (args, kwargs): TensorSpec, or the constant itself
+    state: list[TensorSpec]  # parameters and module buffers
     outputs: list[TensorSpec]
-    results: list[tuple[str, Any]]  # leaves of the result: ("output", i), ("argument", i) or ("value", constant)
+    results: list[
+        tuple[str, Any]
+    ]  # leaves of the result: ("output", i), ("argument", i) or ("value", constant)
     slots: int
-    in_tree: Optional[Any]        # None: positional tensors only
-    out_tree: Optional[Any]       # None: one leaf
+    in_tree: Optional[Any]  # None: positional tensors only
+    out_tree: Optional[Any]  # None: one leaf
     flags: dict[str, Any]
-    training: dict[str, bool]     # by module path
+    training: dict[str, bool]  # by module path
     frozen: bool
 
 
 def read(folder: str, record: dict[str, Any]) -> Recording:
     if record.get("schema") != SCHEMA:
-        raise DropinError(f"the recording's schema is `{record.get('schema')}`; this runtime reads `{SCHEMA}`")
+        raise DropinError(
+            f"the recording's schema is `{record.get('schema')}`; this runtime reads `{SCHEMA}`"
+        )
     plan_path = os.path.join(folder, record["plan"])
     with open(plan_path) as file:
         plan = json.load(file)
@@ -100,8 +113,15 @@ def read(folder: str, record: dict[str, Any]) -> Recording:
 
 
 def _spec(slot: int, buffer: dict[str, Any]) -> TensorSpec:
-    return TensorSpec(slot, DTYPES[buffer["dtype"]], tuple(buffer["shape"]), tuple(buffer["strides"]),
-                      buffer.get("alignment", 256), buffer.get("path", ""), buffer.get("written", False))
+    return TensorSpec(
+        slot,
+        DTYPES[buffer["dtype"]],
+        tuple(buffer["shape"]),
+        tuple(buffer["strides"]),
+        buffer.get("alignment", 256),
+        buffer.get("path", ""),
+        buffer.get("written", False),
+    )
 
 
 @dataclass(frozen=True)
@@ -120,7 +140,9 @@ def _argument(entry: dict[str, Any], specs: dict[str, TensorSpec]) -> Any:
     if entry.get("buffer") is not None:
         # The caller's layout, not the plan's: a kernel may take a view of what the caller passes.
         spec = specs[entry["buffer"]]
-        return TensorSpec(spec.slot, DTYPES[entry["dtype"]], tuple(entry["shape"]), tuple(entry["stride"]), spec.alignment)
+        return TensorSpec(
+            spec.slot, DTYPES[entry["dtype"]], tuple(entry["shape"]), tuple(entry["stride"]), spec.alignment
+        )
     return TensorSpec(-1, DTYPES[entry["dtype"]], tuple(entry["shape"]), tuple(entry["stride"]), 1)
 
 
@@ -159,8 +181,10 @@ def load_original(folder: str, record: dict[str, Any]) -> ModuleType:
     with open(path, "rb") as file:
         digest = hashlib.sha256(file.read()).hexdigest()
     if digest != source["sha256"]:
-        raise DropinError(f"{path} is not the file that the kernels were made for (sha256 {digest[:12]}, "
-                          f"recorded {source['sha256'][:12]}): run `solstice optimize` on it again")
+        raise DropinError(
+            f"{path} is not the file that the kernels were made for (sha256 {digest[:12]}, "
+            f"recorded {source['sha256'][:12]}): run `solstice optimize` on it again"
+        )
     name = f"solstice_original_{digest[:12]}"
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(name, path)

@@ -22,9 +22,18 @@ class Library:
         except (OSError, AttributeError) as error:
             raise DropinError(f"cannot load {path}: {error}") from None
         if found != ABI:
-            raise DropinError(f"{path} has ABI {found}, this runtime speaks {ABI}: take both from one version of Solstice")
-        self.load, self.free, self.prepare = slow.solstice_rt_load, slow.solstice_rt_free, slow.solstice_rt_prepare
-        self.tensor_count, self.workspace_bytes = slow.solstice_rt_tensor_count, slow.solstice_rt_workspace_bytes
+            raise DropinError(
+                f"{path} has ABI {found}, this runtime speaks {ABI}: take both from one version of Solstice"
+            )
+        self.load, self.free, self.prepare = (
+            slow.solstice_rt_load,
+            slow.solstice_rt_free,
+            slow.solstice_rt_prepare,
+        )
+        self.tensor_count, self.workspace_bytes = (
+            slow.solstice_rt_tensor_count,
+            slow.solstice_rt_workspace_bytes,
+        )
         self.tensor_count.restype = self.workspace_bytes.restype = ctypes.c_size_t
         self.free.restype = None
         # Keeps the GIL: giving it back and fetching it again costs more than a launch.
@@ -59,8 +68,14 @@ class Plan:
 
     def bind(self, workspace: int, stream: int) -> None:
         """Fixes the arguments of prepare and launch: nothing is converted when they run."""
-        self._arguments = (self._handle, self.pointers, ctypes.c_void_p(workspace), ctypes.c_void_p(stream),
-                           self._error, self._limit)
+        self._arguments = (
+            self._handle,
+            self.pointers,
+            ctypes.c_void_p(workspace),
+            ctypes.c_void_p(stream),
+            self._error,
+            self._limit,
+        )
 
     def prepare(self) -> None:
         if self._library.prepare(*self._arguments):

@@ -157,7 +157,9 @@ class Runtime:
         tree = self._recording.out_tree
         return flat[0] if tree is None else pytree.tree_unflatten(flat, tree)
 
-    def _fall_back(self, reason: str, module: torch.nn.Module, original: Callable, args: tuple, kwargs: dict) -> Any:
+    def _fall_back(
+        self, reason: str, module: torch.nn.Module, original: Callable, args: tuple, kwargs: dict
+    ) -> Any:
         if reason not in self._reasons:
             self._reasons[reason] = 0
             warnings.warn(f"{type(module).__name__} uses its original forward: {reason}", stacklevel=4)

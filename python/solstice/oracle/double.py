@@ -10,8 +10,12 @@ from torch.overrides import TorchFunctionMode
 
 from ..tensors import map_tensors
 
-_WIDE = {torch.float32: torch.float64, torch.float16: torch.float64, torch.bfloat16: torch.float64,
-         torch.complex64: torch.complex128}
+_WIDE = {
+    torch.float32: torch.float64,
+    torch.float16: torch.float64,
+    torch.bfloat16: torch.float64,
+    torch.complex64: torch.complex128,
+}
 _CASTS = (torch.Tensor.float, torch.Tensor.half, torch.Tensor.bfloat16)
 
 

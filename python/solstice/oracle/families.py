@@ -59,7 +59,12 @@ def _mixed_scales(t: Tensor, g: torch.Generator) -> Tensor:
 
 
 def _signs(t: Tensor, g: torch.Generator) -> Tensor:
-    return torch.randint(0, 2, t.shape, generator=g, device=t.device, dtype=torch.int8).mul_(2).sub_(1).to(t.dtype)
+    return (
+        torch.randint(0, 2, t.shape, generator=g, device=t.device, dtype=torch.int8)
+        .mul_(2)
+        .sub_(1)
+        .to(t.dtype)
+    )
 
 
 def _zeros(t: Tensor, g: torch.Generator) -> Tensor:
@@ -154,7 +159,9 @@ def perturb_weights(module: torch.nn.Module, seed: int) -> None:
         for index, parameter in enumerate(module.parameters()):
             if parameter.is_floating_point():
                 generator = generator_on(parameter.device, seed + index)
-                spread = parameter.detach().float().square().mean().sqrt().item() if parameter.numel() else 0.0
+                spread = (
+                    parameter.detach().float().square().mean().sqrt().item() if parameter.numel() else 0.0
+                )
                 parameter.mul_(1 + 0.5 * _uniform(parameter, generator))
                 parameter.add_(_normal(parameter, generator), alpha=0.1 * (spread or 1.0))
         for child in module.modules():

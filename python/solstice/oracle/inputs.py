@@ -48,7 +48,9 @@ def restore(session: Session, inputs: InputSet) -> None:
     inputs.args, inputs.kwargs = make_arguments(session, inputs.seed, inputs.family)
     if inputs.family == families.BALANCED:
         with torch.no_grad():  # the weights are balanced already; only copies of them are scaled again
-            families.balance(inputs.tensors(), [p.clone() for p in session.module(inputs.variant).parameters()])
+            families.balance(
+                inputs.tensors(), [p.clone() for p in session.module(inputs.variant).parameters()]
+            )
 
 
 def _refuse_too_large(session: Session) -> None:
@@ -61,8 +63,10 @@ def _refuse_too_large(session: Session) -> None:
         free, share, place = torch.cuda.mem_get_info(session.device)[0], DEVICE_SHARE, "the GPU"
     if need > share * free:
         raise environment_error(
-            "inputs.too_large", f"the example inputs take {need / 2**30:.1f} GiB; {place} has {free / 2**30:.1f} GiB free",
-            hint="use smaller sizes, or a device with more memory")
+            "inputs.too_large",
+            f"the example inputs take {need / 2**30:.1f} GiB; {place} has {free / 2**30:.1f} GiB free",
+            hint="use smaller sizes, or a device with more memory",
+        )
 
 
 def describe(inputs: InputSet) -> list[dict[str, Any]]:

@@ -35,8 +35,10 @@ def load_dropin(session: Session, path: str, class_name: str = "ModelNew") -> to
 def _construct(session: Session, file: Path, class_name: str) -> torch.nn.Module:
     subject = session.need_subject()
     if subject.init is None:
-        raise input_error("dropin.no_constructor",
-                          "the module was given as an object; a drop-in file cannot be built from it")
+        raise input_error(
+            "dropin.no_constructor",
+            "the module was given as an object; a drop-in file cannot be built from it",
+        )
     name = f"solstice_dropin_{hashlib.sha256(str(file.resolve()).encode()).hexdigest()[:8]}"
     spec = importlib.util.spec_from_file_location(name, file)
     namespace = importlib.util.module_from_spec(spec)
@@ -47,8 +49,9 @@ def _construct(session: Session, file: Path, class_name: str) -> torch.nn.Module
         raise input_error("dropin.no_class", f"`{file}` defines no `{class_name}`", file=str(file))
     args, kwargs = subject.init()
     torch.manual_seed(SEED)
-    return call_user(f"constructing `{class_name}`", "dropin.constructor_failed",
-                     lambda: cls(*args, **kwargs)).to(session.device)
+    return call_user(
+        f"constructing `{class_name}`", "dropin.constructor_failed", lambda: cls(*args, **kwargs)
+    ).to(session.device)
 
 
 def check(session: Session, path: str) -> dict[str, Any]:
@@ -62,8 +65,12 @@ def check(session: Session, path: str) -> dict[str, Any]:
             session.progress("check", f"trial {len(trials) + 1} of {TRIALS}")
             trials.append(_trial(session, original, new, seed))
     passed = state_problem is None and all(t["passed"] for t in trials)
-    return {"passed": passed, "state_dict": state_problem or "loads", "trials": trials,
-            "fallbacks": fallbacks(new)}
+    return {
+        "passed": passed,
+        "state_dict": state_problem or "loads",
+        "trials": trials,
+        "fallbacks": fallbacks(new),
+    }
 
 
 def fallbacks(new: torch.nn.Module) -> list[str]:
@@ -104,7 +111,11 @@ def _compare(reference: list[torch.Tensor], produced: list[torch.Tensor]) -> dic
     worst = max((_excess(r, p) for r, p in zip(reference, produced)), default=0.0)
     passed = worst <= 1.0
     shown = worst if worst < float("inf") else None
-    return {"passed": passed, "reason": "" if passed else "elements differ by more than the limit", "max_excess": shown}
+    return {
+        "passed": passed,
+        "reason": "" if passed else "elements differ by more than the limit",
+        "max_excess": shown,
+    }
 
 
 def _excess(reference: torch.Tensor, produced: torch.Tensor) -> float:

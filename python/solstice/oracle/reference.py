@@ -65,8 +65,11 @@ def _run_double(double: torch.nn.Module, args: tuple, kwargs: dict, seed: int) -
         values = running.run(double, *widened((args, kwargs)), seed)
     for name, value in values.items():
         if value.dtype in (torch.float32, torch.float16, torch.bfloat16):
-            raise environment_error("oracle.not_double", f"`{name}` is computed in {value.dtype} whatever the inputs",
-                                    hint="the module narrows its values in a way the oracle cannot see")
+            raise environment_error(
+                "oracle.not_double",
+                f"`{name}` is computed in {value.dtype} whatever the inputs",
+                hint="the module narrows its values in a way the oracle cannot see",
+            )
     return values
 
 
@@ -77,8 +80,12 @@ def _refuse_if_host_is_too_small(session: Session, inputs: InputSet) -> None:
     module = session.module(inputs.variant)
     need = 4 * logical_bytes([*inputs.tensors(), *module_tensors(module), *inputs.eager.values()])
     if need > available_bytes():
-        raise environment_error("oracle.too_large", f"a float64 oracle needs about {need / 2**30:.1f} GiB of memory, "
-                                f"{available_bytes() / 2**30:.1f} GiB are free", hint="use a machine with more memory")
+        raise environment_error(
+            "oracle.too_large",
+            f"a float64 oracle needs about {need / 2**30:.1f} GiB of memory, "
+            f"{available_bytes() / 2**30:.1f} GiB are free",
+            hint="use a machine with more memory",
+        )
 
 
 def _in_parts(session: Session, double: torch.nn.Module, module: torch.nn.Module, inputs: InputSet) -> int:
@@ -100,8 +107,11 @@ def _in_parts(session: Session, double: torch.nn.Module, module: torch.nn.Module
 
 
 def _too_large(reason: str) -> OracleError:
-    return environment_error("oracle.too_large", f"the float64 oracle does not fit on the device: {reason}",
-                             hint="use smaller sizes, or a device with more memory")
+    return environment_error(
+        "oracle.too_large",
+        f"the float64 oracle does not fit on the device: {reason}",
+        hint="use smaller sizes, or a device with more memory",
+    )
 
 
 def _common_extent(inputs: InputSet) -> Optional[int]:
@@ -111,8 +121,12 @@ def _common_extent(inputs: InputSet) -> Optional[int]:
     return extents.pop() if len(extents) == 1 and only_outputs else None
 
 
-def _run_parts(double: torch.nn.Module, module: torch.nn.Module, inputs: InputSet, extent: int, parts: int) -> Values:
-    whole = {n: torch.empty(t.shape, dtype=_oracle_dtype(t), device=t.device) for n, t in inputs.eager.items()}
+def _run_parts(
+    double: torch.nn.Module, module: torch.nn.Module, inputs: InputSet, extent: int, parts: int
+) -> Values:
+    whole = {
+        n: torch.empty(t.shape, dtype=_oracle_dtype(t), device=t.device) for n, t in inputs.eager.items()
+    }
     step = -(-extent // parts)
     for start in range(0, extent, step):
         rows = slice(start, min(start + step, extent))
@@ -133,7 +147,9 @@ def _refuse_if_mixed(part: Values, whole: Values, rows: slice) -> None:
     for name, value in part.items():
         expected = whole[name][rows]
         if expected.shape != value.shape or relative_error(value, expected) > PART_TOLERANCE:
-            raise _too_large(f"and `{name}` of a part is not the part of `{name}`: the module mixes along the first axis")
+            raise _too_large(
+                f"and `{name}` of a part is not the part of `{name}`: the module mixes along the first axis"
+            )
 
 
 def relative_error(value: torch.Tensor, reference: torch.Tensor) -> float:

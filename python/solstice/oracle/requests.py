@@ -24,7 +24,9 @@ def hello(self: Session) -> dict[str, Any]:
     return describe_worker(self.device)
 
 
-def load(self: Session, *, file: Optional[str] = None, class_name: Optional[str] = None, seed: int = SEED) -> dict[str, Any]:
+def load(
+    self: Session, *, file: Optional[str] = None, class_name: Optional[str] = None, seed: int = SEED
+) -> dict[str, Any]:
     if file is not None:
         self.subject = load_file(file, class_name, seed)
     return describe_subject(self)
@@ -52,8 +54,9 @@ def trace(self: Session, *, decompose: list[str] = [], blob_dir: Optional[str] =
     return {"graph": graph}
 
 
-def prepare_inputs(self: Session, *, set: str, seed: int = SEED, family: str = "default",
-                   weights: str = "built") -> dict[str, Any]:
+def prepare_inputs(
+    self: Session, *, set: str, seed: int = SEED, family: str = "default", weights: str = "built"
+) -> dict[str, Any]:
     self.sets.pop(set, None)
     self.empty_cache()
     prepared, applies = input_sets.prepare(self, seed, family, weights)
@@ -72,11 +75,17 @@ def _value(name: str, chosen: Any) -> dict[str, Any]:
     value, oracle = chosen.eager[name], chosen.expected[name]
     finite = reference.all_finite(oracle)
     error = reference.relative_error(value, oracle)
-    return {"name": name, "finite": finite, "eager_error": error if error < float("inf") else None,
-            "shape": list(value.shape)}
+    return {
+        "name": name,
+        "finite": finite,
+        "eager_error": error if error < float("inf") else None,
+        "shape": list(value.shape),
+    }
 
 
-def export_tensors(self: Session, *, set: str, kinds: list[str], where: str, path: Optional[str] = None) -> dict[str, Any]:
+def export_tensors(
+    self: Session, *, set: str, kinds: list[str], where: str, path: Optional[str] = None
+) -> dict[str, Any]:
     tensors = exporting.select(self, self.need_set(set), kinds)
     if where == "ipc":
         return {"tensors": exporting.as_ipc(self, tensors)}
@@ -90,13 +99,17 @@ def time_eager(self: Session, *, set: str, reps: int, warmups: int) -> dict[str,
     return timing.time_block(self, chosen, self.module(chosen.variant), reps, warmups)
 
 
-def time_compiled(self: Session, *, set: str, reps: int, warmups: int, mode: str = "default") -> dict[str, Any]:
+def time_compiled(
+    self: Session, *, set: str, reps: int, warmups: int, mode: str = "default"
+) -> dict[str, Any]:
     timing.need_gpu(self)
     chosen = self.need_set(set)
     key = f"{chosen.variant}:{mode}"
     if key not in self.compiled:
         self.progress("compile", f"torch.compile, mode {mode}")
-        self.compiled[key] = torch.compile(self.module(chosen.variant), mode=None if mode == "default" else mode)
+        self.compiled[key] = torch.compile(
+            self.module(chosen.variant), mode=None if mode == "default" else mode
+        )
     return timing.time_block(self, chosen, self.compiled[key], reps, warmups)
 
 
@@ -104,13 +117,21 @@ def check_dropin(self: Session, *, path: str) -> dict[str, Any]:
     return kernelbench.check(self, path)
 
 
-def time_dropin(self: Session, *, path: str, set: str, reps: int, warmups: int, blocks: int = 4) -> dict[str, Any]:
+def time_dropin(
+    self: Session, *, path: str, set: str, reps: int, warmups: int, blocks: int = 4
+) -> dict[str, Any]:
     chosen = self.need_set(set)
     original, new = self.module(chosen.variant), kernelbench.load_dropin(self, path)
     new.load_state_dict(original.state_dict())
     with kept_buffers(original):
-        result = timing.compare(self, lambda: original(*chosen.args, **chosen.kwargs),
-                                lambda: new(*chosen.args, **chosen.kwargs), reps, warmups, blocks)
+        result = timing.compare(
+            self,
+            lambda: original(*chosen.args, **chosen.kwargs),
+            lambda: new(*chosen.args, **chosen.kwargs),
+            reps,
+            warmups,
+            blocks,
+        )
     return {**result, "fallbacks": kernelbench.fallbacks(new)}
 
 
@@ -143,6 +164,18 @@ def release(self: Session, *, set: Optional[str] = None) -> dict[str, Any]:
 
 ALL: dict[str, Callable[..., dict[str, Any]]] = {
     f.__name__: f
-    for f in (hello, load, trace, prepare_inputs, expected, export_tensors, time_eager, time_compiled,
-              check_dropin, time_dropin, memory, release)
+    for f in (
+        hello,
+        load,
+        trace,
+        prepare_inputs,
+        expected,
+        export_tensors,
+        time_eager,
+        time_compiled,
+        check_dropin,
+        time_dropin,
+        memory,
+        release,
+    )
 }

@@ -51,12 +51,19 @@ def kept_buffers(module: torch.nn.Module) -> Iterator[None]:
 
 
 def _is_statistic(module: torch.nn.Module) -> bool:
-    return isinstance(module, torch.nn.modules.batchnorm._NormBase) and module.training and module.track_running_stats
+    return (
+        isinstance(module, torch.nn.modules.batchnorm._NormBase)
+        and module.training
+        and module.track_running_stats
+    )
 
 
 def _same(first: torch.Tensor, second: torch.Tensor) -> bool:
-    return torch.equal(first, second) or (first.is_floating_point() and torch.equal(first.isnan(), second.isnan())
-                                          and torch.equal(first.nan_to_num(), second.nan_to_num()))
+    return torch.equal(first, second) or (
+        first.is_floating_point()
+        and torch.equal(first.isnan(), second.isnan())
+        and torch.equal(first.nan_to_num(), second.nan_to_num())
+    )
 
 
 def run(module: torch.nn.Module, args: tuple, kwargs: dict, seed: int) -> dict[str, torch.Tensor]:
@@ -71,7 +78,9 @@ def run(module: torch.nn.Module, args: tuple, kwargs: dict, seed: int) -> dict[s
     with torch.no_grad():
         result = _call(module, args, kwargs)
         owned = {t.untyped_storage()._cdata for t in (*tensor_leaves(inputs), *module_tensors(module))}
-        values = {f"output.{i}": _own(t, owned) for i, t in enumerate(leaves(result)) if isinstance(t, torch.Tensor)}
+        values = {
+            f"output.{i}": _own(t, owned) for i, t in enumerate(leaves(result)) if isinstance(t, torch.Tensor)
+        }
         values.update({f"buffer.{fqn}": t for fqn, t in buffers.take_changes().items()})
         for i, (tensor, version) in enumerate(zip(inputs, versions)):
             if isinstance(tensor, torch.Tensor) and tensor._version != version:
@@ -95,6 +104,9 @@ def _call(module: torch.nn.Module, args: tuple, kwargs: dict) -> Any:
     except Exception as error:
         if is_out_of_memory(error):
             raise
-        raise input_error("oracle.forward_failed", f"`forward` fails on the example inputs: {first_line(error)}",
-                          hint="check the shapes and dtypes that `get_inputs()` returns",
-                          **user_location(error)) from error
+        raise input_error(
+            "oracle.forward_failed",
+            f"`forward` fails on the example inputs: {first_line(error)}",
+            hint="check the shapes and dtypes that `get_inputs()` returns",
+            **user_location(error),
+        ) from error

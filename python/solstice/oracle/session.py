@@ -63,8 +63,11 @@ class Session:
         """The module with the given weights, on the device."""
         subject = self.need_subject()
         if subject.weights == "fake":
-            raise environment_error("session.no_weights", "the module's weights do not fit in this machine's memory",
-                                    hint="it can be traced and analysed, not run")
+            raise environment_error(
+                "session.no_weights",
+                "the module's weights do not fit in this machine's memory",
+                hint="it can be traced and analysed, not run",
+            )
         if variant not in self._variants:
             self._variants[variant] = self._make(variant)
         return self._variants[variant]

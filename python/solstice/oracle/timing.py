@@ -64,7 +64,7 @@ class FreshContent:
         for tensor, original in self._pairs:
             n = shift % tensor.shape[0]
             tensor[: tensor.shape[0] - n].copy_(original[n:])
-            tensor[tensor.shape[0] - n:].copy_(original[:n])
+            tensor[tensor.shape[0] - n :].copy_(original[:n])
 
 
 def samples(call: Call, reps: int, before: Call) -> list[float]:
@@ -123,7 +123,9 @@ def time_block(session: Session, inputs: InputSet, module: Any, reps: int, warmu
     return result
 
 
-def compare(session: Session, first: Call, second: Call, reps: int, warmups: int, blocks: int) -> dict[str, Any]:
+def compare(
+    session: Session, first: Call, second: Call, reps: int, warmups: int, blocks: int
+) -> dict[str, Any]:
     """KernelBench's protocol on two calls in one process, blocks in ABBA order."""
     need_gpu(session)
     flush = L2Flush(session, KERNELBENCH_FLUSH_BYTES)
@@ -147,11 +149,18 @@ def summary(first: list[list[float]], second: list[list[float]]) -> dict[str, An
     flat = [[x for block in side for x in block] for side in (first, second)]
     medians = [statistics.median(side) for side in flat]
     low, high = bootstrap_ratio(first, second)
-    return {"seconds": flat, "median_s": medians, "speedup": medians[0] / medians[1],
-            "interval": [low, high], "confidence": CONFIDENCE}
+    return {
+        "seconds": flat,
+        "median_s": medians,
+        "speedup": medians[0] / medians[1],
+        "interval": [low, high],
+        "confidence": CONFIDENCE,
+    }
 
 
-def bootstrap_ratio(first: list[list[float]], second: list[list[float]], seed: int = 0) -> tuple[float, float]:
+def bootstrap_ratio(
+    first: list[list[float]], second: list[list[float]], seed: int = 0
+) -> tuple[float, float]:
     """Interval of the ratio of medians; samples are resampled within their blocks, since drift is between them."""
     draw = random.Random(seed)
     ratios = []

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from ..loading import Subject
 
 
-def trace(subject: "Subject", decompose: Sequence[str] = (), blob_dir: Optional[str] = None) -> dict[str, Any]:
+def trace(
+    subject: "Subject", decompose: Sequence[str] = (), blob_dir: Optional[str] = None
+) -> dict[str, Any]:
     """The graph of `subject.module` as its constructor left it. Runs no kernel of the module."""
     import torch
 
@@ -26,7 +28,9 @@ def trace(subject: "Subject", decompose: Sequence[str] = (), blob_dir: Optional[
     display = {name: str(subject.path) for name in names}
     with _quiet():
         program, producer = export_functional(subject.module, args, kwargs, decompose)
-        return graph_json(program, subject.module, {**producer, "weights": subject.weights}, display, blob_dir)
+        return graph_json(
+            program, subject.module, {**producer, "weights": subject.weights}, display, blob_dir
+        )
 
 
 @contextlib.contextmanager

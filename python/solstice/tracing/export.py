@@ -21,7 +21,6 @@ from .device_map import CudaToCpu, gpu_hidden
 from .rnn_shapes import recurrent_shapes
 from .sources import all_frames
 
-
 # What fake tensors cannot say, though real ones could: no fault of the module's shapes.
 _TRACER_LIMITS = (
     fake_tensor.DataDependentOutputException,
@@ -42,7 +41,9 @@ def _repairs(on_host: bool) -> Iterator[None]:
         yield
 
 
-def export_functional(module: torch.nn.Module, args: tuple, kwargs: dict, decompose: Sequence[str] = ()) -> tuple[Any, dict]:
+def export_functional(
+    module: torch.nn.Module, args: tuple, kwargs: dict, decompose: Sequence[str] = ()
+) -> tuple[Any, dict]:
     """The exported program and how it was made (`mode`, `level`, `notes`)."""
     table = _decompositions(decompose)
     watch = python_state.Watch(module)
@@ -58,8 +59,9 @@ def export_functional(module: torch.nn.Module, args: tuple, kwargs: dict, decomp
     return program, {"mode": mode, "level": "functional", "notes": notes}
 
 
-def _export(module: torch.nn.Module, args: tuple, kwargs: dict, notes: list[str],
-            watch: python_state.Watch) -> tuple[Any, str]:
+def _export(
+    module: torch.nn.Module, args: tuple, kwargs: dict, notes: list[str], watch: python_state.Watch
+) -> tuple[Any, str]:
     try:
         with watch.during_calls():
             return torch.export.export(module, args, kwargs, strict=False), "nonstrict"
@@ -71,9 +73,12 @@ def _export(module: torch.nn.Module, args: tuple, kwargs: dict, notes: list[str]
     except Exception as error:
         notes.append(f"strict: {first_line(error, 200)}")
     _refuse_failing_forward(module, args, kwargs)
-    raise input_error("trace.not_exportable", f"the module cannot be traced: {first_line(first)}",
-                      hint="`forward` must not branch on tensor values, or leave PyTorch; it stays in PyTorch as it is",
-                      **user_location(first)) from first
+    raise input_error(
+        "trace.not_exportable",
+        f"the module cannot be traced: {first_line(first)}",
+        hint="`forward` must not branch on tensor values, or leave PyTorch; it stays in PyTorch as it is",
+        **user_location(first),
+    ) from first
 
 
 def _refuse_failing_forward(module: torch.nn.Module, args: tuple, kwargs: dict) -> None:
@@ -86,24 +91,34 @@ def _refuse_failing_forward(module: torch.nn.Module, args: tuple, kwargs: dict) 
         return
     except Exception as error:
         if is_out_of_memory(error):
-            raise environment_error("trace.out_of_memory", f"tracing needs more memory: {first_line(error)}") from error
-        raise input_error("trace.forward_failed",
-                          f"`forward` fails on the example inputs: {first_line(error)}",
-                          hint="check the shapes and dtypes that `get_inputs()` returns", **user_location(error)) from error
+            raise environment_error(
+                "trace.out_of_memory", f"tracing needs more memory: {first_line(error)}"
+            ) from error
+        raise input_error(
+            "trace.forward_failed",
+            f"`forward` fails on the example inputs: {first_line(error)}",
+            hint="check the shapes and dtypes that `get_inputs()` returns",
+            **user_location(error),
+        ) from error
 
 
 def _refuse_python_state(changed: list[str]) -> None:
     if changed:
-        raise input_error("trace.python_state", f"`forward` changes Python attributes: {'; '.join(changed[:5])}",
-                          hint="keep such state in a registered buffer")
+        raise input_error(
+            "trace.python_state",
+            f"`forward` changes Python attributes: {'; '.join(changed[:5])}",
+            hint="keep such state in a registered buffer",
+        )
 
 
 def _refuse_hidden_mutations(program: Any) -> None:
     for node in program.graph.nodes:
         if node.op == "call_function" and instance_norm.hides_a_mutation(node):
-            raise input_error("trace.hidden_mutation",
-                              f"`{node.name}` writes running statistics that its schema hides",
-                              hint="call torch.nn.functional.instance_norm, or a module, instead of torch.instance_norm")
+            raise input_error(
+                "trace.hidden_mutation",
+                f"`{node.name}` writes running statistics that its schema hides",
+                hint="call torch.nn.functional.instance_norm, or a module, instead of torch.instance_norm",
+            )
 
 
 def _decompositions(names: Sequence[str]) -> dict:

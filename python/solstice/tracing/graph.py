@@ -42,7 +42,9 @@ def graph_json(
         "symbols": {str(k): [str(v.lower), str(v.upper)] for k, v in program.range_constraints.items()},
         "files": sources.files,
         "modules": _modules(module, modules),
-        "state": [{"fqn": f, "kind": k, **tensor_meta(t), **extra} for f, k, t, extra in state_entries(module)],
+        "state": [
+            {"fqn": f, "kind": k, **tensor_meta(t), **extra} for f, k, t, extra in state_entries(module)
+        ],
         "inputs": _inputs(program, module, blob_dir),
         "nodes": nodes,
         "subgraphs": subgraphs,
@@ -84,9 +86,12 @@ def _refuse_unbacked(program: Any, sources: SourceTable) -> None:
         if has_unbacked_extent(node):
             where = sources.location(node.meta.get("stack_trace")) or {}
             place = {"file": sources.files[where["file"]], "line": where["line"]} if where else {}
-            raise input_error("trace.data_dependent_shape",
-                              f"the shape of `{node.target}` depends on the values of a tensor", **place,
-                              hint="shapes must follow from the shapes of the inputs")
+            raise input_error(
+                "trace.data_dependent_shape",
+                f"the shape of `{node.target}` depends on the values of a tensor",
+                **place,
+                hint="shapes must follow from the shapes of the inputs",
+            )
 
 
 def _subgraph(graph: Any, sources: SourceTable, modules: ModuleTable) -> dict[str, Any]:
@@ -131,8 +136,9 @@ def _inputs(program: Any, module: torch.nn.Module, blob_dir: Optional[str]) -> l
     ]
 
 
-def _input(spec: Any, node: Any, live: dict, names: dict, storages: _Storages, program: Any,
-           blob_dir: Optional[str]) -> dict[str, Any]:
+def _input(
+    spec: Any, node: Any, live: dict, names: dict, storages: _Storages, program: Any, blob_dir: Optional[str]
+) -> dict[str, Any]:
     value = node.meta.get("val")
     record: dict[str, Any] = {"id": node.name, "kind": spec.kind.name.lower()}
     if spec.target:

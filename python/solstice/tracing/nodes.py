@@ -56,7 +56,9 @@ class NodeWriter:
 
     def _node(self, node: Node) -> dict[str, Any]:
         if node.op != "call_function":
-            raise internal_error("trace.node_kind", f"unexpected `{node.op}` node `{node.name}` in an exported graph")
+            raise internal_error(
+                "trace.node_kind", f"unexpected `{node.op}` node `{node.name}` in an exported graph"
+            )
         record: dict[str, Any] = {"id": node.name, **self._call(node), "outs": self._outs(node)}
         stack = node.meta.get("nn_module_stack")
         if stack:
@@ -73,7 +75,10 @@ class NodeWriter:
         prefix = "hop" if isinstance(target, torch._ops.HigherOrderOperator) else "py"
         name = target.name() if prefix == "hop" else getattr(target, "__name__", str(target))
         positional = {str(i): self._argument(a) for i, a in enumerate(node.args)}
-        return {"op": f"{prefix}.{name}", "args": {**positional, **{k: self._argument(v) for k, v in node.kwargs.items()}}}
+        return {
+            "op": f"{prefix}.{name}",
+            "args": {**positional, **{k: self._argument(v) for k, v in node.kwargs.items()}},
+        }
 
     def _operator(self, node: Node, target: Any) -> dict[str, Any]:
         schema = target._schema
@@ -156,7 +161,10 @@ def _viewed_arguments(schema: Any) -> list[str]:
         if result.alias_info is None:
             continue
         for argument in schema.arguments:
-            if argument.alias_info is not None and argument.alias_info.before_set & result.alias_info.before_set:
+            if (
+                argument.alias_info is not None
+                and argument.alias_info.before_set & result.alias_info.before_set
+            ):
                 names.append(argument.name)
     return names
 
@@ -165,6 +173,8 @@ def has_unbacked_extent(node: Node) -> bool:
     from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
     value = node.meta.get("val")
-    tensors = [v for v in (value if isinstance(value, (tuple, list)) else [value]) if isinstance(v, torch.Tensor)]
+    tensors = [
+        v for v in (value if isinstance(value, (tuple, list)) else [value]) if isinstance(v, torch.Tensor)
+    ]
     extents = [n for t in tensors for n in (*t.shape, *t.stride()) if isinstance(n, SYMBOLIC)]
     return any(free_unbacked_symbols(n) for n in extents)

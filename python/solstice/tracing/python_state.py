@@ -65,7 +65,9 @@ class Watch:
         changed = []
         for name in sorted(self._before.keys() | self._after.keys() | now.keys()):
             old = self._before.get(name, "absent")
-            new = next((s.get(name, "absent") for s in (self._after, now) if s.get(name, "absent") != old), old)
+            new = next(
+                (s.get(name, "absent") for s in (self._after, now) if s.get(name, "absent") != old), old
+            )
             if new != old:
                 changed.append(f"`{name}`: {old} -> {new}")
         return changed

@@ -59,7 +59,7 @@ class SourceTable:
     def location(self, stack_trace: Optional[str]) -> Optional[dict[str, Any]]:
         frames = _FRAME.findall(stack_trace or "")
         entries = [i for i, f in enumerate(frames) if f[0] == _BOUNDARY]
-        frames = frames[entries[-1] + 1:] if entries else frames
+        frames = frames[entries[-1] + 1 :] if entries else frames
         users = [f for f in frames if not is_library_file(f[0])] or frames[-1:]
         if not users:
             return None
