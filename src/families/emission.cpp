@@ -40,6 +40,16 @@ double count(const ir::ExprRef& root, const codegen::Interner& indices, double t
 
 }  // namespace
 
+KnobSpec streaming_knob(std::string otherwise) {
+  return {"streaming", "name", {"both", "loads", "stores", "none"}, "", std::move(otherwise), "which accesses to data that is touched once leave the caches first"};
+}
+
+Streaming streaming_of(const ir::Knobs& knobs, Streaming otherwise) {
+  const std::string text = knobs.name_or("streaming", "auto");
+  if (text == "auto") return otherwise;
+  return {text == "both" || text == "loads", text == "both" || text == "stores"};
+}
+
 Result<Emission> one_launch(const ir::Program& program, const ir::Kernel& kernel, const std::string& entry, const std::string& code,
                             const std::vector<int>& tensors, const LaunchShape& shape) {
   if (shape.blocks > INT32_MAX) {

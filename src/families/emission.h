@@ -9,6 +9,15 @@
 
 namespace solstice::families {
 
+// Which accesses are marked as touched once. Marked data leaves the caches first; whether that helps depends on how
+// reads and writes alternate on the DRAM bus, so it is a knob.
+struct Streaming {
+  bool loads = true;
+  bool stores = true;
+};
+KnobSpec streaming_knob(std::string otherwise);
+Streaming streaming_of(const ir::Knobs& knobs, Streaming otherwise);
+
 struct LaunchShape {
   int64_t blocks = 1;
   int64_t threads = 1;

@@ -137,7 +137,8 @@ class NestWriter {
   // The last vector of a flat nest may be short.
   bool has_tail() const { return nest_.points % nest_.vector != 0; }
 
-  std::string hint(bool reused) const { return settings_.streaming && !reused ? "kStream" : "kPlain"; }
+  std::string load_hint(bool reused) const { return settings_.streaming.loads && !reused ? "kStream" : "kPlain"; }
+  std::string store_hint() const { return settings_.streaming.stores ? "kStream" : "kPlain"; }
 
   // Data that fewer loops than the nest's step through is read again by other threads.
   bool is_reused(const Access& access) const {
@@ -155,7 +156,7 @@ class NestWriter {
       const ir::Tensor& tensor = program_.tensor(s.access.tensor);
       emitter_.note_read(s.access.tensor);
       SOLSTICE_TRY(const Emitter::Place at, emitter_.place(tensor, s.access.args));
-      const std::string load = fmt::format("load<{}, {}>({} + {})", nest_.vector, hint(is_reused(s.access)), emitter_.pointer_name(s.access.tensor), at.offset.text);
+      const std::string load = fmt::format("load<{}, {}>({} + {})", nest_.vector, load_hint(is_reused(s.access)), emitter_.pointer_name(s.access.tensor), at.offset.text);
       if (!at.inside && !has_tail()) {
         text += fmt::format("{}[u] = {};\n", s.name, load);
         continue;
@@ -229,7 +230,7 @@ class NestWriter {
     const auto type = codegen::storage_type(*target.dtype);
     if (stored.vector) return fmt::format("{}.v[lane] = narrow<{}>({});\n", stored.name, type, value.text);
     SOLSTICE_TRY(const Emitter::Place at, emitter_.place(target, equation.lhs));
-    return fmt::format("store_one<{}>({} + {}, {});\n", hint(false), emitter_.pointer_name(equation.target), at.offset.text, value.text);
+    return fmt::format("store_one<{}>({} + {}, {});\n", store_hint(), emitter_.pointer_name(equation.target), at.offset.text, value.text);
   }
 
   std::string compute_body(const std::vector<Stored>& stores, const std::string& lanes) const {
@@ -243,7 +244,7 @@ class NestWriter {
     for (const Stored& s : stores) {
       if (!s.vector) continue;
       const std::string pointer = emitter_.pointer_name(nest_.flat.equations[static_cast<size_t>(s.equation)].target);
-      const std::string store = fmt::format("store<{}>({} + {}, {});\n", hint(false), pointer, s.base, s.name);
+      const std::string store = fmt::format("store<{}>({} + {}, {});\n", store_hint(), pointer, s.base, s.name);
       if (!has_tail()) text += store;
       else text += fmt::format("if (kFull || q < {}) {}else for (int lane = 0; lane < {}; ++lane) {}[{} + lane] = {}.v[lane];\n",
                                nest_.points / nest_.vector, store, nest_.points % nest_.vector, pointer, s.base, s.name);

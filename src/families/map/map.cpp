@@ -21,7 +21,7 @@ std::vector<KnobSpec> knobs() {
       {"threads", "int", {"128", "256", "512", "1024"}, "", "256", "threads a block"},
       {"vector", "int", {"1", "2", "4", "8", "16"}, "", "auto", "elements a thread takes at once; auto: 16 bytes of the smallest format"},
       {"unroll", "int", {"1", "2", "4", "8"}, "", "auto", "vectors a thread has in flight; auto: 64 bytes of loads"},
-      {"streaming", "bool", {"true", "false"}, "", "true", "mark data that is touched once as first to leave the caches"},
+      streaming_knob("both"),
   };
 }
 
@@ -30,7 +30,7 @@ Settings settings_of(const ir::Knobs& knobs) {
   out.threads = static_cast<int>(knobs.int_or("threads", out.threads));
   out.vector = static_cast<int>(knobs.int_or("vector", 0));
   out.unroll = static_cast<int>(knobs.int_or("unroll", 0));
-  out.streaming = knobs.name_or("streaming", "true") != "false";
+  out.streaming = streaming_of(knobs, out.streaming);
   return out;
 }
 
@@ -80,7 +80,7 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
     out.push_back(std::move(knobs_set));
   }
   const bool vectored = std::any_of(nests.begin(), nests.end(), [](const Nest& nest) { return nest.vector > 1; });
-  if (vectored) out.push_back(out[1]), out.back().set("streaming", ir::KnobValue::of_name("false"));
+  if (vectored) out.push_back(out[1]), out.back().set("streaming", ir::KnobValue::of_name("none"));
   return out;
 }
 

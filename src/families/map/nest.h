@@ -9,6 +9,7 @@
 #include "codegen/access.h"
 #include "codegen/flatten.h"
 #include "codegen/linear.h"
+#include "families/emission.h"
 #include "ir/program.h"
 
 namespace solstice::families::map {
@@ -27,7 +28,7 @@ struct Settings {
   int threads = 256;
   int vector = 0;  // 0: chosen by width
   int unroll = 0;  // 0: chosen by bytes in flight
-  bool streaming = true;
+  Streaming streaming;
 };
 
 // Errors: those of codegen::flatten, and not_yet for reductions longer than a thread should run alone.

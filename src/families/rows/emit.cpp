@@ -93,7 +93,7 @@ class Writer {
   std::string loop_head() const {
     const bool unrolled = s_.residency == Residency::kRegisters;
     const int64_t stride = int64_t{s_.group} * s_.cluster;
-    std::string out = fmt::format("#pragma unroll {}\nfor (int k = 0; k < {}; ++k) {{\nconst int c = k * {} + position;\n",
+    std::string out = fmt::format("#pragma unroll {}\nfor (int k = 0; k < {}; ++k) {{\n[[maybe_unused]] const int c = k * {} + position;\n",
                                   unrolled ? steps_ : std::min<int64_t>(steps_, 4), steps_, stride);
     if (s_.ragged(shape_)) out += fmt::format("if (c >= {}) break;\n", (shape_.column_count + s_.vector - 1) / s_.vector);
     return out;
@@ -108,7 +108,7 @@ class Writer {
     const Access& access = accesses_.at(read.get());
     emitter_.note_read(access.tensor);
     SOLSTICE_TRY(const Emitter::Place at, emitter_.place(program_.tensor(access.tensor), access.args));
-    const std::string load = fmt::format("{} = load<{}, {}>({} + {});\n", to, s_.vector, once ? "kStream" : "kPlain", emitter_.pointer_name(access.tensor), at.offset.text);
+    const std::string load = fmt::format("{} = load<{}, {}>({} + {});\n", to, s_.vector, once && s_.streaming.loads ? "kStream" : "kPlain", emitter_.pointer_name(access.tensor), at.offset.text);
     if (!at.inside) return load;
     std::string otherwise = "0";
     if (read->has_else) {
@@ -310,6 +310,7 @@ class Writer {
     return fmt::format("{} + {}", emitter_.pointer_name(e.target), at.offset.text);
   }
 
+  std::string store_hint() const { return s_.streaming.stores ? "kStream" : "kPlain"; }
   std::string guard() const { return shape_.row_count % s_.rows_per_block() != 0 ? "if (valid) " : ""; }
 
   Result<std::string> store(const FlatEquation& e, const std::string& base, size_t number, std::string& before, std::string& after) {
@@ -317,10 +318,10 @@ class Writer {
     const auto type = codegen::storage_type(*program_.tensor(e.target).dtype);
     if (base.empty()) {
       SOLSTICE_TRY(const Emitter::Place at, emitter_.place(program_.tensor(e.target), e.lhs));
-      return fmt::format("{}store_one<kStream>({} + {}, {});\n", guard(), emitter_.pointer_name(e.target), at.offset.text, value.text);
+      return fmt::format("{}store_one<{}>({} + {}, {});\n", guard(), store_hint(), emitter_.pointer_name(e.target), at.offset.text, value.text);
     }
     before += fmt::format("Vec<{}, {}> y{};\n", type, s_.vector, number);
-    after += fmt::format("{}store<kStream>({}, y{});\n", guard(), base, number);
+    after += fmt::format("{}store<{}>({}, y{});\n", guard(), store_hint(), base, number);
     return fmt::format("y{}.v[lane] = narrow<{}>({});\n", number, type, value.text);
   }
 
@@ -366,19 +367,40 @@ class Writer {
     return out;
   }
 
-  // Kept values in registers, or in shared memory behind the reductions' slots.
+  size_t sweep_of(const Kept& k, bool last) const {
+    size_t out = 0;
+    for (size_t p = 0; p < phases_.sweeps.size(); ++p) {
+      const auto& list = last ? phases_.sweeps[p].uses : phases_.sweeps[p].keeps;
+      if (std::find(list.begin(), list.end(), k.value) != list.end()) out = p;
+    }
+    return out;
+  }
+
+  int element_bytes(const Kept& k) const {
+    if (k.loaded) return size_of(*program_.tensor(k.value->id).dtype);
+    return k.element == "double" || k.element == "long long" ? 8 : 4;
+  }
+
+  // Kept values in registers, or in shared memory behind the reductions' slots. A value takes over the place of one
+  // that is last used in the sweep that computes it: a thread reads its old element before it writes the new one.
   std::string storage() {
     std::string out;
     int64_t at = (shared_ + 127) / 128 * 128;
-    for (const Kept& k : kept_) {
+    std::vector<const Kept*> placed;
+    for (Kept& k : kept_) {
       const std::string type = fmt::format("Vec<{}, {}>", k.element, s_.vector);
       if (s_.residency == Residency::kRegisters) {
         out += fmt::format("{} {}[{}];\n", type, k.name, steps_);
         continue;
       }
-      const int bytes = k.loaded ? size_of(*program_.tensor(k.value->id).dtype) : k.element == "double" || k.element == "long long" ? 8 : 4;
-      out += fmt::format("{0}* const {1} = reinterpret_cast<{0}*>(shared + {2}) + threadIdx.x;\n", type, k.name, at);
-      at += (steps_ * s_.threads * s_.vector * bytes + 127) / 128 * 128;
+      const auto free = std::find_if(placed.begin(), placed.end(), [&](const Kept* old) {
+        return old && sweep_of(*old, true) <= sweep_of(k, false) && element_bytes(*old) == element_bytes(k) && !k.loaded;
+      });
+      k.offset = free != placed.end() ? (*free)->offset : at;
+      if (free == placed.end()) at += (steps_ * s_.threads * s_.vector * element_bytes(k) + 127) / 128 * 128;
+      else *free = nullptr;
+      placed.push_back(&k);
+      out += fmt::format("{0}* const {1} = reinterpret_cast<{0}*>(shared + {2}) + threadIdx.x;\n", type, k.name, k.offset);
     }
     shared_ = at;
     return out;

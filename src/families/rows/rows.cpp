@@ -26,6 +26,7 @@ std::vector<KnobSpec> knobs() {
       {"residency", "name", {"registers", "shared", "l2"}, "", "auto", "where a row waits between sweeps; l2: it is read again"},
       {"cluster", "int", {"1", "2", "4", "8", "16"}, "", "1", "blocks that share a row"},
       {"blocks", "int", {"1", "2", "3", "4", "6", "8"}, "", "1", "blocks an SM that registers leave room for"},
+      streaming_knob("both"),
       {"passes", "int", {"1", "2", "3"}, "", "auto", "reads of the data; more than 1 means residency=l2"},
       {"axis", "name", {}, "an index", "auto", "the reduced index, for the reader: the equations fix it"},
       {"finish", "name", {"last_block"}, "", "auto", "reduce over rows in the last block that ends; not yet"},

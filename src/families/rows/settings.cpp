@@ -55,6 +55,13 @@ void lay_out(const Shape& shape, const ir::Knobs& knobs, Settings& s) {
   s.group = std::min(s.group, s.threads);
 }
 
+// As many blocks as an SM's registers hold if a thread needs its kept values and about 28 more: one block loads while
+// another reduces.
+int resident_blocks(int64_t kept, const Settings& s) {
+  const int64_t registers = (kept / 4 + 28 + 7) / 8 * 8;
+  return static_cast<int>(std::clamp<int64_t>(65536 / (registers * s.threads), 1, 8));
+}
+
 }  // namespace
 
 int64_t Settings::steps(const Shape& shape) const { return ceil_div(ceil_div(shape.column_count, vector), int64_t{group} * cluster); }
@@ -95,6 +102,7 @@ Result<Settings> settings_of(const ir::Program& program, const Shape& shape, con
     return fail(Code::illegal_knobs, fmt::format("`vector={}`: this kernel's rows are aligned to {} elements; legal: divisors of {}", s.vector, widest, widest));
   }
   lay_out(shape, knobs, s);
+  s.streaming = streaming_of(knobs, s.streaming);
   if (s.cluster > 1 && (s.strided || s.group != s.threads || s.threads % kWarp != 0)) {
     return fail(Code::illegal_knobs, "`cluster` needs rows that are contiguous in memory and whole blocks to a row: drop `rows_per_block`");
   }
@@ -102,6 +110,7 @@ Result<Settings> settings_of(const ir::Program& program, const Shape& shape, con
     return fail(Code::illegal_knobs, fmt::format("threads={} and {} threads a row: both must be powers of two, threads a multiple of 32", s.threads, s.group));
   }
   const int64_t kept = kept_bytes(program, shape, s);
+  if (!knobs.find("blocks")) s.blocks = resident_blocks(kept, s);
   const int64_t limit = machine && machine->shared_per_block.value > 0 ? static_cast<int64_t>(machine->shared_per_block.value) : kSharedBytes;
   const bool in_registers = kept <= kRegisterBytes;
   const bool in_shared = kept * s.threads + 4096 <= limit;

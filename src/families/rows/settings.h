@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "families/emission.h"
 #include "families/rows/phases.h"
 #include "families/rows/shape.h"
 #include "ir/knobs.h"
@@ -18,6 +19,7 @@ struct Settings {
   int vector = 1;         // neighbouring elements a thread takes at once
   int blocks = 1;         // resident blocks of an SM that registers must leave room for
   Residency residency = Residency::kRegisters;
+  Streaming streaming;
   bool strided = false;   // lanes of a warp hold neighbouring rows
 
   int rows_per_block() const { return threads / group; }

@@ -1,0 +1,22 @@
+// Family `attention`: contraction, row normaliser, contraction, with masks as domains; scores never leave the chip.
+#include "families/declared.h"
+
+namespace solstice::families {
+namespace {
+
+std::vector<KnobSpec> knobs() {
+  return {
+      {"math", "name", {"simt", "tf32", "tf32x3", "bf16", "bf16x3", "bf16x6", "fp16", "fp16x3"}, "", "auto", "how products are computed"},
+      {"tile", "size", {}, "QUERIESxKEYS", "auto", "of a block"},
+      {"stages", "int", {}, "1..8", "auto", "key and value tiles in flight"},
+      {"split", "int", {}, "1..64", "auto", "blocks that share the keys of a query tile"},
+  };
+}
+
+}  // namespace
+
+extern const Family solstice_families_attention;
+const Family solstice_families_attention =
+    declared_family("attention", "softmax attention and its relatives, masks as domains", knobs);
+
+}  // namespace solstice::families

@@ -1,0 +1,17 @@
+// Family `torch`: known equations that run as the original PyTorch subgraph.
+#include "families/declared.h"
+
+namespace solstice::families {
+namespace {
+
+std::vector<KnobSpec> knobs() {
+  return {};
+}
+
+}  // namespace
+
+extern const Family solstice_families_torch;
+const Family solstice_families_torch =
+    declared_family("torch", "runs its equations as the original PyTorch operations", knobs);
+
+}  // namespace solstice::families

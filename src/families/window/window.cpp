@@ -1,0 +1,21 @@
+// Family `window`: reductions of one read over small windows of the output index (pooling).
+#include "families/declared.h"
+
+namespace solstice::families {
+namespace {
+
+std::vector<KnobSpec> knobs() {
+  return {
+      {"tile", "size", {}, "outputs a block computes, one number a window axis", "auto", "outputs a block computes"},
+      {"threads", "int", {"128", "256", "512"}, "", "auto", "threads a block"},
+      {"staging", "name", {"shared", "none"}, "", "auto", "whether the inputs of a tile are staged in shared memory"},
+  };
+}
+
+}  // namespace
+
+extern const Family solstice_families_window;
+const Family solstice_families_window =
+    declared_family("window", "reductions over sliding windows: max and average pooling", knobs);
+
+}  // namespace solstice::families
