@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/hash.h"
 #include "families/family.h"
 #include "host_kernels/build.h"
 #include "host_kernels/host_kernel.h"
@@ -23,7 +24,7 @@ struct PlanCase {
   Program program;
   std::string numerics = "reference";
   bool frozen = false;
-  double tolerance = 4e-6;
+  double tolerance = 2e-5;  // of 1 + |value|; sums of 136 terms reach 30
 };
 
 ExprRef gelu(ExprRef x) { return num(0.5) * x * (num(1.0) + op(Op::kErf, {x * num(0.7071067811865476)})); }
@@ -68,20 +69,20 @@ PlanCase with_math(PlanCase c, const char* math, double tolerance, std::vector<i
 std::vector<PlanCase> cases() {
   std::vector<PlanCase> out;
   for (const bool a : {false, true}) {
-    for (const bool b : {false, true}) out.push_back(with_math({"linear" + std::to_string(a) + std::to_string(b), linear(200, 152, 136, a, b)}, "fp16x3", 4e-6, {128, 128}));
+    for (const bool b : {false, true}) out.push_back(with_math({"linear" + std::to_string(a) + std::to_string(b), linear(200, 152, 136, a, b)}, "fp16x3", 2e-5, {128, 128}));
   }
-  out.push_back(with_math({"odd", linear(77, 131, 101, false, true)}, "fp16x3", 4e-6));
+  out.push_back(with_math({"odd", linear(77, 131, 101, false, true)}, "fp16x3", 2e-5));
   out.push_back({"frozen", linear(200, 152, 136, false, false), "reference", true});
-  out.push_back(with_math({"frozen", linear(200, 152, 136, false, false), "", true}, "fp16x3", 4e-6, {128, 256}));
+  out.push_back(with_math({"frozen", linear(200, 152, 136, false, false), "", true}, "fp16x3", 2e-5, {128, 256}));
   const PlanCase plain{"plain", linear(200, 152, 136, false, false)};
-  for (const char* math : {"simt", "tf32x3", "bf16x6"}) out.push_back(with_math(plain, math, 4e-6));
+  for (const char* math : {"simt", "tf32x3", "bf16x6"}) out.push_back(with_math(plain, math, 2e-5));
   for (const auto& [math, tolerance] : {std::pair{"tf32", 2e-2}, {"fp16", 2e-2}, {"bf16", 1.5e-1}, {"bf16x3", 2e-4}}) out.push_back(with_math(plain, math, tolerance));
   out.push_back({"bf16_native", linear(200, 152, 136, false, true, DType::kBF16), "reference", false, 2e-2});
   out.push_back({"f16_native", linear(200, 152, 136, true, false, DType::kF16), "reference", false, 3e-3});
   out.push_back({"f16_odd", linear(77, 131, 101, false, false, DType::kF16), "reference", false, 3e-3});
   out.push_back({"heads", heads()});
-  out.push_back(with_math({"heads", heads()}, "fp16x3", 4e-6));
-  out.push_back(with_math({"heads", heads()}, "simt", 4e-6));
+  out.push_back(with_math({"heads", heads()}, "fp16x3", 2e-5));
+  out.push_back(with_math({"heads", heads()}, "simt", 2e-5));
   return out;
 }
 
@@ -132,6 +133,17 @@ std::vector<double> decode(DType dtype, const std::vector<char>& bytes) {
   return out;
 }
 
+// random_inputs draws no halves: eighths in [-2, 2) are exact in every format.
+Tensors inputs_of(const Program& program) {
+  Tensors out = random_inputs(program, 5);
+  uint32_t state = 1;
+  for (auto& [id, values] : out) {
+    if (*program.tensor(id).dtype != DType::kF16) continue;
+    for (double& v : values) v = static_cast<double>((state = state * 1664525u + 1013904223u) >> 27) / 8 - 2;
+  }
+  return out;
+}
+
 Status run_case(const PlanCase& c, const machine::Machine& machine, const std::string& folder, const rt::Driver& driver) {
   SOLSTICE_TRY(const families::Emission emission, emission_of(c, machine));
   Plan plan;
@@ -144,13 +156,13 @@ Status run_case(const PlanCase& c, const machine::Machine& machine, const std::s
   for (const families::Source& source : emission.sources) {
     std::ifstream file(folder + "/" + c.name + "_" + source.name + ".cubin", std::ios::binary);
     cubins.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-    plan.modules.push_back({source.name, source.name + ".cubin", "", ""});
+    plan.modules.push_back({source.name, source.name + ".cubin", hash_hex(cubins.back()), ""});
   }
   plan.steps = emission.steps;
   SOLSTICE_CHECK(validate(plan));
   SOLSTICE_TRY(auto loaded, rt::make_loaded_plan(plan, cubins));
   SOLSTICE_TRY(auto executor, rt::Executor::create(driver, std::move(loaded)));
-  Tensors values = random_inputs(c.program, 5);
+  Tensors values = inputs_of(c.program);
   std::vector<void*> addresses;
   for (const Tensor& t : c.program.tensors) {
     if (!t.is_interface()) continue;

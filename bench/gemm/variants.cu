@@ -86,7 +86,7 @@ Planes make_planes(const float* data, Major major, int ld, i64 batch_stride, int
   const bool by_k = major == Major::kK;
   x.data = data, x.batch_stride = batch_stride, x.stride = ld, x.batches = batches;
   x.lines = by_k ? extent : k, x.length = by_k ? k : extent;
-  x.plane_stride = round_up(x.length, 8);
+  x.plane_stride = round_up(x.length, 64);
   x.scale_stride = round_up(extent, 256);
   p.planes = Array<u8>(static_cast<size_t>(batches) * Math::kPlanes * x.lines * x.plane_stride * Math::Type::kBytes);
   p.scales = Array<u8>(4 * static_cast<size_t>(batches) * ceil_div(k, 64) * x.scale_stride);

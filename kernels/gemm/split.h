@@ -5,7 +5,7 @@
 // Layouts. Operand: `lines` lines of `length` contiguous elements, `stride` elements apart, `batches` of them.
 //   kK:  lines are the rows of A (columns of B), an element is a k;  planes[batch][plane][line][k]
 //   kMN: lines are the k, an element is a row of A (column of B);    planes[batch][plane][k][element]
-// Planes have lines of `plane_stride` elements (a multiple of 8, zero-filled). scales[batch][chunk][scale_stride].
+// Planes have lines of `plane_stride` elements (a multiple of 8, better of 64: 128 bytes; zero-filled). scales[batch][chunk][scale_stride].
 // One guard word a block: no initial value is needed, and nothing is left behind.
 #pragma once
 

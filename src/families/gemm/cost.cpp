@@ -22,13 +22,14 @@ Pipe pipe_of(Math math) {
   }
 }
 
-// Share of the pipe's ceiling that a tile reaches in its main loop (docs/gemm.md has the measurements).
+// Share of the pipe's ceiling that a tile reaches in its main loop, and what a launch costs beyond it (starting, the first
+// loads, the last tile's epilogue): fitted to the measurements of docs/gemm.md at 16384 x 4096 x 4096 and 1024^3.
 double efficiency_of(const Settings& s) {
   if (s.math == Math::kSimt) return 0.75;
-  const int area = s.tile_m * s.tile_n;
-  const double base = area >= 128 * 256 ? 0.97 : area >= 128 * 128 ? 0.80 : area >= 128 * 64 ? 0.58 : 0.36;
-  return s.cluster > 1 ? base : base * 0.97;
+  if (s.tile_m == 128) return s.tile_n == 256 ? 0.98 : s.tile_n == 128 ? 0.885 : 0.685;
+  return s.tile_n == 256 ? 0.745 : s.tile_n == 128 ? 0.68 : 0.58;
 }
+constexpr double kProductOverhead = 5e-6;
 
 double operand_bytes(const OperandAccess& operand, int64_t lines, const Contraction& c) {
   const double batches = operand.batch == 0 ? 1.0 : static_cast<double>(c.batches);
@@ -72,7 +73,8 @@ Cost estimate(const Context& context, const Problem& problem, const Settings& s)
   const double at_once = s.math == Math::kSimt ? 2 * sms : sms;
   // Two simt blocks share an SM, so a round of them takes twice as long as one alone would.
   const double tile_work = 2.0 * tile_m * tile_n * static_cast<double>(c.k) * products * (s.math == Math::kSimt && tiles > sms ? 2 : 1);
-  const double epilogue = 3e-6 * tile_m * tile_n / (128.0 * 256.0);
+  // An epilogue by the copy engine drains at about 6 bytes a clock and SM; line by line at a third of that.
+  const double epilogue = (stores_by_copy_engine(context.program, problem) ? 2.5e-6 : 7.5e-6) * tile_m * tile_n / (128.0 * 256.0);
   const double rounds = std::ceil(tiles / at_once);
   const double compute = rounds * (tile_work / (rate / sms * efficiency_of(s)) + epilogue);
   const Moved a = traffic_of(context, c.a, c.m, c, s), b = traffic_of(context, c.b, c.n, c, s);
@@ -83,7 +85,7 @@ Cost estimate(const Context& context, const Problem& problem, const Settings& s)
   const double copy = m.copy_ceiling().per_second;
   const double memory = (a.product + b.product + out_bytes) / copy;
   const double split = (a.split + b.split) / (copy * 0.80);
-  const double launch = m.measured.launch.value_or(microseconds(2.5)).value * (1 + (split > 0) + s.scaled);
+  const double launch = m.measured.launch.value_or(microseconds(2.5)).value * (1 + (split > 0) + s.scaled) + kProductOverhead;
   Cost out;
   out.time = Seconds(launch + split + std::max(compute, memory));
   out.bound = launch > split + std::max(compute, memory) ? "latency" : memory > compute ? "memory" : s.math == Math::kSimt ? "simt" : "tensor";

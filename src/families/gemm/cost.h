@@ -1,6 +1,6 @@
 // The cost model of family gemm.
 //
-// time = launches + split + product, in sequence:
+// time = launches + a product's fixed cost + split + product, in sequence:
 //   split    operands that need planes: (bytes read + bytes of planes written) / (copy ceiling x 0.80)
 //   product  rounds of tiles over the SMs x (k of a tile at the pipe's measured ceiling x the tile's efficiency, plus the
 //            tile's epilogue), or the bytes of operands and result at the copy ceiling, if that is longer.

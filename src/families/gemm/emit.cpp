@@ -101,7 +101,7 @@ SplitPlan split_plan(const Context& context, const Problem& problem, const Setti
   out.lines = by_k ? extent : c.k;
   out.length = by_k ? c.k : extent;
   out.stride = by_k ? out.operand.line : out.operand.k;
-  out.plane_stride = round_up(out.length, 8);
+  out.plane_stride = round_up(out.length, 64);  // whole 128-byte lines: a row of a box then touches one of L2's
   out.scale_stride = round_up(extent, 256);
   out.chunks = ceil_div(c.k, 64);
   out.planes = numerics::info(s.math).planes;

@@ -67,7 +67,7 @@ class Generator {
     buffer.shape = {bytes / size_of(dtype)};
     buffer.strides = {1};
     buffer.bytes = bytes;
-    buffer.alignment = 1024;
+    buffer.alignment = 256;
     buffer.persistent = persistent;
     out_.workspace.push_back(std::move(buffer));
   }
