@@ -88,7 +88,7 @@ Result<InterfaceTensor> declare(const Graph& graph, const GraphInput& input, Dra
 }
 
 // A second name for memory that an earlier tensor of the same shape has.
-void tie(const Graph& graph, std::vector<InterfaceTensor>& all, Draft& draft, const Values& values) {
+void share_storage(const Graph& graph, std::vector<InterfaceTensor>& all, Draft& draft, const Values& values) {
   for (size_t i = 0; i < all.size(); ++i) {
     for (size_t k = 0; k < i; ++k) {
       const GraphInput& a = graph.inputs[i];
@@ -114,7 +114,7 @@ Result<std::vector<InterfaceTensor>> declare_interface(const Graph& graph, Draft
     if (input.kind == GraphInputKind::kUser) declared.input.position = position++;
     out.push_back(std::move(declared));
   }
-  tie(graph, out, draft, values);
+  share_storage(graph, out, draft, values);
   // Parameters that the trace left out still belong to the module.
   for (const GraphState& state : graph.state) {
     const bool listed = std::any_of(graph.inputs.begin(), graph.inputs.end(), [&](const GraphInput& input) {
