@@ -7,7 +7,8 @@
 namespace solstice::ir {
 namespace {
 
-constexpr double kEnumerationLimit = 2e7;
+constexpr double kEnumerationLimit = 5e6;
+constexpr double kCellLimit = 8e9;  // bits of one map of seen elements
 
 bool has_read(const ExprRef& e) {
   bool found = false;
@@ -55,13 +56,6 @@ int64_t value_of(const Expr& e, const std::vector<int64_t>& at) {
   }
 }
 
-// c * last + rest >= 0 (or == 0), `rest` over the other indices.
-struct Linear {
-  int64_t last = 0;
-  Affine rest;
-  bool equal = false;
-};
-
 std::optional<Op> comparison(const Expr& e, bool negated) {
   switch (e.op) {
     case Op::kLt: return negated ? Op::kGe : Op::kLt;
@@ -73,13 +67,13 @@ std::optional<Op> comparison(const Expr& e, bool negated) {
   }
 }
 
-std::optional<Linear> linear_in(const ExprRef& condition, bool negated, int last) {
+std::optional<IndexBound> linear_in(const ExprRef& condition, bool negated, int last) {
   const std::optional<Op> op = comparison(*condition, negated);
   if (!op) return std::nullopt;
   const bool flip = *op == Op::kLt || *op == Op::kLe;  // b - a >= 0
   const auto difference = as_affine(make(Op::kSub, {condition->args[flip ? 1 : 0], condition->args[flip ? 0 : 1]}));
   if (!difference) return std::nullopt;
-  Linear out;
+  IndexBound out;
   out.last = difference->coefficient(last);
   out.equal = *op == Op::kEq;
   out.rest.offset = difference->offset - (*op == Op::kLt || *op == Op::kGt ? 1 : 0);
@@ -98,7 +92,7 @@ int64_t value_at(const Affine& a, const std::vector<int64_t>& point) {
 // Values of the last index that satisfy all conditions, given the others: an interval, or one value.
 struct Interval {
   int64_t low, high;
-  void meet(const Linear& c, const std::vector<int64_t>& point) {
+  void meet(const IndexBound& c, const std::vector<int64_t>& point) {
     const int64_t rest = value_at(c.rest, point);
     if (c.last == 0) {
       if (c.equal ? rest != 0 : rest < 0) high = low - 1;
@@ -222,9 +216,9 @@ double Domain::component_points(const IndexSet& component) const {
   if (conditions.empty()) return box;
   const auto larger = [&](int a, int b) { return extent(a) < extent(b); };
   const int last = *std::max_element(component.begin(), component.end(), larger);
-  std::vector<Linear> linear;
+  std::vector<IndexBound> linear;
   for (const Condition* each : conditions) {
-    const std::optional<Linear> form = linear_in(each->expression, each->negated, last);
+    const std::optional<IndexBound> form = linear_in(each->expression, each->negated, last);
     if (form) linear.push_back(*form);
   }
   std::vector<int> others(component.begin(), component.end());
@@ -234,7 +228,7 @@ double Domain::component_points(const IndexSet& component) const {
     others.erase(std::find(others.begin(), others.end(), last));
     done = enumerate(others, {}, kEnumerationLimit, [&](const Point& point) {
       Interval interval{0, extent(last) - 1};
-      for (const Linear& each : linear) interval.meet(each, point);
+      for (const IndexBound& each : linear) interval.meet(each, point);
       total += static_cast<double>(std::max<int64_t>(0, interval.high - interval.low + 1));
     });
   } else {
@@ -281,16 +275,6 @@ std::optional<double> Domain::dense_image(const ExprRef& index, int64_t size) co
   return static_cast<double>(std::max<int64_t>(0, last - first + 1));
 }
 
-namespace {
-
-// Dims of a read that share indices, directly or through conditions.
-struct Group {
-  IndexSet indices;
-  std::vector<size_t> dims;
-};
-
-}  // namespace
-
 double Domain::image(const std::vector<ExprRef>& indices, const std::vector<int64_t>& shape) const {
   IndexSet all;
   for (size_t d = 0; d < shape.size(); ++d) {
@@ -321,42 +305,82 @@ double Domain::image(const std::vector<ExprRef>& indices, const std::vector<int6
     groups = std::move(rest);
   }
   for (const Group& group : groups) {
-    if (group.dims.empty()) continue;
-    if (group.dims.size() == 1) {
-      const size_t d = group.dims[0];
-      if (const std::optional<double> closed = dense_image(indices[d], shape[d])) {
-        elements *= *closed;
-        continue;
-      }
-    }
-    std::vector<int> order(group.indices.begin(), group.indices.end());
-    std::sort(order.begin(), order.end(), [&](int a, int b) { return extent(a) > extent(b); });
-    double cells = 1;
-    for (size_t d : group.dims) cells *= static_cast<double>(shape[d]);
-    // With too many points only a part of the domain is visited, so that the count stays a lower limit.
-    double size = 1;
-    size_t taken = 0;
-    while (taken < order.size() && size * static_cast<double>(extent(order[taken])) <= kEnumerationLimit) {
-      size *= static_cast<double>(extent(order[taken++]));
-    }
-    if (taken < order.size() || cells > 8e9) exact_ = false;
-    if (cells > 8e9) return 0;
-    order.resize(taken);
-    Marks seen(static_cast<size_t>(cells), false);
-    double count = 0;
-    enumerate(order, conditions_within(group.indices), kEnumerationLimit, [&](const Point& point) {
-      int64_t cell = 0;
-      for (size_t d : group.dims) {
-        const int64_t coordinate = value_of(*indices[d], point);
-        if (coordinate < 0 || coordinate >= shape[d]) return;
-        cell = cell * shape[d] + coordinate;
-      }
-      if (!seen[static_cast<size_t>(cell)]) count += 1;
-      seen[static_cast<size_t>(cell)] = true;
-    });
-    elements *= count;
+    if (!group.dims.empty()) elements *= group_image(group, indices, shape);
   }
   return elements;
+}
+
+// Conditions on one index that no dim uses: whether any of its values satisfies them, given the others.
+std::optional<std::vector<IndexBound>> Domain::about(int last, const std::vector<const Condition*>& conditions) const {
+  std::vector<IndexBound> out;
+  for (const Condition* each : conditions) {
+    const std::optional<IndexBound> form = linear_in(each->expression, each->negated, last);
+    if (!form) return std::nullopt;
+    out.push_back(*form);
+  }
+  return kept_.count(last) ? std::nullopt : std::optional(out);
+}
+
+double Domain::group_image(const Group& group, const std::vector<ExprRef>& indices,
+                           const std::vector<int64_t>& shape) const {
+  if (group.dims.size() == 1) {
+    const size_t d = group.dims[0];
+    if (const std::optional<double> closed = dense_image(indices[d], shape[d])) return *closed;
+  }
+  IndexSet own;
+  double cells = 1;
+  for (size_t d : group.dims) {
+    own.merge(indices_of(indices[d]));
+    cells *= static_cast<double>(shape[d]);
+  }
+  if (cells > kCellLimit) {
+    exact_ = false;
+    return 0;
+  }
+  // Indices that stand alone in their dims: elements are points.
+  const auto alone = [&](size_t d) { return indices[d]->op == Op::kIndex && extent(indices[d]->id) <= shape[d]; };
+  if (own == group.indices && own.size() == group.dims.size() && std::all_of(group.dims.begin(), group.dims.end(), alone)) {
+    return points(own);
+  }
+  std::vector<const Condition*> conditions = conditions_within(group.indices);
+  std::vector<int> order(group.indices.begin(), group.indices.end());
+  std::optional<std::vector<IndexBound>> witness;
+  int other = -1;
+  if (group.indices.size() == own.size() + 1) {
+    other = *std::find_if(order.begin(), order.end(), [&](int i) { return !own.count(i); });
+    witness = about(other, conditions);
+  }
+  if (witness) {
+    order.assign(own.begin(), own.end());
+    conditions.clear();
+  }
+  // With too many points only a part of the domain is visited, so that the count stays a lower limit.
+  std::sort(order.begin(), order.end(), [&](int x, int y) { return extent(x) > extent(y); });
+  double size = 1;
+  size_t taken = 0;
+  while (taken < order.size() && size * static_cast<double>(extent(order[taken])) <= kEnumerationLimit) {
+    size *= static_cast<double>(extent(order[taken++]));
+  }
+  if (taken < order.size()) exact_ = false;
+  order.resize(taken);
+  Marks seen(static_cast<size_t>(cells), false);
+  double count = 0;
+  enumerate(order, conditions, kEnumerationLimit, [&](const Point& point) {
+    if (witness) {
+      Interval interval{0, extent(other) - 1};
+      for (const IndexBound& each : *witness) interval.meet(each, point);
+      if (interval.low > interval.high) return;
+    }
+    int64_t cell = 0;
+    for (size_t d : group.dims) {
+      const int64_t coordinate = value_of(*indices[d], point);
+      if (coordinate < 0 || coordinate >= shape[d]) return;
+      cell = cell * shape[d] + coordinate;
+    }
+    if (!seen[static_cast<size_t>(cell)]) count += 1;
+    seen[static_cast<size_t>(cell)] = true;
+  });
+  return count;
 }
 
 std::vector<Marks> Domain::reach(const std::vector<ExprRef>& indices, const std::vector<int64_t>& shape) const {

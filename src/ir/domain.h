@@ -1,7 +1,7 @@
 // Sets of index points: the box of an equation's indices under affine conditions, and what a read touches over them.
 //
 // Counts are exact where the indices that a condition couples can be enumerated but for one, which is counted in closed
-// form (triangles, prefixes, windows, strides, divisibility). Beyond 2e7 points points() gives the box, an upper limit,
+// form (triangles, prefixes, windows, strides, divisibility). Beyond 5e6 points points() gives the box, an upper limit,
 // and image() the image of a part, a lower limit; exact() tells.
 #pragma once
 
@@ -17,6 +17,13 @@ namespace solstice::ir {
 
 using IndexSet = std::set<int>;
 using Marks = std::vector<bool>;  // of the coordinates of one dim; empty: all of them
+
+// c * last + rest >= 0 (or == 0), `rest` over other indices.
+struct IndexBound {
+  int64_t last = 0;
+  Affine rest;
+  bool equal = false;
+};
 
 // Free and bound indices below `e` that are not bound inside it; those in the indices of reads included.
 IndexSet indices_of(const ExprRef& e);
@@ -48,6 +55,12 @@ class Domain {
   };
   using Point = std::vector<int64_t>;
 
+  // Dims of a read that share indices, directly or through conditions.
+  struct Group {
+    IndexSet indices;
+    std::vector<size_t> dims;
+  };
+
   void add(const ExprRef& condition, bool negated);
   bool allowed(int index, int64_t value) const;
   int64_t count_of(int index) const;
@@ -57,6 +70,8 @@ class Domain {
   // The image of one dim in closed form, where its indices are free of conditions and the coordinates have no gaps.
   std::optional<double> dense_image(const ExprRef& index, int64_t extent) const;
   bool is_free(const IndexSet& indices) const;
+  std::optional<std::vector<IndexBound>> about(int last, const std::vector<const Condition*>& conditions) const;
+  double group_image(const Group& group, const std::vector<ExprRef>& indices, const std::vector<int64_t>& shape) const;
   template <typename Visit>
   bool enumerate(std::vector<int> order, const std::vector<const Condition*>& conditions, double limit,
                  Visit&& visit) const;

@@ -29,7 +29,7 @@ Cost cost_of(const Expr& e) {
     case Op::kLt: case Op::kLe: case Op::kEq: case Op::kNe: case Op::kGe: case Op::kGt:
     case Op::kFloor: case Op::kCeil: case Op::kRound: case Op::kTrunc: case Op::kSign:
     case Op::kIsNan: case Op::kIsFinite: case Op::kCast: return {1, 0};
-    case Op::kDiv: return is_constant(e.args[1]) ? Cost{1, 0} : Cost{1, 1};
+    case Op::kDiv: return {1, 0};  // by a reciprocal, which visit() counts
     case Op::kExp: case Op::kLog: return {1, 1};
     case Op::kExpm1: case Op::kLog1p: case Op::kSin: case Op::kCos: return {2, 1};
     case Op::kSqrt: case Op::kRsqrt: case Op::kTanh: return {0, 1};
@@ -241,6 +241,8 @@ void Counter::visit(const ExprRef& e, const Domain& domain) {
                        (e->args[0]->op == Op::kMul || e->args[1]->op == Op::kMul);
     if (fused) cost.simt -= 1;
     add(cost, points);
+    // One reciprocal for each divisor, however many are divided by it.
+    if (e->op == Op::kDiv && !is_constant(e->args[1])) add({0, 1}, domain.points(indices_of(e->args[1])));
   }
   for (size_t i = 0; i < e->args.size(); ++i) visit(e->args[i], inside(*e, i, domain));
 }

@@ -38,7 +38,7 @@ const std::vector<MeasuredKey>& measured_keys() {
       {"copy", &Measured::copy},     {"read", &Measured::read},
       {"write", &Measured::write},   {"l2_read", &Measured::l2_read},
       {"launch", &Measured::launch}, {"eager_launch", &Measured::eager_launch},
-      {"date", &Measured::date},     {"versions", &Measured::versions},
+      {"grid_sync", &Measured::grid_sync}, {"date", &Measured::date},     {"versions", &Measured::versions},
       {"command", &Measured::command},
   };
   return keys;

@@ -50,11 +50,14 @@ struct Measured {
   std::map<Pipe, FlopsPerSecond> pipes;   // of a large product (tensor, simt) or a chain-free loop (sfu)
   std::optional<Seconds> launch;          // one more small kernel in a stream of them: its share of the span
   std::optional<Seconds> eager_launch;    // one more PyTorch operator call on the host
+  std::optional<Seconds> grid_sync;       // one barrier over all SMs of a persistent kernel
   std::string date;                       // "2026-01-31"
   std::string versions;                   // driver, CUDA, PyTorch
   std::string command;                    // what measured them
 
-  bool empty() const { return !copy && !read && !write && !l2_read && pipes.empty() && !launch && !eager_launch; }
+  bool empty() const {
+    return !copy && !read && !write && !l2_read && pipes.empty() && !launch && !eager_launch && !grid_sync;
+  }
 };
 
 // A rate and where it comes from.

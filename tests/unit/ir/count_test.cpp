@@ -133,6 +133,15 @@ TEST(CountBytes, MasksAndDiagonals) {
   EXPECT_EQ(read_of(diagonal, count(diagonal), "x"), 20);
 }
 
+TEST(CountBytes, LongTrianglesAreExact) {
+  const Program program = load(
+      "dim T = 50000, D = 4\ninput q : f32[T,D]\ninput k : f32[T,D]\noutput o : f32[T]\n"
+      "o[i] = sum[j,d where j <= i and j >= 3](q[i,d] * k[j,d])\n");
+  const Count all = count(program);
+  EXPECT_EQ(read_of(program, all, "k"), 49997 * 4);
+  EXPECT_EQ(read_of(program, all, "q"), 49997 * 4);
+}
+
 TEST(CountBytes, GathersReadTheIndexAndOneSlice) {
   const Program program = load(
       "dim V = 1000, D = 8, N = 30\nparam e : f32[V,D] \"e\"\ninput t : i64[N]\noutput y : f32[N,D]\n"
