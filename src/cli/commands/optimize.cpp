@@ -1,0 +1,82 @@
+// solstice optimize: the main job.
+#include "flow/optimize.h"
+
+#include <fmt/format.h>
+
+#include "cli/command.h"
+#include "cli/progress.h"
+#include "cli/values.h"
+#include "flow/report.h"
+
+namespace solstice::cli {
+namespace {
+
+Result<flow::OptimizeOptions> options_of(const Invocation& in) {
+  flow::OptimizeOptions options;
+  if (in.has("--oracle-fd")) {
+    SOLSTICE_TRY(options.oracle_fd, parse_int("--oracle-fd", in.get("--oracle-fd"), 0, 1 << 20));
+  } else if (!in.has("FILE")) {
+    return fail(Code::bad_argument, "no FILE was given; see `solstice optimize --help`");
+  }
+  if (in.has("FILE")) {
+    SOLSTICE_TRY(const FileAndClass subject, parse_file_and_class(in.get("FILE")));
+    options.file = subject.file;
+    options.class_name = subject.class_name;
+  }
+  SOLSTICE_TRY(const BudgetText budget, parse_budget(in.get("--budget")));
+  options.budget = budget.time;
+  options.trials = budget.trials;
+  options.device = in.get("--device");
+  options.machine = in.get("--machine");
+  options.numerics = in.get("--numerics");
+  options.frozen = in.get("--weights") == "frozen";
+  options.out = in.get("--out");
+  options.store = in.get("--store");
+  options.baselines = !in.flag("--no-baselines");
+  options.command = in.argv;
+  return options;
+}
+
+Result<int> run(const Invocation& in) {
+  SOLSTICE_TRY(const flow::OptimizeOptions options, options_of(in));
+  // Progress is no result: with --json, stdout holds the report alone.
+  const std::unique_ptr<Progress> progress = progress_for(in.json() ? stderr : stdout);
+  SOLSTICE_TRY(const flow::OptimizeOutcome outcome, flow::optimize(options, *progress));
+  if (in.json()) {
+    Json body = Json::object().set("out", outcome.out.string()).set("report", to_json(outcome.report));
+    fmt::print("{}\n", body.dump(2));
+    return 0;
+  }
+  fmt::print("{}\nreport: {}\n", flow::headline_text(outcome.report), (outcome.out / "report.md").string());
+  if (outcome.report.outcome == RunOutcome::kFaster) {
+    fmt::print("drop-in: {}\n", (outcome.out / "model_new.py").string());
+  }
+  return 0;
+}
+
+}  // namespace
+
+extern const Command solstice_commands_optimize;
+const Command solstice_commands_optimize = {
+    .name = "optimize",
+    .summary = "Make a PyTorch module faster: verified, measured kernels behind the same forward",
+    .help = "FILE.py has KernelBench's format (Model, get_inputs, get_init_inputs) or a module class with example inputs; "
+            "`:Class` picks one of several. Writes report.md, report.json, program.ucut, plan.json with its cubins and, when "
+            "something is faster, model_new.py below DIR. When nothing is faster it says why and exits 0. Ctrl-C keeps the "
+            "best so far. Without a GPU times are predicted (--device model), and every report says so.",
+    .example = "solstice optimize examples/linear_gelu.py --budget 60s,40trials",
+    .parameters = {{"FILE", "", "Python file, and optionally :Class", "", {}, false, false},
+                   {"--device", "NAME", "where candidates run; model predicts without a GPU", "auto", {"auto", "gpu", "model"}, false, false},
+                   {"--machine", "NAME", "machine description; found from the device where it is not given", "", {}, false, false},
+                   {"--numerics", "POLICY", "reference: no less accurate than PyTorch; high: TF32 class; medium: bf16 class", "reference", {"reference", "high", "medium"}, false, false},
+                   {"--weights", "MODE", "live: parameters may change between calls; frozen: they may be packed once", "live", {"live", "frozen"}, false, false},
+                   {"--budget", "BUDGET", "time and trials, for example 60s,40trials", "60s,40trials", {}, false, false},
+                   {"--out", "DIR", "where the outcome goes (runs/NAME where it is not given)", "", {}, false, false},
+                   {"--store", "DIR", "another run store than the user's", "", {}, false, false},
+                   {"--no-baselines", "", "do not time torch.compile and TF32 beside eager", "", {}, false, false},
+                   {"--oracle-fd", "FD", "the calling Python process holds the module (solstice.optimize uses this)", "", {}, false, false},
+                   json_flag()},
+    .run = run,
+};
+
+}  // namespace solstice::cli
