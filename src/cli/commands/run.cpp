@@ -1,0 +1,79 @@
+// solstice run: one scheduled program, tried once.
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "cli/command.h"
+#include "cli/progress.h"
+#include "cli/table.h"
+#include "cli/values.h"
+#include "flow/run_program.h"
+
+namespace solstice::cli {
+namespace {
+
+Result<flow::OptimizeOptions> options_of(const Invocation& in) {
+  flow::OptimizeOptions options;
+  if (in.has("--of")) {
+    SOLSTICE_TRY(const FileAndClass subject, parse_file_and_class(in.get("--of")));
+    options.file = subject.file;
+    options.class_name = subject.class_name;
+  }
+  options.device = in.get("--device");
+  options.machine = in.get("--machine");
+  options.numerics = in.get("--numerics");
+  options.frozen = in.get("--weights") == "frozen";
+  options.out = in.get("--out");
+  options.command = in.argv;
+  return options;
+}
+
+bool usable(const search::Measurement& m) { return m.state == TrialState::kVerified || m.state == TrialState::kPredicted; }
+
+std::string text_of(const flow::ProgramRun& done) {
+  const search::Measurement& m = done.measurement;
+  std::string out = enum_names(m.state)[static_cast<size_t>(m.state)];
+  if (usable(m)) out += fmt::format(": {}", show(m.time));
+  if (usable(m) && done.original) out += fmt::format(", PyTorch eager {} ({})", show(*done.original), show_factor(*done.original / m.time));
+  if (usable(m) && done.bound) out += fmt::format(", {} of the practical bound", show_factor(m.time / *done.bound));
+  return m.detail.empty() ? out : out + "\n" + m.detail;
+}
+
+Result<int> run(const Invocation& in) {
+  const std::string& file = in.get("PROGRAM");
+  SOLSTICE_TRY(const std::string text, read_file(file));
+  SOLSTICE_TRY(const flow::OptimizeOptions options, options_of(in));
+  const std::unique_ptr<Progress> progress = progress_for(stderr);
+  SOLSTICE_TRY(const flow::ProgramRun done, flow::run_program(text, options, *progress));
+  if (in.json()) {
+    Json body = Json::object().set("predicted", done.predicted).set("trial", to_json(done.measurement));
+    if (done.original) body.set("original", done.original->value);
+    if (done.bound) body.set("practical_bound", done.bound->value);
+    fmt::print("{}\n", body.dump(2));
+  } else {
+    fmt::print("{}\n", text_of(done));
+  }
+  return usable(done.measurement) ? 0 : exit_code(ErrorKind::kInput);
+}
+
+}  // namespace
+
+extern const Command solstice_commands_run;
+const Command solstice_commands_run = {
+    .name = "run",
+    .summary = "Verify and time a scheduled program",
+    .help = "With --of it is a candidate for that module: verified on its inputs against the float64 oracle, and timed on a "
+            "GPU. Without, or without a GPU, it is checked, compiled where a compiler is there, and its time predicted. Exit "
+            "code 2 when it is illegal, does not compile, or computes something else.",
+    .example = "solstice run program.ucut --of examples/linear_gelu.py",
+    .parameters = {{"PROGRAM", "", "a .ucut file whose kernels have schedules", "", {}, true, false},
+                   {"--of", "FILE", "the module it computes, and optionally :Class", "", {}, false, false},
+                   {"--device", "NAME", "where it runs; model predicts", "auto", {"auto", "gpu", "model"}, false, false},
+                   {"--machine", "NAME", "machine description", "", {}, false, false},
+                   {"--numerics", "POLICY", "how accurate", "reference", {"reference", "high", "medium"}, false, false},
+                   {"--weights", "MODE", "whether parameters may be packed once", "live", {"live", "frozen"}, false, false},
+                   {"--out", "DIR", "keep the plan and cubins there", "", {}, false, false},
+                   json_flag()},
+    .run = run,
+};
+
+}  // namespace solstice::cli
