@@ -24,9 +24,9 @@ std::vector<KnobSpec> knobs() {
       {"rows_per_block", "int", {"1", "2", "4", "8", "16", "32", "64", "128", "256"}, "", "auto", "rows that share a block"},
       {"vector", "int", {"1", "2", "4", "8"}, "", "auto", "elements a thread takes at once; auto: 16 bytes where rows are aligned"},
       {"residency", "name", {"registers", "shared", "l2"}, "", "auto", "where a row waits between sweeps; l2: it is read again"},
-      {"cluster", "int", {"1", "2", "4", "8", "16"}, "", "1", "blocks that share a row"},
-      {"blocks", "int", {"1", "2", "3", "4", "6", "8"}, "", "1", "blocks an SM that registers leave room for"},
-      streaming_knob("both"),
+      {"cluster", "int", {"1", "2", "4", "8", "16"}, "", "auto", "blocks that share a row; auto: 1 up to 32 Ki elements"},
+      {"blocks", "int", {"1", "2", "3", "4", "6", "8"}, "", "auto", "blocks an SM that registers must leave room for"},
+      streaming_knob("none"),
       {"passes", "int", {"1", "2", "3"}, "", "auto", "reads of the data; more than 1 means residency=l2"},
       {"axis", "name", {}, "an index", "auto", "the reduced index, for the reader: the equations fix it"},
       {"finish", "name", {"last_block"}, "", "auto", "reduce over rows in the last block that ends; not yet"},
@@ -81,10 +81,13 @@ Bytes traffic_of(const ir::Program& program, const Prepared& p) {
 
 double efficiency_of(const ir::Program& program, const Prepared& p, const machine::Machine& machine) {
   const Settings& s = p.settings;
-  double out = s.strided ? 0.8 : s.vector * 4 >= 16 ? 0.95 : 0.85;
-  // A block alone on its SM cannot overlap its loads with another's reductions.
-  const double in_flight = static_cast<double>(kept_bytes(program, p.shape, s)) * s.threads;
-  if (s.residency == Residency::kRegisters && in_flight > 96 * 1024) out *= 0.93;
+  double out = s.strided ? 0.82 : s.vector >= 4 ? 0.975 : s.vector == 2 ? 0.93 : 0.86;
+  // A block alone on its SM cannot overlap its loads with another's reductions; the more it holds the less that costs.
+  const double held = static_cast<double>(kept_bytes(program, p.shape, s)) * s.threads;
+  const bool alone = s.threads * s.blocks <= 1024 && s.threads >= 512 && s.blocks == 1;
+  if (alone && held < 96 * 1024) out *= 0.87;
+  if (s.residency == Residency::kShared && held > 64 * 1024) out *= 0.85;
+  if (s.cluster > 1) out *= s.threads > 512 ? 0.8 : 0.92;
   const auto blocks = static_cast<double>((p.shape.row_count + s.rows_per_block() - 1) / s.rows_per_block() * s.cluster);
   return machine.sm_count > 0 ? out * std::min(1.0, blocks / machine.sm_count) : out;
 }

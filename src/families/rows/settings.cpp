@@ -11,7 +11,13 @@ namespace {
 using codegen::Access;
 
 constexpr int kWarp = 32;
-constexpr int64_t kElements = 16;         // a thread's share of a row that still leaves room for several blocks an SM
+// Shares of a row that were fastest on an H200 (bench/rows_map): small blocks, so that reads and writes of many rows
+// alternate finely, but at least two blocks an SM for long rows.
+constexpr int64_t kElements = 8;          // elements a thread, up to kWideBlock threads
+constexpr int64_t kMostElements = 32;     // elements a thread before a block grows beyond kWideBlock
+constexpr int kWideBlock = 512;
+constexpr int kSmallBlock = 128;          // threads of a block that holds several short rows
+constexpr int64_t kWarpRow = 512;         // elements: up to here a warp (or a part of one) takes a row, without barriers
 constexpr int64_t kRegisterBytes = 256;   // of kept values: 64 registers, a quarter of what a thread can have
 constexpr int64_t kSharedBytes = 227 * 1024;  // where no machine is given
 
@@ -22,44 +28,49 @@ bool is_row_wide(const Shape& shape, const Access& access) {
   return std::any_of(shape.columns.begin(), shape.columns.end(), [&](const codegen::Loop& loop) { return access.depends_on(loop.stepping()); });
 }
 
-int group_for(const Shape& shape, int vector, int threads) {
-  const int64_t vectors = ceil_div(shape.column_count, vector);
-  if (vectors <= kWarp) return power_at_least(vectors);
-  // A warp alone needs no barrier: up to 32 elements a lane.
-  if (shape.column_count <= 32 * kWarp) return kWarp;
-  return std::min(threads, power_at_least(ceil_div(shape.column_count, kElements)));
+int group_for(const Shape& shape, int vector, int64_t columns, int threads) {
+  const int64_t vectors = ceil_div(columns, vector);
+  if (columns <= kWarpRow && !shape.columns.empty()) return std::min(kWarp, power_at_least(ceil_div(vectors, 2)));
+  const int64_t wide = columns > kMostElements * kWideBlock ? 1024 : kWideBlock;
+  return std::min({threads, static_cast<int>(wide), power_at_least(ceil_div(columns, kElements))});
+}
+
+// A row that one block cannot keep in registers is shared: two blocks up to 64 Ki elements, beyond that eight of
+// kWideBlock threads.
+int cluster_for(int64_t columns) {
+  const int64_t one_block = kMostElements * 1024;
+  return columns <= one_block ? 1 : columns <= 2 * one_block ? 2 : 8;
 }
 
 void lay_out(const Shape& shape, const ir::Knobs& knobs, Settings& s) {
   const auto asked = static_cast<int>(knobs.int_or("threads", 0));
-  s.cluster = static_cast<int>(knobs.int_or("cluster", 1));
+  s.cluster = static_cast<int>(knobs.int_or("cluster", shape.strided ? 1 : cluster_for(shape.column_count)));
   s.blocks = static_cast<int>(knobs.int_or("blocks", 1));
   s.strided = shape.strided;
   if (s.strided) {
     const int64_t inner = shape.rows.empty() ? 1 : shape.rows.back().extent;
     const int lanes = std::min(kWarp, power_at_least(inner));
     s.vector = 1;
-    s.threads = asked > 0 ? asked : 256;
-    s.group = std::min(s.threads / lanes, power_at_least(ceil_div(shape.column_count, 4)));
+    // 32 elements a thread, 64 before a block passes 16 rows of lanes.
+    const int few = power_at_least(ceil_div(shape.column_count, kMostElements));
+    const int wanted = few <= 16 ? few : std::max(16, few / 2);
+    s.group = std::min((asked > 0 ? asked : 1024) / lanes, wanted);
     s.threads = s.group * lanes;
     return;
   }
-  const int64_t share = ceil_div(shape.column_count, s.cluster);
-  Shape part = shape;
-  part.column_count = share;
-  s.group = group_for(part, s.vector, asked > 0 ? asked : 1024);
+  s.group = group_for(shape, s.vector, ceil_div(shape.column_count, s.cluster), asked > 0 ? asked : 1024);
   const auto rows_asked = static_cast<int>(knobs.int_or("rows_per_block", 0));
-  s.threads = asked > 0 ? asked : std::max(s.group, 256);
+  s.threads = asked > 0 ? asked : std::max(s.group, kSmallBlock);
   if (rows_asked > 0) s.group = std::max(1, s.threads / rows_asked);
   if (s.cluster > 1) s.group = s.threads;
   s.group = std::min(s.group, s.threads);
 }
 
-// As many blocks as an SM's registers hold if a thread needs its kept values and about 28 more: one block loads while
-// another reduces.
+// Two blocks where an SM's registers hold them if a thread needs its kept values and about 28 more: one block loads
+// while another reduces.
 int resident_blocks(int64_t kept, const Settings& s) {
   const int64_t registers = (kept / 4 + 28 + 7) / 8 * 8;
-  return static_cast<int>(std::clamp<int64_t>(65536 / (registers * s.threads), 1, 8));
+  return static_cast<int>(std::clamp<int64_t>(65536 / (registers * s.threads), 1, 2));
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ struct Settings {
   int vector = 1;         // neighbouring elements a thread takes at once
   int blocks = 1;         // resident blocks of an SM that registers must leave room for
   Residency residency = Residency::kRegisters;
-  Streaming streaming;
+  Streaming streaming{false, false};
   bool strided = false;   // lanes of a warp hold neighbouring rows
 
   int rows_per_block() const { return threads / group; }
