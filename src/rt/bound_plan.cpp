@@ -136,8 +136,9 @@ Status BoundPlan::build_launch(BoundStep& bound, std::span<const cu::Library> li
   size_t module = 0;
   while (loaded_.plan.modules[module].name != step.module) ++module;
   cu::Kernel kernel = nullptr;
-  SOLSTICE_CHECK(driver_.check(driver_.cuLibraryGetKernel(&kernel, libraries[module], step.entry.c_str()),
-                               fmt::format("find kernel `{}` in module `{}`", step.entry, step.module)));
+  const cu::Result found = driver_.cuLibraryGetKernel(&kernel, libraries[module], step.entry.c_str());
+  if (found == cu::kNotFound) return fail(Code::bad_record, fmt::format("module `{}` has no kernel `{}`", step.module, step.entry));
+  SOLSTICE_CHECK(driver_.check(found, fmt::format("find kernel `{}` in module `{}`", step.entry, step.module)));
   cu::Device device = 0;
   SOLSTICE_CHECK(driver_.check(driver_.cuCtxGetDevice(&device), "find the current GPU"));
   if (const int64_t shared = largest_shared(loaded_.plan, step); shared > 0) {

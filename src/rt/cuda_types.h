@@ -19,6 +19,7 @@ using Stream = struct StreamTag*;
 using Event = struct EventTag*;
 
 constexpr Result kSuccess = 0;
+constexpr Result kNotFound = 500;
 constexpr Result kNotReady = 600;
 
 enum DeviceAttribute : int {

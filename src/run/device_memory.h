@@ -44,7 +44,8 @@ class DeviceBuffer {
   int64_t bytes_ = 0;
 };
 
-// Allocations of other processes, each opened once however many tensors lie in it.
+// Allocations of other processes, each opened once however many tensors lie in it. Memory stays taken while it is open
+// here, also when its owner frees it: close what is no longer needed.
 class IpcImports {
  public:
   explicit IpcImports(const rt::Driver& driver) : driver_(driver) {}

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/paths.h"
 #include "run/candidate_run.h"
 
 namespace solstice::run {
@@ -35,6 +36,9 @@ Judge::~Judge() = default;
 
 Result<std::unique_ptr<Judge>> Judge::start(JudgeOptions options) {
   SOLSTICE_TRY(const rt::Driver* const driver, rt::cuda_driver());
+  if (options.runner.program.empty()) {
+    SOLSTICE_TRY(options.runner.program, companion("solstice-runner"));
+  }
   SOLSTICE_TRY(rt::DeviceContext context, rt::DeviceContext::open(*driver, options.runner.device));
   std::unique_ptr<Judge> out(new Judge(*driver, std::move(context), std::move(options)));
   SOLSTICE_TRY(out->spare_, RunnerProcess::spawn(out->options_.runner));  // starts while the kernels compile

@@ -13,7 +13,7 @@
 namespace solstice::run {
 
 struct RunnerOptions {
-  std::filesystem::path program = {};  // solstice-runner
+  std::filesystem::path program = {};  // solstice-runner; Judge finds it where this is empty
   int device = 0;
   std::string cupti = {};         // library; empty: the usual places
   Seconds start_limit{60};

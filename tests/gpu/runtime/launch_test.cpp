@@ -188,6 +188,26 @@ TEST_F(LaunchTest, CostsLittleMoreThanTheDriver) {
   driver.cuLibraryUnload(library);
 }
 
+TEST_F(LaunchTest, ComparingRunsAtMemorySpeed) {
+  constexpr int64_t kMany = int64_t{1} << 26;
+  const rt::Driver& driver = judge_->driver();
+  auto x = DeviceBuffer::allocate(driver, kMany * 4), o = DeviceBuffer::allocate(driver, kMany * 8), p = DeviceBuffer::allocate(driver, kMany * 4);
+  ASSERT_TRUE(x.ok() && o.ok() && p.ok());
+  for (const DeviceBuffer* buffer : {&*x, &*o, &*p}) ASSERT_TRUE(judge_->kernels().fill(buffer->address(), 0, buffer->bytes()).ok());
+  const std::vector<int64_t> shape = {kMany / 8192, 8192}, strides = {8192, 1};
+  const DeviceTensor candidate{x->address(), DType::kF32, shape, strides, x->bytes()};
+  const DeviceTensor oracle{o->address(), DType::kF64, shape, strides, o->bytes()};
+  const DeviceTensor eager{p->address(), DType::kF32, shape, strides, p->bytes()};
+  double best = 1;
+  for (int i = 0; i < 5; ++i) {
+    const Seconds begin = monotonic_now();
+    ASSERT_TRUE(judge_->kernels().compare(candidate, oracle, eager, 0xff).ok());
+    best = std::min(best, (monotonic_now() - begin).value);
+  }
+  std::printf("comparing 2^26 f32 with oracle and eager: %.2f ms, %.2f TB/s\n", best * 1e3, 24e-12 * kMany / best);
+  EXPECT_LT(best, 10e-3);
+}
+
 TEST_F(LaunchTest, CanBeCapturedInAGraph) {
   InProcess here(*judge_, save(plan_of("honest")));
   ASSERT_TRUE(here.prepare().ok());

@@ -38,7 +38,7 @@ TEST_F(VerdictTest, MisbehaviourIsNamed) {
       {"traps", Outcome::kCrashed, ""},
       {"reads_nowhere", Outcome::kCrashed, "illegal"},
       {"honest", Outcome::kPassed, ""},
-      {"no_such_kernel", Outcome::kCrashed, "no_such_kernel"},
+      {"no_such_kernel", Outcome::kLoadFailed, "has no kernel `no_such_kernel`"},
   };
   for (const Expectation& expected : expectations) {
     const Seconds begin = monotonic_now();
