@@ -188,7 +188,7 @@ TEST_F(LaunchTest, CostsLittleMoreThanTheDriver) {
   driver.cuLibraryUnload(library);
 }
 
-TEST_F(LaunchTest, ComparingRunsAtMemorySpeed) {
+TEST_F(LaunchTest, ComparingIsQuick) {
   constexpr int64_t kMany = int64_t{1} << 26;
   const rt::Driver& driver = judge_->driver();
   auto x = DeviceBuffer::allocate(driver, kMany * 4), o = DeviceBuffer::allocate(driver, kMany * 8), p = DeviceBuffer::allocate(driver, kMany * 4);
