@@ -6,13 +6,9 @@
 
 namespace solstice::lang {
 
-namespace internal {
-std::string tight(const ExprRef& e);  // an index, extent or bound; print_expr.cpp
-}
-
 namespace {
 
-using internal::tight;
+std::string tight(const ExprRef& e) { return print_tight(e); }
 
 std::string tight_list(const std::vector<ExprRef>& expressions, std::string_view separator) {
   std::string out;

@@ -141,8 +141,6 @@ std::string_view symbol_of(CompareOp op) {
 
 std::string print(const ExprRef& expression) { return text(expression, kOrLevel, false); }
 
-namespace internal {
-std::string tight(const ExprRef& e) { return text(e, kSumLevel, true); }
-}  // namespace internal
+std::string print_tight(const ExprRef& expression) { return text(expression, kSumLevel, true); }
 
 }  // namespace solstice::lang

@@ -11,10 +11,6 @@
 namespace solstice::ir {
 
 void Binder::error(std::string_view code, Span span, std::string message, std::string hint) {
-  for (const Diagnostic& d : diagnostics_.all()) {
-    const bool here = d.span.begin == span.begin && d.span.end == span.end && span.end > 0;
-    if (here && d.code == code && d.severity == Severity::kError) return;  // said already, perhaps by the parser
-  }
   diagnostics_.error(std::string(code), span, std::move(message), std::move(hint));
 }
 
@@ -94,17 +90,22 @@ std::optional<Program> Binder::run() {
   Scope top;
   for (const lang::Fn& fn : lang::prelude()) top.functions[{fn.name, fn.parameters.size()}] = &fn;
   program_.name = source_.name;
-  const size_t before = diagnostics_.size();
   items(source_.items, top);
   check_cover();
-  for (size_t i = before; i < diagnostics_.size(); ++i) {
-    if (diagnostics_.all()[i].severity == Severity::kError) return std::nullopt;
-  }
   return diagnostics_.has_errors() ? std::nullopt : std::optional(std::move(program_));
 }
 
 std::optional<Program> bind(const lang::Program& program, Diagnostics& diagnostics) {
-  return Binder(program, diagnostics).run();
+  Diagnostics found;
+  std::optional<Program> bound = Binder(program, found).run();
+  std::vector<Diagnostic> sorted = found.all();
+  std::stable_sort(sorted.begin(), sorted.end(), [](const Diagnostic& a, const Diagnostic& b) { return a.span.begin < b.span.begin; });
+  for (Diagnostic& d : sorted) {
+    // A definition is bound once a call, and the parser may have said it already.
+    const auto same = [&](const Diagnostic& o) { return o.code == d.code && o.span.begin == d.span.begin && o.span.end == d.span.end && d.span.end > 0; };
+    if (std::none_of(diagnostics.all().begin(), diagnostics.all().end(), same)) diagnostics.add(std::move(d));
+  }
+  return bound;
 }
 
 Result<Program> load_program(std::string_view text, std::string_view file, Diagnostics& diagnostics) {

@@ -100,7 +100,7 @@ int Binder::target_of(const lang::Equation& e, Span span, Scope& scope) {
   if (known == scope.symbols.end()) {
     for (const lang::ExprRef& i : e.lhs) {
       if (i->kind == lang::ExprKind::kName && !scope.dims.count(i->text)) continue;
-      error("E005", i->span, fmt::format("undeclared `{}` is a local, whose indices stand alone; found `{}`", e.target, lang::print(i)),
+      error("E005", i->span, fmt::format("undeclared `{}` is a local, whose indices stand alone; found `{}`", e.target, lang::print_tight(i)),
             fmt::format("declare it to define it in pieces: `tensor {} : f32[...]`", e.target));
       upcoming_.erase(e.target);
       return -1;

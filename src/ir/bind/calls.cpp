@@ -30,14 +30,14 @@ bool Binder::bind_statics(const lang::Call& c, const lang::Def& def, Span span, 
     }
     const auto v = value_of(value, outer_scope);
     if (!v) return false;
-    inner.dims[name] = {*v, outer(value, outer_scope)};
+    inner.dims[name] = {*v, outer(value, outer_scope), value->kind == lang::ExprKind::kName ? value->text : ""};
   }
   for (const lang::Static& s : def.statics) {
     if (inner.dims.count(s.name)) continue;
     const auto v = s.value ? value_of(s.value, inner) : std::nullopt;
     if (!s.value) error("E022", span, fmt::format("static `{}` of `{}` has no value", s.name, def.name), fmt::format("`{}[{}=...](...)`", def.name, s.name));
     if (!v) return false;
-    inner.dims[s.name] = {*v, outer(s.value, inner)};
+    inner.dims[s.name] = {*v, outer(s.value, inner), ""};
   }
   return fine;
 }
@@ -80,7 +80,8 @@ bool Binder::bind_formal(const lang::CallArg& arg, const lang::Formal& formal, S
     Diagnostics quiet;
     if (unbound) {
       const lang::ExprRef outer_dim = outer_text.empty() ? nullptr : lang::parse_expression(outer_text, quiet);
-      inner.dims[e->text] = {extent, outer_dim ? outer_dim : lang::integer(extent)};
+      const std::string caller = d < symbol.dims.size() ? symbol.dims[d] : "";
+      inner.dims[e->text] = {extent, outer_dim ? outer_dim : lang::integer(extent), caller};
     } else if (const auto wanted = value_of(e, inner); wanted && *wanted != extent) {
       error("E002", arg.span, fmt::format("dimension {} of `{}` is {} but `{}` of the formal `{}` is {}", d, arg.tensor, extent, lang::print(e), formal.name, *wanted));
       fine = false;
@@ -104,7 +105,7 @@ bool Binder::bind_result(const std::string& name, const lang::Formal& formal, Sp
     t.name.clear();
     t.name = unique_name(joined(outer_scope.instance, name));
     Symbol symbol = inner.symbols.at(formal.name);
-    symbol.dims = t.dims;
+    for (std::string& dim : symbol.dims) dim = dim.empty() ? "" : inner.dims.at(dim).caller;
     outer_scope.symbols[name] = symbol;
     return true;
   }

@@ -101,7 +101,7 @@ void Binder::declare_dims(const lang::Dims& dims, Scope& scope) {
     if (value && low && high && (*value < *low || *value > *high)) {
       error("E022", d.span, fmt::format("dim `{}` is {}, outside {}..{}", d.name, *value, *low, *high));
     }
-    scope.dims[d.name] = {value.value_or(1), scope.instance.empty() ? lang::name(d.name) : outer(d.value, scope)};
+    scope.dims[d.name] = {value.value_or(1), scope.instance.empty() ? lang::name(d.name) : outer(d.value, scope), ""};
     if (scope.instance.empty()) program_.dims.push_back({d.name, value.value_or(1)});
   }
 }
@@ -138,7 +138,7 @@ int Binder::declare_tensor(const lang::Type& type, const std::string& name, Tens
     if (extent && *extent <= 0) error("E022", e->span, fmt::format("extent `{}` of `{}` is {}", lang::print(e), name, *extent));
     fine = fine && extent && *extent > 0;
     t.shape.push_back(fine ? *extent : 1);
-    t.dims.push_back(fine ? lang::print(outer(e, scope)) : "");
+    t.dims.push_back(fine ? lang::print_tight(outer(e, scope)) : "");
     symbol.dims.push_back(is_dim_name(e) ? e->text : "");
   }
   symbol.tensor = add_tensor(std::move(t));

@@ -68,12 +68,19 @@ void collect_names(const lang::ExprRef& e, std::vector<std::pair<std::string, Sp
 
 }  // namespace
 
+// What stands in a function's body is reported where the function is called.
+Span Elaborator::here(Span span) const { return env_ ? call_ : span; }
+
+void Elaborator::error(std::string_view code, Span span, std::string message, std::string hint) {
+  binder_.error(code, here(span), std::move(message), std::move(hint));
+}
+
 ExprRef Elaborator::made(Op op, std::vector<ExprRef> args, Span span) {
   for (const ExprRef& a : args) {
     if (!a) return nullptr;
   }
   ExprRef e = make(op, std::move(args));
-  std::const_pointer_cast<Expr>(e)->span = span;  // just made: nobody shares it yet
+  std::const_pointer_cast<Expr>(e)->span = here(span);  // just made: nobody shares it yet
   return e;
 }
 
@@ -91,7 +98,7 @@ bool Elaborator::hides(const std::string& name, Span span) {
   const bool tensor = scope_.symbols.count(name) || binder_.upcoming_.count(name);
   const bool dim = scope_.dims.count(name) > 0;
   if (!tensor && !dim) return false;
-  binder_.error("E008", span, fmt::format("index `{0}` hides the {1} `{0}`", name, tensor ? "tensor" : "dim"),
+  error("E008", span, fmt::format("index `{0}` hides the {1} `{0}`", name, tensor ? "tensor" : "dim"),
                 "one name has one meaning in a scope: rename the index");
   return true;
 }
@@ -110,22 +117,22 @@ void Elaborator::left_side(const lang::Equation& equation, Span span) {
     const auto range = ranges.find(name);
     if (range != ranges.end()) extent = binder_.value_of(range->second->extent, scope_);
     const int id = new_index(name, where, extent);
-    if (extent) draft_.equation.indices.back().dim = lang::print(binder_.outer(range->second->extent, scope_));
+    if (extent) draft_.equation.indices.back().dim = lang::print_tight(binder_.outer(range->second->extent, scope_));
     draft_.equation.free.push_back(id);
     ranges.erase(name);
   }
   for (const auto& [name, range] : ranges) {
     const bool written = std::any_of(names.begin(), names.end(), [&, n = name](const auto& w) { return w.first == n; });
     if (written) continue;
-    binder_.error("E004", range->span, fmt::format("`{}` has a range but does not stand on the left", name),
+    error("E004", range->span, fmt::format("`{}` has a range but does not stand on the left", name),
                   "a range belongs to an index of the left side; a reduced index takes its own: `sum[k<4](...)`");
     draft_.failed = true;
   }
   for (const lang::ExprRef& e : equation.lhs) {
     ExprRef bound = index(e);
     if (bound && !as_affine(bound)) {
-      binder_.error("E005", e->span.end ? e->span : span,
-                    fmt::format("left index `{}` is not affine in the indices", lang::print(e)),
+      error("E005", e->span.end ? e->span : span,
+                    fmt::format("left index `{}` is not affine in the indices", lang::print_tight(e)),
                     "a left side places elements: sums of constants times indices, as in `y[n, D*g+k]`");
       bound = nullptr;
     }
@@ -156,7 +163,7 @@ ExprRef Elaborator::value(const lang::ExprRef& e) {
 ExprRef Elaborator::condition(const lang::ExprRef& e) {
   ExprRef c = value(e);
   if (!c || c->kind == ValueKind::kBool) return c;
-  binder_.error("E021", e->span, fmt::format("`{}` is a number where a condition stands", lang::print(e)),
+  error("E021", e->span, fmt::format("`{}` is a number where a condition stands", lang::print(e)),
                 fmt::format("compare it: `{} != 0`", lang::print(e)));
   return nullptr;
 }
@@ -166,13 +173,13 @@ ExprRef Elaborator::index(const lang::ExprRef& e) {
   if (!i) return nullptr;
   if (is_whole(i->op) && i->kind == ValueKind::kReal) return make_cast(DType::kI64, i);
   if (i->kind != ValueKind::kReal) return i;
-  const std::string text = lang::print(e);
+  const std::string text = lang::print_tight(e);
   if (has_real_division(e)) {
-    binder_.error("E013", e->span, fmt::format("index `{}`: `/` is real division", text),
+    error("E013", e->span, fmt::format("index `{}`: `/` is real division", text),
                   fmt::format("`{}` rounds down; if only exact multiples count: `where ... % ... == 0`",
-                              lang::print(with_floor_division(e))));
+                              lang::print_tight(with_floor_division(e))));
   } else {
-    binder_.error("E013", e->span, fmt::format("index `{}` is real; an index is an integer", text),
+    error("E013", e->span, fmt::format("index `{}` is real; an index is an integer", text),
                   fmt::format("`i64({})`", text));
   }
   return nullptr;
@@ -204,7 +211,7 @@ ExprRef Elaborator::bare_name(const lang::Expr& e) {
 ExprRef Elaborator::unknown_name(const lang::Expr& e) {
   const auto symbol = scope_.symbols.find(e.text);
   if (symbol != scope_.symbols.end() || binder_.upcoming_.count(e.text)) {
-    binder_.error("E007", e.span, fmt::format("`{}` is a tensor; an expression takes its elements", e.text),
+    error("E007", e.span, fmt::format("`{}` is a tensor; an expression takes its elements", e.text),
                   fmt::format("write its indices: `{}[...]`", e.text));
     return nullptr;
   }
@@ -212,11 +219,12 @@ ExprRef Elaborator::unknown_name(const lang::Expr& e) {
   for (const auto& [name, dim] : scope_.dims) known.push_back(name);
   if (env_ || (e.text[0] >= 'A' && e.text[0] <= 'Z')) {
     const std::string near = closest(e.text, known);
-    binder_.error("E008", e.span, fmt::format("unknown {} `{}`", env_ ? "name" : "dim", e.text),
+    error("E008", e.span, fmt::format("unknown {} `{}`", env_ ? "name" : "dim", e.text),
                   near.empty() ? "declare it: `dim " + e.text + " = ...`" : fmt::format("closest: `{}`", near));
     return nullptr;
   }
-  binder_.error("E004", e.span,
+  if (!draft_.unbound.insert(e.text).second) return nullptr;  // once an equation is enough
+  error("E004", e.span,
                 fmt::format("`{}` is used on the right but neither written nor reduced; nothing is summed implicitly",
                             e.text),
                 fmt::format("sum over it: `sum[{}](...)`, with every use of it inside the brackets; or write it on the "
@@ -231,7 +239,7 @@ std::optional<Symbol> Elaborator::find_tensor(const lang::Expr& e) {
     const bool loose_local = s.tensor >= 0 && binder_.program_.tensor(s.tensor).kind == TensorKind::kLocal &&
                              binder_.program_.tensor(s.tensor).kernel != binder_.kernel_;
     if (!loose_local) return s;
-    binder_.error("E011", e.span, fmt::format("`{}` crosses into a kernel but is not declared", e.text),
+    error("E011", e.span, fmt::format("`{}` crosses into a kernel but is not declared", e.text),
                   fmt::format("`tensor {} : f32[...]` (dtype and order are yours to choose)", e.text));
     return std::nullopt;
   }
@@ -242,7 +250,7 @@ std::optional<Symbol> Elaborator::find_tensor(const lang::Expr& e) {
   }
   const auto gone = scope_.gone.find(e.text);
   if (gone != scope_.gone.end()) {
-    binder_.error("E011", e.span,
+    error("E011", e.span,
                   fmt::format("`{}` crosses from kernel `{}` but is not declared", e.text, gone->second),
                   fmt::format("`tensor {} : f32[...]` before the kernels (dtype and order are yours to choose)", e.text));
     return std::nullopt;
@@ -251,7 +259,7 @@ std::optional<Symbol> Elaborator::find_tensor(const lang::Expr& e) {
   for (const auto& [name, symbol] : scope_.symbols) names.push_back(name);
   const std::string near = closest(e.text, names);
   const bool dim = scope_.dims.count(e.text) > 0;
-  binder_.error("E008", e.span, dim ? fmt::format("`{}` is a dim, not a tensor", e.text)
+  error("E008", e.span, dim ? fmt::format("`{}` is a dim, not a tensor", e.text)
                                     : fmt::format("unknown tensor `{}`", e.text),
                 near.empty() ? "declare it, or define it before it is read" : fmt::format("closest: `{}`", near));
   return std::nullopt;
@@ -274,7 +282,7 @@ ExprRef Elaborator::read(const lang::Expr& e) {
   if (rank != e.args.size()) {
     std::string extents;
     for (size_t d = symbol->fixed.size(); d < shape.size(); ++d) extents += (extents.empty() ? "" : "x") + std::to_string(shape[d]);
-    binder_.error("E006", e.span,
+    error("E006", e.span,
                   fmt::format("`{}` has rank {}{} but {} ind{}", e.text, rank, rank ? " (" + extents + ")" : "",
                               e.args.size(), e.args.size() == 1 ? "ex" : "ices"),
                   "no broadcasting: one index a dimension, 0 where the extent is 1, as in `b[k,0,0]`");
@@ -294,7 +302,7 @@ ExprRef Elaborator::read_tensor(const Symbol& symbol, std::vector<ExprRef> indic
   for (const int64_t f : symbol.fixed) all.push_back(make_int(f));
   all.insert(all.end(), indices.begin(), indices.end());
   ExprRef r = make_read(symbol.tensor, binder_.program_.tensor(symbol.tensor).value, std::move(all), std::move(otherwise));
-  std::const_pointer_cast<Expr>(r)->span = span;
+  std::const_pointer_cast<Expr>(r)->span = here(span);
   draft_.reads.push_back({r, facts_, span});
   return r;
 }
@@ -325,7 +333,7 @@ ExprRef Elaborator::arithmetic(const lang::Expr& e) {
   ExprRef right = value(e.args[1]);
   const bool division = e.binary == lang::BinaryOp::kFloorDiv || e.binary == lang::BinaryOp::kMod;
   if (division && right && right->op == Op::kInt && right->integer <= 0) {
-    binder_.error("E013", e.span, fmt::format("`{}` has the divisor {}", lang::print(std::make_shared<lang::Expr>(e)),
+    error("E013", e.span, fmt::format("`{}` has the divisor {}", lang::print(std::make_shared<lang::Expr>(e)),
                                               right->integer),
                   "`//` and `%` round down by a positive divisor");
     return nullptr;

@@ -23,6 +23,8 @@ class Elaborator {
  private:
   using Env = std::map<std::string, ExprRef>;
 
+  Span here(Span span) const;
+  void error(std::string_view code, Span span, std::string message, std::string hint = "");
   int new_index(const std::string& name, Span span, std::optional<int64_t> extent);
   bool hides(const std::string& name, Span span);
   ExprRef bare_name(const lang::Expr& e);
@@ -49,6 +51,7 @@ class Elaborator {
   size_t reductions_from_ = 0;                      // names_ from here on are bound by reductions
   std::vector<Fact> facts_;
   const Env* env_ = nullptr;                        // inside a function: its arguments
+  Span call_;                                       // of the outermost call, inside a function
   int depth_ = 0;
 };
 

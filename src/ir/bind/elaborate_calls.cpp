@@ -50,7 +50,7 @@ bool Elaborator::bind_indices(const lang::Expr& e, std::vector<int>& binders) {
     if (hides(r.name, r.span)) fine = false;
     for (size_t n = reductions_from_; n < names_.size(); ++n) {
       if (names_[n].first != r.name) continue;
-      binder_.error("E008", r.span,
+      error("E008", r.span,
                     fmt::format("`{}` is bound by {}", r.name, n < outside ? "an enclosing reduction too" : "this reduction twice"),
                     "rename one of them: only an index of the left side may be reused");
       fine = false;
@@ -61,7 +61,7 @@ bool Elaborator::bind_indices(const lang::Expr& e, std::vector<int>& binders) {
       if (!extent) fine = false;
     }
     binders.push_back(new_index(r.name, r.span, extent));
-    if (extent) draft_.equation.indices.back().dim = lang::print(binder_.outer(r.extent, scope_));
+    if (extent) draft_.equation.indices.back().dim = lang::print_tight(binder_.outer(r.extent, scope_));
   }
   return fine;
 }
@@ -83,15 +83,15 @@ ExprRef Elaborator::reduce(const lang::Expr& e) {
   if (!body || !fine) return nullptr;
   const bool positional = reducer == Reducer::kArgMax || reducer == Reducer::kArgMin;
   if (positional && binders.size() != 1) {
-    binder_.error("E022", e.span, fmt::format("`{}` takes one index, not {}", e.text, binders.size()));
+    error("E022", e.span, fmt::format("`{}` takes one index, not {}", e.text, binders.size()));
     return nullptr;
   }
   if ((reducer == Reducer::kAny || reducer == Reducer::kAll) && body->kind != ValueKind::kBool) {
-    binder_.error("E021", e.span, fmt::format("`{}` reduces conditions, not numbers", e.text), "compare: `... != 0`");
+    error("E021", e.span, fmt::format("`{}` reduces conditions, not numbers", e.text), "compare: `... != 0`");
     return nullptr;
   }
   ExprRef out = make_reduce(reducer, std::move(binders), std::move(body), std::move(where));
-  std::const_pointer_cast<Expr>(out)->span = e.span;
+  std::const_pointer_cast<Expr>(out)->span = here(e.span);
   return out;
 }
 
@@ -106,7 +106,7 @@ ExprRef Elaborator::rank(const lang::Expr& e) {
   draft_.checks.push_back({e.text, Symbol{}, binders[0], {order}, facts_, e.span});
   auto out = std::const_pointer_cast<Expr>(make_reduce(reducer_of(e.text), std::move(binders), std::move(body)));
   out->args.push_back(std::move(order));
-  out->span = e.span;
+  out->span = here(e.span);
   return out;
 }
 
@@ -122,7 +122,7 @@ ExprRef Elaborator::select(const lang::Expr& e) {
 
 ExprRef Elaborator::apply(const lang::Expr& e) {
   if (lang::is_reducer(e.text) && e.text != "min" && e.text != "max") {
-    binder_.error("E009", e.span, fmt::format("`{}(...)` names no index; a reduction names its index", e.text),
+    error("E009", e.span, fmt::format("`{}(...)` names no index; a reduction names its index", e.text),
                   fmt::format("`{}[k](...)` reduces over the index `k` of its body", e.text));
     return nullptr;
   }
@@ -134,7 +134,7 @@ ExprRef Elaborator::apply(const lang::Expr& e) {
   const auto dtype = dtype_from_name(e.text);
   if (dtype && args.size() == 1) {
     ExprRef cast = make_cast(*dtype, args[0]);
-    std::const_pointer_cast<Expr>(cast)->span = e.span;
+    std::const_pointer_cast<Expr>(cast)->span = here(e.span);
     return cast;
   }
   const auto fn = scope_.functions.find({e.text, args.size()});
@@ -155,10 +155,10 @@ ExprRef Elaborator::apply(const lang::Expr& e) {
   if (primitive) arities = std::to_string(primitive->arity);
   if (dtype) arities = "1";
   if (!arities.empty()) {
-    binder_.error("E008", e.span, fmt::format("`{}` takes {} arguments, not {}", e.text, arities, args.size()));
+    error("E008", e.span, fmt::format("`{}` takes {} arguments, not {}", e.text, arities, args.size()));
   } else {
     const std::string near = closest(e.text, known);
-    binder_.error("E008", e.span, fmt::format("unknown function `{}`", e.text),
+    error("E008", e.span, fmt::format("unknown function `{}`", e.text),
                   near.empty() ? "define it: `fn " + e.text + "(x) = ...`" : fmt::format("closest: `{}`", near));
   }
   return nullptr;
@@ -167,17 +167,20 @@ ExprRef Elaborator::apply(const lang::Expr& e) {
 // A function is a macro over values: its body is elaborated with its parameters bound to the arguments.
 ExprRef Elaborator::call_fn(const lang::Fn& fn, std::vector<ExprRef> args, Span span) {
   if (depth_ > 60) {
-    binder_.error("E008", span, fmt::format("function `{}` calls itself", fn.name), "functions are macros: no recursion");
+    error("E008", span, fmt::format("function `{}` calls itself", fn.name), "functions are macros: no recursion");
     return nullptr;
   }
   Env env;
   for (size_t i = 0; i < args.size(); ++i) env[fn.parameters[i]] = std::move(args[i]);
   const Env* outside = env_;
+  const Span outside_call = call_;
+  call_ = here(span);
   env_ = &env;
   ++depth_;
   ExprRef out = value(fn.body);
   --depth_;
   env_ = outside;
+  call_ = outside_call;
   return out;
 }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "ir/bind/binder.h"
+#include "ir/to_tree.h"
+#include "lang/print.h"
 
 namespace solstice::ir {
 
@@ -25,7 +27,7 @@ void Binder::check_read(Draft& d, const SourceRead& read) {
     const auto bad = [](Proof p) { return p == Proof::kRefuted || p == Proof::kUnknown; };
     if (!bad(low) && !bad(high)) continue;
     const Interval range = known.interval(form);
-    const std::string text = to_text(program_, d.equation, read.indices[i]);
+    const std::string text = lang::print_tight(to_tree(program_, d.equation, read.indices[i]));
     const bool unknown = low == Proof::kUnknown || high == Proof::kUnknown;
     std::string message =
         read.rank_binder >= 0
@@ -46,7 +48,7 @@ void Binder::check_write(Draft& d) {
     const Interval range = known.interval(known.linear(d.equation.lhs[i]));
     if (range.low >= 0 && range.high < t.shape[i]) continue;
     error("E001", d.equation.span,
-          fmt::format("`{}` writes {}..{} in dimension {} of `{}`, which has 0..{}", to_text(program_, d.equation, d.equation.lhs[i]), range.low,
+          fmt::format("`{}` writes {}..{} in dimension {} of `{}`, which has 0..{}", lang::print_tight(to_tree(program_, d.equation, d.equation.lhs[i])), range.low,
                       range.high, i, t.name, t.shape[i] - 1),
           "the index takes its extent from what it reads; to write only a part, give it a range: `... for n<4`");
     d.failed = true;

@@ -40,6 +40,7 @@ struct Symbol {
 struct DimEntry {
   int64_t value = 0;
   lang::ExprRef outer;  // the same extent in top-level terms
+  std::string caller;   // the dim that it is in the calling scope, "" if none
 };
 
 struct Scope {
@@ -88,6 +89,7 @@ struct Draft {
   std::vector<BareUse> bare;
   std::vector<SourceRead> checks;
   std::vector<TensorRead> reads;
+  std::set<std::string> unbound;  // names reported as E004
   bool failed = false;      // an error was reported; no further rules are applied
   bool extents_known = false;
 };

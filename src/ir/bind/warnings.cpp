@@ -52,6 +52,16 @@ bool vanishes(const ExprRef& e) {
   }
 }
 
+// The addends of a sum: each is summed by itself.
+void addends(const ExprRef& e, std::vector<ExprRef>& out) {
+  if (e->op != Op::kAdd && e->op != Op::kSub) {
+    out.push_back(e);
+    return;
+  }
+  addends(e->args[0], out);
+  addends(e->args[1], out);
+}
+
 // The factors of a product, outermost multiplications taken apart.
 void factors(const ExprRef& e, std::vector<ExprRef>& out) {
   if (e->op != Op::kMul) {
@@ -117,8 +127,10 @@ void Binder::warn(const Draft& d) {
   if (d.failed) return;
   walk(d.equation.rhs, [&](const Expr& e) {
     if (e.op != Op::kReduce || e.reducer != Reducer::kSum) return;
+    std::vector<ExprRef> sums;
     std::vector<ExprRef> parts;
-    factors(e.args[0], parts);
+    addends(e.args[0], sums);
+    for (const ExprRef& s : sums) factors(s, parts);
     for (const ExprRef& f : parts) {
       if (f->op == Op::kRead || f->op == Op::kReduce || !has_padding(f) || vanishes(f)) continue;
       warning("W019", f->span.end ? f->span : e.span,

@@ -228,9 +228,22 @@ void Machine::arithmetic(const Instruction& i, State& s) {
   }
 }
 
+// The common read inside a reduction: what the parent knows of the address, plus one offset for all lanes.
+void Machine::read_plainly(const Instruction& i, State& s, double* out, const double* data) const {
+  int64_t base = i.address.constant;
+  for (const auto& [position, c] : i.address.own) base += c * s.index[static_cast<size_t>(position)][0];
+  if (i.address.imported < 0) {
+    std::fill(out, out + s.lanes, data[base]);
+    return;
+  }
+  const int64_t* from = s.integers[static_cast<size_t>(i.address.imported)];
+  for (int l = 0; l < s.lanes; ++l) out[l] = data[from[l] + base];
+}
+
 void Machine::read(const Instruction& i, State& s) {
   double* out = s.own[static_cast<size_t>(i.out)].data();
   const double* data = storage_.tensors[static_cast<size_t>(i.tensor)].values;
+  if (i.checks.empty() && i.gathered.empty() && (s.uniform || i.address.own.empty())) return read_plainly(i, s, out, data);
   int64_t* at = s.scratch.data();
   resolve(i.address, s, at);
   if (i.checks.empty()) {

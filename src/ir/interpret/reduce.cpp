@@ -14,10 +14,11 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-// Neumaier's sum: the carry holds what the total has lost.
-void add(double& total, double& carry, double v) {
+// Knuth's exact sum of two: the carry holds what the total has lost.
+inline void add(double& total, double& carry, double v) {
   const double sum = total + v;
-  carry += std::abs(total) >= std::abs(v) ? (total - sum) + v : (v - sum) + total;
+  const double part = sum - total;
+  carry += (total - (sum - part)) + (v - part);
   total = sum;
 }
 
@@ -110,6 +111,12 @@ void Machine::accumulate(const Instruction& i, Lanes& lanes, int pass) {
   const auto each = [&](auto&& f) {
     for (int l = 0; l < b.lanes; ++l) f(parent(l), v[l]);
   };
+  if (i.reducer == Reducer::kSum && b.identity) {
+    double* total = lanes.total.data();
+    double* carry = lanes.carry.data();
+    for (int l = 0; l < b.lanes; ++l) add(total[l], carry[l], v[l]);
+    return;
+  }
   switch (i.reducer) {
     case Reducer::kSum: return each([&](size_t p, double x) { add(lanes.total[p], lanes.carry[p], x); });
     case Reducer::kMean:

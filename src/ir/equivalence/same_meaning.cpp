@@ -1,0 +1,211 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ir/bind.h"
+#include "ir/equal.h"
+#include "ir/equivalence.h"
+#include "ir/equivalence/inline.h"
+
+namespace solstice::ir {
+namespace {
+
+constexpr double kTolerance = 1e-9;
+constexpr int kDimChoices = 3;
+constexpr size_t kMostCounterexamples = 4;
+
+Equivalence verdict(Verdict v, std::string reason) {
+  Equivalence out;
+  out.verdict = v;
+  out.reason = std::move(reason);
+  return out;
+}
+
+// The interfaces must be those of the problem, declaration for declaration; "" if they are.
+std::string interface_difference(const Program& problem, const Program& candidate) {
+  const auto interface = [](const Program& p) {
+    std::vector<const Tensor*> out;
+    for (const Tensor& t : p.tensors) {
+      if (t.is_interface() || t.into >= 0) out.push_back(&t);
+    }
+    return out;
+  };
+  const auto a = interface(problem);
+  const auto b = interface(candidate);
+  if (a.size() != b.size()) return fmt::format("the problem has {} interface tensors, the candidate {}", a.size(), b.size());
+  for (const Tensor* t : a) {
+    const int id = candidate.find_tensor(t->name);
+    if (id < 0) return fmt::format("the candidate has no `{}`", t->name);
+    const Tensor& other = candidate.tensor(id);
+    const bool same_into = (t->into < 0) == (other.into < 0) && (t->into < 0 || problem.tensor(t->into).name == candidate.tensor(other.into).name);
+    if (other.kind != t->kind || other.dtype != t->dtype || other.shape != t->shape || other.strides != t->strides || !same_into) {
+      return fmt::format("`{}` is declared differently", t->name);
+    }
+  }
+  if (candidate.assumptions.size() != problem.assumptions.size()) return "the candidate assumes what the problem does not";
+  for (size_t i = 0; i < problem.assumptions.size(); ++i) {
+    if (!same_up_to_names(problem, problem.assumptions[i], candidate, candidate.assumptions[i])) return "the candidate assumes what the problem does not";
+  }
+  return "";
+}
+
+std::vector<const Equation*> pieces_of(const Program& p, const std::string& name) {
+  const int id = p.find_tensor(name);
+  std::vector<const Equation*> out;
+  for (const Equation& e : p.equations) {
+    if (e.target == id) out.push_back(&e);
+  }
+  return out;
+}
+
+// Does the definition read anything that the two programs could define differently?
+bool reads_only_shared(const Program& p, const Equation& e) {
+  bool out = true;
+  walk(e.rhs, [&](const Expr& r) {
+    if (r.op != Op::kRead) return;
+    const Tensor& t = p.tensor(r.id);
+    out = out && t.is_interface() && t.kind != TensorKind::kOutput;
+  });
+  return out;
+}
+
+bool proved(const Program& problem, const Program& candidate) {
+  const auto a = inlined(problem);
+  const auto b = inlined(candidate);
+  if (!a || !b || !problem.opaques.empty() || !candidate.opaques.empty()) return false;
+  for (const Tensor& t : a->tensors) {
+    if (t.kind != TensorKind::kOutput && t.into < 0) continue;
+    const auto x = pieces_of(*a, t.name);
+    const auto y = pieces_of(*b, t.name);
+    if (x.size() != y.size()) return false;
+    for (size_t i = 0; i < x.size(); ++i) {
+      if (x[i]->group >= 0 || y[i]->group >= 0) return false;
+      if (!reads_only_shared(*a, *x[i]) || !reads_only_shared(*b, *y[i])) return false;
+      if (structural_hash(*a, *x[i]) != structural_hash(*b, *y[i]) || !same_up_to_names(*a, *x[i], *b, *y[i])) return false;
+    }
+  }
+  return true;
+}
+
+// Points of the equations with their reductions: what interpretation costs, roughly.
+double cost_of(const Program& p) {
+  double out = 0;
+  for (const Equation& e : p.equations) {
+    double points = 1;
+    for (const int id : e.free) points *= static_cast<double>(e.indices[static_cast<size_t>(id)].extent);
+    walk(e.rhs, [&](const Expr& r) {
+      double inner = points;
+      for (const int id : r.binders) inner *= static_cast<double>(e.indices[static_cast<size_t>(id)].extent);
+      out += inner;
+    });
+  }
+  return out;
+}
+
+std::vector<int64_t> index_of(size_t flat, const std::vector<int64_t>& shape) {
+  std::vector<int64_t> out(shape.size());
+  auto rest = static_cast<int64_t>(flat);
+  for (size_t d = shape.size(); d-- > 0;) {
+    out[d] = rest % shape[d];
+    rest /= shape[d];
+  }
+  return out;
+}
+
+bool differ(double a, double b, double scale) {
+  if (!std::isfinite(a)) return false;  // an infinity or NaN of the problem asks for nothing finite
+  return !(std::abs(a - b) <= kTolerance * std::max(scale, 1e-300));
+}
+
+void compare(const TensorValues& a, const TensorValues& b, Equivalence& out, int family) {
+  for (const auto& [name, expected] : a) {
+    const auto& actual = b.at(name).values;
+    double scale = 0;
+    for (const double v : expected.values) scale = std::isfinite(v) ? std::max(scale, std::abs(v)) : scale;
+    for (size_t i = 0; i < expected.values.size() && out.counterexamples.size() < kMostCounterexamples; ++i) {
+      if (!differ(expected.values[i], actual[i], scale)) continue;
+      out.counterexamples.push_back({name, index_of(i, expected.shape), expected.values[i], actual[i], std::string(input_family_name(family)), out.dims});
+    }
+  }
+}
+
+// One instance: true if there is nothing more to try.
+bool test_instance(const Program& problem, const Program& candidate, Deadline deadline, Equivalence& out) {
+  InterpretOptions options;
+  options.deadline = deadline;
+  for (int family = 0; family < input_families(); ++family) {
+    const TensorValues inputs = random_inputs(problem, family, static_cast<uint64_t>(family) + 1);
+    const auto expected = interpret(problem, inputs, options);
+    if (!expected.ok()) continue;  // these inputs are not the problem's; other families may be
+    const auto actual = interpret(candidate, inputs, options);
+    if (!actual.ok() && actual.error().code == Code::deadline) return true;
+    if (!actual.ok()) {
+      out.verdict = Verdict::kRefuted;
+      out.reason = fmt::format("the candidate fails where the problem does not: {}", actual.error().message);
+      return true;
+    }
+    ++out.families;
+    compare(*expected, *actual, out, family);
+    if (out.counterexamples.empty()) continue;
+    const Counterexample& c = out.counterexamples[0];
+    out.verdict = Verdict::kRefuted;
+    out.reason = fmt::format("`{}[{}]` is {} in the problem and {} in the candidate (inputs: {})", c.tensor, fmt::join(c.index, ","), c.problem, c.candidate, c.family);
+    return true;
+  }
+  return false;
+}
+
+Equivalence tested(const lang::Program& problem, const lang::Program& candidate, const EquivalenceOptions& options) {
+  Equivalence out = verdict(Verdict::kUnknown, "no smaller dims were found that both programs accept");
+  const Deadline deadline(options.budget);
+  int instances = 0;
+  for (int attempt = 0; attempt < kDimChoices && !deadline.passed(); ++attempt) {
+    const auto dims = shrunken_dims(problem, candidate, attempt);
+    Diagnostics quiet;
+    const auto small_problem = bind(lang::with_dims(problem, dims), quiet);
+    const auto small_candidate = bind(lang::with_dims(candidate, dims), quiet);
+    if (!small_problem || !small_candidate) continue;
+    if (cost_of(*small_problem) + cost_of(*small_candidate) > static_cast<double>(options.most_operations)) {
+      out.reason = "even at shrunken dims the programs are too large to interpret";
+      continue;
+    }
+    out.dims = dims;
+    const int before = out.families;
+    if (test_instance(*small_problem, *small_candidate, deadline, out)) {
+      if (out.verdict == Verdict::kRefuted) return out;
+      break;
+    }
+    instances += out.families > before ? 1 : 0;
+  }
+  if (instances == 0) return out;
+  out.verdict = Verdict::kTested;
+  out.reason = fmt::format("equal at {} shrunken sizes, {} sets of inputs", instances, out.families);
+  return out;
+}
+
+}  // namespace
+
+std::string_view name_of(Verdict v) {
+  switch (v) {
+    case Verdict::kProved: return "proved";
+    case Verdict::kTested: return "tested";
+    case Verdict::kRefuted: return "refuted";
+    case Verdict::kUnknown: return "unknown";
+  }
+  return "unknown";
+}
+
+Equivalence same_meaning(const lang::Program& problem, const lang::Program& candidate, const EquivalenceOptions& options) {
+  Diagnostics diagnostics;
+  const auto a = bind(problem, diagnostics);
+  if (!a) return verdict(Verdict::kUnknown, "the problem has errors");
+  const auto b = bind(candidate, diagnostics);
+  if (!b) return verdict(Verdict::kRefuted, "the candidate has errors");
+  const std::string difference = interface_difference(*a, *b);
+  if (!difference.empty()) return verdict(Verdict::kRefuted, difference);
+  if (proved(*a, *b)) return verdict(Verdict::kProved, "every output has the problem's definition");
+  return tested(problem, candidate, options);
+}
+
+}  // namespace solstice::ir
