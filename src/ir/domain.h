@@ -6,24 +6,18 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
 #include <vector>
 
-#include "ir/program.h"
+#include "ir/condition.h"
 
 namespace solstice::ir {
 
 using IndexSet = std::set<int>;
 using Marks = std::vector<bool>;  // of the coordinates of one dim; empty: all of them
-
-// c * last + rest >= 0 (or == 0), `rest` over other indices.
-struct IndexBound {
-  int64_t last = 0;
-  Affine rest;
-  bool equal = false;
-};
 
 // Free and bound indices below `e` that are not bound inside it; those in the indices of reads included.
 IndexSet indices_of(const ExprRef& e);
@@ -54,6 +48,7 @@ class Domain {
     IndexSet indices;
   };
   using Point = std::vector<int64_t>;
+  static constexpr double kEnumerationLimit = 5e6;
 
   // Dims of a read that share indices, directly or through conditions.
   struct Group {
@@ -72,9 +67,9 @@ class Domain {
   bool is_free(const IndexSet& indices) const;
   std::optional<std::vector<IndexBound>> about(int last, const std::vector<const Condition*>& conditions) const;
   double group_image(const Group& group, const std::vector<ExprRef>& indices, const std::vector<int64_t>& shape) const;
-  template <typename Visit>
-  bool enumerate(std::vector<int> order, const std::vector<const Condition*>& conditions, double limit,
-                 Visit&& visit) const;
+  // Visits the points of these indices that satisfy the conditions; false, and no visit, where they are too many.
+  bool enumerate(const std::vector<int>& order, const std::vector<const Condition*>& conditions,
+                 const std::function<void(const Point&)>& visit) const;
 
   std::vector<int64_t> extents_;
   std::map<int, Marks> kept_;

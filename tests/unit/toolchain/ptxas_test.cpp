@@ -49,6 +49,19 @@ TEST(Ptxas, NotesCarryCodeAndKernel) {
   EXPECT_EQ(notes[1].text.rfind("Value of threads", 0), 0U);
 }
 
+TEST(Ptxas, InjectedWaitsNameTheirKernel) {
+  const std::vector<PtxasNote> notes = parse_notes(
+      "ptxas info    : (C7517) wgmma.wait_group is injected in around line 62 by compiler to allow use of registers "
+      "defined by GMMA in function 'w'\n"
+      "ptxas info    : (C7511) Potential Performance Loss: wgmma.mma_async instructions are serialized due to "
+      "insufficient register resources for the wgmma pipeline in the function 'w' in line 64\n");
+  ASSERT_EQ(notes.size(), 2U);
+  EXPECT_EQ(notes[0].code, "C7517");
+  EXPECT_EQ(notes[0].kernel, "w");
+  EXPECT_EQ(notes[1].code, "C7511");
+  EXPECT_EQ(notes[1].kernel, "w");
+}
+
 TEST(Ptxas, MessagesCarryPositions) {
   const std::vector<CompilerMessage> messages =
       parse_messages(std::string(kLog) + "ptx/a.h(17): error: identifier \"foo\" is undefined\n");
