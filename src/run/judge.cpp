@@ -58,6 +58,8 @@ Result<std::unique_ptr<Judge>> Judge::start(JudgeOptions options) {
 ClockReading Judge::clocks() const { return clocks_ ? clocks_->read() : ClockReading{}; }
 
 Result<RunnerHello> Judge::runner() {
+  // One that died while it waited is no candidate's fault.
+  if (spare_ && !spare_->alive()) spare_.reset();
   if (!spare_) {
     SOLSTICE_TRY(spare_, RunnerProcess::spawn(options_.runner));
   }
@@ -86,6 +88,7 @@ void Judge::release() { current_.reset(); }
 
 Result<Verdict> Judge::verify(const std::filesystem::path& plan_json, const std::vector<JudgeCase>& cases) {
   release();
+  if (cases.empty()) return fail(Code::bad_argument, "verification needs at least one case");
   Verdict verdict;
   verdict.policy = numerics::name_of(options_.policy);
   const auto plan = read_plan(plan_json);

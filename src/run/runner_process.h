@@ -26,6 +26,7 @@ class RunnerProcess {
   static Result<RunnerProcess> spawn(const RunnerOptions& options);
 
   Result<RunnerHello> hello();  // waits until it is ready; afterwards the first answer again
+  bool alive() { return process_.running(); }
   Result<RunnerLoaded> load(const RunnerLoad& request);
   Result<RunnerDone> prepare(const RunnerWork& request);
   Result<RunnerDone> run(const RunnerWork& request);
