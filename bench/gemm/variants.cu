@@ -1,7 +1,6 @@
-#include "bench/gemm/variants.h"
-
 #include <cstring>
 
+#include "bench/gemm/variants.h"
 #include "gemm/decide.h"
 #include "gemm/simt.h"
 #include "gemm/split.h"
@@ -22,8 +21,10 @@ struct Epilogue {
     float bias;
   };
   SOLSTICE_DEVICE In load(int, int, int n) const {
-    if constexpr (kGelu) return {bias[n]};
-    else return {0.f};
+    if constexpr (kGelu)
+      return {bias[n]};
+    else
+      return {0.f};
   }
   SOLSTICE_DEVICE void compute(float acc, const In& in, int, int, int, float (&out)[1]) const {
     if constexpr (kGelu) {
@@ -48,14 +49,17 @@ __global__ void __launch_bounds__(gemm::kSplitThreads, kA == Major::kK && kB == 
     split_kernel(gemm::Operand<float> a, gemm::Operand<float> b, int blocks_a) {
   ptx::let_next_kernel_start();
   const int block = static_cast<int>(blockIdx.x);
-  if (block < blocks_a) gemm::split_operand<Math, gemm::kScaleBytesA, kA, kVectorA>(a, block, blocks_a);
-  else gemm::split_operand<Math, gemm::kScaleBytesB, kB, kVectorB>(b, block - blocks_a, static_cast<int>(gridDim.x) - blocks_a);
+  if (block < blocks_a)
+    gemm::split_operand<Math, gemm::kScaleBytesA, kA, kVectorA>(a, block, blocks_a);
+  else
+    gemm::split_operand<Math, gemm::kScaleBytesB, kB, kVectorB>(b, block - blocks_a,
+                                                                static_cast<int>(gridDim.x) - blocks_a);
 }
 
 template <class Config, class E>
 __global__ void __launch_bounds__(Config::kThreads, 1)
-    tensor_kernel(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, const __grid_constant__ TensorMap y,
-                  gemm::Problem p, gemm::Guard guard, E epilogue) {
+    tensor_kernel(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
+                  const __grid_constant__ TensorMap y, gemm::Problem p, gemm::Guard guard, E epilogue) {
   ptx::wait_for_previous_kernel();
   if constexpr (Config::Math::kScaled) {
     if (!gemm::split_suffices(guard)) return;
@@ -65,7 +69,8 @@ __global__ void __launch_bounds__(Config::kThreads, 1)
 
 template <Major kA, Major kB, bool kVectorA, bool kVectorB, class E>
 __global__ void __launch_bounds__(gemm::kSimtThreads, 2)
-    simt_kernel(gemm::StridedOperand<float> a, gemm::StridedOperand<float> b, gemm::SimtProblem p, gemm::Guard guard, E epilogue) {
+    simt_kernel(gemm::StridedOperand<float> a, gemm::StridedOperand<float> b, gemm::SimtProblem p,
+                gemm::Guard guard, E epilogue) {
   ptx::wait_for_previous_kernel();
   if (guard.a && gemm::split_suffices(guard)) return;
   gemm::run_simt<kA, kB, kVectorA, kVectorB>(a, b, p, epilogue);
@@ -88,10 +93,12 @@ Planes make_planes(const float* data, Major major, int ld, i64 batch_stride, int
   x.lines = by_k ? extent : k, x.length = by_k ? k : extent;
   x.plane_stride = round_up(x.length, 64);
   x.scale_stride = round_up(extent, 256);
-  p.planes = Array<u8>(static_cast<size_t>(batches) * Math::kPlanes * x.lines * x.plane_stride * Math::Type::kBytes);
+  p.planes =
+      Array<u8>(static_cast<size_t>(batches) * Math::kPlanes * x.lines * x.plane_stride * Math::Type::kBytes);
   p.scales = Array<u8>(4 * static_cast<size_t>(batches) * ceil_div(k, 64) * x.scale_stride);
   const int chunks = ceil_div(k, 64);
-  const int items = by_k ? batches * ceil_div(extent, 64) * ceil_div(chunks, 2) : batches * chunks * ceil_div(extent, 256);
+  const int items =
+      by_k ? batches * ceil_div(extent, 64) * ceil_div(chunks, 2) : batches * chunks * ceil_div(extent, 256);
   p.blocks = std::min(items, 132 * 4);
   p.guard = Array<u32>(p.blocks);
   x.planes = p.planes.data, x.scales = p.scales.data, x.guard = p.guard.data;
@@ -99,7 +106,8 @@ Planes make_planes(const float* data, Major major, int ld, i64 batch_stride, int
 }
 
 template <typename... Params, typename... Args>
-void launch(void (*kernel)(Params...), int grid, int block, int cluster, int shared, bool pdl, cudaStream_t stream, Args... args) {
+void launch(void (*kernel)(Params...), int grid, int block, int cluster, int shared, bool pdl,
+            cudaStream_t stream, Args... args) {
   cudaLaunchConfig_t config = {};
   config.gridDim = grid, config.blockDim = block, config.dynamicSmemBytes = shared, config.stream = stream;
   cudaLaunchAttribute attributes[2];
@@ -108,7 +116,8 @@ void launch(void (*kernel)(Params...), int grid, int block, int cluster, int sha
   attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attributes[1].val.programmaticStreamSerializationAllowed = 1;
   config.attrs = attributes, config.numAttrs = pdl ? 2 : 1;
-  if (shared > 48 * 1024) CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
+  if (shared > 48 * 1024)
+    CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
   CHECK(cudaLaunchKernelEx(&config, kernel, Params(args)...));
 }
 
@@ -119,8 +128,8 @@ void launch_simt(const Data& d, const gemm::Guard& guard, const E& epilogue, boo
   const gemm::StridedOperand<float> b{d.b.data, d.batch_b(), b_k ? d.ldb : 1, b_k ? 1 : d.ldb};
   const gemm::SimtProblem p{d.c.m, d.c.n, d.c.k, d.c.batches, 8};
   const int tiles = ceil_div(d.c.m, 128) * ceil_div(d.c.n, 128) * d.c.batches;
-  launch(simt_kernel<kA, kB, kVector == 4, kVector == 4, E>, std::min(tiles, 264), gemm::kSimtThreads, 1, gemm::kSimtSharedBytes, pdl, stream, a, b, p, guard,
-         epilogue);
+  launch(simt_kernel<kA, kB, kVector == 4, kVector == 4, E>, std::min(tiles, 264), gemm::kSimtThreads, 1,
+         gemm::kSimtSharedBytes, pdl, stream, a, b, p, guard, epilogue);
 }
 
 template <class Config, int kVector, class E>
@@ -135,16 +144,18 @@ class TensorRunner : public Runner {
     map_y = map_a;
     const cuuint64_t n = d.c.n, m = d.c.m;
     if (E::kTma)
-      map_y = make_map(CU_TENSOR_MAP_DATA_TYPE_FLOAT32, d.y.data, {n, m, static_cast<cuuint64_t>(d.c.batches)}, {n * 4, n * m * 4},
-                       {32, 16, 1}, CU_TENSOR_MAP_SWIZZLE_128B);
+      map_y =
+          make_map(CU_TENSOR_MAP_DATA_TYPE_FLOAT32, d.y.data, {n, m, static_cast<cuuint64_t>(d.c.batches)},
+                   {n * 4, n * m * 4}, {32, 16, 1}, CU_TENSOR_MAP_SWIZZLE_128B);
   }
   CUtensorMap operand_map(const Planes& x, Major major, int rows, int parts) const {
     const auto& o = x.operand;
     const cuuint64_t line = static_cast<cuuint64_t>(o.plane_stride) * Math::Type::kBytes;
     const cuuint32_t inner = Config::kStageK;
     const cuuint32_t outer = (major == Major::kK ? rows : 64) / parts;
-    const auto type = Math::Type::kBytes == 4 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32
-                      : kSame<typename Math::Type, mma::F16> ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+    const auto type = Math::Type::kBytes == 4                ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32
+                      : kSame<typename Math::Type, mma::F16> ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
+                                                             : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
     return make_map(type, o.planes,
                     {static_cast<cuuint64_t>(o.length), static_cast<cuuint64_t>(o.lines),
                      static_cast<cuuint64_t>(o.batches) * Math::kPlanes},
@@ -153,20 +164,31 @@ class TensorRunner : public Runner {
   void launch(const Timing& what, cudaStream_t stream) override {
     const int blocks_a = what.split_a ? a.blocks : 0, blocks_b = what.split_b ? b.blocks : 0;
     if (blocks_a + blocks_b > 0)
-      ::launch(split_kernel<Math, Config::kMajorA, Config::kMajorB, kVector, kVector>, blocks_a + blocks_b, gemm::kSplitThreads, 1, 0,
-               false, stream, a.operand, b.operand, blocks_a);
+      ::launch(split_kernel<Math, Config::kMajorA, Config::kMajorB, kVector, kVector>, blocks_a + blocks_b,
+               gemm::kSplitThreads, 1, 0, false, stream, a.operand, b.operand, blocks_a);
     const E epilogue{d.y.data, d.bias.data, 1ll * d.c.m * d.c.n, d.c.n};
     const gemm::Guard guard{a.guard.data, b.guard.data, a.blocks, b.blocks};
     if (what.main) {
-      const int tiles = ceil_div(d.c.m, Config::kTileM * Config::kCluster) * ceil_div(d.c.n, Config::kTileN) * d.c.batches;
-      const gemm::Problem p{d.c.m, d.c.n, d.c.k, d.c.batches, 8, a.scales.data, b.scales.data, a.operand.scale_stride,
+      const int tiles =
+          ceil_div(d.c.m, Config::kTileM * Config::kCluster) * ceil_div(d.c.n, Config::kTileN) * d.c.batches;
+      const gemm::Problem p{d.c.m,
+                            d.c.n,
+                            d.c.k,
+                            d.c.batches,
+                            8,
+                            a.scales.data,
+                            b.scales.data,
+                            a.operand.scale_stride,
                             b.operand.scale_stride};
       TensorMap ma, mb, my;
-      std::memcpy(&ma, &map_a, sizeof ma), std::memcpy(&mb, &map_b, sizeof mb), std::memcpy(&my, &map_y, sizeof my);
-      ::launch(tensor_kernel<Config, E>, std::min(tiles, 132 / Config::kCluster) * Config::kCluster, Config::kThreads, Config::kCluster,
-               Config::kSharedBytes, true, stream, ma, mb, my, p, guard, epilogue);
+      std::memcpy(&ma, &map_a, sizeof ma), std::memcpy(&mb, &map_b, sizeof mb),
+          std::memcpy(&my, &map_y, sizeof my);
+      ::launch(tensor_kernel<Config, E>, std::min(tiles, 132 / Config::kCluster) * Config::kCluster,
+               Config::kThreads, Config::kCluster, Config::kSharedBytes, true, stream, ma, mb, my, p, guard,
+               epilogue);
     }
-    if (what.fallback && Math::kScaled) launch_simt<Config::kMajorA, Config::kMajorB, kVector>(d, guard, epilogue, true, stream);
+    if (what.fallback && Math::kScaled)
+      launch_simt<Config::kMajorA, Config::kMajorB, kVector>(d, guard, epilogue, true, stream);
   }
 
  private:
@@ -175,7 +197,8 @@ class TensorRunner : public Runner {
   CUtensorMap map_a, map_b, map_y;
 };
 
-template <class Math, int kN, int kHalves, int kGroups, int kA, int kB, int kCluster, Major kMajorA, Major kMajorB>
+template <class Math, int kN, int kHalves, int kGroups, int kA, int kB, int kCluster, Major kMajorA,
+          Major kMajorB>
 Runner* make_typed(Data& d) {
   using Config = gemm::TensorConfig<Math, kMajorA, kMajorB, kN, kHalves, kGroups, kA, kB, kCluster>;
   const bool aligned = d.c.pad == 0 && d.lda % 4 == 0 && d.ldb % 4 == 0;
@@ -210,8 +233,10 @@ class SimtRunner : public Runner {
   void launch(const Timing&, cudaStream_t stream) override {
     const E epilogue{d.y.data, d.bias.data, 1ll * d.c.m * d.c.n, d.c.n};
     const bool aligned = d.c.pad == 0 && d.lda % 4 == 0 && d.ldb % 4 == 0;
-    if (aligned) launch_simt<kA, kB, 4>(d, {}, epilogue, false, stream);
-    else launch_simt<kA, kB, 1>(d, {}, epilogue, false, stream);
+    if (aligned)
+      launch_simt<kA, kB, 4>(d, {}, epilogue, false, stream);
+    else
+      launch_simt<kA, kB, 1>(d, {}, epilogue, false, stream);
   }
 
  private:

@@ -10,7 +10,8 @@ struct Timing {
   bool main = true, fallback = true;
 };
 
-// Planes, scales and guard words of one problem and one tile configuration; launch() is what a plan does per call.
+// Planes, scales and guard words of one problem and one tile configuration; launch() is what a plan does per
+// call.
 class Runner {
  public:
   virtual ~Runner() = default;

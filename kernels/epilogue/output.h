@@ -1,11 +1,12 @@
-// What a generated epilogue provides. It is a small struct of pointers; a kernel calls it for every output element:
+// What a generated epilogue provides. It is a small struct of pointers; a kernel calls it for every output
+// element:
 //
 //   struct Epilogue {
 //     static constexpr int kOutputs = 1;
 //     static constexpr bool kTma = true;               // output 0 may be written by the copy engine
 //     struct In { float v0; };                         // what the element reads beside the accumulator
-//     In load(int batch, int m, int n) const;          // (m, n) lies inside the problem; called ahead of its use
-//     void compute(float acc, const In& in, int batch, int m, int n, float (&out)[kOutputs]) const;
+//     In load(int batch, int m, int n) const;          // (m, n) lies inside the problem; called ahead of its
+//     use void compute(float acc, const In& in, int batch, int m, int n, float (&out)[kOutputs]) const;
 //     template <int kOutput> auto element() const;     // a value of the storage type: float, Half or BFloat
 //     template <int kOutput, class T> void store(int batch, int m, int n, T value) const;
 //   };

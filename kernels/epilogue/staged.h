@@ -1,6 +1,6 @@
-// Writing an accumulator tile: each warp turns 16 rows x 32 columns at a time into output values, lays them out in its
-// own swizzled staging buffer, and hands the buffer to the copy engine or, where alignment forbids that, writes it back
-// line by line, coalesced. Two buffers a warp: one is filled while the other drains.
+// Writing an accumulator tile: each warp turns 16 rows x 32 columns at a time into output values, lays them
+// out in its own swizzled staging buffer, and hands the buffer to the copy engine or, where alignment forbids
+// that, writes it back line by line, coalesced. Two buffers a warp: one is filled while the other drains.
 #pragma once
 
 #include "copy/tma.h"
@@ -15,8 +15,8 @@ inline constexpr int kStageColumns = 32;
 inline constexpr int kStageBytes = kStageRows * kStageColumns * 4;
 inline constexpr int kStageBuffers = 2;
 
-// Byte offset of an element in a staging buffer: lines of 32 elements with the swizzle of that line length (128 bytes
-// for 4-byte elements, 64 for 2-byte ones).
+// Byte offset of an element in a staging buffer: lines of 32 elements with the swizzle of that line length
+// (128 bytes for 4-byte elements, 64 for 2-byte ones).
 template <typename T>
 SOLSTICE_DEVICE constexpr u32 staged_offset(int row, int column) {
   if constexpr (sizeof(T) == 4)
@@ -28,19 +28,24 @@ SOLSTICE_DEVICE constexpr u32 staged_offset(int row, int column) {
 template <typename T>
 SOLSTICE_DEVICE void stage_pair(u32 buffer, int row, int column, float a, float b) {
   const u32 at = buffer + staged_offset<T>(row, column);
-  if constexpr (kSame<T, Half>) ptx::store_shared(at, ptx::pack_half(a, b));
-  else if constexpr (kSame<T, BFloat>) ptx::store_shared(at, ptx::pack_bfloat(a, b));
-  else ptx::store_shared(at, a, b);
+  if constexpr (kSame<T, Half>)
+    ptx::store_shared(at, ptx::pack_half(a, b));
+  else if constexpr (kSame<T, BFloat>)
+    ptx::store_shared(at, ptx::pack_bfloat(a, b));
+  else
+    ptx::store_shared(at, a, b);
 }
 
 struct WarpTile {
-  int batch, m0, n0;   // of the warp's 16 rows
-  int m, n;            // extents of the problem
-  u32 staging;         // the warp's two buffers
+  int batch, m0, n0;  // of the warp's 16 rows
+  int m, n;           // extents of the problem
+  u32 staging;        // the warp's two buffers
   int lane;
 
   SOLSTICE_DEVICE int row(int i) const { return lane / 4 + 8 * (i / 2); }
-  SOLSTICE_DEVICE int column(int step, int j, int i) const { return step * kStageColumns + 8 * j + 2 * (lane % 4) + i % 2; }
+  SOLSTICE_DEVICE int column(int step, int j, int i) const {
+    return step * kStageColumns + 8 * j + 2 * (lane % 4) + i % 2;
+  }
 };
 
 template <class T>
@@ -60,14 +65,15 @@ SOLSTICE_DEVICE void drain_lines(const Epilogue& epilogue, const WarpTile& tile,
   for (int r = 0; r < kStageRows; ++r) {
     const int m = tile.m0 + r;
     if (m < tile.m && n < tile.n)
-      epilogue.template store<kOutput>(tile.batch, m, n, staged_value<T>(buffer + staged_offset<T>(r, tile.lane)));
+      epilogue.template store<kOutput>(tile.batch, m, n,
+                                       staged_value<T>(buffer + staged_offset<T>(r, tile.lane)));
   }
 }
 
 // One output of one 16 x 32 step; `slot` alternates between the buffers.
 template <int kOutput, class Epilogue>
-SOLSTICE_DEVICE void write_output(const Epilogue& epilogue, const WarpTile& tile, const TensorMap* map, int step,
-                                  int slot, const float (&values)[16][Epilogue::kOutputs]) {
+SOLSTICE_DEVICE void write_output(const Epilogue& epilogue, const WarpTile& tile, const TensorMap* map,
+                                  int step, int slot, const float (&values)[16][Epilogue::kOutputs]) {
   using T = ElementOf<Epilogue, kOutput>;
   constexpr bool kByTma = kOutput == 0 && Epilogue::kTma;
   const u32 buffer = tile.staging + slot * kStageBytes;
@@ -79,7 +85,8 @@ SOLSTICE_DEVICE void write_output(const Epilogue& epilogue, const WarpTile& tile
   for (int j = 0; j < 4; ++j) {
 #pragma unroll
     for (int i = 0; i < 4; i += 2) {
-      stage_pair<T>(buffer, tile.row(i), tile.column(0, j, 0), values[4 * j + i][kOutput], values[4 * j + i + 1][kOutput]);
+      stage_pair<T>(buffer, tile.row(i), tile.column(0, j, 0), values[4 * j + i][kOutput],
+                    values[4 * j + i + 1][kOutput]);
     }
   }
   if constexpr (kByTma) ptx::fence_async_proxy();
@@ -95,16 +102,18 @@ SOLSTICE_DEVICE void write_output(const Epilogue& epilogue, const WarpTile& tile
 }
 
 template <int kOutput, class Epilogue>
-SOLSTICE_DEVICE void write_outputs(const Epilogue& epilogue, const WarpTile& tile, const TensorMap* map, int step,
-                                   const float (&values)[16][Epilogue::kOutputs]) {
+SOLSTICE_DEVICE void write_outputs(const Epilogue& epilogue, const WarpTile& tile, const TensorMap* map,
+                                   int step, const float (&values)[16][Epilogue::kOutputs]) {
   if constexpr (kOutput < Epilogue::kOutputs) {
-    write_output<kOutput>(epilogue, tile, map, step, (step * Epilogue::kOutputs + kOutput) % kStageBuffers, values);
+    write_output<kOutput>(epilogue, tile, map, step, (step * Epilogue::kOutputs + kOutput) % kStageBuffers,
+                          values);
     write_outputs<kOutput + 1>(epilogue, tile, map, step, values);
   }
 }
 
 template <class Epilogue>
-SOLSTICE_DEVICE void load_step(const Epilogue& epilogue, const WarpTile& tile, int step, typename Epilogue::In (&in)[16]) {
+SOLSTICE_DEVICE void load_step(const Epilogue& epilogue, const WarpTile& tile, int step,
+                               typename Epilogue::In (&in)[16]) {
 #pragma unroll
   for (int i = 0; i < 16; ++i) {
     const int m = smaller(tile.m0 + tile.row(i % 4), tile.m - 1);
@@ -115,7 +124,8 @@ SOLSTICE_DEVICE void load_step(const Epilogue& epilogue, const WarpTile& tile, i
 
 // kCount accumulators of a thread: the warp's 16 rows x 2*kCount columns in wgmma's layout.
 template <class Epilogue, int kCount>
-SOLSTICE_DEVICE void write_tile(const Epilogue& epilogue, WarpTile tile, const TensorMap* map, const float (&sums)[kCount]) {
+SOLSTICE_DEVICE void write_tile(const Epilogue& epilogue, WarpTile tile, const TensorMap* map,
+                                const float (&sums)[kCount]) {
   constexpr int kSteps = kCount / 16;
   typename Epilogue::In in[16];
   load_step(epilogue, tile, 0, in);

@@ -1,4 +1,5 @@
-// Which of two launches runs: every block reads the guard words that the split pass left, and all reach one verdict.
+// Which of two launches runs: every block reads the guard words that the split pass left, and all reach one
+// verdict.
 #pragma once
 
 #include "gemm/guard.h"

@@ -1,23 +1,26 @@
-// The range guard of scaled fp16 splits: can every element of A and B be represented well enough? Free of PTX.
+// The range guard of scaled fp16 splits: can every element of A and B be represented well enough? Free of
+// PTX.
 //
-// A split keeps |x| * s in two fp16 planes, s a power of two that puts the largest element of a chunk (64 k of one row
-// of A or column of B) into [2^14, 2^15). Every element is then off by at most 2^-23 of itself or, below 2^-2 ("lost"),
-// by at most 2^-25. For one chunk of one output element, with f the fractions of the chunk's non-zero elements that are
-// lost, and g, h the fractions of A's elements below 2^(14-i) and of B's below 2^(14-j), i + j = 16 ("deep"): at least
-// 1 - g - h of the products are 2^12 or more, while the error is at most 2^-25 * 2^15 for f of them, so that
+// A split keeps |x| * s in two fp16 planes, s a power of two that puts the largest element of a chunk (64 k
+// of one row of A or column of B) into [2^14, 2^15). Every element is then off by at most 2^-23 of itself or,
+// below 2^-2 ("lost"), by at most 2^-25. For one chunk of one output element, with f the fractions of the
+// chunk's non-zero elements that are lost, and g, h the fractions of A's elements below 2^(14-i) and of B's
+// below 2^(14-j), i + j = 16 ("deep"): at least 1 - g - h of the products are 2^12 or more, while the error
+// is at most 2^-25 * 2^15 for f of them, so that
 //     error / sum |a||b| <= 2^-22 * (f_A + f_B) / (1 - g - h).
-// The guard demands f_A + f_B <= 1 - g - h for one pair (i, j) of (4, 12), (8, 8), (12, 4): the loss stays under 2^-22
-// of sum |a||b| for every output element, and is zero on all but a few elements of well-scaled data. (Where zeros of A
-// and B do not coincide the fractions are those of the non-zero elements: zeros are exact.)
+// The guard demands f_A + f_B <= 1 - g - h for one pair (i, j) of (4, 12), (8, 8), (12, 4): the loss stays
+// under 2^-22 of sum |a||b| for every output element, and is zero on all but a few elements of well-scaled
+// data. (Where zeros of A and B do not coincide the fractions are those of the non-zero elements: zeros are
+// exact.)
 #pragma once
 
 #include "ptx/types.h"
 
 namespace solstice::gemm {
 
-inline constexpr int kChunk = 64;               // k that share a scale, and a promotion
-// Inverse scales as stored: a bfloat for A, whose rows each thread reads twice a chunk, a float for B, whose columns it
-// reads by the dozen.
+inline constexpr int kChunk = 64;  // k that share a scale, and a promotion
+// Inverse scales as stored: a bfloat for A, whose rows each thread reads twice a chunk, a float for B, whose
+// columns it reads by the dozen.
 inline constexpr int kScaleBytesA = 2, kScaleBytesB = 4;
 inline constexpr u32 kHugeExponent = 127 + 64;  // biased exponent from which a chunk goes to the fallback
 
@@ -31,8 +34,9 @@ struct Scale {
   SOLSTICE_DEVICE constexpr bool representable() const { return exponent < kHugeExponent; }
 };
 
-// Worst fractions over chunks. What is counted are elements kept: `above[i]` at 2^10, 2^6, 2^2 or more (depths 4, 8,
-// 12), and at 2^-2 or more (not lost). An element within a binade above a limit may count as part of one.
+// Worst fractions over chunks. What is counted are elements kept: `above[i]` at 2^10, 2^6, 2^2 or more
+// (depths 4, 8, 12), and at 2^-2 or more (not lost). An element within a binade above a limit may count as
+// part of one.
 struct Range {
   float below[4] = {0, 0, 0, 0};
 

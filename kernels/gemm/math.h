@@ -1,6 +1,7 @@
-// How products are computed: the element type of the tensor cores' operands, how many planes an operand is split into
-// (x = plane 0 + plane 1 + ...), whether planes carry a scale per chunk of k, whether partial sums are promoted into
-// fp32 registers every chunk (the tensor cores truncate when they add; promotion keeps that from growing with k).
+// How products are computed: the element type of the tensor cores' operands, how many planes an operand is
+// split into (x = plane 0 + plane 1 + ...), whether planes carry a scale per chunk of k, whether partial sums
+// are promoted into fp32 registers every chunk (the tensor cores truncate when they add; promotion keeps that
+// from growing with k).
 #pragma once
 
 #include "mma/wgmma.h"

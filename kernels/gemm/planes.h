@@ -1,4 +1,5 @@
-// Splitting values into planes: plane 0 is the value rounded to the element type, each next plane what is still missing.
+// Splitting values into planes: plane 0 is the value rounded to the element type, each next plane what is
+// still missing.
 #pragma once
 
 #include "gemm/math.h"
@@ -7,12 +8,21 @@
 
 namespace solstice::gemm {
 
-SOLSTICE_DEVICE u32 round_pair(mma::F16, Pair v) { return ptx::pack_half(v.x, v.y); }
-SOLSTICE_DEVICE u32 round_pair(mma::BF16, Pair v) { return ptx::pack_bfloat(v.x, v.y); }
-SOLSTICE_DEVICE Pair widen_pair(mma::F16, u32 v) { return ptx::unpack_half(v); }
-SOLSTICE_DEVICE Pair widen_pair(mma::BF16, u32 v) { return ptx::unpack_bfloat(v); }
+SOLSTICE_DEVICE u32 round_pair(mma::F16, Pair v) {
+  return ptx::pack_half(v.x, v.y);
+}
+SOLSTICE_DEVICE u32 round_pair(mma::BF16, Pair v) {
+  return ptx::pack_bfloat(v.x, v.y);
+}
+SOLSTICE_DEVICE Pair widen_pair(mma::F16, u32 v) {
+  return ptx::unpack_half(v);
+}
+SOLSTICE_DEVICE Pair widen_pair(mma::BF16, u32 v) {
+  return ptx::unpack_bfloat(v);
+}
 
-// kCount words (pairs) of the next plane; `v` keeps the rest. An infinite value leaves no rest (Inf - Inf is NaN).
+// kCount words (pairs) of the next plane; `v` keeps the rest. An infinite value leaves no rest (Inf - Inf is
+// NaN).
 template <class Type, bool kKeepInfinity, int kCount>
 SOLSTICE_DEVICE void take_plane(float (&v)[2 * kCount], u32 (&words)[kCount]) {
 #pragma unroll

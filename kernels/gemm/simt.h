@@ -1,8 +1,9 @@
 // The GEMM for everything else: fp32 multiply-adds, any strides, any alignment, exact Inf and NaN behaviour.
 //
-// Tiles of 128 x 128, 8 k a stage, two stages in shared memory with the next one in flight in registers; 256 threads own
-// 8 x 8 sums each, as four 4 x 4 blocks 64 apart, so that shared memory is read 16 bytes at a time without conflicts.
-// Sums of 128 k are added up in shared memory: the error of long sums grows with k/128 + 128 terms instead of k.
+// Tiles of 128 x 128, 8 k a stage, two stages in shared memory with the next one in flight in registers; 256
+// threads own 8 x 8 sums each, as four 4 x 4 blocks 64 apart, so that shared memory is read 16 bytes at a
+// time without conflicts. Sums of 128 k are added up in shared memory: the error of long sums grows with
+// k/128 + 128 terms instead of k.
 #pragma once
 
 #include "epilogue/output.h"
@@ -17,8 +18,8 @@ inline constexpr int kSimtThreads = 256;
 inline constexpr int kSimtTile = 128;
 inline constexpr int kSimtK = 8;
 inline constexpr int kSimtPitch = kSimtTile + 4;
-inline constexpr int kSimtPromote = 16;                                // stages
-inline constexpr int kSimtSharedBytes = kSimtTile * kSimtTile * 4;     // dynamic
+inline constexpr int kSimtPromote = 16;                             // stages
+inline constexpr int kSimtSharedBytes = kSimtTile * kSimtTile * 4;  // dynamic
 
 template <typename T>
 struct StridedOperand {
@@ -87,7 +88,8 @@ SOLSTICE_DEVICE void simt_fragment(float (&v)[8], const float* line) {
 }
 
 template <class Epilogue, int kOutput = 0>
-SOLSTICE_DEVICE void simt_store(const Epilogue& epilogue, int batch, int m, int n, const float (&values)[Epilogue::kOutputs]) {
+SOLSTICE_DEVICE void simt_store(const Epilogue& epilogue, int batch, int m, int n,
+                                const float (&values)[Epilogue::kOutputs]) {
   if constexpr (kOutput < Epilogue::kOutputs) {
     epilogue.template store<kOutput>(batch, m, n, from_float<ElementOf<Epilogue, kOutput>>(values[kOutput]));
     simt_store<Epilogue, kOutput + 1>(epilogue, batch, m, n, values);
@@ -137,9 +139,10 @@ SOLSTICE_DEVICE void simt_multiply(float (&sums)[8][8], const float* from_a, con
   }
 }
 
-// The body of a kernel launched with kSimtThreads threads and kSimtSharedBytes of dynamic shared memory; kVectorA,
-// kVectorB: 16-byte loads along the contiguous dimension are aligned.
-template <mma::Major kMajorA, mma::Major kMajorB, bool kVectorA, bool kVectorB, typename TA, typename TB, class Epilogue>
+// The body of a kernel launched with kSimtThreads threads and kSimtSharedBytes of dynamic shared memory;
+// kVectorA, kVectorB: 16-byte loads along the contiguous dimension are aligned.
+template <mma::Major kMajorA, mma::Major kMajorB, bool kVectorA, bool kVectorB, typename TA, typename TB,
+          class Epilogue>
 SOLSTICE_DEVICE void run_simt(const StridedOperand<TA>& a, const StridedOperand<TB>& b, const SimtProblem& p,
                               const Epilogue& epilogue) {
   __shared__ __align__(16) float stages[2][2][kSimtK * kSimtPitch];

@@ -1,12 +1,14 @@
-// The split pass: reads an operand once, in whatever alignment it has, and writes aligned planes for the copy engine,
-// with a scale per chunk of 64 k and the range guard's word. Because a scale covers one chunk and not a whole row, every
-// chunk is independent: no second read, no exchange between blocks, any extent of k.
+// The split pass: reads an operand once, in whatever alignment it has, and writes aligned planes for the copy
+// engine, with a scale per chunk of 64 k and the range guard's word. Because a scale covers one chunk and not
+// a whole row, every chunk is independent: no second read, no exchange between blocks, any extent of k.
 //
-// Layouts. Operand: `lines` lines of `length` contiguous elements, `stride` elements apart, `batches` of them.
+// Layouts. Operand: `lines` lines of `length` contiguous elements, `stride` elements apart, `batches` of
+// them.
 //   kK:  lines are the rows of A (columns of B), an element is a k;  planes[batch][plane][line][k]
 //   kMN: lines are the k, an element is a row of A (column of B);    planes[batch][plane][k][element]
-// Planes have lines of `plane_stride` elements (a multiple of 8, better of 64: 128 bytes; zero-filled). scales[batch][chunk][scale_stride].
-// One guard word a block: no initial value is needed, and nothing is left behind.
+// Planes have lines of `plane_stride` elements (a multiple of 8, better of 64: 128 bytes; zero-filled).
+// scales[batch][chunk][scale_stride]. One guard word a block: no initial value is needed, and nothing is left
+// behind.
 #pragma once
 
 #include "gemm/guard.h"
@@ -25,17 +27,19 @@ struct Operand {
   i64 batch_stride, stride;  // elements
   int batches, lines, length;
   u8* planes;
-  int plane_stride;          // elements
+  int plane_stride;  // elements
   u8* scales;
-  int scale_stride;          // elements
+  int scale_stride;  // elements
   u32* guard;
 
   // kBytes of the inverse scale of (chunk, line or element): its upper half is a bfloat.
   template <int kBytes>
   SOLSTICE_DEVICE void store_scale(i64 chunk, int at, const Scale& scale) const {
     u8* to = scales + (chunk * scale_stride + at) * kBytes;
-    if constexpr (kBytes == 4) *reinterpret_cast<u32*>(to) = scale.inverse_float_bits();
-    else *reinterpret_cast<u16*>(to) = static_cast<u16>(scale.inverse_float_bits() >> 16);
+    if constexpr (kBytes == 4)
+      *reinterpret_cast<u32*>(to) = scale.inverse_float_bits();
+    else
+      *reinterpret_cast<u16*>(to) = static_cast<u16>(scale.inverse_float_bits() >> 16);
   }
   template <class Math>
   SOLSTICE_DEVICE i64 plane_bytes() const {
@@ -79,7 +83,8 @@ SOLSTICE_DEVICE u32 lanes_add(u32 v) {
   return v;
 }
 
-// Scales a lane's 16 elements of a chunk in place, and counts what the guard wants to know of the whole chunk.
+// Scales a lane's 16 elements of a chunk in place, and counts what the guard wants to know of the whole
+// chunk.
 template <int kFirst, int kLast, class Element>
 SOLSTICE_DEVICE Scale scale_chunk(Element&& element, Range& range) {
   float top = 0, nonzero = 0;
@@ -96,9 +101,11 @@ SOLSTICE_DEVICE Scale scale_chunk(Element&& element, Range& range) {
     element(i) *= s;
     element(i + 1) *= s;
     const u32 pair = ptx::pack_half(element(i), element(i + 1));
-    constexpr u32 kInverseLimits[4] = {0x14001400u, 0x24002400u, 0x34003400u, 0x44004400u};  // 2^-10, 2^-6, 2^-2, 2^2
+    constexpr u32 kInverseLimits[4] = {0x14001400u, 0x24002400u, 0x34003400u,
+                                       0x44004400u};  // 2^-10, 2^-6, 2^-2, 2^2
 #pragma unroll
-    for (int j = 0; j < 4; ++j) counts[j] = ptx::add_half2(counts[j], ptx::ramp_half2(pair, kInverseLimits[j], 0xbc00bc00u));
+    for (int j = 0; j < 4; ++j)
+      counts[j] = ptx::add_half2(counts[j], ptx::ramp_half2(pair, kInverseLimits[j], 0xbc00bc00u));
   }
   const Pair low = ptx::unpack_half(lanes_add<kFirst, kLast>(ptx::fold_half2(counts[0], counts[1])));
   const Pair high = ptx::unpack_half(lanes_add<kFirst, kLast>(ptx::fold_half2(counts[2], counts[3])));
@@ -119,8 +126,8 @@ SOLSTICE_DEVICE void store_guard(u32* guard, int block, u32 word) {
   }
 }
 
-// kK: four lanes share a chunk of a line, four elements of every sixteen each; a block takes 64 lines and kChunks
-// chunks at a time.
+// kK: four lanes share a chunk of a line, four elements of every sixteen each; a block takes 64 lines and
+// kChunks chunks at a time.
 template <class Math, int kScaleBytes, int kVector, typename T>
 SOLSTICE_DEVICE void split_k_major(const Operand<T>& x, int block, int blocks) {
   constexpr int kChunks = 2;
@@ -140,11 +147,13 @@ SOLSTICE_DEVICE void split_k_major(const Operand<T>& x, int block, int blocks) {
     const T* from = x.data + batch * x.batch_stride + line * x.stride + k0;
     float v[kChunks * 4][4];
 #pragma unroll
-    for (int i = 0; i < kChunks * 4; ++i) load_line<kVector>(v[i], from + 16 * i, live ? x.length - k0 - 16 * i : 0);
+    for (int i = 0; i < kChunks * 4; ++i)
+      load_line<kVector>(v[i], from + 16 * i, live ? x.length - k0 - 16 * i : 0);
 #pragma unroll
     for (int c = 0; c < kChunks; ++c) {
       if constexpr (Math::kScaled) {
-        const Scale scale = scale_chunk<1, 2>([&](int i) -> float& { return v[4 * c + i / 4][i % 4]; }, range);
+        const Scale scale =
+            scale_chunk<1, 2>([&](int i) -> float& { return v[4 * c + i / 4][i % 4]; }, range);
         if (lane == 0 && live && chunk0 + c < chunks)
           x.template store_scale<kScaleBytes>(static_cast<i64>(batch) * chunks + chunk0 + c, line, scale);
       }
@@ -182,7 +191,8 @@ SOLSTICE_DEVICE void split_mn_major(const Operand<T>& x, int block, int blocks) 
 #pragma unroll
       for (int j = 0; j < kColumns; ++j) {
         const Scale scale = scale_chunk<8, 16>([&](int i) -> float& { return v[i][j]; }, range);
-        if (lane < 8 && column + j < x.length) x.template store_scale<kScaleBytes>(static_cast<i64>(batch) * chunks + chunk, column + j, scale);
+        if (lane < 8 && column + j < x.length)
+          x.template store_scale<kScaleBytes>(static_cast<i64>(batch) * chunks + chunk, column + j, scale);
       }
     }
     if (column >= x.plane_stride) continue;
@@ -190,7 +200,8 @@ SOLSTICE_DEVICE void split_mn_major(const Operand<T>& x, int block, int blocks) 
 #pragma unroll
     for (int i = 0; i < kSteps; ++i) {
       if (k0 + 4 * i < x.lines)
-        store_planes<Math>(to + static_cast<i64>(4 * i) * x.plane_stride * Math::Type::kBytes, x.template plane_bytes<Math>(), v[i]);
+        store_planes<Math>(to + static_cast<i64>(4 * i) * x.plane_stride * Math::Type::kBytes,
+                           x.template plane_bytes<Math>(), v[i]);
     }
   }
   if constexpr (Math::kScaled) store_guard(x.guard, block, range.word());
@@ -199,8 +210,10 @@ SOLSTICE_DEVICE void split_mn_major(const Operand<T>& x, int block, int blocks) 
 // kScaleBytes says which operand it is: kScaleBytesA or kScaleBytesB.
 template <class Math, int kScaleBytes, mma::Major kMajor, int kVector, typename T>
 SOLSTICE_DEVICE void split_operand(const Operand<T>& x, int block, int blocks) {
-  if constexpr (kMajor == mma::Major::kK) split_k_major<Math, kScaleBytes, kVector>(x, block, blocks);
-  else split_mn_major<Math, kScaleBytes, kVector>(x, block, blocks);
+  if constexpr (kMajor == mma::Major::kK)
+    split_k_major<Math, kScaleBytes, kVector>(x, block, blocks);
+  else
+    split_mn_major<Math, kScaleBytes, kVector>(x, block, blocks);
 }
 
 }  // namespace solstice::gemm

@@ -1,11 +1,11 @@
 // The tensor-core GEMM of sm_90a: persistent, warp-specialised, TMA in, wgmma, generated epilogue out.
 //
-// D[b,m,n] = epilogue(sum_k A[b,m,k] * B[b,n,k]). A CTA owns a tile of 64*kGroups rows x kN*kHalves columns. One producer
-// warpgroup fills two rings (A: all rows of a stage, B: kN columns of a stage); kGroups consumer warpgroups multiply.
-// With promotion a warpgroup keeps all its sums in registers and one accumulator of kN columns, which it uses for each
-// half of the tile in turn: that is how 128 x 256 with promotion fits the register file. In the accumulator, the small
-// products come first, then the large ones, so that they are not truncated away.
-// CTAs of a cluster lie along m and share B: each loads a part of it for all.
+// D[b,m,n] = epilogue(sum_k A[b,m,k] * B[b,n,k]). A CTA owns a tile of 64*kGroups rows x kN*kHalves columns.
+// One producer warpgroup fills two rings (A: all rows of a stage, B: kN columns of a stage); kGroups consumer
+// warpgroups multiply. With promotion a warpgroup keeps all its sums in registers and one accumulator of kN
+// columns, which it uses for each half of the tile in turn: that is how 128 x 256 with promotion fits the
+// register file. In the accumulator, the small products come first, then the large ones, so that they are not
+// truncated away. CTAs of a cluster lie along m and share B: each loads a part of it for all.
 #pragma once
 
 #include "copy/tma.h"
@@ -18,8 +18,8 @@
 
 namespace solstice::gemm {
 
-template <class Math_, mma::Major kMajorA_, mma::Major kMajorB_, int kN_, int kHalves_, int kGroups_, int kSlotsA_,
-          int kSlotsB_, int kCluster_>
+template <class Math_, mma::Major kMajorA_, mma::Major kMajorB_, int kN_, int kHalves_, int kGroups_,
+          int kSlotsA_, int kSlotsB_, int kCluster_>
 struct TensorConfig {
   using Math = Math_;
   static constexpr mma::Major kMajorA = kMajorA_, kMajorB = kMajorB_;
@@ -31,7 +31,8 @@ struct TensorConfig {
   static constexpr int kPlaneA = kTileM * mma::kRowBytes, kPlaneB = kN * mma::kRowBytes;
   using RingA = Ring<kSlotsA_, Math::kPlanes * kPlaneA>;
   using RingB = Ring<kSlotsB_, Math::kPlanes * kPlaneB>;
-  static constexpr int kScaleA = Math::kScaled ? kScaleBytesA * kTileM : 0, kScaleB = Math::kScaled ? kScaleBytesB * kN : 0;
+  static constexpr int kScaleA = Math::kScaled ? kScaleBytesA * kTileM : 0,
+                       kScaleB = Math::kScaled ? kScaleBytesB * kN : 0;
 
   // Shared memory, in this order.
   static constexpr int kOffsetB = RingA::kBytes;
@@ -49,7 +50,7 @@ struct TensorConfig {
 // Extents, and the scales of a scaled split: scales[batch][chunk][stride].
 struct Problem {
   int m, n, k, batches;
-  int group;  // row tiles (of a cluster) walked before the next column of tiles
+  int group;           // row tiles (of a cluster) walked before the next column of tiles
   const u8* scales_a;  // bfloat
   const u8* scales_b;  // float
   int scale_stride_a, scale_stride_b;
@@ -61,7 +62,8 @@ struct Tensor {
   using Type = typename Math::Type;
   using RingA = typename Config::RingA;
   using RingB = typename Config::RingB;
-  static constexpr int kN = Config::kN, kHalves = Config::kHalves, kCluster = Config::kCluster, kPlanes = Math::kPlanes;
+  static constexpr int kN = Config::kN, kHalves = Config::kHalves, kCluster = Config::kCluster,
+                       kPlanes = Math::kPlanes;
   static constexpr int kRegisters = kN / 2;  // of one accumulator
 
   const TensorMap* map_a;
@@ -71,7 +73,9 @@ struct Tensor {
   u32 rank;  // in the cluster
 
   SOLSTICE_DEVICE RingA ring_a() const { return RingA(shared, shared + Config::kOffsetBarriersA); }
-  SOLSTICE_DEVICE RingB ring_b() const { return RingB(shared + Config::kOffsetB, shared + Config::kOffsetBarriersB); }
+  SOLSTICE_DEVICE RingB ring_b() const {
+    return RingB(shared + Config::kOffsetB, shared + Config::kOffsetBarriersB);
+  }
   SOLSTICE_DEVICE int stages() const { return ceil_div(p.k, Config::kStageK); }
   SOLSTICE_DEVICE GroupedOrder order() const {
     return {ceil_div(p.m, Config::kTileM * kCluster), ceil_div(p.n, Config::kTileN), p.group};
@@ -109,12 +113,15 @@ struct Tensor {
           } else {
 #pragma unroll
             for (int g = 0; g < Config::kGroups; ++g)
-              copy::load_box(to + g * mma::kGroupBytes, map_a, m0 + g * 64, s * Config::kStageK, z, ring.full());
+              copy::load_box(to + g * mma::kGroupBytes, map_a, m0 + g * 64, s * Config::kStageK, z,
+                             ring.full());
           }
         }
         if constexpr (Math::kScaled) {
-          const u8* from = p.scales_a + ((static_cast<i64>(batch) * stages() + s) * p.scale_stride_a + m0) * kScaleBytesA;
-          copy::load_bytes(shared + Config::kOffsetScaleA + ring.slot * Config::kScaleA, from, Config::kScaleA, ring.full());
+          const u8* from =
+              p.scales_a + ((static_cast<i64>(batch) * stages() + s) * p.scale_stride_a + m0) * kScaleBytesA;
+          copy::load_bytes(shared + Config::kOffsetScaleA + ring.slot * Config::kScaleA, from,
+                           Config::kScaleA, ring.full());
         }
       }
     });
@@ -128,12 +135,15 @@ struct Tensor {
       constexpr int kRows = mma::kGroupRows / kCluster;
 #pragma unroll
       for (int g = 0; g < kN / 64; ++g)
-        load_b_box(to + g * mma::kGroupBytes + rank * kRows * mma::kRowBytes, n + g * 64, k + rank * kRows, z, full);
+        load_b_box(to + g * mma::kGroupBytes + rank * kRows * mma::kRowBytes, n + g * 64, k + rank * kRows, z,
+                   full);
     }
   }
   SOLSTICE_DEVICE void load_b_box(u32 to, int x, int y, int z, u32 full) const {
-    if constexpr (kCluster > 1) copy::load_box_multicast(to, map_b, x, y, z, full, (1 << kCluster) - 1);
-    else copy::load_box(to, map_b, x, y, z, full);
+    if constexpr (kCluster > 1)
+      copy::load_box_multicast(to, map_b, x, y, z, full, (1 << kCluster) - 1);
+    else
+      copy::load_box(to, map_b, x, y, z, full);
   }
   SOLSTICE_DEVICE void load_b() const {
     RingB ring = ring_b();
@@ -146,10 +156,13 @@ struct Tensor {
           ptx::barrier_arrive_expect(ring.full(), kPlanes * Config::kPlaneB + Config::kScaleB);
 #pragma unroll
           for (int plane = 0; plane < kPlanes; ++plane)
-            load_b_plane(ring.address() + plane * Config::kPlaneB, s * Config::kStageK, n, batch * kPlanes + plane, ring.full());
+            load_b_plane(ring.address() + plane * Config::kPlaneB, s * Config::kStageK, n,
+                         batch * kPlanes + plane, ring.full());
           if constexpr (Math::kScaled) {
-            const u8* from = p.scales_b + ((static_cast<i64>(batch) * stages() + s) * p.scale_stride_b + n) * kScaleBytesB;
-            copy::load_bytes(shared + Config::kOffsetScaleB + ring.slot * Config::kScaleB, from, Config::kScaleB, ring.full());
+            const u8* from =
+                p.scales_b + ((static_cast<i64>(batch) * stages() + s) * p.scale_stride_b + n) * kScaleBytesB;
+            copy::load_bytes(shared + Config::kOffsetScaleB + ring.slot * Config::kScaleB, from,
+                             Config::kScaleB, ring.full());
           }
         }
       }
@@ -170,11 +183,13 @@ struct Tensor {
 
   template <bool kFresh>
   SOLSTICE_DEVICE static void multiply(float (&d)[kRegisters], u32 a, u32 b, int plane_a, int plane_b) {
-    using Instruction = mma::Wgmma<Type, kN, Config::kMajorA == mma::Major::kMN, Config::kMajorB == mma::Major::kMN>;
+    using Instruction =
+        mma::Wgmma<Type, kN, Config::kMajorA == mma::Major::kMN, Config::kMajorB == mma::Major::kMN>;
 #pragma unroll
     for (int k = 0; k < mma::kSteps; ++k) {
       Instruction::run(d, mma::descriptor<Config::kMajorA>(a + plane_a * Config::kPlaneA, k),
-                       mma::descriptor<Config::kMajorB>(b + plane_b * Config::kPlaneB, k), !(kFresh && k == 0));
+                       mma::descriptor<Config::kMajorB>(b + plane_b * Config::kPlaneB, k),
+                       !(kFresh && k == 0));
     }
   }
   // All products of a stage, smallest first: planes (i, j) by descending i + j, as far as they matter.
@@ -215,16 +230,17 @@ struct Tensor {
         sums[i + 2] += part[i + 2] * a.y * scales[j].x;
         sums[i + 3] += part[i + 3] * a.y * scales[j].y;
       } else {
-        sums[i] += part[i], sums[i + 1] += part[i + 1], sums[i + 2] += part[i + 2], sums[i + 3] += part[i + 3];
+        sums[i] += part[i], sums[i + 1] += part[i + 1], sums[i + 2] += part[i + 2],
+            sums[i + 3] += part[i + 3];
       }
     }
   }
 
-  // The tensor cores serve both warpgroups at once, so a warpgroup's promotion is free only while it takes less than half
-  // as long as its products: every instruction of it counts. Half of the scales are read before the products are done,
-  // the others while the first half is added.
-  SOLSTICE_DEVICE void accumulate_promoted(float (&sums)[kHalves][kRegisters], RingA& a, RingB& b, int group, int lane,
-                                           int row) const {
+  // The tensor cores serve both warpgroups at once, so a warpgroup's promotion is free only while it takes
+  // less than half as long as its products: every instruction of it counts. Half of the scales are read
+  // before the products are done, the others while the first half is added.
+  SOLSTICE_DEVICE void accumulate_promoted(float (&sums)[kHalves][kRegisters], RingA& a, RingB& b, int group,
+                                           int lane, int row) const {
     for (int s = 0; s < stages(); ++s, a.advance()) {
       a.wait_full();
       const u32 tile_a = a.address() + group * 64 * mma::kRowBytes;
@@ -236,7 +252,8 @@ struct Tensor {
       }
 #pragma unroll
       for (int h = 0; h < kHalves; ++h, b.advance()) {
-        const u32 scales_b = shared + Config::kOffsetScaleB + b.slot * Config::kScaleB + 2 * kScaleBytesB * (lane % 4);
+        const u32 scales_b =
+            shared + Config::kOffsetScaleB + b.slot * Config::kScaleB + 2 * kScaleBytesB * (lane % 4);
         float part[kRegisters];
         Pair scales[2][kPart];
         b.wait_full();
@@ -256,8 +273,10 @@ struct Tensor {
     }
   }
 
-  SOLSTICE_DEVICE void accumulate(float (&sums)[kHalves][kRegisters], RingA& a, RingB& b, int group, int lane) const {
-    static_assert(Math::kPromoted || kHalves == 1, "without promotion one instruction covers the tile's columns");
+  SOLSTICE_DEVICE void accumulate(float (&sums)[kHalves][kRegisters], RingA& a, RingB& b, int group,
+                                  int lane) const {
+    static_assert(Math::kPromoted || kHalves == 1,
+                  "without promotion one instruction covers the tile's columns");
     int used_a = -1, used_b = -1;
     for (int s = 0; s < stages(); ++s) {
       a.wait_full();
@@ -290,8 +309,10 @@ struct Tensor {
     for_each_tile([&](int batch, int m0, int n0) {
       float sums[kHalves][kRegisters] = {};
       const int row = group * 64 + warp * 16;
-      if constexpr (Math::kPromoted) accumulate_promoted(sums, a, b, group, lane, row + lane / 4);
-      else accumulate(sums, a, b, group, lane);
+      if constexpr (Math::kPromoted)
+        accumulate_promoted(sums, a, b, group, lane, row + lane / 4);
+      else
+        accumulate(sums, a, b, group, lane);
 #pragma unroll
       for (int h = 0; h < kHalves; ++h) {
         const WarpTile tile{batch, m0 + row, n0 + h * kN, p.m, p.n, staging, lane};
@@ -304,17 +325,19 @@ struct Tensor {
   }
 };
 
-// The body of a kernel launched with Config::kThreads threads, Config::kSharedBytes of dynamic shared memory and
-// clusters of Config::kCluster blocks; the grid is a multiple of the cluster.
+// The body of a kernel launched with Config::kThreads threads, Config::kSharedBytes of dynamic shared memory
+// and clusters of Config::kCluster blocks; the grid is a multiple of the cluster.
 template <class Config, class Epilogue>
-SOLSTICE_DEVICE void run_tensor(const TensorMap& map_a, const TensorMap& map_b, const TensorMap& map_out, const Problem& p,
-                                const Epilogue& epilogue) {
+SOLSTICE_DEVICE void run_tensor(const TensorMap& map_a, const TensorMap& map_b, const TensorMap& map_out,
+                                const Problem& p, const Epilogue& epilogue) {
   const u32 rank = Config::kCluster > 1 ? ptx::cluster_rank() : 0;
   const Tensor<Config> gemm{&map_a, &map_b, p, ptx::shared_address(ptx::dynamic_shared()), rank};
   const int group = __shfl_sync(~0u, threadIdx.x / 128, 0);
   if (threadIdx.x == 0) gemm.init_barriers();
-  if constexpr (Config::kCluster > 1) ptx::cluster_sync();
-  else __syncthreads();
+  if constexpr (Config::kCluster > 1)
+    ptx::cluster_sync();
+  else
+    __syncthreads();
   if (group == Config::kGroups) {
     if constexpr (Config::kGroups == 2) ptx::shrink_registers<40>();
     const int warp = __shfl_sync(~0u, threadIdx.x / 32 % 4, 0);

@@ -1,7 +1,7 @@
 // mbarrier: transaction barriers in shared memory. Addresses are 32-bit shared-window addresses.
 //
-// Waits and remote arrives use the default (CTA) scope forms: the `.acquire.cluster` and `.release.cluster` forms cost
-// 30 % of a main loop, and the async proxy's own completion already orders the data of a stage.
+// Waits and remote arrives use the default (CTA) scope forms: the `.acquire.cluster` and `.release.cluster`
+// forms cost 30 % of a main loop, and the async proxy's own completion already orders the data of a stage.
 #pragma once
 
 #include "ptx/types.h"
@@ -22,7 +22,8 @@ SOLSTICE_DEVICE void barrier_arrive(u32 barrier) {
 }
 
 SOLSTICE_DEVICE void barrier_arrive_expect(u32 barrier, u32 bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+               : "memory");
 }
 
 SOLSTICE_DEVICE void barrier_arrive_remote(u32 barrier, u32 cta) {

@@ -16,7 +16,8 @@ SOLSTICE_DEVICE void load_streaming(float (&v)[2], const float* p) {
 }
 
 SOLSTICE_DEVICE void store_global(void* p, u32 a, u32 b, u32 c, u32 d) {
-  asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(p), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
+  asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(p), "r"(a), "r"(b), "r"(c), "r"(d)
+               : "memory");
 }
 SOLSTICE_DEVICE void store_global(void* p, u32 a, u32 b) {
   asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(p), "r"(a), "r"(b) : "memory");

@@ -1,7 +1,8 @@
 // Integer names and the function qualifier that every device header uses.
 //
-// Headers free of PTX compile for the host as well (tests run them there), so the qualifier depends on the compiler.
-// No system header is included: NVRTC has none, and parsing them would cost more than the kernels do.
+// Headers free of PTX compile for the host as well (tests run them there), so the qualifier depends on the
+// compiler. No system header is included: NVRTC has none, and parsing them would cost more than the kernels
+// do.
 #pragma once
 
 #if defined(__CUDACC__)
@@ -35,8 +36,12 @@ template <typename T>
 SOLSTICE_DEVICE constexpr T larger(T a, T b) {
   return a > b ? a : b;
 }
-SOLSTICE_DEVICE constexpr int ceil_div(int a, int b) { return (a + b - 1) / b; }
-SOLSTICE_DEVICE constexpr int round_up(int a, int b) { return ceil_div(a, b) * b; }
+SOLSTICE_DEVICE constexpr int ceil_div(int a, int b) {
+  return (a + b - 1) / b;
+}
+SOLSTICE_DEVICE constexpr int round_up(int a, int b) {
+  return ceil_div(a, b) * b;
+}
 
 template <typename A, typename B>
 inline constexpr bool kSame = false;

@@ -1,5 +1,5 @@
-// Persistent tile order: tiles of one batch are walked in groups of `group` row tiles, so that the CTAs at work at one
-// time share rows of A and columns of B in L2. Free of PTX.
+// Persistent tile order: tiles of one batch are walked in groups of `group` row tiles, so that the CTAs at
+// work at one time share rows of A and columns of B in L2. Free of PTX.
 #pragma once
 
 #include "ptx/types.h"

@@ -1,7 +1,9 @@
-// Recognising a product: one sum over a product of two reads in a kernel's equations, with a role for every index.
+// Recognising a product: one sum over a product of two reads in a kernel's equations, with a role for every
+// index.
 //
-// batch: in A, B and the result; M: in A and the result; N: in B and the result; K: summed, in A and B. Several indices of
-// one role are walked as one, so each operand must step through them with one stride (the normal form splits `//` and
+// batch: in A, B and the result; M: in A and the result; N: in B and the result; K: summed, in A and B.
+// Several indices of one role are walked as one, so each operand must step through them with one stride (the
+// normal form splits `//` and
 // `%` before; what still does not flatten is refused with its reason).
 #pragma once
 
@@ -13,7 +15,8 @@
 
 namespace solstice::families::gemm {
 
-// Strides of one operand in elements, by role; `line` is M for A and N for B. 0 where an operand does not depend on it.
+// Strides of one operand in elements, by role; `line` is M for A and N for B. 0 where an operand does not
+// depend on it.
 struct OperandAccess {
   int tensor = -1;
   DType dtype = DType::kF32;
@@ -24,8 +27,8 @@ struct OperandAccess {
 };
 
 struct Contraction {
-  int equation = -1;                 // id in the program
-  const ir::Expr* node = nullptr;    // the sum
+  int equation = -1;                                                // id in the program
+  const ir::Expr* node = nullptr;                                   // the sum
   std::vector<int> batch_indices, m_indices, n_indices, k_indices;  // of that equation, outermost first
   int64_t batches = 1, m = 1, n = 1, k = 1;
   OperandAccess a, b;

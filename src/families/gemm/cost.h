@@ -2,10 +2,11 @@
 //
 // time = launches + a product's fixed cost + split + product, in sequence:
 //   split    operands that need planes: (bytes read + bytes of planes written) / (copy ceiling x 0.80)
-//   product  rounds of tiles over the SMs x (k of a tile at the pipe's measured ceiling x the tile's efficiency, plus the
+//   product  rounds of tiles over the SMs x (k of a tile at the pipe's measured ceiling x the tile's
+//   efficiency, plus the
 //            tile's epilogue), or the bytes of operands and result at the copy ceiling, if that is longer.
-// The pipe's ceiling is that of a large library product on this machine; products of a split math count each. Where it
-// is poor: small problems whose operands stay in L2, and power-limited clocks.
+// The pipe's ceiling is that of a large library product on this machine; products of a split math count each.
+// Where it is poor: small problems whose operands stay in L2, and power-limited clocks.
 #pragma once
 
 #include <vector>
@@ -20,6 +21,7 @@ Cost estimate(const Context& context, const Problem& problem, const Settings& se
 // The cheapest legal setting among these maths; simt if none fits.
 Settings best_settings(const Context& context, const Problem& problem, const std::vector<Math>& maths);
 // All legal settings among these maths, cheapest first.
-std::vector<Settings> ranked_settings(const Context& context, const Problem& problem, const std::vector<Math>& maths);
+std::vector<Settings> ranked_settings(const Context& context, const Problem& problem,
+                                      const std::vector<Math>& maths);
 
 }  // namespace solstice::families::gemm

@@ -24,16 +24,19 @@ struct SplitPlan {
 };
 SplitPlan split_plan(const Context& context, const Problem& problem, const Settings& settings, bool is_a);
 
-// `splits`: one or two operands that one launch takes. Parameters per operand: x, planes, then scales and guard if scaled.
-std::string split_source(const std::string& entry, const std::vector<SplitPlan>& splits, const Settings& settings);
+// `splits`: one or two operands that one launch takes. Parameters per operand: x, planes, then scales and
+// guard if scaled.
+std::string split_source(const std::string& entry, const std::vector<SplitPlan>& splits,
+                         const Settings& settings);
 
-// Parameters: maps of A, B and (if stored by the copy engine) the output; scales of A, B and guard words of A, B if
-// scaled; tensors the epilogue reads; tensors it writes.
-std::string tensor_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& settings,
-                          const Layout& layout, const SplitPlan& a, const SplitPlan& b);
+// Parameters: maps of A, B and (if stored by the copy engine) the output; scales of A, B and guard words of
+// A, B if scaled; tensors the epilogue reads; tensors it writes.
+std::string tensor_source(const std::string& entry, const ir::Program& program, const Problem& problem,
+                          const Settings& settings, const Layout& layout, const SplitPlan& a,
+                          const SplitPlan& b);
 
 // Parameters: A, B, guard words of A, B if `guarded`, tensors the epilogue reads, tensors it writes.
-std::string simt_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& settings,
-                        bool guarded, const SplitPlan& a, const SplitPlan& b);
+std::string simt_source(const std::string& entry, const ir::Program& program, const Problem& problem,
+                        const Settings& settings, bool guarded, const SplitPlan& a, const SplitPlan& b);
 
 }  // namespace solstice::families::gemm

@@ -1,7 +1,10 @@
-// Family `gemm`: one product of two tensors with any index roles (batch, M, N, K), any major order, and an elementwise
-// epilogue. On sm_90a: TMA, wgmma, warp-specialised persistent kernels (kernels/gemm/tensor.h), fp32 accuracy through
-// split planes; and a SIMT kernel for what alignment or strides forbid. docs/gemm.md describes both and what they reach.
+// Family `gemm`: one product of two tensors with any index roles (batch, M, N, K), any major order, and an
+// elementwise epilogue. On sm_90a: TMA, wgmma, warp-specialised persistent kernels (kernels/gemm/tensor.h),
+// fp32 accuracy through split planes; and a SIMT kernel for what alignment or strides forbid. docs/gemm.md
+// describes both and what they reach.
 #include <fmt/format.h>
+
+#include <map>
 
 #include "families/family.h"
 #include "families/gemm/cost.h"
@@ -27,7 +30,8 @@ Status require_legal(const Context& context, const ir::Kernel& kernel, const Pro
   check_settings(context, kernel, problem, diagnostics);
   if (!diagnostics.has_errors()) return success();
   const Diagnostic& first = diagnostics.all().front();
-  return fail(Code::illegal_knobs, fmt::format("kernel `{}`: {}; {}", kernel.name, first.message, first.hint));
+  return fail(Code::illegal_knobs,
+              fmt::format("kernel `{}`: {}; {}", kernel.name, first.message, first.hint));
 }
 
 Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
@@ -50,10 +54,12 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
   const auto policy = numerics::policy_from_name(context.numerics).value_or(numerics::Policy::kReference);
   const OperandAccess& a = problem.product.a;
   const DType operands = a.dtype == problem.product.b.dtype ? a.dtype : DType::kF32;
-  constexpr size_t kMost = 12;
+  // A few tiles of each math: what one math cannot do (range, subnormal results), another can.
+  constexpr int kMostOfOneMath = 4;
+  std::map<Math, int> taken;
   std::vector<ir::Knobs> out;
   for (const Settings& s : ranked_settings(context, problem, numerics::legal_maths(policy, operands))) {
-    if (out.size() < kMost) out.push_back(knobs_of(s));
+    if (taken[s.math]++ < kMostOfOneMath) out.push_back(knobs_of(s));
   }
   return out;
 }
@@ -71,7 +77,8 @@ Result<Emission> generate(const Context& context, const ir::Kernel& kernel) {
 extern const Family solstice_families_gemm;
 const Family solstice_families_gemm = {
     .name = "gemm",
-    .help = "sums of products of two tensors: any roles and major orders, batched, with an elementwise epilogue",
+    .help =
+        "sums of products of two tensors: any roles and major orders, batched, with an elementwise epilogue",
     .available = true,
     .knobs = gemm::knob_table,
     .match = gemm::match,

@@ -1,5 +1,5 @@
-// One kernel's product as the generator sees it: the contraction, oriented so that the result's rows are contiguous
-// along N where possible, its epilogue as text, and what alignment allows.
+// One kernel's product as the generator sees it: the contraction, oriented so that the result's rows are
+// contiguous along N where possible, its epilogue as text, and what alignment allows.
 #pragma once
 
 #include "codegen/epilogue.h"
@@ -18,7 +18,8 @@ Result<Problem> make_problem(const ir::Program& program, const ir::Kernel& kerne
 enum class Major { kNone, kK, kMN };  // which dimension of an operand is contiguous
 Major major_of(const OperandAccess& operand, int64_t lines, int64_t k);
 
-// Elements that may be loaded at once along the contiguous dimension: every line and batch starts aligned to them.
+// Elements that may be loaded at once along the contiguous dimension: every line and batch starts aligned to
+// them.
 int vector_of(const OperandAccess& operand, Major major, int limit);
 
 // The copy engine can read the operand where it lies: 16-bit format, 16-byte aligned lines and batches.

@@ -22,7 +22,9 @@ std::vector<Math> allowed_maths(const Context& context, const Problem& problem) 
   return numerics::legal_maths(policy, operand_dtype(problem));
 }
 
-std::string kib(int64_t bytes) { return bytes % 1024 ? fmt::format("{} B", bytes) : fmt::format("{} KiB", bytes / 1024); }
+std::string kib(int64_t bytes) {
+  return bytes % 1024 ? fmt::format("{} B", bytes) : fmt::format("{} KiB", bytes / 1024);
+}
 
 }  // namespace
 
@@ -31,23 +33,46 @@ const std::vector<Tile>& tiles() {
   return table;
 }
 
-std::string_view tile_list() { return "128x256, 128x128, 128x64, 64x256, 64x128, 64x64"; }
+std::string_view tile_list() {
+  return "128x256, 128x128, 128x64, 64x256, 64x128, 64x64";
+}
 
 std::vector<KnobSpec> knob_table() {
   return {
-      {"math", "name", {"simt", "tf32", "tf32x3", "bf16", "bf16x3", "bf16x6", "fp16", "fp16x3"}, "", "auto",
+      {"math",
+       "name",
+       {"simt", "tf32", "tf32x3", "bf16", "bf16x3", "bf16x6", "fp16", "fp16x3"},
+       "",
+       "auto",
        "how products are computed; auto: the fastest that the numerics policy allows"},
-      {"tile", "size", {}, fmt::format("{}; a third extent, if written, is the k of a stage", tile_list()), "auto", "rows x columns of the result a block computes"},
-      {"cluster", "size", {}, "1x1, 2x1", "auto", "blocks that share their loads of B; 2x1: two tiles along M"},
+      {"tile",
+       "size",
+       {},
+       fmt::format("{}; a third extent, if written, is the k of a stage", tile_list()),
+       "auto",
+       "rows x columns of the result a block computes"},
+      {"cluster",
+       "size",
+       {},
+       "1x1, 2x1",
+       "auto",
+       "blocks that share their loads of B; 2x1: two tiles along M"},
       {"stages", "int", {}, "2..8", "auto", "slots of the shared-memory rings; auto: as many as fit"},
       {"schedule", "name", {"cooperative"}, "", "cooperative", "consumer warpgroups share one tile"},
       {"group", "int", {}, "1..64", "8", "row tiles walked before the next column of tiles (L2 reuse)"},
-      {"prepack", "bool", {"true", "false"}, "", "auto", "split parameters once, at load (needs frozen weights); auto: whenever allowed"},
+      {"prepack",
+       "bool",
+       {"true", "false"},
+       "",
+       "auto",
+       "split parameters once, at load (needs frozen weights); auto: whenever allowed"},
       {"backend", "name", {"lean", "cutlass"}, "", "lean", "lean: own headers; cutlass: not built yet"},
   };
 }
 
-int element_bytes(Math math) { return math == Math::kTF32 || math == Math::kTF32x3 ? 4 : 2; }
+int element_bytes(Math math) {
+  return math == Math::kTF32 || math == Math::kTF32x3 ? 4 : 2;
+}
 
 bool is_scaled(Math math, const Problem& problem) {
   const bool halves = problem.product.a.dtype == DType::kF16 && problem.product.b.dtype == DType::kF16;
@@ -66,16 +91,22 @@ bool is_packed(const ir::Program& program, const Settings& s, const OperandAcces
 }
 
 Settings settings_of(const Context& context, const ir::Kernel& kernel, const Problem& problem) {
-  Settings out = best_settings(context, problem, allowed_maths(context, problem));
   const ir::Knobs& knobs = kernel.knobs;
-  if (const auto math = numerics::math_from_name(knobs.name_or("math", "auto")); math && *math != out.math) {
-    out = best_settings(context, problem, {*math});
-  }
+  const auto written = numerics::math_from_name(knobs.name_or("math", "auto"));
+  const std::vector<Math> maths = written ? std::vector<Math>{*written} : allowed_maths(context, problem);
   const auto tile = knobs.size_or("tile", {});
+  const auto cluster = knobs.size_or("cluster", {});
+  // What is left to the family follows from what is written: the cheapest setting that agrees with it.
+  Settings out = best_settings(context, problem, maths);
+  for (const Settings& s : ranked_settings(context, problem, maths)) {
+    const bool same_tile = tile.size() < 2 || (s.tile_m == tile[0] && s.tile_n == tile[1] && s.math != Math::kSimt);
+    if (!same_tile || (!cluster.empty() && s.cluster != cluster[0])) continue;
+    out = s;
+    break;
+  }
   if (tile.size() >= 2) out.tile_m = static_cast<int>(tile[0]), out.tile_n = static_cast<int>(tile[1]);
   out.tile_k = out.math == Math::kSimt ? 8 : static_cast<int>(kStageRow) / element_bytes(out.math);
   if (tile.size() >= 3) out.tile_k = static_cast<int>(tile[2]);
-  const auto cluster = knobs.size_or("cluster", {});
   if (!cluster.empty()) out.cluster = static_cast<int>(cluster[0]);
   out.stages = static_cast<int>(knobs.int_or("stages", 0));
   out.group = static_cast<int>(knobs.int_or("group", 8));
@@ -86,7 +117,8 @@ Settings settings_of(const Context& context, const ir::Kernel& kernel, const Pro
 }
 
 std::string Layout::text() const {
-  std::string out = fmt::format("A {} x {} + B {} x {} + staging {}", slots_a, kib(slot_a), slots_b, kib(slot_b), kib(staging));
+  std::string out = fmt::format("A {} x {} + B {} x {} + staging {}", slots_a, kib(slot_a), slots_b,
+                                kib(slot_b), kib(staging));
   if (scales) out += fmt::format(" + scales {}", kib(scales));
   return out + fmt::format(" + barriers {} = {}", kib(barriers), kib(bytes()));
 }
@@ -122,59 +154,79 @@ Layout layout_of(const Settings& s, int64_t shared_limit) {
 
 namespace {
 
-void check_math(const Context& context, const ir::Kernel& kernel, const Problem& problem, const Settings& s, Diagnostics& diagnostics) {
+void check_math(const Context& context, const ir::Kernel& kernel, const Problem& problem, const Settings& s,
+                Diagnostics& diagnostics) {
   const auto policy = numerics::policy_from_name(context.numerics).value_or(numerics::Policy::kReference);
   if (!numerics::is_legal(s.math, policy, operand_dtype(problem))) {
     std::vector<std::string> legal;
     for (const Math math : allowed_maths(context, problem)) {
       if (is_built(math)) legal.emplace_back(numerics::info(math).name);
     }
-    diagnostics.error("E110", kernel.span, fmt::format("`math={}` is less accurate than `numerics {}` allows for {} operands", numerics::info(s.math).name,
-                      context.numerics, name_of(operand_dtype(problem))), fmt::format("legal: {}", fmt::join(legal, ", ")));
+    diagnostics.error(
+        "E110", kernel.span,
+        fmt::format("`math={}` is less accurate than `numerics {}` allows for {} operands",
+                    numerics::info(s.math).name, context.numerics, name_of(operand_dtype(problem))),
+        fmt::format("legal: {}", fmt::join(legal, ", ")));
   }
   if (s.math == Math::kSimt) return;
   const Contraction& c = problem.product;
   const Major a = major_of(c.a, c.m, c.k), b = major_of(c.b, c.n, c.k);
   if (a == Major::kNone || b == Major::kNone) {
     const OperandAccess& culprit = a == Major::kNone ? c.a : c.b;
-    diagnostics.error("E114", kernel.span, fmt::format("`math={}`: operand `{}` is contiguous in neither its rows nor `k`", numerics::info(s.math).name,
-                      context.program.tensor(culprit.tensor).name), "`math=simt` reads any strides; or pack the operand with a `map` kernel first");
+    diagnostics.error("E114", kernel.span,
+                      fmt::format("`math={}`: operand `{}` is contiguous in neither its rows nor `k`",
+                                  numerics::info(s.math).name, context.program.tensor(culprit.tensor).name),
+                      "`math=simt` reads any strides; or pack the operand with a `map` kernel first");
   } else if (element_bytes(s.math) == 4 && (a != Major::kK || b != Major::kK)) {
     const OperandAccess& culprit = a != Major::kK ? c.a : c.b;
-    diagnostics.error("E114", kernel.span, fmt::format("`math={}` needs both operands contiguous along `k`; `{}` is not", numerics::info(s.math).name,
-                      context.program.tensor(culprit.tensor).name), s.math == Math::kTF32 ? "closest: `math=bf16x3`" : "closest: `math=bf16x6` or `math=fp16x3`");
+    diagnostics.error(
+        "E114", kernel.span,
+        fmt::format("`math={}` needs both operands contiguous along `k`; `{}` is not",
+                    numerics::info(s.math).name, context.program.tensor(culprit.tensor).name),
+        s.math == Math::kTF32 ? "closest: `math=bf16x3`" : "closest: `math=bf16x6` or `math=fp16x3`");
   }
 }
 
-void check_tile(const Context& context, const ir::Kernel& kernel, const Settings& s, Diagnostics& diagnostics) {
-  const bool known = std::any_of(tiles().begin(), tiles().end(), [&](Tile t) { return t.m == s.tile_m && t.n == s.tile_n; });
+void check_tile(const Context& context, const ir::Kernel& kernel, const Settings& s,
+                Diagnostics& diagnostics) {
+  const bool known =
+      std::any_of(tiles().begin(), tiles().end(), [&](Tile t) { return t.m == s.tile_m && t.n == s.tile_n; });
   if (!known) {
-    diagnostics.error("E111", kernel.span, fmt::format("no kernel for `tile={}x{}`", s.tile_m, s.tile_n), fmt::format("legal: {}", tile_list()));
+    diagnostics.error("E111", kernel.span, fmt::format("no kernel for `tile={}x{}`", s.tile_m, s.tile_n),
+                      fmt::format("legal: {}", tile_list()));
     return;
   }
   const int stage_k = static_cast<int>(kStageRow) / element_bytes(s.math);
   if (s.tile_k != stage_k) {
-    diagnostics.error("E111", kernel.span, fmt::format("`tile` with k {}: a stage of `math={}` holds {} k (128 bytes)", s.tile_k, numerics::info(s.math).name, stage_k),
+    diagnostics.error("E111", kernel.span,
+                      fmt::format("`tile` with k {}: a stage of `math={}` holds {} k (128 bytes)", s.tile_k,
+                                  numerics::info(s.math).name, stage_k),
                       fmt::format("closest: `tile={}x{}x{}`", s.tile_m, s.tile_n, stage_k));
   }
   if (s.cluster != 1 && s.cluster != 2) {
-    diagnostics.error("E112", kernel.span, fmt::format("`cluster={}x1`: B is shared by 1 or 2 blocks", s.cluster), "closest: `cluster=2x1`");
+    diagnostics.error("E112", kernel.span,
+                      fmt::format("`cluster={}x1`: B is shared by 1 or 2 blocks", s.cluster),
+                      "closest: `cluster=2x1`");
     return;
   }
   if (s.stages != 0 && (s.stages < 2 || s.stages > 8)) {
-    diagnostics.error("E113", kernel.span, fmt::format("`stages={}`: a ring needs 2 slots, and 8 is the most", s.stages), "legal: 2..8, or auto");
+    diagnostics.error("E113", kernel.span,
+                      fmt::format("`stages={}`: a ring needs 2 slots, and 8 is the most", s.stages),
+                      "legal: 2..8, or auto");
     return;
   }
   const int64_t limit = static_cast<int64_t>(context.machine.shared_per_block.value);
   const Layout layout = layout_of(s, limit);
   if (layout.bytes() > limit) {
-    diagnostics.error("E113", kernel.span, fmt::format("shared memory: {} > {}", layout.text(), kib(limit)), "a smaller tile, fewer `stages`, or `stages=auto`");
+    diagnostics.error("E113", kernel.span, fmt::format("shared memory: {} > {}", layout.text(), kib(limit)),
+                      "a smaller tile, fewer `stages`, or `stages=auto`");
   }
 }
 
 }  // namespace
 
-void check_settings(const Context& context, const ir::Kernel& kernel, const Problem& problem, Diagnostics& diagnostics) {
+void check_settings(const Context& context, const ir::Kernel& kernel, const Problem& problem,
+                    Diagnostics& diagnostics) {
   const Settings s = settings_of(context, kernel, problem);
   if (kernel.knobs.name_or("backend", "lean") == "cutlass") {
     diagnostics.error("E116", kernel.span, "`backend=cutlass` is not built yet", "`backend=lean`");
@@ -182,7 +234,8 @@ void check_settings(const Context& context, const ir::Kernel& kernel, const Prob
   check_math(context, kernel, problem, s, diagnostics);
   if (s.math != Math::kSimt) check_tile(context, kernel, s, diagnostics);
   if (s.prepack && !context.frozen) {
-    diagnostics.error("E115", kernel.span, "`prepack=true` splits weights once, at load; weights are live", "`--weights frozen`, or leave `prepack` out");
+    diagnostics.error("E115", kernel.span, "`prepack=true` splits weights once, at load; weights are live",
+                      "`--weights frozen`, or leave `prepack` out");
   }
 }
 

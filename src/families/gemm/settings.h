@@ -1,4 +1,5 @@
-// The knobs of family gemm as values, with `auto` resolved for a problem, and what they cost in shared memory.
+// The knobs of family gemm as values, with `auto` resolved for a problem, and what they cost in shared
+// memory.
 #pragma once
 
 #include <string>
@@ -15,22 +16,22 @@ using numerics::Math;
 struct Settings {
   Math math = Math::kSimt;
   int tile_m = 128, tile_n = 128, tile_k = 64;
-  int cluster = 1;            // blocks along M that share B
-  int stages = 0;             // of each ring; 0: as many as fit
-  int group = 8;              // row tiles walked before the next column of tiles
-  bool prepack = false;       // weights are split once, at load
-  bool scaled = false;        // fp16 planes of wider operands: scales, promotion, range guard and fallback
+  int cluster = 1;       // blocks along M that share B
+  int stages = 0;        // of each ring; 0: as many as fit
+  int group = 8;         // row tiles walked before the next column of tiles
+  bool prepack = false;  // weights are split once, at load
+  bool scaled = false;   // fp16 planes of wider operands: scales, promotion, range guard and fallback
 };
 
 // What a tensor-core configuration occupies.
 struct Layout {
-  int n = 128;                // columns of one instruction
-  int halves = 1;             // column halves of the tile, taken in turn
-  int groups = 2;             // consumer warpgroups
+  int n = 128;     // columns of one instruction
+  int halves = 1;  // column halves of the tile, taken in turn
+  int groups = 2;  // consumer warpgroups
   int slots_a = 2, slots_b = 2;
   int64_t slot_a = 0, slot_b = 0, staging = 0, scales = 0, barriers = 0;  // bytes
   int64_t bytes() const { return slots_a * slot_a + slots_b * slot_b + staging + scales + barriers; }
-  std::string text() const;   // "A 2 x 32 KiB + B 4 x 32 KiB + staging 32 KiB + ..."
+  std::string text() const;  // "A 2 x 32 KiB + B 4 x 32 KiB + staging 32 KiB + ..."
 };
 
 std::vector<KnobSpec> knob_table();
@@ -46,12 +47,13 @@ const std::vector<Tile>& tiles();
 Settings settings_of(const Context& context, const ir::Kernel& kernel, const Problem& problem);
 Layout layout_of(const Settings& settings, int64_t shared_limit);
 
-int element_bytes(Math math);    // of an operand in shared memory
+int element_bytes(Math math);  // of an operand in shared memory
 bool is_scaled(Math math, const Problem& problem);
 bool needs_planes(const Settings& settings, const OperandAccess& operand, Major major);
 bool is_packed(const ir::Program& program, const Settings& settings, const OperandAccess& operand);
 
 // E110 math and numerics, E111 tile, E112 cluster, E113 shared memory, E114 layout, E115 prepack.
-void check_settings(const Context& context, const ir::Kernel& kernel, const Problem& problem, Diagnostics& diagnostics);
+void check_settings(const Context& context, const ir::Kernel& kernel, const Problem& problem,
+                    Diagnostics& diagnostics);
 
 }  // namespace solstice::families::gemm

@@ -10,7 +10,9 @@ namespace {
 constexpr int64_t kSplitThreads = 256, kSimtThreads = 256;  // kernels/gemm/split.h, simt.h
 constexpr int64_t kSimtShared = 128 * 128 * 4;
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t ceil_div(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
+}
 
 Argument pointer_to(std::string buffer, int64_t bytes = 0) {
   Argument out;
@@ -29,9 +31,17 @@ Argument map_argument(TensorMap map) {
 
 class Generator {
  public:
-  Generator(const Context& context, const ir::Kernel& kernel, const Problem& problem, const Settings& settings)
-      : context_(context), program_(context.program), kernel_(kernel), problem_(problem), s_(settings), c_(problem.product),
-        name_(codegen::identifier(kernel.name)), a_(split_plan(context, problem, settings, true)), b_(split_plan(context, problem, settings, false)) {}
+  Generator(const Context& context, const ir::Kernel& kernel, const Problem& problem,
+            const Settings& settings)
+      : context_(context),
+        program_(context.program),
+        kernel_(kernel),
+        problem_(problem),
+        s_(settings),
+        c_(problem.product),
+        name_(codegen::identifier(kernel.name)),
+        a_(split_plan(context, problem, settings, true)),
+        b_(split_plan(context, problem, settings, false)) {}
 
   Emission run() {
     if (s_.math == Math::kSimt) {
@@ -46,7 +56,9 @@ class Generator {
 
  private:
   const char* letter(const SplitPlan& x) const { return x.is_a ? "a" : "b"; }
-  std::string workspace(const char* what, const SplitPlan& x) const { return fmt::format("{}.{}_{}", kernel_.name, what, letter(x)); }
+  std::string workspace(const char* what, const SplitPlan& x) const {
+    return fmt::format("{}.{}_{}", kernel_.name, what, letter(x));
+  }
 
   Step& launch(const std::string& entry, int64_t blocks, int64_t threads) {
     Step step;
@@ -83,8 +95,10 @@ class Generator {
         add_buffer(workspace("scales", *x), x->scale_bytes(), DType::kU8, packed);
         add_buffer(workspace("guard", *x), 4 * x->blocks, DType::kI32, packed);
       }
-      if (packed) add_split(fmt::format("{}_pack_{}", name_, letter(*x)), {*x}, Phase::kPrepare);
-      else live.push_back(*x);
+      if (packed)
+        add_split(fmt::format("{}_pack_{}", name_, letter(*x)), {*x}, Phase::kPrepare);
+      else
+        live.push_back(*x);
     }
     if (!live.empty()) add_split(name_ + "_split", live, Phase::kLaunch);
   }
@@ -96,7 +110,8 @@ class Generator {
     Step& step = launch(entry, blocks, kSplitThreads);
     step.phase = phase;
     for (const SplitPlan& x : splits) {
-      step.arguments.push_back(pointer_to(program_.tensor(x.operand.tensor).name, x.operand.offset * size_of(x.operand.dtype)));
+      step.arguments.push_back(
+          pointer_to(program_.tensor(x.operand.tensor).name, x.operand.offset * size_of(x.operand.dtype)));
       step.arguments.push_back(pointer_to(workspace("planes", x)));
       if (!s_.scaled) continue;
       step.arguments.push_back(pointer_to(workspace("scales", x)));
@@ -130,7 +145,8 @@ class Generator {
     Step& step = launch(entry, std::min<int64_t>(tiles, 2 * context_.machine.sm_count), kSimtThreads);
     step.shared_bytes = kSimtShared;
     step.pdl = guarded;
-    for (const OperandAccess* x : {&c_.a, &c_.b}) step.arguments.push_back(pointer_to(program_.tensor(x->tensor).name, x->offset * size_of(x->dtype)));
+    for (const OperandAccess* x : {&c_.a, &c_.b})
+      step.arguments.push_back(pointer_to(program_.tensor(x->tensor).name, x->offset * size_of(x->dtype)));
     if (guarded) add_guards(step);
     add_epilogue(step);
   }
@@ -139,8 +155,10 @@ class Generator {
     for (const SplitPlan* x : {&a_, &b_}) step.arguments.push_back(pointer_to(workspace("guard", *x)));
   }
   void add_epilogue(Step& step) const {
-    for (const int id : problem_.epilogue.reads) step.arguments.push_back(pointer_to(program_.tensor(id).name));
-    for (const codegen::EpilogueStore& store : problem_.epilogue.stores) step.arguments.push_back(pointer_to(program_.tensor(store.tensor).name));
+    for (const int id : problem_.epilogue.reads)
+      step.arguments.push_back(pointer_to(program_.tensor(id).name));
+    for (const codegen::EpilogueStore& store : problem_.epilogue.stores)
+      step.arguments.push_back(pointer_to(program_.tensor(store.tensor).name));
   }
 
   // Extents {contiguous, lines, planes x batches}; `parts`: blocks of a cluster that load a share each.
@@ -150,7 +168,9 @@ class Generator {
     TensorMap map;
     map.buffer = planes ? workspace("planes", x) : program_.tensor(x.operand.tensor).name;
     map.offset = planes ? 0 : x.operand.offset * bytes;
-    map.dtype = x.bytes == 4 ? DType::kF32 : s_.math == Math::kFP16 || s_.math == Math::kFP16x3 ? DType::kF16 : DType::kBF16;
+    map.dtype = x.bytes == 4                                         ? DType::kF32
+                : s_.math == Math::kFP16 || s_.math == Math::kFP16x3 ? DType::kF16
+                                                                     : DType::kBF16;
     const int64_t line = (planes ? x.plane_stride : x.stride) * bytes;
     const int64_t batch = planes || x.batches == 1 ? line * x.lines : x.operand.batch * bytes;
     map.extents = {x.length, x.lines, planes ? x.batches * x.planes : x.batches};
@@ -190,7 +210,8 @@ class Generator {
 
 }  // namespace
 
-Result<Emission> generate_steps(const Context& context, const ir::Kernel& kernel, const Problem& problem, const Settings& settings) {
+Result<Emission> generate_steps(const Context& context, const ir::Kernel& kernel, const Problem& problem,
+                                const Settings& settings) {
   return Generator(context, kernel, problem, settings).run();
 }
 
