@@ -121,7 +121,11 @@ class EquationPrinter {
     const std::vector<Index> lhs = final_indices(target, equation.lhs);
     std::map<int, Loop> left;
     for (const Index& index : lhs) collect_in_order(index, left);
-    for (const Loop& loop : left_order_) name_loop(loop, {});
+    for (const bool hinted : {true, false}) {  // hints come first, or a dim's usual letter takes theirs
+      for (const Loop& loop : left_order_) {
+        if (loop.hint.empty() != hinted) name_loop(loop, {});
+      }
+    }
     std::string out = fmt::format("{}[{}] = {}", target.name, indices(lhs), term(equation.rhs).text);
     const std::vector<std::string> ranges = ranges_of(target, lhs);
     return ranges.empty() ? out : fmt::format("{} for {}", out, fmt::join(ranges, ", "));
