@@ -54,6 +54,12 @@ std::string after(std::string_view line, std::string_view mark) {
   return std::string(line.substr(line.find(mark) + mark.size()));
 }
 
+void add_message(std::string_view file, std::string_view line, const char* severity, std::string_view rest,
+                 std::vector<CompilerMessage>& out) {
+  const int64_t at = number(line);
+  if (at > 0) out.push_back({std::string(file), static_cast<int>(at), severity, after(rest, ": ")});
+}
+
 }  // namespace
 
 std::vector<KernelResources> parse_resources(std::string_view log) {
@@ -94,14 +100,17 @@ std::vector<PtxasNote> parse_notes(std::string_view log) {
 std::vector<CompilerMessage> parse_messages(std::string_view log) {
   std::vector<CompilerMessage> messages;
   each_line(log, [&](std::string_view line) {
-    const size_t close = line.find("): ");
-    const size_t open = close == std::string_view::npos ? close : line.rfind('(', close);
-    if (open == std::string_view::npos) return;
-    const int64_t at = number(line.substr(open + 1, close - open - 1));
-    const std::string_view rest = line.substr(close + 3);
-    for (const char* severity : {"error", "warning"}) {
-      if (at > 0 && rest.rfind(severity, 0) == 0) {
-        messages.push_back({std::string(line.substr(0, open)), static_cast<int>(at), severity, after(rest, ": ")});
+    for (const char* word : {"error", "catastrophic error", "warning"}) {
+      const char* severity = word[0] == 'w' ? "warning" : "error";
+      // The front end: `file(line): error: text`; nvcc's host preprocessor: `file:line:column: fatal error: text`.
+      const size_t close = line.find(std::string("): ") + word);
+      const size_t open = close == std::string_view::npos ? close : line.rfind('(', close);
+      const size_t host = line.find(std::string("fatal ") + word);
+      const size_t colon = line.find(':');
+      if (open != std::string_view::npos) {
+        add_message(line.substr(0, open), line.substr(open + 1), severity, line.substr(close + 3), messages);
+      } else if (host != std::string_view::npos && colon < host) {
+        add_message(line.substr(0, colon), line.substr(colon + 1), severity, line.substr(host), messages);
       }
     }
   });

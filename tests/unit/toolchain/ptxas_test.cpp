@@ -73,6 +73,21 @@ TEST(Ptxas, MessagesCarryPositions) {
   EXPECT_EQ(messages[1].text, "identifier \"foo\" is undefined");
 }
 
+TEST(Ptxas, AMissingHeaderHasAPosition) {
+  const std::vector<CompilerMessage> nvrtc =
+      parse_messages("u.cu(1): catastrophic error: cannot open source file \"cute/tensor.hpp\"\n");
+  ASSERT_EQ(nvrtc.size(), 1U);
+  EXPECT_EQ(nvrtc[0].severity, "error");
+  EXPECT_EQ(nvrtc[0].line, 1);
+
+  const std::vector<CompilerMessage> messages =
+      parse_messages("u.cu:3:10: fatal error: cute/tensor.hpp: No such file or directory\n");
+  ASSERT_EQ(messages.size(), 1U);
+  EXPECT_EQ(messages[0].file, "u.cu");
+  EXPECT_EQ(messages[0].line, 3);
+  EXPECT_EQ(messages[0].text, "cute/tensor.hpp: No such file or directory");
+}
+
 TEST(Ptxas, EmptyAndOddLogsGiveNothing) {
   for (const char* log : {"", "\n", "ptxas", "(C", "): error", "Used 3 registers"}) {
     EXPECT_TRUE(parse_resources(log).empty());
