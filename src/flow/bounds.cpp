@@ -1,7 +1,26 @@
+#include <fmt/format.h>
+
 #include "flow/session.h"
+#include "sol/sol.h"
 
 namespace solstice::flow {
 
-Status compute_bounds(Session&) { return success(); }
+Status compute_bounds(Session& state) {
+  return stage(state, "speed of light", state.machine->title, [&]() -> Result<std::string> {
+    sol::SolOptions options;
+    options.frozen = state.options.frozen;
+    options.matmul_tf32 = state.hello.flags.matmul_tf32;
+    options.conv_tf32 = state.hello.flags.cudnn_tf32;
+    const std::optional<numerics::Policy> policy = numerics::policy_from_name(state.options.numerics);
+    if (!policy) return fail(Code::bad_argument, fmt::format("no numerics policy `{}`", state.options.numerics));
+    options.policy = *policy;
+    SOLSTICE_TRY(const sol::SolReport report, sol::analyse(state.problem->program, *state.machine, options));
+    state.bound_io = report.io_warm < report.io.time ? report.io_warm : report.io.time;
+    state.bound_practical = report.practical.time;
+    state.report.bounds = sol::to_bounds(report);
+    return fmt::format("io {:.4g} ms, work {:.4g} ms, practical {:.4g} ms ({})", report.io.time.value * 1e3,
+                       report.work.time.value * 1e3, report.practical.time.value * 1e3, report.practical.limited_by);
+  });
+}
 
 }  // namespace solstice::flow

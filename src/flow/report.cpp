@@ -16,8 +16,7 @@ using Rows = std::vector<std::vector<std::string>>;
 std::string title(const Report& r) {
   std::string out = fmt::format("# {}\n\n**{}**\n", r.problem, headline_text(r));
   if (r.predicted) {
-    out += "\nNo GPU was used: every time below is *predicted* by cost models, and results were checked by "
-           "interpretation only.\n";
+    out += "\nNo GPU was used: nothing was run, and every time below is *predicted* by cost models.\n";
   }
   for (const std::string& warning : r.warnings) out += fmt::format("\n> {}\n", warning);
   return out;
