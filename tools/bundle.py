@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Makes a self-contained directory for a GPU machine without network: ./x bundle DIR.
 
+Usage: bundle.py DIR [BUILD_FOLDER]
+
 The programs are linked against glibc alone, Python code is pure, and libnvrtc is found on the target (a CUDA toolkit
 or PyTorch's own), never shipped. CUTLASS headers travel as one archive that the launcher unpacks on first use.
 """
@@ -17,8 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LIMIT = 40 << 20
 FOLDERS = ("kernels", "machines", "python", "examples", "tests/gpu")
 FILES = ("LICENSE", "README.md")
-PROGRAMS = {"build/bin/solstice": "bin/solstice", "build/bin/solstice-runner": "bin/solstice-runner",
-            "build/lib/libsolstice_rt.so": "lib/libsolstice_rt.so"}
+PROGRAMS = ("bin/solstice", "bin/solstice-runner", "lib/libsolstice_rt.so")
 LAUNCHER = """#!/bin/sh
 # Starts Solstice from this bundle; nothing has to be installed.
 here=$(CDPATH= cd -- "$(dirname -- "$(readlink -f -- "$0")")" && pwd)
@@ -46,14 +47,14 @@ def tracked(folder):
     return sorted(p for p in (ROOT / folder).rglob("*") if p.is_file() and "__pycache__" not in p.parts)
 
 
-def copy_programs(out):
-    for source, target in PROGRAMS.items():
-        if not (ROOT / source).exists():
-            fail(f"{source} is not built; run ./x build")
-        (out / target).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(ROOT / source, out / target)
+def copy_programs(build, out):
+    for name in PROGRAMS:
+        if not (build / name).exists():
+            fail(f"{build / name} is not built; run ./x build")
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(build / name, out / name)
         if shutil.which("strip"):
-            subprocess.run(["strip", "--strip-unneeded", str(out / target)], check=True)
+            subprocess.run(["strip", "--strip-unneeded", str(out / name)], check=True)
 
 
 def copy_folders(out):
@@ -131,7 +132,7 @@ def main():
             fail(f"{out} is not empty and holds no bundle; name another folder")
         shutil.rmtree(out)
     out.mkdir(parents=True, exist_ok=True)
-    copy_programs(out)
+    copy_programs(Path(sys.argv[2]).resolve() if len(sys.argv) > 2 else ROOT / "build", out)
     copy_folders(out)
     pack_cutlass(out)
     write_launcher(out)

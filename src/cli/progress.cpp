@@ -16,7 +16,8 @@ namespace {
 
 std::string trial_text(const TrialNews& news) {
   std::string text = fmt::format("trial {}: {}", news.number, news.verdict);
-  if (news.time) text += fmt::format(" {}{}", news.predicted ? "predicted " : "", show(*news.time));
+  // A predicted trial's verdict says so already.
+  if (news.time) text += fmt::format(" {}{}", news.predicted && news.verdict != "predicted" ? "predicted " : "", show(*news.time));
   return text + ", " + news.what;
 }
 
