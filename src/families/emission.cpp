@@ -56,11 +56,11 @@ Result<Emission> one_launch(const ir::Program& program, const ir::Kernel& kernel
     return fail(Code::too_large, fmt::format("kernel `{}` needs {} blocks; a launch holds {}: raise `unroll` or `threads`", kernel.name, shape.blocks, INT32_MAX));
   }
   Emission out;
-  out.sources.push_back({entry, code, {}});
+  out.sources.push_back({kernel.name, code, {}});
   Step step;
   step.name = kernel.name;
   step.phase = kernel.once ? Phase::kPrepare : Phase::kLaunch;
-  step.module = entry;
+  step.module = kernel.name;
   step.entry = entry;
   step.grid = {shape.blocks, 1, 1};
   step.block = {shape.threads, 1, 1};

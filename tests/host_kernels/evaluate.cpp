@@ -50,7 +50,39 @@ class Evaluator {
     return values_.at(e.id)[at];
   }
 
+  // The last value of a reduction and the indices it was for: an inner loop over other indices asks again and again.
+  struct Last {
+    std::vector<size_t> depends;
+    std::vector<int64_t> at;
+    double value = 0;
+  };
+
+  std::vector<size_t> free_in(const ir::Expr& e) const {
+    std::vector<size_t> out;
+    const auto visit = [&](const auto& self, const ir::Expr& node) -> void {
+      if (node.op == Op::kIndex && std::find(e.binders.begin(), e.binders.end(), node.id) == e.binders.end()) {
+        out.push_back(static_cast<size_t>(node.id));
+      }
+      for (const ir::ExprRef& arg : node.args) self(self, *arg);
+    };
+    visit(visit, e);
+    return out;
+  }
+
   double reduce(const ir::Expr& e) {
+    auto [found, fresh] = last_.try_emplace(&e);
+    Last& last = found->second;
+    if (fresh) last.depends = free_in(e);
+    std::vector<int64_t> now;
+    for (const size_t id : last.depends) now.push_back(at_[id]);
+    if (!fresh && now == last.at) return last.value;
+    last.at = now;
+    const double result = reduce_again(e);
+    last_[&e].value = result;
+    return result;
+  }
+
+  double reduce_again(const ir::Expr& e) {
     std::vector<double> terms;
     over(e.binders, 0, [&] {
       if (e.args.size() < 2 || value(*e.args[1]) != 0) terms.push_back(value(*e.args[0]));
@@ -175,6 +207,7 @@ class Evaluator {
   const ir::Equation& equation_;
   Tensors& values_;
   std::vector<int64_t> at_;
+  std::map<const ir::Expr*, Last> last_;
 };
 
 }  // namespace
