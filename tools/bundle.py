@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LIMIT = 40 << 20
 FOLDERS = ("kernels", "machines", "python", "examples", "tests/gpu")
 FILES = ("LICENSE", "README.md")
-PROGRAMS = ("bin/solstice", "bin/solstice-runner", "lib/libsolstice_rt.so")
+PROGRAMS = {"bin/solstice": "bin", "bin/solstice-runner": "bin", "lib/libsolstice_rt.so": "lib", "tests/test_gpu_runtime": "bin"}
 LAUNCHER = """#!/bin/sh
 # Starts Solstice from this bundle; nothing has to be installed.
 here=$(CDPATH= cd -- "$(dirname -- "$(readlink -f -- "$0")")" && pwd)
@@ -48,13 +48,14 @@ def tracked(folder):
 
 
 def copy_programs(build, out):
-    for name in PROGRAMS:
-        if not (build / name).exists():
-            fail(f"{build / name} is not built; run ./x build")
-        (out / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(build / name, out / name)
+    for name, folder in PROGRAMS.items():
+        source, target = build / name, out / folder / Path(name).name
+        if not source.exists():
+            fail(f"{source} is not built; run ./x build")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source, target)
         if shutil.which("strip"):
-            subprocess.run(["strip", "--strip-unneeded", str(out / name)], check=True)
+            subprocess.run(["strip", "--strip-unneeded", str(target)], check=True)
 
 
 def copy_folders(out):

@@ -93,7 +93,7 @@ set_up_tests() {
   if [ "${CI:-}" = true ]; then install_packages clang-14; fi
 }
 
-# build all|programs: silent where there is little to do.
+# build TARGET...: silent where there is little to do.
 build() {
   local quiet=--quiet
   if [ ! -e "$root/build/build.ninja" ]; then
@@ -102,5 +102,5 @@ build() {
     say "building; the first time takes a few minutes"
     quiet=
   fi
-  ninja -C "$root/build" $quiet "$1" >&2 || die "the build failed"
+  ninja -C "$root/build" $quiet "$@" >&2 || die "the build failed"
 }
