@@ -32,7 +32,11 @@ int group_for(const Shape& shape, int vector, int64_t columns, int threads) {
   const int64_t vectors = ceil_div(columns, vector);
   if (columns <= kWarpRow && !shape.columns.empty()) return std::min(kWarp, power_at_least(ceil_div(vectors, 2)));
   const int64_t wide = columns > kMostElements * kWideBlock ? 1024 : kWideBlock;
-  return std::min({threads, static_cast<int>(wide), power_at_least(ceil_div(columns, kElements))});
+  int group = std::min({threads, static_cast<int>(wide), power_at_least(ceil_div(columns, kElements))});
+  // Half the threads where that leaves clearly fewer of them without work in the last step.
+  const auto slots = [&](int g) { return static_cast<double>(ceil_div(vectors, g) * g); };
+  while (group > kWarp && columns <= kMostElements * group / 2 && slots(group) > 1.15 * slots(group / 2)) group /= 2;
+  return group;
 }
 
 // A row that one block cannot keep in registers is shared: two blocks up to 64 Ki elements, beyond that eight of

@@ -1,0 +1,80 @@
+// Families on programs as people write them: text, bound, generated, run on the host.
+#include "ir/bind.h"
+#include "unit/families/expect.h"
+
+namespace solstice::families {
+namespace {
+
+ir::Program load(const char* text) {
+  Diagnostics diagnostics;
+  auto program = ir::load_program(text, "test.ucut", diagnostics);
+  EXPECT_TRUE(program.ok()) << program.error().text();
+  return program.ok() ? *std::move(program) : ir::Program{};
+}
+
+void run(const char* text, double tolerance = 5e-6, int64_t integers = 4) {
+  const ir::Program program = load(text);
+  if (!program.kernels.empty()) expect_same(program, tolerance, integers);
+}
+
+TEST(TextPrograms, SoftmaxOfACluster) {
+  run(R"(program softmax
+dim M = 3, N = 4096
+input  x : f32[M, N]
+output y : f32[M, N]
+kernel sm by rows(cluster=8, passes=1, threads=128, vector=4) {
+  e[m,n] = exp(x[m,n] - max[n](x[m,n]))
+  y[m,n] = e[m,n] / sum[n](e[m,n])
+})");
+}
+
+TEST(TextPrograms, GroupNormReadTwice) {
+  run(R"(program group_norm
+dim B = 2, C = 8, G = 4, D = C//G, H = 8, W = 6
+param  g  : f32[C] "gn.weight"
+param  be : f32[C] "gn.bias"
+input  x : f32[B, C, H, W]
+output y : f32[B, C, H, W]
+kernel norm by rows(passes=2, residency=l2, cluster=2, vector=4, threads=32) {
+  mu[n,q] = mean[d<D,h,w](x[n,D*q+d,h,w])  for q < G
+  vr[n,q] = var[d<D,h,w](x[n,D*q+d,h,w])   for q < G
+  y[n,D*q+d,h,w] = (x[n,D*q+d,h,w] - mu[n,q]) * rsqrt(vr[n,q] + 1e-5) * g[D*q+d] + be[D*q+d]  for d < D
+})");
+}
+
+TEST(TextPrograms, ViewsAndPieces) {
+  run(R"(program pieces
+dim B = 3, E = 8
+input  x : f32[B, 3*E]
+output y : f32[B, 2*E]
+kernel k by map() {
+  view q[b,e] = x[b, e] for e < E
+  view v[b,e] = x[b, 2*E+e] for e < E
+  y[b,e] = silu(q[b,e]) * v[b,e]
+  y[b,E+e] = select(q[b,e] > 0, q[b,E-1-e], tanh(v[b,e])) for e < E
+})");
+}
+
+TEST(TextPrograms, SmallWindowsRunAsMap) {
+  run(R"(program pool
+dim N = 2, C = 3, H = 9, P = (H+2-3)//2 + 1
+input  x : f32[N, C, H, H]
+output y : f32[N, C, P, P]
+kernel k by map() {
+  y[n,c,p,q] = max[i<3,j<3](x[n,c, 2*p+i-1, 2*q+j-1 else -inf])
+})");
+}
+
+TEST(TextPrograms, EmbeddingGather) {
+  run(R"(program embedding
+dim V = 6, D = 8, T = 5
+param  e : f32[V, D] "emb.weight"
+input  i : i64[T]
+output y : f32[T, D]
+kernel k by map() {
+  y[t,d] = e[i[t], d] * sqrt(D)
+})", 1e-6, 6);
+}
+
+}  // namespace
+}  // namespace solstice::families
