@@ -20,8 +20,8 @@ std::vector<KnobSpec> knobs() {
   return {
       {"threads", "int", {"128", "256", "512", "1024"}, "", "256", "threads a block"},
       {"vector", "int", {"1", "2", "4", "8", "16"}, "", "auto", "elements a thread takes at once; auto: 16 bytes of the smallest format"},
-      {"unroll", "int", {"1", "2", "4", "8"}, "", "auto", "vectors a thread has in flight; auto: 64 bytes of loads"},
-      streaming_knob("both"),
+      {"unroll", "int", {"1", "2", "4", "8"}, "", "auto", "vectors a thread has in flight; auto: 16 bytes of loads"},
+      streaming_knob("none"),
   };
 }
 
@@ -71,16 +71,14 @@ Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
 }
 
 Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel& kernel) {
-  SOLSTICE_TRY(const auto nests, make_nests(context.program, kernel, Settings{}));
+  SOLSTICE_CHECK(make_nests(context.program, kernel, Settings{}));
   std::vector<ir::Knobs> out(1);  // the family's own choice first
-  for (const auto& [threads, unroll] : {std::pair{256, 2}, {256, 4}, {512, 2}, {512, 1}, {1024, 1}, {128, 4}, {256, 8}}) {
-    ir::Knobs knobs_set;
-    knobs_set.set("threads", ir::KnobValue::of_int(threads));
-    knobs_set.set("unroll", ir::KnobValue::of_int(unroll));
-    out.push_back(std::move(knobs_set));
+  for (const auto& [threads, unroll] : {std::pair{128, 2}, {128, 1}, {512, 1}, {256, 2}, {256, 4}}) {
+    ir::Knobs candidate;
+    candidate.set("threads", ir::KnobValue::of_int(threads));
+    candidate.set("unroll", ir::KnobValue::of_int(unroll));
+    out.push_back(std::move(candidate));
   }
-  const bool vectored = std::any_of(nests.begin(), nests.end(), [](const Nest& nest) { return nest.vector > 1; });
-  if (vectored) out.push_back(out[1]), out.back().set("streaming", ir::KnobValue::of_name("none"));
   return out;
 }
 

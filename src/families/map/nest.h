@@ -28,7 +28,7 @@ struct Settings {
   int threads = 256;
   int vector = 0;  // 0: chosen by width
   int unroll = 0;  // 0: chosen by bytes in flight
-  Streaming streaming;
+  Streaming streaming{false, false};
 };
 
 // Errors: those of codegen::flatten, and not_yet for reductions longer than a thread should run alone.
@@ -37,7 +37,7 @@ Result<std::vector<Nest>> make_nests(const ir::Program& program, const ir::Kerne
 // Whether an access moves `vector` neighbouring elements at once in this nest.
 bool is_stream(const Nest& nest, const codegen::Access& access);
 
-// Vectors a thread holds in flight: 64 bytes of loads, no more than fills the machine's threads.
+// Vectors a thread holds in flight: 16 bytes of loads.
 int unroll_of(const ir::Program& program, const Nest& nest, const Settings& settings);
 
 }  // namespace solstice::families::map
