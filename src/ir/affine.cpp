@@ -33,8 +33,10 @@ int64_t Affine::coefficient(int index) const {
 
 std::optional<Affine> as_affine(const ExprRef& e) {
   switch (e->op) {
-    case Op::kInt: return Affine{e->integer, {}};
-    case Op::kIndex: return Affine{0, {{e->id, 1}}};
+    case Op::kInt:
+      return Affine{e->integer, {}};
+    case Op::kIndex:
+      return Affine{0, {{e->id, 1}}};
     case Op::kNeg: {
       const auto a = as_affine(e->args[0]);
       return a ? std::optional(combine(Affine{}, *a, -1)) : std::nullopt;
@@ -51,7 +53,8 @@ std::optional<Affine> as_affine(const ExprRef& e) {
       if (!b || (!a->is_constant() && !b->is_constant())) return std::nullopt;
       return a->is_constant() ? combine(Affine{}, *b, a->offset) : combine(Affine{}, *a, b->offset);
     }
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 

@@ -1,7 +1,7 @@
 // From syntax to meaning: every static rule of the language (docs/language.md, sections 4 to 7 and 11).
 //
-// Names are resolved, extents found, functions and definitions expanded, views folded into the reads, ranges, cover and
-// order proved. Mistakes become diagnostics, several a run; a program with errors is not returned.
+// Names are resolved, extents found, functions and definitions expanded, views folded into the reads, ranges,
+// cover and order proved. Mistakes become diagnostics, several a run; a program with errors is not returned.
 #pragma once
 
 #include <optional>

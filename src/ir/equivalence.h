@@ -1,5 +1,6 @@
-// Does a candidate compute its problem? Decided on the equations, before anything is compiled (docs/language.md,
-// section 10). `refuted` ends a candidate; the other verdicts go on to verification, which alone accepts.
+// Does a candidate compute its problem? Decided on the equations, before anything is compiled
+// (docs/language.md, section 10). `refuted` ends a candidate; the other verdicts go on to verification, which
+// alone accepts.
 #pragma once
 
 #include <string>
@@ -27,24 +28,26 @@ struct Counterexample {
 
 struct Equivalence {
   Verdict verdict = Verdict::kUnknown;
-  std::string reason;                           // one sentence
-  std::vector<Counterexample> counterexamples;  // of a refutation
+  std::string reason;                                 // one sentence
+  std::vector<Counterexample> counterexamples;        // of a refutation
   std::vector<std::pair<std::string, int64_t>> dims;  // shrunken dims of a test
-  int families = 0;                             // of inputs that were tried
+  int families = 0;                                   // of inputs that were tried
 };
 
 struct EquivalenceOptions {
-  Seconds budget{10};             // of interpretation
-  int64_t most_operations = 20'000'000;  // of one instance, as points of the equations
+  Seconds budget{10};                     // of interpretation
+  int64_t most_operations = 200'000'000;  // of one instance
 };
 
-// Proved: every output and new buffer value has the same definition after locals, declared intermediates and views are
-// inlined, up to the names of indices. Else tested at shrunken dims that both programs' static rules accept.
-Equivalence same_meaning(const lang::Program& problem, const lang::Program& candidate, const EquivalenceOptions& options = {});
+// Proved: every output and new buffer value has the same definition after locals, declared intermediates and
+// views are inlined, up to the names of indices. Else tested at shrunken dims that both programs' static
+// rules accept.
+Equivalence same_meaning(const lang::Program& problem, const lang::Program& candidate,
+                         const EquivalenceOptions& options = {});
 
 // Smaller values for the dims, the same for both programs; empty if none were found that both accept.
-std::vector<std::pair<std::string, int64_t>> shrunken_dims(const lang::Program& problem, const lang::Program& candidate,
-                                                           int attempt);
+std::vector<std::pair<std::string, int64_t>> shrunken_dims(const lang::Program& problem,
+                                                           const lang::Program& candidate, int attempt);
 
 // Inputs of a program: one of several families of values, reproducible.
 int input_families();

@@ -8,7 +8,9 @@
 namespace solstice::ir {
 namespace {
 
-ValueKind joined(ValueKind a, ValueKind b) { return std::max(a, b); }
+ValueKind joined(ValueKind a, ValueKind b) {
+  return std::max(a, b);
+}
 
 ValueKind arithmetic(const std::vector<ExprRef>& args) {
   ValueKind kind = ValueKind::kInt;  // booleans count as 0 and 1
@@ -23,7 +25,8 @@ ValueKind power_kind(const std::vector<ExprRef>& args) {
 
 ValueKind kind_of(Op op, const std::vector<ExprRef>& args) {
   switch (op) {
-    case Op::kSelect: return joined(args[1]->kind, args[2]->kind);
+    case Op::kSelect:
+      return joined(args[1]->kind, args[2]->kind);
     case Op::kNot:
     case Op::kAnd:
     case Op::kOr:
@@ -34,7 +37,8 @@ ValueKind kind_of(Op op, const std::vector<ExprRef>& args) {
     case Op::kGe:
     case Op::kGt:
     case Op::kIsNan:
-    case Op::kIsFinite: return ValueKind::kBool;
+    case Op::kIsFinite:
+      return ValueKind::kBool;
     case Op::kNeg:
     case Op::kAdd:
     case Op::kSub:
@@ -44,17 +48,23 @@ ValueKind kind_of(Op op, const std::vector<ExprRef>& args) {
     case Op::kMin:
     case Op::kMax:
     case Op::kAbs:
-    case Op::kSign: return arithmetic(args);
-    case Op::kPow: return power_kind(args);
+    case Op::kSign:
+      return arithmetic(args);
+    case Op::kPow:
+      return power_kind(args);
     case Op::kFloor:
     case Op::kCeil:
     case Op::kRound:
-    case Op::kTrunc: return arithmetic(args);  // of an int it is the int itself
-    default: return ValueKind::kReal;
+    case Op::kTrunc:
+      return arithmetic(args);  // of an int it is the int itself
+    default:
+      return ValueKind::kReal;
   }
 }
 
-int64_t floor_div(int64_t a, int64_t b) { return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0); }
+int64_t floor_div(int64_t a, int64_t b) {
+  return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
 
 // Integer literals are folded, so that extents and offsets written with dims become numbers.
 ExprRef folded(Op op, const std::vector<ExprRef>& args) {
@@ -63,10 +73,14 @@ ExprRef folded(Op op, const std::vector<ExprRef>& args) {
   if (!std::all_of(args.begin(), args.end(), literal)) return nullptr;
   int64_t value = 0;
   switch (op) {
-    case Op::kNeg: return make_int(-args[0]->integer);
-    case Op::kAdd: return __builtin_add_overflow(args[0]->integer, args[1]->integer, &value) ? nullptr : make_int(value);
-    case Op::kSub: return __builtin_sub_overflow(args[0]->integer, args[1]->integer, &value) ? nullptr : make_int(value);
-    case Op::kMul: return __builtin_mul_overflow(args[0]->integer, args[1]->integer, &value) ? nullptr : make_int(value);
+    case Op::kNeg:
+      return make_int(-args[0]->integer);
+    case Op::kAdd:
+      return __builtin_add_overflow(args[0]->integer, args[1]->integer, &value) ? nullptr : make_int(value);
+    case Op::kSub:
+      return __builtin_sub_overflow(args[0]->integer, args[1]->integer, &value) ? nullptr : make_int(value);
+    case Op::kMul:
+      return __builtin_mul_overflow(args[0]->integer, args[1]->integer, &value) ? nullptr : make_int(value);
     case Op::kFloorDiv:
       return args[1]->integer > 0 ? make_int(floor_div(args[0]->integer, args[1]->integer)) : nullptr;
     case Op::kMod: {
@@ -74,7 +88,8 @@ ExprRef folded(Op op, const std::vector<ExprRef>& args) {
       const int64_t b = args[1]->integer;
       return b > 0 ? make_int(a - b * floor_div(a, b)) : nullptr;
     }
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 
@@ -134,13 +149,21 @@ ExprRef make_reduce(Reducer reducer, std::vector<int> binders, ExprRef body, Exp
     case Reducer::kSum:
     case Reducer::kProd:
     case Reducer::kMax:
-    case Reducer::kMin: e->kind = joined(ValueKind::kInt, body->kind); break;
+    case Reducer::kMin:
+      e->kind = joined(ValueKind::kInt, body->kind);
+      break;
     case Reducer::kAny:
-    case Reducer::kAll: e->kind = ValueKind::kBool; break;
+    case Reducer::kAll:
+      e->kind = ValueKind::kBool;
+      break;
     case Reducer::kMean:
     case Reducer::kVar:
-    case Reducer::kLogSumExp: e->kind = ValueKind::kReal; break;
-    default: e->kind = ValueKind::kInt; break;
+    case Reducer::kLogSumExp:
+      e->kind = ValueKind::kReal;
+      break;
+    default:
+      e->kind = ValueKind::kInt;
+      break;
   }
   e->args.push_back(std::move(body));
   if (where) e->args.push_back(std::move(where));
@@ -176,17 +199,17 @@ int Program::find_tensor(std::string_view tensor_name) const {
 
 std::string_view name_of(Op op) {
   static const char* const names[] = {
-      "real", "int",   "bool",  "index", "read",  "reduce", "rank", "cast",  "select", "neg",   "not",
-      "and",  "or",    "add",   "sub",   "mul",   "div",    "floor_div", "mod", "pow", "min",   "max",
-      "lt",   "le",    "eq",    "ne",    "ge",    "gt",     "exp",  "expm1", "log",    "log1p", "sqrt",
-      "rsqrt", "tanh", "erf",   "sin",   "cos",   "abs",    "sign", "floor", "ceil",   "round", "trunc",
-      "isnan", "isfinite"};
+      "real",  "int",   "bool",  "index", "read",  "reduce",  "rank", "cast",      "select", "neg",
+      "not",   "and",   "or",    "add",   "sub",   "mul",     "div",  "floor_div", "mod",    "pow",
+      "min",   "max",   "lt",    "le",    "eq",    "ne",      "ge",   "gt",        "exp",    "expm1",
+      "log",   "log1p", "sqrt",  "rsqrt", "tanh",  "erf",     "sin",  "cos",       "abs",    "sign",
+      "floor", "ceil",  "round", "trunc", "isnan", "isfinite"};
   static_assert(std::size(names) == static_cast<size_t>(Op::kIsFinite) + 1);
   return names[static_cast<size_t>(op)];
 }
 
 std::string_view name_of(Reducer reducer) {
-  static const char* const names[] = {"sum", "prod", "max",  "min", "argmax",    "argmin", "any",
+  static const char* const names[] = {"sum", "prod", "max", "min",       "argmax", "argmin", "any",
                                       "all", "mean", "var", "logsumexp", "argtop", "argbot"};
   static_assert(std::size(names) == static_cast<size_t>(Reducer::kArgBot) + 1);
   return names[static_cast<size_t>(reducer)];

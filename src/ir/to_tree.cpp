@@ -34,32 +34,44 @@ class Writer {
 
   lang::ExprRef write(const ExprRef& e) {
     switch (e->op) {
-      case Op::kReal: return std::isnan(e->real) ? nan() : lang::number(e->real);
-      case Op::kInt: return lang::integer(e->integer);
-      case Op::kBool: return lang::name(e->integer ? "true" : "false");
-      case Op::kIndex: return lang::name(names_[static_cast<size_t>(e->id)]);
-      case Op::kRead: return read(*e);
+      case Op::kReal:
+        return std::isnan(e->real) ? nan() : lang::number(e->real);
+      case Op::kInt:
+        return lang::integer(e->integer);
+      case Op::kBool:
+        return lang::name(e->integer ? "true" : "false");
+      case Op::kIndex:
+        return lang::name(names_[static_cast<size_t>(e->id)]);
+      case Op::kRead:
+        return read(*e);
       case Op::kReduce: {
         std::vector<lang::Range> bound = binders(e);
         lang::ExprRef where = e->args.size() > 1 ? write(e->args[1]) : nullptr;
-        return lang::reduce(std::string(name_of(e->reducer)), std::move(bound), write(e->args[0]), std::move(where));
+        return lang::reduce(std::string(name_of(e->reducer)), std::move(bound), write(e->args[0]),
+                            std::move(where));
       }
       case Op::kRank: {
         lang::ExprRef rank = write(e->args[1]);
         std::vector<lang::Range> bound = binders(e);
         return lang::rank(std::string(name_of(e->reducer)), bound[0], std::move(rank), write(e->args[0]));
       }
-      case Op::kCast: return lang::apply(std::string(name_of(e->dtype)), {write(e->args[0])});
-      case Op::kNeg: return lang::negate(write(e->args[0]));
-      case Op::kNot: return lang::logical_not(write(e->args[0]));
-      default: return operation(*e);
+      case Op::kCast:
+        return lang::apply(std::string(name_of(e->dtype)), {write(e->args[0])});
+      case Op::kNeg:
+        return lang::negate(write(e->args[0]));
+      case Op::kNot:
+        return lang::logical_not(write(e->args[0]));
+      default:
+        return operation(*e);
     }
   }
 
   lang::ExprRef extent(int id) const { return lang::integer(index(id).extent); }
 
  private:
-  static lang::ExprRef nan() { return lang::binary(lang::BinaryOp::kSub, lang::name("inf"), lang::name("inf")); }
+  static lang::ExprRef nan() {
+    return lang::binary(lang::BinaryOp::kSub, lang::name("inf"), lang::name("inf"));
+  }
 
   const Index& index(int id) const { return equation_.indices[static_cast<size_t>(id)]; }
 
@@ -77,7 +89,8 @@ class Writer {
   bool hides_another(const ExprRef& e, int id) const {
     for (size_t other = 0; other < names_.size(); ++other) {
       const int other_id = static_cast<int>(other);
-      if (other_id != id && names_[other] == names_[static_cast<size_t>(id)] && occurs(e, other_id)) return true;
+      if (other_id != id && names_[other] == names_[static_cast<size_t>(id)] && occurs(e, other_id))
+        return true;
     }
     return false;
   }
@@ -99,22 +112,38 @@ class Writer {
     const auto two = [&](BinaryOp op) { return lang::binary(op, write(e.args[0]), write(e.args[1])); };
     const auto compared = [&](CompareOp op) { return lang::compare(op, write(e.args[0]), write(e.args[1])); };
     switch (e.op) {
-      case Op::kAnd: return two(BinaryOp::kAnd);
-      case Op::kOr: return two(BinaryOp::kOr);
-      case Op::kAdd: return two(BinaryOp::kAdd);
-      case Op::kSub: return two(BinaryOp::kSub);
-      case Op::kMul: return two(BinaryOp::kMul);
-      case Op::kDiv: return two(BinaryOp::kDiv);
-      case Op::kFloorDiv: return two(BinaryOp::kFloorDiv);
-      case Op::kMod: return two(BinaryOp::kMod);
-      case Op::kPow: return two(BinaryOp::kPow);
-      case Op::kLt: return compared(CompareOp::kLt);
-      case Op::kLe: return compared(CompareOp::kLe);
-      case Op::kEq: return compared(CompareOp::kEq);
-      case Op::kNe: return compared(CompareOp::kNe);
-      case Op::kGe: return compared(CompareOp::kGe);
-      case Op::kGt: return compared(CompareOp::kGt);
-      default: break;
+      case Op::kAnd:
+        return two(BinaryOp::kAnd);
+      case Op::kOr:
+        return two(BinaryOp::kOr);
+      case Op::kAdd:
+        return two(BinaryOp::kAdd);
+      case Op::kSub:
+        return two(BinaryOp::kSub);
+      case Op::kMul:
+        return two(BinaryOp::kMul);
+      case Op::kDiv:
+        return two(BinaryOp::kDiv);
+      case Op::kFloorDiv:
+        return two(BinaryOp::kFloorDiv);
+      case Op::kMod:
+        return two(BinaryOp::kMod);
+      case Op::kPow:
+        return two(BinaryOp::kPow);
+      case Op::kLt:
+        return compared(CompareOp::kLt);
+      case Op::kLe:
+        return compared(CompareOp::kLe);
+      case Op::kEq:
+        return compared(CompareOp::kEq);
+      case Op::kNe:
+        return compared(CompareOp::kNe);
+      case Op::kGe:
+        return compared(CompareOp::kGe);
+      case Op::kGt:
+        return compared(CompareOp::kGt);
+      default:
+        break;
     }
     std::vector<lang::ExprRef> args;
     for (const ExprRef& a : e.args) args.push_back(write(a));

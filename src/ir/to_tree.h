@@ -1,5 +1,5 @@
-// Bound equations back to syntax, with functions expanded and views folded in: for messages and for rewrites, which
-// change the bound form and print the result.
+// Bound equations back to syntax, with functions expanded and views folded in: for messages and for rewrites,
+// which change the bound form and print the result.
 #pragma once
 
 #include "ir/program.h"

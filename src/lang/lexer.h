@@ -12,7 +12,7 @@ namespace solstice::lang {
 enum class TokenKind { kWord, kInt, kNumber, kSize, kString, kSymbol, kEnd, kBroken };
 
 struct Comment {
-  std::string text;     // without `#`, one blank after it and blanks at the end
+  std::string text;        // without `#`, one blank after it and blanks at the end
   bool same_line = false;  // as the token before it
 };
 

@@ -1,5 +1,6 @@
-// Text to tree. Mistakes become diagnostics (E000 for the grammar, E009 for `sum(x, dim=1)`), several a run; the
-// items that could be read are returned either way, so a tree with errors reported must not be bound or printed back.
+// Text to tree. Mistakes become diagnostics (E000 for the grammar, E009 for `sum(x, dim=1)`), several a run;
+// the items that could be read are returned either way, so a tree with errors reported must not be bound or
+// printed back.
 #pragma once
 
 #include <string_view>

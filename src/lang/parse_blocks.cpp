@@ -19,7 +19,8 @@ bool Parser::item(std::vector<Item>& out, bool top_level, bool in_kernel) {
     synchronise(!top_level);
     return false;
   }
-  const bool has_block = std::holds_alternative<Kernel>(result.node) || std::holds_alternative<Def>(result.node);
+  const bool has_block =
+      std::holds_alternative<Kernel>(result.node) || std::holds_alternative<Def>(result.node);
   result.before = std::move(pending_);
   result.after = has_block ? header_comment : take_same_line_comment();
   result.span = since(begin);

@@ -227,7 +227,8 @@ ExprRef Parser::reduction_as_call() {
   } while (accept(","));
   expect(")", "after the arguments");
   if (!broken_) {
-    diagnostics_.error("E009", since(begin), fmt::format("`{}(...)` names no index; a reduction names its index", reducer),
+    diagnostics_.error("E009", since(begin),
+                       fmt::format("`{}(...)` names no index; a reduction names its index", reducer),
                        fmt::format("`{}[k](...)` reduces over the index `k` of its body", reducer));
   }
   return with_span(apply(std::move(reducer), std::move(args)), begin);

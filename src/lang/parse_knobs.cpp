@@ -1,4 +1,5 @@
-// Knobs: `tile={128x256x64, 128x128x64}`, `(tile, cluster)={...}`, `args=(x, y)`, `tma=(x(box=64x64))`, `"k.cu"`.
+// Knobs: `tile={128x256x64, 128x128x64}`, `(tile, cluster)={...}`, `args=(x, y)`, `tma=(x(box=64x64))`,
+// `"k.cu"`.
 #include <charconv>
 
 #include "lang/parser.h"
@@ -47,6 +48,10 @@ KnobValue Parser::knob_set() {
   return set;
 }
 
+bool Parser::value_ends(size_t ahead) const {
+  return at(",", ahead) || at(")", ahead) || at("}", ahead) || peek(ahead).kind == TokenKind::kEnd;
+}
+
 KnobValue Parser::knob_value() {
   KnobValue v;
   const int begin = begin_of_next();
@@ -71,7 +76,7 @@ KnobValue Parser::knob_value() {
     next();  // (
     v.members = knob_list(")");
     expect(")", "after the members");
-  } else if (peek().kind == TokenKind::kWord && is_reserved(peek().text)) {
+  } else if (peek().kind == TokenKind::kWord && is_reserved(peek().text) && value_ends(1)) {
     v.expr = with_span(name(std::string(next().text)), begin);  // math=bf16, combine=sum
   } else {
     v.expr = arith();

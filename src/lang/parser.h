@@ -1,5 +1,5 @@
-// The recursive-descent parser (private to src/lang). Once a mistake is reported inside an item, every look at the next
-// token answers kBroken: all loops end, and the item loop skips to the next item and goes on.
+// The recursive-descent parser (private to src/lang). Once a mistake is reported inside an item, every look
+// at the next token answers kBroken: all loops end, and the item loop skips to the next item and goes on.
 #pragma once
 
 #include <string>
@@ -13,7 +13,8 @@ namespace solstice::lang {
 
 class Parser {
  public:
-  Parser(std::vector<Token> tokens, Diagnostics& diagnostics) : tokens_(std::move(tokens)), diagnostics_(diagnostics) {}
+  Parser(std::vector<Token> tokens, Diagnostics& diagnostics)
+      : tokens_(std::move(tokens)), diagnostics_(diagnostics) {}
 
   Program program();
   ExprRef whole_expression();
@@ -58,7 +59,8 @@ class Parser {
   Equation equation();
   Range range(bool needs_extent);
   std::vector<ExprRef> bracketed_ariths();
-  void block(std::vector<Item>& out, std::vector<std::string>& tail, std::string& header_comment, bool in_kernel);
+  void block(std::vector<Item>& out, std::vector<std::string>& tail, std::string& header_comment,
+             bool in_kernel);
   void synchronise(bool inside_block);
   std::string take_same_line_comment();
   void keep_comments(const Token& token);
@@ -70,6 +72,7 @@ class Parser {
   KnobValue knob_value();
   KnobValue knob_tuple();
   bool tuple_ahead() const;
+  bool value_ends(size_t ahead) const;
 
   // expressions
   ExprRef expr();

@@ -8,7 +8,7 @@
 
 namespace solstice::lang {
 
-std::string_view prelude_text();          // a program of `fn`s
-const std::vector<Fn>& prelude();         // parsed once; a name may occur with several numbers of parameters
+std::string_view prelude_text();   // a program of `fn`s
+const std::vector<Fn>& prelude();  // parsed once; a name may occur with several numbers of parameters
 
 }  // namespace solstice::lang

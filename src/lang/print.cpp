@@ -8,7 +8,9 @@ namespace solstice::lang {
 
 namespace {
 
-std::string tight(const ExprRef& e) { return print_tight(e); }
+std::string tight(const ExprRef& e) {
+  return print_tight(e);
+}
 
 std::string tight_list(const std::vector<ExprRef>& expressions, std::string_view separator) {
   std::string out;
@@ -29,9 +31,13 @@ std::string joined(const std::vector<T>& list, F&& one) {
   return out;
 }
 
-std::string type_text(const Type& t) { return fmt::format("{}[{}]", t.dtype, tight_list(t.extents, ", ")); }
+std::string type_text(const Type& t) {
+  return fmt::format("{}[{}]", t.dtype, tight_list(t.extents, ", "));
+}
 
-std::string formal_text(const Formal& f) { return fmt::format("{} : {}", f.name, type_text(f.type)); }
+std::string formal_text(const Formal& f) {
+  return fmt::format("{} : {}", f.name, type_text(f.type));
+}
 
 std::string knob_text(const Knob& k) {
   if (k.names.empty()) return print(k.value);
@@ -49,7 +55,8 @@ std::string dim_text(const Dim& d) {
 std::string equation_text(const Equation& e) {
   std::string out = fmt::format("{}[{}] = {}", e.target, tight_list(e.lhs, ","), print(e.rhs));
   if (!e.ranges.empty()) {
-    out += " for " + joined(e.ranges, [](const Range& r) { return fmt::format("{} < {}", r.name, tight(r.extent)); });
+    out += " for " +
+           joined(e.ranges, [](const Range& r) { return fmt::format("{} < {}", r.name, tight(r.extent)); });
   }
   return out;
 }
@@ -88,7 +95,8 @@ class ItemPrinter {
   std::string operator()(const Call& c) const;
   std::string operator()(const Kernel& k) const {
     const std::string knobs = fmt::format("({})", print(k.knobs));
-    return block(fmt::format("kernel {}{} by {}{}", k.name, k.once ? " once" : "", k.family, knobs), k.items, k.tail);
+    return block(fmt::format("kernel {}{} by {}{}", k.name, k.once ? " once" : "", k.family, knobs), k.items,
+                 k.tail);
   }
   std::string operator()(const Def& d) const {
     std::string statics = joined(d.statics, [](const Static& s) {
@@ -119,7 +127,9 @@ std::string comment_lines(const std::vector<std::string>& comments, const std::s
   return out;
 }
 
-bool is_block(const Item& item) { return std::holds_alternative<Kernel>(item.node) || std::holds_alternative<Def>(item.node); }
+bool is_block(const Item& item) {
+  return std::holds_alternative<Kernel>(item.node) || std::holds_alternative<Def>(item.node);
+}
 
 std::string item_text(const Item& item, const std::string& indent) {
   return comment_lines(item.before, indent) + std::visit(ItemPrinter(indent, item.after), item.node);
@@ -129,7 +139,8 @@ std::string items_text(const std::vector<Item>& items, const std::vector<std::st
                        const std::string& indent, bool after_header) {
   std::string out;
   for (size_t i = 0; i < items.size(); ++i) {
-    const bool apart = i > 0 ? is_block(items[i]) || is_block(items[i - 1]) : after_header && is_block(items[i]);
+    const bool apart =
+        i > 0 ? is_block(items[i]) || is_block(items[i - 1]) : after_header && is_block(items[i]);
     if (apart) out += "\n";
     out += item_text(items[i], indent);
   }
@@ -164,7 +175,9 @@ std::string ItemPrinter::operator()(const Call& c) const {
   out += "(" + joined(c.args, call_arg_text) + ")";
   if (c.at) out += fmt::format(" at \"{}\"", *c.at);
   if (!c.overrides.empty()) {
-    out += " with " + joined(c.overrides, [](const Override& o) { return fmt::format("{}({})", o.kernel, print(o.knobs)); });
+    out += " with " + joined(c.overrides, [](const Override& o) {
+             return fmt::format("{}({})", o.kernel, print(o.knobs));
+           });
   }
   return line(out);
 }
@@ -173,19 +186,29 @@ std::string ItemPrinter::operator()(const Call& c) const {
 
 std::string print(const KnobValue& v) {
   switch (v.kind) {
-    case KnobValue::Kind::kSize: return fmt::format("{}", fmt::join(v.sizes, "x"));
-    case KnobValue::Kind::kString: return fmt::format("\"{}\"", v.text);
-    case KnobValue::Kind::kExpr: return tight(v.expr);
-    case KnobValue::Kind::kTuple: return "(" + joined(v.items, [](const KnobValue& i) { return print(i); }) + ")";
-    case KnobValue::Kind::kSet: return "{" + joined(v.items, [](const KnobValue& i) { return print(i); }) + "}";
-    case KnobValue::Kind::kStruct: return v.text + "(" + print(v.members) + ")";
+    case KnobValue::Kind::kSize:
+      return fmt::format("{}", fmt::join(v.sizes, "x"));
+    case KnobValue::Kind::kString:
+      return fmt::format("\"{}\"", v.text);
+    case KnobValue::Kind::kExpr:
+      return tight(v.expr);
+    case KnobValue::Kind::kTuple:
+      return "(" + joined(v.items, [](const KnobValue& i) { return print(i); }) + ")";
+    case KnobValue::Kind::kSet:
+      return "{" + joined(v.items, [](const KnobValue& i) { return print(i); }) + "}";
+    case KnobValue::Kind::kStruct:
+      return v.text + "(" + print(v.members) + ")";
   }
   return "";
 }
 
-std::string print(const std::vector<Knob>& knobs) { return joined(knobs, knob_text); }
+std::string print(const std::vector<Knob>& knobs) {
+  return joined(knobs, knob_text);
+}
 
-std::string print(const Item& item) { return item_text(item, ""); }
+std::string print(const Item& item) {
+  return item_text(item, "");
+}
 
 std::string print(const Program& p) {
   std::string out = comment_lines(p.before, "");

@@ -1,35 +1,55 @@
-// Expressions to text, with the fewest brackets. Arithmetic is spaced where it makes values (`a + b * c`) and tight
-// where it makes indices and bounds (`2*p+r-1`).
+// Expressions to text, with the fewest brackets. Arithmetic is spaced where it makes values (`a + b * c`) and
+// tight where it makes indices and bounds (`2*p+r-1`).
 #include "lang/print.h"
 
 namespace solstice::lang {
 namespace {
 
 // Levels of the grammar: an operand of a lower level than its place wants is bracketed.
-enum Level { kOrLevel = 1, kAndLevel, kNotLevel, kCompareLevel, kSumLevel, kProductLevel, kNegLevel, kPowLevel, kAtomLevel };
+enum Level {
+  kOrLevel = 1,
+  kAndLevel,
+  kNotLevel,
+  kCompareLevel,
+  kSumLevel,
+  kProductLevel,
+  kNegLevel,
+  kPowLevel,
+  kAtomLevel
+};
 
 Level level_of(BinaryOp op) {
   switch (op) {
-    case BinaryOp::kOr: return kOrLevel;
-    case BinaryOp::kAnd: return kAndLevel;
+    case BinaryOp::kOr:
+      return kOrLevel;
+    case BinaryOp::kAnd:
+      return kAndLevel;
     case BinaryOp::kAdd:
-    case BinaryOp::kSub: return kSumLevel;
+    case BinaryOp::kSub:
+      return kSumLevel;
     case BinaryOp::kMul:
     case BinaryOp::kDiv:
     case BinaryOp::kFloorDiv:
-    case BinaryOp::kMod: return kProductLevel;
-    case BinaryOp::kPow: return kPowLevel;
+    case BinaryOp::kMod:
+      return kProductLevel;
+    case BinaryOp::kPow:
+      return kPowLevel;
   }
   return kAtomLevel;
 }
 
 Level level_of(const Expr& e) {
   switch (e.kind) {
-    case ExprKind::kBinary: return level_of(e.binary);
-    case ExprKind::kCompare: return kCompareLevel;
-    case ExprKind::kNot: return kNotLevel;
-    case ExprKind::kNeg: return kNegLevel;
-    default: return kAtomLevel;
+    case ExprKind::kBinary:
+      return level_of(e.binary);
+    case ExprKind::kCompare:
+      return kCompareLevel;
+    case ExprKind::kNot:
+      return kNotLevel;
+    case ExprKind::kNeg:
+      return kNegLevel;
+    default:
+      return kAtomLevel;
   }
 }
 
@@ -87,19 +107,28 @@ std::string read_text(const Expr& e) {
 
 std::string bare(const Expr& e, bool tight) {
   switch (e.kind) {
-    case ExprKind::kInt: return std::to_string(e.integer);
+    case ExprKind::kInt:
+      return std::to_string(e.integer);
     case ExprKind::kNumber:
-    case ExprKind::kName: return e.text;
-    case ExprKind::kRead: return read_text(e);
-    case ExprKind::kReduce: return reduce_text(e);
+    case ExprKind::kName:
+      return e.text;
+    case ExprKind::kRead:
+      return read_text(e);
+    case ExprKind::kReduce:
+      return reduce_text(e);
     case ExprKind::kRank:
       return e.text + "[" + binder_text(e.binders[0]) + "; " + text(e.args[1], kOrLevel, true) + "](" +
              text(e.args[0], kOrLevel, false) + ")";
-    case ExprKind::kApply: return e.text + "(" + list(e.args, ", ", tight) + ")";
-    case ExprKind::kNeg: return "-" + text(e.args[0], kNegLevel, tight);
-    case ExprKind::kNot: return "not " + text(e.args[0], kNotLevel, tight);
-    case ExprKind::kBinary: return binary_text(e, tight);
-    case ExprKind::kCompare: return compare_text(e);
+    case ExprKind::kApply:
+      return e.text + "(" + list(e.args, ", ", tight) + ")";
+    case ExprKind::kNeg:
+      return "-" + text(e.args[0], kNegLevel, tight);
+    case ExprKind::kNot:
+      return "not " + text(e.args[0], kNotLevel, tight);
+    case ExprKind::kBinary:
+      return binary_text(e, tight);
+    case ExprKind::kCompare:
+      return compare_text(e);
   }
   return "";
 }
@@ -114,33 +143,52 @@ std::string text(const ExprRef& e, Level wanted, bool tight) {
 
 std::string_view symbol_of(BinaryOp op) {
   switch (op) {
-    case BinaryOp::kOr: return "or";
-    case BinaryOp::kAnd: return "and";
-    case BinaryOp::kAdd: return "+";
-    case BinaryOp::kSub: return "-";
-    case BinaryOp::kMul: return "*";
-    case BinaryOp::kDiv: return "/";
-    case BinaryOp::kFloorDiv: return "//";
-    case BinaryOp::kMod: return "%";
-    case BinaryOp::kPow: return "**";
+    case BinaryOp::kOr:
+      return "or";
+    case BinaryOp::kAnd:
+      return "and";
+    case BinaryOp::kAdd:
+      return "+";
+    case BinaryOp::kSub:
+      return "-";
+    case BinaryOp::kMul:
+      return "*";
+    case BinaryOp::kDiv:
+      return "/";
+    case BinaryOp::kFloorDiv:
+      return "//";
+    case BinaryOp::kMod:
+      return "%";
+    case BinaryOp::kPow:
+      return "**";
   }
   return "";
 }
 
 std::string_view symbol_of(CompareOp op) {
   switch (op) {
-    case CompareOp::kLt: return "<";
-    case CompareOp::kLe: return "<=";
-    case CompareOp::kEq: return "==";
-    case CompareOp::kNe: return "!=";
-    case CompareOp::kGe: return ">=";
-    case CompareOp::kGt: return ">";
+    case CompareOp::kLt:
+      return "<";
+    case CompareOp::kLe:
+      return "<=";
+    case CompareOp::kEq:
+      return "==";
+    case CompareOp::kNe:
+      return "!=";
+    case CompareOp::kGe:
+      return ">=";
+    case CompareOp::kGt:
+      return ">";
   }
   return "";
 }
 
-std::string print(const ExprRef& expression) { return text(expression, kOrLevel, false); }
+std::string print(const ExprRef& expression) {
+  return text(expression, kOrLevel, false);
+}
 
-std::string print_tight(const ExprRef& expression) { return text(expression, kSumLevel, true); }
+std::string print_tight(const ExprRef& expression) {
+  return text(expression, kSumLevel, true);
+}
 
 }  // namespace solstice::lang

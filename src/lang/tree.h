@@ -1,8 +1,8 @@
 // The syntax tree of a program: what the parser makes of text and the printer writes back (docs/language.md).
 //
-// Everything has value semantics: copy a program, change the copy. Expressions are immutable and shared. Comments are
-// kept with the item that follows them, or on whose line they end. Spans are bytes of the source and are ignored by
-// comparison, so a tree built by hand equals the tree parsed from its text.
+// Everything has value semantics: copy a program, change the copy. Expressions are immutable and shared.
+// Comments are kept with the item that follows them, or on whose line they end. Spans are bytes of the source
+// and are ignored by comparison, so a tree built by hand equals the tree parsed from its text.
 #pragma once
 
 #include <cstdint>
@@ -38,16 +38,16 @@ struct Expr {
   int64_t integer = 0;               // kInt
   BinaryOp binary = BinaryOp::kAdd;  // kBinary
   std::vector<CompareOp> compares;   // kCompare: one fewer than args
-  std::vector<ExprRef> args;         // operands; indices of a read; body of a reduction; body and rank of argtop
-  ExprRef otherwise;                 // kRead: the value after `else`
-  ExprRef where;                     // kReduce
-  std::vector<Range> binders;        // kReduce, kRank
+  std::vector<ExprRef> args;   // operands; indices of a read; body of a reduction; body and rank of argtop
+  ExprRef otherwise;           // kRead: the value after `else`
+  ExprRef where;               // kReduce
+  std::vector<Range> binders;  // kReduce, kRank
   Span span;
 };
 
-ExprRef integer(int64_t value);       // a negative one is kNeg of its magnitude
-ExprRef number(double value);         // the shortest text that reads back as the value; inf becomes the name `inf`
-ExprRef name(std::string text);       // index, dim, `inf`, `pi`, `true`, `false`
+ExprRef integer(int64_t value);  // a negative one is kNeg of its magnitude
+ExprRef number(double value);    // the shortest text that reads back as the value; inf becomes the name `inf`
+ExprRef name(std::string text);  // index, dim, `inf`, `pi`, `true`, `false`
 ExprRef read(std::string tensor, std::vector<ExprRef> indices, ExprRef otherwise = nullptr);
 ExprRef reduce(std::string reducer, std::vector<Range> binders, ExprRef body, ExprRef where = nullptr);
 ExprRef rank(std::string ranker, Range binder, ExprRef rank_expr, ExprRef body);
@@ -118,10 +118,10 @@ struct Decl {
   std::optional<std::string> path;
   std::vector<int64_t> order;
   std::vector<ExprRef> strides;
-  std::string same;                 // tensor whose storage is shared, "" none
+  std::string same;  // tensor whose storage is shared, "" none
   std::vector<ExprRef> same_at;
   std::string into;
-  std::string distribution;         // of a random tensor
+  std::string distribution;  // of a random tensor
   std::vector<ExprRef> distribution_args;
 };
 
@@ -186,8 +186,8 @@ struct Kernel {
   bool once = false;
   std::string family;
   std::vector<Knob> knobs;
-  std::vector<Item> items;         // View, Decl, Equation
-  std::vector<std::string> tail;   // comments before the closing brace
+  std::vector<Item> items;        // View, Decl, Equation
+  std::vector<std::string> tail;  // comments before the closing brace
 };
 
 struct Static {
@@ -214,8 +214,7 @@ struct Item {
 
   Item() = default;
   template <typename T>
-    requires std::is_constructible_v<Node, T>
-  Item(T value) : node(std::move(value)) {}
+  requires std::is_constructible_v<Node, T> Item(T value) : node(std::move(value)) {}
 };
 
 struct Program {

@@ -28,7 +28,8 @@ void Binder::item(const lang::Item& it, Scope& scope) {
   if (const auto* k = std::get_if<lang::Kernel>(&it.node)) return kernel(*k, it.span, scope);
   if (const auto* a = std::get_if<lang::Assume>(&it.node)) return assume(a->equation, it.span, scope);
   if (const auto* d = std::get_if<lang::Def>(&it.node)) {
-    const bool known = std::any_of(defs_.begin(), defs_.end(), [&](const auto& e) { return e.first == d->name; });
+    const bool known =
+        std::any_of(defs_.begin(), defs_.end(), [&](const auto& e) { return e.first == d->name; });
     if (known) error("E008", it.span, fmt::format("`{}` is defined twice", d->name));
     defs_.emplace_back(d->name, d);
   }
@@ -49,7 +50,8 @@ void Binder::items(const std::vector<lang::Item>& list, Scope& scope) {
     run.clear();
   };
   for (const lang::Item& it : list) {
-    const bool breaks = std::holds_alternative<lang::Kernel>(it.node) || std::holds_alternative<lang::Call>(it.node) ||
+    const bool breaks = std::holds_alternative<lang::Kernel>(it.node) ||
+                        std::holds_alternative<lang::Call>(it.node) ||
                         std::holds_alternative<lang::Opaque>(it.node);
     if (!breaks) {
       run.push_back(&it);
@@ -66,7 +68,8 @@ void Binder::kernel(const lang::Kernel& k, Span span, Scope& scope) {
   out.name = scope.instance.empty() ? k.name : scope.instance + "." + k.name;
   const bool known = std::any_of(program_.kernels.begin(), program_.kernels.end(),
                                  [&](const Kernel& other) { return other.name == out.name; });
-  if (known) error("E008", span, fmt::format("kernel `{}` is defined twice", out.name), "choose another name");
+  if (known)
+    error("E008", span, fmt::format("kernel `{}` is defined twice", out.name), "choose another name");
   out.family = k.family;
   out.once = k.once;
   out.instance = scope.instance;
@@ -99,10 +102,13 @@ std::optional<Program> bind(const lang::Program& program, Diagnostics& diagnosti
   Diagnostics found;
   std::optional<Program> bound = Binder(program, found).run();
   std::vector<Diagnostic> sorted = found.all();
-  std::stable_sort(sorted.begin(), sorted.end(), [](const Diagnostic& a, const Diagnostic& b) { return a.span.begin < b.span.begin; });
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const Diagnostic& a, const Diagnostic& b) { return a.span.begin < b.span.begin; });
   for (Diagnostic& d : sorted) {
     // A definition is bound once a call, and the parser may have said it already.
-    const auto same = [&](const Diagnostic& o) { return o.code == d.code && o.span.begin == d.span.begin && o.span.end == d.span.end && d.span.end > 0; };
+    const auto same = [&](const Diagnostic& o) {
+      return o.code == d.code && o.span.begin == d.span.begin && o.span.end == d.span.end && d.span.end > 0;
+    };
     if (std::none_of(diagnostics.all().begin(), diagnostics.all().end(), same)) diagnostics.add(std::move(d));
   }
   return bound;

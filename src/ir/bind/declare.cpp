@@ -14,12 +14,18 @@ namespace {
 
 TensorKind kind_of(lang::DeclKind kind) {
   switch (kind) {
-    case lang::DeclKind::kParam: return TensorKind::kParam;
-    case lang::DeclKind::kBuffer: return TensorKind::kBuffer;
-    case lang::DeclKind::kInput: return TensorKind::kInput;
-    case lang::DeclKind::kOutput: return TensorKind::kOutput;
-    case lang::DeclKind::kTensor: return TensorKind::kTensor;
-    case lang::DeclKind::kRandom: return TensorKind::kRandom;
+    case lang::DeclKind::kParam:
+      return TensorKind::kParam;
+    case lang::DeclKind::kBuffer:
+      return TensorKind::kBuffer;
+    case lang::DeclKind::kInput:
+      return TensorKind::kInput;
+    case lang::DeclKind::kOutput:
+      return TensorKind::kOutput;
+    case lang::DeclKind::kTensor:
+      return TensorKind::kTensor;
+    case lang::DeclKind::kRandom:
+      return TensorKind::kRandom;
   }
   return TensorKind::kTensor;
 }
@@ -30,7 +36,9 @@ std::vector<int64_t> row_major(const std::vector<int64_t>& shape) {
   return strides;
 }
 
-bool is_dim_name(const lang::ExprRef& e) { return e->kind == lang::ExprKind::kName; }
+bool is_dim_name(const lang::ExprRef& e) {
+  return e->kind == lang::ExprKind::kName;
+}
 
 }  // namespace
 
@@ -61,8 +69,10 @@ std::optional<int64_t> Binder::value_of(const lang::ExprRef& e, const Scope& sco
       for (int64_t i = 0; i < std::min<int64_t>(*b, 62); ++i) out *= *a;
       return out;
     }
-    static const std::map<BinaryOp, Op> ops = {{BinaryOp::kAdd, Op::kAdd}, {BinaryOp::kSub, Op::kSub},
-                                               {BinaryOp::kMul, Op::kMul}, {BinaryOp::kFloorDiv, Op::kFloorDiv},
+    static const std::map<BinaryOp, Op> ops = {{BinaryOp::kAdd, Op::kAdd},
+                                               {BinaryOp::kSub, Op::kSub},
+                                               {BinaryOp::kMul, Op::kMul},
+                                               {BinaryOp::kFloorDiv, Op::kFloorDiv},
                                                {BinaryOp::kMod, Op::kMod}};
     const ExprRef folded = make(ops.at(e->binary), {make_int(*a), make_int(*b)});
     if (folded->op == Op::kInt) return folded->integer;
@@ -95,13 +105,15 @@ void Binder::declare_dims(const lang::Dims& dims, Scope& scope) {
   for (const lang::Dim& d : dims.dims) {
     const auto value = value_of(d.value, scope);
     if (!name_is_free(d.name, scope, d.span)) continue;
-    if (value && *value <= 0) error("E022", d.span, fmt::format("dim `{}` is {}; an extent is positive", d.name, *value));
+    if (value && *value <= 0)
+      error("E022", d.span, fmt::format("dim `{}` is {}; an extent is positive", d.name, *value));
     const auto low = d.low ? value_of(d.low, scope) : value;
     const auto high = d.high ? value_of(d.high, scope) : value;
     if (value && low && high && (*value < *low || *value > *high)) {
       error("E022", d.span, fmt::format("dim `{}` is {}, outside {}..{}", d.name, *value, *low, *high));
     }
-    scope.dims[d.name] = {value.value_or(1), scope.instance.empty() ? lang::name(d.name) : outer(d.value, scope), ""};
+    scope.dims[d.name] = {value.value_or(1),
+                          scope.instance.empty() ? lang::name(d.name) : outer(d.value, scope), ""};
     if (scope.instance.empty()) program_.dims.push_back({d.name, value.value_or(1)});
   }
 }
@@ -120,8 +132,10 @@ int Binder::add_tensor(Tensor tensor) {
   return static_cast<int>(program_.tensors.size()) - 1;
 }
 
-// Adds the tensor and its symbol; -1 after an error (the symbol then exists, poisoned, to keep later lines quiet).
-int Binder::declare_tensor(const lang::Type& type, const std::string& name, TensorKind kind, Span span, Scope& scope) {
+// Adds the tensor and its symbol; -1 after an error (the symbol then exists, poisoned, to keep later lines
+// quiet).
+int Binder::declare_tensor(const lang::Type& type, const std::string& name, TensorKind kind, Span span,
+                           Scope& scope) {
   if (!name_is_free(name, scope, span)) return -1;
   Tensor t;
   t.name = scope.instance.empty() ? name : scope.instance + "." + name;
@@ -135,7 +149,8 @@ int Binder::declare_tensor(const lang::Type& type, const std::string& name, Tens
   Symbol symbol;
   for (const lang::ExprRef& e : type.extents) {
     const auto extent = value_of(e, scope);
-    if (extent && *extent <= 0) error("E022", e->span, fmt::format("extent `{}` of `{}` is {}", lang::print(e), name, *extent));
+    if (extent && *extent <= 0)
+      error("E022", e->span, fmt::format("extent `{}` of `{}` is {}", lang::print(e), name, *extent));
     fine = fine && extent && *extent > 0;
     t.shape.push_back(fine ? *extent : 1);
     t.dims.push_back(fine ? lang::print_tight(outer(e, scope)) : "");
@@ -166,9 +181,11 @@ void Binder::declare_storage(const lang::Decl& d, Tensor& t, Span span, Scope& s
     std::vector<int64_t> sorted = d.order;
     std::sort(sorted.begin(), sorted.end());
     bool permutation = sorted.size() == rank;
-    for (size_t i = 0; i < sorted.size(); ++i) permutation = permutation && sorted[i] == static_cast<int64_t>(i);
+    for (size_t i = 0; i < sorted.size(); ++i)
+      permutation = permutation && sorted[i] == static_cast<int64_t>(i);
     if (!permutation) {
-      error("E022", span, fmt::format("`order` of `{}` is not a permutation of its {} dimensions", d.name, rank),
+      error("E022", span,
+            fmt::format("`order` of `{}` is not a permutation of its {} dimensions", d.name, rank),
             "list every dimension's number once, outermost first: `order(0, 2, 3, 1)`");
     } else {
       int64_t stride = 1;
@@ -179,13 +196,17 @@ void Binder::declare_storage(const lang::Decl& d, Tensor& t, Span span, Scope& s
     }
   }
   if (!d.strides.empty()) {
-    if (d.strides.size() != rank) error("E022", span, fmt::format("`{}` has {} dimensions but {} strides", d.name, rank, d.strides.size()));
-    for (size_t i = 0; i < std::min(rank, d.strides.size()); ++i) t.strides[i] = value_of(d.strides[i], scope).value_or(1);
+    if (d.strides.size() != rank)
+      error("E022", span,
+            fmt::format("`{}` has {} dimensions but {} strides", d.name, rank, d.strides.size()));
+    for (size_t i = 0; i < std::min(rank, d.strides.size()); ++i)
+      t.strides[i] = value_of(d.strides[i], scope).value_or(1);
   }
   const auto existing = [&](const std::string& name) {
     const auto found = scope.symbols.find(name);
     if (found != scope.symbols.end() && found->second.tensor >= 0) return found->second.tensor;
-    error("E008", span, fmt::format("unknown tensor `{}`", name), "declare it before the tensor that refers to it");
+    error("E008", span, fmt::format("unknown tensor `{}`", name),
+          "declare it before the tensor that refers to it");
     return -1;
   };
   if (!d.into.empty()) {
@@ -200,7 +221,9 @@ void Binder::declare_storage(const lang::Decl& d, Tensor& t, Span span, Scope& s
     t.same = existing(d.same);
     if (t.same >= 0) {
       const Tensor& base = program_.tensor(t.same);
-      if (d.same_at.size() > base.shape.size()) error("E006", span, fmt::format("`{}` has rank {} but {} indices", d.same, base.shape.size(), d.same_at.size()));
+      if (d.same_at.size() > base.shape.size())
+        error("E006", span,
+              fmt::format("`{}` has rank {} but {} indices", d.same, base.shape.size(), d.same_at.size()));
       for (size_t i = 0; i < std::min(d.same_at.size(), base.strides.size()); ++i) {
         t.same_offset += value_of(d.same_at[i], scope).value_or(0) * base.strides[i];
       }
@@ -220,7 +243,9 @@ void Binder::declare_storage(const lang::Decl& d, Tensor& t, Span span, Scope& s
 void Binder::declare_fn(const lang::Fn& fn, Span span, Scope& scope) {
   const auto key = std::pair(fn.name, fn.parameters.size());
   if (scope.functions.count(key)) {
-    error("E008", span, fmt::format("function `{}` of {} parameters is defined twice, or in the prelude", fn.name, fn.parameters.size()),
+    error("E008", span,
+          fmt::format("function `{}` of {} parameters is defined twice, or in the prelude", fn.name,
+                      fn.parameters.size()),
           "choose another name");
     return;
   }
@@ -237,8 +262,10 @@ void Binder::declare_opaque(const lang::Opaque& o, Span span, Scope& scope) {
     out.strings.push_back(a.string.value_or(""));
     ExprRef bound;
     if (a.expr) {
-      const auto symbol = a.expr->kind == lang::ExprKind::kName ? scope.symbols.find(a.expr->text) : scope.symbols.end();
-      const bool tensor = symbol != scope.symbols.end() && symbol->second.tensor >= 0 && symbol->second.fixed.empty();
+      const auto symbol =
+          a.expr->kind == lang::ExprKind::kName ? scope.symbols.find(a.expr->text) : scope.symbols.end();
+      const bool tensor =
+          symbol != scope.symbols.end() && symbol->second.tensor >= 0 && symbol->second.fixed.empty();
       bound = tensor ? make_read(symbol->second.tensor, program_.tensor(symbol->second.tensor).value, {})
                      : elaborator.value(a.expr);
     }
@@ -260,8 +287,10 @@ KnobValue Binder::bind_knob(const lang::KnobValue& v, const Scope& scope) {
   using Kind = lang::KnobValue::Kind;
   KnobValue out;
   switch (v.kind) {
-    case Kind::kSize: return KnobValue::of_size(v.sizes);
-    case Kind::kString: return KnobValue::of_string(v.text);
+    case Kind::kSize:
+      return KnobValue::of_size(v.sizes);
+    case Kind::kString:
+      return KnobValue::of_string(v.text);
     case Kind::kTuple:
     case Kind::kSet:
       out.kind = v.kind == Kind::kTuple ? KnobValue::Kind::kTuple : KnobValue::Kind::kSet;
@@ -272,9 +301,11 @@ KnobValue Binder::bind_knob(const lang::KnobValue& v, const Scope& scope) {
       out.text = v.text;
       out.members = bind_knobs(v.members, scope).items;
       return out;
-    case Kind::kExpr: break;
+    case Kind::kExpr:
+      break;
   }
-  if (v.expr->kind == lang::ExprKind::kName && !scope.dims.count(v.expr->text)) return KnobValue::of_name(v.expr->text);
+  if (v.expr->kind == lang::ExprKind::kName && !scope.dims.count(v.expr->text))
+    return KnobValue::of_name(v.expr->text);
   if (v.expr->kind == lang::ExprKind::kNumber) {
     out.kind = KnobValue::Kind::kReal;
     out.real = std::strtod(v.expr->text.c_str(), nullptr);
@@ -296,8 +327,12 @@ Knobs Binder::bind_knobs(const std::vector<lang::Knob>& knobs, const Scope& scop
 
 void Binder::clause(const lang::Clause& c, const Scope& scope) {
   switch (c.kind) {
-    case lang::Clause::Kind::kTarget: program_.target = c.names[0]; break;
-    case lang::Clause::Kind::kNumerics: program_.numerics = c.names[0]; break;
+    case lang::Clause::Kind::kTarget:
+      program_.target = c.names[0];
+      break;
+    case lang::Clause::Kind::kNumerics:
+      program_.numerics = c.names[0];
+      break;
     case lang::Clause::Kind::kLaunch:
       program_.launch_kind = c.names[0];
       program_.launch = bind_knobs(c.knobs, scope);

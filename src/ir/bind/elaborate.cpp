@@ -13,27 +13,42 @@ namespace {
 
 Op op_of(lang::BinaryOp op) {
   switch (op) {
-    case lang::BinaryOp::kOr: return Op::kOr;
-    case lang::BinaryOp::kAnd: return Op::kAnd;
-    case lang::BinaryOp::kAdd: return Op::kAdd;
-    case lang::BinaryOp::kSub: return Op::kSub;
-    case lang::BinaryOp::kMul: return Op::kMul;
-    case lang::BinaryOp::kDiv: return Op::kDiv;
-    case lang::BinaryOp::kFloorDiv: return Op::kFloorDiv;
-    case lang::BinaryOp::kMod: return Op::kMod;
-    case lang::BinaryOp::kPow: return Op::kPow;
+    case lang::BinaryOp::kOr:
+      return Op::kOr;
+    case lang::BinaryOp::kAnd:
+      return Op::kAnd;
+    case lang::BinaryOp::kAdd:
+      return Op::kAdd;
+    case lang::BinaryOp::kSub:
+      return Op::kSub;
+    case lang::BinaryOp::kMul:
+      return Op::kMul;
+    case lang::BinaryOp::kDiv:
+      return Op::kDiv;
+    case lang::BinaryOp::kFloorDiv:
+      return Op::kFloorDiv;
+    case lang::BinaryOp::kMod:
+      return Op::kMod;
+    case lang::BinaryOp::kPow:
+      return Op::kPow;
   }
   return Op::kAdd;
 }
 
 Op op_of(lang::CompareOp op) {
   switch (op) {
-    case lang::CompareOp::kLt: return Op::kLt;
-    case lang::CompareOp::kLe: return Op::kLe;
-    case lang::CompareOp::kEq: return Op::kEq;
-    case lang::CompareOp::kNe: return Op::kNe;
-    case lang::CompareOp::kGe: return Op::kGe;
-    case lang::CompareOp::kGt: return Op::kGt;
+    case lang::CompareOp::kLt:
+      return Op::kLt;
+    case lang::CompareOp::kLe:
+      return Op::kLe;
+    case lang::CompareOp::kEq:
+      return Op::kEq;
+    case lang::CompareOp::kNe:
+      return Op::kNe;
+    case lang::CompareOp::kGe:
+      return Op::kGe;
+    case lang::CompareOp::kGt:
+      return Op::kGt;
   }
   return Op::kEq;
 }
@@ -58,7 +73,9 @@ lang::ExprRef with_floor_division(const lang::ExprRef& e) {
   return copy;
 }
 
-bool is_whole(Op op) { return op == Op::kFloor || op == Op::kCeil || op == Op::kRound || op == Op::kTrunc; }
+bool is_whole(Op op) {
+  return op == Op::kFloor || op == Op::kCeil || op == Op::kRound || op == Op::kTrunc;
+}
 
 void collect_names(const lang::ExprRef& e, std::vector<std::pair<std::string, Span>>& out) {
   if (!e) return;
@@ -69,7 +86,9 @@ void collect_names(const lang::ExprRef& e, std::vector<std::pair<std::string, Sp
 }  // namespace
 
 // What stands in a function's body is reported where the function is called.
-Span Elaborator::here(Span span) const { return env_ ? call_ : span; }
+Span Elaborator::here(Span span) const {
+  return env_ ? call_ : span;
+}
 
 void Elaborator::error(std::string_view code, Span span, std::string message, std::string hint) {
   binder_.error(code, here(span), std::move(message), std::move(hint));
@@ -99,8 +118,16 @@ bool Elaborator::hides(const std::string& name, Span span) {
   const bool dim = scope_.dims.count(name) > 0;
   if (!tensor && !dim) return false;
   error("E008", span, fmt::format("index `{0}` hides the {1} `{0}`", name, tensor ? "tensor" : "dim"),
-                "one name has one meaning in a scope: rename the index");
+        "one name has one meaning in a scope: rename the index");
   return true;
+}
+
+std::optional<int64_t> Elaborator::given_extent(const lang::Range& range) {
+  const auto extent = binder_.value_of(range.extent, scope_);
+  if (!extent || *extent > 0) return extent;
+  error("E022", range.span,
+        fmt::format("the range of `{}` is {}; an extent is positive", range.name, *extent));
+  return std::nullopt;
 }
 
 void Elaborator::left_side(const lang::Equation& equation, Span span) {
@@ -115,25 +142,30 @@ void Elaborator::left_side(const lang::Equation& equation, Span span) {
     if (hides(name, where)) draft_.failed = true;
     std::optional<int64_t> extent;
     const auto range = ranges.find(name);
-    if (range != ranges.end()) extent = binder_.value_of(range->second->extent, scope_);
+    if (range != ranges.end()) {
+      extent = given_extent(*range->second);
+      draft_.failed = draft_.failed || !extent;
+    }
     const int id = new_index(name, where, extent);
-    if (extent) draft_.equation.indices.back().dim = lang::print_tight(binder_.outer(range->second->extent, scope_));
+    if (extent)
+      draft_.equation.indices.back().dim = lang::print_tight(binder_.outer(range->second->extent, scope_));
     draft_.equation.free.push_back(id);
     ranges.erase(name);
   }
   for (const auto& [name, range] : ranges) {
-    const bool written = std::any_of(names.begin(), names.end(), [&, n = name](const auto& w) { return w.first == n; });
+    const bool written =
+        std::any_of(names.begin(), names.end(), [&, n = name](const auto& w) { return w.first == n; });
     if (written) continue;
     error("E004", range->span, fmt::format("`{}` has a range but does not stand on the left", name),
-                  "a range belongs to an index of the left side; a reduced index takes its own: `sum[k<4](...)`");
+          "a range belongs to an index of the left side; a reduced index takes its own: `sum[k<4](...)`");
     draft_.failed = true;
   }
   for (const lang::ExprRef& e : equation.lhs) {
     ExprRef bound = index(e);
     if (bound && !as_affine(bound)) {
       error("E005", e->span.end ? e->span : span,
-                    fmt::format("left index `{}` is not affine in the indices", lang::print_tight(e)),
-                    "a left side places elements: sums of constants times indices, as in `y[n, D*g+k]`");
+            fmt::format("left index `{}` is not affine in the indices", lang::print_tight(e)),
+            "a left side places elements: sums of constants times indices, as in `y[n, D*g+k]`");
       bound = nullptr;
     }
     if (!bound) draft_.failed = true;
@@ -144,18 +176,29 @@ void Elaborator::left_side(const lang::Equation& equation, Span span) {
 
 ExprRef Elaborator::value(const lang::ExprRef& e) {
   switch (e->kind) {
-    case lang::ExprKind::kInt: return make_int(e->integer);
-    case lang::ExprKind::kNumber: return make_real(std::strtod(e->text.c_str(), nullptr));
-    case lang::ExprKind::kName: return bare_name(*e);
-    case lang::ExprKind::kRead: return read(*e);
-    case lang::ExprKind::kReduce: return reduce(*e);
-    case lang::ExprKind::kRank: return rank(*e);
-    case lang::ExprKind::kApply: return apply(*e);
-    case lang::ExprKind::kNeg: return made(Op::kNeg, {value(e->args[0])}, e->span);
-    case lang::ExprKind::kNot: return made(Op::kNot, {condition(e->args[0])}, e->span);
-    case lang::ExprKind::kCompare: return comparison(*e);
+    case lang::ExprKind::kInt:
+      return make_int(e->integer);
+    case lang::ExprKind::kNumber:
+      return make_real(std::strtod(e->text.c_str(), nullptr));
+    case lang::ExprKind::kName:
+      return bare_name(*e);
+    case lang::ExprKind::kRead:
+      return read(*e);
+    case lang::ExprKind::kReduce:
+      return reduce(*e);
+    case lang::ExprKind::kRank:
+      return rank(*e);
+    case lang::ExprKind::kApply:
+      return apply(*e);
+    case lang::ExprKind::kNeg:
+      return made(Op::kNeg, {value(e->args[0])}, e->span);
+    case lang::ExprKind::kNot:
+      return made(Op::kNot, {condition(e->args[0])}, e->span);
+    case lang::ExprKind::kCompare:
+      return comparison(*e);
     case lang::ExprKind::kBinary:
-      return e->binary == lang::BinaryOp::kAnd || e->binary == lang::BinaryOp::kOr ? logical(*e) : arithmetic(*e);
+      return e->binary == lang::BinaryOp::kAnd || e->binary == lang::BinaryOp::kOr ? logical(*e)
+                                                                                   : arithmetic(*e);
   }
   return nullptr;
 }
@@ -164,7 +207,7 @@ ExprRef Elaborator::condition(const lang::ExprRef& e) {
   ExprRef c = value(e);
   if (!c || c->kind == ValueKind::kBool) return c;
   error("E021", e->span, fmt::format("`{}` is a number where a condition stands", lang::print(e)),
-                fmt::format("compare it: `{} != 0`", lang::print(e)));
+        fmt::format("compare it: `{} != 0`", lang::print(e)));
   return nullptr;
 }
 
@@ -176,11 +219,11 @@ ExprRef Elaborator::index(const lang::ExprRef& e) {
   const std::string text = lang::print_tight(e);
   if (has_real_division(e)) {
     error("E013", e->span, fmt::format("index `{}`: `/` is real division", text),
-                  fmt::format("`{}` rounds down; if only exact multiples count: `where ... % ... == 0`",
-                              lang::print_tight(with_floor_division(e))));
+          fmt::format("`{}` rounds down; if only exact multiples count: `where ... % ... == 0`",
+                      lang::print_tight(with_floor_division(e))));
   } else {
     error("E013", e->span, fmt::format("index `{}` is real; an index is an integer", text),
-                  fmt::format("`i64({})`", text));
+          fmt::format("`i64({})`", text));
   }
   return nullptr;
 }
@@ -212,7 +255,7 @@ ExprRef Elaborator::unknown_name(const lang::Expr& e) {
   const auto symbol = scope_.symbols.find(e.text);
   if (symbol != scope_.symbols.end() || binder_.upcoming_.count(e.text)) {
     error("E007", e.span, fmt::format("`{}` is a tensor; an expression takes its elements", e.text),
-                  fmt::format("write its indices: `{}[...]`", e.text));
+          fmt::format("write its indices: `{}[...]`", e.text));
     return nullptr;
   }
   std::vector<std::string> known;
@@ -220,15 +263,17 @@ ExprRef Elaborator::unknown_name(const lang::Expr& e) {
   if (env_ || (e.text[0] >= 'A' && e.text[0] <= 'Z')) {
     const std::string near = closest(e.text, known);
     error("E008", e.span, fmt::format("unknown {} `{}`", env_ ? "name" : "dim", e.text),
-                  near.empty() ? "declare it: `dim " + e.text + " = ...`" : fmt::format("closest: `{}`", near));
+          near.empty() ? "declare it: `dim " + e.text + " = ...`" : fmt::format("closest: `{}`", near));
     return nullptr;
   }
   if (!draft_.unbound.insert(e.text).second) return nullptr;  // once an equation is enough
-  error("E004", e.span,
-                fmt::format("`{}` is used on the right but neither written nor reduced; nothing is summed implicitly",
-                            e.text),
-                fmt::format("sum over it: `sum[{}](...)`, with every use of it inside the brackets; or write it on the "
-                            "left", e.text));
+  error(
+      "E004", e.span,
+      fmt::format("`{}` is used on the right but neither written nor reduced; nothing is summed implicitly",
+                  e.text),
+      fmt::format("sum over it: `sum[{}](...)`, with every use of it inside the brackets; or write it on the "
+                  "left",
+                  e.text));
   return nullptr;
 }
 
@@ -240,7 +285,7 @@ std::optional<Symbol> Elaborator::find_tensor(const lang::Expr& e) {
                              binder_.program_.tensor(s.tensor).kernel != binder_.kernel_;
     if (!loose_local) return s;
     error("E011", e.span, fmt::format("`{}` crosses into a kernel but is not declared", e.text),
-                  fmt::format("`tensor {} : f32[...]` (dtype and order are yours to choose)", e.text));
+          fmt::format("`tensor {} : f32[...]` (dtype and order are yours to choose)", e.text));
     return std::nullopt;
   }
   const auto soon = binder_.upcoming_.find(e.text);
@@ -251,17 +296,18 @@ std::optional<Symbol> Elaborator::find_tensor(const lang::Expr& e) {
   const auto gone = scope_.gone.find(e.text);
   if (gone != scope_.gone.end()) {
     error("E011", e.span,
-                  fmt::format("`{}` crosses from kernel `{}` but is not declared", e.text, gone->second),
-                  fmt::format("`tensor {} : f32[...]` before the kernels (dtype and order are yours to choose)", e.text));
+          fmt::format("`{}` crosses from kernel `{}` but is not declared", e.text, gone->second),
+          fmt::format("`tensor {} : f32[...]` before the kernels (dtype and order are yours to choose)",
+                      e.text));
     return std::nullopt;
   }
   std::vector<std::string> names;
   for (const auto& [name, symbol] : scope_.symbols) names.push_back(name);
   const std::string near = closest(e.text, names);
   const bool dim = scope_.dims.count(e.text) > 0;
-  error("E008", e.span, dim ? fmt::format("`{}` is a dim, not a tensor", e.text)
-                                    : fmt::format("unknown tensor `{}`", e.text),
-                near.empty() ? "declare it, or define it before it is read" : fmt::format("closest: `{}`", near));
+  error("E008", e.span,
+        dim ? fmt::format("`{}` is a dim, not a tensor", e.text) : fmt::format("unknown tensor `{}`", e.text),
+        near.empty() ? "declare it, or define it before it is read" : fmt::format("closest: `{}`", near));
   return std::nullopt;
 }
 
@@ -281,27 +327,31 @@ ExprRef Elaborator::read(const lang::Expr& e) {
   const size_t rank = shape.size() - symbol->fixed.size();
   if (rank != e.args.size()) {
     std::string extents;
-    for (size_t d = symbol->fixed.size(); d < shape.size(); ++d) extents += (extents.empty() ? "" : "x") + std::to_string(shape[d]);
+    for (size_t d = symbol->fixed.size(); d < shape.size(); ++d)
+      extents += (extents.empty() ? "" : "x") + std::to_string(shape[d]);
     error("E006", e.span,
-                  fmt::format("`{}` has rank {}{} but {} ind{}", e.text, rank, rank ? " (" + extents + ")" : "",
-                              e.args.size(), e.args.size() == 1 ? "ex" : "ices"),
-                  "no broadcasting: one index a dimension, 0 where the extent is 1, as in `b[k,0,0]`");
+          fmt::format("`{}` has rank {}{} but {} ind{}", e.text, rank, rank ? " (" + extents + ")" : "",
+                      e.args.size(), e.args.size() == 1 ? "ex" : "ices"),
+          "no broadcasting: one index a dimension, 0 where the extent is 1, as in `b[k,0,0]`");
     return nullptr;
   }
   if (!fine) return nullptr;
   for (size_t d = 0; d < indices.size(); ++d) {
-    if (indices[d]->op == Op::kIndex) draft_.bare.push_back({indices[d]->id, e.text, *symbol, d, e.args[d]->span});
+    if (indices[d]->op == Op::kIndex)
+      draft_.bare.push_back({indices[d]->id, e.text, *symbol, d, e.args[d]->span});
   }
   if (!otherwise) draft_.checks.push_back({e.text, *symbol, -1, indices, facts_, e.span});
   if (view) return read_view(*view, indices, otherwise, e.span);
   return read_tensor(*symbol, std::move(indices), std::move(otherwise), e.span);
 }
 
-ExprRef Elaborator::read_tensor(const Symbol& symbol, std::vector<ExprRef> indices, ExprRef otherwise, Span span) {
+ExprRef Elaborator::read_tensor(const Symbol& symbol, std::vector<ExprRef> indices, ExprRef otherwise,
+                                Span span) {
   std::vector<ExprRef> all;
   for (const int64_t f : symbol.fixed) all.push_back(make_int(f));
   all.insert(all.end(), indices.begin(), indices.end());
-  ExprRef r = make_read(symbol.tensor, binder_.program_.tensor(symbol.tensor).value, std::move(all), std::move(otherwise));
+  ExprRef r = make_read(symbol.tensor, binder_.program_.tensor(symbol.tensor).value, std::move(all),
+                        std::move(otherwise));
   std::const_pointer_cast<Expr>(r)->span = here(span);
   draft_.reads.push_back({r, facts_, span});
   return r;
@@ -333,9 +383,10 @@ ExprRef Elaborator::arithmetic(const lang::Expr& e) {
   ExprRef right = value(e.args[1]);
   const bool division = e.binary == lang::BinaryOp::kFloorDiv || e.binary == lang::BinaryOp::kMod;
   if (division && right && right->op == Op::kInt && right->integer <= 0) {
-    error("E013", e.span, fmt::format("`{}` has the divisor {}", lang::print(std::make_shared<lang::Expr>(e)),
-                                              right->integer),
-                  "`//` and `%` round down by a positive divisor");
+    error(
+        "E013", e.span,
+        fmt::format("`{}` has the divisor {}", lang::print(std::make_shared<lang::Expr>(e)), right->integer),
+        "`//` and `%` round down by a positive divisor");
     return nullptr;
   }
   return made(op_of(e.binary), {std::move(left), std::move(right)}, e.span);

@@ -26,12 +26,14 @@ class Elaborator {
   Span here(Span span) const;
   void error(std::string_view code, Span span, std::string message, std::string hint = "");
   int new_index(const std::string& name, Span span, std::optional<int64_t> extent);
+  std::optional<int64_t> given_extent(const lang::Range& range);
   bool hides(const std::string& name, Span span);
   ExprRef bare_name(const lang::Expr& e);
   ExprRef unknown_name(const lang::Expr& e);
   ExprRef read(const lang::Expr& e);
   ExprRef read_tensor(const Symbol& symbol, std::vector<ExprRef> indices, ExprRef otherwise, Span span);
-  ExprRef read_view(const View& view, const std::vector<ExprRef>& indices, const ExprRef& otherwise, Span span);
+  ExprRef read_view(const View& view, const std::vector<ExprRef>& indices, const ExprRef& otherwise,
+                    Span span);
   std::optional<Symbol> find_tensor(const lang::Expr& e);
   ExprRef reduce(const lang::Expr& e);
   ExprRef rank(const lang::Expr& e);
@@ -50,8 +52,8 @@ class Elaborator {
   std::vector<std::pair<std::string, int>> names_;  // indices in sight, innermost last
   size_t reductions_from_ = 0;                      // names_ from here on are bound by reductions
   std::vector<Fact> facts_;
-  const Env* env_ = nullptr;                        // inside a function: its arguments
-  Span call_;                                       // of the outermost call, inside a function
+  const Env* env_ = nullptr;  // inside a function: its arguments
+  Span call_;                 // of the outermost call, inside a function
   int depth_ = 0;
 };
 

@@ -10,9 +10,12 @@ namespace {
 constexpr size_t kMostForms = 400;
 constexpr int64_t kMostCoefficient = int64_t{1} << 40;
 
-int64_t floor_div(int64_t a, int64_t b) { return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0); }
+int64_t floor_div(int64_t a, int64_t b) {
+  return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
 
-// Divides by the coefficients' common factor; the constant may be rounded down, as the terms are whole multiples.
+// Divides by the coefficients' common factor; the constant may be rounded down, as the terms are whole
+// multiples.
 void tighten(Linear& f) {
   int64_t factor = 0;
   for (const auto& [v, c] : f.terms) factor = std::gcd(factor, c);

@@ -19,15 +19,25 @@ int64_t scaled(int64_t bound, int64_t factor) {
   return saturate(static_cast<Wide>(bound) * factor);
 }
 
-int64_t floor_div(int64_t a, int64_t b) { return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0); }
+int64_t floor_div(int64_t a, int64_t b) {
+  return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
 
-Interval hull(Interval a, Interval b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }
+ValueRange hull(ValueRange a, ValueRange b) {
+  return {std::min(a.low, b.low), std::max(a.high, b.high)};
+}
 
-Linear constant(int64_t value) { return Linear{value, {}}; }
+Linear constant(int64_t value) {
+  return Linear{value, {}};
+}
 
-Linear single(int variable) { return Linear{0, {{variable, 1}}}; }
+Linear single(int variable) {
+  return Linear{0, {{variable, 1}}};
+}
 
-bool is_constant(const Linear& f) { return f.terms.empty(); }
+bool is_constant(const Linear& f) {
+  return f.terms.empty();
+}
 
 }  // namespace
 
@@ -61,7 +71,7 @@ int Integers::index_variable(int id) {
   return static_cast<int>(variables_.size()) - 1;
 }
 
-int Integers::variable_of(const ExprRef& e, Interval range, bool data) {
+int Integers::variable_of(const ExprRef& e, ValueRange range, bool data) {
   for (size_t v = 0; v < variables_.size(); ++v) {
     if (variables_[v].atom && same(variables_[v].atom, e)) return static_cast<int>(v);
   }
@@ -81,7 +91,7 @@ int Integers::quotient(const Linear& dividend, int64_t divisor) {
       return static_cast<int>(v);
     }
   }
-  const Interval range = interval(dividend);
+  const ValueRange range = interval(dividend);
   Variable variable;
   variable.dividend = dividend;
   variable.divisor = divisor;
@@ -99,11 +109,16 @@ int Integers::quotient(const Linear& dividend, int64_t divisor) {
 Linear Integers::linear(const ExprRef& e) {
   switch (e->op) {
     case Op::kInt:
-    case Op::kBool: return constant(e->integer);
-    case Op::kIndex: return single(index_variable(e->id));
-    case Op::kNeg: return plus(constant(0), linear(e->args[0]), -1);
-    case Op::kAdd: return plus(linear(e->args[0]), linear(e->args[1]));
-    case Op::kSub: return plus(linear(e->args[0]), linear(e->args[1]), -1);
+    case Op::kBool:
+      return constant(e->integer);
+    case Op::kIndex:
+      return single(index_variable(e->id));
+    case Op::kNeg:
+      return plus(constant(0), linear(e->args[0]), -1);
+    case Op::kAdd:
+      return plus(linear(e->args[0]), linear(e->args[1]));
+    case Op::kSub:
+      return plus(linear(e->args[0]), linear(e->args[1]), -1);
     case Op::kMul: {
       const Linear a = linear(e->args[0]);
       const Linear b = linear(e->args[1]);
@@ -112,10 +127,13 @@ Linear Integers::linear(const ExprRef& e) {
       return atom(e);
     }
     case Op::kFloorDiv:
-    case Op::kMod: return division(e);
+    case Op::kMod:
+      return division(e);
     case Op::kMin:
-    case Op::kMax: return extremum(e);
-    default: return atom(e);
+    case Op::kMax:
+      return extremum(e);
+    default:
+      return atom(e);
   }
 }
 
@@ -130,15 +148,16 @@ Linear Integers::division(const ExprRef& e) {
 Linear Integers::extremum(const ExprRef& e) {
   const Linear a = linear(e->args[0]);
   const Linear b = linear(e->args[1]);
-  const Interval ra = interval(a);
-  const Interval rb = interval(b);
+  const ValueRange ra = interval(a);
+  const ValueRange rb = interval(b);
   const bool least = e->op == Op::kMin;
-  const Interval range = least ? Interval{std::min(ra.low, rb.low), std::min(ra.high, rb.high)}
-                               : Interval{std::max(ra.low, rb.low), std::max(ra.high, rb.high)};
+  const ValueRange range = least ? ValueRange{std::min(ra.low, rb.low), std::min(ra.high, rb.high)}
+                               : ValueRange{std::max(ra.low, rb.low), std::max(ra.high, rb.high)};
   const size_t known = variables_.size();
   const int v = variable_of(e, range, !range.bounded());
   if (variables_.size() > known) {
-    for (const Linear& side : {a, b}) facts_.push_back(least ? plus(side, single(v), -1) : plus(single(v), side, -1));
+    for (const Linear& side : {a, b})
+      facts_.push_back(least ? plus(side, single(v), -1) : plus(single(v), side, -1));
   }
   return single(v);
 }
@@ -152,28 +171,29 @@ Linear Integers::atom(const ExprRef& e) {
     return single(variable_of(e, {0, extent - 1}, false));
   }
   if (e->op == Op::kSelect) {
-    const Interval range = hull(interval(linear(e->args[1])), interval(linear(e->args[2])));
+    const ValueRange range = hull(interval(linear(e->args[1])), interval(linear(e->args[2])));
     return single(variable_of(e, range, !range.bounded()));
   }
   if (e->op == Op::kMul) {
-    const Interval a = interval(linear(e->args[0]));
-    const Interval b = interval(linear(e->args[1]));
-    const int64_t corners[] = {scaled(a.low, b.low), scaled(a.low, b.high), scaled(a.high, b.low), scaled(a.high, b.high)};
-    const Interval range{*std::min_element(corners, corners + 4), *std::max_element(corners, corners + 4)};
+    const ValueRange a = interval(linear(e->args[0]));
+    const ValueRange b = interval(linear(e->args[1]));
+    const int64_t corners[] = {scaled(a.low, b.low), scaled(a.low, b.high), scaled(a.high, b.low),
+                               scaled(a.high, b.high)};
+    const ValueRange range{*std::min_element(corners, corners + 4), *std::max_element(corners, corners + 4)};
     return single(variable_of(e, range, !range.bounded()));
   }
   if (e->op == Op::kRead) {
     const auto range = values_(e->id);
     if (range && !e->has_else) return single(variable_of(e, *range, false));
   }
-  return single(variable_of(e, Interval{}, true));
+  return single(variable_of(e, ValueRange{}, true));
 }
 
-Interval Integers::interval(const Linear& form) const {
+ValueRange Integers::interval(const Linear& form) const {
   Wide low = form.constant;
   Wide high = form.constant;
   for (const auto& [v, c] : form.terms) {
-    const Interval& r = variables_[static_cast<size_t>(v)].range;
+    const ValueRange& r = variables_[static_cast<size_t>(v)].range;
     low += static_cast<Wide>(c) * (c > 0 ? r.low : r.high);
     high += static_cast<Wide>(c) * (c > 0 ? r.high : r.low);
   }
@@ -190,14 +210,19 @@ void Integers::assume_comparison(Op op, const Linear& a, const Linear& b) {
     facts_.push_back(plus(plus(x, y, -1), constant(gap), -1));
   };
   switch (op) {
-    case Op::kLt: return at_least(b, a, 1);
-    case Op::kLe: return at_least(b, a, 0);
-    case Op::kGt: return at_least(a, b, 1);
-    case Op::kGe: return at_least(a, b, 0);
+    case Op::kLt:
+      return at_least(b, a, 1);
+    case Op::kLe:
+      return at_least(b, a, 0);
+    case Op::kGt:
+      return at_least(a, b, 1);
+    case Op::kGe:
+      return at_least(a, b, 0);
     case Op::kEq:
       at_least(a, b, 0);
       return at_least(b, a, 0);
-    default: return;
+    default:
+      return;
   }
 }
 
@@ -212,12 +237,18 @@ void Integers::assume(const Fact& fact) {
   if (e.args[0]->kind == ValueKind::kReal || e.args[1]->kind == ValueKind::kReal) return;
   static const auto negated = [](Op op) {
     switch (op) {
-      case Op::kLt: return Op::kGe;
-      case Op::kLe: return Op::kGt;
-      case Op::kGt: return Op::kLe;
-      case Op::kGe: return Op::kLt;
-      case Op::kEq: return Op::kNe;
-      default: return Op::kEq;
+      case Op::kLt:
+        return Op::kGe;
+      case Op::kLe:
+        return Op::kGt;
+      case Op::kGt:
+        return Op::kLe;
+      case Op::kGe:
+        return Op::kLt;
+      case Op::kEq:
+        return Op::kNe;
+      default:
+        return Op::kEq;
     }
   };
   const Linear a = linear(e.args[0]);
@@ -242,7 +273,7 @@ std::vector<Linear> Integers::relevant(const Linear& goal) const {
     }
   }
   for (size_t v = 0; v < variables_.size(); ++v) {
-    const Interval& r = variables_[v].range;
+    const ValueRange& r = variables_[v].range;
     if (!reached[v]) continue;
     if (r.low > -kUnbounded) out.push_back(Linear{-r.low, {{static_cast<int>(v), 1}}});
     if (r.high < kUnbounded) out.push_back(Linear{r.high, {{static_cast<int>(v), -1}}});

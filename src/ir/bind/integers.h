@@ -1,9 +1,9 @@
-// What can be proved about integer expressions: indices with their extents, linear facts from `where` and `select`,
-// floor division and remainder by constants, gathers whose values have a known range.
+// What can be proved about integer expressions: indices with their extents, linear facts from `where` and
+// `select`, floor division and remainder by constants, gathers whose values have a known range.
 //
-// An expression becomes a linear form over variables; `a // c` is a variable q with 0 <= a - c*q <= c-1, `a % c` is
-// a - c*q. A claim is proved by intervals, then by eliminating variables from the facts and the negated claim
-// (Fourier-Motzkin with integer tightening), then by trying every point if there are few.
+// An expression becomes a linear form over variables; `a // c` is a variable q with 0 <= a - c*q <= c-1, `a %
+// c` is a - c*q. A claim is proved by intervals, then by eliminating variables from the facts and the negated
+// claim (Fourier-Motzkin with integer tightening), then by trying every point if there are few.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace solstice::ir {
 
 inline constexpr int64_t kUnbounded = int64_t{1} << 52;
 
-struct Interval {
+struct ValueRange {
   int64_t low = -kUnbounded;
   int64_t high = kUnbounded;
   bool bounded() const { return low > -kUnbounded && high < kUnbounded; }
@@ -40,27 +40,27 @@ enum class Proof { kProved, kRefuted, kDataDependent, kUnknown };
 class Integers {
  public:
   // `values` tells the range of a tensor's integers, where the program fixes it.
-  using Values = std::function<std::optional<Interval>(int tensor)>;
+  using Values = std::function<std::optional<ValueRange>(int tensor)>;
   Integers(const std::vector<Index>& indices, Values values);
 
   void assume(const Fact& fact);
   Linear linear(const ExprRef& expression);
-  Interval interval(const Linear& form) const;
+  ValueRange interval(const Linear& form) const;
   Proof prove_at_least(const Linear& form, int64_t bound);  // form >= bound
   Proof prove_at_most(const Linear& form, int64_t bound);
   bool depends_on_data(const Linear& form) const;
 
  private:
   struct Variable {
-    Interval range;
-    bool data = false;              // its value is known only at run time
-    int index = -1;                 // an index of the equation, or
-    ExprRef atom;                   // any other integer expression, or
-    std::optional<Linear> dividend; // dividend // divisor
+    ValueRange range;
+    bool data = false;               // its value is known only at run time
+    int index = -1;                  // an index of the equation, or
+    ExprRef atom;                    // any other integer expression, or
+    std::optional<Linear> dividend;  // dividend // divisor
     int64_t divisor = 0;
   };
 
-  int variable_of(const ExprRef& atom, Interval range, bool data);
+  int variable_of(const ExprRef& atom, ValueRange range, bool data);
   int index_variable(int id);
   int quotient(const Linear& dividend, int64_t divisor);
   Linear division(const ExprRef& e);

@@ -8,7 +8,8 @@
 namespace solstice::ir {
 namespace {
 
-// Strongly connected components; component of each node, numbered so that a node's dependencies come no later.
+// Strongly connected components; component of each node, numbered so that a node's dependencies come no
+// later.
 class Components {
  public:
   explicit Components(const std::vector<std::vector<int>>& edges)
@@ -47,16 +48,17 @@ class Components {
 
 }  // namespace
 
-// May the read see an element that `writer` defines? Decided per dimension, so pieces of one tensor are kept apart.
+// May the read see an element that `writer` defines? Decided per dimension, so pieces of one tensor are kept
+// apart.
 bool Binder::may_touch(const Draft& reader, const TensorRead& read, const Equation& writer) const {
   const size_t rank = writer.lhs.size();
   if (read.read->args.size() < rank) return true;  // a whole tensor
   Integers known = integers(reader, read.facts);
   Integers written(writer.indices, [](int) { return std::nullopt; });
   for (size_t d = 0; d < rank; ++d) {
-    const Interval w = written.interval(written.linear(writer.lhs[d]));
+    const ValueRange w = written.interval(written.linear(writer.lhs[d]));
     const Linear form = known.linear(read.read->args[d]);
-    const Interval r = known.interval(form);
+    const ValueRange r = known.interval(form);
     if (r.high < w.low || r.low > w.high) return false;
     if (r.low >= w.low && r.high <= w.high) continue;
     if (known.prove_at_most(form, w.low - 1) == Proof::kProved) return false;
@@ -88,12 +90,14 @@ void Binder::check_defined(const Draft& d) {
     TensorState& state = states_[static_cast<size_t>(r.read->id)];
     const bool given = t.is_interface() && t.kind != TensorKind::kOutput;
     if (given || state.poisoned) continue;
-    const bool here = std::any_of(drafts_.begin(), drafts_.end(), [&](const Draft& o) { return o.equation.target == r.read->id; });
+    const bool here = std::any_of(drafts_.begin(), drafts_.end(),
+                                  [&](const Draft& o) { return o.equation.target == r.read->id; });
     if (here || !state.writers.empty()) {
       state.early_reads.push_back(r);
       continue;
     }
-    error("E010", r.span, fmt::format("`{}` is read before it is defined", t.name), "move its equations above this one");
+    error("E010", r.span, fmt::format("`{}` is read before it is defined", t.name),
+          "move its equations above this one");
     state.poisoned = true;
   }
 }
@@ -114,7 +118,8 @@ void Binder::order(int kernel_id) {
   const Components found(edges);
   std::map<int, std::vector<int>> members;  // components in dependency order
   for (size_t i = 0; i < drafts_.size(); ++i) members[found.component()[i]].push_back(static_cast<int>(i));
-  // Text order wherever dependencies allow it: a component is emitted at its first member, after what it needs.
+  // Text order wherever dependencies allow it: a component is emitted at its first member, after what it
+  // needs.
   std::vector<bool> done(drafts_.size(), false);
   const std::function<void(int)> place = [&](int n) {
     if (done[static_cast<size_t>(n)]) return;
@@ -131,7 +136,8 @@ void Binder::order(int kernel_id) {
       for (const int needed : self) {
         if (needed <= n) continue;
         error("E010", drafts_[static_cast<size_t>(n)].equation.span,
-              fmt::format("`{}` is read before it is defined", program_.target_of(drafts_[static_cast<size_t>(needed)].equation).name),
+              fmt::format("`{}` is read before it is defined",
+                          program_.target_of(drafts_[static_cast<size_t>(needed)].equation).name),
               "move the equation that defines it above this one");
       }
     }

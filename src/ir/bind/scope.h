@@ -57,7 +57,7 @@ struct Scope {
 // An index that fills a dimension of a read alone.
 struct BareUse {
   int index = -1;
-  std::string name;      // the tensor or view as written
+  std::string name;  // the tensor or view as written
   Symbol symbol;
   size_t dimension = 0;  // as written, without fixed ones
   Span span;
@@ -90,15 +90,15 @@ struct Draft {
   std::vector<SourceRead> checks;
   std::vector<TensorRead> reads;
   std::set<std::string> unbound;  // names reported as E004
-  bool failed = false;      // an error was reported; no further rules are applied
+  bool failed = false;            // an error was reported; no further rules are applied
   bool extents_known = false;
 };
 
 // What is known of a tensor beyond ir::Tensor.
 struct TensorState {
-  bool poisoned = false;              // its definition had an error
-  std::optional<Interval> values;     // of its integers, where the program fixes them
-  std::vector<int> writers;           // equation ids
+  bool poisoned = false;           // its definition had an error
+  std::optional<ValueRange> values;  // of its integers, where the program fixes them
+  std::vector<int> writers;        // equation ids
   std::vector<TensorRead> early_reads;
 };
 

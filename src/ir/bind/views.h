@@ -1,4 +1,5 @@
-// Index arithmetic of views: from the element of a view that is read to the indices of the piece that holds it.
+// Index arithmetic of views: from the element of a view that is read to the indices of the piece that holds
+// it.
 #pragma once
 
 #include <map>
@@ -13,8 +14,10 @@ struct SolvedPiece {
   ExprRef condition;               // that the piece holds the element; null: it always does
 };
 
-// `at` is the element read. The left side is a mixed radix in every dimension (checked where the view is defined).
-SolvedPiece solve_piece(const ViewPiece& piece, const std::vector<int64_t>& shape, const std::vector<ExprRef>& at);
+// `at` is the element read. The left side is a mixed radix in every dimension (checked where the view is
+// defined).
+SolvedPiece solve_piece(const ViewPiece& piece, const std::vector<int64_t>& shape,
+                        const std::vector<ExprRef>& at);
 
 // `e` with indices replaced by expressions.
 ExprRef substitute(const ExprRef& e, const std::map<int, ExprRef>& indices);

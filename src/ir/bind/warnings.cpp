@@ -8,9 +8,13 @@
 namespace solstice::ir {
 namespace {
 
-bool is_zero(const ExprRef& e) { return (e->op == Op::kInt && e->integer == 0) || (e->op == Op::kReal && e->real == 0); }
+bool is_zero(const ExprRef& e) {
+  return (e->op == Op::kInt && e->integer == 0) || (e->op == Op::kReal && e->real == 0);
+}
 
-bool is_padded(const Expr& e) { return e.op == Op::kRead && e.has_else && is_zero(e.args.back()); }
+bool is_padded(const Expr& e) {
+  return e.op == Op::kRead && e.has_else && is_zero(e.args.back());
+}
 
 bool has_padding(const ExprRef& root) {
   bool found = false;
@@ -22,17 +26,23 @@ bool has_padding(const ExprRef& root) {
 bool vanishes(const ExprRef& e) {
   const auto both = [&] { return vanishes(e->args[0]) && vanishes(e->args[1]); };
   switch (e->op) {
-    case Op::kRead: return is_padded(*e);
+    case Op::kRead:
+      return is_padded(*e);
     case Op::kInt:
-    case Op::kReal: return is_zero(e);
-    case Op::kMul: return vanishes(e->args[0]) || vanishes(e->args[1]);
+    case Op::kReal:
+      return is_zero(e);
+    case Op::kMul:
+      return vanishes(e->args[0]) || vanishes(e->args[1]);
     case Op::kDiv:
-    case Op::kPow: return vanishes(e->args[0]);
+    case Op::kPow:
+      return vanishes(e->args[0]);
     case Op::kAdd:
     case Op::kSub:
     case Op::kMin:
-    case Op::kMax: return both();
-    case Op::kSelect: return vanishes(e->args[1]) && vanishes(e->args[2]);
+    case Op::kMax:
+      return both();
+    case Op::kSelect:
+      return vanishes(e->args[1]) && vanishes(e->args[2]);
     case Op::kNeg:
     case Op::kCast:
     case Op::kAbs:
@@ -47,8 +57,10 @@ bool vanishes(const ExprRef& e) {
     case Op::kCeil:
     case Op::kRound:
     case Op::kTrunc:
-    case Op::kReduce: return vanishes(e->args[0]);
-    default: return false;
+    case Op::kReduce:
+      return vanishes(e->args[0]);
+    default:
+      return false;
   }
 }
 
@@ -72,20 +84,28 @@ void factors(const ExprRef& e, std::vector<ExprRef>& out) {
   factors(e->args[1], out);
 }
 
-// Bounded above for all finite inputs, as far as one expression shows it: nothing that grows is left unshifted.
+// Bounded above for all finite inputs, as far as one expression shows it: nothing that grows is left
+// unshifted.
 bool bounded_above(const ExprRef& e);
 
 bool bounded_below(const ExprRef& e) {
   switch (e->op) {
-    case Op::kNeg: return bounded_above(e->args[0]);
+    case Op::kNeg:
+      return bounded_above(e->args[0]);
     case Op::kAbs:
-    case Op::kExp: return true;
-    case Op::kMul: return e->args[0] == e->args[1];
+    case Op::kExp:
+      return true;
+    case Op::kMul:
+      return e->args[0] == e->args[1];
     case Op::kInt:
-    case Op::kReal: return e->real != -std::numeric_limits<double>::infinity();
-    case Op::kMax: return bounded_below(e->args[0]) || bounded_below(e->args[1]);
-    case Op::kPow: return e->args[1]->op == Op::kInt && e->args[1]->integer % 2 == 0;
-    default: return e->kind == ValueKind::kBool;
+    case Op::kReal:
+      return e->real != -std::numeric_limits<double>::infinity();
+    case Op::kMax:
+      return bounded_below(e->args[0]) || bounded_below(e->args[1]);
+    case Op::kPow:
+      return e->args[1]->op == Op::kInt && e->args[1]->integer % 2 == 0;
+    default:
+      return e->kind == ValueKind::kBool;
   }
 }
 
@@ -100,24 +120,37 @@ bool subtracts_maximum(const ExprRef& e) {
 
 bool bounded_above(const ExprRef& e) {
   switch (e->op) {
-    case Op::kNeg: return bounded_below(e->args[0]);
+    case Op::kNeg:
+      return bounded_below(e->args[0]);
     case Op::kInt:
-    case Op::kReal: return true;
-    case Op::kSub: return subtracts_maximum(e) || (bounded_above(e->args[0]) && bounded_below(e->args[1]));
-    case Op::kAdd: return bounded_above(e->args[0]) && bounded_above(e->args[1]);
-    case Op::kMul: return e->args[0]->op == Op::kInt || e->args[0]->op == Op::kReal || e->args[1]->op == Op::kReal || e->args[1]->op == Op::kInt
-                              ? true
-                              : false;
-    case Op::kMin: return bounded_above(e->args[0]) || bounded_above(e->args[1]);
-    case Op::kMax: return bounded_above(e->args[0]) && bounded_above(e->args[1]);
-    case Op::kSelect: return bounded_above(e->args[1]) && bounded_above(e->args[2]);
+    case Op::kReal:
+      return true;
+    case Op::kSub:
+      return subtracts_maximum(e) || (bounded_above(e->args[0]) && bounded_below(e->args[1]));
+    case Op::kAdd:
+      return bounded_above(e->args[0]) && bounded_above(e->args[1]);
+    case Op::kMul:
+      return e->args[0]->op == Op::kInt || e->args[0]->op == Op::kReal || e->args[1]->op == Op::kReal ||
+                     e->args[1]->op == Op::kInt
+                 ? true
+                 : false;
+    case Op::kMin:
+      return bounded_above(e->args[0]) || bounded_above(e->args[1]);
+    case Op::kMax:
+      return bounded_above(e->args[0]) && bounded_above(e->args[1]);
+    case Op::kSelect:
+      return bounded_above(e->args[1]) && bounded_above(e->args[2]);
     case Op::kTanh:
     case Op::kErf:
     case Op::kSin:
-    case Op::kCos: return true;
-    case Op::kDiv: return bounded_above(e->args[0]);
-    case Op::kIndex: return true;
-    default: return e->kind != ValueKind::kReal;
+    case Op::kCos:
+      return true;
+    case Op::kDiv:
+      return bounded_above(e->args[0]);
+    case Op::kIndex:
+      return true;
+    default:
+      return e->kind != ValueKind::kReal;
   }
 }
 
@@ -139,7 +172,8 @@ void Binder::warn(const Draft& d) {
     }
     if (e.args[0]->op == Op::kExp && !bounded_above(e.args[0]->args[0])) {
       warning("W017", e.args[0]->span.end ? e.args[0]->span : e.span,
-              fmt::format("the argument of `{}` is not bounded above; f32 overflows at 88.7", to_text(program_, d.equation, e.args[0])),
+              fmt::format("the argument of `{}` is not bounded above; f32 overflows at 88.7",
+                          to_text(program_, d.equation, e.args[0])),
               "subtract the maximum over the reduced index: `exp(s - max[j](s))`; or use `logsumexp`");
     }
   });

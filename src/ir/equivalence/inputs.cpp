@@ -8,23 +8,30 @@
 namespace solstice::ir {
 namespace {
 
-constexpr std::array<std::string_view, 6> kFamilies = {"normal", "small integers", "tiny", "large", "negative", "positive"};
+constexpr std::array<std::string_view, 6> kFamilies = {"normal", "small integers", "tiny",
+                                                       "large",  "negative",       "positive"};
 
 double real_value(int family, std::mt19937_64& random) {
   std::normal_distribution<double> normal;
   const double v = normal(random);
   switch (family) {
-    case 1: return std::nearbyint(2 * v);
-    case 2: return 1e-3 * v;
-    case 3: return 30 * v;
-    case 4: return -std::abs(v);
-    case 5: return std::abs(v);
-    default: return v;
+    case 1:
+      return std::nearbyint(2 * v);
+    case 2:
+      return 1e-3 * v;
+    case 3:
+      return 30 * v;
+    case 4:
+      return -std::abs(v);
+    case 5:
+      return std::abs(v);
+    default:
+      return v;
   }
 }
 
-// Values that an integer tensor may index with: below the smallest extent it could address is not known here, so they
-// stay small; duplicates and gaps come by themselves.
+// Values that an integer tensor may index with: below the smallest extent it could address is not known here,
+// so they stay small; duplicates and gaps come by themselves.
 double integer_value(int64_t below, std::mt19937_64& random) {
   return static_cast<double>(std::uniform_int_distribution<int64_t>(0, below - 1)(random));
 }
@@ -49,11 +56,32 @@ int64_t indexed_extent(const Program& program, int tensor) {
   return std::max<int64_t>(1, least);
 }
 
+// Integers that the tensor's elements are compared with (`t[m] != -100`): values that decide something.
+std::vector<double> special_values(const Program& program, int tensor) {
+  std::vector<double> out;
+  for (const Equation& equation : program.equations) {
+    walk(equation.rhs, [&](const Expr& e) {
+      if (e.op < Op::kLt || e.op > Op::kGt) return;
+      for (const int side : {0, 1}) {
+        const ExprRef& read = e.args[static_cast<size_t>(side)];
+        const ExprRef& literal = e.args[static_cast<size_t>(1 - side)];
+        if (read->op == Op::kRead && read->id == tensor && literal->op == Op::kInt)
+          out.push_back(static_cast<double>(literal->integer));
+      }
+    });
+  }
+  return out;
+}
+
 }  // namespace
 
-int input_families() { return static_cast<int>(kFamilies.size()); }
+int input_families() {
+  return static_cast<int>(kFamilies.size());
+}
 
-std::string_view input_family_name(int family) { return kFamilies[static_cast<size_t>(family)]; }
+std::string_view input_family_name(int family) {
+  return kFamilies[static_cast<size_t>(family)];
+}
 
 TensorValues random_inputs(const Program& program, int family, uint64_t seed) {
   TensorValues out;
@@ -73,7 +101,13 @@ TensorValues random_inputs(const Program& program, int family, uint64_t seed) {
     v.shape = t.shape;
     v.values.resize(static_cast<size_t>(t.elements()));
     const int64_t below = t.value == ValueKind::kInt ? indexed_extent(program, static_cast<int>(i)) : 2;
-    for (double& x : v.values) x = t.value == ValueKind::kReal ? real_value(family, random) : integer_value(below, random);
+    const std::vector<double> special =
+        t.value == ValueKind::kInt ? special_values(program, static_cast<int>(i)) : std::vector<double>();
+    for (double& x : v.values) {
+      x = t.value == ValueKind::kReal ? real_value(family, random) : integer_value(below, random);
+      const bool decide = family % 2 == 1 && !special.empty() && random() % 4 == 0;
+      if (decide) x = special[random() % special.size()];
+    }
     out[t.name] = std::move(v);
   }
   return out;

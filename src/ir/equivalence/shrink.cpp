@@ -8,9 +8,6 @@
 namespace solstice::ir {
 namespace {
 
-constexpr int64_t kPeriod = 16;    // v mod 16 is kept: strides, parities and small radices see what they saw
-constexpr int64_t kKeptDim = 24;   // a dim this small is left as it is
-
 // Dims that are literals at the top of the problem: the others follow from them.
 std::vector<std::pair<std::string, int64_t>> literal_dims(const lang::Program& program) {
   std::vector<std::pair<std::string, int64_t>> out;
@@ -29,14 +26,81 @@ bool legal(const lang::Program& program, const std::vector<std::pair<std::string
   return bind(lang::with_dims(program, dims), diagnostics).has_value();
 }
 
-// Values from `base` upwards, congruent to the real ones, no two equal where the real ones differ.
-std::vector<std::pair<std::string, int64_t>> assignment(const std::vector<std::pair<std::string, int64_t>>& real,
-                                                        int64_t base, int64_t period) {
+constexpr int64_t kWidestWindow = 16;
+
+// Names of dims whose indices are shifted, scaled, divided or compared: their size and remainders matter. The
+// others only count, and may be tiny.
+class Structured {
+ public:
+  Structured(const Program& program, const std::set<std::string>& dims) : program_(program), dims_(dims) {
+    for (const Equation& e : program.equations) {
+      equation_ = &e;
+      for (const ExprRef& i : e.lhs) position(i, "");
+      walk(e.rhs, [&](const Expr& r) { visit(r); });
+    }
+  }
+  const std::set<std::string>& names() const { return names_; }
+  // A window with two strides on each side: both borders, their neighbours and the interior exist.
+  int64_t room() const { return room_; }
+
+ private:
+  void visit(const Expr& e) {
+    if (e.op == Op::kRead) {
+      const Tensor& t = program_.tensor(e.id);
+      for (size_t d = 0; d < t.shape.size() && d < e.args.size(); ++d) position(e.args[d], t.dims[d]);
+    }
+    if (e.op < Op::kLt || e.op > Op::kGt) return;
+    for (const ExprRef& a : e.args) all_of(a);
+  }
+
+  void position(const ExprRef& index, const std::string& dim) {
+    if (index->op == Op::kIndex || index->op == Op::kInt) return;
+    names_.insert(dim);
+    all_of(index);
+    const auto form = as_affine(index);
+    if (!form) return;
+    int64_t span = 1;    // of the indices whose extent is no dim
+    int64_t stride = 1;  // of the others
+    for (const auto& [id, c] : form->terms) {
+      const Index& i = equation_->indices[static_cast<size_t>(id)];
+      const bool window = !dims_.count(i.dim) && i.extent <= kWidestWindow && std::abs(c) <= kWidestWindow;
+      if (window) span += std::abs(c) * (i.extent - 1);
+      if (!window) stride = std::max(stride, std::abs(c));
+    }
+    if (stride <= kWidestWindow) room_ = std::max(room_, span + 2 * stride);
+  }
+
+  void all_of(const ExprRef& root) {
+    walk(root, [&](const Expr& e) {
+      if (e.op == Op::kIndex) names_.insert(equation_->indices[static_cast<size_t>(e.id)].dim);
+    });
+  }
+
+  const Program& program_;
+  const std::set<std::string>& dims_;
+  const Equation* equation_ = nullptr;
+  std::set<std::string> names_;
+  int64_t room_ = 5;
+};
+
+struct Choice {
+  int64_t more;        // than the room that windows need
+  int64_t period;      // v mod period is kept
+  int64_t plain_base;  // for dims that only count; 0: treat them like the others
+};
+
+// No two values equal where the real ones differ.
+std::vector<std::pair<std::string, int64_t>> assignment(
+    const std::vector<std::pair<std::string, int64_t>>& real, const std::set<std::string>& structured,
+    int64_t least, const Choice& choice) {
   std::vector<std::pair<std::string, int64_t>> out;
   std::set<int64_t> used;
   for (const auto& [name, value] : real) {
+    const bool plain = choice.plain_base > 0 && !structured.count(name);
+    const int64_t base = plain ? choice.plain_base : least;
+    const int64_t period = plain ? 1 : choice.period;
     int64_t v = value;
-    if (value > kKeptDim || value > base + period) {
+    if (value > base + period) {
       v = base + ((value - base) % period + period) % period;
       while (used.count(v) && v + period < value) v += period;
     }
@@ -48,14 +112,27 @@ std::vector<std::pair<std::string, int64_t>> assignment(const std::vector<std::p
 
 }  // namespace
 
-std::vector<std::pair<std::string, int64_t>> shrunken_dims(const lang::Program& problem, const lang::Program& candidate,
-                                                           int attempt) {
+std::vector<std::pair<std::string, int64_t>> shrunken_dims(const lang::Program& problem,
+                                                           const lang::Program& candidate, int attempt) {
   const auto real = literal_dims(problem);
   if (real.empty()) return {};
-  // Bases and periods from the smallest up: the first that both programs accept.
-  const std::pair<int64_t, int64_t> choices[] = {{5, 2}, {5, 4}, {6, 6}, {8, 8}, {5, kPeriod}, {9, kPeriod}, {17, 2 * kPeriod}, {33, 64}};
-  for (const auto& [base, period] : choices) {
-    const auto dims = assignment(real, base + attempt, period);
+  Diagnostics quiet;
+  const auto a = bind(problem, quiet);
+  const auto b = bind(candidate, quiet);
+  if (!a || !b) return {};
+  std::set<std::string> names;
+  for (const auto& [name, value] : real) names.insert(name);
+  const Structured in_problem(*a, names);
+  const Structured in_candidate(*b, names);
+  std::set<std::string> structured = in_problem.names();
+  structured.insert(in_candidate.names().begin(), in_candidate.names().end());
+  const int64_t room = std::max(in_problem.room(), in_candidate.room());
+  // From the smallest up: the first that both programs accept.
+  constexpr Choice kChoices[] = {{0, 2, 3}, {0, 4, 3}, {1, 6, 3},  {0, 2, 0},   {0, 4, 0},
+                                 {1, 6, 0}, {3, 8, 0}, {0, 16, 0}, {12, 32, 0}, {28, 64, 0}};
+  for (const Choice& c : kChoices) {
+    const auto dims = assignment(real, structured, room + c.more + attempt,
+                                 {c.more, c.period, c.plain_base ? c.plain_base + attempt : 0});
     if (legal(problem, dims) && legal(candidate, dims)) return dims;
   }
   return {};

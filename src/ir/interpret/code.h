@@ -1,9 +1,10 @@
 // One equation as a register program (private to src/ir/interpret).
 //
-// A frame is a set of points evaluated together, its lanes. Frame 0 runs over the free indices; a reduction runs a frame
-// of its own over its bound indices, whose lanes each belong to a lane of the parent. An instruction fills one register
-// (a value for each lane) of its frame; a value that does not depend on a frame's indices is computed in the parent and
-// imported. A mask register says for which lanes a value is wanted: only there out-of-range reads are errors.
+// A frame is a set of points evaluated together, its lanes. Frame 0 runs over the free indices; a reduction
+// runs a frame of its own over its bound indices, whose lanes each belong to a lane of the parent. An
+// instruction fills one register (a value for each lane) of its frame; a value that does not depend on a
+// frame's indices is computed in the parent and imported. A mask register says for which lanes a value is
+// wanted: only there out-of-range reads are errors.
 #pragma once
 
 #include <cstdint>
@@ -17,44 +18,44 @@ namespace solstice::ir {
 // constant + imported integer register + sum of coefficient * the frame's own indices.
 struct Address {
   int64_t constant = 0;
-  int imported = -1;                               // integer register of this frame
-  std::vector<std::pair<int, int64_t>> own;        // position among the frame's indices
+  int imported = -1;                         // integer register of this frame
+  std::vector<std::pair<int, int64_t>> own;  // position among the frame's indices
 };
 
 struct BoundCheck {
-  Address address;   // of an affine index, or
-  int value = -1;    // the register of a computed one
+  Address address;  // of an affine index, or
+  int value = -1;   // the register of a computed one
   int64_t extent = 0;
 };
 
 struct Gathered {
-  int value = -1;    // register of a computed index
+  int value = -1;  // register of a computed index
   int64_t stride = 1;
 };
 
 struct Instruction {
   Op op = Op::kReal;
   int out = -1;
-  std::vector<int> args;         // registers
-  double literal = 0;            // kReal, kInt, kBool; the `else` of a read if `otherwise` is -1
-  int own_index = -1;            // kIndex: position among the frame's indices
-  DType dtype = DType::kF32;     // kCast
-  int mask = -1;                 // register; -1: all lanes
+  std::vector<int> args;      // registers
+  double literal = 0;         // kReal, kInt, kBool; the `else` of a read if `otherwise` is -1
+  int own_index = -1;         // kIndex: position among the frame's indices
+  DType dtype = DType::kF32;  // kCast
+  int mask = -1;              // register; -1: all lanes
   // kRead
   int tensor = -1;
   Address address;
   std::vector<Gathered> gathered;
   std::vector<BoundCheck> checks;
   bool has_else = false;
-  int otherwise = -1;            // register
+  int otherwise = -1;  // register
   // kReduce, kRank
   Reducer reducer = Reducer::kSum;
   int body_frame = -1;
-  int body = -1;                 // register of the body frame
+  int body = -1;  // register of the body frame
   int where_frame = -1;
-  int where = -1;                // register of the where frame
-  int rank = -1;                 // register
-  std::vector<int> key;          // kRank: index ids that the ranked values depend on
+  int where = -1;        // register of the where frame
+  int rank = -1;         // register
+  std::vector<int> key;  // kRank: index ids that the ranked values depend on
   Span span;
 };
 
@@ -71,7 +72,7 @@ struct AddressRegister {
 
 struct Frame {
   int parent = -1;
-  std::vector<int> indices;          // ids in the equation
+  std::vector<int> indices;  // ids in the equation
   std::vector<int64_t> extents;
   std::vector<Import> imports;
   std::vector<Import> integer_imports;
@@ -84,10 +85,10 @@ struct Frame {
 struct Routine {
   std::vector<Frame> frames;
   int target = -1;
-  Address store;                     // in frame 0
-  int result = -1;                   // register of frame 0
-  int step_position = -1;            // of the step among frame 0's indices
-  std::string text;                  // of the equation, for errors
+  Address store;           // in frame 0
+  int result = -1;         // register of frame 0
+  int step_position = -1;  // of the step among frame 0's indices
+  std::string text;        // of the equation, for errors
 };
 
 }  // namespace solstice::ir

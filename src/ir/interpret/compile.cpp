@@ -27,10 +27,12 @@ class Compiler {
     out_.result = value(equation_.rhs, 0, -1);
     const auto strides = row_major(program_.target_of(equation_).shape);
     Affine flat;
-    for (size_t d = 0; d < equation_.lhs.size(); ++d) add_scaled(flat, *as_affine(equation_.lhs[d]), strides[d]);
+    for (size_t d = 0; d < equation_.lhs.size(); ++d)
+      add_scaled(flat, *as_affine(equation_.lhs[d]), strides[d]);
     out_.store = address(flat, 0);
     for (size_t i = 0; i < equation_.free.size(); ++i) {
-      if (equation_.group >= 0 && equation_.free[i] == equation_.step_index) out_.step_position = static_cast<int>(i);
+      if (equation_.group >= 0 && equation_.free[i] == equation_.step_index)
+        out_.step_position = static_cast<int>(i);
     }
     return std::move(out_);
   }
@@ -138,7 +140,7 @@ class Compiler {
 
   bool inside(const ExprRef& index, int64_t extent) {
     Integers known(equation_.indices, [](int) { return std::nullopt; });
-    const Interval range = known.interval(known.linear(index));
+    const ValueRange range = known.interval(known.linear(index));
     return range.low >= 0 && range.high < extent;
   }
 
@@ -196,17 +198,28 @@ class Compiler {
     i.mask = mask;
     i.span = e->span;
     switch (e->op) {
-      case Op::kReal: i.literal = e->real; return push(std::move(i), f);
+      case Op::kReal:
+        i.literal = e->real;
+        return push(std::move(i), f);
       case Op::kInt:
-      case Op::kBool: i.literal = static_cast<double>(e->integer); return push(std::move(i), f);
-      case Op::kIndex: i.own_index = position_in(f, e->id); return push(std::move(i), f);
-      case Op::kRead: return emit_read(*e, std::move(i), f, mask);
+      case Op::kBool:
+        i.literal = static_cast<double>(e->integer);
+        return push(std::move(i), f);
+      case Op::kIndex:
+        i.own_index = position_in(f, e->id);
+        return push(std::move(i), f);
+      case Op::kRead:
+        return emit_read(*e, std::move(i), f, mask);
       case Op::kReduce:
-      case Op::kRank: return emit_reduction(*e, std::move(i), f, mask);
-      case Op::kSelect: return emit_select(*e, std::move(i), f, mask);
+      case Op::kRank:
+        return emit_reduction(*e, std::move(i), f, mask);
+      case Op::kSelect:
+        return emit_select(*e, std::move(i), f, mask);
       case Op::kAnd:
-      case Op::kOr: return emit_logical(*e, std::move(i), f, mask);
-      default: break;
+      case Op::kOr:
+        return emit_logical(*e, std::move(i), f, mask);
+      default:
+        break;
     }
     i.dtype = e->dtype;
     for (const ExprRef& a : e->args) i.args.push_back(value(a, f, mask));
@@ -285,8 +298,9 @@ class Compiler {
     if (e.op == Op::kRank) {
       i.rank = value(e.args[1], f, mask);
       const std::set<int>& on = dependencies(e.args[0]);
-      std::copy_if(on.begin(), on.end(), std::back_inserter(i.key),
-                   [&](int id) { return std::find(e.binders.begin(), e.binders.end(), id) == e.binders.end(); });
+      std::copy_if(on.begin(), on.end(), std::back_inserter(i.key), [&](int id) {
+        return std::find(e.binders.begin(), e.binders.end(), id) == e.binders.end();
+      });
     }
     i.body_frame = add_frame(f, e.binders);
     i.body = value(e.args[0], i.body_frame, -1);
@@ -306,6 +320,8 @@ class Compiler {
 
 }  // namespace
 
-Routine compile(const Program& program, const Equation& equation) { return Compiler(program, equation).run(); }
+Routine compile(const Program& program, const Equation& equation) {
+  return Compiler(program, equation).run();
+}
 
 }  // namespace solstice::ir

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "ir/bind/integers.h"
+#include "ir/interpret/split.h"
 
 namespace solstice::ir {
 namespace {
@@ -47,12 +48,13 @@ class Hoister {
     bool out = false;
     walk(root, [&](const Expr& e) {
       out = out || (e.op == Op::kCast && !is_float(e.dtype));
-      out = out || (e.op == Op::kReduce && e.args.size() > 1 && (e.reducer == Reducer::kArgMax || e.reducer == Reducer::kArgMin));
+      out = out || (e.op == Op::kReduce && e.args.size() > 1 &&
+                    (e.reducer == Reducer::kArgMax || e.reducer == Reducer::kArgMin));
       if (e.op != Op::kRead || e.has_else) return;
       Integers known(equation_.indices, [](int) { return std::nullopt; });
       const auto& shape = program_.tensor(e.id).shape;
       for (size_t d = 0; d < shape.size(); ++d) {
-        const Interval range = known.interval(known.linear(e.args[d]));
+        const ValueRange range = known.interval(known.linear(e.args[d]));
         out = out || range.low < 0 || range.high >= shape[d];
       }
     });
@@ -67,10 +69,12 @@ class Hoister {
     auto copy = std::make_shared<Expr>(*e);
     const std::set<int> outside = around_;
     for (const int id : e->binders) around_.insert(id);
-    const bool conditional = e->op == Op::kSelect || e->op == Op::kAnd || e->op == Op::kOr || e->op == Op::kReduce;
+    const bool conditional =
+        e->op == Op::kSelect || e->op == Op::kAnd || e->op == Op::kOr || e->op == Op::kReduce;
     for (size_t a = 0; a < copy->args.size(); ++a) {
       const bool first = a == 0 && e->op != Op::kReduce;
-      const bool here = guarded || (conditional && !first && e->op != Op::kReduce) || (e->op == Op::kReduce && e->args.size() > 1 && a == 0);
+      const bool here = guarded || (conditional && !first && e->op != Op::kReduce) ||
+                        (e->op == Op::kReduce && e->args.size() > 1 && a == 0);
       if (e->op == Op::kRank && a == 1) {
         const std::set<int> inside = std::move(around_);
         around_ = outside;
@@ -126,6 +130,7 @@ Program hoist_reductions(const Program& program) {
   std::vector<int> renumbered(program.equations.size());
   for (size_t i = 0; i < program.equations.size(); ++i) {
     Equation e = program.equations[i];
+    e.rhs = split_domains(e.rhs);
     std::vector<Equation> hidden;
     Hoister(out, e, hidden).run();
     for (Equation& h : hidden) equations.push_back(std::move(h));

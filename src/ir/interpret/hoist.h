@@ -1,5 +1,5 @@
-// Reductions that depend on few of the indices around them become equations of their own, so that they are evaluated
-// once (`max[n](x[m,n])` inside an equation for `y[m,n]`).
+// Reductions that depend on few of the indices around them become equations of their own, so that they are
+// evaluated once (`max[n](x[m,n])` inside an equation for `y[m,n]`).
 #pragma once
 
 #include "ir/program.h"

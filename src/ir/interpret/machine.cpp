@@ -13,10 +13,18 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-double least(double a, double b) { return std::isnan(a) || std::isnan(b) ? kNan : std::min(a, b); }
-double most(double a, double b) { return std::isnan(a) || std::isnan(b) ? kNan : std::max(a, b); }
-double remainder_of(double a, double b) { return a - b * std::floor(a / b); }
-double sign_of(double a) { return std::isnan(a) ? a : (a > 0) - (a < 0); }
+double least(double a, double b) {
+  return std::isnan(a) || std::isnan(b) ? kNan : std::min(a, b);
+}
+double most(double a, double b) {
+  return std::isnan(a) || std::isnan(b) ? kNan : std::max(a, b);
+}
+double remainder_of(double a, double b) {
+  return a - b * std::floor(a / b);
+}
+double sign_of(double a) {
+  return std::isnan(a) ? a : (a > 0) - (a < 0);
+}
 
 template <typename F>
 void each(double* out, const double* a, int lanes, F&& f) {
@@ -30,7 +38,8 @@ void each(double* out, const double* a, const double* b, int lanes, F&& f) {
 
 }  // namespace
 
-Machine::Machine(const Program& program, const Routine& code, const Storage& storage, const std::optional<Deadline>& deadline)
+Machine::Machine(const Program& program, const Routine& code, const Storage& storage,
+                 const std::optional<Deadline>& deadline)
     : program_(program), code_(code), storage_(storage), deadline_(deadline) {
   states_.resize(code.frames.size());
   rankings_.resize(code.frames.size());
@@ -64,7 +73,8 @@ void Machine::fail_at(std::string message) {
 Status Machine::run(int64_t begin, int64_t end, int64_t step) {
   for (Ranking& r : rankings_) r.key.clear();
   for (int64_t at = begin; at < end && !failed(); at += kLanes) {
-    if (deadline_ && deadline_->passed()) return fail(Code::deadline, fmt::format("interpreting `{}` took too long", code_.text));
+    if (deadline_ && deadline_->passed())
+      return fail(Code::deadline, fmt::format("interpreting `{}` took too long", code_.text));
     fill_root(at, std::min<int64_t>(end, at + kLanes), step);
     enter(0);
     execute(0);
@@ -126,7 +136,8 @@ void Machine::enter(int id) {
       }
     }
   }
-  for (const AddressRegister& r : f.addresses) resolve(r.address, s, s.own_integers[static_cast<size_t>(r.out)].data());
+  for (const AddressRegister& r : f.addresses)
+    resolve(r.address, s, s.own_integers[static_cast<size_t>(r.out)].data());
 }
 
 void Machine::resolve(const Address& a, const State& s, int64_t* out) const {
@@ -160,16 +171,23 @@ void Machine::execute(const Instruction& i, int f) {
   switch (i.op) {
     case Op::kReal:
     case Op::kInt:
-    case Op::kBool: std::fill(out, out + s.lanes, i.literal); return;
+    case Op::kBool:
+      std::fill(out, out + s.lanes, i.literal);
+      return;
     case Op::kIndex: {
       const auto& index = s.index[static_cast<size_t>(i.own_index)];
-      for (int l = 0; l < s.lanes; ++l) out[l] = static_cast<double>(index[s.uniform ? 0 : static_cast<size_t>(l)]);
+      for (int l = 0; l < s.lanes; ++l)
+        out[l] = static_cast<double>(index[s.uniform ? 0 : static_cast<size_t>(l)]);
       return;
     }
-    case Op::kRead: return read(i, s);
-    case Op::kReduce: return reduce(i, f);
-    case Op::kRank: return rank(i, f);
-    case Op::kCast: return cast(i, s);
+    case Op::kRead:
+      return read(i, s);
+    case Op::kReduce:
+      return reduce(i, f);
+    case Op::kRank:
+      return rank(i, f);
+    case Op::kCast:
+      return cast(i, s);
     case Op::kSelect: {
       const double* c = s.data[static_cast<size_t>(i.args[0])];
       const double* a = s.data[static_cast<size_t>(i.args[1])];
@@ -177,7 +195,8 @@ void Machine::execute(const Instruction& i, int f) {
       for (int l = 0; l < s.lanes; ++l) out[l] = c[l] != 0 ? a[l] : b[l];
       return;
     }
-    default: return arithmetic(i, s);
+    default:
+      return arithmetic(i, s);
   }
 }
 
@@ -187,44 +206,82 @@ void Machine::arithmetic(const Instruction& i, State& s) {
   const double* b = i.args.size() > 1 ? s.data[static_cast<size_t>(i.args[1])] : nullptr;
   const int n = s.lanes;
   switch (i.op) {
-    case Op::kNeg: return each(out, a, n, [](double x) { return -x; });
-    case Op::kNot: return each(out, a, n, [](double x) { return x == 0 ? 1.0 : 0.0; });
-    case Op::kAnd: return each(out, a, b, n, [](double x, double y) { return x != 0 && y != 0 ? 1.0 : 0.0; });
-    case Op::kOr: return each(out, a, b, n, [](double x, double y) { return x != 0 || y != 0 ? 1.0 : 0.0; });
-    case Op::kAdd: return each(out, a, b, n, [](double x, double y) { return x + y; });
-    case Op::kSub: return each(out, a, b, n, [](double x, double y) { return x - y; });
-    case Op::kMul: return each(out, a, b, n, [](double x, double y) { return x * y; });
-    case Op::kDiv: return each(out, a, b, n, [](double x, double y) { return x / y; });
-    case Op::kFloorDiv: return each(out, a, b, n, [](double x, double y) { return std::floor(x / y); });
-    case Op::kMod: return each(out, a, b, n, remainder_of);
-    case Op::kPow: return each(out, a, b, n, [](double x, double y) { return y == 2 ? x * x : std::pow(x, y); });
-    case Op::kMin: return each(out, a, b, n, least);
-    case Op::kMax: return each(out, a, b, n, most);
-    case Op::kLt: return each(out, a, b, n, [](double x, double y) { return x < y ? 1.0 : 0.0; });
-    case Op::kLe: return each(out, a, b, n, [](double x, double y) { return x <= y ? 1.0 : 0.0; });
-    case Op::kEq: return each(out, a, b, n, [](double x, double y) { return x == y ? 1.0 : 0.0; });
-    case Op::kNe: return each(out, a, b, n, [](double x, double y) { return x != y ? 1.0 : 0.0; });
-    case Op::kGe: return each(out, a, b, n, [](double x, double y) { return x >= y ? 1.0 : 0.0; });
-    case Op::kGt: return each(out, a, b, n, [](double x, double y) { return x > y ? 1.0 : 0.0; });
-    case Op::kExp: return each(out, a, n, [](double x) { return std::exp(x); });
-    case Op::kExpm1: return each(out, a, n, [](double x) { return std::expm1(x); });
-    case Op::kLog: return each(out, a, n, [](double x) { return std::log(x); });
-    case Op::kLog1p: return each(out, a, n, [](double x) { return std::log1p(x); });
-    case Op::kSqrt: return each(out, a, n, [](double x) { return std::sqrt(x); });
-    case Op::kRsqrt: return each(out, a, n, [](double x) { return 1 / std::sqrt(x); });
-    case Op::kTanh: return each(out, a, n, [](double x) { return std::tanh(x); });
-    case Op::kErf: return each(out, a, n, [](double x) { return std::erf(x); });
-    case Op::kSin: return each(out, a, n, [](double x) { return std::sin(x); });
-    case Op::kCos: return each(out, a, n, [](double x) { return std::cos(x); });
-    case Op::kAbs: return each(out, a, n, [](double x) { return std::abs(x); });
-    case Op::kSign: return each(out, a, n, sign_of);
-    case Op::kFloor: return each(out, a, n, [](double x) { return std::floor(x); });
-    case Op::kCeil: return each(out, a, n, [](double x) { return std::ceil(x); });
-    case Op::kRound: return each(out, a, n, [](double x) { return std::nearbyint(x); });
-    case Op::kTrunc: return each(out, a, n, [](double x) { return std::trunc(x); });
-    case Op::kIsNan: return each(out, a, n, [](double x) { return std::isnan(x) ? 1.0 : 0.0; });
-    case Op::kIsFinite: return each(out, a, n, [](double x) { return std::isfinite(x) ? 1.0 : 0.0; });
-    default: fail_at(fmt::format("operation `{}` cannot be evaluated", name_of(i.op)));
+    case Op::kNeg:
+      return each(out, a, n, [](double x) { return -x; });
+    case Op::kNot:
+      return each(out, a, n, [](double x) { return x == 0 ? 1.0 : 0.0; });
+    case Op::kAnd:
+      return each(out, a, b, n, [](double x, double y) { return x != 0 && y != 0 ? 1.0 : 0.0; });
+    case Op::kOr:
+      return each(out, a, b, n, [](double x, double y) { return x != 0 || y != 0 ? 1.0 : 0.0; });
+    case Op::kAdd:
+      return each(out, a, b, n, [](double x, double y) { return x + y; });
+    case Op::kSub:
+      return each(out, a, b, n, [](double x, double y) { return x - y; });
+    case Op::kMul:
+      return each(out, a, b, n, [](double x, double y) { return x * y; });
+    case Op::kDiv:
+      return each(out, a, b, n, [](double x, double y) { return x / y; });
+    case Op::kFloorDiv:
+      return each(out, a, b, n, [](double x, double y) { return std::floor(x / y); });
+    case Op::kMod:
+      return each(out, a, b, n, remainder_of);
+    case Op::kPow:
+      return each(out, a, b, n, [](double x, double y) { return y == 2 ? x * x : std::pow(x, y); });
+    case Op::kMin:
+      return each(out, a, b, n, least);
+    case Op::kMax:
+      return each(out, a, b, n, most);
+    case Op::kLt:
+      return each(out, a, b, n, [](double x, double y) { return x < y ? 1.0 : 0.0; });
+    case Op::kLe:
+      return each(out, a, b, n, [](double x, double y) { return x <= y ? 1.0 : 0.0; });
+    case Op::kEq:
+      return each(out, a, b, n, [](double x, double y) { return x == y ? 1.0 : 0.0; });
+    case Op::kNe:
+      return each(out, a, b, n, [](double x, double y) { return x != y ? 1.0 : 0.0; });
+    case Op::kGe:
+      return each(out, a, b, n, [](double x, double y) { return x >= y ? 1.0 : 0.0; });
+    case Op::kGt:
+      return each(out, a, b, n, [](double x, double y) { return x > y ? 1.0 : 0.0; });
+    case Op::kExp:
+      return each(out, a, n, [](double x) { return std::exp(x); });
+    case Op::kExpm1:
+      return each(out, a, n, [](double x) { return std::expm1(x); });
+    case Op::kLog:
+      return each(out, a, n, [](double x) { return std::log(x); });
+    case Op::kLog1p:
+      return each(out, a, n, [](double x) { return std::log1p(x); });
+    case Op::kSqrt:
+      return each(out, a, n, [](double x) { return std::sqrt(x); });
+    case Op::kRsqrt:
+      return each(out, a, n, [](double x) { return 1 / std::sqrt(x); });
+    case Op::kTanh:
+      return each(out, a, n, [](double x) { return std::tanh(x); });
+    case Op::kErf:
+      return each(out, a, n, [](double x) { return std::erf(x); });
+    case Op::kSin:
+      return each(out, a, n, [](double x) { return std::sin(x); });
+    case Op::kCos:
+      return each(out, a, n, [](double x) { return std::cos(x); });
+    case Op::kAbs:
+      return each(out, a, n, [](double x) { return std::abs(x); });
+    case Op::kSign:
+      return each(out, a, n, sign_of);
+    case Op::kFloor:
+      return each(out, a, n, [](double x) { return std::floor(x); });
+    case Op::kCeil:
+      return each(out, a, n, [](double x) { return std::ceil(x); });
+    case Op::kRound:
+      return each(out, a, n, [](double x) { return std::nearbyint(x); });
+    case Op::kTrunc:
+      return each(out, a, n, [](double x) { return std::trunc(x); });
+    case Op::kIsNan:
+      return each(out, a, n, [](double x) { return std::isnan(x) ? 1.0 : 0.0; });
+    case Op::kIsFinite:
+      return each(out, a, n, [](double x) { return std::isfinite(x) ? 1.0 : 0.0; });
+    default:
+      fail_at(fmt::format("operation `{}` cannot be evaluated", name_of(i.op)));
   }
 }
 
@@ -243,7 +300,8 @@ void Machine::read_plainly(const Instruction& i, State& s, double* out, const do
 void Machine::read(const Instruction& i, State& s) {
   double* out = s.own[static_cast<size_t>(i.out)].data();
   const double* data = storage_.tensors[static_cast<size_t>(i.tensor)].values;
-  if (i.checks.empty() && i.gathered.empty() && (s.uniform || i.address.own.empty())) return read_plainly(i, s, out, data);
+  if (i.checks.empty() && i.gathered.empty() && (s.uniform || i.address.own.empty()))
+    return read_plainly(i, s, out, data);
   int64_t* at = s.scratch.data();
   resolve(i.address, s, at);
   if (i.checks.empty()) {
@@ -260,7 +318,8 @@ void Machine::read(const Instruction& i, State& s) {
   for (const BoundCheck& c : i.checks) {
     if (c.value >= 0) {
       const double* v = s.data[static_cast<size_t>(c.value)];
-      for (int l = 0; l < s.lanes; ++l) inside[l] = inside[l] && v[l] >= 0 && v[l] < static_cast<double>(c.extent);
+      for (int l = 0; l < s.lanes; ++l)
+        inside[l] = inside[l] && v[l] >= 0 && v[l] < static_cast<double>(c.extent);
     } else {
       resolve(c.address, s, index);
       for (int l = 0; l < s.lanes; ++l) inside[l] = inside[l] && index[l] >= 0 && index[l] < c.extent;
@@ -271,7 +330,8 @@ void Machine::read(const Instruction& i, State& s) {
   for (int l = 0; l < s.lanes; ++l) {
     if (inside[l]) {
       int64_t where = at[l];
-      for (const Gathered& g : i.gathered) where += g.stride * static_cast<int64_t>(s.data[static_cast<size_t>(g.value)][l]);
+      for (const Gathered& g : i.gathered)
+        where += g.stride * static_cast<int64_t>(s.data[static_cast<size_t>(g.value)][l]);
       out[l] = data[where];
     } else if (i.has_else) {
       out[l] = otherwise ? otherwise[l] : i.literal;
@@ -304,7 +364,8 @@ void Machine::store() {
   resolve(code_.store, s, at);
   for (int l = 0; l < s.lanes; ++l) {
     if (target.whole && !(from[l] >= target.low && from[l] <= target.high)) {
-      return fail_at(fmt::format("{} does not fit {}", from[l], name_of(*program_.tensor(code_.target).dtype)));
+      return fail_at(
+          fmt::format("{} does not fit {}", from[l], name_of(*program_.tensor(code_.target).dtype)));
     }
     target.values[at[l]] = from[l];
   }

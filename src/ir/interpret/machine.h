@@ -13,8 +13,8 @@ namespace solstice::ir {
 
 inline constexpr int kLanes = 256;
 
-// The values that equations read and write: one row-major array a tensor. This is the seam for evaluation on demand,
-// where a tensor is a function of its indices instead of an array.
+// The values that equations read and write: one row-major array a tensor. This is the seam for evaluation on
+// demand, where a tensor is a function of its indices instead of an array.
 struct Storage {
   struct Entry {
     double* values = nullptr;
@@ -27,30 +27,32 @@ struct Storage {
 
 class Machine {
  public:
-  Machine(const Program& program, const Routine& code, const Storage& storage, const std::optional<Deadline>& deadline);
+  Machine(const Program& program, const Routine& code, const Storage& storage,
+          const std::optional<Deadline>& deadline);
 
-  // Evaluates points [begin, end) of the free indices (row-major); `step` fixes the step index of a recurrence.
+  // Evaluates points [begin, end) of the free indices (row-major); `step` fixes the step index of a
+  // recurrence.
   Status run(int64_t begin, int64_t end, int64_t step = -1);
   static int64_t points(const Routine& code);  // of the free indices, without the step
 
  private:
   struct State {
     int lanes = 0;
-    bool identity = true;   // lane i belongs to lane i of the parent
-    bool uniform = false;   // all lanes have the same own indices
+    bool identity = true;  // lane i belongs to lane i of the parent
+    bool uniform = false;  // all lanes have the same own indices
     std::vector<int> parent_lane;
-    std::vector<std::vector<int64_t>> index;      // own indices, by lane (or one value if uniform)
-    std::vector<std::vector<double>> own;         // registers computed here
-    std::vector<const double*> data;              // registers as read
+    std::vector<std::vector<int64_t>> index;  // own indices, by lane (or one value if uniform)
+    std::vector<std::vector<double>> own;     // registers computed here
+    std::vector<const double*> data;          // registers as read
     std::vector<std::vector<int64_t>> own_integers;
     std::vector<const int64_t*> integers;
     std::vector<int64_t> scratch;
   };
-  struct Lanes {                                  // what a reduction keeps for each lane of its parent
+  struct Lanes {  // what a reduction keeps for each lane of its parent
     std::vector<double> total, carry, extra;
     std::vector<int64_t> count;
   };
-  struct Ranking {                                // the last permutation, and for which indices it holds
+  struct Ranking {  // the last permutation, and for which indices it holds
     std::vector<int64_t> key;
     std::vector<int64_t> order;
   };
@@ -58,7 +60,7 @@ class Machine {
   Frame const& frame(int f) const { return code_.frames[static_cast<size_t>(f)]; }
   State& state(int f) { return states_[static_cast<size_t>(f)]; }
   void fill_root(int64_t begin, int64_t end, int64_t step);
-  void enter(int f);                              // imports and addresses
+  void enter(int f);  // imports and addresses
   void execute(int f);
   void execute(const Instruction& i, int f);
   void arithmetic(const Instruction& i, State& s);
@@ -89,7 +91,7 @@ class Machine {
   const Storage& storage_;
   const std::optional<Deadline>& deadline_;
   std::vector<State> states_;
-  std::vector<Ranking> rankings_;                 // by body frame
+  std::vector<Ranking> rankings_;  // by body frame
   std::optional<Error> error_;
   int64_t ticks_ = 0;
 };

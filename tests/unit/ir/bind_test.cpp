@@ -33,7 +33,9 @@ Program bound(std::string_view text) {
   return program.ok() ? std::move(*program) : Program();
 }
 
-const Equation& last(const Program& p) { return p.equations.back(); }
+const Equation& last(const Program& p) {
+  return p.equations.back();
+}
 
 TEST(Bind, AcceptsEveryExampleProgram) {
   int count = 0;
@@ -49,7 +51,8 @@ TEST(Bind, AcceptsEveryExampleProgram) {
 
 TEST(Bind, FillsTheProgram) {
   const Program p = bound(
-      "program lin\ntarget h200\nnumerics reference\nlaunch graph(pdl=true)\nallow frozen\ndim M = 4, K = 8, N = 6\n"
+      "program lin\ntarget h200\nnumerics reference\nlaunch graph(pdl=true)\nallow frozen\ndim M = 4, K = 8, "
+      "N = 6\n"
       "param w : f32[N, K] \"l.weight\"\ninput x : f16[M, K] order(1, 0)\noutput y : f32[M, N]\n"
       "kernel up by gemm(math=fp16x3, tile={128x64, 64x64}, ctas=M*2, stages=auto) {\n"
       "  z[m,n] = sum[k](x[m,k] * w[n,k])\n  y[m,n] = relu(z[m,n])\n}\n");
@@ -70,7 +73,8 @@ TEST(Bind, FillsTheProgram) {
 }
 
 TEST(Bind, FindsExtents) {
-  const Program p = bound("program p dim N = 9 input x : f32[4, N] output y : f32[4, 3] y[m,q] = sum[i<3](x[m,3*q+i])");
+  const Program p =
+      bound("program p dim N = 9 input x : f32[4, N] output y : f32[4, 3] y[m,q] = sum[i<3](x[m,3*q+i])");
   const Equation& e = last(p);
   EXPECT_EQ(e.indices[0].dim, "4");
   EXPECT_EQ(e.indices[1].extent, 3);
@@ -100,8 +104,7 @@ TEST(Bind, FoldsViews) {
       "program p input a : f32[2, 6] input b : f32[2, 3] output y : f32[2, 9] output z : f32[3, 2, 2]\n"
       "view c[m,n] = a[m,n]\nview c[m,6+n] = b[m,n]\nview t[g,m,d] = a[m,2*g+d] for g<3, d<2\n"
       "y[m,n] = c[m,n]\nz[g,m,d] = t[g,m,d]");
-  EXPECT_EQ(to_text(p, p.equations[0]),
-            "y[m,n] = select(n <= 5, a[m,n], b[m,n-6]) for n < 9");
+  EXPECT_EQ(to_text(p, p.equations[0]), "y[m,n] = select(n <= 5, a[m,n], b[m,n-6]) for n < 9");
   EXPECT_EQ(to_text(p, p.equations[1]), "z[g,m,d] = a[m,2*g+d] for g < 3, d < 2");
 }
 
@@ -119,9 +122,14 @@ TEST(Bind, FindsRecurrences) {
 }
 
 TEST(Bind, KeepsPiecesApart) {
-  EXPECT_EQ(codes_of("program p input x : f32[4] output y : f32[8] y[i] = x[i] for i<4\n z[i] = y[i]*2 for i<4\n y[4+i] = z[i]"), "");
-  EXPECT_EQ(codes_of("program p input x : f32[8] output y : f32[8] y[0] = x[0]\n y[t+1] = y[t] + x[t+1] for t<7"), "");
-  EXPECT_EQ(codes_of("program p input x : f32[8] output y : f32[8] y[t] = x[t] + sum[s where s < t](y[s])"), "");
+  EXPECT_EQ(codes_of("program p input x : f32[4] output y : f32[8] y[i] = x[i] for i<4\n z[i] = y[i]*2 for "
+                     "i<4\n y[4+i] = z[i]"),
+            "");
+  EXPECT_EQ(
+      codes_of("program p input x : f32[8] output y : f32[8] y[0] = x[0]\n y[t+1] = y[t] + x[t+1] for t<7"),
+      "");
+  EXPECT_EQ(codes_of("program p input x : f32[8] output y : f32[8] y[t] = x[t] + sum[s where s < t](y[s])"),
+            "");
 }
 
 struct Case {
@@ -149,9 +157,11 @@ TEST(Bind, Rejects) {
       {"E008", "input x:f32[5] output y:f32[5] y[x]=x[x]"},
       {"E013", "input x:f32[5,8] output y:f32[5,8] y[m,k]=x[m,k/2]"},
       {"E014", "buffer rm:f32[5] output y:f32[5] y[m]=rm[m] rm[m]=0*y[m]"},
-      {"E011", "input x:f32[5] output y:f32[5] kernel a by map() { t[m]=x[m] } kernel b by map() { y[m]=t[m] }"},
+      {"E011",
+       "input x:f32[5] output y:f32[5] kernel a by map() { t[m]=x[m] } kernel b by map() { y[m]=t[m] }"},
       {"E015", "input x:f32[5] output y:f32[5] kernel a once by map() { y[m]=x[m] }"},
-      {"W002", "dim K=4, N=4 input x:f32[K,K] param w:f32[N,K] output y:f32[K,K] y[m,n]=sum[k](x[m,k]*w[k,n])"},
+      {"W002",
+       "dim K=4, N=4 input x:f32[K,K] param w:f32[N,K] output y:f32[K,K] y[m,n]=sum[k](x[m,k]*w[k,n])"},
       {"E021", "input x:f32[5] output y:i64[5] y[m]=x[m]"},
       {"E021", "input x:f32[5] output y:f32[5] y[m]=select(x[m], 1, 2)"},
       {"E001", "input x:f32[4,9] output i:i64[4,10] i[m,j]=argtop[n;j](x[m,n])"},
@@ -183,7 +193,8 @@ TEST(Bind, ProvesRanges) {
            "input x:f32[5,7] input i:i64[5] output y:f32[5] y[n]=x[n,i[n]]",
            "input x:f32[5,7] output y:f32[5] y[n]=x[n,argmax[k](x[n,k])]",
            "input x:f32[10] output y:f32[16] y[u]=sum[i,r<3 where u == 2*i+r-1](x[i])",
-           "input x:f32[10] output y:f32[16] y[u]=sum[r<3 where (u+1-r) % 2 == 0 and 0 <= (u+1-r)//2 < 10](x[(u+1-r)//2])",
+           "input x:f32[10] output y:f32[16] y[u]=sum[r<3 where (u+1-r) % 2 == 0 and 0 <= (u+1-r)//2 < "
+           "10](x[(u+1-r)//2])",
            "input x:f32[2,14] output y:f32[2,7,2] y[n,p,q]=x[n,2*p+q]",
        }) {
     EXPECT_EQ(codes_of(std::string("program p ") + text), "") << text;

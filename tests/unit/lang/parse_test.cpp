@@ -101,8 +101,9 @@ TEST(Parse, ReportsSeveralMistakes) {
 }
 
 TEST(Parse, RejectsForeignText) {
-  for (const char* source : {"", "program", "program 5", "prog p", "program p y[m] = 1.", "program p dim M = \xc3\xa9",
-                             "program p input x : f32[4] \"open", "program p dim M = 99999999999999999999"}) {
+  for (const char* source :
+       {"", "program", "program 5", "prog p", "program p y[m] = 1.", "program p dim M = \xc3\xa9",
+        "program p input x : f32[4] \"open", "program p dim M = 99999999999999999999"}) {
     Diagnostics diagnostics;
     parse(source, diagnostics);
     EXPECT_TRUE(diagnostics.has_errors()) << source;
@@ -117,6 +118,15 @@ TEST(Parse, BuildersMakeWhatTheParserMakes) {
                                integer(-3));
   EXPECT_EQ(print(built), "sum[k<4](x[m,k] * 0.5) + -3");
   EXPECT_TRUE(same(built, parse_expression(print(built), diagnostics)));
+}
+
+TEST(Parse, KnobsStandAlone) {
+  for (const char* text : {"", "math=bf16", "tile=128x64x32, combine=sum, \"k.cu\", grid=(M//128, 1)",
+                           "(tile, cluster)={(64x64, 2x1), (128x64, 1x1)}"}) {
+    Diagnostics diagnostics;
+    EXPECT_EQ(print(parse_knobs(text, diagnostics)), text);
+    EXPECT_FALSE(diagnostics.has_errors()) << text;
+  }
 }
 
 TEST(Parse, DimsCanBeReplaced) {
