@@ -140,6 +140,17 @@ Status write_outcome(Session& state) {
   return write_report(state.report, state.out);
 }
 
+// Frees what this problem held on the GPU. An oracle or judge that failed is not used again: the next run starts another.
+void release_engine(Session& state, const Status& done) {
+  const bool broken = !done.ok() && !is_outcome(done.error());
+  if (state.judge) {
+    state.judge->release();
+    state.judge->imports().close_all();
+  }
+  if (broken) state.judge.reset();
+  if (state.oracle && (broken || !state.oracle->release().ok())) state.oracle.reset();
+}
+
 Json summary_of(const Report& report) {
   return Json::object().set("speedup", report.headline.speedup).set("predicted", report.predicted);
 }
@@ -156,8 +167,16 @@ void conclude_model(Session& state) {
 
 }  // namespace
 
+Engine::Engine() : parts_(std::make_unique<Parts>()) {}
+Engine::~Engine() = default;
+
 Result<OptimizeOutcome> optimize(const OptimizeOptions& options, Progress& progress) {
-  Session state(options, progress);
+  Engine engine;
+  return optimize(options, progress, engine);
+}
+
+Result<OptimizeOutcome> optimize(const OptimizeOptions& options, Progress& progress, Engine& engine) {
+  Session state(options, progress, engine);
   state.out = options.out.empty() ? fs::path("runs") / name_of_problem(options) : options.out;
   SOLSTICE_CHECK(make_folder(state.out));
   begin_report(state);
@@ -165,6 +184,7 @@ Result<OptimizeOutcome> optimize(const OptimizeOptions& options, Progress& progr
 
   Status done = run_stages(state);
   if (done.ok()) done = measure_memory(state);
+  release_engine(state, done);
   if (!done.ok() && is_outcome(done.error())) {
     state.report.outcome = RunOutcome::kUnsupported;
     state.report.reason = done.error().message;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,9 +37,24 @@ struct OptimizeOutcome {
   std::filesystem::path out;              // where report.md, report.json and, if faster, model_new.py are
 };
 
+// What several runs in a row can share: the Python process, the compiler's workers, the judge. A run that finds one
+// missing, or that breaks one, starts another.
+class Engine {
+ public:
+  Engine();
+  ~Engine();
+  Engine(const Engine&) = delete;
+  struct Parts;
+  Parts& parts() { return *parts_; }
+
+ private:
+  std::unique_ptr<Parts> parts_;
+};
+
 // Bad input, a missing device and the like are errors; a problem that cannot be made faster, or has an operator
 // without a rule, is an outcome (`not_faster`, `unsupported`). On Ctrl-C (base/interrupt.h) the best so far is kept
 // and reported.
 Result<OptimizeOutcome> optimize(const OptimizeOptions& options, Progress& progress);
+Result<OptimizeOutcome> optimize(const OptimizeOptions& options, Progress& progress, Engine& engine);
 
 }  // namespace solstice::flow

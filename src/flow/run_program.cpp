@@ -36,7 +36,8 @@ Status open_module(Session& state) {
 }  // namespace
 
 Result<ProgramRun> run_program(const std::string& text, const OptimizeOptions& options, Progress& progress) {
-  Session state(options, progress);
+  Engine engine;
+  Session state(options, progress, engine);
   SOLSTICE_TRY(const TempFolder scratch, TempFolder::create("solstice-run-"));
   state.out = options.out.empty() ? scratch.path() : options.out;
   SOLSTICE_CHECK(options.file.empty() ? open_model(state) : open_module(state));

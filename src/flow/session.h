@@ -28,8 +28,18 @@ struct Accepted {
   Timing timing;
 };
 
+// The processes behind a session. They outlive it in a bench.
+struct Engine::Parts {
+  std::optional<run::OracleClient> oracle;
+  OracleHello hello;
+  std::unique_ptr<toolchain::Compiler> compiler;  // null on a model device without one
+  std::unique_ptr<run::Judge> judge;              // null on the model device
+  std::string judge_numerics;                     // policy that the judge was started with
+};
+
 struct Session {
-  Session(const OptimizeOptions& o, Progress& p) : options(o), progress(p) {}
+  Session(const OptimizeOptions& o, Progress& p, Engine& e)
+      : options(o), progress(p), engine(e.parts()), oracle(engine.oracle), hello(engine.hello), compiler(engine.compiler), judge(engine.judge) {}
 
   const OptimizeOptions& options;
   Progress& progress;
@@ -37,16 +47,17 @@ struct Session {
   Report report;
   std::optional<store::Store> store;
 
-  std::optional<run::OracleClient> oracle;
-  OracleHello hello;
+  Engine::Parts& engine;
+  std::optional<run::OracleClient>& oracle;
+  OracleHello& hello;
   bool gpu = false;
   std::optional<machine::Machine> machine;
   std::optional<Problem> problem;
   Seconds bound_io{0};
   Seconds bound_practical{0};
 
-  std::unique_ptr<toolchain::Compiler> compiler;  // null on a model device without one
-  std::unique_ptr<run::Judge> judge;              // null on the model device
+  std::unique_ptr<toolchain::Compiler>& compiler;
+  std::unique_ptr<run::Judge>& judge;
   std::optional<PreparedCase> trial_case;
   std::vector<run::JudgeCase> trial_cases;
   Seconds eager{0};

@@ -26,6 +26,10 @@ Result<machine::Machine> choose_machine(const Session& state) {
 
 // NVRTC is needed on a GPU; the model device works without it and says so.
 Status open_compiler(Session& state) {
+  if (state.compiler) {
+    state.report.versions["compiler"] = state.compiler->toolchain().version;
+    return success();
+  }
   toolchain::CompilerOptions options;
   options.arch = state.machine->arch;
   Result<std::unique_ptr<toolchain::Compiler>> compiler = toolchain::Compiler::create(std::move(options));
@@ -40,11 +44,14 @@ Status open_compiler(Session& state) {
 }
 
 Status open_judge(Session& state) {
+  if (state.judge && state.engine.judge_numerics == state.options.numerics) return success();
+  state.judge.reset();
+  state.engine.judge_numerics = state.options.numerics;
   run::JudgeOptions options;
   SOLSTICE_TRY(options.runner.program, companion("solstice-runner"));
   options.runner.device = state.hello.device.index;
-  options.compile = [&state](const std::string& source, const std::string&) -> Result<std::string> {
-    SOLSTICE_TRY(toolchain::Compiled compiled, state.compiler->compile({"judge", source, {}}));
+  options.compile = [compiler = state.compiler.get()](const std::string& source, const std::string&) -> Result<std::string> {
+    SOLSTICE_TRY(toolchain::Compiled compiled, compiler->compile({"judge", source, {}}));
     if (!compiled.ok()) return fail(Code::internal, "the judge's own kernels do not compile\n" + compiled.log);
     return std::move(compiled.cubin);
   };
@@ -75,15 +82,23 @@ Standing Session::standing() const {
   return s;
 }
 
+namespace {
+
+Status connect_oracle(Session& state) {
+  run::OracleOptions options;
+  options.device = state.options.device == "auto" ? "auto" : state.options.device == "gpu" ? "cuda" : "cpu";
+  options.descriptor = state.options.oracle_fd;
+  SOLSTICE_TRY(run::OracleClient client, run::OracleClient::start(options));
+  state.oracle.emplace(std::move(client));
+  SOLSTICE_TRY(state.hello, state.oracle->hello());
+  return success();
+}
+
+}  // namespace
+
 Status start_oracle(Session& state) {
-  return stage(state, "oracle", "starting Python", [&]() -> Result<std::string> {
-    const std::string device = state.options.device == "auto" ? "auto" : state.options.device == "gpu" ? "cuda" : "cpu";
-    run::OracleOptions options;
-    options.device = device;
-    options.descriptor = state.options.oracle_fd;
-    SOLSTICE_TRY(run::OracleClient client, run::OracleClient::start(options));
-    state.oracle.emplace(std::move(client));
-    SOLSTICE_TRY(state.hello, state.oracle->hello());
+  return stage(state, "oracle", state.oracle ? "at hand" : "starting Python", [&]() -> Result<std::string> {
+    if (!state.oracle) SOLSTICE_CHECK(connect_oracle(state));
     state.gpu = state.hello.device.is_cuda();
     if (state.options.device == "gpu" && !state.gpu) {
       return fail(Code::no_gpu, "PyTorch sees no GPU; run `solstice doctor`, or use --device model");

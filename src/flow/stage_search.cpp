@@ -50,9 +50,10 @@ Status search_candidates(Session& state) {
     search::Budget budget;
     budget.time = state.options.budget;
     budget.trials = state.options.trials;
-    budget.bound = state.bound_io;
-    budget.near = 1.01;
-    budget.patience = 12;
+    budget.bound = state.bound_practical;
+    budget.near = 1.02;
+    budget.least = 4;
+    budget.patience = 8;
     const int lookahead = state.gpu ? 6 : 2;
     SOLSTICE_TRY(state.stop, search::run(state.tree, *state.expert, *state.device, budget, lookahead, observer,
                                          [] { return interrupted(); }));

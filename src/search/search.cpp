@@ -33,6 +33,7 @@ class Loop {
     const Node* after = tree_.best();
     const bool gained = after && (!before || after->measurement->time < best * 0.995);
     without_gain_ = gained ? 0 : without_gain_ + 1;
+    ++finished_;
     if (observer.finished) observer.finished(tree_, tree_.node(id));
     return success();
   }
@@ -44,7 +45,7 @@ class Loop {
     }
     if (deadline_.passed()) return Stop::kTime;
     const Node* best = tree_.best();
-    if (best && budget_.bound.value > 0 && best->measurement->time < budget_.bound * budget_.near) return Stop::kNearBound;
+    if (best && finished_ >= budget_.least && budget_.bound.value > 0 && best->measurement->time < budget_.bound * budget_.near) return Stop::kNearBound;
     if (best && budget_.patience > 0 && without_gain_ >= budget_.patience) return Stop::kPatience;
     return std::nullopt;
   }
@@ -57,6 +58,7 @@ class Loop {
   Deadline deadline_;
   std::deque<int> flight_;
   int without_gain_ = 0;
+  int finished_ = 0;
 };
 
 }  // namespace

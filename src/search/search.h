@@ -30,8 +30,9 @@ class Evaluator {
 struct Budget {
   Seconds time{60};
   int trials = 40;
-  Seconds bound{0};        // no candidate can be faster than this ...
-  double near = 1.03;      // ... so stop once the best is within this factor of it
+  Seconds bound{0};        // little is to be gained beyond this time ...
+  double near = 1.03;      // ... so stop once the best is within this factor of it ...
+  int least = 1;           // ... and so many trials are done
   int patience = 0;        // stop after so many trials without a gain; 0: never
 };
 

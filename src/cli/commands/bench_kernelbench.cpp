@@ -46,7 +46,11 @@ Result<int> run(const Invocation& in) {
   SilentProgress silent;
   const std::unique_ptr<Progress> shown = in.flag("--verbose") ? progress_for(stderr) : nullptr;
   Progress& progress = shown ? *shown : static_cast<Progress&>(silent);
-  SOLSTICE_TRY(const Bench bench, flow::run_bench(options, flow::optimize, progress, [json](const BenchRow& row) {
+  flow::Engine engine;  // one Python, one compiler and one judge for all problems
+  const flow::Optimize optimize = [&engine](const flow::OptimizeOptions& each, Progress& watching) {
+    return flow::optimize(each, watching, engine);
+  };
+  SOLSTICE_TRY(const Bench bench, flow::run_bench(options, optimize, progress, [json](const BenchRow& row) {
                  if (!json) print_row(row);
                }));
   if (json) {
