@@ -126,87 +126,95 @@ class Scratch {
   std::vector<ir::Tensor> declared_;
 };
 
+// Groups live in a fixed vector; a group that was merged into another is left empty. Equations are in text order, which
+// is an order of execution, so a group can only depend on groups with a smaller first equation.
 class Merger {
  public:
   Merger(const ir::Program& problem, const PlanningContext& context)
-      : problem_(problem), context_(context), flow_(problem), scratch_(problem, flow_) {
+      : context_(context), flow_(problem), scratch_(problem, flow_), owner_(problem.equations.size()) {
     std::map<int, std::vector<int>> recurrences;
     for (size_t e = 0; e < problem.equations.size(); ++e) {
       const int group = problem.equations[e].group;
       if (group >= 0) {
         recurrences[group].push_back(static_cast<int>(e));
       } else {
-        groups_.push_back(scratch_.assess({static_cast<int>(e)}, context));
+        add({static_cast<int>(e)});
       }
     }
-    for (auto& [id, equations] : recurrences) groups_.push_back(scratch_.assess(equations, context));
+    for (auto& [id, equations] : recurrences) add(std::move(equations));
   }
 
-  // Repeats over all dependent pairs until none gains.
+  // Passes over all groups until one merges nothing. A group that grew is tried again at once.
   void merge_all() {
     bool changed = true;
     while (changed) {
       changed = false;
-      for (size_t consumer = 0; consumer < groups_.size() && !changed; ++consumer) {
-        for (size_t producer : producers_of(consumer)) {
-          if (try_merge(producer, consumer)) {
-            changed = true;
-            break;
-          }
-        }
+      for (size_t consumer = 0; consumer < groups_.size(); ++consumer) {
+        while (merge_one(consumer)) changed = true;
       }
     }
   }
 
   std::vector<Group> ordered() const {
     std::vector<Group> out;
-    std::vector<bool> done(groups_.size(), false);
-    while (out.size() < groups_.size()) {
-      for (size_t g = 0; g < groups_.size(); ++g) {
-        const std::vector<size_t> needs = producers_of(g);
-        if (done[g] || !std::all_of(needs.begin(), needs.end(), [&](size_t p) { return done[p]; })) continue;
-        done[g] = true;
-        out.push_back(groups_[g]);
-      }
-    }
+    std::vector<char> placed(groups_.size(), 0);
+    for (size_t g = 0; g < groups_.size(); ++g) place(g, placed, out);
     return out;
   }
 
  private:
-  std::vector<size_t> producers_of(size_t group) const {
-    std::vector<size_t> out;
-    for (size_t other = 0; other < groups_.size(); ++other) {
-      if (other != group && depends(group, other)) out.push_back(other);
+  void add(std::vector<int> equations) {
+    for (int e : equations) owner_[static_cast<size_t>(e)] = groups_.size();
+    groups_.push_back(scratch_.assess(std::move(equations), context_));
+  }
+
+  bool alive(size_t group) const { return !groups_[group].equations.empty(); }
+
+  std::set<size_t> producers_of(size_t group) const {
+    std::set<size_t> out;
+    for (int e : groups_[group].equations) {
+      for (int tensor : flow_.reads[static_cast<size_t>(e)]) {
+        for (int writer : flow_.writers[static_cast<size_t>(tensor)]) out.insert(owner_[static_cast<size_t>(writer)]);
+      }
     }
+    out.erase(group);
     return out;
   }
 
-  // Does `consumer` read what `producer` writes?
-  bool depends(size_t consumer, size_t producer) const {
-    for (int e : groups_[consumer].equations) {
-      for (int tensor : flow_.reads[static_cast<size_t>(e)]) {
-        for (int writer : flow_.writers[static_cast<size_t>(tensor)]) {
-          const std::vector<int>& members = groups_[producer].equations;
-          if (std::find(members.begin(), members.end(), writer) != members.end()) return true;
-        }
+  // Producers before consumers.
+  void place(size_t group, std::vector<char>& placed, std::vector<Group>& out) const {
+    if (placed[group] || !alive(group)) return;
+    placed[group] = 1;
+    for (size_t producer : producers_of(group)) place(producer, placed, out);
+    out.push_back(groups_[group]);
+  }
+
+  // A path from producer to consumer through a third group forbids merging the two.
+  bool has_detour(size_t producer, size_t consumer) const {
+    const int earliest = groups_[producer].equations.front();
+    std::vector<size_t> todo;
+    std::set<size_t> seen;
+    const auto visit = [&](size_t group) {
+      if (groups_[group].equations.back() > earliest && seen.insert(group).second) todo.push_back(group);
+    };
+    for (size_t p : producers_of(consumer)) {
+      if (p != producer) visit(p);
+    }
+    while (!todo.empty()) {
+      const size_t at = todo.back();
+      todo.pop_back();
+      for (size_t p : producers_of(at)) {
+        if (p == producer) return true;
+        visit(p);
       }
     }
     return false;
   }
 
-  // A path from producer to consumer through a third group forbids merging the two.
-  bool has_detour(size_t producer, size_t consumer) const {
-    std::vector<size_t> todo;
-    std::set<size_t> seen;
-    for (size_t p : producers_of(consumer)) {
-      if (p != producer) todo.push_back(p);
-    }
-    while (!todo.empty()) {
-      const size_t at = todo.back();
-      todo.pop_back();
-      if (at == producer) return true;
-      if (!seen.insert(at).second) continue;
-      for (size_t p : producers_of(at)) todo.push_back(p);
+  bool merge_one(size_t consumer) {
+    if (!alive(consumer)) return false;
+    for (size_t producer : producers_of(consumer)) {
+      if (try_merge(producer, consumer)) return true;
     }
     return false;
   }
@@ -224,16 +232,17 @@ class Merger {
       refused_.insert(std::move(both));
       return false;
     }
-    groups_[producer] = std::move(merged);
-    groups_.erase(groups_.begin() + static_cast<std::ptrdiff_t>(consumer));
+    for (int e : a.equations) owner_[static_cast<size_t>(e)] = consumer;
+    groups_[consumer] = std::move(merged);
+    groups_[producer] = Group{};
     return true;
   }
 
-  const ir::Program& problem_;
   const PlanningContext& context_;
   Dataflow flow_;
   Scratch scratch_;
   std::vector<Group> groups_;
+  std::vector<size_t> owner_;  // equation -> its group
   std::set<std::vector<int>> refused_;
 };
 
