@@ -47,6 +47,20 @@ int deny_all(const Filter& filter, const char* const (&names)[N]) {
   return 0;
 }
 
+// A comparison of one system call argument; libseccomp's own macros are C.
+scmp_arg_cmp argument(unsigned index, scmp_compare op, uint64_t a, uint64_t b = 0) {
+  scmp_arg_cmp comparison{};
+  comparison.arg = index;
+  comparison.op = op;
+  comparison.datum_a = a;
+  comparison.datum_b = b;
+  return comparison;
+}
+
+int refuse_where(const Filter& filter, uint32_t action, int call, scmp_arg_cmp comparison) {
+  return seccomp_rule_add_array(filter.get(), action, call, 1, &comparison);
+}
+
 // clone with namespace flags (and, where processes are forbidden, without CLONE_THREAD). A filter cannot look into
 // clone3's struct; ENOSYS makes libc fall back to clone.
 int deny_clone(const Filter& filter, bool allow_processes) {
@@ -54,13 +68,11 @@ int deny_clone(const Filter& filter, bool allow_processes) {
                                    CLONE_NEWNET | CLONE_NEWCGROUP;
   for (uint64_t bit = 1; bit <= kNamespaces; bit <<= 1) {
     if ((bit & kNamespaces) == 0) continue;
-    const int error = seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
-                                       SCMP_A0(SCMP_CMP_MASKED_EQ, bit, bit));
+    const int error = refuse_where(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), argument(0, SCMP_CMP_MASKED_EQ, bit, bit));
     if (error) return error;
   }
   if (!allow_processes) {
-    const int error = seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
-                                       SCMP_A0(SCMP_CMP_MASKED_EQ, uint64_t{CLONE_THREAD}, uint64_t{0}));
+    const int error = refuse_where(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), argument(0, SCMP_CMP_MASKED_EQ, uint64_t{CLONE_THREAD}, uint64_t{0}));
     if (error) return error;
   }
   return seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
@@ -69,14 +81,14 @@ int deny_clone(const Filter& filter, bool allow_processes) {
 int deny_network(const Filter& filter, bool allow_idle_sockets) {
   if (const int error = deny_all(filter, kReachingOut)) return error;
   if (!allow_idle_sockets) return deny(filter, "socket");
-  const int error = seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(EPERM), SCMP_SYS(sendto), 1, SCMP_A4(SCMP_CMP_NE, uint64_t{0}));
+  const int error = refuse_where(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(sendto), argument(4, SCMP_CMP_NE, uint64_t{0}));
   if (error) return error;
-  return seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(EPERM), SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_NE, uint64_t{AF_UNIX}));
+  return refuse_where(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(socket), argument(0, SCMP_CMP_NE, uint64_t{AF_UNIX}));
 }
 
 // Limits of another process.
 int deny_foreign_limits(const Filter& filter) {
-  return seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prlimit64), 1, SCMP_A0(SCMP_CMP_NE, uint64_t{0}));
+  return refuse_where(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prlimit64), argument(0, SCMP_CMP_NE, uint64_t{0}));
 }
 
 int add_rules(const Filter& filter, const SandboxPolicy& policy) {

@@ -53,7 +53,9 @@ const Family* find_family(std::string_view name) {
 
 void check_knobs(const Family& family, const ir::Kernel& kernel, Diagnostics& diagnostics) {
   const std::vector<KnobSpec> specs = family.knobs ? family.knobs() : std::vector<KnobSpec>{};
-  for (const auto& [name, value] : kernel.knobs.items) {
+  for (const auto& knob : kernel.knobs.items) {
+    const std::string& name = knob.first;
+    const ir::KnobValue& value = knob.second;
     const auto spec = std::find_if(specs.begin(), specs.end(), [&](const KnobSpec& s) { return s.name == name; });
     if (spec != specs.end()) {
       check_value(family, kernel, *spec, value, diagnostics);

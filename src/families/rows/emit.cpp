@@ -48,7 +48,7 @@ class Writer {
  public:
   Writer(const ir::Program& program, const ir::Kernel& kernel, Shape& shape, const Settings& settings)
       : program_(program), kernel_(kernel), shape_(shape), s_(settings), emitter_(program, shape.flat.indices),
-        phases_(phases_of(program, shape, settings.residency != Residency::kReload)), steps_(settings.steps(shape)) {
+        phases_(phases_of(shape, settings.residency != Residency::kReload)), steps_(settings.steps(shape)) {
     for (const Access& access : codegen::accesses_of(program, shape.flat)) {
       if (access.read) accesses_.emplace(access.read.get(), access);
     }

@@ -21,7 +21,7 @@ bool is_expensive(Op op) {
 
 class Planner {
  public:
-  Planner(const ir::Program& program, const Shape& shape) : program_(program), shape_(shape) {}
+  explicit Planner(const Shape& shape) : shape_(shape) {}
 
   Phases run(bool keep_values) {
     for (size_t k = 0; k < shape_.flat.equations.size(); ++k) place(static_cast<int>(k));
@@ -129,7 +129,6 @@ class Planner {
     }
   }
 
-  const ir::Program& program_;
   const Shape& shape_;
   Phases out_;
   std::unordered_map<const ir::Expr*, size_t> levels_;
@@ -138,6 +137,6 @@ class Planner {
 
 }  // namespace
 
-Phases phases_of(const ir::Program& program, const Shape& shape, bool keep_values) { return Planner(program, shape).run(keep_values); }
+Phases phases_of(const Shape& shape, bool keep_values) { return Planner(shape).run(keep_values); }
 
 }  // namespace solstice::families::rows

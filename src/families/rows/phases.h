@@ -28,6 +28,6 @@ struct Phases {
 };
 
 // keep_values = false: nothing is kept, every sweep reads its data again.
-Phases phases_of(const ir::Program& program, const Shape& shape, bool keep_values);
+Phases phases_of(const Shape& shape, bool keep_values);
 
 }  // namespace solstice::families::rows

@@ -70,7 +70,7 @@ void check(const Context& context, const ir::Kernel& kernel, Diagnostics& diagno
 Bytes traffic_of(const ir::Program& program, const Prepared& p) {
   Bytes out = codegen::traffic_of(program, p.shape.flat);
   if (p.settings.residency != Residency::kReload) return out;
-  const Phases phases = phases_of(program, p.shape, false);
+  const Phases phases = phases_of(p.shape, false);
   for (size_t k = 1; k < phases.sweeps.size(); ++k) {
     for (const ir::ExprRef& read : phases.sweeps[k].reads) {
       out += Bytes(static_cast<double>(p.shape.row_count * p.shape.column_count) * size_of(*program.tensor(read->id).dtype));

@@ -99,7 +99,7 @@ int vector_of(const ir::Program& program, const Shape& shape) {
 }
 
 int64_t kept_bytes(const ir::Program& program, const Shape& shape, const Settings& settings) {
-  const Phases phases = phases_of(program, shape, true);
+  const Phases phases = phases_of(shape, true);
   int element = 4;
   for (const Sweep& sweep : phases.sweeps) {
     for (const ir::ExprRef& e : sweep.keeps) {
