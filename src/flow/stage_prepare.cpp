@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/paths.h"
 #include "flow/session.h"
 #include "propose/render.h"
@@ -131,8 +133,12 @@ Status plan_kernels(Session& state) {
     SOLSTICE_TRY(const propose::Partition parts, propose::partition(state.problem->program, context));
     state.scheduled = propose::apply(state.problem->program, parts);
     SOLSTICE_TRY(std::vector<propose::Axis> axes, propose::axes_of(*state.scheduled, context));
+    constexpr size_t kNamed = 6;
     std::string kernels;
-    for (const ir::Kernel& kernel : state.scheduled->kernels) kernels += (kernels.empty() ? "" : ", ") + kernel.name;
+    for (size_t k = 0; k < std::min(kNamed, state.scheduled->kernels.size()); ++k) {
+      kernels += (kernels.empty() ? "" : ", ") + state.scheduled->kernels[k].name;
+    }
+    if (state.scheduled->kernels.size() > kNamed) kernels += ", ...";
     const propose::Render render = [&state](const std::vector<propose::Axis>& all, const propose::Choice& choice) -> Result<std::string> {
       std::vector<ir::Knobs> knobs;
       for (size_t a = 0; a < all.size(); ++a) knobs.push_back(all[a].options[choice[a]]);

@@ -72,7 +72,7 @@ void place_tensors(ir::Program& program, const Dataflow& flow, const std::vector
 // One program to ask families about groups in, without copying it for each question.
 class Scratch {
  public:
-  Scratch(const ir::Program& problem, const Dataflow& flow) : problem_(problem), program_(problem), flow_(flow) {
+  Scratch(const ir::Program& problem, const Dataflow& flow) : program_(problem), flow_(flow) {
     program_.kernels.resize(1);
     program_.kernels[0].name = "k";
     for (size_t t = 0; t < program_.tensors.size(); ++t) {
@@ -120,7 +120,6 @@ class Scratch {
     }
   }
 
-  const ir::Program& problem_;
   ir::Program program_;
   const Dataflow& flow_;
   std::vector<ir::Tensor> declared_;
