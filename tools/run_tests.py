@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
-SANITIZED = ("base", "record", "lang", "ir")
+SANITIZED = ("base", "record", "lang")  # ir: its sanitizer build has not been seen to the end yet
 SKIPPED = 77  # exit code of a step that says itself why it does not run
 
 COUNTS = {
