@@ -117,6 +117,16 @@ Classes class_loops(Call& call, const Value& x, const Value& target) {
   return out;
 }
 
+// -log p[target] of one row, shifted by its maximum as PyTorch's log softmax is: NaN where the row holds +inf.
+TermRef negative_log(Call& call, const Value& x, const Classes& r, bool has_rows, DType dtype) {
+  const auto element = [&](const Index& c) { return read_at(x, r.at(c, has_rows), call.loops()); };
+  const TermRef classes = element(call.loops().flat(r.classes));
+  const Value top = call.draft().define("mx", r.rows, reduce("max", r.classes.digits, classes), dtype);
+  const Index own = index_of_read(r.target, x.extent(has_rows ? 1 : 0));
+  const TermRef sum = reduce("sum", r.classes.digits, apply("exp", {classes - top.term}));
+  return apply("log", {sum}) - (element(own) - top.term);
+}
+
 // sum over rows with target != ignore of -log p[target], mean over those rows' weights.
 Status cross_entropy(Call& call) {
   SOLSTICE_TRY(const Value x, call.tensor("self"));
@@ -130,10 +140,7 @@ Status cross_entropy(Call& call) {
   if (smoothing != 0) return call.unsupported("label smoothing");
   const Classes r = class_loops(call, x, target);
   const bool has_rows = x.rank() > 1;
-  const TermRef row = reduce("logsumexp", r.classes.digits,
-                             read_at(x, r.at(call.loops().flat(r.classes), has_rows), call.loops()));
-  const Index own = index_of_read(r.target, x.extent(has_rows ? 1 : 0));
-  const TermRef loss = row - read_at(x, r.at(own, has_rows), call.loops());
+  const TermRef loss = negative_log(call, x, r, has_rows, dtype);
   const TermRef counts = binary("!=", r.target, integer(ignored));
   if (reduction == 0) {
     return call.yield(call.draft().define(call.wish("loss"), r.rows, select(counts, loss, integer(0)), dtype));

@@ -74,6 +74,12 @@ Result<std::vector<Axis>> channel_loops(Call& call, const Value& x, const std::v
   return axes;
 }
 
+// PyTorch updates a mean element by element, which an infinity turns into inf - inf = NaN (unless it is the first
+// element that a thread meets: then it stays Inf, which depends on PyTorch's launch and is not imitated).
+TermRef mean_as_updated(const TermRef& mean) {
+  return select(apply("isfinite", {mean}), mean, real(std::numeric_limits<double>::quiet_NaN()));
+}
+
 // new = (1 - momentum) * old + momentum * seen
 Status yield_running(Call& call, size_t result, const char* name, const TermRef& seen, const Axis& channel) {
   SOLSTICE_TRY(const double momentum, call.number("momentum"));
@@ -109,7 +115,7 @@ Status batch_norm_train(Call& call, bool has_running) {
   call.dims().hint(count, "CNT", 10);
   call.dims().derive(count, {s.count, 1, 0});
   const TermRef n = size_value(call.dims().size(count));
-  SOLSTICE_CHECK(yield_running(call, 3, "running_mean", s.mean, channel));
+  SOLSTICE_CHECK(yield_running(call, 3, "running_mean", mean_as_updated(s.mean), channel));
   return yield_running(call, 4, "running_var", s.variance * n / (n - integer(1)), channel);
 }
 

@@ -48,11 +48,16 @@ Status softmin(Call& call) {
   return softmax_of(call, y);
 }
 
+// sh[m,n] = x[m,n] - max[n](x[m,n]); y[m,n] = sh[m,n] - log(sum[n](exp(sh[m,n]))). Not x - logsumexp(x): that is -inf
+// where a row holds +inf, PyTorch's is NaN there.
 Status log_softmax(Call& call) {
   SOLSTICE_TRY(const Value x, call.tensor("self"));
-  SOLSTICE_TRY(const Rows rows, read_rows(call, x));
-  if (rows.row.empty()) return call.unsupported("a softmax over one element");
-  const TermRef y = rows.element - reduce("logsumexp", rows.row, rows.row_element);
+  SOLSTICE_TRY(const Rows shift, read_rows(call, x));
+  if (shift.row.empty()) return call.unsupported("a softmax over one element");
+  const TermRef shifted = shift.element - reduce("max", shift.row, shift.row_element);
+  const Value sh = call.draft().define("sh", shift.axes, shifted, shift.dtype);
+  SOLSTICE_TRY(const Rows rows, read_rows(call, sh));
+  const TermRef y = rows.element - apply("log", {reduce("sum", rows.row, apply("exp", {rows.row_element}))});
   return call.yield(call.draft().define(call.wish(), rows.axes, y, rows.dtype));
 }
 
