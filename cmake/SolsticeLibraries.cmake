@@ -21,6 +21,15 @@ else()
   target_link_options(solstice_flags INTERFACE -static-libstdc++ -static-libgcc)
 endif()
 
+# Several files are compiled as one unit: most of a unit's time goes into reading the same headers and instantiating the
+# same templates. `-DSOLSTICE_UNITY=0` compiles each file alone, for work on a few files.
+set(SOLSTICE_UNITY 8 CACHE STRING "source files compiled as one unit; 0: each alone")
+function(solstice_unity target)
+  if(SOLSTICE_UNITY GREATER 0)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${SOLSTICE_UNITY})
+  endif()
+endfunction()
+
 # solstice_library(NAME [DEPENDS lib...] [SYSTEM lib...]): the static library solstice_NAME of all .cpp files of src/NAME.
 # DEPENDS are other layers; tools/layers.txt says which are allowed, and a test checks the includes.
 function(solstice_library name)
@@ -35,6 +44,7 @@ function(solstice_library name)
     return()
   endif()
   add_library(solstice_${target} STATIC ${sources})
+  solstice_unity(solstice_${target})
   target_link_libraries(solstice_${target} PUBLIC solstice_flags fmt_static)
   foreach(dep ${ARG_DEPENDS})
     string(REPLACE "/" "_" dep_target ${dep})

@@ -10,11 +10,11 @@ namespace {
 std::string to_hex(XXH128_hash_t hash) {
   XXH128_canonical_t bytes;
   XXH128_canonicalFromHash(&bytes, hash);
-  static constexpr char kDigits[] = "0123456789abcdef";
+  static constexpr char hex[] = "0123456789abcdef";
   std::string out;
   for (unsigned char byte : bytes.digest) {
-    out += kDigits[byte >> 4];
-    out += kDigits[byte & 15];
+    out += hex[byte >> 4];
+    out += hex[byte & 15];
   }
   return out;
 }

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "base/integer.h"
+
 namespace solstice::ir {
 namespace {
-
-int64_t floor_div(int64_t a, int64_t b) { return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0); }
 
 std::optional<Op> comparison(const Expr& e, bool negated) {
   switch (e.op) {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/integer.h"
 #include "ir/program.h"
 
 namespace solstice::ir {
@@ -60,10 +61,6 @@ ValueKind kind_of(Op op, const std::vector<ExprRef>& args) {
     default:
       return ValueKind::kReal;
   }
-}
-
-int64_t floor_div(int64_t a, int64_t b) {
-  return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
 }
 
 // Integer literals are folded, so that extents and offsets written with dims become numbers.

@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/integer.h"
+
 namespace solstice::families::gemm {
 namespace {
 
 using machine::Pipe;
-
-int64_t ceil_div(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
 
 Pipe pipe_of(Math math) {
   switch (math) {

@@ -4,15 +4,10 @@
 
 #include <algorithm>
 
+#include "base/integer.h"
+
 namespace solstice::families::gemm {
 namespace {
-
-int64_t ceil_div(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
-int64_t round_up(int64_t a, int64_t b) {
-  return ceil_div(a, b) * b;
-}
 
 std::string_view major_text(Major major) {
   return major == Major::kMN ? "mma::Major::kMN" : "mma::Major::kK";

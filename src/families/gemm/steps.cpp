@@ -4,15 +4,13 @@
 
 #include <algorithm>
 
+#include "base/integer.h"
+
 namespace solstice::families::gemm {
 namespace {
 
 constexpr int64_t kSplitThreads = 256, kSimtThreads = 256;  // kernels/gemm/split.h, simt.h
 constexpr int64_t kSimtShared = 128 * 128 * 4;
-
-int64_t ceil_div(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
 
 Argument pointer_to(std::string buffer, int64_t bytes = 0) {
   Argument out;

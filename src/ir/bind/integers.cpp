@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/integer.h"
 #include "ir/bind/eliminate.h"
 #include "ir/equal.h"
 
@@ -17,10 +18,6 @@ int64_t saturate(Wide v) {
 
 int64_t scaled(int64_t bound, int64_t factor) {
   return saturate(static_cast<Wide>(bound) * factor);
-}
-
-int64_t floor_div(int64_t a, int64_t b) {
-  return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
 }
 
 ValueRange hull(ValueRange a, ValueRange b) {

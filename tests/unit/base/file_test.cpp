@@ -9,10 +9,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TempFolder make_folder() { return std::move(TempFolder::create("file-test-")).value(); }
+TempFolder temp_folder() { return std::move(TempFolder::create("file-test-")).value(); }
 
 TEST(File, WritesReadsAndAppends) {
-  const TempFolder folder = make_folder();
+  const TempFolder folder = temp_folder();
   const fs::path path = folder.path() / "deep/er/file";
   const std::string bytes("a\0b\n", 4);
   ASSERT_TRUE(write_file(path, bytes).ok());
@@ -22,7 +22,7 @@ TEST(File, WritesReadsAndAppends) {
 }
 
 TEST(File, WritingLeavesNoTemporaryBehind) {
-  const TempFolder folder = make_folder();
+  const TempFolder folder = temp_folder();
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(write_file(folder.path() / "f", std::to_string(i)).ok());
   EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 1);
 }
@@ -42,7 +42,7 @@ TEST(File, AFullDiskIsADiskFullError) {
 TEST(TempFolder, IsGoneWithItsContent) {
   fs::path path;
   {
-    const TempFolder folder = make_folder();
+    const TempFolder folder = temp_folder();
     path = folder.path();
     ASSERT_TRUE(write_file(path / "a/b", "x").ok());
   }

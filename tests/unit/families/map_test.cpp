@@ -7,14 +7,14 @@ namespace {
 using namespace ir;
 using namespace solstice::testing;
 
-ExprRef gelu(ExprRef x) { return num(0.5) * x * (num(1.0) + op(Op::kErf, {x * num(0.7071067811865476)})); }
+ExprRef erf_gelu(ExprRef x) { return num(0.5) * x * (num(1.0) + op(Op::kErf, {x * num(0.7071067811865476)})); }
 
 TEST(Map, Gelu) {
   ProgramBuilder b("p");
   const int x = b.input("x", {6, 64}), y = b.output("y", {6, 64});
   b.kernel("k", "map");
   const auto m = b.index("m", 6), n = b.index("n", 64);
-  b.define(y, {m, n}, gelu(b.read(x, {m, n})));
+  b.define(y, {m, n}, erf_gelu(b.read(x, {m, n})));
   expect_same(b.program);
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-Program bound(const std::string& text) {
+Program bind_text(const std::string& text) {
   Diagnostics diagnostics;
   auto program = load_program("program p\n" + text, "test", diagnostics);
   EXPECT_TRUE(program.ok()) << (program.ok() ? "" : program.error().text());
@@ -38,7 +38,7 @@ TensorValue noise(std::vector<int64_t> shape, uint64_t seed) {
 
 std::vector<double> result(const std::string& text, const TensorValues& inputs,
                            const std::string& name = "y") {
-  const Program program = bound(text);
+  const Program program = bind_text(text);
   auto out = interpret(program, inputs);
   EXPECT_TRUE(out.ok()) << (out.ok() ? "" : out.error().text());
   return out.ok() ? out->at(name).values : std::vector<double>();
@@ -142,7 +142,7 @@ TEST(Interpret, EmptyDomains) {
   expect_near(row("min[k where x[k] > 9](x[k])"), {kInf});
   expect_near(row("mean[k where x[k] > 9](x[k])"), {std::nan("")});
   expect_near(row("logsumexp[k where x[k] > 9](x[k])"), {-kInf});
-  const Program p = bound("input x : f32[3] output y : i64[] y[] = argmax[k where x[k] > 9](x[k])");
+  const Program p = bind_text("input x : f32[3] output y : i64[] y[] = argmax[k where x[k] > 9](x[k])");
   EXPECT_FALSE(interpret(p, {{"x", {{3}, {1, 2, 3}}}}).ok());
 }
 
@@ -173,7 +173,7 @@ TEST(Interpret, GuardsKeepReadsInRange) {
                      "sum[k<3](x[m,t[m]] * k), 7)",
                      in),
               {7, 18});
-  const Program p = bound("input x : f32[2, 3] input t : i64[2] output y : f32[2] y[m] = x[m,t[m]]");
+  const Program p = bind_text("input x : f32[2, 3] input t : i64[2] output y : f32[2] y[m] = x[m,t[m]]");
   const auto out = interpret(p, in);
   ASSERT_FALSE(out.ok());
   EXPECT_NE(out.error().text().find("out of range"), std::string::npos);
@@ -245,7 +245,7 @@ TEST(Interpret, CastsRound) {
 }
 
 TEST(Interpret, NamesWhatIsMissing) {
-  const Program p = bound("input x : f32[4] output y : f32[4] y[i] = x[i]");
+  const Program p = bind_text("input x : f32[4] output y : f32[4] y[i] = x[i]");
   EXPECT_NE(interpret(p, {}).error().text().find("`x`"), std::string::npos);
   EXPECT_FALSE(interpret(p, {{"x", {{3}, {1, 2, 3}}}}).ok());
   InterpretOptions late;
@@ -255,7 +255,7 @@ TEST(Interpret, NamesWhatIsMissing) {
 
 TEST(Interpret, ThreadsAgree) {
   const TensorValues in = {{"a", noise({130, 100}, 6)}, {"b", noise({120, 100}, 7)}};
-  const Program p = bound(
+  const Program p = bind_text(
       "input a : f32[130, 100] input b : f32[120, 100] output y : f32[130, 120] y[m,n] = tanh(sum[k](a[m,k] "
       "* b[n,k]))");
   InterpretOptions two;

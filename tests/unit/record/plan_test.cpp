@@ -18,7 +18,7 @@ PlanBuffer buffer(const std::string& name, BufferKind kind, int64_t rows, int64_
 }
 
 // One kernel that reads x through a tensor map and writes y.
-Plan sample() {
+Plan sample_plan() {
   Plan plan;
   plan.program = "p";
   plan.target = "sm_90a";
@@ -46,12 +46,12 @@ Plan sample() {
 }
 
 TEST(Plan, ASoundPlanIsAccepted) {
-  const Status valid = validate(sample());
+  const Status valid = validate(sample_plan());
   EXPECT_TRUE(valid.ok()) << valid.error().text();
 }
 
 TEST(Plan, RoundTripsThroughJson) {
-  const Json json = to_json(sample());
+  const Json json = to_json(sample_plan());
   const Result<Plan> back = from_json<Plan>(*parse_json(json.dump()));
   ASSERT_TRUE(back.ok()) << back.error().text();
   EXPECT_EQ(to_json(*back), json);
@@ -66,7 +66,7 @@ struct Broken {
 class BrokenPlan : public ::testing::TestWithParam<Broken> {};
 
 TEST_P(BrokenPlan, IsRefusedWithTheReason) {
-  Plan plan = sample();
+  Plan plan = sample_plan();
   GetParam().change(plan);
   const Status valid = validate(plan);
   ASSERT_FALSE(valid.ok());

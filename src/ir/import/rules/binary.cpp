@@ -101,7 +101,7 @@ Status logical(Call& call) {
   SOLSTICE_TRY(Value y, pointwise(call, {a, b}, DType::kBool, [](const auto& t) { return binary(Op, t[0], t[1]); }));
   return call.yield(std::move(y));
 }
-constexpr char kAnd[] = "and", kOr[] = "or";
+constexpr char kLogicalAnd[] = "and", kLogicalOr[] = "or";
 
 // x**0 is 1 for every x; 1/2 is a square root, as in PyTorch's kernels (so (-inf)**0.5 is NaN).
 TermRef power(const TermRef& base, double exponent, const TermRef& text) {
@@ -236,12 +236,12 @@ const RuleGroup kBinaryRules = {
         {"aten.minimum.default", extremum<kMin>},
         {"aten.max.other", extremum<kMax>},
         {"aten.maximum.default", extremum<kMax>},
-        {"aten.logical_and.default", logical<kAnd>},
-        {"aten.logical_or.default", logical<kOr>},
-        {"aten.bitwise_and.Tensor", logical<kAnd>},
-        {"aten.bitwise_or.Tensor", logical<kOr>},
-        {"aten.__and__.Tensor", logical<kAnd>},
-        {"aten.__or__.Tensor", logical<kOr>},
+        {"aten.logical_and.default", logical<kLogicalAnd>},
+        {"aten.logical_or.default", logical<kLogicalOr>},
+        {"aten.bitwise_and.Tensor", logical<kLogicalAnd>},
+        {"aten.bitwise_or.Tensor", logical<kLogicalOr>},
+        {"aten.__and__.Tensor", logical<kLogicalAnd>},
+        {"aten.__or__.Tensor", logical<kLogicalOr>},
         {"aten.masked_fill.Scalar", masked_fill},
         {"aten.masked_fill.Tensor", masked_fill},
         {"aten.where.self", where},
