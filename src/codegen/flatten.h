@@ -3,8 +3,7 @@
 //
 // - locals, views and tensors of this kernel are inlined (storage is permission: a value kept on chip is not rounded);
 // - a read of a tensor defined in pieces becomes that piece, or a select over the pieces where it can be several;
-// - mean, var and logsumexp become sums and maxima; var is the mean squared distance from the mean (two passes over
-//   data that sits on chip, no cancellation); logsumexp is shifted by the maximum where that is finite;
+// - mean, var and logsumexp become sums and maxima that lose nothing to cancellation (expand.h);
 // - every node is interned (interner.h), all equations share one index table.
 #pragma once
 

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "base/integer.h"
+
 namespace solstice::codegen {
 namespace {
 
@@ -14,6 +18,50 @@ CType accumulator_type(const ir::Expr& e, const Value& term) {
 }
 
 std::string binder_name(int id) { return fmt::format("i{}", id); }
+
+constexpr int64_t kLongestRun = 64;  // terms of a real sum that are added one after the other
+constexpr int64_t kRun = 32;
+
+struct SerialLoop {
+  std::string head;
+  int64_t trips = 1;
+};
+
+// One loop a binder; an innermost loop that is longer than a run is cut into runs.
+std::vector<SerialLoop> serial_loops(const Interner& indices, const std::vector<int>& binders) {
+  std::vector<SerialLoop> out;
+  for (const int binder : binders) {
+    const int64_t extent = indices.index(binder).extent;
+    const std::string i = binder_name(binder);
+    if (binder != binders.back() || extent <= kLongestRun) {
+      out.push_back({fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) {{\n", i, extent), extent});
+      continue;
+    }
+    const std::string rest = extent % kRun == 0 ? "" : fmt::format(" && {} < {}", i, extent);
+    out.push_back({fmt::format("for (int {0}_run = 0; {0}_run < {1}; {0}_run += {2}) {{\n", i, extent, kRun), ceil_div(extent, kRun)});
+    out.push_back({fmt::format("for (int {0} = {0}_run; {0} < {0}_run + {1}{2}; ++{0}) {{\n", i, kRun, rest), kRun});
+  }
+  return out;
+}
+
+// The loop from which on a sum has an accumulator of its own: the roundings of a run then meet a small sum. All loops
+// for sums that are short anyway.
+size_t run_of(const std::vector<SerialLoop>& loops) {
+  int64_t total = 1;
+  for (const SerialLoop& loop : loops) total *= loop.trips;
+  if (total <= kLongestRun) return loops.size();
+  size_t best = loops.size();
+  int64_t fewest = total;  // additions of the longest chain
+  int64_t inside = 1;
+  for (size_t i = loops.size(); i-- > 1;) {
+    inside *= loops[i].trips;
+    const int64_t longest = std::max(inside, total / inside);
+    if (longest >= fewest) continue;
+    fewest = longest;
+    best = i;
+  }
+  return best;
+}
 
 }  // namespace
 
@@ -55,12 +103,20 @@ Result<Value> emit_serial_reduction(Emitter& emitter, const ir::ExprRef& reducti
   SOLSTICE_TRY(const ReducerText text, text_of(e.reducer, type));
   // The loops' variables make the accumulator's name unique.
   const std::string accumulator = fmt::format("r{}", emitter.fresh());
+  const bool rounds = e.reducer == Reducer::kSum && is_real(type);
+  const std::vector<SerialLoop> loops = serial_loops(emitter.indices(), e.binders);
+  const size_t run = rounds ? run_of(loops) : loops.size();
+  const std::string partial = run < loops.size() ? accumulator + "_run" : accumulator;
+  const std::string start = fmt::format("{} = {};\n", partial, text.start);
+  const std::string step = fmt::format("{}{}{} = {};\n", body, test, partial, fmt::format(fmt::runtime(text.step), partial, term.text));
   std::string code = fmt::format("{} {} = {};\n", name_of(type), accumulator, text.start);
-  for (const int binder : e.binders) {
-    code += fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) {{\n", binder_name(binder), emitter.indices().index(binder).extent);
+  for (size_t i = 0; i < loops.size(); ++i) {
+    if (i == run) code += fmt::format("{} {}", name_of(type), start);
+    code += loops[i].head;
   }
-  code += fmt::format("{}{}{} = {};\n", body, test, accumulator, fmt::format(fmt::runtime(text.step), accumulator, term.text));
-  code += std::string(e.binders.size(), '}');
+  code += step;
+  if (run < loops.size()) code += std::string(loops.size() - run, '}') + fmt::format("\n{} += {};\n", accumulator, partial);
+  code += std::string(std::min(run, loops.size()), '}');
   emitter.statement(outer, code);
   return emitter.variable(type, accumulator, outer);
 }

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 
 #include "families/rows/layout.h"
 
@@ -18,26 +20,31 @@ using ir::ExprRef;
 using ir::Op;
 using ir::Reducer;
 
+constexpr int64_t kLongestRun = 64;  // steps that a thread adds one after the other
+constexpr int64_t kUnrolled = 4;     // steps of a loop that holds nothing in registers
+
 struct Reduction {
   std::string name;     // of the result ("r3")
   std::string op;       // "Sum" of kernels/rows/reduce.h
   CType value_type;     // of the result as the equations see it
   std::string type;     // of the accumulator
   bool ranked = false;
+  std::string term, test;  // what is combined, and when
+  bool rounds() const { return op == "Sum" && codegen::is_real(value_type); }
 };
 
 Result<Reduction> reduction_of(const ir::Expr& e, CType term) {
   const bool real = codegen::is_real(term);
   const CType number = real ? term : CType::kI64;
-  const auto plain = [&](const char* op) { return Reduction{"", op, number, std::string(codegen::name_of(number)), false}; };
-  const auto ranked = [&](const char* op) { return Reduction{"", op, CType::kI32, fmt::format("rows::Ranked<{}>", codegen::name_of(number)), true}; };
+  const auto plain = [&](const char* op) { return Reduction{"", op, number, std::string(codegen::name_of(number)), false, "", ""}; };
+  const auto ranked = [&](const char* op) { return Reduction{"", op, CType::kI32, fmt::format("rows::Ranked<{}>", codegen::name_of(number)), true, "", ""}; };
   switch (e.reducer) {
     case Reducer::kSum: return plain("Sum");
     case Reducer::kProd: return plain("Prod");
     case Reducer::kMax: return plain("Max");
     case Reducer::kMin: return plain("Min");
-    case Reducer::kAny: return Reduction{"", "Any", CType::kI32, "int", false};
-    case Reducer::kAll: return Reduction{"", "All", CType::kI32, "int", false};
+    case Reducer::kAny: return Reduction{"", "Any", CType::kI32, "int", false, "", ""};
+    case Reducer::kAll: return Reduction{"", "All", CType::kI32, "int", false, "", ""};
     case Reducer::kArgMax: return ranked("ArgMax");
     case Reducer::kArgMin: return ranked("ArgMin");
     default: return fail(Code::not_yet, fmt::format("reducer `{}` in family `rows`", ir::name_of(e.reducer)));
@@ -90,13 +97,43 @@ class Writer {
   }
 
   // --- one sweep ---------------------------------------------------------------------------------------------------
-  std::string loop_head() const {
-    const bool unrolled = s_.residency == Residency::kRegisters;
-    const int64_t stride = int64_t{s_.group} * s_.cluster;
-    std::string out = fmt::format("#pragma unroll {}\nfor (int k = 0; k < {}; ++k) {{\n[[maybe_unused]] const int c = k * {} + position;\n",
-                                  unrolled ? steps_ : std::min<int64_t>(steps_, 4), steps_, stride);
-    if (s_.ragged(shape_)) out += fmt::format("if (c >= {}) break;\n", (shape_.column_count + s_.vector - 1) / s_.vector);
+  // A sweep's loop over a thread's vectors, and what closes it.
+  struct LoopText {
+    std::string head, tail;
+  };
+
+  std::string step_text(bool stops) const {
+    std::string out = fmt::format("[[maybe_unused]] const int c = k * {} + position;\n", int64_t{s_.group} * s_.cluster);
+    if (stops) out += fmt::format("if (c >= {}) break;\n", (shape_.column_count + s_.vector - 1) / s_.vector);
     return out;
+  }
+
+  LoopText plain_loop() const {
+    const int64_t unrolled = s_.residency == Residency::kRegisters ? steps_ : std::min<int64_t>(steps_, kUnrolled);
+    return {fmt::format("#pragma unroll {}\nfor (int k = 0; k < {}; ++k) {{\n{}", unrolled, steps_, step_text(s_.ragged(shape_))), "}\n"};
+  }
+
+  // Long sums are taken in runs of about the root of their length, so that the roundings of a run meet a small sum.
+  bool in_runs(const std::vector<Reduction>& reductions) const {
+    const bool sums = std::any_of(reductions.begin(), reductions.end(), [](const Reduction& r) { return r.rounds(); });
+    return sums && steps_ > kLongestRun && s_.residency != Residency::kRegisters;
+  }
+
+  LoopText loop_in_runs(const std::vector<Reduction>& reductions) const {
+    const auto run = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::sqrt(static_cast<double>(steps_)))));
+    std::string starts, ends;
+    for (size_t i = 0; i < reductions.size(); ++i) {
+      if (!reductions[i].rounds()) continue;
+      starts += start_text(reductions[i], fmt::format("b{}", i));
+      ends += fmt::format("#pragma unroll\nfor (int lane = 0; lane < {0}; ++lane) a{1}[lane] += b{1}[lane];\n", s_.vector, i);
+    }
+    return {fmt::format("#pragma unroll 1\nfor (int first = 0; first < {}; first += {}) {{\n{}#pragma unroll {}\nfor (int k = first; k < first + {}; ++k) {{\n{}", steps_, run, starts,
+                        kUnrolled, run, step_text(s_.ragged(shape_) || steps_ % run != 0)),
+            "}\n" + ends + "}\n"};
+  }
+
+  std::string start_text(const Reduction& r, const std::string& name) const {
+    return fmt::format("{0} {1}[{2}];\n#pragma unroll\nfor (int lane = 0; lane < {2}; ++lane) {1}[lane] = rows::{3}::start<{0}>();\n", r.type, name, s_.vector, r.op);
   }
 
   bool is_reread(const Sweep& sweep, const ExprRef& read) const {
@@ -139,7 +176,8 @@ class Writer {
     const std::string inner = emitter_.take(depth);
     emitter_.pop();
     body_ += emitter_.take(0);
-    if (!text.empty()) body_ += loop_head() + inner + text + "}\n";
+    const LoopText loop = plain_loop();
+    if (!text.empty()) body_ += loop.head + inner + text + loop.tail;
     return success();
   }
 
@@ -159,9 +197,11 @@ class Writer {
     bind_lanes(emitter_, shape_, s_.vector, lane_depth_);
     std::vector<Reduction> reductions;
     for (const ExprRef& r : sweep.reductions) {
-      SOLSTICE_TRY(const std::string text, accumulate(*r, reductions));
-      lanes += text;
+      SOLSTICE_TRY(Reduction reduction, reduction_of(*r));
+      reductions.push_back(std::move(reduction));
     }
+    const bool runs = in_runs(reductions);
+    for (size_t i = 0; i < reductions.size(); ++i) lanes += accumulate(reductions[i], i, runs);
     for (size_t i = 0; i < sweep.stores.size(); ++i) {
       SOLSTICE_TRY(const std::string text, store(equation(sweep.stores[i]), bases[i], i, before, after));
       lanes += text;
@@ -177,7 +217,8 @@ class Writer {
     lane_depth_ = -1;
     if (s_.vector > 1) lanes = fmt::format("#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) {{\n{}}}\n", s_.vector, lanes);
     else lanes = "constexpr int lane = 0;\n" + lanes;
-    body_ += emitter_.take(0) + accumulators(reductions) + loop_head() + vectors + before + lanes + after + "}\n";
+    const LoopText loop = runs ? loop_in_runs(reductions) : plain_loop();
+    body_ += emitter_.take(0) + accumulators(reductions) + loop.head + vectors + before + lanes + after + loop.tail;
     combine(sweep, reductions);
     return success();
   }
@@ -228,26 +269,27 @@ class Writer {
     return name;
   }
 
-  Result<std::string> accumulate(const ir::Expr& r, std::vector<Reduction>& reductions) {
+  // What a reduction adds up; its body is evaluated in the lanes' scope.
+  Result<Reduction> reduction_of(const ir::Expr& r) {
     SOLSTICE_TRY(Value term, emitter_.emit(r.args[0]));
-    SOLSTICE_TRY(Reduction reduction, reduction_of(r, term.type));
-    reduction.name = fmt::format("r{}", emitter_.fresh());
-    const std::string a = fmt::format("a{}[{}]", reductions.size(), "lane");
-    std::string value = term.text;
-    if (reduction.ranked) {
+    SOLSTICE_TRY(Reduction out, rows::reduction_of(r, term.type));
+    out.name = fmt::format("r{}", emitter_.fresh());
+    out.term = fmt::format("static_cast<{}>({})", out.type, term.text);
+    if (out.ranked) {
       SOLSTICE_TRY(const Value index, emitter_.emit(emitter_.indices().index_node(r.binders.front())));
-      value = fmt::format("{}{{{}, {}}}", reduction.type, term.text, index.text);
-    } else {
-      value = fmt::format("static_cast<{}>({})", reduction.type, term.text);
+      out.term = fmt::format("{}{{{}, {}}}", out.type, term.text, index.text);
     }
-    std::string test;
     if (r.args.size() > 1) {
       SOLSTICE_TRY(const Value condition, emitter_.emit(r.args[1]));
-      test = fmt::format("if ({}) ", condition.text);
+      out.test = fmt::format("if ({}) ", condition.text);
     }
-    reductions.push_back(reduction);
-    // The accumulators of this sweep are arrays over lanes: independent chains, and a shorter sum each.
-    return fmt::format("{}{} = rows::{}::combine<{}>({}, {});\n", test, a, reduction.op, reduction.type, a, value);
+    return out;
+  }
+
+  // The accumulators of this sweep are arrays over lanes: independent chains, and a shorter sum each.
+  std::string accumulate(const Reduction& r, size_t number, bool runs) const {
+    const std::string a = fmt::format("{}{}[lane]", runs && r.rounds() ? "b" : "a", number);
+    return fmt::format("{}{} = rows::{}::combine<{}>({}, {});\n", r.test, a, r.op, r.type, a, r.term);
   }
 
   // Results are declared outside the block of the accumulators.
@@ -256,8 +298,7 @@ class Writer {
     for (size_t i = 0; i < reductions.size(); ++i) {
       const Reduction& r = reductions[i];
       results += fmt::format("{} {};\n", r.type, r.name);
-      starts += fmt::format("{0} a{1}[{2}];\n#pragma unroll\nfor (int lane = 0; lane < {2}; ++lane) a{1}[lane] = rows::{3}::start<{0}>();\n", r.type, i,
-                            s_.vector, r.op);
+      starts += start_text(r, fmt::format("a{}", i));
     }
     return reductions.empty() ? "" : results + "{\n" + starts;
   }

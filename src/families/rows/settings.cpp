@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/integer.h"
+
 namespace solstice::families::rows {
 namespace {
 
@@ -21,7 +23,6 @@ constexpr int64_t kWarpRow = 512;         // elements: up to here a warp (or a p
 constexpr int64_t kRegisterBytes = 256;   // of kept values: 64 registers, a quarter of what a thread can have
 constexpr int64_t kSharedBytes = 227 * 1024;  // where no machine is given
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int power_at_least(int64_t v) { return static_cast<int>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(v, 1)))); }
 
 bool is_row_wide(const Shape& shape, const Access& access) {
@@ -109,6 +110,19 @@ int64_t kept_bytes(const ir::Program& program, const Shape& shape, const Setting
   return static_cast<int64_t>(phases.kept_at_once) * element * settings.vector * settings.steps(shape);
 }
 
+int64_t ahead_bytes(const ir::Program& program, const Shape& shape, const Settings& settings) {
+  int64_t most = 0;
+  for (const Sweep& sweep : phases_of(shape, true).sweeps) {
+    int64_t element = 0;
+    for (const ir::ExprRef& read : sweep.reads) {
+      const bool kept = std::find(sweep.keeps.begin(), sweep.keeps.end(), read) != sweep.keeps.end();
+      if (!kept) element += size_of(program.tensor(read->id).dtype.value_or(DType::kF32));
+    }
+    most = std::max(most, element);
+  }
+  return most * settings.vector * settings.steps(shape);
+}
+
 Result<Settings> settings_of(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs, const machine::Machine* machine) {
   Settings s;
   const int widest = vector_of(program, shape);
@@ -125,17 +139,18 @@ Result<Settings> settings_of(const ir::Program& program, const Shape& shape, con
     return fail(Code::illegal_knobs, fmt::format("threads={} and {} threads a row: both must be powers of two, threads a multiple of 32", s.threads, s.group));
   }
   const int64_t kept = kept_bytes(program, shape, s);
+  const int64_t registers = std::max(kept, ahead_bytes(program, shape, s));
   if (!knobs.find("blocks")) s.blocks = resident_blocks(kept, s);
   const int64_t limit = machine && machine->shared_per_block.value > 0 ? static_cast<int64_t>(machine->shared_per_block.value) : kSharedBytes;
-  const bool in_registers = kept <= kRegisterBytes;
-  const bool in_shared = kept * s.threads + 4096 <= limit;
+  const bool in_registers = registers <= kRegisterBytes;
+  const bool in_shared = kept > 0 && kept * s.threads + 4096 <= limit;
   const std::string asked = knobs.name_or("residency", "auto");
   s.residency = asked == "registers" ? Residency::kRegisters : asked == "shared" ? Residency::kShared : asked == "l2" ? Residency::kReload
               : in_registers ? Residency::kRegisters : in_shared ? Residency::kShared : Residency::kReload;
-  if (s.residency == Residency::kRegisters && kept > 2 * kRegisterBytes) {
-    return fail(Code::illegal_knobs, fmt::format("residency=registers: {} bytes of kept values a thread > {}; more `threads`, a `cluster`, or residency=shared", kept, 2 * kRegisterBytes));
+  if (s.residency == Residency::kRegisters && registers > 2 * kRegisterBytes) {
+    return fail(Code::illegal_knobs, fmt::format("residency=registers: {} bytes of a row's values a thread > {}; more `threads`, a `cluster`, or residency=shared", registers, 2 * kRegisterBytes));
   }
-  if (s.residency == Residency::kShared && !in_shared) {
+  if (s.residency == Residency::kShared && kept > 0 && !in_shared) {
     return fail(Code::illegal_knobs, fmt::format("residency=shared: {} threads x {} B + 4 KiB = {} KiB > {} KiB; a larger `cluster`, or residency=l2", s.threads, kept,
                                                  (kept * s.threads + 4096) / 1024, limit / 1024));
   }

@@ -32,6 +32,9 @@ struct Settings {
 // Bytes that a thread's kept values take in all its steps.
 int64_t kept_bytes(const ir::Program& program, const Shape& shape, const Settings& settings);
 
+// Bytes of the row's data that a thread loads ahead of a sweep without keeping it; residency=registers only.
+int64_t ahead_bytes(const ir::Program& program, const Shape& shape, const Settings& settings);
+
 // Errors: illegal_knobs, with the sum and the limit.
 Result<Settings> settings_of(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs, const machine::Machine* machine);
 

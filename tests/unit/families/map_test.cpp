@@ -1,4 +1,6 @@
 // Generated map kernels, compiled for the host and run, against direct evaluation.
+#include <cmath>
+
 #include "unit/families/expect.h"
 
 namespace solstice::families {
@@ -133,6 +135,22 @@ TEST(Map, NanGoesThroughMaximum) {
   const auto n = b.index("n", 8);
   b.define(y, {n}, op(Op::kMax, {op(Op::kLog, {b.read(x, {n})}), num(0.0)}));
   expect_same(b.program);
+}
+
+TEST(Map, SumsInsideAThreadAreTakenInRuns) {
+  for (const auto& [outer, inner] : {std::pair<int64_t, int64_t>{1, 1000}, {1, 1024}, {100, 9}, {4, 200}}) {
+    ProgramBuilder b("p");
+    const int x = b.input("x", {3, outer, inner}), y = b.output("y", {3});
+    b.kernel("k", "map");
+    const auto m = b.index("m", 3), i = b.bound("i", outer), j = b.bound("j", inner);
+    b.define(y, {m}, make_reduce(Reducer::kSum, {i->id, j->id}, b.read(x, {m, i, j})));
+    Tensors values;
+    values[x].assign(static_cast<size_t>(3 * outer * inner), 0.7310586f);
+    const auto got = run_kernel(b.program, values);
+    ASSERT_TRUE(got.ok()) << got.error().text();
+    const double wanted = static_cast<double>(outer * inner) * static_cast<double>(0.7310586f);
+    for (const double v : got->at(y)) EXPECT_LT(std::abs(v - wanted) / wanted, 6e-7) << outer << " x " << inner;
+  }
 }
 
 TEST(Map, ShortReductionInsideAThread) {

@@ -109,6 +109,99 @@ TEST(Rows, AxisThatIsNotInnermost) {
   }
 }
 
+// mu, vr and y of a batch norm over the rows of x[m,c], or over its columns.
+struct Statistics {
+  ProgramBuilder b{"p"};
+  int x, mu, vr, y;
+  Statistics(int64_t rows, int64_t columns, bool strided) {
+    x = b.input("x", strided ? std::vector<int64_t>{columns, rows} : std::vector<int64_t>{rows, columns});
+    mu = b.output("mu", {rows}), vr = b.output("vr", {rows});
+    y = b.output("y", strided ? std::vector<int64_t>{columns, rows} : std::vector<int64_t>{rows, columns});
+    b.kernel("k", "rows");
+    const auto at = [&](ExprRef r, ExprRef c) { return strided ? b.read(x, {c, r}) : b.read(x, {r, c}); };
+    auto r = b.index("r", rows), c = b.bound("c", columns);
+    b.define(mu, {r}, make_reduce(Reducer::kMean, {c->id}, at(r, c)));
+    r = b.index("r", rows), c = b.bound("c", columns);
+    b.define(vr, {r}, make_reduce(Reducer::kVar, {c->id}, at(r, c)));
+    if (strided) {
+      c = b.index("c", columns), r = b.index("r", rows);
+      b.define(y, {c, r}, (at(r, c) - b.read(mu, {r})) * op(Op::kRsqrt, {b.read(vr, {r}) + num(1e-5)}));
+    } else {
+      r = b.index("r", rows), c = b.index("c", columns);
+      b.define(y, {r, c}, (at(r, c) - b.read(mu, {r})) * op(Op::kRsqrt, {b.read(vr, {r}) + num(1e-5)}));
+    }
+  }
+};
+
+// Rounded sums of equal values drift one way; PyTorch's mean of them is the value itself, so that what is normalised is
+// zero, not the drift times 1/sqrt(eps).
+TEST(Rows, TheMeanOfEqualValuesIsTheValue) {
+  for (const bool strided : {false, true}) {
+    const Statistics s(3, 20000, strided);
+    Tensors values = random_inputs(s.b.program, 3);
+    const float value = 0.7310586f;
+    values[s.x].assign(values[s.x].size(), value);
+    const auto got = run_kernel(s.b.program, values);
+    ASSERT_TRUE(got.ok()) << got.error().text();
+    for (const double v : got->at(s.mu)) EXPECT_EQ(v, value);
+    for (const double v : got->at(s.vr)) EXPECT_LT(v, 1e-14);
+    for (const double v : got->at(s.y)) EXPECT_EQ(v, 0.0);
+  }
+}
+
+TEST(Rows, AVarianceFarFromZeroKeepsItsDigits) {
+  for (const bool strided : {false, true}) {
+    const Statistics s(3, 20000, strided);
+    Tensors values = random_inputs(s.b.program, 5);
+    for (double& v : values[s.x]) v = static_cast<float>(1000 + v);
+    expect_same(s.b.program, 1e-4, 4, values);  // a mean of 1000 is known to 3e-5 in fp32
+  }
+}
+
+TEST(Rows, AnInfiniteMeanStaysInfinite) {
+  const Statistics s(2, 100, false);
+  Tensors values = random_inputs(s.b.program, 5);
+  values[s.x][7] = std::numeric_limits<double>::infinity();
+  const auto got = run_kernel(s.b.program, values);
+  ASSERT_TRUE(got.ok()) << got.error().text();
+  EXPECT_EQ(got->at(s.mu)[0], std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(std::isnan(got->at(s.vr)[0]));
+}
+
+// A plain chain of so many additions of one value is off by hundreds of ulp.
+TEST(Rows, LongSumsAreTakenInRuns) {
+  ProgramBuilder b("p");
+  const int x = b.input("x", {2, 1 << 19}), y = b.output("y", {2});
+  b.kernel("k", "rows");
+  b.program.kernels[0].knobs.set("threads", KnobValue::of_int(64));
+  b.program.kernels[0].knobs.set("cluster", KnobValue::of_int(1));
+  const auto r = b.index("r", 2), c = b.bound("c", 1 << 19);
+  b.define(y, {r}, make_reduce(Reducer::kSum, {c->id}, b.read(x, {r, c})));
+  Tensors values;
+  values[x].assign(2 << 19, 0.7310586f);
+  const auto got = run_kernel(b.program, values);
+  ASSERT_TRUE(got.ok()) << got.error().text();
+  const double wanted = (1 << 19) * static_cast<double>(0.7310586f);
+  for (const double v : got->at(y)) EXPECT_LT(std::abs(v - wanted) / wanted, 1e-6);
+}
+
+// A row is never loaded ahead of its use as a whole where a thread's share of it does not fit registers.
+TEST(Rows, AWholeTensorIsNotLoadedAhead) {
+  ProgramBuilder b("p");
+  const int x = b.input("x", {1 << 15, 1 << 15}), y = b.output("y", {});
+  b.kernel("k", "rows");
+  const auto i = b.bound("i", 1 << 15), j = b.bound("j", 1 << 15);
+  b.define(y, {}, make_reduce(Reducer::kSum, {i->id, j->id}, b.read(x, {i, j})));
+  const machine::Machine machine = small_machine();
+  const auto emission = find_family("rows")->generate({b.program, machine}, b.program.kernels[0]);
+  ASSERT_TRUE(emission.ok()) << emission.error().text();
+  EXPECT_EQ(emission->sources[0].code.find("x0["), std::string::npos) << emission->sources[0].code;
+  b.program.kernels[0].knobs.set("residency", KnobValue::of_name("registers"));
+  const auto forced = find_family("rows")->generate({b.program, machine}, b.program.kernels[0]);
+  ASSERT_FALSE(forced.ok());
+  EXPECT_NE(forced.error().message.find("residency=registers"), std::string::npos);
+}
+
 TEST(Rows, ArgmaxTakesTheFirst) {
   ProgramBuilder b("p");
   const int x = b.input("x", {7, 300}, DType::kI32), f = b.input("f", {7, 300}), y = b.output("y", {7}, DType::kI64), z = b.output("z", {7}, DType::kI64);
