@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from .errors import environment_error, input_error
+from .errors import OracleError, environment_error, input_error
 from .protocol import SCHEMA
 
 DEVICES = ("auto", "cuda", "cpu")
@@ -21,16 +21,7 @@ def choose_device(name: str) -> torch.device:
         # The current device, asked without initialising CUDA: that comes after the trace has forked.
         return torch.device("cuda", torch.cuda.current_device() if torch.cuda.is_initialized() else 0)
     if name == "cuda":
-        built = (
-            f"PyTorch {torch.__version__} is built for CUDA {torch.version.cuda}"
-            if torch.version.cuda
-            else f"PyTorch {torch.__version__} is built without CUDA"
-        )
-        raise environment_error(
-            "hello.no_gpu",
-            f"PyTorch sees no usable GPU; {built}",
-            hint="check the driver with nvidia-smi, or use the device `cpu`",
-        )
+        raise no_gpu()
     return torch.device("cpu")
 
 
@@ -60,13 +51,35 @@ def describe_flags() -> dict[str, Any]:
     }
 
 
-def describe_worker(device: torch.device) -> dict[str, Any]:
+def describe_probed(name: str, probed: dict[str, Any]) -> dict[str, Any]:
+    """The device that `choose_device` will choose in a session, from what the driver said (probe.py)."""
+    if name not in DEVICES:
+        raise input_error("hello.device", f"no device `{name}`; legal are {', '.join(DEVICES)}")
+    built = int(torch.version.cuda.split(".")[0]) if torch.version.cuda else None
+    usable = probed and built is not None and probed["driver"] // 1000 >= built
+    if name != "cpu" and usable:
+        return probed["device"]
+    if name == "cuda":
+        raise no_gpu()
+    return describe_device(torch.device("cpu"))
+
+
+def no_gpu() -> OracleError:
+    build = f"built for CUDA {torch.version.cuda}" if torch.version.cuda else "built without CUDA"
+    return environment_error(
+        "hello.no_gpu",
+        f"PyTorch sees no usable GPU; PyTorch {torch.__version__} is {build}",
+        hint="check the driver with nvidia-smi, or use the device `cpu`",
+    )
+
+
+def describe_worker(device: dict[str, Any]) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "pid": os.getpid(),
         "python": platform.python_version(),
         "torch": torch.__version__,
         "cuda": torch.version.cuda,
-        "device": describe_device(device),
+        "device": device,
         "flags": describe_flags(),
     }

@@ -28,6 +28,7 @@ from .errors import OracleError, first_line, input_error, environment_error, is_
 from .hostmem import available_bytes
 from .tensors import logical_bytes, module_tensors
 from .tracing.device_map import CudaToCpu
+from .tracing.fakes import sizes_only
 
 InputMaker = Callable[[], tuple[tuple, dict]]  # positional and keyword arguments
 
@@ -197,7 +198,7 @@ def _construct(cls: type, init: InputMaker, seed: int) -> torch.nn.Module:
 def _state_bytes_if_cheap(cls: type, init: InputMaker, seed: int) -> Optional[int]:
     """Size of the module's state from a build without storage; None where the constructor reads values."""
     try:
-        with FakeTensorMode(allow_non_fake_inputs=True), CudaToCpu():
+        with sizes_only():
             return logical_bytes(module_tensors(_construct(cls, init, seed)))
     except Exception:  # whatever the reason, the real build will meet it and report it
         return None

@@ -7,14 +7,17 @@ the same handler that serves the worker process; the module is never copied or p
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
+import threading
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Any, Iterator, Optional, Union
 
 import torch
 
@@ -27,6 +30,7 @@ from .protocol import Sender
 from .tensors import map_tensors, module_tensors, tensor_leaves
 
 PROGRAM = "solstice"
+INTERRUPTED = 130  # its exit status when the search was stopped and the best so far was kept
 
 
 def optimize(
@@ -43,7 +47,7 @@ def optimize(
     arguments; the result is made for their shapes, dtypes and strides. `out`: folder for the report,
     the kernels and all; a temporary one when it is left out. Further options are the program's:
     `numerics="high"` is `--numerics high`. Raises RuntimeError when the program fails; it has said
-    why on stderr.
+    why on stderr. Ctrl-C ends the search early: the best so far is verified and used.
     """
     if not isinstance(module, torch.nn.Module):
         raise TypeError(f"optimize takes a torch.nn.Module, not {type(module).__name__}")
@@ -51,7 +55,7 @@ def optimize(
     session = Session(_device_of(module, example_inputs), subject=subject_of(module, example_inputs))
     command = [find_program(program), "optimize", "--out", str(folder), *_flags(options)]
     status = run_as_oracle(command, session)
-    if status != 0:
+    if status not in (0, INTERRUPTED):
         raise RuntimeError(f"`{' '.join(command)}` ended with status {status}; its messages are above")
     record = folder / "dropin.json"
     if not record.exists():
@@ -75,10 +79,13 @@ def run_as_oracle(command: list[str], session: Session) -> int:
     with ours:
         with theirs:
             process = subprocess.Popen(
-                [*command, "--oracle-fd", str(theirs.fileno())], pass_fds=[theirs.fileno()]
+                [*command, "--oracle-fd", str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,  # Ctrl-C reaches it through us, once
             )
         try:
-            serve(Handler(session), ours.fileno(), Sender(ours.fileno()))
+            with passing_on_interrupts(process):
+                serve(Handler(session), ours.fileno(), Sender(ours.fileno()))
         except (BrokenPipeError, ConnectionResetError):
             pass  # it ended without waiting for the last answer
         except BaseException:
@@ -87,6 +94,24 @@ def run_as_oracle(command: list[str], session: Session) -> int:
         finally:
             status = process.wait()
     return status
+
+
+@contextlib.contextmanager
+def passing_on_interrupts(process: subprocess.Popen) -> Iterator[None]:
+    """Ctrl-C stops the program's search, and it finishes with the best so far; a second one ends both."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may handle signals
+        return
+
+    def on_interrupt(number: int, frame: Any) -> None:
+        signal.signal(signal.SIGINT, previous)
+        process.send_signal(signal.SIGINT)
+
+    previous = signal.signal(signal.SIGINT, on_interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
 
 
 def _device_of(module: torch.nn.Module, example_inputs: Any) -> torch.device:

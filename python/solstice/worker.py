@@ -1,14 +1,19 @@
-"""`python -m solstice.worker [--device auto|cuda|cpu]`: the oracle process.
+"""`python -m solstice.worker [--device auto|cuda|cpu] [--warm]`: the oracle process.
 
 Speaks `solstice.oracle/1` on stdin and stdout; what user code prints goes to stderr. The process
 itself stays clean and warm: each `load` forks a child that holds one module until it is released
 or replaced, so that a crash, a patched library or a leak of one module ends with its child.
 CUDA is touched in children only, because a process that has initialised it cannot fork for it.
+A second child may compile the module's opponents (oracle/rivals.py) beside the first.
+
+Tracing imports PyTorch's compiler, seconds that a cached graph saves: it is imported when a trace needs it,
+or once for all modules with `--warm`.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import os
 import signal
@@ -17,9 +22,10 @@ import warnings
 from typing import Optional
 
 from .errors import OracleError, input_error, internal_error
+from .probe import Probe
 from .protocol import BadLine, Request, Sender, parse_request, read_lines
 
-# What a first trace would import: three seconds; without them the first trace of a child takes half a second more.
+# What a trace imports: three seconds.
 _WARM_MODULES = (
     "torch._dynamo",
     "torch.export._trace",
@@ -31,6 +37,7 @@ _WARM_MODULES = (
     "solstice.tracing.graph",
     "solstice.oracle.requests",
 )
+_RIVALS = ("start_rivals", "await_rivals", "time_rivals")
 _REPLY_MARK_BYTES = 200  # the event's name stands within the first bytes of a message
 
 
@@ -60,16 +67,29 @@ class Child:
         self._answers = answers
         self._lines = read_lines(answers)
         self._sender = Sender(self._requests)
+        self._owed = False
+
+    def post(self, line: bytes) -> None:
+        """One request whose answer nobody waits for; the next `settle` or `forward` reads and drops it."""
+        self._owed = True
+        with contextlib.suppress(BrokenPipeError):  # dead already: the next request will find out
+            self._sender.raw(line)
+
+    def settle(self) -> None:
+        if self._owed:
+            self._owed = False
+            next((a for a in self._lines if _is_last(a)), None)
 
     def forward(self, line: bytes, sender: Sender) -> bool:
         """Passes one request on and its answers back. False when the child died before the last one."""
+        self.settle()
         try:
             self._sender.raw(line)
         except BrokenPipeError:
             return False
         for answer in self._lines:
             sender.raw(answer)
-            if b'"event":"progress"' not in answer[:_REPLY_MARK_BYTES]:
+            if _is_last(answer):
                 return True
         return False
 
@@ -83,6 +103,10 @@ class Child:
             os.kill(self.pid, signal.SIGKILL)
             return describe_exit(os.waitpid(self.pid, 0)[1])
         return "ended"
+
+
+def _is_last(answer: bytes) -> bool:
+    return b'"event":"progress"' not in answer[:_REPLY_MARK_BYTES]
 
 
 def _run_session(device: str, read_fd: int, write_fd: int) -> None:
@@ -106,11 +130,13 @@ def _run_session(device: str, read_fd: int, write_fd: int) -> None:
 
 
 class Supervisor:
-    def __init__(self, device: str, sender: Sender) -> None:
+    def __init__(self, device: str, sender: Sender, probe: Probe, warm: bool) -> None:
         self._device = device
         self._sender = sender
+        self._probe = probe
         self._child: Optional[Child] = None
-        self._warm = False
+        self._rivals: Optional[Child] = None
+        self._warm = not warm  # nothing is left to import
 
     def handle(self, line: bytes) -> bool:
         """Answers one line. False after `shutdown`."""
@@ -120,7 +146,7 @@ class Supervisor:
             self._sender.error(bad.id, bad.error)
             return True
         if request.name == "shutdown":
-            self.end_child()
+            self.end_children()
             self._sender.reply(request.id, {})
             return False
         try:
@@ -134,17 +160,37 @@ class Supervisor:
             self._sender.reply(request.id, self._hello())
             self._warm_up()
             return
+        if request.name in _RIVALS:
+            self._dispatch_rivals(request, line)
+            return
         if request.name == "load":
             self._warm_up()
-            self.end_child()
+            self._child = self._end(self._child)
             self._child = Child(self._device)
         if self._child is None:
             raise self._no_session(request)
         if not self._child.forward(line, self._sender):
-            how = self._lose_child()
+            how, self._child = self._child.end(), None
             raise internal_error("oracle.crashed", f"the oracle's process {how} during `{request.name}`")
         if request.name == "release" and "set" not in request.params:
-            self.end_child()
+            self.end_children()
+
+    def _dispatch_rivals(self, request: Request, line: bytes) -> None:
+        """`start_rivals` is answered at once; its child works on until `await_rivals`."""
+        if request.name == "start_rivals":
+            self._rivals = self._end(self._rivals)
+            self._rivals = Child(self._device)
+            self._rivals.post(line)
+        elif self._rivals is None:
+            raise input_error("session.no_rivals", "no opponents are there", hint="send `start_rivals` first")
+        elif request.name == "await_rivals":
+            self._rivals.settle()
+        elif self._rivals.forward(line, self._sender):
+            return
+        else:
+            how, self._rivals = self._rivals.end(), None
+            raise internal_error("oracle.crashed", f"the process of the opponents {how}")
+        self._sender.reply(request.id, {})
 
     def _no_session(self, request: Request) -> OracleError:
         from .handler import unknown_request
@@ -155,10 +201,9 @@ class Supervisor:
         return input_error("session.no_module", "no module is loaded", hint="send `load` first")
 
     def _hello(self) -> dict:
-        from .forked import call_in_child
-        from .hello import choose_device, describe_worker
+        from .hello import describe_probed, describe_worker
 
-        return {**call_in_child(lambda: describe_worker(choose_device(self._device))), "pid": os.getpid()}
+        return describe_worker(describe_probed(self._device, self._probe.result()))
 
     def _warm_up(self) -> None:
         """Pays PyTorch's lazy imports once; children inherit them.
@@ -170,25 +215,27 @@ class Supervisor:
                 importlib.import_module(name)
             self._warm = True
 
-    def end_child(self) -> None:
-        if self._child is not None:
-            self._lose_child()
+    def end_children(self) -> None:
+        self._child, self._rivals = self._end(self._child), self._end(self._rivals)
 
-    def _lose_child(self) -> str:
-        child, self._child = self._child, None
-        return child.end()
+    @staticmethod
+    def _end(child: Optional[Child]) -> None:
+        if child is not None:
+            child.end()
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="solstice.worker", description=__doc__.split("\n")[0])
     parser.add_argument("--device", default="auto", choices=("auto", "cuda", "cpu"))
+    parser.add_argument("--warm", action="store_true", help="import what tracing needs once, for many modules")
     arguments = parser.parse_args()
     read_fd, write_fd = take_standard_streams()
+    probe = Probe()  # the driver answers while PyTorch is imported
     # PyTorch's idle threads are not missed by the children, which start none before they need them.
     warnings.filterwarnings(
         "ignore", message=".*use of fork.* may lead to deadlocks", category=DeprecationWarning
     )
-    supervisor = Supervisor(arguments.device, Sender(write_fd))
+    supervisor = Supervisor(arguments.device, Sender(write_fd), probe, arguments.warm)
     try:
         for line in read_lines(read_fd):
             if not supervisor.handle(line):
@@ -196,7 +243,7 @@ def main() -> int:
     except BrokenPipeError:
         return 1
     finally:
-        supervisor.end_child()
+        supervisor.end_children()
     return 0
 
 

@@ -9,7 +9,7 @@ import torch
 from ..errors import environment_error, input_error
 from ..hostmem import available_bytes
 from ..tensors import logical_bytes, map_tensors, tensor_leaves
-from ..tracing.export import fake_inputs
+from ..tracing.fakes import sized_inputs
 from . import families
 from .session import InputSet, Session
 
@@ -55,7 +55,7 @@ def restore(session: Session, inputs: InputSet) -> None:
 
 def _refuse_too_large(session: Session) -> None:
     subject = session.need_subject()
-    need = logical_bytes(tensor_leaves(fake_inputs(subject.inputs, torch.device("cpu"))))
+    need = logical_bytes(tensor_leaves(sized_inputs(subject.inputs)))
     if session.device.type == "cpu":
         free, share, place = available_bytes(), HOST_SHARE, "this machine"
     else:

@@ -14,6 +14,7 @@ import torch
 from ..errors import input_error
 from ..loading import SEED, call_user
 from ..tensors import leaves, map_tensors
+from .reference import float64_values
 from .running import kept_buffers
 from .session import Session
 
@@ -82,7 +83,7 @@ def fallbacks(new: torch.nn.Module) -> list[str]:
 def _load_state(original: torch.nn.Module, new: torch.nn.Module) -> Any:
     try:
         new.load_state_dict(original.state_dict(), strict=True)
-    except Exception as error:
+    except RuntimeError as error:  # how PyTorch reports keys and shapes that do not fit
         return str(error).split("\n")[0]
     return None
 
@@ -97,7 +98,28 @@ def _trial(session: Session, original: torch.nn.Module, new: torch.nn.Module, se
         torch.manual_seed(seed)
         produced = _tensors(new(*copies[0], **copies[1]))
         session.synchronize()
-    return {"seed": seed, **_compare(reference, produced)}
+    verdict = {"seed": seed, **_compare(reference, produced)}
+    if verdict["max_excess"] is not None and not verdict["passed"]:
+        verdict["reason"] += _distances(session, original, seed, reference, produced)
+    return verdict
+
+
+def _distances(
+    session: Session,
+    original: torch.nn.Module,
+    seed: int,
+    reference: list[torch.Tensor],
+    produced: list[torch.Tensor],
+) -> str:
+    """How far both are from the float64 result: an original that is further than the limit can fail an exact one."""
+    args, kwargs = session.example_inputs(seed)
+    values = float64_values(original, args, kwargs, seed)
+    session.empty_cache()
+    if values is None:
+        return ""
+    exact = [value for name, value in values.items() if name.startswith("output.")]
+    own, new = (max(map(_excess, exact, side), default=0.0) for side in (reference, produced))
+    return f"; from the float64 result the original is {own:.2g}, the drop-in {new:.2g} times the limit away"
 
 
 def _tensors(result: Any) -> list[torch.Tensor]:

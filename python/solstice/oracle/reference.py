@@ -25,6 +25,8 @@ from .session import InputSet, Session
 PART_TOLERANCE = 1e-4
 MAX_PARTS = 256
 BLOCK_ELEMENTS = 1 << 26
+# What PyTorch's allocators raise when memory is short; is_out_of_memory tells it from other errors of these types.
+_MEMORY_ERRORS = (MemoryError, RuntimeError)
 
 Values = dict[str, torch.Tensor]
 
@@ -53,11 +55,21 @@ def _oracle(session: Session, double: torch.nn.Module, module: torch.nn.Module, 
     try:
         inputs.expected = _run_double(double, inputs.args, inputs.kwargs, inputs.seed)
         return 1
-    except Exception as error:
+    except _MEMORY_ERRORS as error:
         if not is_out_of_memory(error):
             raise
     session.empty_cache()
     return _in_parts(session, double, module, inputs)
+
+
+def float64_values(module: torch.nn.Module, args: tuple, kwargs: dict, seed: int) -> Optional[Values]:
+    """The module's results in float64, computed as a whole; None where there is no memory for that."""
+    try:
+        return _run_double(copy.deepcopy(module).double(), args, kwargs, seed)
+    except _MEMORY_ERRORS as error:
+        if not is_out_of_memory(error):
+            raise
+        return None
 
 
 def _run_double(double: torch.nn.Module, args: tuple, kwargs: dict, seed: int) -> Values:
@@ -98,7 +110,7 @@ def _in_parts(session: Session, double: torch.nn.Module, module: torch.nn.Module
         try:
             inputs.expected = _run_parts(double, module, inputs, extent, parts)
             return parts
-        except Exception as error:
+        except _MEMORY_ERRORS as error:
             if not is_out_of_memory(error):
                 raise
         session.empty_cache()

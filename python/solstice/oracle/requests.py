@@ -11,17 +11,17 @@ import torch
 
 from ..errors import input_error
 from ..forked import call_in_child
-from ..hello import describe_worker
+from ..hello import describe_device, describe_worker
 from ..loading import SEED, load_file
 from ..tensors import logical_bytes, module_tensors
-from ..tracing import trace as trace_subject
-from . import exporting, inputs as input_sets, kernelbench, reference, timing
+from ..tracing import cache, trace as trace_subject
+from . import exporting, inputs as input_sets, kernelbench, reference, rivals, timing
 from .running import kept_buffers
 from .session import Session
 
 
 def hello(self: Session) -> dict[str, Any]:
-    return describe_worker(self.device)
+    return describe_worker(describe_device(self.device))
 
 
 def load(
@@ -46,12 +46,22 @@ def describe_subject(session: Session) -> dict[str, Any]:
     }
 
 
-def trace(self: Session, *, decompose: list[str] = [], blob_dir: Optional[str] = None) -> dict[str, Any]:
+def trace(
+    self: Session, *, decompose: list[str] = [], blob_dir: Optional[str] = None, cache_dir: str = ""
+) -> dict[str, Any]:
     subject = self.need_subject()
+    key = cache.key_of(subject, decompose, self.device) if cache_dir and not blob_dir else None
+    known = cache.find(cache_dir, key) if key else None
+    if known is not None:
+        return {"graph": known, "cached": True, "entry": str(cache.path_of(cache_dir, key))}
     self.progress("trace", "exporting the module")
-    work = lambda: trace_subject(subject, decompose, blob_dir)
-    graph = call_in_child(work) if self.forks and not torch.cuda.is_initialized() else work()
-    return {"graph": graph}
+
+    def work() -> tuple[dict[str, Any], dict[str, str]]:
+        return trace_subject(subject, decompose, blob_dir), cache.user_sources()
+
+    graph, sources = call_in_child(work) if self.forks and not torch.cuda.is_initialized() else work()
+    kept = bool(key) and cache.store(cache_dir, key, graph, sources)
+    return {"graph": graph, "cached": False, "entry": str(cache.path_of(cache_dir, key)) if kept else ""}
 
 
 def prepare_inputs(
@@ -65,10 +75,10 @@ def prepare_inputs(
     return {"applies": applies, "inputs": input_sets.describe(prepared)}
 
 
-def expected(self: Session, *, set: str) -> dict[str, Any]:
+def expected(self: Session, *, set: str, describe: bool = True) -> dict[str, Any]:
     chosen = self.need_set(set)
     how = reference.compute(self, chosen)
-    return {**how, "values": [_value(name, chosen) for name in chosen.eager]}
+    return {**how, "values": [_value(name, chosen) for name in chosen.eager] if describe else []}
 
 
 def _value(name: str, chosen: Any) -> dict[str, Any]:
@@ -111,6 +121,28 @@ def time_compiled(
             self.module(chosen.variant), mode=None if mode == "default" else mode
         )
     return timing.time_block(self, chosen, self.compiled[key], reps, warmups)
+
+
+def start_rivals(
+    self: Session, *, file: Optional[str] = None, class_name: Optional[str] = None, seed: int = SEED
+) -> dict[str, Any]:
+    """In a process that was forked for it: compiles the opponents, if memory has room beside a search."""
+    if self.forks and file:
+        rivals.import_compiler()
+        self.subject = load_file(file, class_name, seed)
+        if rivals.has_room(self):
+            self.contest = rivals.prepare(self)
+    return {}
+
+
+def await_rivals(self: Session) -> dict[str, Any]:
+    return {}
+
+
+def time_rivals(self: Session, *, reps: int, warmups: int, blocks: int = 4) -> dict[str, Any]:
+    if self.contest is None:
+        self.contest = rivals.prepare(self)
+    return {"rivals": rivals.contest(self, self.contest, reps, warmups, blocks)}
 
 
 def check_dropin(self: Session, *, path: str) -> dict[str, Any]:
@@ -173,6 +205,9 @@ ALL: dict[str, Callable[..., dict[str, Any]]] = {
         export_tensors,
         time_eager,
         time_compiled,
+        start_rivals,
+        await_rivals,
+        time_rivals,
         check_dropin,
         time_dropin,
         memory,

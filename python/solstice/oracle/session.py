@@ -47,6 +47,7 @@ class Session:
     _variants: dict[str, torch.nn.Module] = field(default_factory=dict)
     compiled: dict[str, Any] = field(default_factory=dict)
     dropins: dict[str, torch.nn.Module] = field(default_factory=dict)
+    contest: Any = None  # the opponents, once they are compiled (rivals.py)
 
     def need_subject(self) -> Subject:
         if self.subject is None:

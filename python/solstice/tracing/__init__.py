@@ -18,7 +18,8 @@ def trace(
     import torch
 
     from ..tensors import module_tensors
-    from .export import export_functional, fake_inputs
+    from .export import export_functional
+    from .fakes import fake_inputs
     from .graph import graph_json
 
     torch.manual_seed(0)

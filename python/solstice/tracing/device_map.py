@@ -20,20 +20,23 @@ def _is_cuda(value: Any) -> bool:
     return isinstance(value, str) and (value == "cuda" or value.startswith("cuda:"))
 
 
-def _host(value: Any) -> Any:
-    return torch.device("cpu") if _is_cuda(value) else value
-
-
 class CudaToCpu(TorchFunctionMode):
-    """Within it, `device="cuda"`, `.to("cuda")` and `.cuda()` mean the CPU."""
+    """Within it, `device="cuda"`, `.to("cuda")` and `.cuda()` mean the CPU, or another device."""
+
+    def __init__(self, meaning: str = "cpu") -> None:
+        super().__init__()
+        self._meaning = torch.device(meaning)
+
+    def _mapped(self, value: Any) -> Any:
+        return self._meaning if _is_cuda(value) else value
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         if func is torch.Tensor.cuda:
             return args[0]
         if func is torch.Tensor.to or "device" in kwargs:
-            args = tuple(_host(a) for a in args)
-            kwargs = {k: _host(v) for k, v in kwargs.items()}
+            args = tuple(self._mapped(a) for a in args)
+            kwargs = {k: self._mapped(v) for k, v in kwargs.items()}
         return func(*args, **kwargs)
 
 

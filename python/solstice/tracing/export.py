@@ -7,14 +7,14 @@ and source line. What cannot be traced faithfully is refused with the line that 
 from __future__ import annotations
 
 import contextlib
-from typing import Any, Callable, Iterator, Sequence
+from typing import Any, Iterator, Sequence
 
 import torch
 from torch._subclasses import fake_tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
-from ..errors import OracleError, first_line, input_error, is_out_of_memory, environment_error, user_location
+from ..errors import first_line, input_error, is_out_of_memory, environment_error, user_location
 from ..tensors import module_tensors, tensor_leaves
 from . import instance_norm, python_state
 from .device_map import CudaToCpu, gpu_hidden
@@ -135,17 +135,3 @@ def _decompositions(names: Sequence[str]) -> dict:
             raise input_error("trace.no_decomposition", f"PyTorch has no decomposition for `{name}`")
         chosen[op] = table[op]
     return chosen
-
-
-def fake_inputs(make: Callable[[], Any], device: torch.device) -> tuple[tuple, dict]:
-    """Example inputs on `device` without storage, so that their size does not matter.
-
-    A maker that reads values (`.item()`, numpy) runs for real.
-    """
-    place = CudaToCpu() if device.type == "cpu" else device
-    try:
-        with FakeTensorMode(allow_non_fake_inputs=True), place:
-            return make()
-    except OracleError:
-        with place:
-            return make()
