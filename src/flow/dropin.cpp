@@ -52,10 +52,10 @@ Json results_of(const DropinParts& parts) {
   return out;
 }
 
-Json training_of(const Graph& graph) {
+Json tied_of(const Graph& graph) {
   Json out = Json::object();
-  for (const GraphModule& module : graph.modules) {
-    if (module.training) out.set(module.path, *module.training);
+  for (const GraphInput& input : graph.inputs) {
+    if (!input.tied.empty()) out.set(input.fqn, list_of(input.tied));
   }
   return out;
 }
@@ -85,6 +85,7 @@ std::string replaced(std::string text, std::string_view mark, const std::string&
 }  // namespace
 
 Result<Json> dropin_record(const DropinParts& parts) {
+  if (parts.graph.structure.is_null()) return fail(Code::bad_record, "the graph lacks `structure`, which guards a drop-in");
   Json record = Json::object();
   record.set("schema", "solstice.dropin/1").set("plan", "plan.json").set("library", kLibrary);
   record.set("target", parts.target).set("weights", parts.frozen ? "frozen" : "live");
@@ -94,7 +95,7 @@ Result<Json> dropin_record(const DropinParts& parts) {
                           .set("matmul_tf32", parts.flags.matmul_tf32)
                           .set("cudnn_tf32", parts.flags.cudnn_tf32)
                           .set("deterministic", parts.flags.deterministic));
-  record.set("training", training_of(parts.graph));
+  record.set("structure", parts.graph.structure).set("tied", tied_of(parts.graph));
   if (parts.subject.file) {
     record.set("source", Json::object()
                              .set("file", kOriginal)

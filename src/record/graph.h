@@ -197,6 +197,7 @@ struct Graph {
   std::vector<GraphOutput> outputs;
   Json in_tree;
   Json out_tree;
+  Json structure;
   std::vector<std::string> rng;
 
   static auto fields() {
@@ -211,6 +212,7 @@ struct Graph {
         field("outputs", &Graph::outputs, "mutations, then results"),
         optional_field("in_tree", &Graph::in_tree, "pytree of the arguments"),
         optional_field("out_tree", &Graph::out_tree, "pytree of the results"),
+        optional_field("structure", &Graph::structure, "class and plain attributes of each module, by path"),
         optional_field("rng", &Graph::rng, "nodes that draw random numbers"));
   }
 

@@ -113,6 +113,11 @@ int solstice_rt_launch(solstice_rt_plan* plan, void* const* tensors, void* works
                 err_len);
 }
 
+int solstice_rt_relaunch(const solstice_rt_call* call, void* const* moved) {
+  for (size_t i = 0; i < call->moving_count; ++i) call->tensors[call->moving[i]] = moved[i];
+  return solstice_rt_launch(call->plan, call->tensors, call->workspace, call->stream, call->err, call->err_len);
+}
+
 int solstice_rt_prepare_dl(solstice_rt_plan* plan, const DLTensor* const* tensors, size_t count, void* workspace, void* stream,
                            char* err, size_t err_len) {
   const auto found = addresses(*plan, tensors, count);

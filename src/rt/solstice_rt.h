@@ -50,6 +50,21 @@ int solstice_rt_prepare(solstice_rt_plan* plan, void* const* tensors, void* work
 int solstice_rt_launch(solstice_rt_plan* plan, void* const* tensors, void* workspace, void* stream, char* err,
                        size_t err_len);
 
+/* launch with all that stays the same laid down once, for callers to whom every argument is dear. The caller owns it
+ * and what it points to, and calls with it from one thread at a time. */
+typedef struct {
+  solstice_rt_plan* plan;
+  void** tensors; /* of the whole interface, in plan order */
+  void* workspace;
+  void* stream;
+  const size_t* moving; /* places in `tensors` whose address comes with each launch */
+  size_t moving_count;
+  char* err;
+  size_t err_len;
+} solstice_rt_call;
+/* Puts moved[i] into tensors[moving[i]] for all moving_count of them, then launches. */
+int solstice_rt_relaunch(const solstice_rt_call* call, void* const* moved);
+
 /* The same with DLPack tensors, whose dtype, shape, strides and device are checked against the plan. */
 int solstice_rt_prepare_dl(solstice_rt_plan* plan, const struct DLTensor* const* tensors, size_t count, void* workspace,
                            void* stream, char* err, size_t err_len);

@@ -59,3 +59,19 @@ int solstice_rt_launch(struct plan* plan, void* const* tensors, void* workspace,
   for (int i = 0; i < 6; ++i) y[i] = x[i] * w > 0 ? x[i] * w : 0;
   return 0;
 }
+
+/* solstice_rt_call */
+struct call {
+  struct plan* plan;
+  void** tensors;
+  void *workspace, *stream;
+  const size_t* moving;
+  size_t moving_count;
+  char* err;
+  size_t err_len;
+};
+
+int solstice_rt_relaunch(const struct call* call, void* const* moved) {
+  for (size_t i = 0; i < call->moving_count; ++i) call->tensors[call->moving[i]] = moved[i];
+  return solstice_rt_launch(call->plan, call->tensors, call->workspace, call->stream, call->err, call->err_len);
+}

@@ -24,6 +24,7 @@ import torch
 class Model(torch.nn.Module):
     def __init__(self, scale):
         super().__init__()
+        self.scale = scale
         self.inner = torch.nn.Module()
         self.inner.w = torch.nn.Parameter(torch.tensor([scale]))
         self.drop = torch.nn.Dropout(0.0)
@@ -38,6 +39,7 @@ class HostDevice:
     """What CudaDevice is for a GPU, for tensors on the host."""
 
     index = -1
+    several = False
     capture = False
     stream_number = 0
 
@@ -48,7 +50,7 @@ class HostDevice:
     def current(self):
         return -1
 
-    def stream(self):
+    def stream(self, index):
         return HostDevice.stream_number
 
     def capturing(self):
@@ -121,7 +123,11 @@ def record(tmp_path, library):
         "weights": "live",
         "arguments": [{"buffer": "x", "dtype": "f32", "shape": [2, 3], "stride": [3, 1]}],
         "results": [{"buffer": "y"}],
-        "training": {"": True, "drop": True},
+        "structure": {
+            "": {"class": "", "attributes": {"training": "True", "scale": "2.0"}},
+            "inner": {"class": "Module", "attributes": {"training": "True"}},
+            "drop": {"class": "Dropout", "attributes": {"training": "True", "p": "0.0", "inplace": "False"}},
+        },
         "flags": {
             "matmul_tf32": torch.backends.cuda.matmul.allow_tf32,
             "cudnn_tf32": torch.backends.cudnn.allow_tf32,
@@ -135,7 +141,7 @@ class Subject:
         self._counts = ctypes.CDLL(str(library))
         recording = dropin.read(str(folder), record)
         self.original = dropin.load_original(str(folder), record).Model(2.0)
-        cls = dropin.replacement(type(self.original), recording, lambda r: Runtime(r, HostDevice.of))
+        cls = dropin.replacement(type(self.original), recording, lambda m, r: Runtime(m, r, HostDevice.of))
         self.new = cls(2.0)
         self.x = torch.randn(2, 3)
         self._base = self.launches()
@@ -231,7 +237,7 @@ def test_misaligned_argument(subject, tmp_path, record):
     plan["buffers"][0]["alignment"] = 16
     (tmp_path / "plan.json").write_text(json.dumps(plan))
     cls = dropin.replacement(
-        type(subject.original), dropin.read(str(tmp_path), record), lambda r: Runtime(r, HostDevice.of)
+        type(subject.original), dropin.read(str(tmp_path), record), lambda m, r: Runtime(m, r, HostDevice.of)
     )
     storage = torch.randn(16)
     offset = 0 if storage[1:].data_ptr() % 16 == 0 else 1
@@ -266,7 +272,7 @@ def test_changed_flags(subject):
 
 def test_training_mode_of_an_inner_module(subject):
     subject.new.drop.eval()
-    refused(subject, "training mode")
+    refused(subject, "`drop.training` is False; recorded was True")
 
 
 def test_hook_on_an_inner_module(subject):
@@ -314,10 +320,7 @@ def test_live_weights_are_read_on_every_call(subject):
 
 
 def test_frozen_weights_are_prepared_again_after_a_change(subject, tmp_path, record):
-    plan = json.loads((tmp_path / "plan.json").read_text())
-    (tmp_path / "plan.json").write_text(json.dumps({**plan, "program": "prepack"}))
-    recording = dropin.read(str(tmp_path), {**record, "weights": "frozen"})
-    module = dropin.replacement(type(subject.original), recording, lambda r: Runtime(r, HostDevice.of))(2.0)
+    module = packed(subject, tmp_path, record)
     before = subject.prepares()
     subject.call(module=module), subject.call(module=module)
     assert subject.prepares() == before + 1
@@ -361,17 +364,43 @@ def test_each_stream_is_prepared_once(subject):
     assert subject.prepares() == before + 2
 
 
-def test_capture_takes_over_what_was_prepared_before(subject):
+def test_capture_needs_a_call_before_and_leaves_ordinary_calls_alone(subject):
     HostDevice.capture = True
     with pytest.warns(UserWarning, match="before capturing"):
         assert not subject.call()[1]
     HostDevice.capture = False
     assert subject.call()[1]
     prepared = subject.prepares()
-    HostDevice.capture, HostDevice.stream_number = True, 9
-    assert subject.call()[1] and subject.prepares() == prepared
+    for stream in (9, 0):  # its own, or one that was used before
+        HostDevice.capture, HostDevice.stream_number = True, stream
+        assert subject.call()[1] and subject.prepares() == prepared
     HostDevice.capture, HostDevice.stream_number = False, 0
-    assert subject.call()[1] and subject.prepares() == prepared + 1
+    assert subject.call()[1] and subject.prepares() == prepared
+
+
+def packed(subject, tmp_path, record):
+    """The module with weights that are packed at prepare, into a workspace that keeps them."""
+    plan = json.loads((tmp_path / "plan.json").read_text())
+    plan["buffers"][-1]["persistent"] = True
+    (tmp_path / "plan.json").write_text(json.dumps({**plan, "program": "prepack"}))
+    recording = dropin.read(str(tmp_path), {**record, "weights": "frozen"})
+    cls = dropin.replacement(
+        type(subject.original), recording, lambda m, r: Runtime(m, r, HostDevice.of)
+    )
+    return cls(2.0)
+
+
+def test_capture_with_packed_weights_takes_over_a_slot(subject, tmp_path, record):
+    module = packed(subject, tmp_path, record)
+    assert subject.call(module=module)[1]
+    prepared = subject.prepares()
+    HostDevice.capture, HostDevice.stream_number = True, 9
+    assert subject.call(module=module)[1] and subject.prepares() == prepared
+    module.inner.w.fill_(3.0)
+    with pytest.warns(UserWarning, match="weights changed before a graph capture"):
+        assert not subject.call(module=module)[1]
+    HostDevice.capture, HostDevice.stream_number = False, 0
+    assert subject.call(module=module)[1] and subject.prepares() == prepared + 1
 
 
 def test_results_in_a_tree_and_constant_arguments(subject, tmp_path, record):
@@ -391,7 +420,7 @@ def test_results_in_a_tree_and_constant_arguments(subject, tmp_path, record):
             return {"a": torch.relu(x * self.inner.w), "b": [x, 7]}
 
     module = dropin.replacement(
-        Original, dropin.read(str(tmp_path), record), lambda r: Runtime(r, HostDevice.of)
+        Original, dropin.read(str(tmp_path), record), lambda m, r: Runtime(m, r, HostDevice.of)
     )(2.0)
     before = subject.launches()
     result = module(subject.x, 3)
@@ -418,14 +447,14 @@ def test_other_architecture(subject, tmp_path, record):
     plan = json.loads((tmp_path / "plan.json").read_text())
     (tmp_path / "plan.json").write_text(json.dumps({**plan, "target": "sm_100a"}))
     module = dropin.replacement(
-        type(subject.original), dropin.read(str(tmp_path), record), lambda r: Runtime(r, HostDevice.of)
+        type(subject.original), dropin.read(str(tmp_path), record), lambda m, r: Runtime(m, r, HostDevice.of)
     )(2.0)
     refused(subject, "sm_100a", module=module)
 
 
 def test_missing_library_falls_back(subject, tmp_path, record):
     recording = dropin.read(str(tmp_path), {**record, "library": str(tmp_path / "absent.so")})
-    module = dropin.replacement(type(subject.original), recording, lambda r: Runtime(r, HostDevice.of))(2.0)
+    module = dropin.replacement(type(subject.original), recording, lambda m, r: Runtime(m, r, HostDevice.of))(2.0)
     refused(subject, "cannot load", module=module)
 
 

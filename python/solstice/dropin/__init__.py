@@ -7,10 +7,12 @@ forward otherwise, warning once for each reason.
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Callable
 
 import torch
 
+from .fast import MISS
 from .recording import DropinError, Recording, load_original, read
 from .runtime import Runtime
 
@@ -20,19 +22,32 @@ _ATTRIBUTE = "_solstice_runtime"
 
 
 def replacement(
-    original: type, recording: Recording, make_runtime: Callable[[Recording], Any] = Runtime
+    original: type,
+    recording: Recording,
+    make_runtime: Callable[[torch.nn.Module, Recording], Any] = Runtime,
+    module_name: str = __name__,
 ) -> type:
-    """A subclass of `original` with the recorded kernels as its forward."""
+    """A subclass of `original` with the recorded kernels as its forward. `module_name` is where pickle finds it."""
     original_forward = original.forward
+    is_compiling = torch.compiler.is_dynamo_compiling
 
     def runtime_of(module: torch.nn.Module) -> Any:
         # Made on the first call, so that the constructor stays the original's.
-        return module.__dict__.setdefault(_ATTRIBUTE, make_runtime(recording))
+        runtime = module.__dict__.get(_ATTRIBUTE)
+        if runtime is None or runtime.owner != id(module):
+            runtime = module.__dict__[_ATTRIBUTE] = make_runtime(module, recording)
+        return runtime
 
     class ModelNew(original):  # type: ignore[misc, valid-type]
+        @functools.wraps(original_forward)  # tools that look at the signature see the original's
         def forward(self, *args: Any, **kwargs: Any) -> Any:
-            runtime = self.__dict__.get(_ATTRIBUTE) or runtime_of(self)
-            return runtime(self, original_forward, args, kwargs)
+            if is_compiling():  # torch.compile sees through to the original
+                return original_forward(self, *args, **kwargs)
+            runtime = self.__dict__.get(_ATTRIBUTE)
+            if runtime is None or runtime.owner != id(self):
+                runtime = runtime_of(self)
+            result = runtime.fast(self, args, kwargs)
+            return runtime.slow(self, original_forward, args, kwargs) if result is MISS else result
 
         def solstice_fallbacks(self) -> list[str]:
             """Why calls went to the original forward, each reason once."""
@@ -40,6 +55,7 @@ def replacement(
 
     ModelNew.__doc__ = original.__doc__
     ModelNew.__qualname__ = "ModelNew"
+    ModelNew.__module__ = module_name
     return ModelNew
 
 

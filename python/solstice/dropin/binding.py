@@ -7,42 +7,51 @@ from typing import Any, Optional, Union
 
 import torch
 
-from . import guards
+from . import guards, structure
 from .recording import Recording, TensorSpec
+
+
+@dataclass
+class Owner:
+    """Where a module keeps a tensor that the kernels use, and what it was when they were bound to it."""
+
+    store: dict
+    name: str
+    tensor: torch.Tensor
+    spec: TensorSpec
+    pointer: int
+
+    def holds(self) -> bool:
+        t, spec = self.tensor, self.spec
+        return (
+            self.store.get(self.name) is t
+            and t.data_ptr() == self.pointer
+            and t.dtype is spec.dtype
+            and t.shape == spec.shape
+            and spec.has_layout(t)
+        )
 
 
 @dataclass
 class Binding:
     device: Any
-    owners: list[
-        tuple[dict, str, torch.Tensor, int]
-    ]  # where the module keeps it, under which name, it, its address
-    pointers: list[tuple[TensorSpec, int]]
+    owners: list[Owner]  # one a name: tied tensors have several
+    pointers: list[tuple[int, int]]  # slot and address
     written: list[torch.Tensor]
     frozen: Optional[list[torch.Tensor]]  # whose values were baked in at prepare
     hooks: guards.HookWatch
-    modes: guards.ModeWatch
+    watch: structure.Watch
 
-    def holds(self) -> bool:
-        """The module still has the same tensors at the same addresses."""
-        for store, name, tensor, pointer in self.owners:
-            if store.get(name) is not tensor or tensor.data_ptr() != pointer:
-                return False
-        return True
+    def holds(self, module: torch.nn.Module) -> bool:
+        """The module still has the same tensors at the same addresses, in the same tree."""
+        return self.watch.holds(vars(module)) and all(owner.holds() for owner in self.owners)
 
-    def versions(self) -> list[int]:
+    def versions(self) -> tuple:
         """Counts of in-place writes to the frozen weights; a change makes prepare run again."""
-        return [] if self.frozen is None else [t._version for t in self.frozen]
+        return () if self.frozen is None else tuple(t._version for t in self.frozen)
 
     def requires_grad(self) -> bool:
-        return any(tensor.requires_grad for _, _, tensor, _ in self.owners)
-
-    def refusal(self) -> Optional[str]:
-        if not self.modes.holds():
-            return "the training mode differs from the recorded one"
-        if self.hooks.present():
-            return "hooks are registered on inner modules"
-        return None
+        return any(owner.tensor.requires_grad for owner in self.owners)
 
     def mark_written(self) -> None:
         """The kernels wrote these in place; PyTorch has to know."""
@@ -51,29 +60,43 @@ class Binding:
 
 def bind(module: torch.nn.Module, recording: Recording, device: Any) -> Union[Binding, str]:
     """The binding, or why there is none."""
-    owners, pointers, written, tensors = [], [], [], []
+    different = structure.difference(module, recording.structure)
+    if different is not None:
+        return different
+    owners: list[Owner] = []
     for spec in recording.state:
-        found = _find(module, spec.path)
-        if isinstance(found, str):
-            return found
-        store, name, tensor = found
-        problem = _misfit(tensor, spec, device)
+        found = _owners(module, spec, recording.tied.get(spec.path, []))
+        problem = found if isinstance(found, str) else _misfit(found[0].tensor, spec, device)
         if problem:
             return problem
-        owners.append((store, name, tensor, tensor.data_ptr()))
-        pointers.append((spec, tensor.data_ptr()))
-        tensors.append(tensor)
-        if spec.written:
-            written.append(tensor)
+        owners += found
+    first = {owner.spec.slot: owner for owner in reversed(owners)}.values()
+    written = [o.tensor for o in first if o.spec.written]
+    frozen = [o.tensor for o in first if not o.spec.written] if recording.frozen else None
+    if any(t.is_inference() for t in frozen or ()):
+        return "frozen weights made in inference mode cannot be watched for changes"
     return Binding(
         device,
         owners,
-        pointers,
-        written,
-        frozen=tensors if recording.frozen else None,
+        pointers=[(o.spec.slot, o.pointer) for o in first],
+        written=[t for t in written if not t.is_inference()],  # those have no version
+        frozen=frozen,
         hooks=guards.HookWatch(module),
-        modes=guards.ModeWatch(module, recording),
+        watch=structure.Watch(module, recording.structure),
     )
+
+
+def _owners(module: torch.nn.Module, spec: TensorSpec, tied: list[str]) -> Union[list[Owner], str]:
+    owners: list[Owner] = []
+    for path in (spec.path, *tied):
+        found = _find(module, path)
+        if isinstance(found, str):
+            return found
+        store, name, tensor = found
+        if owners and tensor is not owners[0].tensor:
+            return f"`{path}` is no longer the same tensor as `{spec.path}`"
+        owners.append(Owner(store, name, tensor, spec, tensor.data_ptr()))
+    return owners
 
 
 def _find(module: torch.nn.Module, path: str) -> Union[tuple[dict, str, torch.Tensor], str]:
@@ -89,10 +112,12 @@ def _find(module: torch.nn.Module, path: str) -> Union[tuple[dict, str, torch.Te
 
 
 def _misfit(tensor: torch.Tensor, spec: TensorSpec, device: Any) -> Optional[str]:
-    if tensor.dtype is not spec.dtype or tensor.shape != spec.shape or tensor.stride() != spec.stride:
+    if type(tensor) not in guards.TENSOR_TYPES or tensor.layout is not torch.strided:
+        return f"`{spec.path}` is a {type(tensor).__name__} with layout {tensor.layout}"
+    if tensor.dtype is not spec.dtype or tensor.shape != spec.shape or not spec.has_layout(tensor):
         return f"`{spec.path}` is {guards.describe(tensor)}; recorded was {spec.text()}"
     if tensor.get_device() != device.index:
         return f"`{spec.path}` is on {tensor.device}, the arguments are not"
     if tensor.data_ptr() % spec.alignment:
         return f"`{spec.path}` is not aligned to {spec.alignment} bytes"
-    return None
+    return f"`{spec.path}` is a lazily negated view" if tensor.is_neg() else None

@@ -26,9 +26,10 @@ class CudaDevice:
 
     def __init__(self, index: int) -> None:
         self.index = index
-        self.stream = lambda: torch._C._cuda_getCurrentRawStream(index)
-        self.current = torch._C._cuda_getDevice if torch.cuda.device_count() > 1 else lambda: index
-        self.capturing = torch.cuda.is_current_stream_capturing
+        self.several = torch.cuda.device_count() > 1
+        self.stream = torch._C._cuda_getCurrentRawStream  # of the device with this index
+        self.current = torch._C._cuda_getDevice
+        self.capturing = torch._C._cuda_isCurrentStreamCapturing
         self.empty = _fast_empty(torch.device("cuda", index))
 
     def enter_thread(self) -> None:
@@ -70,9 +71,10 @@ def _make_context_current(index: int) -> None:
 
 
 def _fast_empty(device: torch.device) -> Any:
-    """`empty(shape, stride, dtype)`; the allocation that compiled code of PyTorch uses, where it exists."""
+    """`empty(shape, stride, dtype)` on the current device, which the caller sees to; the allocation that compiled
+    code of PyTorch uses, where it exists."""
     guards = getattr(torch._C._dynamo, "guards", None)
     fast = getattr(guards, "_empty_strided_cuda", None)
-    if fast is not None and device.index == 0 and torch.cuda.device_count() == 1:
-        return fast  # it allocates on the current device, and here there is only one
+    if fast is not None:
+        return fast
     return lambda shape, stride, dtype: torch.empty_strided(shape, stride, dtype=dtype, device=device)

@@ -18,6 +18,8 @@ from typing import Any, Optional
 import torch
 from torch.utils import _pytree as pytree
 
+from .structure import Description
+
 SCHEMA = "solstice.dropin/1"
 
 DTYPES = {
@@ -58,6 +60,10 @@ class TensorSpec:
         sizes = torch.empty(self.shape, device="meta")
         object.__setattr__(self, "contiguous", sizes.stride() == self.stride)
 
+    def has_layout(self, tensor: torch.Tensor) -> bool:
+        """Strides of extents of 1 mean nothing, so contiguous is contiguous."""
+        return tensor.is_contiguous() if self.contiguous else tensor.stride() == self.stride
+
     def text(self) -> str:
         return f"{str(self.dtype)[6:]}{list(self.shape)} stride {list(self.stride)}"
 
@@ -78,8 +84,20 @@ class Recording:
     in_tree: Optional[Any]  # None: positional tensors only
     out_tree: Optional[Any]  # None: one leaf
     flags: dict[str, Any]
-    training: dict[str, bool]  # by module path
+    structure: Description  # of the module: classes and plain attributes by path
+    tied: dict[str, list[str]]  # other paths of a parameter or module buffer
     frozen: bool
+    persistent: bool  # the workspace keeps content from prepare on
+
+    @property
+    def read(self) -> list[tuple[int, int]]:
+        """Position and slot of the arguments that the kernels read."""
+        return [(i, a.slot) for i, a in enumerate(self.arguments) if isinstance(a, TensorSpec) and a.slot >= 0]
+
+    @property
+    def moving(self) -> list[int]:
+        """Slots whose address each call brings: arguments, then results."""
+        return [slot for _, slot in self.read] + [o.slot for o in self.outputs]
 
 
 def read(folder: str, record: dict[str, Any]) -> Recording:
@@ -107,8 +125,10 @@ def read(folder: str, record: dict[str, Any]) -> Recording:
         in_tree=_input_tree(record),
         out_tree=_output_tree(record),
         flags=record["flags"],
-        training=record["training"],
+        structure=record["structure"],
+        tied=record.get("tied", {}),
         frozen=record["weights"] == "frozen",
+        persistent=any(b.get("persistent", False) for b in plan["buffers"]),
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from typing import Any
 
 from .recording import DropinError
 
@@ -21,7 +20,7 @@ class Library:
             found = slow.solstice_rt_abi()
         except (OSError, AttributeError) as error:
             raise DropinError(f"cannot load {path}: {error}") from None
-        if found != ABI:
+        if found != ABI or not hasattr(fast, "solstice_rt_relaunch"):
             raise DropinError(
                 f"{path} has ABI {found}, this runtime speaks {ABI}: take both from one version of Solstice"
             )
@@ -36,8 +35,10 @@ class Library:
         )
         self.tensor_count.restype = self.workspace_bytes.restype = ctypes.c_size_t
         self.free.restype = None
-        # Keeps the GIL: giving it back and fetching it again costs more than a launch.
-        self.launch = fast.solstice_rt_launch
+        # Keeps the GIL: giving it back and fetching it again costs more than a launch. It also makes the launch
+        # one step for other threads.
+        self.relaunch = fast.solstice_rt_relaunch
+        self.relaunch.argtypes = (ctypes.c_void_p, ctypes.c_char_p)
 
     @classmethod
     def open(cls, path: str) -> "Library":
@@ -46,44 +47,71 @@ class Library:
         return cls._opened[path]
 
 
-class Plan:
-    """A loaded plan with a pointer array. It remembers addresses from prepare to launch, so that every
-    module and every stream has one of its own."""
+class _Call(ctypes.Structure):
+    """solstice_rt_call"""
 
-    def __init__(self, library_path: str, plan_path: str, slots: int) -> None:
-        self._library = Library.open(library_path)
-        self._error = ctypes.create_string_buffer(_ERROR_BYTES)
-        handle = ctypes.c_void_p()
+    _fields_ = [
+        ("plan", ctypes.c_void_p),
+        ("tensors", ctypes.c_void_p),
+        ("workspace", ctypes.c_void_p),
+        ("stream", ctypes.c_void_p),
+        ("moving", ctypes.c_void_p),
+        ("moving_count", ctypes.c_size_t),
+        ("err", ctypes.c_void_p),
+        ("err_len", ctypes.c_size_t),
+    ]
+
+
+class Plan:
+    """A loaded plan with its pointer array. It remembers addresses from prepare to launch, so that every module and
+    every stream has one of its own. `moving`: slots whose address comes with each launch."""
+
+    def __init__(self, library: Library, plan_path: str, slots: int, moving: list[int]) -> None:
+        self.library = library
+        self.error = ctypes.create_string_buffer(_ERROR_BYTES)
+        self.handle = ctypes.c_void_p()
         limit = ctypes.c_size_t(_ERROR_BYTES)
-        if self._library.load(plan_path.encode(), ctypes.byref(handle), self._error, limit):
-            raise DropinError(f"cannot load {plan_path}: {self._message()}")
-        weakref.finalize(self, self._library.free, handle)
-        count = self._library.tensor_count(handle)
+        if library.load(plan_path.encode(), ctypes.byref(self.handle), self.error, limit):
+            raise DropinError(f"cannot load {plan_path}: {self.message()}")
+        weakref.finalize(self, library.free, self.handle)
+        count = library.tensor_count(self.handle)
         if count != slots:
             raise DropinError(f"{plan_path} has {count} interface buffers, the recording {slots}")
-        self.workspace_bytes = int(self._library.workspace_bytes(handle))
+        self.workspace_bytes = int(library.workspace_bytes(self.handle))
         self.pointers = (ctypes.c_void_p * slots)()
-        self._handle, self._limit = handle, limit
-        self._launch, self._arguments = self._library.launch, None
+        self.moving = (ctypes.c_size_t * len(moving))(*moving)
 
-    def bind(self, workspace: int, stream: int) -> None:
-        """Fixes the arguments of prepare and launch: nothing is converted when they run."""
-        self._arguments = (
-            self._handle,
-            self.pointers,
-            ctypes.c_void_p(workspace),
-            ctypes.c_void_p(stream),
-            self._error,
-            self._limit,
+    def message(self) -> str:
+        return self.error.value.decode(errors="replace")
+
+
+class Launcher:
+    """A plan with a workspace and a stream: everything that stays the same from launch to launch."""
+
+    def __init__(self, plan: Plan, workspace: int, stream: int) -> None:
+        self._plan = plan
+        self._call = _Call(
+            plan.handle,
+            ctypes.addressof(plan.pointers),
+            workspace,
+            stream,
+            ctypes.addressof(plan.moving),
+            len(plan.moving),
+            ctypes.addressof(plan.error),
+            _ERROR_BYTES,
         )
+        self.address = ctypes.addressof(self._call)
 
-    def prepare(self) -> None:
-        if self._library.prepare(*self._arguments):
-            raise DropinError(f"preparing the kernels failed: {self._message()}")
+    def prepare(self, moved: bytes) -> None:
+        plan, call = self._plan, self._call
+        for slot, address in zip(plan.moving, (ctypes.c_size_t * len(plan.moving)).from_buffer_copy(moved)):
+            plan.pointers[slot] = address
+        workspace, stream = ctypes.c_void_p(call.workspace), ctypes.c_void_p(call.stream)
+        limit = ctypes.c_size_t(_ERROR_BYTES)
+        if plan.library.prepare(plan.handle, plan.pointers, workspace, stream, plan.error, limit):
+            raise DropinError(f"preparing the kernels failed: {plan.message()}")
 
-    def launch(self) -> None:
-        if self._launch(*self._arguments):
-            raise DropinError(f"launching the kernels failed: {self._message()}")
-
-    def _message(self) -> str:
-        return self._error.value.decode(errors="replace")
+    def launch(self, moved: bytes) -> None:
+        """`moved`: the moving slots' addresses, as C pointers in a row."""
+        if self._plan.library.relaunch(self.address, moved):
+            raise DropinError(f"launching the kernels failed: {self._plan.message()}")

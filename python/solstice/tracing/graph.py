@@ -9,6 +9,7 @@ import torch
 from torch.export.graph_signature import InputKind
 from torch.utils import _pytree as pytree
 
+from ..dropin.structure import describe
 from ..errors import input_error
 from .nodes import ModuleTable, NodeWriter, has_unbacked_extent
 from .sources import SourceTable
@@ -50,6 +51,7 @@ def graph_json(
         "subgraphs": subgraphs,
         "rng": [n["id"] for n in nodes if n.get("rng")],
         "outputs": _outputs(program, writer),
+        "structure": describe(module),
         "in_tree": json.loads(pytree.treespec_dumps(program.call_spec.in_spec)),
         "out_tree": json.loads(pytree.treespec_dumps(program.call_spec.out_spec)),
     }

@@ -1,0 +1,202 @@
+"""The usual call, as one straight function written for one bound module.
+
+Guards, allocation of the results and launch run on every call, and a loop over them in Python would take longer than
+the launch itself. So the conditions are unrolled into text with everything they need bound as globals, and
+compiled once. The function answers MISS, without having done anything, whenever a guard does not hold; the slow
+path then finds out why, or mends what it can (binding.py, runtime.py).
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from typing import Any, Callable, Iterator
+
+import torch
+from torch.utils import _pytree as pytree
+from torch.utils.hooks import RemovableHandle
+
+from .binding import Binding
+from .guards import TENSOR_TYPES
+from .recording import Constant, Recording, TensorSpec
+
+MISS = object()
+
+_ENVIRONMENT: dict[str, Any] = {
+    "MISS": MISS,
+    "Tensor": TENSOR_TYPES[0],
+    "Parameter": TENSOR_TYPES[1],
+    "Handle": RemovableHandle,
+    "forward_ad": torch.autograd.forward_ad,
+    "autocast": torch.is_autocast_enabled,
+    "grad_mode": torch.is_grad_enabled,
+    "matmul_tf32": torch._C._get_cublas_allow_tf32,
+    "cudnn_tf32": torch._C._get_cudnn_allow_tf32,
+    "deterministic": torch._C._get_deterministic_algorithms,
+    "dispatch_modes": torch._C._len_torch_dispatch_stack,
+    "function_modes": torch._C._len_torch_function_stack,
+    "transform": torch._C._functorch.peek_interpreter_stack,
+    "tracing": torch._C._is_tracing,
+}
+
+
+class _Text:
+    """Lines of the function, and the objects that its names stand for."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, Any] = dict(_ENVIRONMENT)
+
+    def bind(self, kind: str, value: Any) -> str:
+        name = f"{kind}{len(self.names)}"
+        self.names[name] = value
+        return name
+
+    def literal(self, value: Any) -> str:
+        """Small constants are written out; comparisons by identity need the object."""
+        return repr(value) if value is None or isinstance(value, bool) else self.bind("value", value)
+
+
+def write(
+    recording: Recording, binding: Binding, slots: Any, flags: tuple, flatten: Callable, assemble: Callable
+) -> Callable:
+    """`fast(module, args, kwargs)`: the result of the kernels, or MISS."""
+    text = _Text()
+    conditions = [
+        *_environment(flags),
+        *_tree(text, binding),
+        *(c for i, a in enumerate(recording.arguments) for c in _argument(text, i, a, binding.device.index)),
+        *(c for owner in binding.owners for c in _state(text, owner)),
+        *_gradients(text, recording, binding),
+    ]
+    lines = [
+        "def fast(module, args, kwargs):",
+        *_unpack(text, recording, flatten),
+        "    root = module.__dict__",
+        "    try:",
+        "        if (",
+        "            " + "\n            or ".join(conditions),
+        "        ): return MISS",
+        "    except (KeyError, RuntimeError): return MISS",  # gone, or flags that refuse to answer: the slow look says which
+        *_launch(text, recording, binding, slots, assemble),
+    ]
+    exec(compile("\n".join(lines) + "\n", "<solstice drop-in>", "exec"), text.names)
+    return text.names["fast"]
+
+
+def _unpack(text: _Text, recording: Recording, flatten: Callable) -> Iterator[str]:
+    count = len(recording.arguments)
+    if recording.in_tree is None:
+        yield f"    if kwargs or len(args) != {count}: return MISS"
+    else:
+        yield f"    args = {text.bind('flatten', flatten)}(args, kwargs)"
+        yield "    if args is None: return MISS"
+    if count:
+        yield "    " + "".join(f"x{i}, " for i in range(count)) + "= args"
+
+
+def _environment(flags: tuple) -> Iterator[str]:
+    """As guards.environment_refusal(); a flag that cannot be read raises RuntimeError."""
+    yield "autocast()"
+    for name, wanted in zip(("matmul_tf32", "cudnn_tf32", "deterministic"), flags):
+        yield f"{name}() is not {wanted!r}"
+    yield "dispatch_modes()"
+    yield "function_modes()"
+    yield "transform() is not None"
+    yield "tracing()"
+    yield "forward_ad._current_level >= 0"
+
+
+def _tree(text: _Text, binding: Binding) -> Iterator[str]:
+    """As structure.Watch.holds() and guards.HookWatch."""
+    for name, table in zip(("_modules", "_parameters", "_buffers"), binding.watch.tables):
+        yield f"root[{name!r}] is not {text.bind('table', table)}"
+    for table, children in binding.watch.children:
+        own = text.bind("table", table)
+        yield f"len({own}) != {len(children)}"
+        yield from (f"{own}[{name!r}] is not {text.bind('child', child)}" for name, child in children.items())
+    for owner, values in binding.watch.attributes:
+        own = "root" if owner is None else text.bind("own", owner)
+        for name, value in values.items():
+            yield f"{own}[{name!r}] is not {text.literal(value)}"
+        if owner is not None:
+            yield f"'forward' in {own}"
+    yield f"Handle.next_id != {text.bind('hooks', binding.hooks)}.seen"
+
+
+def _argument(text: _Text, position: int, recorded: Any, device: int) -> Iterator[str]:
+    """As guards.misfit(). A tensor of another layout has no address and raises RuntimeError; a lazily negated one is
+    the imaginary part of a conjugate, every other element of it, which is contiguous with one element alone."""
+    x = f"x{position}"
+    if isinstance(recorded, Constant):
+        yield f"not {text.bind('constant', recorded)}.equals({x})"
+        return
+    yield f"type({x}) is not Tensor and type({x}) is not Parameter"
+    yield from _form(text, x, recorded)
+    yield f"{x}.get_device() != {device}"
+    yield f"(a{position} := {x}.data_ptr()) % {recorded.alignment}"
+    if not recorded.contiguous or math.prod(recorded.shape) == 1:
+        yield f"{x}.is_neg()"
+
+
+def _form(text: _Text, tensor: str, spec: TensorSpec) -> Iterator[str]:
+    yield f"{tensor}.dtype is not {text.bind('dtype', spec.dtype)}"
+    yield f"{tensor}.shape != {spec.shape!r}"
+    yield f"not {tensor}.is_contiguous()" if spec.contiguous else f"{tensor}.stride() != {spec.stride!r}"
+
+
+def _state(text: _Text, owner: Any) -> Iterator[str]:
+    """As binding.Owner.holds(). The same tensor at the same address can still have become a transposed one, or
+    one of another dtype whose memory happens to lie there."""
+    tensor = text.bind("state", owner.tensor)
+    yield f"{text.bind('store', owner.store)}[{owner.name!r}] is not {tensor}"
+    yield f"{tensor}.data_ptr() != {owner.pointer}"
+    yield from _form(text, tensor, owner.spec)
+
+
+def _gradients(text: _Text, recording: Recording, binding: Binding) -> Iterator[str]:
+    tensors = [f"x{i}" for i, a in enumerate(recording.arguments) if isinstance(a, TensorSpec)]
+    tensors += [text.bind("state", owner.tensor) for owner in binding.owners]
+    if tensors:
+        yield "grad_mode() and (" + " or ".join(f"{t}.requires_grad" for t in tensors) + ")"
+
+
+def _launch(
+    text: _Text, recording: Recording, binding: Binding, slots: Any, assemble: Callable
+) -> Iterator[str]:
+    device = binding.device
+    if device.several:
+        yield f"    if {text.bind('current', device.current)}() != {device.index}: return MISS"
+    yield f"    slot = {text.bind('ready', slots.ready.get)}({text.bind('stream', device.stream)}({device.index}))"
+    yield "    if slot is None: return MISS"
+    yield f"    if {text.bind('capturing', device.capturing)}() and not slot.captured: return MISS"
+    if binding.frozen:
+        versions = "".join(f"{text.bind('frozen', t)}._version, " for t in binding.frozen)
+        yield f"    if slot.versions != ({versions}): return MISS"
+    empty = text.bind("empty", device.empty)
+    for i, output in enumerate(recording.outputs):
+        dtype = text.bind("dtype", output.dtype)
+        yield f"    y{i} = {empty}({output.shape!r}, {output.stride!r}, {dtype})"
+    addresses = [f"a{i}" for i, _ in recording.read] + [
+        f"y{i}.data_ptr()" for i in range(len(recording.outputs))
+    ]
+    pack = text.bind("pack", struct.Struct(f"{len(addresses)}P").pack)
+    yield f"    moved = {pack}({', '.join(addresses)})"
+    yield f"    if {text.bind('relaunch', slots.relaunch)}(slot.call, moved): slot.again(moved)"
+    if binding.written:
+        yield f"    {text.bind('mark_written', binding.mark_written)}()"
+    yield f"    return {_result(text, recording, assemble)}"
+
+
+def _result(text: _Text, recording: Recording, assemble: Callable) -> str:
+    names = {"output": "y{}", "argument": "x{}"}
+    leaves = [
+        names[kind].format(which) if kind in names else text.literal(which)
+        for kind, which in recording.results
+    ]
+    if recording.out_tree is None:
+        return leaves[0]
+    # Plain tuples and lists of leaves are written out; anything deeper is put together by PyTorch.
+    for kind, form in ((tuple, "({},)"), (list, "[{}]")):
+        if recording.out_tree == pytree.tree_flatten(kind([0] * len(leaves)))[1]:
+            return form.format(", ".join(leaves))
+    return f"{text.bind('assemble', assemble)}([{', '.join(leaves)}])"

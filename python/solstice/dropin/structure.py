@@ -1,0 +1,101 @@
+"""What of a module, beside its tensors, decides what `forward` computes: its tree, and the plain attributes of each
+module in it (a scale that the constructor took, `eps`, the training flag, an activation function).
+
+The recording holds a description of them. A module is bound only where it fits; afterwards each call compares
+identities, which is cheap. Attributes that the recording does not know are nobody's concern.
+"""
+
+from __future__ import annotations
+
+import types
+from typing import Any, Iterator, Optional
+
+import torch
+
+Description = dict[str, dict[str, Any]]
+
+_OWN = set(vars(torch.nn.Module())) - {"training"}
+_SCALARS = (bool, int, float, complex, str, bytes, type(None), torch.dtype)
+_CALLABLES = (types.FunctionType, types.BuiltinFunctionType, type)
+
+
+def describe(module: torch.nn.Module) -> Description:
+    """By path: the class, and the attributes as text. The root's class is left out: a drop-in has another."""
+    return {
+        path: {"class": type(m).__qualname__ if path else "", "attributes": dict(_attributes(m))}
+        for path, m in module.named_modules(remove_duplicate=False)
+    }
+
+
+def _attributes(module: torch.nn.Module) -> Iterator[tuple[str, str]]:
+    for name, value in vars(module).items():
+        text = None if name in _OWN or name.startswith("_solstice") else _text(value)
+        if text is not None:
+            yield name, text
+
+
+def _text(value: Any) -> Optional[str]:
+    """None where two values could not be told apart."""
+    if isinstance(value, _SCALARS):
+        return repr(value)
+    if isinstance(value, _CALLABLES):
+        return f"{value.__module__}.{value.__qualname__}"
+    if type(value) in (tuple, list):
+        parts = [_text(v) for v in value]
+        return None if None in parts else f"{type(value).__name__}({', '.join(map(str, parts))})"
+    return None
+
+
+def difference(module: torch.nn.Module, recorded: Description) -> Optional[str]:
+    """How the module differs from the recorded one; None where it does not."""
+    for path, child in module.named_modules():
+        if path and "forward" in vars(child):
+            return f"the module `{path}` was given another forward"
+    now = describe(module)
+    for path in [*recorded, *(p for p in now if p not in recorded)]:
+        shown = f"the module `{path}`"
+        if path not in now or path not in recorded:
+            return f"{shown} is {'gone' if path in recorded else 'new'}"
+        if now[path]["class"] != recorded[path]["class"]:
+            return f"{shown} is a {now[path]['class']}; recorded was a {recorded[path]['class']}"
+        found = now[path]["attributes"]
+        for name, was in recorded[path]["attributes"].items():
+            if found.get(name) != was:
+                place = f"{path}.{name}" if path else name
+                return f"`{place}` is {found.get(name, 'no plain value')}; recorded was {was}"
+    return None
+
+
+class Watch:
+    """One module's tree and attributes as they were when it was bound: by identity, hence never loosely equal.
+
+    The root's own dict is not held, since it owns what holds this; whoever compares passes it.
+    """
+
+    def __init__(self, module: torch.nn.Module, recorded: Description) -> None:
+        paths: dict[int, list[str]] = {}
+        for path, child in module.named_modules(remove_duplicate=False):
+            paths.setdefault(id(child), []).append(path)
+        self.children: list[tuple[dict, dict[str, torch.nn.Module]]] = []
+        self.attributes: list[tuple[Optional[dict], dict[str, Any]]] = []  # None: the root's
+        for child in module.modules():
+            own, root = vars(child), child is module
+            if child._modules:
+                self.children.append((child._modules, dict(child._modules)))
+            names = {n for path in paths[id(child)] for n in recorded.get(path, {}).get("attributes", ())}
+            self.attributes.append((None if root else own, {n: own[n] for n in sorted(names) if n in own}))
+        self.tables = [module._modules, module._parameters, module._buffers]
+
+    def holds(self, root: dict) -> bool:
+        if [id(root[n]) for n in ("_modules", "_parameters", "_buffers")] != [id(t) for t in self.tables]:
+            return False
+        for table, children in self.children:
+            if table.keys() != children.keys() or any(table[n] is not c for n, c in children.items()):
+                return False
+        for owner, values in self.attributes:
+            own = root if owner is None else owner
+            if any(n not in own or own[n] is not v for n, v in values.items()):
+                return False
+            if owner is not None and "forward" in own:
+                return False
+        return True
