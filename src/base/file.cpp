@@ -16,9 +16,9 @@ namespace fs = std::filesystem;
 namespace {
 
 Error file_error(const fs::path& path, std::string_view doing, int error) {
-  const Code code = error == ENOSPC || error == EDQUOT ? Code::disk_full
-                    : error == ENOENT                  ? Code::not_found
-                                                       : Code::io_error;
+  const Code code = error == ENOSPC || error == EDQUOT || error == EFBIG ? Code::disk_full
+                    : error == ENOENT                                    ? Code::not_found
+                                                                         : Code::io_error;
   return fail(code, fmt::format("cannot {} {}: {}", doing, path.string(), std::strerror(error)));
 }
 

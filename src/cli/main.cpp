@@ -23,7 +23,8 @@ int report(const Error& error, bool json) {
     fmt::print("{}\n", Json::object().set("error", body).dump(2));
   }
   fmt::print(stderr, "solstice: error[{}]: {}\n", name_of(error.code), error.text());
-  return exit_code(error.kind());
+  constexpr int kInterrupted = 130;  // as a shell reports SIGINT
+  return error.code == Code::interrupted ? kInterrupted : exit_code(error.kind());
 }
 
 bool asks_for_help(const std::vector<std::string>& words) {

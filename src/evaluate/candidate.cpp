@@ -4,13 +4,55 @@
 #include "lang/parse.h"
 
 namespace solstice::evaluate {
+namespace {
+
+// What an error has left out may be missed elsewhere; such complaints would send a reader astray.
+bool may_follow(const Diagnostic& d) {
+  return d.code == "E005" || d.code == "E010" || d.message.starts_with("unknown tensor") || d.message.starts_with("unknown dim") ||
+         d.message.starts_with("unknown name");
+}
+
+void add_independent(const Diagnostics& found, Diagnostics& into) {
+  for (const Diagnostic& d : found.all()) {
+    if (!may_follow(d)) into.add(d);
+  }
+}
+
+// The schedules alone, of a program whose equations have errors.
+void check_settings_of(lang::Program tree, Diagnostics& diagnostics) {
+  std::erase_if(tree.items, [](const lang::Item& item) {
+    return !std::holds_alternative<lang::Kernel>(item.node) && !std::holds_alternative<lang::Dims>(item.node);
+  });
+  for (lang::Item& item : tree.items) {
+    if (auto* kernel = std::get_if<lang::Kernel>(&item.node)) kernel->items.clear();
+  }
+  Diagnostics ignored;  // of what is left, the first pass has spoken
+  const std::optional<ir::Program> skeleton = ir::bind(tree, ignored);
+  if (!skeleton) return;
+  for (const ir::Kernel& kernel : skeleton->kernels) check_settings(kernel, diagnostics);
+}
+
+// What else is wrong where the grammar is: one look at the list should be enough.
+void check_the_rest(const lang::Program& tree, Diagnostics& diagnostics) {
+  Diagnostics later;
+  (void)ir::bind(tree, later);
+  add_independent(later, diagnostics);
+}
+
+}  // namespace
 
 Checked check(const std::string& text, const Setting& setting) {
   Checked out;
-  const lang::Program tree = lang::parse(text, out.diagnostics);
-  if (out.diagnostics.has_errors()) return out;
-  out.program = ir::bind(tree, out.diagnostics);
-  if (!out.ok()) return out;
+  out.tree = lang::parse(text, out.diagnostics);
+  if (out.diagnostics.has_errors()) {
+    check_the_rest(out.tree, out.diagnostics);
+  } else {
+    out.program = ir::bind(out.tree, out.diagnostics);
+  }
+  if (!out.ok()) {
+    check_settings_of(out.tree, out.diagnostics);
+    return out;
+  }
   const families::Context context{*out.program, setting.machine, setting.numerics, setting.frozen};
   check_schedule(context, out.diagnostics);
   return out;

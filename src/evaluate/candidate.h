@@ -8,16 +8,21 @@
 #include "base/diagnostic.h"
 #include "evaluate/lower.h"
 #include "ir/program.h"
+#include "lang/tree.h"
 
 namespace solstice::evaluate {
+
+class Meaning;
 
 struct Setting {
   const machine::Machine& machine;
   std::string numerics = "reference";
   bool frozen = false;
+  Meaning* meaning = nullptr;  // of the problem that candidates must compute; null where there is none
 };
 
 struct Checked {
+  lang::Program tree;                  // what parsed of it
   std::optional<ir::Program> program;  // absent where it does not bind
   Diagnostics diagnostics;             // of the text and of its schedule
   bool ok() const { return program && !diagnostics.has_errors(); }

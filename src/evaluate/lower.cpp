@@ -134,19 +134,24 @@ class Lowering {
 
 }  // namespace
 
+const families::Family* check_settings(const ir::Kernel& kernel, Diagnostics& diagnostics) {
+  const families::Family* family = families::find_family(kernel.family);
+  if (family) {
+    families::check_knobs(*family, kernel, diagnostics);
+    return family;
+  }
+  std::vector<std::string> names;
+  for (const families::Family* f : families::all_families()) names.emplace_back(f->name);
+  const std::string near = closest(kernel.family, names);
+  diagnostics.error("E100", kernel.span, fmt::format("no kernel family `{}`", kernel.family),
+                    near.empty() ? "families: " + known_families() : fmt::format("closest: `{}`", near));
+  return nullptr;
+}
+
 void check_schedule(const families::Context& context, Diagnostics& diagnostics) {
   for (const ir::Kernel& kernel : context.program.kernels) {
-    const families::Family* family = families::find_family(kernel.family);
-    if (!family) {
-      std::vector<std::string> names;
-      for (const families::Family* f : families::all_families()) names.emplace_back(f->name);
-      const std::string near = closest(kernel.family, names);
-      diagnostics.error("E100", kernel.span, fmt::format("no kernel family `{}`", kernel.family),
-                        near.empty() ? "families: " + known_families() : fmt::format("closest: `{}`", near));
-      continue;
-    }
-    families::check_knobs(*family, kernel, diagnostics);
-    if (!family->available || !family->match) continue;
+    const families::Family* family = check_settings(kernel, diagnostics);
+    if (!family || !family->available || !family->match) continue;
     const families::Match match = family->match(context.program, kernel);
     if (!match.ok) {
       diagnostics.error("E103", kernel.span, fmt::format("family `{}` cannot run kernel `{}`: {}", family->name, kernel.name, match.reason));

@@ -16,6 +16,10 @@ struct Lowered {
   std::vector<families::Source> sources;  // one a module, in the same order
 };
 
+// The family of a kernel, with the names and values of its knobs checked; null where there is none. What can be said
+// of a schedule whose equations have errors.
+const families::Family* check_settings(const ir::Kernel& kernel, Diagnostics& diagnostics);
+
 // Every rule that needs no compiler: families exist, knob names and values, the families' own legality.
 void check_schedule(const families::Context& context, Diagnostics& diagnostics);
 

@@ -1,6 +1,7 @@
 #include "evaluate/preparation.h"
 
 #include "base/clock.h"
+#include "evaluate/meaning.h"
 
 namespace solstice::evaluate {
 
@@ -12,6 +13,13 @@ Preparation::Preparation(const std::string& text, const Setting& setting, toolch
 void Preparation::begin(const std::string& text, const Setting& setting, toolchain::Compiler* compiler) {
   const Checked checked = check(text, setting);
   if (!checked.ok()) return refuse(TrialState::kIllegal, render_text(checked.diagnostics, text, "candidate"));
+  if (setting.meaning) {
+    const ir::Equivalence& found = setting.meaning->of(checked.tree);
+    meaning_ = ir::name_of(found.verdict);
+    if (found.verdict == ir::Verdict::kRefuted) {
+      return refuse(TrialState::kWrong, "it does not compute the problem: " + found.reason);
+    }
+  }
   const Result<Seconds> time = predict(*checked.program, setting);
   if (!time.ok()) return refuse(TrialState::kIllegal, time.error().text());
   predicted_ = *time;
@@ -37,6 +45,7 @@ Seconds Preparation::age() const { return monotonic_now() - began_; }
 Json Preparation::record() const {
   Json out = Json::object();
   if (!why_.empty()) out.set("message", why_);
+  if (!meaning_.empty()) out.set("meaning", meaning_);
   if (!built_) return out;
   Json modules = Json::array();
   for (size_t i = 0; i < built_->compiled.size(); ++i) {

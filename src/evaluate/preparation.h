@@ -35,6 +35,7 @@ class Preparation {
   Seconds predicted_;
   std::optional<TrialState> refused_;
   std::string why_;
+  std::string meaning_;  // verdict on its equations, "" where none was asked for
   std::optional<PendingBuild> pending_;
   std::optional<Built> built_;
 };

@@ -15,7 +15,8 @@ Status compute_bounds(Session& state) {
     if (!policy) return fail(Code::bad_argument, fmt::format("no numerics policy `{}`", state.options.numerics));
     options.policy = *policy;
     SOLSTICE_TRY(const sol::SolReport report, sol::analyse(state.problem->program, *state.machine, options));
-    state.bound_io = report.io_warm < report.io.time ? report.io_warm : report.io.time;
+    state.bound_io = report.io.time;
+    state.bound_void = report.io_warm < report.io.time ? report.io_warm : report.io.time;
     state.bound_practical = report.practical.time;
     state.report.bounds = sol::to_bounds(report);
     return fmt::format("io {:.4g} ms, work {:.4g} ms, practical {:.4g} ms ({})", report.io.time.value * 1e3,

@@ -105,7 +105,7 @@ Result<Json> dropin_record(const DropinParts& parts) {
   return record;
 }
 
-Status write_dropin(const DropinParts& parts, const fs::path& folder) {
+Status write_dropin(const DropinParts& parts, const fs::path& folder, const fs::path& home) {
   SOLSTICE_TRY(const fs::path python, data_folder("python"));
   SOLSTICE_CHECK(copy_runtime(python, folder));
   SOLSTICE_TRY(const Json record, dropin_record(parts));
@@ -116,7 +116,7 @@ Status write_dropin(const DropinParts& parts, const fs::path& folder) {
   std::error_code error;
   text = replaced(std::move(text), "@CLASS@", parts.subject.class_name);
   text = replaced(std::move(text), "@VERSION@", std::string(version()));
-  text = replaced(std::move(text), "@FOLDER@", Json(fs::absolute(folder, error).string()).dump());
+  text = replaced(std::move(text), "@FOLDER@", Json(fs::absolute(home, error).string()).dump());
   return write_file(folder / "model_new.py", text);
 }
 

@@ -22,7 +22,8 @@ struct DropinParts {
 };
 
 // For a module given as an object (no file) everything but model_new.py is written: solstice.optimize() attaches it.
-Status write_dropin(const DropinParts& parts, const std::filesystem::path& folder);
+// `home`: where the folder will lie in the end.
+Status write_dropin(const DropinParts& parts, const std::filesystem::path& folder, const std::filesystem::path& home);
 
 // dropin.json alone, for tests.
 Result<Json> dropin_record(const DropinParts& parts);

@@ -6,6 +6,9 @@
 #include "base/hash.h"
 #include "base/interrupt.h"
 #include "base/version.h"
+#include "flow/known.h"
+#include "flow/measured.h"
+#include "flow/outcome.h"
 #include "flow/report.h"
 #include "flow/session.h"
 
@@ -37,7 +40,8 @@ Status open_store(Session& state) {
   if (!run.file.empty()) {
     SOLSTICE_TRY(source, read_file(state.options.file));
   }
-  run.problem_key = hash_hex(source + state.options.class_name);
+  state.problem_key = hash_hex(source + state.options.class_name);
+  run.problem_key = state.problem_key;
   run.options_key = Hasher().add(state.options.device).add(state.options.numerics).add(int64_t{state.options.frozen}).hex();
   run.command = state.options.command;
   run.device = state.options.device;
@@ -59,15 +63,41 @@ void begin_report(Session& state) {
                     {"budget", fmt::format("{:.0f} s, {} trials", state.options.budget.value, state.options.trials)}};
 }
 
+// For whoever asks the store later, and for the next search of this problem.
+Status describe_run(Session& state) {
+  std::map<std::string, std::string> versions = state.report.versions;
+  versions["build"] = build_identity();
+  return state.store->describe_run(state.report.run, state.report.machine, state.report.device, versions);
+}
+
 Status run_stages(Session& state) {
   SOLSTICE_CHECK(start_oracle(state));
   SOLSTICE_CHECK(import_problem(state));
   SOLSTICE_CHECK(compute_bounds(state));
+  SOLSTICE_CHECK(open_compiler(state));
+  SOLSTICE_CHECK(describe_run(state));
   SOLSTICE_CHECK(plan_kernels(state));
   SOLSTICE_CHECK(open_device(state));
   SOLSTICE_CHECK(search_candidates(state));
-  SOLSTICE_CHECK(accept_winner(state));
-  return check_dropin(state);
+  SOLSTICE_CHECK(choose_winner(state));
+  SOLSTICE_CHECK(check_dropin(state));
+  return time_rivals(state);
+}
+
+// A finalist's time is that of the final rounds, any other's that of its trial.
+Measured time_of(const Session& state, const search::Node& node) {
+  for (const Finalist& finalist : state.finalists) {
+    if (finalist.node != node.id || !finalist.timing) continue;
+    std::vector<double> seconds;
+    for (const TimingRound& round : finalist.timing->rounds) seconds.insert(seconds.end(), round.candidate.begin(), round.candidate.end());
+    return measured_of(seconds);
+  }
+  std::vector<double> seconds;
+  const Json& list = node.measurement->record.at("seconds");
+  for (size_t i = 0; i < list.size(); ++i) seconds.push_back(list.at(i).as_double());
+  Measured out = measured_of(seconds);
+  out.median = node.measurement->time;
+  return out;
 }
 
 void add_candidates(Session& state) {
@@ -79,27 +109,15 @@ void add_candidates(Session& state) {
     row.state = enum_names(node.measurement->state)[static_cast<size_t>(node.measurement->state)];
     row.predicted = node.proposal.predicted;
     row.note = node.measurement->detail;
-    if (state.gpu && node.usable()) {
-      Measured time;
-      time.median = node.measurement->time;
-      row.time = time;
-    }
+    row.meaning = node.measurement->record.at("meaning").as_string();
+    if (state.gpu && node.usable()) row.time = time_of(state, node);
     state.report.candidates.push_back(std::move(row));
   }
 }
 
-void add_baselines(Session& state) {
-  if (state.eager.value <= 0) return;
-  Baseline eager;
-  eager.name = "PyTorch eager";
-  eager.time.emplace();
-  eager.time->median = state.winner ? state.winner->timing.baseline : state.eager;
-  state.report.baselines.push_back(std::move(eager));
-}
-
 void add_clocks(Session& state) {
   if (!state.winner) return;
-  const Timing& timing = state.winner->timing;
+  const Timing& timing = *state.winner->timing;
   std::string reasons;
   for (const std::string& reason : timing.throttle) reasons += (reasons.empty() ? "" : ", ") + reason;
   if (!timing.rounds.empty()) {
@@ -109,35 +127,72 @@ void add_clocks(Session& state) {
   state.report.clocks["throttle reasons"] = reasons.empty() ? "none" : reasons;
 }
 
-// What the winner's time consists of, against the bounds.
+const Bound* bound_named(const Report& report, std::string_view name) {
+  for (const Bound& bound : report.bounds) {
+    if (bound.name == name) return &bound;
+  }
+  return nullptr;
+}
+
+// The best time against the rungs of the ladder, and the resource behind the nearest.
 void add_explanation(Session& state) {
   const search::Node* best = state.winner ? &state.tree.node(state.winner->node) : state.tree.best();
   if (!best) return;
   state.report.program = best->proposal.program;
-  if (state.bound_practical.value <= 0) return;
-  const Seconds time = state.winner ? state.winner->timing.candidate : best->measurement->time;
-  state.report.bound_by = fmt::format("{:.4g} ms is {:.3g}x the practical bound of {:.4g} ms and {:.3g}x the io bound of {:.4g} ms",
-                                      time.value * 1e3, time / state.bound_practical, state.bound_practical.value * 1e3,
-                                      time / state.bound_io, state.bound_io.value * 1e3);
+  const Bound* practical = bound_named(state.report, "practical");
+  if (!practical || practical->time.value <= 0 || state.bound_io.value <= 0) return;
+  const Seconds time = state.winner ? state.winner->timing->candidate : best->measurement->time;
+  const BoundTerm* largest = nullptr;
+  for (const BoundTerm& term : practical->terms) {
+    if (!largest || term.time > largest->time) largest = &term;
+  }
+  state.report.bound_by = fmt::format("{}{:.4g} ms is {:.3g}x the practical bound of {:.4g} ms and {:.3g}x the io bound of {:.4g} ms{}",
+                                      state.gpu ? "" : "a predicted ", time.value * 1e3, time / practical->time,
+                                      practical->time.value * 1e3, time / state.bound_io, state.bound_io.value * 1e3,
+                                      largest ? fmt::format("; the largest part of the practical bound is {}", largest->name) : "");
 }
 
 Status measure_memory(Session& state) {
   if (!state.gpu || state.report.outcome != RunOutcome::kFaster || !state.problem->subject.file) return success();
-  SOLSTICE_TRY(const OracleMemory original, state.oracle->memory("trial"));
-  SOLSTICE_TRY(const OracleMemory replacement, state.oracle->memory("trial", (state.out / "model_new.py").string()));
-  state.report.original_peak_memory = original.peak;
-  state.report.replacement_peak_memory = replacement.peak;
-  return success();
+  return stage(state, "memory", "peaks of both", [&]() -> Result<std::string> {
+    SOLSTICE_TRY(const OracleMemory original, state.oracle->memory("trial"));
+    SOLSTICE_TRY(const OracleMemory replacement, state.oracle->memory("trial", (state.fresh / "model_new.py").string()));
+    state.report.original_peak_memory = original.peak;
+    state.report.replacement_peak_memory = replacement.peak;
+    return std::string();
+  });
+}
+
+// Requests to the oracle lie within the stages.
+void add_timings(Session& state) {
+  state.report.timings["total"] = monotonic_now() - state.began;
+  if (!state.oracle) return;
+  for (const auto& [request, seconds] : state.oracle->spent()) {
+    const auto before = state.spent_before.find(request);
+    const Seconds spent = before == state.spent_before.end() ? seconds : seconds - before->second;
+    if (spent.value > 0) state.report.timings["oracle: " + request] = spent;
+  }
 }
 
 Status write_outcome(Session& state) {
   add_candidates(state);
-  add_baselines(state);
+  add_timings(state);
   add_clocks(state);
   add_explanation(state);
-  if (state.problem) SOLSTICE_CHECK(write_file(state.out / "problem.ucut", state.problem->imported.text));
-  if (!state.report.program.empty()) SOLSTICE_CHECK(write_file(state.out / "program.ucut", state.report.program));
-  return write_report(state.report, state.out);
+  if (state.problem) SOLSTICE_CHECK(write_file(state.fresh / "problem.ucut", state.problem->imported.text));
+  if (!state.report.program.empty()) SOLSTICE_CHECK(write_file(state.fresh / "program.ucut", state.report.program));
+  SOLSTICE_CHECK(write_report(state.report, state.fresh));
+  return commit_outcome(state.fresh, state.out);
+}
+
+// A graph from the cache under which nothing verifies may be stale in a way its key cannot see: it is not used again.
+void distrust_graph(Session& state, const Status& done) {
+  if (!state.problem || state.problem->cached.empty() || !state.gpu || interrupted()) return;
+  const bool unverified = state.report.outcome == RunOutcome::kNotFaster && !state.winner;
+  if (done.ok() ? !unverified : is_outcome(done.error())) return;
+  std::error_code ignored;  // gone is gone
+  std::filesystem::remove(state.problem->cached, ignored);
+  state.report.warnings.push_back("the module's graph came from the cache; it was dropped, and the next run traces anew");
 }
 
 // Frees what this problem held on the GPU. An oracle or judge that failed is not used again: the next run starts another.
@@ -165,6 +220,20 @@ void conclude_model(Session& state) {
                              : "no GPU, and no candidate passed its checks";
 }
 
+// The run's last word in the store. Where the run failed, that error is the one to tell.
+Result<OptimizeOutcome> conclude(Session& state, const Status& done) {
+  const RunState how = !done.ok() ? RunState::kFailed : interrupted() ? RunState::kInterrupted : RunState::kFinished;
+  const Status kept = done.ok() ? state.store->finish_run(state.report.run, how, state.report.outcome, state.report.reason, summary_of(state.report))
+                                : state.store->finish_run(state.report.run, how, RunOutcome::kNone, done.error().message, Json());
+  if (!done.ok()) {
+    std::error_code ignored;  // the error to tell is another
+    fs::remove_all(state.fresh, ignored);
+    return done.error();
+  }
+  if (!kept.ok()) return kept.error();
+  return OptimizeOutcome{std::move(state.report), state.out, interrupted()};
+}
+
 }  // namespace
 
 Engine::Engine() : parts_(std::make_unique<Parts>()) {}
@@ -178,27 +247,23 @@ Result<OptimizeOutcome> optimize(const OptimizeOptions& options, Progress& progr
 Result<OptimizeOutcome> optimize(const OptimizeOptions& options, Progress& progress, Engine& engine) {
   Session state(options, progress, engine);
   state.out = options.out.empty() ? fs::path("runs") / name_of_problem(options) : options.out;
-  SOLSTICE_CHECK(make_folder(state.out));
+  if (state.oracle) state.spent_before = state.oracle->spent();
+  SOLSTICE_TRY(state.fresh, begin_outcome(state.out));
   begin_report(state);
   SOLSTICE_CHECK(open_store(state));
 
   Status done = run_stages(state);
   if (done.ok()) done = measure_memory(state);
-  release_engine(state, done);
+  distrust_graph(state, done);
   if (!done.ok() && is_outcome(done.error())) {
     state.report.outcome = RunOutcome::kUnsupported;
     state.report.reason = done.error().message;
     done = success();
   }
   conclude_model(state);
-  if (!done.ok()) {
-    SOLSTICE_CHECK(state.store->finish_run(state.report.run, RunState::kFailed, RunOutcome::kNone, done.error().message, Json()));
-    return std::move(done).error();
-  }
-  SOLSTICE_CHECK(write_outcome(state));
-  SOLSTICE_CHECK(state.store->finish_run(state.report.run, interrupted() ? RunState::kInterrupted : RunState::kFinished,
-                                         state.report.outcome, state.report.reason, summary_of(state.report)));
-  return OptimizeOutcome{std::move(state.report), state.out};
+  if (done.ok()) done = write_outcome(state);
+  release_engine(state, done);
+  return conclude(state, done);
 }
 
 }  // namespace solstice::flow

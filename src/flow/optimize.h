@@ -28,6 +28,8 @@ struct OptimizeOptions {
   std::filesystem::path store;            // "": the user's store
   std::string problem;                    // name in reports; "": from the file
   bool baselines = true;                  // time torch.compile and TF32 beside eager
+  bool allow_busy = false;                // go on where others keep the GPU busy
+  bool several = false;                   // more runs follow: what they share is made ready as well
   std::optional<int> oracle_fd;           // the caller's process is the oracle
   std::vector<std::string> command;       // argv, for the report
 };
@@ -35,6 +37,7 @@ struct OptimizeOptions {
 struct OptimizeOutcome {
   Report report;
   std::filesystem::path out;              // where report.md, report.json and, if faster, model_new.py are
+  bool interrupted = false;               // the search was stopped; the best it had found was verified and reported
 };
 
 // What several runs in a row can share: the Python process, the compiler's workers, the judge. A run that finds one

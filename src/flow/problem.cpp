@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "base/paths.h"
 #include "ir/bind.h"
 #include "lang/parse.h"
 
@@ -21,10 +22,18 @@ std::string unsupported_text(const ir::ImportedProblem& imported) {
   return out;
 }
 
-Result<Problem> load_problem(run::OracleClient& oracle, const std::filesystem::path& file, const std::string& class_name) {
+std::filesystem::path graph_cache() {
+  const Result<std::filesystem::path> folder = cache_folder();
+  return folder.ok() ? *folder / "graphs" : std::filesystem::path();
+}
+
+Result<Problem> load_problem(run::OracleClient& oracle, const std::filesystem::path& file, const std::string& class_name,
+                             const std::filesystem::path& cache) {
   Problem problem;
   SOLSTICE_TRY(problem.subject, oracle.load(file.string(), class_name));
-  SOLSTICE_TRY(problem.graph, oracle.trace());
+  SOLSTICE_TRY(const OracleTrace traced, oracle.trace_cached(cache.string()));
+  if (traced.cached) problem.cached = traced.entry;
+  SOLSTICE_TRY(problem.graph, read_graph(traced.graph));
   SOLSTICE_TRY(problem.imported, ir::import_graph(problem.graph));
   if (!problem.imported.unsupported.empty()) {
     return fail(Code::unsupported_operator, "unsupported: " + unsupported_text(problem.imported));

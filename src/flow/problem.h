@@ -15,6 +15,7 @@ namespace solstice::flow {
 
 struct Problem {
   OracleSubject subject;
+  std::filesystem::path cached;  // entry that the graph was read from; "" where it was traced now
   Graph graph;
   ir::ImportedProblem imported;
   lang::Program tree;    // imported.text, parsed
@@ -24,7 +25,12 @@ struct Problem {
 // Loads, traces, imports and checks. `file` is empty where the caller's process holds the module. Errors: what the
 // oracle says of the file; unsupported_operator, naming the operators and their lines; internal where the importer wrote
 // a program that does not check.
-Result<Problem> load_problem(run::OracleClient& oracle, const std::filesystem::path& file, const std::string& class_name);
+// With a `cache` folder the graph may come from there.
+Result<Problem> load_problem(run::OracleClient& oracle, const std::filesystem::path& file, const std::string& class_name,
+                             const std::filesystem::path& cache = {});
+
+// Where traced graphs are kept; "" where there is no cache folder.
+std::filesystem::path graph_cache();
 
 // "aten.conv3d.default (model.py:12), ..."
 std::string unsupported_text(const ir::ImportedProblem& imported);

@@ -30,6 +30,7 @@ Status open_module(Session& state) {
   SOLSTICE_CHECK(start_oracle(state));
   SOLSTICE_CHECK(import_problem(state));
   SOLSTICE_CHECK(compute_bounds(state));
+  SOLSTICE_CHECK(open_compiler(state));
   return open_device(state);
 }
 
@@ -40,6 +41,7 @@ Result<ProgramRun> run_program(const std::string& text, const OptimizeOptions& o
   Session state(options, progress, engine);
   SOLSTICE_TRY(const TempFolder scratch, TempFolder::create("solstice-run-"));
   state.out = options.out.empty() ? scratch.path() : options.out;
+  state.fresh = state.out;
   SOLSTICE_CHECK(options.file.empty() ? open_model(state) : open_module(state));
   const search::Node* node = state.tree.add({text, "the given program", Seconds(0), -1});
   ProgramRun out;

@@ -3,14 +3,17 @@
 #pragma once
 
 #include <filesystem>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "evaluate/gpu_device.h"
+#include "evaluate/meaning.h"
 #include "evaluate/model_device.h"
 #include "flow/cases.h"
+#include "flow/gpu_side.h"
 #include "flow/optimize.h"
 #include "flow/problem.h"
 #include "machine/machine.h"
@@ -21,11 +24,15 @@
 
 namespace solstice::flow {
 
-// A candidate that passed every case of the full verification and was measured against the original.
-struct Accepted {
+// One of the fastest candidates of the search. It wins when it passed every case of the full verification and was the
+// fastest of them when they were timed in turn.
+struct Finalist {
   int node = -1;
-  Verdict verdict;
-  Timing timing;
+  std::optional<Verdict> verdict;            // of the full verification
+  std::vector<ErrorRow> errors;
+  std::shared_ptr<run::CandidateRun> process;  // held to be timed
+  std::optional<Timing> timing;
+  std::string refused;                       // why it is out, "" while it is in
 };
 
 // The processes behind a session. They outlive it in a bench.
@@ -34,7 +41,8 @@ struct Engine::Parts {
   OracleHello hello;
   std::unique_ptr<toolchain::Compiler> compiler;  // null on a model device without one
   std::unique_ptr<run::Judge> judge;              // null on the model device
-  std::string judge_numerics;                     // policy that the judge was started with
+  GpuSideRequest judge_request;                   // what the judge was started with
+  std::string driver;                             // its version
 };
 
 struct Session {
@@ -42,22 +50,29 @@ struct Session {
       : options(o), progress(p), engine(e.parts()), oracle(engine.oracle), hello(engine.hello), compiler(engine.compiler), judge(engine.judge) {}
 
   const OptimizeOptions& options;
+  Seconds began = monotonic_now();
   Progress& progress;
   std::filesystem::path out;
+  std::filesystem::path fresh;                    // the outcome in the making; moved to `out` when it is whole
   Report report;
   std::optional<store::Store> store;
+  std::string problem_key;
 
   Engine::Parts& engine;
   std::optional<run::OracleClient>& oracle;
   OracleHello& hello;
   bool gpu = false;
   std::optional<machine::Machine> machine;
+  std::future<Result<GpuSide>> gpu_side;          // starting
+  std::map<std::string, Seconds> spent_before;    // by the oracle, in earlier runs of the engine
   std::optional<Problem> problem;
   Seconds bound_io{0};
+  Seconds bound_void{0};                          // no measured time can be below: io with inputs in L2
   Seconds bound_practical{0};
 
   std::unique_ptr<toolchain::Compiler>& compiler;
   std::unique_ptr<run::Judge>& judge;
+  std::unique_ptr<evaluate::Meaning> meaning;
   std::optional<PreparedCase> trial_case;
   std::vector<run::JudgeCase> trial_cases;
   Seconds eager{0};
@@ -68,9 +83,11 @@ struct Session {
   evaluate::GpuDevice* gpu_device = nullptr;      // `device`, where it is one
   search::Tree tree;
   search::Stop stop = search::Stop::kExhausted;
-  std::optional<Accepted> winner;
+  std::vector<Finalist> finalists;                // fastest in the search first
+  const Finalist* winner = nullptr;               // of them
+  bool rivals = false;                            // opponents are being compiled
 
-  evaluate::Setting setting() const { return {*machine, options.numerics, options.frozen}; }
+  evaluate::Setting setting() const { return {*machine, options.numerics, options.frozen, meaning.get()}; }
   Standing standing() const;
 };
 
@@ -81,6 +98,7 @@ Status stage(Session& state, std::string_view name, std::string_view detail, Bod
   state.progress.stage_started(name, detail);
   Result<std::string> done = body();
   if (!done.ok()) return std::move(done).error();
+  state.report.timings[std::string(name)] += monotonic_now() - began;
   state.progress.stage_finished(name, *done, monotonic_now() - began);
   return success();
 }
@@ -89,14 +107,20 @@ Status stage(Session& state, std::string_view name, std::string_view detail, Bod
 Status start_oracle(Session& state);
 Status import_problem(Session& state);
 Status compute_bounds(Session& state);
+Status open_compiler(Session& state);  // and, on a GPU, the judge
 Status plan_kernels(Session& state);
 Status open_device(Session& state);
 
 // stage_search.cpp
 Status search_candidates(Session& state);
 
-// stage_accept.cpp: full verification of the best, ABBA against the original, the drop-in and its checks.
-Status accept_winner(Session& state);
+// stage_finalists.cpp: the fastest are verified in full and timed in turn against the original.
+Status choose_winner(Session& state);
+// stage_dropin.cpp: model_new.py and its checks.
 Status check_dropin(Session& state);
+// stage_rivals.cpp: the other opponents.
+Status start_rivals(Session& state);  // compiling them, beside all else
+Status await_rivals(Session& state);
+Status time_rivals(Session& state);
 
 }  // namespace solstice::flow

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/paths.h"
+#include "flow/known.h"
+#include "flow/memory.h"
 #include "flow/session.h"
 #include "propose/render.h"
 #include "lang/print.h"
@@ -10,24 +12,58 @@
 namespace solstice::flow {
 namespace {
 
-Result<machine::Machine> machine_of_device(const std::string& device) {
-  SOLSTICE_TRY(const std::vector<std::string> names, machine::list_machines());
-  for (const std::string& name : names) {
-    SOLSTICE_TRY(machine::Machine machine, machine::load_machine(name));
-    if (machine.device == device) return machine;
-  }
-  return fail(Code::not_found, fmt::format("no machine file describes `{}`; there are: {}. Write one (machines/README.md), or "
-                                           "name the closest with --machine", device, fmt::join(names, ", ")));
-}
-
 Result<machine::Machine> choose_machine(const Session& state) {
   if (!state.options.machine.empty()) return machine::load_machine(state.options.machine);
   if (state.gpu) return machine_of_device(state.hello.device.name);
   return machine::load_machine("h200");
 }
 
+GpuSideRequest side_request(const Session& state, int ordinal) {
+  // The caller's own process may use the GPU already.
+  const bool alone = !state.options.allow_busy && !state.options.oracle_fd;
+  return {state.options.machine, state.options.numerics, ordinal, alone};
+}
+
+bool judge_fits(const Session& state, const GpuSideRequest& wanted) {
+  const GpuSideRequest& had = state.engine.judge_request;
+  return state.judge && had.numerics == wanted.numerics && had.ordinal == wanted.ordinal && had.machine == wanted.machine;
+}
+
+Status open_judge(Session& state) {
+  const GpuSideRequest wanted = side_request(state, state.hello.device.index);
+  if (!judge_fits(state, wanted)) {
+    Result<GpuSide> side = state.gpu_side.valid() && wanted.ordinal == 0 ? state.gpu_side.get() : start_gpu_side(wanted);
+    if (!side.ok()) return std::move(side).error();
+    state.judge.reset();  // it uses the compiler
+    state.compiler = std::move(side->compiler);
+    state.judge = std::move(side->judge);
+    state.engine.judge_request = wanted;
+    state.engine.driver = side->driver;
+    if (!side->note.empty()) state.report.warnings.push_back(side->note);
+  }
+  if (!state.engine.driver.empty()) state.report.versions["driver"] = state.engine.driver;
+  return state.judge->adopt_thread();
+}
+
+// The caller's own tensors lie there already where it is the oracle.
+Status check_memory(const Session& state) {
+  const bool loaded = state.options.oracle_fd.has_value();
+  SOLSTICE_TRY(const Bytes available, loaded ? state.judge->total_memory() : state.judge->free_memory());
+  return fits(memory_need(state.problem->program), available);
+}
+
+Status measure_original(Session& state) {
+  SOLSTICE_TRY(const OracleBlock block, state.oracle->time_eager("trial", {10, 3}));
+  state.eager = block.median;
+  if (!block.fresh_content) state.report.warnings.push_back("no memory for fresh inputs in every repetition of the original");
+  return success();
+}
+
+}  // namespace
+
 // NVRTC is needed on a GPU; the model device works without it and says so.
 Status open_compiler(Session& state) {
+  if (state.gpu) SOLSTICE_CHECK(open_judge(state));
   if (state.compiler) {
     state.report.versions["compiler"] = state.compiler->toolchain().version;
     return success();
@@ -40,42 +76,13 @@ Status open_compiler(Session& state) {
     state.report.versions["compiler"] = state.compiler->toolchain().version;
     return success();
   }
-  if (state.gpu) return std::move(compiler).error();
   state.report.warnings.push_back("nothing was compiled: " + compiler.error().message);
   return success();
 }
 
-Status open_judge(Session& state) {
-  if (state.judge && state.engine.judge_numerics == state.options.numerics) return success();
-  state.judge.reset();
-  state.engine.judge_numerics = state.options.numerics;
-  run::JudgeOptions options;
-  SOLSTICE_TRY(options.runner.program, companion("solstice-runner"));
-  options.runner.device = state.hello.device.index;
-  options.compile = [compiler = state.compiler.get()](const std::string& source, const std::string&) -> Result<std::string> {
-    SOLSTICE_TRY(toolchain::Compiled compiled, compiler->compile({"judge", source, {}}));
-    if (!compiled.ok()) return fail(Code::internal, "the judge's own kernels do not compile\n" + compiled.log);
-    return std::move(compiled.cubin);
-  };
-  if (const std::optional<numerics::Policy> policy = numerics::policy_from_name(state.options.numerics)) {
-    options.policy = *policy;
-  }
-  SOLSTICE_TRY(state.judge, run::Judge::start(std::move(options)));
-  return success();
-}
-
-Status measure_original(Session& state) {
-  SOLSTICE_TRY(const OracleBlock block, state.oracle->time_eager("trial", {10, 3}));
-  state.eager = block.median;
-  if (!block.fresh_content) state.report.warnings.push_back("no memory for fresh inputs in every repetition of the original");
-  return success();
-}
-
-}  // namespace
-
 Standing Session::standing() const {
   Standing s;
-  s.trials = static_cast<int>(tree.nodes().size());
+  s.trials = static_cast<int>(std::count_if(tree.nodes().begin(), tree.nodes().end(), [](const auto& n) { return n.measurement.has_value(); }));
   s.trials_allowed = options.trials;
   if (eager.value > 0) s.baseline = eager;
   if (bound_practical.value > 0) s.sol = bound_practical;
@@ -90,8 +97,12 @@ Status connect_oracle(Session& state) {
   run::OracleOptions options;
   options.device = state.options.device == "auto" ? "auto" : state.options.device == "gpu" ? "cuda" : "cpu";
   options.descriptor = state.options.oracle_fd;
+  options.warm = state.options.several;
   SOLSTICE_TRY(run::OracleClient client, run::OracleClient::start(options));
   state.oracle.emplace(std::move(client));
+  if (state.options.device != "model" && !judge_fits(state, side_request(state, 0))) {
+    state.gpu_side = std::async(std::launch::async, [wanted = side_request(state, 0)] { return start_gpu_side(wanted); });
+  }
   SOLSTICE_TRY(state.hello, state.oracle->hello());
   return success();
 }
@@ -110,6 +121,7 @@ Status start_oracle(Session& state) {
     state.report.machine = state.machine->name;
     state.report.device = state.gpu ? state.hello.device.name : "model";
     state.report.predicted = !state.gpu;
+    if (!state.gpu && state.options.device == "auto") state.progress.message("no GPU was found: times are predicted, nothing is measured (--device model)");
     state.report.versions["torch"] = state.hello.torch;
     state.report.versions["python"] = state.hello.python;
     if (state.hello.cuda) state.report.versions["cuda (torch)"] = *state.hello.cuda;
@@ -120,10 +132,14 @@ Status start_oracle(Session& state) {
 
 Status import_problem(Session& state) {
   return stage(state, "import", state.options.file.filename().string(), [&]() -> Result<std::string> {
-    SOLSTICE_TRY(Problem problem, load_problem(*state.oracle, state.options.file, state.options.class_name));
+    const std::filesystem::path cache = state.options.file.empty() ? std::filesystem::path() : graph_cache();
+    SOLSTICE_CHECK(start_rivals(state));
+    SOLSTICE_TRY(Problem problem, load_problem(*state.oracle, state.options.file, state.options.class_name, cache));
     state.problem.emplace(std::move(problem));
+    state.meaning = std::make_unique<evaluate::Meaning>(state.problem->tree);
     for (const ir::ImportNote& note : state.problem->imported.notes) state.report.warnings.push_back(note.text);
-    return fmt::format("{} operators, {} equations", state.problem->graph.nodes.size(), state.problem->program.equations.size());
+    return fmt::format("{} operators, {} equations{}", state.problem->graph.nodes.size(), state.problem->program.equations.size(),
+                       state.problem->cached.empty() ? "" : " (graph from the cache)");
   });
 }
 
@@ -146,7 +162,7 @@ Status plan_kernels(Session& state) {
       SOLSTICE_TRY(const lang::Program text, propose::render(state.problem->tree, *state.scheduled, knobs, how));
       return lang::print(text);
     };
-    state.expert = std::make_unique<propose::Expert>(std::move(axes), render);
+    state.expert = std::make_unique<propose::Expert>(std::move(axes), render, known_candidates(state));
     return fmt::format("{} {}: {}", parts.groups.size(), parts.groups.size() == 1 ? "kernel" : "kernels", kernels);
   });
 }
@@ -158,13 +174,13 @@ Status open_device(Session& state) {
       state.device = std::make_unique<evaluate::ModelDevice>(state.setting(), state.compiler.get());
       return std::string("no GPU: candidates are checked and compiled, times are predicted");
     }
-    SOLSTICE_CHECK(open_judge(state));
+    SOLSTICE_CHECK(check_memory(state));
     SOLSTICE_TRY(std::optional<PreparedCase> prepared, prepare_case(*state.oracle, *state.judge, *state.problem, {}));
     if (!prepared) return fail(Code::internal, "the oracle has no default inputs");
     state.trial_case.emplace(std::move(*prepared));
     state.trial_cases = {state.trial_case->judge};
     SOLSTICE_CHECK(measure_original(state));
-    evaluate::GpuDeviceOptions options{state.out / "trials", 12, state.bound_io};
+    evaluate::GpuDeviceOptions options{state.fresh / "trials", 12, state.bound_void};
     auto device = std::make_unique<evaluate::GpuDevice>(state.setting(), *state.compiler, *state.judge, state.trial_cases, options);
     state.gpu_device = device.get();
     state.device = std::move(device);

@@ -19,6 +19,8 @@ TrialRecord record_of(const Session& state, const search::Node& node) {
   trial.predicted = node.proposal.predicted;
   if (state.gpu && node.usable()) trial.measured = m.time;
   trial.verdict = m.record.at("verdict");
+  trial.settings = node.proposal.settings;
+  trial.meaning = m.record.at("meaning").as_string();
   trial.timing = m.record.at("seconds");
   trial.cost = m.record.at("modules");
   trial.started = utc_now();
@@ -47,6 +49,7 @@ Status search_candidates(Session& state) {
         store_error = stored.error();
       }
     };
+    observer.skipped = [&](const search::Proposal&) { ++state.report.trials_skipped; };
     search::Budget budget;
     budget.time = state.options.budget;
     budget.trials = state.options.trials;
@@ -54,14 +57,17 @@ Status search_candidates(Session& state) {
     budget.near = 1.02;
     budget.least = 4;
     budget.patience = 8;
+    budget.hopeless = state.gpu ? 1.10 : 0;  // where times are predictions, every one is shown
     const int lookahead = state.gpu ? 6 : 2;
     SOLSTICE_TRY(state.stop, search::run(state.tree, *state.expert, *state.device, budget, lookahead, observer,
                                          [] { return interrupted(); }));
     if (store_error) return *store_error;
     const search::Node* best = state.tree.best();
+    const int trials = state.standing().trials;
+    const std::string skipped = state.report.trials_skipped ? fmt::format(", {} skipped: no gain expected", state.report.trials_skipped) : "";
     const std::string why = enum_names(state.stop)[static_cast<size_t>(state.stop)];
-    if (!best) return fmt::format("{} trials, none usable ({})", state.tree.nodes().size(), why);
-    return fmt::format("{} trials, best {:.4g} ms ({})", state.tree.nodes().size(), best->measurement->time.value * 1e3, why);
+    if (!best) return fmt::format("{} trials, none usable ({}){}", trials, why, skipped);
+    return fmt::format("{} trials, best {:.4g} ms ({}){}", trials, best->measurement->time.value * 1e3, why, skipped);
   });
 }
 

@@ -27,8 +27,34 @@ Result<std::vector<Axis>> axes_of(const ir::Program& scheduled, const PlanningCo
   return axes;
 }
 
-Expert::Expert(std::vector<Axis> axes, Render render)
-    : axes_(std::move(axes)), render_(std::move(render)), tried_(axes_.size(), 0) {}
+Expert::Expert(std::vector<Axis> axes, Render render, const std::vector<Known>& known)
+    : axes_(std::move(axes)), render_(std::move(render)), first_(axes_.size(), 0), tried_(axes_.size(), 0) {
+  const Known* fastest = nullptr;
+  for (const Known& one : known) {
+    known_.emplace(one.program, one.time);
+    if (choice_of(one.settings) && (!fastest || one.time < fastest->time)) fastest = &one;
+  }
+  if (fastest) opening_ = fastest->settings;
+}
+
+std::vector<std::string> Expert::settings_of(const Choice& choice) const {
+  std::vector<std::string> out;
+  for (size_t a = 0; a < axes_.size(); ++a) out.push_back(axes_[a].kernel + " " + ir::to_text(axes_[a].options[choice[a]]));
+  return out;
+}
+
+// Nothing where a kernel has another name or no longer such a setting.
+std::optional<Choice> Expert::choice_of(const std::vector<std::string>& settings) const {
+  if (settings.size() != axes_.size()) return std::nullopt;
+  Choice choice(axes_.size(), 0);
+  for (size_t a = 0; a < axes_.size(); ++a) {
+    size_t o = 0;
+    while (o < axes_[a].options.size() && axes_[a].kernel + " " + ir::to_text(axes_[a].options[o]) != settings[a]) ++o;
+    if (o == axes_[a].options.size()) return std::nullopt;
+    choice[a] = o;
+  }
+  return choice;
+}
 
 Seconds Expert::predicted(const Choice& choice) const {
   Seconds total;
@@ -54,19 +80,27 @@ size_t Expert::next_axis() const {
 Result<std::optional<search::Proposal>> Expert::emit(const search::Tree& tree, Choice choice, int parent, std::string reason) {
   SOLSTICE_TRY(std::string text, render_(axes_, choice));
   if (tree.contains(text)) return std::optional<search::Proposal>();
-  search::Proposal proposal{text, std::move(reason), predicted(choice), parent};
+  search::Proposal proposal{text, std::move(reason), predicted(choice), parent, settings_of(choice)};
+  if (const auto known = known_.find(text); known != known_.end()) proposal.known = known->second;
   choices_.emplace(std::move(text), std::move(choice));
   return std::optional(std::move(proposal));
 }
 
-Result<std::optional<search::Proposal>> Expert::propose(const search::Tree& tree) {
-  if (choices_.empty()) {
-    tried_.assign(axes_.size(), 1);
-    return emit(tree, Choice(axes_.size(), 0), -1, "the cost models' first choice");
+// The fastest of earlier runs first, then the cost models' own choice.
+Result<std::optional<search::Proposal>> Expert::open(const search::Tree& tree) {
+  if (const std::optional<Choice> known = choice_of(opening_)) {
+    first_ = *known;
+    return emit(tree, first_, -1, "the fastest of earlier runs here");
   }
+  tried_.assign(axes_.size(), 1);
+  return emit(tree, first_, -1, "the cost models' first choice");
+}
+
+Result<std::optional<search::Proposal>> Expert::propose(const search::Tree& tree) {
+  if (choices_.empty()) return open(tree);
   const search::Node* best = tree.best();
   const auto known = best ? choices_.find(best->proposal.program) : choices_.end();
-  const Choice base = known != choices_.end() ? known->second : Choice(axes_.size(), 0);
+  const Choice base = known != choices_.end() ? known->second : first_;
   for (size_t axis = next_axis(); axis < axes_.size(); axis = next_axis()) {
     Choice choice = base;
     choice[axis] = tried_[axis]++;

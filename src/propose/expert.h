@@ -28,18 +28,31 @@ using Choice = std::vector<size_t>;
 // A choice as the text of a candidate.
 using Render = std::function<Result<std::string>(const std::vector<Axis>&, const Choice&)>;
 
+// A candidate that an earlier run measured on the same machine. It decides what is tried first, never what wins.
+struct Known {
+  std::vector<std::string> settings;  // Proposal::settings
+  std::string program;
+  Seconds time;
+};
+
 class Expert : public search::Proposer {
  public:
-  Expert(std::vector<Axis> axes, Render render);
+  Expert(std::vector<Axis> axes, Render render, const std::vector<Known>& known = {});
   Result<std::optional<search::Proposal>> propose(const search::Tree& tree) override;
 
  private:
   Seconds predicted(const Choice& choice) const;
   size_t next_axis() const;  // axes_.size() when all options were tried
+  std::optional<Choice> choice_of(const std::vector<std::string>& settings) const;
+  std::vector<std::string> settings_of(const Choice& choice) const;
+  Result<std::optional<search::Proposal>> open(const search::Tree& tree);
   Result<std::optional<search::Proposal>> emit(const search::Tree& tree, Choice choice, int parent, std::string reason);
 
   std::vector<Axis> axes_;
   Render render_;
+  std::map<std::string, Seconds> known_;  // by program
+  std::vector<std::string> opening_;      // settings of the fastest known one
+  Choice first_;                          // what is varied until something was measured
   std::vector<size_t> tried_;             // options of each axis that were proposed, from the front
   std::map<std::string, Choice> choices_; // of the texts proposed
 };

@@ -94,8 +94,14 @@ struct OracleSubject {
 };
 
 struct OracleTrace {
-  Json graph;  // for read_graph
-  static auto fields() { return std::make_tuple(field("graph", &OracleTrace::graph, "solstice.graph")); }
+  Json graph;         // for read_graph
+  bool cached = false;
+  std::string entry;  // file of the cache it was read from or written to; "" where it is not kept
+  static auto fields() {
+    return std::make_tuple(field("graph", &OracleTrace::graph, "solstice.graph"),
+                           optional_field("cached", &OracleTrace::cached, "read from the cache"),
+                           optional_field("entry", &OracleTrace::entry, "its file there"));
+  }
 };
 
 // One leaf of the flattened arguments, in the order of the graph's user inputs.
@@ -182,6 +188,27 @@ struct OracleBlock {
         field("seconds", &OracleBlock::seconds, "one a repetition"),
         field("median_s", &OracleBlock::median, "seconds"),
         field("fresh_content", &OracleBlock::fresh_content, "false: no memory for other content"));
+  }
+};
+
+// One opponent, timed in blocks beside the others in one process.
+struct OracleRival {
+  std::string name;
+  std::vector<double> seconds;   // empty: `note` says why
+  std::optional<double> error;   // normwise against float64, worst of its outputs
+  std::string note;
+  static auto fields() {
+    return std::make_tuple(field("name", &OracleRival::name, "eager, eager with TF32, torch.compile"),
+                           field("seconds", &OracleRival::seconds, "one a repetition"),
+                           field("error", &OracleRival::error, "normwise against float64"),
+                           field("note", &OracleRival::note, "what it is, or why it was not measured"));
+  }
+};
+
+struct OracleRivals {
+  std::vector<OracleRival> rivals;
+  static auto fields() {
+    return std::make_tuple(field("rivals", &OracleRivals::rivals, "eager first"));
   }
 };
 

@@ -73,10 +73,14 @@ struct ErrorRow {
 struct Baseline {
   std::string name;
   std::optional<Measured> time;
-  std::string note;     // accuracy class, or why it was not measured
+  double speedup = 0;           // over eager in the same measurement, 0: none
+  std::optional<double> error;  // normwise against the float64 oracle, worst of its outputs
+  std::string note;             // what it is, or why it was not measured
   static auto fields() {
     return std::make_tuple(field("name", &Baseline::name, "opponent"), optional_field("time", &Baseline::time, "measured"),
-                           optional_field("note", &Baseline::note, "accuracy, or why not measured"));
+                           optional_field("speedup", &Baseline::speedup, "over eager, 0: none"),
+                           optional_field("error", &Baseline::error, "normwise, against the float64 oracle"),
+                           optional_field("note", &Baseline::note, "what it is, or why not measured"));
   }
 };
 
@@ -86,6 +90,7 @@ struct CandidateRow {
   std::string state;
   std::optional<Seconds> predicted;
   std::optional<Measured> time;
+  std::string meaning;   // against the problem's equations: proved, tested, unknown, refuted
   std::string note;
   static auto fields() {
     return std::make_tuple(field("trial", &CandidateRow::trial, "number in the run"),
@@ -93,6 +98,7 @@ struct CandidateRow {
                            field("state", &CandidateRow::state, "how far it came"),
                            optional_field("predicted", &CandidateRow::predicted, "seconds by the cost model"),
                            optional_field("time", &CandidateRow::time, "kernels' span"),
+                           optional_field("meaning", &CandidateRow::meaning, "verdict on its equations"),
                            optional_field("note", &CandidateRow::note, "why it went no further"));
   }
 };
@@ -129,6 +135,7 @@ struct Report {
   std::vector<Bound> bounds;
   std::string bound_by;                        // what bounds the result, with the figures
   std::vector<CandidateRow> candidates;
+  int trials_skipped = 0;                      // proposals not tried: no gain was predicted
   std::vector<ErrorRow> errors;
   std::vector<Baseline> baselines;
   std::optional<Bytes> original_peak_memory;
@@ -138,6 +145,7 @@ struct Report {
   std::map<std::string, std::string> clocks;   // "SM, original": "1.41 GHz", "throttle": "power cap"
   std::map<std::string, std::string> versions;
   std::map<std::string, std::string> options;  // numerics, weights, budget
+  std::map<std::string, Seconds> timings;      // stage: what it took; "oracle: REQUEST" within them
   std::vector<std::string> command;
   std::vector<std::string> warnings;
   std::string program;                         // the winner's text
@@ -152,6 +160,7 @@ struct Report {
         optional_field("bounds", &Report::bounds, "speed of light"),
         optional_field("bound_by", &Report::bound_by, "what bounds the result"),
         optional_field("candidates", &Report::candidates, "all trials"),
+        optional_field("trials_skipped", &Report::trials_skipped, "proposals without a predicted gain"),
         optional_field("errors", &Report::errors, "against the float64 oracle"),
         optional_field("baselines", &Report::baselines, "opponents"),
         optional_field("original_peak_memory", &Report::original_peak_memory, "bytes"),
@@ -161,6 +170,7 @@ struct Report {
         optional_field("clocks", &Report::clocks, "clocks and throttle reasons"),
         optional_field("versions", &Report::versions, "of everything that matters"),
         optional_field("options", &Report::options, "that shaped the run"),
+        optional_field("timings", &Report::timings, "seconds of each stage of the run"),
         optional_field("command", &Report::command, "argv that reproduces it"),
         optional_field("warnings", &Report::warnings, "what a reader should know"),
         optional_field("program", &Report::program, "the winner's text"),

@@ -20,6 +20,8 @@ struct TrialRecord {
   std::string origin;                  // who proposed it: "expert", "refine", a person
   std::string program;                 // its text
   std::string what;                    // schedule in one line
+  std::vector<std::string> settings;   // of each kernel, in the program's order
+  std::string meaning;                 // its equations against the problem's: proved, tested, unknown, refuted
   TrialState state = TrialState::kIllegal;
   std::string message;
   std::optional<Seconds> predicted;    // by the cost model
@@ -36,6 +38,8 @@ struct TrialRecord {
         optional_field("origin", &TrialRecord::origin, "who proposed it"),
         field("program", &TrialRecord::program, "its text"),
         optional_field("what", &TrialRecord::what, "schedule in one line"),
+        optional_field("settings", &TrialRecord::settings, "of each kernel"),
+        optional_field("meaning", &TrialRecord::meaning, "verdict on its equations"),
         field("state", &TrialRecord::state, "how far it came"),
         optional_field("message", &TrialRecord::message, "why it went no further"),
         optional_field("predicted", &TrialRecord::predicted, "seconds by the cost model"),

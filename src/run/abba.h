@@ -31,4 +31,10 @@ struct AbbaOptions {
 Result<Timing> time_abba(const TimeBlock& candidate, const TimeBlock& baseline, const ReadClocks& clocks,
                          const AbbaOptions& options = {});
 
+// Several candidates against one baseline in the same rounds: A B C, baseline, baseline, C B A. One entry a candidate;
+// one that fails (candidate_failed) drops out with its error and the others go on. Stops as time_abba() does, by the
+// interval of the fastest. Errors: any other of the callables, and a failing baseline.
+Result<std::vector<Result<Timing>>> time_interleaved(const std::vector<TimeBlock>& candidates, const TimeBlock& baseline,
+                                                     const ReadClocks& clocks, const AbbaOptions& options = {});
+
 }  // namespace solstice::run

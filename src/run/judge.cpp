@@ -41,7 +41,7 @@ Result<std::unique_ptr<Judge>> Judge::start(JudgeOptions options) {
   }
   SOLSTICE_TRY(rt::DeviceContext context, rt::DeviceContext::open(*driver, options.runner.device));
   std::unique_ptr<Judge> out(new Judge(*driver, std::move(context), std::move(options)));
-  SOLSTICE_TRY(out->spare_, RunnerProcess::spawn(out->options_.runner));  // starts while the kernels compile
+  SOLSTICE_CHECK(out->start_spares());  // they start while the kernels compile
   SOLSTICE_TRY(out->kernels_, JudgeKernels::create(*driver, out->context_, out->options_.compile));
   SOLSTICE_TRY(const int l2, out->context_.attribute(cu::kL2CacheSize));
   // An odd multiple of a line: a candidate's own memset is hardly ever of exactly this size.
@@ -51,42 +51,67 @@ Result<std::unique_ptr<Judge>> Judge::start(JudgeOptions options) {
   } else {
     log_warning("clocks are not recorded: " + clocks.error().message);
   }
-  SOLSTICE_TRY(const RunnerHello hello, out->spare_->hello());
   return out;
 }
 
 ClockReading Judge::clocks() const { return clocks_ ? clocks_->read() : ClockReading{}; }
 
-Result<RunnerHello> Judge::runner() {
+// All at once: starting takes each of them as long as all of them, and nothing is measured meanwhile.
+Status Judge::start_spares() {
   // One that died while it waited is no candidate's fault.
-  if (spare_ && !spare_->alive()) spare_.reset();
-  if (!spare_) {
-    SOLSTICE_TRY(spare_, RunnerProcess::spawn(options_.runner));
+  std::erase_if(spares_, [](RunnerProcess& spare) { return !spare.alive(); });
+  if (!spares_.empty()) return success();
+  for (int i = 0; i < std::max(options_.spares, 1); ++i) {
+    SOLSTICE_TRY(RunnerProcess spare, RunnerProcess::spawn(options_.runner));
+    spares_.push_back(std::move(spare));
   }
-  return spare_->hello();
+  return success();
 }
 
-// A fresh process for the candidate; its successor starts meanwhile.
+Result<RunnerHello> Judge::runner() {
+  SOLSTICE_CHECK(start_spares());
+  return spares_.back().hello();
+}
+
+// A fresh process for the candidate; when it was the last, its successors start meanwhile.
 Result<RunnerProcess> Judge::take_runner() {
   SOLSTICE_TRY(const RunnerHello ready, runner());
-  RunnerProcess out = std::move(*spare_);
-  spare_.reset();
-  SOLSTICE_TRY(spare_, RunnerProcess::spawn(options_.runner));
+  RunnerProcess out = std::move(spares_.back());
+  spares_.pop_back();
+  SOLSTICE_CHECK(start_spares());
   return out;
 }
 
-Result<int> Judge::slots_for(const Plan& plan) const {
+// A process must not start up beside a measurement.
+Status Judge::settle() {
+  SOLSTICE_CHECK(start_spares());
+  for (RunnerProcess& spare : spares_) SOLSTICE_CHECK(spare.hello());
+  return success();
+}
+
+Result<Bytes> Judge::free_memory() const {
   size_t free_bytes = 0, total = 0;
   SOLSTICE_CHECK(driver_.check(driver_.cuMemGetInfo(&free_bytes, &total), "read the free memory"));
-  const double allowed = static_cast<double>(free_bytes) * options_.memory_share;
-  int slots = std::max(options_.slots, 1);
+  return Bytes(static_cast<double>(free_bytes));
+}
+
+Result<Bytes> Judge::total_memory() const {
+  size_t free_bytes = 0, total = 0;
+  SOLSTICE_CHECK(driver_.check(driver_.cuMemGetInfo(&free_bytes, &total), "read the memory's size"));
+  return Bytes(static_cast<double>(total));
+}
+
+Result<int> Judge::slots_for(const Plan& plan, int most) const {
+  SOLSTICE_TRY(const Bytes free, free_memory());
+  const double allowed = free.value * options_.memory_share;
+  int slots = std::max(most > 0 ? most : options_.slots, 1);
   while (slots > 1 && static_cast<double>(rt::lay_out_arena(plan, slots, options_.red_zone).bytes) > allowed) --slots;
   return slots;
 }
 
 void Judge::release() { current_.reset(); }
 
-Result<Verdict> Judge::verify(const std::filesystem::path& plan_json, const std::vector<JudgeCase>& cases) {
+Result<Verdict> Judge::verify(const std::filesystem::path& plan_json, const std::vector<JudgeCase>& cases, int most) {
   release();
   if (cases.empty()) return fail(Code::bad_argument, "verification needs at least one case");
   Verdict verdict;
@@ -97,9 +122,9 @@ Result<Verdict> Judge::verify(const std::filesystem::path& plan_json, const std:
     verdict.message = plan.error().text();
     return verdict;
   }
-  SOLSTICE_TRY(const int slots, slots_for(*plan));
+  SOLSTICE_TRY(const int slots, slots_for(*plan, most));
   SOLSTICE_TRY(RunnerProcess runner, take_runner());
-  auto run = std::make_unique<CandidateRun>(*this, std::move(runner), *plan);
+  auto run = std::make_shared<CandidateRun>(*this, std::move(runner), *plan);
   for (const JudgeCase& test : cases) SOLSTICE_CHECK(run->check_case(test));
   SOLSTICE_TRY(const Finding loaded, run->load(plan_json, slots));
   verdict.outcome = loaded.outcome;
@@ -107,13 +132,28 @@ Result<Verdict> Judge::verify(const std::filesystem::path& plan_json, const std:
   verdict.slots = slots;
   verdict.sandbox = run->sandbox();
   verdict.memory = Bytes(static_cast<double>(rt::lay_out_arena(*plan, 1, 0).bytes));
-  for (size_t i = 0; i < 2 * cases.size() && verdict.passed(); ++i) {
-    const int pass = i < cases.size() ? 0 : 1;
-    SOLSTICE_TRY(const CaseVerdict found, run->run_case(cases[pass == 0 ? i : 2 * cases.size() - 1 - i], pass));
-    adopt(verdict, found);
-  }
-  verdict.prepare = run->prepare_time();
+  SOLSTICE_CHECK(run_cases(*run, cases, verdict));
   if (verdict.passed()) current_ = std::move(run);
+  return verdict;
+}
+
+Status Judge::run_cases(CandidateRun& run, const std::vector<JudgeCase>& cases, Verdict& into) {
+  for (size_t i = 0; i < 2 * cases.size() && into.passed(); ++i) {
+    const int pass = i < cases.size() ? 0 : 1;
+    SOLSTICE_TRY(const CaseVerdict found, run.run_case(cases[pass == 0 ? i : 2 * cases.size() - 1 - i], pass));
+    adopt(into, found);
+  }
+  into.prepare = run.prepare_time();
+  return success();
+}
+
+Result<Verdict> Judge::verify_more(const std::vector<JudgeCase>& cases) {
+  if (!current_) return fail(Code::bad_argument, "only a plan that passed verification is verified further");
+  Verdict verdict;
+  verdict.policy = numerics::name_of(options_.policy);
+  for (const JudgeCase& test : cases) SOLSTICE_CHECK(current_->check_case(test));
+  SOLSTICE_CHECK(run_cases(*current_, cases, verdict));
+  if (!verdict.passed()) release();
   return verdict;
 }
 
@@ -121,8 +161,7 @@ Result<TimedBlock> Judge::time_block(const std::vector<JudgeCase>& cases, int re
   if (!current_) return fail(Code::bad_argument, "only a plan that passed verification is timed");
   if (cases.empty() || repetitions < 1) return fail(Code::bad_argument, "timing needs at least one case and one repetition");
   for (const JudgeCase& test : cases) SOLSTICE_CHECK(current_->check_case(test));
-  // The next candidate's process must not start up beside a measurement.
-  SOLSTICE_TRY(const RunnerHello settled, this->runner());
+  SOLSTICE_CHECK(settle());
   SOLSTICE_TRY(TimedBlock block, current_->time(cases, repetitions, tracer));
   block.verdict.policy = numerics::name_of(options_.policy);
   if (!block.verdict.passed()) {

@@ -60,6 +60,7 @@ struct JudgeOptions {
   int64_t red_zone = 4096;
   int slots = 4;                          // copies of inputs and outputs to time with, as far as memory allows
   double memory_share = 0.6;              // of the free device memory, for those copies
+  int spares = 1;                         // processes that are started at once when none is left
 };
 
 enum class Tracer { kEvents, kCupti };
@@ -78,14 +79,28 @@ class Judge {
   static Result<std::unique_ptr<Judge>> start(JudgeOptions options);
   ~Judge();
 
-  Result<Verdict> verify(const std::filesystem::path& plan, const std::vector<JudgeCase>& cases);
+  // `slots`: copies of the tensors, at most JudgeOptions::slots of them (0) and as far as memory allows.
+  Result<Verdict> verify(const std::filesystem::path& plan, const std::vector<JudgeCase>& cases, int slots = 0);
+
+  // More cases for the plan that was verified last, in the same process: what another case left in memory must not
+  // matter. Error bad_argument without such a plan.
+  Result<Verdict> verify_more(const std::vector<JudgeCase>& cases);
+
+  // The candidate that was verified last, its process alive; null where there is none. use() makes one that is still
+  // held the current one again, so that several can be timed in turn.
+  std::shared_ptr<CandidateRun> held() const { return current_; }
+  void use(std::shared_ptr<CandidateRun> candidate) { current_ = std::move(candidate); }
 
   // `repetitions` executions of the plan that was verified last, with a cold L2, each on other content at another
   // address as far as cases and slots allow; every timed output is checked. Error bad_argument without such a plan.
   Result<TimedBlock> time_block(const std::vector<JudgeCase>& cases, int repetitions, Tracer tracer = Tracer::kEvents);
 
-  // Ends the current candidate's process and frees its memory.
+  // Lets go of the current candidate: its process ends and its memory is freed unless it is held elsewhere.
   void release();
+  // CUDA's current context belongs to a thread: call this first where another thread started the judge.
+  Status adopt_thread() const { return context_.make_current(); }
+  Result<Bytes> free_memory() const;
+  Result<Bytes> total_memory() const;
 
   Result<RunnerHello> runner();           // what a runner says about itself: GPU, CUPTI, sandbox
   ClockReading clocks() const;            // zeros without NVML
@@ -99,7 +114,10 @@ class Judge {
  private:
   Judge(const rt::Driver& driver, rt::DeviceContext context, JudgeOptions options);
   Result<RunnerProcess> take_runner();
-  Result<int> slots_for(const Plan& plan) const;
+  Status start_spares();
+  Status settle();
+  Status run_cases(CandidateRun& run, const std::vector<JudgeCase>& cases, Verdict& into);
+  Result<int> slots_for(const Plan& plan, int most) const;
 
   const rt::Driver& driver_;
   rt::DeviceContext context_;
@@ -108,8 +126,8 @@ class Judge {
   std::unique_ptr<JudgeKernels> kernels_;
   std::optional<GpuClocks> clocks_;
   int64_t flush_bytes_ = 0;
-  std::optional<RunnerProcess> spare_;
-  std::unique_ptr<CandidateRun> current_;
+  std::vector<RunnerProcess> spares_;
+  std::shared_ptr<CandidateRun> current_;
 };
 
 }  // namespace solstice::run

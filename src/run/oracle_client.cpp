@@ -36,12 +36,13 @@ OracleClient::OracleClient(std::unique_ptr<OracleTransport> transport, OracleLim
 
 Result<OracleClient> OracleClient::start(const OracleOptions& options) {
   if (options.descriptor) return OracleClient(descriptor_transport(*options.descriptor), options.limits);
-  SOLSTICE_TRY(auto transport, worker_transport(options.device));
+  SOLSTICE_TRY(auto transport, worker_transport(options.device, options.warm));
   return OracleClient(std::move(transport), options.limits);
 }
 
 Result<Json> OracleClient::call(std::string_view request, Json params, Seconds limit) {
   const Deadline deadline(limit);
+  const Seconds began = monotonic_now();
   const int64_t id = ++last_id_;
   Json message = Json::object();
   message.set("schema", kOracleSchema)
@@ -50,6 +51,7 @@ Result<Json> OracleClient::call(std::string_view request, Json params, Seconds l
       .set("params", std::move(params));
   auto sent = transport_->write_line(message.dump(), deadline);
   auto answer = sent.ok() ? await(id, deadline) : Result<Json>(std::move(sent).error());
+  spent_[std::string(request)] += monotonic_now() - began;
   // A late answer would be taken for the next request's.
   if (!answer.ok() && answer.error().code == Code::deadline) transport_->abandon();
   return std::move(answer).context(fmt::format("while asking the oracle for `{}`", request));
@@ -99,14 +101,37 @@ Result<Graph> OracleClient::trace(const std::vector<std::string>& decompose, std
   return read_graph(reply.graph);
 }
 
+Result<OracleTrace> OracleClient::trace_cached(std::string_view folder) {
+  return ask<OracleTrace>("trace", Json::object().set("cache_dir", text(folder)), limits_.trace);
+}
+
 Result<OracleInputs> OracleClient::prepare_inputs(std::string_view set, const InputRequest& request) {
   Json params =
       of_set(set).set("seed", request.seed).set("family", request.family).set("weights", request.weights);
   return ask<OracleInputs>("prepare_inputs", std::move(params), limits_.work);
 }
 
-Result<OracleExpected> OracleClient::expected(std::string_view set) {
-  return ask<OracleExpected>("expected", of_set(set), limits_.work);
+Result<OracleExpected> OracleClient::expected(std::string_view set, bool describe) {
+  Json params = of_set(set);
+  if (!describe) params.set("describe", false);
+  return ask<OracleExpected>("expected", std::move(params), limits_.work);
+}
+
+Status OracleClient::start_rivals(std::string_view file, std::string_view class_name) {
+  Json params = Json::object().set("file", text(file));
+  if (!class_name.empty()) params.set("class_name", text(class_name));
+  SOLSTICE_CHECK(call("start_rivals", std::move(params), limits_.start));
+  return success();
+}
+
+Status OracleClient::await_rivals() {
+  SOLSTICE_CHECK(call("await_rivals", Json::object(), limits_.work));
+  return success();
+}
+
+Result<OracleRivals> OracleClient::rivals(const CompareRequest& request) {
+  Json params = Json::object().set("reps", request.reps).set("warmups", request.warmups).set("blocks", request.blocks);
+  return ask<OracleRivals>("time_rivals", std::move(params), limits_.work);
 }
 
 Result<OracleTensors> OracleClient::export_ipc(std::string_view set, const std::vector<std::string>& kinds) {

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,6 +36,7 @@ struct OracleLimits {
 
 struct OracleOptions {
   std::string device = "auto";         // auto, cuda, cpu
+  bool warm = false;                   // many modules will be traced: what tracing imports is imported once
   std::optional<int> descriptor = {};  // the caller's process is the oracle (--oracle-fd)
   OracleLimits limits = {};
 };
@@ -71,8 +73,12 @@ class OracleClient {
   Result<OracleSubject> load(std::string_view file = {}, std::string_view class_name = {});
   // `decompose` names operators to be broken up ("aten.mish.default"); large constants go to `blob_folder`.
   Result<Graph> trace(const std::vector<std::string>& decompose = {}, std::string_view blob_folder = {});
+  // The same by way of a cache in `folder`: the key is all that a trace depends on (docs/protocol.md), and the caller
+  // verifies against the live module anyway.
+  Result<OracleTrace> trace_cached(std::string_view folder);
   Result<OracleInputs> prepare_inputs(std::string_view set, const InputRequest& request = {});
-  Result<OracleExpected> expected(std::string_view set);
+  // `describe` false: results stay on the device and `values` is empty.
+  Result<OracleExpected> expected(std::string_view set, bool describe = true);
   Result<OracleTensors> export_ipc(std::string_view set, const std::vector<std::string>& kinds);
   Result<OracleTensors> export_file(std::string_view set, const std::vector<std::string>& kinds,
                                     std::string_view path);
@@ -84,9 +90,18 @@ class OracleClient {
                                        const CompareRequest& request = {});
   Result<OracleMemory> memory(std::string_view set,
                               std::string_view model_new = {});  // of the original without a path
+  // Opponents of the module: eager, eager with TF32, torch.compile. start_rivals() returns at once where the oracle is a
+  // worker: a process beside it imports the compiler and compiles, so that rivals() need not. Where the caller's process
+  // is the oracle it does nothing.
+  Status start_rivals(std::string_view file, std::string_view class_name);
+  Status await_rivals();  // until they are compiled: they may not run beside a measurement
+  Result<OracleRivals> rivals(const CompareRequest& request = {});
   Status release_set(std::string_view set);
   Status release();  // the module and all it holds
   Status shutdown();
+
+  // Wall time of all answered requests so far, by name.
+  const std::map<std::string, Seconds>& spent() const { return spent_; }
 
   // Any request; the typed ones above are built on it.
   Result<Json> call(std::string_view request, Json params, Seconds limit);
@@ -100,6 +115,7 @@ class OracleClient {
   OracleLimits limits_;
   Progress progress_;
   int64_t last_id_ = 0;
+  std::map<std::string, Seconds> spent_;
 };
 
 }  // namespace solstice::run

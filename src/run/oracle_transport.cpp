@@ -108,11 +108,12 @@ std::string python_path_variable(const std::string& ours) {
 
 }  // namespace
 
-Result<std::unique_ptr<OracleTransport>> worker_transport(std::string_view device) {
+Result<std::unique_ptr<OracleTransport>> worker_transport(std::string_view device, bool warm) {
   SOLSTICE_TRY(const auto python, python_path());
   SOLSTICE_TRY(const auto package, data_folder("python"));
   SpawnOptions options;
   options.argv = {python.string(), "-m", "solstice.worker", "--device", std::string(device)};
+  if (warm) options.argv.emplace_back("--warm");
   options.environment = {{"PYTHONPATH", python_path_variable(package.string())}};
   options.max_line = kMaxLine;
   SOLSTICE_TRY(Subprocess worker, Subprocess::spawn(options));

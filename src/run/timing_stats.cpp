@@ -72,6 +72,17 @@ double median(std::span<const double> values) {
   return median_in_place(copy);
 }
 
+std::array<double, 2> median_interval(std::span<const double> values, double z) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  if (values.empty()) return {nan, nan};
+  std::vector<double> sorted(values.begin(), values.end());
+  std::sort(sorted.begin(), sorted.end());
+  const double n = static_cast<double>(sorted.size());
+  const double low = std::floor((n - z * std::sqrt(n)) / 2), high = std::ceil((n + z * std::sqrt(n)) / 2);
+  const auto at = [&](double rank) { return sorted[static_cast<size_t>(std::clamp(rank, 0.0, n - 1))]; };
+  return {at(low), at(high)};
+}
+
 double speedup_of(std::span<const TimingRound> rounds) {
   double sum = 0;
   const auto used = counted(rounds);

@@ -12,6 +12,9 @@ namespace solstice::run {
 
 double median(std::span<const double> values);  // mean of the middle two of an even number; NaN of nothing
 
+// Interval of the median by order statistics: no assumption on the distribution, except that samples are independent.
+std::array<double, 2> median_interval(std::span<const double> values, double z = 3.29);  // 3.29: 99.9 %
+
 // baseline / candidate: geometric mean, over the rounds that count, of the ratio of the round's medians.
 double speedup_of(std::span<const TimingRound> rounds);
 

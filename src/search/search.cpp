@@ -1,9 +1,12 @@
 #include "search/search.h"
 
+#include <algorithm>
 #include <deque>
 
 namespace solstice::search {
 namespace {
+
+constexpr int kCalibration = 4;  // trials before a cost model is believed
 
 class Loop {
  public:
@@ -11,10 +14,14 @@ class Loop {
       : tree_(tree), proposer_(proposer), evaluator_(evaluator), budget_(budget), deadline_(budget.time) {}
 
   // Keeps `lookahead` trials in flight, so that compiling overlaps measuring.
-  Status fill(int lookahead) {
+  Status fill(int lookahead, const Observer& observer) {
     while (static_cast<int>(flight_.size()) < lookahead && static_cast<int>(tree_.nodes().size()) < budget_.trials) {
       SOLSTICE_TRY(std::optional<Proposal> proposal, proposer_.propose(tree_));
       if (!proposal) return success();
+      if (hopeless(*proposal)) {
+        if (observer.skipped) observer.skipped(*proposal);
+        continue;
+      }
       const Node* node = tree_.add(std::move(*proposal));
       if (!node) continue;  // proposed before: the proposer was told by Tree::contains and chose to repeat itself
       flight_.push_back(node->id);
@@ -51,6 +58,23 @@ class Loop {
   }
 
  private:
+  // A measurement of an earlier run speaks for itself. A cost model is believed only as far as its luckiest prediction
+  // in this run: if even that scale leaves the proposal behind the best, nothing is to be gained.
+  bool hopeless(const Proposal& proposal) const {
+    const Node* best = tree_.best();
+    if (!best || budget_.hopeless <= 0) return false;
+    const Seconds limit = best->measurement->time * budget_.hopeless;
+    if (proposal.known) return *proposal.known > limit;
+    double luckiest = 0;
+    int seen = 0;
+    for (const Node& node : tree_.nodes()) {
+      if (!node.usable() || node.proposal.predicted.value <= 0) continue;
+      const double ratio = node.measurement->time / node.proposal.predicted;
+      luckiest = seen++ == 0 ? ratio : std::min(luckiest, ratio);
+    }
+    return seen >= kCalibration && proposal.predicted * luckiest > limit;
+  }
+
   Tree& tree_;
   Proposer& proposer_;
   Evaluator& evaluator_;
@@ -71,7 +95,7 @@ Result<Stop> run(Tree& tree, Proposer& proposer, Evaluator& evaluator, const Bud
                  const Observer& observer, const std::function<bool()>& interrupted) {
   Loop loop(tree, proposer, evaluator, budget);
   while (true) {
-    SOLSTICE_CHECK(loop.fill(lookahead));
+    SOLSTICE_CHECK(loop.fill(lookahead, observer));
     if (const std::optional<Stop> stop = loop.should_stop(interrupted)) return *stop;
     SOLSTICE_CHECK(loop.finish_one(observer));
   }

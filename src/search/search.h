@@ -34,6 +34,7 @@ struct Budget {
   double near = 1.03;      // ... so stop once the best is within this factor of it ...
   int least = 1;           // ... and so many trials are done
   int patience = 0;        // stop after so many trials without a gain; 0: never
+  double hopeless = 0;     // a proposal expected to take this much longer than the best is not tried; 0: all are
 };
 
 enum class Stop { kTrials, kTime, kExhausted, kNearBound, kPatience, kInterrupted };
@@ -41,6 +42,7 @@ std::vector<const char*> enum_names(Stop);
 
 struct Observer {
   std::function<void(const Tree&, const Node&)> finished;  // after each trial
+  std::function<void(const Proposal&)> skipped;            // not tried: see Budget::hopeless
 };
 
 // Runs until a stop holds; the tree keeps everything also when an error is returned. `interrupted` is asked between

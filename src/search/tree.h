@@ -20,6 +20,8 @@ struct Proposal {
   std::string reason;     // what the proposer wants to find out, for people
   Seconds predicted;      // by the cost model; 0 where it has none
   int parent = -1;        // node that it was derived from, -1: the problem
+  std::vector<std::string> settings = {};  // of each kernel, so that a later run finds the candidate again
+  std::optional<Seconds> known = {};       // what an earlier run on this machine measured: for ordering only
 };
 
 // What a trial found. `time` is set for verified candidates, and for predicted ones where there is no device.

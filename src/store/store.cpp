@@ -128,6 +128,34 @@ Result<std::string> Store::begin_run(RunRecord run) {
   return run.id;
 }
 
+Status Store::describe_run(const std::string& id, const std::string& machine, const std::string& device,
+                           const std::map<std::string, std::string>& versions) {
+  SOLSTICE_TRY(RunRecord run, read_run(state_->database, id));
+  run.machine = machine;
+  run.device = device;
+  run.versions = versions;
+  return update_run(state_->database, run);
+}
+
+Result<std::vector<LoadedRun>> Store::verified_trials(std::string_view problem_key, int limit) {
+  SOLSTICE_TRY(Statement query,
+               state_->database.prepare("SELECT trials.record, runs.record FROM trials JOIN runs ON trials.run = runs.id WHERE "
+                                        "runs.problem_key = ? AND trials.state = 'verified' ORDER BY runs.started DESC, "
+                                        "trials.number LIMIT ?"));
+  query.bind(problem_key).bind(static_cast<int64_t>(limit));
+  std::vector<LoadedRun> runs;
+  for (;;) {
+    SOLSTICE_TRY(const bool row, query.step());
+    if (!row) return runs;
+    SOLSTICE_TRY(TrialRecord trial, read_record<TrialRecord>(query.text(0)));
+    if (runs.empty() || runs.back().run.id != trial.run) {
+      SOLSTICE_TRY(RunRecord run, read_record<RunRecord>(query.text(1)));
+      runs.push_back({std::move(run), {}});
+    }
+    runs.back().trials.push_back(std::move(trial));
+  }
+}
+
 Status Store::add_trial(const TrialRecord& trial) {
   SOLSTICE_TRY(Statement insert, state_->database.prepare(
                                      "INSERT OR REPLACE INTO trials(run, number, state, record) VALUES (?, ?, ?, ?)"));

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,6 +38,9 @@ class Store {
 
   // Fills in `id` and `started` where they are empty, and returns the id.
   Result<std::string> begin_run(RunRecord run);
+  // Machine, device and versions become known only after the run has begun.
+  Status describe_run(const std::string& id, const std::string& machine, const std::string& device,
+                      const std::map<std::string, std::string>& versions);
   Status add_trial(const TrialRecord& trial);  // a number that exists is replaced
   Status finish_run(const std::string& id, RunState state, RunOutcome outcome, std::string_view reason,
                     const Json& summary);
@@ -46,6 +50,8 @@ class Store {
   Result<LoadedRun> load_run(std::string_view id_or_prefix);
   // For --resume: the newest finished run of this problem under these options, if there is one.
   Result<std::optional<RunRecord>> finished_run(std::string_view problem_key, std::string_view options_key);
+  // Verified trials of this problem's latest runs, newest run first: at most `limit` trials.
+  Result<std::vector<LoadedRun>> verified_trials(std::string_view problem_key, int limit = 400);
   // Runs still marked running whose process is gone become `interrupted`. Returns how many.
   Result<int> close_abandoned();
 

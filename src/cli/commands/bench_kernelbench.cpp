@@ -27,6 +27,7 @@ Result<flow::BenchOptions> options_of(const Invocation& in) {
   options.each.frozen = in.get("--weights") == "frozen";
   options.each.baselines = in.flag("--baselines");
   options.each.command = in.argv;
+  options.each.several = true;
   options.out = in.get("--out");
   options.resume = in.flag("--resume");
   return options;

@@ -26,6 +26,10 @@ Result<int> run(const Invocation& in) {
   stream("copy", m.copy);
   stream("read", m.read);
   stream("write", m.write);
+  if (m.l2_read) {
+    rows.push_back({"L2 read", rate(m.l2_read->value, "TB/s"), rate(done.machine.l2_rate().value, "TB/s")});
+    ceilings.set("l2_read", m.l2_read->value);
+  }
   for (const auto& [pipe, value] : m.pipes) {
     const Result<FlopsPerSecond> peak = done.machine.peak(pipe);
     rows.push_back({std::string(machine::name_of(pipe)), rate(value.value, "TFLOP/s"), peak.ok() ? rate(peak->value, "TFLOP/s") : "-"});
@@ -33,6 +37,7 @@ Result<int> run(const Invocation& in) {
   }
   if (m.launch) rows.push_back({"launch", show(*m.launch), "-"});
   if (m.eager_launch) rows.push_back({"eager launch", show(*m.eager_launch), "-"});
+  if (m.grid_sync) rows.push_back({"grid sync", show(*m.grid_sync), "-"});
   if (in.json()) {
     fmt::print("{}\n", Json::object().set("device", done.device).set("file", done.file.string()).set("ceilings", ceilings).dump(2));
   } else {
@@ -47,7 +52,8 @@ extern const Command solstice_commands_calibrate;
 const Command solstice_commands_calibrate = {
     .name = "calibrate",
     .summary = "Measure this GPU's ceilings into a machine file",
-    .help = "Times large streams, large products and trains of tiny kernels through PyTorch, some 20 seconds on an idle GPU. "
+    .help = "Times large streams, large products, trains of tiny kernels, reads from L2 and barriers over all SMs through "
+            "PyTorch, some 20 seconds on an idle GPU. "
             "Datasheet figures stay as they are. The file goes to your configuration folder and is found before the shipped one.",
     .example = "solstice calibrate",
     .parameters = {{"--machine", "NAME", "description to start from; found from the GPU where it is not given", "", {}, false, false},

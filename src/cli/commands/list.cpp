@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/table.h"
 #include "families/family.h"
+#include "ir/import/import.h"
 #include "machine/machine.h"
 
 namespace solstice::cli {
@@ -57,12 +58,29 @@ Status list_machines(bool json) {
   return success();
 }
 
-Result<int> run(const Invocation& in) {
-  if (in.get("KIND") == "machines") {
-    SOLSTICE_CHECK(list_machines(in.json()));
-  } else {
-    SOLSTICE_CHECK(list_families(in.json()));
+// One line a group: the operators that the importer writes equations for.
+void list_importable(bool json) {
+  const std::vector<ir::OperatorInfo> operators = ir::list_operators();
+  Json all = Json::array();
+  for (size_t i = 0; i < operators.size();) {
+    const std::string& group = operators[i].group;
+    Json names = Json::array();
+    std::string line;
+    for (; i < operators.size() && operators[i].group == group; ++i) {
+      names.push(operators[i].op);
+      line += (line.empty() ? "" : ", ") + operators[i].op;
+    }
+    if (!json) fmt::print("{}\n{}", group, hanging("", line, 4, 100));
+    all.push(Json::object().set("group", group).set("operators", names));
   }
+  if (json) fmt::print("{}\n", all.dump(2));
+}
+
+Result<int> run(const Invocation& in) {
+  const std::string& kind = in.get("KIND");
+  if (kind == "machines") SOLSTICE_CHECK(list_machines(in.json()));
+  if (kind == "families") SOLSTICE_CHECK(list_families(in.json()));
+  if (kind == "operators") list_importable(in.json());
   return 0;
 }
 
@@ -71,10 +89,10 @@ Result<int> run(const Invocation& in) {
 extern const Command solstice_commands_list;
 const Command solstice_commands_list = {
     .name = "list",
-    .summary = "Print the kernel families with their knobs, or the machine descriptions",
-    .help = "",
+    .summary = "Print the kernel families with their knobs, the machine descriptions, or the operators known",
+    .help = "operators: those of PyTorch that the importer writes as equations; any other makes a module `unsupported`.",
     .example = "solstice list families",
-    .parameters = {{"KIND", "", "what to list", "", {"families", "machines"}, true, false}, json_flag()},
+    .parameters = {{"KIND", "", "what to list", "", {"families", "machines", "operators"}, true, false}, json_flag()},
     .run = run,
 };
 

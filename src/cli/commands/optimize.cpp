@@ -11,6 +11,8 @@
 namespace solstice::cli {
 namespace {
 
+constexpr int kInterrupted = 130;
+
 Result<flow::OptimizeOptions> options_of(const Invocation& in) {
   flow::OptimizeOptions options;
   if (in.has("--oracle-fd")) {
@@ -33,6 +35,7 @@ Result<flow::OptimizeOptions> options_of(const Invocation& in) {
   options.out = in.get("--out");
   options.store = in.get("--store");
   options.baselines = !in.flag("--no-baselines");
+  options.allow_busy = in.flag("--allow-busy");
   options.command = in.argv;
   return options;
 }
@@ -42,16 +45,17 @@ Result<int> run(const Invocation& in) {
   // Progress is no result: with --json, stdout holds the report alone.
   const std::unique_ptr<Progress> progress = progress_for(in.json() ? stderr : stdout);
   SOLSTICE_TRY(const flow::OptimizeOutcome outcome, flow::optimize(options, *progress));
+  const int code = outcome.interrupted ? kInterrupted : 0;
   if (in.json()) {
     Json body = Json::object().set("out", outcome.out.string()).set("report", to_json(outcome.report));
     fmt::print("{}\n", body.dump(2));
-    return 0;
+    return code;
   }
   fmt::print("{}\nreport: {}\n", flow::headline_text(outcome.report), (outcome.out / "report.md").string());
   if (outcome.report.outcome == RunOutcome::kFaster) {
     fmt::print("drop-in: {}\n", (outcome.out / "model_new.py").string());
   }
-  return 0;
+  return code;
 }
 
 }  // namespace
@@ -62,8 +66,10 @@ const Command solstice_commands_optimize = {
     .summary = "Make a PyTorch module faster: verified, measured kernels behind the same forward",
     .help = "FILE.py has KernelBench's format (Model, get_inputs, get_init_inputs) or a module class with example inputs; "
             "`:Class` picks one of several. Writes report.md, report.json, program.ucut, plan.json with its cubins and, when "
-            "something is faster, model_new.py below DIR. When nothing is faster it says why and exits 0. Ctrl-C keeps the "
-            "best so far. Without a GPU times are predicted (--device model), and every report says so.",
+            "something is faster, model_new.py below DIR. When nothing is faster it says why and exits 0. Ctrl-C ends "
+            "the search: the best so far is verified and reported, and the exit code is 130; a second one ends at once. Other exit "
+            "codes: 2 the input is wrong or too large, 3 this machine lacks something (GPU, driver, disk space) or is busy, 70 a bug. "
+            "An earlier outcome in DIR stays whole unless a new one replaces it. Without a GPU times are predicted (--device model), and every report says so.",
     .example = "solstice optimize examples/linear_gelu.py --budget 60s,40trials",
     .parameters = {{"FILE", "", "Python file, and optionally :Class", "", {}, false, false},
                    {"--device", "NAME", "where candidates run; model predicts without a GPU", "auto", {"auto", "gpu", "model"}, false, false},
@@ -74,6 +80,7 @@ const Command solstice_commands_optimize = {
                    {"--out", "DIR", "where the outcome goes (runs/NAME where it is not given)", "", {}, false, false},
                    {"--store", "DIR", "another run store than the user's", "", {}, false, false},
                    {"--no-baselines", "", "do not time torch.compile and TF32 beside eager", "", {}, false, false},
+                   {"--allow-busy", "", "go on although other processes keep the GPU busy", "", {}, false, false},
                    {"--oracle-fd", "FD", "the calling Python process holds the module (solstice.optimize uses this)", "", {}, false, false},
                    json_flag()},
     .run = run,

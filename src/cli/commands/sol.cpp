@@ -20,7 +20,7 @@ Result<ir::Program> load(const std::string& argument) {
   }
   SOLSTICE_TRY(const FileAndClass subject, parse_file_and_class(argument));
   SOLSTICE_TRY(run::OracleClient oracle, run::OracleClient::start({.device = "cpu"}));
-  SOLSTICE_TRY(flow::Problem problem, flow::load_problem(oracle, subject.file, subject.class_name));
+  SOLSTICE_TRY(flow::Problem problem, flow::load_problem(oracle, subject.file, subject.class_name, flow::graph_cache()));
   return std::move(problem.program);
 }
 

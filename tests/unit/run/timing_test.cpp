@@ -136,6 +136,40 @@ TEST(Abba, ThermalRoundsDoNotCount) {
   EXPECT_NE(timing->note.find("1 of 3 rounds dropped"), std::string::npos);
 }
 
+TEST(Interleaved, GoesForwardsAndBackAndDropsWhoFails) {
+  std::string order;
+  int calls = 0;
+  const auto block = [&order](char name, double seconds) -> TimeBlock {
+    return [&order, name, seconds](int n) -> Result<std::vector<double>> {
+      order += name;
+      return std::vector<double>(static_cast<size_t>(n), seconds);
+    };
+  };
+  const TimeBlock failing = [&](int n) -> Result<std::vector<double>> {
+    order += 'x';
+    if (++calls == 2) return fail(Code::candidate_failed, "a wrong result");
+    return std::vector<double>(static_cast<size_t>(n), 1e-6);
+  };
+  const auto timed = time_interleaved({block('a', 1e-3), failing, block('c', 2e-3)}, block('b', 4e-3), nullptr, {.least_rounds = 2});
+  ASSERT_TRUE(timed.ok()) << timed.error().text();
+  EXPECT_EQ(order, "axcbbcxaacbbca");
+  EXPECT_DOUBLE_EQ((*timed)[0]->speedup, 4);
+  EXPECT_EQ((*timed)[1].error().message, "a wrong result");
+  EXPECT_DOUBLE_EQ((*timed)[2]->speedup, 2);
+}
+
+TEST(MedianInterval, HoldsTheMedianAndNarrowsWithSamples) {
+  const std::vector<double> few = {5, 1, 3};
+  EXPECT_EQ(median_interval(few), (std::array<double, 2>{1, 5}));
+  std::vector<double> many;
+  for (int i = 1; i <= 1001; ++i) many.push_back(i);
+  const auto interval = median_interval(many);
+  EXPECT_LT(interval[0], 501);
+  EXPECT_GT(interval[0], 440);
+  EXPECT_GT(interval[1], 501);
+  EXPECT_LT(interval[1], 560);
+}
+
 TEST(TimingRecord, SurvivesJson) {
   Timing timing;
   timing.method = "events";

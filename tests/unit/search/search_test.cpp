@@ -77,6 +77,42 @@ TEST(Search, StopsWhenInterruptedAndKeepsTheTree) {
   EXPECT_EQ(tree.best()->proposal.program, "2");
 }
 
+// Claims the times that it is given; what it knows of earlier runs it says.
+class Claiming : public Proposer {
+ public:
+  explicit Claiming(std::vector<Proposal> all) : all_(std::move(all)) {}
+  Result<std::optional<Proposal>> propose(const Tree&) override {
+    if (next_ == all_.size()) return std::optional<Proposal>();
+    return std::optional(all_[next_++]);
+  }
+
+ private:
+  std::vector<Proposal> all_;
+  size_t next_ = 0;
+};
+
+Proposal claim(const char* program, double predicted, std::optional<Seconds> known = {}) {
+  Proposal out{program, "claimed", Seconds(predicted), -1};
+  out.known = known;
+  return out;
+}
+
+TEST(Search, DoesNotTryWhatIsExpectedToLose) {
+  // Measured: "3" 1.0, "2" and "4" 2.0, "5" 3.0. The luckiest prediction is off by a factor of 2.
+  Claiming proposer({claim("3", 0.5), claim("2", 1), claim("4", 0.8), claim("5", 1.4), claim("6", 0.9), claim("7", 0.54),
+                     claim("8", 0.1, Seconds(1.5)), claim("9", 9, Seconds(1.05))});
+  Tree tree;
+  Landscape evaluator;
+  Budget budget;
+  budget.hopeless = 1.1;
+  std::vector<std::string> skipped;
+  Observer observer;
+  observer.skipped = [&](const Proposal& proposal) { skipped.push_back(proposal.program); };
+  ASSERT_TRUE(run(tree, proposer, evaluator, budget, 1, observer, [] { return false; }).ok());
+  EXPECT_EQ(skipped, (std::vector<std::string>{"6", "8"}));
+  EXPECT_EQ(tree.nodes().size(), 6u);
+}
+
 TEST(Search, NeverTriesTheSameProgramTwice) {
   Tree tree;
   EXPECT_NE(tree.add({"a", "", Seconds(0), -1}), nullptr);

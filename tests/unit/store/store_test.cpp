@@ -59,6 +59,28 @@ TEST_F(StoreTest, KeepsRunsAndTrials) {
   EXPECT_TRUE(loaded->trials[1].verdict.at("ok").as_bool());
 }
 
+TEST_F(StoreTest, FindsVerifiedTrialsOfAProblemNewestRunFirst) {
+  Store store = open();
+  RunRecord first = run_of("softmax", "o");
+  first.started = "2026-01-01T00:00:00.000Z";
+  const std::string old_run = *store.begin_run(first);
+  const std::string new_run = *store.begin_run(run_of("softmax", "other options"));
+  const std::string elsewhere = *store.begin_run(run_of("gelu", "o"));
+  ASSERT_TRUE(store.describe_run(new_run, "h200", "a GPU", {{"driver", "580"}}).ok());
+  for (const std::string& run : {old_run, new_run, elsewhere}) {
+    ASSERT_TRUE(store.add_trial(trial_of(run, 1, TrialState::kVerified)).ok());
+    ASSERT_TRUE(store.add_trial(trial_of(run, 2, TrialState::kWrong)).ok());
+  }
+  const auto found = store.verified_trials("key-of-softmax");
+  ASSERT_TRUE(found.ok()) << found.error().text();
+  ASSERT_EQ(found->size(), 2u);
+  EXPECT_EQ((*found)[0].run.id, new_run);
+  EXPECT_EQ((*found)[0].run.versions.at("driver"), "580");
+  EXPECT_EQ((*found)[0].run.machine, "h200");
+  EXPECT_EQ((*found)[1].trials.size(), 1u);
+  EXPECT_EQ(store.verified_trials("key-of-softmax", 1)->size(), 1u);
+}
+
 TEST_F(StoreTest, FindsRunsByPrefixAndLast) {
   Store store = open();
   RunRecord first = run_of("a", "o"), second = run_of("b", "o");

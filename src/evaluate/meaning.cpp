@@ -1,0 +1,32 @@
+#include "evaluate/meaning.h"
+
+#include "lang/print.h"
+
+namespace solstice::evaluate {
+namespace {
+
+// The candidate without what cannot change its meaning: clauses, families and knobs.
+std::string equations_of(lang::Program program) {
+  std::erase_if(program.items, [](const lang::Item& item) { return std::holds_alternative<lang::Clause>(item.node); });
+  for (lang::Item& item : program.items) {
+    if (auto* kernel = std::get_if<lang::Kernel>(&item.node)) {
+      kernel->family = "map";
+      kernel->knobs.clear();
+    }
+  }
+  return lang::print(program);
+}
+
+}  // namespace
+
+const ir::Equivalence& Meaning::of(const lang::Program& candidate) {
+  const std::string equations = equations_of(candidate);
+  const auto known = known_.find(equations);
+  if (known != known_.end()) return known->second;
+  ir::EquivalenceOptions options;
+  options.budget = budget_;
+  options.most_operations = 2'000'000;  // of one instance: what a tenth of a second interprets
+  return known_.emplace(equations, ir::same_meaning(problem_, candidate, options)).first->second;
+}
+
+}  // namespace solstice::evaluate

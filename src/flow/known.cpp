@@ -1,0 +1,59 @@
+#include "flow/known.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/paths.h"
+
+namespace solstice::flow {
+namespace {
+
+bool same_place(const RunRecord& run, const Session& state) {
+  const auto version = [&run](const char* what) {
+    const auto found = run.versions.find(what);
+    return found == run.versions.end() ? std::string() : found->second;
+  };
+  return run.machine == state.machine->name && run.device == state.report.device && version("build") == build_identity() &&
+         version("driver") == state.engine.driver;
+}
+
+}  // namespace
+
+// The program on disk: another build may generate other code for the same text.
+std::string build_identity() {
+  const Result<std::filesystem::path> self = executable_path();
+  struct stat found {};
+  if (!self.ok() || ::stat(self->c_str(), &found) != 0) return "";
+  Hasher hasher;
+  hasher.add(static_cast<int64_t>(found.st_size)).add(static_cast<int64_t>(found.st_mtim.tv_sec)).add(static_cast<int64_t>(found.st_mtim.tv_nsec));
+  std::error_code ignored;  // without kernels nothing compiles, which others report
+  if (const Result<std::filesystem::path> kernels = data_folder("kernels"); kernels.ok()) {
+    int64_t newest = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(*kernels, ignored)) {
+      newest = std::max(newest, static_cast<int64_t>(entry.last_write_time(ignored).time_since_epoch().count()));
+    }
+    hasher.add(newest);
+  }
+  return hasher.hex();
+}
+
+std::vector<propose::Known> known_candidates(Session& state) {
+  std::vector<propose::Known> out;
+  if (!state.gpu || !state.store) return out;
+  const Result<std::vector<store::LoadedRun>> runs = state.store->verified_trials(state.problem_key);
+  if (!runs.ok()) {
+    log_warning("earlier runs do not order this search", Json::object().set("why", runs.error().text()));
+    return out;
+  }
+  for (const store::LoadedRun& loaded : *runs) {
+    if (!same_place(loaded.run, state)) continue;
+    for (const TrialRecord& trial : loaded.trials) {
+      if (trial.measured) out.push_back({trial.settings, trial.program, *trial.measured});
+    }
+  }
+  return out;
+}
+
+}  // namespace solstice::flow

@@ -1,0 +1,48 @@
+#include "flow/memory.h"
+
+#include <fmt/format.h>
+
+#include "flow/report_text.h"
+
+namespace solstice::flow {
+namespace {
+
+double physical_elements(const ir::Tensor& tensor) {
+  double last = 0;
+  for (size_t i = 0; i < tensor.shape.size(); ++i) {
+    if (tensor.shape[i] == 0) return 0;
+    last += static_cast<double>(tensor.shape[i] - 1) * static_cast<double>(tensor.strides[i]);
+  }
+  return last + 1;
+}
+
+}  // namespace
+
+MemoryNeed memory_need(const ir::Program& program) {
+  MemoryNeed need;
+  for (const ir::Tensor& tensor : program.tensors) {
+    if (!tensor.dtype) continue;
+    const double elements = physical_elements(tensor);
+    const Bytes bytes(elements * static_cast<double>(size_of(*tensor.dtype)));
+    using ir::TensorKind;
+    const bool state = tensor.kind == TensorKind::kParam || tensor.kind == TensorKind::kBuffer;
+    if (state || tensor.kind == TensorKind::kInput) need.given += bytes;
+    if (state) need.oracle += Bytes(elements * 8);
+    if (tensor.kind != TensorKind::kOutput && tensor.into < 0) continue;
+    need.results += bytes;
+    need.oracle += Bytes(elements * 8);
+  }
+  return need;
+}
+
+Status fits(const MemoryNeed& need, Bytes available) {
+  if (need.total() <= available) return success();
+  return fail(Code::too_large,
+              fmt::format("measuring takes at least {} of GPU memory and {} are free: inputs and parameters {} and results {}, each for "
+                          "PyTorch and for the candidate, and {} for the float64 oracle; use smaller sizes, a GPU with more memory, or "
+                          "--device model",
+                          bytes_text(need.total()), bytes_text(available), bytes_text(need.given), bytes_text(need.results),
+                          bytes_text(need.oracle)));
+}
+
+}  // namespace solstice::flow

@@ -1,0 +1,81 @@
+// The opponents beside plain eager: eager with TF32 allowed, and torch.compile. They are timed in one process, in blocks
+// in turn with eager, under the protocol of the headline.
+#include <fmt/format.h>
+
+#include "base/interrupt.h"
+#include "base/log.h"
+#include "flow/measured.h"
+#include "flow/session.h"
+
+namespace solstice::flow {
+namespace {
+
+bool wanted(const Session& state) { return state.gpu && state.options.baselines; }
+
+Baseline baseline_of(const OracleRival& rival, const OracleRival& eager) {
+  Baseline row;
+  row.name = rival.name;
+  row.error = rival.error;
+  row.note = rival.note;
+  if (rival.seconds.empty()) return row;
+  row.time = measured_of(rival.seconds);
+  if (!eager.seconds.empty()) row.speedup = measured_of(eager.seconds).median / row.time->median;
+  return row;
+}
+
+// Of the comparison that chose the winner, where the opponents were not asked for.
+Baseline eager_alone(const Session& state) {
+  Baseline row;
+  row.name = "PyTorch eager";
+  row.speedup = 1;
+  row.time.emplace();
+  row.time->median = state.eager;
+  if (!state.winner) return row;
+  std::vector<double> seconds;
+  for (const TimingRound& round : state.winner->timing->rounds) seconds.insert(seconds.end(), round.baseline.begin(), round.baseline.end());
+  row.time = measured_of(seconds);
+  return row;
+}
+
+}  // namespace
+
+Status start_rivals(Session& state) {
+  if (!wanted(state) || state.options.file.empty()) return success();
+  SOLSTICE_CHECK(state.oracle->start_rivals(state.options.file.string(), state.options.class_name));
+  state.rivals = true;
+  return success();
+}
+
+Status await_rivals(Session& state) {
+  if (!state.rivals) return success();
+  return stage(state, "baselines ready", "torch.compile, beside the search", [&]() -> Result<std::string> {
+    SOLSTICE_CHECK(state.oracle->await_rivals());
+    return std::string();
+  });
+}
+
+// What cannot be measured is a row that says so.
+Status time_rivals(Session& state) {
+  if (state.eager.value <= 0) return success();
+  if (!wanted(state) || interrupted()) {
+    state.report.baselines.push_back(eager_alone(state));
+    return success();
+  }
+  return stage(state, "baselines", "eager, TF32, torch.compile", [&]() -> Result<std::string> {
+    const Result<OracleRivals> found = state.oracle->rivals({10, 3, 4});
+    if (!found.ok()) {
+      state.report.baselines.push_back(eager_alone(state));
+      state.report.warnings.push_back("the other baselines were not measured: " + found.error().message);
+      return found.error().message;
+    }
+    std::string text;
+    for (const OracleRival& rival : found->rivals) {
+      state.report.baselines.push_back(baseline_of(rival, found->rivals[0]));
+      const Baseline& row = state.report.baselines.back();
+      if (row.time) text += fmt::format("{}{} {:.4g} ms", text.empty() ? "" : ", ", row.name, row.time->median.value * 1e3);
+    }
+    return text;
+  });
+}
+
+}  // namespace solstice::flow

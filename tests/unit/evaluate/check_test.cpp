@@ -1,0 +1,99 @@
+// What is found out about a candidate's text before any compiler runs.
+#include <gtest/gtest.h>
+
+#include "evaluate/candidate.h"
+#include "evaluate/meaning.h"
+#include "evaluate/preparation.h"
+#include "lang/parse.h"
+#include "machine/machine.h"
+
+namespace solstice::evaluate {
+namespace {
+
+const machine::Machine& h200() {
+  static const machine::Machine machine = std::move(machine::load_machine("h200")).value();
+  return machine;
+}
+
+constexpr const char* kProblem = R"(program scaled
+dim M = 64, N = 128
+input  x : f32[M, N]
+output y : f32[M, N]
+y[m,n] = 2 * x[m,n] + 1
+)";
+
+std::string candidate(const std::string& equation) {
+  return "program scaled\ntarget h200\ndim M = 64, N = 128\ninput x : f32[M, N]\noutput y : f32[M, N]\n"
+         "kernel k by map() {\n  " + equation + "\n}\n";
+}
+
+class MeaningTest : public ::testing::Test {
+ protected:
+  static lang::Program parsed(const std::string& text) {
+    Diagnostics diagnostics;
+    lang::Program tree = lang::parse(text, diagnostics);
+    EXPECT_FALSE(diagnostics.has_errors());
+    return tree;
+  }
+  Meaning meaning_{parsed(kProblem)};
+};
+
+TEST_F(MeaningTest, TheProblemsOwnEquationsAreProved) {
+  EXPECT_EQ(meaning_.of(parsed(candidate("y[m,n] = 2 * x[m,n] + 1"))).verdict, ir::Verdict::kProved);
+}
+
+TEST_F(MeaningTest, OthersAreTestedAndWrongOnesRefuted) {
+  EXPECT_EQ(meaning_.of(parsed(candidate("y[m,n] = x[m,n] + x[m,n] + 1"))).verdict, ir::Verdict::kTested);
+  const ir::Equivalence& wrong = meaning_.of(parsed(candidate("y[m,n] = 2 * x[m,n] - 1")));
+  EXPECT_EQ(wrong.verdict, ir::Verdict::kRefuted);
+  EXPECT_FALSE(wrong.reason.empty());
+}
+
+TEST_F(MeaningTest, ARefutedCandidateReachesNoCompiler) {
+  const Setting setting{h200(), "reference", false, &meaning_};
+  Preparation wrong(candidate("y[m,n] = 2 * x[m,n] - 1"), setting, nullptr);
+  ASSERT_TRUE(wrong.finish().ok());
+  EXPECT_TRUE(wrong.refused());
+  EXPECT_EQ(wrong.state(), TrialState::kWrong);
+  EXPECT_EQ(wrong.why().rfind("it does not compute the problem", 0), 0u) << wrong.why();
+  EXPECT_EQ(wrong.record().at("meaning").as_string(), "refuted");
+  Preparation right(candidate("y[m,n] = 2 * x[m,n] + 1"), setting, nullptr);
+  ASSERT_TRUE(right.finish().ok());
+  EXPECT_FALSE(right.refused()) << right.why();
+  EXPECT_EQ(right.record().at("meaning").as_string(), "proved");
+}
+
+TEST(Check, TenMistakesAreTenMessages) {
+  const char* text = R"(program ten
+dim M = 64, N = 64
+input x : f33[M, N]
+input a : f32[M, N]
+input b : f32[M, Q]
+output y : f32[M, N]
+output z : f32[M, N]
+
+kernel one by gemmm(tile=1x1x1) {
+  y[m,n] = frobnicate(a[m,n])
+}
+kernel two by rows(bogus=3) {
+  z[m,n] = a[m,n,n] + 1
+  t[m,n] = a[m,] + 1
+}
+kernel three by map(vector=99) {
+  u[m] = sum[k](a[m,k]
+}
+kernel three by map() {
+  a[m,n] = 3
+}
+)";
+  const Checked checked = check(text, {h200()});
+  size_t errors = 0;
+  for (const Diagnostic& d : checked.diagnostics.all()) errors += d.severity == Severity::kError;
+  EXPECT_GE(errors, 10u) << render_text(checked.diagnostics, text, "ten.ucut");
+  for (const char* wanted : {"f33", "Q", "gemmm", "frobnicate", "bogus", "three", "vector"}) {
+    EXPECT_NE(render_text(checked.diagnostics, text, "ten.ucut").find(wanted), std::string::npos) << wanted;
+  }
+}
+
+}  // namespace
+}  // namespace solstice::evaluate
