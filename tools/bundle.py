@@ -102,6 +102,12 @@ def write_launcher(out):
     launcher.chmod(0o755)
 
 
+def write_gpu_tests(out):
+    target = out / "gpu-tests"
+    shutil.copy2(ROOT / "tools/gpu_tests.sh", target)
+    target.chmod(0o755)
+
+
 def commit():
     asked = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "HEAD"], capture_output=True, text=True)
     return asked.stdout.strip() if asked.returncode == 0 else ""
@@ -137,6 +143,7 @@ def main():
     copy_folders(out)
     pack_cutlass(out)
     write_launcher(out)
+    write_gpu_tests(out)
     count, total = write_manifest(out)
     if total > LIMIT:
         fail(f"the bundle has {total / 2**20:.1f} MiB, over the limit of {LIMIT >> 20} MiB")

@@ -70,6 +70,11 @@ Status Judge::start_spares() {
 
 Result<RunnerHello> Judge::runner() {
   SOLSTICE_CHECK(start_spares());
+  const Result<RunnerHello> waited = spares_.back().hello();
+  if (waited.ok()) return waited;
+  // It may have started while the GPU had no memory left; a fresh one says how things are now.
+  spares_.clear();
+  SOLSTICE_CHECK(start_spares());
   return spares_.back().hello();
 }
 

@@ -30,6 +30,11 @@ def test_changed_attribute(subject):
     refused(subject, "`drop.p` is 0.5")
     subject.new.drop.p = 0.0
     assert subject.call()[1]
+    subject.new.drop.p = 0.25
+    with pytest.warns(UserWarning, match="`drop.p` is 0.25"):
+        subject.call()
+    subject.new.drop.p = 0.0
+    assert subject.call()[1]
     subject.new.note = "the recording does not know it"
     assert subject.call()[1]
 

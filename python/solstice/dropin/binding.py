@@ -59,10 +59,7 @@ class Binding:
 
 
 def bind(module: torch.nn.Module, recording: Recording, device: Any) -> Union[Binding, str]:
-    """The binding, or why there is none."""
-    different = structure.difference(module, recording.structure)
-    if different is not None:
-        return different
+    """The binding of a module with the recorded structure, or why there is none."""
     owners: list[Owner] = []
     for spec in recording.state:
         found = _owners(module, spec, recording.tied.get(spec.path, []))

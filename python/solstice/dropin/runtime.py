@@ -9,7 +9,7 @@ from typing import Any, Callable, Optional
 import torch
 from torch.utils import _pytree as pytree
 
-from . import fast, guards
+from . import fast, guards, structure
 from .binding import Binding, bind
 from .device import CudaDevice
 from .recording import Constant, DropinError, Recording, TensorSpec
@@ -44,6 +44,7 @@ class Runtime:
         self._bound: Optional[Bound] = None
         self._reasons: dict[str, int] = {}
         self._unusable: Optional[str] = None
+        self._different: Optional[tuple[structure.Watch, str]] = None  # last seen, and how it differs
         self._pack = struct.Struct(f"{len(recording.moving)}P").pack
 
     def __deepcopy__(self, memo: dict) -> None:
@@ -110,6 +111,9 @@ class Runtime:
         mismatch = device.mismatch(self.recording.target)
         if mismatch is not None:
             return mismatch
+        different = self._difference(module)
+        if different is not None:
+            return different
         binding = bind(module, self.recording, device)
         if isinstance(binding, str):
             return binding
@@ -120,6 +124,15 @@ class Runtime:
             return self._unusable
         self._bound, self.fast = bound, bound.fast
         return None
+
+    def _difference(self, module: torch.nn.Module) -> Optional[str]:
+        """How the module's structure differs from the recorded one; remembered, since a description takes its time."""
+        if self._different is not None and self._different[0].holds(vars(module)):
+            return self._different[1]
+        reason = structure.difference(module, self.recording.structure)
+        watch = structure.Watch(module, self.recording.structure)
+        self._different = (watch, reason) if reason is not None and watch.holds(vars(module)) else None
+        return reason
 
     def _launch(self, bound: Bound, slot: Slot, stream: int, leaves: Any) -> Any:
         device = bound.binding.device

@@ -60,6 +60,20 @@ extern "C" __global__ void traps(const float*, const float*, float*, int) { asm(
 
 extern "C" __global__ void reads_nowhere(const float*, const float*, float* y, int) { y[0] = *reinterpret_cast<const float*>(16); }
 
+// Beyond every allocation.
+extern "C" __global__ void writes_far_away(const float* x, const float* w, float* y, int n) {
+  work(x, w, y, n);
+  if (place() == 0) y[1ll << 40] = 1;
+}
+
+// One block ends the context while the others spin.
+extern "C" __global__ void traps_while_spinning(const float*, const float*, float* y, int) {
+  volatile float* flag = y;
+  if (blockIdx.x == gridDim.x - 1) asm("trap;");
+  while (flag[0] != 12345.0f) {
+  }
+}
+
 // Works for its first launches, then rests on what earlier ones left behind.
 __device__ int launches;
 extern "C" __global__ void stops_after_six(const float* x, const float* w, float* y, int n) {

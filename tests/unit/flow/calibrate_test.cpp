@@ -14,6 +14,11 @@ TEST(Calibrate, ReadsWhatPythonMeasured) {
   EXPECT_EQ(m->copy->value, 4e12);
   EXPECT_EQ(m->pipes.at(machine::Pipe::kTensorBF16).value, 8e14);
   EXPECT_EQ(m->versions, "v");
+  EXPECT_FALSE(m->l2_read || m->grid_sync);
+  const auto more = parse_ceilings(parse_json(kFigures)->set("l2_read", 6e12).set("grid_sync", 9e-7));
+  ASSERT_TRUE(more.ok());
+  EXPECT_EQ(more->l2_read->value, 6e12);
+  EXPECT_EQ(more->grid_sync->value, 9e-7);
 }
 
 TEST(Calibrate, AMissingOrZeroFigureIsAnError) {
