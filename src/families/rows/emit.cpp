@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "families/rows/layout.h"
+#include "families/rows/reduction.h"
 
 namespace solstice::families::rows {
 namespace {
@@ -18,38 +19,9 @@ using codegen::FlatEquation;
 using codegen::Value;
 using ir::ExprRef;
 using ir::Op;
-using ir::Reducer;
 
 constexpr int64_t kLongestRun = 64;  // steps that a thread adds one after the other
 constexpr int64_t kUnrolled = 4;     // steps of a loop that holds nothing in registers
-
-struct Reduction {
-  std::string name;     // of the result ("r3")
-  std::string op;       // "Sum" of kernels/rows/reduce.h
-  CType value_type;     // of the result as the equations see it
-  std::string type;     // of the accumulator
-  bool ranked = false;
-  std::string term, test;  // what is combined, and when
-  bool rounds() const { return op == "Sum" && codegen::is_real(value_type); }
-};
-
-Result<Reduction> reduction_of(const ir::Expr& e, CType term) {
-  const bool real = codegen::is_real(term);
-  const CType number = real ? term : CType::kI64;
-  const auto plain = [&](const char* op) { return Reduction{"", op, number, std::string(codegen::name_of(number)), false, "", ""}; };
-  const auto ranked = [&](const char* op) { return Reduction{"", op, CType::kI32, fmt::format("rows::Ranked<{}>", codegen::name_of(number)), true, "", ""}; };
-  switch (e.reducer) {
-    case Reducer::kSum: return plain("Sum");
-    case Reducer::kProd: return plain("Prod");
-    case Reducer::kMax: return plain("Max");
-    case Reducer::kMin: return plain("Min");
-    case Reducer::kAny: return Reduction{"", "Any", CType::kI32, "int", false, "", ""};
-    case Reducer::kAll: return Reduction{"", "All", CType::kI32, "int", false, "", ""};
-    case Reducer::kArgMax: return ranked("ArgMax");
-    case Reducer::kArgMin: return ranked("ArgMin");
-    default: return fail(Code::not_yet, fmt::format("reducer `{}` in family `rows`", ir::name_of(e.reducer)));
-  }
-}
 
 class Writer {
  public:
@@ -103,7 +75,7 @@ class Writer {
   };
 
   std::string step_text(bool stops) const {
-    std::string out = fmt::format("[[maybe_unused]] const int c = k * {} + position;\n", int64_t{s_.group} * s_.cluster);
+    std::string out = fmt::format("[[maybe_unused]] const int c = k * {} + position;\n", int64_t{s_.group} * s_.sharers());
     if (stops) out += fmt::format("if (c >= {}) break;\n", (shape_.column_count + s_.vector - 1) / s_.vector);
     return out;
   }
@@ -197,7 +169,7 @@ class Writer {
     bind_lanes(emitter_, shape_, s_.vector, lane_depth_);
     std::vector<Reduction> reductions;
     for (const ExprRef& r : sweep.reductions) {
-      SOLSTICE_TRY(Reduction reduction, reduction_of(*r));
+      SOLSTICE_TRY(Reduction reduction, begin(*r));
       reductions.push_back(std::move(reduction));
     }
     const bool runs = in_runs(reductions);
@@ -220,6 +192,9 @@ class Writer {
     const LoopText loop = runs ? loop_in_runs(reductions) : plain_loop();
     body_ += emitter_.take(0) + accumulators(reductions) + loop.head + vectors + before + lanes + after + loop.tail;
     combine(sweep, reductions);
+    if (s_.parts > 1) {
+      for (size_t i = 0; i < reductions.size(); ++i) partials_.push_back({sweep.reductions[i], reductions[i]});
+    }
     return success();
   }
 
@@ -270,9 +245,9 @@ class Writer {
   }
 
   // What a reduction adds up; its body is evaluated in the lanes' scope.
-  Result<Reduction> reduction_of(const ir::Expr& r) {
+  Result<Reduction> begin(const ir::Expr& r) {
     SOLSTICE_TRY(Value term, emitter_.emit(r.args[0]));
-    SOLSTICE_TRY(Reduction out, rows::reduction_of(r, term.type));
+    SOLSTICE_TRY(Reduction out, reduction_of(r, term.type));
     out.name = fmt::format("r{}", emitter_.fresh());
     out.term = fmt::format("static_cast<{}>({})", out.type, term.text);
     if (out.ranked) {
@@ -377,8 +352,21 @@ class Writer {
     return fmt::format("{}_.v[lane] = {};\n", k.name, value.text);
   }
 
+  // What this block found of its row, for the fold.
+  void write_partials() {
+    std::string stores;
+    for (size_t i = 0; i < partials_.size(); ++i) {
+      stores += fmt::format("{}[static_cast<long long>(row) * {} + rank] = {};\n", partial_name(i), s_.parts, partials_[i].reduction.name);
+    }
+    body_ += fmt::format("if (threadIdx.x == 0) {{\n{}}}\n", stores);
+  }
+
   Status write_row_outputs() {
     if (phases_.row_outputs.empty()) return success();
+    if (s_.parts > 1) {
+      write_partials();
+      return success();
+    }
     std::string stores;
     for (const int k : phases_.row_outputs) {
       const FlatEquation& e = equation(k);
@@ -395,13 +383,14 @@ class Writer {
   std::string prologue() const {
     const bool wide = shape_.row_count > INT32_MAX / 2;
     const std::string_view type = wide ? "long long" : "int";
-    std::string out = s_.cluster > 1 ? fmt::format("const int rank = static_cast<int>(blockIdx.x % {}u);\nrows::arrive_at_start();\n", s_.cluster) : "constexpr int rank = 0;\n(void)rank;\n";
+    std::string out = s_.sharers() > 1 ? fmt::format("const int rank = static_cast<int>(blockIdx.x % {}u);\n", s_.sharers()) : "constexpr int rank = 0;\n(void)rank;\n";
+    if (s_.cluster > 1) out += "rows::arrive_at_start();\n";
     const std::string thread = "static_cast<int>(threadIdx.x)";
     const int rows = s_.rows_per_block();
     const std::string mine = s_.strided ? fmt::format("{} % {}", thread, rows) : fmt::format("{} / {}", thread, s_.group);
     const std::string place = s_.strided ? fmt::format("{} / {}", thread, rows) : fmt::format("{} % {}", thread, s_.group);
     out += fmt::format("const int position = {} + rank * {};\n", place, s_.group);
-    out += fmt::format("{0} row = static_cast<{0}>(blockIdx.x / {1}u) * {2} + {3};\n", type, s_.cluster, rows, mine);
+    out += fmt::format("{0} row = static_cast<{0}>(blockIdx.x / {1}u) * {2} + {3};\n", type, s_.sharers(), rows, mine);
     if (shape_.row_count % rows != 0) {
       out += fmt::format("const bool valid = row < {0};\nrow = valid ? row : {0} - 1;  // threads without a row of their own keep the others company\n", shape_.row_count);
     }
@@ -454,18 +443,21 @@ class Writer {
     std::vector<std::string> parameters;
     std::vector<int> writes;
     for (const FlatEquation& e : shape_.flat.equations) {
+      if (s_.parts > 1) break;  // the fold writes them
       if (std::find(writes.begin(), writes.end(), e.target) == writes.end()) writes.push_back(e.target);
     }
     out.parameters = emitter_.tensors_read();
     for (const int id : out.parameters) parameters.push_back(fmt::format("const {}* SOLSTICE_RESTRICT {}", codegen::storage_type(*program_.tensor(id).dtype), emitter_.pointer_name(id)));
     for (const int id : writes) parameters.push_back(fmt::format("{}* SOLSTICE_RESTRICT {}", codegen::storage_type(*program_.tensor(id).dtype), emitter_.pointer_name(id)));
+    for (size_t i = 0; i < partials_.size(); ++i) parameters.push_back(fmt::format("{}* SOLSTICE_RESTRICT {}", partials_[i].reduction.type, partial_name(i)));
     out.parameters.insert(out.parameters.end(), writes.begin(), writes.end());
     const bool uses_shared = shared_ > 0;
     out.code = fmt::format("#include \"math/special.h\"\n#include \"math/vector.h\"\n#include \"rows/reduce.h\"\n\n"
                            "SOLSTICE_KERNEL void SOLSTICE_BOUNDS({}, {}) {}({}) {{\nusing namespace solstice;\nusing namespace solstice::math;\n{}{}{}{}{}}}\n",
                            s_.threads, s_.blocks, out.entry, fmt::join(parameters, ", "), uses_shared ? "unsigned char* const shared = shared_bytes();\n" : "",
                            prologue(), kept, declarations_, body_);
-    out.blocks = (shape_.row_count + s_.rows_per_block() - 1) / s_.rows_per_block() * s_.cluster;
+    out.blocks = (shape_.row_count + s_.rows_per_block() - 1) / s_.rows_per_block() * s_.sharers();
+    out.partials = partials_;
     out.shared_bytes = shared_;
     return out;
   }
@@ -482,6 +474,7 @@ class Writer {
   std::map<const ir::Expr*, CType> types_;     // of computed kept values
   std::map<const ir::Expr*, std::string> ahead_;  // arrays of row data that is not kept
   std::vector<Kept> kept_;
+  std::vector<Partial> partials_;
   const Sweep* sweep_ = nullptr;
   codegen::Binding base_;
   int vector_depth_ = -1;

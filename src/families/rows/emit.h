@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "families/rows/reduction.h"
 #include "families/rows/settings.h"
 
 namespace solstice::families::rows {
@@ -15,6 +16,7 @@ struct Text {
   std::vector<int> parameters;  // tensors, in the order of the kernel's pointers
   int64_t blocks = 0;
   int64_t shared_bytes = 0;
+  std::vector<Partial> partials;  // where rows are taken in parts: pointers to these follow `parameters`
 };
 
 Result<Text> emit_kernel(const ir::Program& program, const ir::Kernel& kernel, Shape& shape, const Settings& settings);

@@ -13,6 +13,7 @@
 #include "families/emission.h"
 #include "families/family.h"
 #include "families/rows/emit.h"
+#include "families/rows/fold.h"
 
 namespace solstice::families {
 namespace rows {
@@ -25,6 +26,8 @@ std::vector<KnobSpec> knobs() {
       {"vector", "int", {"1", "2", "4", "8"}, "", "auto", "elements a thread takes at once; auto: 16 bytes where rows are aligned"},
       {"residency", "name", {"registers", "shared", "l2"}, "", "auto", "where a row waits between sweeps; l2: it is read again"},
       {"cluster", "int", {"1", "2", "4", "8", "16"}, "", "auto", "blocks that share a row; auto: 1 up to 32 Ki elements"},
+      {"parts", "int", {"1", "2", "4", "8", "16", "32", "64", "128", "256", "512", "1024"}, "", "auto",
+       "blocks that take a part of a row each, folded by a second kernel; auto: fills the GPU where rows are few and long"},
       {"blocks", "int", {"1", "2", "3", "4", "6", "8"}, "", "auto", "blocks an SM that registers must leave room for"},
       streaming_knob("none"),
       {"passes", "int", {"1", "2", "3"}, "", "auto", "reads of the data; more than 1 means residency=l2"},
@@ -88,7 +91,7 @@ double efficiency_of(const ir::Program& program, const Prepared& p, const machin
   if (alone && held < 96 * 1024) out *= 0.87;
   if (s.residency == Residency::kShared && held > 64 * 1024) out *= 0.85;
   if (s.cluster > 1) out *= s.threads > 512 ? 0.8 : 0.92;
-  const auto blocks = static_cast<double>((p.shape.row_count + s.rows_per_block() - 1) / s.rows_per_block() * s.cluster);
+  const auto blocks = static_cast<double>((p.shape.row_count + s.rows_per_block() - 1) / s.rows_per_block() * s.sharers());
   return machine.sm_count > 0 ? out * std::min(1.0, blocks / machine.sm_count) : out;
 }
 
@@ -100,6 +103,7 @@ Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
   out.work = Flops(instructions_of(p.shape.flat) * static_cast<double>(p.shape.row_count));
   const Seconds memory = out.traffic / copy / efficiency_of(context.program, p, context.machine);
   finish_cost(context.machine, memory, out.work / issue_rate(context.machine), out);
+  if (p.settings.parts > 1) out.time += out.terms.front().second;  // the fold's launch
   return out;
 }
 
@@ -113,6 +117,7 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
     if (time.ok()) found.push_back({time->time.value, candidate.knobs});
   };
   consider({});
+  for (const int parts : {128, 256, 512, 1024}) consider({{"parts", parts}, {"threads", 512}});
   for (const int threads : {128, 256, 512, 1024}) {
     consider({{"threads", threads}});
     consider({{"threads", threads}, {"rows_per_block", 1}});
@@ -127,11 +132,54 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
   return out;
 }
 
+void add_pointers(const ir::Program& program, const std::vector<int>& tensors, Step& step) {
+  for (const int id : tensors) {
+    Argument argument;
+    argument.kind = ArgumentKind::kPointer;
+    argument.buffer = program.tensor(id).name;
+    step.arguments.push_back(std::move(argument));
+  }
+}
+
+// The second launch: the fold of the parts, through one workspace buffer a reduction.
+Status add_fold(const ir::Program& program, const ir::Kernel& kernel, Prepared& p, const Text& text, Emission& out) {
+  constexpr int64_t kLargest = 16;  // bytes of an accumulator
+  SOLSTICE_TRY(const Fold fold, emit_fold(program, kernel, p.shape, text.partials, p.settings.parts));
+  out.sources.front().code += "\n" + fold.code;
+  Step step = out.steps.front();
+  step.name = kernel.name + ".fold";
+  step.entry = fold.entry;
+  step.grid = {p.shape.row_count, 1, 1};
+  step.block = {kFoldThreads, 1, 1};
+  step.shared_bytes = fold.shared_bytes;
+  step.arguments.clear();
+  add_pointers(program, fold.reads, step);
+  for (size_t i = 0; i < text.partials.size(); ++i) {
+    PlanBuffer buffer;
+    buffer.name = fmt::format("{}.partial{}", kernel.name, i);
+    buffer.dtype = DType::kU8;
+    buffer.bytes = p.shape.row_count * p.settings.parts * kLargest;
+    buffer.shape = {buffer.bytes};
+    buffer.strides = {1};
+    Argument argument;
+    argument.kind = ArgumentKind::kPointer;
+    argument.buffer = buffer.name;
+    out.steps.front().arguments.push_back(argument);
+    step.arguments.push_back(std::move(argument));
+    out.workspace.push_back(std::move(buffer));
+  }
+  add_pointers(program, fold.writes, step);
+  out.steps.push_back(std::move(step));
+  return success();
+}
+
 Result<Emission> generate(const Context& context, const ir::Kernel& kernel) {
   SOLSTICE_TRY(Prepared p, prepare(context.program, kernel, &context.machine));
   SOLSTICE_TRY(const Text text, emit_kernel(context.program, kernel, p.shape, p.settings));
-  return one_launch(context.program, kernel, text.entry, text.code, text.parameters,
-                    {text.blocks, p.settings.threads, p.settings.cluster, text.shared_bytes});
+  SOLSTICE_TRY(Emission out, one_launch(context.program, kernel, text.entry, text.code, text.parameters,
+                                        {text.blocks, p.settings.threads, p.settings.cluster, text.shared_bytes}));
+  if (!text.partials.empty()) SOLSTICE_CHECK(add_fold(context.program, kernel, p, text, out));
+  return out;
 }
 
 }  // namespace

@@ -21,6 +21,8 @@ constexpr int kWideBlock = 512;
 constexpr int kSmallBlock = 128;          // threads of a block that holds several short rows
 constexpr int64_t kWarpRow = 512;         // elements: up to here a warp (or a part of one) takes a row, without barriers
 constexpr int64_t kRegisterBytes = 256;   // of kept values: 64 registers, a quarter of what a thread can have
+constexpr int64_t kPart = 16384;          // elements of a part of a row, at least
+constexpr int64_t kMostParts = 1024;
 constexpr int64_t kSharedBytes = 227 * 1024;  // where no machine is given
 
 int power_at_least(int64_t v) { return static_cast<int>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(v, 1)))); }
@@ -47,8 +49,29 @@ int cluster_for(int64_t columns) {
   return columns <= one_block ? 1 : columns <= 2 * one_block ? 2 : 8;
 }
 
-void lay_out(const Shape& shape, const ir::Knobs& knobs, Settings& s) {
+// A row's results can be found in parts where nothing but reductions of its data is wanted.
+bool divisible(const Shape& shape) {
+  const Phases phases = phases_of(shape, true);
+  return !shape.strided && phases.sweeps.size() == 1 && phases.sweeps[0].stores.empty();
+}
+
+// Few long rows leave most SMs idle: parts of at least kPart elements, as many as give every SM a few blocks.
+int parts_for(const Shape& shape, const machine::Machine* machine) {
+  const int64_t sms = machine && machine->sm_count > 0 ? machine->sm_count : 128;
+  if (shape.row_count >= sms || shape.column_count < 4 * kPart || !divisible(shape)) return 1;
+  const int64_t wanted = std::min(4 * sms / shape.row_count, shape.column_count / kPart);
+  return static_cast<int>(std::bit_floor(static_cast<uint64_t>(std::clamp<int64_t>(wanted, 1, kMostParts))));
+}
+
+void lay_out(const Shape& shape, const ir::Knobs& knobs, const machine::Machine* machine, Settings& s) {
   const auto asked = static_cast<int>(knobs.int_or("threads", 0));
+  s.parts = static_cast<int>(knobs.int_or("parts", knobs.find("cluster") || knobs.find("rows_per_block") ? 1 : parts_for(shape, machine)));
+  if (s.parts > 1) {
+    s.threads = s.group = asked > 0 ? asked : 256;
+    s.blocks = static_cast<int>(knobs.int_or("blocks", 1));
+    s.cluster = static_cast<int>(knobs.int_or("cluster", 1));
+    return;
+  }
   s.cluster = static_cast<int>(knobs.int_or("cluster", shape.strided ? 1 : cluster_for(shape.column_count)));
   s.blocks = static_cast<int>(knobs.int_or("blocks", 1));
   s.strided = shape.strided;
@@ -80,9 +103,9 @@ int resident_blocks(int64_t kept, const Settings& s) {
 
 }  // namespace
 
-int64_t Settings::steps(const Shape& shape) const { return ceil_div(ceil_div(shape.column_count, vector), int64_t{group} * cluster); }
+int64_t Settings::steps(const Shape& shape) const { return ceil_div(ceil_div(shape.column_count, vector), int64_t{group} * sharers()); }
 
-bool Settings::ragged(const Shape& shape) const { return shape.column_count % (int64_t{vector} * group * cluster) != 0; }
+bool Settings::ragged(const Shape& shape) const { return shape.column_count % (int64_t{vector} * group * sharers()) != 0; }
 
 int vector_of(const ir::Program& program, const Shape& shape) {
   if (shape.strided || shape.columns.empty()) return 1;
@@ -130,7 +153,11 @@ Result<Settings> settings_of(const ir::Program& program, const Shape& shape, con
   if (s.vector > widest || widest % s.vector != 0) {
     return fail(Code::illegal_knobs, fmt::format("`vector={}`: this kernel's rows are aligned to {} elements; legal: divisors of {}", s.vector, widest, widest));
   }
-  lay_out(shape, knobs, s);
+  lay_out(shape, knobs, machine, s);
+  if (s.parts > 1 && (!divisible(shape) || s.cluster > 1 || knobs.find("rows_per_block"))) {
+    return fail(Code::illegal_knobs, fmt::format("parts={}: only contiguous rows of which nothing but one round of reductions is wanted are taken in parts, "
+                                                 "without `cluster` and `rows_per_block`; legal: 1", s.parts));
+  }
   s.streaming = streaming_of(knobs, s.streaming);
   if (s.cluster > 1 && (s.strided || s.group != s.threads || s.threads % kWarp != 0)) {
     return fail(Code::illegal_knobs, "`cluster` needs rows that are contiguous in memory and whole blocks to a row: drop `rows_per_block`");

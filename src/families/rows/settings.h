@@ -16,6 +16,7 @@ struct Settings {
   int threads = 256;      // a block
   int group = 32;         // threads of a block that share a row; strided: threads of a block that hold one row's columns
   int cluster = 1;        // blocks that share a row
+  int parts = 1;          // blocks that each take a part of a row, folded by a second kernel; then there is no cluster
   int vector = 1;         // neighbouring elements a thread takes at once
   int blocks = 1;         // resident blocks of an SM that registers must leave room for
   Residency residency = Residency::kRegisters;
@@ -23,6 +24,7 @@ struct Settings {
   bool strided = false;   // lanes of a warp hold neighbouring rows
 
   int rows_per_block() const { return threads / group; }
+  int sharers() const { return cluster * parts; }
   // Vectors of a row that one thread takes.
   int64_t steps(const Shape& shape) const;
   // Whether the last step of some threads lies beyond the row.

@@ -202,6 +202,47 @@ TEST(Rows, AWholeTensorIsNotLoadedAhead) {
   EXPECT_NE(forced.error().message.find("residency=registers"), std::string::npos);
 }
 
+// Few long rows: blocks take parts of them, a second kernel folds.
+TEST(Rows, PartsOfLongRowsAreFolded) {
+  for (const int64_t columns : {70000, 65536}) {
+    ProgramBuilder b("p");
+    const int x = b.input("x", {2, columns}), t = b.input("t", {2, columns}), z = b.input("z", {2});
+    const int y = b.output("y", {2}), top = b.output("top", {2}), at = b.output("at", {2}, DType::kI64);
+    b.kernel("k", "rows");
+    b.program.kernels[0].knobs.set("parts", KnobValue::of_int(8));
+    auto r = b.index("r", 2), c = b.bound("c", columns);
+    const auto distance = b.read(x, {r, c}) - b.read(t, {r, c});
+    b.define(y, {r}, make_reduce(Reducer::kMean, {c->id}, distance * distance) * b.read(z, {r}));
+    r = b.index("r", 2), c = b.bound("c", columns);
+    b.define(top, {r}, make_reduce(Reducer::kMax, {c->id}, b.read(x, {r, c})));
+    r = b.index("r", 2), c = b.bound("c", columns);
+    b.define(at, {r}, make_reduce(Reducer::kArgMax, {c->id}, b.read(x, {r, c})));
+    expect_same(b.program, 5e-6);
+  }
+}
+
+TEST(Rows, AWholeTensorFillsTheMachine) {
+  ProgramBuilder b("p");
+  const int x = b.input("x", {1 << 10, 1 << 12}), y = b.output("y", {});
+  b.kernel("k", "rows");
+  const auto i = b.bound("i", 1 << 10), j = b.bound("j", 1 << 12);
+  b.define(y, {}, make_reduce(Reducer::kMean, {i->id, j->id}, b.read(x, {i, j}) * b.read(x, {i, j})));
+  const machine::Machine machine = small_machine();
+  const auto emission = find_family("rows")->generate({b.program, machine}, b.program.kernels[0]);
+  ASSERT_TRUE(emission.ok()) << emission.error().text();
+  ASSERT_EQ(emission->steps.size(), 2u);
+  EXPECT_EQ(emission->steps[0].grid[0], 4 * machine.sm_count);
+  expect_same(b.program, 5e-6);
+}
+
+TEST(Rows, RowsThatAreStoredAreNotTakenInParts) {
+  Softmax s(2, 4096);
+  s.knob("parts", 4);
+  const Match match = find_family("rows")->match(s.b.program, s.b.program.kernels[0]);
+  EXPECT_FALSE(match.ok);
+  EXPECT_NE(match.reason.find("parts=4"), std::string::npos) << match.reason;
+}
+
 TEST(Rows, ArgmaxTakesTheFirst) {
   ProgramBuilder b("p");
   const int x = b.input("x", {7, 300}, DType::kI32), f = b.input("f", {7, 300}), y = b.output("y", {7}, DType::kI64), z = b.output("z", {7}, DType::kI64);

@@ -1,0 +1,95 @@
+#include "families/rows/fold.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "families/rows/layout.h"
+
+namespace solstice::families::rows {
+namespace {
+
+using codegen::Emitter;
+using codegen::FlatEquation;
+using codegen::Value;
+
+class FoldWriter {
+ public:
+  FoldWriter(const ir::Program& program, const ir::Kernel& kernel, Shape& shape, const std::vector<Partial>& partials, int parts)
+      : program_(program), kernel_(kernel), shape_(shape), partials_(partials), parts_(parts), emitter_(program, shape.flat.indices) {}
+
+  Result<Fold> write() {
+    bind_rows(emitter_, shape_);
+    emitter_.set_hook([this](Emitter&, const ir::ExprRef& node) { return given(node); });
+    const std::string folded = fold_partials();
+    SOLSTICE_TRY(const std::string stores, outputs());
+    out_.entry = codegen::identifier(kernel_.name) + "_fold";
+    out_.reads = emitter_.tensors_read();
+    out_.code = fmt::format("SOLSTICE_KERNEL void SOLSTICE_BOUNDS({}, 1) {}({}) {{\nusing namespace solstice;\nusing namespace solstice::math;\n"
+                            "unsigned char* const shared = shared_bytes();\nconst int row = static_cast<int>(blockIdx.x);\n{}{}if (threadIdx.x == 0) {{\n{}}}\n}}\n",
+                            kFoldThreads, out_.entry, parameters(), folded, emitter_.take(0), stores);
+    return std::move(out_);
+  }
+
+ private:
+  Result<std::optional<Value>> given(const ir::ExprRef& node) {
+    for (const Partial& partial : partials_) {
+      if (partial.node == node) return std::optional(emitter_.variable(partial.reduction.value_type, partial.reduction.value(), 0));
+    }
+    return std::optional<Value>();
+  }
+
+  std::string fold_partials() {
+    std::string before, after;
+    for (size_t i = 0; i < partials_.size(); ++i) {
+      const Reduction& r = partials_[i].reduction;
+      const std::string slots = fmt::format("reinterpret_cast<{}*>(shared + {})", r.type, out_.shared_bytes);
+      const std::string with = fmt::format("rows::{}, {}, {}, 1", r.op, kFoldThreads, kFoldThreads);
+      out_.shared_bytes += 16 * kFoldThreads / 32;
+      before += fmt::format("{0} {1} = rows::{2}::start<{0}>();\nfor (int k = static_cast<int>(threadIdx.x); k < {3}; k += {4}) {1} = rows::{2}::combine<{0}>({1}, {5}[static_cast<long long>(row) * {3} + k]);\n",
+                            r.type, r.name, r.op, parts_, kFoldThreads, partial_name(i));
+      before += fmt::format("rows::publish<{}>({}, {}, 0);\n", with, r.name, slots);
+      after += fmt::format("{} = rows::collect<{}, {}>({});\n", r.name, with, r.type, slots);
+    }
+    return before + "rows::sync_block();\n" + after;
+  }
+
+  Result<std::string> outputs() {
+    std::string stores;
+    for (const FlatEquation& e : shape_.flat.equations) {
+      SOLSTICE_TRY(const Value value, emitter_.emit(e.rhs));
+      SOLSTICE_TRY(const Emitter::Place at, emitter_.place(program_.tensor(e.target), e.lhs));
+      stores += fmt::format("store_one({} + {}, {});\n", emitter_.pointer_name(e.target), at.offset.text, value.text);
+      if (std::find(out_.writes.begin(), out_.writes.end(), e.target) == out_.writes.end()) out_.writes.push_back(e.target);
+    }
+    return stores;
+  }
+
+  std::string pointer(const char* qualifier, int tensor) const {
+    return fmt::format("{}{}* SOLSTICE_RESTRICT {}", qualifier, codegen::storage_type(*program_.tensor(tensor).dtype), emitter_.pointer_name(tensor));
+  }
+
+  std::string parameters() const {
+    std::vector<std::string> out;
+    for (const int id : out_.reads) out.push_back(pointer("const ", id));
+    for (size_t i = 0; i < partials_.size(); ++i) out.push_back(fmt::format("const {}* SOLSTICE_RESTRICT {}", partials_[i].reduction.type, partial_name(i)));
+    for (const int id : out_.writes) out.push_back(pointer("", id));
+    return fmt::format("{}", fmt::join(out, ", "));
+  }
+
+  const ir::Program& program_;
+  const ir::Kernel& kernel_;
+  Shape& shape_;
+  const std::vector<Partial>& partials_;
+  int parts_;
+  Emitter emitter_;
+  Fold out_;
+};
+
+}  // namespace
+
+Result<Fold> emit_fold(const ir::Program& program, const ir::Kernel& kernel, Shape& shape, const std::vector<Partial>& partials, int parts) {
+  return FoldWriter(program, kernel, shape, partials, parts).write();
+}
+
+}  // namespace solstice::families::rows

@@ -1,0 +1,35 @@
+// A reduction of a rows kernel as CUDA text.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "codegen/ctype.h"
+#include "ir/program.h"
+
+namespace solstice::families::rows {
+
+struct Reduction {
+  std::string name;           // of the result ("r3")
+  std::string op;             // "Sum" of kernels/rows/reduce.h
+  codegen::CType value_type;  // of the result as the equations see it
+  std::string type;           // of the accumulator
+  bool ranked = false;
+  std::string term, test;     // what is combined, and when
+
+  bool rounds() const { return op == "Sum" && codegen::is_real(value_type); }
+  std::string value() const { return ranked ? name + ".index" : name; }
+};
+
+// What one block found for its part of a row, where the parts of a row are folded by a kernel of their own (fold.h).
+struct Partial {
+  ir::ExprRef node;
+  Reduction reduction;
+};
+
+// Name, term and test are the caller's. Error: not_yet for a reducer without a CUDA form.
+Result<Reduction> reduction_of(const ir::Expr& e, codegen::CType term);
+
+std::string partial_name(size_t number);  // of the pointer to a reduction's partial results
+
+}  // namespace solstice::families::rows
