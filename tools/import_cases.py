@@ -70,6 +70,13 @@ def shuffle(x: torch.Tensor) -> torch.Tensor:
     return x.view(n, 2, c // 2, h, w).transpose(1, 2).contiguous().view(n, c, h, w) + 1
 
 
+def with_infinities(x: torch.Tensor) -> torch.Tensor:
+    """A row with +inf, one with -inf, one of -inf alone."""
+    x[0, 1], x[1, 2] = float("inf"), -float("inf")
+    x[2] = -float("inf")
+    return x
+
+
 def windows(x: torch.Tensor) -> torch.Tensor:
     n, h, w, c = x.shape
     x = x.view(n, h // 2, 2, w // 3, 3, c).permute(0, 1, 3, 2, 4, 5).reshape(-1, 6, c)
@@ -191,6 +198,9 @@ def norm_cases() -> dict[str, tuple]:
         "rms_norm": (nn.RMSNorm(6), [R(3, 6)]),
         "softmax": (lambda x: x.softmax(1), [R(3, 5, 4)]),
         "log_softmax": (lambda x: x.log_softmax(-1), [R(3, 5)]),
+        "log_softmax_inf": (lambda x: x.log_softmax(-1), [with_infinities(R(4, 5))]),
+        "logsumexp_inf": (lambda x: x.logsumexp(-1), [with_infinities(R(4, 5))]),
+        "softmax_inf": (lambda x: x.softmax(-1), [with_infinities(R(4, 5))]),
         "softmin": (lambda x: F.softmin(x, 1), [R(3, 5)]),
         "normalize": (lambda x: F.normalize(x, dim=1), [R(3, 5)]),
     }
@@ -271,6 +281,11 @@ def move_cases() -> dict[str, tuple]:
         "index_select": (lambda x, i: x.index_select(1, i), [R(4, 5), torch.tensor([3, 1, 1])]),
         "pixel_shuffle": (lambda x: F.pixel_shuffle(x, 2) + 1, [R(2, 8, 3, 5)]),
         "arange": (lambda x: x * torch.arange(5), [R(4, 5)]),
+        "constant": (lambda x: torch.min(x, torch.tensor(0.1)), [R(4, 5)]),
+        "constant_uniform": (lambda x: x * torch.tensor([[2, 2], [2, 2]]).repeat(2, 1), [R(4, 2)]),
+        "constant_few": (lambda x: (x - torch.tensor([0.5, 0.25, -1.0])[:, None]) * 2, [R(2, 3, 4)]),
+        "constant_half": (lambda x: x + torch.tensor([0.1, float("inf"), -3e-7], dtype=torch.half), [R(4, 3)]),
+        "constant_bool": (lambda x: torch.where(torch.tensor([True, False, True]), x, 0), [R(4, 3)]),
         "zeros_cat": (lambda x: torch.cat([torch.zeros_like(x[:, :1]), x[:, :-1]], 1).cumsum(1), [R(4, 5)]),
         "cumsum": (lambda x: x.cumsum(1), [R(3, 5, 2)]),
         "cumprod": (lambda x: x.cumprod(0), [R(3, 5)]),
@@ -286,6 +301,7 @@ def loss_cases() -> dict[str, tuple]:
     return {
         "cross_entropy": (lambda x: F.cross_entropy(x, t), [R(4, 5)]),
         "cross_entropy_input": (F.cross_entropy, [R(4, 5), torch.tensor([1, 0, 2, 3])]),
+        "cross_entropy_inf": (lambda x: F.cross_entropy(x, t.abs() % 5, reduction="none"), [with_infinities(R(4, 5))]),
         "cross_entropy_sum": (lambda x: F.cross_entropy(x, t, reduction="sum"), [R(4, 5)]),
         "cross_entropy_none": (lambda x: F.cross_entropy(x, t.abs() % 5, reduction="none"), [R(4, 5)]),
         "cross_entropy_2d": (F.cross_entropy, [R(2, 5, 3), torch.tensor([[1, 0, 2], [3, 4, 4]])]),

@@ -35,7 +35,7 @@ struct ImportNote {
 
 // An interface tensor of the program and what it is in the graph.
 struct ImportedInput {
-  std::string tensor;        // name in the program; "" for an input that is no tensor
+  std::string tensor;        // name in the program; "" for what is no tensor, and for a constant in the equations
   std::string graph_id;
   GraphInputKind kind = GraphInputKind::kUser;
   std::string fqn;           // of a parameter, buffer or constant

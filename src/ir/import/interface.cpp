@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "ir/import/constants.h"
+
 namespace solstice::ir::importer {
 
 namespace {
@@ -73,6 +75,13 @@ Result<InterfaceTensor> declare(const Graph& graph, const GraphInput& input, Dra
   if (!dtype) return fail(Code::unsupported_operator, fmt::format("`{}` holds complex numbers", input.id));
   if (std::find(input.shape.begin(), input.shape.end(), 0) != input.shape.end()) {
     return fail(Code::unsupported_operator, fmt::format("`{}` has no elements", input.id));
+  }
+  if (input.kind == GraphInputKind::kConstant) {
+    SOLSTICE_TRY(std::optional<Value> folded, folded_constant(input, draft));
+    if (folded) {
+      values[input.id] = *std::move(folded);
+      return out;
+    }
   }
   DraftTensor tensor;
   tensor.kind = kind_of(input.kind);
