@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import json
 import os
 import signal
-from typing import Any, Callable
+import sys
+import traceback
+from typing import Any, Callable, NoReturn
 
 from .errors import OracleError, internal_error
 
@@ -19,20 +22,13 @@ def die_with_parent() -> None:
 
 
 def call_in_child(function: Callable[[], Any]) -> Any:
-    """`function()`'s JSON-able value. Its OracleError is raised here; its death is an internal error."""
-    from .handler import as_oracle_error
-
+    """`function()`'s JSON-able value. What it raises is raised here as an OracleError, its traceback
+    on the child's stderr; its death is an internal error."""
     read_fd, write_fd = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.close(read_fd)
-        die_with_parent()
-        _one_thread()  # the parent's worker threads do not exist in this process
-        try:
-            answer = {"value": function()}
-        except Exception as error:
-            answer = {"error": as_oracle_error(error).to_json()}
-        _write_and_exit(write_fd, answer)
+        _answer_and_exit(function, write_fd)
     os.close(write_fd)
     with os.fdopen(read_fd, "rb") as pipe:
         data = pipe.read()
@@ -59,9 +55,24 @@ def _one_thread() -> None:
     torch.set_num_threads(1)
 
 
-def _write_and_exit(fd: int, answer: Any) -> None:
+def _answer_and_exit(function: Callable[[], Any], write_fd: int) -> NoReturn:
+    """Nothing may leave this function: above it is the parent's code, in the wrong process."""
+    from .handler import as_oracle_error
+
+    status = 0
     try:
-        with os.fdopen(fd, "wb") as pipe:
-            pipe.write(json.dumps(answer, allow_nan=False).encode())
+        die_with_parent()
+        _one_thread()  # the parent's worker threads do not exist in this process
+        try:
+            answer = json.dumps({"value": function()}, allow_nan=False)
+        except Exception as error:
+            answer = json.dumps({"error": as_oracle_error(error).to_json()})
+        with os.fdopen(write_fd, "wb") as pipe:
+            pipe.write(answer.encode())
+    except BaseException:  # SystemExit and the like, or a pipe that nobody reads any more
+        traceback.print_exc()
+        status = 1
     finally:
-        os._exit(0)
+        with contextlib.suppress(OSError):
+            sys.stderr.flush()
+        os._exit(status)

@@ -8,6 +8,8 @@ arguments are the request's parameters.
 from __future__ import annotations
 
 import inspect
+import sys
+import traceback
 from typing import Any, Callable, Optional
 
 from .errors import (
@@ -87,6 +89,7 @@ def checked_params(request: Request, function: Callable) -> dict[str, Any]:
 
 
 def as_oracle_error(error: Exception) -> OracleError:
+    """What the other side is told. A defect of ours leaves its traceback on stderr: one line does not explain it."""
     if isinstance(error, OracleError):
         return error
     if is_out_of_memory(error):
@@ -96,4 +99,5 @@ def as_oracle_error(error: Exception) -> OracleError:
             **user_location(error),
             hint="use smaller sizes, or a device with more memory",
         )
+    traceback.print_exception(error, file=sys.stderr)
     return internal_error("oracle.unexpected", first_line(error), **user_location(error))

@@ -15,6 +15,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import importlib.util
+import logging
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +33,7 @@ from .tracing.fakes import sizes_only
 
 InputMaker = Callable[[], tuple[tuple, dict]]  # positional and keyword arguments
 
+_log = logging.getLogger(__name__)
 SEED = 42
 # Of the memory that is free: the rest is for the tracer, the float64 copy is budgeted on its own.
 REAL_BUILD_SHARE = 0.6
@@ -200,7 +202,8 @@ def _state_bytes_if_cheap(cls: type, init: InputMaker, seed: int) -> Optional[in
     try:
         with sizes_only():
             return logical_bytes(module_tensors(_construct(cls, init, seed)))
-    except Exception:  # whatever the reason, the real build will meet it and report it
+    except Exception:  # the user's code, on tensors without values: if it is at fault, the real build says so
+        _log.debug("the size of `%s` is not known before it is built", cls.__name__, exc_info=True)
         return None
 
 

@@ -335,6 +335,15 @@ def test_kernelbenchs_check_leaves_no_mark_on_the_original(session_of, write_mod
     assert session.module().l.num_batches_tracked == 0
 
 
+def test_a_failed_check_says_who_is_off(session_of, write_model):
+    off = LINEAR.replace("torch.relu(self.l(x))", "torch.relu(self.l(x)) + x.new_tensor(3e8) - x.new_tensor(3e8)")
+    verdict = requests(session_of(off))["check_dropin"](path=write_model(DROPIN, "model_new.py"))
+    reason = verdict["trials"][0]["reason"]
+    words = reason.split()
+    own, new = float(words[words.index("original") + 2].strip(",")), float(words[words.index("drop-in") + 1])
+    assert own > 1 > new, reason
+
+
 def test_kernelbenchs_check_wants_the_same_parameters(session_of, write_model):
     verdict = requests(session_of())["check_dropin"](
         path=write_model(

@@ -71,11 +71,13 @@ def _export(
     try:
         return torch.export.export(module, args, kwargs, strict=True), "strict"
     except Exception as error:
+        second = error
         notes.append(f"strict: {first_line(error, 200)}")
     _refuse_failing_forward(module, args, kwargs)
+    strictly = "" if first_line(second) == first_line(first) else f"; strictly: {first_line(second, 200)}"
     raise input_error(
         "trace.not_exportable",
-        f"the module cannot be traced: {first_line(first)}",
+        f"the module cannot be traced: {first_line(first)}{strictly}",
         hint="`forward` must not branch on tensor values, or leave PyTorch; it stays in PyTorch as it is",
         **user_location(first),
     ) from first
