@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <optional>
 
 #include "base/file.h"
 #include "base/paths.h"
@@ -10,6 +11,7 @@
 #include "cli/table.h"
 #include "machine/machine.h"
 #include "rt/cuda_driver.h"
+#include "run/gpu_use.h"
 
 namespace solstice::cli {
 namespace {
@@ -26,7 +28,30 @@ std::string fitting_machine(const std::string& device) {
   return "";
 }
 
+// What others do on the GPU, asked before this process opens it; nothing where NVML cannot say.
+std::optional<run::GpuUse> use_of(const rt::Driver& driver, int ordinal) {
+  cu::Device device = 0;
+  std::array<char, 64> bus{};
+  if (driver.cuDeviceGet(&device, ordinal) != cu::kSuccess) return std::nullopt;
+  if (driver.cuDeviceGetPCIBusId(bus.data(), static_cast<int>(bus.size()), device) != cu::kSuccess) return std::nullopt;
+  Result<run::GpuUse> use = run::gpu_use(bus.data());
+  return use.ok() ? std::optional(std::move(use).value()) : std::nullopt;
+}
+
+// Others' work and memory, which no machine file can make up for.
+void note_others(const std::optional<run::GpuUse>& use, Finding& finding) {
+  if (!use) return;
+  const Status busy = run::refuse_busy(*use);
+  const std::string note = run::memory_note(*use);
+  if (busy.ok() && note.empty()) return;
+  finding.health = Health::kLimited;
+  finding.found += "; " + (busy.ok() ? note : busy.error().message);
+  finding.costs += std::string(finding.costs.empty() ? "" : "; ") + "others use this GPU: times will be noisy and large problems may not fit";
+  if (finding.remedy.empty()) finding.remedy = "use another GPU (CUDA_VISIBLE_DEVICES)";
+}
+
 Finding describe(const rt::Driver& driver, int ordinal) {
+  const std::optional<run::GpuUse> use = use_of(driver, ordinal);
   Finding finding{fmt::format("GPU {}", ordinal), Health::kGood, "", "", ""};
   const Result<rt::DeviceContext> context = rt::DeviceContext::open(driver, ordinal);
   if (!context.ok()) {
@@ -34,6 +59,7 @@ Finding describe(const rt::Driver& driver, int ordinal) {
     finding.found = context.error().message;
     finding.costs = kWithoutGpu;
     finding.remedy = "see which processes use it (nvidia-smi); its compute mode may be exclusive";
+    note_others(use, finding);
     return finding;
   }
   size_t free = 0, total = 0;
@@ -54,11 +80,8 @@ Finding describe(const rt::Driver& driver, int ordinal) {
     finding.health = Health::kLimited;
     finding.costs = "bounds use the nearest description";
     finding.remedy = "solstice calibrate";
-  } else if (memory.ok() && free < total / 2) {
-    finding.health = Health::kLimited;
-    finding.costs = "others use this GPU: times will be noisy and large problems may not fit";
-    finding.remedy = "use another GPU (CUDA_VISIBLE_DEVICES)";
   }
+  note_others(use, finding);
   return finding;
 }
 

@@ -58,7 +58,8 @@ TEST(MachineFiles, FiguresAreThoseOfTheFile) {
   EXPECT_TRUE(h200.ceiling(Pipe::kTensorBF16)->measured);
   EXPECT_DOUBLE_EQ(h200.ceiling(Pipe::kTensorBF16)->per_second, 805e12);
   EXPECT_FALSE(h200.ceiling(Pipe::kSfu)->measured);
-  EXPECT_FALSE(h200.l2_ceiling().measured);
+  EXPECT_TRUE(h200.l2_ceiling().measured);
+  EXPECT_LT(h200.l2_ceiling().per_second, h200.l2_rate().value);
 }
 
 TEST(MachineFiles, APipeTheMachineLacksIsAnError) {
