@@ -30,13 +30,29 @@ double weight_of(ir::Op op) {
   }
 }
 
-double count(const ir::ExprRef& root, const codegen::Interner& indices, double trips, std::set<const ir::Expr*>& seen) {
-  if (!seen.insert(root.get()).second) return 0;
-  for (const int binder : root->binders) trips *= static_cast<double>(indices.index(binder).extent);
-  double sum = weight_of(root->op) * trips;
-  for (const ir::ExprRef& arg : root->args) sum += count(arg, indices, trips, seen);
-  return sum;
-}
+// Each distinct node once, at the trips of the reductions around it. A reduction that does not vary with an outer one's
+// indices is computed once, not for each of its points.
+class InstructionCount {
+ public:
+  explicit InstructionCount(const codegen::Interner& indices) : indices_(indices) {}
+
+  double of(const ir::ExprRef& root, std::vector<int> around = {}) {
+    if (!seen_.insert(root.get()).second) return 0;
+    if (root->op == ir::Op::kReduce) {
+      std::erase_if(around, [&](int binder) { return !codegen::depends_on(root, binder); });
+      around.insert(around.end(), root->binders.begin(), root->binders.end());
+    }
+    double trips = 1;
+    for (const int binder : around) trips *= static_cast<double>(indices_.index(binder).extent);
+    double sum = weight_of(root->op) * trips;
+    for (const ir::ExprRef& arg : root->args) sum += of(arg, around);
+    return sum;
+  }
+
+ private:
+  const codegen::Interner& indices_;
+  std::set<const ir::Expr*> seen_;
+};
 
 }  // namespace
 
@@ -88,9 +104,9 @@ FlopsPerSecond issue_rate(const machine::Machine& machine) {
 }
 
 double instructions_of(const codegen::FlatKernel& flat) {
-  std::set<const ir::Expr*> seen;
+  InstructionCount count(flat.indices);
   double sum = 0;
-  for (const codegen::FlatEquation& equation : flat.equations) sum += count(equation.rhs, flat.indices, 1, seen);
+  for (const codegen::FlatEquation& equation : flat.equations) sum += count.of(equation.rhs);
   return sum;
 }
 

@@ -277,6 +277,19 @@ TEST(Rows, SaysWhyNot) {
   EXPECT_NE(match.reason.find("`y`"), std::string::npos) << match.reason;
 }
 
+// The shift by the maximum stands inside the sum; it is one pass more, not one for each element.
+TEST(Rows, ALogsumexpCostsItsTraffic) {
+  ProgramBuilder b("p");
+  const int x = b.input("x", {4096, 4096}), y = b.output("y", {4096});
+  b.kernel("k", "rows");
+  const auto m = b.index("m", 4096), n = b.bound("n", 4096);
+  b.define(y, {m}, make_reduce(Reducer::kLogSumExp, {n->id}, b.read(x, {m, n})));
+  const machine::Machine machine = small_machine();
+  const auto cost = find_family("rows")->cost({b.program, machine}, b.program.kernels[0]);
+  ASSERT_TRUE(cost.ok());
+  EXPECT_LT(cost->work.value, 40.0 * 4096 * 4096);
+}
+
 TEST(Rows, OneReadOneWrite) {
   const Softmax s(64, 1024);
   const machine::Machine machine = small_machine();

@@ -124,7 +124,10 @@ TermRef negative_log(Call& call, const Value& x, const Classes& r, bool has_rows
   const Value top = call.draft().define("mx", r.rows, reduce("max", r.classes.digits, classes), dtype);
   const Index own = index_of_read(r.target, x.extent(has_rows ? 1 : 0));
   const TermRef sum = reduce("sum", r.classes.digits, apply("exp", {classes - top.term}));
-  return apply("log", {sum}) - (element(own) - top.term);
+  // A target that is ignored (-100) is no class; what it reads is not used.
+  const Value padded = call.draft().paddable(x, {has_rows ? 1 : 0});
+  const TermRef chosen = call.draft().read_padded(padded, r.at(own, has_rows), integer(0));
+  return apply("log", {sum}) - (chosen - top.term);
 }
 
 // sum over rows with target != ignore of -log p[target], mean over those rows' weights.
@@ -147,7 +150,8 @@ Status cross_entropy(Call& call) {
   }
   const std::vector<Loop> rows = digits_of(r.rows);
   if (rows.empty()) return call.unsupported("a single row");
-  const TermRef total = reduce("sum", rows, loss, counts);
+  const Value each = call.draft().define("nl", r.rows, loss, dtype);
+  const TermRef total = reduce("sum", rows, each.term, counts);
   if (reduction == 2) return call.yield(call.draft().define(call.wish("loss"), {}, total, dtype));
   // The second sum has binders of its own.
   const Classes again = class_loops(call, x, target);
