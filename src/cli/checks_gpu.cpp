@@ -46,7 +46,8 @@ void note_others(const std::optional<run::GpuUse>& use, Finding& finding) {
   if (busy.ok() && note.empty()) return;
   finding.health = Health::kLimited;
   finding.found += "; " + (busy.ok() ? note : busy.error().message);
-  finding.costs += std::string(finding.costs.empty() ? "" : "; ") + "others use this GPU: times will be noisy and large problems may not fit";
+  if (!finding.costs.empty()) finding.costs += "; ";
+  finding.costs += "others use this GPU: times will be noisy and large problems may not fit";
   if (finding.remedy.empty()) finding.remedy = "use another GPU (CUDA_VISIBLE_DEVICES)";
 }
 
