@@ -4,7 +4,7 @@ Speaks `solstice.oracle/1` on stdin and stdout; what user code prints goes to st
 itself stays clean and warm: each `load` forks a child that holds one module until it is released
 or replaced, so that a crash, a patched library or a leak of one module ends with its child.
 CUDA is touched in children only, because a process that has initialised it cannot fork for it.
-A second child may compile the module's opponents (oracle/rivals.py) beside the first.
+A second child may import what the module's opponents need (oracle/rivals.py) beside the first.
 
 Tracing imports PyTorch's compiler, seconds that a cached graph saves: it is imported when a trace needs it,
 or once for all modules with `--warm`.
@@ -37,7 +37,7 @@ _WARM_MODULES = (
     "solstice.tracing.graph",
     "solstice.oracle.requests",
 )
-_RIVALS = ("start_rivals", "await_rivals", "time_rivals")
+_RIVALS = ("start_rivals", "time_rivals")
 _REPLY_MARK_BYTES = 200  # the event's name stands within the first bytes of a message
 
 
@@ -176,15 +176,13 @@ class Supervisor:
             self.end_children()
 
     def _dispatch_rivals(self, request: Request, line: bytes) -> None:
-        """`start_rivals` is answered at once; its child works on until `await_rivals`."""
+        """`start_rivals` is answered at once; its child works on beside the session."""
         if request.name == "start_rivals":
             self._rivals = self._end(self._rivals)
             self._rivals = Child(self._device)
             self._rivals.post(line)
         elif self._rivals is None:
             raise input_error("session.no_rivals", "no opponents are there", hint="send `start_rivals` first")
-        elif request.name == "await_rivals":
-            self._rivals.settle()
         elif self._rivals.forward(line, self._sender):
             return
         else:

@@ -8,8 +8,7 @@ namespace {
 
 // What an error has left out may be missed elsewhere; such complaints would send a reader astray.
 bool may_follow(const Diagnostic& d) {
-  return d.code == "E005" || d.code == "E010" || d.message.starts_with("unknown tensor") || d.message.starts_with("unknown dim") ||
-         d.message.starts_with("unknown name");
+  return d.code == "E005" || d.code == "E010" || d.message.starts_with("unknown tensor");
 }
 
 void add_independent(const Diagnostics& found, Diagnostics& into) {
@@ -23,8 +22,12 @@ void check_settings_of(lang::Program tree, Diagnostics& diagnostics) {
   std::erase_if(tree.items, [](const lang::Item& item) {
     return !std::holds_alternative<lang::Kernel>(item.node) && !std::holds_alternative<lang::Dims>(item.node);
   });
+  int number = 0;
   for (lang::Item& item : tree.items) {
-    if (auto* kernel = std::get_if<lang::Kernel>(&item.node)) kernel->items.clear();
+    auto* kernel = std::get_if<lang::Kernel>(&item.node);
+    if (!kernel) continue;
+    kernel->items.clear();
+    kernel->name = "kernel" + std::to_string(number++);  // two of one name are a mistake of their own
   }
   Diagnostics ignored;  // of what is left, the first pass has spoken
   const std::optional<ir::Program> skeleton = ir::bind(tree, ignored);

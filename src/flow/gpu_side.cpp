@@ -9,12 +9,15 @@ namespace solstice::flow {
 namespace {
 
 constexpr int kSpares = 4;
+// Each holds a context of half a GiB. The driver starts them one after the other, while Python starts.
+constexpr int kFirstSpares = 12;
 
 Result<std::unique_ptr<run::Judge>> start_judge(const GpuSideRequest& request, toolchain::Compiler& compiler) {
   run::JudgeOptions options;
   SOLSTICE_TRY(options.runner.program, companion("solstice-runner"));
   options.runner.device = request.ordinal;
   options.spares = kSpares;
+  options.first_spares = kFirstSpares;
   options.compile = [&compiler](const std::string& source, const std::string&) -> Result<std::string> {
     SOLSTICE_TRY(toolchain::Compiled compiled, compiler.compile({"judge", source, {}}));
     if (!compiled.ok()) return fail(Code::internal, "the judge's own kernels do not compile\n" + compiled.log);

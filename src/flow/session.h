@@ -85,11 +85,15 @@ struct Session {
   search::Stop stop = search::Stop::kExhausted;
   std::vector<Finalist> finalists;                // fastest in the search first
   const Finalist* winner = nullptr;               // of them
-  bool rivals = false;                            // opponents are being compiled
+  bool rivals = false;                            // a process for the opponents was started
 
   evaluate::Setting setting() const { return {*machine, options.numerics, options.frozen, meaning.get()}; }
   Standing standing() const;
 };
+
+// Repetitions of a block: fewer where every one moves so much memory (fresh inputs, checked outputs) that the block would
+// take long; the kernels are long then too.
+int repetitions_for(const Problem& problem, int usual);
 
 // Runs `body` as a named stage of the progress display; its text result is the stage's closing detail.
 template <typename Body>
@@ -119,8 +123,7 @@ Status choose_winner(Session& state);
 // stage_dropin.cpp: model_new.py and its checks.
 Status check_dropin(Session& state);
 // stage_rivals.cpp: the other opponents.
-Status start_rivals(Session& state);  // compiling them, beside all else
-Status await_rivals(Session& state);
+Status start_rivals(Session& state);  // what they need of the host, beside all else
 Status time_rivals(Session& state);
 
 }  // namespace solstice::flow

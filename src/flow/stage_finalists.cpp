@@ -12,7 +12,7 @@ namespace solstice::flow {
 namespace {
 
 constexpr size_t kFinalists = 3;
-constexpr double kWithin = 1.10;  // of the fastest: beyond this a trial's few repetitions decide well enough
+constexpr double kWithin = 1.05;  // of the fastest: beyond this a trial's few repetitions decide well enough
 
 std::vector<Finalist> finalists_of(const search::Tree& tree) {
   std::vector<const search::Node*> usable;
@@ -154,8 +154,9 @@ Status time_in_turn(Session& state) {
     return std::move(block.seconds);
   };
   run::AbbaOptions options;
-  options.budget = Seconds(4);
+  options.budget = Seconds(2.5);
   options.most_rounds = 10;
+  options.repetitions = repetitions_for(*state.problem, options.repetitions);
   auto timed = run::time_interleaved(blocks, original, [&] { return state.judge->clocks(); }, options);
   for (Finalist* finalist : in) finalist->process.reset();
   state.judge->release();
@@ -230,12 +231,10 @@ Status time_finalists(Session& state) {
 
 }  // namespace
 
-// The opponents compile beside the verification of the favourite; nothing may run beside the timing.
 Status choose_winner(Session& state) {
   if (!state.gpu) return success();
   SOLSTICE_CHECK(verify_favourite(state));
   if (state.report.outcome != RunOutcome::kNone) return success();
-  SOLSTICE_CHECK(await_rivals(state));
   return time_finalists(state);
 }
 

@@ -80,6 +80,12 @@ Status open_compiler(Session& state) {
   return success();
 }
 
+int repetitions_for(const Problem& problem, int usual) {
+  constexpr double kEasy = 4e9;  // bytes of a problem that a repetition handles in about ten milliseconds
+  const double share = kEasy / std::max(memory_need(problem.program).total().value, 1.0);
+  return std::clamp(static_cast<int>(usual * share), 3, usual);
+}
+
 Standing Session::standing() const {
   Standing s;
   s.trials = static_cast<int>(std::count_if(tree.nodes().begin(), tree.nodes().end(), [](const auto& n) { return n.measurement.has_value(); }));
@@ -180,7 +186,7 @@ Status open_device(Session& state) {
     state.trial_case.emplace(std::move(*prepared));
     state.trial_cases = {state.trial_case->judge};
     SOLSTICE_CHECK(measure_original(state));
-    evaluate::GpuDeviceOptions options{state.fresh / "trials", 12, state.bound_void};
+    evaluate::GpuDeviceOptions options{state.fresh / "trials", repetitions_for(*state.problem, 12), state.bound_void};
     auto device = std::make_unique<evaluate::GpuDevice>(state.setting(), *state.compiler, *state.judge, state.trial_cases, options);
     state.gpu_device = device.get();
     state.device = std::move(device);

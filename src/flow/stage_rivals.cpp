@@ -2,8 +2,9 @@
 // in turn with eager, under the protocol of the headline.
 #include <fmt/format.h>
 
+#include <thread>
+
 #include "base/interrupt.h"
-#include "base/log.h"
 #include "flow/measured.h"
 #include "flow/session.h"
 
@@ -37,21 +38,18 @@ Baseline eager_alone(const Session& state) {
   return row;
 }
 
-}  // namespace
-
-Status start_rivals(Session& state) {
-  if (!wanted(state) || state.options.file.empty()) return success();
+Status begin_rivals(Session& state) {
   SOLSTICE_CHECK(state.oracle->start_rivals(state.options.file.string(), state.options.class_name));
   state.rivals = true;
   return success();
 }
 
-Status await_rivals(Session& state) {
-  if (!state.rivals) return success();
-  return stage(state, "baselines ready", "torch.compile, beside the search", [&]() -> Result<std::string> {
-    SOLSTICE_CHECK(state.oracle->await_rivals());
-    return std::string();
-  });
+}  // namespace
+
+Status start_rivals(Session& state) {
+  constexpr unsigned kFewProcessors = 4;  // with fewer, importing a compiler would be felt in what is timed meanwhile
+  if (!wanted(state) || state.options.file.empty() || std::thread::hardware_concurrency() < kFewProcessors) return success();
+  return begin_rivals(state);
 }
 
 // What cannot be measured is a row that says so.
@@ -62,6 +60,8 @@ Status time_rivals(Session& state) {
     return success();
   }
   return stage(state, "baselines", "eager, TF32, torch.compile", [&]() -> Result<std::string> {
+    if (!state.rivals && !state.options.file.empty()) SOLSTICE_CHECK(begin_rivals(state));
+    if (!state.options.several) state.judge->dismiss_spares();  // they are gone before the opponents are compiled
     const Result<OracleRivals> found = state.oracle->rivals({10, 3, 4});
     if (!found.ok()) {
       state.report.baselines.push_back(eager_alone(state));

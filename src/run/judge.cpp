@@ -32,7 +32,12 @@ void adopt(Verdict& verdict, const CaseVerdict& found) {
 Judge::Judge(const rt::Driver& driver, rt::DeviceContext context, JudgeOptions options)
     : driver_(driver), context_(std::move(context)), options_(std::move(options)), imports_(driver) {}
 
-Judge::~Judge() = default;
+// Ending a process that holds a CUDA context takes a while; all of them at once take no longer.
+Judge::~Judge() { dismiss_spares(); }
+
+void Judge::dismiss_spares() {
+  for (RunnerProcess& spare : spares_) spare.end_soon();
+}
 
 Result<std::unique_ptr<Judge>> Judge::start(JudgeOptions options) {
   SOLSTICE_TRY(const rt::Driver* const driver, rt::cuda_driver());
@@ -41,7 +46,7 @@ Result<std::unique_ptr<Judge>> Judge::start(JudgeOptions options) {
   }
   SOLSTICE_TRY(rt::DeviceContext context, rt::DeviceContext::open(*driver, options.runner.device));
   std::unique_ptr<Judge> out(new Judge(*driver, std::move(context), std::move(options)));
-  SOLSTICE_CHECK(out->start_spares());  // they start while the kernels compile
+  SOLSTICE_CHECK(out->start_spares(out->options_.first_spares));  // they start while the kernels compile
   SOLSTICE_TRY(out->kernels_, JudgeKernels::create(*driver, out->context_, out->options_.compile));
   SOLSTICE_TRY(const int l2, out->context_.attribute(cu::kL2CacheSize));
   // An odd multiple of a line: a candidate's own memset is hardly ever of exactly this size.
@@ -57,11 +62,11 @@ Result<std::unique_ptr<Judge>> Judge::start(JudgeOptions options) {
 ClockReading Judge::clocks() const { return clocks_ ? clocks_->read() : ClockReading{}; }
 
 // All at once: starting takes each of them as long as all of them, and nothing is measured meanwhile.
-Status Judge::start_spares() {
+Status Judge::start_spares(int count) {
   // One that died while it waited is no candidate's fault.
   std::erase_if(spares_, [](RunnerProcess& spare) { return !spare.alive(); });
   if (!spares_.empty()) return success();
-  for (int i = 0; i < std::max(options_.spares, 1); ++i) {
+  for (int i = 0; i < std::max(count, 1); ++i) {
     SOLSTICE_TRY(RunnerProcess spare, RunnerProcess::spawn(options_.runner));
     spares_.push_back(std::move(spare));
   }
@@ -69,28 +74,29 @@ Status Judge::start_spares() {
 }
 
 Result<RunnerHello> Judge::runner() {
-  SOLSTICE_CHECK(start_spares());
-  const Result<RunnerHello> waited = spares_.back().hello();
+  SOLSTICE_CHECK(start_spares(options_.spares));
+  const Result<RunnerHello> waited = spares_.front().hello();
   if (waited.ok()) return waited;
   // It may have started while the GPU had no memory left; a fresh one says how things are now.
   spares_.clear();
-  SOLSTICE_CHECK(start_spares());
-  return spares_.back().hello();
+  SOLSTICE_CHECK(start_spares(options_.spares));
+  return spares_.front().hello();
 }
 
 // A fresh process for the candidate; when it was the last, its successors start meanwhile.
 Result<RunnerProcess> Judge::take_runner() {
   SOLSTICE_TRY(const RunnerHello ready, runner());
-  RunnerProcess out = std::move(spares_.back());
-  spares_.pop_back();
-  SOLSTICE_CHECK(start_spares());
+  RunnerProcess out = std::move(spares_.front());
+  spares_.erase(spares_.begin());  // the oldest has started longest ago
+  SOLSTICE_CHECK(start_spares(options_.spares));
   return out;
 }
 
 // A process must not start up beside a measurement.
 Status Judge::settle() {
-  SOLSTICE_CHECK(start_spares());
-  for (RunnerProcess& spare : spares_) SOLSTICE_CHECK(spare.hello());
+  SOLSTICE_CHECK(start_spares(options_.spares));
+  // One that could not open the GPU is found out when it is needed.
+  std::erase_if(spares_, [](RunnerProcess& spare) { return !spare.hello().ok(); });
   return success();
 }
 

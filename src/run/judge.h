@@ -61,6 +61,7 @@ struct JudgeOptions {
   int slots = 4;                          // copies of inputs and outputs to time with, as far as memory allows
   double memory_share = 0.6;              // of the free device memory, for those copies
   int spares = 1;                         // processes that are started at once when none is left
+  int first_spares = 1;                   // and at the beginning, where there may be time
 };
 
 enum class Tracer { kEvents, kCupti };
@@ -97,6 +98,8 @@ class Judge {
 
   // Lets go of the current candidate: its process ends and its memory is freed unless it is held elsewhere.
   void release();
+  // Ends the waiting processes without waiting for their end, where no further candidate is expected.
+  void dismiss_spares();
   // CUDA's current context belongs to a thread: call this first where another thread started the judge.
   Status adopt_thread() const { return context_.make_current(); }
   Result<Bytes> free_memory() const;
@@ -114,7 +117,7 @@ class Judge {
  private:
   Judge(const rt::Driver& driver, rt::DeviceContext context, JudgeOptions options);
   Result<RunnerProcess> take_runner();
-  Status start_spares();
+  Status start_spares(int count);
   Status settle();
   Status run_cases(CandidateRun& run, const std::vector<JudgeCase>& cases, Verdict& into);
   Result<int> slots_for(const Plan& plan, int most) const;

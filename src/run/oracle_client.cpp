@@ -124,11 +124,6 @@ Status OracleClient::start_rivals(std::string_view file, std::string_view class_
   return success();
 }
 
-Status OracleClient::await_rivals() {
-  SOLSTICE_CHECK(call("await_rivals", Json::object(), limits_.work));
-  return success();
-}
-
 Result<OracleRivals> OracleClient::rivals(const CompareRequest& request) {
   Json params = Json::object().set("reps", request.reps).set("warmups", request.warmups).set("blocks", request.blocks);
   return ask<OracleRivals>("time_rivals", std::move(params), limits_.work);

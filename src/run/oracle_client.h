@@ -90,11 +90,10 @@ class OracleClient {
                                        const CompareRequest& request = {});
   Result<OracleMemory> memory(std::string_view set,
                               std::string_view model_new = {});  // of the original without a path
-  // Opponents of the module: eager, eager with TF32, torch.compile. start_rivals() returns at once where the oracle is a
-  // worker: a process beside it imports the compiler and compiles, so that rivals() need not. Where the caller's process
-  // is the oracle it does nothing.
+  // Opponents of the module: eager, eager with TF32, torch.compile. start_rivals() returns at once: where the oracle is a
+  // worker, a process beside it imports the compiler and loads the module, and leaves the GPU alone until rivals(). Where
+  // the caller's process is the oracle it does nothing.
   Status start_rivals(std::string_view file, std::string_view class_name);
-  Status await_rivals();  // until they are compiled: they may not run beside a measurement
   Result<OracleRivals> rivals(const CompareRequest& request = {});
   Status release_set(std::string_view set);
   Status release();  // the module and all it holds

@@ -1,6 +1,7 @@
 #include "run/runner_process.h"
 
 #include <fmt/format.h>
+#include <signal.h>
 
 #include <cstdlib>
 
@@ -72,6 +73,10 @@ Result<RunnerHello> RunnerProcess::hello() {
   SOLSTICE_TRY(const Json reply, ask("hello", Json::object(), options_.start_limit));
   SOLSTICE_TRY(hello_, from_json<RunnerHello>(reply));
   return *hello_;
+}
+
+void RunnerProcess::end_soon() {
+  if (process_.running()) ::kill(-process_.pid(), SIGKILL);
 }
 
 Result<RunnerLoaded> RunnerProcess::load(const RunnerLoad& request) {

@@ -27,6 +27,7 @@ class RunnerProcess {
 
   Result<RunnerHello> hello();  // waits until it is ready; afterwards the first answer again
   bool alive() { return process_.running(); }
+  void end_soon();              // without waiting for the end
   Result<RunnerLoaded> load(const RunnerLoad& request);
   Result<RunnerDone> prepare(const RunnerWork& request);
   Result<RunnerDone> run(const RunnerWork& request);

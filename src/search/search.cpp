@@ -61,9 +61,9 @@ class Loop {
   // A measurement of an earlier run speaks for itself. A cost model is believed only as far as its luckiest prediction
   // in this run: if even that scale leaves the proposal behind the best, nothing is to be gained.
   bool hopeless(const Proposal& proposal) const {
-    const Node* best = tree_.best();
+    const std::optional<Seconds> best = to_beat();
     if (!best || budget_.hopeless <= 0) return false;
-    const Seconds limit = best->measurement->time * budget_.hopeless;
+    const Seconds limit = *best * budget_.hopeless;
     if (proposal.known) return *proposal.known > limit;
     double luckiest = 0;
     int seen = 0;
@@ -73,6 +73,17 @@ class Loop {
       luckiest = seen++ == 0 ? ratio : std::min(luckiest, ratio);
     }
     return seen >= kCalibration && proposal.predicted * luckiest > limit;
+  }
+
+  // The best so far; before anything was measured, what is known of the trials in flight.
+  std::optional<Seconds> to_beat() const {
+    if (const Node* best = tree_.best()) return best->measurement->time;
+    std::optional<Seconds> out;
+    for (const Node& node : tree_.nodes()) {
+      const std::optional<Seconds>& known = node.proposal.known;
+      if (known && (!out || *known < *out)) out = known;
+    }
+    return out;
   }
 
   Tree& tree_;

@@ -147,3 +147,14 @@ def test_end_of_input_ends_it():
     worker = Worker()
     worker.process.stdin.close()
     assert worker.process.wait(timeout=60) == 0
+
+
+def test_opponents_have_a_process_of_their_own(worker, write_model):
+    path = write_model(MODEL)
+    assert worker.ask("start_rivals", file=path) == {}
+    assert worker.ask("load", file=path)["class_name"] == "Model"  # at once: it does not wait for the other
+    failure = worker.ask("time_rivals", reps=1, warmups=0)
+    assert failure["code"] == "timing.no_gpu"
+    assert worker.ask("trace")["graph"]["nodes"]
+    worker.ask("release")
+    assert worker.ask("time_rivals", reps=1, warmups=0)["code"] == "session.no_rivals"

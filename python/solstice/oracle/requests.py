@@ -126,16 +126,11 @@ def time_compiled(
 def start_rivals(
     self: Session, *, file: Optional[str] = None, class_name: Optional[str] = None, seed: int = SEED
 ) -> dict[str, Any]:
-    """In a process that was forked for it: compiles the opponents, if memory has room beside a search."""
+    """In a process that was forked for it: what the opponents need of the host. The GPU is left alone until they
+    are timed, since others measure there."""
     if self.forks and file:
         rivals.import_compiler()
         self.subject = load_file(file, class_name, seed)
-        if rivals.has_room(self):
-            self.contest = rivals.prepare(self)
-    return {}
-
-
-def await_rivals(self: Session) -> dict[str, Any]:
     return {}
 
 
@@ -206,7 +201,6 @@ ALL: dict[str, Callable[..., dict[str, Any]]] = {
         time_eager,
         time_compiled,
         start_rivals,
-        await_rivals,
         time_rivals,
         check_dropin,
         time_dropin,

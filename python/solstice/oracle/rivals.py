@@ -15,16 +15,11 @@ import torch
 
 from ..errors import first_line
 from ..loading import SEED
-from ..tensors import logical_bytes, module_tensors, tensor_leaves
-from ..tracing.fakes import sized_inputs
 from . import inputs as input_sets, reference, running, timing
 from .running import kept_buffers
 from .session import InputSet, Session
 
 _COMPILER = ("torch._dynamo", "torch._inductor.compile_fx")
-# Beside a search the opponents may hold this share of the free memory; else they wait until they are asked for.
-MEMORY_SHARE = 0.1
-_COPIES = 8  # inputs and state: once as they are, as eager results, and in float64 with what lies between
 
 
 @dataclass
@@ -53,13 +48,6 @@ def import_compiler() -> None:
         importlib.import_module(name)
     # In this process: a pool of compilers would need longer to start than few kernels to compile.
     torch._inductor.config.compile_threads = 1
-
-
-def has_room(session: Session) -> bool:
-    subject = session.need_subject()
-    given = [*tensor_leaves(sized_inputs(subject.inputs)), *module_tensors(subject.module)]
-    free = torch.cuda.mem_get_info(session.device)[0]
-    return _COPIES * logical_bytes(given) < MEMORY_SHARE * free
 
 
 def prepare(session: Session) -> Contest:

@@ -1,0 +1,180 @@
+"""The built program on real modules, without a GPU: `solstice.optimize()`, and what bad input comes to.
+
+Every failure names its cause and the way out, has an exit code of its class, and leaves an earlier outcome as it was.
+"""
+
+import json
+import os
+import pathlib
+import resource
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import torch
+
+import solstice
+from conftest import ROOT
+
+MODEL = """
+    import torch
+
+    class Model(torch.nn.Module):
+        def forward(self, x):
+            return torch.relu(x) * 2
+
+    def get_inputs():
+        return [torch.rand(64, 128)]
+
+    def get_init_inputs():
+        return []
+"""
+
+
+def _program():
+    named = os.environ.get("SOLSTICE_PROGRAM")
+    built = [pathlib.Path(named)] if named else [*ROOT.glob("build/bin/solstice"), *ROOT.glob("build/*/bin/solstice")]
+    built = [b for b in built if os.access(b, os.X_OK)]
+    return str(max(built, key=lambda b: b.stat().st_mtime)) if built else None
+
+
+PROGRAM = _program()
+pytestmark = pytest.mark.skipif(PROGRAM is None, reason="the program is not built; set SOLSTICE_PROGRAM or run ./x build")
+
+
+@pytest.fixture(scope="module")
+def homes(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("homes")
+    return {"SOLSTICE_HOME": str(folder / "home"), "SOLSTICE_CACHE": str(folder / "cache"), "SOLSTICE_PYTHON": sys.executable}
+
+
+@pytest.fixture
+def start(homes, tmp_path):
+    def begin(*arguments, **options):
+        command = [PROGRAM, *map(str, arguments)]
+        environment = {**os.environ, **homes}
+        return subprocess.Popen(
+            command, env=environment, cwd=tmp_path, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options
+        )
+
+    return begin
+
+
+@pytest.fixture
+def run(start):
+    def finish(*arguments, **options):
+        process = start(*arguments, **options)
+        out, err = process.communicate(timeout=300)
+        return process.returncode, out, err
+
+    return finish
+
+
+def optimize(run, path, out, *more, **options):
+    return run("optimize", path, "--device", "model", "--budget", "20s,2trials", "--out", out, *more, **options)
+
+
+def test_optimize_from_python_with_the_real_program(homes, monkeypatch, tmp_path):
+    for name, value in homes.items():
+        monkeypatch.setenv(name, value)
+    module = torch.nn.Sequential(torch.nn.Linear(128, 64), torch.nn.ReLU())
+    state = {name: value.clone() for name, value in module.state_dict().items()}
+    result = solstice.optimize(
+        module, (torch.rand(32, 128),), out=tmp_path / "out", program=PROGRAM, device="model", budget="20s,2trials"
+    )
+    assert result is module  # nothing is measured without a GPU, so nothing is faster
+    assert all(torch.equal(module.state_dict()[name], value) for name, value in state.items())
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert report["predicted"] and report["outcome"] == "not faster" and report["file"] == ""
+    assert report["candidates"][0]["meaning"] == "proved"
+    assert not (tmp_path / "out" / "model_new.py").exists()
+
+
+def test_a_report_says_where_the_time_went(run, write_model, tmp_path):
+    path = write_model(MODEL)
+    for cached in (False, True):
+        code, out, err = optimize(run, path, tmp_path / "out")
+        assert code == 0, err
+        assert ("graph from the cache" in out) == cached
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert {"oracle", "import", "search", "total", "oracle: trace"} <= report["timings"].keys()
+    assert report["command"][1] == "optimize" and report["versions"]["torch"] == torch.__version__
+
+
+BAD = {
+    "no_inputs": ("import torch\nclass Model(torch.nn.Module):\n    def forward(self, x): return x\n", "get_inputs"),
+    "no_model": ("def get_inputs(): return []\n", "no module class `Model`"),
+    "syntax": ("def get_inputs(:\n", "bad.py:1"),
+    "package": ("import no_such_package_anywhere\n", "no_such_package_anywhere"),
+    "raises": ("raise ValueError('not today')\n", "not today"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_file_names_the_cause(run, write_model, tmp_path, name):
+    text, wanted = BAD[name]
+    code, out, err = optimize(run, write_model(text, name="bad.py"), tmp_path / "out")
+    assert code == 2 and "error[module_import]" in err and wanted in err, err
+
+
+def test_a_missing_file(run, tmp_path):
+    code, out, err = optimize(run, tmp_path / "none.py", tmp_path / "out")
+    assert code == 2 and "error[not_found]" in err and "none.py" in err
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_no_gpu(run, write_model, tmp_path):
+    code, out, err = run("optimize", write_model(MODEL), "--device", "gpu", "--out", tmp_path / "out")
+    assert code == 3 and "error[no_gpu]" in err and "--device" in err or "solstice doctor" in err, err
+
+
+def earlier(run, path, out):
+    code, _, err = optimize(run, path, out)
+    assert code == 0, err
+    return {f: f.read_bytes() for f in out.rglob("*") if f.is_file()}
+
+
+def whole(before, out):
+    return all(f.read_bytes() == text for f, text in before.items())
+
+
+def test_a_full_disk_names_the_path_and_leaves_the_earlier_outcome(run, write_model, tmp_path):
+    path, out = write_model(MODEL), tmp_path / "out"
+    before = earlier(run, path, out)
+
+    def small():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))
+
+    code, _, err = optimize(run, path, out, "--store", tmp_path / "store", preexec_fn=small)
+    assert code == 3 and any(f"error[{c}]" in err for c in ("disk_full", "store_error")), err
+    assert str(tmp_path) in err
+    assert whole(before, out)
+
+
+def until(process, mark):
+    for line in process.stdout:
+        if mark in line:
+            return
+    raise AssertionError(f"`{mark}` never came: {process.stderr.read()}")
+
+
+def test_a_killed_run_leaves_the_earlier_outcome(run, start, write_model, tmp_path):
+    path, out = write_model(MODEL), tmp_path / "out"
+    before = earlier(run, path, out)
+    process = start("optimize", path, "--device", "model", "--out", out)
+    until(process, "plan")
+    process.kill()
+    process.communicate()
+    assert whole(before, out)
+    assert optimize(run, path, out)[0] == 0 and not (out / ".fresh").exists()
+
+
+def test_ctrl_c_keeps_the_best_so_far(start, write_model, tmp_path):
+    process = start("optimize", write_model(MODEL), "--device", "model", "--out", tmp_path / "out")
+    until(process, "plan")
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 130, err
+    assert json.loads((tmp_path / "out" / "report.json").read_text())["predicted"]
