@@ -1,10 +1,6 @@
 #include "codegen/expand.h"
 
-#include <algorithm>
-#include <set>
 #include <unordered_map>
-
-#include "codegen/same_shape.h"
 
 namespace solstice::codegen {
 namespace {
@@ -14,36 +10,26 @@ using ir::Op;
 using ir::Reducer;
 using ir::ValueKind;
 
-std::vector<ExprRef> variances_in(const std::vector<ExprRef*>& roots) {
-  std::vector<ExprRef> out;
-  std::set<const ir::Expr*> seen;
-  const auto visit = [&](const auto& self, const ExprRef& e) -> void {
-    if (!seen.insert(e.get()).second) return;
-    if (e->op == Op::kReduce && e->reducer == Reducer::kVar) out.push_back(e);
-    for (const ExprRef& arg : e->args) self(self, arg);
-  };
-  for (const ExprRef* root : roots) visit(visit, *root);
-  return out;
-}
+constexpr double kShort = 64;  // points of a mean that fp32 adds up well enough
 
 class Expander {
  public:
-  Expander(Interner& interner, std::vector<ExprRef> variances) : interner_(interner), variances_(std::move(variances)) {}
+  Expander(Interner& interner, const ir::Program& program) : interner_(interner), program_(program) {}
 
   ExprRef expand(const ExprRef& root) {
     if (const auto found = memo_.find(root.get()); found != memo_.end()) return found->second;
     ir::Expr copy = *root;
     for (ExprRef& arg : copy.args) arg = expand(arg);
     ExprRef out = interner_.intern(std::move(copy));
-    if (out->op == Op::kReduce) out = expand_reduce(out, has_variance(root));
+    if (out->op == Op::kReduce) out = expand_reduce(out);
     memo_.emplace(root.get(), out);
     return out;
   }
 
  private:
-  ExprRef expand_reduce(const ExprRef& e, bool corrected) {
+  ExprRef expand_reduce(const ExprRef& e) {
     switch (e->reducer) {
-      case Reducer::kMean: return corrected ? corrected_mean(*e) : mean(*e);
+      case Reducer::kMean: return exact_mean(*e);
       case Reducer::kVar: return variance(*e);
       case Reducer::kLogSumExp: return log_sum_exp(*e);
       default: return e;
@@ -90,35 +76,37 @@ class Expander {
     return body->kind == ValueKind::kReal ? body : real(Op::kMul, {body, interner_.real(1.0)});
   }
 
-  // Whether this mean is of data that a variance of the kernel passes over too.
-  bool has_variance(const ExprRef& e) {
-    if (e->reducer != Reducer::kMean) return false;
-    ir::Expr as_variance = *e;
-    as_variance.reducer = Reducer::kVar;
-    const ExprRef wanted = interner_.intern(std::move(as_variance));
-    return std::any_of(variances_.begin(), variances_.end(), [&](const ExprRef& v) { return same_but_for_indices(interner_, wanted, v); });
+  ExprRef cast(DType dtype, ExprRef value) {
+    ir::Expr e;
+    e.op = Op::kCast;
+    e.dtype = dtype;
+    e.args = {std::move(value)};
+    return interner_.intern(std::move(e));
   }
 
-  ir::Expr distances(const ir::Expr& e) {
-    ir::Expr out = e;
-    out.args[0] = real(Op::kSub, {e.args[0], mean(renamed(e))});
+  bool reads_doubles(const ExprRef& root) const {
+    bool out = false;
+    ir::walk(root, [&](const ir::Expr& e) {
+      const bool known = e.op == Op::kRead && e.id >= 0 && static_cast<size_t>(e.id) < program_.tensors.size();
+      out |= (known && program_.tensor(e.id).dtype == DType::kF64) || (e.op == Op::kCast && e.dtype == DType::kF64);
+    });
     return out;
   }
 
-  // An infinite mean stays: its distances are NaN.
-  ExprRef corrected_mean(const ir::Expr& e) {
-    const ExprRef first = mean(e);
-    const ExprRef finite = interner_.node(Op::kIsFinite, ValueKind::kBool, {first});
-    return real(Op::kSelect, {finite, real(Op::kAdd, {first, mean(distances(e))}), first});
+  ExprRef exact_mean(const ir::Expr& e) {
+    const ExprRef points = count(e);
+    const bool few = points->op == Op::kReal && points->real <= kShort;
+    if (few || reads_doubles(e.args[0])) return mean(e);
+    ir::Expr wide = e;
+    wide.args[0] = cast(DType::kF64, real_body(e.args[0]));
+    return cast(DType::kF32, mean(wide));
   }
 
   ExprRef variance(const ir::Expr& e) {
-    const ir::Expr distance = distances(e);
-    ir::Expr squares = distance;
-    squares.args[0] = real(Op::kMul, {distance.args[0], distance.args[0]});
-    const ExprRef correction = mean(distance);
-    const ExprRef rest = real(Op::kSub, {mean(squares), real(Op::kMul, {correction, correction})});
-    return real(Op::kMax, {rest, interner_.real(0.0)});
+    const ExprRef distance = real(Op::kSub, {e.args[0], exact_mean(renamed(e))});
+    ir::Expr squares = e;
+    squares.args[0] = real(Op::kMul, {distance, distance});
+    return mean(squares);
   }
 
   ExprRef log_sum_exp(const ir::Expr& e) {
@@ -131,15 +119,14 @@ class Expander {
   }
 
   Interner& interner_;
-  std::vector<ExprRef> variances_;
+  const ir::Program& program_;
   std::unordered_map<const ir::Expr*, ExprRef> memo_;
 };
 
 }  // namespace
 
-void expand_reducers(Interner& interner, const std::vector<ExprRef*>& roots) {
-  Expander expander(interner, variances_in(roots));
-  for (ExprRef* root : roots) *root = expander.expand(*root);
+ExprRef expand_reducers(Interner& interner, const ir::Program& program, const ExprRef& root) {
+  return Expander(interner, program).expand(root);
 }
 
 }  // namespace solstice::codegen

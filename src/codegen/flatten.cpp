@@ -54,6 +54,7 @@ class Flattener {
     }
     for (const ExprRef& e : equation.lhs) flat.lhs.push_back(out_.indices.substitute(e, map, equation.indices));
     SOLSTICE_TRY(flat.rhs, body(id, map));
+    flat.rhs = expand_reducers(out_.indices, program_, flat.rhs);
     out_.equations.push_back(std::move(flat));
     return success();
   }
@@ -182,9 +183,6 @@ Result<FlatKernel> flatten(const ir::Program& program, const ir::Kernel& kernel,
     if (std::find(stored.begin(), stored.end(), program.equation(id).target) == stored.end()) continue;
     SOLSTICE_CHECK(flattener.add(id));
   }
-  std::vector<ir::ExprRef*> roots;
-  for (FlatEquation& equation : out.equations) roots.push_back(&equation.rhs);
-  expand_reducers(out.indices, roots);
   if (out.equations.empty()) {
     return fail(Code::program_invalid, fmt::format("kernel `{}` defines nothing that is an output or is read elsewhere", kernel.name));
   }

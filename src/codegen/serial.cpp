@@ -103,7 +103,7 @@ Result<Value> emit_serial_reduction(Emitter& emitter, const ir::ExprRef& reducti
   SOLSTICE_TRY(const ReducerText text, text_of(e.reducer, type));
   // The loops' variables make the accumulator's name unique.
   const std::string accumulator = fmt::format("r{}", emitter.fresh());
-  const bool rounds = e.reducer == Reducer::kSum && is_real(type);
+  const bool rounds = e.reducer == Reducer::kSum && type == CType::kF32;
   const std::vector<SerialLoop> loops = serial_loops(emitter.indices(), e.binders);
   const size_t run = rounds ? run_of(loops) : loops.size();
   const std::string partial = run < loops.size() ? accumulator + "_run" : accumulator;

@@ -17,7 +17,7 @@ struct Reduction {
   bool ranked = false;
   std::string term, test;     // what is combined, and when
 
-  bool rounds() const { return op == "Sum" && codegen::is_real(value_type); }
+  bool rounds() const { return op == "Sum" && value_type == codegen::CType::kF32; }
   std::string value() const { return ranked ? name + ".index" : name; }
 };
 

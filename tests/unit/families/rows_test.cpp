@@ -149,6 +149,29 @@ TEST(Rows, TheMeanOfEqualValuesIsTheValue) {
   }
 }
 
+// ... whichever kernel takes it: the variance may be another's.
+TEST(Rows, AMeanOnItsOwnIsExact) {
+  ProgramBuilder b("p");
+  const int x = b.input("x", {20000, 3}), mu = b.output("mu", {3});
+  b.kernel("k", "rows");
+  const auto m = b.bound("m", 20000), n = b.index("n", 3);
+  b.define(mu, {n}, make_reduce(Reducer::kMean, {m->id}, b.read(x, {m, n})));
+  Tensors values;
+  values[x].assign(60000, -0.0173913f);
+  const auto got = run_kernel(b.program, values);
+  ASSERT_TRUE(got.ok()) << got.error().text();
+  for (const double v : got->at(mu)) EXPECT_EQ(v, -0.0173913f);
+}
+
+TEST(Rows, MeansOfDoublesStayDoubles) {
+  ProgramBuilder b("p");
+  const int x = b.input("x", {2, 300}, DType::kF64), mu = b.output("mu", {2}, DType::kF64);
+  b.kernel("k", "rows");
+  const auto m = b.index("m", 2), n = b.bound("n", 300);
+  b.define(mu, {m}, make_reduce(Reducer::kMean, {n->id}, b.read(x, {m, n})));
+  expect_same(b.program, 1e-14);
+}
+
 TEST(Rows, AVarianceFarFromZeroKeepsItsDigits) {
   for (const bool strided : {false, true}) {
     const Statistics s(3, 20000, strided);
