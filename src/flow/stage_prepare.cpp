@@ -101,7 +101,7 @@ namespace {
 
 Status connect_oracle(Session& state) {
   run::OracleOptions options;
-  options.device = state.options.device == "auto" ? "auto" : state.options.device == "gpu" ? "cuda" : "cpu";
+  options.device = state.options.device == "model" ? "cpu" : "auto";
   options.descriptor = state.options.oracle_fd;
   options.warm = state.options.several;
   SOLSTICE_TRY(run::OracleClient client, run::OracleClient::start(options));
@@ -113,15 +113,24 @@ Status connect_oracle(Session& state) {
   return success();
 }
 
+// The driver's own word where it fails too.
+Error why_no_gpu(Session& state) {
+  constexpr const char* kWayOut = "run `solstice doctor` to see what is missing, or use --device model: times are then predicted";
+  if (state.gpu_side.valid()) {
+    Result<GpuSide> side = state.gpu_side.get();
+    if (!side.ok()) return fail(side.error().code, side.error().message + "; " + kWayOut);
+  }
+  return fail(Code::no_gpu, fmt::format("PyTorch {} ({}) cannot use the GPU that the driver sees; {}", state.hello.torch,
+                                        state.hello.cuda ? "for CUDA " + *state.hello.cuda : "built without CUDA", kWayOut));
+}
+
 }  // namespace
 
 Status start_oracle(Session& state) {
   return stage(state, "oracle", state.oracle ? "at hand" : "starting Python", [&]() -> Result<std::string> {
     if (!state.oracle) SOLSTICE_CHECK(connect_oracle(state));
     state.gpu = state.hello.device.is_cuda();
-    if (state.options.device == "gpu" && !state.gpu) {
-      return fail(Code::no_gpu, "PyTorch sees no GPU; run `solstice doctor`, or use --device model");
-    }
+    if (state.options.device == "gpu" && !state.gpu) return why_no_gpu(state);
     SOLSTICE_TRY(machine::Machine machine, choose_machine(state));
     state.machine.emplace(std::move(machine));
     state.report.machine = state.machine->name;

@@ -122,7 +122,7 @@ Result<Graph> read_graph(const Json& json) {
                                            "trace without dynamic shapes",
                                            json.at("symbols").members().front().first));
   }
-  SOLSTICE_TRY(Graph graph, from_json<Graph>(json).context("while reading a graph"));
+  SOLSTICE_TRY(Graph graph, from_json<Graph>(json).context("reading a graph"));
   SOLSTICE_CHECK(Checker(graph).run());
   return graph;
 }

@@ -54,7 +54,7 @@ Result<Json> OracleClient::call(std::string_view request, Json params, Seconds l
   spent_[std::string(request)] += monotonic_now() - began;
   // A late answer would be taken for the next request's.
   if (!answer.ok() && answer.error().code == Code::deadline) transport_->abandon();
-  return std::move(answer).context(fmt::format("while asking the oracle for `{}`", request));
+  return std::move(answer).context(fmt::format("asking the oracle for `{}`", request));
 }
 
 Result<Json> OracleClient::await(int64_t id, const Deadline& deadline) {
@@ -80,7 +80,7 @@ Result<Json> OracleClient::await(int64_t id, const Deadline& deadline) {
 template <typename T>
 Result<T> OracleClient::ask(std::string_view request, Json params, Seconds limit) {
   SOLSTICE_TRY(const Json reply, call(request, std::move(params), limit));
-  return from_json<T>(reply).context(fmt::format("while reading the oracle's reply to `{}`", request));
+  return from_json<T>(reply).context(fmt::format("reading the oracle's reply to `{}`", request));
 }
 
 Result<OracleHello> OracleClient::hello() {

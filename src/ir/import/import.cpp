@@ -66,7 +66,7 @@ class Importer {
       error.file = source.file;
       error.line = source.line;
     }
-    error.context.push_back(fmt::format("while importing `{}` ({})", node.id, node.op));
+    error.context.push_back(fmt::format("importing `{}` ({})", node.id, node.op));
     return error;
   }
 
