@@ -130,7 +130,7 @@ class Scratch {
 class Merger {
  public:
   Merger(const ir::Program& problem, const PlanningContext& context)
-      : context_(context), flow_(problem), scratch_(problem, flow_), owner_(problem.equations.size()) {
+      : context_(context), program_(problem), flow_(problem), scratch_(problem, flow_), owner_(problem.equations.size()) {
     std::map<int, std::vector<int>> recurrences;
     for (size_t e = 0; e < problem.equations.size(); ++e) {
       const int group = problem.equations[e].group;
@@ -212,13 +212,44 @@ class Merger {
 
   bool merge_one(size_t consumer) {
     if (!alive(consumer)) return false;
-    for (size_t producer : producers_of(consumer)) {
-      if (try_merge(producer, consumer)) return true;
+    const std::set<size_t> producers = producers_of(consumer);
+    for (size_t producer : producers) {
+      if (try_merge(producer, consumer, false)) return true;
+    }
+    for (size_t sibling : siblings_of(consumer)) {
+      if (producers.contains(sibling) || producers_of(sibling).contains(consumer) || has_detour(consumer, sibling)) continue;
+      if (try_merge(sibling, consumer, true)) return true;
     }
     return false;
   }
 
-  bool try_merge(size_t producer, size_t consumer) {
+  // The largest tensor that a group reads from outside; -1 if none.
+  int mainly_read(size_t group) const {
+    int out = -1;
+    for (int e : groups_[group].equations) {
+      for (int tensor : flow_.reads[static_cast<size_t>(e)]) {
+        const auto& writers = flow_.writers[static_cast<size_t>(tensor)];
+        const bool own = std::any_of(writers.begin(), writers.end(), [&](int w) { return owner_[static_cast<size_t>(w)] == group; });
+        if (!own && (out < 0 || program_.tensor(tensor).elements() > program_.tensor(out).elements())) out = tensor;
+      }
+    }
+    return out;
+  }
+
+  // Groups for which the same tensor is the main one: together they read it once (the mean and the variance of data).
+  std::set<size_t> siblings_of(size_t group) const {
+    std::set<size_t> out;
+    const int tensor = mainly_read(group);
+    if (tensor < 0) return out;
+    for (int reader : flow_.readers[static_cast<size_t>(tensor)]) {
+      const size_t other = owner_[static_cast<size_t>(reader)];
+      if (other != group && mainly_read(other) == tensor) out.insert(other);
+    }
+    return out;
+  }
+
+  // `gainful`: only where one kernel is faster than two, not where it is as fast.
+  bool try_merge(size_t producer, size_t consumer, bool gainful) {
     const Group& a = groups_[producer];
     const Group& b = groups_[consumer];
     std::vector<int> both = a.equations;
@@ -227,7 +258,9 @@ class Merger {
     if (refused_.contains(both) || has_detour(producer, consumer)) return false;
     Group merged = scratch_.assess(both, context_);
     const bool apart_is_possible = a.family && b.family;
-    if (!merged.family || (apart_is_possible && merged.cost > a.cost + b.cost)) {
+    const Seconds apart = a.cost + b.cost;
+    const bool worth = !apart_is_possible ? !gainful : gainful ? merged.cost < apart : merged.cost <= apart;
+    if (!merged.family || !worth) {
       refused_.insert(std::move(both));
       return false;
     }
@@ -238,6 +271,7 @@ class Merger {
   }
 
   const PlanningContext& context_;
+  const ir::Program& program_;
   Dataflow flow_;
   Scratch scratch_;
   std::vector<Group> groups_;
