@@ -302,26 +302,90 @@ def test_graphs_replayed_side_by_side(pair):
         assert torch.equal(result, original(static))
 
 
-def test_graph_outlives_the_module(pair):
+def test_two_captures_on_the_default_capture_stream(pair):
+    """PyTorch captures on one stream of its own; what was captured there first belongs to the first graph alone."""
+    original, new, _ = pair
+    inputs = [torch.randn(SHAPE, device="cuda") for _ in range(3)]
+    graphs, results = [], []
+    for static in inputs[:2]:
+        new(static)  # packed weights: a call before each capture
+        torch.cuda.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            results.append(new(static))
+        graphs.append(graph)
+    assert new.solstice_fallbacks() == []
+    with torch.cuda.stream(torch.cuda.graph.default_capture_stream):
+        ordinary = new(inputs[2])
+    torch.cuda.synchronize()
+    side = [torch.cuda.Stream() for _ in graphs]
+    for _ in range(20):
+        for graph, stream in zip(graphs, side):
+            with torch.cuda.stream(stream):
+                graph.replay()
+        with torch.cuda.stream(torch.cuda.graph.default_capture_stream):
+            ordinary = new(inputs[2])
+    torch.cuda.synchronize()
+    for result, static in zip((*results, ordinary), inputs):
+        assert torch.equal(result, original(static))
+
+
+def test_second_capture_without_a_call_between(pair):
     original, new, x = pair
     new(x)
-    expected, weight = original(x), new.w
+    torch.cuda.synchronize()
+    graphs, results = [], []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # packed weights have one slot to give; the second graph holds the original
+        for _ in range(2):
+            graphs.append(torch.cuda.CUDAGraph())
+            with torch.cuda.graph(graphs[-1]):
+                results.append(new(x))
+    for graph, result in zip(graphs, results):
+        result.zero_()
+        graph.replay()
+        assert torch.equal(result, original(x))
+
+
+def overwrite_free_memory():
+    """Whatever PyTorch's cache holds is handed out again and written over."""
+    torch.cuda.synchronize()
+    taken = [torch.full((bytes // 4,), -7.0, device="cuda") for bytes in (4, 512, 1 << 16, 1 << 20) for _ in range(64)]
+    torch.cuda.synchronize()
+    return taken
+
+
+@pytest.mark.parametrize("ending", ["deletion", "rebind", "cleared slots"])
+def test_graph_outlives_what_it_was_captured_from(pair, ending):
+    """Also where its packed weights lay: the memory is not handed to anybody else."""
+    original, new, x = pair
+    expected = original(x)
+    new(x)
     torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         y = new(x)
-    new.__dict__.pop("_solstice_runtime")  # as after .to(): everything that was prepared goes
+    weight = new.w  # live kernels read the parameter itself, as any graph does
+    if ending == "rebind":
+        new.w = torch.nn.Parameter(torch.tensor([5.0], device="cuda"))
+        new(x)
+    elif ending == "cleared slots":
+        new._solstice_runtime._bound.slots.ready.clear()
+    else:  # `pair` holds the module too, so what it owns is let go
+        new.__dict__.pop("_solstice_runtime")
+        new._parameters.clear()
     gc.collect()
+    held = overwrite_free_memory()
     y.zero_()
     graph.replay()
-    assert torch.equal(y, expected) and weight is new.w
+    assert torch.equal(y, expected) and weight.item() == 2.0 and len(held) == 256
 
 
 def test_graph_capture_without_a_call_before(pair):
     original, new, x = pair
     graph = torch.cuda.CUDAGraph()
     torch.cuda.synchronize()
-    with pytest.warns(UserWarning, match="before capturing"), torch.cuda.graph(graph):
+    with pytest.warns(UserWarning, match="before each capture"), torch.cuda.graph(graph):
         y = new(x)
     graph.replay()
     assert torch.equal(y, original(x))

@@ -9,7 +9,10 @@ import pathlib
 import pickle
 import shutil
 import subprocess
+import sys
 import warnings
+import weakref
+from typing import Optional
 
 import pytest
 import torch
@@ -40,7 +43,7 @@ class HostDevice:
 
     index = -1
     several = False
-    capture = False
+    capturing_into: Optional[int] = None  # the number of a graph
     stream_number = 0
 
     @classmethod
@@ -54,7 +57,10 @@ class HostDevice:
         return HostDevice.stream_number
 
     def capturing(self):
-        return HostDevice.capture
+        return HostDevice.capturing_into is not None
+
+    def capture(self, stream):
+        return HostDevice.capturing_into
 
     def enter_thread(self):
         pass
@@ -161,7 +167,7 @@ class Subject:
 
 @pytest.fixture
 def subject(tmp_path, record, library):
-    HostDevice.capture, HostDevice.stream_number = False, 0
+    HostDevice.capturing_into, HostDevice.stream_number = None, 0
     with torch.no_grad():
         yield Subject(tmp_path, record, library)
 
@@ -364,17 +370,22 @@ def test_each_stream_is_prepared_once(subject):
     assert subject.prepares() == before + 2
 
 
+def capturing(graph, stream=9):
+    """From here on calls go into this graph; None: ordinary calls on this stream."""
+    HostDevice.capturing_into, HostDevice.stream_number = graph, stream
+
+
 def test_capture_needs_a_call_before_and_leaves_ordinary_calls_alone(subject):
-    HostDevice.capture = True
-    with pytest.warns(UserWarning, match="before capturing"):
+    capturing(1, 0)
+    with pytest.warns(UserWarning, match="before each capture"):
         assert not subject.call()[1]
-    HostDevice.capture = False
+    capturing(None, 0)
     assert subject.call()[1]
     prepared = subject.prepares()
-    for stream in (9, 0):  # its own, or one that was used before
-        HostDevice.capture, HostDevice.stream_number = True, stream
+    for graph, stream in ((2, 9), (3, 0)):  # its own stream, or one that was used before
+        capturing(graph, stream)
         assert subject.call()[1] and subject.prepares() == prepared
-    HostDevice.capture, HostDevice.stream_number = False, 0
+    capturing(None, 0)
     assert subject.call()[1] and subject.prepares() == prepared
 
 
@@ -390,17 +401,86 @@ def packed(subject, tmp_path, record):
     return cls(2.0)
 
 
-def test_capture_with_packed_weights_takes_over_a_slot(subject, tmp_path, record):
+def slots_of(module):
+    return module._solstice_runtime._bound.slots
+
+
+def test_capture_with_packed_weights_keeps_its_slot_to_itself(subject, tmp_path, record):
+    module = packed(subject, tmp_path, record)
+    capturing(None, 9)
+    assert subject.call(module=module)[1]
+    prepared = subject.prepares()
+    capturing(1)
+    assert subject.call(module=module)[1] and subject.call(module=module)[1] and subject.prepares() == prepared
+    assert slots_of(module).ready == {}
+    capturing(None, 9)  # the stream of the capture, without a capture: another slot
+    assert subject.call(module=module)[1] and subject.prepares() == prepared + 1
+
+
+def test_two_captures_on_one_stream_share_nothing(subject, tmp_path, record):
+    module = packed(subject, tmp_path, record)
+    capturing(None, 0)
+    assert subject.call(module=module)[1]
+    capturing(1)
+    assert subject.call(module=module)[1]
+    capturing(2)
+    with pytest.warns(UserWarning, match="call the module once before each capture"):
+        assert not subject.call(module=module)[1]
+    capturing(None, 0)
+    assert subject.call(module=module)[1]
+    capturing(3)
+    assert subject.call(module=module)[1]
+    taken = slots_of(module)._taken
+    assert set(taken) == {(1, 9), (3, 9)}
+    assert taken[1, 9].workspace.data_ptr() != taken[3, 9].workspace.data_ptr()
+    assert taken[1, 9].plan is not taken[3, 9].plan
+
+
+def test_branches_of_one_graph_share_nothing(subject, tmp_path, record):
+    module = packed(subject, tmp_path, record)
+    for stream in (1, 2):
+        capturing(None, stream)
+        assert subject.call(module=module)[1]
+    for stream in (7, 8):
+        capturing(1, stream)
+        assert subject.call(module=module)[1]
+    first, second = slots_of(module)._taken.values()
+    assert first.workspace.data_ptr() != second.workspace.data_ptr()
+
+
+def test_capture_after_a_change_of_packed_weights(subject, tmp_path, record):
     module = packed(subject, tmp_path, record)
     assert subject.call(module=module)[1]
     prepared = subject.prepares()
-    HostDevice.capture, HostDevice.stream_number = True, 9
-    assert subject.call(module=module)[1] and subject.prepares() == prepared
     module.inner.w.fill_(3.0)
+    capturing(1)
     with pytest.warns(UserWarning, match="weights changed before a graph capture"):
         assert not subject.call(module=module)[1]
-    HostDevice.capture, HostDevice.stream_number = False, 0
+    capturing(None, 0)
     assert subject.call(module=module)[1] and subject.prepares() == prepared + 1
+
+
+@pytest.mark.parametrize("ending", ["rebind", "delete", "many streams"])
+def test_packed_weights_outlive_what_a_graph_was_captured_from(subject, tmp_path, record, ending):
+    module = packed(subject, tmp_path, record)
+    assert subject.call(module=module)[1]
+    capturing(1)
+    assert subject.call(module=module)[1]
+    slot = slots_of(module)._taken[1, 9]
+    gc.collect()  # what other tests left
+    workspace, plans = weakref.ref(slot.workspace), subject._counts.fake_live_plans()
+    del slot
+    capturing(None, 0)
+    if ending == "rebind":
+        module.inner.w = torch.nn.Parameter(torch.tensor([3.0]))
+        assert subject.call(module=module)[1]
+    elif ending == "many streams":
+        for stream in range(70):
+            capturing(None, stream)
+            assert subject.call(module=module)[1]
+    del module
+    gc.collect()
+    assert workspace() is not None and subject._counts.fake_live_plans() == plans
 
 
 def test_results_in_a_tree_and_constant_arguments(subject, tmp_path, record):
@@ -482,8 +562,6 @@ def test_written_file_runs_without_the_package(tmp_path, record):
         "import model_new, torch; m = model_new.ModelNew(*model_new.get_init_inputs()); "
         "x, = model_new.get_inputs(); assert torch.equal(m(x), model_new.Model(2.0)(x)); print(type(m).__mro__[1])"
     )
-    import sys
-
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", script], cwd=tmp_path, capture_output=True, text=True
     )

@@ -41,6 +41,18 @@ class CudaDevice:
             _make_context_current(self.index)
             _thread.entered = True
 
+    def capture(self, stream: int) -> Optional[int]:
+        """Which graph this stream is being captured into: a number that no other capture of the process has. None
+        outside of a capture."""
+        if not self.capturing():
+            return None
+        status, number = ctypes.c_int(), ctypes.c_uint64()
+        ask = _driver().cuStreamGetCaptureInfo_v2
+        error = ask(ctypes.c_void_p(stream), ctypes.byref(status), ctypes.byref(number), None, None, None)
+        if error:
+            raise DropinError(f"the driver does not name the graph that is being captured: CUDA error {error}")
+        return number.value
+
     def selected(self) -> Any:
         """A context in which this device is the current one."""
         return torch.cuda.device(self.index)
@@ -57,8 +69,12 @@ class CudaDevice:
         return f"the kernels are built for {target}, this GPU is sm_{major}{minor}"
 
 
+def _driver() -> ctypes.CDLL:
+    return ctypes.CDLL("libcuda.so.1")
+
+
 def _make_context_current(index: int) -> None:
-    cuda = ctypes.CDLL("libcuda.so.1")
+    cuda = _driver()
     context, device = ctypes.c_void_p(), ctypes.c_int()
     if cuda.cuCtxGetCurrent(ctypes.byref(context)) == 0 and context.value:
         return

@@ -168,7 +168,7 @@ def _launch(
         yield f"    if {text.bind('current', device.current)}() != {device.index}: return MISS"
     yield f"    slot = {text.bind('ready', slots.ready.get)}({text.bind('stream', device.stream)}({device.index}))"
     yield "    if slot is None: return MISS"
-    yield f"    if {text.bind('capturing', device.capturing)}() and not slot.captured: return MISS"
+    yield f"    if {text.bind('capturing', device.capturing)}(): return MISS"
     if binding.frozen:
         versions = "".join(f"{text.bind('frozen', t)}._version, " for t in binding.frozen)
         yield f"    if slot.versions != ({versions}): return MISS"
