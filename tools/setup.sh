@@ -4,6 +4,7 @@
 packages="cmake ninja-build g++ ccache nlohmann-json3-dev libfmt-dev libcli11-dev libgtest-dev libseccomp-dev
   libsqlite3-dev libtomlplusplus-dev libxxhash-dev"
 python=$root/.venv/bin/python
+torch_cpu_index=${SOLSTICE_TORCH_CPU_INDEX:-https://download.pytorch.org/whl/cpu}  # PyTorch's own
 
 say() { echo "x: $*" >&2; }
 die() { say "$*"; exit 3; }
@@ -29,8 +30,15 @@ install_packages() {
 
 has_gpu() { [ -e /dev/nvidia0 ] || nvidia-smi -L >/dev/null 2>&1; }
 
-# The Python that .venv is made from: SOLSTICE_PYTHON or python3; its PyTorch, if new enough, is used as it is.
-base_python() { command -v "${SOLSTICE_PYTHON:-python3}" || die "python3 is missing: sudo apt-get install -y python3"; }
+# The Python that .venv is made from: SOLSTICE_BASE_PYTHON, else the one that made it, else python3. Its PyTorch, if new
+# enough, is used as it is.
+base_python() {
+  local name=${SOLSTICE_BASE_PYTHON:-$(cat "$root/.venv/.base" 2>/dev/null || echo python3)} path
+  path=$(command -v "$name") || die "$name is missing: sudo apt-get install -y python3, or SOLSTICE_BASE_PYTHON=/path/to/python3 ./x setup"
+  "$path" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' ||
+    die "$path is $("$path" --version), but PyTorch and its tools need 3.11 to 3.13; name one: SOLSTICE_BASE_PYTHON=/path/to/python3 ./x setup"
+  echo "$path"
+}
 
 has_torch() { "$1" -c 'import torch; v = torch.__version__.split("."); exit((int(v[0]), int(v[1])) < (2, 11))' 2>/dev/null; }
 
@@ -44,7 +52,7 @@ toolkit_has_nvrtc() {
 
 torch_has_nvrtc() { "$python" -c 'import importlib.metadata as m, torch; exit(not (torch.version.cuda and m.version("nvidia-cuda-nvrtc")))' 2>/dev/null; }
 
-pip_install() { "$python" -m pip install -qq --disable-pip-version-check "$@" >&2; }
+pip_install() { "$python" -m pip install -qq --disable-pip-version-check "$@" 1>&2; }
 
 install_torch() {
   if has_torch "$python"; then return; fi
@@ -53,7 +61,8 @@ install_torch() {
   say "installing $pin (this is the large one)"
   if has_gpu; then pip_install "$pin"; return; fi
   # The CPU build is a tenth of the size. It has an index of its own; the default index has the CUDA build.
-  pip_install "$pin+cpu" 2>/dev/null || pip_install "$pin+cpu" --extra-index-url https://download.pytorch.org/whl/cpu || pip_install "$pin"
+  pip_install "$pin+cpu" 2>"$root/.venv/pip.log" || pip_install "$pin+cpu" --extra-index-url "$torch_cpu_index" || pip_install "$pin" ||
+    { cat "$root/.venv/pip.log" >&2; return 1; }
 }
 
 install_cuda() {
@@ -68,16 +77,21 @@ install_cuda() {
 make_venv() {
   local base=$1 options=()
   if has_torch "$base"; then options=(--system-site-packages); fi
-  [ -x "$python" ] || "$base" -m venv ${options[@]+"${options[@]}"} "$root/.venv" >&2 || die "python3 cannot make .venv"
+  if [ ! -x "$python" ] || [ "$(cat "$root/.venv/.base" 2>/dev/null)" != "$base" ]; then
+    "$base" -m venv --clear ${options[@]+"${options[@]}"} "$root/.venv" >&2 || die "$base cannot make .venv"
+    echo "$base" >"$root/.venv/.base"
+  fi
   install_torch || die "PyTorch could not be installed; install it (>= 2.11) for $base, then ./x again"
   pip_install -r "$root/requirements.txt" || die "Python packages could not be installed (requirements.txt)"
   install_cuda || die "NVRTC could not be installed (requirements-cuda.txt)"
+  # `import solstice` works in .venv.
+  echo "$root/python" >"$("$python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/solstice.pth"
 }
 
 # Once; the stamp names all that a set-up depends on.
 set_up() {
   local base stamp
-  base=$(base_python)
+  base=$(base_python) || exit
   stamp=$(cat "$root"/requirements*.txt "$root/tools/setup.sh" <(echo "$base") | sha256sum)
   if [ "$(cat "$root/.venv/.stamp" 2>/dev/null)" = "$stamp" ]; then return; fi
   local venv=""

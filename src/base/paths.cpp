@@ -102,4 +102,10 @@ Result<fs::path> python_path() {
   return fail(Code::no_python, "no Python was found: neither .venv/bin/python nor python3 on PATH; set SOLSTICE_PYTHON");
 }
 
+Result<std::string> python_search_path() {
+  SOLSTICE_TRY(const fs::path ours, data_folder("python"));
+  const std::string set = environment("PYTHONPATH");
+  return set.empty() ? ours.string() : ours.string() + ":" + set;
+}
+
 }  // namespace solstice

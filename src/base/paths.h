@@ -6,6 +6,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -32,6 +33,9 @@ Result<std::filesystem::path> home_folder();
 // The Python that runs the oracle: SOLSTICE_PYTHON, else .venv/bin/python of data_root(), else python3 on PATH.
 // Whether it has PyTorch is for the caller to find out. Error no_python.
 Result<std::filesystem::path> python_path();
+
+// PYTHONPATH for it: our package first, then what the variable holds already. Error not_found.
+Result<std::string> python_search_path();
 
 // An executable on PATH; not_found.
 Result<std::filesystem::path> find_program(std::string_view name);

@@ -18,16 +18,6 @@ namespace {
 
 constexpr const char* kWithoutGpu = "nothing is measured: --device model predicts times and interprets equations";
 
-std::string fitting_machine(const std::string& device) {
-  const auto names = machine::list_machines();
-  if (!names.ok()) return "";
-  for (const std::string& name : *names) {
-    const auto loaded = machine::load_machine(name);
-    if (loaded.ok() && loaded->device == device) return loaded->measured.empty() ? name + " (datasheet only)" : name;
-  }
-  return "";
-}
-
 // What others do on the GPU, asked before this process opens it; nothing where NVML cannot say.
 std::optional<run::GpuUse> use_of(const rt::Driver& driver, int ordinal) {
   cu::Device device = 0;
@@ -42,7 +32,7 @@ std::optional<run::GpuUse> use_of(const rt::Driver& driver, int ordinal) {
 void note_others(const std::optional<run::GpuUse>& use, Finding& finding) {
   if (!use) return;
   const Status busy = run::refuse_busy(*use);
-  const std::string note = run::memory_note(*use);
+  const std::string note = run::use_note(*use);
   if (busy.ok() && note.empty()) return;
   finding.health = Health::kLimited;
   finding.found += "; " + (busy.ok() ? note : busy.error().message);
@@ -72,14 +62,18 @@ Finding describe(const rt::Driver& driver, int ordinal) {
   const Result<int> major = context->attribute(cu::kComputeMajor);
   const Result<int> minor = context->attribute(cu::kComputeMinor);
   if (major.ok() && minor.ok()) finding.found += fmt::format(", compute capability {}.{}", *major, *minor);
-  const std::string machine = fitting_machine(context->name());
-  finding.found += machine.empty() ? ", no machine file" : ", machine file " + machine;
+  const Result<machine::Machine> machine = machine::machine_of_device(context->name());
+  finding.found += machine.ok() ? ", machine file " + machine->name : ", no machine file";
   if (!major.ok() || *major != 9) {
     finding.health = Health::kLimited;
     finding.costs = "the tensor-core families are written for compute capability 9.0";
-  } else if (machine.empty()) {
+  } else if (!machine.ok()) {
     finding.health = Health::kLimited;
-    finding.costs = "bounds use the nearest description";
+    finding.costs = "`optimize` needs --machine NAME";
+    finding.remedy = machine.error().message;
+  } else if (machine->measured.empty()) {
+    finding.health = Health::kLimited;
+    finding.costs = "practical bounds are the datasheet's";
     finding.remedy = "solstice calibrate";
   }
   note_others(use, finding);

@@ -14,10 +14,10 @@ constexpr Seconds kLimit{300};
 
 Result<Json> measure() {
   SOLSTICE_TRY(const fs::path python, python_path());
-  SOLSTICE_TRY(const fs::path package, data_folder("python"));
+  SOLSTICE_TRY(const std::string packages, python_search_path());
   SpawnOptions options;
   options.argv = {python.string(), "-m", "solstice.calibrating"};
-  options.environment = {{"PYTHONPATH", package.string()}};
+  options.environment = {{"PYTHONPATH", packages}};
   SOLSTICE_TRY(const CommandOutput done, run_command(options, kLimit));
   if (done.exit.code == 3) return fail(Code::no_gpu, "PyTorch sees no usable GPU; `solstice doctor` says more");
   if (!done.exit.ok()) {
@@ -35,13 +35,7 @@ Result<machine::Machine> machine_of(const std::string& name, const std::string& 
     if (named.device == device) return named;
     return fail(Code::bad_argument, fmt::format("machine `{}` describes a {}, but the GPU is a {}", name, named.device, device));
   }
-  SOLSTICE_TRY(const std::vector<std::string> names, machine::list_machines());
-  for (const std::string& candidate : names) {
-    SOLSTICE_TRY(machine::Machine loaded, machine::load_machine(candidate));
-    if (loaded.device == device) return loaded;
-  }
-  return fail(Code::not_found, fmt::format("no machine file describes a {} (there are {}); write one with its datasheet "
-                                           "figures first", device, fmt::join(names, ", ")));
+  return machine::machine_of_device(device);
 }
 
 Error absent(const char* key) { return fail(Code::bad_record, fmt::format("the measured ceilings lack `{}`", key)); }

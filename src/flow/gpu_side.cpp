@@ -37,31 +37,23 @@ Status look_at_device(const GpuSideRequest& request, GpuSide& side, std::string&
   name = text;
   SOLSTICE_CHECK(driver->check(driver->cuDeviceGetPCIBusId(text, sizeof text, device), "ask for the GPU's bus id"));
   const Result<run::GpuUse> use = run::gpu_use(text);
-  if (!use.ok()) return success();  // without NVML nobody knows; the judge says that clocks are missing
+  if (!use.ok()) {
+    side.note = "whether others use the GPU is unknown: " + use.error().message;
+    return success();
+  }
   side.driver = use->driver;
-  if (!request.alone) return success();
-  side.note = run::memory_note(*use);
-  return run::refuse_busy(*use);
+  side.note = run::use_note(*use);
+  return request.alone ? run::refuse_busy(*use, request.caller) : success();
 }
 
 }  // namespace
-
-Result<machine::Machine> machine_of_device(const std::string& device) {
-  SOLSTICE_TRY(const std::vector<std::string> names, machine::list_machines());
-  for (const std::string& name : names) {
-    SOLSTICE_TRY(machine::Machine machine, machine::load_machine(name));
-    if (machine.device == device) return machine;
-  }
-  return fail(Code::not_found, fmt::format("no machine file describes `{}`; there are: {}. Write one (machines/README.md), or "
-                                           "name the closest with --machine", device, fmt::join(names, ", ")));
-}
 
 Result<GpuSide> start_gpu_side(const GpuSideRequest& request) {
   GpuSide side;
   std::string device;
   SOLSTICE_CHECK(look_at_device(request, side, device));
   SOLSTICE_TRY(const machine::Machine machine,
-               request.machine.empty() ? machine_of_device(device) : machine::load_machine(request.machine));
+               request.machine.empty() ? machine::machine_of_device(device) : machine::load_machine(request.machine));
   toolchain::CompilerOptions options;
   options.arch = machine.arch;
   SOLSTICE_TRY(side.compiler, toolchain::Compiler::create(std::move(options)));

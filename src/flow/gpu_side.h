@@ -16,7 +16,7 @@ struct GpuSide {
   std::unique_ptr<toolchain::Compiler> compiler;
   std::unique_ptr<run::Judge> judge;
   std::string driver;   // version, "" without NVML
-  std::string note;     // on other processes' memory
+  std::string note;     // on other processes
 };
 
 struct GpuSideRequest {
@@ -24,10 +24,8 @@ struct GpuSideRequest {
   std::string numerics = "reference";
   int ordinal = 0;
   bool alone = true;                // refuse a GPU that others keep busy
+  int64_t caller = 0;               // process whose own use does not count as another's; 0: none
 };
-
-// The description whose device has this name; not_found lists what there is.
-Result<machine::Machine> machine_of_device(const std::string& device);
 
 // Errors: no_driver, no_gpu, gpu_busy, no_compiler, not_found (no description fits).
 Result<GpuSide> start_gpu_side(const GpuSideRequest& request);

@@ -14,7 +14,7 @@ namespace {
 
 Result<machine::Machine> choose_machine(const Session& state) {
   if (!state.options.machine.empty()) return machine::load_machine(state.options.machine);
-  if (state.gpu) return machine_of_device(state.hello.device.name);
+  if (state.gpu) return machine::machine_of_device(state.hello.device.name);
   return machine::load_machine("h200");
 }
 

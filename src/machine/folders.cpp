@@ -67,4 +67,14 @@ Result<Machine> load_machine(std::string_view name) {
                                            name, fmt::join(names, ", ")));
 }
 
+Result<Machine> machine_of_device(std::string_view device) {
+  SOLSTICE_TRY(const std::vector<std::string> names, list_machines());
+  for (const std::string& name : names) {
+    SOLSTICE_TRY(Machine machine, load_machine(name));
+    if (machine.device == device) return machine;
+  }
+  return fail(Code::not_found, fmt::format("no machine file describes `{}`; there are: {}. Write one (machines/README.md says how), "
+                                           "or name the closest with --machine", device, fmt::join(names, ", ")));
+}
+
 }  // namespace solstice::machine

@@ -101,20 +101,15 @@ class DescriptorTransport final : public OracleTransport {
   std::string buffer_;
 };
 
-std::string python_path_variable(const std::string& ours) {
-  const char* set = std::getenv("PYTHONPATH");
-  return set && *set ? ours + ":" + set : ours;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<OracleTransport>> worker_transport(std::string_view device, bool warm) {
   SOLSTICE_TRY(const auto python, python_path());
-  SOLSTICE_TRY(const auto package, data_folder("python"));
+  SOLSTICE_TRY(const std::string packages, python_search_path());
   SpawnOptions options;
   options.argv = {python.string(), "-m", "solstice.worker", "--device", std::string(device)};
   if (warm) options.argv.emplace_back("--warm");
-  options.environment = {{"PYTHONPATH", python_path_variable(package.string())}};
+  options.environment = {{"PYTHONPATH", packages}};
   options.max_line = kMaxLine;
   SOLSTICE_TRY(Subprocess worker, Subprocess::spawn(options));
   return std::unique_ptr<OracleTransport>(std::make_unique<WorkerTransport>(std::move(worker)));

@@ -159,5 +159,15 @@ TEST(Quantities, BadTextIsAnError) {
   }
 }
 
+TEST(Machine, IsFoundByTheNameOfItsDevice) {
+  const Result<Machine> found = machine_of_device("NVIDIA H200");
+  ASSERT_TRUE(found.ok()) << found.error().message;
+  EXPECT_EQ(found->name, "h200");
+  const Result<Machine> unknown = machine_of_device("NVIDIA Nothing");
+  ASSERT_FALSE(unknown.ok());
+  EXPECT_EQ(unknown.error().code, Code::not_found);
+  EXPECT_NE(unknown.error().message.find("machines/README.md"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace solstice::machine
