@@ -45,7 +45,7 @@ struct Epilogue {
 };
 
 template <class Math, Major kA, Major kB, int kVectorA, int kVectorB>
-__global__ void __launch_bounds__(gemm::kSplitThreads, kA == Major::kK && kB == Major::kK ? 4 : 2)
+__global__ void __launch_bounds__(gemm::kSplitThreads, 4)
     split_kernel(gemm::Operand<float> a, gemm::Operand<float> b, int blocks_a) {
   ptx::let_next_kernel_start();
   const int block = static_cast<int>(blockIdx.x);
@@ -98,7 +98,7 @@ Planes make_planes(const float* data, Major major, int ld, i64 batch_stride, int
   p.scales = Array<u8>(4 * static_cast<size_t>(batches) * ceil_div(k, 64) * x.scale_stride);
   const int chunks = ceil_div(k, 64);
   const int items =
-      by_k ? batches * ceil_div(extent, 64) * ceil_div(chunks, 2) : batches * chunks * ceil_div(extent, 256);
+      by_k ? batches * ceil_div(extent, 64) * ceil_div(chunks, 2) : batches * chunks * ceil_div(extent, 128);
   p.blocks = std::min(items, 132 * 4);
   p.guard = Array<u32>(p.blocks);
   x.planes = p.planes.data, x.scales = p.scales.data, x.guard = p.guard.data;

@@ -15,7 +15,7 @@ struct Guard {
 
 SOLSTICE_DEVICE void block_worst(const u32* words, int count, u32* scratch) {
   u32 word = 0;
-  for (int i = threadIdx.x; i < count; i += blockDim.x) word = __vmaxu4(word, words[i]);
+  for (int i = threadIdx.x; i < count; i += blockDim.x) word = __vmaxu4(word, __ldcg(words + i));
   for (int d = 16; d > 0; d /= 2) word = __vmaxu4(word, __shfl_xor_sync(~0u, word, d));
   if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = word;
 }

@@ -46,6 +46,15 @@ struct Range {
     for (int i = 0; i < 4; ++i) below[i] = larger(below[i], (nonzero - above[i]) * unit);
     if (!scale.representable()) below[3] = 4.f;
   }
+  // Counts at depth 8 alone (the caller sets below[0] and below[2] to 2: everything may lie there): of a chunk whose 64
+  // elements are all kept, and of any chunk.
+  SOLSTICE_DEVICE constexpr void add_full(float above8) {
+    below[1] = larger(below[1], (64.f - above8) * (1.f / 64.f));
+  }
+  SOLSTICE_DEVICE constexpr void add_lossy(bool representable, float nonzero, float above8, float kept) {
+    add(Scale(0), nonzero, {nonzero, above8, nonzero, kept});
+    if (!representable) below[3] = 4.f;
+  }
   // Four bytes in units of 1/128, rounded up.
   SOLSTICE_DEVICE constexpr u32 word() const {
     u32 r = 0;

@@ -36,9 +36,9 @@ SOLSTICE_DEVICE void take_plane(float (&v)[2 * kCount], u32 (&words)[kCount]) {
   }
 }
 
-// Stores four consecutive values as planes of `Math`, `plane_bytes` apart.
-template <class Math>
-SOLSTICE_DEVICE void store_planes(u8* to, i64 plane_bytes, float (&v)[4]) {
+// Stores two or four consecutive values as planes of `Math`, `plane_bytes` apart.
+template <class Math, int kCount>
+SOLSTICE_DEVICE void store_planes(u8* to, i64 plane_bytes, float (&v)[kCount]) {
 #pragma unroll
   for (int p = 0; p < Math::kPlanes; ++p) {
     u8* at = to + p * plane_bytes;
@@ -52,9 +52,12 @@ SOLSTICE_DEVICE void store_planes(u8* to, i64 plane_bytes, float (&v)[4]) {
       }
       ptx::store_global(at, r[0], r[1], r[2], r[3]);
     } else {
-      u32 r[2];
+      u32 r[kCount / 2];
       take_plane<typename Math::Type, !Math::kScaled>(v, r);
-      ptx::store_global(at, r[0], r[1]);
+      if constexpr (kCount == 4)
+        ptx::store_global(at, r[0], r[1]);
+      else
+        ptx::store_global(at, r[0]);
     }
   }
 }

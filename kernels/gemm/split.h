@@ -11,15 +11,14 @@
 // behind.
 #pragma once
 
-#include "gemm/guard.h"
+#include "gemm/chunk.h"
 #include "gemm/planes.h"
 #include "mma/descriptor.h"
-#include "ptx/half2.h"
-#include "ptx/sync.h"
 
 namespace solstice::gemm {
 
 inline constexpr int kSplitThreads = 256;
+inline constexpr int kSplitColumns = 128;  // of an MN-major operand, a block takes at a time
 
 template <typename T>
 struct Operand {
@@ -71,59 +70,9 @@ SOLSTICE_DEVICE void load_line(float (&v)[kCount], const T* p, int valid) {
   for (int i = 0; i < kCount; ++i) v[i] = i < valid ? to_float(p[i]) : 0.f;
 }
 
-// The lanes of a warp that share a chunk differ in the bits kFirst, 2 * kFirst, ... kLast of their number.
-template <int kFirst, int kLast>
-SOLSTICE_DEVICE float lanes_max(float v) {
-  for (int d = kFirst; d <= kLast; d *= 2) v = ptx::max_magnitude(__shfl_xor_sync(~0u, v, d), v);
-  return v;
-}
-template <int kFirst, int kLast>
-SOLSTICE_DEVICE u32 lanes_add(u32 v) {
-  for (int d = kFirst; d <= kLast; d *= 2) v = ptx::add_half2(v, __shfl_xor_sync(~0u, v, d));
-  return v;
-}
-
-// Scales a lane's 16 elements of a chunk in place, and counts what the guard wants to know of the whole
-// chunk.
-template <int kFirst, int kLast, class Element>
-SOLSTICE_DEVICE Scale scale_chunk(Element&& element, Range& range) {
-  float top = 0, nonzero = 0;
-#pragma unroll
-  for (int i = 0; i < 16; ++i) {
-    top = ptx::max_magnitude(element(i), top);
-    nonzero += ptx::one_if_nonzero(element(i));
-  }
-  const Scale scale(ptx::bits_of(lanes_max<kFirst, kLast>(top)));
-  const float s = ptx::from_bits(scale.float_bits());
-  u32 counts[4] = {0, 0, 0, 0};
-#pragma unroll
-  for (int i = 0; i < 16; i += 2) {
-    element(i) *= s;
-    element(i + 1) *= s;
-    const u32 pair = ptx::pack_half(element(i), element(i + 1));
-    constexpr u32 kInverseLimits[4] = {0x14001400u, 0x24002400u, 0x34003400u,
-                                       0x44004400u};  // 2^-10, 2^-6, 2^-2, 2^2
-#pragma unroll
-    for (int j = 0; j < 4; ++j)
-      counts[j] = ptx::add_half2(counts[j], ptx::ramp_half2(pair, kInverseLimits[j], 0xbc00bc00u));
-  }
-  const Pair low = ptx::unpack_half(lanes_add<kFirst, kLast>(ptx::fold_half2(counts[0], counts[1])));
-  const Pair high = ptx::unpack_half(lanes_add<kFirst, kLast>(ptx::fold_half2(counts[2], counts[3])));
-  const Pair all = ptx::unpack_half(lanes_add<kFirst, kLast>(ptx::pack_half(nonzero, 0.f)));
-  range.add(scale, all.x, {low.x, low.y, high.x, high.y});
-  return scale;
-}
-
-// The block's guard word: byte-wise maximum over its threads, once at the end.
-SOLSTICE_DEVICE void store_guard(u32* guard, int block, u32 word) {
+SOLSTICE_DEVICE void store_block_guard(u32* guard, int block, u32 word) {
   __shared__ u32 words[kSplitThreads / 32];
-  for (int d = 16; d > 0; d /= 2) word = __vmaxu4(word, __shfl_xor_sync(~0u, word, d));
-  if (threadIdx.x % 32 == 0) words[threadIdx.x / 32] = word;
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    for (int i = 1; i < kSplitThreads / 32; ++i) word = __vmaxu4(word, words[i]);
-    guard[block] = word;
-  }
+  store_guard<kSplitThreads>(words, guard, block, word);
 }
 
 // kK: four lanes share a chunk of a line, four elements of every sixteen each; a block takes 64 lines and
@@ -165,28 +114,28 @@ SOLSTICE_DEVICE void split_k_major(const Operand<T>& x, int block, int blocks) {
       }
     }
   }
-  if constexpr (Math::kScaled) store_guard(x.guard, block, range.word());
+  if constexpr (Math::kScaled) store_block_guard(x.guard, block, range.word());
 }
 
-// kMN: a warp takes one chunk of 32 elements (columns): lane%8 owns four columns, lane/8 every fourth k.
+// kMN: a warp takes one chunk of 16 elements (columns): lane%8 owns two columns, lane/8 every fourth k.
 template <class Math, int kScaleBytes, int kVector, typename T>
 SOLSTICE_DEVICE void split_mn_major(const Operand<T>& x, int block, int blocks) {
-  constexpr int kColumns = 4;
+  constexpr int kColumns = 2;
   constexpr int kSteps = kChunk / 4;
   const int chunks = ceil_div(x.lines, kChunk);
-  const int strips = ceil_div(x.length, kSplitThreads);
+  const int strips = ceil_div(x.length, kSplitColumns);
   const int lane = threadIdx.x % 32;
   Range range;
   for (int item = block; item < x.batches * chunks * strips; item += blocks) {
     const int batch = item / (chunks * strips);
     const int chunk = item / strips - batch * chunks;
-    const int column = item % strips * kSplitThreads + threadIdx.x / 32 * 32 + lane % 8 * kColumns;
+    const int column = item % strips * kSplitColumns + threadIdx.x / 32 * 8 * kColumns + lane % 8 * kColumns;
     const int k0 = chunk * kChunk + lane / 8;
     const T* from = x.data + batch * x.batch_stride + k0 * x.stride + column;
     float v[kSteps][kColumns];
 #pragma unroll
     for (int i = 0; i < kSteps; ++i)
-      load_line<kVector>(v[i], from + 4 * i * x.stride, k0 + 4 * i < x.lines ? x.length - column : 0);
+      load_line<smaller(kVector, kColumns)>(v[i], from + 4 * i * x.stride, k0 + 4 * i < x.lines ? x.length - column : 0);
     if constexpr (Math::kScaled) {
 #pragma unroll
       for (int j = 0; j < kColumns; ++j) {
@@ -204,7 +153,7 @@ SOLSTICE_DEVICE void split_mn_major(const Operand<T>& x, int block, int blocks) 
                            x.template plane_bytes<Math>(), v[i]);
     }
   }
-  if constexpr (Math::kScaled) store_guard(x.guard, block, range.word());
+  if constexpr (Math::kScaled) store_block_guard(x.guard, block, range.word());
 }
 
 // kScaleBytes says which operand it is: kScaleBytesA or kScaleBytesB.

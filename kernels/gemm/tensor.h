@@ -5,7 +5,8 @@
 // warpgroups multiply. With promotion a warpgroup keeps all its sums in registers and one accumulator of kN
 // columns, which it uses for each half of the tile in turn: that is how 128 x 256 with promotion fits the
 // register file. In the accumulator, the small products come first, then the large ones, so that they are not
-// truncated away. CTAs of a cluster lie along m and share B: each loads a part of it for all.
+// truncated away. CTAs of a cluster lie along m and share B, or along n and share A: each
+// loads a part of it for all.
 #pragma once
 
 #include "copy/tma.h"
@@ -19,11 +20,12 @@
 namespace solstice::gemm {
 
 template <class Math_, mma::Major kMajorA_, mma::Major kMajorB_, int kN_, int kHalves_, int kGroups_,
-          int kSlotsA_, int kSlotsB_, int kCluster_>
+          int kSlotsA_, int kSlotsB_, int kCluster_, bool kAlongN_ = false>
 struct TensorConfig {
   using Math = Math_;
   static constexpr mma::Major kMajorA = kMajorA_, kMajorB = kMajorB_;
   static constexpr int kN = kN_, kHalves = kHalves_, kGroups = kGroups_, kCluster = kCluster_;
+  static constexpr int kShareA = kAlongN_ ? kCluster : 1, kShareB = kAlongN_ ? 1 : kCluster;
   static constexpr int kTileM = 64 * kGroups, kTileN = kN * kHalves;
   static constexpr int kStageK = mma::kRowBytes / Math::Type::kBytes;
   static constexpr int kThreads = 128 * (kGroups + 1);
@@ -63,7 +65,7 @@ struct Tensor {
   using RingA = typename Config::RingA;
   using RingB = typename Config::RingB;
   static constexpr int kN = Config::kN, kHalves = Config::kHalves, kCluster = Config::kCluster,
-                       kPlanes = Math::kPlanes;
+                       kShareA = Config::kShareA, kShareB = Config::kShareB, kPlanes = Math::kPlanes;
   static constexpr int kRegisters = kN / 2;  // of one accumulator
 
   const TensorMap* map_a;
@@ -78,7 +80,7 @@ struct Tensor {
   }
   SOLSTICE_DEVICE int stages() const { return ceil_div(p.k, Config::kStageK); }
   SOLSTICE_DEVICE GroupedOrder order() const {
-    return {ceil_div(p.m, Config::kTileM * kCluster), ceil_div(p.n, Config::kTileN), p.group};
+    return {ceil_div(p.m, Config::kTileM * kShareB), ceil_div(p.n, Config::kTileN * kShareA), p.group};
   }
   // Calls f(batch, m0, n0) for each tile of this CTA.
   template <class F>
@@ -87,17 +89,27 @@ struct Tensor {
     const int count = tiles.per_batch() * p.batches;
     for (int t = blockIdx.x / kCluster; t < count; t += gridDim.x / kCluster) {
       const TileIndex i = tiles(t);
-      f(i.batch, static_cast<int>(i.m * kCluster + rank) * Config::kTileM, i.n * Config::kTileN);
+      const int r = static_cast<int>(rank);
+      f(i.batch, (i.m * kShareB + (kShareB > 1 ? r : 0)) * Config::kTileM,
+        (i.n * kShareA + (kShareA > 1 ? r : 0)) * Config::kTileN);
     }
   }
 
   SOLSTICE_DEVICE void init_barriers() const {
-    ring_a().init(1, 4 * Config::kGroups);
-    ring_b().init(1, 4 * Config::kGroups * kCluster);
+    ring_a().init(1, 4 * Config::kGroups * kShareA);
+    ring_b().init(1, 4 * Config::kGroups * kShareB);
     ptx::barrier_init_fence();
   }
 
   // ---- producers: one thread each
+  // A box for this CTA, or, where kShare CTAs need the same operand, this CTA's part of it for all.
+  template <int kShare>
+  SOLSTICE_DEVICE static void load_shared(u32 to, const TensorMap* map, int x, int y, int z, u32 full) {
+    if constexpr (kShare > 1)
+      copy::load_box_multicast(to, map, x, y, z, full, (1 << kShare) - 1);
+    else
+      copy::load_box(to, map, x, y, z, full);
+  }
   SOLSTICE_DEVICE void load_a() const {
     RingA ring = ring_a();
     for_each_tile([&](int batch, int m0, int) {
@@ -109,12 +121,16 @@ struct Tensor {
           const u32 to = ring.address() + plane * Config::kPlaneA;
           const int z = batch * kPlanes + plane;
           if constexpr (Config::kMajorA == mma::Major::kK) {
-            copy::load_box(to, map_a, s * Config::kStageK, m0, z, ring.full());
+            constexpr int kRows = Config::kTileM / kShareA;
+            const int first = kShareA > 1 ? static_cast<int>(rank) * kRows : 0;
+            load_shared<kShareA>(to + first * mma::kRowBytes, map_a, s * Config::kStageK, m0 + first, z, ring.full());
           } else {
+            constexpr int kRows = mma::kGroupRows / kShareA;
+            const int first = kShareA > 1 ? static_cast<int>(rank) * kRows : 0;
 #pragma unroll
             for (int g = 0; g < Config::kGroups; ++g)
-              copy::load_box(to + g * mma::kGroupBytes, map_a, m0 + g * 64, s * Config::kStageK, z,
-                             ring.full());
+              load_shared<kShareA>(to + g * mma::kGroupBytes + first * mma::kRowBytes, map_a, m0 + g * 64,
+                                   s * Config::kStageK + first, z, ring.full());
           }
         }
         if constexpr (Math::kScaled) {
@@ -129,21 +145,17 @@ struct Tensor {
 
   SOLSTICE_DEVICE void load_b_plane(u32 to, int k, int n, int z, u32 full) const {
     if constexpr (Config::kMajorB == mma::Major::kK) {
-      constexpr int kRows = kN / kCluster;
-      load_b_box(to + rank * kRows * mma::kRowBytes, k, n + rank * kRows, z, full);
+      constexpr int kRows = kN / kShareB;
+      const int first = kShareB > 1 ? static_cast<int>(rank) * kRows : 0;
+      load_shared<kShareB>(to + first * mma::kRowBytes, map_b, k, n + first, z, full);
     } else {
-      constexpr int kRows = mma::kGroupRows / kCluster;
+      constexpr int kRows = mma::kGroupRows / kShareB;
+      const int first = kShareB > 1 ? static_cast<int>(rank) * kRows : 0;
 #pragma unroll
       for (int g = 0; g < kN / 64; ++g)
-        load_b_box(to + g * mma::kGroupBytes + rank * kRows * mma::kRowBytes, n + g * 64, k + rank * kRows, z,
-                   full);
+        load_shared<kShareB>(to + g * mma::kGroupBytes + first * mma::kRowBytes, map_b, n + g * 64, k + first, z,
+                             full);
     }
-  }
-  SOLSTICE_DEVICE void load_b_box(u32 to, int x, int y, int z, u32 full) const {
-    if constexpr (kCluster > 1)
-      copy::load_box_multicast(to, map_b, x, y, z, full, (1 << kCluster) - 1);
-    else
-      copy::load_box(to, map_b, x, y, z, full);
   }
   SOLSTICE_DEVICE void load_b() const {
     RingB ring = ring_b();
@@ -170,15 +182,19 @@ struct Tensor {
   }
 
   // ---- consumers: one warpgroup each
+  template <int kShare>
+  SOLSTICE_DEVICE static void release(u32 empty, int lane) {
+    if constexpr (kShare > 1) {
+      if (lane < kShare) ptx::barrier_arrive_remote(empty, lane);
+    } else {
+      if (lane == 0) ptx::barrier_arrive(empty);
+    }
+  }
   SOLSTICE_DEVICE void release_a(const RingA& ring, int slot, int lane) const {
-    if (lane == 0) ptx::barrier_arrive(ring.empty(slot));
+    release<kShareA>(ring.empty(slot), lane);
   }
   SOLSTICE_DEVICE void release_b(const RingB& ring, int slot, int lane) const {
-    if constexpr (kCluster > 1) {
-      if (lane < kCluster) ptx::barrier_arrive_remote(ring.empty(slot), lane);
-    } else {
-      if (lane == 0) ptx::barrier_arrive(ring.empty(slot));
-    }
+    release<kShareB>(ring.empty(slot), lane);
   }
 
   template <bool kFresh>
@@ -338,6 +354,8 @@ SOLSTICE_DEVICE void run_tensor(const TensorMap& map_a, const TensorMap& map_b, 
     ptx::cluster_sync();
   else
     __syncthreads();
+  ptx::wait_for_previous_kernel();
+  ptx::let_next_kernel_start();  // now: what starts then may read what the kernel before this one left
   if (group == Config::kGroups) {
     if constexpr (Config::kGroups == 2) ptx::shrink_registers<40>();
     const int warp = __shfl_sync(~0u, threadIdx.x / 32 % 4, 0);

@@ -28,6 +28,13 @@ SOLSTICE_DEVICE u32 fold_half2(u32 a, u32 b) {
   return add_half2(low, high);
 }
 
+// min(|a|, b) of both halves; a NaN in `a` gives b.
+SOLSTICE_DEVICE u32 least_magnitude(u32 a, u32 b) {
+  u32 r;
+  asm("{\n.reg .b32 m;\nabs.f16x2 m, %1;\nmin.f16x2 %0, m, %2;\n}" : "=r"(r) : "r"(a), "r"(b));
+  return r;
+}
+
 // max(|a|, b), NaN wins.
 SOLSTICE_DEVICE float max_magnitude(float a, float b) {
   float r;

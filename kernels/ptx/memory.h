@@ -23,6 +23,10 @@ SOLSTICE_DEVICE void store_global(void* p, u32 a, u32 b) {
   asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(p), "r"(a), "r"(b) : "memory");
 }
 
+SOLSTICE_DEVICE void store_global(void* p, u32 a) {
+  asm volatile("st.global.b32 [%0], %1;" ::"l"(p), "r"(a) : "memory");
+}
+
 SOLSTICE_DEVICE void store_shared(u32 address, float a, float b) {
   asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(address), "f"(a), "f"(b) : "memory");
 }
@@ -37,6 +41,16 @@ SOLSTICE_DEVICE u32 load_shared_u32(u32 address) {
 SOLSTICE_DEVICE Pair load_shared_pair(u32 address) {
   Pair v;
   asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(v.x), "=f"(v.y) : "r"(address) : "memory");
+  return v;
+}
+// The word at the same shared address of another block of the cluster.
+SOLSTICE_DEVICE u32 load_remote_u32(u32 address, u32 block) {
+  u32 v;
+  asm volatile(
+      "{\n.reg .b32 remote;\nmapa.shared::cluster.u32 remote, %1, %2;\nld.shared::cluster.b32 %0, [remote];\n}"
+      : "=r"(v)
+      : "r"(address), "r"(block)
+      : "memory");
   return v;
 }
 SOLSTICE_DEVICE u16 load_shared_u16(u32 address) {

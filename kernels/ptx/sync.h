@@ -56,5 +56,10 @@ SOLSTICE_DEVICE void sync_warp() {
 SOLSTICE_DEVICE void sync_block() {
   asm volatile("bar.sync 0;" ::: "memory");
 }
+// A barrier of kThreads threads, whole warps, that the others of the block do not join.
+template <int kThreads>
+SOLSTICE_DEVICE void sync_threads() {
+  asm volatile("bar.sync 1, %0;" ::"n"(kThreads) : "memory");
+}
 
 }  // namespace solstice::ptx

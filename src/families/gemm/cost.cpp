@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "families/gemm/stream.h"
+
 #include "base/integer.h"
 
 namespace solstice::families::gemm {
@@ -34,7 +36,7 @@ double efficiency_of(const Settings& s) {
   if (s.tile_m == 128) return s.tile_n == 256 ? 0.98 : s.tile_n == 128 ? 0.885 : 0.685;
   return s.tile_n == 256 ? 0.745 : s.tile_n == 128 ? 0.68 : 0.58;
 }
-constexpr double kProductOverhead = 5e-6;
+constexpr double kProductOverhead = 5e-6, kClusterOverhead = 1e-6;
 
 double operand_bytes(const OperandAccess& operand, int64_t lines, const Contraction& c) {
   const double batches = operand.batch == 0 ? 1.0 : static_cast<double>(c.batches);
@@ -71,6 +73,10 @@ bool is_built(Math math) {
 }
 
 Cost estimate(const Context& context, const Problem& problem, const Settings& s) {
+  if (s.math == Math::kSimt && s.stream == Streamed::kNone && s.tile_m == kSmallTile)
+    return estimate_small(context, problem, s);
+  if (s.stream != Streamed::kNone)
+    return s.math == Math::kSimt ? estimate_gemv(context, problem, s) : estimate_stream(context, problem, s);
   const Contraction& c = problem.product;
   const machine::Machine& m = context.machine;
   const double sms = m.sm_count;
@@ -79,7 +85,8 @@ Cost estimate(const Context& context, const Problem& problem, const Settings& s)
   const double products = numerics::info(s.math).products;
   const int tile_m = s.math == Math::kSimt ? 128 : s.tile_m, tile_n = s.math == Math::kSimt ? 128 : s.tile_n;
   const double tiles =
-      static_cast<double>(ceil_div(c.m, tile_m * s.cluster) * s.cluster * ceil_div(c.n, tile_n) * c.batches);
+      static_cast<double>(ceil_div(c.m, tile_m * s.cluster) * s.cluster * ceil_div(c.n, tile_n * s.cluster_n) *
+                          s.cluster_n * c.batches);
   const double at_once = s.math == Math::kSimt ? 2 * sms : sms;
   // Two simt blocks share an SM, so a round of them takes twice as long as one alone would.
   const double tile_work = 2.0 * tile_m * tile_n * static_cast<double>(c.k) * products *
@@ -88,7 +95,10 @@ Cost estimate(const Context& context, const Problem& problem, const Settings& s)
   const double epilogue =
       (stores_by_copy_engine(context.program, problem) ? 2.5e-6 : 7.5e-6) * tile_m * tile_n / (128.0 * 256.0);
   const double rounds = std::ceil(tiles / at_once);
-  const double compute = rounds * (tile_work / (rate / sms * efficiency_of(s)) + epilogue);
+  // Where blocks walk several tiles, loads that two of them share save power and L2; where they do not, a cluster only
+  // starts later.
+  const double alone = s.math != Math::kSimt && rounds > 1 && s.cluster * s.cluster_n == 1 ? 1.02 : 1;
+  const double compute = rounds * (tile_work / (rate / sms * efficiency_of(s)) * alone + epilogue);
   const Moved a = traffic_of(context, c.a, c.m, c, s), b = traffic_of(context, c.b, c.n, c, s);
   double out_bytes = 0;
   for (const codegen::EpilogueStore& store : problem.epilogue.stores) {
@@ -99,7 +109,8 @@ Cost estimate(const Context& context, const Problem& problem, const Settings& s)
   const double memory = (a.product + b.product + out_bytes) / copy;
   const double split = (a.split + b.split) / (copy * 0.80);
   const double launch =
-      m.measured.launch.value_or(microseconds(2.5)).value * (1 + (split > 0) + s.scaled) + kProductOverhead;
+      m.measured.launch.value_or(microseconds(2.5)).value * (1 + (split > 0) + s.scaled) + kProductOverhead +
+      (s.cluster * s.cluster_n > 1 ? kClusterOverhead : 0);
   Cost out;
   out.time = Seconds(launch + split + std::max(compute, memory));
   out.bound = launch > split + std::max(compute, memory) ? "latency"
@@ -128,14 +139,17 @@ std::vector<Settings> ranked_settings(const Context& context, const Problem& pro
     s.math = math;
     s.prepack = context.frozen;
     s.scaled = is_scaled(math, problem);
+    for (const Settings& streamed : stream_settings(context, problem, math)) add(streamed);
     if (math == Math::kSimt) {
       s.tile_k = 8;
+      add(s);
+      s.tile_m = s.tile_n = kSmallTile;
       add(s);
       continue;
     }
     s.tile_k = 128 / element_bytes(math);
     for (const Tile tile : tiles()) {
-      for (const int cluster : {2, 1}) {
+      for (const int cluster : {2, 1}) {  // along N it was nowhere faster
         s.tile_m = tile.m, s.tile_n = tile.n, s.cluster = cluster;
         if (layout_of(s, static_cast<int64_t>(context.machine.shared_per_block.value)).bytes() <=
             context.machine.shared_per_block.value)

@@ -5,6 +5,8 @@
 //   product  rounds of tiles over the SMs x (k of a tile at the pipe's measured ceiling x the tile's
 //   efficiency, plus the
 //            tile's epilogue), or the bytes of operands and result at the copy ceiling, if that is longer.
+// A streamed operand (stream_cost.cpp) is read once at a share of the read ceiling, or split and multiplied by the SM
+// with the most blocks, whichever takes longer; sums that several blocks share are written and read once more.
 // The pipe's ceiling is that of a large library product on this machine; products of a split math count each.
 // Where it is poor: small problems whose operands stay in L2, and power-limited clocks.
 #pragma once
@@ -18,6 +20,9 @@ namespace solstice::families::gemm {
 
 bool is_built(Math math);
 Cost estimate(const Context& context, const Problem& problem, const Settings& settings);
+Cost estimate_stream(const Context& context, const Problem& problem, const Settings& settings);
+Cost estimate_small(const Context& context, const Problem& problem, const Settings& settings);
+Cost estimate_gemv(const Context& context, const Problem& problem, const Settings& settings);
 // The cheapest legal setting among these maths; simt if none fits.
 Settings best_settings(const Context& context, const Problem& problem, const std::vector<Math>& maths);
 // All legal settings among these maths, cheapest first.

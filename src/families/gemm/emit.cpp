@@ -4,14 +4,13 @@
 
 #include <algorithm>
 
+#include "families/gemm/functor.h"
+#include "families/gemm/stream.h"
+
 #include "base/integer.h"
 
 namespace solstice::families::gemm {
 namespace {
-
-std::string_view major_text(Major major) {
-  return major == Major::kMN ? "mma::Major::kMN" : "mma::Major::kK";
-}
 
 std::string math_text(const Settings& s) {
   switch (s.math) {
@@ -31,66 +30,6 @@ std::string math_text(const Settings& s) {
       return "gemm::Tf32x3";
   }
 }
-
-std::string storage(const ir::Program& program, int tensor) {
-  return std::string(codegen::storage_type(*program.tensor(tensor).dtype));
-}
-
-// The epilogue as a struct, and the entry's parameters and constructor arguments that fill it.
-struct Functor {
-  std::string text, parameters, arguments;
-};
-
-std::string offset_text(const codegen::EpilogueStore& store) {
-  const auto& s = *store.strides;
-  return fmt::format("{} + batch * i64({}) + m * i64({}) + n * i64({})", store.base, s[0], s[1], s[2]);
-}
-
-// The store of one output; where its offset is no sum of strides, the statements that compute it are repeated
-// (and everything else in them is dead code).
-std::string store_text(const codegen::EpilogueCode& code, size_t i) {
-  const codegen::EpilogueStore& store = code.stores[i];
-  if (store.strides)
-    return fmt::format("if constexpr (kOutput == {0}) o{0}[{1}] = value;\n", i, offset_text(store));
-  return fmt::format(
-      "if constexpr (kOutput == {0}) {{\nconst In in = load(batch, m, n);\nconst float acc = "
-      "0.f;\n{1}o{0}[{2}] = value;\n}}\n",
-      i, code.compute, store.offset);
-}
-
-Functor functor_of(const ir::Program& program, const codegen::EpilogueCode& code, bool by_copy_engine) {
-  Functor out;
-  std::string members, fields, stores, elements, values;
-  const auto pointer = [&](const std::string& type, const std::string& name) {
-    members += fmt::format("{} {};\n", type, name);
-    out.parameters += fmt::format(", {} {}", type, name);
-    out.arguments += (out.arguments.empty() ? "" : ", ") + name;
-  };
-  for (size_t i = 0; i < code.reads.size(); ++i)
-    pointer(fmt::format("const {}* SOLSTICE_RESTRICT", storage(program, code.reads[i])), code.names[i]);
-  for (size_t i = 0; i < code.stores.size(); ++i) {
-    const std::string type = storage(program, code.stores[i].tensor);
-    pointer(type + "* SOLSTICE_RESTRICT", fmt::format("o{}", i));
-    stores += store_text(code, i);
-    elements += fmt::format("{}if constexpr (kOutput == {}) return {}{{}};\n", i ? "else " : "", i, type);
-    values += fmt::format("out[{}] = static_cast<float>({});\n", i, code.stores[i].value);
-  }
-  for (const codegen::EpilogueField& field : code.fields)
-    fields += fmt::format("{} {};\n", field.type, field.name);
-  out.text = fmt::format(
-      "struct Epilogue {{\nstatic constexpr int kOutputs = {};\nstatic constexpr bool kTma = {};\n{}\nstruct "
-      "In {{\n{}}};\n\n"
-      "SOLSTICE_DEVICE In load(int batch, int m, int n) const {{\nIn in;\n{}return in;\n}}\n\n"
-      "SOLSTICE_DEVICE void compute(float acc, const In& in, int batch, int m, int n, float "
-      "(&out)[kOutputs]) const {{\n{}{}}}\n\n"
-      "template <int kOutput>\nSOLSTICE_DEVICE static constexpr auto element() {{\n{}}}\n\n"
-      "template <int kOutput, class T>\nSOLSTICE_DEVICE void store(int batch, int m, int n, T value) const "
-      "{{\n{}}}\n}};\n",
-      code.stores.size(), by_copy_engine, members, fields, code.load, code.compute, values, elements, stores);
-  return out;
-}
-
-constexpr std::string_view kEpilogueHeaders = "#include \"math/special.h\"\n#include \"math/vector.h\"\n";
 
 std::string guard_text(const SplitPlan& a, const SplitPlan& b) {
   return fmt::format("const gemm::Guard guard{{guard_a, guard_b, {}, {}}};\n", a.blocks, b.blocks);
@@ -126,40 +65,42 @@ SplitPlan split_plan(const Context& context, const Problem& problem, const Setti
   out.stride = by_k ? out.operand.line : out.operand.k;
   out.plane_stride =
       round_up(out.length, 64);  // whole 128-byte lines: a row of a box then touches one of L2's
-  out.scale_stride = round_up(extent, 256);
+  out.scale_stride = round_up(extent, 512);  // tiles and clusters of tiles beyond the operand read it too
   out.chunks = ceil_div(c.k, 64);
   out.planes = numerics::info(s.math).planes;
   out.bytes = element_bytes(s.math);
   // Work items of kernels/gemm/split.h, and as many blocks as the SMs hold at once.
   const int64_t items = out.batches * (by_k ? ceil_div(extent, 64) * ceil_div(out.chunks, 2)
-                                            : out.chunks * ceil_div(extent, 256));
+                                            : out.chunks * ceil_div(extent, 128));
   out.blocks = std::min<int64_t>(items, context.machine.sm_count * 4);
+  // Scales of what lies along an accumulator's columns are floats, of its rows bfloats.
+  const bool streaming = s.stream != Streamed::kNone && s.math != Math::kSimt;
+  out.scale_size = is_a && !streaming ? 2 : 4;
+  if (streaming && is_a == (s.stream == Streamed::kRows)) out.blocks = stream_plan(context, problem, s).tiles * s.split;
   return out;
 }
 
 std::string split_source(const std::string& entry, const std::vector<SplitPlan>& splits, const Settings& s) {
   std::string parameters, body;
   int64_t first = 0;
-  bool all_by_k = true;
   for (size_t i = 0; i < splits.size(); ++i) {
     const SplitPlan& x = splits[i];
-    all_by_k &= x.major != Major::kMN;
     parameters += fmt::format("{}const {}* SOLSTICE_RESTRICT x{}, u8* SOLSTICE_RESTRICT planes{}",
                               i ? ", " : "", codegen::storage_type(x.operand.dtype), i, i);
     if (s.scaled)
       parameters += fmt::format(", u8* SOLSTICE_RESTRICT scales{0}, u32* SOLSTICE_RESTRICT guard{0}", i);
     const std::string call = fmt::format(
         "{}gemm::split_operand<{}, gemm::kScaleBytes{}, {}, {}>(x, block - {}, {});\n", operand_text(x, i, s),
-        math_text(s), x.is_a ? "A" : "B", major_text(x.major), split_vector(x), first, x.blocks);
+        math_text(s), x.scale_size == 2 ? "A" : "B", major_text(x.major), split_vector(x), first, x.blocks);
     first += x.blocks;
     const bool last = i + 1 == splits.size();
     body += last ? call : fmt::format("if (block < {}) {{\n{}return;\n}}\n", first, call);
   }
   return fmt::format(
       "#include \"gemm/split.h\"\n#include \"math/platform.h\"\n\nusing namespace solstice;\n\n"
-      "SOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kSplitThreads, {}) {}({}) {{\n"
+      "SOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kSplitThreads, 4) {}({}) {{\n"
       "ptx::let_next_kernel_start();\nconst int block = static_cast<int>(blockIdx.x);\n{}}}\n",
-      all_by_k ? 4 : 2, entry, parameters, body);
+      entry, parameters, body);
 }
 
 std::string tensor_source(const std::string& entry, const ir::Program& program, const Problem& problem,
@@ -168,25 +109,28 @@ std::string tensor_source(const std::string& entry, const ir::Program& program, 
   const bool tma = stores_by_copy_engine(program, problem);
   const Functor functor = functor_of(program, problem.epilogue, tma);
   const std::string config = fmt::format(
-      "gemm::TensorConfig<{}, {}, {}, {}, {}, {}, {}, {}, {}>", math_text(s), major_text(a.major),
-      major_text(b.major), layout.n, layout.halves, layout.groups, layout.slots_a, layout.slots_b, s.cluster);
+      "gemm::TensorConfig<{}, {}, {}, {}, {}, {}, {}, {}, {}, {}>", math_text(s), major_text(a.major),
+      major_text(b.major), layout.n, layout.halves, layout.groups, layout.slots_a, layout.slots_b,
+      s.cluster * s.cluster_n, s.cluster_n > 1);
   std::string parameters = "const __grid_constant__ TensorMap map_a, const __grid_constant__ TensorMap map_b";
   if (tma) parameters += ", const __grid_constant__ TensorMap map_out";
   if (s.scaled)
-    parameters += ", const u8* scales_a, const u8* scales_b, const u32* guard_a, const u32* guard_b";
+    parameters += ", const u8* scales_a, const u8* scales_b";
   const std::string scales = s.scaled ? "scales_a, scales_b" : "nullptr, nullptr";
-  const std::string decide = s.scaled ? guard_text(a, b) + "if (!gemm::split_suffices(guard)) return;\n" : "";
   return fmt::format(
-      "{}#include \"gemm/decide.h\"\n#include \"gemm/tensor.h\"\n\nnamespace solstice {{\nusing namespace "
+      "{}#include \"gemm/tensor.h\"\n\nnamespace solstice {{\nusing namespace "
       "math;\n\n{}}}  // namespace solstice\n\n"
       "using namespace solstice;\nusing Config = {};\n\nSOLSTICE_KERNEL void "
       "SOLSTICE_BOUNDS(Config::kThreads, 1) {}({}{}) {{\n"
-      "ptx::wait_for_previous_kernel();\n{}const gemm::Problem problem{{{}, {}, {}, {}, {}, {}, {}, {}}};\n"
+      "const gemm::Problem problem{{{}, {}, {}, {}, {}, {}, {}, {}}};\n"
       "gemm::run_tensor<Config>(map_a, map_b, {}, problem, Epilogue{{{}}});\n}}\n",
-      kEpilogueHeaders, functor.text, config, entry, parameters, functor.parameters, decide, c.m, c.n, c.k,
+      kEpilogueHeaders, functor.text, config, entry, parameters, functor.parameters, c.m, c.n, c.k,
       c.batches, s.group, scales, a.scale_stride, b.scale_stride, tma ? "map_out" : "map_a",
       functor.arguments);
 }
+
+int finish_ways(const Settings& s) { return s.split >= 16 ? 8 : s.split >= 6 ? 4 : 1; }
+int finish_vector(const Problem& problem) { return problem.product.n % 4 == 0 ? 4 : 1; }
 
 std::string simt_source(const std::string& entry, const ir::Program& program, const Problem& problem,
                         const Settings& s, bool guarded, const SplitPlan& a, const SplitPlan& b) {
@@ -200,19 +144,29 @@ std::string simt_source(const std::string& entry, const ir::Program& program, co
     return fmt::format("const gemm::StridedOperand<{}> {}{{operand_{}, i64({}), i64({}), i64({})}};\n",
                        type(x), name, name, x.batch, x.line, x.k);
   };
-  const std::string guard = guarded ? ", const u32* guard_a, const u32* guard_b" : "";
-  const std::string decide = guarded ? guard_text(a, b) + "if (gemm::split_suffices(guard)) return;\n" : "";
+  const bool finishes = guarded && s.stream != Streamed::kNone;
+  const std::string guard = fmt::format("{}{}", guarded ? ", const u32* guard_a, const u32* guard_b" : "",
+                                        finishes ? ", const float* SOLSTICE_RESTRICT partial" : "");
+  const std::string finish =
+      finishes ? fmt::format("{{\ngemm::run_finish<{}, {}, {}>(partial, problem, Epilogue{{{}}});\nreturn;\n}}\n", s.split,
+                             finish_ways(s), finish_vector(problem), functor.arguments)
+               : "{\nif (blockIdx.x == 0) ptx::wait_for_previous_kernel();\nreturn;\n}\n";
+  // A fallback decides while the product runs, from what the split pass left; one block ends after the product.
+  const std::string wait = "ptx::wait_for_previous_kernel();\n";
+  const std::string decide = !guarded ? ""
+                                      : fmt::format("{}{}if (gemm::split_suffices(guard)) {}{}", finishes ? wait : "",
+                                                    guard_text(a, b), finish, finishes ? "" : wait);
   return fmt::format(
-      "{}#include \"gemm/decide.h\"\n#include \"gemm/simt.h\"\n\nnamespace solstice {{\nusing namespace "
+      "{}#include \"gemm/decide.h\"\n#include \"gemm/{}.h\"\n\nnamespace solstice {{\nusing namespace "
       "math;\n\n{}}}  // namespace solstice\n\n"
       "using namespace solstice;\n\nSOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kSimtThreads, 2) {}(const {}* "
       "SOLSTICE_RESTRICT operand_a, "
-      "const {}* SOLSTICE_RESTRICT operand_b{}{}) {{\nptx::wait_for_previous_kernel();\n{}{}{}const "
-      "gemm::SimtProblem problem{{{}, {}, {}, {}, {}}};\n"
+      "const {}* SOLSTICE_RESTRICT operand_b{}{}) {{\nconst gemm::SimtProblem "
+      "problem{{{}, {}, {}, {}, {}}};\n{}{}{}"
       "gemm::run_simt<{}, {}, {}, {}>(a, b, problem, Epilogue{{{}}});\n}}\n",
-      kEpilogueHeaders, functor.text, entry, type(c.a), type(c.b), guard, functor.parameters, decide,
-      operand(c.a, 'a'), operand(c.b, 'b'), c.m, c.n, c.k, c.batches, s.group, major_text(a.major),
-      major_text(b.major), wide(c.a, a.major), wide(c.b, b.major), functor.arguments);
+      kEpilogueHeaders, finishes ? "finish" : "simt", functor.text, entry, type(c.a), type(c.b), guard,
+      functor.parameters, c.m, c.n, c.k, c.batches, s.group, decide, operand(c.a, 'a'), operand(c.b, 'b'),
+      major_text(a.major), major_text(b.major), wide(c.a, a.major), wide(c.b, b.major), functor.arguments);
 }
 
 }  // namespace solstice::families::gemm

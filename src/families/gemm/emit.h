@@ -17,10 +17,10 @@ struct SplitPlan {
   int64_t stride = 0;                          // between lines
   int64_t plane_stride = 1;                    // elements of a line of a plane
   int64_t scale_stride = 0, chunks = 1;
-  int64_t blocks = 1;
-  int planes = 1, bytes = 2;
+  int64_t blocks = 1;                          // guard words; of a streamed operand, those of the product
+  int planes = 1, bytes = 2, scale_size = 2;
   int64_t plane_bytes() const { return batches * planes * lines * plane_stride * bytes; }
-  int64_t scale_bytes() const { return batches * chunks * scale_stride * (is_a ? 2 : 4); }
+  int64_t scale_bytes() const { return batches * chunks * scale_stride * scale_size; }
 };
 SplitPlan split_plan(const Context& context, const Problem& problem, const Settings& settings, bool is_a);
 
@@ -29,13 +29,21 @@ SplitPlan split_plan(const Context& context, const Problem& problem, const Setti
 std::string split_source(const std::string& entry, const std::vector<SplitPlan>& splits,
                          const Settings& settings);
 
-// Parameters: maps of A, B and (if stored by the copy engine) the output; scales of A, B and guard words of
-// A, B if scaled; tensors the epilogue reads; tensors it writes.
+// Parameters: maps of A, B and (if stored by the copy engine) the output; scales of A, B if scaled; tensors the epilogue reads; tensors it writes.
 std::string tensor_source(const std::string& entry, const ir::Program& program, const Problem& problem,
                           const Settings& settings, const Layout& layout, const SplitPlan& a,
                           const SplitPlan& b);
 
-// Parameters: A, B, guard words of A, B if `guarded`, tensors the epilogue reads, tensors it writes.
+// The fp32 form for small results. Parameters: A, B, tensors the epilogue reads, tensors it writes.
+std::string small_source(const std::string& entry, const ir::Program& program, const Problem& problem,
+                         const Settings& settings, const SplitPlan& a, const SplitPlan& b);
+
+// Groups of threads that share the partial sums of an element, and elements of a row a thread takes (finish.h).
+int finish_ways(const Settings& settings);
+int finish_vector(const Problem& problem);
+
+// Parameters: A, B, guard words of A, B if `guarded`, partial sums if the product was streamed (they are added up
+// where the guard allows it), tensors the epilogue reads, tensors it writes.
 std::string simt_source(const std::string& entry, const ir::Program& program, const Problem& problem,
                         const Settings& settings, bool guarded, const SplitPlan& a, const SplitPlan& b);
 

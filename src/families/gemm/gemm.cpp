@@ -43,9 +43,12 @@ Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
 ir::Knobs knobs_of(const Settings& s) {
   ir::Knobs out;
   out.set("math", ir::KnobValue::of_name(std::string(numerics::info(s.math).name)));
-  if (s.math == Math::kSimt) return out;
-  out.set("tile", ir::KnobValue::of_size({s.tile_m, s.tile_n, s.tile_k}));
-  out.set("cluster", ir::KnobValue::of_size({s.cluster, 1}));
+  if (s.math != Math::kSimt) out.set("tile", ir::KnobValue::of_size({s.tile_m, s.tile_n, s.tile_k}));
+  if (s.math == Math::kSimt && s.stream == Streamed::kNone) out.set("tile", ir::KnobValue::of_size({s.tile_m, s.tile_n}));
+  if (s.math != Math::kSimt && s.stream == Streamed::kNone) out.set("cluster", ir::KnobValue::of_size({s.cluster, s.cluster_n}));
+  if (s.math == Math::kSimt || s.stream != Streamed::kNone)
+    out.set("stream", ir::KnobValue::of_name(std::string(name_of(s.stream))));
+  if (s.stream != Streamed::kNone) out.set("split", ir::KnobValue::of_int(s.split));
   return out;
 }
 
@@ -54,12 +57,12 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
   const auto policy = numerics::policy_from_name(context.numerics).value_or(numerics::Policy::kReference);
   const OperandAccess& a = problem.product.a;
   const DType operands = a.dtype == problem.product.b.dtype ? a.dtype : DType::kF32;
-  // A few tiles of each math: what one math cannot do (range, subnormal results), another can.
-  constexpr int kMostOfOneMath = 4;
-  std::map<Math, int> taken;
+  // A few tiles of each form: what one math cannot do (range, subnormal results), another can.
+  constexpr int kMostOfOneForm = 4;
+  std::map<std::pair<Math, Streamed>, int> taken;
   std::vector<ir::Knobs> out;
   for (const Settings& s : ranked_settings(context, problem, numerics::legal_maths(policy, operands))) {
-    if (taken[s.math]++ < kMostOfOneMath) out.push_back(knobs_of(s));
+    if (taken[{s.math, s.stream}]++ < kMostOfOneForm) out.push_back(knobs_of(s));
   }
   return out;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "families/gemm/cost.h"
+#include "families/gemm/stream.h"
 #include "numerics/policy.h"
 
 namespace solstice::families::gemm {
@@ -48,16 +49,23 @@ std::vector<KnobSpec> knob_table() {
       {"tile",
        "size",
        {},
-       fmt::format("{}; a third extent, if written, is the k of a stage", tile_list()),
+       fmt::format("{}; math=simt: 128x128, 32x32; a third extent, if written, is the k of a stage", tile_list()),
        "auto",
        "rows x columns of the result a block computes"},
       {"cluster",
        "size",
        {},
-       "1x1, 2x1",
+       "1x1, 2x1, 1x2",
        "auto",
-       "blocks that share their loads of B; 2x1: two tiles along M"},
+       "blocks that share loads; 2x1: two tiles along M share B, 1x2: two along N share A"},
       {"stages", "int", {}, "2..8", "auto", "slots of the shared-memory rings; auto: as many as fit"},
+      {"stream",
+       "name",
+       {"none", "rows", "columns"},
+       "",
+       "auto",
+       "operand (of the result's rows or columns) that is read once and split in registers, for few lines of the other"},
+      {"split", "int", {}, "1..128", "auto", "with `stream`: blocks that share the k of a tile"},
       {"schedule", "name", {"cooperative"}, "", "cooperative", "consumer warpgroups share one tile"},
       {"group", "int", {}, "1..64", "8", "row tiles walked before the next column of tiles (L2 reuse)"},
       {"prepack",
@@ -90,6 +98,28 @@ bool is_packed(const ir::Program& program, const Settings& s, const OperandAcces
   return s.prepack && program.tensor(operand.tensor).kind == ir::TensorKind::kParam;
 }
 
+namespace {
+
+// `cluster` is a knob of the form with planes alone.
+std::string stream_knob(const ir::Knobs& knobs) {
+  return knobs.name_or("stream", knobs.find("cluster") ? "none" : "auto");
+}
+
+bool agrees(const Settings& s, const ir::Knobs& knobs) {
+  const auto tile = knobs.size_or("tile", {}), cluster = knobs.size_or("cluster", {});
+  if (tile.size() >= 2 && (s.tile_m != tile[0] || s.tile_n != tile[1])) return false;
+  if (!cluster.empty() && s.cluster != cluster[0]) return false;
+  if (cluster.size() > 1 && s.cluster_n != cluster[1]) return false;
+  const std::string stream = stream_knob(knobs);
+  return (stream == "auto" || stream == name_of(s.stream)) && knobs.int_or("split", s.split) == s.split;
+}
+
+}  // namespace
+
+std::string_view name_of(Streamed stream) {
+  return stream == Streamed::kNone ? "none" : stream == Streamed::kRows ? "rows" : "columns";
+}
+
 Settings settings_of(const Context& context, const ir::Kernel& kernel, const Problem& problem) {
   const ir::Knobs& knobs = kernel.knobs;
   const auto written = numerics::math_from_name(knobs.name_or("math", "auto"));
@@ -97,17 +127,18 @@ Settings settings_of(const Context& context, const ir::Kernel& kernel, const Pro
   const auto tile = knobs.size_or("tile", {});
   const auto cluster = knobs.size_or("cluster", {});
   // What is left to the family follows from what is written: the cheapest setting that agrees with it.
-  Settings out = best_settings(context, problem, maths);
-  for (const Settings& s : ranked_settings(context, problem, maths)) {
-    const bool same_tile = tile.size() < 2 || (s.tile_m == tile[0] && s.tile_n == tile[1] && s.math != Math::kSimt);
-    if (!same_tile || (!cluster.empty() && s.cluster != cluster[0])) continue;
-    out = s;
-    break;
-  }
+  const std::vector<Settings> ranked = ranked_settings(context, problem, maths);
+  const auto found = std::find_if(ranked.begin(), ranked.end(), [&](const Settings& s) { return agrees(s, knobs); });
+  Settings out = found != ranked.end() ? *found : best_settings(context, problem, maths);
+  const std::string stream = stream_knob(knobs);
+  if (stream != "auto")
+    out.stream = stream == "rows" ? Streamed::kRows : stream == "columns" ? Streamed::kColumns : Streamed::kNone;
+  out.split = static_cast<int>(knobs.int_or("split", out.stream == Streamed::kNone ? 1 : out.split));
   if (tile.size() >= 2) out.tile_m = static_cast<int>(tile[0]), out.tile_n = static_cast<int>(tile[1]);
   out.tile_k = out.math == Math::kSimt ? 8 : static_cast<int>(kStageRow) / element_bytes(out.math);
   if (tile.size() >= 3) out.tile_k = static_cast<int>(tile[2]);
   if (!cluster.empty()) out.cluster = static_cast<int>(cluster[0]);
+  if (!cluster.empty()) out.cluster_n = cluster.size() > 1 ? static_cast<int>(cluster[1]) : 1;
   out.stages = static_cast<int>(knobs.int_or("stages", 0));
   out.group = static_cast<int>(knobs.int_or("group", 8));
   const std::string prepack = knobs.name_or("prepack", "auto");
@@ -187,6 +218,12 @@ void check_math(const Context& context, const ir::Kernel& kernel, const Problem&
   }
 }
 
+void check_simt_tile(const ir::Kernel& kernel, const Settings& s, Diagnostics& diagnostics) {
+  if (s.tile_m == s.tile_n && (s.tile_m == 128 || s.tile_m == kSmallTile)) return;
+  diagnostics.error("E111", kernel.span, fmt::format("no kernel for `math=simt, tile={}x{}`", s.tile_m, s.tile_n),
+                    "legal: 128x128, 32x32");
+}
+
 void check_tile(const Context& context, const ir::Kernel& kernel, const Settings& s,
                 Diagnostics& diagnostics) {
   const bool known =
@@ -203,9 +240,9 @@ void check_tile(const Context& context, const ir::Kernel& kernel, const Settings
                                   numerics::info(s.math).name, stage_k),
                       fmt::format("closest: `tile={}x{}x{}`", s.tile_m, s.tile_n, stage_k));
   }
-  if (s.cluster != 1 && s.cluster != 2) {
+  if (s.cluster < 1 || s.cluster_n < 1 || s.cluster * s.cluster_n > 2) {
     diagnostics.error("E112", kernel.span,
-                      fmt::format("`cluster={}x1`: B is shared by 1 or 2 blocks", s.cluster),
+                      fmt::format("`cluster={}x{}`: one operand is shared, by 1 or 2 blocks", s.cluster, s.cluster_n),
                       "closest: `cluster=2x1`");
     return;
   }
@@ -232,7 +269,9 @@ void check_settings(const Context& context, const ir::Kernel& kernel, const Prob
     diagnostics.error("E116", kernel.span, "`backend=cutlass` is not built yet", "`backend=lean`");
   }
   check_math(context, kernel, problem, s, diagnostics);
-  if (s.math != Math::kSimt) check_tile(context, kernel, s, diagnostics);
+  check_stream(context, kernel, problem, s, diagnostics);
+  if (s.stream == Streamed::kNone && s.math == Math::kSimt) check_simt_tile(kernel, s, diagnostics);
+  if (s.stream == Streamed::kNone && s.math != Math::kSimt) check_tile(context, kernel, s, diagnostics);
   if (s.prepack && !context.frozen) {
     diagnostics.error("E115", kernel.span, "`prepack=true` splits weights once, at load; weights are live",
                       "`--weights frozen`, or leave `prepack` out");

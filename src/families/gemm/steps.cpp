@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "families/gemm/stream.h"
+
 #include "base/integer.h"
 
 namespace solstice::families::gemm {
@@ -43,10 +45,20 @@ class Generator {
 
   Emission run() {
     if (s_.math == Math::kSimt) {
-      add_simt(name_, false);
+      if (s_.stream == Streamed::kNone && s_.tile_m == kSmallTile)
+        add_small();
+      else if (s_.stream == Streamed::kNone)
+        add_simt(name_, false);
+      else
+        add_gemv();
       return std::move(out_);
     }
     add_splits();
+    if (s_.stream != Streamed::kNone) {
+      add_stream();
+      add_simt(name_ + "_finish", true);
+      return std::move(out_);
+    }
     add_product();
     if (s_.scaled) add_simt(name_ + "_fallback", true);
     return std::move(out_);
@@ -54,6 +66,9 @@ class Generator {
 
  private:
   const char* letter(const SplitPlan& x) const { return x.is_a ? "a" : "b"; }
+  bool is_streamed(const SplitPlan& x) const {
+    return s_.stream == (x.is_a ? Streamed::kRows : Streamed::kColumns);
+  }
   std::string workspace(const char* what, const SplitPlan& x) const {
     return fmt::format("{}.{}_{}", kernel_.name, what, letter(x));
   }
@@ -86,7 +101,8 @@ class Generator {
   void add_splits() {
     std::vector<SplitPlan> live;
     for (const SplitPlan* x : {&a_, &b_}) {
-      if (!needs_planes(s_, x->operand, x->major)) continue;
+      if (is_streamed(*x)) add_buffer(workspace("guard", *x), 4 * x->blocks, DType::kI32, false);
+      if (is_streamed(*x) || !needs_planes(s_, x->operand, x->major)) continue;
       const bool packed = is_packed(program_, s_, x->operand);
       add_buffer(workspace("planes", *x), x->plane_bytes(), DType::kU8, packed);
       if (s_.scaled) {
@@ -120,32 +136,74 @@ class Generator {
   void add_product() {
     const Layout layout = layout_of(s_, static_cast<int64_t>(context_.machine.shared_per_block.value));
     out_.sources.push_back({name_, tensor_source(name_, program_, problem_, s_, layout, a_, b_), {}});
-    const int64_t tiles = ceil_div(c_.m, s_.tile_m * s_.cluster) * ceil_div(c_.n, s_.tile_n) * c_.batches;
-    const int64_t clusters = std::min<int64_t>(tiles, context_.machine.sm_count / s_.cluster);
+    const int64_t tiles =
+        ceil_div(c_.m, s_.tile_m * s_.cluster) * ceil_div(c_.n, s_.tile_n * s_.cluster_n) * c_.batches;
+    const int64_t cluster = s_.cluster * s_.cluster_n;
+    const int64_t clusters = std::min<int64_t>(tiles, context_.machine.sm_count / cluster);
     const bool after_split = !out_.steps.empty() && out_.steps.back().phase == Phase::kLaunch;
-    Step& step = launch(name_, clusters * s_.cluster, 128 * (layout.groups + 1));
-    step.cluster = {s_.cluster, 1, 1};
+    Step& step = launch(name_, clusters * cluster, 128 * (layout.groups + 1));
+    step.cluster = {cluster, 1, 1};
     step.shared_bytes = layout.bytes();
     step.pdl = after_split;
-    step.arguments.push_back(map_argument(operand_map(a_, s_.tile_m, 1)));
+    step.arguments.push_back(map_argument(operand_map(a_, s_.tile_m, s_.cluster_n)));
     step.arguments.push_back(map_argument(operand_map(b_, layout.n, s_.cluster)));
     if (stores_by_copy_engine(program_, problem_)) step.arguments.push_back(map_argument(output_map()));
     if (s_.scaled) {
       for (const SplitPlan* x : {&a_, &b_}) step.arguments.push_back(pointer_to(workspace("scales", *x)));
-      add_guards(step);
     }
+    add_epilogue(step);
+  }
+
+  void add_stream() {
+    const StreamPlan plan = stream_plan(context_, problem_, s_);
+    const SplitPlan &streamed = plan.rows_are_m ? a_ : b_, &held = plan.rows_are_m ? b_ : a_;
+    add_buffer(partial(), 4 * s_.split * c_.batches * c_.m * c_.n, DType::kF32, false);
+    out_.sources.push_back({name_, stream_source(name_, problem_, s_, plan, held.scale_stride), {}});
+    const bool after_split = !out_.steps.empty() && out_.steps.back().phase == Phase::kLaunch;
+    Step& step = launch(name_, plan.tiles * s_.split, 128 * plan.groups);
+    step.shared_bytes = plan.shared_bytes;
+    step.pdl = after_split;
+    step.arguments.push_back(map_argument(operand_map(held, plan.held_lines, 1)));
+    step.arguments.push_back(pointer_to(program_.tensor(plan.streamed.tensor).name, plan.streamed.offset * 4));
+    step.arguments.push_back(pointer_to(workspace("scales", held)));
+    step.arguments.push_back(pointer_to(partial()));
+    step.arguments.push_back(pointer_to(workspace("guard", streamed)));
+  }
+  std::string partial() const { return kernel_.name + ".partial"; }
+
+  void add_small() {
+    out_.sources.push_back({name_, small_source(name_, program_, problem_, s_, a_, b_), {}});
+    Step& step = launch(name_, ceil_div(c_.m, kSmallTile) * ceil_div(c_.n, kSmallTile) * c_.batches, kSimtThreads);
+    add_operands(step);
+    add_epilogue(step);
+  }
+  void add_operands(Step& step) const {
+    for (const OperandAccess* x : {&c_.a, &c_.b})
+      step.arguments.push_back(pointer_to(program_.tensor(x->tensor).name, x->offset * size_of(x->dtype)));
+  }
+
+  void add_gemv() {
+    const StreamPlan plan = stream_plan(context_, problem_, s_);
+    out_.sources.push_back({name_, gemv_source(name_, program_, problem_, s_, plan), {}});
+    Step& step = launch(name_, plan.tiles * s_.split, 256);
+    step.cluster = {s_.split, 1, 1};
+    step.shared_bytes = 8 * gemv_lines(plan) * plan.columns * 4;
+    for (const OperandAccess* x : {&plan.streamed, &plan.held})
+      step.arguments.push_back(pointer_to(program_.tensor(x->tensor).name, x->offset * size_of(x->dtype)));
     add_epilogue(step);
   }
 
   void add_simt(const std::string& entry, bool guarded) {
     out_.sources.push_back({entry, simt_source(entry, program_, problem_, s_, guarded, a_, b_), {}});
-    const int64_t tiles = ceil_div(c_.m, 128) * ceil_div(c_.n, 128) * c_.batches;
-    Step& step = launch(entry, std::min<int64_t>(tiles, 2 * context_.machine.sm_count), kSimtThreads);
+    int64_t blocks = ceil_div(c_.m, 128) * ceil_div(c_.n, 128) * c_.batches;
+    const bool finishes = guarded && s_.stream != Streamed::kNone;
+    if (finishes) blocks = std::max(blocks, ceil_div(c_.m * c_.n * c_.batches * finish_ways(s_), finish_vector(problem_) * kSimtThreads));
+    Step& step = launch(entry, std::min<int64_t>(blocks, 2 * context_.machine.sm_count), kSimtThreads);
     step.shared_bytes = kSimtShared;
     step.pdl = guarded;
-    for (const OperandAccess* x : {&c_.a, &c_.b})
-      step.arguments.push_back(pointer_to(program_.tensor(x->tensor).name, x->offset * size_of(x->dtype)));
+    add_operands(step);
     if (guarded) add_guards(step);
+    if (finishes) step.arguments.push_back(pointer_to(partial()));
     add_epilogue(step);
   }
 

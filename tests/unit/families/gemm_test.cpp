@@ -8,6 +8,7 @@
 #include "families/family.h"
 #include "families/gemm/cost.h"
 #include "families/gemm/steps.h"
+#include "families/gemm/stream.h"
 #include "host_kernels/build.h"
 #include "machine/machine.h"
 
@@ -84,6 +85,7 @@ using Names = std::vector<std::string>;
 TEST(Gemm, LinearSplitsMultipliesAndFallsBack) {
   Linear linear;
   linear.kernel().knobs.set("math", KnobValue::of_name("fp16x3"));
+  linear.kernel().knobs.set("stream", KnobValue::of_name("none"));
   const Emission emission = generated(linear.b.program);
   ASSERT_EQ(entries(emission), (Names{"up_split", "up", "up_fallback"}));
   EXPECT_EQ(emission.sources.size(), 3u);
@@ -95,6 +97,7 @@ TEST(Gemm, LinearSplitsMultipliesAndFallsBack) {
 TEST(Gemm, FrozenWeightsAreSplitAtLoad) {
   Linear linear;
   linear.kernel().knobs.set("math", KnobValue::of_name("fp16x3"));
+  linear.kernel().knobs.set("stream", KnobValue::of_name("none"));
   const Emission emission = generated(linear.b.program, true);
   EXPECT_EQ(entries(emission), (Names{"up_pack_b", "up_split", "up", "up_fallback"}));
   EXPECT_EQ(emission.steps[0].phase, Phase::kPrepare);
@@ -112,10 +115,82 @@ TEST(Gemm, TransposedWeightIsReadAsItLies) {
 TEST(Gemm, OddExtentsUseNarrowLoadsAndDirectStores) {
   Linear linear(77, 131, 1001);
   linear.kernel().knobs.set("math", KnobValue::of_name("fp16x3"));
+  linear.kernel().knobs.set("stream", KnobValue::of_name("none"));
   const Emission emission = generated(linear.b.program);
   EXPECT_NE(emission.sources[0].code.find("mma::Major::kK, 1>(x"), std::string::npos)
       << emission.sources[0].code;
   EXPECT_NE(emission.sources[1].code.find("kTma = false"), std::string::npos);
+}
+
+TEST(Gemm, FewRowsStreamTheWeight) {
+  Linear linear(16, 4096, 4096);
+  const Emission emission = generated(linear.b.program);
+  ASSERT_EQ(entries(emission), (Names{"up_split", "up", "up_finish"}));
+  const Step& product = emission.steps[1];
+  EXPECT_TRUE(product.pdl);
+  EXPECT_EQ(product.arguments[0].map.buffer, "up.planes_a");
+  EXPECT_EQ(product.arguments[1].buffer, "w");
+  EXPECT_LE(product.shared_bytes, static_cast<int64_t>(h200().shared_per_block.value));
+  EXPECT_NE(emission.sources[1].code.find("gemm::StreamConfig<mma::Major::kK, 4, mma::Major::kK"), std::string::npos)
+      << emission.sources[1].code;
+  EXPECT_NE(emission.sources[2].code.find("gemm::run_finish<"), std::string::npos) << emission.sources[2].code;
+  for (const PlanBuffer& buffer : emission.workspace) EXPECT_NE(buffer.name, "up.planes_b");
+}
+
+TEST(Gemm, EveryBlockOfAStreamedTileHasItsPartialSumsAndGuardWord) {
+  Linear linear(100, 300, 1000, true);
+  linear.kernel().knobs.set("math", KnobValue::of_name("fp16x3"));
+  linear.kernel().knobs.set("tile", KnobValue::of_size({64, 128}));
+  linear.kernel().knobs.set("stream", KnobValue::of_name("columns"));
+  linear.kernel().knobs.set("split", KnobValue::of_int(5));
+  const Emission emission = generated(linear.b.program);
+  ASSERT_EQ(entries(emission), (Names{"up_split", "up", "up_finish"}));
+  EXPECT_EQ(emission.steps[1].grid[0], 2 * 3 * 5);
+  for (const PlanBuffer& buffer : emission.workspace) {
+    if (buffer.name == "up.partial") {
+      EXPECT_EQ(buffer.bytes, 4 * 5 * 100 * 300);
+    } else if (buffer.name == "up.guard_b") {
+      EXPECT_EQ(buffer.bytes, 4 * 2 * 3 * 5);
+    }
+  }
+}
+
+TEST(Gemm, StreamedRingsFitTheirShareOfAnSm) {
+  for (const bool transposed : {false, true}) {
+    const Linear linear(100, 300, 1000, transposed);
+    const Context context{linear.b.program, h200()};
+    const auto problem = gemm::make_problem(linear.b.program, linear.b.program.kernels.front());
+    ASSERT_TRUE(problem.ok());
+    const auto settings = gemm::stream_settings(context, *problem, numerics::Math::kFP16x3);
+    EXPECT_GE(settings.size(), 20u);
+    for (const gemm::Settings& s : settings) {
+      const gemm::StreamPlan plan = gemm::stream_plan(context, *problem, s);
+      EXPECT_GE(plan.slots, 2);
+      EXPECT_GE(plan.slots_held, 2);
+      EXPECT_LE(plan.blocks_per_sm * (plan.shared_bytes + 1024), 228 * 1024) << plan.held_lines << ' ' << plan.groups;
+    }
+  }
+}
+
+TEST(Gemm, OneRowIsOneLaunchInFullPrecision) {
+  for (const bool transposed : {false, true}) {
+    Linear linear(1, 4096, 4096, transposed);
+    const Emission emission = generated(linear.b.program);
+    ASSERT_EQ(entries(emission), (Names{"up"})) << transposed;
+    EXPECT_NE(emission.sources[0].code.find("gemm::GemvConfig<"), std::string::npos) << emission.sources[0].code;
+  }
+}
+
+TEST(Gemm, BlocksAlongTheColumnsShareTheRowsOperand) {
+  Linear linear(1111, 1777, 1333);
+  linear.kernel().knobs.set("tile", KnobValue::of_size({128, 128}));
+  linear.kernel().knobs.set("cluster", KnobValue::of_size({1, 2}));
+  const Emission emission = generated(linear.b.program);
+  const Step& product = emission.steps[1];
+  EXPECT_EQ(product.cluster[0], 2);
+  EXPECT_EQ(product.grid[0], 126);
+  EXPECT_EQ(product.arguments[0].map.box[1], 64);
+  EXPECT_EQ(product.arguments[1].map.box[1], 128);
 }
 
 TEST(Gemm, HalfOperandsNeedNoSplit) {
@@ -201,6 +276,21 @@ TEST(Gemm, LegalityNamesTheNearestValue) {
   EXPECT_NE(
       first_diagnostic(linear.b.program).find("shared memory: A 3 x 32 KiB + B 6 x 32 KiB + staging 32 KiB"),
       std::string::npos)
+      << first_diagnostic(linear.b.program);
+  linear.kernel().knobs = {};
+  linear.kernel().knobs.set("cluster", KnobValue::of_size({2, 2}));
+  EXPECT_NE(first_diagnostic(linear.b.program).find("E112: `cluster=2x2`"), std::string::npos)
+      << first_diagnostic(linear.b.program);
+  linear.kernel().knobs = {};
+  linear.kernel().knobs.set("math", KnobValue::of_name("simt"));
+  linear.kernel().knobs.set("stream", KnobValue::of_name("rows"));
+  EXPECT_NE(first_diagnostic(linear.b.program).find("E117: `math=simt, stream=rows` holds at most 8 lines"),
+            std::string::npos)
+      << first_diagnostic(linear.b.program);
+  linear.kernel().knobs = {};
+  linear.kernel().knobs.set("tile", KnobValue::of_size({48, 128}));
+  linear.kernel().knobs.set("stream", KnobValue::of_name("columns"));
+  EXPECT_NE(first_diagnostic(linear.b.program).find("E117: no kernel for `tile=48x128`"), std::string::npos)
       << first_diagnostic(linear.b.program);
   linear.kernel().knobs = {};
   linear.kernel().knobs.set("prepack", KnobValue::of_name("true"));

@@ -1,0 +1,297 @@
+// The product with one operand read once, in its own format: for few rows (or columns) of the other operand, where a
+// split pass that writes planes and reads them back would move three times the bytes, and for few tiles with a long
+// k.
+//
+// A warp copies 16 lines of 64 k of the streamed operand into its own shared memory (cp.async, any alignment, any
+// major order), several chunks ahead; reads them as the fragments of wgmma's register operand; scales and splits them
+// there; and multiplies them with the planes of the held operand, which one thread brings in by the copy engine.
+// Lines of the streamed operand are the rows of the accumulator, lines
+// of the held one its columns, whichever of them is A.
+//
+// Blocks share the k of a tile (`splits`); each writes its sums to partial[split][batch][m][n], which finish.h adds up
+// in a fixed order. Guard words of the streamed operand are left one a block, as the split pass does.
+#pragma once
+
+#include "copy/async.h"
+#include "copy/tma.h"
+#include "gemm/chunk.h"
+#include "gemm/planes.h"
+#include "mma/descriptor.h"
+#include "mma/wgmma_held.h"
+#include "pipeline/ring.h"
+
+namespace solstice::gemm {
+
+// kVector: elements a copy may take at once; kGroups: warpgroups, of 64 lines of the streamed operand; kN: lines of the held operand in a tile (8, 16, 32, 64, 128);
+// kRowsAreM: the streamed operand is A.
+template <mma::Major kMajor_, int kVector_, mma::Major kMajorHeld_, int kGroups_, int kN_, int kSlots_,
+          int kSlotsHeld_, bool kRowsAreM_>
+struct StreamConfig {
+  static constexpr mma::Major kMajor = kMajor_, kMajorHeld = kMajorHeld_;
+  static constexpr int kVector = kVector_, kN = kN_, kSlots = kSlots_, kSlotsHeld = kSlotsHeld_;
+  static constexpr bool kRowsAreM = kRowsAreM_;
+  static constexpr int kGroups = kGroups_, kWarps = 4 * kGroups, kTileRows = 64 * kGroups;
+  static constexpr int kThreads = 128 * kGroups;
+
+  // A warp's slot: kOuter lines of kInner elements, kPitch floats apart (chosen so that fragments are read without
+  // bank conflicts).
+  static constexpr bool kByK = kMajor == mma::Major::kK;
+  static constexpr int kInner = kByK ? kChunk : 16, kOuter = kByK ? 16 : kChunk, kPitch = kByK ? 72 : 20;
+  static constexpr int kSlotBytes = kOuter * kPitch * 4;
+
+  static constexpr int kPlaneHeld =
+      kMajorHeld == mma::Major::kK ? kN * mma::kRowBytes : ceil_div(kN, mma::kGroupRows) * mma::kGroupBytes;
+  using RingHeld = Ring<kSlotsHeld_, 2 * kPlaneHeld>;
+  static constexpr int kScales = kScaleBytesB * kN;
+
+  // Shared memory, in this order.
+  static constexpr int kOffsetScales = RingHeld::kBytes;
+  static constexpr int kOffsetStream = kOffsetScales + round_up(kSlotsHeld_ * kScales, 128);
+  static constexpr int kOffsetBarriers = kOffsetStream + kWarps * kSlots * kSlotBytes;
+  static constexpr int kOffsetWords = kOffsetBarriers + RingHeld::kBarrierBytes;  // a guard word a warp
+  static constexpr int kSharedBytes = kOffsetWords + 4 * kWarps;
+  static_assert(kSlots >= 2 && kSlotsHeld >= 2, "a chunk is awaited while the next ones are on their way");
+  static_assert(kSharedBytes <= 232448, "more shared memory than a block may have");
+};
+
+struct StreamProblem {
+  const float* data;       // the streamed operand
+  i64 batch, line, k;      // its strides in elements; one of line and k is 1
+  int rows, columns;       // lines of the streamed and of the held operand
+  int k_extent, batches, splits;
+  const u8* scales;        // of the held operand, floats: [batch][chunk][scale_stride]
+  int scale_stride;
+  float* partial;
+  u32* guard;
+};
+
+template <class Config>
+struct Stream {
+  using RingHeld = typename Config::RingHeld;
+  static constexpr int kN = Config::kN, kRegisters = kN / 2, kSlots = Config::kSlots;
+  static constexpr bool kByK = Config::kByK;
+
+  const TensorMap* map;
+  StreamProblem p;
+  u32 shared;
+  int batch, row0, column0, split;
+  int count;  // chunks of this block: split, split + splits, ... so that blocks at work together read lines together
+
+  SOLSTICE_DEVICE Stream(const TensorMap* map_held, const StreamProblem& problem, u32 shared_address)
+      : map(map_held), p(problem), shared(shared_address) {
+    const int columns = ceil_div(p.columns, kN), rows = ceil_div(p.rows, Config::kTileRows);
+    int block = static_cast<int>(blockIdx.x);
+    column0 = block % columns * kN;
+    block /= columns;
+    split = block % p.splits;
+    block /= p.splits;
+    row0 = block % rows * Config::kTileRows;
+    batch = block / rows;
+    count = ceil_div(chunks() - split, p.splits);
+  }
+  SOLSTICE_DEVICE int chunk(int i) const { return split + i * p.splits; }
+  SOLSTICE_DEVICE int chunks() const { return ceil_div(p.k_extent, kChunk); }
+  SOLSTICE_DEVICE RingHeld ring() const { return RingHeld(shared, shared + Config::kOffsetBarriers); }
+
+  // ---- the held operand: one thread
+  SOLSTICE_DEVICE void load_held(int i, RingHeld& held) const {
+    const int c = chunk(i);
+    held.wait_empty();
+    ptx::barrier_arrive_expect(held.full(), 2 * Config::kPlaneHeld + Config::kScales);
+#pragma unroll
+    for (int plane = 0; plane < 2; ++plane) {
+      const u32 to = held.address() + plane * Config::kPlaneHeld;
+      const int z = batch * 2 + plane;
+      if constexpr (Config::kMajorHeld == mma::Major::kK) {
+        copy::load_box(to, map, c * kChunk, column0, z, held.full());
+      } else {
+#pragma unroll
+        for (int g = 0; g < ceil_div(kN, mma::kGroupRows); ++g)
+          copy::load_box(to + g * mma::kGroupBytes, map, column0 + g * mma::kGroupRows, c * kChunk, z, held.full());
+      }
+    }
+    const u8* from = p.scales + ((static_cast<i64>(batch) * chunks() + c) * p.scale_stride + column0) * kScaleBytesB;
+    copy::load_bytes(shared + Config::kOffsetScales + held.slot * Config::kScales, from, Config::kScales, held.full());
+    held.advance();
+  }
+
+  // ---- the streamed operand: each warp its own 16 lines
+  // Copies of one chunk, as many as 16 x 64 elements need; beyond the operand zeros.
+  SOLSTICE_DEVICE void prefetch(int i, u32 slot, int first_row, int lane) const {
+    constexpr int kPerLine = Config::kInner / Config::kVector;  // copies a line
+    constexpr int kLines = kPerLine > 32 ? 1 : 32 / kPerLine;   // lines a step of the warp
+    constexpr int kAcross = kPerLine > 32 ? kPerLine / 32 : 1;  // steps a line
+    const int k0 = chunk(i) * kChunk;
+    const int outer0 = kByK ? first_row : k0, inner0 = kByK ? k0 : first_row;
+    const int outer_left = (kByK ? p.rows : p.k_extent) - outer0, inner_left = (kByK ? p.k_extent : p.rows) - inner0;
+    const i64 stride = kByK ? p.line : p.k;
+    const int outer = lane / smaller(kPerLine, 32), inner = lane % smaller(kPerLine, 32) * Config::kVector;
+    const float* from = p.data + batch * p.batch + (outer0 + outer) * stride + inner0 + inner;
+    const u32 to = slot + (outer * Config::kPitch + inner) * 4;
+    // Nothing to test where the whole of it exists; the offsets are then constants of the instructions.
+    if (outer_left >= Config::kOuter && inner_left >= Config::kInner) {
+#pragma unroll
+      for (int l = 0; l < Config::kOuter / kLines; ++l) {
+#pragma unroll
+        for (int j = 0; j < kAcross; ++j)
+          copy::load_async<4 * Config::kVector>(to + (l * kLines * Config::kPitch + j * 32 * Config::kVector) * 4,
+                                                from + l * kLines * stride + j * 32 * Config::kVector);
+      }
+      return;
+    }
+#pragma unroll
+    for (int l = 0; l < Config::kOuter / kLines; ++l) {
+#pragma unroll
+      for (int j = 0; j < kAcross; ++j) {
+        const int left = inner_left - inner - j * 32 * Config::kVector;
+        const int valid = outer + l * kLines < outer_left ? larger(0, smaller(left, Config::kVector)) : 0;
+        copy::load_async<4 * Config::kVector>(to + (l * kLines * Config::kPitch + j * 32 * Config::kVector) * 4,
+                                              valid > 0 ? from + l * kLines * stride + j * 32 * Config::kVector : p.data,
+                                              4 * valid);
+      }
+    }
+  }
+
+  // Row lane/4 + 8r of the warp's tile: k 8q + 2(lane%4) and the next, q = 0..7.
+  SOLSTICE_DEVICE static void fetch(float (&v)[16], u32 slot, int r, int lane) {
+    const int row = lane / 4 + 8 * r, k = 2 * (lane % 4);
+#pragma unroll
+    for (int q = 0; q < 8; ++q) {
+      if constexpr (kByK) {
+        const Pair x = ptx::load_shared_pair(slot + (row * Config::kPitch + 8 * q + k) * 4);
+        v[2 * q] = x.x, v[2 * q + 1] = x.y;
+      } else {
+        const u32 at = slot + ((8 * q + k) * Config::kPitch + row) * 4;
+        v[2 * q] = ptx::from_bits(ptx::load_shared_u32(at));
+        v[2 * q + 1] = ptx::from_bits(ptx::load_shared_u32(at + Config::kPitch * 4));
+      }
+    }
+  }
+
+  // Planes of the warp's 16 rows as fragments [step of 16 k][register], and the inverse scales of rows g and g + 8.
+  SOLSTICE_DEVICE static Pair split_chunk(u32 (&high)[4][4], u32 (&low)[4][4], float (&v)[2][16], Range& range) {
+    float inverse[2];
+    scale_chunks(v, inverse, range);
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      u32 words[8];
+      take_plane<mma::F16, false>(v[r], words);
+#pragma unroll
+      for (int j = 0; j < 4; ++j) high[j][r] = words[2 * j], high[j][r + 2] = words[2 * j + 1];
+      take_plane<mma::F16, false>(v[r], words);
+#pragma unroll
+      for (int j = 0; j < 4; ++j) low[j][r] = words[2 * j], low[j][r + 2] = words[2 * j + 1];
+    }
+    return {inverse[0], inverse[1]};
+  }
+
+  template <bool kFresh>
+  SOLSTICE_DEVICE static void multiply(float (&d)[kRegisters], const u32 (&a)[4][4], u32 b) {
+#pragma unroll
+    for (int k = 0; k < mma::kSteps; ++k)
+      mma::WgmmaHeld<mma::F16, kN, Config::kMajorHeld == mma::Major::kMN>::run(
+          d, a[k], mma::descriptor<Config::kMajorHeld>(b, k), !(kFresh && k == 0));
+  }
+
+  SOLSTICE_DEVICE static void promote(float (&sums)[kRegisters], const float (&part)[kRegisters], Pair row, u32 scales) {
+#pragma unroll
+    for (int j = 0; j < kN / 8; ++j) {
+      const Pair column = ptx::load_shared_pair(scales + 32 * j);
+      sums[4 * j] += part[4 * j] * row.x * column.x;
+      sums[4 * j + 1] += part[4 * j + 1] * row.x * column.y;
+      sums[4 * j + 2] += part[4 * j + 2] * row.y * column.x;
+      sums[4 * j + 3] += part[4 * j + 3] * row.y * column.y;
+    }
+  }
+
+  SOLSTICE_DEVICE void consume() const {
+    const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0), lane = threadIdx.x % 32;
+    const int first_row = row0 + warp * 16;
+    const u32 slots = shared + Config::kOffsetStream + warp * kSlots * Config::kSlotBytes;
+    RingHeld held = ring(), loads = ring();
+    Range range;
+    range.below[0] = range.below[2] = 2.f;  // scale_chunks counts at depth 8
+    float sums[kRegisters] = {};
+#pragma unroll
+    for (int i = 0; i < kSlots; ++i) {
+      if (i < count) prefetch(i, slots + i * Config::kSlotBytes, first_row, lane);
+      copy::async_commit();
+    }
+    if (threadIdx.x == 0) {
+      ptx::wait_for_previous_kernel();
+      for (int i = 0; i < Config::kSlotsHeld - 1 && i < count; ++i) load_held(i, loads);
+    }
+    ptx::sync_warp();
+    // While the tensor cores multiply a chunk, the next one is scaled and split.
+    int slot = 0;
+    const auto take = [&](int c, u32 (&high)[4][4], u32 (&low)[4][4]) {
+      const u32 at = slots + slot * Config::kSlotBytes;
+      float v[2][16];
+      copy::async_wait<kSlots - 1>();
+      ptx::sync_warp();
+      fetch(v[0], at, 0, lane);
+      fetch(v[1], at, 1, lane);
+      ptx::sync_warp();
+      if (c + kSlots < count) prefetch(c + kSlots, at, first_row, lane);  // the slot is free again
+      copy::async_commit();
+      slot = slot + 1 == kSlots ? 0 : slot + 1;
+      return split_chunk(high, low, v, range);
+    };
+    u32 high[2][4][4], low[2][4][4];
+    Pair row[2];
+    if (count > 0) row[0] = take(0, high[0], low[0]);
+    for (int c = 0; c < count; c += 2) {
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        if (c + i >= count) break;
+        float part[kRegisters];
+        held.wait_full();
+        mma::fence();
+        multiply<true>(part, low[i], held.address());
+        multiply<false>(part, high[i], held.address() + Config::kPlaneHeld);
+        multiply<false>(part, high[i], held.address());
+        mma::commit();
+        if (c + i + 1 < count) row[1 - i] = take(c + i + 1, high[1 - i], low[1 - i]);
+        if (threadIdx.x == 0 && c + i + Config::kSlotsHeld - 1 < count)
+          load_held(c + i + Config::kSlotsHeld - 1, loads);
+        ptx::sync_warp();
+        mma::wait<0>();
+        mma::pin(part);
+        promote(sums, part, row[i],
+                shared + Config::kOffsetScales + held.slot * Config::kScales + 2 * kScaleBytesB * (lane % 4));
+        ptx::sync_warp();
+        if (lane == 0) ptx::barrier_arrive(held.empty(held.slot));
+        held.advance();
+      }
+    }
+    store(sums, first_row + lane / 4, column0 + 2 * (lane % 4));
+    u32* words = reinterpret_cast<u32*>(ptx::dynamic_shared() + Config::kOffsetWords);
+    store_guard<Config::kThreads>(words, p.guard, static_cast<int>(blockIdx.x), range.word());
+  }
+
+  SOLSTICE_DEVICE void store(const float (&sums)[kRegisters], int row, int column) const {
+    const int n = Config::kRowsAreM ? p.columns : p.rows, m = Config::kRowsAreM ? p.rows : p.columns;
+    float* to = p.partial + (static_cast<i64>(split) * p.batches + batch) * m * n;
+#pragma unroll
+    for (int i = 0; i < kRegisters; ++i) {
+      const int r = row + 8 * (i / 2 % 2), c = column + 8 * (i / 4) + i % 2;
+      if (r < p.rows && c < p.columns) to[Config::kRowsAreM ? static_cast<i64>(r) * n + c : static_cast<i64>(c) * n + r] = sums[i];
+    }
+  }
+};
+
+// The body of a kernel launched with Config::kThreads threads, Config::kSharedBytes of dynamic shared memory and one
+// block for each of ceil(rows / kTileRows) x ceil(columns / kN) tiles, batch and split. The streamed operand is read before
+// the launch that this one depends on has ended; that launch must not write it.
+template <class Config>
+SOLSTICE_DEVICE void run_stream(const TensorMap& map, const StreamProblem& p) {
+  const Stream<Config> gemm(&map, p, ptx::shared_address(ptx::dynamic_shared()));
+  if (threadIdx.x == 0) {
+    gemm.ring().init(1, Config::kWarps);
+    ptx::barrier_init_fence();
+  }
+  __syncthreads();
+  gemm.consume();
+}
+
+}  // namespace solstice::gemm

@@ -1,0 +1,72 @@
+#include "families/gemm/functor.h"
+
+#include <fmt/format.h>
+
+namespace solstice::families::gemm {
+namespace {
+
+std::string storage(const ir::Program& program, int tensor) {
+  return std::string(codegen::storage_type(*program.tensor(tensor).dtype));
+}
+
+std::string offset_text(const codegen::EpilogueStore& store) {
+  const auto& s = *store.strides;
+  return fmt::format("{} + batch * i64({}) + m * i64({}) + n * i64({})", store.base, s[0], s[1], s[2]);
+}
+
+// The store of one output; where its offset is no sum of strides, the statements that compute it are repeated
+// (and everything else in them is dead code).
+std::string store_text(const codegen::EpilogueCode& code, size_t i) {
+  const codegen::EpilogueStore& store = code.stores[i];
+  if (store.strides)
+    return fmt::format("if constexpr (kOutput == {0}) o{0}[{1}] = value;\n", i, offset_text(store));
+  return fmt::format(
+      "if constexpr (kOutput == {0}) {{\nconst In in = load(batch, m, n);\nconst float acc = "
+      "0.f;\n{1}o{0}[{2}] = value;\n}}\n",
+      i, code.compute, store.offset);
+}
+
+}  // namespace
+
+std::string_view major_text(Major major) {
+  return major == Major::kMN ? "mma::Major::kMN" : "mma::Major::kK";
+}
+
+Functor functor_of(const ir::Program& program, const codegen::EpilogueCode& code, bool by_copy_engine) {
+  Functor out;
+  std::string members, fields, stores, elements, values;
+  const auto pointer = [&](const std::string& type, const std::string& name) {
+    members += fmt::format("{} {};\n", type, name);
+    out.parameters += fmt::format(", {} {}", type, name);
+    out.arguments += (out.arguments.empty() ? "" : ", ") + name;
+  };
+  for (size_t i = 0; i < code.reads.size(); ++i)
+    pointer(fmt::format("const {}* SOLSTICE_RESTRICT", storage(program, code.reads[i])), code.names[i]);
+  for (size_t i = 0; i < code.stores.size(); ++i) {
+    const std::string type = storage(program, code.stores[i].tensor);
+    pointer(type + "* SOLSTICE_RESTRICT", fmt::format("o{}", i));
+    stores += store_text(code, i);
+    elements += fmt::format("{}if constexpr (kOutput == {}) return {}{{}};\n", i ? "else " : "", i, type);
+    values += fmt::format("out[{}] = static_cast<float>({});\n", i, code.stores[i].value);
+  }
+  for (const codegen::EpilogueField& field : code.fields)
+    fields += fmt::format("{} {};\n", field.type, field.name);
+  out.text = fmt::format(
+      "struct Epilogue {{\nstatic constexpr int kOutputs = {};\nstatic constexpr bool kTma = {};\n{}\nstruct "
+      "In {{\n{}}};\n\n"
+      "SOLSTICE_DEVICE In load(int batch, int m, int n) const {{\nIn in;\n{}return in;\n}}\n\n"
+      "SOLSTICE_DEVICE void compute(float acc, const In& in, int batch, int m, int n, float "
+      "(&out)[kOutputs]) const {{\n{}{}}}\n\n"
+      "template <int kOutput>\nSOLSTICE_DEVICE static constexpr auto element() {{\n{}}}\n\n"
+      "template <int kOutput, class T>\nSOLSTICE_DEVICE void store(int batch, int m, int n, T value) const "
+      "{{\n{}}}\n}};\n",
+      code.stores.size(), by_copy_engine, members, fields, code.load, code.compute, values, elements, stores);
+  return out;
+}
+
+std::string strided_text(const OperandAccess& x, std::string_view name) {
+  return fmt::format("gemm::StridedOperand<{}>{{{}, i64({}), i64({}), i64({})}}", codegen::storage_type(x.dtype), name,
+                     x.batch, x.line, x.k);
+}
+
+}  // namespace solstice::families::gemm

@@ -1,0 +1,47 @@
+// Settings that stream an operand (kernels/gemm/stream.h, gemv.h): what they look like for a problem, which are
+// legal, and their CUDA text.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "families/gemm/emit.h"
+
+namespace solstice::families::gemm {
+
+// A streamed product as its kernels see it: rows are lines of the streamed operand, columns of the held one.
+struct StreamPlan {
+  bool rows_are_m = false;
+  OperandAccess streamed, held;
+  Major major = Major::kK, major_held = Major::kK;
+  int64_t rows = 1, columns = 1;
+  int vector = 4;  // elements of the streamed operand a copy takes
+  // Tensor-core form only.
+  int groups = 2, held_lines = 64;
+  int slots = 2, slots_held = 2;  // chunks ahead, of the streamed and of the held operand; two at least
+  int blocks_per_sm = 1;          // 0: not even one fits
+  int64_t shared_bytes = 0;
+  int64_t tiles = 1;  // in all batches
+};
+StreamPlan stream_plan(const Context& context, const Problem& problem, const Settings& settings);
+
+// The fp32 form (`math=simt`) holds at most this many lines.
+inline constexpr int64_t kGemvHeld = 8;
+int64_t gemv_lines(const StreamPlan& plan);  // of the streamed operand in a block
+
+// Settings with a streamed operand that fit the problem, for math fp16x3 or simt.
+std::vector<Settings> stream_settings(const Context& context, const Problem& problem, Math math);
+
+// E117.
+void check_stream(const Context& context, const ir::Kernel& kernel, const Problem& problem, const Settings& settings,
+                  Diagnostics& diagnostics);
+
+// Parameters: map of the held planes, streamed operand, scales, partial sums, guard words of the streamed operand.
+std::string stream_source(const std::string& entry, const Problem& problem, const Settings& settings,
+                          const StreamPlan& plan, int64_t scale_stride);
+
+// Parameters: streamed operand, held operand, tensors the epilogue reads, tensors it writes.
+std::string gemv_source(const std::string& entry, const ir::Program& program, const Problem& problem,
+                        const Settings& settings, const StreamPlan& plan);
+
+}  // namespace solstice::families::gemm

@@ -1,0 +1,120 @@
+#include <algorithm>
+#include <cmath>
+
+#include "base/integer.h"
+#include "families/gemm/cost.h"
+#include "families/gemm/stream.h"
+
+namespace solstice::families::gemm {
+namespace {
+
+// Fitted to the measurements of docs/gemm.md, in seconds.
+constexpr double kOneLaunch = 3.0e-6;       // an fp32 form beyond its launch: first loads, sums across warps
+constexpr double kStreamOverhead = 10e-6;   // the tensor-core form: the same, and the second step
+constexpr double kReadShare = 0.92;         // of the read ceiling that the fp32 forms reach
+constexpr double kGemvMultiply = 3.65;      // instructions of the fp32 stream for one element and held line, but the first
+constexpr double kSmallStage = 0.75e-6;     // 64 k of a 32 x 32 tile, however few the blocks
+constexpr double kSmallShare = 2.2;         // of its multiply-adds at full rate, where blocks share an SM
+// 64 x 64 elements scaled, split and multiplied by one of several warpgroups of an SM, and by one alone.
+constexpr double kChunk = 0.60e-6, kChunkOfHeld = 0.0036e-6, kChunkAlone = 1.85e-6;
+constexpr double kChunkMN = 0.06e-6;                             // more where k is not contiguous,
+constexpr double kChunkNarrow = 0.27e-6, kChunkPairs = 0.13e-6;  // and where copies are of 4 or 8 bytes
+constexpr double kAloneMN = 10, kAloneNarrow = 1.5;              // times that, for a lone group
+constexpr double kPlanes = 0.1;                                  // of the time held planes take from L2
+constexpr double kRound = 2.5e-6;                                // a round of blocks after the first
+constexpr double kRowSums = 3;  // partial sums of streamed rows leave in half sectors
+
+struct Rates {
+  double sms, read, copy, fma;  // per second; fma: instructions of one lane
+  explicit Rates(const machine::Machine& m)
+      : sms(m.sm_count), read(m.read_ceiling().per_second), copy(m.copy_ceiling().per_second) {
+    const auto simt = m.ceiling(machine::Pipe::kSimtF32);
+    fma = simt.ok() ? simt->per_second / 2 : 1e9;
+  }
+};
+
+double elements(int64_t lines, const OperandAccess& x, const Contraction& c) {
+  return static_cast<double>(lines) * static_cast<double>(c.k) * static_cast<double>(x.batch == 0 ? 1 : c.batches);
+}
+
+double launch_of(const Context& context) {
+  return context.machine.measured.launch.value_or(microseconds(2.5)).value;
+}
+
+double result_bytes(const Context& context, const Problem& problem) {
+  const Contraction& c = problem.product;
+  double bytes = 0;
+  for (const codegen::EpilogueStore& store : problem.epilogue.stores)
+    bytes += static_cast<double>(c.batches * c.m * c.n) * size_of(*context.program.tensor(store.tensor).dtype);
+  return bytes;
+}
+
+Cost finished(const Problem& problem, const Settings& s, double launch, double split, double compute, double memory,
+              double traffic) {
+  const Contraction& c = problem.product;
+  Cost out;
+  const double body = std::max(compute, memory);
+  out.time = Seconds(launch + split + body);
+  out.bound = launch > split + body ? "latency" : memory > compute ? "memory" : s.math == Math::kSimt ? "simt" : "tensor";
+  out.traffic = Bytes(traffic);
+  out.work = Flops(2.0 * static_cast<double>(c.m) * static_cast<double>(c.n) * static_cast<double>(c.k) *
+                   static_cast<double>(c.batches) * numerics::info(s.math).products);
+  out.terms = {{"launch", Seconds(launch)}, {"split", Seconds(split)}, {"compute", Seconds(compute)},
+               {"memory", Seconds(memory)}};
+  return out;
+}
+
+}  // namespace
+
+Cost estimate_small(const Context& context, const Problem& problem, const Settings& s) {
+  const Contraction& c = problem.product;
+  const Rates r(context.machine);
+  const double tiles = static_cast<double>(ceil_div(c.m, kSmallTile) * ceil_div(c.n, kSmallTile) * c.batches);
+  const double stages = static_cast<double>(ceil_div(c.k, 64));
+  const double launch = launch_of(context) + kOneLaunch;
+  // A stage of one block alone on an SM waits for its loads; blocks that share the SM hide that.
+  const double stage = 32.0 * 32 * 64 / (r.fma / r.sms) * kSmallShare;
+  const double compute = stages * std::max(kSmallStage, std::ceil(tiles / r.sms) * stage);
+  const double bytes = elements(c.m, c.a, c) * size_of(c.a.dtype) + elements(c.n, c.b, c) * size_of(c.b.dtype);
+  return finished(problem, s, launch, 0, compute, (bytes + result_bytes(context, problem)) / (r.read * kReadShare), bytes);
+}
+
+Cost estimate_gemv(const Context& context, const Problem& problem, const Settings& s) {
+  const Contraction& c = problem.product;
+  const StreamPlan p = stream_plan(context, problem, s);
+  const Rates r(context.machine);
+  const double streamed = elements(p.rows, p.streamed, c), held = elements(p.columns, p.held, c);
+  const double bytes = streamed * size_of(p.streamed.dtype) + held * size_of(p.held.dtype) + result_bytes(context, problem);
+  const double blocks = static_cast<double>(p.tiles * s.split);
+  const double launch = launch_of(context) + kOneLaunch;
+  const double thin = std::max(1.0, 1.9 * r.sms / blocks);  // few blocks, few loads on their way
+  const double memory = bytes / (r.read * kReadShare) * thin +
+                        streamed * static_cast<double>(p.columns - 1) * kGemvMultiply / r.fma;
+  return finished(problem, s, launch, 0, 0, memory, bytes);
+}
+
+Cost estimate_stream(const Context& context, const Problem& problem, const Settings& s) {
+  const Contraction& c = problem.product;
+  const StreamPlan p = stream_plan(context, problem, s);
+  const Rates r(context.machine);
+  const double streamed = 4 * elements(p.rows, p.streamed, c), held = 4 * elements(p.columns, p.held, c);
+  const bool packed = is_packed(context.program, s, p.held);
+  const double blocks = static_cast<double>(p.tiles * s.split);
+  const double chunks = std::ceil(std::ceil(static_cast<double>(c.k) / 64) / s.split);
+  const double strided = p.major == Major::kMN ? kChunkMN : 0;
+  const double narrow = p.vector == 1 ? kChunkNarrow : p.vector == 2 ? kChunkPairs : 0;
+  const double chunk = kChunk + kChunkOfHeld * p.held_lines + strided + narrow;
+  const double alone = kChunkAlone + kAloneMN * strided + kAloneNarrow * narrow;
+  const double rounds = std::ceil(blocks / (r.sms * p.blocks_per_sm));
+  const double resident = std::ceil(blocks / (rounds * r.sms)) * p.groups;  // warpgroups of an SM
+  const double compute = rounds * chunks * std::max(resident * chunk, alone) + (rounds - 1) * kRound +
+                         kPlanes * blocks * chunks * p.held_lines * 256 / context.machine.l2_ceiling().per_second;
+  const double partial = 4.0 * s.split * static_cast<double>(c.batches * c.m * c.n);
+  const double sums = (p.rows_are_m ? kRowSums : 2) * partial / r.copy + result_bytes(context, problem) / r.read;
+  const double split = packed ? 0 : 2 * held / (r.copy * 0.8);
+  const double launch = launch_of(context) * (packed ? 2 : 3) + kStreamOverhead + sums;
+  return finished(problem, s, launch, split, compute, (streamed + held) / (r.read * kReadShare),
+                  streamed + 2 * held + 2 * partial);
+}
+
+}  // namespace solstice::families::gemm
