@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <thread>
@@ -49,9 +50,10 @@ class UseReader {
     return out;
   }
 
-  int utilization() const {
+  Result<int> utilization() const {
     NvmlUtilization rates{};
-    return utilization_(device_, &rates) == 0 ? static_cast<int>(rates.gpu) : 0;
+    if (const int error = utilization_(device_, &rates)) return fail(Code::not_yet, fmt::format("NVML error {}", error));
+    return static_cast<int>(rates.gpu);
   }
 
   void fill(GpuUse& use) const {
@@ -107,25 +109,32 @@ std::string listing(const GpuUse& use) {
 Result<GpuUse> gpu_use(const std::string& bus_id) {
   SOLSTICE_TRY(const UseReader reader, UseReader::open(bus_id));
   GpuUse use;
-  use.utilization = reader.utilization();
-  if (use.utilization >= kBusyPercent) {
+  Result<int> busy = reader.utilization();
+  if (busy.ok() && *busy >= kBusyPercent) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1100));
-    use.utilization = std::min(use.utilization, reader.utilization());
+    busy = reader.utilization();
   }
+  if (busy.ok()) use.utilization = *busy;
+  if (!busy.ok()) use.unknown = busy.error().message;
   reader.fill(use);
   return use;
 }
 
-Status refuse_busy(const GpuUse& use) {
-  if (use.utilization < kBusyPercent) return success();
+Status refuse_busy(const GpuUse& use, int64_t own) {
+  if (use.utilization.value_or(0) < kBusyPercent) return success();  // use_note() tells of an unknown one
+  const bool alone = !use.users.empty() && std::all_of(use.users.begin(), use.users.end(), [own](const GpuUser& u) { return u.pid == own; });
+  if (alone) return success();
   return fail(Code::gpu_busy, fmt::format("the GPU ({}) is {} % busy, by {}; times taken beside other work mean nothing: wait for "
                                           "it to end, or choose another GPU with CUDA_VISIBLE_DEVICES",
-                                          use.gpu, use.utilization, listing(use)));
+                                          use.gpu, *use.utilization, listing(use)));
 }
 
-std::string memory_note(const GpuUse& use) {
-  if (use.memory_used.value < kNotable) return "";
-  return fmt::format("others held {:.1f} of {:.1f} GiB of the GPU's memory when the run began: {}", use.memory_used.value / kNotable,
+std::string use_note(const GpuUse& use) {
+  std::string out;
+  if (!use.utilization) out = fmt::format("whether others keep the GPU busy is unknown: its utilization cannot be read ({})", use.unknown);
+  if (use.memory_used.value < kNotable) return out;
+  if (!out.empty()) out += "; ";
+  return out + fmt::format("others held {:.1f} of {:.1f} GiB of the GPU's memory when the run began: {}", use.memory_used.value / kNotable,
                      use.memory_total.value / kNotable, listing(use));
 }
 

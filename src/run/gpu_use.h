@@ -4,6 +4,7 @@
 // container match none of ours.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,8 @@ struct GpuUser {
 struct GpuUse {
   std::string gpu;
   std::string driver;        // "580.159.04"
-  int utilization = 0;       // percent of the last sampling period in which a kernel ran
+  std::optional<int> utilization;  // percent of the last sampling period in which a kernel ran; none: NVML does not say
+  std::string unknown;             // why not
   Bytes memory_used, memory_total;
   std::vector<GpuUser> users;
 };
@@ -30,9 +32,11 @@ struct GpuUse {
 // is idle already: a run that has just ended must not count. Error no_driver where NVML cannot be used.
 Result<GpuUse> gpu_use(const std::string& bus_id);
 
-// Error gpu_busy, naming the processes, where others keep the GPU busy.
-Status refuse_busy(const GpuUse& use);
-// What a report should say of processes that merely hold memory; "" where there is nothing to say.
-std::string memory_note(const GpuUse& use);
+// Error gpu_busy, naming the processes, where others keep the GPU busy. `own` (0: none) is a process whose work does not
+// count: the caller's, which waits for us. It is excused where it is the only one that NVML shows.
+Status refuse_busy(const GpuUse& use, int64_t own = 0);
+// What a report should say: that the utilization is unknown, and which processes merely hold memory. "" where there is
+// nothing to say.
+std::string use_note(const GpuUse& use);
 
 }  // namespace solstice::run

@@ -8,7 +8,7 @@ namespace {
 constexpr double kGiB = 1024.0 * 1024 * 1024;
 
 GpuUse use_of(int utilization, double used, std::vector<GpuUser> users) {
-  return {"a GPU", "580", utilization, Bytes(used * kGiB), Bytes(140 * kGiB), std::move(users)};
+  return {"a GPU", "580", utilization, "", Bytes(used * kGiB), Bytes(140 * kGiB), std::move(users)};
 }
 
 TEST(GpuUse, ABusyGpuIsRefusedByName) {
@@ -24,8 +24,23 @@ TEST(GpuUse, ABusyGpuIsRefusedByName) {
 TEST(GpuUse, IdleMemoryIsNotedOnly) {
   const GpuUse idle = use_of(0, 12, {{99, "notebook", Bytes(12 * kGiB)}});
   EXPECT_TRUE(refuse_busy(idle).ok());
-  EXPECT_NE(memory_note(idle).find("process 99 (notebook) with 12.0 GiB"), std::string::npos);
-  EXPECT_EQ(memory_note(use_of(0, 0.4, {})), "");
+  EXPECT_NE(use_note(idle).find("process 99 (notebook) with 12.0 GiB"), std::string::npos);
+  EXPECT_EQ(use_note(use_of(0, 0.4, {})), "");
+}
+
+TEST(GpuUse, TheCallersOwnWorkIsExcusedAndNoOther) {
+  EXPECT_TRUE(refuse_busy(use_of(97, 1, {{4711, "python", Bytes(0)}}), 4711).ok());
+  EXPECT_FALSE(refuse_busy(use_of(97, 1, {{4711, "python", Bytes(0)}})).ok());
+  EXPECT_FALSE(refuse_busy(use_of(97, 1, {{4711, "python", Bytes(0)}, {12, "trainer", Bytes(0)}}), 4711).ok());
+  EXPECT_FALSE(refuse_busy(use_of(97, 1, {}), 4711).ok());  // somebody is, and it is not shown
+}
+
+TEST(GpuUse, AnUnknownUtilizationIsSaid) {
+  GpuUse use = use_of(0, 0, {});
+  use.utilization.reset();
+  use.unknown = "NVML error 3";
+  EXPECT_TRUE(refuse_busy(use).ok());
+  EXPECT_NE(use_note(use).find("unknown: its utilization cannot be read (NVML error 3)"), std::string::npos) << use_note(use);
 }
 
 TEST(GpuUse, WithoutAGpuItSaysSo) {
