@@ -42,7 +42,7 @@ def steps(quick):
         yield "gpu tests", gpu if has_gpu() else "no GPU on this machine"
     if quick:
         return
-    yield "clang syntax", [python, "tools/clang_pass.py", str(BUILD / "clang")]
+    yield "clang syntax", [python, "tools/clang_pass.py", str(BUILD)]
     yield "sanitizers", ["bash", "tools/sanitize.sh", str(BUILD / "sanitize"), *SANITIZED]
 
 
