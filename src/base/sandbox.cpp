@@ -145,6 +145,7 @@ PreparedSandbox::Outcome PreparedSandbox::apply() const noexcept {
     out.landlock = errno;
   }
   // The filter comes last: it may forbid what was needed above.
+  name_own_process(filter_, ::getpid());
   sock_fprog program{static_cast<unsigned short>(filter_.size()),
                      const_cast<sock_filter*>(reinterpret_cast<const sock_filter*>(filter_.data()))};
   if (::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) != 0) out.seccomp = errno;

@@ -77,7 +77,7 @@ class PreparedSandbox {
   int ruleset_ = -1;
   int landlock_abi_ = 0;
   bool allow_processes_ = true;
-  std::vector<uint64_t> filter_;  // struct sock_filter, 8 bytes each
+  mutable std::vector<uint64_t> filter_;  // struct sock_filter, 8 bytes each; apply() writes its process into it
   std::vector<std::pair<int, uint64_t>> limits_;
 };
 

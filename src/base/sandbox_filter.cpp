@@ -1,6 +1,9 @@
 #include "base/sandbox_filter.h"
 
+#include <asm/sockios.h>
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/filter.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/mman.h>
@@ -32,6 +35,9 @@ constexpr const char* kExec[] = {"execve", "execveat"};
 // A process without children has nobody to signal; one with children must be able to end them, and Landlock keeps
 // its signals from everybody else.
 constexpr const char* kProcesses[] = {"fork", "vfork", "kill", "tkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_send_signal"};
+
+// Stands for the process that will enter the sandbox; no process number is that large.
+constexpr uint32_t kOwnProcess = 0x7ac3d1e5;
 
 int deny(const Filter& filter, const char* name) {
   const int number = seccomp_syscall_resolve_name(name);
@@ -86,6 +92,24 @@ int deny_network(const Filter& filter, bool allow_idle_sockets) {
   return refuse_where(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(socket), argument(0, SCMP_CMP_NE, uint64_t{AF_UNIX}));
 }
 
+// The kernel itself signals whoever owns a descriptor, also another process. The commands are ints: what the upper half
+// of the register holds does not count.
+int deny_descriptor_owners(const Filter& filter) {
+  const auto command = [](int value) { return argument(1, SCMP_CMP_MASKED_EQ, uint64_t{0xffffffff}, static_cast<uint64_t>(value)); };
+  for (const int value : {F_SETOWN, F_SETOWN_EX}) {
+    if (const int error = refuse_where(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(fcntl), command(value))) return error;
+  }
+  for (const int value : {FIOSETOWN, SIOCSPGRP}) {
+    if (const int error = refuse_where(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), command(value))) return error;
+  }
+  return 0;
+}
+
+// abort() and pthread_kill() signal their own process with it.
+int deny_foreign_threads(const Filter& filter) {
+  return refuse_where(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(tgkill), argument(0, SCMP_CMP_NE, uint64_t{kOwnProcess}));
+}
+
 // Limits of another process.
 int deny_foreign_limits(const Filter& filter) {
   return refuse_where(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prlimit64), argument(0, SCMP_CMP_NE, uint64_t{0}));
@@ -94,6 +118,7 @@ int deny_foreign_limits(const Filter& filter) {
 int add_rules(const Filter& filter, const SandboxPolicy& policy) {
   if (const int error = deny_all(filter, kAlwaysDenied)) return error;
   if (const int error = deny_foreign_limits(filter)) return error;
+  if (const int error = deny_descriptor_owners(filter)) return error;
   if (const int error = deny_clone(filter, policy.allow_processes)) return error;
   if (!policy.allow_network) {
     if (const int error = deny_network(filter, policy.allow_idle_sockets)) return error;
@@ -101,7 +126,9 @@ int add_rules(const Filter& filter, const SandboxPolicy& policy) {
   if (!policy.allow_exec) {
     if (const int error = deny_all(filter, kExec)) return error;
   }
-  return policy.allow_processes ? 0 : deny_all(filter, kProcesses);
+  if (policy.allow_processes) return 0;
+  if (const int error = deny_foreign_threads(filter)) return error;
+  return deny_all(filter, kProcesses);
 }
 
 Error refused(const char* what, int error) {
@@ -125,6 +152,16 @@ Result<std::vector<uint64_t>> exported(const Filter& filter) {
 }
 
 }  // namespace
+
+void name_own_process(std::vector<uint64_t>& program, pid_t process) noexcept {
+  for (uint64_t& word : program) {
+    sock_filter instruction;
+    std::memcpy(&instruction, &word, sizeof word);
+    if (BPF_CLASS(instruction.code) != BPF_JMP || instruction.k != kOwnProcess) continue;
+    instruction.k = static_cast<uint32_t>(process);
+    std::memcpy(&word, &instruction, sizeof word);
+  }
+}
 
 Result<std::vector<uint64_t>> sandbox_filter(const SandboxPolicy& policy) {
   const Filter filter(seccomp_init(SCMP_ACT_ALLOW), [](scmp_filter_ctx c) { seccomp_release(c); });

@@ -1,10 +1,13 @@
 #include "base/sandbox.h"
 
+#include <asm/sockios.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/ioctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -115,6 +118,33 @@ TEST(Sandbox, NoPtraceAndNoSignalToTheParent) {
   if (landlock_abi() >= 6) {
     EXPECT_EQ(inside({}, [=] { return ::kill(self, 0) == 0 ? 1 : 0; }), 0);
   }
+}
+
+TEST(Sandbox, SignalsThreadsOfItsOwnProcessAlone) {
+  SandboxPolicy alone;
+  alone.allow_processes = false;
+  const pid_t parent = getpid();
+  EXPECT_EQ(inside(alone, [=] { return syscall(SYS_tgkill, parent, parent, 0) == 0 ? 1 : errno == EPERM ? 0 : 2; }), 0);
+  EXPECT_EQ(inside(alone, [] { return syscall(SYS_tgkill, getpid(), getpid(), 0) == 0 ? 0 : 1; }), 0);
+  // An upper half of the register that the kernel ignores does not hide the target.
+  EXPECT_EQ(inside(alone, [=] { return syscall(SYS_tgkill, parent | (1L << 32), parent, 0) == 0 ? 1 : 0; }), 0);
+}
+
+TEST(Sandbox, DescriptorsSignalNobody) {
+  const pid_t parent = getpid();
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const auto refused = [](long result) { return result < 0 && errno == EPERM; };
+  EXPECT_EQ(inside({}, [&] {
+              f_owner_ex owner{F_OWNER_PID, parent};
+              if (!refused(fcntl(ends[0], F_SETOWN, parent))) return 1;
+              if (!refused(fcntl(ends[0], F_SETOWN_EX, &owner))) return 2;
+              if (!refused(syscall(SYS_fcntl, ends[0], F_SETOWN | (1L << 32), parent))) return 3;
+              if (!refused(ioctl(ends[0], FIOSETOWN, &parent))) return 4;
+              return fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0 ? 0 : 5;
+            }), 0);
+  close(ends[0]);
+  close(ends[1]);
 }
 
 TEST(Sandbox, NoProcessesButThreads) {
