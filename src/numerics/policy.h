@@ -1,6 +1,6 @@
 // Numerics policies: how far a candidate's result may lie from the exact one, and what `math=` may be under each.
 //
-// reference (default): no less accurate than PyTorch's own eager result under its flags. high: TF32-class. medium:
+// reference (default): in the class of PyTorch's own eager result under its flags. high: TF32-class. medium:
 // bf16-class (PyTorch's names for float32_matmul_precision). Both errors, PyTorch's and the candidate's, are measured
 // against a float64 oracle; the limit is
 //     normwise     max(1.1 x PyTorch's error, the modelled error of PyTorch's own reduction, 2 ulp)
@@ -43,8 +43,8 @@ struct Limit {
   std::string because;  // "1.1 x PyTorch's 1.2e-06", "modelled: K 4096, simt", "2 ulp of f32"
 };
 
-// The longest sum of a program: what the modelled error of PyTorch's own result is taken for. `sum.result` is the
-// storage of `output` (tensor id).
+// The longest sum that `output` (tensor id) depends on: what the modelled error of PyTorch's own result is taken for.
+// `sum.result` is the storage of `output`.
 Sum longest_sum(const ir::Program& program, int output);
 
 // `pytorch`: PyTorch's measured errors, non-finite or negative where unknown. `sum` describes PyTorch's reduction, its
