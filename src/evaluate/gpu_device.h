@@ -8,18 +8,20 @@
 #include "evaluate/preparation.h"
 #include "run/judge.h"
 #include "search/search.h"
+#include "sol/sol.h"
 
 namespace solstice::evaluate {
 
 struct GpuDeviceOptions {
   std::filesystem::path folder;   // plans and cubins of trial N go to folder/N
   int repetitions = 12;           // timed a trial
-  Seconds bound{0};               // no run can be faster: a time below voids the trial
+  const sol::SolReport* bounds = nullptr;  // a time below what they allow with a cold L2 voids the trial; null: none is known
 };
 
 class GpuDevice : public search::Evaluator {
  public:
-  // `judge`, `compiler` and `cases` outlive the device. Cases are what every trial is verified and timed with.
+  // `judge`, `compiler` and `cases` outlive the device. A trial is verified with the first case and timed, every output
+  // checked, with all of them in turn.
   GpuDevice(Setting setting, toolchain::Compiler& compiler, run::Judge& judge, const std::vector<run::JudgeCase>& cases,
             GpuDeviceOptions options);
   void start(const search::Node& node) override;

@@ -14,9 +14,9 @@ Status compute_bounds(Session& state) {
     const std::optional<numerics::Policy> policy = numerics::policy_from_name(state.options.numerics);
     if (!policy) return fail(Code::bad_argument, fmt::format("no numerics policy `{}`", state.options.numerics));
     options.policy = *policy;
-    SOLSTICE_TRY(const sol::SolReport report, sol::analyse(state.problem->program, *state.machine, options));
+    SOLSTICE_TRY(state.sol, sol::analyse(state.problem->program, *state.machine, options));
+    const sol::SolReport& report = *state.sol;
     state.bound_io = report.io.time;
-    state.bound_void = report.io_warm < report.io.time ? report.io_warm : report.io.time;
     state.bound_practical = report.practical.time;
     state.report.bounds = sol::to_bounds(report);
     return fmt::format("io {:.4g} ms, work {:.4g} ms, practical {:.4g} ms ({})", report.io.time.value * 1e3,

@@ -27,12 +27,19 @@ MemoryNeed memory_need(const ir::Program& program) {
     using ir::TensorKind;
     const bool state = tensor.kind == TensorKind::kParam || tensor.kind == TensorKind::kBuffer;
     if (state || tensor.kind == TensorKind::kInput) need.given += bytes;
+    if (state) need.state += bytes;
     if (state) need.oracle += Bytes(elements * 8);
     if (tensor.kind != TensorKind::kOutput && tensor.into < 0) continue;
     need.results += bytes;
+    need.exact += Bytes(elements * 8);
     need.oracle += Bytes(elements * 8);
   }
   return need;
+}
+
+bool fits_another_case(const MemoryNeed& need, Bytes available) {
+  constexpr double kShare = 0.25;  // the full verification's cases need the rest
+  return need.another_case() <= available * kShare && need.another_case() + need.given * 2 + need.results * 2 + need.oracle <= available;
 }
 
 Status fits(const MemoryNeed& need, Bytes available) {

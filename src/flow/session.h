@@ -19,6 +19,7 @@
 #include "machine/machine.h"
 #include "propose/expert.h"
 #include "search/search.h"
+#include "sol/sol.h"
 #include "store/store.h"
 #include "toolchain/compiler.h"
 
@@ -32,6 +33,8 @@ struct Finalist {
   std::vector<ErrorRow> errors;
   std::shared_ptr<run::CandidateRun> process;  // held to be timed
   std::optional<Timing> timing;
+  std::optional<Measured> span;              // from its first kernel's start to its last activity's end, by CUPTI
+  std::vector<std::string> activities;       // what one execution ran
   std::string refused;                       // why it is out, "" while it is in
 };
 
@@ -67,7 +70,7 @@ struct Session {
   std::map<std::string, Seconds> spent_before;    // by the oracle, in earlier runs of the engine
   std::optional<Problem> problem;
   Seconds bound_io{0};
-  Seconds bound_void{0};                          // no measured time can be below: io with inputs in L2
+  std::optional<sol::SolReport> sol;              // what no measured time can be below
   Seconds bound_practical{0};
 
   std::unique_ptr<toolchain::Compiler>& compiler;
@@ -120,7 +123,9 @@ Status search_candidates(Session& state);
 
 // stage_finalists.cpp: the fastest are verified in full and timed in turn against the original.
 Status choose_winner(Session& state);
-// stage_dropin.cpp: model_new.py and its checks.
+// stage_dropin.cpp: the drop-in and its checks. What the oracle loads as one: model_new.py, or for a module given as an
+// object the recording, which it attaches to the module.
+std::filesystem::path dropin_path(const Session& state);
 Status check_dropin(Session& state);
 // stage_rivals.cpp: the other opponents.
 Status start_rivals(Session& state);  // what they need of the host, beside all else

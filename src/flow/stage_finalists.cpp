@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "flow/measured.h"
 #include "flow/session.h"
 #include "numerics/value_families.h"
 #include "run/abba.h"
@@ -141,6 +142,33 @@ run::TimeBlock block_of(Session& state, const Finalist& finalist) {
   };
 }
 
+// One block under CUPTI, after all that is timed by events: the span without the launch's own latency, and what ran, which
+// must be the same in every repetition.
+Status trace_span(Session& state, Finalist& finalist, int repetitions) {
+  state.judge->use(finalist.process);
+  SOLSTICE_TRY(run::TimedBlock block, state.judge->time_block(state.trial_cases, repetitions, run::Tracer::kCupti));
+  if (block.verdict.passed()) {
+    finalist.span = measured_of(block.seconds);
+    finalist.activities = std::move(block.activities);
+  } else if (block.verdict.outcome == Outcome::kCrashed) {  // it ran before: the trace failed
+    state.report.warnings.push_back(fmt::format("trial {} was not traced: {}", finalist.node + 1, block.verdict.message));
+  } else {
+    finalist.refused = fmt::format("trial {}, traced: {}", finalist.node + 1, block.verdict.message);
+    state.report.warnings.push_back(finalist.refused);
+  }
+  return success();
+}
+
+Status trace_spans(Session& state, const std::vector<Finalist*>& finalists, int repetitions) {
+  SOLSTICE_TRY(const RunnerHello runner, state.judge->runner());
+  state.report.versions["CUPTI"] = runner.cupti ? runner.cupti_note : "none: " + runner.cupti_note;
+  if (!runner.cupti) return success();
+  for (Finalist* finalist : finalists) {
+    if (finalist->timing) SOLSTICE_CHECK(trace_span(state, *finalist, repetitions));
+  }
+  return success();
+}
+
 Status time_in_turn(Session& state) {
   std::vector<Finalist*> in;
   for (Finalist& finalist : state.finalists) {
@@ -158,8 +186,6 @@ Status time_in_turn(Session& state) {
   options.most_rounds = 10;
   options.repetitions = repetitions_for(*state.problem, options.repetitions);
   auto timed = run::time_interleaved(blocks, original, [&] { return state.judge->clocks(); }, options);
-  for (Finalist* finalist : in) finalist->process.reset();
-  state.judge->release();
   if (!timed.ok()) return std::move(timed).error();
   for (size_t i = 0; i < in.size(); ++i) {
     if ((*timed)[i].ok()) {
@@ -169,7 +195,20 @@ Status time_in_turn(Session& state) {
       state.report.warnings.push_back(in[i]->refused);
     }
   }
+  SOLSTICE_CHECK(trace_spans(state, in, options.repetitions));
+  for (Finalist* finalist : in) finalist->process.reset();
+  state.judge->release();
   return success();
+}
+
+// The judge's L2 is cold. What is faster than its inputs can arrive has not done the work.
+void void_impossible(Session& state) {
+  for (Finalist& finalist : state.finalists) {
+    if (!finalist.timing || !state.sol || !sol::violates(*state.sol, finalist.timing->candidate, sol::Cache::kCold)) continue;
+    finalist.refused = fmt::format("trial {}: {:.3g} ms is below the io bound of {:.3g} ms: the work cannot have been done", finalist.node + 1,
+                                   finalist.timing->candidate.value * 1e3, state.sol->io.time.value * 1e3);
+    state.report.warnings.push_back(finalist.refused);
+  }
 }
 
 // Those that were timed, fastest first.
@@ -217,6 +256,7 @@ Status verify_favourite(Session& state) {
 Status time_finalists(Session& state) {
   return stage(state, "finalists", "timed in turn against the original", [&]() -> Result<std::string> {
     SOLSTICE_CHECK(time_in_turn(state));
+    void_impossible(state);
     SOLSTICE_CHECK(pick(state));
     if (state.winner) {
       const Timing& timing = *state.winner->timing;

@@ -187,7 +187,9 @@ struct OracleBlock {
     return std::make_tuple(
         field("seconds", &OracleBlock::seconds, "one a repetition"),
         field("median_s", &OracleBlock::median, "seconds"),
-        field("fresh_content", &OracleBlock::fresh_content, "false: no memory for other content"));
+        field("fresh_content", &OracleBlock::fresh_content, "false: no memory for other content"),
+        optional_field("dispatch_s", &OracleBlock::dispatch, "host time of a call"),
+        optional_field("dispatch_hidden", &OracleBlock::dispatch_hidden, "false: the GPU waited for the host, and is timed waiting"));
   }
 };
 
@@ -197,6 +199,8 @@ struct OracleRival {
   std::vector<double> seconds;   // empty: `note` says why
   std::optional<double> error;   // normwise against float64, worst of its outputs
   std::string note;
+  Seconds dispatch;             // host time of a call
+  bool dispatch_hidden = true;
   static auto fields() {
     return std::make_tuple(field("name", &OracleRival::name, "eager, eager with TF32, torch.compile"),
                            field("seconds", &OracleRival::seconds, "one a repetition"),

@@ -79,11 +79,13 @@ struct RunnerTime {
   std::vector<int> slots;      // one repetition each, in this order
   bool cupti = false;          // trace the kernels' span, instead of events
   int64_t flush_bytes = 0;     // written before each repetition; 0: L2 as the last one left it
+  int poison = -1;             // byte that the workspace is filled with before each repetition; -1: it stays as it is
   Seconds deadline{60};
   static auto fields() {
     return std::make_tuple(field("slots", &RunnerTime::slots, "a repetition each"),
                            field("cupti", &RunnerTime::cupti, "trace kernels instead of events"),
                            field("flush_bytes", &RunnerTime::flush_bytes, "written before each repetition"),
+                           optional_field("poison", &RunnerTime::poison, "fills the workspace before each repetition"),
                            field("deadline", &RunnerTime::deadline, "seconds until it counts as hung"));
   }
 };

@@ -5,12 +5,12 @@
 #include <algorithm>
 
 #include "rt/load.h"
+#include "run/content.h"
 
 namespace solstice::run {
 namespace {
 
 constexpr uint8_t kWorkspacePoison[2] = {0xff, 0x5a};  // by pass
-
 
 bool has_prepare(const Plan& plan) {
   return std::any_of(plan.steps.begin(), plan.steps.end(), [](const Step& step) { return step.phase == Phase::kPrepare; });
@@ -143,29 +143,32 @@ Result<CaseVerdict> CandidateRun::run_case(const JudgeCase& test, int pass) {
   return check(slot, test, pass, std::move(verdict));
 }
 
-Result<Finding> CandidateRun::time_some(const std::vector<const JudgeCase*>& contents, Tracer tracer, TimedBlock& out) {
+Result<Finding> CandidateRun::time_some(const std::vector<const JudgeCase*>& contents, int repetitions, Tracer tracer, TimedBlock& out) {
   RunnerTime request;
   request.cupti = tracer == Tracer::kCupti;
   request.flush_bytes = judge_.flush_bytes();
   request.deadline = judge_.options().limits.time;
-  for (size_t slot = 0; slot < contents.size(); ++slot) {
-    SOLSTICE_CHECK(fill_slot(static_cast<int>(slot), *contents[slot], kPoison));
-    request.slots.push_back(static_cast<int>(slot));
+  // In a trace it could not be told from the candidate's own memsets.
+  request.poison = tracer == Tracer::kEvents ? kPoison : -1;
+  const std::vector<Turn> turns = turns_of(repetitions, static_cast<int>(contents.size()), batch_++);
+  for (const Turn& turn : turns) {
+    SOLSTICE_CHECK(fill_slot(turn.slot, *contents[static_cast<size_t>(turn.content)], kPoison));
+    request.slots.push_back(turn.slot);
   }
   const auto times = runner_.time(request);
   if (!times.ok()) {
     if (const auto finding = finding_of(times.error(), false)) return *finding;
     return times.error();
   }
-  if (times->seconds.size() != contents.size()) return Finding{Outcome::kCrashed, "the runner timed another number of repetitions"};
+  if (times->seconds.size() != turns.size()) return Finding{Outcome::kCrashed, "the runner timed another number of repetitions"};
   if (!times->same_activities || (!out.activities.empty() && out.activities != times->activities)) {
     return Finding{Outcome::kWrongResult, "the kernels that ran were not the same in every repetition"};
   }
   out.seconds.insert(out.seconds.end(), times->seconds.begin(), times->seconds.end());
   out.activities = times->activities;
   out.launch = times->launch;
-  for (size_t slot = 0; slot < contents.size(); ++slot) {
-    SOLSTICE_TRY(CaseVerdict found, check(static_cast<int>(slot), *contents[slot], 0, {}));
+  for (const Turn& turn : turns) {
+    SOLSTICE_TRY(CaseVerdict found, check(turn.slot, *contents[static_cast<size_t>(turn.content)], 0, {}));
     if (found.outcome != Outcome::kPassed) return Finding{found.outcome, fmt::format("timed run, {}: {}", found.name, found.message)};
   }
   return Finding{};
@@ -186,12 +189,8 @@ Result<TimedBlock> CandidateRun::time(const std::vector<JudgeCase>& cases, int r
   out.verdict.outcome = prepared.outcome;
   out.verdict.message = prepared.message;
   while (out.verdict.passed() && out.seconds.size() < static_cast<size_t>(repetitions)) {
-    const size_t n = std::min<size_t>(static_cast<size_t>(slots()), static_cast<size_t>(repetitions) - out.seconds.size());
-    std::vector<const JudgeCase*> contents;
-    // Which content lies where changes from block to block, in no pattern that a kernel could count along with.
-    shuffle_ = shuffle_ * 6364136223846793005u + 1442695040888963407u;
-    for (size_t i = 0; i < n; ++i) contents.push_back(usable[(i + (shuffle_ >> 33)) % usable.size()]);
-    SOLSTICE_TRY(const Finding found, time_some(contents, tracer, out));
+    const int left = repetitions - static_cast<int>(out.seconds.size());
+    SOLSTICE_TRY(const Finding found, time_some(usable, std::min(slots(), left), tracer, out));
     out.verdict.outcome = found.outcome;
     out.verdict.message = found.message;
   }

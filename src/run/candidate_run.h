@@ -56,7 +56,7 @@ class CandidateRun {
   Result<Finding> check_outputs(int slot, const JudgeCase& test, std::vector<OutputVerdict>& into);
   Result<CaseVerdict> check(int slot, const JudgeCase& test, int pass, CaseVerdict verdict);
   Result<OutputVerdict> judge_output(const PlanBuffer& buffer, cu::DevicePtr address, const ExpectedOutput& expected);
-  Result<Finding> time_some(const std::vector<const JudgeCase*>& contents, Tracer tracer, TimedBlock& out);
+  Result<Finding> time_some(const std::vector<const JudgeCase*>& contents, int repetitions, Tracer tracer, TimedBlock& out);
 
   Judge& judge_;
   RunnerProcess runner_;
@@ -69,7 +69,7 @@ class CandidateRun {
   std::string parameters_of_;                // name of the case whose parameters are in place
   Seconds prepare_time_;
   Json sandbox_;
-  uint64_t shuffle_ = 1;
+  uint64_t batch_ = 0;                       // of timed repetitions
 };
 
 }  // namespace solstice::run

@@ -9,6 +9,20 @@
 #include "rt/hex.h"
 
 namespace solstice::runner {
+namespace {
+
+std::vector<rt::ArenaRange> scratch_of(const Plan& plan, const rt::ArenaLayout& layout) {
+  std::vector<rt::ArenaRange> out;
+  size_t workspace = 0;
+  for (const PlanBuffer& buffer : plan.buffers) {
+    if (buffer.kind != BufferKind::kWorkspace) continue;
+    const rt::ArenaRange& range = layout.workspace_buffers[workspace++];
+    if (!buffer.persistent && range.bytes > 0) out.push_back(range);
+  }
+  return out;
+}
+
+}  // namespace
 
 Result<std::unique_ptr<GpuSession>> GpuSession::open(const rt::Driver& driver, int device) {
   SOLSTICE_TRY(rt::DeviceContext context, rt::DeviceContext::open(driver, device));
@@ -38,6 +52,7 @@ Result<RunnerLoaded> GpuSession::load(const RunnerLoad& request) {
   }
   SOLSTICE_TRY(rt::LoadedPlan loaded, rt::load_plan(request.plan));
   layout_ = rt::lay_out_arena(loaded.plan, request.slots, request.red_zone);
+  scratch_ = scratch_of(loaded.plan, layout_);
   SOLSTICE_TRY(const size_t before, free_memory());
   SOLSTICE_TRY(executor_, rt::Executor::create(driver_, std::move(loaded), request.red_zone));
   const Status allocated = driver_.check(driver_.cuMemAlloc(&arena_, static_cast<size_t>(layout_.bytes)), "allocate the arena");
@@ -69,7 +84,12 @@ Status GpuSession::check_slot(int slot) const {
   return fail(Code::bad_argument, fmt::format("slot {} of {}", slot, tensors_.size()));
 }
 
-Status GpuSession::launch(int slot) { return executor_->launch(tensors_[static_cast<size_t>(slot)], workspace_, stream_); }
+Status GpuSession::launch(int slot) {
+  const Seconds begin = monotonic_now();
+  SOLSTICE_CHECK(executor_->launch(tensors_[static_cast<size_t>(slot)], workspace_, stream_));
+  launch_ = monotonic_now() - begin;
+  return success();
+}
 
 // Polls: a wait inside the driver could not be given up.
 Status GpuSession::wait(Seconds limit) {

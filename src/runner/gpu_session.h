@@ -35,6 +35,8 @@ class GpuSession {
   Status ensure_flush(int64_t bytes);
   Status ensure_events(size_t count);
   Status flush_l2(int64_t bytes);
+  Status poison_workspace(int value);
+  int flushes_for(int64_t bytes) const;
   Result<RunnerTimes> time_events(const RunnerTime& request);
   Result<RunnerTimes> time_cupti(const RunnerTime& request);
 
@@ -46,6 +48,8 @@ class GpuSession {
   cu::DevicePtr arena_ = 0;
   std::vector<std::vector<void*>> tensors_;  // [slot][interface buffer]
   void* workspace_ = nullptr;
+  std::vector<rt::ArenaRange> scratch_;      // workspace that prepare does not fill
+  Seconds launch_;                           // host time of the last launch call
   cu::DevicePtr flush_ = 0;
   int64_t flush_bytes_ = 0;
   std::vector<cu::Event> events_;

@@ -362,6 +362,14 @@ def test_error_measures():
     assert kernelbench._excess(torch.tensor([math.nan]), torch.tensor([math.nan])) == math.inf
 
 
+def test_enough_flushes_hide_the_dispatch():
+    flush = 100 << 20
+    assert timing.flushes_for(1e-6, flush) == (1, True)
+    count, hidden = timing.flushes_for(100e-6, flush)
+    assert hidden and count * flush / timing.FASTEST_WRITE >= 150e-6
+    assert timing.flushes_for(1.0, flush) == (timing.MOST_FLUSHES, False)
+
+
 def test_bootstrap_interval_holds_the_ratio():
     generator = torch.Generator().manual_seed(0)
     noise = lambda: (1 + 0.02 * torch.randn(20, generator=generator)).tolist()

@@ -94,6 +94,14 @@ extern "C" __global__ void replay_cache(float* y, int n) {
   if (i == n - 1) cached = 1;
 }
 
+// Keeps inputs and results in its workspace. Where it finds its input there, it answers wrongly, to be noticed.
+extern "C" __global__ void remembers(const float* x, const float* w, float* y, int n, float* seen) {
+  const int i = place();
+  if (i >= n) return;
+  y[i] = seen[i] == x[i] ? -12345.0f : 2 * x[i] + w[i];
+  seen[i] = x[i];
+}
+
 // Assumes that its workspace starts as zeros.
 extern "C" __global__ void trusts_the_workspace(const float* x, const float* w, float* y, int n, float* t) {
   const int i = place();

@@ -108,6 +108,18 @@ TEST_F(VerdictTest, TimedRunsAreCheckedToo) {
   EXPECT_FALSE(judge_->time_block(cases_, 1).ok());  // it is out
 }
 
+// Even where there is one case only, and repetitions share a workspace.
+TEST_F(VerdictTest, NothingIsLeftInTheWorkspaceBetweenTimedRuns) {
+  Plan plan = plan_of("remembers");
+  plan.buffers.push_back(buffer("t", BufferKind::kWorkspace));
+  plan.steps[0].arguments.push_back(pointer("t"));
+  ASSERT_EQ(verify(plan).outcome, Outcome::kPassed);
+  const auto block = judge_->time_block({cases_[0]}, 10);
+  ASSERT_TRUE(block.ok()) << block.error().text();
+  EXPECT_EQ(block->verdict.outcome, Outcome::kPassed) << block->verdict.message;
+  EXPECT_EQ(block->seconds.size(), 10u);
+}
+
 TEST_F(VerdictTest, ReplayedResultsAreWrong) {
   Plan plan = plan_of("honest");
   plan.steps = {step("fill_cache", {pointer("x"), pointer("w"), count()}), step("replay_cache", {pointer("y"), count()})};

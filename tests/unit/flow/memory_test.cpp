@@ -21,6 +21,9 @@ TEST(Memory, CountsWhatBothSidesHold) {
   EXPECT_DOUBLE_EQ(need.results.value, 2.0 * 1024 * 256);
   EXPECT_DOUBLE_EQ(need.oracle.value, 8.0 * 256 * 1025);
   EXPECT_TRUE(fits(need, Bytes(1e9)).ok());
+  EXPECT_DOUBLE_EQ(need.another_case().value, (4.0 + 2.0 + 8.0) * 1024 * 256);  // w is shared
+  EXPECT_TRUE(fits_another_case(need, Bytes(1e9)));
+  EXPECT_FALSE(fits_another_case(need, need.another_case() * 3));
 }
 
 TEST(Memory, AShapeThatNoGpuHoldsIsRefusedBeforeAnythingIsAllocated) {
