@@ -32,6 +32,7 @@ std::string headline_section(const Report& r) {
   add("`Model.forward` (the original)", h.original);
   add("`ModelNew.forward` (the replacement)", h.replacement);
   add("its kernels alone", h.kernels);
+  add("from their first start to their last end (CUPTI)", h.span);
   std::string out = "\n## Headline\n\n" + markdown_table(rows);
   if (h.speedup > 0) out += fmt::format("\nSpeedup {:.2f}x, interval {:.2f}x to {:.2f}x.\n", h.speedup, h.speedup_low, h.speedup_high);
   if (!h.agreement.empty()) out += fmt::format("\nThe two timers differ: {}\n", h.agreement);

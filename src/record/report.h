@@ -111,7 +111,9 @@ struct Headline {
   double speedup_low = 0;
   double speedup_high = 0;
   std::optional<Measured> kernels;
-  std::string agreement;        // why the two timers differ by more than 5 %, "" where they agree
+  std::optional<Measured> span;               // first kernel's start to last activity's end, where CUPTI works
+  std::vector<std::string> activities;        // kernels, memsets and copies of one execution, in order
+  std::string agreement;        // medians of both timers where they differ by more than 5 %, else ""
   static auto fields() {
     return std::make_tuple(optional_field("original", &Headline::original, "Model.forward"),
                            optional_field("replacement", &Headline::replacement, "ModelNew.forward"),
@@ -119,6 +121,8 @@ struct Headline {
                            optional_field("speedup_low", &Headline::speedup_low, "interval"),
                            optional_field("speedup_high", &Headline::speedup_high, "interval"),
                            optional_field("kernels", &Headline::kernels, "the winner's kernels alone"),
+                           optional_field("span", &Headline::span, "first start to last end, by CUPTI"),
+                           optional_field("activities", &Headline::activities, "what one execution ran"),
                            optional_field("agreement", &Headline::agreement, "why the timers differ"));
   }
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,13 +10,13 @@
 
 namespace solstice {
 
-// What NVML says at one moment; zeros where it does not answer.
+// What NVML says at one moment; zeros, and no throttle reasons, where it does not answer.
 struct ClockReading {
   int sm_mhz = 0;
   int memory_mhz = 0;
   int celsius = 0;
   double watts = 0;
-  int64_t throttle = 0;  // nvmlClocksThrottleReasons bits
+  std::optional<int64_t> throttle;  // nvmlClocksThrottleReasons bits
   static auto fields() {
     return std::make_tuple(field("sm_mhz", &ClockReading::sm_mhz, "SM clock"),
                            field("memory_mhz", &ClockReading::memory_mhz, "memory clock"),
@@ -30,13 +31,15 @@ struct TimingRound {
   double candidate_mhz = 0, baseline_mhz = 0;  // mean SM clock right after their blocks
   int64_t throttle = 0;
   bool discarded = false;                   // thermal or hardware slowdown
+  bool clocks_known = true;                 // all of the above was read
   static auto fields() {
     return std::make_tuple(field("candidate", &TimingRound::candidate, "seconds"),
                            field("baseline", &TimingRound::baseline, "seconds"),
                            field("candidate_mhz", &TimingRound::candidate_mhz, "mean SM clock after its blocks"),
                            field("baseline_mhz", &TimingRound::baseline_mhz, "the same of the baseline"),
                            field("throttle", &TimingRound::throttle, "reasons seen in the round"),
-                           field("discarded", &TimingRound::discarded, "thermal or hardware slowdown"));
+                           field("discarded", &TimingRound::discarded, "thermal or hardware slowdown"),
+                           optional_field("clocks_known", &TimingRound::clocks_known, "clocks and reasons were read"));
   }
 };
 
@@ -49,9 +52,9 @@ struct Timing {
   double speedup = 0;              // baseline / candidate: geometric mean of the rounds' ratios of medians
   std::array<double, 2> interval95{}, interval999{};  // of the speedup, by bootstrap
   double relative_error = 0;       // half of interval95 over the speedup
-  double clock_ratio = 1;          // candidate's mean clock over the baseline's
+  double clock_ratio = 0;          // candidate's mean clock over the baseline's; 0: not known
   std::vector<std::string> throttle;  // names of all reasons seen
-  bool comparable = true;          // clocks within 3 %
+  bool comparable = true;          // clocks within 3 %, as far as is known; `note` says where they are not
   bool win = false;
   std::string note;                // why it is no win, what was dropped
   Seconds wall;                    // that measuring took

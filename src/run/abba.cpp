@@ -14,6 +14,7 @@ struct Side {
   std::vector<double> samples;
   double mhz = 0;
   int64_t throttle = 0;
+  bool known = true;
 };
 
 Status time_side(const TimeBlock& time, const ReadClocks& clocks, int repetitions, Side& into) {
@@ -23,10 +24,10 @@ Status time_side(const TimeBlock& time, const ReadClocks& clocks, int repetition
     if (!std::isfinite(second) || second <= 0) return fail(Code::candidate_failed, fmt::format("a block measured {} s", second));
     into.samples.push_back(second);
   }
-  if (!clocks) return success();
-  const ClockReading reading = clocks();
+  const ClockReading reading = clocks ? clocks() : ClockReading{};
+  into.known = into.known && reading.sm_mhz > 0 && reading.throttle;
   into.mhz += reading.sm_mhz / 2.0;
-  into.throttle |= reading.throttle;
+  into.throttle |= reading.throttle.value_or(0);
   return success();
 }
 
@@ -47,7 +48,8 @@ class Interleaving {
     for (size_t c = candidates_.size(); c-- > 0;) SOLSTICE_CHECK(block(c, sides[c]));
     for (size_t c = 0; c < candidates_.size(); ++c) {
       const int64_t throttle = sides[c].throttle | base.throttle;
-      timings_[c].rounds.push_back({std::move(sides[c].samples), base.samples, sides[c].mhz, base.mhz, throttle, voids(throttle)});
+      timings_[c].rounds.push_back({std::move(sides[c].samples), base.samples, sides[c].mhz, base.mhz, throttle, voids(throttle),
+                                    sides[c].known && base.known});
     }
     return success();
   }

@@ -51,12 +51,13 @@ ClockReading GpuClocks::read() const {
   constexpr int kSm = 1, kMemory = 2, kGpuSensor = 0;
   unsigned sm = 0, memory = 0, celsius = 0, milliwatts = 0;
   unsigned long long reasons = 0;
-  nvml_->clock(device_, kSm, &sm);
-  nvml_->clock(device_, kMemory, &memory);
-  nvml_->throttle(device_, &reasons);
-  nvml_->temperature(device_, kGpuSensor, &celsius);
-  nvml_->power(device_, &milliwatts);
-  return {static_cast<int>(sm), static_cast<int>(memory), static_cast<int>(celsius), milliwatts * 1e-3, static_cast<int64_t>(reasons)};
+  ClockReading out;  // what fails stays unknown
+  if (nvml_->clock(device_, kSm, &sm) == 0) out.sm_mhz = static_cast<int>(sm);
+  if (nvml_->clock(device_, kMemory, &memory) == 0) out.memory_mhz = static_cast<int>(memory);
+  if (nvml_->throttle(device_, &reasons) == 0) out.throttle = static_cast<int64_t>(reasons);
+  if (nvml_->temperature(device_, kGpuSensor, &celsius) == 0) out.celsius = static_cast<int>(celsius);
+  if (nvml_->power(device_, &milliwatts) == 0) out.watts = milliwatts * 1e-3;
+  return out;
 }
 
 Result<Joules> GpuClocks::energy() const {

@@ -106,7 +106,7 @@ class Judge {
   Result<Bytes> total_memory() const;
 
   Result<RunnerHello> runner();           // what a runner says about itself: GPU, CUPTI, sandbox
-  ClockReading clocks() const;            // zeros without NVML
+  ClockReading clocks() const;            // all unknown without NVML
   IpcImports& imports() { return imports_; }
   JudgeKernels& kernels() { return *kernels_; }
   const rt::Driver& driver() const { return driver_; }

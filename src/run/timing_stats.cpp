@@ -122,11 +122,23 @@ bool voids(int64_t bits) {
   return std::any_of(std::begin(kReasons), std::end(kReasons), [&](const ReasonName& r) { return r.voids && (bits & r.bit); });
 }
 
+static std::string note_of(const Timing& timing, size_t dropped, size_t unknown) {
+  std::vector<std::string> notes;
+  const size_t rounds = timing.rounds.size();
+  if (dropped > 0) notes.push_back(fmt::format("{} of {} rounds dropped: thermal or hardware slowdown", dropped, rounds));
+  if (unknown > 0) {
+    notes.push_back(fmt::format("in {} of {} rounds NVML did not tell clocks or throttle reasons: whether both sides ran alike is not known",
+                                unknown, rounds));
+  }
+  if (!timing.comparable) notes.push_back(fmt::format("clocks differ by {:.1f} %", 100 * (timing.clock_ratio - 1)));
+  return fmt::format("{}", fmt::join(notes, "; "));
+}
+
 void conclude(Timing& timing) {
   std::vector<double> candidate, baseline;
   double candidate_mhz = 0, baseline_mhz = 0;
   int64_t reasons = 0;
-  size_t dropped = 0;
+  size_t dropped = 0, unknown = 0;
   for (const TimingRound& round : timing.rounds) {
     reasons |= round.throttle;
     dropped += round.discarded;
@@ -135,6 +147,7 @@ void conclude(Timing& timing) {
     baseline.insert(baseline.end(), round.baseline.begin(), round.baseline.end());
     candidate_mhz += round.candidate_mhz;
     baseline_mhz += round.baseline_mhz;
+    unknown += !round.clocks_known;
   }
   timing.candidate = Seconds(median(candidate));
   timing.baseline = Seconds(median(baseline));
@@ -143,14 +156,12 @@ void conclude(Timing& timing) {
   timing.interval95 = intervals.p95;
   timing.interval999 = intervals.p999;
   timing.relative_error = (intervals.p95[1] - intervals.p95[0]) / 2 / timing.speedup;
-  timing.clock_ratio = baseline_mhz > 0 && candidate_mhz > 0 ? candidate_mhz / baseline_mhz : 1;
-  timing.comparable = std::abs(timing.clock_ratio - 1) <= kClockTolerance;
+  const bool known = unknown == 0 && baseline_mhz > 0 && candidate_mhz > 0;
+  timing.clock_ratio = known ? candidate_mhz / baseline_mhz : 0;
+  timing.comparable = !known || std::abs(timing.clock_ratio - 1) <= kClockTolerance;
   timing.throttle = throttle_names(reasons);
   timing.win = timing.interval999[0] > 1 && timing.speedup >= kLeastEffect && timing.comparable;
-  if (dropped > 0) timing.note = fmt::format("{} of {} rounds dropped: thermal or hardware slowdown", dropped, timing.rounds.size());
-  if (!timing.comparable) {
-    timing.note += fmt::format("{}clocks differ by {:.1f} %", timing.note.empty() ? "" : "; ", 100 * (timing.clock_ratio - 1));
-  }
+  timing.note = note_of(timing, dropped, unknown);
 }
 
 }  // namespace solstice::run

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import hashlib
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -35,10 +37,13 @@ def load_dropin(session: Session, path: str, class_name: str = "ModelNew") -> to
 
 def _construct(session: Session, file: Path, class_name: str) -> torch.nn.Module:
     subject = session.need_subject()
+    if file.suffix == ".json":
+        return _attach(session, file)
     if subject.init is None:
         raise input_error(
             "dropin.no_constructor",
             "the module was given as an object; a drop-in file cannot be built from it",
+            hint="name its recording, dropin.json",
         )
     name = f"solstice_dropin_{hashlib.sha256(str(file.resolve()).encode()).hexdigest()[:8]}"
     spec = importlib.util.spec_from_file_location(name, file)
@@ -53,6 +58,16 @@ def _construct(session: Session, file: Path, class_name: str) -> torch.nn.Module
     return call_user(
         f"constructing `{class_name}`", "dropin.constructor_failed", lambda: cls(*args, **kwargs)
     ).to(session.device)
+
+
+def _attach(session: Session, file: Path) -> torch.nn.Module:
+    """The recording attached to the session's module, as `solstice.optimize` hands it back: parameters are shared."""
+    from .. import dropin
+
+    def attached() -> torch.nn.Module:
+        return dropin.attach(session.module(), dropin.read(str(file.parent), json.loads(file.read_text())))
+
+    return call_user(f"attaching `{file}`", "dropin.import_failed", attached)
 
 
 def check(session: Session, path: str) -> dict[str, Any]:
@@ -93,8 +108,12 @@ def _trial(session: Session, original: torch.nn.Module, new: torch.nn.Module, se
     copies = map_tensors(lambda t: t.clone(), (args, kwargs))
     with torch.no_grad():
         torch.manual_seed(seed)
-        reference = _tensors(original(*args, **kwargs))
-        session.synchronize()
+        # An attached drop-in shares the buffers: it starts from the same ones, and a result may be one of them.
+        shared = new._buffers is original._buffers
+        with kept_buffers(original) if shared else contextlib.nullcontext():
+            reference = _tensors(original(*args, **kwargs))
+            reference = [t.clone() for t in reference] if shared else reference
+            session.synchronize()
         torch.manual_seed(seed)
         produced = _tensors(new(*copies[0], **copies[1]))
         session.synchronize()

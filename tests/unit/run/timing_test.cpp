@@ -94,6 +94,16 @@ TEST(Win, NeedsEffectAndComparableClocks) {
   EXPECT_FALSE(timing.win);
 }
 
+TEST(Win, UnknownClocksAreSaidAndNotTakenForEqual) {
+  Timing timing;
+  timing.rounds = rounds(1e-3, 1.2e-3, 0.01, 4);
+  timing.rounds[1].candidate_mhz = 0;
+  timing.rounds[1].clocks_known = false;
+  conclude(timing);
+  EXPECT_EQ(timing.clock_ratio, 0);
+  EXPECT_NE(timing.note.find("1 of 4 rounds NVML did not tell clocks"), std::string::npos) << timing.note;
+}
+
 TEST(Throttle, OnlyThermalAndHardwareSlowdownVoid) {
   EXPECT_FALSE(voids(0x4));  // power capping: a large GEMM on an H200 always is
   EXPECT_TRUE(voids(0x20));
@@ -153,6 +163,7 @@ TEST(Interleaved, GoesForwardsAndBackAndDropsWhoFails) {
   const auto timed = time_interleaved({block('a', 1e-3), failing, block('c', 2e-3)}, block('b', 4e-3), nullptr, {.least_rounds = 2});
   ASSERT_TRUE(timed.ok()) << timed.error().text();
   EXPECT_EQ(order, "axcbbcxaacbbca");
+  EXPECT_NE((*timed)[0]->note.find("is not known"), std::string::npos);  // nobody read the clocks
   EXPECT_DOUBLE_EQ((*timed)[0]->speedup, 4);
   EXPECT_EQ((*timed)[1].error().message, "a wrong result");
   EXPECT_DOUBLE_EQ((*timed)[2]->speedup, 2);
