@@ -70,17 +70,9 @@ Status describe_run(Session& state) {
   return state.store->describe_run(state.report.run, state.report.machine, state.report.device, versions);
 }
 
-// A module given as an object has no text of its own: what was imported from it says which problem it is.
-Status identify_object(Session& state) {
-  if (!state.options.file.empty()) return success();
-  state.problem_key = hash_hex(state.problem->imported.text);
-  return state.store->identify_run(state.report.run, state.problem_key);
-}
-
 Status run_stages(Session& state) {
   SOLSTICE_CHECK(start_oracle(state));
   SOLSTICE_CHECK(import_problem(state));
-  SOLSTICE_CHECK(identify_object(state));
   SOLSTICE_CHECK(compute_bounds(state));
   SOLSTICE_CHECK(open_compiler(state));
   SOLSTICE_CHECK(describe_run(state));
