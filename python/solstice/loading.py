@@ -110,13 +110,18 @@ def _missing_package(error: BaseException) -> Optional[OracleError]:
     )
 
 
+def module_name(file: Path) -> str:
+    """Under which a user's file is loaded; the same stem in two folders are two modules."""
+    digest = hashlib.sha256(str(file.resolve()).encode()).hexdigest()[:8]
+    return f"solstice_user_{file.stem}_{digest}"
+
+
 def _import(file: Path, source: str) -> ModuleType:
     try:
         ast.parse(source, filename=str(file))
     except SyntaxError as error:
         raise input_error("load.syntax", f"{error.msg}", file=str(file), line=error.lineno) from None
-    digest = hashlib.sha256(str(file.resolve()).encode()).hexdigest()[:8]
-    name = f"solstice_user_{file.stem}_{digest}"
+    name = module_name(file)
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
         raise input_error(

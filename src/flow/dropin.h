@@ -25,6 +25,10 @@ struct DropinParts {
 // `home`: where the folder will lie in the end.
 Status write_dropin(const DropinParts& parts, const std::filesystem::path& folder, const std::filesystem::path& home);
 
+// The original's file and the user's own modules that it loaded, into `folder`; `source` of dropin.json says where.
+Status copy_original(const OracleSubject& subject, const std::filesystem::path& folder);
+Json source_of(const OracleSubject& subject);
+
 // dropin.json alone, for tests.
 Result<Json> dropin_record(const DropinParts& parts);
 

@@ -33,6 +33,7 @@ Result<Problem> load_problem(run::OracleClient& oracle, const std::filesystem::p
   SOLSTICE_TRY(problem.subject, oracle.load(file.string(), class_name));
   SOLSTICE_TRY(const OracleTrace traced, oracle.trace_cached(cache.string()));
   if (traced.cached) problem.cached = traced.entry;
+  problem.subject.modules = traced.modules;
   SOLSTICE_TRY(problem.graph, read_graph(traced.graph));
   SOLSTICE_TRY(problem.imported, ir::import_graph(problem.graph));
   if (!problem.imported.unsupported.empty()) {

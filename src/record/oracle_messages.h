@@ -74,6 +74,16 @@ struct OracleHello {
   }
 };
 
+// A module of the user's own that the file loaded.
+struct OracleModule {
+  std::string name, file, sha256;
+  static auto fields() {
+    return std::make_tuple(field("module", &OracleModule::name, "as it is imported"),
+                           field("file", &OracleModule::file, "where it lies"),
+                           field("sha256", &OracleModule::sha256, "of its content"));
+  }
+};
+
 struct OracleSubject {
   std::string class_name;
   std::optional<std::string> file;
@@ -82,6 +92,7 @@ struct OracleSubject {
   bool training = true;
   int64_t state_tensors = 0;
   Bytes state;
+  std::vector<OracleModule> modules;  // of its trace: `forward` may load some
   static auto fields() {
     return std::make_tuple(field("class_name", &OracleSubject::class_name, "the module's class"),
                            field("file", &OracleSubject::file, "null for a module given as an object"),
@@ -89,7 +100,8 @@ struct OracleSubject {
                            field("weights", &OracleSubject::weights, "real or fake"),
                            field("training", &OracleSubject::training, "the top module's flag"),
                            field("state_tensors", &OracleSubject::state_tensors, "parameters and buffers"),
-                           field("state_bytes", &OracleSubject::state, "their size"));
+                           field("state_bytes", &OracleSubject::state, "their size"),
+                           optional_field("modules", &OracleSubject::modules, "known once it is traced"));
   }
 };
 
@@ -97,10 +109,12 @@ struct OracleTrace {
   Json graph;         // for read_graph
   bool cached = false;
   std::string entry;  // file of the cache it was read from or written to; "" where it is not kept
+  std::vector<OracleModule> modules;
   static auto fields() {
     return std::make_tuple(field("graph", &OracleTrace::graph, "solstice.graph"),
                            optional_field("cached", &OracleTrace::cached, "read from the cache"),
-                           optional_field("entry", &OracleTrace::entry, "its file there"));
+                           optional_field("entry", &OracleTrace::entry, "its file there"),
+                           optional_field("modules", &OracleTrace::modules, "of the user's own, at the end of the trace"));
   }
 };
 
@@ -183,6 +197,8 @@ struct OracleBlock {
   std::vector<double> seconds;
   Seconds median;
   bool fresh_content = true;
+  Seconds dispatch;             // host time of a call
+  bool dispatch_hidden = true;
   static auto fields() {
     return std::make_tuple(
         field("seconds", &OracleBlock::seconds, "one a repetition"),
@@ -199,8 +215,6 @@ struct OracleRival {
   std::vector<double> seconds;   // empty: `note` says why
   std::optional<double> error;   // normwise against float64, worst of its outputs
   std::string note;
-  Seconds dispatch;             // host time of a call
-  bool dispatch_hidden = true;
   static auto fields() {
     return std::make_tuple(field("name", &OracleRival::name, "eager, eager with TF32, torch.compile"),
                            field("seconds", &OracleRival::seconds, "one a repetition"),

@@ -131,8 +131,11 @@ def record(tmp_path, library):
         "results": [{"buffer": "y"}],
         "structure": {
             "": {"class": "", "attributes": {"training": "True", "scale": "2.0"}},
-            "inner": {"class": "Module", "attributes": {"training": "True"}},
-            "drop": {"class": "Dropout", "attributes": {"training": "True", "p": "0.0", "inplace": "False"}},
+            "inner": {"class": "torch.nn.modules.module.Module", "attributes": {"training": "True"}},
+            "drop": {
+                "class": "torch.nn.modules.dropout.Dropout",
+                "attributes": {"training": "True", "p": "0.0", "inplace": "False"},
+            },
         },
         "flags": {
             "matmul_tf32": torch.backends.cuda.matmul.allow_tf32,
@@ -179,6 +182,21 @@ def test_runs_the_kernels_while_all_is_as_recorded(subject):
     result, _ = subject.call()
     torch.testing.assert_close(result, subject.original(subject.x))
     assert subject.new.solstice_fallbacks() == []
+
+
+def test_a_module_given_as_an_object_is_checked_with_what_is_attached_to_it(tmp_path, record):
+    from solstice.optimizing import subject_of
+    from solstice.oracle import kernelbench
+    from solstice.oracle.session import Session
+
+    module = dropin.load_original(str(tmp_path), record).Model(2.0)
+    (tmp_path / "dropin.json").write_text(json.dumps(record))
+    session = Session(torch.device("cpu"), subject=subject_of(module, torch.randn(2, 3)))
+    attached = kernelbench.load_dropin(session, str(tmp_path / "dropin.json"))
+    assert type(attached).__name__ == "ModelNew" and attached.inner is module.inner
+    with pytest.warns(UserWarning):  # on the host it runs the original, which the check tells
+        verdict = kernelbench.check(session, str(tmp_path / "dropin.json"))
+    assert verdict["passed"] and len(verdict["trials"]) == 5 and verdict["fallbacks"]
 
 
 def test_keeps_constructor_parameters_and_state_dict(subject):
@@ -538,10 +556,124 @@ def test_missing_library_falls_back(subject, tmp_path, record):
     refused(subject, "cannot load", module=module)
 
 
+@pytest.mark.parametrize("change", ["other plan", "unreadable plan", "other cubin", "no cubin"])
+def test_files_of_two_runs_fall_back(subject, tmp_path, record, change):
+    """As a kill between two renames leaves them."""
+    (tmp_path / "k.cubin").write_text("kernels")
+    digest = lambda name: hashlib.sha256((tmp_path / name).read_bytes()).hexdigest()
+    record = {**record, "content": {name: digest(name) for name in ("k.cubin", "plan.json")}}
+    make = lambda: dropin.replacement(
+        type(subject.original), dropin.read(str(tmp_path), record), lambda m, r: Runtime(m, r, HostDevice.of)
+    )(2.0)
+    assert subject.call(module=make())[1]
+    if change == "other plan":
+        (tmp_path / "plan.json").write_text((tmp_path / "plan.json").read_text() + " ")
+    elif change == "unreadable plan":
+        (tmp_path / "plan.json").write_text("{")
+    elif change == "other cubin":
+        (tmp_path / "k.cubin").write_text("others")
+    else:
+        (tmp_path / "k.cubin").unlink()
+    refused(subject, "cannot be read" if change == "no cubin" else "belongs to another run", module=make())
+
+
 def test_changed_source_is_refused(subject, tmp_path, record):
     (tmp_path / "model_original.py").write_text(SOURCE + "# edited\n")
     with pytest.raises(dropin.DropinError, match="is not the file that the kernels were made for"):
         dropin.load_original(str(tmp_path), record)
+
+
+USING_HELPERS = """
+import torch
+from helpers_{tag} import factor
+import parts_{tag}.inner as inner
+class Model(torch.nn.Module):
+    def __init__(self, scale):
+        super().__init__()
+        self.scale = scale
+        self.inner = torch.nn.Module()
+        self.inner.w = torch.nn.Parameter(torch.tensor([scale]))
+        self.drop = torch.nn.Dropout(0.0)
+    def forward(self, x):
+        from late_{tag} import act
+        return act(x * self.inner.w) * factor() * inner.ONE
+def get_inputs(): return [torch.rand(2, 3)]
+def get_init_inputs(): return [2.0]
+"""
+
+
+def with_modules(tmp_path, record, tag):
+    """The outcome of a file with modules beside it, through the trace that lists them; the user's folder is gone."""
+    from solstice.loading import load_file
+    from solstice.oracle import requests
+    from solstice.oracle.session import Session
+
+    user = tmp_path / "user"
+    (user / f"parts_{tag}").mkdir(parents=True)
+    (user / f"helpers_{tag}.py").write_text("def factor(): return 1.0\n")
+    (user / f"late_{tag}.py").write_text("import torch\ndef act(x): return torch.relu(x)\n")
+    (user / f"parts_{tag}" / "inner.py").write_text("ONE = 1.0\n")  # in a package without __init__.py
+    source = USING_HELPERS.replace("{tag}", tag)
+    (user / "model.py").write_text(source)
+    session = Session(torch.device("cpu"))
+    session.subject = load_file(str(user / "model.py"))
+    modules = [m for m in requests.trace(session)["modules"] if m["module"].split(".")[0].endswith(tag)]
+    assert {m["module"] for m in modules} == {f"helpers_{tag}", f"late_{tag}", f"parts_{tag}.inner"}
+    out = tmp_path / "out"
+    shutil.copytree(tmp_path, out, ignore=shutil.ignore_patterns("user", "out"))
+    (out / "model_original.py").write_text(source)
+    for module in modules:
+        module["copy"] = f"original_modules/{module['module'].replace('.', '/')}.py"
+        (out / module["copy"]).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(module["file"], out / module["copy"])
+    shutil.rmtree(user)
+    entries = [{"module": m["module"], "file": m["copy"], "sha256": m["sha256"]} for m in modules]
+    digest = hashlib.sha256(source.encode()).hexdigest()
+    source_entry = {**record["source"], "sha256": digest, "modules": entries}
+    written_file(out, {**record, "source": source_entry})
+    return out
+
+
+RUN_IT = (
+    "import importlib.util, torch; spec = importlib.util.spec_from_file_location('model_new', {path!r}); "
+    "model_new = importlib.util.module_from_spec(spec); spec.loader.exec_module(model_new); "
+    "x = torch.rand(2, 3); assert torch.equal(model_new.ModelNew(2.0)(x), model_new.Model(2.0)(x)); print('ran')"
+)
+
+
+def clean_process(script, folder):
+    command = [sys.executable, "-W", "always::UserWarning", "-c", script]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+
+
+def test_modules_of_the_users_own_come_along(tmp_path, record):
+    out = with_modules(tmp_path, record, "along")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "late_along.py").write_text("raise ImportError('not this one')\n")
+    done = clean_process(RUN_IT.format(path=str(out / "model_new.py")), elsewhere)
+    assert done.returncode == 0 and "ran" in done.stdout, done.stderr
+    assert "another module" not in done.stderr
+
+
+def test_a_module_of_the_same_name_that_is_loaded_stays(tmp_path, record):
+    out = with_modules(tmp_path, record, "stays")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "helpers_stays.py").write_text("def factor(): return 100.0\n")
+    before, after = "import helpers_stays as mine; ", "; import helpers_stays; assert helpers_stays is mine"
+    done = clean_process(before + RUN_IT.format(path=str(out / "model_new.py")) + after, elsewhere)
+    assert done.returncode == 0 and "ran" in done.stdout, done.stderr
+    assert "another module `helpers_stays` is loaded" in done.stderr
+
+
+@pytest.mark.parametrize("change", ["edit", "remove"])
+def test_a_changed_module_of_the_users_own_is_refused(tmp_path, record, change):
+    out = with_modules(tmp_path, record, change)
+    copy_of_it = out / "original_modules" / f"helpers_{change}.py"
+    copy_of_it.write_text("def factor(): return 3.0\n") if change == "edit" else copy_of_it.unlink()
+    done = clean_process(RUN_IT.format(path=str(out / "model_new.py")), tmp_path)
+    assert done.returncode != 0 and f"helpers_{change}.py is " in done.stderr, done.stderr
 
 
 def written_file(tmp_path, record):

@@ -13,7 +13,8 @@ from typing import Any, Callable
 import torch
 
 from .fast import MISS
-from .recording import DropinError, Recording, load_original, read
+from .original import load_original
+from .recording import DropinError, Recording, read
 from .runtime import Runtime
 
 __all__ = ["DropinError", "Recording", "attach", "load_original", "read", "replacement"]
@@ -39,6 +40,8 @@ def replacement(
         return runtime
 
     class ModelNew(original):  # type: ignore[misc, valid-type]
+        _solstice_original = original
+
         @functools.wraps(original_forward)  # tools that look at the signature see the original's
         def forward(self, *args: Any, **kwargs: Any) -> Any:
             if is_compiling():  # torch.compile sees through to the original

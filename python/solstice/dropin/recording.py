@@ -7,12 +7,9 @@ next to it says which memory the kernels touch.
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import json
 import os
-import sys
 from dataclasses import dataclass, field
-from types import ModuleType
 from typing import Any, Optional
 
 import torch
@@ -88,6 +85,7 @@ class Recording:
     tied: dict[str, list[str]]  # other paths of a parameter or module buffer
     frozen: bool
     persistent: bool  # the workspace keeps content from prepare on
+    problem: str = ""  # why the files beside it are not its own; then nothing else here counts
 
     @property
     def read(self) -> list[tuple[int, int]]:
@@ -105,6 +103,9 @@ def read(folder: str, record: dict[str, Any]) -> Recording:
         raise DropinError(
             f"the recording's schema is `{record.get('schema')}`; this runtime reads `{SCHEMA}`"
         )
+    problem = _foreign_content(folder, record)
+    if problem:
+        return _unusable(folder, record, problem)
     plan_path = os.path.join(folder, record["plan"])
     with open(plan_path) as file:
         plan = json.load(file)
@@ -130,6 +131,28 @@ def read(folder: str, record: dict[str, Any]) -> Recording:
         frozen=record["weights"] == "frozen",
         persistent=any(b.get("persistent", False) for b in plan["buffers"]),
     )
+
+
+def _foreign_content(folder: str, record: dict[str, Any]) -> str:
+    """Which file is not the one that this was recorded with, as after a run that was killed while it replaced them."""
+    for name, digest in record.get("content", {}).items():
+        try:
+            with open(os.path.join(folder, name), "rb") as file:
+                found = hashlib.sha256(file.read()).hexdigest()
+        except OSError as error:
+            return f"{os.path.join(folder, name)} cannot be read: {error.strerror}"
+        if found != digest:
+            return (
+                f"{os.path.join(folder, name)} belongs to another run than dropin.json beside it; "
+                "run `solstice optimize` again"
+            )
+    return ""
+
+
+def _unusable(folder: str, record: dict[str, Any], problem: str) -> Recording:
+    none: dict[str, Any] = {"arguments": [], "state": [], "outputs": [], "results": [], "structure": {}, "tied": {}}
+    none.update(plan_path="", library="", target="", slots=0, in_tree=None, out_tree=None, frozen=False, persistent=False)
+    return Recording(folder=folder, flags=record["flags"], problem=problem, **none)
 
 
 def _spec(slot: int, buffer: dict[str, Any]) -> TensorSpec:
@@ -192,27 +215,3 @@ def _output_tree(record: dict[str, Any]) -> Optional[Any]:
         return None
     spec = pytree.treespec_loads(json.dumps(tree))
     return None if spec == pytree.tree_flatten(0)[1] else spec
-
-
-def load_original(folder: str, record: dict[str, Any]) -> ModuleType:
-    """The user's own file, as it was when the kernels were made for it."""
-    source = record["source"]
-    path = os.path.join(folder, source["file"])
-    with open(path, "rb") as file:
-        digest = hashlib.sha256(file.read()).hexdigest()
-    if digest != source["sha256"]:
-        raise DropinError(
-            f"{path} is not the file that the kernels were made for (sha256 {digest[:12]}, "
-            f"recorded {source['sha256'][:12]}): run `solstice optimize` on it again"
-        )
-    name = f"solstice_original_{digest[:12]}"
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, path)
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        try:
-            spec.loader.exec_module(module)
-        except BaseException:
-            del sys.modules[name]
-            raise
-    return sys.modules[name]

@@ -43,7 +43,7 @@ class Runtime:
         self._flags = tuple(recording.flags[name] for name in ("matmul_tf32", "cudnn_tf32", "deterministic"))
         self._bound: Optional[Bound] = None
         self._reasons: dict[str, int] = {}
-        self._unusable: Optional[str] = None
+        self._unusable: Optional[str] = recording.problem or None
         self._different: Optional[tuple[structure.Watch, str]] = None  # last seen, and how it differs
         self._pack = struct.Struct(f"{len(recording.moving)}P").pack
 
@@ -60,9 +60,10 @@ class Runtime:
     def slow(self, module: torch.nn.Module, original: Callable, args: tuple, kwargs: dict) -> Any:
         """A call that the fast function did not take."""
         leaves = self.flatten(args, kwargs)
-        if leaves is None:
-            reason: Optional[str] = "the arguments have another structure than the recorded ones"
-        else:
+        reason = self._unusable
+        if reason is None and leaves is None:
+            reason = "the arguments have another structure than the recorded ones"
+        elif reason is None:
             reason = self._refusal(module, leaves)
         bound = self._bound
         if reason is None and bound is not None:
@@ -86,7 +87,7 @@ class Runtime:
 
     def _refusal(self, module: torch.nn.Module, leaves: Any) -> Optional[str]:
         """Why not, looked at slowly. Binds the module, first of all or anew."""
-        reason = self._unusable or guards.environment_refusal(self._flags)
+        reason = guards.environment_refusal(self._flags)
         if reason is not None:
             return reason
         if self._bound is None or not self._bound.binding.holds(module):

@@ -12,7 +12,7 @@ import torch
 from ..errors import input_error
 from ..forked import call_in_child
 from ..hello import describe_device, describe_worker
-from ..loading import SEED, load_file
+from ..loading import SEED, Subject, load_file, module_name
 from ..tensors import logical_bytes, module_tensors
 from ..tracing import cache, trace as trace_subject
 from . import exporting, inputs as input_sets, kernelbench, reference, rivals, timing
@@ -53,15 +53,24 @@ def trace(
     key = cache.key_of(subject, decompose, self.device) if cache_dir and not blob_dir else None
     known = cache.find(cache_dir, key) if key else None
     if known is not None:
-        return {"graph": known, "cached": True, "entry": str(cache.path_of(cache_dir, key))}
+        return _traced(subject, known["graph"], known["sources"], True, str(cache.path_of(cache_dir, key)))
     self.progress("trace", "exporting the module")
 
-    def work() -> tuple[dict[str, Any], dict[str, str]]:
-        return trace_subject(subject, decompose, blob_dir), cache.user_sources()
+    def work() -> tuple[dict[str, Any], list[dict[str, str]]]:
+        return trace_subject(subject, decompose, blob_dir), cache.user_modules()
 
     graph, sources = call_in_child(work) if self.forks and not torch.cuda.is_initialized() else work()
     kept = bool(key) and cache.store(cache_dir, key, graph, sources)
-    return {"graph": graph, "cached": False, "entry": str(cache.path_of(cache_dir, key)) if kept else ""}
+    return _traced(subject, graph, sources, False, str(cache.path_of(cache_dir, key)) if kept else "")
+
+
+def _traced(
+    subject: Subject, graph: dict[str, Any], sources: list[dict[str, str]], cached: bool, entry: str
+) -> dict[str, Any]:
+    """`modules`: what the user's file had loaded of the user's own, without the file itself."""
+    own = ("__main__", "__mp_main__", module_name(subject.path) if subject.path else "")
+    modules = [source for source in sources if source["module"] not in own]
+    return {"graph": graph, "cached": cached, "entry": entry, "modules": modules if subject.path else []}
 
 
 def prepare_inputs(

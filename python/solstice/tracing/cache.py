@@ -32,7 +32,7 @@ from .fakes import sized_inputs
 if TYPE_CHECKING:
     from ..loading import Subject
 
-SCHEMA = "solstice.trace/1"
+SCHEMA = "solstice.trace/2"
 MOST_HASHED_BYTES = 1 << 20
 MOST_PLAIN_ITEMS = 4096
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), torch.dtype, torch.device, torch.Size)
@@ -56,7 +56,7 @@ def key_of(subject: "Subject", decompose: Sequence[str], device: torch.device) -
             "class": subject.class_name,
             "weights": subject.weights,
             "decompose": sorted(decompose),
-            "sources": user_sources(),
+            "sources": user_modules(),
             "packages": _packages(),
             "init": _call_signature(subject.init()) if subject.init else None,
             "inputs": _call_signature(_example(subject), values=False),
@@ -70,19 +70,19 @@ def key_of(subject: "Subject", decompose: Sequence[str], device: torch.device) -
 
 
 def find(folder: str, key: str) -> Optional[dict[str, Any]]:
-    """The graph, or None. Whatever is wrong with an entry, tracing anew mends it."""
+    """The entry, with `graph` and `sources`, or None. Whatever is wrong with an entry, tracing anew mends it."""
     try:
         entry = json.loads(path_of(folder, key).read_text())
         if entry["schema"] != SCHEMA or entry["key"] != key:
             return None
-        if any(_file_hash(path) != digest for path, digest in entry["sources"].items()):
+        if any(_file_hash(source["file"]) != source["sha256"] for source in entry["sources"]):
             return None
-        return entry["graph"]
+        return entry if isinstance(entry["graph"], dict) else None
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
-def store(folder: str, key: str, graph: dict[str, Any], sources: dict[str, str]) -> bool:
+def store(folder: str, key: str, graph: dict[str, Any], sources: list[dict[str, str]]) -> bool:
     """False where it is not kept: constants in it, or no space."""
     if any(given["kind"] == "constant_tensor" for given in graph["inputs"]):
         return False
@@ -107,14 +107,14 @@ def path_of(folder: str, key: str) -> Path:
     return Path(folder) / f"{key}.json"
 
 
-def user_sources() -> dict[str, str]:
-    """Hash of the text of every loaded module that is no library's, by file."""
-    found = {}
-    for module in list(sys.modules.values()):
+def user_modules() -> list[dict[str, str]]:
+    """Every loaded module that is no library's: its name, its file and a hash of the file's text."""
+    found = []
+    for name, module in sorted(sys.modules.items()):
         file = getattr(module, "__file__", None)
         # PyTorch's made-up modules have names of files that are not there.
         if isinstance(file, str) and os.path.isabs(file) and not is_library_file(file) and os.path.isfile(file):
-            found[file] = _file_hash(file)
+            found.append({"module": name, "file": file, "sha256": _file_hash(file)})
     return found
 
 
