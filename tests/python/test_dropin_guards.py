@@ -48,7 +48,7 @@ def test_replaced_module(subject):
     assert fast
     torch.testing.assert_close(result, torch.relu(subject.x * 6))
     subject.new.drop = torch.nn.ReLU()
-    with pytest.warns(UserWarning, match="`drop` is a ReLU; recorded was a Dropout"):
+    with pytest.warns(UserWarning, match="`drop` is a torch.nn.modules.activation.ReLU; recorded was a torch.nn.modules.dropout.Dropout"):
         assert not subject.call()[1]
 
 
@@ -233,8 +233,9 @@ def test_description_and_difference():
     model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.GELU())
     model.act, model.sizes, model.odd = torch.relu, [1, (2.5, "a")], object()
     known = structure.describe(model)
+    assert known["0"].pop("forward")["name"] == "torch.nn.modules.linear.Linear.forward"
     assert known["0"] == {
-        "class": "Linear",
+        "class": "torch.nn.modules.linear.Linear",
         "attributes": {"training": "True", "in_features": "2", "out_features": "2"},
     }
     assert known[""]["attributes"]["sizes"] == "list(1, tuple(2.5, 'a'))" and "odd" not in known[""]["attributes"]
@@ -243,3 +244,43 @@ def test_description_and_difference():
     assert structure.difference(model, known) == "`sizes` is list(1, tuple(2.5, 'b')); recorded was list(1, tuple(2.5, 'a'))"
     del model.sizes
     assert "no plain value" in structure.difference(model, known)
+
+
+def test_patched_forward_of_a_class(subject, tmp_path, record, monkeypatch):
+    record = {**record, "structure": structure.describe(subject.original)}
+    module = dropin.replacement(
+        type(subject.original), dropin.read(str(tmp_path), record), lambda m, r: Runtime(m, r, HostDevice.of)
+    )(2.0)
+    assert subject.call(module=module)[1]
+    monkeypatch.setattr(torch.nn.Dropout, "forward", lambda self, x: x + 1)
+    with pytest.warns(UserWarning, match="class of the module `drop` has another forward"):
+        assert not subject.call(module=module)[1]
+    monkeypatch.undo()
+    assert subject.call(module=module)[1]
+
+
+def test_forward_patched_before_the_module_is_bound(subject, monkeypatch):
+    class Block(torch.nn.Module):
+        def forward(self, x):
+            return x * 2
+
+    module = torch.nn.Sequential(Block())
+    recorded = structure.describe(module)
+    assert structure.difference(module, recorded) is None
+    name = Block.forward.__qualname__
+
+    def forward(self, x):
+        return x * 3
+
+    forward.__qualname__ = name  # as functools.wraps leaves it
+    monkeypatch.setattr(Block, "forward", forward)
+    assert "another forward" in structure.difference(module, recorded)
+
+
+def test_classes_of_one_name_in_two_modules(subject):
+    class Linear(torch.nn.Linear):
+        pass
+
+    Linear.__qualname__ = "Linear"
+    recorded = structure.describe(torch.nn.Sequential(torch.nn.Linear(2, 2)))
+    assert "recorded was a torch.nn" in structure.difference(torch.nn.Sequential(Linear(2, 2)), recorded)

@@ -76,7 +76,7 @@ def write(
         "        if (",
         "            " + "\n            or ".join(conditions),
         "        ): return MISS",
-        "    except (KeyError, RuntimeError): return MISS",  # gone, or flags that refuse to answer: the slow look says which
+        "    except (KeyError, AttributeError, RuntimeError): return MISS",  # gone, or flags that refuse to answer: the slow look says which
         *_launch(text, recording, binding, slots, assemble),
     ]
     exec(compile("\n".join(lines) + "\n", "<solstice drop-in>", "exec"), text.names)
@@ -114,6 +114,8 @@ def _tree(text: _Text, binding: Binding) -> Iterator[str]:
         own = text.bind("table", table)
         yield f"len({own}) != {len(children)}"
         yield from (f"{own}[{name!r}] is not {text.bind('child', child)}" for name, child in children.items())
+    for cls, forward in binding.watch.forwards:
+        yield f"{text.bind('class', cls)}.forward is not {text.bind('forward', forward)}"
     for owner, values in binding.watch.attributes:
         own = "root" if owner is None else text.bind("own", owner)
         for name, value in values.items():

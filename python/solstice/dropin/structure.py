@@ -1,5 +1,6 @@
-"""What of a module, beside its tensors, decides what `forward` computes: its tree, and the plain attributes of each
-module in it (a scale that the constructor took, `eps`, the training flag, an activation function).
+"""What of a module, beside its tensors, decides what `forward` computes: its tree, the class of each module in it with
+the code of its `forward`, and its plain attributes (a scale that the constructor took, `eps`, the training flag, an
+activation function). What stays unseen is listed in docs/protocol.md.
 
 The recording holds a description of them. A module is bound only where it fits; afterwards each call compares
 identities, which is cheap. Attributes that the recording does not know are nobody's concern.
@@ -7,6 +8,8 @@ identities, which is cheap. Attributes that the recording does not know are nobo
 
 from __future__ import annotations
 
+import hashlib
+import sys
 import types
 from typing import Any, Iterator, Optional
 
@@ -22,9 +25,46 @@ _CALLABLES = (types.FunctionType, types.BuiltinFunctionType, type)
 def describe(module: torch.nn.Module) -> Description:
     """By path: the class, and the attributes as text. The root's class is left out: a drop-in has another."""
     return {
-        path: {"class": type(m).__qualname__ if path else "", "attributes": dict(_attributes(m))}
+        path: {
+            "class": _name(type(m)) if path else "",
+            "forward": _forward(type(m)),
+            "attributes": dict(_attributes(m)),
+        }
         for path, m in module.named_modules(remove_duplicate=False)
     }
+
+
+def _name(thing: Any) -> str:
+    """With the module that defines it; the user's own file is loaded under different names in different processes."""
+    own = thing.__module__.startswith(("solstice_user_", "solstice_original_"))
+    return f"{'' if own else thing.__module__ + '.'}{thing.__qualname__}"
+
+
+def _forward(cls: type) -> dict[str, str]:
+    """Of a drop-in, the original's. Bytecode differs between versions of Python, a library's between versions of it."""
+    function = getattr(getattr(cls, "_solstice_original", cls), "forward", None)
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return {}
+    digest = hashlib.sha256(repr(_content(code)).encode()).hexdigest()[:16]
+    return {"name": _name(function), "code": digest, "versions": f"{sys.version_info[:2]} {torch.__version__}"}
+
+
+def _content(code: types.CodeType) -> tuple:
+    constants = [_content(c) if isinstance(c, types.CodeType) else _constant(c) for c in code.co_consts]
+    return code.co_code.hex(), constants, code.co_names, code.co_varnames, code.co_freevars
+
+
+def _constant(value: Any) -> Any:
+    """Sets are in no order."""
+    return sorted(map(repr, value)) if isinstance(value, frozenset) else repr(value)
+
+
+def _other_forward(found: dict[str, str], recorded: dict[str, str]) -> bool:
+    if not found or not recorded:
+        return bool(recorded)
+    same_versions = found["versions"] == recorded["versions"]
+    return found["name"] != recorded["name"] or same_versions and found["code"] != recorded["code"]
 
 
 def _attributes(module: torch.nn.Module) -> Iterator[tuple[str, str]]:
@@ -58,6 +98,8 @@ def difference(module: torch.nn.Module, recorded: Description) -> Optional[str]:
             return f"{shown} is {'gone' if path in recorded else 'new'}"
         if now[path]["class"] != recorded[path]["class"]:
             return f"{shown} is a {now[path]['class']}; recorded was a {recorded[path]['class']}"
+        if _other_forward(now[path]["forward"], recorded[path].get("forward", {})):
+            return f"the class of {shown} has another forward than the recorded one"
         found = now[path]["attributes"]
         for name, was in recorded[path]["attributes"].items():
             if found.get(name) != was:
@@ -84,6 +126,8 @@ class Watch:
                 self.children.append((child._modules, dict(child._modules)))
             names = {n for path in paths[id(child)] for n in recorded.get(path, {}).get("attributes", ())}
             self.attributes.append((None if root else own, {n: own[n] for n in sorted(names) if n in own}))
+        classes = {type(child) for child in module.modules() if child is not module}
+        self.forwards = [(c, c.forward) for c in sorted(classes, key=_name) if hasattr(c, "forward")]
         self.tables = [module._modules, module._parameters, module._buffers]
 
     def holds(self, root: dict) -> bool:
@@ -92,6 +136,8 @@ class Watch:
         for table, children in self.children:
             if table.keys() != children.keys() or any(table[n] is not c for n, c in children.items()):
                 return False
+        if any(c.forward is not forward for c, forward in self.forwards):
+            return False
         for owner, values in self.attributes:
             own = root if owner is None else owner
             if any(n not in own or own[n] is not v for n, v in values.items()):
