@@ -70,9 +70,17 @@ Status describe_run(Session& state) {
   return state.store->describe_run(state.report.run, state.report.machine, state.report.device, versions);
 }
 
+// A module given as an object has no text of its own: what was imported from it says which problem it is.
+Status identify_object(Session& state) {
+  if (!state.options.file.empty()) return success();
+  state.problem_key = hash_hex(state.problem->imported.text);
+  return state.store->identify_run(state.report.run, state.problem_key);
+}
+
 Status run_stages(Session& state) {
   SOLSTICE_CHECK(start_oracle(state));
   SOLSTICE_CHECK(import_problem(state));
+  SOLSTICE_CHECK(identify_object(state));
   SOLSTICE_CHECK(compute_bounds(state));
   SOLSTICE_CHECK(open_compiler(state));
   SOLSTICE_CHECK(describe_run(state));
@@ -248,6 +256,7 @@ Result<OptimizeOutcome> optimize(const OptimizeOptions& options, Progress& progr
   Session state(options, progress, engine);
   state.out = options.out.empty() ? fs::path("runs") / name_of_problem(options) : options.out;
   if (state.oracle) state.spent_before = state.oracle->spent();
+  SOLSTICE_TRY(const OutcomeLock lock, OutcomeLock::take(state.out));
   SOLSTICE_TRY(state.fresh, begin_outcome(state.out));
   begin_report(state);
   SOLSTICE_CHECK(open_store(state));

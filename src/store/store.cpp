@@ -156,6 +156,15 @@ Result<std::vector<LoadedRun>> Store::verified_trials(std::string_view problem_k
   }
 }
 
+Status Store::identify_run(const std::string& id, const std::string& problem_key) {
+  SOLSTICE_TRY(RunRecord run, read_run(state_->database, id));
+  run.problem_key = problem_key;
+  SOLSTICE_CHECK(insert_problem(state_->database, run));
+  SOLSTICE_TRY(Statement update, state_->database.prepare("UPDATE runs SET problem_key = ? WHERE id = ?"));
+  SOLSTICE_CHECK(update.bind(problem_key).bind(id).run());
+  return update_run(state_->database, run);
+}
+
 Status Store::add_trial(const TrialRecord& trial) {
   SOLSTICE_TRY(Statement insert, state_->database.prepare(
                                      "INSERT OR REPLACE INTO trials(run, number, state, record) VALUES (?, ?, ?, ?)"));
@@ -193,17 +202,6 @@ Result<LoadedRun> Store::load_run(std::string_view id_or_prefix) {
   SOLSTICE_TRY(out.run, read_run(state_->database, id));
   SOLSTICE_TRY(out.trials, read_trials(state_->database, id));
   return out;
-}
-
-Result<std::optional<RunRecord>> Store::finished_run(std::string_view problem_key, std::string_view options_key) {
-  SOLSTICE_TRY(Statement query,
-               state_->database.prepare("SELECT record FROM runs WHERE problem_key = ? AND options_key = ? AND "
-                                        "state = 'finished' ORDER BY started DESC LIMIT 1"));
-  query.bind(problem_key).bind(options_key);
-  SOLSTICE_TRY(const bool row, query.step());
-  if (!row) return std::optional<RunRecord>();
-  SOLSTICE_TRY(RunRecord run, read_record<RunRecord>(query.text(0)));
-  return std::optional<RunRecord>(std::move(run));
 }
 
 Result<int> Store::close_abandoned() {

@@ -41,6 +41,8 @@ class Store {
   // Machine, device and versions become known only after the run has begun.
   Status describe_run(const std::string& id, const std::string& machine, const std::string& device,
                       const std::map<std::string, std::string>& versions);
+  // Nor, without a source file, which problem it is.
+  Status identify_run(const std::string& id, const std::string& problem_key);
   Status add_trial(const TrialRecord& trial);  // a number that exists is replaced
   Status finish_run(const std::string& id, RunState state, RunOutcome outcome, std::string_view reason,
                     const Json& summary);
@@ -48,8 +50,6 @@ class Store {
   Result<std::vector<RunRecord>> list(int limit = 50);  // newest first
   // An id or the start of one; "last" is the newest. Ambiguous: bad_argument with the candidates.
   Result<LoadedRun> load_run(std::string_view id_or_prefix);
-  // For --resume: the newest finished run of this problem under these options, if there is one.
-  Result<std::optional<RunRecord>> finished_run(std::string_view problem_key, std::string_view options_key);
   // Verified trials of this problem's latest runs, newest run first: at most `limit` trials.
   Result<std::vector<LoadedRun>> verified_trials(std::string_view problem_key, int limit = 400);
   // Runs still marked running whose process is gone become `interrupted`. Returns how many.

@@ -36,6 +36,43 @@ TEST_F(OutcomeTest, TakesItsPlaceWhole) {
   EXPECT_FALSE(fs::exists(out_ / "trials"));
 }
 
+TEST_F(OutcomeTest, FilesOfAnEarlierOutcomeGo) {
+  fs::path fresh = *begin_outcome(out_);
+  write(fresh / "a.cubin", "1");
+  write(fresh / "plan.json", "1");
+  write(fresh / "original_modules/helpers.py", "1");
+  ASSERT_TRUE(commit_outcome(fresh, out_).ok());
+  write(out_ / "mine.cubin", "mine");
+  fresh = *begin_outcome(out_);
+  write(fresh / "b.cubin", "2");
+  write(fresh / "plan.json", "2");
+  ASSERT_TRUE(commit_outcome(fresh, out_).ok());
+  EXPECT_EQ(read(out_ / "a.cubin"), "(none)");
+  EXPECT_EQ(read(out_ / "original_modules/helpers.py"), "(none)");
+  EXPECT_EQ(read(out_ / "b.cubin") + read(out_ / "plan.json") + read(out_ / "mine.cubin"), "22mine");
+}
+
+TEST_F(OutcomeTest, AListNeverLeadsOutOfTheFolder) {
+  write(folder_.path() / "precious", "kept");
+  write(out_ / ".files", "[\"../precious\", \"" + (folder_.path() / "precious").string() + "\"]");
+  const fs::path fresh = *begin_outcome(out_);
+  write(fresh / "report.md", "new");
+  ASSERT_TRUE(commit_outcome(fresh, out_).ok());
+  EXPECT_EQ(read(folder_.path() / "precious"), "kept");
+}
+
+TEST_F(OutcomeTest, ASecondRunIsKeptOut) {
+  {
+    const auto first = OutcomeLock::take(out_);
+    ASSERT_TRUE(first.ok());
+    const auto second = OutcomeLock::take(out_);
+    ASSERT_FALSE(second.ok());
+    EXPECT_EQ(second.error().code, Code::bad_argument);
+    EXPECT_NE(second.error().message.find("another --out"), std::string::npos);
+  }
+  EXPECT_TRUE(OutcomeLock::take(out_).ok());
+}
+
 TEST_F(OutcomeTest, WhatAKilledRunLeftIsCleared) {
   write(out_ / "report.md", "old");
   write(*begin_outcome(out_) / "half.json", "{");

@@ -95,14 +95,19 @@ TEST_F(StoreTest, FindsRunsByPrefixAndLast) {
   EXPECT_EQ(store.list(1)->front().problem, "b");
 }
 
-TEST_F(StoreTest, ResumeFindsOnlyFinishedRunsOfTheSameKeys) {
+TEST_F(StoreTest, ARunLearnsItsProblemLater) {
   Store store = open();
-  const std::string id = *store.begin_run(run_of("p", "o1"));
-  EXPECT_FALSE(store.finished_run("key-of-p", "o1")->has_value());
-  ASSERT_TRUE(store.finish_run(id, RunState::kFinished, RunOutcome::kNotFaster, "memory bound", Json()).ok());
-  EXPECT_TRUE(store.finished_run("key-of-p", "o1")->has_value());
-  EXPECT_FALSE(store.finished_run("key-of-p", "o2")->has_value());
-  EXPECT_FALSE(store.finished_run("key-of-q", "o1")->has_value());
+  const std::string id = *store.begin_run(run_of("p", "o"));
+  ASSERT_TRUE(store.identify_run(id, "another").ok());
+  EXPECT_EQ(store.load_run(id)->run.problem_key, "another");
+  EXPECT_EQ(store.load_run(id)->run.problem, "p");
+  TrialRecord trial;
+  trial.run = id;
+  trial.state = TrialState::kVerified;
+  ASSERT_TRUE(store.add_trial(trial).ok());
+  EXPECT_EQ(store.verified_trials("another")->size(), 1u);
+  EXPECT_TRUE(store.verified_trials("key-of-p")->empty());
+  EXPECT_EQ(store.identify_run("none", "x").error().code, Code::not_found);
 }
 
 TEST_F(StoreTest, KeepsWhatAKilledProcessWrote) {
