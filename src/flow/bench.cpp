@@ -12,6 +12,8 @@
 #include "base/file.h"
 #include "base/interrupt.h"
 #include "base/version.h"
+#include "flow/known.h"
+#include "flow/outcome.h"
 #include "flow/report_text.h"
 
 namespace solstice::flow {
@@ -30,15 +32,18 @@ struct Found {
   BenchProblem problem;
 };
 
-void list_level(const fs::path& folder, int level, std::vector<Found>& out) {
+Status list_level(const fs::path& folder, int level, std::vector<Found>& out) {
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    const fs::directory_entry& entry = *at;
     const std::string stem = entry.path().stem().string();
     const std::optional<int> number = leading_int(stem);
     const size_t underscore = stem.find('_');
     if (entry.path().extension() != ".py" || !number || underscore == std::string::npos) continue;
     out.push_back({level, *number, {fmt::format("{}/{}", level, *number), stem.substr(underscore + 1), entry.path()}});
   }
+  if (error) return fail(Code::io_error, fmt::format("cannot list {}: {}", folder.string(), error.message()));
+  return success();
 }
 
 // What changes a row, as text that is compared when a bench is resumed.
@@ -73,6 +78,31 @@ bool ends_the_bench(const Error& error) {
   return std::find(kFatal.begin(), kFatal.end(), error.code) != kFatal.end();
 }
 
+// What may differ between the rows of one table: only the build of Solstice.
+constexpr std::array kSameForAll = {"device", "driver", "torch"};
+
+std::map<std::string, std::string> made_with(const Report& report) {
+  std::map<std::string, std::string> out = {{"solstice", std::string(version())}, {"build", build_identity()}};
+  if (!report.device.empty()) out["device"] = report.device;
+  for (const char* name : {"driver", "torch"}) {
+    if (const auto found = report.versions.find(name); found != report.versions.end()) out[name] = found->second;
+  }
+  return out;
+}
+
+// Times of two machines do not belong in one table.
+Status check_same_place(const Bench& bench, const BenchRow& fresh, const fs::path& out) {
+  for (const BenchRow& row : bench.rows) {
+    for (const char* name : kSameForAll) {
+      const auto then = row.made_with.find(name), now = fresh.made_with.find(name);
+      if (then == row.made_with.end() || now == fresh.made_with.end() || then->second == now->second) continue;
+      return fail(Code::bad_argument, fmt::format("{} holds rows made with {} {}, this is {}; use another --out",
+                                                  (out / "bench.json").string(), name, then->second, now->second));
+    }
+  }
+  return success();
+}
+
 void fill(BenchRow& row, const OptimizeOutcome& outcome) {
   const Report& report = outcome.report;
   row.outcome = report.outcome;
@@ -83,6 +113,7 @@ void fill(BenchRow& row, const OptimizeOutcome& outcome) {
   if (report.headline.replacement) row.replacement = report.headline.replacement->median;
   row.run = report.run;
   row.folder = outcome.out.string();
+  row.made_with = made_with(report);
 }
 
 Result<BenchRow> run_problem(const BenchOptions& options, const BenchProblem& problem, const Optimize& optimize,
@@ -115,6 +146,38 @@ Status write_bench(const Bench& bench, const fs::path& folder) {
   return write_file(folder / "bench.md", render_bench(bench));
 }
 
+// At a word's end where there is one, never inside a character.
+std::string clipped(const std::string& text, size_t limit) {
+  if (text.size() <= limit) return text;
+  size_t end = text.rfind(' ', limit);
+  if (end == std::string::npos || end < limit / 2) end = limit;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return text.substr(0, end) + "…";
+}
+
+std::string place_text(const std::map<std::string, std::string>& made) {
+  std::string out;
+  for (const char* name : {"solstice", "build", "device", "driver", "torch"}) {
+    const auto found = made.find(name);
+    if (found != made.end()) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", name, found->second);
+  }
+  return out.empty() ? "not recorded" : out;
+}
+
+// Rows that failed early know less; they are counted where they fit.
+std::string places_text(const Bench& bench) {
+  std::map<std::string, int> places;
+  std::map<std::string, int> builds;
+  for (const BenchRow& row : bench.rows) {
+    if (row.failed) continue;
+    ++places[place_text(row.made_with)];
+    if (const auto build = row.made_with.find("build"); build != row.made_with.end()) ++builds[build->second];
+  }
+  std::string out = builds.size() > 1 ? fmt::format("\n**Rows come from {} builds of Solstice.**\n\n", builds.size()) : "\n";
+  for (const auto& [place, count] : places) out += fmt::format("- {} rows: {}\n", count, place);
+  return out;
+}
+
 std::string outcome_text(const BenchRow& row) {
   if (row.failed && row.outcome == RunOutcome::kNone) return "failed";
   return enum_names(row.outcome)[static_cast<size_t>(row.outcome)];
@@ -130,7 +193,7 @@ Result<std::vector<BenchProblem>> list_problems(const fs::path& folder, const st
     const std::string name = entry.path().filename().string();
     const std::optional<int> level = name.starts_with("level") ? leading_int(name.substr(5)) : std::nullopt;
     if (level && (levels.empty() || std::find(levels.begin(), levels.end(), *level) != levels.end())) {
-      list_level(entry.path(), *level, found);
+      SOLSTICE_CHECK(list_level(entry.path(), *level, found));
     }
   }
   if (error) return fail(Code::not_found, fmt::format("cannot list {}: {}", folder.string(), error.message()));
@@ -153,7 +216,7 @@ Result<std::vector<BenchProblem>> list_problems(const fs::path& folder, const st
 
 Result<Bench> run_bench(const BenchOptions& options, const Optimize& optimize, Progress& progress,
                         const std::function<void(const BenchRow&)>& after) {
-  SOLSTICE_CHECK(make_folder(options.out));
+  SOLSTICE_TRY(const OutcomeLock lock, OutcomeLock::take(options.out));
   SOLSTICE_TRY(Bench bench, start_bench(options));
   for (const BenchProblem& problem : options.problems) {
     const auto known = std::find_if(bench.rows.begin(), bench.rows.end(), [&](const BenchRow& r) { return r.id == problem.id; });
@@ -164,6 +227,7 @@ Result<Bench> run_bench(const BenchOptions& options, const Optimize& optimize, P
     if (interrupted()) break;
     SOLSTICE_TRY(BenchRow row, run_problem(options, problem, optimize, progress).context("bench of " + problem.id));
     if (interrupted() && row.failed) break;  // it did not fail, it was stopped
+    SOLSTICE_CHECK(check_same_place(bench, row, options.out));
     bench.rows.push_back(std::move(row));
     SOLSTICE_CHECK(write_bench(bench, options.out));
     after(bench.rows.back());
@@ -190,6 +254,7 @@ std::string render_bench(const Bench& bench) {
   if (const double mean = geometric_mean(bench); mean > 0) {
     out += fmt::format("\nGeometric mean over supported problems (not faster counts 1): {:.3f}x\n", mean);
   }
+  out += places_text(bench);
   out += "\nOptions:";
   for (const auto& [name, value] : bench.options) out += fmt::format(" {}={}", name, value.empty() ? "auto" : value);
   std::vector<std::vector<std::string>> rows = {{"id", "problem", "outcome", "speedup", "original", "replacement", "took", "reason"}};
@@ -197,7 +262,7 @@ std::string render_bench(const Bench& bench) {
   for (const BenchRow& row : bench.rows) {
     rows.push_back({row.id, row.name, outcome_text(row) + (row.predicted ? " (predicted)" : ""),
                     row.speedup > 0 ? fmt::format("{:.2f}x", row.speedup) : "-", time(row.original),
-                    time(row.replacement), time(row.took), row.reason.substr(0, 160)});
+                    time(row.replacement), time(row.took), clipped(row.reason, 160)});
   }
   return out + "\n\n" + markdown_table(rows);
 }

@@ -19,7 +19,8 @@ struct BenchProblem {
 };
 
 // The files levelL/N_NAME.py below `folder`, by level and number. `levels` and `only` ("1/2") narrow the choice; empty:
-// all. Errors: not_found (no such folder, no problem in it, or an id of `only` that is not there).
+// all. Errors: not_found (no such folder, no problem in it, or an id of `only` that is not there); io_error (a level's
+// folder that cannot be read).
 Result<std::vector<BenchProblem>> list_problems(const std::filesystem::path& folder, const std::vector<int>& levels,
                                                 const std::vector<std::string>& only);
 
@@ -33,7 +34,9 @@ struct BenchOptions {
 using Optimize = std::function<Result<OptimizeOutcome>(const OptimizeOptions&, Progress&)>;
 
 // `after` is called with each row as it is done (also with those a resumed bench kept). Stops after the problem in hand
-// on Ctrl-C. Errors: io_error, disk_full; bad_argument for a resume under other options; what ends a bench.
+// on Ctrl-C. Errors: io_error, disk_full; bad_argument for a resume under other options or on another GPU, driver or
+// PyTorch (known after the first new row, which is then not kept), and where another bench writes to `out`; what ends a
+// bench. Rows of several builds of Solstice may stand together: each says its own, and so does the table's head.
 Result<Bench> run_bench(const BenchOptions& options, const Optimize& optimize, Progress& progress,
                         const std::function<void(const BenchRow&)>& after);
 

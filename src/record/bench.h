@@ -24,6 +24,7 @@ struct BenchRow {
   Seconds took;                          // the whole optimisation
   std::string run;                       // id in the store
   std::string folder;                    // where report.md and model_new.py are
+  std::map<std::string, std::string> made_with;  // solstice, build, device, driver, torch, as far as the run came
   static auto fields() {
     return std::make_tuple(
         field("id", &BenchRow::id, "level and number"), field("name", &BenchRow::name, "file name"),
@@ -35,7 +36,8 @@ struct BenchRow {
         optional_field("original", &BenchRow::original, "seconds"),
         optional_field("replacement", &BenchRow::replacement, "seconds"),
         optional_field("took", &BenchRow::took, "seconds"), optional_field("run", &BenchRow::run, "id in the store"),
-        optional_field("folder", &BenchRow::folder, "where its outcome is"));
+        optional_field("folder", &BenchRow::folder, "where its outcome is"),
+        optional_field("made_with", &BenchRow::made_with, "solstice, build, device, driver, torch"));
   }
 };
 

@@ -1,6 +1,7 @@
 #include "flow/bench.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "base/file.h"
 
@@ -84,6 +85,59 @@ TEST_F(BenchTest, ResumeKeepsRowsAndTriesFailedOnesAgain) {
   EXPECT_DOUBLE_EQ(geometric_mean(*bench), 4.0);
   again.each.frozen = true;
   EXPECT_EQ(run_bench(again, second, silent_, ignore).error().code, Code::bad_argument);
+}
+
+TEST_F(BenchTest, ResumeOnAnotherMachineIsRefusedAndBuildsAreNamed) {
+  std::string gpu = "GPU A", torch = "2.1";
+  const Optimize make = [&](const OptimizeOptions& o, Progress& progress) {
+    Result<OptimizeOutcome> outcome = o.problem.starts_with("2/1") && gpu == "GPU A" && torch == "2.1"
+                                          ? Result<OptimizeOutcome>(fail(Code::deadline, "slow"))
+                                          : faster(o);
+    (void)progress;
+    if (outcome.ok()) {
+      outcome->report.device = gpu;
+      outcome->report.versions["torch"] = torch;
+    }
+    return outcome;
+  };
+  const auto ignore = [](const BenchRow&) {};
+  const Result<Bench> first = run_bench(options(), make, silent_, ignore);
+  ASSERT_TRUE(first.ok());
+  EXPECT_EQ(first->rows[0].made_with.at("device"), "GPU A");
+  EXPECT_FALSE(first->rows[0].made_with.at("build").empty());
+  BenchOptions again = options();
+  again.resume = true;
+  gpu = "GPU B";
+  const Result<Bench> elsewhere = run_bench(again, make, silent_, ignore);
+  ASSERT_FALSE(elsewhere.ok());
+  EXPECT_NE(elsewhere.error().message.find("made with device GPU A, this is GPU B; use another --out"), std::string::npos);
+  gpu = "GPU A", torch = "2.2";
+  EXPECT_NE(run_bench(again, make, silent_, ignore).error().message.find("torch 2.1"), std::string::npos);
+}
+
+TEST_F(BenchTest, ATableSaysWhereItsRowsComeFrom) {
+  Bench bench;
+  BenchRow row;
+  row.made_with = {{"build", "aaaa"}, {"device", "GPU A"}};
+  row.reason = std::string(158, 'x') + "\u00e4\u00e4\u00e4 y";
+  bench.rows = {row, row};
+  EXPECT_NE(render_bench(bench).find("- 2 rows: build aaaa, device GPU A\n"), std::string::npos);
+  EXPECT_EQ(render_bench(bench).find("builds of Solstice"), std::string::npos);
+  EXPECT_NE(render_bench(bench).find("x\u00e4\u2026"), std::string::npos);  // whole characters
+  bench.rows[1].made_with["build"] = "bbbb";
+  bench.rows[1].reason = std::string(20, 'a') + std::string(100, 'b') + " " + std::string(100, 'c');
+  EXPECT_NE(render_bench(bench).find("Rows come from 2 builds"), std::string::npos);
+  EXPECT_NE(render_bench(bench).find("b\u2026"), std::string::npos);  // at a word's end
+}
+
+TEST_F(BenchTest, AnUnreadableLevelIsAnError) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root reads everything";
+  const auto level = folder_.path() / "kb/level2";
+  std::filesystem::permissions(level, std::filesystem::perms::none);
+  const auto found = list_problems(folder_.path() / "kb", {}, {});
+  std::filesystem::permissions(level, std::filesystem::perms::owner_all);
+  ASSERT_FALSE(found.ok());
+  EXPECT_EQ(found.error().code, Code::io_error);
 }
 
 TEST_F(BenchTest, WhatIsNotFasterCountsOneAndUnsupportedIsLeftOut) {
