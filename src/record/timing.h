@@ -16,7 +16,7 @@ struct ClockReading {
   int memory_mhz = 0;
   int celsius = 0;
   double watts = 0;
-  std::optional<int64_t> throttle;  // nvmlClocksThrottleReasons bits
+  std::optional<int64_t> throttle = {};  // nvmlClocksThrottleReasons bits
   static auto fields() {
     return std::make_tuple(field("sm_mhz", &ClockReading::sm_mhz, "SM clock"),
                            field("memory_mhz", &ClockReading::memory_mhz, "memory clock"),

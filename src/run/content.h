@@ -12,7 +12,7 @@ struct Turn {
   int content = 0;
 };
 
-// A batch of repetitions, one a slot, in the order of their launches. With at least two contents, no two launches in a
+// A batch of repetitions, one a slot, in the order of their launches. With two contents, no two launches in a
 // row have the same, across batches of one size too, and no slot keeps its content.
 std::vector<Turn> turns_of(int slots, int contents, uint64_t batch);
 

@@ -5,7 +5,12 @@
 namespace solstice::flow {
 namespace {
 
-ClockReading reading(int mhz, std::optional<int64_t> throttle = 0) { return {.sm_mhz = mhz, .throttle = throttle}; }
+ClockReading reading(int mhz, std::optional<int64_t> throttle = 0) {
+  ClockReading out;
+  out.sm_mhz = mhz;
+  out.throttle = throttle;
+  return out;
+}
 
 TEST(HeadlineClocks, AlikeIsNoObjection) {
   HeadlineClocks clocks;
