@@ -48,7 +48,7 @@ TEST(Limits, TheLongestSumIsOneThatTheOutputDependsOn) {
   Diagnostics diagnostics;
   const Result<ir::Program> program = ir::load_program(
       "program p\ndim M = 64, N = 4096\ninput x : f32[M, N]\noutput s : f32[M]\noutput y : f32[M, N]\noutput z : f16[M]\n"
-      "s[m] = sum[n] x[m,n]\ny[m,n] = x[m,n] * 2\nz[m] = s[m] + 1\n", "test", diagnostics);
+      "s[m] = sum[n](x[m,n])\ny[m,n] = x[m,n] * 2\nz[m] = s[m] + 1\n", "test", diagnostics);
   ASSERT_TRUE(program.ok()) << program.error().text();
   EXPECT_EQ(longest_sum(*program, program->find_tensor("s")).k, 4096);
   EXPECT_EQ(longest_sum(*program, program->find_tensor("y")).k, 1);  // elementwise: what is summed beside it is no excuse
