@@ -93,7 +93,7 @@ Status CandidateRun::fill_slot(int slot, const JudgeCase& test, uint8_t workspac
     if (buffer.kind != BufferKind::kWorkspace) continue;
     const rt::ArenaRange& range = layout_.workspace_buffers[workspace++];
     // What prepare has filled stays; before that it is poisoned like the rest.
-    if (buffer.persistent && prepared_for_) continue;
+    if (buffer.persistent && prepared_) continue;
     SOLSTICE_CHECK(gpu.fill(at(range), workspace_poison, range.bytes));
   }
   return gpu.finish();
@@ -101,8 +101,8 @@ Status CandidateRun::fill_slot(int slot, const JudgeCase& test, uint8_t workspac
 
 // Parameters have one place, so another case's parameters need another prepare.
 Result<Finding> CandidateRun::prepare(int slot, const JudgeCase& test) {
-  if (prepared_for_ && (parameters_of_ == test.name || !has_prepare(plan_))) return Finding{};
-  prepared_for_ = nullptr;
+  if (prepared_ && (parameters_of_ == test.name || !has_prepare(plan_))) return Finding{};
+  prepared_ = false;
   SOLSTICE_CHECK(fill_slot(slot, test, kPoison));
   const auto done = runner_.prepare({slot, judge_.options().limits.prepare});
   if (!done.ok()) {
@@ -110,7 +110,7 @@ Result<Finding> CandidateRun::prepare(int slot, const JudgeCase& test) {
     return done.error();
   }
   prepare_time_ = done->wall;
-  prepared_for_ = &test;
+  prepared_ = true;
   parameters_of_ = test.name;
   return Finding{};
 }

@@ -65,7 +65,7 @@ class CandidateRun {
   rt::ArenaLayout layout_;
   RunnerLoaded loaded_;
   cu::DevicePtr arena_ = 0;
-  const JudgeCase* prepared_for_ = nullptr;  // identity only
+  bool prepared_ = false;                    // by the case named below
   std::string parameters_of_;                // name of the case whose parameters are in place
   Seconds prepare_time_;
   Json sandbox_;

@@ -11,7 +11,7 @@
 namespace solstice::cli {
 namespace {
 
-Result<flow::BenchOptions> options_of(const Invocation& in) {
+Result<flow::BenchOptions> bench_options(const Invocation& in) {
   flow::BenchOptions options;
   std::vector<int> levels;
   for (const std::string& level : split(in.get("--level"), ',')) {
@@ -23,6 +23,8 @@ Result<flow::BenchOptions> options_of(const Invocation& in) {
   options.each.budget = budget.time;
   options.each.trials = budget.trials;
   options.each.device = in.get("--device");
+  options.each.machine = in.get("--machine");
+  options.each.allow_busy = in.flag("--allow-busy");
   options.each.numerics = in.get("--numerics");
   options.each.frozen = in.get("--weights") == "frozen";
   options.each.baselines = in.flag("--baselines");
@@ -41,8 +43,8 @@ void print_row(const BenchRow& row) {
   std::fflush(stdout);
 }
 
-Result<int> run(const Invocation& in) {
-  SOLSTICE_TRY(const flow::BenchOptions options, options_of(in));
+Result<int> run_bench_kernelbench(const Invocation& in) {
+  SOLSTICE_TRY(const flow::BenchOptions options, bench_options(in));
   const bool json = in.json();
   SilentProgress silent;
   const std::unique_ptr<Progress> shown = in.flag("--verbose") ? progress_for(stderr) : nullptr;
@@ -79,6 +81,8 @@ const Command solstice_commands_bench_kernelbench = {
                    {"--only", "LIST", "problems, for example 1/2,2/41", "", {}, false, false},
                    {"--budget", "BUDGET", "time and trials for each problem", "15s,40trials", {}, false, false},
                    {"--device", "NAME", "where candidates run", "auto", {"auto", "gpu", "model"}, false, false},
+                   {"--machine", "NAME", "machine description; found from the device where it is not given", "", {}, false, false},
+                   {"--allow-busy", "", "go on although other processes keep the GPU busy", "", {}, false, false},
                    {"--numerics", "POLICY", "how accurate", "reference", {"reference", "high", "medium"}, false, false},
                    {"--weights", "MODE", "whether parameters may be packed once", "live", {"live", "frozen"}, false, false},
                    {"--baselines", "", "also time torch.compile and TF32", "", {}, false, false},
@@ -86,7 +90,7 @@ const Command solstice_commands_bench_kernelbench = {
                    {"--resume", "", "keep what OUT/bench.json holds and go on", "", {}, false, false},
                    {"--verbose", "", "show each problem's progress on stderr", "", {}, false, false},
                    json_flag()},
-    .run = run,
+    .run = run_bench_kernelbench,
 };
 
 }  // namespace solstice::cli

@@ -11,7 +11,7 @@ namespace {
 
 std::string rate(double per_second, const char* unit) { return fmt::format("{:.4g} {}", per_second * 1e-12, unit); }
 
-Result<int> run(const Invocation& in) {
+Result<int> run_calibrate(const Invocation& in) {
   std::vector<std::string> command = in.argv;
   command[0] = "solstice";
   SOLSTICE_TRY(const flow::Calibrated done, flow::calibrate(in.get("--machine"), in.get("--out"), command));
@@ -59,7 +59,7 @@ const Command solstice_commands_calibrate = {
     .parameters = {{"--machine", "NAME", "description to start from; found from the GPU where it is not given", "", {}, false, false},
                    {"--out", "FILE", "write there instead", "", {}, false, false},
                    json_flag()},
-    .run = run,
+    .run = run_calibrate,
 };
 
 }  // namespace solstice::cli

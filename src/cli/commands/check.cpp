@@ -17,7 +17,7 @@ std::string summary(const ir::Program& p) {
                      p.is_problem() ? " (a problem: no schedule)" : "");
 }
 
-Result<int> run(const Invocation& in) {
+Result<int> run_check(const Invocation& in) {
   const std::string& file = in.get("PROGRAM");
   SOLSTICE_TRY(const std::string text, read_file(file));
   SOLSTICE_TRY(const machine::Machine machine, machine::load_machine(in.get("--machine")));
@@ -52,7 +52,7 @@ const Command solstice_commands_check = {
                    {"--numerics", "POLICY", "which products are legal", "reference", {"reference", "high", "medium"}, false, false},
                    {"--print", "", "print the program in canonical form", "", {}, false, false},
                    json_flag()},
-    .run = run,
+    .run = run_check,
 };
 
 }  // namespace solstice::cli

@@ -16,7 +16,7 @@ Json report_json(const evaluate::Built& built, const std::string& out) {
   for (size_t i = 0; i < built.compiled.size(); ++i) {
     const toolchain::Compiled& c = built.compiled[i];
     Json kernels = Json::array();
-    for (const auto& k : c.kernels) kernels.push(to_json(k));
+    for (const auto& k : c.kernels) kernels.push(solstice::to_json(k));
     modules.push(Json::object().set("name", built.plan.modules[i].name).set("key", c.key).set("cached", c.cached)
                      .set("seconds", c.seconds.value).set("kernels", kernels));
   }
@@ -36,7 +36,7 @@ std::string report_table(const evaluate::Built& built) {
   return table(rows);
 }
 
-Result<int> run(const Invocation& in) {
+Result<int> run_compile(const Invocation& in) {
   SOLSTICE_TRY(const std::string text, read_file(in.get("PROGRAM")));
   SOLSTICE_TRY(const machine::Machine machine, machine::load_machine(in.get("--machine")));
   SOLSTICE_TRY(evaluate::Lowered lowered,
@@ -68,7 +68,7 @@ const Command solstice_commands_compile = {
                    {"--weights", "MODE", "frozen: parameters may be packed once", "live", {"live", "frozen"}, false, false},
                    {"--out", "DIR", "where the plan goes", "plan", {}, false, false},
                    json_flag()},
-    .run = run,
+    .run = run_compile,
 };
 
 }  // namespace solstice::cli

@@ -24,7 +24,7 @@ void print(const Finding& f) {
   if (!f.remedy.empty()) fmt::print("{}", hanging("", "remedy: " + f.remedy, 28, 110));
 }
 
-Result<int> run(const Invocation& in) {
+Result<int> run_doctor(const Invocation& in) {
   std::vector<Finding> all;
   for (const auto check : {check_data, check_compilers, check_gpu, check_python, check_sandbox}) {
     for (Finding& finding : check()) all.push_back(std::move(finding));
@@ -50,7 +50,7 @@ const Command solstice_commands_doctor = {
             "Python with PyTorch, and the sandbox. Exit code 0 whatever it finds.",
     .example = "solstice doctor",
     .parameters = {json_flag()},
-    .run = run,
+    .run = run_doctor,
 };
 
 }  // namespace solstice::cli

@@ -37,7 +37,7 @@ Result<ir::ImportedProblem> import_file(const FileAndClass& subject) {
   return ir::import_graph(graph);
 }
 
-Result<int> run(const Invocation& in) {
+Result<int> run_import(const Invocation& in) {
   SOLSTICE_TRY(const FileAndClass subject, parse_file_and_class(in.get("FILE")));
   SOLSTICE_TRY(const ir::ImportedProblem problem, import_file(subject));
   if (in.has("--out")) SOLSTICE_CHECK(write_file(in.get("--out"), problem.text));
@@ -65,7 +65,7 @@ const Command solstice_commands_import = {
     .parameters = {{"FILE", "", "Python file, and optionally :Class", "", {}, true, false},
                    {"--out", "PROGRAM", "write the program there instead of printing it", "", {}, false, false},
                    json_flag()},
-    .run = run,
+    .run = run_import,
 };
 
 }  // namespace solstice::cli

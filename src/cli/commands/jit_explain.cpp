@@ -13,7 +13,7 @@ Json list(const std::vector<std::string>& names) {
   return out;
 }
 
-Result<int> run(const Invocation& in) {
+Result<int> run_jit_explain(const Invocation& in) {
   SOLSTICE_TRY(const toolchain::Explanation why, toolchain::explain(in.get("KEY"), in.get("--cache")));
   if (!in.json()) {
     fmt::print("{}\n", why.text());
@@ -36,7 +36,7 @@ const Command solstice_commands_jit_explain = {
     .parameters = {{"KEY", "", "key of a compile, as `solstice compile` and trials show it", "", {}, true, false},
                    {"--cache", "DIR", "another cache than the user's", "", {}, false, false},
                    json_flag()},
-    .run = run,
+    .run = run_jit_explain,
 };
 
 }  // namespace solstice::cli

@@ -76,7 +76,7 @@ void list_importable(bool json) {
   if (json) fmt::print("{}\n", all.dump(2));
 }
 
-Result<int> run(const Invocation& in) {
+Result<int> run_list(const Invocation& in) {
   const std::string& kind = in.get("KIND");
   if (kind == "machines") SOLSTICE_CHECK(list_machines(in.json()));
   if (kind == "families") SOLSTICE_CHECK(list_families(in.json()));
@@ -93,7 +93,7 @@ const Command solstice_commands_list = {
     .help = "operators: those of PyTorch that the importer writes as equations; any other makes a module `unsupported`.",
     .example = "solstice list families",
     .parameters = {{"KIND", "", "what to list", "", {"families", "machines", "operators"}, true, false}, json_flag()},
-    .run = run,
+    .run = run_list,
 };
 
 }  // namespace solstice::cli

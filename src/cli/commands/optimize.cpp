@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kInterrupted = 130;
 
-Result<flow::OptimizeOptions> options_of(const Invocation& in) {
+Result<flow::OptimizeOptions> optimize_options(const Invocation& in) {
   flow::OptimizeOptions options;
   if (in.has("--oracle-fd")) {
     SOLSTICE_TRY(options.oracle_fd, parse_int("--oracle-fd", in.get("--oracle-fd"), 0, 1 << 20));
@@ -40,8 +40,8 @@ Result<flow::OptimizeOptions> options_of(const Invocation& in) {
   return options;
 }
 
-Result<int> run(const Invocation& in) {
-  SOLSTICE_TRY(const flow::OptimizeOptions options, options_of(in));
+Result<int> run_optimize(const Invocation& in) {
+  SOLSTICE_TRY(const flow::OptimizeOptions options, optimize_options(in));
   // Progress is no result: with --json, stdout holds the report alone.
   const std::unique_ptr<Progress> progress = progress_for(in.json() ? stderr : stdout);
   SOLSTICE_TRY(const flow::OptimizeOutcome outcome, flow::optimize(options, *progress));
@@ -83,7 +83,7 @@ const Command solstice_commands_optimize = {
                    {"--allow-busy", "", "go on although other processes keep the GPU busy", "", {}, false, false},
                    {"--oracle-fd", "FD", "the calling Python process holds the module (solstice.optimize uses this)", "", {}, false, false},
                    json_flag()},
-    .run = run,
+    .run = run_optimize,
 };
 
 }  // namespace solstice::cli

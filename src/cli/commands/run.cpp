@@ -11,7 +11,7 @@
 namespace solstice::cli {
 namespace {
 
-Result<flow::OptimizeOptions> options_of(const Invocation& in) {
+Result<flow::OptimizeOptions> run_options(const Invocation& in) {
   flow::OptimizeOptions options;
   if (in.has("--of")) {
     SOLSTICE_TRY(const FileAndClass subject, parse_file_and_class(in.get("--of")));
@@ -38,10 +38,10 @@ std::string text_of(const flow::ProgramRun& done) {
   return m.detail.empty() ? out : out + "\n" + m.detail;
 }
 
-Result<int> run(const Invocation& in) {
+Result<int> run_run(const Invocation& in) {
   const std::string& file = in.get("PROGRAM");
   SOLSTICE_TRY(const std::string text, read_file(file));
-  SOLSTICE_TRY(const flow::OptimizeOptions options, options_of(in));
+  SOLSTICE_TRY(const flow::OptimizeOptions options, run_options(in));
   const std::unique_ptr<Progress> progress = progress_for(stderr);
   SOLSTICE_TRY(const flow::ProgramRun done, flow::run_program(text, options, *progress));
   if (in.json()) {
@@ -73,7 +73,7 @@ const Command solstice_commands_run = {
                    {"--weights", "MODE", "whether parameters may be packed once", "live", {"live", "frozen"}, false, false},
                    {"--out", "DIR", "keep the plan and cubins there", "", {}, false, false},
                    json_flag()},
-    .run = run,
+    .run = run_run,
 };
 
 }  // namespace solstice::cli

@@ -68,7 +68,7 @@ Result<int> show_trial(const store::LoadedRun& loaded, const std::string& number
   return fail(Code::not_found, fmt::format("run {} has no trial {}; it has {}", loaded.run.id, number, loaded.trials.size()));
 }
 
-Result<int> run(const Invocation& in) {
+Result<int> run_show(const Invocation& in) {
   SOLSTICE_TRY(const auto folder, store::Store::default_folder());
   SOLSTICE_TRY(store::Store store, store::Store::open(in.has("--store") ? std::filesystem::path(in.get("--store")) : folder));
   SOLSTICE_CHECK(store.close_abandoned());
@@ -101,7 +101,7 @@ const Command solstice_commands_show = {
                    {"--trial", "N", "one trial of it, with its program", "", {}, false, false},
                    {"--store", "DIR", "another store than the user's", "", {}, false, false},
                    json_flag()},
-    .run = run,
+    .run = run_show,
 };
 
 }  // namespace solstice::cli

@@ -24,7 +24,7 @@ Result<ir::Program> load(const std::string& argument) {
   return std::move(problem.program);
 }
 
-Result<int> run(const Invocation& in) {
+Result<int> run_sol(const Invocation& in) {
   SOLSTICE_TRY(const machine::Machine machine, machine::load_machine(in.get("--machine")));
   SOLSTICE_TRY(const ir::Program program, load(in.get("SUBJECT")));
   sol::SolOptions options;
@@ -49,7 +49,7 @@ const Command solstice_commands_sol = {
                    {"--numerics", "POLICY", "which products are legal", "reference", {"reference", "high", "medium"}, false, false},
                    {"--weights", "MODE", "frozen: parameters may be prepared at load", "live", {"live", "frozen"}, false, false},
                    json_flag()},
-    .run = run,
+    .run = run_sol,
 };
 
 }  // namespace solstice::cli

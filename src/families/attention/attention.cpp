@@ -4,7 +4,7 @@
 namespace solstice::families {
 namespace {
 
-std::vector<KnobSpec> knobs() {
+std::vector<KnobSpec> attention_knobs() {
   return {
       {"math", "name", {"simt", "tf32", "tf32x3", "bf16", "bf16x3", "bf16x6", "fp16", "fp16x3"}, "", "auto", "how products are computed"},
       {"tile", "size", {}, "QUERIESxKEYS", "auto", "of a block"},
@@ -17,6 +17,6 @@ std::vector<KnobSpec> knobs() {
 
 extern const Family solstice_families_attention;
 const Family solstice_families_attention =
-    declared_family("attention", "softmax attention and its relatives, masks as domains", knobs);
+    declared_family("attention", "softmax attention and its relatives, masks as domains", attention_knobs);
 
 }  // namespace solstice::families

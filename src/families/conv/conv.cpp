@@ -4,7 +4,7 @@
 namespace solstice::families {
 namespace {
 
-std::vector<KnobSpec> knobs() {
+std::vector<KnobSpec> conv_knobs() {
   return {
       {"math", "name", {"simt", "tf32", "tf32x3", "bf16", "bf16x3", "bf16x6", "fp16", "fp16x3"}, "", "auto", "how products are computed"},
       {"tile", "size", {}, "MxNxK", "auto", "output pixels x output channels x depth of a block"},
@@ -19,6 +19,6 @@ std::vector<KnobSpec> knobs() {
 
 extern const Family solstice_families_conv;
 const Family solstice_families_conv =
-    declared_family("conv", "convolutions of one to three dimensions, forward, transposed, grouped, depthwise", knobs);
+    declared_family("conv", "convolutions of one to three dimensions, forward, transposed, grouped, depthwise", conv_knobs);
 
 }  // namespace solstice::families

@@ -4,7 +4,7 @@
 namespace solstice::families {
 namespace {
 
-std::vector<KnobSpec> knobs() {
+std::vector<KnobSpec> cuda_knobs() {
   return {
       {"", "string", {}, "path of the source", "", "the file with the kernel"},
       {"entry", "string", {}, "name of an extern \"C\" kernel", "", "the kernel to launch"},
@@ -21,6 +21,6 @@ std::vector<KnobSpec> knobs() {
 
 extern const Family solstice_families_cuda;
 const Family solstice_families_cuda =
-    declared_family("cuda", "given CUDA device code; its equations say what it claims to compute", knobs);
+    declared_family("cuda", "given CUDA device code; its equations say what it claims to compute", cuda_knobs);
 
 }  // namespace solstice::families

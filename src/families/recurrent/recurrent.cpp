@@ -4,7 +4,7 @@
 namespace solstice::families {
 namespace {
 
-std::vector<KnobSpec> knobs() {
+std::vector<KnobSpec> recurrent_knobs() {
   return {
       {"math", "name", {"simt", "tf32", "tf32x3", "bf16", "bf16x3", "bf16x6", "fp16", "fp16x3"}, "", "auto", "how products are computed"},
       {"weights", "name", {"registers", "shared", "l2"}, "", "auto", "where the recurrent weights stay"},
@@ -16,6 +16,6 @@ std::vector<KnobSpec> knobs() {
 
 extern const Family solstice_families_recurrent;
 const Family solstice_families_recurrent =
-    declared_family("recurrent", "recurrences with a contraction in their step: weights stay on chip", knobs);
+    declared_family("recurrent", "recurrences with a contraction in their step: weights stay on chip", recurrent_knobs);
 
 }  // namespace solstice::families

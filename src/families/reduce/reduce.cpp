@@ -4,7 +4,7 @@
 namespace solstice::families {
 namespace {
 
-std::vector<KnobSpec> knobs() {
+std::vector<KnobSpec> reduce_knobs() {
   return {
       {"threads", "int", {"128", "256", "512", "1024"}, "", "auto", "threads a block"},
       {"vector", "int", {"1", "2", "4", "8"}, "", "auto", "elements a thread takes at once"},
@@ -17,6 +17,6 @@ std::vector<KnobSpec> knobs() {
 
 extern const Family solstice_families_reduce;
 const Family solstice_families_reduce =
-    declared_family("reduce", "reductions over most of a tensor: statistics a channel, losses", knobs);
+    declared_family("reduce", "reductions over most of a tensor: statistics a channel, losses", reduce_knobs);
 
 }  // namespace solstice::families

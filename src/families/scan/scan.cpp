@@ -4,7 +4,7 @@
 namespace solstice::families {
 namespace {
 
-std::vector<KnobSpec> knobs() {
+std::vector<KnobSpec> scan_knobs() {
   return {
       {"threads", "int", {"128", "256", "512", "1024"}, "", "auto", "threads a block"},
       {"items", "int", {}, "1..32", "auto", "elements a thread scans by itself"},
@@ -16,6 +16,6 @@ std::vector<KnobSpec> knobs() {
 
 extern const Family solstice_families_scan;
 const Family solstice_families_scan =
-    declared_family("scan", "prefix sums and products along an axis, stable ranking", knobs);
+    declared_family("scan", "prefix sums and products along an axis, stable ranking", scan_knobs);
 
 }  // namespace solstice::families

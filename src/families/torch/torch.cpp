@@ -4,7 +4,7 @@
 namespace solstice::families {
 namespace {
 
-std::vector<KnobSpec> knobs() {
+std::vector<KnobSpec> torch_knobs() {
   return {};
 }
 
@@ -12,6 +12,6 @@ std::vector<KnobSpec> knobs() {
 
 extern const Family solstice_families_torch;
 const Family solstice_families_torch =
-    declared_family("torch", "runs its equations as the original PyTorch operations", knobs);
+    declared_family("torch", "runs its equations as the original PyTorch operations", torch_knobs);
 
 }  // namespace solstice::families

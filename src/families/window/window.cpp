@@ -4,7 +4,7 @@
 namespace solstice::families {
 namespace {
 
-std::vector<KnobSpec> knobs() {
+std::vector<KnobSpec> window_knobs() {
   return {
       {"tile", "size", {}, "outputs a block computes, one number a window axis", "auto", "outputs a block computes"},
       {"threads", "int", {"128", "256", "512"}, "", "auto", "threads a block"},
@@ -16,6 +16,6 @@ std::vector<KnobSpec> knobs() {
 
 extern const Family solstice_families_window;
 const Family solstice_families_window =
-    declared_family("window", "reductions over sliding windows: max and average pooling", knobs);
+    declared_family("window", "reductions over sliding windows: max and average pooling", window_knobs);
 
 }  // namespace solstice::families
