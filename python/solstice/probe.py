@@ -9,6 +9,8 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import sys
+import traceback
 import uuid
 from typing import Any, Optional
 
@@ -23,6 +25,9 @@ class Probe:
         if self._pid == 0:
             try:
                 os.write(write, json.dumps(ask_driver()).encode())
+            except BaseException:  # above is the parent's code, in the wrong process; no answer means no usable GPU
+                traceback.print_exc()
+                sys.stderr.flush()
             finally:
                 os._exit(0)
         os.close(write)

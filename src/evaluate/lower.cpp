@@ -13,15 +13,6 @@ std::string known_families() {
   return out;
 }
 
-int64_t physical_elements(const ir::Tensor& tensor) {
-  int64_t last = 0;
-  for (size_t i = 0; i < tensor.shape.size(); ++i) {
-    if (tensor.shape[i] == 0) return 0;
-    last += (tensor.shape[i] - 1) * tensor.strides[i];
-  }
-  return last + 1;
-}
-
 PlanBuffer buffer_of(const ir::Tensor& tensor, BufferKind kind) {
   PlanBuffer buffer;
   buffer.name = tensor.name;
@@ -30,7 +21,7 @@ PlanBuffer buffer_of(const ir::Tensor& tensor, BufferKind kind) {
   buffer.dtype = *tensor.dtype;
   buffer.shape = tensor.shape;
   buffer.strides = tensor.strides;
-  buffer.bytes = physical_elements(tensor) * size_of(*tensor.dtype);
+  buffer.bytes = spanned_elements(tensor) * size_of(*tensor.dtype);
   return buffer;
 }
 
@@ -131,6 +122,15 @@ class Lowering {
 };
 
 }  // namespace
+
+int64_t spanned_elements(const ir::Tensor& tensor) {
+  int64_t last = 0;
+  for (size_t i = 0; i < tensor.shape.size(); ++i) {
+    if (tensor.shape[i] == 0) return 0;
+    last += (tensor.shape[i] - 1) * tensor.strides[i];
+  }
+  return last + 1;
+}
 
 const families::Family* check_settings(const ir::Kernel& kernel, Diagnostics& diagnostics) {
   const families::Family* family = families::find_family(kernel.family);

@@ -16,6 +16,9 @@ struct Lowered {
   std::vector<families::Source> sources;  // one a module, in the same order
 };
 
+// Elements of memory from a tensor's first to its last, gaps between them included.
+int64_t spanned_elements(const ir::Tensor& tensor);
+
 // The family of a kernel, with the names and values of its knobs checked; null where there is none. What can be said
 // of a schedule whose equations have errors.
 const families::Family* check_settings(const ir::Kernel& kernel, Diagnostics& diagnostics);

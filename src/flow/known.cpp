@@ -10,19 +10,8 @@
 namespace solstice::flow {
 namespace {
 
-bool same_place(const RunRecord& run, const Session& state) {
-  const auto version = [&run](const char* what) {
-    const auto found = run.versions.find(what);
-    return found == run.versions.end() ? std::string() : found->second;
-  };
-  return run.machine == state.machine->name && run.device == state.report.device && version("build") == build_identity() &&
-         version("driver") == state.engine.driver;
-}
-
-}  // namespace
-
 // The program on disk: another build may generate other code for the same text.
-std::string build_identity() {
+std::string identity_on_disk() {
   const Result<std::filesystem::path> self = executable_path();
   struct stat found {};
   if (!self.ok() || ::stat(self->c_str(), &found) != 0) return "";
@@ -37,6 +26,22 @@ std::string build_identity() {
     hasher.add(newest);
   }
   return hasher.hex();
+}
+
+bool same_place(const RunRecord& run, const Session& state) {
+  const auto version = [&run](const char* what) {
+    const auto found = run.versions.find(what);
+    return found == run.versions.end() ? std::string() : found->second;
+  };
+  return run.machine == state.machine->name && run.device == state.report.device && version("build") == build_identity() &&
+         version("driver") == state.engine.driver;
+}
+
+}  // namespace
+
+const std::string& build_identity() {
+  static const std::string identity = identity_on_disk();
+  return identity;
 }
 
 std::vector<propose::Known> known_candidates(Session& state) {

@@ -2,7 +2,6 @@
 // Solstice. It orders the search; no such figure ever becomes a result.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -13,6 +12,6 @@ namespace solstice::flow {
 std::vector<propose::Known> known_candidates(Session& state);
 
 // What a figure holds for: versions that go into the run's record beside those of the report.
-std::string build_identity();
+const std::string& build_identity();
 
 }  // namespace solstice::flow

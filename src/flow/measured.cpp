@@ -15,4 +15,12 @@ Measured measured_of(const std::vector<double>& seconds) {
   return out;
 }
 
+Measured measured_of(const Timing& timing, std::vector<double> TimingRound::*side) {
+  std::vector<double> seconds;
+  for (const TimingRound& round : timing.rounds) {
+    if (!round.discarded) seconds.insert(seconds.end(), (round.*side).begin(), (round.*side).end());
+  }
+  return measured_of(seconds);
+}
+
 }  // namespace solstice::flow

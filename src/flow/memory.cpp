@@ -2,27 +2,15 @@
 
 #include <fmt/format.h>
 
+#include "evaluate/lower.h"
 #include "flow/report_text.h"
 
 namespace solstice::flow {
-namespace {
-
-double physical_elements(const ir::Tensor& tensor) {
-  double last = 0;
-  for (size_t i = 0; i < tensor.shape.size(); ++i) {
-    if (tensor.shape[i] == 0) return 0;
-    last += static_cast<double>(tensor.shape[i] - 1) * static_cast<double>(tensor.strides[i]);
-  }
-  return last + 1;
-}
-
-}  // namespace
-
 MemoryNeed memory_need(const ir::Program& program) {
   MemoryNeed need;
   for (const ir::Tensor& tensor : program.tensors) {
     if (!tensor.dtype) continue;
-    const double elements = physical_elements(tensor);
+    const double elements = static_cast<double>(evaluate::spanned_elements(tensor));
     const Bytes bytes(elements * static_cast<double>(size_of(*tensor.dtype)));
     using ir::TensorKind;
     const bool state = tensor.kind == TensorKind::kParam || tensor.kind == TensorKind::kBuffer;

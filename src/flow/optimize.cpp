@@ -96,9 +96,7 @@ Status run_stages(Session& state) {
 Measured time_of(const Session& state, const search::Node& node) {
   for (const Finalist& finalist : state.finalists) {
     if (finalist.node != node.id || !finalist.timing) continue;
-    std::vector<double> seconds;
-    for (const TimingRound& round : finalist.timing->rounds) seconds.insert(seconds.end(), round.candidate.begin(), round.candidate.end());
-    return measured_of(seconds);
+    return measured_of(*finalist.timing, &TimingRound::candidate);
   }
   std::vector<double> seconds;
   const Json& list = node.measurement->record.at("seconds");

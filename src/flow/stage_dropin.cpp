@@ -42,11 +42,7 @@ Hertz mean_clock(const Timing& timing) {
 }
 
 Measured kernels_of(const Timing& timing) {
-  std::vector<double> seconds;
-  for (const TimingRound& round : timing.rounds) {
-    if (!round.discarded) seconds.insert(seconds.end(), round.candidate.begin(), round.candidate.end());
-  }
-  Measured out = measured_of(seconds);
+  Measured out = measured_of(timing, &TimingRound::candidate);
   out.clock = mean_clock(timing);
   return out;
 }

@@ -59,6 +59,12 @@ void add_errors(std::vector<ErrorRow>& rows, const CaseVerdict& verdict) {
   }
 }
 
+// Out of the running, for a reason that the report tells.
+void refuse(Session& state, Finalist& finalist, std::string why) {
+  finalist.refused = std::move(why);
+  state.report.warnings.push_back(finalist.refused);
+}
+
 class FullVerification {
  public:
   FullVerification(Session& state, Finalist& finalist) : state_(state), finalist_(finalist) {}
@@ -115,8 +121,7 @@ Status verify_fully(Session& state, Finalist& finalist) {
   if (finalist.verdict || !finalist.refused.empty()) return success();
   SOLSTICE_TRY(finalist.verdict, FullVerification(state, finalist).run());
   if (finalist.verdict->passed()) return success();
-  finalist.refused = fmt::format("trial {} failed the full verification: {}", finalist.node + 1, finalist.verdict->message);
-  state.report.warnings.push_back(finalist.refused);
+  refuse(state, finalist, fmt::format("trial {} failed the full verification: {}", finalist.node + 1, finalist.verdict->message));
   return success();
 }
 
@@ -127,8 +132,7 @@ Status hold(Session& state, Finalist& finalist) {
   if (verdict.passed()) {
     finalist.process = state.judge->held();
   } else {
-    finalist.refused = fmt::format("trial {} passed before and fails now: {}", finalist.node + 1, verdict.message);
-    state.report.warnings.push_back(finalist.refused);
+    refuse(state, finalist, fmt::format("trial {} passed before and fails now: {}", finalist.node + 1, verdict.message));
   }
   return success();
 }
@@ -153,8 +157,7 @@ Status trace_span(Session& state, Finalist& finalist, int repetitions) {
   } else if (block.verdict.outcome == Outcome::kCrashed) {  // it ran before: the trace failed
     state.report.warnings.push_back(fmt::format("trial {} was not traced: {}", finalist.node + 1, block.verdict.message));
   } else {
-    finalist.refused = fmt::format("trial {}, traced: {}", finalist.node + 1, block.verdict.message);
-    state.report.warnings.push_back(finalist.refused);
+    refuse(state, finalist, fmt::format("trial {}, traced: {}", finalist.node + 1, block.verdict.message));
   }
   return success();
 }
@@ -191,8 +194,7 @@ Status time_in_turn(Session& state) {
     if ((*timed)[i].ok()) {
       in[i]->timing = std::move((*timed)[i]).value();
     } else {
-      in[i]->refused = fmt::format("trial {}: {}", in[i]->node + 1, (*timed)[i].error().message);
-      state.report.warnings.push_back(in[i]->refused);
+      refuse(state, *in[i], fmt::format("trial {}: {}", in[i]->node + 1, (*timed)[i].error().message));
     }
   }
   SOLSTICE_CHECK(trace_spans(state, in, options.repetitions));
@@ -205,9 +207,8 @@ Status time_in_turn(Session& state) {
 void void_impossible(Session& state) {
   for (Finalist& finalist : state.finalists) {
     if (!finalist.timing || !state.sol || !sol::violates(*state.sol, finalist.timing->candidate, sol::Cache::kCold)) continue;
-    finalist.refused = fmt::format("trial {}: {:.3g} ms is below the io bound of {:.3g} ms: the work cannot have been done", finalist.node + 1,
-                                   finalist.timing->candidate.value * 1e3, state.sol->io.time.value * 1e3);
-    state.report.warnings.push_back(finalist.refused);
+    refuse(state, finalist, fmt::format("trial {}: {:.3g} ms is below the io bound of {:.3g} ms: the work cannot have been done", finalist.node + 1,
+                                   finalist.timing->candidate.value * 1e3, state.sol->io.time.value * 1e3));
   }
 }
 
@@ -232,11 +233,16 @@ Status pick(Session& state) {
   return success();
 }
 
-std::string refusal(const Session& state) {
+// No candidate won: the first refusal says why.
+std::string no_winner(Session& state) {
+  state.report.outcome = RunOutcome::kNotFaster;
+  state.report.reason = "no candidate was verified";
   for (const Finalist& finalist : state.finalists) {
-    if (!finalist.refused.empty()) return finalist.refused;
+    if (finalist.refused.empty()) continue;
+    state.report.reason = finalist.refused;
+    break;
   }
-  return "no candidate was verified";
+  return state.report.reason;
 }
 
 Status verify_favourite(Session& state) {
@@ -247,9 +253,7 @@ Status verify_favourite(Session& state) {
       if (!finalist.refused.empty()) continue;
       return fmt::format("trial {} passed {} cases", finalist.node + 1, finalist.verdict->cases.size());
     }
-    state.report.outcome = RunOutcome::kNotFaster;
-    state.report.reason = refusal(state);
-    return state.report.reason;
+    return no_winner(state);
   });
 }
 
@@ -263,9 +267,7 @@ Status time_finalists(Session& state) {
       return fmt::format("trial {} of {} finalists, {:.3g}x [{:.3g}, {:.3g}]", state.winner->node + 1, state.finalists.size(),
                          timing.speedup, timing.interval999[0], timing.interval999[1]);
     }
-    state.report.outcome = RunOutcome::kNotFaster;
-    state.report.reason = refusal(state);
-    return state.report.reason;
+    return no_winner(state);
   });
 }
 

@@ -32,9 +32,7 @@ Baseline eager_alone(const Session& state) {
   row.time.emplace();
   row.time->median = state.eager;
   if (!state.winner) return row;
-  std::vector<double> seconds;
-  for (const TimingRound& round : state.winner->timing->rounds) seconds.insert(seconds.end(), round.baseline.begin(), round.baseline.end());
-  row.time = measured_of(seconds);
+  row.time = measured_of(*state.winner->timing, &TimingRound::baseline);
   return row;
 }
 
