@@ -24,10 +24,19 @@ Hertz HeadlineClocks::mean(size_t side) const {
 
 std::string HeadlineClocks::objection() const {
   if (run::voids(throttle_)) return fmt::format("the GPU was throttled while it was measured ({})", fmt::join(run::throttle_names(throttle_), ", "));
+  return "";
+}
+
+double HeadlineClocks::ratio() const {
   const Hertz original = mean(0), replacement = mean(1);
-  if (original.value <= 0 || replacement.value <= 0) return "";
-  if (std::abs(replacement / original - 1) <= run::kClockTolerance) return "";
-  return fmt::format("the two sides ran at different clocks, {:.0f} and {:.0f} MHz", original.value * 1e-6, replacement.value * 1e-6);
+  return original.value > 0 && replacement.value > 0 ? replacement / original : 0;
+}
+
+std::string HeadlineClocks::difference(double speedup) const {
+  const double found = ratio();
+  if (found <= 0 || std::abs(found - 1) <= run::kClockTolerance) return "";
+  return fmt::format("the original ran at {:.0f} MHz, the drop-in at {:.0f} MHz: of {:.3g}x, at least {:.3g}x do not come from the clock",
+                     mean(0).value * 1e-6, mean(1).value * 1e-6, speedup, speedup / run::clock_advantage(found));
 }
 
 std::string HeadlineClocks::unknown() const {

@@ -15,9 +15,11 @@ class HeadlineClocks {
  public:
   void add(size_t side, const ClockReading& reading);
   Hertz mean(size_t side) const;   // 0: not known
-  // Why the comparison does not count: thermal or hardware slowdown, or clocks more than 3 % apart. "": it does, as far
-  // as is known.
+  double ratio() const;            // the drop-in's over the original's; 0: not known
+  // Why the comparison does not count: thermal or hardware slowdown. "": it does, as far as is known.
   std::string objection() const;
+  // That the clocks were more than 3 % apart, and what the speedup is worth at the least. "": they were not.
+  std::string difference(double speedup) const;
   // What is not known of it: "" where every block's clock and throttle reasons were read.
   std::string unknown() const;
 

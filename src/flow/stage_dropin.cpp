@@ -73,12 +73,19 @@ Result<Compared> compare_once(Session& state, const std::string& path) {
   return out;
 }
 
-// Slowdown and a change of clocks pass; a comparison that they touched is made again.
+bool wins(const OracleComparison& found, double clock_ratio) { return run::is_win(found.speedup, found.interval[0], clock_ratio); }
+
+// Whether it does not matter what the clocks did.
+bool settled(const Compared& compared) {
+  return compared.clocks.objection().empty() && wins(compared.found, compared.clocks.ratio()) == wins(compared.found, 1);
+}
+
+// Slowdown and a change of clocks pass; a comparison that they decide is made again.
 Result<Compared> compare(Session& state, const std::string& path) {
   constexpr int kAttempts = 3;
   for (int i = 1;; ++i) {
     SOLSTICE_TRY(Compared once, compare_once(state, path));
-    if (once.clocks.objection().empty() || i == kAttempts) return once;
+    if (settled(once) || i == kAttempts) return once;
   }
 }
 
@@ -108,9 +115,11 @@ std::string conclude_headline(Session& state, const Compared& compared) {
     return decline(state, fmt::format("the drop-in's {:.3g} ms are below the io bound with inputs in L2, {:.3g} ms: the work cannot have been done",
                                       found.medians[1] * 1e3, state.sol->io_warm.value * 1e3));
   }
-  if (found.interval[0] <= 1.0 || found.speedup < run::kLeastEffect) {
-    return decline(state, fmt::format("the best verified candidate is {:.3g}x [{:.3g}, {:.3g}] of the original: no win beyond noise",
-                                      found.speedup, found.interval[0], found.interval[1]));
+  const std::string difference = compared.clocks.difference(found.speedup);
+  if (!difference.empty()) state.report.warnings.push_back(difference);
+  if (!wins(found, compared.clocks.ratio())) {
+    return decline(state, fmt::format("the best verified candidate is {:.3g}x [{:.3g}, {:.3g}] of the original: no win beyond noise{}",
+                                      found.speedup, found.interval[0], found.interval[1], wins(found, 1) ? " and " + difference : ""));
   }
   state.report.outcome = RunOutcome::kFaster;
   return fmt::format("{:.3g}x [{:.3g}, {:.3g}]", found.speedup, found.interval[0], found.interval[1]);

@@ -67,7 +67,7 @@ struct Timing {
         field("relative_error", &Timing::relative_error, "half the 95 % interval over the speedup"),
         field("clock_ratio", &Timing::clock_ratio, "candidate's SM clock over the baseline's"),
         field("throttle", &Timing::throttle, "reasons seen"), field("comparable", &Timing::comparable, "clocks within 3 %"),
-        field("win", &Timing::win, "99.9 % interval above 1, effect at least 0.5 %, comparable"),
+        field("win", &Timing::win, "99.9 % interval above 1, effect at least 0.5 %, both after what a higher clock can give"),
         optional_field("note", &Timing::note, "what to know about it"),
         optional_field("wall", &Timing::wall, "seconds that measuring took"));
   }

@@ -24,6 +24,19 @@ struct Driver {
 // Loaded and initialised on the first call; later calls give the same answer.
 Result<const Driver*> cuda_driver();
 
+// While it lives, calls of this thread that allocate, free or synchronise neither fail nor end a graph capture that
+// some stream of the process is in: a garbage collector may unload a plan, and another thread prepare one, at any time.
+class OutsideCaptures {
+ public:
+  explicit OutsideCaptures(const Driver& driver) : driver_(driver) { driver_.cuThreadExchangeStreamCaptureMode(&mode_); }
+  ~OutsideCaptures() { driver_.cuThreadExchangeStreamCaptureMode(&mode_); }
+  OutsideCaptures(const OutsideCaptures&) = delete;
+
+ private:
+  const Driver& driver_;
+  int mode_ = cu::kCaptureRelaxed;  // then the thread's own
+};
+
 // One device with its primary context, current in this thread. Released when it dies.
 class DeviceContext {
  public:

@@ -42,6 +42,7 @@ constexpr unsigned kStreamNonBlocking = 1;
 constexpr unsigned kEventDefault = 0;
 constexpr unsigned kEventDisableTiming = 2;
 constexpr unsigned kIpcLazyPeerAccess = 1;
+constexpr int kCaptureRelaxed = 2;
 
 struct alignas(128) TensorMap {
   uint64_t opaque[16];

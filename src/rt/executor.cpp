@@ -29,6 +29,7 @@ Executor::Executor(const Driver& driver, LoadedPlan loaded, int64_t gap)
     : driver_(driver), loaded_(std::move(loaded)), layout_(lay_out_workspace(loaded_.plan, gap)) {}
 
 Executor::~Executor() {
+  const OutsideCaptures outside(driver_);
   bound_.clear();
   for (cu::Library library : libraries_) driver_.cuLibraryUnload(library);
 }
@@ -66,6 +67,7 @@ Result<BoundPlan*> Executor::bound_here(bool create) {
 
 Status Executor::prepare(std::span<void* const> tensors, void* workspace, cu::Stream stream) {
   const std::lock_guard lock(mutex_);
+  const OutsideCaptures outside(driver_);
   SOLSTICE_TRY(BoundPlan* const bound, bound_here(true));
   return bound->prepare(tensors, workspace, stream);
 }

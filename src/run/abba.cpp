@@ -119,10 +119,4 @@ Result<std::vector<Result<Timing>>> time_interleaved(const std::vector<TimeBlock
   return all.conclusions(monotonic_now() - begin);
 }
 
-Result<Timing> time_abba(const TimeBlock& candidate, const TimeBlock& baseline, const ReadClocks& clocks,
-                         const AbbaOptions& options) {
-  SOLSTICE_TRY(std::vector<Result<Timing>> only, time_interleaved({candidate}, baseline, clocks, options));
-  return std::move(only[0]);
-}
-
 }  // namespace solstice::run

@@ -1,7 +1,7 @@
 // ABBA: candidate, baseline, baseline, candidate, round after round within one allocation of the GPU, so that slow
-// drift of clocks and temperature falls on both sides alike.
+// drift of clocks and temperature falls on both sides alike; with several candidates A B C, baseline, baseline, C B A.
 //
-// Stops when the 95 % interval of the speedup is narrow enough, or when the budget is spent; never before
+// Stops when the 95 % interval of the fastest one's speedup is narrow enough, or when the budget is spent; never before
 // `least_rounds`. Rounds with thermal or hardware slowdown are kept but do not count.
 #pragma once
 
@@ -27,13 +27,8 @@ struct AbbaOptions {
   double narrow_enough = 0.005;  // half of the 95 % interval over the speedup
 };
 
-// Errors: those of the callables; candidate_failed where a time is zero, negative or not finite.
-Result<Timing> time_abba(const TimeBlock& candidate, const TimeBlock& baseline, const ReadClocks& clocks,
-                         const AbbaOptions& options = {});
-
-// Several candidates against one baseline in the same rounds: A B C, baseline, baseline, C B A. One entry a candidate;
-// one that fails (candidate_failed) drops out with its error and the others go on. Stops as time_abba() does, by the
-// interval of the fastest. Errors: any other of the callables, and a failing baseline.
+// One entry a candidate; one that fails (candidate_failed: also a time that is zero, negative or not finite) drops out
+// with its error and the others go on. Errors: any other of the callables, and a failing baseline.
 Result<std::vector<Result<Timing>>> time_interleaved(const std::vector<TimeBlock>& candidates, const TimeBlock& baseline,
                                                      const ReadClocks& clocks, const AbbaOptions& options = {});
 

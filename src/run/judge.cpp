@@ -112,9 +112,9 @@ Result<Bytes> Judge::total_memory() const {
   return Bytes(static_cast<double>(total));
 }
 
-Result<int> Judge::slots_for(const Plan& plan, int most) const {
+Result<int> Judge::slots_for(const Plan& plan, int most, int sharers) const {
   SOLSTICE_TRY(const Bytes free, free_memory());
-  const double allowed = free.value * options_.memory_share;
+  const double allowed = free.value * options_.memory_share / std::max(sharers, 1);
   int slots = std::max(most > 0 ? most : options_.slots, 1);
   while (slots > 1 && static_cast<double>(rt::lay_out_arena(plan, slots, options_.red_zone).bytes) > allowed) --slots;
   return slots;
@@ -122,7 +122,7 @@ Result<int> Judge::slots_for(const Plan& plan, int most) const {
 
 void Judge::release() { current_.reset(); }
 
-Result<Verdict> Judge::verify(const std::filesystem::path& plan_json, const std::vector<JudgeCase>& cases, int most) {
+Result<Verdict> Judge::verify(const std::filesystem::path& plan_json, const std::vector<JudgeCase>& cases, int most, int sharers) {
   release();
   if (cases.empty()) return fail(Code::bad_argument, "verification needs at least one case");
   Verdict verdict;
@@ -133,7 +133,7 @@ Result<Verdict> Judge::verify(const std::filesystem::path& plan_json, const std:
     verdict.message = plan.error().text();
     return verdict;
   }
-  SOLSTICE_TRY(const int slots, slots_for(*plan, most));
+  SOLSTICE_TRY(const int slots, slots_for(*plan, most, sharers));
   SOLSTICE_TRY(RunnerProcess runner, take_runner());
   auto run = std::make_shared<CandidateRun>(*this, std::move(runner), *plan);
   for (const JudgeCase& test : cases) SOLSTICE_CHECK(run->check_case(test));

@@ -80,8 +80,9 @@ class Judge {
   static Result<std::unique_ptr<Judge>> start(JudgeOptions options);
   ~Judge();
 
-  // `slots`: copies of the tensors, at most JudgeOptions::slots of them (0) and as far as memory allows.
-  Result<Verdict> verify(const std::filesystem::path& plan, const std::vector<JudgeCase>& cases, int slots = 0);
+  // `slots`: copies of the tensors, at most JudgeOptions::slots of them (0) and as far as its share of the memory allows,
+  // which is JudgeOptions::memory_share / `sharers`: how many processes like this one are still to be held.
+  Result<Verdict> verify(const std::filesystem::path& plan, const std::vector<JudgeCase>& cases, int slots = 0, int sharers = 1);
 
   // More cases for the plan that was verified last, in the same process: what another case left in memory must not
   // matter. Error bad_argument without such a plan.
@@ -120,7 +121,7 @@ class Judge {
   Status start_spares(int count);
   Status settle();
   Status run_cases(CandidateRun& run, const std::vector<JudgeCase>& cases, Verdict& into);
-  Result<int> slots_for(const Plan& plan, int most) const;
+  Result<int> slots_for(const Plan& plan, int most, int sharers) const;
 
   const rt::Driver& driver_;
   rt::DeviceContext context_;

@@ -122,6 +122,13 @@ bool voids(int64_t bits) {
   return std::any_of(std::begin(kReasons), std::end(kReasons), [&](const ReasonName& r) { return r.voids && (bits & r.bit); });
 }
 
+double clock_advantage(double ratio) { return ratio > 1 + kClockTolerance ? ratio : 1; }
+
+bool is_win(double speedup, double low999, double clock_ratio) {
+  const double advantage = clock_advantage(clock_ratio);
+  return low999 / advantage > 1 && speedup / advantage >= kLeastEffect;
+}
+
 static std::string note_of(const Timing& timing, size_t dropped, size_t unknown) {
   std::vector<std::string> notes;
   const size_t rounds = timing.rounds.size();
@@ -160,7 +167,7 @@ void conclude(Timing& timing) {
   timing.clock_ratio = known ? candidate_mhz / baseline_mhz : 0;
   timing.comparable = !known || std::abs(timing.clock_ratio - 1) <= kClockTolerance;
   timing.throttle = throttle_names(reasons);
-  timing.win = timing.interval999[0] > 1 && timing.speedup >= kLeastEffect && timing.comparable;
+  timing.win = is_win(timing.speedup, timing.interval999[0], timing.clock_ratio);
   timing.note = note_of(timing, dropped, unknown);
 }
 

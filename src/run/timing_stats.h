@@ -26,10 +26,16 @@ struct Intervals {
 // between rounds widens the interval as it should. Fewer than two rounds: samples only.
 Intervals bootstrap_speedup(std::span<const TimingRound> rounds, int resamples = 10000, uint64_t seed = 0x5017);
 
-// A win: the 99.9 % interval of the speedup lies above 1, the speedup is at least 1.005, and both sides ran at clocks
-// within 3 %. (With 95 % intervals, fifty self-comparisons would nearly always invent a win.)
 constexpr double kLeastEffect = 1.005;
 constexpr double kClockTolerance = 0.03;
+
+// What a higher clock can have given the candidate: the ratio of the clocks (candidate over baseline; 0: not known) where
+// it is above 1 by more than the tolerance, else 1. Power caps one side more than the other without anything being wrong.
+double clock_advantage(double ratio);
+
+// A win: the 99.9 % interval of the speedup lies above 1 and the speedup is at least 1.005, both divided by
+// the clock's advantage. (With 95 % intervals, fifty self-comparisons would nearly always invent a win.)
+bool is_win(double speedup, double low999, double clock_ratio);
 
 // Fills everything of `timing` that follows from its rounds.
 void conclude(Timing& timing);

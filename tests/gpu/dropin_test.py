@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import warnings
 
 import pytest
@@ -379,6 +380,51 @@ def test_graph_outlives_what_it_was_captured_from(pair, ending):
     y.zero_()
     graph.replay()
     assert torch.equal(y, expected) and weight.item() == 2.0 and len(held) == 256
+
+
+def test_a_module_dies_during_a_capture(pair, folder):
+    """The collector may run at any time; unloading kernels must not end a capture that is none of theirs."""
+    original, new, x = pair
+    scope = {"__name__": "model_new", "__file__": str(folder / "model_new.py")}
+    exec(compile((folder / "model_new.py").read_text(), scope["__file__"], "exec"), scope)
+    other = scope["ModelNew"](2.0).cuda()
+    other(x), new(x)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        before = new(x)
+        del other
+        gc.collect()
+        after = new(x)
+    before.zero_(), after.zero_()
+    graph.replay()
+    assert torch.equal(before, original(x)) and torch.equal(after, original(x))
+
+
+def test_another_thread_prepares_during_a_capture(pair, folder):
+    """In the mode that lets other threads allocate: in the default one PyTorch's own allocations end the capture."""
+    original, new, x = pair
+    expected, found = original(x), []
+    scope = {"__name__": "model_new", "__file__": str(folder / "model_new.py")}
+    exec(compile((folder / "model_new.py").read_text(), scope["__file__"], "exec"), scope)
+    other = scope["ModelNew"](2.0).cuda()
+
+    def call():
+        with torch.no_grad(), torch.cuda.stream(torch.cuda.Stream()):
+            found.append(other(x))
+
+    new(x)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, capture_error_mode="thread_local"):
+        y = new(x)
+        thread = threading.Thread(target=call)
+        thread.start()
+        thread.join()
+    y.zero_()
+    graph.replay()
+    torch.cuda.synchronize()
+    assert torch.equal(y, expected) and torch.equal(found[0], expected) and other.solstice_fallbacks() == []
 
 
 def test_graph_capture_without_a_call_before(pair):

@@ -148,6 +148,26 @@ def test_perturbed_norm_weights(session_of):
     assert (session.module().l.weight == 1).all()
 
 
+CLOSURE = LINEAR.replace("self.l = torch.nn.Linear(64, 8)", "l = self.l = torch.nn.Linear(64, 8)\n        self.run = lambda x: l(x)").replace(
+    "torch.relu(self.l(x))", "torch.relu(self.run(x))"
+)
+
+
+@pytest.mark.parametrize("weights", ["built", "perturbed"])
+def test_layers_that_a_function_closes_over_are_copied(session_of, weights):
+    inputs = prepared(session_of(CLOSURE), weights=weights)
+    assert inputs.expected["output.0"].dtype == torch.float64
+    torch.testing.assert_close(inputs.expected["output.0"].float(), inputs.eager["output.0"], rtol=1e-5, atol=1e-5)
+
+
+def test_a_copied_function_is_its_own(session_of):
+    session = session_of(CLOSURE)
+    perturbed, built = session.module("perturbed"), session.module()
+    x = torch.rand(4, 64)
+    assert torch.equal(perturbed.run(x), perturbed.l(x)) and torch.equal(built.run(x), built.l(x))
+    assert perturbed.run is not built.run
+
+
 def test_buffers_are_results_and_are_put_back(session_of):
     session = session_of(LINEAR.replace("torch.nn.Linear(64, 8)", "torch.nn.BatchNorm1d(64)"))
     chosen = prepared(session)

@@ -7,7 +7,6 @@ result; a module that mixes along that axis is refused with that reason.
 
 from __future__ import annotations
 
-import copy
 import math
 from typing import Any, Iterator, Optional
 
@@ -17,6 +16,7 @@ from ..errors import OracleError, environment_error, internal_error, is_out_of_m
 from ..hostmem import available_bytes
 from ..tensors import logical_bytes, map_tensors, module_tensors
 from . import running
+from .copying import copy_module
 from .double import float64_arithmetic, widened
 from .inputs import restore
 from .session import InputSet, Session
@@ -42,7 +42,7 @@ def compute(session: Session, inputs: InputSet) -> dict[str, Any]:
         restore(session, inputs)
     session.progress("oracle", "float64 result")
     _refuse_if_host_is_too_small(session, inputs)
-    double = copy.deepcopy(module).double()
+    double = copy_module(module).double()
     parts = _oracle(session, double, module, inputs)
     if mutates_inputs:
         restore(session, inputs)
@@ -65,7 +65,7 @@ def _oracle(session: Session, double: torch.nn.Module, module: torch.nn.Module, 
 def float64_values(module: torch.nn.Module, args: tuple, kwargs: dict, seed: int) -> Optional[Values]:
     """The module's results in float64, computed as a whole; None where there is no memory for that."""
     try:
-        return _run_double(copy.deepcopy(module).double(), args, kwargs, seed)
+        return _run_double(copy_module(module).double(), args, kwargs, seed)
     except _MEMORY_ERRORS as error:
         if not is_out_of_memory(error):
             raise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass, field
 from typing import Any, Callable, Optional
 
@@ -13,6 +12,7 @@ from ..loading import Subject
 from ..tensors import leaves, map_tensors, tensor_leaves
 from ..tracing.device_map import CudaToCpu
 from . import families
+from .copying import copy_module
 
 VARIANTS = ("built", "perturbed", families.BALANCED)
 
@@ -76,14 +76,14 @@ class Session:
     def _make(self, variant: str) -> torch.nn.Module:
         if variant == "built":
             return self.need_subject().module.to(self.device)
-        module = copy.deepcopy(self.module())
+        module = copy_module(self.module())
         if variant == "perturbed":
             families.perturb_weights(module, seed=1)
         return module
 
     def fresh_variant(self, variant: str) -> torch.nn.Module:
         """A variant about to be changed: a copy of its own, whatever was there before."""
-        self._variants[variant] = copy.deepcopy(self.module())
+        self._variants[variant] = copy_module(self.module())
         return self._variants[variant]
 
     def example_inputs(self, seed: int) -> tuple[tuple, dict]:

@@ -111,7 +111,9 @@ TEST_F(LaunchTest, AbbaOfACandidateWithItselfIsNoWin) {
     SOLSTICE_TRY(const TimedBlock timed, judge_->time_block(cases_, n));
     return timed.seconds;
   };
-  const auto timing = time_abba(block, block, [&] { return judge_->clocks(); }, {.repetitions = 20, .budget = Seconds(4)});
+  const auto timed = time_interleaved({block}, block, [&] { return judge_->clocks(); }, {.repetitions = 20, .budget = Seconds(4)});
+  ASSERT_TRUE(timed.ok()) << timed.error().text();
+  const Result<Timing>& timing = timed->front();
   ASSERT_TRUE(timing.ok()) << timing.error().text();
   std::printf("self ABBA: %.4f [%.4f, %.4f] in %zu rounds, %.2f s, %d MHz\n", timing->speedup, timing->interval95[0], timing->interval95[1],
               timing->rounds.size(), timing->wall.value, static_cast<int>(timing->rounds[0].candidate_mhz));

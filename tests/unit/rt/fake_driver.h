@@ -53,6 +53,7 @@ inline const Driver& fake_driver() {
       return cu::kSuccess;
     };
     d.cuLibraryLoadData = [](cu::Library* l, const void*, void*, void**, unsigned, void*, void**, unsigned) { return fake_handle(l, "load"); };
+    d.cuThreadExchangeStreamCaptureMode = [](int*) { return cu::kSuccess; };
     d.cuLibraryUnload = [](cu::Library) { return cu::kSuccess; };
     d.cuLibraryGetKernel = [](cu::Kernel* k, cu::Library, const char* name) { return fake_handle(k, fmt::format("kernel {}", name).c_str()); };
     d.cuKernelGetFunction = [](cu::Function* f, cu::Kernel) { return fake_handle(f, "function"); };
