@@ -1,13 +1,16 @@
-"""Shared by all tests: the package on the path, and small files on disk."""
+"""Shared by all tests: the package on the path, small files on disk, and drop-ins on host memory."""
 
 import pathlib
+import shutil
+import subprocess
 import sys
 import textwrap
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "python"))
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1] / "python"))
+pytest.register_assert_rewrite("host_dropin")  # imported by the fixtures only: it loads PyTorch
 
 
 @pytest.fixture
@@ -20,3 +23,33 @@ def write_model(tmp_path):
         return str(path)
 
     return write
+
+
+@pytest.fixture(scope="session")
+def fake_runtime(tmp_path_factory):
+    """The library that stands in for libsolstice_rt.so."""
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None:
+        pytest.skip("no C compiler for the stand-in runtime")
+    path = tmp_path_factory.mktemp("rt") / "libfake_rt.so"
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", str(path), str(HERE / "fake_rt.c")], check=True)
+    return path
+
+
+@pytest.fixture
+def record(tmp_path, fake_runtime):
+    """A recording of a small module, in a folder of its own."""
+    from host_dropin import write_recording
+
+    return write_recording(tmp_path, fake_runtime)
+
+
+@pytest.fixture
+def subject(tmp_path, record, fake_runtime):
+    """That module, and the drop-in made from the recording."""
+    import torch
+    from host_dropin import HostDevice, Subject
+
+    HostDevice.capturing_into, HostDevice.stream_number = None, 0
+    with torch.no_grad():
+        yield Subject(tmp_path, record, fake_runtime)
