@@ -8,8 +8,8 @@ import textwrap
 
 import pytest
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parents[1] / "python"))
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python"))
 pytest.register_assert_rewrite("host_dropin")  # imported by the fixtures only: it loads PyTorch
 
 
@@ -32,7 +32,7 @@ def fake_runtime(tmp_path_factory):
     if compiler is None:
         pytest.skip("no C compiler for the stand-in runtime")
     path = tmp_path_factory.mktemp("rt") / "libfake_rt.so"
-    subprocess.run([compiler, "-shared", "-fPIC", "-o", str(path), str(HERE / "fake_rt.c")], check=True)
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", str(path), str(ROOT / "tests/python/fake_rt.c")], check=True)
     return path
 
 
