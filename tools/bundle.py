@@ -132,21 +132,27 @@ def is_bundle(folder):
         return False
 
 
-def main():
-    out = Path(sys.argv[1]).resolve()
+def make(out, build, limit=LIMIT):
+    """Number of files and bytes of the bundle that `out` becomes."""
     if out.exists() and any(out.iterdir()):
         if not is_bundle(out):
             fail(f"{out} is not empty and holds no bundle; name another folder")
         shutil.rmtree(out)
     out.mkdir(parents=True, exist_ok=True)
-    copy_programs(Path(sys.argv[2]).resolve() if len(sys.argv) > 2 else ROOT / "build", out)
+    copy_programs(build, out)
     copy_folders(out)
     pack_cutlass(out)
     write_launcher(out)
     write_gpu_tests(out)
     count, total = write_manifest(out)
-    if total > LIMIT:
-        fail(f"the bundle has {total / 2**20:.1f} MiB, over the limit of {LIMIT >> 20} MiB")
+    if total > limit:
+        fail(f"the bundle has {total / 2**20:.1f} MiB, over the limit of {limit >> 20} MiB")
+    return count, total
+
+
+def main():
+    out = Path(sys.argv[1]).resolve()
+    count, total = make(out, Path(sys.argv[2]).resolve() if len(sys.argv) > 2 else ROOT / "build")
     shown = os.path.relpath(out)
     print(f"{shown}: {count} files, {total / 2**20:.1f} MiB; start {shown}/solstice")
 
