@@ -147,16 +147,29 @@ __device__ void load_batch(const View& view, i64 first, i64 last, double (&out)[
   for (int i = 0; i < kBatch; ++i) out[i] = load(view, at[i]);
 }
 
-// Root mean square of the oracle's finite values in each run; one block a run at a time.
+// The sum over a block's threads, in a fixed order; every thread must call it, thread 0 gets the sum.
+__device__ double block_sum(double value) {
+  __shared__ double shared[kThreads];
+  shared[threadIdx.x] = value;
+  __syncthreads();
+  for (int step = kThreads / 2; step > 0; step /= 2) {
+    if (threadIdx.x < step) shared[threadIdx.x] += shared[threadIdx.x + step];
+    __syncthreads();
+  }
+  const double sum = shared[0];
+  __syncthreads();
+  return sum;
+}
+
+// Root mean square of the oracle's finite values in each run, negative (-0.0 too) where 7 of 8 of them are zero: what was
+// clamped to zero there says nothing of the size, hence of the rounding errors, of what was not. One block a run at a time.
 extern "C" __global__ void judge_run_rms(View oracle, Rows rows, i64 elements, double* out) {
-  __shared__ double sums[kThreads];
-  __shared__ double counts[kThreads];
   const i64 runs = elements / rows.row * rows.runs_a_row;
   for (i64 run = blockIdx.x; run < runs; run += gridDim.x) {
     const i64 begin = run / rows.runs_a_row * rows.row + run % rows.runs_a_row * rows.run;
     const i64 row_end = (run / rows.runs_a_row + 1) * rows.row;
     const i64 end = begin + rows.run < row_end ? begin + rows.run : row_end;
-    double sum = 0, count = 0;
+    double sum = 0, count = 0, zeros = 0;
     for (i64 i = begin + threadIdx.x; i < end; i += kTile) {
       double o[kBatch];
       load_batch(oracle, i, end - 1, o);
@@ -165,21 +178,35 @@ extern "C" __global__ void judge_run_rms(View oracle, Rows rows, i64 elements, d
         if (i + k * kThreads < end && class_of(o[k]) == 0) {
           sum += o[k] * o[k];
           count += 1;
+          zeros += o[k] == 0;
         }
       }
     }
-    sums[threadIdx.x] = sum;
-    counts[threadIdx.x] = count;
-    __syncthreads();
-    for (int step = kThreads / 2; step > 0; step /= 2) {
-      if (threadIdx.x < step) {
-        sums[threadIdx.x] += sums[threadIdx.x + step];
-        counts[threadIdx.x] += counts[threadIdx.x + step];
-      }
-      __syncthreads();
-    }
-    if (threadIdx.x == 0) out[run] = counts[0] > 0 ? sqrt(sums[0] / counts[0]) : 0.0;
-    __syncthreads();
+    sum = block_sum(sum);
+    count = block_sum(count);
+    zeros = block_sum(zeros);
+    const double rms = count > 0 ? sqrt(sum / count) : 0.0;
+    if (threadIdx.x == 0) out[run] = 8 * zeros >= 7 * count ? -rms : rms;
+  }
+}
+
+// Of the runs' mean squares, a sum a block.
+extern "C" __global__ void judge_sum_runs(const double* run_rms, i64 runs, double* out) {
+  double sum = 0;
+  for (i64 i = static_cast<i64>(blockIdx.x) * kThreads + threadIdx.x; i < runs; i += static_cast<i64>(gridDim.x) * kThreads) {
+    sum += run_rms[i] * run_rms[i];
+  }
+  sum = block_sum(sum);
+  if (threadIdx.x == 0) out[blockIdx.x] = sum;
+}
+
+// Runs that are marked get the root mean square over all runs. `sums`: what judge_sum_runs left in `count` blocks.
+extern "C" __global__ void judge_fill_runs(double* run_rms, i64 runs, const double* sums, int count) {
+  double sum = 0;
+  for (int i = threadIdx.x; i < count; i += kThreads) sum += sums[i];
+  const double all = sqrt(block_sum(sum) / static_cast<double>(runs));
+  for (i64 i = static_cast<i64>(blockIdx.x) * kThreads + threadIdx.x; i < runs; i += static_cast<i64>(gridDim.x) * kThreads) {
+    if (signbit(run_rms[i])) run_rms[i] = all;
   }
 }
 

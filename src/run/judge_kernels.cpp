@@ -114,6 +114,8 @@ Result<std::unique_ptr<JudgeKernels>> JudgeKernels::create(const rt::Driver& dri
   SOLSTICE_CHECK(driver.check(driver.cuLibraryLoadData(&out->library_, cubin.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
                               "load the judge's kernels"));
   SOLSTICE_TRY(out->run_rms_, out->function("judge_run_rms"));
+  SOLSTICE_TRY(out->sum_runs_, out->function("judge_sum_runs"));
+  SOLSTICE_TRY(out->fill_runs_, out->function("judge_fill_runs"));
   SOLSTICE_TRY(out->compare_, out->function("judge_compare"));
   SOLSTICE_TRY(out->bytes_differ_, out->function("judge_bytes_differ"));
   SOLSTICE_TRY(out->ranges_differ_, out->function("judge_ranges_differ"));
@@ -174,13 +176,18 @@ Result<Comparison> JudgeKernels::compare(const DeviceTensor& candidate, const De
     SOLSTICE_TRY(p, view_of(*reference));
   }
   ScaleRows rows = scale_rows(candidate.shape);
-  const int64_t runs = elements / rows.row * rows.runs_a_row;
+  int64_t runs = elements / rows.row * rows.runs_a_row;
   SOLSTICE_CHECK(reserve(rms_, runs * static_cast<int64_t>(sizeof(double))));
   cu::DevicePtr rms = rms_.address(), out = partials_.address();
   double floor = scale_floor(candidate.dtype);
   unsigned poison_value = poison;
   void* rms_parameters[] = {&o, &rows, &elements, &rms};
   SOLSTICE_CHECK(launch(run_rms_, static_cast<unsigned>(std::min<int64_t>(runs, 8 * kBlocks)), 1, rms_parameters));
+  int run_blocks = static_cast<int>(std::min<int64_t>((runs + kThreads - 1) / kThreads, kBlocks));
+  void* sum_parameters[] = {&rms, &runs, &out};  // the partials' memory is not needed for itself yet
+  SOLSTICE_CHECK(launch(sum_runs_, static_cast<unsigned>(run_blocks), 1, sum_parameters));
+  void* fill_parameters[] = {&rms, &runs, &out, &run_blocks};
+  SOLSTICE_CHECK(launch(fill_runs_, static_cast<unsigned>(run_blocks), 1, fill_parameters));
   const auto blocks = static_cast<unsigned>(std::min<int64_t>((elements + kThreads - 1) / kThreads, kBlocks));
   void* parameters[] = {&x, &o, &p, &rows, &rms, &elements, &floor, &poison_value, &out};
   SOLSTICE_CHECK(launch(compare_, blocks, 1, parameters));

@@ -63,7 +63,7 @@ class JudgeKernels {
 
   const rt::Driver& driver_;
   cu::Library library_ = nullptr;
-  cu::Function run_rms_ = nullptr, compare_ = nullptr, bytes_differ_ = nullptr, ranges_differ_ = nullptr;
+  cu::Function run_rms_ = nullptr, sum_runs_ = nullptr, fill_runs_ = nullptr, compare_ = nullptr, bytes_differ_ = nullptr, ranges_differ_ = nullptr;
   cu::Stream stream_ = nullptr;
   DeviceBuffer rms_, partials_, ranges_, difference_;
 };

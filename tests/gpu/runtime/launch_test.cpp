@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <numeric>
 
@@ -188,6 +189,32 @@ TEST_F(LaunchTest, CostsLittleMoreThanTheDriver) {
   std::printf("host cost of a launch: executor %.2f us, with a moved tensor %.2f us, bare driver %.2f us\n", ours * 1e6, moving * 1e6, bare * 1e6);
   EXPECT_LT(ours, bare + 1e-6);
   driver.cuLibraryUnload(library);
+}
+
+// What a clamp leaves of a row is measured against the other rows, a row of small values against itself.
+TEST_F(LaunchTest, MostlyZeroRowsTakeTheScaleOfAll) {
+  constexpr int64_t kRows = 4, kColumns = 128;
+  std::vector<double> oracle(kRows * kColumns, 1.0);
+  std::fill(oracle.begin(), oracle.begin() + kColumns, 0.0);  // clamped, but for one
+  oracle[5] = 1e-4;
+  std::fill(oracle.begin() + kColumns, oracle.begin() + 2 * kColumns, 1e-4);  // small
+  std::vector<float> candidate(oracle.begin(), oracle.end());
+  const rt::Driver& driver = judge_->driver();
+  auto x = DeviceBuffer::allocate(driver, kRows * kColumns * 4), o = DeviceBuffer::allocate(driver, kRows * kColumns * 8);
+  ASSERT_TRUE(x.ok() && o.ok());
+  const std::vector<int64_t> shape = {kRows, kColumns}, strides = {kColumns, 1};
+  const auto elementwise = [&](size_t wrong) {
+    std::vector<float> values = candidate;
+    values[wrong] += 1e-6f;
+    EXPECT_EQ(driver.cuMemcpyHtoD(x->address(), values.data(), values.size() * 4), cu::kSuccess);
+    EXPECT_EQ(driver.cuMemcpyHtoD(o->address(), oracle.data(), oracle.size() * 8), cu::kSuccess);
+    const auto found = judge_->kernels().compare({x->address(), DType::kF32, shape, strides, x->bytes()},
+                                                 {o->address(), DType::kF64, shape, strides, o->bytes()}, std::nullopt, 0xff);
+    EXPECT_TRUE(found.ok());
+    return found.ok() ? found->elementwise : 0;
+  };
+  EXPECT_NEAR(elementwise(5), 1e-6 / std::sqrt(0.5), 1e-7);  // two of four rows are 1
+  EXPECT_NEAR(elementwise(kColumns), 1e-2, 1e-4);
 }
 
 TEST_F(LaunchTest, ComparingIsQuick) {
