@@ -54,6 +54,15 @@ class InstructionCount {
   std::set<const ir::Expr*> seen_;
 };
 
+std::vector<std::string> pointers(const codegen::Emitter& emitter, const std::vector<int>& tensors, std::string_view qualifier) {
+  std::vector<std::string> out;
+  for (const int id : tensors) {
+    const std::string_view type = codegen::storage_type(*emitter.program().tensor(id).dtype);
+    out.push_back(fmt::format("{}{}* SOLSTICE_RESTRICT {}", qualifier, type, emitter.pointer_name(id)));
+  }
+  return out;
+}
+
 }  // namespace
 
 KnobSpec streaming_knob(std::string otherwise) {
@@ -91,6 +100,9 @@ Result<Emission> one_launch(const ir::Program& program, const ir::Kernel& kernel
   out.steps.push_back(std::move(step));
   return out;
 }
+
+std::vector<std::string> read_pointers(const codegen::Emitter& emitter, const std::vector<int>& tensors) { return pointers(emitter, tensors, "const "); }
+std::vector<std::string> write_pointers(const codegen::Emitter& emitter, const std::vector<int>& tensors) { return pointers(emitter, tensors, ""); }
 
 Result<BytesPerSecond> copy_rate(const machine::Machine& machine) {
   const double rate = machine.copy_ceiling().per_second;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/emitter.h"
 #include "codegen/flatten.h"
 #include "families/family.h"
 
@@ -29,6 +30,10 @@ struct LaunchShape {
 // phase prepare. Errors: too_large where the grid exceeds 2^31 - 1 blocks.
 Result<Emission> one_launch(const ir::Program& program, const ir::Kernel& kernel, const std::string& entry, const std::string& code,
                             const std::vector<int>& tensors, const LaunchShape& shape);
+
+// The pointer parameters of an entry's text, in this order.
+std::vector<std::string> read_pointers(const codegen::Emitter& emitter, const std::vector<int>& tensors);
+std::vector<std::string> write_pointers(const codegen::Emitter& emitter, const std::vector<int>& tensors);
 
 // The rate of copying, measured where it was, else the datasheet's; error where the machine file has neither.
 Result<BytesPerSecond> copy_rate(const machine::Machine& machine);

@@ -45,7 +45,7 @@ class FoldWriter {
       const Reduction& r = partials_[i].reduction;
       const std::string slots = fmt::format("reinterpret_cast<{}*>(shared + {})", r.type, out_.shared_bytes);
       const std::string with = fmt::format("rows::{}, {}, {}, 1", r.op, kFoldThreads, kFoldThreads);
-      out_.shared_bytes += 16 * kFoldThreads / 32;
+      out_.shared_bytes += kLargestAccumulator * kFoldThreads / 32;
       before += fmt::format("{0} {1} = rows::{2}::start<{0}>();\nfor (int k = static_cast<int>(threadIdx.x); k < {3}; k += {4}) {1} = rows::{2}::combine<{0}>({1}, {5}[static_cast<long long>(row) * {3} + k]);\n",
                             r.type, r.name, r.op, parts_, kFoldThreads, partial_name(i));
       before += fmt::format("rows::publish<{}>({}, {}, 0);\n", with, r.name, slots);
@@ -65,15 +65,10 @@ class FoldWriter {
     return stores;
   }
 
-  std::string pointer(const char* qualifier, int tensor) const {
-    return fmt::format("{}{}* SOLSTICE_RESTRICT {}", qualifier, codegen::storage_type(*program_.tensor(tensor).dtype), emitter_.pointer_name(tensor));
-  }
-
   std::string parameters() const {
-    std::vector<std::string> out;
-    for (const int id : out_.reads) out.push_back(pointer("const ", id));
+    std::vector<std::string> out = read_pointers(emitter_, out_.reads);
     for (size_t i = 0; i < partials_.size(); ++i) out.push_back(fmt::format("const {}* SOLSTICE_RESTRICT {}", partials_[i].reduction.type, partial_name(i)));
-    for (const int id : out_.writes) out.push_back(pointer("", id));
+    for (const std::string& written : write_pointers(emitter_, out_.writes)) out.push_back(written);
     return fmt::format("{}", fmt::join(out, ", "));
   }
 

@@ -1,24 +1,10 @@
-// The names and places of a rows kernel's text: kept values, shared memory, index bindings.
+// How a rows kernel's indices follow from the numbers of row, vector and lane.
 #pragma once
 
-#include <map>
-#include <string>
-#include <vector>
-
 #include "codegen/emitter.h"
-#include "families/rows/phases.h"
-#include "families/rows/settings.h"
+#include "families/rows/shape.h"
 
 namespace solstice::families::rows {
-
-// A kept value: one vector a step.
-struct Kept {
-  ir::ExprRef value;
-  std::string name;     // "k0"
-  std::string element;  // element type of the vector: the storage type of loaded data, else the computing type
-  bool loaded = false;  // filled by a vector load ahead of the sweep
-  int64_t offset = 0;   // of its shared memory
-};
 
 // Whether the access moves one aligned vector of a row.
 bool is_stream(const Shape& shape, const codegen::Access& access, int vector);

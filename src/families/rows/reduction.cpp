@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 namespace solstice::families::rows {
+namespace {
 
 using codegen::CType;
+using codegen::Value;
 using ir::Reducer;
 
+// Without name, term and test.
 Result<Reduction> reduction_of(const ir::Expr& e, CType term) {
   const bool real = codegen::is_real(term);
   const CType number = real ? term : CType::kI64;
@@ -23,6 +26,24 @@ Result<Reduction> reduction_of(const ir::Expr& e, CType term) {
     case Reducer::kArgMin: return ranked("ArgMin");
     default: return fail(Code::not_yet, fmt::format("reducer `{}` in family `rows`", ir::name_of(e.reducer)));
   }
+}
+
+}  // namespace
+
+Result<Reduction> begin_reduction(codegen::Emitter& emitter, const ir::Expr& e) {
+  SOLSTICE_TRY(const Value term, emitter.emit(e.args[0]));
+  SOLSTICE_TRY(Reduction out, reduction_of(e, term.type));
+  out.name = fmt::format("r{}", emitter.fresh());
+  out.term = fmt::format("static_cast<{}>({})", out.type, term.text);
+  if (out.ranked) {
+    SOLSTICE_TRY(const Value index, emitter.emit(emitter.indices().index_node(e.binders.front())));
+    out.term = fmt::format("{}{{{}, {}}}", out.type, term.text, index.text);
+  }
+  if (e.args.size() > 1) {
+    SOLSTICE_TRY(const Value condition, emitter.emit(e.args[1]));
+    out.test = fmt::format("if ({}) ", condition.text);
+  }
+  return out;
 }
 
 std::string partial_name(size_t number) { return fmt::format("q{}", number); }

@@ -1,10 +1,11 @@
 // A reduction of a rows kernel as CUDA text.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "base/result.h"
-#include "codegen/ctype.h"
+#include "codegen/emitter.h"
 #include "ir/program.h"
 
 namespace solstice::families::rows {
@@ -27,8 +28,11 @@ struct Partial {
   Reduction reduction;
 };
 
-// Name, term and test are the caller's. Error: not_yet for a reducer without a CUDA form.
-Result<Reduction> reduction_of(const ir::Expr& e, codegen::CType term);
+inline constexpr int64_t kLargestAccumulator = 16;  // bytes
+
+// Writes the term, and the test if it has one, where the emitter stands. Error: not_yet for a reducer without a CUDA
+// form.
+Result<Reduction> begin_reduction(codegen::Emitter& emitter, const ir::Expr& e);
 
 std::string partial_name(size_t number);  // of the pointer to a reduction's partial results
 

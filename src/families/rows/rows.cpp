@@ -102,7 +102,7 @@ double efficiency_of(const ir::Program& program, const Prepared& p, const machin
   if (alone && held < 96 * 1024) out *= 0.87;
   if (s.residency == Residency::kShared && held > 64 * 1024) out *= 0.85;
   if (s.cluster > 1) out *= s.threads > 512 ? 0.8 : 0.92;
-  const auto blocks = static_cast<double>((p.shape.row_count + s.rows_per_block() - 1) / s.rows_per_block() * s.sharers());
+  const auto blocks = static_cast<double>(s.grid(p.shape));
   return machine.sm_count > 0 ? out * std::min(1.0, blocks / machine.sm_count) * flight_of(p, blocks, machine) : out;
 }
 
@@ -154,7 +154,6 @@ void add_pointers(const ir::Program& program, const std::vector<int>& tensors, S
 
 // The second launch: the fold of the parts, through one workspace buffer a reduction.
 Status add_fold(const ir::Program& program, const ir::Kernel& kernel, Prepared& p, const Text& text, Emission& out) {
-  constexpr int64_t kLargest = 16;  // bytes of an accumulator
   SOLSTICE_TRY(const Fold fold, emit_fold(program, kernel, p.shape, text.partials, p.settings.parts));
   out.sources.front().code += "\n" + fold.code;
   Step step = out.steps.front();
@@ -169,7 +168,7 @@ Status add_fold(const ir::Program& program, const ir::Kernel& kernel, Prepared& 
     PlanBuffer buffer;
     buffer.name = fmt::format("{}.partial{}", kernel.name, i);
     buffer.dtype = DType::kU8;
-    buffer.bytes = p.shape.row_count * p.settings.parts * kLargest;
+    buffer.bytes = p.shape.row_count * p.settings.parts * kLargestAccumulator;
     buffer.shape = {buffer.bytes};
     buffer.strides = {1};
     Argument argument;

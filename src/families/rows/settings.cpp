@@ -12,7 +12,6 @@ namespace {
 
 using codegen::Access;
 
-constexpr int kWarp = 32;
 // Shares of a row that were fastest on an H200 (bench/rows_map): small blocks, so that reads and writes of many rows
 // alternate finely, but at least two blocks an SM for long rows.
 constexpr int64_t kElements = 8;          // elements a thread, up to kWideBlock threads
@@ -106,6 +105,8 @@ int resident_blocks(int64_t kept, const Settings& s) {
 int64_t Settings::steps(const Shape& shape) const { return ceil_div(ceil_div(shape.column_count, vector), int64_t{group} * sharers()); }
 
 bool Settings::ragged(const Shape& shape) const { return shape.column_count % (int64_t{vector} * group * sharers()) != 0; }
+
+int64_t Settings::grid(const Shape& shape) const { return ceil_div(shape.row_count, rows_per_block()) * sharers(); }
 
 int vector_of(const ir::Program& program, const Shape& shape) {
   if (shape.strided || shape.columns.empty()) return 1;

@@ -10,6 +10,8 @@
 
 namespace solstice::families::rows {
 
+inline constexpr int kWarp = 32;  // threads
+
 enum class Residency { kRegisters, kShared, kReload };
 
 struct Settings {
@@ -29,6 +31,9 @@ struct Settings {
   int64_t steps(const Shape& shape) const;
   // Whether the last step of some threads lies beyond the row.
   bool ragged(const Shape& shape) const;
+  // Whether some threads of the last block have no row of their own.
+  bool spare_rows(const Shape& shape) const { return shape.row_count % rows_per_block() != 0; }
+  int64_t grid(const Shape& shape) const;  // blocks of the launch
 };
 
 // Bytes that a thread's kept values take in all its steps.

@@ -1,0 +1,54 @@
+#include "families/rows/accumulate.h"
+
+#include <fmt/format.h>
+
+namespace solstice::families::rows {
+namespace {
+
+std::string start_text(const Reduction& r, const std::string& name, int vector) {
+  return fmt::format("{0} {1}[{2}];\n#pragma unroll\nfor (int lane = 0; lane < {2}; ++lane) {1}[lane] = rows::{3}::start<{0}>();\n", r.type, name, vector, r.op);
+}
+
+std::string accumulator(size_t number) { return fmt::format("a{}", number); }
+std::string of_run(size_t number) { return fmt::format("b{}", number); }
+
+}  // namespace
+
+std::string open_accumulators(const std::vector<Reduction>& reductions, int vector) {
+  if (reductions.empty()) return "";
+  std::string results, starts;
+  for (size_t i = 0; i < reductions.size(); ++i) {
+    results += fmt::format("{} {};\n", reductions[i].type, reductions[i].name);
+    starts += start_text(reductions[i], accumulator(i), vector);
+  }
+  return results + "{\n" + starts;
+}
+
+std::string accumulate(const Reduction& r, size_t number, bool in_runs) {
+  const std::string a = (in_runs && r.rounds() ? of_run(number) : accumulator(number)) + "[lane]";
+  return fmt::format("{}{} = rows::{}::combine<{}>({}, {});\n", r.test, a, r.op, r.type, a, r.term);
+}
+
+std::string fold_lanes(const Reduction& r, size_t number, int vector) {
+  return fmt::format("{0} = {1}[0];\n#pragma unroll\nfor (int lane = 1; lane < {2}; ++lane) {0} = rows::{3}::combine<{4}>({0}, {1}[lane]);\n", r.name,
+                     accumulator(number), vector, r.op, r.type);
+}
+
+std::string start_run(const std::vector<Reduction>& reductions, int vector) {
+  std::string out;
+  for (size_t i = 0; i < reductions.size(); ++i) {
+    if (reductions[i].rounds()) out += start_text(reductions[i], of_run(i), vector);
+  }
+  return out;
+}
+
+std::string end_run(const std::vector<Reduction>& reductions, int vector) {
+  std::string out;
+  for (size_t i = 0; i < reductions.size(); ++i) {
+    if (!reductions[i].rounds()) continue;
+    out += fmt::format("#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) {}[lane] += {}[lane];\n", vector, accumulator(i), of_run(i));
+  }
+  return out;
+}
+
+}  // namespace solstice::families::rows

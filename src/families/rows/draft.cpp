@@ -1,0 +1,25 @@
+#include "families/rows/draft.h"
+
+#include <fmt/format.h>
+
+#include "families/rows/layout.h"
+
+namespace solstice::families::rows {
+
+Draft::Draft(const ir::Program& from, Shape& its_shape, const Settings& its_settings)
+    : program(from), shape(its_shape), settings(its_settings), phases(phases_of(its_shape, its_settings.residency != Residency::kReload)),
+      steps(its_settings.steps(its_shape)), emitter(from, its_shape.flat.indices) {
+  for (const codegen::Access& access : codegen::accesses_of(program, shape.flat)) {
+    if (access.read) reads.emplace(access.read.get(), access);
+    else writes.emplace(access.equation, access);
+  }
+}
+
+bool Draft::streams(const ir::ExprRef& read) const {
+  const auto found = reads.find(read.get());
+  return found != reads.end() && is_stream(shape, found->second, settings.vector);
+}
+
+std::string Draft::vector_type(std::string_view element) const { return fmt::format("Vec<{}, {}>", element, settings.vector); }
+
+}  // namespace solstice::families::rows

@@ -1,0 +1,47 @@
+// A rows kernel while it is written: what it is written from, and what all its parts ask.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "codegen/access.h"
+#include "codegen/emitter.h"
+#include "families/rows/phases.h"
+#include "families/rows/settings.h"
+
+namespace solstice::families::rows {
+
+struct Draft {
+  Draft(const ir::Program& program, Shape& shape, const Settings& settings);
+  Draft(const Draft&) = delete;
+
+  const ir::Program& program;
+  Shape& shape;
+  const Settings& settings;
+  Phases phases;
+  int64_t steps;  // vectors of a row that one thread takes
+  codegen::Emitter emitter;
+  std::map<const ir::Expr*, codegen::Access> reads;
+  std::map<int, codegen::Access> writes;  // by equation
+
+  const codegen::FlatEquation& equation(int k) const { return shape.flat.equations[static_cast<size_t>(k)]; }
+  // Whether the read moves one aligned vector of the row.
+  bool streams(const ir::ExprRef& read) const;
+  std::string_view storage(int tensor) const { return codegen::storage_type(*program.tensor(tensor).dtype); }
+  std::string vector_type(std::string_view element) const;  // "Vec<float, 4>"
+};
+
+// The loops of a sweep that are open while its values are written, and the depths of their scopes.
+struct SweepScope {
+  const Sweep& sweep;
+  int vectors, lanes;
+  codegen::Binding base;  // of the innermost column index, for the vector's first lane
+};
+
+// What a sweep does with one vector: ahead of its lanes, for each lane, behind them.
+struct VectorText {
+  std::string before, lanes, after;
+};
+
+}  // namespace solstice::families::rows

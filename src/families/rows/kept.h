@@ -1,0 +1,41 @@
+// The values that sweeps leave for later ones, in registers or in shared memory.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "families/rows/draft.h"
+
+namespace solstice::families::rows {
+
+// One vector a step.
+struct Kept {
+  ir::ExprRef value;
+  std::string name;     // "k0"
+  bool loaded = false;  // the row's data, filled by a vector load ahead of the sweep; else computed in it
+  codegen::CType type = codegen::CType::kF32;  // of a computed one, once it was
+  std::string element;  // of the vector: the storage type of loaded data, else the computing type
+  int64_t offset = 0;   // of its shared memory
+};
+
+class KeptValues {
+ public:
+  explicit KeptValues(const Draft& draft);
+
+  const Kept* find(const ir::ExprRef& value) const;  // null: it is not kept
+  // The vector of step `k`.
+  std::string at_step(const Kept& kept) const;
+  // Fills the lane's element of a value that this sweep keeps; one that is loaded is there already.
+  Status write(Draft& draft, const ir::ExprRef& value, VectorText& text);
+  // Declares all of them, once all were written. `shared`: bytes of shared memory taken before, then with them.
+  std::string declare(int64_t& shared);
+
+ private:
+  int bytes_of(const Kept& kept) const;
+  int64_t place(Kept& kept, std::vector<const Kept*>& placed, int64_t end) const;
+
+  const Draft& draft_;
+  std::vector<Kept> all_;
+};
+
+}  // namespace solstice::families::rows
