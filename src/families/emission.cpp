@@ -54,15 +54,6 @@ class InstructionCount {
   std::set<const ir::Expr*> seen_;
 };
 
-std::vector<std::string> pointers(const codegen::Emitter& emitter, const std::vector<int>& tensors, std::string_view qualifier) {
-  std::vector<std::string> out;
-  for (const int id : tensors) {
-    const std::string_view type = codegen::storage_type(*emitter.program().tensor(id).dtype);
-    out.push_back(fmt::format("{}{}* SOLSTICE_RESTRICT {}", qualifier, type, emitter.pointer_name(id)));
-  }
-  return out;
-}
-
 }  // namespace
 
 KnobSpec streaming_knob(std::string otherwise) {
@@ -101,8 +92,24 @@ Result<Emission> one_launch(const ir::Program& program, const ir::Kernel& kernel
   return out;
 }
 
-std::vector<std::string> read_pointers(const codegen::Emitter& emitter, const std::vector<int>& tensors) { return pointers(emitter, tensors, "const "); }
-std::vector<std::string> write_pointers(const codegen::Emitter& emitter, const std::vector<int>& tensors) { return pointers(emitter, tensors, ""); }
+std::vector<int> tensors_written(const codegen::FlatKernel& flat) {
+  std::vector<int> out;
+  for (const codegen::FlatEquation& equation : flat.equations) {
+    if (std::find(out.begin(), out.end(), equation.target) == out.end()) out.push_back(equation.target);
+  }
+  return out;
+}
+
+std::vector<std::string> pointer_parameters(const codegen::Emitter& emitter, const std::vector<int>& reads, const std::vector<int>& writes) {
+  std::vector<std::string> out;
+  const auto add = [&](int id, std::string_view qualifier) {
+    const std::string_view type = codegen::storage_type(*emitter.program().tensor(id).dtype);
+    out.push_back(fmt::format("{}{}* SOLSTICE_RESTRICT {}", qualifier, type, emitter.pointer_name(id)));
+  };
+  for (const int id : reads) add(id, "const ");
+  for (const int id : writes) add(id, "");
+  return out;
+}
 
 Result<BytesPerSecond> copy_rate(const machine::Machine& machine) {
   const double rate = machine.copy_ceiling().per_second;

@@ -31,9 +31,10 @@ struct LaunchShape {
 Result<Emission> one_launch(const ir::Program& program, const ir::Kernel& kernel, const std::string& entry, const std::string& code,
                             const std::vector<int>& tensors, const LaunchShape& shape);
 
-// The pointer parameters of an entry's text, in this order.
-std::vector<std::string> read_pointers(const codegen::Emitter& emitter, const std::vector<int>& tensors);
-std::vector<std::string> write_pointers(const codegen::Emitter& emitter, const std::vector<int>& tensors);
+// Each tensor that an equation defines, in order of first definition.
+std::vector<int> tensors_written(const codegen::FlatKernel& flat);
+// The pointer parameters of a generated function: tensors it reads, then tensors it writes.
+std::vector<std::string> pointer_parameters(const codegen::Emitter& emitter, const std::vector<int>& reads, const std::vector<int>& writes);
 
 // The rate of copying, measured where it was, else the datasheet's; error where the machine file has neither.
 Result<BytesPerSecond> copy_rate(const machine::Machine& machine);

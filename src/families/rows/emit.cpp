@@ -14,6 +14,7 @@
 #include "families/rows/loop.h"
 #include "families/rows/staging.h"
 #include "families/rows/stores.h"
+#include "families/walk.h"
 
 namespace solstice::families::rows {
 namespace {
@@ -85,7 +86,7 @@ class Writer {
     SOLSTICE_TRY(const std::vector<RowStore> stores, row_stores(draft_, sweep));
     const int lanes = emitter.push();
     scope_.emplace(SweepScope{sweep, vectors, lanes, base});
-    bind_lanes(emitter, draft_.shape, vector, lanes);
+    bind_lanes(emitter, columns, vector, lanes);
     SOLSTICE_TRY(const VectorText text, vector_text(sweep, stores, reductions));
     const std::string inner = emitter.take(lanes) + text.lanes;
     emitter.pop();

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace solstice::families::rows {
 namespace {
 
@@ -25,22 +23,13 @@ std::string row_text(const Shape& shape, const Settings& s) {
   return out;
 }
 
-std::vector<int> tensors_written(const Shape& shape) {
-  std::vector<int> out;
-  for (const codegen::FlatEquation& e : shape.flat.equations) {
-    if (std::find(out.begin(), out.end(), e.target) == out.end()) out.push_back(e.target);
-  }
-  return out;
-}
-
 }  // namespace
 
 Text kernel_text(const Draft& draft, const std::string& name, const std::string& body, const std::vector<Partial>& partials, int64_t shared) {
   const Settings& s = draft.settings;
   const std::vector<int>& reads = draft.emitter.tensors_read();
-  const std::vector<int> writes = s.parts > 1 ? std::vector<int>() : tensors_written(draft.shape);  // of parts, the fold writes them
-  std::vector<std::string> parameters = read_pointers(draft.emitter, reads);
-  for (const std::string& written : write_pointers(draft.emitter, writes)) parameters.push_back(written);
+  const std::vector<int> writes = s.parts > 1 ? std::vector<int>() : tensors_written(draft.shape.flat);  // of parts, the fold writes them
+  std::vector<std::string> parameters = pointer_parameters(draft.emitter, reads, writes);
   for (size_t i = 0; i < partials.size(); ++i) parameters.push_back(fmt::format("{}* SOLSTICE_RESTRICT {}", partials[i].reduction.type, partial_name(i)));
   Text out;
   out.entry = codegen::identifier(name);

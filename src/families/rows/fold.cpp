@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
+#include "families/emission.h"
 #include "families/rows/layout.h"
 
 namespace solstice::families::rows {
@@ -25,6 +24,7 @@ class FoldWriter {
     SOLSTICE_TRY(const std::string stores, outputs());
     out_.entry = codegen::identifier(kernel_.name) + "_fold";
     out_.reads = emitter_.tensors_read();
+    out_.writes = tensors_written(shape_.flat);
     out_.code = fmt::format("SOLSTICE_KERNEL void SOLSTICE_BOUNDS({}, 1) {}({}) {{\nusing namespace solstice;\nusing namespace solstice::math;\n"
                             "unsigned char* const shared = shared_bytes();\nconst int row = static_cast<int>(blockIdx.x);\n{}{}if (threadIdx.x == 0) {{\n{}}}\n}}\n",
                             kFoldThreads, out_.entry, parameters(), folded, emitter_.take(0), stores);
@@ -60,15 +60,14 @@ class FoldWriter {
       SOLSTICE_TRY(const Value value, emitter_.emit(e.rhs));
       SOLSTICE_TRY(const Emitter::Place at, emitter_.place(program_.tensor(e.target), e.lhs));
       stores += fmt::format("store_one({} + {}, {});\n", emitter_.pointer_name(e.target), at.offset.text, value.text);
-      if (std::find(out_.writes.begin(), out_.writes.end(), e.target) == out_.writes.end()) out_.writes.push_back(e.target);
     }
     return stores;
   }
 
   std::string parameters() const {
-    std::vector<std::string> out = read_pointers(emitter_, out_.reads);
+    std::vector<std::string> out = pointer_parameters(emitter_, out_.reads, {});
     for (size_t i = 0; i < partials_.size(); ++i) out.push_back(fmt::format("const {}* SOLSTICE_RESTRICT {}", partials_[i].reduction.type, partial_name(i)));
-    for (const std::string& written : write_pointers(emitter_, out_.writes)) out.push_back(written);
+    for (const std::string& written : pointer_parameters(emitter_, {}, out_.writes)) out.push_back(written);
     return fmt::format("{}", fmt::join(out, ", "));
   }
 

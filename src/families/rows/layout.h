@@ -1,4 +1,4 @@
-// How a rows kernel's indices follow from the numbers of row, vector and lane.
+// How a rows kernel's indices follow from the numbers of row and vector.
 #pragma once
 
 #include "codegen/emitter.h"
@@ -12,7 +12,5 @@ bool is_stream(const Shape& shape, const codegen::Access& access, int vector);
 // Binds the row's indices from `row` and the columns' from the vector's number `c` (depth: the scope of each).
 void bind_rows(codegen::Emitter& emitter, const Shape& shape);
 void bind_columns(codegen::Emitter& emitter, const Shape& shape, int vector, int depth);
-// The innermost column index steps by lanes too, from here on.
-void bind_lanes(codegen::Emitter& emitter, const Shape& shape, int vector, int depth);
 
 }  // namespace solstice::families::rows

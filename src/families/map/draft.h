@@ -1,0 +1,31 @@
+// The function of one nest while it is written: what it is written from, and what all its parts ask.
+#pragma once
+
+#include <string_view>
+
+#include "codegen/emitter.h"
+#include "families/map/nest.h"
+
+namespace solstice::families::map {
+
+struct Draft {
+  Draft(const ir::Program& from, Nest& its_nest, const Settings& its_settings)
+      : program(from), nest(its_nest), settings(its_settings), unroll(unroll_of(from, its_nest, its_settings)), emitter(from, its_nest.flat.indices) {}
+  Draft(const Draft&) = delete;
+
+  const ir::Program& program;
+  Nest& nest;
+  const Settings& settings;
+  int unroll;  // vectors that a thread takes
+  codegen::Emitter emitter;
+
+  bool wide() const { return nest.vectors() > INT32_MAX / 2; }
+  std::string_view index_type() const { return wide() ? "long long" : "int"; }
+  int64_t block_step() const { return int64_t{settings.threads} * unroll; }  // vectors that a block takes
+  // The last vector of a flat nest may be short: elements in it, behind the whole ones.
+  int64_t tail() const { return nest.points % nest.vector; }
+  int64_t whole_vectors() const { return nest.points / nest.vector; }
+  std::string_view storage(int tensor) const { return codegen::storage_type(*program.tensor(tensor).dtype); }
+};
+
+}  // namespace solstice::families::map

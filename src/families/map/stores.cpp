@@ -1,0 +1,51 @@
+#include "families/map/stores.h"
+
+#include <fmt/format.h>
+
+namespace solstice::families::map {
+namespace {
+
+using codegen::Emitter;
+using codegen::Value;
+
+std::string_view hint(const Settings& settings) { return settings.streaming.stores ? "kStream" : "kPlain"; }
+
+}  // namespace
+
+Result<std::vector<NestStore>> nest_stores(Draft& draft) {
+  std::vector<NestStore> out;
+  for (const codegen::Access& access : codegen::accesses_of(draft.program, draft.nest.flat)) {
+    if (access.read) continue;
+    NestStore store{draft.nest.flat.equations[static_cast<size_t>(access.equation)], fmt::format("y{}", out.size()), ""};
+    if (draft.nest.vector > 1 && is_stream(draft.nest, access)) {
+      SOLSTICE_TRY(const Emitter::Place at, draft.emitter.place(draft.program.tensor(access.tensor), access.args));
+      store.offset = at.offset.text;
+    }
+    out.push_back(std::move(store));
+  }
+  return out;
+}
+
+std::string declaration(const Draft& draft, const NestStore& store) {
+  if (store.offset.empty()) return "";
+  return fmt::format("Vec<{}, {}> {};\n", draft.storage(store.equation.target), draft.nest.vector, store.name);
+}
+
+Result<std::string> lane_text(Draft& draft, const NestStore& store) {
+  const int target = store.equation.target;
+  SOLSTICE_TRY(const Value value, draft.emitter.emit(store.equation.rhs));
+  if (!store.offset.empty()) return fmt::format("{}.v[lane] = narrow<{}>({});\n", store.name, draft.storage(target), value.text);
+  SOLSTICE_TRY(const Emitter::Place at, draft.emitter.place(draft.program.tensor(target), store.equation.lhs));
+  return fmt::format("store_one<{}>({} + {}, {});\n", hint(draft.settings), draft.emitter.pointer_name(target), at.offset.text, value.text);
+}
+
+std::string vector_store(const Draft& draft, const NestStore& store) {
+  if (store.offset.empty()) return "";
+  const std::string pointer = draft.emitter.pointer_name(store.equation.target);
+  const std::string text = fmt::format("store<{}>({} + {}, {});\n", hint(draft.settings), pointer, store.offset, store.name);
+  if (draft.tail() == 0) return text;
+  return fmt::format("if (kFull || q < {}) {}else for (int lane = 0; lane < {}; ++lane) {}[{} + lane] = {}.v[lane];\n", draft.whole_vectors(), text,
+                     draft.tail(), pointer, store.offset, store.name);
+}
+
+}  // namespace solstice::families::map

@@ -1,0 +1,84 @@
+#include "families/map/streams.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace solstice::families::map {
+namespace {
+
+using codegen::Access;
+using codegen::Emitter;
+using codegen::Value;
+
+// Data that fewer loops than the nest's step through is read again by other threads.
+bool is_reused(const Nest& nest, const Access& access) {
+  return std::any_of(nest.loops.begin(), nest.loops.end(), [&](const codegen::Loop& loop) {
+    return std::none_of(loop.indices.begin(), loop.indices.end(), [&](int id) { return access.depends_on(id); });
+  });
+}
+
+}  // namespace
+
+Streams::Streams(Draft& draft) : draft_(draft) {
+  for (const Access& access : codegen::accesses_of(draft.program, draft.nest.flat)) {
+    if (!access.read || !is_stream(draft.nest, access)) continue;
+    const auto same = [&](const Stream& s) { return s.access.read == access.read; };
+    if (std::any_of(all_.begin(), all_.end(), same)) continue;
+    all_.push_back({access, fmt::format("x{}", all_.size())});
+  }
+}
+
+std::string Streams::declarations() const {
+  std::string out;
+  for (const Stream& s : all_) {
+    out += fmt::format("Vec<{}, {}> {}[{}];\n", draft_.storage(s.access.tensor), draft_.nest.vector, s.name, draft_.unroll);
+  }
+  return out;
+}
+
+Result<std::string> Streams::loads() {
+  std::string out;
+  for (const Stream& s : all_) {
+    SOLSTICE_TRY(const std::string text, load(s));
+    out += text;
+  }
+  return out;
+}
+
+Result<std::string> Streams::load(const Stream& s) {
+  const ir::Tensor& tensor = draft_.program.tensor(s.access.tensor);
+  Emitter& emitter = draft_.emitter;
+  emitter.note_read(s.access.tensor);
+  SOLSTICE_TRY(const Emitter::Place at, emitter.place(tensor, s.access.args));
+  const bool leaves_first = draft_.settings.streaming.loads && !is_reused(draft_.nest, s.access);
+  const std::string whole = fmt::format("{}[u] = load<{}, {}>({} + {});\n", s.name, draft_.nest.vector, leaves_first ? "kStream" : "kPlain",
+                                        emitter.pointer_name(s.access.tensor), at.offset.text);
+  const std::string text = load_with_tail(s, whole, at.offset.text);
+  if (!at.inside) return text;
+  SOLSTICE_TRY(const std::string value, otherwise(s));
+  return fmt::format("if ({}) {{\n{}}} else {{\n#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) {}[u].v[lane] = narrow<{}>({});\n}}\n",
+                     at.inside->text, text, draft_.nest.vector, s.name, draft_.storage(s.access.tensor), value);
+}
+
+std::string Streams::load_with_tail(const Stream& s, const std::string& load, const std::string& offset) const {
+  if (draft_.tail() == 0) return load;
+  return fmt::format("if (kFull || q < {0}) {1}else for (int lane = 0; lane < {2}; ++lane) {3}[u].v[lane] = {4}[{5} + lane];\n",
+                     draft_.whole_vectors(), load, draft_.tail(), s.name, draft_.emitter.pointer_name(s.access.tensor), offset);
+}
+
+// The value of all lanes where the read is out of range.
+Result<std::string> Streams::otherwise(const Stream& s) {
+  if (!s.access.read->has_else) return std::string("0");
+  SOLSTICE_TRY(const Value value, draft_.emitter.emit(s.access.read->args.back()));
+  return value.text;
+}
+
+std::optional<Value> Streams::element(const ir::ExprRef& node, int lane_depth) {
+  const auto found = std::find_if(all_.begin(), all_.end(), [&](const Stream& s) { return s.access.read == node; });
+  if (found == all_.end()) return std::nullopt;
+  const DType dtype = *draft_.program.tensor(node->id).dtype;
+  return draft_.emitter.define(codegen::computing_type(dtype), fmt::format("widen({}[u].v[lane])", found->name), lane_depth, codegen::values_of(dtype));
+}
+
+}  // namespace solstice::families::map
