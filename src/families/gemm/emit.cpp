@@ -118,13 +118,11 @@ std::string tensor_source(const std::string& entry, const ir::Program& program, 
     parameters += ", const u8* scales_a, const u8* scales_b";
   const std::string scales = s.scaled ? "scales_a, scales_b" : "nullptr, nullptr";
   return fmt::format(
-      "{}#include \"gemm/tensor.h\"\n\nnamespace solstice {{\nusing namespace "
-      "math;\n\n{}}}  // namespace solstice\n\n"
-      "using namespace solstice;\nusing Config = {};\n\nSOLSTICE_KERNEL void "
+      "{}using Config = {};\n\nSOLSTICE_KERNEL void "
       "SOLSTICE_BOUNDS(Config::kThreads, 1) {}({}{}) {{\n"
       "const gemm::Problem problem{{{}, {}, {}, {}, {}, {}, {}, {}}};\n"
       "gemm::run_tensor<Config>(map_a, map_b, {}, problem, Epilogue{{{}}});\n}}\n",
-      kEpilogueHeaders, functor.text, config, entry, parameters, functor.parameters, c.m, c.n, c.k,
+      head_text(functor, {"gemm/tensor.h"}), config, entry, parameters, functor.parameters, c.m, c.n, c.k,
       c.batches, s.group, scales, a.scale_stride, b.scale_stride, tma ? "map_out" : "map_a",
       functor.arguments);
 }
@@ -157,14 +155,12 @@ std::string simt_source(const std::string& entry, const ir::Program& program, co
                                       : fmt::format("{}{}if (gemm::split_suffices(guard)) {}{}", finishes ? wait : "",
                                                     guard_text(a, b), finish, finishes ? "" : wait);
   return fmt::format(
-      "{}#include \"gemm/decide.h\"\n#include \"gemm/{}.h\"\n\nnamespace solstice {{\nusing namespace "
-      "math;\n\n{}}}  // namespace solstice\n\n"
-      "using namespace solstice;\n\nSOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kSimtThreads, 2) {}(const {}* "
+      "{}\nSOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kSimtThreads, 2) {}(const {}* "
       "SOLSTICE_RESTRICT operand_a, "
       "const {}* SOLSTICE_RESTRICT operand_b{}{}) {{\nconst gemm::SimtProblem "
       "problem{{{}, {}, {}, {}, {}}};\n{}{}{}"
       "gemm::run_simt<{}, {}, {}, {}>(a, b, problem, Epilogue{{{}}});\n}}\n",
-      kEpilogueHeaders, finishes ? "finish" : "simt", functor.text, entry, type(c.a), type(c.b), guard,
+      head_text(functor, {"gemm/decide.h", finishes ? "gemm/finish.h" : "gemm/simt.h"}), entry, type(c.a), type(c.b), guard,
       functor.parameters, c.m, c.n, c.k, c.batches, s.group, decide, operand(c.a, 'a'), operand(c.b, 'b'),
       major_text(a.major), major_text(b.major), wide(c.a, a.major), wide(c.b, b.major), functor.arguments);
 }

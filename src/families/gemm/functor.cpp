@@ -64,6 +64,13 @@ Functor functor_of(const ir::Program& program, const codegen::EpilogueCode& code
   return out;
 }
 
+std::string head_text(const Functor& functor, std::initializer_list<std::string_view> headers) {
+  std::string out = "#include \"math/special.h\"\n#include \"math/vector.h\"\n";
+  for (const std::string_view header : headers) out += fmt::format("#include \"{}\"\n", header);
+  return out + fmt::format("\nnamespace solstice {{\nusing namespace math;\n\n{}}}  // namespace solstice\n\nusing namespace solstice;\n",
+                           functor.text);
+}
+
 std::string strided_text(const OperandAccess& x, std::string_view name) {
   return fmt::format("gemm::StridedOperand<{}>{{{}, i64({}), i64({}), i64({})}}", codegen::storage_type(x.dtype), name,
                      x.batch, x.line, x.k);

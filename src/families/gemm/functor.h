@@ -1,6 +1,7 @@
 // The epilogue as CUDA text: a struct of pointers that kernels/epilogue/output.h describes.
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -15,7 +16,8 @@ struct Functor {
 };
 Functor functor_of(const ir::Program& program, const codegen::EpilogueCode& code, bool by_copy_engine);
 
-inline constexpr std::string_view kEpilogueHeaders = "#include \"math/special.h\"\n#include \"math/vector.h\"\n";
+// What stands above the entry: the headers that epilogues need and these ("gemm/tensor.h"), then the functor.
+std::string head_text(const Functor& functor, std::initializer_list<std::string_view> headers);
 std::string_view major_text(Major major);
 // gemm::StridedOperand<T>{name, batch, line, k}
 std::string strided_text(const OperandAccess& operand, std::string_view name);

@@ -34,12 +34,11 @@ std::string gemv_source(const std::string& entry, const ir::Program& program, co
   const Contraction& c = problem.product;
   const Functor functor = functor_of(program, problem.epilogue, false);
   return fmt::format(
-      "{}#include \"gemm/gemv.h\"\n\nnamespace solstice {{\nusing namespace math;\n\n{}}}  // namespace solstice\n\n"
-      "using namespace solstice;\nusing Config = gemm::GemvConfig<{}, {}, {}, {}, {}, {}>;\n\n"
+      "{}using Config = gemm::GemvConfig<{}, {}, {}, {}, {}, {}>;\n\n"
       "SOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kGemvThreads, 2) {}(const {}* SOLSTICE_RESTRICT x, const {}* "
       "SOLSTICE_RESTRICT held{}) {{\n"
       "gemm::run_gemv<Config>({}, {}, gemm::GemvProblem{{{}, {}, {}}}, Epilogue{{{}}});\n}}\n",
-      kEpilogueHeaders, functor.text, major_text(p.major), p.vector == 4 ? 4 : 1, held_in_vectors(p), p.columns,
+      head_text(functor, {"gemm/gemv.h"}), major_text(p.major), p.vector == 4 ? 4 : 1, held_in_vectors(p), p.columns,
       s.split, p.rows_are_m, entry, codegen::storage_type(p.streamed.dtype), codegen::storage_type(p.held.dtype),
       functor.parameters, strided_text(p.streamed, "x"), strided_text(p.held, "held"), p.rows, c.k, c.batches,
       functor.arguments);
@@ -50,11 +49,10 @@ std::string small_source(const std::string& entry, const ir::Program& program, c
   const Contraction& c = problem.product;
   const Functor functor = functor_of(program, problem.epilogue, false);
   return fmt::format(
-      "{}#include \"gemm/small.h\"\n\nnamespace solstice {{\nusing namespace math;\n\n{}}}  // namespace solstice\n\n"
-      "using namespace solstice;\n\nSOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kSimtThreads, 2) {}(const {}* "
+      "{}\nSOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kSimtThreads, 2) {}(const {}* "
       "SOLSTICE_RESTRICT a, const {}* SOLSTICE_RESTRICT b{}) {{\n"
       "gemm::run_small<{}, {}>({}, {}, gemm::SimtProblem{{{}, {}, {}, {}, {}}}, Epilogue{{{}}});\n}}\n",
-      kEpilogueHeaders, functor.text, entry, codegen::storage_type(c.a.dtype), codegen::storage_type(c.b.dtype),
+      head_text(functor, {"gemm/small.h"}), entry, codegen::storage_type(c.a.dtype), codegen::storage_type(c.b.dtype),
       functor.parameters, major_text(a.major), major_text(b.major), strided_text(c.a, "a"), strided_text(c.b, "b"),
       c.m, c.n, c.k, c.batches, s.group, functor.arguments);
 }
