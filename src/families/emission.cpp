@@ -130,7 +130,7 @@ double instructions_of(const codegen::FlatKernel& flat) {
 }
 
 void finish_cost(const machine::Machine& machine, Seconds memory, Seconds issue, Cost& cost) {
-  const Seconds launch = machine.measured.launch.value_or(microseconds(2));
+  const Seconds launch = machine.launch_time();
   cost.time = launch + std::max(memory, issue);
   cost.bound = launch > std::max(memory, issue) ? "latency" : memory < issue ? "simt" : "memory";
   cost.terms = {{"launch", launch}, {"memory", memory}, {"issue", issue}};

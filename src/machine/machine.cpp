@@ -74,6 +74,7 @@ Ceiling Machine::copy_ceiling() const { return ceiling_or(measured.copy, dram_ra
 Ceiling Machine::read_ceiling() const { return ceiling_or(measured.read, dram_rate); }
 Ceiling Machine::write_ceiling() const { return ceiling_or(measured.write, dram_rate); }
 Ceiling Machine::l2_ceiling() const { return ceiling_or(measured.l2_read, l2_rate()); }
+Seconds Machine::launch_time() const { return measured.launch.value_or(microseconds(2.5)); }
 
 Result<Pipe> tensor_pipe(DType dtype) {
   switch (dtype) {

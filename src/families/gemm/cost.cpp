@@ -109,7 +109,7 @@ Cost estimate(const Context& context, const Problem& problem, const Settings& s)
   const double memory = (a.product + b.product + out_bytes) / copy;
   const double split = (a.split + b.split) / (copy * 0.80);
   const double launch =
-      m.measured.launch.value_or(microseconds(2.5)).value * (1 + (split > 0) + s.scaled) + kProductOverhead +
+      m.launch_time().value * (1 + (split > 0) + s.scaled) + kProductOverhead +
       (s.cluster * s.cluster_n > 1 ? kClusterOverhead : 0);
   Cost out;
   out.time = Seconds(launch + split + std::max(compute, memory));

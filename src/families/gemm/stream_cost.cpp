@@ -37,10 +37,6 @@ double elements(int64_t lines, const OperandAccess& x, const Contraction& c) {
   return static_cast<double>(lines) * static_cast<double>(c.k) * static_cast<double>(x.batch == 0 ? 1 : c.batches);
 }
 
-double launch_of(const Context& context) {
-  return context.machine.measured.launch.value_or(microseconds(2.5)).value;
-}
-
 double result_bytes(const Context& context, const Problem& problem) {
   const Contraction& c = problem.product;
   double bytes = 0;
@@ -71,7 +67,7 @@ Cost estimate_small(const Context& context, const Problem& problem, const Settin
   const Rates r(context.machine);
   const double tiles = static_cast<double>(ceil_div(c.m, kSmallTile) * ceil_div(c.n, kSmallTile) * c.batches);
   const double stages = static_cast<double>(ceil_div(c.k, 64));
-  const double launch = launch_of(context) + kOneLaunch;
+  const double launch = context.machine.launch_time().value + kOneLaunch;
   // A stage of one block alone on an SM waits for its loads; blocks that share the SM hide that.
   const double stage = 32.0 * 32 * 64 / (r.fma / r.sms) * kSmallShare;
   const double compute = stages * std::max(kSmallStage, std::ceil(tiles / r.sms) * stage);
@@ -86,7 +82,7 @@ Cost estimate_gemv(const Context& context, const Problem& problem, const Setting
   const double streamed = elements(p.rows, p.streamed, c), held = elements(p.columns, p.held, c);
   const double bytes = streamed * size_of(p.streamed.dtype) + held * size_of(p.held.dtype) + result_bytes(context, problem);
   const double blocks = static_cast<double>(p.tiles * s.split);
-  const double launch = launch_of(context) + kOneLaunch;
+  const double launch = context.machine.launch_time().value + kOneLaunch;
   const double thin = std::max(1.0, 1.9 * r.sms / blocks);  // few blocks, few loads on their way
   const double memory = bytes / (r.read * kReadShare) * thin +
                         streamed * static_cast<double>(p.columns - 1) * kGemvMultiply / r.fma;
@@ -112,7 +108,7 @@ Cost estimate_stream(const Context& context, const Problem& problem, const Setti
   const double partial = 4.0 * s.split * static_cast<double>(c.batches * c.m * c.n);
   const double sums = (p.rows_are_m ? kRowSums : 2) * partial / r.copy + result_bytes(context, problem) / r.read;
   const double split = packed ? 0 : 2 * held / (r.copy * 0.8);
-  const double launch = launch_of(context) * (packed ? 2 : 3) + kStreamOverhead + sums;
+  const double launch = context.machine.launch_time().value * (packed ? 2 : 3) + kStreamOverhead + sums;
   return finished(problem, s, launch, split, compute, (streamed + held) / (r.read * kReadShare),
                   streamed + 2 * held + 2 * partial);
 }

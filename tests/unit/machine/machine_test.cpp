@@ -119,6 +119,13 @@ TEST(MachineFiles, WritingAndReadingIsTheIdentity) {
   EXPECT_EQ(machine.measured.pipes, again->measured.pipes);
 }
 
+TEST(Ceilings, ALaunchTakesItsMeasuredTimeOrTheDefault) {
+  Machine machine;
+  EXPECT_EQ(machine.launch_time(), microseconds(2.5));
+  machine.measured.launch = microseconds(0.8);
+  EXPECT_EQ(machine.launch_time(), microseconds(0.8));
+}
+
 TEST(Calibration, NewCeilingsReplaceOldOnesAndKeepTheOthers) {
   const TempFolder folder = TempFolder::create("machine").value();
   const std::filesystem::path file = folder.path() / "deep" / "h200.toml";
