@@ -66,6 +66,18 @@ Streaming streaming_of(const ir::Knobs& knobs, Streaming otherwise) {
   return {text == "both" || text == "loads", text == "both" || text == "stores"};
 }
 
+Argument pointer_to(std::string buffer, int64_t bytes) {
+  Argument out;
+  out.kind = ArgumentKind::kPointer;
+  out.buffer = std::move(buffer);
+  out.offset = bytes;
+  return out;
+}
+
+void add_pointers(const ir::Program& program, const std::vector<int>& tensors, Step& step) {
+  for (const int id : tensors) step.arguments.push_back(pointer_to(program.tensor(id).name));
+}
+
 Result<Emission> one_launch(const ir::Program& program, const ir::Kernel& kernel, const std::string& entry, const std::string& code,
                             const std::vector<int>& tensors, const LaunchShape& shape) {
   if (shape.blocks > INT32_MAX) {
@@ -82,12 +94,7 @@ Result<Emission> one_launch(const ir::Program& program, const ir::Kernel& kernel
   step.block = {shape.threads, 1, 1};
   step.cluster = {shape.cluster, 1, 1};
   step.shared_bytes = shape.shared_bytes;
-  for (const int id : tensors) {
-    Argument argument;
-    argument.kind = ArgumentKind::kPointer;
-    argument.buffer = program.tensor(id).name;
-    step.arguments.push_back(std::move(argument));
-  }
+  add_pointers(program, tensors, step);
   out.steps.push_back(std::move(step));
   return out;
 }

@@ -19,6 +19,10 @@ struct Streaming {
 KnobSpec streaming_knob(std::string otherwise);
 Streaming streaming_of(const ir::Knobs& knobs, Streaming otherwise);
 
+// A step's arguments: a pointer `bytes` into a buffer, or those of tensors, in order.
+Argument pointer_to(std::string buffer, int64_t bytes = 0);
+void add_pointers(const ir::Program& program, const std::vector<int>& tensors, Step& step);
+
 struct LaunchShape {
   int64_t blocks = 1;
   int64_t threads = 1;

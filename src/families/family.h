@@ -40,6 +40,12 @@ struct Match {
   std::string reason;  // why not: names the equation and what the family wants
 };
 
+// A kernel that the family can make something of matches; else the error is the reason.
+template <class T>
+Match match_of(const Result<T>& made) {
+  return made.ok() ? Match{true, ""} : Match{false, made.error().message};
+}
+
 // Time by the family's model, with what bounds it; `terms` are the model's addends, for reports.
 struct Cost {
   Seconds time;

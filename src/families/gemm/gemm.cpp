@@ -16,8 +16,7 @@ namespace gemm {
 namespace {
 
 Match match(const ir::Program& program, const ir::Kernel& kernel) {
-  const auto problem = make_problem(program, kernel);
-  return problem.ok() ? Match{true, ""} : Match{false, problem.error().message};
+  return match_of(make_problem(program, kernel));
 }
 
 void check(const Context& context, const ir::Kernel& kernel, Diagnostics& diagnostics) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "families/emission.h"
 #include "families/gemm/stream.h"
 
 #include "base/integer.h"
@@ -13,14 +14,6 @@ namespace {
 
 constexpr int64_t kSplitThreads = 256, kSimtThreads = 256;  // kernels/gemm/split.h, simt.h
 constexpr int64_t kSimtShared = 128 * 128 * 4;
-
-Argument pointer_to(std::string buffer, int64_t bytes = 0) {
-  Argument out;
-  out.kind = ArgumentKind::kPointer;
-  out.buffer = std::move(buffer);
-  out.offset = bytes;
-  return out;
-}
 
 Argument map_argument(TensorMap map) {
   Argument out;
@@ -211,8 +204,7 @@ class Generator {
     for (const SplitPlan* x : {&a_, &b_}) step.arguments.push_back(pointer_to(workspace("guard", *x)));
   }
   void add_epilogue(Step& step) const {
-    for (const int id : problem_.epilogue.reads)
-      step.arguments.push_back(pointer_to(program_.tensor(id).name));
+    add_pointers(program_, problem_.epilogue.reads, step);
     for (const codegen::EpilogueStore& store : problem_.epilogue.stores)
       step.arguments.push_back(pointer_to(program_.tensor(store.tensor).name));
   }

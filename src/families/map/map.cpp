@@ -35,8 +35,7 @@ Settings settings_of(const ir::Knobs& knobs) {
 }
 
 Match match(const ir::Program& program, const ir::Kernel& kernel) {
-  const auto nests = make_nests(program, kernel, settings_of(kernel.knobs));
-  return nests.ok() ? Match{true, ""} : Match{false, nests.error().message};
+  return match_of(make_nests(program, kernel, settings_of(kernel.knobs)));
 }
 
 // The share of the bus that this nest's accesses can use.

@@ -58,9 +58,8 @@ Result<Prepared> prepare(const ir::Program& program, const ir::Kernel& kernel, c
 
 Match match(const ir::Program& program, const ir::Kernel& kernel) {
   auto prepared = prepare(program, kernel, nullptr);
-  if (!prepared.ok()) return {false, prepared.error().message};
-  const auto text = emit_kernel(program, kernel, prepared->shape, prepared->settings);
-  return text.ok() ? Match{true, ""} : Match{false, text.error().message};
+  if (!prepared.ok()) return match_of(prepared);
+  return match_of(emit_kernel(program, kernel, prepared->shape, prepared->settings));
 }
 
 void check(const Context& context, const ir::Kernel& kernel, Diagnostics& diagnostics) {
@@ -143,15 +142,6 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
   return out;
 }
 
-void add_pointers(const ir::Program& program, const std::vector<int>& tensors, Step& step) {
-  for (const int id : tensors) {
-    Argument argument;
-    argument.kind = ArgumentKind::kPointer;
-    argument.buffer = program.tensor(id).name;
-    step.arguments.push_back(std::move(argument));
-  }
-}
-
 // The second launch: the fold of the parts, through one workspace buffer a reduction.
 Status add_fold(const ir::Program& program, const ir::Kernel& kernel, Prepared& p, const Text& text, Emission& out) {
   SOLSTICE_TRY(const Fold fold, emit_fold(program, kernel, p.shape, text.partials, p.settings.parts));
@@ -171,11 +161,8 @@ Status add_fold(const ir::Program& program, const ir::Kernel& kernel, Prepared& 
     buffer.bytes = p.shape.row_count * p.settings.parts * kLargestAccumulator;
     buffer.shape = {buffer.bytes};
     buffer.strides = {1};
-    Argument argument;
-    argument.kind = ArgumentKind::kPointer;
-    argument.buffer = buffer.name;
-    out.steps.front().arguments.push_back(argument);
-    step.arguments.push_back(std::move(argument));
+    out.steps.front().arguments.push_back(pointer_to(buffer.name));
+    step.arguments.push_back(pointer_to(buffer.name));
     out.workspace.push_back(std::move(buffer));
   }
   add_pointers(program, fold.writes, step);
