@@ -101,9 +101,9 @@ def _measure_error(session: Session, inputs: InputSet, rival: Rival) -> None:
 
 def contest(session: Session, made: Contest, reps: int, warmups: int, blocks: int) -> list[dict[str, Any]]:
     """Blocks in turn, forwards and backwards."""
-    flush = timing.L2Flush(session, timing.KERNELBENCH_FLUSH_BYTES)
     order = [rival for rival in made.rivals if not rival.failed]
-    with torch.no_grad(), kept_buffers(session.module()):
+    flushing = timing.L2Flush(session, timing.KERNELBENCH_FLUSH_BYTES)
+    with flushing as flush, torch.no_grad(), kept_buffers(session.module()):
         for rival in order:
             _block(made.inputs, rival, warmups, flush)
         for rival in order:
@@ -111,8 +111,6 @@ def contest(session: Session, made: Contest, reps: int, warmups: int, blocks: in
         for number in range(blocks):
             for rival in order if number % 2 == 0 else reversed(order):
                 _block(made.inputs, rival, reps, flush)
-    del flush
-    session.empty_cache()
     return [describe(rival) for rival in made.rivals]
 
 

@@ -38,20 +38,30 @@ def need_gpu(session: Session) -> None:
 
 
 class L2Flush:
-    """Overwrites more than the cache holds, so that every repetition starts cold."""
+    """Overwrites more than the cache holds, so that every repetition starts cold. Its memory goes back to the device at
+    the end of the `with`, also where a call failed: the failure's traceback would keep it."""
 
     def __init__(self, session: Session, bytes: Optional[int] = None) -> None:
         l2 = torch.cuda.get_device_properties(session.device).L2_cache_size
         self.bytes = bytes or L2_MULTIPLE * l2
-        self._buffer = torch.empty(self.bytes, dtype=torch.int8, device=session.device)
+        self._session = session
+        self._buffer: Optional[torch.Tensor] = torch.empty(self.bytes, dtype=torch.int8, device=session.device)
 
     def __call__(self) -> None:
         self._buffer.fill_(42)
 
+    def __enter__(self) -> L2Flush:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self._buffer = None
+        self._session.empty_cache()
+
 
 class FreshContent:
     """Moves every input's rows on by one between repetitions: new content at each address, the same
-    distribution, and integers still valid. Where memory has no room for a copy it does nothing."""
+    distribution, and integers still valid. Where memory has no room for a copy it does nothing. The judge reads the
+    same inputs: at the end of the `with` they are as they were, also where a call failed."""
 
     def __init__(self, session: Session, inputs: InputSet) -> None:
         tensors = [t for t in inputs.tensors() if t.dim() and t.shape[0] > 1 and t.is_contiguous()]
@@ -64,8 +74,12 @@ class FreshContent:
         self._shift += 1
         self._place(self._shift)
 
-    def restore(self) -> None:
+    def __enter__(self) -> FreshContent:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
         self._place(0)
+        self._pairs = []
 
     def _place(self, shift: int) -> None:
         for tensor, original in self._pairs:
@@ -127,33 +141,28 @@ def time_block(session: Session, inputs: InputSet, module: Any, reps: int, warmu
     need_gpu(session)
     if reps < 1 or warmups < 0:
         raise input_error("timing.reps", f"reps is {reps} and warmups {warmups}; at least 1 and 0 are needed")
-    flush, fresh = L2Flush(session), FreshContent(session, inputs)
+    flushes = 1
 
     def call() -> Any:
         return module(*inputs.args, **inputs.kwargs)
-
-    flushes = 1
 
     def before() -> None:
         fresh()
         for _ in range(flushes):
             flush()
 
-    with torch.no_grad(), kept_buffers(session.module(inputs.variant)):
-        dispatch = dispatch_seconds(call, before, max(warmups, 1))
-        flushes, hidden = flushes_for(dispatch, flush.bytes)
-        taken = samples(call, reps, before)
-    fresh.restore()
-    result = {
+    with L2Flush(session) as flush, FreshContent(session, inputs) as fresh:
+        with torch.no_grad(), kept_buffers(session.module(inputs.variant)):
+            dispatch = dispatch_seconds(call, before, max(warmups, 1))
+            flushes, hidden = flushes_for(dispatch, flush.bytes)
+            taken = samples(call, reps, before)
+    return {
         "seconds": taken,
         "median_s": statistics.median(taken),
         "fresh_content": fresh.active,
         "dispatch_s": dispatch,
         "dispatch_hidden": hidden,
     }
-    del flush, fresh
-    session.empty_cache()
-    return result
 
 
 def compare(
@@ -161,10 +170,9 @@ def compare(
 ) -> dict[str, Any]:
     """KernelBench's protocol on two calls in one process, blocks in ABBA order."""
     need_gpu(session)
-    flush = L2Flush(session, KERNELBENCH_FLUSH_BYTES)
     taken: tuple[list[list[float]], list[list[float]]] = ([], [])
     calls = (first, second)
-    with torch.no_grad():
+    with L2Flush(session, KERNELBENCH_FLUSH_BYTES) as flush, torch.no_grad():
         for call in calls:
             for _ in range(warmups):
                 flush()
@@ -173,8 +181,6 @@ def compare(
             for which in (0, 1) if block % 2 == 0 else (1, 0):
                 taken[which].append(kernelbench_samples(calls[which], reps, flush))
                 session.progress("timed", SIDES[which])  # the client reads the clocks now
-    del flush
-    session.empty_cache()
     return summary(*taken)
 
 

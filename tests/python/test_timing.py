@@ -1,0 +1,85 @@
+"""How the oracle times, with the GPU replaced: what is undone when a call fails, and what is sent."""
+
+import contextlib
+
+import pytest
+import torch
+
+from solstice.oracle import timing
+from solstice.oracle.session import InputSet
+
+
+class Fails(torch.nn.Module):
+    """Out of memory at its `at`-th call."""
+
+    def __init__(self, at):
+        super().__init__()
+        self.at, self.calls = at, 0
+
+    def forward(self, x):
+        self.calls += 1
+        if self.calls == self.at:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return x
+
+
+class HostSession:
+    device = torch.device("cpu")
+
+    def __init__(self, module):
+        self._module, self.emptied, self.news = module, 0, []
+
+    def module(self, variant="built"):
+        return self._module
+
+    def empty_cache(self):
+        self.emptied += 1
+
+    def progress(self, stage, message=""):
+        self.news.append((stage, message))
+
+
+@pytest.fixture
+def host(monkeypatch):
+    """Timing on the host: no events, flushes of a few bytes."""
+    properties = type("Properties", (), {"L2_cache_size": 512})
+    event = type("Event", (), {"record": lambda self: None, "elapsed_time": lambda self, end: 1.0})
+    monkeypatch.setattr(timing, "need_gpu", lambda session: None)
+    monkeypatch.setattr(timing, "KERNELBENCH_FLUSH_BYTES", 1024)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: properties)
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device=None: (1 << 40, 1 << 40))
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda device=None: None)
+    monkeypatch.setattr(torch.cuda, "Event", lambda enable_timing=False: event())
+
+
+@pytest.mark.parametrize("at", [1, 3, 5, None])
+def test_a_block_leaves_its_inputs_as_they_were(host, at):
+    x = torch.arange(4.0).reshape(4, 1)
+    session = HostSession(Fails(at))
+    inputs = InputSet(1, "default", "built", (x,), {})
+    with pytest.raises(torch.OutOfMemoryError) if at else contextlib.nullcontext():
+        timing.time_block(session, inputs, session.module(), reps=3, warmups=3)
+    assert x.flatten().tolist() == [0, 1, 2, 3]
+    assert session.emptied == 1
+
+
+def test_a_failing_block_keeps_no_memory(host, monkeypatch):
+    """The error's traceback keeps the frames, and what they name, alive."""
+    made = []
+    for name in ("L2Flush", "FreshContent"):
+        kind = getattr(timing, name)
+        monkeypatch.setattr(timing, name, type(name, (kind,), {"__init__": lambda self, *a, k=kind: (made.append(self), k.__init__(self, *a))[0]}))
+    session = HostSession(Fails(1))
+    inputs = InputSet(1, "default", "built", (torch.arange(4.0).reshape(4, 1),), {})
+    with pytest.raises(torch.OutOfMemoryError):
+        timing.time_block(session, inputs, session.module(), reps=3, warmups=3)
+    flush, fresh = made
+    assert flush._buffer is None and fresh._pairs == []
+
+
+def test_a_failing_comparison_gives_its_memory_back(host):
+    session = HostSession(Fails(3))
+    call = lambda: session.module()(torch.zeros(1))
+    with pytest.raises(torch.OutOfMemoryError):
+        timing.compare(session, call, call, 2, 1, 2)
+    assert session.emptied == 1
