@@ -16,7 +16,8 @@ std::string thread_text(const Settings& s) {
 std::string row_text(const Shape& shape, const Settings& s) {
   const std::string_view type = shape.row_count > INT32_MAX / 2 ? "long long" : "int";
   const std::string mine = s.strided ? fmt::format("% {}", s.rows_per_block()) : fmt::format("/ {}", s.group);
-  std::string out = fmt::format("{0} row = static_cast<{0}>(blockIdx.x / {1}u) * {2} + static_cast<int>(threadIdx.x) {3};\n", type, s.sharers(), s.rows_per_block(), mine);
+  std::string out = fmt::format("{0} row = static_cast<{0}>(blockIdx.x / {1}u) * {2} + static_cast<int>(threadIdx.x) {3};\n", type, s.sharers(),
+                                s.rows_per_block(), mine);
   if (s.spare_rows(shape)) {
     out += fmt::format("const bool valid = row < {0};\nrow = valid ? row : {0} - 1;  // threads without a row of their own keep the others company\n", shape.row_count);
   }
