@@ -2,14 +2,12 @@
 
 #include <fmt/format.h>
 
-#include "base/clock.h"
 #include "run/timing_stats.h"
 
 namespace solstice::evaluate {
 namespace {
 
-constexpr Seconds kLongVerification{2};  // the candidate may be slow, or its process was late
-constexpr Seconds kSlow{0.1};            // one repetition tells the time of a candidate this slow
+constexpr Seconds kSlow{0.1};  // one repetition tells the time of a candidate this slow
 
 }  // namespace
 
@@ -35,14 +33,10 @@ void GpuDevice::start(const search::Node& node) {
 Status GpuDevice::measure(const search::Node& node, const Preparation& candidate, search::Measurement& out) {
   SOLSTICE_CHECK(write_build(*candidate.built(), folder_of(node.id)));
   const std::vector<run::JudgeCase> first(cases_.begin(), cases_.begin() + 1);
-  const Seconds begin = monotonic_now();
   SOLSTICE_TRY(Verdict verdict, judge_.verify(plan_of(node.id), first));
   if (verdict.passed()) {
-    const bool suspect = monotonic_now() - begin > kLongVerification;
-    SOLSTICE_TRY(run::TimedBlock block, judge_.time_block(cases_, suspect ? 1 : options_.repetitions));
-    if (suspect && block.verdict.passed() && Seconds(block.seconds[0]) < kSlow) {
-      SOLSTICE_TRY(block, judge_.time_block(cases_, options_.repetitions));
-    }
+    const bool slow = verdict.cases.back().wall > kSlow;
+    SOLSTICE_TRY(const run::TimedBlock block, judge_.time_block(cases_, slow ? 1 : options_.repetitions));
     if (!block.verdict.passed()) verdict = block.verdict;
     if (!block.seconds.empty()) out.time = Seconds(run::median(block.seconds));
     out.record.set("seconds", [&] {

@@ -97,10 +97,10 @@ std::string limit_text(double value, double limit) {
 
 std::string error_section(const Report& r) {
   if (r.errors.empty()) return "";
-  Rows rows = {{"output", "whose", "normwise", "elementwise", "worst case"}};
+  Rows rows = {{"output", "whose", "normwise", "worst case", "elementwise", "worst case"}};
   for (const ErrorRow& e : r.errors) {
-    rows.push_back({code(e.output), e.who, limit_text(e.normwise, e.normwise_limit),
-                    limit_text(e.elementwise, e.elementwise_limit), e.worst});
+    rows.push_back({code(e.output), e.who, limit_text(e.normwise, e.normwise_limit), e.worst,
+                    limit_text(e.elementwise, e.elementwise_limit), e.worst_elementwise});
   }
   return "\n## Errors against the float64 oracle\n\n" + markdown_table(rows);
 }

@@ -79,6 +79,7 @@ struct Session {
   std::optional<PreparedCase> trial_case;
   std::vector<run::JudgeCase> trial_cases;
   Seconds eager{0};
+  Seconds eager_dispatch{0};                      // host time of a call of the original
 
   std::optional<ir::Program> scheduled;           // the partition, applied
   std::unique_ptr<propose::Expert> expert;

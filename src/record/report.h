@@ -58,14 +58,15 @@ struct ErrorRow {
   double elementwise = 0;
   double normwise_limit = 0;     // 0: none applies (PyTorch's own row)
   double elementwise_limit = 0;
-  std::string worst;             // input family and seed of the worst case
+  std::string worst, worst_elementwise;  // input family and seed of the worst case, normwise and elementwise
   static auto fields() {
     return std::make_tuple(field("output", &ErrorRow::output, "tensor"), field("who", &ErrorRow::who, "whose result"),
                            field("normwise", &ErrorRow::normwise, "||x - o|| / ||o||"),
                            field("elementwise", &ErrorRow::elementwise, "max |x - o| / scale"),
                            optional_field("normwise_limit", &ErrorRow::normwise_limit, "0: none"),
                            optional_field("elementwise_limit", &ErrorRow::elementwise_limit, "0: none"),
-                           optional_field("worst", &ErrorRow::worst, "input family and seed of the worst case"));
+                           optional_field("worst", &ErrorRow::worst, "input family and seed of the worst case, normwise"),
+                           optional_field("worst_elementwise", &ErrorRow::worst_elementwise, "the same, elementwise"));
   }
 };
 

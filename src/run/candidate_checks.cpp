@@ -27,7 +27,7 @@ const char* kind_name(const PlanBuffer& buffer) { return enum_names(buffer.kind)
 Result<CaseVerdict> CandidateRun::check(int slot, const JudgeCase& test, int pass, CaseVerdict verdict) {
   verdict.name = test.name;
   verdict.pass = pass;
-  SOLSTICE_TRY(const Finding outputs, check_outputs(slot, test, verdict.outputs));
+  SOLSTICE_TRY(const Finding outputs, check_outputs(slot, test, pass, verdict.outputs));
   SOLSTICE_TRY(const Finding inputs, check_inputs(slot, test));
   SOLSTICE_TRY(const Finding gaps, check_gaps());
   // Stray writes explain wrong results better than the other way round.
@@ -75,22 +75,23 @@ Result<Finding> CandidateRun::check_inputs(int slot, const JudgeCase& test) {
   return Finding{};
 }
 
-Result<Finding> CandidateRun::check_outputs(int slot, const JudgeCase& test, std::vector<OutputVerdict>& into) {
+Result<Finding> CandidateRun::check_outputs(int slot, const JudgeCase& test, int pass, std::vector<OutputVerdict>& into) {
   const auto& places = layout_.slots[static_cast<size_t>(slot)];
   Finding first;
   for (size_t i = 0; i < places.size(); ++i) {
     const PlanBuffer& buffer = interface_buffer(i);
     if (!is_expected(buffer)) continue;
-    SOLSTICE_TRY(OutputVerdict found, judge_output(buffer, at(places[i]), test.expected.at(buffer.name)));
+    SOLSTICE_TRY(OutputVerdict found, judge_output(buffer, at(places[i]), test.expected.at(buffer.name), output_poison(buffer, pass)));
     if (first.passed()) first = {found.outcome, found.message};
     into.push_back(std::move(found));
   }
   return first;
 }
 
-Result<OutputVerdict> CandidateRun::judge_output(const PlanBuffer& buffer, cu::DevicePtr address, const ExpectedOutput& expected) {
+Result<OutputVerdict> CandidateRun::judge_output(const PlanBuffer& buffer, cu::DevicePtr address, const ExpectedOutput& expected,
+                                                uint8_t poison) {
   const DeviceTensor mine{address, buffer.dtype, buffer.shape, buffer.strides, buffer.bytes};
-  SOLSTICE_TRY(const Comparison found, judge_.kernels().compare(mine, expected.oracle, expected.eager, kPoison));
+  SOLSTICE_TRY(const Comparison found, judge_.kernels().compare(mine, expected.oracle, expected.eager, poison));
   OutputVerdict out = as_verdict(found, buffer.name);
   numerics::Errors pytorch{-1, -1};
   if (expected.eager) {

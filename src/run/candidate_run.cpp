@@ -10,7 +10,6 @@
 namespace solstice::run {
 namespace {
 
-constexpr uint8_t kWorkspacePoison[2] = {0xff, 0x5a};  // by pass
 
 bool has_prepare(const Plan& plan) {
   return std::any_of(plan.steps.begin(), plan.steps.end(), [](const Step& step) { return step.phase == Phase::kPrepare; });
@@ -77,7 +76,7 @@ Result<Finding> CandidateRun::load(const std::filesystem::path& plan_json, int s
   return Finding{};
 }
 
-Status CandidateRun::fill_slot(int slot, const JudgeCase& test, uint8_t workspace_poison) {
+Status CandidateRun::fill_slot(int slot, const JudgeCase& test, int pass) {
   JudgeKernels& gpu = judge_.kernels();
   const auto& places = layout_.slots[static_cast<size_t>(slot)];
   for (size_t i = 0; i < places.size(); ++i) {
@@ -85,7 +84,7 @@ Status CandidateRun::fill_slot(int slot, const JudgeCase& test, uint8_t workspac
     if (is_given(buffer)) {
       SOLSTICE_CHECK(gpu.copy(at(places[i]), test.given.at(buffer.name).address, places[i].bytes));
     } else {
-      SOLSTICE_CHECK(gpu.fill(at(places[i]), kPoison, places[i].bytes));
+      SOLSTICE_CHECK(gpu.fill(at(places[i]), output_poison(buffer, pass), places[i].bytes));
     }
   }
   size_t workspace = 0;
@@ -94,7 +93,7 @@ Status CandidateRun::fill_slot(int slot, const JudgeCase& test, uint8_t workspac
     const rt::ArenaRange& range = layout_.workspace_buffers[workspace++];
     // What prepare has filled stays; before that it is poisoned like the rest.
     if (buffer.persistent && prepared_) continue;
-    SOLSTICE_CHECK(gpu.fill(at(range), workspace_poison, range.bytes));
+    SOLSTICE_CHECK(gpu.fill(at(range), kPassPoison[pass], range.bytes));
   }
   return gpu.finish();
 }
@@ -103,7 +102,7 @@ Status CandidateRun::fill_slot(int slot, const JudgeCase& test, uint8_t workspac
 Result<Finding> CandidateRun::prepare(int slot, const JudgeCase& test) {
   if (prepared_ && (parameters_of_ == test.name || !has_prepare(plan_))) return Finding{};
   prepared_ = false;
-  SOLSTICE_CHECK(fill_slot(slot, test, kPoison));
+  SOLSTICE_CHECK(fill_slot(slot, test, 0));
   const auto done = runner_.prepare({slot, judge_.options().limits.prepare});
   if (!done.ok()) {
     if (const auto finding = finding_of(done.error(), false)) return *finding;
@@ -137,7 +136,7 @@ Result<CaseVerdict> CandidateRun::run_case(const JudgeCase& test, int pass) {
   };
   SOLSTICE_TRY(const Finding prepared, prepare(slot, test));
   if (!prepared.passed()) return failed(prepared);
-  SOLSTICE_CHECK(fill_slot(slot, test, kWorkspacePoison[pass]));
+  SOLSTICE_CHECK(fill_slot(slot, test, pass));
   SOLSTICE_TRY(const Finding launched, launch(slot, verdict));
   if (!launched.passed()) return failed(launched);
   return check(slot, test, pass, std::move(verdict));
@@ -152,7 +151,7 @@ Result<Finding> CandidateRun::time_some(const std::vector<const JudgeCase*>& con
   request.poison = tracer == Tracer::kEvents ? kPoison : -1;
   const std::vector<Turn> turns = turns_of(repetitions, static_cast<int>(contents.size()), batch_++);
   for (const Turn& turn : turns) {
-    SOLSTICE_CHECK(fill_slot(turn.slot, *contents[static_cast<size_t>(turn.content)], kPoison));
+    SOLSTICE_CHECK(fill_slot(turn.slot, *contents[static_cast<size_t>(turn.content)], 0));
     request.slots.push_back(turn.slot);
   }
   const auto times = runner_.time(request);

@@ -11,8 +11,10 @@
 namespace solstice::run {
 
 constexpr uint8_t kRedZone = 0xa7;
-constexpr uint8_t kPoison = 0xff;  // NaN in every float format
+constexpr uint8_t kPoison = 0xff;                      // NaN in every float format
+constexpr uint8_t kPassPoison[2] = {kPoison, 0x5a};  // of workspace and of integers, by pass: -1 may be what is expected
 
+inline uint8_t output_poison(const PlanBuffer& buffer, int pass) { return is_float(buffer.dtype) ? kPoison : kPassPoison[pass]; }
 inline bool is_given(const PlanBuffer& buffer) { return buffer.kind != BufferKind::kOutput; }
 inline bool must_stay(const PlanBuffer& buffer) { return is_given(buffer) && !buffer.written; }
 inline bool is_expected(const PlanBuffer& buffer) { return buffer.kind == BufferKind::kOutput || buffer.written; }
@@ -48,14 +50,14 @@ class CandidateRun {
   const PlanBuffer& interface_buffer(size_t i) const { return plan_.buffers[interface_[i]]; }
   cu::DevicePtr at(const rt::ArenaRange& range) const { return arena_ + static_cast<uint64_t>(range.offset); }
 
-  Status fill_slot(int slot, const JudgeCase& test, uint8_t workspace_poison);
+  Status fill_slot(int slot, const JudgeCase& test, int pass);
   Result<Finding> prepare(int slot, const JudgeCase& test);
   Result<Finding> launch(int slot, CaseVerdict& into);
   Result<Finding> check_gaps();
   Result<Finding> check_inputs(int slot, const JudgeCase& test);
-  Result<Finding> check_outputs(int slot, const JudgeCase& test, std::vector<OutputVerdict>& into);
+  Result<Finding> check_outputs(int slot, const JudgeCase& test, int pass, std::vector<OutputVerdict>& into);
   Result<CaseVerdict> check(int slot, const JudgeCase& test, int pass, CaseVerdict verdict);
-  Result<OutputVerdict> judge_output(const PlanBuffer& buffer, cu::DevicePtr address, const ExpectedOutput& expected);
+  Result<OutputVerdict> judge_output(const PlanBuffer& buffer, cu::DevicePtr address, const ExpectedOutput& expected, uint8_t poison);
   Result<Finding> time_some(const std::vector<const JudgeCase*>& contents, int repetitions, Tracer tracer, TimedBlock& out);
 
   Judge& judge_;

@@ -112,17 +112,22 @@ Result<Bytes> Judge::total_memory() const {
   return Bytes(static_cast<double>(total));
 }
 
-Result<int> Judge::slots_for(const Plan& plan, int most, int sharers) const {
+Result<int> Judge::fitting_slots(const Plan& plan, int processes) const {
   SOLSTICE_TRY(const Bytes free, free_memory());
-  const double allowed = free.value * options_.memory_share / std::max(sharers, 1);
-  int slots = std::max(most > 0 ? most : options_.slots, 1);
+  const double allowed = free.value * options_.memory_share / std::max(processes, 1);
+  int slots = std::max(options_.slots, 1);
   while (slots > 1 && static_cast<double>(rt::lay_out_arena(plan, slots, options_.red_zone).bytes) > allowed) --slots;
   return slots;
 }
 
+Result<int> Judge::slots_for(const std::filesystem::path& plan_json, int processes) const {
+  SOLSTICE_TRY(const Plan plan, read_plan(plan_json));
+  return fitting_slots(plan, processes);
+}
+
 void Judge::release() { current_.reset(); }
 
-Result<Verdict> Judge::verify(const std::filesystem::path& plan_json, const std::vector<JudgeCase>& cases, int most, int sharers) {
+Result<Verdict> Judge::verify(const std::filesystem::path& plan_json, const std::vector<JudgeCase>& cases, int slots) {
   release();
   if (cases.empty()) return fail(Code::bad_argument, "verification needs at least one case");
   Verdict verdict;
@@ -133,7 +138,9 @@ Result<Verdict> Judge::verify(const std::filesystem::path& plan_json, const std:
     verdict.message = plan.error().text();
     return verdict;
   }
-  SOLSTICE_TRY(const int slots, slots_for(*plan, most, sharers));
+  if (slots == 0) {
+    SOLSTICE_TRY(slots, fitting_slots(*plan, 1));
+  }
   SOLSTICE_TRY(RunnerProcess runner, take_runner());
   auto run = std::make_shared<CandidateRun>(*this, std::move(runner), *plan);
   for (const JudgeCase& test : cases) SOLSTICE_CHECK(run->check_case(test));

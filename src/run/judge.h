@@ -80,9 +80,12 @@ class Judge {
   static Result<std::unique_ptr<Judge>> start(JudgeOptions options);
   ~Judge();
 
-  // `slots`: copies of the tensors, at most JudgeOptions::slots of them (0) and as far as its share of the memory allows,
-  // which is JudgeOptions::memory_share / `sharers`: how many processes like this one are still to be held.
-  Result<Verdict> verify(const std::filesystem::path& plan, const std::vector<JudgeCase>& cases, int slots = 0, int sharers = 1);
+  // How many copies of its tensors each of `processes` processes with this plan may have: at most JudgeOptions::slots, as
+  // far as JudgeOptions::memory_share of the free memory goes, and one in any case.
+  Result<int> slots_for(const std::filesystem::path& plan, int processes) const;
+
+  // `slots`: copies of the tensors; 0: slots_for(plan, 1).
+  Result<Verdict> verify(const std::filesystem::path& plan, const std::vector<JudgeCase>& cases, int slots = 0);
 
   // More cases for the plan that was verified last, in the same process: what another case left in memory must not
   // matter. Error bad_argument without such a plan.
@@ -121,7 +124,7 @@ class Judge {
   Status start_spares(int count);
   Status settle();
   Status run_cases(CandidateRun& run, const std::vector<JudgeCase>& cases, Verdict& into);
-  Result<int> slots_for(const Plan& plan, int most, int sharers) const;
+  Result<int> fitting_slots(const Plan& plan, int processes) const;
 
   const rt::Driver& driver_;
   rt::DeviceContext context_;

@@ -1,0 +1,85 @@
+#include "flow/finalists_timing.h"
+
+#include <fmt/format.h>
+
+#include "flow/contest.h"
+#include "flow/full_verification.h"
+#include "flow/measured.h"
+
+namespace solstice::flow {
+namespace {
+
+Contender contender(Session& state, Finalist& finalist) {
+  Contender out;
+  out.name = fmt::format("trial {}", finalist.node + 1);
+  const std::filesystem::path plan = state.gpu_device->plan_of(finalist.node);
+  out.slots_for = [&state, plan](int processes) { return state.judge->slots_for(plan, processes); };
+  out.hold = [&state, &finalist, plan](int slots) -> Result<Verdict> {
+    SOLSTICE_TRY(Verdict verdict, state.judge->verify(plan, state.trial_cases, slots));
+    if (verdict.passed()) finalist.process = state.judge->held();
+    return verdict;
+  };
+  out.let_go = [&state, &finalist] {
+    finalist.process.reset();
+    state.judge->release();
+  };
+  out.time = [&state, &finalist](int repetitions) -> Result<std::vector<double>> {
+    state.judge->use(finalist.process);
+    SOLSTICE_TRY(run::TimedBlock block, state.judge->time_block(state.trial_cases, repetitions));
+    if (!block.verdict.passed()) return fail(Code::candidate_failed, "a timed result is wrong: " + block.verdict.message);
+    return std::move(block.seconds);
+  };
+  return out;
+}
+
+// One block under CUPTI, after all that is timed by events: the span without the launch's own latency, and what ran, which
+// must be the same in every repetition.
+Status trace_span(Session& state, Finalist& finalist, int repetitions) {
+  state.judge->use(finalist.process);
+  SOLSTICE_TRY(run::TimedBlock block, state.judge->time_block(state.trial_cases, repetitions, run::Tracer::kCupti));
+  if (block.verdict.passed()) {
+    finalist.span = measured_of(block.seconds);
+    finalist.activities = std::move(block.activities);
+  } else if (block.verdict.outcome == Outcome::kCrashed) {  // it ran before: the trace failed
+    state.report.warnings.push_back(fmt::format("trial {} was not traced: {}", finalist.node + 1, block.verdict.message));
+  } else {
+    refuse(state, finalist, fmt::format("trial {}, traced: {}", finalist.node + 1, block.verdict.message));
+  }
+  return success();
+}
+
+Status trace_spans(Session& state, const std::vector<Finalist*>& finalists, int repetitions) {
+  SOLSTICE_TRY(const RunnerHello runner, state.judge->runner());
+  state.report.versions["CUPTI"] = runner.cupti ? runner.cupti_note : "none: " + runner.cupti_note;
+  if (!runner.cupti) return success();
+  for (Finalist* finalist : finalists) {
+    if (finalist->timing && finalist->refused.empty()) SOLSTICE_CHECK(trace_span(state, *finalist, repetitions));
+  }
+  return success();
+}
+
+}  // namespace
+
+Status time_in_turn(Session& state, const std::vector<Finalist*>& finalists) {
+  std::vector<Contender> contenders;
+  for (Finalist* finalist : finalists) contenders.push_back(contender(state, *finalist));
+  const run::TimeBlock original = [&](int repetitions) -> Result<std::vector<double>> {
+    SOLSTICE_TRY(OracleBlock block, state.oracle->time_eager("trial", {repetitions, 1}));
+    return std::move(block.seconds);
+  };
+  run::AbbaOptions options;
+  options.budget = Seconds(1.5);  // it ranks them; the headline is measured on the drop-in
+  options.most_rounds = 10;
+  options.repetitions = repetitions_for(*state.problem, options.repetitions);
+  SOLSTICE_CHECK(hold_contest(contenders, state.judge->options().slots, original, [&] { return state.judge->clocks(); }, options));
+  for (size_t i = 0; i < finalists.size(); ++i) {
+    finalists[i]->timing = std::move(contenders[i].timing);
+    if (!contenders[i].refused.empty()) refuse(state, *finalists[i], contenders[i].refused);
+  }
+  SOLSTICE_CHECK(trace_spans(state, finalists, options.repetitions));
+  for (Finalist* finalist : finalists) finalist->process.reset();
+  state.judge->release();
+  return success();
+}
+
+}  // namespace solstice::flow

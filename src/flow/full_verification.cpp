@@ -1,0 +1,131 @@
+#include "flow/full_verification.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "numerics/value_families.h"
+
+namespace solstice::flow {
+namespace {
+
+// Every value family and weight variant, the default one first.
+std::vector<CaseRequest> full_requests() {
+  std::vector<CaseRequest> requests;
+  for (int64_t seed : {1, 2}) requests.push_back({"full", seed, "default", "built"});
+  requests.push_back({"full", 3, "default", "perturbed"});
+  for (const numerics::ValueFamily& family : numerics::value_families()) {
+    if (family.name != "default") requests.push_back({"full", 7, std::string(family.name), "built"});
+  }
+  return requests;
+}
+
+ErrorRow& row_of(std::vector<ErrorRow>& rows, const std::string& output, const char* who) {
+  const auto found = std::find_if(rows.begin(), rows.end(), [&](const ErrorRow& r) { return r.output == output && r.who == who; });
+  if (found != rows.end()) return *found;
+  ErrorRow& row = rows.emplace_back();
+  row.output = output;
+  row.who = who;
+  return row;
+}
+
+// The worst errors of each output, of PyTorch and of the candidate: normwise and elementwise each with its own case.
+void add_errors(std::vector<ErrorRow>& rows, const CaseVerdict& verdict) {
+  for (const OutputVerdict& output : verdict.outputs) {
+    const auto add = [&](const char* who, double normwise, double elementwise, bool limited) {
+      ErrorRow& row = row_of(rows, output.output, who);
+      if (row.worst.empty() || normwise > row.normwise) {
+        row.normwise = normwise;
+        row.worst = verdict.name;
+        if (limited) row.normwise_limit = output.limit_normwise;
+      }
+      if (row.worst_elementwise.empty() || elementwise > row.elementwise) {
+        row.elementwise = elementwise;
+        row.worst_elementwise = verdict.name;
+        if (limited) row.elementwise_limit = output.limit_elementwise;
+      }
+    };
+    if (output.pytorch_normwise) add("PyTorch eager", *output.pytorch_normwise, output.pytorch_elementwise.value_or(0), false);
+    add("winner", output.normwise, output.elementwise, true);
+  }
+}
+
+class FullVerification {
+ public:
+  FullVerification(Session& state, Finalist& finalist) : state_(state), finalist_(finalist) {}
+
+  // One process for all cases: two slots, one for each pass; one set of the oracle in memory at a time.
+  Result<Verdict> run() {
+    SOLSTICE_TRY(all_, verify(state_.trial_cases));
+    for (const CaseVerdict& one : all_.cases) add_errors(finalist_.errors, one);
+    for (const CaseRequest& request : full_requests()) {
+      if (!all_.passed()) break;
+      SOLSTICE_CHECK(try_case(request));
+    }
+    state_.judge->release();
+    return std::move(all_);
+  }
+
+ private:
+  Result<Verdict> verify(const std::vector<run::JudgeCase>& cases) {
+    const std::filesystem::path plan = state_.gpu_device->plan_of(finalist_.node);
+    SOLSTICE_TRY(const int fitting, state_.judge->slots_for(plan, 1));
+    return state_.judge->verify(plan, cases, std::min(fitting, 2));
+  }
+
+  // A case that the oracle has no room for beside the candidate gets all the memory there is.
+  Result<std::optional<PreparedCase>> prepared(const CaseRequest& request) {
+    Result<std::optional<PreparedCase>> made = prepare_case(*state_.oracle, *state_.judge, *state_.problem, request);
+    if (made.ok() || made.error().code != Code::too_large || !state_.judge->held()) return made;
+    state_.judge->release();
+    return prepare_case(*state_.oracle, *state_.judge, *state_.problem, request);
+  }
+
+  // A family that memory has no room for is skipped, and the report says so.
+  Status try_case(const CaseRequest& request) {
+    Result<std::optional<PreparedCase>> made = prepared(request);
+    if (!made.ok() && made.error().code == Code::too_large) {
+      state_.report.warnings.push_back(fmt::format("not verified with {}: {}", request.title(), made.error().message));
+      return success();
+    }
+    if (!made.ok()) return std::move(made).error();
+    if (!*made) return success();
+    const std::vector<run::JudgeCase> cases = {(*made)->judge};
+    SOLSTICE_TRY(Verdict verdict, state_.judge->held() ? state_.judge->verify_more(cases) : verify(cases));
+    SOLSTICE_CHECK(release_case(*state_.oracle, *state_.judge, **made, *state_.trial_case, request.set));
+    for (const CaseVerdict& one : verdict.cases) add_errors(finalist_.errors, one);
+    all_.cases.insert(all_.cases.end(), verdict.cases.begin(), verdict.cases.end());
+    if (verdict.passed()) return success();
+    all_.outcome = verdict.outcome;
+    all_.message = verdict.message;
+    return success();
+  }
+
+  Session& state_;
+  Finalist& finalist_;
+  Verdict all_;
+};
+
+}  // namespace
+
+void refuse(Session& state, Finalist& finalist, std::string why) {
+  finalist.refused = std::move(why);
+  state.report.warnings.push_back(finalist.refused);
+}
+
+Status verify_fully(Session& state, Finalist& finalist) {
+  if (finalist.verdict || !finalist.refused.empty()) return success();
+  SOLSTICE_TRY(finalist.verdict, FullVerification(state, finalist).run());
+  if (finalist.verdict->passed()) return success();
+  refuse(state, finalist, fmt::format("trial {} failed the full verification: {}", finalist.node + 1, finalist.verdict->message));
+  return success();
+}
+
+std::string cases_text(const Verdict& verdict) {
+  std::set<std::string> names;
+  for (const CaseVerdict& one : verdict.cases) names.insert(one.name);
+  return fmt::format("{} cases, each twice", names.size());
+}
+
+}  // namespace solstice::flow
