@@ -70,6 +70,16 @@ TEST_P(CompilerTest, CompilesAndReadsResourcesBack) {
   EXPECT_EQ(out.kernels[0].spill_stores, 0);
 }
 
+// They are compiled on the user's machine, by whichever of the two it has.
+TEST_P(CompilerTest, CompilesTheJudgesKernels) {
+  const Result<std::string> source = read_file(std::filesystem::path(SOLSTICE_SOURCE_DIR) / "kernels/judge/judge.cu");
+  ASSERT_TRUE(source.ok());
+  const Compiled out = compile(*source);
+  ASSERT_TRUE(out.ok()) << out.log;
+  EXPECT_EQ(out.kernels.size(), 6U);
+  for (const auto& kernel : out.kernels) EXPECT_EQ(kernel.spill_stores, 0) << kernel.entry;
+}
+
 TEST_P(CompilerCacheTest, TheSecondTimeItIsAHit) {
   const Compiled first = compile(kSource);
   const Compiled second = compile(kSource);
