@@ -2,58 +2,67 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "flow/report_text.h"
 #include "run/timing_stats.h"
 
 namespace solstice::flow {
+namespace {
 
-void HeadlineClocks::add(size_t side, const ClockReading& reading) {
-  ++blocks_;
-  if (reading.sm_mhz <= 0 || !reading.throttle) ++unread_;
-  throttle_ |= reading.throttle.value_or(0);
-  if (reading.sm_mhz <= 0) return;
-  sides_[side].mhz += reading.sm_mhz;
-  ++sides_[side].read;
+constexpr size_t kBlocks = 4;  // of a round
+
+bool possible(const OracleTimedBlock& block) {
+  return !block.seconds.empty() && std::all_of(block.seconds.begin(), block.seconds.end(), [](double s) { return std::isfinite(s) && s > 0; });
 }
 
-Hertz HeadlineClocks::mean(size_t side) const {
-  return Hertz(sides_[side].read ? sides_[side].mhz * 1e6 / sides_[side].read : 0);
+TimingRound round_of(std::span<const OracleTimedBlock> blocks, std::span<const ClockReading> clocks) {
+  TimingRound out;
+  for (size_t i = 0; i < kBlocks; ++i) {
+    const bool original = blocks[i].side == "original";
+    std::vector<double>& side = original ? out.baseline : out.candidate;
+    side.insert(side.end(), blocks[i].seconds.begin(), blocks[i].seconds.end());
+    (original ? out.baseline_mhz : out.candidate_mhz) += clocks[i].sm_mhz / 2.0;
+    out.throttle |= clocks[i].throttle.value_or(0);
+    out.clocks_known = out.clocks_known && clocks[i].sm_mhz > 0 && clocks[i].throttle;
+  }
+  out.discarded = run::voids(out.throttle);
+  return out;
 }
 
-std::string HeadlineClocks::objection() const {
-  if (run::voids(throttle_)) return fmt::format("the GPU was throttled while it was measured ({})", fmt::join(run::throttle_names(throttle_), ", "));
-  return "";
+}  // namespace
+
+Result<std::vector<TimingRound>> headline_rounds(const OracleComparison& found, const std::vector<ClockReading>& clocks) {
+  constexpr const char* kOrder[kBlocks] = {"original", "drop-in", "drop-in", "original"};
+  const auto broken = [](std::string what) { return fail(Code::process_failed, "the oracle broke its protocol: " + std::move(what)); };
+  const size_t n = found.blocks.size();
+  if (n == 0 || n % kBlocks != 0 || clocks.size() != n) return broken(fmt::format("{} timed blocks, {} of them announced", n, clocks.size()));
+  for (size_t i = 0; i < n; ++i) {
+    if (found.blocks[i].side != kOrder[i % kBlocks]) return broken(fmt::format("timed block {} is not of the {}", i + 1, kOrder[i % kBlocks]));
+    if (!possible(found.blocks[i])) return broken(fmt::format("timed block {} has no times, or impossible ones", i + 1));
+  }
+  std::vector<TimingRound> out;
+  for (size_t i = 0; i < n; i += kBlocks) out.push_back(round_of(std::span(found.blocks).subspan(i, kBlocks), std::span(clocks).subspan(i, kBlocks)));
+  return out;
 }
 
-double HeadlineClocks::ratio() const {
-  const Hertz original = mean(0), replacement = mean(1);
-  return original.value > 0 && replacement.value > 0 ? replacement / original : 0;
+std::string objection(const Timing& headline) {
+  const auto dropped = std::count_if(headline.rounds.begin(), headline.rounds.end(), [](const TimingRound& round) { return round.discarded; });
+  if (2 * static_cast<size_t>(dropped) <= headline.rounds.size()) return "";
+  return fmt::format("the GPU was throttled in {} of {} rounds ({})", dropped, headline.rounds.size(), fmt::join(headline.throttle, ", "));
 }
 
-std::string HeadlineClocks::difference(double speedup) const {
-  const double found = ratio();
-  if (found <= 0 || std::abs(found - 1) <= run::kClockTolerance) return "";
-  return fmt::format("the original ran at {:.0f} MHz, the drop-in at {:.0f} MHz: of {:.3g}x, at least {:.3g}x do not come from the clock",
-                     mean(0).value * 1e-6, mean(1).value * 1e-6, speedup, speedup / run::clock_advantage(found));
-}
-
-std::string HeadlineClocks::unknown() const {
-  if (blocks_ > 0 && unread_ == 0) return "";
-  return fmt::format("after {} of {} blocks NVML did not tell clock or throttle reasons: whether both sides of the headline ran alike is "
-                     "not known", unread_, blocks_);
-}
-
-std::string disagreement(const Timing& judge, const OracleComparison& headline) {
+std::string disagreement(const Timing& judge, const Timing& headline) {
   const double ratio = headline.speedup / judge.speedup;
   if (ratio > 0.95 && ratio < 1.05) return "";
-  const double original = headline.medians[0] / judge.baseline.value, replacement = headline.medians[1] / judge.candidate.value;
+  const double original = headline.baseline / judge.baseline, replacement = headline.candidate / judge.candidate;
   const bool first = std::abs(std::log(original)) > std::abs(std::log(replacement));
   return fmt::format("the judge has {} for the original and {} for the kernels ({:.3g}x), Python has {} for `Model.forward` and {} for "
                      "`ModelNew.forward` ({:.3g}x). It is the {} that differs most, by {:+.1f} % in Python, the other by {:+.1f} %",
-                     time_text(judge.baseline), time_text(judge.candidate), judge.speedup, time_text(Seconds(headline.medians[0])),
-                     time_text(Seconds(headline.medians[1])), headline.speedup, first ? "original" : "replacement",
+                     time_text(judge.baseline), time_text(judge.candidate), judge.speedup, time_text(headline.baseline),
+                     time_text(headline.candidate), headline.speedup, first ? "original" : "replacement",
                      100 * ((first ? original : replacement) - 1), 100 * ((first ? replacement : original) - 1));
 }
 

@@ -29,13 +29,13 @@ std::string decline(Session& state, std::string why) {
   return state.report.reason;
 }
 
-// Mean clock over the rounds that count, in Hz.
-Hertz mean_clock(const Timing& timing) {
+// Mean clock of one side over the rounds that count.
+Hertz mean_clock(const Timing& timing, double TimingRound::*mhz) {
   double sum = 0;
   int rounds = 0;
   for (const TimingRound& round : timing.rounds) {
     if (round.discarded) continue;
-    sum += round.candidate_mhz * 1e6;
+    sum += round.*mhz * 1e6;
     ++rounds;
   }
   return Hertz(rounds ? sum / rounds : 0);
@@ -43,7 +43,7 @@ Hertz mean_clock(const Timing& timing) {
 
 Measured kernels_of(const Timing& timing) {
   Measured out = measured_of(timing, &TimingRound::candidate);
-  out.clock = mean_clock(timing);
+  out.clock = mean_clock(timing, &TimingRound::candidate_mhz);
   return out;
 }
 
@@ -55,74 +55,72 @@ std::string why_failed(const OracleDropinCheck& check) {
   return check.fallbacks.empty() ? why : "the drop-in fell back: " + check.fallbacks[0];
 }
 
-struct Compared {
-  OracleComparison found;
-  HeadlineClocks clocks;
-};
+constexpr run::RoundsRequest kTry{run::kHeadlineRepetitions, 3, run::kHeadlineRounds};
 
-// The oracle says after each block whose it was; the clocks are read at once.
-Result<Compared> compare_once(Session& state, const std::string& path) {
-  Compared out;
+// One try. The oracle says after each block that it is done; the clocks are read at once.
+Result<Timing> compare_once(Session& state, const std::string& path) {
+  std::vector<ClockReading> clocks;
   state.oracle->on_progress([&](const OracleProgress& news) {
-    if (news.stage == "timed") out.clocks.add(news.message == "original" ? 0 : 1, state.judge->clocks());
+    if (news.stage == "timed") clocks.push_back(state.judge->clocks());
   });
-  Result<OracleComparison> found = state.oracle->time_dropin(path, "trial", {10, 3, 6});
+  const Result<OracleComparison> found = state.oracle->time_dropin(path, "trial", kTry);
   state.oracle->on_progress(nullptr);
-  if (!found.ok()) return std::move(found).error();
-  out.found = std::move(found).value();
+  if (!found.ok()) return found.error();
+  Timing out;
+  out.method = "KernelBench";
+  SOLSTICE_TRY(out.rounds, headline_rounds(*found, clocks));
+  run::conclude(out);
   return out;
 }
 
-bool wins(const OracleComparison& found, double clock_ratio) { return run::is_win(found.speedup, found.interval[0], clock_ratio); }
-
 // Whether it does not matter what the clocks did.
-bool settled(const Compared& compared) {
-  return compared.clocks.objection().empty() && wins(compared.found, compared.clocks.ratio()) == wins(compared.found, 1);
+bool settled(const Timing& timing) {
+  return objection(timing).empty() && timing.win == run::is_win(timing.speedup, timing.interval999[0], 1);
 }
 
 // Slowdown and a change of clocks pass; a comparison that they decide is made again.
-Result<Compared> compare(Session& state, const std::string& path) {
+Result<Timing> compare(Session& state, const std::string& path) {
   constexpr int kAttempts = 3;
   for (int i = 1;; ++i) {
-    SOLSTICE_TRY(Compared once, compare_once(state, path));
+    SOLSTICE_TRY(Timing once, compare_once(state, path));
     if (settled(once) || i == kAttempts) return once;
   }
 }
 
-void fill_headline(Session& state, const Compared& compared) {
-  const OracleComparison& found = compared.found;
+void fill_headline(Session& state, const Timing& timing) {
   Headline& h = state.report.headline;
-  h.original = measured_of(found.seconds[0]);
-  h.replacement = measured_of(found.seconds[1]);
-  h.original->clock = compared.clocks.mean(0);
-  h.replacement->clock = compared.clocks.mean(1);
-  h.speedup = found.speedup;
-  h.speedup_low = found.interval[0];
-  h.speedup_high = found.interval[1];
-  h.agreement = disagreement(*state.winner->timing, found);
-  const std::string& note = state.winner->timing->note;
-  if (!note.empty()) state.report.warnings.push_back("the finalists' timing: " + note);
-  if (const std::string unknown = compared.clocks.unknown(); !unknown.empty()) state.report.warnings.push_back(unknown);
+  h.original = measured_of(timing, &TimingRound::baseline);
+  h.replacement = measured_of(timing, &TimingRound::candidate);
+  h.original->clock = mean_clock(timing, &TimingRound::baseline_mhz);
+  h.replacement->clock = mean_clock(timing, &TimingRound::candidate_mhz);
+  h.speedup = timing.speedup;
+  h.speedup_low = timing.interval999[0];
+  h.speedup_high = timing.interval999[1];
+  h.agreement = disagreement(*state.winner->timing, timing);
 }
 
-std::string conclude_headline(Session& state, const Compared& compared) {
-  const OracleComparison& found = compared.found;
-  fill_headline(state, compared);
-  if (const std::string why = compared.clocks.objection(); !why.empty()) {
-    return decline(state, fmt::format("the best verified candidate is {:.3g}x of the original, but {}", found.speedup, why));
+void warn(Session& state, std::string_view of, const Timing& timing) {
+  if (!timing.note.empty()) state.report.warnings.push_back(fmt::format("{}: {}", of, timing.note));
+}
+
+std::string conclude_headline(Session& state, const Timing& timing) {
+  warn(state, "the finalists' timing", *state.winner->timing);
+  warn(state, "the headline's timing", timing);
+  if (const std::string why = objection(timing); !why.empty()) {
+    return decline(state, "the drop-in was not compared with the original: " + why);
   }
-  if (state.sol && sol::violates(*state.sol, Seconds(found.medians[1]), sol::Cache::kWarm)) {
+  fill_headline(state, timing);
+  if (state.sol && sol::violates(*state.sol, timing.candidate, sol::Cache::kWarm)) {
     return decline(state, fmt::format("the drop-in's {:.3g} ms are below the io bound with inputs in L2, {:.3g} ms: the work cannot have been done",
-                                      found.medians[1] * 1e3, state.sol->io_warm.value * 1e3));
+                                      timing.candidate.value * 1e3, state.sol->io_warm.value * 1e3));
   }
-  const std::string difference = compared.clocks.difference(found.speedup);
-  if (!difference.empty()) state.report.warnings.push_back(difference);
-  if (!wins(found, compared.clocks.ratio())) {
-    return decline(state, fmt::format("the best verified candidate is {:.3g}x [{:.3g}, {:.3g}] of the original: no win beyond noise{}",
-                                      found.speedup, found.interval[0], found.interval[1], wins(found, 1) ? " and " + difference : ""));
+  const std::string figure = fmt::format("{:.3g}x [{:.3g}, {:.3g}]", timing.speedup, timing.interval999[0], timing.interval999[1]);
+  if (!timing.win) {
+    return decline(state, fmt::format("the best verified candidate is {} of the original: no win beyond noise{}", figure,
+                                      settled(timing) ? "" : " and clocks: " + timing.note));
   }
   state.report.outcome = RunOutcome::kFaster;
-  return fmt::format("{:.3g}x [{:.3g}, {:.3g}]", found.speedup, found.interval[0], found.interval[1]);
+  return figure;
 }
 
 }  // namespace
@@ -144,7 +142,7 @@ Status check_dropin(Session& state) {
     const std::string path = dropin_path(state).string();
     SOLSTICE_TRY(const OracleDropinCheck check, state.oracle->check_dropin(path));
     if (!check.passed || !check.fallbacks.empty()) return decline(state, "the drop-in fails KernelBench's check: " + why_failed(check));
-    SOLSTICE_TRY(const Compared headline, compare(state, path));
+    SOLSTICE_TRY(const Timing headline, compare(state, path));
     return conclude_headline(state, headline);
   });
 }

@@ -230,22 +230,22 @@ struct OracleRivals {
   }
 };
 
+struct OracleTimedBlock {
+  std::string side;  // original, drop-in
+  std::vector<double> seconds;
+  static auto fields() {
+    return std::make_tuple(field("side", &OracleTimedBlock::side, "original or drop-in"),
+                           field("seconds", &OracleTimedBlock::seconds, "one a repetition"));
+  }
+};
+
 // Original against drop-in under KernelBench's own protocol, in one process.
 struct OracleComparison {
-  std::array<std::vector<double>, 2> seconds;
-  std::array<double, 2> medians{};
-  double speedup = 0;
-  std::array<double, 2> interval{};
-  double confidence = 0;
+  std::vector<OracleTimedBlock> blocks;  // as they ran: round after round in ABBA order, the original first
   std::vector<std::string> fallbacks;
   static auto fields() {
-    return std::make_tuple(
-        field("seconds", &OracleComparison::seconds, "original, drop-in"),
-        field("median_s", &OracleComparison::medians, "original, drop-in"),
-        field("speedup", &OracleComparison::speedup, "ratio of medians"),
-        field("interval", &OracleComparison::interval, "of the ratio, by bootstrap"),
-        field("confidence", &OracleComparison::confidence, "of the interval"),
-        field("fallbacks", &OracleComparison::fallbacks, "why the drop-in used the original forward"));
+    return std::make_tuple(field("blocks", &OracleComparison::blocks, "rounds in ABBA order"),
+                           field("fallbacks", &OracleComparison::fallbacks, "why the drop-in used the original forward"));
   }
 };
 

@@ -154,9 +154,9 @@ Result<OracleDropinCheck> OracleClient::check_dropin(std::string_view model_new)
 }
 
 Result<OracleComparison> OracleClient::time_dropin(std::string_view model_new, std::string_view set,
-                                                   const CompareRequest& request) {
+                                                   const RoundsRequest& request) {
   Json params = of_set(set).set("path", text(model_new)).set("reps", request.reps);
-  params.set("warmups", request.warmups).set("blocks", request.blocks);
+  params.set("warmups", request.warmups).set("rounds", request.rounds);
   return ask<OracleComparison>("time_dropin", std::move(params), limits_.work);
 }
 

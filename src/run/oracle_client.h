@@ -58,6 +58,12 @@ struct CompareRequest {
   int blocks = 4;
 };
 
+struct RoundsRequest {
+  int reps = 10;  // a block
+  int warmups = 3;
+  int rounds = 3;  // each original, drop-in, drop-in, original
+};
+
 class OracleClient {
  public:
   using Progress = std::function<void(const OracleProgress&)>;
@@ -87,7 +93,7 @@ class OracleClient {
                                     const BlockRequest& request = {});
   Result<OracleDropinCheck> check_dropin(std::string_view model_new);
   Result<OracleComparison> time_dropin(std::string_view model_new, std::string_view set,
-                                       const CompareRequest& request = {});
+                                       const RoundsRequest& request = {});
   Result<OracleMemory> memory(std::string_view set,
                               std::string_view model_new = {});  // of the original without a path
   // Opponents of the module: eager, eager with TF32, torch.compile. start_rivals() returns at once: where the oracle is a

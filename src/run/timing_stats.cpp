@@ -54,6 +54,25 @@ std::array<double, 2> percentiles(const std::vector<double>& sorted, double outs
   return {sorted[static_cast<size_t>(std::floor(outside / 2 * last))], sorted[static_cast<size_t>(std::ceil((1 - outside / 2) * last))]};
 }
 
+// Two-sided quantiles of Student's t; the last row is the normal distribution's.
+struct Student {
+  double freedom, p95, p999;
+};
+constexpr Student kStudent[] = {
+    {1, 12.706, 636.62}, {2, 4.303, 31.599}, {3, 3.182, 12.924}, {4, 2.776, 8.610}, {5, 2.571, 6.869},  {6, 2.447, 5.959},
+    {7, 2.365, 5.408},   {8, 2.306, 5.041},  {9, 2.262, 4.781},  {10, 2.228, 4.587}, {11, 2.201, 4.437}, {12, 2.179, 4.318},
+    {15, 2.131, 4.073},  {20, 2.086, 3.850}, {30, 2.042, 3.646}, {60, 2.000, 3.460}, {1e9, 1.960, 3.291},
+};
+
+std::array<double, 2> stretched(const std::array<double, 2>& interval, double speedup, size_t rounds, double Student::*quantile) {
+  if (rounds < 2) return interval;
+  const double n = static_cast<double>(rounds);
+  const Student* row = std::end(kStudent) - 1;
+  while (row->freedom > n - 1) --row;
+  const double factor = row->*quantile / (std::end(kStudent) - 1)->*quantile * std::sqrt(n / (n - 1));
+  return {speedup * std::pow(interval[0] / speedup, factor), speedup * std::pow(interval[1] / speedup, factor)};
+}
+
 struct ReasonName {
   int64_t bit;
   const char* name;
@@ -107,7 +126,9 @@ Intervals bootstrap_speedup(std::span<const TimingRound> rounds, int resamples, 
     ratios.push_back(std::exp(sum / static_cast<double>(used.size())));
   }
   std::sort(ratios.begin(), ratios.end());
-  return {percentiles(ratios, 0.05), percentiles(ratios, 0.001)};
+  const double speedup = speedup_of(rounds);
+  return {stretched(percentiles(ratios, 0.05), speedup, used.size(), &Student::p95),
+          stretched(percentiles(ratios, 0.001), speedup, used.size(), &Student::p999)};
 }
 
 std::vector<std::string> throttle_names(int64_t bits) {
@@ -167,7 +188,7 @@ void conclude(Timing& timing) {
   timing.clock_ratio = known ? candidate_mhz / baseline_mhz : 0;
   timing.comparable = !known || std::abs(timing.clock_ratio - 1) <= kClockTolerance;
   timing.throttle = throttle_names(reasons);
-  timing.win = is_win(timing.speedup, timing.interval999[0], timing.clock_ratio);
+  timing.win = counted(timing.rounds).size() > 1 && is_win(timing.speedup, timing.interval999[0], timing.clock_ratio);
   timing.note = note_of(timing, dropped, unknown);
 }
 

@@ -22,11 +22,17 @@ struct Intervals {
   std::array<double, 2> p95{}, p999{};
 };
 
-// Hierarchical bootstrap of speedup_of: rounds are drawn with replacement, then samples within each, so that drift
-// between rounds widens the interval as it should. Fewer than two rounds: samples only.
+// Hierarchical bootstrap of speedup_of: rounds are drawn with replacement, then samples within each, so that what differs
+// between rounds widens the interval as it should. Percentiles of few draws are too narrow (Hesterberg 2015, "What Teachers
+// Should Know About the Bootstrap", 4.1 and 4.4): of n rounds their distance from the speedup is multiplied by
+// sqrt(n / (n - 1)) and by the ratio of Student's t to the normal quantile. One round: samples only, as they are.
 Intervals bootstrap_speedup(std::span<const TimingRound> rounds, int resamples = 10000, uint64_t seed = 0x5017);
 
 constexpr double kLeastEffect = 1.005;
+
+// A headline, one try: docs/measuring.md says what these were chosen by.
+constexpr int kHeadlineRounds = 12, kHeadlineRepetitions = 3;  // of a block; a round has two blocks a side
+
 constexpr double kClockTolerance = 0.03;
 
 // What a higher clock can have given the candidate: the ratio of the clocks (candidate over baseline; 0: not known) where

@@ -5,6 +5,7 @@ import contextlib
 import pytest
 import torch
 
+from solstice.errors import OracleError
 from solstice.oracle import timing
 from solstice.oracle.session import InputSet
 
@@ -81,5 +82,20 @@ def test_a_failing_comparison_gives_its_memory_back(host):
     session = HostSession(Fails(3))
     call = lambda: session.module()(torch.zeros(1))
     with pytest.raises(torch.OutOfMemoryError):
-        timing.compare(session, call, call, 2, 1, 2)
+        timing.compare(session, call, call, reps=2, warmups=1, rounds=2)
     assert session.emptied == 1
+
+
+def test_a_comparison_is_sent_block_by_block_in_abba_order(host):
+    session = HostSession(Fails(None))
+    called = []
+    blocks = timing.compare(session, lambda: called.append("a"), lambda: called.append("b"), reps=3, warmups=1, rounds=2)
+    assert [block["side"] for block in blocks] == ["original", "drop-in", "drop-in", "original"] * 2
+    assert all(block["seconds"] == [1e-3] * 3 for block in blocks)
+    assert "".join(called) == "ab" + "aaabbbbbbaaa" * 2
+    assert session.news == [("timed", block["side"]) for block in blocks]  # the client reads the clocks at each
+
+
+def test_a_comparison_needs_rounds(host):
+    with pytest.raises(OracleError, match="rounds"):
+        timing.compare(HostSession(Fails(None)), lambda: None, lambda: None, reps=3, warmups=0, rounds=0)

@@ -153,22 +153,20 @@ def check_dropin(self: Session, *, path: str) -> dict[str, Any]:
     return kernelbench.check(self, path)
 
 
-def time_dropin(
-    self: Session, *, path: str, set: str, reps: int, warmups: int, blocks: int = 4
-) -> dict[str, Any]:
+def time_dropin(self: Session, *, path: str, set: str, reps: int, warmups: int, rounds: int) -> dict[str, Any]:
     chosen = self.need_set(set)
     original, new = self.module(chosen.variant), kernelbench.load_dropin(self, path)
     new.load_state_dict(original.state_dict())
     with kept_buffers(original):
-        result = timing.compare(
+        blocks = timing.compare(
             self,
             lambda: original(*chosen.args, **chosen.kwargs),
             lambda: new(*chosen.args, **chosen.kwargs),
             reps,
             warmups,
-            blocks,
+            rounds,
         )
-    return {**result, "fallbacks": kernelbench.fallbacks(new)}
+    return {"blocks": blocks, "fallbacks": kernelbench.fallbacks(new)}
 
 
 def memory(self: Session, *, set: str, path: Optional[str] = None) -> dict[str, Any]:

@@ -7,7 +7,6 @@ same inputs every time, one event pair a repetition, allocation of the results i
 from __future__ import annotations
 
 import math
-import random
 import statistics
 import time
 from typing import Any, Callable, Optional
@@ -24,8 +23,6 @@ FASTEST_WRITE = 8e12  # bytes a second: no flush takes less than its size over t
 COVER = 1.5  # of the host time that must hide
 MOST_FLUSHES = 64
 KERNELBENCH_FLUSH_BYTES = 256 << 20
-BOOTSTRAP_ROUNDS = 2000
-CONFIDENCE = 0.999  # of 50 self-comparisons, a 95 % interval calls most sets a win
 
 SIDES = ("original", "drop-in")
 
@@ -165,52 +162,24 @@ def time_block(session: Session, inputs: InputSet, module: Any, reps: int, warmu
     }
 
 
-def compare(
-    session: Session, first: Call, second: Call, reps: int, warmups: int, blocks: int
-) -> dict[str, Any]:
-    """KernelBench's protocol on two calls in one process, blocks in ABBA order."""
+def compare(session: Session, original: Call, new: Call, reps: int, warmups: int, rounds: int) -> list[dict[str, Any]]:
+    """KernelBench's protocol on two calls in one process: the blocks of `rounds` rounds, each in ABBA order."""
     need_gpu(session)
-    taken: tuple[list[list[float]], list[list[float]]] = ([], [])
-    calls = (first, second)
+    if reps < 1 or warmups < 0 or rounds < 1:
+        raise input_error(
+            "timing.reps", f"reps, warmups and rounds are {reps}, {warmups}, {rounds}; at least 1, 0 and 1 are needed"
+        )
+    calls = dict(zip(SIDES, (original, new)))
+    blocks = []
     with L2Flush(session, KERNELBENCH_FLUSH_BYTES) as flush, torch.no_grad():
-        for call in calls:
+        for call in calls.values():
             for _ in range(warmups):
                 flush()
                 call()
-        for block in range(blocks):
-            for which in (0, 1) if block % 2 == 0 else (1, 0):
-                taken[which].append(kernelbench_samples(calls[which], reps, flush))
-                session.progress("timed", SIDES[which])  # the client reads the clocks now
-    return summary(*taken)
-
-
-def summary(first: list[list[float]], second: list[list[float]]) -> dict[str, Any]:
-    """Medians, their ratio (first over second: above 1 the second is faster) and its interval."""
-    flat = [[x for block in side for x in block] for side in (first, second)]
-    medians = [statistics.median(side) for side in flat]
-    low, high = bootstrap_ratio(first, second)
-    return {
-        "seconds": flat,
-        "median_s": medians,
-        "speedup": medians[0] / medians[1],
-        "interval": [low, high],
-        "confidence": CONFIDENCE,
-    }
-
-
-def bootstrap_ratio(
-    first: list[list[float]], second: list[list[float]], seed: int = 0
-) -> tuple[float, float]:
-    """Interval of the ratio of medians; samples are resampled within their blocks, since drift is between them."""
-    draw = random.Random(seed)
-    ratios = []
-    for _ in range(BOOTSTRAP_ROUNDS):
-        sides = [[x for block in side for x in draw.choices(block, k=len(block))] for side in (first, second)]
-        ratios.append(statistics.median(sides[0]) / statistics.median(sides[1]))
-    ratios.sort()
-    tail = (1 - CONFIDENCE) / 2
-    last = len(ratios) - 1
-    return ratios[round(tail * last)], ratios[round((1 - tail) * last)]
+        for side in (*SIDES, *reversed(SIDES)) * rounds:
+            blocks.append({"side": side, "seconds": kernelbench_samples(calls[side], reps, flush)})
+            session.progress("timed", side)  # the client reads the clocks now
+    return blocks
 
 
 def host_overhead(call: Call, reps: int) -> float:

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <random>
 
 #include "run/abba.h"
 #include "run/timing_stats.h"
@@ -60,20 +61,93 @@ TEST(Speedup, DriftBetweenRoundsCancelsInTheRatio) {
   EXPECT_NEAR(speedup_of(data), 1.5, 1e-9);
 }
 
+// Blocks of one thing against itself, or against one `speed` times as fast: each block has an effect of its own.
+class Blocks {
+ public:
+  Blocks(double block_effect, unsigned seed) : block_effect_(block_effect), random_(seed) {}
+  std::vector<double> operator()(double seconds, int repetitions) {
+    const double here = seconds * (1 + block_effect_ * normal_(random_));
+    std::vector<double> out;
+    for (int i = 0; i < repetitions; ++i) out.push_back(here * (1 + 0.002 * normal_(random_)));
+    return out;
+  }
+
+ private:
+  double block_effect_;
+  std::mt19937 random_;
+  std::normal_distribution<double> normal_;
+};
+
+// Rounds of the headline.
+Timing headline(double speed, double block_effect, unsigned seed) {
+  Blocks block(block_effect, seed);
+  Timing timing;
+  for (int r = 0; r < kHeadlineRounds; ++r) {
+    TimingRound round;
+    for (int i = 0; i < 2; ++i) {
+      for (const double s : block(1e-3 * speed, kHeadlineRepetitions)) round.baseline.push_back(s);
+      for (const double s : block(1e-3, kHeadlineRepetitions)) round.candidate.push_back(s);
+    }
+    timing.rounds.push_back(round);
+  }
+  conclude(timing);
+  return timing;
+}
+
 TEST(Win, SelfComparisonsAreNoWins) {
   int wins = 0;
-  for (int i = 0; i < 50; ++i) {
+  for (unsigned i = 0; i < 60; ++i) wins += headline(1, 0.01, i).win;
+  EXPECT_EQ(wins, 0);
+}
+
+TEST(Win, SelfComparisonsInFewRoundsAreNoWins) {
+  int wins = 0;
+  for (unsigned i = 0; i < 60; ++i) {
+    Blocks block(0.01, i);
     Timing timing;
-    for (unsigned r = 0; r < 4; ++r) {
-      TimingRound round;
-      round.candidate = samples(1e-3, 0.03, 20, static_cast<unsigned>(i) * 97u + r);
-      round.baseline = samples(1e-3, 0.03, 20, static_cast<unsigned>(i) * 89u + r + 5000u);
-      timing.rounds.push_back(round);
-    }
+    for (int r = 0; r < 4; ++r) timing.rounds.push_back({block(1e-3, 10), block(1e-3, 10)});  // what moves a side lasts for a round
     conclude(timing);
     wins += timing.win;
   }
   EXPECT_EQ(wins, 0);
+}
+
+TEST(Win, SelfComparisonsAreNoWinsWhereMeasuringStopsWhenNarrow) {
+  int wins = 0;
+  for (unsigned i = 0; i < 60; ++i) {
+    Blocks block(0.01, i);
+    const TimeBlock same = [&](int repetitions) -> Result<std::vector<double>> { return block(1e-3, repetitions); };
+    const auto timed = time_interleaved({same}, same, nullptr, {.repetitions = 5, .most_rounds = 10});
+    ASSERT_TRUE(timed.ok()) << timed.error().text();
+    wins += (*timed)[0]->win;
+  }
+  EXPECT_EQ(wins, 0);
+}
+
+TEST(Win, SmallEffectsAreFoundWhereBlocksAreAlike) {
+  int wins = 0;
+  for (unsigned i = 0; i < 20; ++i) wins += headline(1.01, 0.002, i).win;
+  EXPECT_GE(wins, 19);
+  wins = 0;
+  for (unsigned i = 0; i < 20; ++i) wins += headline(1.05, 0.01, i).win;
+  EXPECT_GE(wins, 19);
+}
+
+TEST(Speedup, FewRoundsHaveWideIntervals) {
+  // Student's t of five degrees of freedom: the mean's 99.9 % interval is 6.869 standard errors wide to each side.
+  auto data = rounds(1e-3, 2e-3, 0, 6);
+  for (size_t r = 0; r < 6; ++r) {
+    for (double& s : data[r].baseline) s *= 1 + 0.0004 * (static_cast<double>(r) - 2.5);
+  }
+  const double half = 6.869 * 0.0004 * std::sqrt(3.5) / std::sqrt(6);
+  EXPECT_NEAR(std::log(2 / bootstrap_speedup(data).p999[0]), half, 0.2 * half);
+}
+
+TEST(Win, OneRoundIsNone) {
+  Timing timing;
+  timing.rounds = rounds(1e-3, 2e-3, 0.01, 1);  // how rounds differ is not known
+  conclude(timing);
+  EXPECT_FALSE(timing.win);
 }
 
 TEST(Win, NeedsEffectBeyondWhatTheClockGives) {
