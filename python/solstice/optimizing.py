@@ -54,13 +54,25 @@ def optimize(
     folder = Path(out) if out is not None else Path(tempfile.mkdtemp(prefix="solstice-"))
     session = Session(_device_of(module, example_inputs), subject=subject_of(module, example_inputs))
     command = [find_program(program), "optimize", "--out", str(folder), *_flags(options)]
+    before = _report_of(folder)
     status = run_as_oracle(command, session)
     if status not in (0, INTERRUPTED):
         raise RuntimeError(f"`{' '.join(command)}` ended with status {status}; its messages are above")
+    if status == INTERRUPTED and _report_of(folder) == before:
+        return module  # stopped before there was anything to keep: what lies there is of an earlier run
     record = folder / "dropin.json"
     if not record.exists():
         return module  # nothing was faster; the report in `folder` says why
     return dropin.attach(module, dropin.read(str(folder), json.loads(record.read_text())))
+
+
+def _report_of(folder: Path) -> Optional[tuple[int, int]]:
+    """Which report lies there; every outcome brings a file of its own."""
+    try:
+        found = (folder / "report.json").stat()
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_mtime_ns
 
 
 def subject_of(module: torch.nn.Module, example_inputs: Any) -> Subject:

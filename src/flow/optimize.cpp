@@ -5,11 +5,14 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/interrupt.h"
+#include "base/log.h"
 #include "base/version.h"
+#include "flow/conclusion.h"
 #include "flow/known.h"
 #include "flow/measured.h"
 #include "flow/outcome.h"
 #include "flow/report.h"
+#include "flow/report_text.h"
 #include "flow/session.h"
 
 namespace solstice::flow {
@@ -19,11 +22,6 @@ namespace {
 std::string name_of_problem(const OptimizeOptions& options) {
   if (!options.problem.empty()) return options.problem;
   return options.file.empty() ? "module" : options.file.stem().string();
-}
-
-// A problem that Solstice cannot express or run yet is an outcome; everything else that goes wrong is an error.
-bool is_outcome(const Error& error) {
-  return error.code == Code::unsupported_operator || error.code == Code::not_yet || error.code == Code::module_trace;
 }
 
 Status open_store(Session& state) {
@@ -152,21 +150,10 @@ void add_explanation(Session& state) {
   for (const BoundTerm& term : practical->terms) {
     if (!largest || term.time > largest->time) largest = &term;
   }
-  state.report.bound_by = fmt::format("{}{:.4g} ms is {:.3g}x the practical bound of {:.4g} ms and {:.3g}x the io bound of {:.4g} ms{}",
-                                      state.gpu ? "" : "a predicted ", time.value * 1e3, time / practical->time,
-                                      practical->time.value * 1e3, time / state.bound_io, state.bound_io.value * 1e3,
+  state.report.bound_by = fmt::format("{}{} is {:.3g}x the practical bound of {} and {:.3g}x the io bound of {}{}",
+                                      state.gpu ? "" : "a predicted ", time_text(time), time / practical->time,
+                                      time_text(practical->time), time / state.bound_io, time_text(state.bound_io),
                                       largest ? fmt::format("; the largest part of the practical bound is {}", largest->name) : "");
-}
-
-Status measure_memory(Session& state) {
-  if (!state.gpu || state.report.outcome != RunOutcome::kFaster) return success();
-  return stage(state, "memory", "peaks of both", [&]() -> Result<std::string> {
-    SOLSTICE_TRY(const OracleMemory original, state.oracle->memory("trial"));
-    SOLSTICE_TRY(const OracleMemory replacement, state.oracle->memory("trial", dropin_path(state).string()));
-    state.report.original_peak_memory = original.peak;
-    state.report.replacement_peak_memory = replacement.peak;
-    return std::string();
-  });
 }
 
 // Requests to the oracle lie within the stages.
@@ -191,19 +178,9 @@ Status write_outcome(Session& state) {
   return commit_outcome(state.fresh, state.out);
 }
 
-// A graph from the cache under which nothing verifies may be stale in a way its key cannot see: it is not used again.
-void distrust_graph(Session& state, const Status& done) {
-  if (!state.problem || state.problem->cached.empty() || !state.gpu || interrupted()) return;
-  const bool unverified = state.report.outcome == RunOutcome::kNotFaster && !state.winner;
-  if (done.ok() ? !unverified : is_outcome(done.error())) return;
-  std::error_code ignored;  // gone is gone
-  std::filesystem::remove(state.problem->cached, ignored);
-  state.report.warnings.push_back("the module's graph came from the cache; it was dropped, and the next run traces anew");
-}
-
 // Frees what this problem held on the GPU. An oracle or judge that failed is not used again: the next run starts another.
 void release_engine(Session& state, const Status& done) {
-  const bool broken = !done.ok() && !is_outcome(done.error());
+  const bool broken = !done.ok() && !is_of_the_user(done.error());
   if (state.judge) {
     state.judge->release();
     state.judge->imports().close_all();
@@ -216,28 +193,20 @@ Json summary_of(const Report& report) {
   return Json::object().set("speedup", report.headline.speedup).set("predicted", report.predicted);
 }
 
-// The outcome of a model run: nothing was measured, so nothing can be faster.
-void conclude_model(Session& state) {
-  if (state.gpu || state.report.outcome != RunOutcome::kNone) return;
-  state.report.outcome = RunOutcome::kNotFaster;
-  const search::Node* best = state.tree.best();
-  state.report.reason = best ? fmt::format("no GPU: the best candidate is predicted to take {:.4g} ms; nothing was measured",
-                                           best->measurement->time.value * 1e3)
-                             : "no GPU, and no candidate passed its checks";
+RunState state_after(const Status& done) {
+  if (!done.ok()) return done.error().code == Code::interrupted ? RunState::kInterrupted : RunState::kFailed;
+  return interrupted() ? RunState::kInterrupted : RunState::kFinished;
 }
 
 // The run's last word in the store. Where the run failed, that error is the one to tell.
-Result<OptimizeOutcome> conclude(Session& state, const Status& done) {
-  const RunState how = !done.ok() ? RunState::kFailed : interrupted() ? RunState::kInterrupted : RunState::kFinished;
-  const Status kept = done.ok() ? state.store->finish_run(state.report.run, how, state.report.outcome, state.report.reason, summary_of(state.report))
-                                : state.store->finish_run(state.report.run, how, RunOutcome::kNone, done.error().message, Json());
-  if (!done.ok()) {
-    std::error_code ignored;  // the error to tell is another
-    fs::remove_all(state.fresh, ignored);
-    return done.error();
-  }
-  if (!kept.ok()) return kept.error();
-  return OptimizeOutcome{std::move(state.report), state.out, interrupted()};
+Status close_run(Session& state, const Status& done) {
+  const RunState how = state_after(done);
+  if (done.ok()) return state.store->finish_run(state.report.run, how, state.report.outcome, state.report.reason, summary_of(state.report));
+  const Status kept = state.store->finish_run(state.report.run, how, RunOutcome::kNone, done.error().message, Json());
+  if (!kept.ok()) log_warning("the store does not know how this run ended", Json::object().set("why", kept.error().message));
+  std::error_code ignored;  // the error to tell is another
+  fs::remove_all(state.fresh, ignored);
+  return done.error();
 }
 
 }  // namespace
@@ -260,17 +229,22 @@ Result<OptimizeOutcome> optimize(const OptimizeOptions& options, Progress& progr
   SOLSTICE_CHECK(open_store(state));
 
   Status done = run_stages(state);
-  if (done.ok()) done = measure_memory(state);
+  if (done.ok()) measure_memory(state);
   distrust_graph(state, done);
   if (!done.ok() && is_outcome(done.error())) {
     state.report.outcome = RunOutcome::kUnsupported;
     state.report.reason = done.error().message;
     done = success();
   }
-  conclude_model(state);
-  if (done.ok()) done = write_outcome(state);
+  conclude_search(state);
+  if (done.ok()) done = worth_keeping(state);
+  const bool replaces = done.ok();
+  if (replaces) done = write_outcome(state);
   release_engine(state, done);
-  return conclude(state, done);
+  if (const Status closed = close_run(state, done); !closed.ok()) {
+    return replaces ? closed.error() : that_left(closed.error(), state.out);
+  }
+  return OptimizeOutcome{std::move(state.report), state.out, interrupted()};
 }
 
 }  // namespace solstice::flow

@@ -21,8 +21,8 @@ constexpr Rule kRules[] = {
     {"oracle.crashed", Code::process_failed},
     {"load.no_file", Code::not_found},
     {"load.", Code::module_import},
+    {"forward_failed", Code::module_forward},  // of `trace` and of `oracle`
     {"trace.", Code::module_trace},
-    {"oracle.forward_failed", Code::module_trace},
     {"export.file", Code::io_error},
     {"protocol.", Code::internal},
 };

@@ -31,4 +31,6 @@ ask("prepare_inputs", set="a", family="normal")
 ask("expected", set="a")
 folder.mkdir(exist_ok=True)
 (folder / "heard.json").write_text(json.dumps({"arguments": arguments, "heard": heard}))
+if "--stop" in arguments:
+    sys.exit(130)
 sys.exit(4 if "--fail" in arguments else 0)

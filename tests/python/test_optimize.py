@@ -40,6 +40,13 @@ def test_a_failing_program_is_an_error(tmp_path):
         solstice.optimize(torch.nn.ReLU(), torch.rand(2), out=tmp_path, program=PROGRAM, fail=True)
 
 
+def test_a_run_stopped_early_attaches_no_earlier_outcome(tmp_path):
+    (tmp_path / "dropin.json").write_text("{}")
+    (tmp_path / "report.json").write_text("{}")
+    module = torch.nn.ReLU()
+    assert solstice.optimize(module, torch.rand(2), out=tmp_path, program=PROGRAM, stop=True) is module
+
+
 def test_no_module():
     with pytest.raises(TypeError, match="takes a torch.nn.Module"):
         solstice.optimize(lambda x: x, torch.rand(2))
