@@ -42,7 +42,7 @@ class Lowering {
  private:
   Status supported() const {
     if (!program_.opaques.empty()) {
-      return fail(Code::unsupported_operator, fmt::format("unsupported: {}", program_.opaques[0].op));
+      return fail(Code::unsupported_operator, fmt::format("`{}` has no equations", program_.opaques[0].op));
     }
     for (const ir::Item& item : program_.items) {
       if (item.equation < 0) continue;

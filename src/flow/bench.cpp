@@ -53,6 +53,14 @@ std::map<std::string, std::string> options_of(const OptimizeOptions& o) {
           {"trials", std::to_string(o.trials)}};
 }
 
+Result<Bench> read_bench(const std::string& text, const fs::path& file) {
+  const Result<Json> json = parse_json(text);
+  Result<Bench> bench = json.ok() ? from_json<Bench>(*json) : Result<Bench>(json.error());
+  if (bench.ok()) return bench;
+  return fail(bench.error().code, fmt::format("{} cannot be resumed: {}; run without --resume, or use another --out", file.string(),
+                                              bench.error().message));
+}
+
 Result<Bench> start_bench(const BenchOptions& options) {
   Bench fresh;
   fresh.options = options_of(options.each);
@@ -62,8 +70,7 @@ Result<Bench> start_bench(const BenchOptions& options) {
   std::error_code ignored;
   if (!options.resume || !fs::exists(file, ignored)) return fresh;
   SOLSTICE_TRY(const std::string text, read_file(file));
-  SOLSTICE_TRY(const Json json, parse_json(text));
-  SOLSTICE_TRY(Bench old, from_json<Bench>(json).context("reading " + file.string()));
+  SOLSTICE_TRY(Bench old, read_bench(text, file));
   if (old.options != fresh.options) {
     return fail(Code::bad_argument, fmt::format("{} was made under other options; use another --out, or the same options",
                                                 file.string()));

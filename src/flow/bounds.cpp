@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "flow/report_text.h"
 #include "flow/session.h"
 #include "sol/sol.h"
 
@@ -19,8 +20,8 @@ Status compute_bounds(Session& state) {
     state.bound_io = report.io.time;
     state.bound_practical = report.practical.time;
     state.report.bounds = sol::to_bounds(report);
-    return fmt::format("io {:.4g} ms, work {:.4g} ms, practical {:.4g} ms ({})", report.io.time.value * 1e3,
-                       report.work.time.value * 1e3, report.practical.time.value * 1e3, report.practical.limited_by);
+    return fmt::format("io {}, work {}, practical {} ({})", time_text(report.io.time), time_text(report.work.time),
+                       time_text(report.practical.time), report.practical.limited_by);
   });
 }
 

@@ -56,7 +56,7 @@ class CaseBuilder {
     if (input.kind == GraphInputKind::kParameter) kind = "parameter", name = input.fqn;
     if (input.kind == GraphInputKind::kBuffer) kind = "buffer", name = input.fqn;
     if (input.kind == GraphInputKind::kConstant) {
-      return fail(Code::not_yet, fmt::format("unsupported: constant tensor `{}` made in forward", input.fqn));
+      return fail(Code::not_yet, fmt::format("constant tensor `{}` made in forward", input.fqn));
     }
     SOLSTICE_TRY(run::DeviceTensor tensor, find(kind, name));
     out_.judge.given.emplace(input.tensor, std::move(tensor));

@@ -4,6 +4,7 @@
 #include "base/result.h"
 #include "base/units.h"
 #include "ir/program.h"
+#include "machine/machine.h"
 
 namespace solstice::flow {
 
@@ -25,7 +26,9 @@ MemoryNeed memory_need(const ir::Program& program);
 // the case is made, need room too.
 bool fits_another_case(const MemoryNeed& need, Bytes available);
 
-// Error too_large, with the figures and the way out, where `available` is less.
+// Error too_large, with the figures and the way out, where `available` is less; on the model device where the GPU that
+// times would be predicted for could not measure it.
 Status fits(const MemoryNeed& need, Bytes available);
+Status fits(const MemoryNeed& need, const machine::Machine& machine);
 
 }  // namespace solstice::flow

@@ -37,7 +37,7 @@ Result<Problem> load_problem(run::OracleClient& oracle, const std::filesystem::p
   SOLSTICE_TRY(problem.graph, read_graph(traced.graph));
   SOLSTICE_TRY(problem.imported, ir::import_graph(problem.graph));
   if (!problem.imported.unsupported.empty()) {
-    return fail(Code::unsupported_operator, "unsupported: " + unsupported_text(problem.imported));
+    return fail(Code::unsupported_operator, unsupported_text(problem.imported));
   }
   Diagnostics diagnostics;
   problem.tree = lang::parse(problem.imported.text, diagnostics);

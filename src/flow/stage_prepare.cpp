@@ -81,8 +81,8 @@ Status measure_original(Session& state) {
   state.eager = block.median;
   state.eager_dispatch = block.dispatch;
   if (!block.dispatch_hidden) {
-    state.report.warnings.push_back(fmt::format("PyTorch's dispatch of the original ({:.3g} ms a call) is too long to be hidden: the judge's "
-                                                "ratio counts it; the headline compares both with theirs", block.dispatch.value * 1e3));
+    state.report.warnings.push_back(fmt::format("PyTorch's dispatch of the original ({} a call) is too long to be hidden: the judge's "
+                                                "ratio counts it; the headline compares both with theirs", time_text(block.dispatch)));
   }
   if (!block.fresh_content) state.report.warnings.push_back("no memory for fresh inputs in every repetition of the original");
   return success();
@@ -215,6 +215,7 @@ Status open_device(Session& state) {
   return stage(state, "device", state.gpu ? "inputs, float64 oracle, baseline" : "model", [&]() -> Result<std::string> {
     SOLSTICE_CHECK(open_compiler(state));
     if (!state.gpu) {
+      SOLSTICE_CHECK(fits(memory_need(state.problem->program), *state.machine));
       state.device = std::make_unique<evaluate::ModelDevice>(state.setting(), state.compiler.get());
       return std::string("no GPU: candidates are checked and compiled, times are predicted");
     }
@@ -229,7 +230,7 @@ Status open_device(Session& state) {
     auto device = std::make_unique<evaluate::GpuDevice>(state.setting(), *state.compiler, *state.judge, state.trial_cases, options);
     state.gpu_device = device.get();
     state.device = std::move(device);
-    return fmt::format("PyTorch eager takes {:.4g} ms", state.eager.value * 1e3);
+    return "PyTorch eager takes " + time_text(state.eager);
   });
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/interrupt.h"
+#include "flow/report_text.h"
 #include "flow/session.h"
 
 namespace solstice::flow {
@@ -47,7 +48,7 @@ std::string verdict_text(const search::Measurement& m) {
 }  // namespace
 
 Status search_candidates(Session& state) {
-  const std::string detail = fmt::format("at most {} trials in {:.0f} s", state.options.trials, state.options.budget.value);
+  const std::string detail = fmt::format("at most {} trials in {}", state.options.trials, time_text(state.options.budget));
   return stage(state, "search", detail, [&]() -> Result<std::string> {
     const Deadline deadline(state.options.budget);
     std::optional<Error> store_error;
@@ -80,7 +81,7 @@ Status search_candidates(Session& state) {
     const std::string skipped = state.report.trials_skipped ? fmt::format(", {} skipped: no gain expected", state.report.trials_skipped) : "";
     const std::string why = enum_names(state.stop)[static_cast<size_t>(state.stop)];
     if (!best) return fmt::format("{} trials, none usable ({}){}", trials, why, skipped);
-    return fmt::format("{} trials, best {:.4g} ms ({}){}", trials, best->measurement->time.value * 1e3, why, skipped);
+    return fmt::format("{} trials, best {} ({}){}", trials, time_text(best->measurement->time), why, skipped);
   });
 }
 

@@ -283,7 +283,7 @@ class Merger {
 
 Result<Partition> partition(const ir::Program& problem, const PlanningContext& context) {
   if (!problem.opaques.empty()) {
-    return fail(Code::unsupported_operator, fmt::format("unsupported: {}", problem.opaques[0].op));
+    return fail(Code::unsupported_operator, problem.opaques[0].op);
   }
   if (problem.equations.empty()) return fail(Code::bad_argument, "the program has no equations: nothing to run");
   Merger merger(problem, context);
@@ -292,7 +292,7 @@ Result<Partition> partition(const ir::Program& problem, const PlanningContext& c
   for (const Group& group : out.groups) {
     if (group.family) continue;
     const ir::Equation& first = problem.equation(group.equations.front());
-    return fail(Code::unsupported_operator, fmt::format("unsupported: no kernel family runs `{}` yet ({})",
+    return fail(Code::unsupported_operator, fmt::format("no kernel family runs `{}` yet ({})",
                                                         ir::to_text(problem, first), group.reason));
   }
   return out;

@@ -59,8 +59,10 @@ Result<int> run_bench_kernelbench(const Invocation& in) {
   if (json) {
     fmt::print("{}\n", to_json(bench).dump(2));
   } else {
-    fmt::print("\n{} of {} problems, geometric mean {} over the supported ones; {}\n", bench.rows.size(),
-               options.problems.size(), show_factor(flow::geometric_mean(bench)), (options.out / "bench.md").string());
+    const double mean = flow::geometric_mean(bench);  // 0 where nothing was measured
+    fmt::print("\n{} of {} problems{}; {}\n", bench.rows.size(), options.problems.size(),
+               mean > 0 ? fmt::format(", geometric mean {} over the supported ones", show_factor(mean)) : "",
+               (options.out / "bench.md").string());
   }
   if (interrupted()) return fail(Code::interrupted, "stopped; `--resume` goes on from here");
   return 0;

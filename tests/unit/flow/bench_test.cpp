@@ -87,6 +87,19 @@ TEST_F(BenchTest, ResumeKeepsRowsAndTriesFailedOnesAgain) {
   EXPECT_EQ(run_bench(again, second, silent_, ignore).error().code, Code::bad_argument);
 }
 
+TEST_F(BenchTest, ADamagedRecordNamesItselfAndTheWayOut) {
+  BenchOptions again = options();
+  again.resume = true;
+  const Optimize never = [](const OptimizeOptions& o, Progress&) { return faster(o); };
+  for (const char* text : {"{", "{}", "[1]"}) {
+    ASSERT_TRUE(write_file(again.out / "bench.json", text).ok());
+    const Result<Bench> bench = run_bench(again, never, silent_, [](const BenchRow&) {});
+    ASSERT_FALSE(bench.ok()) << text;
+    EXPECT_EQ(bench.error().message.rfind((again.out / "bench.json").string() + " cannot be resumed", 0), 0u) << bench.error().message;
+    EXPECT_NE(bench.error().message.find("run without --resume"), std::string::npos);
+  }
+}
+
 TEST_F(BenchTest, ResumeOnAnotherMachineIsRefusedAndBuildsAreNamed) {
   std::string gpu = "GPU A", torch = "2.1";
   const Optimize make = [&](const OptimizeOptions& o, Progress& progress) {

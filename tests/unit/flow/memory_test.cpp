@@ -35,5 +35,16 @@ TEST(Memory, AShapeThatNoGpuHoldsIsRefusedBeforeAnythingIsAllocated) {
   EXPECT_NE(refused.error().message.find("use smaller sizes"), std::string::npos);
 }
 
+TEST(Memory, TheModelDeviceRefusesWhatItsMachineCannotHold) {
+  const char* text = "program p\ndim M = 262144, N = 262144\ninput x : f32[M, N]\noutput y : f32[M, N]\ny[m,n] = x[m,n] + 1\n";
+  const machine::Machine h200 = std::move(machine::load_machine("h200")).value();
+  const Status refused = fits(need_of(text), h200);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, Code::too_large);
+  EXPECT_NE(refused.error().message.find("1536.00 GiB of GPU memory and h200 has"), std::string::npos) << refused.error().message;
+  EXPECT_NE(refused.error().message.find("--machine"), std::string::npos);
+  EXPECT_EQ(refused.error().message.find("--device model"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace solstice::flow
