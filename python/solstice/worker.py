@@ -18,6 +18,7 @@ import importlib
 import os
 import signal
 import sys
+import time
 import warnings
 from typing import Optional
 
@@ -38,6 +39,7 @@ _WARM_MODULES = (
     "solstice.oracle.requests",
 )
 _RIVALS = ("start_rivals", "time_rivals")
+_DYING_SECONDS = 2.0  # from the end of its answers to the end of the process
 _REPLY_MARK_BYTES = 200  # the event's name stands within the first bytes of a message
 
 
@@ -93,16 +95,33 @@ class Child:
                 return True
         return False
 
-    def end(self) -> str:
-        """Ends the child if it still runs; says how it ended."""
-        from .forked import describe_exit
-
+    def end(self, grace: float = 0.0) -> int:
+        """Ends the child if it still runs after `grace` seconds; its wait status."""
         os.close(self._requests)
         os.close(self._answers)
-        if os.waitpid(self.pid, os.WNOHANG) == (0, 0):
-            os.kill(self.pid, signal.SIGKILL)
-            return describe_exit(os.waitpid(self.pid, 0)[1])
-        return "ended"
+        until = time.monotonic() + grace
+        while True:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                return status
+            if time.monotonic() >= until:
+                os.kill(self.pid, signal.SIGKILL)
+                return os.waitpid(self.pid, 0)[1]
+            time.sleep(0.005)
+
+
+def _death(request: Request, status: int) -> OracleError:
+    """A file that leaves Python while it is loaded is at fault; what a signal ends may not be."""
+    from .forked import describe_exit
+
+    how = describe_exit(status)
+    if request.name == "load" and os.WIFEXITED(status):
+        return input_error(
+            "load.ended_python",
+            f"{request.params.get('file')} ended the Python process that loaded it: it {how}",
+            hint="a module's file must leave Python running; look for a call of `os._exit`",
+        )
+    return internal_error("oracle.crashed", f"the oracle's process {how} during `{request.name}`")
 
 
 def _is_last(answer: bytes) -> bool:
@@ -170,8 +189,8 @@ class Supervisor:
         if self._child is None:
             raise self._no_session(request)
         if not self._child.forward(line, self._sender):
-            how, self._child = self._child.end(), None
-            raise internal_error("oracle.crashed", f"the oracle's process {how} during `{request.name}`")
+            status, self._child = self._child.end(grace=_DYING_SECONDS), None
+            raise _death(request, status)
         if request.name == "release" and "set" not in request.params:
             self.end_children()
 
@@ -186,8 +205,10 @@ class Supervisor:
         elif self._rivals.forward(line, self._sender):
             return
         else:
-            how, self._rivals = self._rivals.end(), None
-            raise internal_error("oracle.crashed", f"the process of the opponents {how}")
+            from .forked import describe_exit
+
+            status, self._rivals = self._rivals.end(grace=_DYING_SECONDS), None
+            raise internal_error("oracle.crashed", f"the process of the opponents {describe_exit(status)}")
         self._sender.reply(request.id, {})
 
     def _no_session(self, request: Request) -> OracleError:

@@ -6,6 +6,7 @@ Every failure names its cause and the way out, has an exit code of its class, an
 import json
 import os
 import pathlib
+import re
 import resource
 import signal
 import subprocess
@@ -173,8 +174,84 @@ def test_a_killed_run_leaves_the_earlier_outcome(run, start, write_model, tmp_pa
 
 def test_ctrl_c_keeps_the_best_so_far(start, write_model, tmp_path):
     process = start("optimize", write_model(MODEL), "--device", "model", "--out", tmp_path / "out")
-    until(process, "plan")
+    until(process, "trial 1:")
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=120)
     assert process.returncode == 130, err
     assert json.loads((tmp_path / "out" / "report.json").read_text())["predicted"]
+
+
+def store_of(run, folder):
+    code, out, err = run("show", "last", "--store", folder, "--json")
+    assert code == 0, err
+    return json.loads(out)["run"]
+
+
+def test_ctrl_c_before_the_first_trial_leaves_the_earlier_outcome(run, start, write_model, tmp_path):
+    path, out, store = write_model(MODEL), tmp_path / "out", tmp_path / "store"
+    before = earlier(run, path, out)
+    process = start("optimize", path, "--device", "model", "--out", out, "--store", store)
+    until(process, "oracle")
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 130 and "error[interrupted]" in err, err
+    assert f"the earlier outcome in {out} is unchanged" in err
+    assert whole(before, out) and not (out / ".fresh").exists()
+    kept = store_of(run, store)
+    assert kept["state"] == "interrupted" and "before" in kept["reason"], kept
+
+
+RAISES = MODEL.replace("torch.relu(x) * 2", "x @ torch.rand(3, 3)")
+
+
+def test_a_forward_that_raises_is_an_input_error_and_leaves_the_earlier_outcome(run, write_model, tmp_path):
+    out, store = tmp_path / "out", tmp_path / "store"
+    before = earlier(run, write_model(MODEL), out)
+    code, _, err = optimize(run, write_model(RAISES, name="raises.py"), out, "--store", store)
+    assert code == 2 and "error[module_forward]" in err and "raises.py:6" in err, err
+    assert "`forward` fails on the example inputs" in err and f"the earlier outcome in {out} is unchanged" in err
+    assert whole(before, out)
+    kept = store_of(run, store)
+    assert kept["state"] == "failed" and "`forward` fails" in kept["reason"], kept
+
+
+def test_a_bench_counts_a_forward_that_raises_as_failed(run, write_model, tmp_path):
+    folder = tmp_path / "problems" / "level1"
+    folder.mkdir(parents=True)
+    pathlib.Path(write_model(RAISES)).rename(folder / "1_Raises.py")
+    more = ("--device", "model", "--out", tmp_path / "bench")
+    code, out, err = run("bench", "kernelbench", "--path", tmp_path / "problems", *more)
+    assert code == 0 and "failed" in out and "unsupported" not in out, out + err
+    assert "geometric mean" not in out and "0.00x" not in out, out
+    (tmp_path / "bench" / "bench.json").write_text("{")
+    code, _, err = run("bench", "kernelbench", "--path", tmp_path / "problems", "--resume", *more)
+    assert code == 2 and "bench.json" in err and "without --resume" in err, err
+
+
+def test_a_shape_that_the_machine_cannot_hold(run, write_model, tmp_path):
+    huge = MODEL.replace("torch.rand(64, 128)", "torch.empty(1 << 20, 1 << 20)")
+    code, _, err = optimize(run, write_model(huge), tmp_path / "out")
+    assert code == 2 and "error[too_large]" in err, err
+    assert "h200 has" in err and "--machine" in err and "use smaller sizes" in err
+
+
+def test_unsupported_is_said_once(run, write_model, tmp_path):
+    text = MODEL.replace("torch.relu(x) * 2", "torch.linalg.inv(x)").replace("rand(64, 128)", "rand(8, 8)")
+    code, out, err = optimize(run, write_model(text), tmp_path / "out")
+    assert code == 0, err
+    last = out.splitlines()[-2]
+    assert "unsupported: aten" in last and last.count("unsupported") == 1, last
+
+
+def test_a_file_that_ends_python(run, write_model, tmp_path):
+    code, _, err = optimize(run, write_model("import os\nos._exit(7)\n", name="ends.py"), tmp_path / "out")
+    assert code == 2 and "error[module_import]" in err, err
+    assert "ends.py" in err and "status 7" in err
+
+
+def test_times_have_fitting_units(run, write_model, tmp_path):
+    code, out, err = optimize(run, write_model(MODEL), tmp_path / "out")
+    assert code == 0, err
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    for text in (report["reason"], report["bound_by"], out):
+        assert " us" in text and not re.search(r"\b0\.0\d* ms", text), text

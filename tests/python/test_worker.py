@@ -112,10 +112,18 @@ def test_a_session(worker, write_model):
     assert worker.ask("expected", set="a")["code"] == "session.no_module"
 
 
-@pytest.mark.parametrize("death", ["os.kill(os.getpid(), 11)", "os._exit(3)", "os.kill(os.getpid(), 9)"])
-def test_a_module_that_kills_its_process(worker, write_model, death):
+@pytest.mark.parametrize(
+    "death, code, how",
+    [
+        ("os.kill(os.getpid(), 11)", "oracle.crashed", "SIGSEGV"),
+        ("os._exit(3)", "load.ended_python", "status 3"),
+        ("os.kill(os.getpid(), 9)", "oracle.crashed", "SIGKILL"),
+    ],
+)
+def test_a_module_that_kills_its_process(worker, write_model, death, code, how):
     error = worker.ask("load", file=write_model(f"import os\n{death}\n"))
-    assert error["code"] == "oracle.crashed" and error["kind"] == "internal"
+    assert error["code"] == code and how in error["message"]
+    assert error["kind"] == ("input" if code.startswith("load.") else "internal")
     assert worker.ask("load", file=write_model(MODEL, "good.py"))["class_name"] == "Model"
 
 
