@@ -22,11 +22,18 @@ Error file_error(const fs::path& path, std::string_view doing, int error) {
   return fail(code, fmt::format("cannot {} {}: {}", doing, path.string(), std::strerror(error)));
 }
 
+// What is to be written need not be there: a folder that cannot be made is no wrong name.
+Error writing_error(const fs::path& path, std::string_view doing, int error) {
+  Error out = file_error(path, doing, error);
+  if (out.code == Code::not_found) out.code = Code::io_error;
+  return out;
+}
+
 Status write_all(int fd, const fs::path& path, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t n = ::write(fd, bytes.data(), bytes.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return file_error(path, "write", errno);
+    if (n < 0) return writing_error(path, "write", errno);
     bytes.remove_prefix(static_cast<size_t>(n));
   }
   return success();
@@ -35,6 +42,8 @@ Status write_all(int fd, const fs::path& path, std::string_view bytes) {
 }  // namespace
 
 Result<std::string> read_file(const fs::path& path) {
+  std::error_code ignored;  // opening it will tell
+  if (fs::is_directory(path, ignored)) return fail(Code::bad_argument, fmt::format("cannot read {}: it is a folder, not a file", path.string()));
   errno = 0;
   std::ifstream in(path, std::ios::binary);
   if (!in) return file_error(path, "open", errno);
@@ -47,7 +56,7 @@ Result<std::string> read_file(const fs::path& path) {
 Status make_folder(const fs::path& path) {
   std::error_code error;
   fs::create_directories(path, error);
-  if (error) return file_error(path, "make the folder", error.value());
+  if (error) return writing_error(path, "make the folder", error.value());
   return success();
 }
 
@@ -55,12 +64,12 @@ Status write_file(const fs::path& path, std::string_view bytes) {
   if (path.has_parent_path()) SOLSTICE_CHECK(make_folder(path.parent_path()));
   std::string temporary = path.string() + ".XXXXXX";
   const int fd = ::mkstemp(temporary.data());
-  if (fd < 0) return file_error(path, "create a temporary file for", errno);
+  if (fd < 0) return writing_error(path, "create a temporary file for", errno);
   Status written = write_all(fd, path, bytes);
-  if (written.ok() && ::fsync(fd) != 0) written = file_error(path, "flush", errno);
+  if (written.ok() && ::fsync(fd) != 0) written = writing_error(path, "flush", errno);
   ::fchmod(fd, 0644);
   ::close(fd);
-  if (written.ok() && ::rename(temporary.c_str(), path.c_str()) != 0) written = file_error(path, "replace", errno);
+  if (written.ok() && ::rename(temporary.c_str(), path.c_str()) != 0) written = writing_error(path, "replace", errno);
   if (!written.ok()) ::unlink(temporary.c_str());
   return written;
 }
@@ -68,7 +77,7 @@ Status write_file(const fs::path& path, std::string_view bytes) {
 Status append_line(const fs::path& path, std::string_view line) {
   if (path.has_parent_path()) SOLSTICE_CHECK(make_folder(path.parent_path()));
   const int fd = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
-  if (fd < 0) return file_error(path, "open", errno);
+  if (fd < 0) return writing_error(path, "open", errno);
   Status written = write_all(fd, path, std::string(line) + "\n");
   ::close(fd);
   return written;
@@ -77,9 +86,9 @@ Status append_line(const fs::path& path, std::string_view line) {
 Result<TempFolder> TempFolder::create(std::string_view prefix) {
   std::error_code error;
   const fs::path base = fs::temp_directory_path(error);
-  if (error) return file_error("the temporary folder", "find", error.value());
+  if (error) return writing_error("the temporary folder", "find", error.value());
   std::string name = (base / (std::string(prefix) + "XXXXXX")).string();
-  if (!::mkdtemp(name.data())) return file_error(name, "make the folder", errno);
+  if (!::mkdtemp(name.data())) return writing_error(name, "make the folder", errno);
   return TempFolder(fs::path(name));
 }
 

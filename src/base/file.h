@@ -1,4 +1,5 @@
-// Files: whole reads, atomic writes (temporary, fsync, rename), temporary folders. Errors io_error or disk_full.
+// Files: whole reads, atomic writes (temporary, fsync, rename), temporary folders. Errors io_error or disk_full;
+// of reading also not_found, and bad_argument for a folder.
 #pragma once
 
 #include <filesystem>

@@ -15,9 +15,6 @@ enum class LogLevel { kDebug, kInfo, kWarning, kError };
 void set_log_level(LogLevel shown_on_stderr);
 Status open_log(const std::filesystem::path& file);  // every level goes there
 void log(LogLevel level, std::string_view message, const Json& fields = Json());
-inline void log_debug(std::string_view message, const Json& fields = Json()) { log(LogLevel::kDebug, message, fields); }
-inline void log_info(std::string_view message, const Json& fields = Json()) { log(LogLevel::kInfo, message, fields); }
 inline void log_warning(std::string_view message, const Json& fields = Json()) { log(LogLevel::kWarning, message, fields); }
-inline void log_error(std::string_view message, const Json& fields = Json()) { log(LogLevel::kError, message, fields); }
 
 }  // namespace solstice

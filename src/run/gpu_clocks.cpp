@@ -12,7 +12,6 @@ struct GpuClocks::Nvml {
   int (*throttle)(void* device, unsigned long long* reasons) = nullptr;
   int (*temperature)(void* device, int sensor, unsigned* celsius) = nullptr;
   int (*power)(void* device, unsigned* milliwatts) = nullptr;
-  int (*energy)(void* device, unsigned long long* millijoules) = nullptr;
 };
 
 namespace {
@@ -38,8 +37,7 @@ Result<GpuClocks> GpuClocks::open(const std::string& bus_id) {
                      find(library, "nvmlDeviceGetClockInfo", nvml->clock) &&
                      find(library, "nvmlDeviceGetCurrentClocksThrottleReasons", nvml->throttle) &&
                      find(library, "nvmlDeviceGetTemperature", nvml->temperature) &&
-                     find(library, "nvmlDeviceGetPowerUsage", nvml->power) &&
-                     find(library, "nvmlDeviceGetTotalEnergyConsumption", nvml->energy);
+                     find(library, "nvmlDeviceGetPowerUsage", nvml->power);
   if (!whole) return unavailable("it lacks a function");
   void* device = nullptr;
   if (const int error = nvml->init()) return unavailable(fmt::format("it does not start (error {})", error));
@@ -58,14 +56,6 @@ ClockReading GpuClocks::read() const {
   if (nvml_->temperature(device_, kGpuSensor, &celsius) == 0) out.celsius = static_cast<int>(celsius);
   if (nvml_->power(device_, &milliwatts) == 0) out.watts = milliwatts * 1e-3;
   return out;
-}
-
-Result<Joules> GpuClocks::energy() const {
-  unsigned long long millijoules = 0;
-  if (const int error = nvml_->energy(device_, &millijoules)) {
-    return fail(Code::not_yet, fmt::format("this GPU has no energy counter (NVML error {})", error));
-  }
-  return Joules(static_cast<double>(millijoules) * 1e-3);
 }
 
 }  // namespace solstice::run

@@ -14,8 +14,6 @@ class GpuClocks {
   // `bus_id` as the CUDA driver gives it. Error no_driver where NVML is missing or does not know the GPU.
   static Result<GpuClocks> open(const std::string& bus_id);
   ClockReading read() const;  // takes a few hundred microseconds; what NVML refuses is unknown in it
-  // Energy since the driver was loaded, in joules; it advances every 20-100 ms. Error not_yet where unsupported.
-  Result<Joules> energy() const;
 
  private:
   struct Nvml;

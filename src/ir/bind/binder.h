@@ -67,7 +67,6 @@ class Binder {
   int local(const std::string& name, size_t rank, Span span, Scope& scope);
   bool check_target(const std::string& name, const Symbol& symbol, Span span);
   void check_once(const Kernel& kernel, const Draft& d);
-  void close_locals(int kernel, Scope& scope);
 
   // extents (extents.cpp)
   int64_t extent_of(const Symbol& symbol, size_t dimension) const;

@@ -34,6 +34,21 @@ TEST(File, MissingFilesAreNamed) {
   EXPECT_NE(missing.error().message.find("/no/such/file"), std::string::npos);
 }
 
+TEST(File, AFolderIsNoFile) {
+  const TempFolder folder = temp_folder();
+  const auto read = read_file(folder.path());
+  ASSERT_FALSE(read.ok());
+  EXPECT_EQ(read.error().code, Code::bad_argument);
+  EXPECT_NE(read.error().message.find("it is a folder, not a file"), std::string::npos);
+}
+
+TEST(File, WritingNeverSaysThatSomethingWasNotFound) {
+  EXPECT_EQ(write_file("/proc/foo/bar", "x").error().code, Code::io_error);
+  EXPECT_EQ(write_file("/proc/foo", "x").error().code, Code::io_error);
+  EXPECT_EQ(append_line("/proc/foo/bar", "x").error().code, Code::io_error);
+  EXPECT_EQ(make_folder("/proc/foo").error().code, Code::io_error);
+}
+
 TEST(File, AFullDiskIsADiskFullError) {
   if (::access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full on this machine";
   EXPECT_EQ(append_line("/dev/full", "x").error().code, Code::disk_full);
