@@ -63,7 +63,7 @@ Checked check(const std::string& text, const Setting& setting) {
 
 Result<Lowered> lower_text(const std::string& text, const Setting& setting) {
   const Checked checked = check(text, setting);
-  if (!checked.ok()) return fail(Code::program_invalid, render_text(checked.diagnostics, text, "candidate"));
+  if (!checked.ok()) return fail(Code::program_invalid, render_text(checked.diagnostics, text, setting.file));
   return lower({*checked.program, setting.machine, setting.numerics, setting.frozen});
 }
 

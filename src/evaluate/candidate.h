@@ -19,6 +19,7 @@ struct Setting {
   std::string numerics = "reference";
   bool frozen = false;
   Meaning* meaning = nullptr;  // of the problem that candidates must compute; null where there is none
+  std::string file = "candidate";  // what diagnostics call the text
 };
 
 struct Checked {

@@ -12,7 +12,7 @@ Preparation::Preparation(const std::string& text, const Setting& setting, toolch
 
 void Preparation::begin(const std::string& text, const Setting& setting, toolchain::Compiler* compiler) {
   const Checked checked = check(text, setting);
-  if (!checked.ok()) return refuse(TrialState::kIllegal, render_text(checked.diagnostics, text, "candidate"));
+  if (!checked.ok()) return refuse(TrialState::kIllegal, render_text(checked.diagnostics, text, setting.file));
   if (setting.meaning) {
     const ir::Equivalence& found = setting.meaning->of(checked.tree);
     meaning_ = ir::name_of(found.verdict);

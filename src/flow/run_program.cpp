@@ -36,12 +36,13 @@ Status open_module(Session& state) {
 
 }  // namespace
 
-Result<ProgramRun> run_program(const std::string& text, const OptimizeOptions& options, Progress& progress) {
+Result<ProgramRun> run_program(const std::string& text, const std::string& name, const OptimizeOptions& options, Progress& progress) {
   Engine engine;
   Session state(options, progress, engine);
   SOLSTICE_TRY(const TempFolder scratch, TempFolder::create("solstice-run-"));
   state.out = options.out.empty() ? scratch.path() : options.out;
   state.fresh = state.out;
+  state.text_name = name;
   SOLSTICE_CHECK(options.file.empty() ? open_model(state) : open_module(state));
   const search::Node* node = state.tree.add({text, "the given program", Seconds(0), -1});
   ProgramRun out;

@@ -91,7 +91,9 @@ struct Session {
   const Finalist* winner = nullptr;               // of them
   bool rivals = false;                            // a process for the opponents was started
 
-  evaluate::Setting setting() const { return {*machine, options.numerics, options.frozen, meaning.get()}; }
+  std::string text_name = "candidate";            // what diagnostics call a candidate's text
+
+  evaluate::Setting setting() const { return {*machine, options.numerics, options.frozen, meaning.get(), text_name}; }
   Standing standing() const;
 };
 

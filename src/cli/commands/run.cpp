@@ -43,7 +43,7 @@ Result<int> run_run(const Invocation& in) {
   SOLSTICE_TRY(const std::string text, read_file(file));
   SOLSTICE_TRY(const flow::OptimizeOptions options, run_options(in));
   const std::unique_ptr<Progress> progress = progress_for(stderr);
-  SOLSTICE_TRY(const flow::ProgramRun done, flow::run_program(text, options, *progress));
+  SOLSTICE_TRY(const flow::ProgramRun done, flow::run_program(text, file, options, *progress));
   if (in.json()) {
     Json body = Json::object().set("predicted", done.predicted).set("trial", to_json(done.measurement));
     if (done.original) body.set("original", done.original->value);
