@@ -44,6 +44,12 @@ std::string help_text(const Command& command) {
   return out;
 }
 
+std::string group_text(std::string_view group) {
+  std::string out = fmt::format("usage: solstice {} COMMAND [ARGUMENTS]\n\n", group);
+  for (const Command* command : commands_of(group)) out += hanging(command->name, command->summary, 22, 110);
+  return out + fmt::format("\n`solstice {} COMMAND --help` has the options and an example.\n", group);
+}
+
 std::string overview() {
   std::string out = "usage: solstice COMMAND [ARGUMENTS]\n\nMakes PyTorch modules faster: verified, measured CUDA kernels "
                     "behind the same forward.\n\n";

@@ -49,6 +49,10 @@ int run(std::vector<std::string> argv) {
   }
   const bool json = std::find(words.begin(), words.end(), "--json") != words.end();
   const Result<const Command*> found = find_command(words);
+  if (!found.ok() && asks_for_help(words) && !commands_of(words[0]).empty()) {
+    fmt::print("{}", group_text(words[0]));
+    return 0;
+  }
   if (!found.ok()) return report(found.error(), json);
   const Command& command = **found;
   const std::vector<std::string> rest(words.begin() + static_cast<std::ptrdiff_t>(words_in(command.name)), words.end());

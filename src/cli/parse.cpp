@@ -117,6 +117,14 @@ std::vector<std::string> Invocation::all(std::string_view name) const {
   return found == values.end() ? std::vector<std::string>{} : found->second;
 }
 
+std::vector<const Command*> commands_of(std::string_view group) {
+  std::vector<const Command*> out;
+  for (const Command* command : all_commands()) {
+    if (!command->hidden && command->name.starts_with(std::string(group) + " ")) out.push_back(command);
+  }
+  return out;
+}
+
 Result<const Command*> find_command(const std::vector<std::string>& words) {
   const Command* best = nullptr;
   std::vector<std::string> names;
@@ -128,6 +136,11 @@ Result<const Command*> find_command(const std::vector<std::string>& words) {
   }
   if (best) return best;
   const std::string typed = words.empty() ? "" : words.front();
+  if (const std::vector<const Command*> group = commands_of(typed); !group.empty()) {
+    std::vector<std::string> full;
+    for (const Command* command : group) full.push_back("`" + command->name + "`");
+    return fail(Code::bad_argument, fmt::format("`{}` alone is no command; there is {}", typed, fmt::join(full, ", ")));
+  }
   const std::string near = closest(typed, names);
   return fail(Code::bad_argument,
               near.empty() ? fmt::format("no command `{}`; the commands are {}", typed, fmt::join(names, ", "))

@@ -2,14 +2,50 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <optional>
 
 namespace solstice::cli {
 namespace {
 
-Error bad_budget(const std::string& part) {
+constexpr double kShortest = 0.1;  // seconds: less than one candidate takes to be checked
+constexpr double kLongest = 1e7;
+constexpr double kMostTrials = 1e6;
+
+Error bad_budget(const std::string& text, const std::string& why) {
   return fail(Code::bad_argument,
-              fmt::format("budget part `{}` is neither a time (60s, 2m) nor a number of trials (40trials)", part));
+              fmt::format("budget `{}`: {}; legal are a time of at least {}s (60s, 2m), a whole number of trials (40trials), or both, "
+                          "one of each (60s,40trials)", text, why, kShortest));
+}
+
+// The number that `part` begins with; the unit is what is left of it. Nothing where there is none.
+std::optional<double> leading_number(std::string& part) {
+  double value = 0;
+  const auto [rest, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+  if (error != std::errc() || !std::isfinite(value)) return std::nullopt;
+  part.erase(0, static_cast<size_t>(rest - part.data()));
+  return value;
+}
+
+struct GivenBudget {
+  std::optional<double> seconds, trials;
+};
+
+// Why `part` is no part of a budget, "" where it is one.
+std::string add_part(const std::string& part, GivenBudget& given) {
+  if (part.empty()) return "a part is empty";
+  std::string unit = part;
+  const std::optional<double> value = leading_number(unit);
+  const bool minutes = unit == "m" || unit == "min", time = minutes || unit == "s", trials = unit == "trials" || unit == "trial";
+  if (!value || (!time && !trials)) return fmt::format("`{}` is neither a time nor a number of trials", part);
+  std::optional<double>& slot = time ? given.seconds : given.trials;
+  if (slot) return time ? "it has two times" : "it has two numbers of trials";
+  slot = minutes ? *value * 60 : *value;
+  if (time && !(*slot >= kShortest && *slot <= kLongest)) return fmt::format("`{}` is too {}", part, *slot < kShortest ? "short" : "long");
+  if (trials && !(*slot >= 1 && *slot <= kMostTrials && *slot == std::floor(*slot))) return fmt::format("`{}` is no number of trials", part);
+  return "";
 }
 
 }  // namespace
@@ -25,23 +61,15 @@ std::vector<std::string> split(const std::string& text, char separator) {
 }
 
 Result<BudgetText> parse_budget(const std::string& text) {
-  BudgetText budget;
-  for (const std::string& part : split(text, ',')) {
-    double value = 0;
-    const char* end = part.data() + part.size();
-    const auto [rest, error] = std::from_chars(part.data(), end, value);
-    const std::string unit(rest, end);
-    if (error != std::errc() || value <= 0) return bad_budget(part);
-    if (unit == "s") {
-      budget.time = Seconds(value);
-    } else if (unit == "m" || unit == "min") {
-      budget.time = Seconds(value * 60);
-    } else if ((unit == "trials" || unit == "trial") && value == static_cast<int>(value)) {
-      budget.trials = static_cast<int>(value);
-    } else {
-      return bad_budget(part);
-    }
+  GivenBudget given;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    if (const std::string why = add_part(text.substr(begin, end - begin), given); !why.empty()) return bad_budget(text, why);
+    begin = end + 1;
   }
+  BudgetText budget;
+  if (given.seconds) budget.time = Seconds(*given.seconds);
+  if (given.trials) budget.trials = static_cast<int>(*given.trials);
   return budget;
 }
 
@@ -53,6 +81,7 @@ Result<FileAndClass> parse_file_and_class(const std::string& text) {
     out = {text.substr(0, colon), text.substr(colon + 1)};
   }
   if (std::filesystem::is_regular_file(out.file, ignored)) return out;
+  if (std::filesystem::is_directory(out.file, ignored)) return fail(Code::bad_argument, fmt::format("{} is a folder, not a file", out.file.string()));
   return fail(Code::not_found, fmt::format("no file {}", out.file.string()));
 }
 

@@ -15,7 +15,8 @@ struct BudgetText {
   int trials = 40;
 };
 
-// "60s,40trials": either part may be left out and keeps its default; also "2m". Error bad_argument.
+// "60s,40trials": either part may be left out and keeps its default; also "2m". At least 0.1 s and one trial. Error
+// bad_argument, with the legal form.
 Result<BudgetText> parse_budget(const std::string& text);
 
 // "model.py:Net" is a file and a class in it; the class is "" where none is written.
@@ -23,7 +24,7 @@ struct FileAndClass {
   std::filesystem::path file;
   std::string class_name;
 };
-Result<FileAndClass> parse_file_and_class(const std::string& text);  // not_found where there is no such file
+Result<FileAndClass> parse_file_and_class(const std::string& text);  // not_found; bad_argument: a folder
 
 std::vector<std::string> split(const std::string& text, char separator);  // empty parts are dropped
 Result<int> parse_int(const std::string& what, const std::string& text, int low, int high);

@@ -59,10 +59,11 @@ std::string trials_table(const std::vector<TrialRecord>& trials) {
   return table(rows);
 }
 
-Result<int> show_trial(const store::LoadedRun& loaded, const std::string& number) {
+Result<int> show_trial(const store::LoadedRun& loaded, const std::string& number, bool json) {
   for (const TrialRecord& t : loaded.trials) {
     if (std::to_string(t.number) != number) continue;
-    fmt::print("{}\n{}\n", to_json(t).dump(2), t.program);
+    fmt::print("{}\n", to_json(t).dump(2));
+    if (!json) fmt::print("{}\n", t.program);  // as text, beside its escaped form in the record
     return 0;
   }
   return fail(Code::not_found, fmt::format("run {} has no trial {}; it has {}", loaded.run.id, number, loaded.trials.size()));
@@ -77,7 +78,7 @@ Result<int> run_show(const Invocation& in) {
     return 0;
   }
   SOLSTICE_TRY(const store::LoadedRun loaded, store.load_run(in.get("RUN")));
-  if (in.has("--trial")) return show_trial(loaded, in.get("--trial"));
+  if (in.has("--trial")) return show_trial(loaded, in.get("--trial"), in.json());
   if (in.json()) {
     Json trials = Json::array();
     for (const TrialRecord& trial : loaded.trials) trials.push(to_json(trial));

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "cli/values.h"
 #include "support/golden.h"
 
 namespace solstice::cli {
@@ -50,6 +51,23 @@ TEST(Parse, MistakesNameTheWayOut) {
   EXPECT_NE(failure({"f", "--device", "tpu"}).find("legal are auto, gpu"), std::string::npos);
   EXPECT_NE(failure({}).find("FILE"), std::string::npos);
   EXPECT_NE(failure({"f", "--device"}).find("sample --help"), std::string::npos);
+}
+
+TEST(Budget, TakesATimeATrialsPartOrBoth) {
+  EXPECT_EQ(parse_budget("2m")->time.value, 120);
+  EXPECT_EQ(parse_budget("2m")->trials, 40);
+  EXPECT_EQ(parse_budget("0.1s,1trial")->time.value, 0.1);
+  EXPECT_EQ(parse_budget("7trials,60s")->trials, 7);
+}
+
+TEST(Budget, WhatIsNoBudgetNamesTheLegalForm) {
+  for (const char* text : {"nans", "infs", "-infs", "1e-300s", "0.05s", "-5s", "1e300s", "1e300m", "", ",", "10s,", ",10s", "10s,10s", "10s,1m",
+                           "3trials,4trials", "0trials", "1.5trials", "nantrials", "1e30trials", "10", "s", "10 s", "10h"}) {
+    const Result<BudgetText> budget = parse_budget(text);
+    ASSERT_FALSE(budget.ok()) << text;
+    EXPECT_EQ(budget.error().code, Code::bad_argument);
+    EXPECT_NE(budget.error().message.find("at least 0.1s (60s, 2m), a whole number of trials (40trials)"), std::string::npos) << budget.error().message;
+  }
 }
 
 TEST(FindCommand, PrefersTheLongestName) {
