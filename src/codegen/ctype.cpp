@@ -71,4 +71,6 @@ std::string identifier(std::string_view name) {
   return out;
 }
 
+std::string entry_name(std::string_view launch) { return "solstice_" + identifier(launch); }
+
 }  // namespace solstice::codegen

@@ -24,4 +24,8 @@ std::string literal(int64_t value, CType type);
 // A legal C++ identifier for a tensor ("layer1.h" -> "layer1_h").
 std::string identifier(std::string_view name);
 
+// The `extern "C"` function of a launch ("norm" -> "solstice_norm"): CUDA declares `norm`, `sin`, `round` and many more
+// itself, and a profiler's list shows whose kernel it is.
+std::string entry_name(std::string_view launch);
+
 }  // namespace solstice::codegen

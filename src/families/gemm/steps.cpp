@@ -66,11 +66,12 @@ class Generator {
     return fmt::format("{}.{}_{}", kernel_.name, what, letter(x));
   }
 
-  Step& launch(const std::string& entry, int64_t blocks, int64_t threads) {
+  // `name` is the step's and its module's; the function in it has a prefix.
+  Step& launch(const std::string& name, int64_t blocks, int64_t threads) {
     Step step;
-    step.name = entry;
-    step.module = entry;
-    step.entry = entry;
+    step.name = name;
+    step.module = name;
+    step.entry = codegen::entry_name(name);
     step.grid = {blocks, 1, 1};
     step.block = {threads, 1, 1};
     out_.steps.push_back(std::move(step));
@@ -110,11 +111,11 @@ class Generator {
     if (!live.empty()) add_split(name_ + "_split", live, Phase::kLaunch);
   }
 
-  void add_split(const std::string& entry, const std::vector<SplitPlan>& splits, Phase phase) {
-    out_.sources.push_back({entry, split_source(entry, splits, s_), {}});
+  void add_split(const std::string& name, const std::vector<SplitPlan>& splits, Phase phase) {
+    out_.sources.push_back({name, split_source(codegen::entry_name(name), splits, s_), {}});
     int64_t blocks = 0;
     for (const SplitPlan& x : splits) blocks += x.blocks;
-    Step& step = launch(entry, blocks, kSplitThreads);
+    Step& step = launch(name, blocks, kSplitThreads);
     step.phase = phase;
     for (const SplitPlan& x : splits) {
       step.arguments.push_back(
@@ -128,7 +129,7 @@ class Generator {
 
   void add_product() {
     const Layout layout = layout_of(s_, static_cast<int64_t>(context_.machine.shared_per_block.value));
-    out_.sources.push_back({name_, tensor_source(name_, program_, problem_, s_, layout, a_, b_), {}});
+    out_.sources.push_back({name_, tensor_source(codegen::entry_name(name_), program_, problem_, s_, layout, a_, b_), {}});
     const int64_t tiles =
         ceil_div(c_.m, s_.tile_m * s_.cluster) * ceil_div(c_.n, s_.tile_n * s_.cluster_n) * c_.batches;
     const int64_t cluster = s_.cluster * s_.cluster_n;
@@ -151,7 +152,7 @@ class Generator {
     const StreamPlan plan = stream_plan(context_, problem_, s_);
     const SplitPlan &streamed = plan.rows_are_m ? a_ : b_, &held = plan.rows_are_m ? b_ : a_;
     add_buffer(partial(), 4 * s_.split * c_.batches * c_.m * c_.n, DType::kF32, false);
-    out_.sources.push_back({name_, stream_source(name_, problem_, s_, plan, held.scale_stride), {}});
+    out_.sources.push_back({name_, stream_source(codegen::entry_name(name_), problem_, s_, plan, held.scale_stride), {}});
     const bool after_split = !out_.steps.empty() && out_.steps.back().phase == Phase::kLaunch;
     Step& step = launch(name_, plan.tiles * s_.split, 128 * plan.groups);
     step.shared_bytes = plan.shared_bytes;
@@ -165,7 +166,7 @@ class Generator {
   std::string partial() const { return kernel_.name + ".partial"; }
 
   void add_small() {
-    out_.sources.push_back({name_, small_source(name_, program_, problem_, s_, a_, b_), {}});
+    out_.sources.push_back({name_, small_source(codegen::entry_name(name_), program_, problem_, s_, a_, b_), {}});
     Step& step = launch(name_, ceil_div(c_.m, kSmallTile) * ceil_div(c_.n, kSmallTile) * c_.batches, kSimtThreads);
     add_operands(step);
     add_epilogue(step);
@@ -177,7 +178,7 @@ class Generator {
 
   void add_gemv() {
     const StreamPlan plan = stream_plan(context_, problem_, s_);
-    out_.sources.push_back({name_, gemv_source(name_, program_, problem_, s_, plan), {}});
+    out_.sources.push_back({name_, gemv_source(codegen::entry_name(name_), program_, problem_, s_, plan), {}});
     Step& step = launch(name_, plan.tiles * s_.split, 256);
     step.cluster = {s_.split, 1, 1};
     step.shared_bytes = 8 * gemv_lines(plan) * plan.columns * 4;
@@ -186,12 +187,12 @@ class Generator {
     add_epilogue(step);
   }
 
-  void add_simt(const std::string& entry, bool guarded) {
-    out_.sources.push_back({entry, simt_source(entry, program_, problem_, s_, guarded, a_, b_), {}});
+  void add_simt(const std::string& name, bool guarded) {
+    out_.sources.push_back({name, simt_source(codegen::entry_name(name), program_, problem_, s_, guarded, a_, b_), {}});
     int64_t blocks = ceil_div(c_.m, 128) * ceil_div(c_.n, 128) * c_.batches;
     const bool finishes = guarded && s_.stream != Streamed::kNone;
     if (finishes) blocks = std::max(blocks, ceil_div(c_.m * c_.n * c_.batches * finish_ways(s_), finish_vector(problem_) * kSimtThreads));
-    Step& step = launch(entry, std::min<int64_t>(blocks, 2 * context_.machine.sm_count), kSimtThreads);
+    Step& step = launch(name, std::min<int64_t>(blocks, 2 * context_.machine.sm_count), kSimtThreads);
     step.shared_bytes = kSimtShared;
     step.pdl = guarded;
     add_operands(step);

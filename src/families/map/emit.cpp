@@ -20,7 +20,7 @@ void merge(std::vector<int>& all, const std::vector<int>& more) {
 
 Result<Text> emit_kernel(const ir::Program& program, const ir::Kernel& kernel, std::vector<Nest>& nests, const Settings& settings) {
   Text out;
-  out.entry = codegen::identifier(kernel.name);
+  out.entry = codegen::entry_name(kernel.name);
   std::string functions, body;
   std::vector<int> reads, writes;
   for (size_t k = 0; k < nests.size(); ++k) {

@@ -33,7 +33,7 @@ Text kernel_text(const Draft& draft, const std::string& name, const std::string&
   std::vector<std::string> parameters = pointer_parameters(draft.emitter, reads, writes);
   for (size_t i = 0; i < partials.size(); ++i) parameters.push_back(fmt::format("{}* SOLSTICE_RESTRICT {}", partials[i].reduction.type, partial_name(i)));
   Text out;
-  out.entry = codegen::identifier(name);
+  out.entry = codegen::entry_name(name);
   out.parameters = reads;
   out.parameters.insert(out.parameters.end(), writes.begin(), writes.end());
   out.code = fmt::format("#include \"math/special.h\"\n#include \"math/vector.h\"\n#include \"rows/reduce.h\"\n\n"

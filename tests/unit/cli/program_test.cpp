@@ -1,28 +1,9 @@
 // The built program as a user meets it: what it prints, where, and its exit codes.
-#include <gtest/gtest.h>
-
-#include "base/file.h"
 #include "base/json.h"
-#include "base/paths.h"
-#include "base/subprocess.h"
+#include "unit/cli/program.h"
 
 namespace solstice::cli {
 namespace {
-
-class ProgramTest : public ::testing::Test {
- protected:
-  CommandOutput run(std::vector<std::string> arguments) {
-    SpawnOptions options;
-    options.argv = {companion("solstice")->string()};
-    options.argv.insert(options.argv.end(), arguments.begin(), arguments.end());
-    options.environment = {{"SOLSTICE_HOME", (folder_.path() / "home").string()},
-                           {"SOLSTICE_CACHE", (folder_.path() / "cache").string()}};
-    Result<CommandOutput> done = run_command(options, Seconds(120));
-    EXPECT_TRUE(done.ok()) << done.error().text();
-    return done.ok() ? std::move(done).value() : CommandOutput{};
-  }
-  TempFolder folder_ = std::move(TempFolder::create("program-test-")).value();
-};
 
 TEST_F(ProgramTest, WithoutACommandItSaysWhatThereIs) {
   const CommandOutput done = run({});

@@ -74,9 +74,9 @@ std::string refusal(const Program& program) {
   return find_family("gemm")->match(program, program.kernels.front()).reason;
 }
 
-std::vector<std::string> entries(const Emission& emission) {
+std::vector<std::string> launches(const Emission& emission) {
   std::vector<std::string> out;
-  for (const Step& step : emission.steps) out.push_back(step.entry);
+  for (const Step& step : emission.steps) out.push_back(step.name);
   return out;
 }
 
@@ -87,7 +87,7 @@ TEST(Gemm, LinearSplitsMultipliesAndFallsBack) {
   linear.kernel().knobs.set("math", KnobValue::of_name("fp16x3"));
   linear.kernel().knobs.set("stream", KnobValue::of_name("none"));
   const Emission emission = generated(linear.b.program);
-  ASSERT_EQ(entries(emission), (Names{"up_split", "up", "up_fallback"}));
+  ASSERT_EQ(launches(emission), (Names{"up_split", "up", "up_fallback"}));
   EXPECT_EQ(emission.sources.size(), 3u);
   EXPECT_EQ(emission.workspace.size(), 6u);
   EXPECT_TRUE(emission.steps[1].pdl);
@@ -99,7 +99,7 @@ TEST(Gemm, FrozenWeightsAreSplitAtLoad) {
   linear.kernel().knobs.set("math", KnobValue::of_name("fp16x3"));
   linear.kernel().knobs.set("stream", KnobValue::of_name("none"));
   const Emission emission = generated(linear.b.program, true);
-  EXPECT_EQ(entries(emission), (Names{"up_pack_b", "up_split", "up", "up_fallback"}));
+  EXPECT_EQ(launches(emission), (Names{"up_pack_b", "up_split", "up", "up_fallback"}));
   EXPECT_EQ(emission.steps[0].phase, Phase::kPrepare);
   for (const PlanBuffer& buffer : emission.workspace)
     EXPECT_EQ(buffer.persistent, buffer.name.back() == 'b') << buffer.name;
@@ -125,7 +125,7 @@ TEST(Gemm, OddExtentsUseNarrowLoadsAndDirectStores) {
 TEST(Gemm, FewRowsStreamTheWeight) {
   Linear linear(16, 4096, 4096);
   const Emission emission = generated(linear.b.program);
-  ASSERT_EQ(entries(emission), (Names{"up_split", "up", "up_finish"}));
+  ASSERT_EQ(launches(emission), (Names{"up_split", "up", "up_finish"}));
   const Step& product = emission.steps[1];
   EXPECT_TRUE(product.pdl);
   EXPECT_EQ(product.arguments[0].map.buffer, "up.planes_a");
@@ -144,7 +144,7 @@ TEST(Gemm, EveryBlockOfAStreamedTileHasItsPartialSumsAndGuardWord) {
   linear.kernel().knobs.set("stream", KnobValue::of_name("columns"));
   linear.kernel().knobs.set("split", KnobValue::of_int(5));
   const Emission emission = generated(linear.b.program);
-  ASSERT_EQ(entries(emission), (Names{"up_split", "up", "up_finish"}));
+  ASSERT_EQ(launches(emission), (Names{"up_split", "up", "up_finish"}));
   EXPECT_EQ(emission.steps[1].grid[0], 2 * 3 * 5);
   for (const PlanBuffer& buffer : emission.workspace) {
     if (buffer.name == "up.partial") {
@@ -176,7 +176,7 @@ TEST(Gemm, OneRowIsOneLaunchInFullPrecision) {
   for (const bool transposed : {false, true}) {
     Linear linear(1, 4096, 4096, transposed);
     const Emission emission = generated(linear.b.program);
-    ASSERT_EQ(entries(emission), (Names{"up"})) << transposed;
+    ASSERT_EQ(launches(emission), (Names{"up"})) << transposed;
     EXPECT_NE(emission.sources[0].code.find("gemm::GemvConfig<"), std::string::npos) << emission.sources[0].code;
   }
 }
@@ -196,7 +196,7 @@ TEST(Gemm, BlocksAlongTheColumnsShareTheRowsOperand) {
 TEST(Gemm, HalfOperandsNeedNoSplit) {
   Linear linear(512, 512, 512, false, DType::kBF16);
   const Emission emission = generated(linear.b.program);
-  ASSERT_EQ(entries(emission), (Names{"up"})) << emission.sources[0].code;
+  ASSERT_EQ(launches(emission), (Names{"up"})) << emission.sources[0].code;
   EXPECT_EQ(emission.steps[0].arguments[0].map.buffer, "x");
   EXPECT_EQ(emission.steps[0].arguments[2].map.swizzle, 64);
 }
