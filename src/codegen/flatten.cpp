@@ -41,7 +41,7 @@ class Flattener {
   Status add(int id) {
     const ir::Equation& equation = program_.equation(id);
     if (equation.group >= 0) {
-      return fail(Code::not_yet, fmt::format("`{}` is a recurrence; only family `recurrent` can run it", name_of(equation)));
+      return fail(Code::illegal_knobs, fmt::format("`{}` is a recurrence; only family `recurrent` can run it", name_of(equation)));
     }
     std::map<int, ExprRef> map;
     FlatEquation flat;

@@ -36,7 +36,7 @@ struct Anchor {
   int pseudo = -1;
 };
 
-// Errors: not_yet for recurrences; program_invalid where a definition cannot be inverted (named).
+// Errors: illegal_knobs for recurrences; program_invalid where a definition cannot be inverted (named).
 Result<FlatKernel> flatten(const ir::Program& program, const ir::Kernel& kernel, const Anchor* anchor = nullptr);
 
 // Tensors that the kernel must write: outputs, buffers' new values, and what others read.

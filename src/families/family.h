@@ -38,12 +38,16 @@ struct Context {
 struct Match {
   bool ok = false;
   std::string reason;  // why not: names the equation and what the family wants
+  bool built = true;   // false: right for the family, which cannot run it yet; cost and generate answer not_yet
 };
 
-// A kernel that the family can make something of matches; else the error is the reason.
+// A kernel that the family can make something of matches, today or once what is missing is built (error not_yet);
+// any other error is a reason why not.
 template <class T>
 Match match_of(const Result<T>& made) {
-  return made.ok() ? Match{true, ""} : Match{false, made.error().message};
+  if (made.ok()) return {true, "", true};
+  const bool missing = made.error().code == Code::not_yet;
+  return {missing, made.error().message, !missing};
 }
 
 // Time by the family's model, with what bounds it; `terms` are the model's addends, for reports.

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "cli/command.h"
 #include "evaluate/candidate.h"
+#include "families/family.h"
 #include "lang/parse.h"
 #include "lang/print.h"
 
@@ -17,11 +18,24 @@ std::string summary(const ir::Program& p) {
                      p.is_problem() ? " (a problem: no schedule)" : "");
 }
 
+// What the language has and no family runs yet is no mistake of the program; `compile` answers not_yet.
+void add_not_yet(const ir::Program& program, Diagnostics& diagnostics) {
+  for (const ir::Kernel& kernel : program.kernels) {
+    const families::Family* family = families::find_family(kernel.family);
+    if (!family) continue;
+    const families::Match match = family->match(program, kernel);
+    if (match.ok && !match.built) {
+      diagnostics.add({"N100", Severity::kNote, fmt::format("not yet: {}", match.reason), kernel.span, {}, "", ""});
+    }
+  }
+}
+
 Result<int> run_check(const Invocation& in) {
   const std::string& file = in.get("PROGRAM");
   SOLSTICE_TRY(const std::string text, read_file(file));
   SOLSTICE_TRY(const machine::Machine machine, machine::load_machine(in.get("--machine")));
-  const evaluate::Checked checked = evaluate::check(text, {machine, in.get("--numerics"), false});
+  evaluate::Checked checked = evaluate::check(text, {machine, in.get("--numerics"), false});
+  if (checked.ok()) add_not_yet(*checked.program, checked.diagnostics);
   const int code = checked.ok() ? 0 : exit_code(ErrorKind::kInput);
   if (in.json()) {
     Json body = Json::object().set("ok", checked.ok());
@@ -45,7 +59,8 @@ extern const Command solstice_commands_check;
 const Command solstice_commands_check = {
     .name = "check",
     .summary = "Check a program: syntax, meaning, and its schedule against a machine",
-    .help = "Prints every mistake with its place, the rule and a hint on stderr; exit code 2 if there is one.",
+    .help = "Prints every mistake with its place, the rule and a hint on stderr; exit code 2 if there is one. What "
+            "is declared but not built yet is a note: `compile` stops there.",
     .example = "solstice check program.ucut --machine h200",
     .parameters = {{"PROGRAM", "", "a .ucut file", "", {}, true, false},
                    {"--machine", "NAME", "machine that the schedule must fit", "h200", {}, false, false},

@@ -11,7 +11,7 @@ using ir::ExprRef;
 using ir::Op;
 
 Error refuse(const std::string& why) {
-  return fail(Code::not_yet, why);
+  return fail(Code::illegal_knobs, why);
 }
 
 // The sums over products of two reads in one equation; a sum that occurs twice (`z * erf(z)`) is one shared
@@ -91,8 +91,7 @@ class Finder {
     out.tensor = tensor_id;
     for (const int id : kernel_.equations) {
       if (program_.equation(id).target == tensor_id)
-        return refuse(fmt::format("operand `{}` is computed in the same kernel; prologues are not built yet",
-                                  tensor.name));
+        return fail(Code::not_yet, fmt::format("operand `{}` is computed in the same kernel; prologues are not built yet", tensor.name));
     }
     if (!tensor.dtype) return refuse(fmt::format("operand `{}` is a view or local", tensor.name));
     out.dtype = *tensor.dtype;

@@ -37,7 +37,8 @@ struct Contraction {
 // The same product with the operands, and so M and N, exchanged.
 Contraction exchanged(const Contraction& c);
 
-// Error not_yet: why the kernel's equations are no product this family runs.
+// Errors, each with its reason: illegal_knobs where the kernel's equations are no product of this family; not_yet
+// where they are one that it does not run yet.
 Result<Contraction> find_contraction(const ir::Program& program, const ir::Kernel& kernel);
 
 }  // namespace solstice::families::gemm

@@ -23,9 +23,18 @@ Status check_outputs(const ir::Program& program, const codegen::EpilogueCode& co
   return success();
 }
 
+Status require_built(const ir::Kernel& kernel) {
+  if (kernel.knobs.name_or("grouped", "false") == "true")
+    return fail(Code::not_yet, "`grouped=true` is not built yet: an operand whose index depends on the row is read by no kernel");
+  if (kernel.knobs.name_or("backend", "lean") == "cutlass")
+    return fail(Code::not_yet, "`backend=cutlass` is not built yet; `backend=lean` is");
+  return success();
+}
+
 }  // namespace
 
 Result<Problem> make_problem(const ir::Program& program, const ir::Kernel& kernel) {
+  SOLSTICE_CHECK(require_built(kernel));
   Problem out;
   SOLSTICE_TRY(out.product, find_contraction(program, kernel));
   SOLSTICE_TRY(out.epilogue, epilogue_of(program, kernel, out.product));

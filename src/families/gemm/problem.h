@@ -12,7 +12,8 @@ struct Problem {
   codegen::EpilogueCode epilogue;
 };
 
-// Errors: not_yet, with the reason, where the family cannot run the kernel.
+// Errors, each with its reason: illegal_knobs where the equations are not this family's, not_yet where they or a knob
+// ask for what is not built.
 Result<Problem> make_problem(const ir::Program& program, const ir::Kernel& kernel);
 
 enum class Major { kNone, kK, kMN };  // which dimension of an operand is contiguous

@@ -67,6 +67,12 @@ std::vector<KnobSpec> knob_table() {
        "operand (of the result's rows or columns) that is read once and split in registers, for few lines of the other"},
       {"split", "int", {}, "1..128", "auto", "with `stream`: blocks that share the k of a tile"},
       {"schedule", "name", {"cooperative"}, "", "cooperative", "consumer warpgroups share one tile"},
+      {"grouped",
+       "bool",
+       {"true", "false"},
+       "",
+       "false",
+       "an operand is chosen by an index that depends on the row (experts); not built yet"},
       {"group", "int", {}, "1..64", "8", "row tiles walked before the next column of tiles (L2 reuse)"},
       {"prepack",
        "bool",
@@ -265,9 +271,6 @@ void check_tile(const Context& context, const ir::Kernel& kernel, const Settings
 void check_settings(const Context& context, const ir::Kernel& kernel, const Problem& problem,
                     Diagnostics& diagnostics) {
   const Settings s = settings_of(context, kernel, problem);
-  if (kernel.knobs.name_or("backend", "lean") == "cutlass") {
-    diagnostics.error("E116", kernel.span, "`backend=cutlass` is not built yet", "`backend=lean`");
-  }
   check_math(context, kernel, problem, s, diagnostics);
   check_stream(context, kernel, problem, s, diagnostics);
   if (s.stream == Streamed::kNone && s.math == Math::kSimt) check_simt_tile(kernel, s, diagnostics);

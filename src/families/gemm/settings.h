@@ -62,7 +62,7 @@ bool is_scaled(Math math, const Problem& problem);
 bool needs_planes(const Settings& settings, const OperandAccess& operand, Major major);
 bool is_packed(const ir::Program& program, const Settings& settings, const OperandAccess& operand);
 
-// E110 math and numerics, E111 tile, E112 cluster, E113 shared memory, E114 layout, E115 prepack, E116 backend, E117
+// E110 math and numerics, E111 tile, E112 cluster, E113 shared memory, E114 layout, E115 prepack, E117
 // stream and split.
 void check_settings(const Context& context, const ir::Kernel& kernel, const Problem& problem,
                     Diagnostics& diagnostics);

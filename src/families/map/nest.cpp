@@ -66,7 +66,7 @@ Status check_reductions(const ir::Program& program, const FlatKernel& flat) {
       longest = std::max(longest, points);
     });
     const std::string& name = program.tensor(equation.target).name;
-    if (ranks) return fail(Code::not_yet, fmt::format("`{}` ranks elements; family `map` does not", name));
+    if (ranks) return fail(Code::illegal_knobs, fmt::format("`{}` ranks elements; family `map` does not", name));
     if (longest > kLongestSerial) {
       return fail(Code::not_yet, fmt::format("`{}` reduces {} points; family `map` reduces up to {} in one thread: "
                                              "use `rows`, `reduce` or `gemm`", name, longest, kLongestSerial));

@@ -64,7 +64,7 @@ Match match(const ir::Program& program, const ir::Kernel& kernel) {
 
 void check(const Context& context, const ir::Kernel& kernel, Diagnostics& diagnostics) {
   const auto prepared = prepare(context.program, kernel, &context.machine);
-  if (prepared.ok()) return;
+  if (prepared.ok() || prepared.error().code == Code::not_yet) return;
   const char* code = prepared.error().code == Code::illegal_knobs ? "E201" : "E200";
   diagnostics.error(code, kernel.span, fmt::format("kernel `{}`: {}", kernel.name, prepared.error().message));
 }

@@ -64,13 +64,15 @@ class Shaper {
   };
 
   Error refuse(const FlatEquation& equation, const std::string& why) const {
-    return fail(Code::not_yet, fmt::format("`{}` {}", program_.tensor(equation.target).name, why));
+    return fail(Code::illegal_knobs, fmt::format("`{}` {}", program_.tensor(equation.target).name, why));
   }
 
   Status find_axes() {
     for (const FlatEquation& equation : out_.flat.equations) {
       const auto reductions = nodes_of(equation.rhs, Op::kReduce);
-      if (!nodes_of(equation.rhs, Op::kRank).empty()) return refuse(equation, "ranks elements; family `rows` only reduces");
+      if (!nodes_of(equation.rhs, Op::kRank).empty()) {
+        return fail(Code::not_yet, fmt::format("`{}` ranks elements; family `rows` only reduces yet", program_.tensor(equation.target).name));
+      }
       if (reductions.empty() || !columns_.empty()) continue;
       const ExprRef& first = *std::max_element(reductions.begin(), reductions.end(), [&](const auto& a, const auto& b) {
         return points_of(a) < points_of(b);
@@ -87,7 +89,7 @@ class Shaper {
       }
     }
     if (!columns_.empty()) return success();
-    return fail(Code::not_yet, fmt::format("kernel `{}` reduces nothing along a row: family `map` fits", kernel_.name));
+    return fail(Code::illegal_knobs, fmt::format("kernel `{}` reduces nothing along a row: family `map` fits", kernel_.name));
   }
 
   int64_t points_of(const ExprRef& reduction) const {

@@ -172,7 +172,7 @@ TEST(Map, RefusesLongReductions) {
   const auto r = b.bound("r", 4096);
   b.define(y, {m}, make_reduce(Reducer::kSum, {r->id}, b.read(x, {m, r})));
   const Match match = find_family("map")->match(b.program, b.program.kernels.front());
-  EXPECT_FALSE(match.ok);
+  EXPECT_FALSE(match.built);
   EXPECT_NE(match.reason.find("`y` reduces 4096 points"), std::string::npos) << match.reason;
 }
 
