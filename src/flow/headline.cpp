@@ -37,6 +37,9 @@ TimingRound round_of(std::span<const OracleTimedBlock> blocks, std::span<const C
 Result<std::vector<TimingRound>> headline_rounds(const OracleComparison& found, const std::vector<ClockReading>& clocks) {
   constexpr const char* kOrder[kBlocks] = {"original", "drop-in", "drop-in", "original"};
   const auto broken = [](std::string what) { return fail(Code::process_failed, "the oracle broke its protocol: " + std::move(what)); };
+  if (!found.fallbacks.empty()) {
+    return fail(Code::candidate_failed, "the drop-in went back to the original while it was timed: " + found.fallbacks[0]);
+  }
   const size_t n = found.blocks.size();
   if (n == 0 || n % kBlocks != 0 || clocks.size() != n) return broken(fmt::format("{} timed blocks, {} of them announced", n, clocks.size()));
   for (size_t i = 0; i < n; ++i) {

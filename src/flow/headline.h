@@ -12,7 +12,8 @@
 namespace solstice::flow {
 
 // The oracle's blocks as rounds, four to a round, with the clocks read after each. Error process_failed: they are not in
-// ABBA order, a time is not positive, or a block has no reading.
+// ABBA order, a time is not positive, or a block has no reading. candidate_failed: the drop-in went back to the original,
+// so that some of these times are the original's.
 Result<std::vector<TimingRound>> headline_rounds(const OracleComparison& found, const std::vector<ClockReading>& clocks);
 
 // Why the comparison does not count: most of its rounds had thermal or hardware slowdown. "": it does.

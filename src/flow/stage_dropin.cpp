@@ -142,8 +142,10 @@ Status check_dropin(Session& state) {
     const std::string path = dropin_path(state).string();
     SOLSTICE_TRY(const OracleDropinCheck check, state.oracle->check_dropin(path));
     if (!check.passed || !check.fallbacks.empty()) return decline(state, "the drop-in fails KernelBench's check: " + why_failed(check));
-    SOLSTICE_TRY(const Timing headline, compare(state, path));
-    return conclude_headline(state, headline);
+    const Result<Timing> headline = compare(state, path);
+    if (!headline.ok() && headline.error().code == Code::candidate_failed) return decline(state, headline.error().message);
+    if (!headline.ok()) return headline.error();
+    return conclude_headline(state, *headline);
   });
 }
 

@@ -113,6 +113,15 @@ TEST(Headline, SlowdownInMostRoundsIsAnObjection) {
   EXPECT_EQ(objection(timing), "the GPU was throttled in 3 of 4 rounds (software thermal slowdown)");
 }
 
+TEST(HeadlineRounds, ADropinThatFellBackHasNone) {
+  OracleComparison found = comparison(2, 2e-3, 1e-3);
+  found.fallbacks = {"argument 0 has another shape"};
+  const auto rounds = headline_rounds(found, readings(2, 1500, 1500));
+  ASSERT_FALSE(rounds.ok());
+  EXPECT_EQ(rounds.error().code, Code::candidate_failed);
+  EXPECT_EQ(rounds.error().message, "the drop-in went back to the original while it was timed: argument 0 has another shape");
+}
+
 TEST(Disagreement, NamesMediansAndTheSide) {
   Timing judge, headline;
   judge.baseline = Seconds(1e-3);
