@@ -14,6 +14,7 @@
 #include "flow/report.h"
 #include "flow/report_text.h"
 #include "flow/session.h"
+#include "run/timing_stats.h"
 
 namespace solstice::flow {
 namespace fs = std::filesystem;
@@ -124,10 +125,12 @@ void add_clocks(Session& state) {
   const Timing& timing = *state.winner->timing;
   std::string reasons;
   for (const std::string& reason : timing.throttle) reasons += (reasons.empty() ? "" : ", ") + reason;
-  if (!timing.rounds.empty()) {
-    state.report.clocks["SM, candidate"] = fmt::format("{:.0f} MHz", timing.rounds.back().candidate_mhz);
-    state.report.clocks["SM, original"] = fmt::format("{:.0f} MHz", timing.rounds.back().baseline_mhz);
-  }
+  const auto add = [&](const char* what, double TimingRound::*mhz) {
+    const Hertz mean = run::mean_clock(timing, mhz);
+    state.report.clocks[what] = mean.value > 0 ? fmt::format("{:.0f} MHz", mean.value * 1e-6) : "not known";
+  };
+  add("SM, candidate", &TimingRound::candidate_mhz);
+  add("SM, original", &TimingRound::baseline_mhz);
   state.report.clocks["throttle reasons"] = reasons.empty() ? "none" : reasons;
 }
 

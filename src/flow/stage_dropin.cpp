@@ -29,21 +29,9 @@ std::string decline(Session& state, std::string why) {
   return state.report.reason;
 }
 
-// Mean clock of one side over the rounds that count.
-Hertz mean_clock(const Timing& timing, double TimingRound::*mhz) {
-  double sum = 0;
-  int rounds = 0;
-  for (const TimingRound& round : timing.rounds) {
-    if (round.discarded) continue;
-    sum += round.*mhz * 1e6;
-    ++rounds;
-  }
-  return Hertz(rounds ? sum / rounds : 0);
-}
-
 Measured kernels_of(const Timing& timing) {
   Measured out = measured_of(timing, &TimingRound::candidate);
-  out.clock = mean_clock(timing, &TimingRound::candidate_mhz);
+  out.clock = run::mean_clock(timing, &TimingRound::candidate_mhz);
   return out;
 }
 
@@ -91,8 +79,8 @@ void fill_headline(Session& state, const Timing& timing) {
   Headline& h = state.report.headline;
   h.original = measured_of(timing, &TimingRound::baseline);
   h.replacement = measured_of(timing, &TimingRound::candidate);
-  h.original->clock = mean_clock(timing, &TimingRound::baseline_mhz);
-  h.replacement->clock = mean_clock(timing, &TimingRound::candidate_mhz);
+  h.original->clock = run::mean_clock(timing, &TimingRound::baseline_mhz);
+  h.replacement->clock = run::mean_clock(timing, &TimingRound::candidate_mhz);
   h.speedup = timing.speedup;
   h.speedup_low = timing.interval999[0];
   h.speedup_high = timing.interval999[1];

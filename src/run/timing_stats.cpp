@@ -143,6 +143,16 @@ bool voids(int64_t bits) {
   return std::any_of(std::begin(kReasons), std::end(kReasons), [&](const ReasonName& r) { return r.voids && (bits & r.bit); });
 }
 
+Hertz mean_clock(const Timing& timing, double TimingRound::*mhz) {
+  double sum = 0, rounds = 0;
+  for (const TimingRound* round : counted(timing.rounds)) {
+    if (!round->clocks_known) continue;
+    sum += round->*mhz;
+    ++rounds;
+  }
+  return Hertz(rounds > 0 ? sum * 1e6 / rounds : 0);
+}
+
 double clock_advantage(double ratio) { return ratio > 1 + kClockTolerance ? ratio : 1; }
 
 bool is_win(double speedup, double low999, double clock_ratio) {

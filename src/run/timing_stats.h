@@ -35,6 +35,9 @@ constexpr int kHeadlineRounds = 12, kHeadlineRepetitions = 3;  // of a block; a 
 
 constexpr double kClockTolerance = 0.03;
 
+// Mean clock of one side over the rounds that count and whose clocks were read; 0: there is none.
+Hertz mean_clock(const Timing& timing, double TimingRound::*mhz);
+
 // What a higher clock can have given the candidate: the ratio of the clocks (candidate over baseline; 0: not known) where
 // it is above 1 by more than the tolerance, else 1. Power caps one side more than the other without anything being wrong.
 double clock_advantage(double ratio);

@@ -183,6 +183,19 @@ TEST(Win, UnknownClocksAreSaidAndNotTakenForEqual) {
   EXPECT_NE(timing.note.find("1 of 4 rounds NVML did not tell clocks"), std::string::npos) << timing.note;
 }
 
+TEST(Clock, MeansAreOfRoundsThatCountAndWereRead) {
+  Timing timing;
+  timing.rounds = rounds(1e-3, 1e-3, 0.01, 4);
+  timing.rounds[0].candidate_mhz = 0;
+  timing.rounds[0].clocks_known = false;
+  timing.rounds[1].candidate_mhz = 600;
+  timing.rounds[1].discarded = true;
+  timing.rounds[2].candidate_mhz = 1400;
+  EXPECT_DOUBLE_EQ(mean_clock(timing, &TimingRound::candidate_mhz).value, 1.45e9);
+  for (TimingRound& round : timing.rounds) round.clocks_known = false;
+  EXPECT_EQ(mean_clock(timing, &TimingRound::candidate_mhz).value, 0);
+}
+
 TEST(Throttle, OnlyThermalAndHardwareSlowdownVoid) {
   EXPECT_FALSE(voids(0x4));  // power capping: a large GEMM on an H200 always is
   EXPECT_TRUE(voids(0x20));
