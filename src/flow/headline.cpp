@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <span>
 
 #include "flow/report_text.h"
@@ -55,6 +56,23 @@ std::string objection(const Timing& headline) {
   const auto dropped = std::count_if(headline.rounds.begin(), headline.rounds.end(), [](const TimingRound& round) { return round.discarded; });
   if (2 * static_cast<size_t>(dropped) <= headline.rounds.size()) return "";
   return fmt::format("the GPU was throttled in {} of {} rounds ({})", dropped, headline.rounds.size(), fmt::join(headline.throttle, ", "));
+}
+
+bool settled(const Timing& headline) {
+  return objection(headline).empty() && (headline.win || !run::is_win(headline.speedup, headline.interval999[0], 1));
+}
+
+Result<Timing> time_in_tries(const HeadlineTry& once) {
+  constexpr int kTries = 3;
+  Timing out;
+  out.method = "KernelBench";
+  for (int i = 0; i < kTries; ++i) {
+    SOLSTICE_TRY(std::vector<TimingRound> rounds, once());
+    std::move(rounds.begin(), rounds.end(), std::back_inserter(out.rounds));
+    run::conclude(out);
+    if (settled(out)) break;
+  }
+  return out;
 }
 
 std::string disagreement(const Timing& judge, const Timing& headline) {

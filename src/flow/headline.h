@@ -2,6 +2,7 @@
 // statistic for both. And how it is held against the judge's measurement.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,14 @@ Result<std::vector<TimingRound>> headline_rounds(const OracleComparison& found, 
 
 // Why the comparison does not count: most of its rounds had thermal or hardware slowdown. "": it does.
 std::string objection(const Timing& headline);
+
+// Whether a clock that was higher on one side does not decide between win and no win, and slowdown touched few rounds.
+bool settled(const Timing& headline);
+
+// One try after the other, at most three, until it is settled: slowdown and a change of clocks pass. All rounds of all
+// tries count, so that a lucky try does not outweigh the others.
+using HeadlineTry = std::function<Result<std::vector<TimingRound>>()>;
+Result<Timing> time_in_tries(const HeadlineTry& once);
 
 // Where judge and headline differ by more than 5 %: both medians of both, and the side that makes the difference. ""
 // where they agree.

@@ -45,8 +45,8 @@ std::string why_failed(const OracleDropinCheck& check) {
 
 constexpr run::RoundsRequest kTry{run::kHeadlineRepetitions, 3, run::kHeadlineRounds};
 
-// One try. The oracle says after each block that it is done; the clocks are read at once.
-Result<Timing> compare_once(Session& state, const std::string& path) {
+// The oracle says after each block that it is done; the clocks are read at once.
+Result<std::vector<TimingRound>> compare_once(Session& state, const std::string& path) {
   std::vector<ClockReading> clocks;
   state.oracle->on_progress([&](const OracleProgress& news) {
     if (news.stage == "timed") clocks.push_back(state.judge->clocks());
@@ -54,25 +54,7 @@ Result<Timing> compare_once(Session& state, const std::string& path) {
   const Result<OracleComparison> found = state.oracle->time_dropin(path, "trial", kTry);
   state.oracle->on_progress(nullptr);
   if (!found.ok()) return found.error();
-  Timing out;
-  out.method = "KernelBench";
-  SOLSTICE_TRY(out.rounds, headline_rounds(*found, clocks));
-  run::conclude(out);
-  return out;
-}
-
-// Whether it does not matter what the clocks did.
-bool settled(const Timing& timing) {
-  return objection(timing).empty() && timing.win == run::is_win(timing.speedup, timing.interval999[0], 1);
-}
-
-// Slowdown and a change of clocks pass; a comparison that they decide is made again.
-Result<Timing> compare(Session& state, const std::string& path) {
-  constexpr int kAttempts = 3;
-  for (int i = 1;; ++i) {
-    SOLSTICE_TRY(Timing once, compare_once(state, path));
-    if (settled(once) || i == kAttempts) return once;
-  }
+  return headline_rounds(*found, clocks);
 }
 
 void fill_headline(Session& state, const Timing& timing) {
@@ -105,7 +87,7 @@ std::string conclude_headline(Session& state, const Timing& timing) {
   const std::string figure = fmt::format("{:.3g}x [{:.3g}, {:.3g}]", timing.speedup, timing.interval999[0], timing.interval999[1]);
   if (!timing.win) {
     return decline(state, fmt::format("the best verified candidate is {} of the original: no win beyond noise{}", figure,
-                                      settled(timing) ? "" : " and clocks: " + timing.note));
+                                      settled(timing) ? "" : "; " + run::clock_text(timing)));
   }
   state.report.outcome = RunOutcome::kFaster;
   return figure;
@@ -130,7 +112,7 @@ Status check_dropin(Session& state) {
     const std::string path = dropin_path(state).string();
     SOLSTICE_TRY(const OracleDropinCheck check, state.oracle->check_dropin(path));
     if (!check.passed || !check.fallbacks.empty()) return decline(state, "the drop-in fails KernelBench's check: " + why_failed(check));
-    const Result<Timing> headline = compare(state, path);
+    const Result<Timing> headline = time_in_tries([&] { return compare_once(state, path); });
     if (!headline.ok() && headline.error().code == Code::candidate_failed) return decline(state, headline.error().message);
     if (!headline.ok()) return headline.error();
     return conclude_headline(state, *headline);

@@ -53,6 +53,7 @@ struct Timing {
   std::array<double, 2> interval95{}, interval999{};  // of the speedup, by bootstrap
   double relative_error = 0;       // half of interval95 over the speedup
   double clock_ratio = 0;          // candidate's mean clock over the baseline's; 0: not known
+  double clock_advantage = 1;      // what of the speedup a higher clock can have given
   std::vector<std::string> throttle;  // names of all reasons seen
   bool comparable = true;          // clocks within 3 %, as far as is known; `note` says where they are not
   bool win = false;
@@ -66,6 +67,7 @@ struct Timing {
         field("interval95", &Timing::interval95, "of the speedup"), field("interval999", &Timing::interval999, "of the speedup"),
         field("relative_error", &Timing::relative_error, "half the 95 % interval over the speedup"),
         field("clock_ratio", &Timing::clock_ratio, "candidate's SM clock over the baseline's"),
+        optional_field("clock_advantage", &Timing::clock_advantage, "what of the speedup a higher clock can have given"),
         field("throttle", &Timing::throttle, "reasons seen"), field("comparable", &Timing::comparable, "clocks within 3 %"),
         field("win", &Timing::win, "99.9 % interval above 1, effect at least 0.5 %, both after what a higher clock can give"),
         optional_field("note", &Timing::note, "what to know about it"),

@@ -153,39 +153,56 @@ Hertz mean_clock(const Timing& timing, double TimingRound::*mhz) {
   return Hertz(rounds > 0 ? sum * 1e6 / rounds : 0);
 }
 
-double clock_advantage(double ratio) { return ratio > 1 + kClockTolerance ? ratio : 1; }
-
-bool is_win(double speedup, double low999, double clock_ratio) {
-  const double advantage = clock_advantage(clock_ratio);
-  return low999 / advantage > 1 && speedup / advantage >= kLeastEffect;
+double clock_advantage(const Timing& timing) {
+  if (timing.clock_ratio <= 0) return 1;
+  const auto rounds = counted(timing.rounds);
+  double squares = 0;
+  for (const TimingRound* round : rounds) squares += std::pow(round->candidate_mhz / round->baseline_mhz - timing.clock_ratio, 2);
+  const double n = static_cast<double>(rounds.size());
+  const double noise = n > 1 ? 2 * std::sqrt(squares / (n - 1) / n) : 0;
+  return std::max(1.0, timing.clock_ratio - noise);
 }
 
-static std::string note_of(const Timing& timing, size_t dropped, size_t unknown) {
+std::string clock_text(const Timing& timing) {
+  return fmt::format("the original ran at {:.0f} MHz, the candidate at {:.0f} MHz: of {:.3g}x, at least {:.3g}x do not come from the clock",
+                     mean_clock(timing, &TimingRound::baseline_mhz).value * 1e-6, mean_clock(timing, &TimingRound::candidate_mhz).value * 1e-6,
+                     timing.speedup, timing.speedup / timing.clock_advantage);
+}
+
+bool is_win(double speedup, double low999, double clock_advantage) {
+  return low999 / clock_advantage > 1 && speedup / clock_advantage >= kLeastEffect;
+}
+
+// The ratio of the mean clocks; 0 unless all clocks of the rounds that count were read.
+static double clock_ratio(const Timing& timing) {
+  const auto rounds = counted(timing.rounds);
+  const auto known = [](const TimingRound* round) { return round->clocks_known && round->candidate_mhz > 0 && round->baseline_mhz > 0; };
+  if (rounds.empty() || !std::all_of(rounds.begin(), rounds.end(), known)) return 0;
+  return mean_clock(timing, &TimingRound::candidate_mhz) / mean_clock(timing, &TimingRound::baseline_mhz);
+}
+
+static std::string note_of(const Timing& timing) {
   std::vector<std::string> notes;
   const size_t rounds = timing.rounds.size();
+  const auto dropped = std::count_if(timing.rounds.begin(), timing.rounds.end(), [](const TimingRound& r) { return r.discarded; });
+  const auto unread = std::count_if(timing.rounds.begin(), timing.rounds.end(), [](const TimingRound& r) { return counts(r) && !r.clocks_known; });
   if (dropped > 0) notes.push_back(fmt::format("{} of {} rounds dropped: thermal or hardware slowdown", dropped, rounds));
-  if (unknown > 0) {
+  if (unread > 0) {
     notes.push_back(fmt::format("in {} of {} rounds NVML did not tell clocks or throttle reasons: whether both sides ran alike is not known",
-                                unknown, rounds));
+                                unread, rounds));
   }
-  if (!timing.comparable) notes.push_back(fmt::format("clocks differ by {:.1f} %", 100 * (timing.clock_ratio - 1)));
+  if (!timing.comparable || timing.clock_advantage >= kLeastEffect) notes.push_back(clock_text(timing));
   return fmt::format("{}", fmt::join(notes, "; "));
 }
 
 void conclude(Timing& timing) {
   std::vector<double> candidate, baseline;
-  double candidate_mhz = 0, baseline_mhz = 0;
   int64_t reasons = 0;
-  size_t dropped = 0, unknown = 0;
   for (const TimingRound& round : timing.rounds) {
     reasons |= round.throttle;
-    dropped += round.discarded;
     if (!counts(round)) continue;
     candidate.insert(candidate.end(), round.candidate.begin(), round.candidate.end());
     baseline.insert(baseline.end(), round.baseline.begin(), round.baseline.end());
-    candidate_mhz += round.candidate_mhz;
-    baseline_mhz += round.baseline_mhz;
-    unknown += !round.clocks_known;
   }
   timing.candidate = Seconds(median(candidate));
   timing.baseline = Seconds(median(baseline));
@@ -194,12 +211,12 @@ void conclude(Timing& timing) {
   timing.interval95 = intervals.p95;
   timing.interval999 = intervals.p999;
   timing.relative_error = (intervals.p95[1] - intervals.p95[0]) / 2 / timing.speedup;
-  const bool known = unknown == 0 && baseline_mhz > 0 && candidate_mhz > 0;
-  timing.clock_ratio = known ? candidate_mhz / baseline_mhz : 0;
-  timing.comparable = !known || std::abs(timing.clock_ratio - 1) <= kClockTolerance;
+  timing.clock_ratio = clock_ratio(timing);
+  timing.clock_advantage = clock_advantage(timing);
+  timing.comparable = timing.clock_ratio <= 0 || std::abs(timing.clock_ratio - 1) <= kClockTolerance;
   timing.throttle = throttle_names(reasons);
-  timing.win = counted(timing.rounds).size() > 1 && is_win(timing.speedup, timing.interval999[0], timing.clock_ratio);
-  timing.note = note_of(timing, dropped, unknown);
+  timing.win = counted(timing.rounds).size() > 1 && is_win(timing.speedup, timing.interval999[0], timing.clock_advantage);
+  timing.note = note_of(timing);
 }
 
 }  // namespace solstice::run

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "record/timing.h"
@@ -33,18 +34,23 @@ constexpr double kLeastEffect = 1.005;
 // A headline, one try: docs/measuring.md says what these were chosen by.
 constexpr int kHeadlineRounds = 12, kHeadlineRepetitions = 3;  // of a block; a round has two blocks a side
 
-constexpr double kClockTolerance = 0.03;
+constexpr double kClockTolerance = 0.03;  // beyond it a timing is not `comparable`, which `note` says; it decides nothing
 
 // Mean clock of one side over the rounds that count and whose clocks were read; 0: there is none.
 Hertz mean_clock(const Timing& timing, double TimingRound::*mhz);
 
-// What a higher clock can have given the candidate: the ratio of the clocks (candidate over baseline; 0: not known) where
-// it is above 1 by more than the tolerance, else 1. Power caps one side more than the other without anything being wrong.
-double clock_advantage(double ratio);
+// What a higher clock can have given the candidate: the ratio of the mean clocks (candidate over baseline) less the noise
+// of the readings, two standard errors of the rounds' ratios; at least 1. Power caps one side more than the other without
+// anything being wrong. 1 too where the clock of a round that counts was not read: `clock_ratio` is 0 then, and `note` says
+// so.
+double clock_advantage(const Timing& timing);
+
+// How the clocks differed, and what of the speedup does not come from them.
+std::string clock_text(const Timing& timing);
 
 // A win: the 99.9 % interval of the speedup lies above 1 and the speedup is at least 1.005, both divided by
 // the clock's advantage. (With 95 % intervals, fifty self-comparisons would nearly always invent a win.)
-bool is_win(double speedup, double low999, double clock_ratio);
+bool is_win(double speedup, double low999, double clock_advantage);
 
 // Fills everything of `timing` that follows from its rounds.
 void conclude(Timing& timing);

@@ -122,6 +122,41 @@ TEST(HeadlineRounds, ADropinThatFellBackHasNone) {
   EXPECT_EQ(rounds.error().message, "the drop-in went back to the original while it was timed: argument 0 has another shape");
 }
 
+// Tries of 12 rounds, 1.02x each, with these clocks of the drop-in beside the original's 1000 MHz.
+Result<Timing> tries(std::vector<int> clocks, size_t& made) {
+  made = 0;
+  return time_in_tries([&]() -> Result<std::vector<TimingRound>> {
+    return headline_rounds(comparison(12, 1.02e-3, 1e-3), readings(12, 1000, clocks.at(made++)));
+  });
+}
+
+TEST(HeadlineTries, OneIsEnoughWhereClocksDecideNothing) {
+  size_t made = 0;
+  EXPECT_TRUE(tries({1000}, made)->win);
+  EXPECT_EQ(made, 1u);
+}
+
+TEST(HeadlineTries, AreHeldTogether) {
+  size_t made = 0;
+  auto timing = tries({1020, 1020, 1020}, made);  // all of the gain may be clock
+  ASSERT_TRUE(timing.ok()) << timing.error().text();
+  EXPECT_EQ(made, 3u);
+  EXPECT_EQ(timing->rounds.size(), 36u);
+  EXPECT_FALSE(timing->win);
+  EXPECT_TRUE(tries({1012}, made)->win);
+  timing = tries({1020, 1020, 1012}, made);  // what would win alone does not as one of three
+  EXPECT_EQ(made, 3u);
+  EXPECT_FALSE(timing->win);
+  timing = tries({1020, 980}, made);  // together they ran alike
+  EXPECT_EQ(made, 2u);
+  EXPECT_TRUE(timing->win);
+}
+
+TEST(HeadlineTries, AFailureEndsThem) {
+  const auto timing = time_in_tries([]() -> Result<std::vector<TimingRound>> { return fail(Code::process_failed, "gone"); });
+  EXPECT_EQ(timing.error().code, Code::process_failed);
+}
+
 TEST(Disagreement, NamesMediansAndTheSide) {
   Timing judge, headline;
   judge.baseline = Seconds(1e-3);

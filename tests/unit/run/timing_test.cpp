@@ -160,7 +160,7 @@ TEST(Win, NeedsEffectBeyondWhatTheClockGives) {
   conclude(timing);
   EXPECT_FALSE(timing.comparable);
   EXPECT_TRUE(timing.win);
-  EXPECT_NE(timing.note.find("clocks differ"), std::string::npos);
+  EXPECT_NE(timing.note.find("the candidate at 1600 MHz: of 1.2x, at least 1.12x do not come from the clock"), std::string::npos) << timing.note;
   timing.rounds = rounds(1e-3, 1.05e-3, 0.001, 4);
   for (TimingRound& round : timing.rounds) round.candidate_mhz = 1600;
   conclude(timing);
@@ -181,6 +181,35 @@ TEST(Win, UnknownClocksAreSaidAndNotTakenForEqual) {
   conclude(timing);
   EXPECT_EQ(timing.clock_ratio, 0);
   EXPECT_NE(timing.note.find("1 of 4 rounds NVML did not tell clocks"), std::string::npos) << timing.note;
+}
+
+// A candidate that is `speed` times as fast, at 1000 MHz against clocks that differ by `ratio`.
+Timing at_clocks(double speed, double ratio, double wobble = 0) {
+  Timing timing;
+  timing.rounds = rounds(1e-3, 1e-3 * speed, 0.0001, 12);
+  for (size_t r = 0; r < timing.rounds.size(); ++r) {
+    timing.rounds[r].baseline_mhz = 1000;
+    timing.rounds[r].candidate_mhz = 1000 * (ratio + (r % 2 ? wobble : -wobble));
+  }
+  conclude(timing);
+  return timing;
+}
+
+TEST(Clock, WhatItGaveIsTakenOffWithoutAThreshold) {
+  EXPECT_FALSE(at_clocks(1.02, 1.02).win);  // all of it is clock
+  EXPECT_FALSE(at_clocks(1.029, 1.029).win);
+  EXPECT_TRUE(at_clocks(1.02, 1.0).win);
+  EXPECT_TRUE(at_clocks(1.02, 0.9).win);  // nothing is added
+  EXPECT_DOUBLE_EQ(at_clocks(1.02, 0.9).clock_advantage, 1);
+  EXPECT_NEAR(at_clocks(1.02, 1.031).clock_advantage - at_clocks(1.02, 1.029).clock_advantage, 0.002, 1e-9);
+  EXPECT_TRUE(at_clocks(1.04, 1.031).win);
+}
+
+TEST(Clock, NoiseOfTheReadingsTakesNothingOff) {
+  EXPECT_DOUBLE_EQ(at_clocks(1.02, 1.004, 0.01).clock_advantage, 1);  // two standard errors are 0.6 %
+  const double beyond = at_clocks(1.1, 1.05, 0.01).clock_advantage;
+  EXPECT_GT(beyond, 1.04);
+  EXPECT_LT(beyond, 1.05);
 }
 
 TEST(Clock, MeansAreOfRoundsThatCountAndWereRead) {
