@@ -87,8 +87,12 @@ std::string baseline_section(const Report& r) {
                     b.time ? std::to_string(b.time->samples) : "-", b.speedup > 0 ? fmt::format("{:.2f}x", b.speedup) : "-",
                     b.error ? fmt::format("{:.2e}", *b.error) : "-", b.note});
   }
-  return "\n## Baselines\n\nTimed in one process in blocks in turn; the error is normwise against float64 on the example inputs.\n\n" +
-         markdown_table(rows);
+  std::string out = "\n## Baselines\n\n";
+  const bool errors = std::any_of(r.baselines.begin(), r.baselines.end(), [](const Baseline& b) { return b.error.has_value(); });
+  // One row is eager alone, whose note says how it was timed; opponents are only ever timed together.
+  if (r.baselines.size() > 1) out += "Timed in one process in blocks in turn, under the protocol of the headline.\n\n";
+  if (errors) out += "Errors are normwise against float64 on the example inputs.\n\n";
+  return out + markdown_table(rows);
 }
 
 std::string limit_text(double value, double limit) {

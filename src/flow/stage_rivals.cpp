@@ -24,15 +24,19 @@ Baseline baseline_of(const OracleRival& rival, const OracleRival& eager) {
   return row;
 }
 
-// Of the comparison that chose the winner, where the opponents were not asked for.
+// What is known of eager where the opponents were not timed.
 Baseline eager_alone(const Session& state) {
   Baseline row;
   row.name = "PyTorch eager";
   row.speedup = 1;
-  row.time.emplace();
-  row.time->median = state.eager;
-  if (!state.winner) return row;
-  row.time = measured_of(*state.winner->timing, &TimingRound::baseline);
+  if (state.winner) {
+    row.time = measured_of(*state.winner->timing, &TimingRound::baseline);
+    row.note = "in turn with the finalists, under the judge's protocol";
+  } else {
+    row.time.emplace();
+    row.time->median = state.eager;
+    row.note = "one block before the search, under the judge's protocol";
+  }
   return row;
 }
 

@@ -58,6 +58,15 @@ TEST(Report, ASlowOneSaysWhyAndAPredictedOneSaysSo) {
   testing::expect_golden("report/predicted.md", render_markdown(r));
 }
 
+TEST(Report, BaselinesSayOnlyWhatHappened) {
+  Report r = sample();
+  r.baselines = {{"PyTorch eager", measured(2000), 1, std::nullopt, "one block before the search"}};
+  const std::string alone = render_markdown(r);
+  EXPECT_EQ(alone.find("in turn"), std::string::npos);
+  EXPECT_EQ(alone.find("Errors are normwise"), std::string::npos);
+  EXPECT_NE(alone.find("one block before the search"), std::string::npos);
+}
+
 TEST(Report, IsWrittenAsJsonThatReadsBack) {
   const TempFolder folder = std::move(TempFolder::create("report-")).value();
   ASSERT_TRUE(write_report(sample(), folder.path() / "out").ok());
