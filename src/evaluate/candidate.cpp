@@ -17,8 +17,26 @@ void add_independent(const Diagnostics& found, Diagnostics& into) {
   }
 }
 
+void add_places(const std::vector<lang::Item>& items, KnobPlaces& places) {
+  for (const lang::Item& item : items) {
+    if (const auto* def = std::get_if<lang::Def>(&item.node)) add_places(def->items, places);
+    const auto* kernel = std::get_if<lang::Kernel>(&item.node);
+    if (!kernel) continue;
+    for (const lang::Knob& knob : kernel->knobs) {
+      for (const std::string& name : knob.names) places[{item.span.begin, name}] = knob.span;
+    }
+  }
+}
+
+KnobPlaces places_of(const lang::Program& tree) {
+  KnobPlaces places;
+  add_places(tree.items, places);
+  return places;
+}
+
 // The schedules alone, of a program whose equations have errors.
 void check_settings_of(lang::Program tree, Diagnostics& diagnostics) {
+  const KnobPlaces places = places_of(tree);
   std::erase_if(tree.items, [](const lang::Item& item) {
     return !std::holds_alternative<lang::Kernel>(item.node) && !std::holds_alternative<lang::Dims>(item.node);
   });
@@ -32,7 +50,7 @@ void check_settings_of(lang::Program tree, Diagnostics& diagnostics) {
   Diagnostics ignored;  // of what is left, the first pass has spoken
   const std::optional<ir::Program> skeleton = ir::bind(tree, ignored);
   if (!skeleton) return;
-  for (const ir::Kernel& kernel : skeleton->kernels) check_settings(kernel, diagnostics);
+  for (const ir::Kernel& kernel : skeleton->kernels) check_settings(kernel, places, diagnostics);
 }
 
 // What else is wrong where the grammar is: one look at the list should be enough.
@@ -57,7 +75,7 @@ Checked check(const std::string& text, const Setting& setting) {
     return out;
   }
   const families::Context context{*out.program, setting.machine, setting.numerics, setting.frozen};
-  check_schedule(context, out.diagnostics);
+  check_schedule(context, places_of(out.tree), out.diagnostics);
   return out;
 }
 

@@ -132,10 +132,27 @@ int64_t spanned_elements(const ir::Tensor& tensor) {
   return last + 1;
 }
 
-const families::Family* check_settings(const ir::Kernel& kernel, Diagnostics& diagnostics) {
+namespace {
+
+// One at a time, each in the place of its kernel.
+void check_knobs(const families::Family& family, const ir::Kernel& kernel, const KnobPlaces& places, Diagnostics& diagnostics) {
+  ir::Kernel one;
+  one.name = kernel.name;
+  one.family = kernel.family;
+  for (const auto& knob : kernel.knobs.items) {
+    const auto place = places.find({kernel.span.begin, knob.first});
+    one.span = place == places.end() ? kernel.span : place->second;
+    one.knobs.items = {knob};
+    families::check_knobs(family, one, diagnostics);
+  }
+}
+
+}  // namespace
+
+const families::Family* check_settings(const ir::Kernel& kernel, const KnobPlaces& places, Diagnostics& diagnostics) {
   const families::Family* family = families::find_family(kernel.family);
   if (family) {
-    families::check_knobs(*family, kernel, diagnostics);
+    check_knobs(*family, kernel, places, diagnostics);
     return family;
   }
   std::vector<std::string> names;
@@ -146,9 +163,9 @@ const families::Family* check_settings(const ir::Kernel& kernel, Diagnostics& di
   return nullptr;
 }
 
-void check_schedule(const families::Context& context, Diagnostics& diagnostics) {
+void check_schedule(const families::Context& context, const KnobPlaces& places, Diagnostics& diagnostics) {
   for (const ir::Kernel& kernel : context.program.kernels) {
-    const families::Family* family = check_settings(kernel, diagnostics);
+    const families::Family* family = check_settings(kernel, places, diagnostics);
     if (!family || !family->available || !family->match) continue;
     const families::Match match = family->match(context.program, kernel);
     if (!match.ok) {

@@ -63,6 +63,24 @@ TEST_F(MeaningTest, ARefutedCandidateReachesNoCompiler) {
   EXPECT_EQ(right.record().at("meaning").as_string(), "proved");
 }
 
+TEST(Check, AKnobsMistakeUnderlinesTheKnob) {
+  std::string text = candidate("y[m,n] = 2 * x[m,n] + 1");
+  text.replace(text.find("map()"), 5, "map(unroll=2, threads=100000, bogus=3)");
+  const auto underlined = [](const std::string& source) {
+    std::vector<std::string> out;
+    const Checked checked = check(source, {h200()});
+    for (const Diagnostic& d : checked.diagnostics.all()) {
+      out.push_back(source.substr(static_cast<size_t>(d.span.begin), static_cast<size_t>(d.span.end - d.span.begin)));
+    }
+    return out;
+  };
+  EXPECT_EQ(underlined(text), (std::vector<std::string>{"threads=100000", "bogus=3"}));
+  text.replace(text.find("f32[M, N]"), 3, "f33");  // the schedule is checked beside other mistakes too
+  const std::vector<std::string> all = underlined(text);
+  ASSERT_GE(all.size(), 3u);
+  EXPECT_EQ(all[all.size() - 2] + ", " + all.back(), "threads=100000, bogus=3");
+}
+
 TEST(Check, TenMistakesAreTenMessages) {
   const char* text = R"(program ten
 dim M = 64, N = 64
