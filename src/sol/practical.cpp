@@ -7,6 +7,7 @@
 #include <set>
 
 #include "sol/fusion.h"
+#include "sol/merging.h"
 #include "sol/rates.h"
 
 namespace solstice::sol {
@@ -29,7 +30,7 @@ class Estimator {
     SolBound bound;
     bound.name = "practical";
     bound.meaning = "measured ceilings, fused kernels, launches";
-    const std::vector<FusedKernel> kernels = fuse(program_, count_, row_limit());
+    const std::vector<FusedKernel> kernels = merge_launches(program_, count_, fuse(program_, count_, row_limit()), issue());
     for (size_t k = 0; k < kernels.size(); ++k) {
       for (size_t i : kernels[k].equations) home_[target(i)] = k;
     }
@@ -66,26 +67,61 @@ class Estimator {
     });
   }
 
+  // A warp instruction a clock in each of an SM's four schedulers.
+  IssueRate issue() const {
+    const double rate = machine_.sm_count * 4.0 * 32.0 * machine_.max_clock.value, element = 4;
+    return {machine_.measured.launch ? machine_.measured.launch->value * rate : 0, rate * element / machine_.read_ceiling().per_second};
+  }
+
   // The shared memory of one cluster.
   Bytes row_limit() const { return machine_.shared_per_block * machine_.max_cluster; }
+
+  bool reads_any(size_t i, const std::set<int>& tensors) const {
+    const auto& reads = count_.equations[i].reads;
+    return std::any_of(reads.begin(), reads.end(), [&](const ir::ReadCount& read) { return tensors.contains(read.tensor); });
+  }
+
+  // Equations that use what a reduction of this kernel found.
+  std::set<size_t> after_reductions(const FusedKernel& kernel) const {
+    std::set<size_t> out;
+    std::set<int> found;
+    for (const size_t i : kernel.equations) {
+      if (reads_any(i, found)) out.insert(i);
+      if (count_.equations[i].reduces || out.contains(i)) found.insert(target(i));
+    }
+    return out;
+  }
+
+  // Equations that a reduction of this kernel needs, and the reductions.
+  std::set<size_t> into_reductions(const FusedKernel& kernel) const {
+    std::set<size_t> out;
+    std::set<int> needed;
+    for (auto i = kernel.equations.rbegin(); i != kernel.equations.rend(); ++i) {
+      const ir::EquationCount& each = count_.equations[*i];
+      if (!each.reduces && !needed.contains(target(*i))) continue;
+      out.insert(*i);
+      for (const ir::ReadCount& read : each.reads) needed.insert(read.tensor);
+    }
+    return out;
+  }
 
   // Elements of each tensor from outside. A row that does not fit on chip is read once to reduce it and once to use it.
   std::map<int, double> reads_of(const FusedKernel& kernel, size_t k) const {
     std::map<int, double> elements;
-    std::map<int, std::set<bool>> passes;  // in which a tensor is read: before, and after, something of this kernel
+    std::map<int, std::set<bool>> passes;  // in which a tensor is read: for a reduction of this kernel, after one
+    const std::set<size_t> after = after_reductions(kernel), into = into_reductions(kernel);
     double rows = 0;
     for (size_t i : kernel.equations) {
       const ir::EquationCount& each = count_.equations[i];
-      if (each.reduces && (rows == 0 || each.elements < rows)) rows = each.elements;
+      if (each.reduces) rows = std::max(rows, each.elements);
       const auto inside = [&](const ir::ReadCount& read) {
         const auto home = home_.find(read.tensor);
         return home != home_.end() && home->second == k;
       };
-      const bool second = std::any_of(each.reads.begin(), each.reads.end(), inside);
       for (const ir::ReadCount& read : each.reads) {
         if (inside(read)) continue;
         elements[read.tensor] = std::max(elements[read.tensor], read.elements);
-        passes[read.tensor].insert(second);
+        if (after.contains(i) || into.contains(i)) passes[read.tensor].insert(after.contains(i));
       }
     }
     for (auto& [tensor, count] : elements) {
