@@ -118,7 +118,7 @@ struct Headline {
   static auto fields() {
     return std::make_tuple(optional_field("original", &Headline::original, "Model.forward"),
                            optional_field("replacement", &Headline::replacement, "ModelNew.forward"),
-                           optional_field("speedup", &Headline::speedup, "ratio of medians, 0: none"),
+                           optional_field("speedup", &Headline::speedup, "geometric mean of the rounds' ratios of medians, 0: none"),
                            optional_field("speedup_low", &Headline::speedup_low, "interval"),
                            optional_field("speedup_high", &Headline::speedup_high, "interval"),
                            optional_field("kernels", &Headline::kernels, "the winner's kernels alone"),
