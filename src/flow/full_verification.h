@@ -7,7 +7,7 @@
 namespace solstice::flow {
 
 // Fills the finalist's verdict and errors, once; where it fails, it is refused with the reason. Cases that memory has no
-// room for are skipped with a warning. Errors: judging itself failed.
+// room for, or that `forward` raises on, are skipped with a warning. Errors: judging itself failed.
 Status verify_fully(Session& state, Finalist& finalist);
 
 // "14 cases, each twice"

@@ -116,6 +116,9 @@ void add_candidates(Session& state) {
     row.note = node.measurement->detail;
     row.meaning = node.measurement->record.at("meaning").as_string();
     if (state.gpu && node.usable()) row.time = time_of(state, node);
+    for (const Finalist& finalist : state.finalists) {
+      if (finalist.node == node.id) row.timing = finalist.timing;
+    }
     state.report.candidates.push_back(std::move(row));
   }
 }

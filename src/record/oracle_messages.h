@@ -5,7 +5,6 @@
 // flattened result, `buffer.FQN` a module buffer that forward wrote, `input.I` an argument that it wrote.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -9,6 +9,7 @@
 
 #include "record/fields.h"
 #include "record/run.h"
+#include "record/timing.h"
 
 namespace solstice {
 
@@ -93,6 +94,7 @@ struct CandidateRow {
   std::optional<Measured> time;
   std::string meaning;   // against the problem's equations: proved, tested, unknown, refuted
   std::string note;
+  std::optional<Timing> timing = {};  // of a finalist: every sample, in ABBA rounds with the original
   static auto fields() {
     return std::make_tuple(field("trial", &CandidateRow::trial, "number in the run"),
                            field("what", &CandidateRow::what, "schedule in one line"),
@@ -100,7 +102,8 @@ struct CandidateRow {
                            optional_field("predicted", &CandidateRow::predicted, "seconds by the cost model"),
                            optional_field("time", &CandidateRow::time, "kernels' span"),
                            optional_field("meaning", &CandidateRow::meaning, "verdict on its equations"),
-                           optional_field("note", &CandidateRow::note, "why it went no further"));
+                           optional_field("note", &CandidateRow::note, "why it went no further"),
+                           optional_field("timing", &CandidateRow::timing, "of a finalist: every sample, beside the original's"));
   }
 };
 
