@@ -30,8 +30,7 @@ Json summary(const Graph& graph, const ir::ImportedProblem& problem) {
     outputs.push(user ? problem.outputs[result++].tensor : problem.mutations[mutation++].tensor);
   }
   for (const auto& op : problem.unsupported) unsupported.push(op.op + ": " + op.why);
-  return Json::object().set("text", problem.text).set("inputs", inputs).set("outputs", outputs).set("unsupported",
-                                                                                                    unsupported);
+  return Json::object().set("text", problem.text).set("inputs", inputs).set("outputs", outputs).set("unsupported", unsupported);
 }
 
 // The bytes of VALUES cut into the program's tensors.

@@ -55,6 +55,7 @@ int main() {
   using solstice::Json;
   for (std::string line; std::getline(std::cin, line);) {
     const auto found = solstice::answer(line);
-    std::cout << (found.ok() ? Json::object().set("results", *found) : Json::object().set("error", found.error().text())).dump() << std::endl;
+    std::cout << (found.ok() ? Json::object().set("results", *found) : Json::object().set("error", found.error().text())).dump()
+              << std::endl;
   }
 }

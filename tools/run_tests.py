@@ -34,6 +34,7 @@ def steps(quick):
     python = sys.executable
     yield "build", ["ninja", "-C", str(BUILD), "--quiet"]
     yield "layers", [python, "tools/check_layers.py"]
+    yield "format", ["tools/format.sh", "--check"]
     yield "unit tests", ["ctest", "--test-dir", str(BUILD), "-j2", "--timeout", "600", "--verbose"]
     if any((ROOT / "tests/python").glob("test_*.py")):
         yield "python tests", [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/python"]

@@ -16,21 +16,17 @@ struct Shape {
   int m, n, k;
 };
 
-char major_letter(Major m) {
-  return m == Major::kK ? 'K' : 'M';
-}
+char major_letter(Major m) { return m == Major::kK ? 'K' : 'M'; }
 
 std::string text_of(const Case& c) {
   char t[128];
-  std::snprintf(t, sizeof t, "%dx%dx%d b%d %c%c %s%s%s", c.m, c.n, c.k, c.batches, major_letter(c.a),
-                major_letter(c.b), kValueNames[static_cast<int>(c.values)], c.gelu ? " gelu" : "",
-                c.pad ? " pad" : "");
+  std::snprintf(t, sizeof t, "%dx%dx%d b%d %c%c %s%s%s", c.m, c.n, c.k, c.batches, major_letter(c.a), major_letter(c.b),
+                kValueNames[static_cast<int>(c.values)], c.gelu ? " gelu" : "", c.pad ? " pad" : "");
   return t;
 }
 
 void print_errors(const char* name, const Errors& e, const char* verdict) {
-  std::printf("   %-20s norm %.2e element %.2e wrong class %d%s\n", name, e.norm, e.element, e.wrong_class,
-              verdict);
+  std::printf("   %-20s norm %.2e element %.2e wrong class %d%s\n", name, e.norm, e.element, e.wrong_class, verdict);
 }
 
 // Accepts errors up to what cuBLAS makes, with 10 % in the norm and twice in an element, or 2 ulp.
@@ -50,8 +46,7 @@ int check_case(const Case& c, const Cublas& cublas) {
   } else {
     theirs.norm = 4e-7, theirs.element = 1e-6;
   }
-  std::printf("%s: cublas norm %.2e element %.2e class %d\n", text_of(c).c_str(), theirs.norm, theirs.element,
-              theirs.wrong_class);
+  std::printf("%s: cublas norm %.2e element %.2e class %d\n", text_of(c).c_str(), theirs.norm, theirs.element, theirs.wrong_class);
   int failures = 0;
   auto one = [&](const char* name, Runner* runner, const Timing& what) {
     CHECK(cudaMemset(d.y.data, 0xff, d.y.count * 4));
@@ -85,23 +80,16 @@ int check(const Cublas& cublas, bool quick) {
   constexpr Major K = Major::kK, M = Major::kMN;
   using V = Values;
   std::vector<Case> cases = {
-      {256, 512, 256, 1, K, K, V::kNormal},   {256, 512, 256, 1, K, M, V::kNormal},
-      {256, 512, 256, 1, M, K, V::kNormal},   {256, 512, 256, 1, M, M, V::kNormal},
-      {512, 768, 4096, 1, K, M, V::kUniform}, {512, 768, 4096, 1, K, K, V::kNormal},
+      {256, 512, 256, 1, K, K, V::kNormal}, {256, 512, 256, 1, K, M, V::kNormal},   {256, 512, 256, 1, M, K, V::kNormal},
+      {256, 512, 256, 1, M, M, V::kNormal}, {512, 768, 4096, 1, K, M, V::kUniform}, {512, 768, 4096, 1, K, K, V::kNormal},
   };
   if (!quick) {
-    for (const V v : {V::kRelu, V::kLognormal, V::kOutlier12, V::kOutlier20, V::kSpecial, V::kZeros,
-                      V::kSubnormal, V::kHuge}) {
+    for (const V v : {V::kRelu, V::kLognormal, V::kOutlier12, V::kOutlier20, V::kSpecial, V::kZeros, V::kSubnormal, V::kHuge}) {
       cases.push_back({300, 512, 1024, 1, K, K, v});
       cases.push_back({300, 512, 1024, 1, K, M, v});
     }
-    for (const auto [m, n, k] : {Shape{1, 1, 1},
-                                 {1, 1000, 333},
-                                 {77, 131, 1001},
-                                 {129, 257, 65},
-                                 {1023, 769, 515},
-                                 {16, 4096, 2048},
-                                 {4096, 16, 2048}})
+    for (const auto [m, n, k] :
+         {Shape{1, 1, 1}, {1, 1000, 333}, {77, 131, 1001}, {129, 257, 65}, {1023, 769, 515}, {16, 4096, 2048}, {4096, 16, 2048}})
       for (const Major a : {K, M})
         for (const Major b : {K, M}) cases.push_back({m, n, k, 1, a, b, V::kNormal});
     cases.push_back({200, 328, 264, 5, K, M, V::kNormal});
@@ -149,8 +137,8 @@ void time_case(const Case& c, const Cublas& cublas, Timer& timer, int repeats) {
   for (const Variant& v : variants()) {
     std::unique_ptr<Runner> runner(v.make(d));
     if (!runner) continue;
-    const Timing everything{}, frozen{true, false, true, true}, product{false, false, true, false},
-        splits{true, true, false, false}, fallback{false, false, false, true};
+    const Timing everything{}, frozen{true, false, true, true}, product{false, false, true, false}, splits{true, true, false, false},
+        fallback{false, false, false, true};
     std::vector<float> ours, theirs, parts[4];
     runner->launch(everything, nullptr);
     d.run_cublas(cublas);
@@ -171,14 +159,13 @@ void time_case(const Case& c, const Cublas& cublas, Timer& timer, int repeats) {
         "%-36s %-18s cublas %.4f ms | all %.4f ms %6.1f TF %.2fx | frozen B %.4f %.2fx | product %.4f %6.1f "
         "TF | splits %.4f | "
         "fallback idle %.4f\n",
-        text_of(c).c_str(), v.name, u, t, flops / t * 1e-9, u / t, median(parts[0]), u / median(parts[0]),
-        median(parts[1]), flops / median(parts[1]) * 1e-9, median(parts[2]), median(parts[3]));
+        text_of(c).c_str(), v.name, u, t, flops / t * 1e-9, u / t, median(parts[0]), u / median(parts[0]), median(parts[1]),
+        flops / median(parts[1]) * 1e-9, median(parts[2]), median(parts[3]));
   }
   std::unique_ptr<Runner> simt(make_simt(d));
   std::vector<float> t;
   for (int i = 0; i < 3; ++i) t.push_back(timer.once([&] { simt->launch({}, nullptr); }));
-  std::printf("%-36s simt %.4f ms %.1f TF\n", text_of(c).c_str(), median(t),
-              2e-9 * c.m * c.n * c.k * c.batches / median(t));
+  std::printf("%-36s simt %.4f ms %.1f TF\n", text_of(c).c_str(), median(t), 2e-9 * c.m * c.n * c.k * c.batches / median(t));
 }
 
 void time_all(const Cublas& cublas, int idle, int repeats, bool quick) {
@@ -212,7 +199,6 @@ int main(int count, char** arguments) {
   const bool quick = std::getenv("BENCH_QUICK") != nullptr;
   const Cublas cublas;
   if (command == "check") return check(cublas, quick);
-  if (command == "time")
-    time_all(cublas, count > 2 ? std::atoi(arguments[2]) : 0, count > 3 ? std::atoi(arguments[3]) : 7, quick);
+  if (command == "time") time_all(cublas, count > 2 ? std::atoi(arguments[2]) : 0, count > 3 ? std::atoi(arguments[3]) : 7, quick);
   return 0;
 }

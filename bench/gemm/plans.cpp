@@ -28,18 +28,13 @@ struct PlanCase {
   double tolerance = 2e-5;  // of 1 + |value|; sums of 136 terms reach 30
 };
 
-ExprRef gelu(ExprRef x) {
-  return num(0.5) * x * (num(1.0) + op(Op::kErf, {x * num(0.7071067811865476)}));
-}
+ExprRef gelu(ExprRef x) { return num(0.5) * x * (num(1.0) + op(Op::kErf, {x * num(0.7071067811865476)})); }
 
 // y[m,n] = gelu(sum(x*w) + b[n]) * s[m] + r[m,n], with the operands' major orders and a dtype of one's
 // choice.
-Program linear(int64_t m_extent, int64_t n_extent, int64_t k_extent, bool a_by_m, bool b_by_n,
-               DType dtype = DType::kF32) {
+Program linear(int64_t m_extent, int64_t n_extent, int64_t k_extent, bool a_by_m, bool b_by_n, DType dtype = DType::kF32) {
   ProgramBuilder b("p");
-  const auto shape = [](bool swapped, int64_t p, int64_t q) {
-    return swapped ? std::vector<int64_t>{q, p} : std::vector<int64_t>{p, q};
-  };
+  const auto shape = [](bool swapped, int64_t p, int64_t q) { return swapped ? std::vector<int64_t>{q, p} : std::vector<int64_t>{p, q}; };
   const int x = b.input("x", shape(a_by_m, m_extent, k_extent), dtype);
   const int w = b.tensor("w", TensorKind::kParam, shape(b_by_n, n_extent, k_extent), dtype);
   const int bias = b.tensor("bias", TensorKind::kParam, {n_extent}, dtype), scale = b.input("s", {m_extent}),
@@ -49,22 +44,18 @@ Program linear(int64_t m_extent, int64_t n_extent, int64_t k_extent, bool a_by_m
   const auto m = b.index("m", m_extent), n = b.index("n", n_extent), k = b.bound("k", k_extent);
   const auto lhs = b.read(x, a_by_m ? std::vector<ExprRef>{k, m} : std::vector<ExprRef>{m, k});
   const auto rhs = b.read(w, b_by_n ? std::vector<ExprRef>{k, n} : std::vector<ExprRef>{n, k});
-  b.define(y, {m, n},
-           gelu(make_reduce(Reducer::kSum, {k->id}, lhs * rhs) + b.read(bias, {n})) * b.read(scale, {m}) +
-               b.read(r, {m, n}));
+  b.define(y, {m, n}, gelu(make_reduce(Reducer::kSum, {k->id}, lhs * rhs) + b.read(bias, {n})) * b.read(scale, {m}) + b.read(r, {m, n}));
   return b.program;
 }
 
 // Attention values: o[t,i,h,j] = sum[d](u[t,h,i,d] * v[t,h,d,j]), and a second output.
 Program heads() {
   ProgramBuilder b("p");
-  const int u = b.input("u", {2, 3, 70, 40}), v = b.input("v", {2, 3, 40, 36}),
-            o = b.output("o", {2, 70, 3, 36}), q = b.output("q", {2, 3, 70, 36});
+  const int u = b.input("u", {2, 3, 70, 40}), v = b.input("v", {2, 3, 40, 36}), o = b.output("o", {2, 70, 3, 36}),
+            q = b.output("q", {2, 3, 70, 36});
   b.kernel("values", "gemm");
-  const auto t = b.index("t", 2), h = b.index("h", 3), i = b.index("i", 70), j = b.index("j", 36),
-             d = b.bound("d", 40);
-  b.define(o, {t, i, h, j},
-           make_reduce(Reducer::kSum, {d->id}, b.read(u, {t, h, i, d}) * b.read(v, {t, h, d, j})));
+  const auto t = b.index("t", 2), h = b.index("h", 3), i = b.index("i", 70), j = b.index("j", 36), d = b.bound("d", 40);
+  b.define(o, {t, i, h, j}, make_reduce(Reducer::kSum, {d->id}, b.read(u, {t, h, i, d}) * b.read(v, {t, h, d, j})));
   const auto t2 = b.index("t", 2), h2 = b.index("h", 3), i2 = b.index("i", 70), j2 = b.index("j", 36);
   b.define(q, {t2, h2, i2, j2}, b.read(o, {t2, i2, h2, j2}) * num(2.0));
   return b.program;
@@ -83,17 +74,14 @@ std::vector<PlanCase> cases() {
   std::vector<PlanCase> out;
   for (const bool a : {false, true}) {
     for (const bool b : {false, true})
-      out.push_back(with_math({"linear" + std::to_string(a) + std::to_string(b), linear(200, 152, 136, a, b)},
-                              "fp16x3", 2e-5, {128, 128}));
+      out.push_back(with_math({"linear" + std::to_string(a) + std::to_string(b), linear(200, 152, 136, a, b)}, "fp16x3", 2e-5, {128, 128}));
   }
   out.push_back(with_math({"odd", linear(77, 131, 101, false, true)}, "fp16x3", 2e-5));
   out.push_back({"frozen", linear(200, 152, 136, false, false), "reference", true});
-  out.push_back(
-      with_math({"frozen", linear(200, 152, 136, false, false), "", true}, "fp16x3", 2e-5, {128, 256}));
+  out.push_back(with_math({"frozen", linear(200, 152, 136, false, false), "", true}, "fp16x3", 2e-5, {128, 256}));
   const PlanCase plain{"plain", linear(200, 152, 136, false, false)};
   for (const char* math : {"simt", "tf32x3", "bf16x6"}) out.push_back(with_math(plain, math, 2e-5));
-  for (const auto& [math, tolerance] :
-       {std::pair{"tf32", 2e-2}, {"fp16", 2e-2}, {"bf16", 1.5e-1}, {"bf16x3", 2e-4}})
+  for (const auto& [math, tolerance] : {std::pair{"tf32", 2e-2}, {"fp16", 2e-2}, {"bf16", 1.5e-1}, {"bf16x3", 2e-4}})
     out.push_back(with_math(plain, math, tolerance));
   out.push_back({"bf16_native", linear(200, 152, 136, false, true, DType::kBF16), "reference", false, 2e-2});
   out.push_back({"f16_native", linear(200, 152, 136, true, false, DType::kF16), "reference", false, 3e-3});
@@ -112,9 +100,7 @@ Result<families::Emission> emission_of(const PlanCase& c, const machine::Machine
 PlanBuffer buffer_of(const Tensor& t) {
   PlanBuffer b;
   b.name = t.name;
-  b.kind = t.kind == TensorKind::kInput   ? BufferKind::kInput
-           : t.kind == TensorKind::kParam ? BufferKind::kParam
-                                          : BufferKind::kOutput;
+  b.kind = t.kind == TensorKind::kInput ? BufferKind::kInput : t.kind == TensorKind::kParam ? BufferKind::kParam : BufferKind::kOutput;
   b.path = t.kind == TensorKind::kParam ? t.name : "";
   b.dtype = *t.dtype, b.shape = t.shape, b.strides = t.strides;
   b.bytes = t.elements() * size_of(*t.dtype);
@@ -168,8 +154,7 @@ Tensors inputs_of(const Program& program) {
   return out;
 }
 
-Status run_case(const PlanCase& c, const machine::Machine& machine, const std::string& folder,
-                const rt::Driver& driver) {
+Status run_case(const PlanCase& c, const machine::Machine& machine, const std::string& folder, const rt::Driver& driver) {
   SOLSTICE_TRY(const families::Emission emission, emission_of(c, machine));
   Plan plan;
   plan.program = c.name, plan.target = "sm_90a";
@@ -201,11 +186,9 @@ Status run_case(const PlanCase& c, const machine::Machine& machine, const std::s
     addresses.push_back(reinterpret_cast<void*>(at));
   }
   cu::DevicePtr workspace = 0;
-  SOLSTICE_CHECK(driver.check(
-      driver.cuMemAlloc(&workspace, static_cast<size_t>(executor->workspace_bytes()) + 256), "allocating"));
-  SOLSTICE_CHECK(driver.check(
-      driver.cuMemsetD8Async(workspace, 0xff, static_cast<size_t>(executor->workspace_bytes()), nullptr),
-      "poisoning"));
+  SOLSTICE_CHECK(driver.check(driver.cuMemAlloc(&workspace, static_cast<size_t>(executor->workspace_bytes()) + 256), "allocating"));
+  SOLSTICE_CHECK(
+      driver.check(driver.cuMemsetD8Async(workspace, 0xff, static_cast<size_t>(executor->workspace_bytes()), nullptr), "poisoning"));
   SOLSTICE_CHECK(executor->prepare(addresses, reinterpret_cast<void*>(workspace), nullptr));
   SOLSTICE_CHECK(executor->launch(addresses, reinterpret_cast<void*>(workspace), nullptr));
   SOLSTICE_CHECK(driver.check(driver.cuCtxSynchronize(), "running"));
@@ -214,9 +197,8 @@ Status run_case(const PlanCase& c, const machine::Machine& machine, const std::s
   for (const Tensor& t : c.program.tensors) {
     if (!t.is_interface()) continue;
     std::vector<char> content(static_cast<size_t>(t.elements() * size_of(*t.dtype)));
-    SOLSTICE_CHECK(driver.check(
-        driver.cuMemcpyDtoH(content.data(), reinterpret_cast<cu::DevicePtr>(addresses[i++]), content.size()),
-        "copying"));
+    SOLSTICE_CHECK(
+        driver.check(driver.cuMemcpyDtoH(content.data(), reinterpret_cast<cu::DevicePtr>(addresses[i++]), content.size()), "copying"));
     if (t.kind == TensorKind::kOutput) got[c.program.find_tensor(t.name)] = decode(*t.dtype, content);
   }
   evaluate(c.program, values);
@@ -260,8 +242,7 @@ int run(const std::string& folder, const machine::Machine& machine) {
 
 int main(int count, char** arguments) {
   const auto machine = solstice::machine::load_machine("machines/h200.toml");
-  if (count != 3 || !machine.ok())
-    return std::printf("usage, in the repository's root: %s emit|run DIR\n", arguments[0]), 2;
+  if (count != 3 || !machine.ok()) return std::printf("usage, in the repository's root: %s emit|run DIR\n", arguments[0]), 2;
   const std::string command = arguments[1];
   return command == "emit" ? solstice::emit(arguments[2], *machine) : solstice::run(arguments[2], *machine);
 }

@@ -33,11 +33,10 @@ struct Case {
   bool b_by_n() const { return majors[1] == 'M'; }
   std::string text() const {
     std::ostringstream out;
-    out << "program p\ndim M = " << m << ", N = " << n << ", K = " << k << "\ninput x : f32["
-        << (a_by_m() ? "K, M" : "M, K") << "]\nparam w : f32[" << (b_by_n() ? "K, N" : "N, K")
-        << "] \"w\"\noutput y : f32[M, N]\nkernel up by gemm(" << (knobs == "auto" ? "" : knobs)
-        << ") {\n  y[m,n] = sum[k](x[" << (a_by_m() ? "k,m" : "m,k") << "] * w[" << (b_by_n() ? "k,n" : "n,k")
-        << "])\n}\n";
+    out << "program p\ndim M = " << m << ", N = " << n << ", K = " << k << "\ninput x : f32[" << (a_by_m() ? "K, M" : "M, K")
+        << "]\nparam w : f32[" << (b_by_n() ? "K, N" : "N, K") << "] \"w\"\noutput y : f32[M, N]\nkernel up by gemm("
+        << (knobs == "auto" ? "" : knobs) << ") {\n  y[m,n] = sum[k](x[" << (a_by_m() ? "k,m" : "m,k") << "] * w["
+        << (b_by_n() ? "k,n" : "n,k") << "])\n}\n";
     return out.str();
   }
   bool same_shape(const Case& o) const { return m == o.m && n == o.n && k == o.k && majors == o.majors && values == o.values; }
@@ -109,9 +108,9 @@ struct Cublas {
   bool run(Gemm<T> gemm, const Case& c, cu::DevicePtr x, cu::DevicePtr w, cu::DevicePtr y) const {
     const T one = 1, zero = 0;
     const auto extent = [](int64_t v) { return static_cast<int>(v); };
-    return gemm(handle, c.b_by_n() ? 0 : 1, c.a_by_m() ? 1 : 0, extent(c.n), extent(c.m), extent(c.k), &one,
-                reinterpret_cast<const T*>(w), extent(c.b_by_n() ? c.n : c.k), reinterpret_cast<const T*>(x),
-                extent(c.a_by_m() ? c.m : c.k), &zero, reinterpret_cast<T*>(y), extent(c.n)) == 0;
+    return gemm(handle, c.b_by_n() ? 0 : 1, c.a_by_m() ? 1 : 0, extent(c.n), extent(c.m), extent(c.k), &one, reinterpret_cast<const T*>(w),
+                extent(c.b_by_n() ? c.n : c.k), reinterpret_cast<const T*>(x), extent(c.a_by_m() ? c.m : c.k), &zero,
+                reinterpret_cast<T*>(y), extent(c.n)) == 0;
   }
 };
 
@@ -149,8 +148,8 @@ class Bench {
     for (size_t steps = 1; steps < g.emission.steps.size(); ++steps) parts += part(g, steps) + " ";
     const float t = median(mine), u = median(other);
     std::printf("%-14s %5ldx%5ldx%5ld %s cublas %7.2f us ours %7.2f us %5.2fx (model %7.2f; first launches %s) error %s cublas %s  %s\n",
-                c.name.c_str(), c.m, c.n, c.k, c.majors.c_str(), u, t, u / t, g.predicted_us, parts.c_str(), ours.c_str(),
-                theirs.c_str(), g.choice.c_str());
+                c.name.c_str(), c.m, c.n, c.k, c.majors.c_str(), u, t, u / t, g.predicted_us, parts.c_str(), ours.c_str(), theirs.c_str(),
+                g.choice.c_str());
     std::fflush(stdout);
     return success();
   }
@@ -255,8 +254,7 @@ class Bench {
     }
     char text[96];
     int used = std::snprintf(text, sizeof text, "%.1e;%.1e", std::sqrt(error2 / norm2), element);
-    if (wrong_class)
-      used += std::snprintf(text + used, sizeof text - static_cast<size_t>(used), " %zu of wrong class", wrong_class);
+    if (wrong_class) used += std::snprintf(text + used, sizeof text - static_cast<size_t>(used), " %zu of wrong class", wrong_class);
     if (element > 1e-5) {
       const size_t n = static_cast<size_t>(shape_.n);
       std::snprintf(text + used, sizeof text - static_cast<size_t>(used), " WRONG at %zu,%zu", worst / n, worst % n);
@@ -302,9 +300,7 @@ class Bench {
     }
     return out;
   }
-  Status launch(rt::Executor& executor) {
-    return executor.launch(tensors(executor), reinterpret_cast<void*>(workspace_), nullptr);
-  }
+  Status launch(rt::Executor& executor) { return executor.launch(tensors(executor), reinterpret_cast<void*>(workspace_), nullptr); }
 
   float time(const std::function<void()>& f) {
     driver_.cuMemsetD8Async(flush_, 1, 256u << 20, nullptr);
@@ -363,10 +359,8 @@ int run(const std::vector<Case>& cases, const std::string& folder, const machine
 
 int main(int count, char** arguments) {
   const auto machine = solstice::machine::load_machine("machines/h200.toml");
-  if (count < 4 || !machine.ok())
-    return std::printf("usage, in the repository's root: %s emit|run CASES DIR [repeats]\n", arguments[0]), 2;
+  if (count < 4 || !machine.ok()) return std::printf("usage, in the repository's root: %s emit|run CASES DIR [repeats]\n", arguments[0]), 2;
   const auto cases = solstice::read_cases(arguments[2]);
-  return std::string(arguments[1]) == "emit"
-             ? solstice::emit(cases, arguments[3], *machine)
-             : solstice::run(cases, arguments[3], *machine, count > 4 ? std::atoi(arguments[4]) : 7);
+  return std::string(arguments[1]) == "emit" ? solstice::emit(cases, arguments[3], *machine)
+                                             : solstice::run(cases, arguments[3], *machine, count > 4 ? std::atoi(arguments[4]) : 7);
 }

@@ -16,13 +16,13 @@
 #include <string>
 #include <vector>
 
-#define CHECK(call)                                                                             \
-  do {                                                                                          \
-    const cudaError_t e = (call);                                                               \
-    if (e != cudaSuccess) {                                                                     \
-      std::printf("%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(e));         \
-      std::exit(1);                                                                             \
-    }                                                                                           \
+#define CHECK(call)                                                                     \
+  do {                                                                                  \
+    const cudaError_t e = (call);                                                       \
+    if (e != cudaSuccess) {                                                             \
+      std::printf("%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(e)); \
+      std::exit(1);                                                                     \
+    }                                                                                   \
   } while (0)
 
 __global__ void fill(float* x, size_t n, unsigned seed) {
@@ -172,8 +172,8 @@ struct Bench {
       library<<<(n + 255) / 256, 256>>>(x, y, n, t.kind[0]);
       theirs = error(t, y);
     }
-    std::printf("%-34s %8.3f ms %6.3f TB/s  copy %6.3f TB/s  share %.3f  error %.2e (libm %.2e)%s\n", t.name.c_str(), ms, n * 8e-9 / ms, n * 8e-9 / copy, copy / ms, ours, theirs,
-                poison ? "  UNWRITTEN" : "");
+    std::printf("%-34s %8.3f ms %6.3f TB/s  copy %6.3f TB/s  share %.3f  error %.2e (libm %.2e)%s\n", t.name.c_str(), ms, n * 8e-9 / ms,
+                n * 8e-9 / copy, copy / ms, ours, theirs, poison ? "  UNWRITTEN" : "");
     std::fflush(stdout);
     CHECK(cudaLibraryUnload(library_handle));
   }
@@ -186,7 +186,8 @@ int main(int argc, char** argv) {
   for (std::string line; std::getline(manifest, line);) {
     Variant t;
     std::istringstream in(line);
-    if (in >> t.name >> t.cubin >> t.entry >> t.kind >> t.rows >> t.columns >> t.grid >> t.block >> t.cluster >> t.shared) bench.run(t, argv[2]);
+    if (in >> t.name >> t.cubin >> t.entry >> t.kind >> t.rows >> t.columns >> t.grid >> t.block >> t.cluster >> t.shared)
+      bench.run(t, argv[2]);
   }
   return 0;
 }

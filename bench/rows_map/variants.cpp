@@ -93,8 +93,8 @@ Status write(const std::string& folder, const machine::Machine& machine) {
     const Step& step = emission.steps[0];
     const std::string name = fmt::format("v{}", number++);
     SOLSTICE_CHECK(write_file(folder + "/" + name + ".cu", emission.sources[0].code));
-    manifest += fmt::format("{}-{} {}.cubin {} {} {} {} {} {} {} {}\n", c.kind, c.columns, name, step.entry, c.kind, c.rows, c.columns, step.grid[0],
-                            step.block[0], step.cluster[0], step.shared_bytes);
+    manifest += fmt::format("{}-{} {}.cubin {} {} {} {} {} {} {} {}\n", c.kind, c.columns, name, step.entry, c.kind, c.rows, c.columns,
+                            step.grid[0], step.block[0], step.cluster[0], step.shared_bytes);
   }
   return write_file(folder + "/manifest", manifest);
 }

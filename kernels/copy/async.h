@@ -13,8 +13,7 @@ SOLSTICE_DEVICE void load_async(u32 shared, const void* global, int valid) {
   if constexpr (kBytes == 16)
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(global), "r"(valid) : "memory");
   else
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared), "l"(global), "n"(kBytes), "r"(valid)
-                 : "memory");
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared), "l"(global), "n"(kBytes), "r"(valid) : "memory");
 }
 template <int kBytes>
 SOLSTICE_DEVICE void load_async(u32 shared, const void* global) {
@@ -23,9 +22,7 @@ SOLSTICE_DEVICE void load_async(u32 shared, const void* global) {
   else
     asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared), "l"(global), "n"(kBytes) : "memory");
 }
-SOLSTICE_DEVICE void async_commit() {
-  asm volatile("cp.async.commit_group;" ::: "memory");
-}
+SOLSTICE_DEVICE void async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 // Until at most kPending of the thread's groups are on their way.
 template <int kPending>
 SOLSTICE_DEVICE void async_wait() {

@@ -43,9 +43,7 @@ struct WarpTile {
   int lane;
 
   SOLSTICE_DEVICE int row(int i) const { return lane / 4 + 8 * (i / 2); }
-  SOLSTICE_DEVICE int column(int step, int j, int i) const {
-    return step * kStageColumns + 8 * j + 2 * (lane % 4) + i % 2;
-  }
+  SOLSTICE_DEVICE int column(int step, int j, int i) const { return step * kStageColumns + 8 * j + 2 * (lane % 4) + i % 2; }
 };
 
 template <class T>
@@ -65,15 +63,14 @@ SOLSTICE_DEVICE void drain_lines(const Epilogue& epilogue, const WarpTile& tile,
   for (int r = 0; r < kStageRows; ++r) {
     const int m = tile.m0 + r;
     if (m < tile.m && n < tile.n)
-      epilogue.template store<kOutput>(tile.batch, m, n,
-                                       staged_value<T>(buffer + staged_offset<T>(r, tile.lane)));
+      epilogue.template store<kOutput>(tile.batch, m, n, staged_value<T>(buffer + staged_offset<T>(r, tile.lane)));
   }
 }
 
 // One output of one 16 x 32 step; `slot` alternates between the buffers.
 template <int kOutput, class Epilogue>
-SOLSTICE_DEVICE void write_output(const Epilogue& epilogue, const WarpTile& tile, const TensorMap* map,
-                                  int step, int slot, const float (&values)[16][Epilogue::kOutputs]) {
+SOLSTICE_DEVICE void write_output(const Epilogue& epilogue, const WarpTile& tile, const TensorMap* map, int step, int slot,
+                                  const float (&values)[16][Epilogue::kOutputs]) {
   using T = ElementOf<Epilogue, kOutput>;
   constexpr bool kByTma = kOutput == 0 && Epilogue::kTma;
   const u32 buffer = tile.staging + slot * kStageBytes;
@@ -85,8 +82,7 @@ SOLSTICE_DEVICE void write_output(const Epilogue& epilogue, const WarpTile& tile
   for (int j = 0; j < 4; ++j) {
 #pragma unroll
     for (int i = 0; i < 4; i += 2) {
-      stage_pair<T>(buffer, tile.row(i), tile.column(0, j, 0), values[4 * j + i][kOutput],
-                    values[4 * j + i + 1][kOutput]);
+      stage_pair<T>(buffer, tile.row(i), tile.column(0, j, 0), values[4 * j + i][kOutput], values[4 * j + i + 1][kOutput]);
     }
   }
   if constexpr (kByTma) ptx::fence_async_proxy();
@@ -102,18 +98,16 @@ SOLSTICE_DEVICE void write_output(const Epilogue& epilogue, const WarpTile& tile
 }
 
 template <int kOutput, class Epilogue>
-SOLSTICE_DEVICE void write_outputs(const Epilogue& epilogue, const WarpTile& tile, const TensorMap* map,
-                                   int step, const float (&values)[16][Epilogue::kOutputs]) {
+SOLSTICE_DEVICE void write_outputs(const Epilogue& epilogue, const WarpTile& tile, const TensorMap* map, int step,
+                                   const float (&values)[16][Epilogue::kOutputs]) {
   if constexpr (kOutput < Epilogue::kOutputs) {
-    write_output<kOutput>(epilogue, tile, map, step, (step * Epilogue::kOutputs + kOutput) % kStageBuffers,
-                          values);
+    write_output<kOutput>(epilogue, tile, map, step, (step * Epilogue::kOutputs + kOutput) % kStageBuffers, values);
     write_outputs<kOutput + 1>(epilogue, tile, map, step, values);
   }
 }
 
 template <class Epilogue>
-SOLSTICE_DEVICE void load_step(const Epilogue& epilogue, const WarpTile& tile, int step,
-                               typename Epilogue::In (&in)[16]) {
+SOLSTICE_DEVICE void load_step(const Epilogue& epilogue, const WarpTile& tile, int step, typename Epilogue::In (&in)[16]) {
 #pragma unroll
   for (int i = 0; i < 16; ++i) {
     const int m = smaller(tile.m0 + tile.row(i % 4), tile.m - 1);
@@ -124,8 +118,7 @@ SOLSTICE_DEVICE void load_step(const Epilogue& epilogue, const WarpTile& tile, i
 
 // kCount accumulators of a thread: the warp's 16 rows x 2*kCount columns in wgmma's layout.
 template <class Epilogue, int kCount>
-SOLSTICE_DEVICE void write_tile(const Epilogue& epilogue, WarpTile tile, const TensorMap* map,
-                                const float (&sums)[kCount]) {
+SOLSTICE_DEVICE void write_tile(const Epilogue& epilogue, WarpTile tile, const TensorMap* map, const float (&sums)[kCount]) {
   constexpr int kSteps = kCount / 16;
   typename Epilogue::In in[16];
   load_step(epilogue, tile, 0, in);
@@ -134,8 +127,8 @@ SOLSTICE_DEVICE void write_tile(const Epilogue& epilogue, WarpTile tile, const T
     float values[16][Epilogue::kOutputs];
 #pragma unroll
     for (int i = 0; i < 16; ++i) {
-      epilogue.compute(sums[16 * step + i], in[i], tile.batch, tile.m0 + tile.row(i % 4),
-                       tile.n0 + tile.column(step, i / 4, i % 4), values[i]);
+      epilogue.compute(sums[16 * step + i], in[i], tile.batch, tile.m0 + tile.row(i % 4), tile.n0 + tile.column(step, i / 4, i % 4),
+                       values[i]);
     }
     if (step + 1 < kSteps) load_step(epilogue, tile, step + 1, in);
     write_outputs<0>(epilogue, tile, map, step, values);

@@ -38,11 +38,9 @@ SOLSTICE_DEVICE Scale scale_chunk(Element&& element, Range& range) {
     element(i) *= s;
     element(i + 1) *= s;
     const u32 pair = ptx::pack_half(element(i), element(i + 1));
-    constexpr u32 kInverseLimits[4] = {0x14001400u, 0x24002400u, 0x34003400u,
-                                       0x44004400u};  // 2^-10, 2^-6, 2^-2, 2^2
+    constexpr u32 kInverseLimits[4] = {0x14001400u, 0x24002400u, 0x34003400u, 0x44004400u};  // 2^-10, 2^-6, 2^-2, 2^2
 #pragma unroll
-    for (int j = 0; j < 4; ++j)
-      counts[j] = ptx::add_half2(counts[j], ptx::ramp_half2(pair, kInverseLimits[j], 0xbc00bc00u));
+    for (int j = 0; j < 4; ++j) counts[j] = ptx::add_half2(counts[j], ptx::ramp_half2(pair, kInverseLimits[j], 0xbc00bc00u));
   }
   const Pair low = ptx::unpack_half(lanes_add<kFirst, kLast>(ptx::fold_half2(counts[0], counts[1])));
   const Pair high = ptx::unpack_half(lanes_add<kFirst, kLast>(ptx::fold_half2(counts[2], counts[3])));

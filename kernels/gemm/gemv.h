@@ -65,8 +65,7 @@ SOLSTICE_DEVICE void gemv_by_k(float (&sums)[Config::kSums], const StridedOperan
       gemv_load<Config::kVector>(v[i], x.data + smaller(line0 + i, p.lines - 1) * x.line + k, kStep, valid);
 #pragma unroll
     for (int j = 0; j < Config::kHeld; ++j) {
-      gemv_load<Config::kVectorHeld && Config::kVector == 4 ? 4 : 1>(h, held.data + j * held.line + k * held.k,
-                                                                     kStep * held.k, valid);
+      gemv_load<Config::kVectorHeld && Config::kVector == 4 ? 4 : 1>(h, held.data + j * held.line + k * held.k, kStep * held.k, valid);
 #pragma unroll
       for (int i = 0; i < kGemvLines; ++i) {
 #pragma unroll
@@ -78,22 +77,20 @@ SOLSTICE_DEVICE void gemv_by_k(float (&sums)[Config::kSums], const StridedOperan
 
 // Sums of a lane's own lines: sums[line * kHeld + held].
 template <class Config, typename T, typename H>
-SOLSTICE_DEVICE void gemv_by_line(float (&sums)[Config::kVector * Config::kHeld], const StridedOperand<T>& x,
-                                  const StridedOperand<H>& held, const GemvProblem& p, int line, int turn) {
+SOLSTICE_DEVICE void gemv_by_line(float (&sums)[Config::kVector * Config::kHeld], const StridedOperand<T>& x, const StridedOperand<H>& held,
+                                  const GemvProblem& p, int line, int turn) {
   const int valid = larger(0, smaller(Config::kVector, p.lines - line));
   for (int k0 = turn * kGemvRun; k0 < p.k; k0 += kGemvWarps * Config::kCluster * kGemvRun) {
     float v[kGemvRun][4];
 #pragma unroll
-    for (int i = 0; i < kGemvRun; ++i)
-      gemv_load<Config::kVector>(v[i], x.data + (k0 + i) * x.k + line, 1, k0 + i < p.k ? valid : 0);
+    for (int i = 0; i < kGemvRun; ++i) gemv_load<Config::kVector>(v[i], x.data + (k0 + i) * x.k + line, 1, k0 + i < p.k ? valid : 0);
 #pragma unroll
     for (int j = 0; j < Config::kHeld; ++j) {
 #pragma unroll
       for (int i = 0; i < kGemvRun; ++i) {
         const float h = k0 + i < p.k ? to_float(held.data[j * held.line + (k0 + i) * held.k]) : 0.f;
 #pragma unroll
-        for (int e = 0; e < Config::kVector; ++e)
-          sums[e * Config::kHeld + j] = fmaf(v[i][e], h, sums[e * Config::kHeld + j]);
+        for (int e = 0; e < Config::kVector; ++e) sums[e * Config::kHeld + j] = fmaf(v[i][e], h, sums[e * Config::kHeld + j]);
       }
     }
   }
@@ -101,8 +98,7 @@ SOLSTICE_DEVICE void gemv_by_line(float (&sums)[Config::kVector * Config::kHeld]
 
 // Adds the warps' (and the cluster's) sums in order and runs the epilogue.
 template <class Config, class Epilogue>
-SOLSTICE_DEVICE void gemv_finish(const float* shared, const GemvProblem& p, int batch, int line0, u32 rank,
-                                 const Epilogue& epilogue) {
+SOLSTICE_DEVICE void gemv_finish(const float* shared, const GemvProblem& p, int batch, int line0, u32 rank, const Epilogue& epilogue) {
   if constexpr (Config::kCluster > 1)
     ptx::cluster_sync();
   else
@@ -134,8 +130,7 @@ SOLSTICE_DEVICE void gemv_finish(const float* shared, const GemvProblem& p, int 
 // The body of a kernel launched with kGemvThreads threads, Config::kSharedBytes of dynamic shared memory, and a
 // cluster of Config::kCluster blocks for each of batches x ceil(lines / Config::kLines).
 template <class Config, typename T, typename H, class Epilogue>
-SOLSTICE_DEVICE void run_gemv(StridedOperand<T> x, StridedOperand<H> held, const GemvProblem& p,
-                              const Epilogue& epilogue) {
+SOLSTICE_DEVICE void run_gemv(StridedOperand<T> x, StridedOperand<H> held, const GemvProblem& p, const Epilogue& epilogue) {
   float* shared = reinterpret_cast<float*>(ptx::dynamic_shared());
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const u32 rank = Config::kCluster > 1 ? ptx::cluster_rank() : 0;

@@ -48,9 +48,7 @@ struct Range {
   }
   // Counts at depth 8 alone (the caller sets below[0] and below[2] to 2: everything may lie there): of a chunk whose 64
   // elements are all kept, and of any chunk.
-  SOLSTICE_DEVICE constexpr void add_full(float above8) {
-    below[1] = larger(below[1], (64.f - above8) * (1.f / 64.f));
-  }
+  SOLSTICE_DEVICE constexpr void add_full(float above8) { below[1] = larger(below[1], (64.f - above8) * (1.f / 64.f)); }
   SOLSTICE_DEVICE constexpr void add_lossy(bool representable, float nonzero, float above8, float kept) {
     add(Scale(0), nonzero, {nonzero, above8, nonzero, kept});
     if (!representable) below[3] = 4.f;

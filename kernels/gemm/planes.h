@@ -8,18 +8,10 @@
 
 namespace solstice::gemm {
 
-SOLSTICE_DEVICE u32 round_pair(mma::F16, Pair v) {
-  return ptx::pack_half(v.x, v.y);
-}
-SOLSTICE_DEVICE u32 round_pair(mma::BF16, Pair v) {
-  return ptx::pack_bfloat(v.x, v.y);
-}
-SOLSTICE_DEVICE Pair widen_pair(mma::F16, u32 v) {
-  return ptx::unpack_half(v);
-}
-SOLSTICE_DEVICE Pair widen_pair(mma::BF16, u32 v) {
-  return ptx::unpack_bfloat(v);
-}
+SOLSTICE_DEVICE u32 round_pair(mma::F16, Pair v) { return ptx::pack_half(v.x, v.y); }
+SOLSTICE_DEVICE u32 round_pair(mma::BF16, Pair v) { return ptx::pack_bfloat(v.x, v.y); }
+SOLSTICE_DEVICE Pair widen_pair(mma::F16, u32 v) { return ptx::unpack_half(v); }
+SOLSTICE_DEVICE Pair widen_pair(mma::BF16, u32 v) { return ptx::unpack_bfloat(v); }
 
 // kCount words (pairs) of the next plane; `v` keeps the rest. An infinite value leaves no rest (Inf - Inf is
 // NaN).

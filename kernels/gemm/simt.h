@@ -88,8 +88,7 @@ SOLSTICE_DEVICE void simt_fragment(float (&v)[8], const float* line) {
 }
 
 template <class Epilogue, int kOutput = 0>
-SOLSTICE_DEVICE void simt_store(const Epilogue& epilogue, int batch, int m, int n,
-                                const float (&values)[Epilogue::kOutputs]) {
+SOLSTICE_DEVICE void simt_store(const Epilogue& epilogue, int batch, int m, int n, const float (&values)[Epilogue::kOutputs]) {
   if constexpr (kOutput < Epilogue::kOutputs) {
     epilogue.template store<kOutput>(batch, m, n, from_float<ElementOf<Epilogue, kOutput>>(values[kOutput]));
     simt_store<Epilogue, kOutput + 1>(epilogue, batch, m, n, values);
@@ -97,8 +96,7 @@ SOLSTICE_DEVICE void simt_store(const Epilogue& epilogue, int batch, int m, int 
 }
 
 template <class Epilogue>
-SOLSTICE_DEVICE void simt_write(const Epilogue& epilogue, const SimtProblem& p, int batch, int m0, int n0,
-                                const float (&sums)[8][8]) {
+SOLSTICE_DEVICE void simt_write(const Epilogue& epilogue, const SimtProblem& p, int batch, int m0, int n0, const float (&sums)[8][8]) {
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
 #pragma unroll
@@ -141,10 +139,8 @@ SOLSTICE_DEVICE void simt_multiply(float (&sums)[8][8], const float* from_a, con
 
 // The body of a kernel launched with kSimtThreads threads and kSimtSharedBytes of dynamic shared memory;
 // kVectorA, kVectorB: 16-byte loads along the contiguous dimension are aligned.
-template <mma::Major kMajorA, mma::Major kMajorB, bool kVectorA, bool kVectorB, typename TA, typename TB,
-          class Epilogue>
-SOLSTICE_DEVICE void run_simt(const StridedOperand<TA>& a, const StridedOperand<TB>& b, const SimtProblem& p,
-                              const Epilogue& epilogue) {
+template <mma::Major kMajorA, mma::Major kMajorB, bool kVectorA, bool kVectorB, typename TA, typename TB, class Epilogue>
+SOLSTICE_DEVICE void run_simt(const StridedOperand<TA>& a, const StridedOperand<TB>& b, const SimtProblem& p, const Epilogue& epilogue) {
   __shared__ __align__(16) float stages[2][2][kSimtK * kSimtPitch];
   float4* totals = reinterpret_cast<float4*>(ptx::dynamic_shared()) + threadIdx.x;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;

@@ -96,13 +96,11 @@ SOLSTICE_DEVICE void split_k_major(const Operand<T>& x, int block, int blocks) {
     const T* from = x.data + batch * x.batch_stride + line * x.stride + k0;
     float v[kChunks * 4][4];
 #pragma unroll
-    for (int i = 0; i < kChunks * 4; ++i)
-      load_line<kVector>(v[i], from + 16 * i, live ? x.length - k0 - 16 * i : 0);
+    for (int i = 0; i < kChunks * 4; ++i) load_line<kVector>(v[i], from + 16 * i, live ? x.length - k0 - 16 * i : 0);
 #pragma unroll
     for (int c = 0; c < kChunks; ++c) {
       if constexpr (Math::kScaled) {
-        const Scale scale =
-            scale_chunk<1, 2>([&](int i) -> float& { return v[4 * c + i / 4][i % 4]; }, range);
+        const Scale scale = scale_chunk<1, 2>([&](int i) -> float& { return v[4 * c + i / 4][i % 4]; }, range);
         if (lane == 0 && live && chunk0 + c < chunks)
           x.template store_scale<kScaleBytes>(static_cast<i64>(batch) * chunks + chunk0 + c, line, scale);
       }
@@ -149,8 +147,7 @@ SOLSTICE_DEVICE void split_mn_major(const Operand<T>& x, int block, int blocks) 
 #pragma unroll
     for (int i = 0; i < kSteps; ++i) {
       if (k0 + 4 * i < x.lines)
-        store_planes<Math>(to + static_cast<i64>(4 * i) * x.plane_stride * Math::Type::kBytes,
-                           x.template plane_bytes<Math>(), v[i]);
+        store_planes<Math>(to + static_cast<i64>(4 * i) * x.plane_stride * Math::Type::kBytes, x.template plane_bytes<Math>(), v[i]);
     }
   }
   if constexpr (Math::kScaled) store_block_guard(x.guard, block, range.word());

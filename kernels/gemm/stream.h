@@ -22,10 +22,9 @@
 
 namespace solstice::gemm {
 
-// kVector: elements a copy may take at once; kGroups: warpgroups, of 64 lines of the streamed operand; kN: lines of the held operand in a tile (8, 16, 32, 64, 128);
-// kRowsAreM: the streamed operand is A.
-template <mma::Major kMajor_, int kVector_, mma::Major kMajorHeld_, int kGroups_, int kN_, int kSlots_,
-          int kSlotsHeld_, bool kRowsAreM_>
+// kVector: elements a copy may take at once; kGroups: warpgroups, of 64 lines of the streamed operand; kN: lines of the held operand in a
+// tile (8, 16, 32, 64, 128); kRowsAreM: the streamed operand is A.
+template <mma::Major kMajor_, int kVector_, mma::Major kMajorHeld_, int kGroups_, int kN_, int kSlots_, int kSlotsHeld_, bool kRowsAreM_>
 struct StreamConfig {
   static constexpr mma::Major kMajor = kMajor_, kMajorHeld = kMajorHeld_;
   static constexpr int kVector = kVector_, kN = kN_, kSlots = kSlots_, kSlotsHeld = kSlotsHeld_;
@@ -39,8 +38,7 @@ struct StreamConfig {
   static constexpr int kInner = kByK ? kChunk : 16, kOuter = kByK ? 16 : kChunk, kPitch = kByK ? 72 : 20;
   static constexpr int kSlotBytes = kOuter * kPitch * 4;
 
-  static constexpr int kPlaneHeld =
-      kMajorHeld == mma::Major::kK ? kN * mma::kRowBytes : ceil_div(kN, mma::kGroupRows) * mma::kGroupBytes;
+  static constexpr int kPlaneHeld = kMajorHeld == mma::Major::kK ? kN * mma::kRowBytes : ceil_div(kN, mma::kGroupRows) * mma::kGroupBytes;
   using RingHeld = Ring<kSlotsHeld_, 2 * kPlaneHeld>;
   static constexpr int kScales = kScaleBytesB * kN;
 
@@ -55,11 +53,11 @@ struct StreamConfig {
 };
 
 struct StreamProblem {
-  const float* data;       // the streamed operand
-  i64 batch, line, k;      // its strides in elements; one of line and k is 1
-  int rows, columns;       // lines of the streamed and of the held operand
+  const float* data;   // the streamed operand
+  i64 batch, line, k;  // its strides in elements; one of line and k is 1
+  int rows, columns;   // lines of the streamed and of the held operand
   int k_extent, batches, splits;
-  const u8* scales;        // of the held operand, floats: [batch][chunk][scale_stride]
+  const u8* scales;  // of the held operand, floats: [batch][chunk][scale_stride]
   int scale_stride;
   float* partial;
   u32* guard;
@@ -146,8 +144,7 @@ struct Stream {
         const int left = inner_left - inner - j * 32 * Config::kVector;
         const int valid = outer + l * kLines < outer_left ? larger(0, smaller(left, Config::kVector)) : 0;
         copy::load_async<4 * Config::kVector>(to + (l * kLines * Config::kPitch + j * 32 * Config::kVector) * 4,
-                                              valid > 0 ? from + l * kLines * stride + j * 32 * Config::kVector : p.data,
-                                              4 * valid);
+                                              valid > 0 ? from + l * kLines * stride + j * 32 * Config::kVector : p.data, 4 * valid);
       }
     }
   }
@@ -189,8 +186,8 @@ struct Stream {
   SOLSTICE_DEVICE static void multiply(float (&d)[kRegisters], const u32 (&a)[4][4], u32 b) {
 #pragma unroll
     for (int k = 0; k < mma::kSteps; ++k)
-      mma::WgmmaHeld<mma::F16, kN, Config::kMajorHeld == mma::Major::kMN>::run(
-          d, a[k], mma::descriptor<Config::kMajorHeld>(b, k), !(kFresh && k == 0));
+      mma::WgmmaHeld<mma::F16, kN, Config::kMajorHeld == mma::Major::kMN>::run(d, a[k], mma::descriptor<Config::kMajorHeld>(b, k),
+                                                                               !(kFresh && k == 0));
   }
 
   SOLSTICE_DEVICE static void promote(float (&sums)[kRegisters], const float (&part)[kRegisters], Pair row, u32 scales) {
@@ -224,7 +221,7 @@ struct Stream {
     ptx::sync_warp();
     // While the tensor cores multiply a chunk, the next one is scaled and split.
     int slot = 0;
-    const auto take = [&](int c, u32 (&high)[4][4], u32 (&low)[4][4]) {
+    const auto take = [&](int c, u32(&high)[4][4], u32(&low)[4][4]) {
       const u32 at = slots + slot * Config::kSlotBytes;
       float v[2][16];
       copy::async_wait<kSlots - 1>();
@@ -252,13 +249,11 @@ struct Stream {
         multiply<false>(part, high[i], held.address());
         mma::commit();
         if (c + i + 1 < count) row[1 - i] = take(c + i + 1, high[1 - i], low[1 - i]);
-        if (threadIdx.x == 0 && c + i + Config::kSlotsHeld - 1 < count)
-          load_held(c + i + Config::kSlotsHeld - 1, loads);
+        if (threadIdx.x == 0 && c + i + Config::kSlotsHeld - 1 < count) load_held(c + i + Config::kSlotsHeld - 1, loads);
         ptx::sync_warp();
         mma::wait<0>();
         mma::pin(part);
-        promote(sums, part, row[i],
-                shared + Config::kOffsetScales + held.slot * Config::kScales + 2 * kScaleBytesB * (lane % 4));
+        promote(sums, part, row[i], shared + Config::kOffsetScales + held.slot * Config::kScales + 2 * kScaleBytesB * (lane % 4));
         ptx::sync_warp();
         if (lane == 0) ptx::barrier_arrive(held.empty(held.slot));
         held.advance();

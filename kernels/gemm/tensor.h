@@ -19,8 +19,8 @@
 
 namespace solstice::gemm {
 
-template <class Math_, mma::Major kMajorA_, mma::Major kMajorB_, int kN_, int kHalves_, int kGroups_,
-          int kSlotsA_, int kSlotsB_, int kCluster_, bool kAlongN_ = false>
+template <class Math_, mma::Major kMajorA_, mma::Major kMajorB_, int kN_, int kHalves_, int kGroups_, int kSlotsA_, int kSlotsB_,
+          int kCluster_, bool kAlongN_ = false>
 struct TensorConfig {
   using Math = Math_;
   static constexpr mma::Major kMajorA = kMajorA_, kMajorB = kMajorB_;
@@ -33,8 +33,7 @@ struct TensorConfig {
   static constexpr int kPlaneA = kTileM * mma::kRowBytes, kPlaneB = kN * mma::kRowBytes;
   using RingA = Ring<kSlotsA_, Math::kPlanes * kPlaneA>;
   using RingB = Ring<kSlotsB_, Math::kPlanes * kPlaneB>;
-  static constexpr int kScaleA = Math::kScaled ? kScaleBytesA * kTileM : 0,
-                       kScaleB = Math::kScaled ? kScaleBytesB * kN : 0;
+  static constexpr int kScaleA = Math::kScaled ? kScaleBytesA * kTileM : 0, kScaleB = Math::kScaled ? kScaleBytesB * kN : 0;
 
   // Shared memory, in this order.
   static constexpr int kOffsetB = RingA::kBytes;
@@ -45,8 +44,7 @@ struct TensorConfig {
   static constexpr int kOffsetBarriersB = kOffsetBarriersA + RingA::kBarrierBytes;
   static constexpr int kSharedBytes = kOffsetBarriersB + RingB::kBarrierBytes;
   static_assert(kSharedBytes <= 232448, "more shared memory than a block may have");
-  static_assert(Math::Type::kBytes == 2 || (kMajorA == mma::Major::kK && kMajorB == mma::Major::kK),
-                "4-byte operands are K-major");
+  static_assert(Math::Type::kBytes == 2 || (kMajorA == mma::Major::kK && kMajorB == mma::Major::kK), "4-byte operands are K-major");
 };
 
 // Extents, and the scales of a scaled split: scales[batch][chunk][stride].
@@ -64,8 +62,8 @@ struct Tensor {
   using Type = typename Math::Type;
   using RingA = typename Config::RingA;
   using RingB = typename Config::RingB;
-  static constexpr int kN = Config::kN, kHalves = Config::kHalves, kCluster = Config::kCluster,
-                       kShareA = Config::kShareA, kShareB = Config::kShareB, kPlanes = Math::kPlanes;
+  static constexpr int kN = Config::kN, kHalves = Config::kHalves, kCluster = Config::kCluster, kShareA = Config::kShareA,
+                       kShareB = Config::kShareB, kPlanes = Math::kPlanes;
   static constexpr int kRegisters = kN / 2;  // of one accumulator
 
   const TensorMap* map_a;
@@ -75,9 +73,7 @@ struct Tensor {
   u32 rank;  // in the cluster
 
   SOLSTICE_DEVICE RingA ring_a() const { return RingA(shared, shared + Config::kOffsetBarriersA); }
-  SOLSTICE_DEVICE RingB ring_b() const {
-    return RingB(shared + Config::kOffsetB, shared + Config::kOffsetBarriersB);
-  }
+  SOLSTICE_DEVICE RingB ring_b() const { return RingB(shared + Config::kOffsetB, shared + Config::kOffsetBarriersB); }
   SOLSTICE_DEVICE int stages() const { return ceil_div(p.k, Config::kStageK); }
   SOLSTICE_DEVICE GroupedOrder order() const {
     return {ceil_div(p.m, Config::kTileM * kShareB), ceil_div(p.n, Config::kTileN * kShareA), p.group};
@@ -90,8 +86,7 @@ struct Tensor {
     for (int t = blockIdx.x / kCluster; t < count; t += gridDim.x / kCluster) {
       const TileIndex i = tiles(t);
       const int r = static_cast<int>(rank);
-      f(i.batch, (i.m * kShareB + (kShareB > 1 ? r : 0)) * Config::kTileM,
-        (i.n * kShareA + (kShareA > 1 ? r : 0)) * Config::kTileN);
+      f(i.batch, (i.m * kShareB + (kShareB > 1 ? r : 0)) * Config::kTileM, (i.n * kShareA + (kShareA > 1 ? r : 0)) * Config::kTileN);
     }
   }
 
@@ -129,15 +124,13 @@ struct Tensor {
             const int first = kShareA > 1 ? static_cast<int>(rank) * kRows : 0;
 #pragma unroll
             for (int g = 0; g < Config::kGroups; ++g)
-              load_shared<kShareA>(to + g * mma::kGroupBytes + first * mma::kRowBytes, map_a, m0 + g * 64,
-                                   s * Config::kStageK + first, z, ring.full());
+              load_shared<kShareA>(to + g * mma::kGroupBytes + first * mma::kRowBytes, map_a, m0 + g * 64, s * Config::kStageK + first, z,
+                                   ring.full());
           }
         }
         if constexpr (Math::kScaled) {
-          const u8* from =
-              p.scales_a + ((static_cast<i64>(batch) * stages() + s) * p.scale_stride_a + m0) * kScaleBytesA;
-          copy::load_bytes(shared + Config::kOffsetScaleA + ring.slot * Config::kScaleA, from,
-                           Config::kScaleA, ring.full());
+          const u8* from = p.scales_a + ((static_cast<i64>(batch) * stages() + s) * p.scale_stride_a + m0) * kScaleBytesA;
+          copy::load_bytes(shared + Config::kOffsetScaleA + ring.slot * Config::kScaleA, from, Config::kScaleA, ring.full());
         }
       }
     });
@@ -153,8 +146,7 @@ struct Tensor {
       const int first = kShareB > 1 ? static_cast<int>(rank) * kRows : 0;
 #pragma unroll
       for (int g = 0; g < kN / 64; ++g)
-        load_shared<kShareB>(to + g * mma::kGroupBytes + first * mma::kRowBytes, map_b, n + g * 64, k + first, z,
-                             full);
+        load_shared<kShareB>(to + g * mma::kGroupBytes + first * mma::kRowBytes, map_b, n + g * 64, k + first, z, full);
     }
   }
   SOLSTICE_DEVICE void load_b() const {
@@ -168,13 +160,10 @@ struct Tensor {
           ptx::barrier_arrive_expect(ring.full(), kPlanes * Config::kPlaneB + Config::kScaleB);
 #pragma unroll
           for (int plane = 0; plane < kPlanes; ++plane)
-            load_b_plane(ring.address() + plane * Config::kPlaneB, s * Config::kStageK, n,
-                         batch * kPlanes + plane, ring.full());
+            load_b_plane(ring.address() + plane * Config::kPlaneB, s * Config::kStageK, n, batch * kPlanes + plane, ring.full());
           if constexpr (Math::kScaled) {
-            const u8* from =
-                p.scales_b + ((static_cast<i64>(batch) * stages() + s) * p.scale_stride_b + n) * kScaleBytesB;
-            copy::load_bytes(shared + Config::kOffsetScaleB + ring.slot * Config::kScaleB, from,
-                             Config::kScaleB, ring.full());
+            const u8* from = p.scales_b + ((static_cast<i64>(batch) * stages() + s) * p.scale_stride_b + n) * kScaleBytesB;
+            copy::load_bytes(shared + Config::kOffsetScaleB + ring.slot * Config::kScaleB, from, Config::kScaleB, ring.full());
           }
         }
       }
@@ -190,22 +179,16 @@ struct Tensor {
       if (lane == 0) ptx::barrier_arrive(empty);
     }
   }
-  SOLSTICE_DEVICE void release_a(const RingA& ring, int slot, int lane) const {
-    release<kShareA>(ring.empty(slot), lane);
-  }
-  SOLSTICE_DEVICE void release_b(const RingB& ring, int slot, int lane) const {
-    release<kShareB>(ring.empty(slot), lane);
-  }
+  SOLSTICE_DEVICE void release_a(const RingA& ring, int slot, int lane) const { release<kShareA>(ring.empty(slot), lane); }
+  SOLSTICE_DEVICE void release_b(const RingB& ring, int slot, int lane) const { release<kShareB>(ring.empty(slot), lane); }
 
   template <bool kFresh>
   SOLSTICE_DEVICE static void multiply(float (&d)[kRegisters], u32 a, u32 b, int plane_a, int plane_b) {
-    using Instruction =
-        mma::Wgmma<Type, kN, Config::kMajorA == mma::Major::kMN, Config::kMajorB == mma::Major::kMN>;
+    using Instruction = mma::Wgmma<Type, kN, Config::kMajorA == mma::Major::kMN, Config::kMajorB == mma::Major::kMN>;
 #pragma unroll
     for (int k = 0; k < mma::kSteps; ++k) {
       Instruction::run(d, mma::descriptor<Config::kMajorA>(a + plane_a * Config::kPlaneA, k),
-                       mma::descriptor<Config::kMajorB>(b + plane_b * Config::kPlaneB, k),
-                       !(kFresh && k == 0));
+                       mma::descriptor<Config::kMajorB>(b + plane_b * Config::kPlaneB, k), !(kFresh && k == 0));
     }
   }
   // All products of a stage, smallest first: planes (i, j) by descending i + j, as far as they matter.
@@ -235,8 +218,7 @@ struct Tensor {
   }
   // Adds half of a chunk's partial sums, scaled, to the fp32 sums.
   template <int kPartIndex>
-  SOLSTICE_DEVICE static void promote(float (&sums)[kRegisters], const float (&part)[kRegisters], Pair a,
-                                      const Pair (&scales)[kPart]) {
+  SOLSTICE_DEVICE static void promote(float (&sums)[kRegisters], const float (&part)[kRegisters], Pair a, const Pair (&scales)[kPart]) {
 #pragma unroll
     for (int j = 0; j < kPart; ++j) {
       const int i = 4 * (kPartIndex * kPart + j);
@@ -246,8 +228,7 @@ struct Tensor {
         sums[i + 2] += part[i + 2] * a.y * scales[j].x;
         sums[i + 3] += part[i + 3] * a.y * scales[j].y;
       } else {
-        sums[i] += part[i], sums[i + 1] += part[i + 1], sums[i + 2] += part[i + 2],
-            sums[i + 3] += part[i + 3];
+        sums[i] += part[i], sums[i + 1] += part[i + 1], sums[i + 2] += part[i + 2], sums[i + 3] += part[i + 3];
       }
     }
   }
@@ -255,8 +236,7 @@ struct Tensor {
   // The tensor cores serve both warpgroups at once, so a warpgroup's promotion is free only while it takes
   // less than half as long as its products: every instruction of it counts. Half of the scales are read
   // before the products are done, the others while the first half is added.
-  SOLSTICE_DEVICE void accumulate_promoted(float (&sums)[kHalves][kRegisters], RingA& a, RingB& b, int group,
-                                           int lane, int row) const {
+  SOLSTICE_DEVICE void accumulate_promoted(float (&sums)[kHalves][kRegisters], RingA& a, RingB& b, int group, int lane, int row) const {
     for (int s = 0; s < stages(); ++s, a.advance()) {
       a.wait_full();
       const u32 tile_a = a.address() + group * 64 * mma::kRowBytes;
@@ -268,8 +248,7 @@ struct Tensor {
       }
 #pragma unroll
       for (int h = 0; h < kHalves; ++h, b.advance()) {
-        const u32 scales_b =
-            shared + Config::kOffsetScaleB + b.slot * Config::kScaleB + 2 * kScaleBytesB * (lane % 4);
+        const u32 scales_b = shared + Config::kOffsetScaleB + b.slot * Config::kScaleB + 2 * kScaleBytesB * (lane % 4);
         float part[kRegisters];
         Pair scales[2][kPart];
         b.wait_full();
@@ -289,10 +268,8 @@ struct Tensor {
     }
   }
 
-  SOLSTICE_DEVICE void accumulate(float (&sums)[kHalves][kRegisters], RingA& a, RingB& b, int group,
-                                  int lane) const {
-    static_assert(Math::kPromoted || kHalves == 1,
-                  "without promotion one instruction covers the tile's columns");
+  SOLSTICE_DEVICE void accumulate(float (&sums)[kHalves][kRegisters], RingA& a, RingB& b, int group, int lane) const {
+    static_assert(Math::kPromoted || kHalves == 1, "without promotion one instruction covers the tile's columns");
     int used_a = -1, used_b = -1;
     for (int s = 0; s < stages(); ++s) {
       a.wait_full();
@@ -344,8 +321,8 @@ struct Tensor {
 // The body of a kernel launched with Config::kThreads threads, Config::kSharedBytes of dynamic shared memory
 // and clusters of Config::kCluster blocks; the grid is a multiple of the cluster.
 template <class Config, class Epilogue>
-SOLSTICE_DEVICE void run_tensor(const TensorMap& map_a, const TensorMap& map_b, const TensorMap& map_out,
-                                const Problem& p, const Epilogue& epilogue) {
+SOLSTICE_DEVICE void run_tensor(const TensorMap& map_a, const TensorMap& map_b, const TensorMap& map_out, const Problem& p,
+                                const Epilogue& epilogue) {
   const u32 rank = Config::kCluster > 1 ? ptx::cluster_rank() : 0;
   const Tensor<Config> gemm{&map_a, &map_b, p, ptx::shared_address(ptx::dynamic_shared()), rank};
   const int group = __shfl_sync(~0u, threadIdx.x / 128, 0);

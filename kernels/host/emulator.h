@@ -48,7 +48,7 @@ struct Team {
   std::vector<unsigned long long> slots;  // a shuffle's values
   ucontext_t scheduler{};
   Fiber* current = nullptr;
-  long long waits = 0;                    // barriers passed or threads ended: no change over a round is a deadlock
+  long long waits = 0;  // barriers passed or threads ended: no change over a round is a deadlock
 };
 inline Team* team = nullptr;
 
@@ -84,8 +84,8 @@ inline void sync_cluster() { wait(team->cluster_barrier, team->threads * team->r
 template <typename T>
 T shuffle(T value, int source_lane) {
   static_assert(sizeof(T) <= 8);
-  const size_t base = static_cast<size_t>(block_rank()) * static_cast<size_t>(team->threads) +
-                      static_cast<size_t>(team->current->thread / 32) * 32;
+  const size_t base =
+      static_cast<size_t>(block_rank()) * static_cast<size_t>(team->threads) + static_cast<size_t>(team->current->thread / 32) * 32;
   unsigned long long bits = 0;
   std::memcpy(&bits, &value, sizeof(T));
   team->slots[base + static_cast<size_t>(team->current->thread % 32)] = bits;

@@ -18,7 +18,7 @@ struct View {
   i64 strides[kMaxRank];  // elements
   int rank;
   int dtype;
-  int dense;              // row-major without gaps
+  int dense;  // row-major without gaps
   int unused;
 };
 
@@ -30,11 +30,11 @@ struct Rows {
 };
 
 struct Partial {
-  double candidate_error2, reference_error2, norm2;   // sums of squares
-  double candidate_max, reference_max;                // largest |x - o| / scale
-  double got, expected;                               // at worst
-  i64 worst;                                          // index of candidate_max, -1: none
-  i64 class_mismatches, first_mismatch;               // NaN, +inf, -inf or finite in the wrong place
+  double candidate_error2, reference_error2, norm2;  // sums of squares
+  double candidate_max, reference_max;               // largest |x - o| / scale
+  double got, expected;                              // at worst
+  i64 worst;                                         // index of candidate_max, -1: none
+  i64 class_mismatches, first_mismatch;              // NaN, +inf, -inf or finite in the wrong place
   i64 poison_left, unequal;
 };
 
@@ -59,17 +59,28 @@ __device__ float small_float(u8 bits, int mantissa_bits, int bias, bool has_infi
 
 __device__ double load(const View& view, i64 at) {
   switch (view.dtype) {
-    case 0: return static_cast<const double*>(view.data)[at];
-    case 1: return static_cast<const float*>(view.data)[at];
-    case 2: return half_to_float(static_cast<const u16*>(view.data)[at]);
-    case 3: return __int_as_float(static_cast<int>(static_cast<u32>(static_cast<const u16*>(view.data)[at]) << 16));
-    case 4: return small_float(static_cast<const u8*>(view.data)[at], 3, 7, false);
-    case 5: return small_float(static_cast<const u8*>(view.data)[at], 2, 15, true);
-    case 6: return static_cast<double>(static_cast<const i64*>(view.data)[at]);
-    case 7: return static_cast<const int*>(view.data)[at];
-    case 8: return static_cast<const short*>(view.data)[at];
-    case 9: return static_cast<const signed char*>(view.data)[at];
-    default: return static_cast<const u8*>(view.data)[at];
+    case 0:
+      return static_cast<const double*>(view.data)[at];
+    case 1:
+      return static_cast<const float*>(view.data)[at];
+    case 2:
+      return half_to_float(static_cast<const u16*>(view.data)[at]);
+    case 3:
+      return __int_as_float(static_cast<int>(static_cast<u32>(static_cast<const u16*>(view.data)[at]) << 16));
+    case 4:
+      return small_float(static_cast<const u8*>(view.data)[at], 3, 7, false);
+    case 5:
+      return small_float(static_cast<const u8*>(view.data)[at], 2, 15, true);
+    case 6:
+      return static_cast<double>(static_cast<const i64*>(view.data)[at]);
+    case 7:
+      return static_cast<const int*>(view.data)[at];
+    case 8:
+      return static_cast<const short*>(view.data)[at];
+    case 9:
+      return static_cast<const signed char*>(view.data)[at];
+    default:
+      return static_cast<const u8*>(view.data)[at];
   }
 }
 
@@ -231,12 +242,13 @@ struct Scales {
 __device__ bool same(double x, double p, const View& candidate, const View& expected, i64 index) {
   constexpr int kI64 = 6;
   if (candidate.dtype != kI64 || expected.dtype != kI64) return x == p || (isnan(x) && isnan(p));
-  return static_cast<const i64*>(candidate.data)[position(candidate, index)] == static_cast<const i64*>(expected.data)[position(expected, index)];
+  return static_cast<const i64*>(candidate.data)[position(candidate, index)] ==
+         static_cast<const i64*>(expected.data)[position(expected, index)];
 }
 
 // One element: x of the candidate, o of the oracle, p of PyTorch (o where there is none).
-__device__ void compare_one(const View& candidate, const View& expected, double x, double o, double p, bool has_reference,
-                            double scale_rms, double floor, u8 poison, i64 index, Partial& mine) {
+__device__ void compare_one(const View& candidate, const View& expected, double x, double o, double p, bool has_reference, double scale_rms,
+                            double floor, u8 poison, i64 index, Partial& mine) {
   const int class_x = class_of(x), class_o = class_of(o), class_p = class_of(p);
   const double scale = fmax(fmax(fabs(o), scale_rms), floor);
   const bool right_class = class_x == class_o || class_x == class_p;
@@ -268,9 +280,9 @@ __device__ void compare_one(const View& candidate, const View& expected, double 
   }
 }
 
-extern "C" __global__ void __launch_bounds__(kThreads) judge_compare(View candidate, View oracle, View reference, Rows rows,
-                                                                     const double* run_rms, i64 elements, double floor,
-                                                                     u32 poison, Partial* out) {
+extern "C" __global__ void __launch_bounds__(kThreads)
+    judge_compare(View candidate, View oracle, View reference, Rows rows, const double* run_rms, i64 elements, double floor, u32 poison,
+                  Partial* out) {
   __shared__ Partial shared[kThreads];
   Partial mine = {0, 0, 0, 0, 0, 0, 0, -1, 0, -1, 0, 0};
   const bool has_reference = reference.data != nullptr;
@@ -286,8 +298,8 @@ extern "C" __global__ void __launch_bounds__(kThreads) judge_compare(View candid
     for (int i = 0; i < kBatch; ++i) {
       const i64 index = first + i * kThreads;
       if (index >= elements) break;
-      compare_one(candidate, has_reference ? reference : oracle, x[i], o[i], has_reference ? p[i] : o[i], has_reference,
-                  scales.at(index), floor, static_cast<u8>(poison), index, mine);
+      compare_one(candidate, has_reference ? reference : oracle, x[i], o[i], has_reference ? p[i] : o[i], has_reference, scales.at(index),
+                  floor, static_cast<u8>(poison), index, mine);
     }
   }
   shared[threadIdx.x] = mine;

@@ -86,8 +86,8 @@ SOLSTICE_DEVICE float tanh(float x) {
 }
 
 #if defined(__CUDACC__)
-#define SOLSTICE_LIBRARY(name, single, twice)                                 \
-  SOLSTICE_DEVICE float name(float x) { return single(x); }                   \
+#define SOLSTICE_LIBRARY(name, single, twice)               \
+  SOLSTICE_DEVICE float name(float x) { return single(x); } \
   SOLSTICE_DEVICE double name(double x) { return twice(x); }
 SOLSTICE_LIBRARY(exponential, ::expf, ::exp)
 SOLSTICE_LIBRARY(expm1, ::expm1f, ::expm1)
@@ -108,8 +108,8 @@ SOLSTICE_DEVICE double tanh(double x) { return ::tanh(x); }
 SOLSTICE_DEVICE float power(float a, float b) { return ::powf(a, b); }
 SOLSTICE_DEVICE double power(double a, double b) { return ::pow(a, b); }
 #else
-#define SOLSTICE_LIBRARY(name, function)                                      \
-  SOLSTICE_DEVICE float name(float x) { return std::function(x); }            \
+#define SOLSTICE_LIBRARY(name, function)                           \
+  SOLSTICE_DEVICE float name(float x) { return std::function(x); } \
   SOLSTICE_DEVICE double name(double x) { return std::function(x); }
 SOLSTICE_LIBRARY(exponential, exp)
 SOLSTICE_LIBRARY(expm1, expm1)

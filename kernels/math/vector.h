@@ -19,14 +19,14 @@ enum Hint { kPlain, kStream };
 // Moves of 1, 2, 4, 8 and 16 bytes.
 template <int kBytes>
 struct Piece;
-#define SOLSTICE_PIECE(bytes, type, loader, streamer)                                       \
-  template <>                                                                               \
-  struct Piece<bytes> {                                                                     \
-    using Type = type;                                                                      \
-    static SOLSTICE_DEVICE Type plain(const Type* p) { return loader(p); }                  \
-    static SOLSTICE_DEVICE Type stream(const Type* p) { return streamer(p); }               \
-    static SOLSTICE_DEVICE void store(Type* p, Type v) { *p = v; }                          \
-    static SOLSTICE_DEVICE void store_stream(Type* p, Type v) { __stcs(p, v); }             \
+#define SOLSTICE_PIECE(bytes, type, loader, streamer)                           \
+  template <>                                                                   \
+  struct Piece<bytes> {                                                         \
+    using Type = type;                                                          \
+    static SOLSTICE_DEVICE Type plain(const Type* p) { return loader(p); }      \
+    static SOLSTICE_DEVICE Type stream(const Type* p) { return streamer(p); }   \
+    static SOLSTICE_DEVICE void store(Type* p, Type v) { *p = v; }              \
+    static SOLSTICE_DEVICE void store_stream(Type* p, Type v) { __stcs(p, v); } \
   };
 SOLSTICE_PIECE(1, unsigned char, __ldg, __ldcs)
 SOLSTICE_PIECE(2, unsigned short, __ldg, __ldcs)
@@ -71,8 +71,10 @@ SOLSTICE_DEVICE void store(T* to, const Vec<T, N>& value) {
 #pragma unroll
   for (int i = 0; i < P::kCount; ++i) {
     auto* target = reinterpret_cast<typename P::Move::Type*>(to) + i;
-    if constexpr (kHint == kStream) P::Move::store_stream(target, p.piece[i]);
-    else P::Move::store(target, p.piece[i]);
+    if constexpr (kHint == kStream)
+      P::Move::store_stream(target, p.piece[i]);
+    else
+      P::Move::store(target, p.piece[i]);
   }
 #else
   *reinterpret_cast<Vec<T, N>*>(to) = value;

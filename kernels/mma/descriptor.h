@@ -22,8 +22,7 @@ template <Major kMajor>
 SOLSTICE_DEVICE constexpr u64 descriptor(u32 address, int step) {
   const u32 start = address + step * (kMajor == Major::kK ? 32 : 2048);
   const u64 leading = kMajor == Major::kK ? 1 : kGroupBytes >> 4;
-  return static_cast<u64>((start >> 4) & 0x3fff) | leading << 16 | static_cast<u64>(kAtomBytes >> 4) << 32 |
-         1ull << 62;
+  return static_cast<u64>((start >> 4) & 0x3fff) | leading << 16 | static_cast<u64>(kAtomBytes >> 4) << 32 | 1ull << 62;
 }
 
 }  // namespace solstice::mma

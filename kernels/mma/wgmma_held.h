@@ -14,30 +14,28 @@ namespace solstice::mma {
 #define SOLSTICE_ACC_16(i) SOLSTICE_ACC_8(i), SOLSTICE_ACC_8(i + 8)
 #define SOLSTICE_ACC_32(i) SOLSTICE_ACC_16(i), SOLSTICE_ACC_16(i + 16)
 #define SOLSTICE_ACC_64(i) SOLSTICE_ACC_32(i), SOLSTICE_ACC_32(i + 32)
-#define SOLSTICE_DECADE(t) \
-  "%" #t "0,%" #t "1,%" #t "2,%" #t "3,%" #t "4,%" #t "5,%" #t "6,%" #t "7,%" #t "8,%" #t "9"
+#define SOLSTICE_DECADE(t) "%" #t "0,%" #t "1,%" #t "2,%" #t "3,%" #t "4,%" #t "5,%" #t "6,%" #t "7,%" #t "8,%" #t "9"
 #define SOLSTICE_NAMES_4 "%0,%1,%2,%3"
 #define SOLSTICE_NAMES_8 SOLSTICE_NAMES_4 ",%4,%5,%6,%7"
 #define SOLSTICE_NAMES_16 SOLSTICE_NAMES_8 ",%8,%9,%10,%11,%12,%13,%14,%15"
 #define SOLSTICE_NAMES_32 SOLSTICE_NAMES_8 ",%8,%9," SOLSTICE_DECADE(1) "," SOLSTICE_DECADE(2) ",%30,%31"
-#define SOLSTICE_NAMES_64                                                                            \
-  SOLSTICE_NAMES_8 ",%8,%9," SOLSTICE_DECADE(1) "," SOLSTICE_DECADE(2) "," SOLSTICE_DECADE(3) ","    \
-      SOLSTICE_DECADE(4) "," SOLSTICE_DECADE(5) ",%60,%61,%62,%63"
+#define SOLSTICE_NAMES_64                                                                                                                 \
+  SOLSTICE_NAMES_8 ",%8,%9," SOLSTICE_DECADE(1) "," SOLSTICE_DECADE(2) "," SOLSTICE_DECADE(3) "," SOLSTICE_DECADE(4) "," SOLSTICE_DECADE( \
+      5) ",%60,%61,%62,%63"
 
 template <typename T, int kN, int kTransB>
 struct WgmmaHeld;
 
 // A..D: operand numbers of the fragment; B: of the descriptor; S: "add to d"; TB: transposed B.
-#define SOLSTICE_WGMMA_HELD(N, REGS, A0, A1, A2, A3, B, S, TB)                                                 \
-  template <int kTransB>                                                                                       \
-  struct WgmmaHeld<F16, N, kTransB> {                                                                          \
-    static SOLSTICE_DEVICE void run(float (&d)[REGS], const u32 (&a)[4], u64 b, int accumulate) {              \
-      asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #S ", 0;\nwgmma.mma_async.sync.aligned.m64n" #N        \
-                   "k16.f32.f16.f16 {" SOLSTICE_NAMES_##REGS "}, {%" #A0 ",%" #A1 ",%" #A2 ",%" #A3 "}, %" #B  \
-                   ", p, 1, 1, %" #TB ";\n}"                                                                   \
-                   : SOLSTICE_ACC_##REGS(0)                                                                    \
-                   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate), "n"(kTransB));       \
-    }                                                                                                          \
+#define SOLSTICE_WGMMA_HELD(N, REGS, A0, A1, A2, A3, B, S, TB)                                                                          \
+  template <int kTransB>                                                                                                                \
+  struct WgmmaHeld<F16, N, kTransB> {                                                                                                   \
+    static SOLSTICE_DEVICE void run(float (&d)[REGS], const u32 (&a)[4], u64 b, int accumulate) {                                       \
+      asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #S ", 0;\nwgmma.mma_async.sync.aligned.m64n" #N                                 \
+                   "k16.f32.f16.f16 {" SOLSTICE_NAMES_##REGS "}, {%" #A0 ",%" #A1 ",%" #A2 ",%" #A3 "}, %" #B ", p, 1, 1, %" #TB ";\n}" \
+                   : SOLSTICE_ACC_##REGS(0)                                                                                             \
+                   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate), "n"(kTransB));                                \
+    }                                                                                                                                   \
   };
 
 SOLSTICE_WGMMA_HELD(8, 4, 4, 5, 6, 7, 8, 9, 10)

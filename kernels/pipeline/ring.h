@@ -16,8 +16,7 @@ struct Ring {
   int slot = 0;
   u32 phase = 0;
 
-  SOLSTICE_DEVICE Ring(u32 data_address, u32 barrier_address)
-      : data(data_address), barriers(barrier_address) {}
+  SOLSTICE_DEVICE Ring(u32 data_address, u32 barrier_address) : data(data_address), barriers(barrier_address) {}
 
   SOLSTICE_DEVICE void init(int fills, int releases) const {
     for (int i = 0; i < kSlots; ++i) {

@@ -14,9 +14,7 @@ SOLSTICE_DEVICE u32 add_half2(u32 a, u32 b) {
 // clamp(|a| * b + c, 0, 1); NaN gives 0.
 SOLSTICE_DEVICE u32 ramp_half2(u32 a, u32 b, u32 c) {
   u32 r;
-  asm("{\n.reg .b32 m;\nabs.f16x2 m, %1;\nfma.rn.sat.f16x2 %0, m, %2, %3;\n}"
-      : "=r"(r)
-      : "r"(a), "r"(b), "r"(c));
+  asm("{\n.reg .b32 m;\nabs.f16x2 m, %1;\nfma.rn.sat.f16x2 %0, m, %2, %3;\n}" : "=r"(r) : "r"(a), "r"(b), "r"(c));
   return r;
 }
 

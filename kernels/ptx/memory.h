@@ -7,32 +7,25 @@ namespace solstice::ptx {
 
 // Read-once data: kept out of L1 and first to leave L2.
 SOLSTICE_DEVICE void load_streaming(float (&v)[4], const float* p) {
-  asm volatile("ld.global.cs.v4.f32 {%0, %1, %2, %3}, [%4];"
-               : "=f"(v[0]), "=f"(v[1]), "=f"(v[2]), "=f"(v[3])
-               : "l"(p));
+  asm volatile("ld.global.cs.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(v[0]), "=f"(v[1]), "=f"(v[2]), "=f"(v[3]) : "l"(p));
 }
 SOLSTICE_DEVICE void load_streaming(float (&v)[2], const float* p) {
   asm volatile("ld.global.cs.v2.f32 {%0, %1}, [%2];" : "=f"(v[0]), "=f"(v[1]) : "l"(p));
 }
 
 SOLSTICE_DEVICE void store_global(void* p, u32 a, u32 b, u32 c, u32 d) {
-  asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(p), "r"(a), "r"(b), "r"(c), "r"(d)
-               : "memory");
+  asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(p), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
 }
 SOLSTICE_DEVICE void store_global(void* p, u32 a, u32 b) {
   asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(p), "r"(a), "r"(b) : "memory");
 }
 
-SOLSTICE_DEVICE void store_global(void* p, u32 a) {
-  asm volatile("st.global.b32 [%0], %1;" ::"l"(p), "r"(a) : "memory");
-}
+SOLSTICE_DEVICE void store_global(void* p, u32 a) { asm volatile("st.global.b32 [%0], %1;" ::"l"(p), "r"(a) : "memory"); }
 
 SOLSTICE_DEVICE void store_shared(u32 address, float a, float b) {
   asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(address), "f"(a), "f"(b) : "memory");
 }
-SOLSTICE_DEVICE void store_shared(u32 address, u32 a) {
-  asm volatile("st.shared.b32 [%0], %1;" ::"r"(address), "r"(a) : "memory");
-}
+SOLSTICE_DEVICE void store_shared(u32 address, u32 a) { asm volatile("st.shared.b32 [%0], %1;" ::"r"(address), "r"(a) : "memory"); }
 SOLSTICE_DEVICE u32 load_shared_u32(u32 address) {
   u32 v;
   asm volatile("ld.shared.b32 %0, [%1];" : "=r"(v) : "r"(address) : "memory");
@@ -46,11 +39,10 @@ SOLSTICE_DEVICE Pair load_shared_pair(u32 address) {
 // The word at the same shared address of another block of the cluster.
 SOLSTICE_DEVICE u32 load_remote_u32(u32 address, u32 block) {
   u32 v;
-  asm volatile(
-      "{\n.reg .b32 remote;\nmapa.shared::cluster.u32 remote, %1, %2;\nld.shared::cluster.b32 %0, [remote];\n}"
-      : "=r"(v)
-      : "r"(address), "r"(block)
-      : "memory");
+  asm volatile("{\n.reg .b32 remote;\nmapa.shared::cluster.u32 remote, %1, %2;\nld.shared::cluster.b32 %0, [remote];\n}"
+               : "=r"(v)
+               : "r"(address), "r"(block)
+               : "memory");
   return v;
 }
 SOLSTICE_DEVICE u16 load_shared_u16(u32 address) {

@@ -5,9 +5,7 @@
 
 namespace solstice::ptx {
 
-SOLSTICE_DEVICE u32 shared_address(const void* pointer) {
-  return static_cast<u32>(__cvta_generic_to_shared(pointer));
-}
+SOLSTICE_DEVICE u32 shared_address(const void* pointer) { return static_cast<u32>(__cvta_generic_to_shared(pointer)); }
 
 // The block's dynamic shared memory. Aligned for the 128-byte swizzle, whose pattern repeats every 1024
 // bytes.
@@ -27,12 +25,8 @@ SOLSTICE_DEVICE void cluster_sync() {
 }
 
 // Waits for the launches this one depends on; a no-op unless launched with programmatic dependence.
-SOLSTICE_DEVICE void wait_for_previous_kernel() {
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-}
-SOLSTICE_DEVICE void let_next_kernel_start() {
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-}
+SOLSTICE_DEVICE void wait_for_previous_kernel() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+SOLSTICE_DEVICE void let_next_kernel_start() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
 
 // Moves registers between the warpgroups of a CTA; legal only with a register cap at entry (launch bounds).
 template <int kRegisters>
@@ -45,17 +39,11 @@ SOLSTICE_DEVICE void shrink_registers() {
 }
 
 // Makes ordinary shared-memory stores visible to the copy engine and the tensor cores.
-SOLSTICE_DEVICE void fence_async_proxy() {
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-}
+SOLSTICE_DEVICE void fence_async_proxy() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
-SOLSTICE_DEVICE void sync_warp() {
-  asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
-}
+SOLSTICE_DEVICE void sync_warp() { asm volatile("bar.warp.sync 0xffffffff;" ::: "memory"); }
 
-SOLSTICE_DEVICE void sync_block() {
-  asm volatile("bar.sync 0;" ::: "memory");
-}
+SOLSTICE_DEVICE void sync_block() { asm volatile("bar.sync 0;" ::: "memory"); }
 // A barrier of kThreads threads, whole warps, that the others of the block do not join.
 template <int kThreads>
 SOLSTICE_DEVICE void sync_threads() {

@@ -36,12 +36,8 @@ template <typename T>
 SOLSTICE_DEVICE constexpr T larger(T a, T b) {
   return a > b ? a : b;
 }
-SOLSTICE_DEVICE constexpr int ceil_div(int a, int b) {
-  return (a + b - 1) / b;
-}
-SOLSTICE_DEVICE constexpr int round_up(int a, int b) {
-  return ceil_div(a, b) * b;
-}
+SOLSTICE_DEVICE constexpr int ceil_div(int a, int b) { return (a + b - 1) / b; }
+SOLSTICE_DEVICE constexpr int round_up(int a, int b) { return ceil_div(a, b) * b; }
 
 template <typename A, typename B>
 inline constexpr bool kSame = false;

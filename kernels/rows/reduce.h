@@ -15,53 +15,83 @@ using math::infinity;
 
 struct Sum {
   template <typename T>
-  static SOLSTICE_DEVICE T start() { return T(0); }
+  static SOLSTICE_DEVICE T start() {
+    return T(0);
+  }
   template <typename T>
-  static SOLSTICE_DEVICE T combine(T a, T b) { return a + b; }
+  static SOLSTICE_DEVICE T combine(T a, T b) {
+    return a + b;
+  }
 };
 struct Prod {
   template <typename T>
-  static SOLSTICE_DEVICE T start() { return T(1); }
+  static SOLSTICE_DEVICE T start() {
+    return T(1);
+  }
   template <typename T>
-  static SOLSTICE_DEVICE T combine(T a, T b) { return a * b; }
+  static SOLSTICE_DEVICE T combine(T a, T b) {
+    return a * b;
+  }
 };
 
 template <typename T>
 SOLSTICE_DEVICE T lowest() {
-  if constexpr (kSame<T, int>) return -0x7fffffff - 1;
-  else if constexpr (kSame<T, i64>) return -0x7fffffffffffffffLL - 1;
-  else return -static_cast<T>(infinity());
+  if constexpr (kSame<T, int>)
+    return -0x7fffffff - 1;
+  else if constexpr (kSame<T, i64>)
+    return -0x7fffffffffffffffLL - 1;
+  else
+    return -static_cast<T>(infinity());
 }
 template <typename T>
 SOLSTICE_DEVICE T highest() {
-  if constexpr (kSame<T, int>) return 0x7fffffff;
-  else if constexpr (kSame<T, i64>) return 0x7fffffffffffffffLL;
-  else return static_cast<T>(infinity());
+  if constexpr (kSame<T, int>)
+    return 0x7fffffff;
+  else if constexpr (kSame<T, i64>)
+    return 0x7fffffffffffffffLL;
+  else
+    return static_cast<T>(infinity());
 }
 
 struct Max {
   template <typename T>
-  static SOLSTICE_DEVICE T start() { return lowest<T>(); }
+  static SOLSTICE_DEVICE T start() {
+    return lowest<T>();
+  }
   template <typename T>
-  static SOLSTICE_DEVICE T combine(T a, T b) { return math::maximum(a, b); }
+  static SOLSTICE_DEVICE T combine(T a, T b) {
+    return math::maximum(a, b);
+  }
 };
 struct Min {
   template <typename T>
-  static SOLSTICE_DEVICE T start() { return highest<T>(); }
+  static SOLSTICE_DEVICE T start() {
+    return highest<T>();
+  }
   template <typename T>
-  static SOLSTICE_DEVICE T combine(T a, T b) { return math::minimum(a, b); }
+  static SOLSTICE_DEVICE T combine(T a, T b) {
+    return math::minimum(a, b);
+  }
 };
 struct Any {
   template <typename T>
-  static SOLSTICE_DEVICE T start() { return T(false); }
+  static SOLSTICE_DEVICE T start() {
+    return T(false);
+  }
   template <typename T>
-  static SOLSTICE_DEVICE T combine(T a, T b) { return a || b; }
+  static SOLSTICE_DEVICE T combine(T a, T b) {
+    return a || b;
+  }
 };
 struct All {
   template <typename T>
-  static SOLSTICE_DEVICE T start() { return T(true); }
+  static SOLSTICE_DEVICE T start() {
+    return T(true);
+  }
   template <typename T>
-  static SOLSTICE_DEVICE T combine(T a, T b) { return a && b; }
+  static SOLSTICE_DEVICE T combine(T a, T b) {
+    return a && b;
+  }
 };
 
 // A value and where it stands. The first of equal values wins, and the first NaN before all.
@@ -173,8 +203,8 @@ SOLSTICE_DEVICE void publish(T v, T* slots, int rank) {
 template <class Op, int kThreads, int kGroup, int kCluster, typename T>
 SOLSTICE_DEVICE T collect(const T* slots) {
   constexpr int kWarps = kThreads / 32;
-  constexpr int kMine = kGroup / 32;          // warps of a block that hold this row
-  constexpr int kCount = kMine * kCluster;    // values to fold
+  constexpr int kMine = kGroup / 32;        // warps of a block that hold this row
+  constexpr int kCount = kMine * kCluster;  // values to fold
   constexpr int kWidth = kCount < 32 ? kCount : 32;
   const int first = static_cast<int>(threadIdx.x) / kGroup * kMine;
   const int lane = static_cast<int>(threadIdx.x) % kWidth;

@@ -24,13 +24,13 @@ struct Label {
 };
 
 struct Diagnostic {
-  std::string code;          // "E002", "W017", "E101"
+  std::string code;  // "E002", "W017", "E101"
   Severity severity = Severity::kError;
-  std::string message;       // lower case, code in backticks
+  std::string message;  // lower case, code in backticks
   Span span;
-  std::vector<Label> labels; // further places
-  std::string hint;          // what to do
-  std::string fix;           // replacement text for `span`, where one is certain
+  std::vector<Label> labels;  // further places
+  std::string hint;           // what to do
+  std::string fix;            // replacement text for `span`, where one is certain
 };
 
 class Diagnostics {

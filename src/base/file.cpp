@@ -1,8 +1,8 @@
 #include "base/file.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -43,7 +43,8 @@ Status write_all(int fd, const fs::path& path, std::string_view bytes) {
 
 Result<std::string> read_file(const fs::path& path) {
   std::error_code ignored;  // opening it will tell
-  if (fs::is_directory(path, ignored)) return fail(Code::bad_argument, fmt::format("cannot read {}: it is a folder, not a file", path.string()));
+  if (fs::is_directory(path, ignored))
+    return fail(Code::bad_argument, fmt::format("cannot read {}: it is a folder, not a file", path.string()));
   errno = 0;
   std::ifstream in(path, std::ios::binary);
   if (!in) return file_error(path, "open", errno);

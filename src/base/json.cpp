@@ -11,11 +11,16 @@ using Parsed = nlohmann::ordered_json;
 
 Json from_parsed(const Parsed& in) {
   switch (in.type()) {
-    case Parsed::value_t::boolean: return Json(in.get<bool>());
-    case Parsed::value_t::number_integer: return Json(in.get<int64_t>());
-    case Parsed::value_t::number_unsigned: return Json(static_cast<int64_t>(in.get<uint64_t>()));
-    case Parsed::value_t::number_float: return Json(in.get<double>());
-    case Parsed::value_t::string: return Json(in.get<std::string>());
+    case Parsed::value_t::boolean:
+      return Json(in.get<bool>());
+    case Parsed::value_t::number_integer:
+      return Json(in.get<int64_t>());
+    case Parsed::value_t::number_unsigned:
+      return Json(static_cast<int64_t>(in.get<uint64_t>()));
+    case Parsed::value_t::number_float:
+      return Json(in.get<double>());
+    case Parsed::value_t::string:
+      return Json(in.get<std::string>());
     case Parsed::value_t::array: {
       Json::Array items;
       items.reserve(in.size());
@@ -28,7 +33,8 @@ Json from_parsed(const Parsed& in) {
       for (const auto& [key, value] : in.items()) members.emplace_back(key, from_parsed(value));
       return Json(std::move(members));
     }
-    default: return Json();
+    default:
+      return Json();
   }
 }
 
@@ -111,9 +117,7 @@ const Json& Json::at(std::string_view key) const {
   return found ? *found : empty<Json>();
 }
 
-const Json& Json::at(size_t index) const {
-  return index < items().size() ? items()[index] : empty<Json>();
-}
+const Json& Json::at(size_t index) const { return index < items().size() ? items()[index] : empty<Json>(); }
 
 size_t Json::size() const { return is_object() ? members().size() : items().size(); }
 
@@ -136,9 +140,7 @@ Json& Json::push(Json value) {
   return *this;
 }
 
-std::string Json::dump(int indent) const {
-  return to_parsed(*this).dump(indent, ' ', false, Parsed::error_handler_t::replace);
-}
+std::string Json::dump(int indent) const { return to_parsed(*this).dump(indent, ' ', false, Parsed::error_handler_t::replace); }
 
 Result<Json> parse_json(std::string_view text) {
   // The library's own exceptions end here.

@@ -52,7 +52,8 @@ Result<fs::path> companion(std::string_view name) {
     }
   }
   return fail(Code::not_found, fmt::format("`{}` is neither beside {} nor in bin/ or lib/ of a folder above it; "
-                                           "build it (./x build) or unpack the bundle whole", name, self.string()));
+                                           "build it (./x build) or unpack the bundle whole",
+                                           name, self.string()));
 }
 
 Result<fs::path> data_root() {
@@ -65,7 +66,8 @@ Result<fs::path> data_root() {
     if (is_root(folder)) return folder;
   }
   return fail(Code::not_found, fmt::format("no folder above {} holds kernels/ and machines/; "
-                                           "set SOLSTICE_ROOT to the one that does", self.string()));
+                                           "set SOLSTICE_ROOT to the one that does",
+                                           self.string()));
 }
 
 Result<fs::path> data_folder(std::string_view name) {

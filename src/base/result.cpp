@@ -37,9 +37,12 @@ const std::vector<Code>& all_codes() {
 
 int exit_code(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::kInput: return 2;
-    case ErrorKind::kEnvironment: return 3;
-    case ErrorKind::kInternal: return 70;
+    case ErrorKind::kInput:
+      return 2;
+    case ErrorKind::kEnvironment:
+      return 3;
+    case ErrorKind::kInternal:
+      return 70;
   }
   return 70;
 }

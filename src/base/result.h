@@ -23,10 +23,10 @@ enum class Code {
 };
 
 ErrorKind kind_of(Code code);
-std::string_view name_of(Code code);   // "bad_argument"
-std::string_view text_of(Code code);   // one sentence: when it is given
+std::string_view name_of(Code code);  // "bad_argument"
+std::string_view text_of(Code code);  // one sentence: when it is given
 const std::vector<Code>& all_codes();
-int exit_code(ErrorKind kind);         // 2, 3, 70
+int exit_code(ErrorKind kind);  // 2, 3, 70
 
 struct Error {
   Code code = Code::internal;
@@ -78,15 +78,15 @@ Error fail(Code code, std::string message);
 #define SOLSTICE_CONCAT(a, b) SOLSTICE_CONCAT_(a, b)
 // SOLSTICE_TRY(auto x, f()): x is f()'s value, or this function returns f()'s error.
 #define SOLSTICE_TRY(decl, ...) SOLSTICE_TRY_IMPL(SOLSTICE_CONCAT(try_, __LINE__), decl, __VA_ARGS__)
-#define SOLSTICE_TRY_IMPL(tmp, decl, ...)            \
-  auto tmp = (__VA_ARGS__);                          \
-  if (!tmp.ok()) return std::move(tmp).error();      \
+#define SOLSTICE_TRY_IMPL(tmp, decl, ...)       \
+  auto tmp = (__VA_ARGS__);                     \
+  if (!tmp.ok()) return std::move(tmp).error(); \
   decl = std::move(tmp).value()
 // SOLSTICE_CHECK(f()): the same where there is no value to keep.
-#define SOLSTICE_CHECK(...)                                                         \
-  do {                                                                              \
-    auto check_ = (__VA_ARGS__);                                                    \
-    if (!check_.ok()) return std::move(check_).error();                             \
+#define SOLSTICE_CHECK(...)                             \
+  do {                                                  \
+    auto check_ = (__VA_ARGS__);                        \
+    if (!check_.ok()) return std::move(check_).error(); \
   } while (false)
 
 }  // namespace solstice

@@ -35,9 +35,7 @@ struct PathRule {
   int32_t parent;
 } __attribute__((packed));
 
-uint64_t file_rights(int abi) {
-  return kAccessV1 | (abi >= 2 ? kRefer : 0) | (abi >= 3 ? kTruncate : 0) | (abi >= 5 ? kIoctl : 0);
-}
+uint64_t file_rights(int abi) { return kAccessV1 | (abi >= 2 ? kRefer : 0) | (abi >= 3 ? kTruncate : 0) | (abi >= 5 ? kIoctl : 0); }
 
 constexpr uint64_t kOnFiles = kExecute | kWriteFile | kReadFile | kTruncate | kIoctl;
 
@@ -123,7 +121,10 @@ Result<PreparedSandbox> PreparedSandbox::prepare(const SandboxPolicy& policy) {
 }
 
 PreparedSandbox::PreparedSandbox(PreparedSandbox&& other) noexcept
-    : ruleset_(other.ruleset_), landlock_abi_(other.landlock_abi_), allow_processes_(other.allow_processes_), filter_(std::move(other.filter_)),
+    : ruleset_(other.ruleset_),
+      landlock_abi_(other.landlock_abi_),
+      allow_processes_(other.allow_processes_),
+      filter_(std::move(other.filter_)),
       limits_(std::move(other.limits_)) {
   other.ruleset_ = -1;
 }
@@ -156,16 +157,17 @@ SandboxReport PreparedSandbox::report(const Outcome& outcome) const {
   const auto why = [](int error) { return std::string(std::strerror(error)); };
   const bool landlock = outcome.landlock == 0;
   SandboxReport out;
-  out.parts.push_back({"privileges", outcome.no_new_privileges == 0,
-                       outcome.no_new_privileges ? why(outcome.no_new_privileges) : "cannot be gained"});
+  out.parts.push_back(
+      {"privileges", outcome.no_new_privileges == 0, outcome.no_new_privileges ? why(outcome.no_new_privileges) : "cannot be gained"});
   const std::string no_landlock = landlock_abi_ == 0 ? "this kernel offers no Landlock" : why(outcome.landlock);
   out.parts.push_back({"files", landlock, landlock ? fmt::format("Landlock ABI {}", landlock_abi_) : no_landlock});
   const bool scoped = landlock && landlock_abi_ >= 6;
   const bool filtered = !allow_processes_ && outcome.seccomp == 0;
-  out.parts.push_back({"signals", scoped || filtered, scoped     ? "Landlock: not to processes outside"
-                                                      : filtered ? "seccomp: none may be sent"
-                                                      : landlock ? fmt::format("Landlock ABI {} has no scopes (6 has)", landlock_abi_)
-                                                                 : no_landlock});
+  out.parts.push_back({"signals", scoped || filtered,
+                       scoped     ? "Landlock: not to processes outside"
+                       : filtered ? "seccomp: none may be sent"
+                       : landlock ? fmt::format("Landlock ABI {} has no scopes (6 has)", landlock_abi_)
+                                  : no_landlock});
   out.parts.push_back({"system calls", outcome.seccomp == 0, outcome.seccomp ? why(outcome.seccomp) : "seccomp"});
   out.parts.push_back({"limits", outcome.limits == 0, outcome.limits ? why(outcome.limits) : "rlimits"});
   return out;

@@ -41,7 +41,7 @@ struct SandboxPolicy {
 std::vector<std::string> nvidia_device_patterns();
 
 struct SandboxPart {
-  std::string name;    // "privileges", "files", "signals", "system calls", "limits"
+  std::string name;  // "privileges", "files", "signals", "system calls", "limits"
   bool enforced = false;
   std::string detail;  // what is enforced, or why it is not
 };

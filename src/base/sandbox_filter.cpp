@@ -22,12 +22,55 @@ using Filter = std::unique_ptr<void, void (*)(scmp_filter_ctx)>;
 // Ways out of the process, into others, or into the kernel's administration. io_uring is among them because its
 // operations bypass the filter.
 constexpr const char* kAlwaysDenied[] = {
-    "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "pidfd_getfd", "kcmp", "io_uring_setup",
-    "io_uring_enter", "io_uring_register", "bpf", "perf_event_open", "userfaultfd", "mount", "umount2", "pivot_root", "chroot", "setns", "unshare",
-    "fsopen", "fsmount", "move_mount", "open_tree", "mount_setattr", "open_by_handle_at", "add_key", "request_key",
-    "keyctl", "init_module", "finit_module", "delete_module", "kexec_load", "kexec_file_load", "reboot", "swapon",
-    "swapoff", "acct", "quotactl", "settimeofday", "clock_settime", "clock_adjtime", "adjtimex", "sethostname",
-    "setdomainname", "iopl", "ioperm", "syslog", "vhangup", "mknod", "mknodat",
+    "ptrace",
+    "process_vm_readv",
+    "process_vm_writev",
+    "process_madvise",
+    "pidfd_getfd",
+    "kcmp",
+    "io_uring_setup",
+    "io_uring_enter",
+    "io_uring_register",
+    "bpf",
+    "perf_event_open",
+    "userfaultfd",
+    "mount",
+    "umount2",
+    "pivot_root",
+    "chroot",
+    "setns",
+    "unshare",
+    "fsopen",
+    "fsmount",
+    "move_mount",
+    "open_tree",
+    "mount_setattr",
+    "open_by_handle_at",
+    "add_key",
+    "request_key",
+    "keyctl",
+    "init_module",
+    "finit_module",
+    "delete_module",
+    "kexec_load",
+    "kexec_file_load",
+    "reboot",
+    "swapon",
+    "swapoff",
+    "acct",
+    "quotactl",
+    "settimeofday",
+    "clock_settime",
+    "clock_adjtime",
+    "adjtimex",
+    "sethostname",
+    "setdomainname",
+    "iopl",
+    "ioperm",
+    "syslog",
+    "vhangup",
+    "mknod",
+    "mknodat",
 };
 // A socket that can neither connect nor send to an address reaches nobody; the CUDA driver will not start without one.
 constexpr const char* kReachingOut[] = {"connect", "accept", "accept4", "sendmsg", "sendmmsg"};
@@ -70,15 +113,16 @@ int refuse_where(const Filter& filter, uint32_t action, int call, scmp_arg_cmp c
 // clone with namespace flags (and, where processes are forbidden, without CLONE_THREAD). A filter cannot look into
 // clone3's struct; ENOSYS makes libc fall back to clone.
 int deny_clone(const Filter& filter, bool allow_processes) {
-  constexpr uint64_t kNamespaces = CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |
-                                   CLONE_NEWNET | CLONE_NEWCGROUP;
+  constexpr uint64_t kNamespaces =
+      CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWCGROUP;
   for (uint64_t bit = 1; bit <= kNamespaces; bit <<= 1) {
     if ((bit & kNamespaces) == 0) continue;
     const int error = refuse_where(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), argument(0, SCMP_CMP_MASKED_EQ, bit, bit));
     if (error) return error;
   }
   if (!allow_processes) {
-    const int error = refuse_where(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), argument(0, SCMP_CMP_MASKED_EQ, uint64_t{CLONE_THREAD}, uint64_t{0}));
+    const int error =
+        refuse_where(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), argument(0, SCMP_CMP_MASKED_EQ, uint64_t{CLONE_THREAD}, uint64_t{0}));
     if (error) return error;
   }
   return seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);

@@ -173,8 +173,8 @@ Result<Spawned> spawn_process(const SpawnOptions& options) {
 
   std::vector<std::string> arguments = options.argv, environment = environment_of(options);
   const std::vector<char*> argv = pointers(arguments), envp = pointers(environment);
-  const ChildStart start{program.c_str(), argv.data(), envp.data(),
-                         options.folder.empty() ? nullptr : options.folder.c_str(), sandbox ? &*sandbox : nullptr};
+  const ChildStart start{program.c_str(), argv.data(), envp.data(), options.folder.empty() ? nullptr : options.folder.c_str(),
+                         sandbox ? &*sandbox : nullptr};
   SOLSTICE_TRY(const pid_t pid, fork_child(start, wires));
   SOLSTICE_TRY(const StartReport report, read_start(wires.status.parent));
   if (report.failed_step != 0) {

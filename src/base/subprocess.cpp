@@ -89,9 +89,12 @@ Subprocess::~Subprocess() { kill(); }
 
 bool Subprocess::satisfied(Want want) const {
   switch (want) {
-    case Want::kLine: return scanned_ < buffer_out_.size();  // scanned_ stops at a newline
-    case Want::kWritten: return pending_in_.empty();
-    case Want::kEnd: return pending_in_.empty() && out_ < 0 && err_ < 0;
+    case Want::kLine:
+      return scanned_ < buffer_out_.size();  // scanned_ stops at a newline
+    case Want::kWritten:
+      return pending_in_.empty();
+    case Want::kEnd:
+      return pending_in_.empty() && out_ < 0 && err_ < 0;
   }
   return true;
 }
@@ -145,9 +148,7 @@ Status Subprocess::write(std::string_view bytes, const Deadline& deadline) {
   return pump(Want::kWritten, deadline);
 }
 
-Status Subprocess::write_line(std::string_view line, const Deadline& deadline) {
-  return write(std::string(line) + "\n", deadline);
-}
+Status Subprocess::write_line(std::string_view line, const Deadline& deadline) { return write(std::string(line) + "\n", deadline); }
 
 Result<std::string> Subprocess::read_line(const Deadline& deadline) {
   SOLSTICE_CHECK(pump(Want::kLine, deadline));
@@ -180,9 +181,7 @@ std::optional<ExitStatus> Subprocess::poll() {
   return exit_;
 }
 
-void Subprocess::finish(int status) {
-  exit_ = WIFSIGNALED(status) ? ExitStatus{0, WTERMSIG(status)} : ExitStatus{WEXITSTATUS(status), 0};
-}
+void Subprocess::finish(int status) { exit_ = WIFSIGNALED(status) ? ExitStatus{0, WTERMSIG(status)} : ExitStatus{WEXITSTATUS(status), 0}; }
 
 Result<ExitStatus> Subprocess::wait(const Deadline& deadline) {
   double pause = 50e-6;

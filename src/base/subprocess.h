@@ -27,15 +27,15 @@ namespace solstice {
 enum class Pipe { kPipe, kNull, kInherit };
 
 struct SpawnOptions {
-  std::vector<std::string> argv = {};                 // argv[0] without a slash is looked up in PATH
-  std::map<std::string, std::string> environment = {};// added to (or in place of) the parent's
-  bool clear_environment = false;                     // true: `environment` is all there is
-  std::filesystem::path folder = {};                  // working folder; empty: the parent's
+  std::vector<std::string> argv = {};                   // argv[0] without a slash is looked up in PATH
+  std::map<std::string, std::string> environment = {};  // added to (or in place of) the parent's
+  bool clear_environment = false;                       // true: `environment` is all there is
+  std::filesystem::path folder = {};                    // working folder; empty: the parent's
   Pipe in = Pipe::kPipe;
   Pipe out = Pipe::kPipe;
-  Pipe err = Pipe::kPipe;                             // piped: its end is kept for messages
-  std::optional<SandboxPolicy> sandbox = {};          // policy.allow_exec must be true: the exec comes after it
-  size_t max_line = size_t{64} << 20;                 // longer lines break the protocol
+  Pipe err = Pipe::kPipe;                     // piped: its end is kept for messages
+  std::optional<SandboxPolicy> sandbox = {};  // policy.allow_exec must be true: the exec comes after it
+  size_t max_line = size_t{64} << 20;         // longer lines break the protocol
 };
 
 struct ExitStatus {

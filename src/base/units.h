@@ -17,12 +17,15 @@ struct Quantity {
   constexpr Quantity operator*(double f) const { return Quantity(value * f); }
   constexpr Quantity operator/(double f) const { return Quantity(value / f); }
   constexpr double operator/(Quantity o) const { return value / o.value; }
-  constexpr Quantity& operator+=(Quantity o) { value += o.value; return *this; }
+  constexpr Quantity& operator+=(Quantity o) {
+    value += o.value;
+    return *this;
+  }
 };
 
 using Seconds = Quantity<struct SecondsTag>;
 using Bytes = Quantity<struct BytesTag>;
-using Flops = Quantity<struct FlopsTag>;                    // operations; an FMA is two
+using Flops = Quantity<struct FlopsTag>;  // operations; an FMA is two
 using BytesPerSecond = Quantity<struct BytesPerSecondTag>;
 using FlopsPerSecond = Quantity<struct FlopsPerSecondTag>;
 using Hertz = Quantity<struct HertzTag>;

@@ -12,10 +12,10 @@ namespace solstice::cli {
 enum class Health { kGood, kLimited, kMissing };
 
 struct Finding {
-  std::string part;    // "NVRTC", "sandbox"
+  std::string part;  // "NVRTC", "sandbox"
   Health health = Health::kGood;
   std::string found;
-  std::string costs;   // what cannot be done without it
+  std::string costs;  // what cannot be done without it
   std::string remedy;
 };
 

@@ -56,8 +56,7 @@ constexpr const char* kAskPython =
 std::vector<Finding> check_data() {
   std::vector<Finding> all;
   const Result<fs::path> root = data_root();
-  all.push_back(root.ok() ? good("data", root->string())
-                          : missing("data", root.error().message, "nothing works", "set SOLSTICE_ROOT"));
+  all.push_back(root.ok() ? good("data", root->string()) : missing("data", root.error().message, "nothing works", "set SOLSTICE_ROOT"));
   const auto machines = machine::list_machines();
   all.push_back(machines.ok() ? good("machine files", fmt::format("{}", fmt::join(*machines, ", ")))
                               : missing("machine files", machines.error().message, "no bounds, no predictions", ""));
@@ -68,8 +67,10 @@ std::vector<Finding> check_data() {
 std::vector<Finding> check_compilers() {
   const Result<toolchain::Toolchain> found = toolchain::find_toolchain();
   if (!found.ok()) {
-    return {missing("CUDA compiler", found.error().message, "nothing can be compiled: equations are still checked, "
-                    "interpreted and bounded", "./x setup, or pip install nvidia-cuda-nvrtc, or a CUDA toolkit")};
+    return {missing("CUDA compiler", found.error().message,
+                    "nothing can be compiled: equations are still checked, "
+                    "interpreted and bounded",
+                    "./x setup, or pip install nvidia-cuda-nvrtc, or a CUDA toolkit")};
   }
   std::vector<Finding> all;
   const bool nvrtc = found->backend == toolchain::Backend::kNvrtc;
@@ -122,8 +123,12 @@ std::vector<Finding> check_sandbox() {
 
 Json to_json(const Finding& finding) {
   static constexpr const char* kNames[] = {"good", "limited", "missing"};
-  return Json::object().set("part", finding.part).set("health", kNames[static_cast<size_t>(finding.health)])
-      .set("found", finding.found).set("costs", finding.costs).set("remedy", finding.remedy);
+  return Json::object()
+      .set("part", finding.part)
+      .set("health", kNames[static_cast<size_t>(finding.health)])
+      .set("found", finding.found)
+      .set("costs", finding.costs)
+      .set("remedy", finding.remedy);
 }
 
 }  // namespace solstice::cli

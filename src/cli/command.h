@@ -14,12 +14,12 @@ namespace solstice::cli {
 // A positional argument ("PROGRAM") or an option ("--device").
 struct Parameter {
   std::string name;
-  std::string value;                 // what an option takes, as help shows it ("60s,40trials"); "": a flag
+  std::string value;  // what an option takes, as help shows it ("60s,40trials"); "": a flag
   std::string help;
   std::string otherwise;             // value when it is not given; "" may stand for a computed one
   std::vector<std::string> choices;  // legal values; empty: any
   bool required = false;
-  bool many = false;                 // a positional that takes the rest
+  bool many = false;  // a positional that takes the rest
 
   bool is_option() const { return name.starts_with("--"); }
   bool is_flag() const { return is_option() && value.empty(); }
@@ -38,9 +38,9 @@ struct Invocation {
 };
 
 struct Command {
-  std::string name;      // "optimize", "jit explain"
-  std::string summary;   // one line
-  std::string help;      // what it does, what it writes, exit codes beyond the usual
+  std::string name;     // "optimize", "jit explain"
+  std::string summary;  // one line
+  std::string help;     // what it does, what it writes, exit codes beyond the usual
   std::string example;
   std::vector<Parameter> parameters;
   Result<int> (*run)(const Invocation&) = nullptr;  // the exit code; errors are printed by the caller

@@ -51,13 +51,15 @@ std::string group_text(std::string_view group) {
 }
 
 std::string overview() {
-  std::string out = "usage: solstice COMMAND [ARGUMENTS]\n\nMakes PyTorch modules faster: verified, measured CUDA kernels "
-                    "behind the same forward.\n\n";
+  std::string out =
+      "usage: solstice COMMAND [ARGUMENTS]\n\nMakes PyTorch modules faster: verified, measured CUDA kernels "
+      "behind the same forward.\n\n";
   for (const Command* command : all_commands()) {
     if (!command->hidden) out += hanging(command->name, command->summary, 22, 110);
   }
-  out += "\n`solstice COMMAND --help` has the options and an example. Exit codes: 0 done, 2 bad input, 3 something the "
-         "machine lacks,\n70 a bug in Solstice.\n";
+  out +=
+      "\n`solstice COMMAND --help` has the options and an example. Exit codes: 0 done, 2 bad input, 3 something the "
+      "machine lacks,\n70 a bug in Solstice.\n";
   return out;
 }
 

@@ -1,10 +1,10 @@
 #include "cli/parse.h"
 
+#include <fmt/format.h>
+
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <deque>
 
@@ -34,16 +34,14 @@ std::vector<std::string> option_names(const Command& command) {
 Error unknown_option(const Command& command, const std::string& word) {
   const std::vector<std::string> names = option_names(command);
   const std::string near = closest(word.substr(0, word.find('=')), names);
-  return fail(Code::bad_argument,
-              fmt::format("`solstice {}` has no option `{}`; {}", command.name, word,
-                          near.empty() ? fmt::format("its options are {}", fmt::join(names, ", "))
-                                       : fmt::format("did you mean `{}`?", near)));
+  return fail(Code::bad_argument, fmt::format("`solstice {}` has no option `{}`; {}", command.name, word,
+                                              near.empty() ? fmt::format("its options are {}", fmt::join(names, ", "))
+                                                           : fmt::format("did you mean `{}`?", near)));
 }
 
 Status check_choice(const Parameter& p, const std::string& value) {
   if (p.choices.empty() || std::find(p.choices.begin(), p.choices.end(), value) != p.choices.end()) return success();
-  return fail(Code::bad_argument,
-              fmt::format("{} is `{}`; legal are {}", p.name, value, fmt::join(p.choices, ", ")));
+  return fail(Code::bad_argument, fmt::format("{} is `{}`; legal are {}", p.name, value, fmt::join(p.choices, ", ")));
 }
 
 // Before CLI11 sees them: it would count the value of an unknown option as a positional.
@@ -67,8 +65,8 @@ Status run_cli11(CLI::App& app, const Command& command, std::vector<std::string>
     app.parse(arguments);
   } catch (const CLI::ExtrasError&) {
     const std::vector<std::string> extra = app.remaining();
-    return fail(Code::bad_argument, fmt::format("`solstice {}` takes no further argument `{}`", command.name,
-                                                extra.empty() ? "" : extra.front()));
+    return fail(Code::bad_argument,
+                fmt::format("`solstice {}` takes no further argument `{}`", command.name, extra.empty() ? "" : extra.front()));
   } catch (const CLI::ParseError& e) {
     return fail(Code::bad_argument, fmt::format("{}; see `solstice {} --help`", e.what(), command.name));
   }
@@ -142,9 +140,8 @@ Result<const Command*> find_command(const std::vector<std::string>& words) {
     return fail(Code::bad_argument, fmt::format("`{}` alone is no command; there is {}", typed, fmt::join(full, ", ")));
   }
   const std::string near = closest(typed, names);
-  return fail(Code::bad_argument,
-              near.empty() ? fmt::format("no command `{}`; the commands are {}", typed, fmt::join(names, ", "))
-                           : fmt::format("no command `{}`; did you mean `{}`?", typed, near));
+  return fail(Code::bad_argument, near.empty() ? fmt::format("no command `{}`; the commands are {}", typed, fmt::join(names, ", "))
+                                               : fmt::format("no command `{}`; did you mean `{}`?", typed, near));
 }
 
 Result<Invocation> parse(const Command& command, const std::vector<std::string>& arguments) {

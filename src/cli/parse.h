@@ -15,7 +15,7 @@ std::vector<const Command*> commands_of(std::string_view group);
 Result<Invocation> parse(const Command& command, const std::vector<std::string>& arguments);
 
 std::string group_text(std::string_view group);  // `solstice GROUP --help`
-std::string overview();                    // `solstice --help`
-std::string help_text(const Command& command);  // `solstice COMMAND --help`
+std::string overview();                          // `solstice --help`
+std::string help_text(const Command& command);   // `solstice COMMAND --help`
 
 }  // namespace solstice::cli

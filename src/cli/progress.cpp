@@ -107,8 +107,7 @@ class TerminalProgress final : public Progress {
 
 std::string standing_text(const Standing& s) {
   std::vector<std::string> parts;
-  parts.push_back(s.trials_allowed ? fmt::format("{}/{} trials", s.trials, *s.trials_allowed)
-                                   : fmt::format("{} trials", s.trials));
+  parts.push_back(s.trials_allowed ? fmt::format("{}/{} trials", s.trials, *s.trials_allowed) : fmt::format("{} trials", s.trials));
   if (s.best) {
     std::string best = fmt::format("best {}{}", s.predicted ? "predicted " : "", show(*s.best));
     if (s.speedup()) best += fmt::format(" ({})", show_factor(*s.speedup()));
@@ -121,9 +120,7 @@ std::string standing_text(const Standing& s) {
 
 std::unique_ptr<Progress> plain_progress(std::FILE* out) { return std::make_unique<PlainProgress>(out); }
 
-std::unique_ptr<Progress> terminal_progress(std::FILE* out, int width) {
-  return std::make_unique<TerminalProgress>(out, width);
-}
+std::unique_ptr<Progress> terminal_progress(std::FILE* out, int width) { return std::make_unique<TerminalProgress>(out, width); }
 
 std::unique_ptr<Progress> progress_for(std::FILE* out) {
   const char* term = std::getenv("TERM");

@@ -18,9 +18,9 @@ std::string wrap(std::string_view text, int width, int indent);
 // "  NAME      text", the text wrapped beside the name; ends with a newline.
 std::string hanging(std::string_view name, std::string_view text, int column, int width);
 
-std::string show(Seconds time);            // "12.3 us"
-std::string show(Bytes bytes);             // "1.50 GiB"
-std::string show_factor(double factor);    // "4.61x"
+std::string show(Seconds time);                         // "12.3 us"
+std::string show(Bytes bytes);                          // "1.50 GiB"
+std::string show_factor(double factor);                 // "4.61x"
 std::string clip(std::string_view text, size_t width);  // "..." at the end where it was longer
 
 }  // namespace solstice::cli

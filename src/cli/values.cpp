@@ -17,7 +17,8 @@ constexpr double kMostTrials = 1e6;
 Error bad_budget(const std::string& text, const std::string& why) {
   return fail(Code::bad_argument,
               fmt::format("budget `{}`: {}; legal are a time of at least {}s (60s, 2m), a whole number of trials (40trials), or both, "
-                          "one of each (60s,40trials)", text, why, kShortest));
+                          "one of each (60s,40trials)",
+                          text, why, kShortest));
 }
 
 // The number that `part` begins with; the unit is what is left of it. Nothing where there is none.
@@ -44,7 +45,8 @@ std::string add_part(const std::string& part, GivenBudget& given) {
   if (slot) return time ? "it has two times" : "it has two numbers of trials";
   slot = minutes ? *value * 60 : *value;
   if (time && !(*slot >= kShortest && *slot <= kLongest)) return fmt::format("`{}` is too {}", part, *slot < kShortest ? "short" : "long");
-  if (trials && !(*slot >= 1 && *slot <= kMostTrials && *slot == std::floor(*slot))) return fmt::format("`{}` is no number of trials", part);
+  if (trials && !(*slot >= 1 && *slot <= kMostTrials && *slot == std::floor(*slot)))
+    return fmt::format("`{}` is no number of trials", part);
   return "";
 }
 
@@ -81,7 +83,8 @@ Result<FileAndClass> parse_file_and_class(const std::string& text) {
     out = {text.substr(0, colon), text.substr(colon + 1)};
   }
   if (std::filesystem::is_regular_file(out.file, ignored)) return out;
-  if (std::filesystem::is_directory(out.file, ignored)) return fail(Code::bad_argument, fmt::format("{} is a folder, not a file", out.file.string()));
+  if (std::filesystem::is_directory(out.file, ignored))
+    return fail(Code::bad_argument, fmt::format("{} is a folder, not a file", out.file.string()));
   return fail(Code::not_found, fmt::format("no file {}", out.file.string()));
 }
 

@@ -91,9 +91,8 @@ std::vector<Access> accesses_of(const ir::Program& program, const FlatKernel& fl
 
 bool only_in_linear(const ir::Program& program, const FlatKernel& flat, int index) {
   std::map<const ir::Expr*, bool> memo;
-  return std::none_of(flat.equations.begin(), flat.equations.end(), [&](const FlatEquation& equation) {
-    return used_as_value(program, flat.indices, equation.rhs, index, memo);
-  });
+  return std::none_of(flat.equations.begin(), flat.equations.end(),
+                      [&](const FlatEquation& equation) { return used_as_value(program, flat.indices, equation.rhs, index, memo); });
 }
 
 bool fusible(const ir::Program& program, const FlatKernel& flat, const std::vector<Access>& accesses, int outer, int inner,
@@ -101,8 +100,7 @@ bool fusible(const ir::Program& program, const FlatKernel& flat, const std::vect
   if (!only_in_linear(program, flat, outer) || !only_in_linear(program, flat, inner)) return false;
   return std::all_of(accesses.begin(), accesses.end(), [&](const Access& access) {
     if (!access.depends_on(outer) && !access.depends_on(inner)) return true;
-    return access.offset && !access.tested &&
-           access.offset->coefficient(outer) == access.offset->coefficient(inner) * inner_extent;
+    return access.offset && !access.tested && access.offset->coefficient(outer) == access.offset->coefficient(inner) * inner_extent;
   });
 }
 

@@ -9,29 +9,46 @@ namespace solstice::codegen {
 
 std::string_view name_of(CType type) {
   switch (type) {
-    case CType::kBool: return "bool";
-    case CType::kI32: return "int";
-    case CType::kI64: return "long long";
-    case CType::kF32: return "float";
-    case CType::kF64: return "double";
+    case CType::kBool:
+      return "bool";
+    case CType::kI32:
+      return "int";
+    case CType::kI64:
+      return "long long";
+    case CType::kF32:
+      return "float";
+    case CType::kF64:
+      return "double";
   }
   return "";
 }
 
 std::string_view storage_type(DType dtype) {
   switch (dtype) {
-    case DType::kF64: return "double";
-    case DType::kF32: return "float";
-    case DType::kF16: return "solstice::Half";
-    case DType::kBF16: return "solstice::BFloat";
-    case DType::kE4M3: return "solstice::math::E4M3";
-    case DType::kE5M2: return "solstice::math::E5M2";
-    case DType::kI64: return "long long";
-    case DType::kI32: return "int";
-    case DType::kI16: return "short";
-    case DType::kI8: return "signed char";
-    case DType::kU8: return "unsigned char";
-    case DType::kBool: return "solstice::math::Bool8";
+    case DType::kF64:
+      return "double";
+    case DType::kF32:
+      return "float";
+    case DType::kF16:
+      return "solstice::Half";
+    case DType::kBF16:
+      return "solstice::BFloat";
+    case DType::kE4M3:
+      return "solstice::math::E4M3";
+    case DType::kE5M2:
+      return "solstice::math::E5M2";
+    case DType::kI64:
+      return "long long";
+    case DType::kI32:
+      return "int";
+    case DType::kI16:
+      return "short";
+    case DType::kI8:
+      return "signed char";
+    case DType::kU8:
+      return "unsigned char";
+    case DType::kBool:
+      return "solstice::math::Bool8";
   }
   return "";
 }

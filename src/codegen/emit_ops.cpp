@@ -15,38 +15,65 @@ constexpr int kLargestUnrolledPower = 8;
 
 const char* function_of(Op op) {
   switch (op) {
-    case Op::kExp: return "exponential";
-    case Op::kExpm1: return "math::expm1";
-    case Op::kLog: return "math::log";
-    case Op::kLog1p: return "math::log1p";
-    case Op::kSqrt: return "math::sqrt";
-    case Op::kRsqrt: return "math::rsqrt";
-    case Op::kTanh: return "math::tanh";
-    case Op::kErf: return "math::erf";
-    case Op::kSin: return "math::sin";
-    case Op::kCos: return "math::cos";
-    case Op::kFloor: return "math::floor";
-    case Op::kCeil: return "math::ceil";
-    case Op::kRound: return "math::round";
-    case Op::kTrunc: return "math::trunc";
-    default: return nullptr;
+    case Op::kExp:
+      return "exponential";
+    case Op::kExpm1:
+      return "math::expm1";
+    case Op::kLog:
+      return "math::log";
+    case Op::kLog1p:
+      return "math::log1p";
+    case Op::kSqrt:
+      return "math::sqrt";
+    case Op::kRsqrt:
+      return "math::rsqrt";
+    case Op::kTanh:
+      return "math::tanh";
+    case Op::kErf:
+      return "math::erf";
+    case Op::kSin:
+      return "math::sin";
+    case Op::kCos:
+      return "math::cos";
+    case Op::kFloor:
+      return "math::floor";
+    case Op::kCeil:
+      return "math::ceil";
+    case Op::kRound:
+      return "math::round";
+    case Op::kTrunc:
+      return "math::trunc";
+    default:
+      return nullptr;
   }
 }
 
 const char* symbol_of(Op op) {
   switch (op) {
-    case Op::kAdd: return "+";
-    case Op::kSub: return "-";
-    case Op::kMul: return "*";
-    case Op::kLt: return "<";
-    case Op::kLe: return "<=";
-    case Op::kEq: return "==";
-    case Op::kNe: return "!=";
-    case Op::kGe: return ">=";
-    case Op::kGt: return ">";
-    case Op::kAnd: return "&&";
-    case Op::kOr: return "||";
-    default: return nullptr;
+    case Op::kAdd:
+      return "+";
+    case Op::kSub:
+      return "-";
+    case Op::kMul:
+      return "*";
+    case Op::kLt:
+      return "<";
+    case Op::kLe:
+      return "<=";
+    case Op::kEq:
+      return "==";
+    case Op::kNe:
+      return "!=";
+    case Op::kGe:
+      return ">=";
+    case Op::kGt:
+      return ">";
+    case Op::kAnd:
+      return "&&";
+    case Op::kOr:
+      return "||";
+    default:
+      return nullptr;
   }
 }
 
@@ -64,18 +91,22 @@ std::optional<double> folded(Op op, const Value& a, const Value& b) {
   const auto x = constant_of(a), y = constant_of(b);
   if (!x || !y) return std::nullopt;
   switch (op) {
-    case Op::kAdd: return *x + *y;
-    case Op::kSub: return *x - *y;
-    case Op::kMul: return *x * *y;
-    case Op::kDiv: return *x / *y;
-    case Op::kPow: return std::pow(*x, *y);
-    default: return std::nullopt;
+    case Op::kAdd:
+      return *x + *y;
+    case Op::kSub:
+      return *x - *y;
+    case Op::kMul:
+      return *x * *y;
+    case Op::kDiv:
+      return *x / *y;
+    case Op::kPow:
+      return std::pow(*x, *y);
+    default:
+      return std::nullopt;
   }
 }
 
-Value real_constant(double value) {
-  return {CType::kF32, literal(value, CType::kF32), 0, {}, value};
-}
+Value real_constant(double value) { return {CType::kF32, literal(value, CType::kF32), 0, {}, value}; }
 
 Value integer_constant(int64_t value) {
   const Interval range = Interval::point(value);
@@ -85,12 +116,18 @@ Value integer_constant(int64_t value) {
 
 Interval integer_range(Op op, Interval a, Interval b) {
   switch (op) {
-    case Op::kAdd: return a + b;
-    case Op::kSub: return a - b;
-    case Op::kMul: return a * b;
-    case Op::kMin: return {std::min(a.lo, b.lo), std::min(a.hi, b.hi)};
-    case Op::kMax: return {std::max(a.lo, b.lo), std::max(a.hi, b.hi)};
-    default: return {0, 1};
+    case Op::kAdd:
+      return a + b;
+    case Op::kSub:
+      return a - b;
+    case Op::kMul:
+      return a * b;
+    case Op::kMin:
+      return {std::min(a.lo, b.lo), std::min(a.hi, b.hi)};
+    case Op::kMax:
+      return {std::max(a.lo, b.lo), std::max(a.hi, b.hi)};
+    default:
+      return {0, 1};
   }
 }
 
@@ -102,16 +139,25 @@ Result<Value> Emitter::emit_node(const ir::ExprRef& e) {
     if (given) return *std::move(given);
   }
   switch (e->op) {
-    case Op::kReal: return real_constant(e->real);
-    case Op::kInt: return integer_constant(e->integer);
-    case Op::kBool: return Value{CType::kBool, e->integer != 0 ? "true" : "false", 0, Interval::point(e->integer != 0), std::nullopt};
-    case Op::kRead: return emit_read(*e);
-    case Op::kSelect: return emit_select(*e);
-    case Op::kCast: return emit_cast(*e);
-    case Op::kPow: return emit_power(*e);
+    case Op::kReal:
+      return real_constant(e->real);
+    case Op::kInt:
+      return integer_constant(e->integer);
+    case Op::kBool:
+      return Value{CType::kBool, e->integer != 0 ? "true" : "false", 0, Interval::point(e->integer != 0), std::nullopt};
+    case Op::kRead:
+      return emit_read(*e);
+    case Op::kSelect:
+      return emit_select(*e);
+    case Op::kCast:
+      return emit_cast(*e);
+    case Op::kPow:
+      return emit_power(*e);
     case Op::kReduce:
-    case Op::kRank: return fail(Code::not_yet, "a reduction or ranking that this family cannot place");
-    default: break;
+    case Op::kRank:
+      return fail(Code::not_yet, "a reduction or ranking that this family cannot place");
+    default:
+      break;
   }
   if (e->kind == ir::ValueKind::kInt) {
     if (const auto form = linear_form(indices_, e)) return evaluate(*form);
@@ -162,7 +208,8 @@ Value Emitter::binary(const ir::Expr& e, Value a, Value b) {
   if (const auto value = folded(e.op, a, b); value && e.kind == ir::ValueKind::kReal) return real_constant(*value);
   if (e.op == Op::kDiv) return quotient(std::move(a), std::move(b));
   if (e.op == Op::kAnd || e.op == Op::kOr) {
-    return define(CType::kBool, fmt::format("{} {} {}", convert(a, CType::kBool).text, symbol_of(e.op), convert(b, CType::kBool).text), depth, {0, 1});
+    return define(CType::kBool, fmt::format("{} {} {}", convert(a, CType::kBool).text, symbol_of(e.op), convert(b, CType::kBool).text),
+                  depth, {0, 1});
   }
   CType type = common(a, b);
   const Interval range = is_real(type) ? Interval{} : integer_range(e.op, a.range, b.range);
@@ -214,7 +261,8 @@ Value Emitter::integer_division(const ir::Expr& e, Value a, Value b) {
   if (a.range.lo >= 0 && by_constant) {
     // Unsigned division by a constant is a multiplication without corrections.
     const std::string_view as = result == CType::kI32 ? "unsigned" : "unsigned long long";
-    return define(result, fmt::format("static_cast<{}>(static_cast<{}>({}) {} {})", name_of(result), as, a.text, modulo ? "%" : "/", b.range.lo),
+    return define(result,
+                  fmt::format("static_cast<{}>(static_cast<{}>({}) {} {})", name_of(result), as, a.text, modulo ? "%" : "/", b.range.lo),
                   depth, range);
   }
   return define(result, fmt::format("{}({}, {})", modulo ? "floor_mod" : "floor_div", a.text, b.text), depth, range);

@@ -39,9 +39,7 @@ void Emitter::note_read(int tensor) {
   if (std::find(read_.begin(), read_.end(), tensor) == read_.end()) read_.push_back(tensor);
 }
 
-void Emitter::statement(int depth, const std::string& text) {
-  scopes_[static_cast<size_t>(depth)].text += text + "\n";
-}
+void Emitter::statement(int depth, const std::string& text) { scopes_[static_cast<size_t>(depth)].text += text + "\n"; }
 
 Value Emitter::define(CType type, const std::string& text, int depth, Interval range) {
   const std::string key = fmt::format("{} {}", name_of(type), text);
@@ -180,8 +178,11 @@ Result<Emitter::Place> Emitter::place(const ir::Tensor& tensor, const std::vecto
   // follows the range of the offsets in use.
   out.offset = sum_of(parts, range);
   for (const Value& test : tests) {
-    if (!out.inside) out.inside = test;
-    else out.inside = define(CType::kBool, fmt::format("{} && {}", out.inside->text, test.text), std::max(out.inside->depth, test.depth), {0, 1});
+    if (!out.inside)
+      out.inside = test;
+    else
+      out.inside =
+          define(CType::kBool, fmt::format("{} && {}", out.inside->text, test.text), std::max(out.inside->depth, test.depth), {0, 1});
   }
   return out;
 }

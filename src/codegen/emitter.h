@@ -28,8 +28,8 @@ struct Value {
   CType type = CType::kI32;
   std::string text;
   int depth = 0;
-  Interval range;                 // of integers
-  std::optional<double> constant; // of a real constant; integers are constant when range.lo == range.hi
+  Interval range;                  // of integers
+  std::optional<double> constant;  // of a real constant; integers are constant when range.lo == range.hi
 
   bool is_constant() const { return constant.has_value() || (!is_real(type) && range.lo == range.hi); }
 };
@@ -48,8 +48,8 @@ class Emitter {
   Emitter(const ir::Program& program, Interner& indices);
 
   void set_hook(Hook hook) { hook_ = std::move(hook); }
-  int push();                     // opens a scope, gives its depth
-  void pop();                     // forgets the innermost scope; its text must have been taken
+  int push();  // opens a scope, gives its depth
+  void pop();  // forgets the innermost scope; its text must have been taken
   int depth() const { return static_cast<int>(scopes_.size()) - 1; }
   std::string take(int depth);
 

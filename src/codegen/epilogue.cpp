@@ -87,7 +87,8 @@ class EpilogueWriter {
         reduces |= e.op == Op::kReduce || e.op == Op::kRank;
       });
       if (reduces) return refuse(equation, "reduces");
-      if (reads.size() != 1) return refuse(equation, reads.empty() ? "does not use the contraction" : "reads the contraction at two places");
+      if (reads.size() != 1)
+        return refuse(equation, reads.empty() ? "does not use the contraction" : "reads the contraction at two places");
       SOLSTICE_TRY(const auto rename, renaming(equation, **reads.begin()));
       equation.rhs = flat_.indices.substitute(equation.rhs, rename);
       for (ExprRef& e : equation.lhs) e = flat_.indices.substitute(e, rename);
@@ -132,8 +133,10 @@ class EpilogueWriter {
         Value digit = rest;
         if (k > 0) {
           const int64_t by = loops[k].extent;
-          digit = emitter.define(CType::kI32, fmt::format("static_cast<int>(static_cast<unsigned>({}) % {}u)", rest.text, by), 0, {0, by - 1});
-          rest = emitter.define(CType::kI32, fmt::format("static_cast<int>(static_cast<unsigned>({}) / {}u)", rest.text, by), 0, {0, rest.range.hi / by});
+          digit =
+              emitter.define(CType::kI32, fmt::format("static_cast<int>(static_cast<unsigned>({}) % {}u)", rest.text, by), 0, {0, by - 1});
+          rest = emitter.define(CType::kI32, fmt::format("static_cast<int>(static_cast<unsigned>({}) / {}u)", rest.text, by), 0,
+                                {0, rest.range.hi / by});
         }
         emitter.bind(loops[k].stepping(), Binding{0, {{digit, 1}}});
       }

@@ -31,7 +31,7 @@ struct EpilogueVariable {
 };
 
 struct EpilogueRequest {
-  int equation = -1;                  // the anchor's id in the program
+  int equation = -1;  // the anchor's id in the program
   const ir::Expr* contraction = nullptr;
   std::vector<EpilogueVariable> variables;
 };
@@ -43,18 +43,18 @@ struct EpilogueField {
 
 struct EpilogueStore {
   int tensor = -1;
-  std::string value;     // float (or wider) expression, ready after `compute`
+  std::string value;  // float (or wider) expression, ready after `compute`
   CType type = CType::kF32;
   // Element offset = base + sum of strides[i] * variables[i]; nothing where digits of one variable are not adjacent
   // in this tensor: then, and only then, `offset` is the expression to use.
   std::optional<std::vector<int64_t>> strides;
   int64_t base = 0;
-  std::string offset;    // int or long long expression over the caller's variables, ready after `compute`
+  std::string offset;  // int or long long expression over the caller's variables, ready after `compute`
 };
 
 struct EpilogueCode {
   std::vector<int> reads;
-  std::vector<std::string> names;     // of the pointers, beside `reads`
+  std::vector<std::string> names;  // of the pointers, beside `reads`
   std::vector<EpilogueField> fields;
   std::string load;
   std::string compute;

@@ -29,10 +29,14 @@ class Expander {
  private:
   ExprRef expand_reduce(const ExprRef& e) {
     switch (e->reducer) {
-      case Reducer::kMean: return exact_mean(*e);
-      case Reducer::kVar: return variance(*e);
-      case Reducer::kLogSumExp: return log_sum_exp(*e);
-      default: return e;
+      case Reducer::kMean:
+        return exact_mean(*e);
+      case Reducer::kVar:
+        return variance(*e);
+      case Reducer::kLogSumExp:
+        return log_sum_exp(*e);
+      default:
+        return e;
     }
   }
 
@@ -67,14 +71,10 @@ class Expander {
     return interner_.real(points);
   }
 
-  ExprRef mean(const ir::Expr& e) {
-    return real(Op::kDiv, {reduce(e, Reducer::kSum, real_body(e.args[0])), count(e)});
-  }
+  ExprRef mean(const ir::Expr& e) { return real(Op::kDiv, {reduce(e, Reducer::kSum, real_body(e.args[0])), count(e)}); }
 
   // An integer sum must not overflow: mean and var are of reals.
-  ExprRef real_body(const ExprRef& body) {
-    return body->kind == ValueKind::kReal ? body : real(Op::kMul, {body, interner_.real(1.0)});
-  }
+  ExprRef real_body(const ExprRef& body) { return body->kind == ValueKind::kReal ? body : real(Op::kMul, {body, interner_.real(1.0)}); }
 
   ExprRef cast(DType dtype, ExprRef value) {
     ir::Expr e;

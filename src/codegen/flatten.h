@@ -16,9 +16,9 @@
 namespace solstice::codegen {
 
 struct FlatEquation {
-  int equation = -1;             // id in the program
+  int equation = -1;  // id in the program
   int target = -1;
-  std::vector<int> free;         // interner indices, order of ir::Equation::free
+  std::vector<int> free;  // interner indices, order of ir::Equation::free
   std::vector<ir::ExprRef> lhs;
   ir::ExprRef rhs;
 };

@@ -52,16 +52,21 @@ std::optional<ir::Affine> quotient(const Interner& indices, const ir::ExprRef& e
 Interval of_select_like(const Interner& indices, const ir::Program& program, const ir::ExprRef& e) {
   const auto at = [&](size_t i) { return interval_of(indices, program, e->args[i]); };
   switch (e->op) {
-    case ir::Op::kSelect: return join(at(1), at(2));
-    case ir::Op::kMin: return {std::min(at(0).lo, at(1).lo), std::min(at(0).hi, at(1).hi)};
-    case ir::Op::kMax: return {std::max(at(0).lo, at(1).lo), std::max(at(0).hi, at(1).hi)};
+    case ir::Op::kSelect:
+      return join(at(1), at(2));
+    case ir::Op::kMin:
+      return {std::min(at(0).lo, at(1).lo), std::min(at(0).hi, at(1).hi)};
+    case ir::Op::kMax:
+      return {std::max(at(0).lo, at(1).lo), std::max(at(0).hi, at(1).hi)};
     case ir::Op::kRead: {
       const ir::Tensor& tensor = program.tensor(e->id);
       const Interval stored = tensor.dtype ? values_of(*tensor.dtype) : Interval{};
       return e->has_else ? join(stored, interval_of(indices, program, e->args.back())) : stored;
     }
-    case ir::Op::kCast: return values_of(e->dtype);
-    default: return {};
+    case ir::Op::kCast:
+      return values_of(e->dtype);
+    default:
+      return {};
   }
 }
 
@@ -75,18 +80,22 @@ Interval operator*(Interval a, Interval b) {
 }
 Interval join(Interval a, Interval b) { return {std::min(a.lo, b.lo), std::max(a.hi, b.hi)}; }
 Interval floor_div(Interval a, int64_t divisor) { return {div_floor(a.lo, divisor), div_floor(a.hi, divisor)}; }
-Interval floor_mod(Interval a, int64_t divisor) {
-  return a.within(0, divisor - 1) ? a : Interval{0, divisor - 1};
-}
+Interval floor_mod(Interval a, int64_t divisor) { return a.within(0, divisor - 1) ? a : Interval{0, divisor - 1}; }
 
 Interval values_of(DType dtype) {
   switch (dtype) {
-    case DType::kBool: return {0, 1};
-    case DType::kU8: return {0, 255};
-    case DType::kI8: return {-128, 127};
-    case DType::kI16: return {INT16_MIN, INT16_MAX};
-    case DType::kI32: return {INT32_MIN, INT32_MAX};
-    default: return {};
+    case DType::kBool:
+      return {0, 1};
+    case DType::kU8:
+      return {0, 255};
+    case DType::kI8:
+      return {-128, 127};
+    case DType::kI16:
+      return {INT16_MIN, INT16_MAX};
+    case DType::kI32:
+      return {INT32_MIN, INT32_MAX};
+    default:
+      return {};
   }
 }
 
@@ -113,8 +122,10 @@ ir::Affine scale(const ir::Affine& a, int64_t factor) {
 std::optional<ir::Affine> linear_form(const Interner& indices, const ir::ExprRef& e) {
   const auto arg = [&](size_t i) { return linear_form(indices, e->args[i]); };
   switch (e->op) {
-    case ir::Op::kInt: return ir::Affine{e->integer, {}};
-    case ir::Op::kIndex: return ir::Affine{0, {{e->id, 1}}};
+    case ir::Op::kInt:
+      return ir::Affine{e->integer, {}};
+    case ir::Op::kIndex:
+      return ir::Affine{0, {{e->id, 1}}};
     case ir::Op::kNeg:
       if (const auto a = arg(0)) return scale(*a, -1);
       return std::nullopt;
@@ -124,10 +135,13 @@ std::optional<ir::Affine> linear_form(const Interner& indices, const ir::ExprRef
       if (!a || !b) return std::nullopt;
       return add(*a, e->op == ir::Op::kSub ? scale(*b, -1) : *b);
     }
-    case ir::Op::kMul: return product(arg(0), arg(1));
+    case ir::Op::kMul:
+      return product(arg(0), arg(1));
     case ir::Op::kFloorDiv:
-    case ir::Op::kMod: return quotient(indices, e);
-    default: return std::nullopt;
+    case ir::Op::kMod:
+      return quotient(indices, e);
+    default:
+      return std::nullopt;
   }
 }
 
@@ -145,17 +159,22 @@ Interval interval_of(const Interner& indices, const ir::Program& program, const 
   if (const auto form = linear_form(indices, e)) return interval_of(indices, *form);
   const auto at = [&](size_t i) { return interval_of(indices, program, e->args[i]); };
   switch (e->op) {
-    case ir::Op::kNeg: return Interval::point(0) - at(0);
-    case ir::Op::kAdd: return at(0) + at(1);
-    case ir::Op::kSub: return at(0) - at(1);
-    case ir::Op::kMul: return at(0) * at(1);
+    case ir::Op::kNeg:
+      return Interval::point(0) - at(0);
+    case ir::Op::kAdd:
+      return at(0) + at(1);
+    case ir::Op::kSub:
+      return at(0) - at(1);
+    case ir::Op::kMul:
+      return at(0) * at(1);
     case ir::Op::kFloorDiv:
     case ir::Op::kMod: {
       const Interval by = at(1);
       if (by.lo != by.hi || by.lo <= 0) return {};
       return e->op == ir::Op::kMod ? floor_mod(at(0), by.lo) : floor_div(at(0), by.lo);
     }
-    default: return of_select_like(indices, program, e);
+    default:
+      return of_select_like(indices, program, e);
   }
 }
 

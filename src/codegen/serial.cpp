@@ -70,13 +70,20 @@ Result<ReducerText> text_of(Reducer reducer, CType type) {
   const auto lowest = is_real(type) ? fmt::format("-static_cast<{}>(infinity())", name_of(type)) : literal(INT64_MIN, CType::kI64);
   const auto highest = is_real(type) ? fmt::format("static_cast<{}>(infinity())", name_of(type)) : literal(INT64_MAX, CType::kI64);
   switch (reducer) {
-    case Reducer::kSum: return ReducerText{number(0), "{0} + {1}"};
-    case Reducer::kProd: return ReducerText{number(1), "{0} * {1}"};
-    case Reducer::kMax: return ReducerText{lowest, "maximum({0}, {1})"};
-    case Reducer::kMin: return ReducerText{highest, "minimum({0}, {1})"};
-    case Reducer::kAny: return ReducerText{"false", "{0} || {1}"};
-    case Reducer::kAll: return ReducerText{"true", "{0} && {1}"};
-    default: return fail(Code::not_yet, fmt::format("reducer `{}` inside a thread", ir::name_of(reducer)));
+    case Reducer::kSum:
+      return ReducerText{number(0), "{0} + {1}"};
+    case Reducer::kProd:
+      return ReducerText{number(1), "{0} * {1}"};
+    case Reducer::kMax:
+      return ReducerText{lowest, "maximum({0}, {1})"};
+    case Reducer::kMin:
+      return ReducerText{highest, "minimum({0}, {1})"};
+    case Reducer::kAny:
+      return ReducerText{"false", "{0} || {1}"};
+    case Reducer::kAll:
+      return ReducerText{"true", "{0} && {1}"};
+    default:
+      return fail(Code::not_yet, fmt::format("reducer `{}` inside a thread", ir::name_of(reducer)));
   }
 }
 

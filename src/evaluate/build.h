@@ -14,12 +14,12 @@ namespace solstice::evaluate {
 
 struct Built {
   bool ok = false;
-  std::string log;                     // of the first source that did not compile
+  std::string log;  // of the first source that did not compile
   toolchain::Outcome outcome = toolchain::Outcome::kOk;
-  Plan plan;                           // complete: cubin names and hashes are filled in
+  Plan plan;  // complete: cubin names and hashes are filled in
   std::vector<families::Source> sources;
   std::vector<toolchain::Compiled> compiled;  // in the order of plan.modules
-  Seconds compile_time;                // of the slowest source that was not cached; 0: all were
+  Seconds compile_time;                       // of the slowest source that was not cached; 0: all were
 };
 
 class PendingBuild {

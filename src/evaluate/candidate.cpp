@@ -7,9 +7,7 @@ namespace solstice::evaluate {
 namespace {
 
 // What an error has left out may be missed elsewhere; such complaints would send a reader astray.
-bool may_follow(const Diagnostic& d) {
-  return d.code == "E005" || d.code == "E010" || d.message.starts_with("unknown tensor");
-}
+bool may_follow(const Diagnostic& d) { return d.code == "E005" || d.code == "E010" || d.message.starts_with("unknown tensor"); }
 
 void add_independent(const Diagnostics& found, Diagnostics& into) {
   for (const Diagnostic& d : found.all()) {

@@ -18,7 +18,7 @@ struct Setting {
   const machine::Machine& machine;
   std::string numerics = "reference";
   bool frozen = false;
-  Meaning* meaning = nullptr;  // of the problem that candidates must compute; null where there is none
+  Meaning* meaning = nullptr;      // of the problem that candidates must compute; null where there is none
   std::string file = "candidate";  // what diagnostics call the text
 };
 

@@ -13,22 +13,24 @@ constexpr Seconds kSlow{0.1};  // one repetition tells the time of a candidate t
 
 TrialState state_of(const Verdict& verdict) {
   switch (verdict.outcome) {
-    case Outcome::kPassed: return TrialState::kVerified;
+    case Outcome::kPassed:
+      return TrialState::kVerified;
     case Outcome::kCrashed:
     case Outcome::kLoadFailed:
-    case Outcome::kOutOfMemory: return TrialState::kCrashed;
-    case Outcome::kHung: return TrialState::kHung;
-    default: return TrialState::kWrong;
+    case Outcome::kOutOfMemory:
+      return TrialState::kCrashed;
+    case Outcome::kHung:
+      return TrialState::kHung;
+    default:
+      return TrialState::kWrong;
   }
 }
 
-GpuDevice::GpuDevice(Setting setting, toolchain::Compiler& compiler, run::Judge& judge,
-                     const std::vector<run::JudgeCase>& cases, GpuDeviceOptions options)
+GpuDevice::GpuDevice(Setting setting, toolchain::Compiler& compiler, run::Judge& judge, const std::vector<run::JudgeCase>& cases,
+                     GpuDeviceOptions options)
     : setting_(std::move(setting)), compiler_(compiler), judge_(judge), cases_(cases), options_(std::move(options)) {}
 
-void GpuDevice::start(const search::Node& node) {
-  pending_.try_emplace(node.id, node.proposal.program, setting_, &compiler_);
-}
+void GpuDevice::start(const search::Node& node) { pending_.try_emplace(node.id, node.proposal.program, setting_, &compiler_); }
 
 Status GpuDevice::measure(const search::Node& node, const Preparation& candidate, search::Measurement& out) {
   SOLSTICE_CHECK(write_build(*candidate.built(), folder_of(node.id)));
@@ -50,8 +52,8 @@ Status GpuDevice::measure(const search::Node& node, const Preparation& candidate
   out.record.set("verdict", to_json(verdict));
   if (out.state == TrialState::kVerified && options_.bounds && sol::violates(*options_.bounds, out.time, sol::Cache::kCold)) {
     out.state = TrialState::kWrong;
-    out.detail = fmt::format("{:.3g} ms is below the io bound of {:.3g} ms: the work cannot have been done",
-                             out.time.value * 1e3, options_.bounds->io.time.value * 1e3);
+    out.detail = fmt::format("{:.3g} ms is below the io bound of {:.3g} ms: the work cannot have been done", out.time.value * 1e3,
+                             options_.bounds->io.time.value * 1e3);
   }
   return success();
 }

@@ -13,8 +13,8 @@
 namespace solstice::evaluate {
 
 struct GpuDeviceOptions {
-  std::filesystem::path folder;   // plans and cubins of trial N go to folder/N
-  int repetitions = 12;           // timed a trial
+  std::filesystem::path folder;            // plans and cubins of trial N go to folder/N
+  int repetitions = 12;                    // timed a trial
   const sol::SolReport* bounds = nullptr;  // a time below what they allow with a cold L2 voids the trial; null: none is known
 };
 

@@ -50,7 +50,8 @@ class Lowering {
                                                      ir::to_text(program_, program_.equation(item.equation))));
     }
     for (const ir::Tensor& tensor : program_.tensors) {
-      if (tensor.kind == TensorKind::kRandom) return fail(Code::not_yet, fmt::format("`random {}`: drawing numbers is not built yet", tensor.name));
+      if (tensor.kind == TensorKind::kRandom)
+        return fail(Code::not_yet, fmt::format("`random {}`: drawing numbers is not built yet", tensor.name));
       if (tensor.same >= 0 && tensor.kind == TensorKind::kTensor) {
         return fail(Code::not_yet, fmt::format("`tensor {} same ...`: shared storage of intermediates is not built yet", tensor.name));
       }
@@ -169,7 +170,8 @@ void check_schedule(const families::Context& context, const KnobPlaces& places, 
     if (!family || !family->available || !family->match) continue;
     const families::Match match = family->match(context.program, kernel);
     if (!match.ok) {
-      diagnostics.error("E103", kernel.span, fmt::format("family `{}` cannot run kernel `{}`: {}", family->name, kernel.name, match.reason));
+      diagnostics.error("E103", kernel.span,
+                        fmt::format("family `{}` cannot run kernel `{}`: {}", family->name, kernel.name, match.reason));
     } else if (family->check) {
       family->check(context, kernel, diagnostics);
     }

@@ -2,9 +2,7 @@
 
 namespace solstice::evaluate {
 
-void ModelDevice::start(const search::Node& node) {
-  pending_.try_emplace(node.id, node.proposal.program, setting_, compiler_);
-}
+void ModelDevice::start(const search::Node& node) { pending_.try_emplace(node.id, node.proposal.program, setting_, compiler_); }
 
 Result<search::Measurement> ModelDevice::finish(const search::Node& node) {
   const auto found = pending_.find(node.id);

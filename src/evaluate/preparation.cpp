@@ -5,8 +5,7 @@
 
 namespace solstice::evaluate {
 
-Preparation::Preparation(const std::string& text, const Setting& setting, toolchain::Compiler* compiler)
-    : began_(monotonic_now()) {
+Preparation::Preparation(const std::string& text, const Setting& setting, toolchain::Compiler* compiler) : began_(monotonic_now()) {
   begin(text, setting, compiler);
 }
 

@@ -19,7 +19,9 @@ Match declared_match(const ir::Program&, const ir::Kernel& kernel) { return {tru
 
 Result<Cost> declared_cost(const Context&, const ir::Kernel& kernel) { return fail(Code::not_yet, explanation(kernel)); }
 
-Result<std::vector<ir::Knobs>> declared_propose(const Context&, const ir::Kernel& kernel) { return fail(Code::not_yet, explanation(kernel)); }
+Result<std::vector<ir::Knobs>> declared_propose(const Context&, const ir::Kernel& kernel) {
+  return fail(Code::not_yet, explanation(kernel));
+}
 
 Result<Emission> declared_generate(const Context&, const ir::Kernel& kernel) { return fail(Code::not_yet, explanation(kernel)); }
 

@@ -12,8 +12,15 @@ Result<std::vector<ir::Knobs>> declared_propose(const Context& context, const ir
 Result<Emission> declared_generate(const Context& context, const ir::Kernel& kernel);
 
 constexpr Family declared_family(std::string_view name, std::string_view help, std::vector<KnobSpec> (*knobs)()) {
-  return {.name = name, .help = help, .available = false, .knobs = knobs, .match = declared_match, .check = nullptr,
-          .cost = declared_cost, .propose = declared_propose, .generate = declared_generate};
+  return {.name = name,
+          .help = help,
+          .available = false,
+          .knobs = knobs,
+          .match = declared_match,
+          .check = nullptr,
+          .cost = declared_cost,
+          .propose = declared_propose,
+          .generate = declared_generate};
 }
 
 }  // namespace solstice::families

@@ -11,22 +11,33 @@ namespace {
 // Instructions an operator compiles to on sm_90, read off the SASS of the functions in kernels/math.
 double weight_of(ir::Op op) {
   switch (op) {
-    case ir::Op::kErf: return 22;
-    case ir::Op::kTanh: return 16;
-    case ir::Op::kExp: return 8;
-    case ir::Op::kLog: return 14;
+    case ir::Op::kErf:
+      return 22;
+    case ir::Op::kTanh:
+      return 16;
+    case ir::Op::kExp:
+      return 8;
+    case ir::Op::kLog:
+      return 14;
     case ir::Op::kExpm1:
-    case ir::Op::kLog1p: return 20;
+    case ir::Op::kLog1p:
+      return 20;
     case ir::Op::kSin:
-    case ir::Op::kCos: return 25;
-    case ir::Op::kPow: return 30;
-    case ir::Op::kDiv: return 10;
-    case ir::Op::kSqrt: return 8;
+    case ir::Op::kCos:
+      return 25;
+    case ir::Op::kPow:
+      return 30;
+    case ir::Op::kDiv:
+      return 10;
+    case ir::Op::kSqrt:
+      return 8;
     case ir::Op::kReal:
     case ir::Op::kInt:
     case ir::Op::kBool:
-    case ir::Op::kIndex: return 0;
-    default: return 1;
+    case ir::Op::kIndex:
+      return 0;
+    default:
+      return 1;
   }
 }
 
@@ -57,7 +68,12 @@ class InstructionCount {
 }  // namespace
 
 KnobSpec streaming_knob(std::string otherwise) {
-  return {"streaming", "name", {"both", "loads", "stores", "none"}, "", std::move(otherwise), "which accesses to data that is touched once leave the caches first"};
+  return {"streaming",
+          "name",
+          {"both", "loads", "stores", "none"},
+          "",
+          std::move(otherwise),
+          "which accesses to data that is touched once leave the caches first"};
 }
 
 Streaming streaming_of(const ir::Knobs& knobs, Streaming otherwise) {
@@ -81,7 +97,8 @@ void add_pointers(const ir::Program& program, const std::vector<int>& tensors, S
 Result<Emission> one_launch(const ir::Program& program, const ir::Kernel& kernel, const std::string& entry, const std::string& code,
                             const std::vector<int>& tensors, const LaunchShape& shape) {
   if (shape.blocks > INT32_MAX) {
-    return fail(Code::too_large, fmt::format("kernel `{}` needs {} blocks; a launch holds {}: raise `unroll` or `threads`", kernel.name, shape.blocks, INT32_MAX));
+    return fail(Code::too_large, fmt::format("kernel `{}` needs {} blocks; a launch holds {}: raise `unroll` or `threads`", kernel.name,
+                                             shape.blocks, INT32_MAX));
   }
   Emission out;
   out.sources.push_back({kernel.name, code, {}});
@@ -107,7 +124,8 @@ std::vector<int> tensors_written(const codegen::FlatKernel& flat) {
   return out;
 }
 
-std::vector<std::string> pointer_parameters(const codegen::Emitter& emitter, const std::vector<int>& reads, const std::vector<int>& writes) {
+std::vector<std::string> pointer_parameters(const codegen::Emitter& emitter, const std::vector<int>& reads,
+                                            const std::vector<int>& writes) {
   std::vector<std::string> out;
   const auto add = [&](int id, std::string_view qualifier) {
     const std::string_view type = codegen::storage_type(*emitter.program().tensor(id).dtype);

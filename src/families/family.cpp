@@ -37,8 +37,7 @@ void check_value(const Family& family, const ir::Kernel& kernel, const KnobSpec&
   }
   if (value_fits(spec, value)) return;
   diagnostics.error("E102", kernel.span,
-                    fmt::format("`{}={}` is no value of knob `{}` of family `{}`", spec.name, ir::to_text(value),
-                                spec.name, family.name),
+                    fmt::format("`{}={}` is no value of knob `{}` of family `{}`", spec.name, ir::to_text(value), spec.name, family.name),
                     legal_text(spec));
 }
 

@@ -21,10 +21,10 @@ namespace solstice::families {
 // One knob as data: it drives checking, `--help`, the documentation and the search space.
 struct KnobSpec {
   std::string name;
-  std::string type;                  // "size", "int", "name", "bool", "string", "tuple"
-  std::vector<std::string> values;   // legal values as text; empty: described by `range`
-  std::string range;                 // "1..8", "multiples of 64"
-  std::string otherwise;             // value when the knob is not written ("auto": the family chooses)
+  std::string type;                 // "size", "int", "name", "bool", "string", "tuple"
+  std::vector<std::string> values;  // legal values as text; empty: described by `range`
+  std::string range;                // "1..8", "multiples of 64"
+  std::string otherwise;            // value when the knob is not written ("auto": the family chooses)
   std::string help;
 };
 
@@ -53,7 +53,7 @@ Match match_of(const Result<T>& made) {
 // Time by the family's model, with what bounds it; `terms` are the model's addends, for reports.
 struct Cost {
   Seconds time;
-  std::string bound;   // "memory", "tensor", "simt", "latency"
+  std::string bound;  // "memory", "tensor", "simt", "latency"
   Bytes traffic;
   Flops work;
   std::vector<std::pair<std::string, Seconds>> terms;
@@ -61,9 +61,9 @@ struct Cost {
 
 // One translation unit for NVRTC. `source` includes headers of kernels/ by their path below it.
 struct Source {
-  std::string name;                    // becomes the plan's module name
+  std::string name;  // becomes the plan's module name
   std::string code;
-  std::vector<std::string> options;    // beyond the standard ones
+  std::vector<std::string> options;  // beyond the standard ones
 };
 
 // What a kernel becomes: sources, steps in order, and the workspace they need. Buffers of the program's own tensors
@@ -77,7 +77,7 @@ struct Emission {
 struct Family {
   std::string_view name;
   std::string_view help;
-  bool available = true;                          // false: declared, with its knobs; compiling answers "not yet"
+  bool available = true;  // false: declared, with its knobs; compiling answers "not yet"
   std::vector<KnobSpec> (*knobs)() = nullptr;
   Match (*match)(const ir::Program&, const ir::Kernel&) = nullptr;
   // Rules beyond knob types (codes E101 and up), each with the nearest legal value.
@@ -88,7 +88,7 @@ struct Family {
   Result<Emission> (*generate)(const Context&, const ir::Kernel&) = nullptr;
 };
 
-const std::vector<const Family*>& all_families();      // generated table
+const std::vector<const Family*>& all_families();  // generated table
 const Family* find_family(std::string_view name);
 
 // Names, types and values of a clause against the family's table (E101 unknown knob, E102 bad value).

@@ -46,8 +46,11 @@ Status list_level(const fs::path& folder, int level, std::vector<Found>& out) {
 
 // What changes a row, as text that is compared when a bench is resumed.
 std::map<std::string, std::string> options_of(const OptimizeOptions& o) {
-  return {{"device", o.device}, {"machine", o.machine}, {"numerics", o.numerics},
-          {"weights", o.frozen ? "frozen" : "live"}, {"budget", fmt::format("{} s", o.budget.value)},
+  return {{"device", o.device},
+          {"machine", o.machine},
+          {"numerics", o.numerics},
+          {"weights", o.frozen ? "frozen" : "live"},
+          {"budget", fmt::format("{} s", o.budget.value)},
           {"trials", std::to_string(o.trials)}};
 }
 
@@ -55,8 +58,8 @@ Result<Bench> read_bench(const std::string& text, const fs::path& file) {
   const Result<Json> json = parse_json(text);
   Result<Bench> bench = json.ok() ? from_json<Bench>(*json) : Result<Bench>(json.error());
   if (bench.ok()) return bench;
-  return fail(bench.error().code, fmt::format("{} cannot be resumed: {}; run without --resume, or use another --out", file.string(),
-                                              bench.error().message));
+  return fail(bench.error().code,
+              fmt::format("{} cannot be resumed: {}; run without --resume, or use another --out", file.string(), bench.error().message));
 }
 
 Result<Bench> start_bench(const BenchOptions& options) {
@@ -70,15 +73,14 @@ Result<Bench> start_bench(const BenchOptions& options) {
   SOLSTICE_TRY(const std::string text, read_file(file));
   SOLSTICE_TRY(Bench old, read_bench(text, file));
   if (old.options != fresh.options) {
-    return fail(Code::bad_argument, fmt::format("{} was made under other options; use another --out, or the same options",
-                                                file.string()));
+    return fail(Code::bad_argument, fmt::format("{} was made under other options; use another --out, or the same options", file.string()));
   }
   std::erase_if(old.rows, [](const BenchRow& row) { return row.failed; });
   return old;
 }
 
 bool ends_the_bench(const Error& error) {
-  static constexpr std::array kFatal = {Code::no_gpu, Code::no_driver, Code::no_python, Code::no_compiler,
+  static constexpr std::array kFatal = {Code::no_gpu,    Code::no_driver,   Code::no_python, Code::no_compiler,
                                         Code::disk_full, Code::store_error, Code::not_yet};
   return std::find(kFatal.begin(), kFatal.end(), error.code) != kFatal.end();
 }
@@ -121,8 +123,7 @@ void fill(BenchRow& row, const OptimizeOutcome& outcome) {
   row.made_with = made_with(report);
 }
 
-Result<BenchRow> run_problem(const BenchOptions& options, const BenchProblem& problem, const Optimize& optimize,
-                             Progress& progress) {
+Result<BenchRow> run_problem(const BenchOptions& options, const BenchProblem& problem, const Optimize& optimize, Progress& progress) {
   OptimizeOptions each = options.each;
   each.file = problem.file;
   each.problem = problem.id + " " + problem.name;

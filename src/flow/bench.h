@@ -26,9 +26,9 @@ Result<std::vector<BenchProblem>> list_problems(const std::filesystem::path& fol
 
 struct BenchOptions {
   std::vector<BenchProblem> problems;
-  OptimizeOptions each;              // file, out and problem are filled in
-  std::filesystem::path out;         // bench.json, bench.md, and a folder for each problem
-  bool resume = false;               // rows of out/bench.json are kept; failed ones are tried again
+  OptimizeOptions each;       // file, out and problem are filled in
+  std::filesystem::path out;  // bench.json, bench.md, and a folder for each problem
+  bool resume = false;        // rows of out/bench.json are kept; failed ones are tried again
 };
 
 using Optimize = std::function<Result<OptimizeOutcome>(const OptimizeOptions&, Progress&)>;

@@ -74,8 +74,8 @@ std::string render_bench(const Bench& bench) {
   const auto time = [](Seconds t) { return t.value > 0 ? time_text(t) : std::string("-"); };
   for (const BenchRow& row : bench.rows) {
     rows.push_back({row.id, row.name, outcome_text(row) + (row.predicted ? " (predicted)" : ""),
-                    row.speedup > 0 ? fmt::format("{:.2f}x", row.speedup) : "-", time(row.original),
-                    time(row.replacement), time(row.took), clipped(row.reason, 160)});
+                    row.speedup > 0 ? fmt::format("{:.2f}x", row.speedup) : "-", time(row.original), time(row.replacement), time(row.took),
+                    clipped(row.reason, 160)});
   }
   return out + "\n\n" + markdown_table(rows);
 }

@@ -24,8 +24,7 @@ Result<run::DeviceTensor> open_tensor(const OracleTensor& tensor, run::Judge& ju
 
 class CaseBuilder {
  public:
-  CaseBuilder(const Problem& problem, const OracleTensors& exported, run::Judge& judge)
-      : problem_(problem), judge_(judge) {
+  CaseBuilder(const Problem& problem, const OracleTensors& exported, run::Judge& judge) : problem_(problem), judge_(judge) {
     for (const OracleTensor& tensor : exported.tensors) table_[{tensor.kind, tensor.name}] = &tensor;
   }
 
@@ -92,8 +91,7 @@ Result<std::optional<PreparedCase>> prepare_case(run::OracleClient& oracle, run:
   SOLSTICE_TRY(const OracleInputs inputs, oracle.prepare_inputs(request.set, {request.seed, request.family, request.weights}));
   if (!inputs.applies) return std::optional<PreparedCase>();
   SOLSTICE_CHECK(oracle.expected(request.set, false));
-  SOLSTICE_TRY(const OracleTensors exported,
-               oracle.export_ipc(request.set, {"input", "parameter", "buffer", "expected", "eager"}));
+  SOLSTICE_TRY(const OracleTensors exported, oracle.export_ipc(request.set, {"input", "parameter", "buffer", "expected", "eager"}));
   SOLSTICE_TRY(PreparedCase made, CaseBuilder(problem, exported, judge).build(request.title()));
   return std::optional(std::move(made));
 }

@@ -12,17 +12,17 @@
 namespace solstice::flow {
 
 struct CaseRequest {
-  std::string set = "trial";        // name of the set in the oracle
+  std::string set = "trial";  // name of the set in the oracle
   int64_t seed = 42;
   std::string family = "default";
   std::string weights = "built";
 
-  std::string title() const;        // "seed 42, normal"
+  std::string title() const;  // "seed 42, normal"
 };
 
 struct PreparedCase {
   run::JudgeCase judge;
-  std::set<std::string> handles;    // IPC handles that it keeps open
+  std::set<std::string> handles;  // IPC handles that it keeps open
 };
 
 // Makes the set in the oracle and opens it here. Nothing where the family has no meaning for the module. Errors: those

@@ -21,9 +21,12 @@ bool nothing_verified(const Session& state) {
 
 std::string why_no_trial(const Session& state) {
   switch (state.stop) {
-    case search::Stop::kTime: return fmt::format("the budget of {} was used up before one could finish", time_text(state.options.budget));
-    case search::Stop::kInterrupted: return "the run was stopped";
-    default: return "there was none to propose";
+    case search::Stop::kTime:
+      return fmt::format("the budget of {} was used up before one could finish", time_text(state.options.budget));
+    case search::Stop::kInterrupted:
+      return "the run was stopped";
+    default:
+      return "there was none to propose";
   }
 }
 
@@ -74,8 +77,9 @@ void conclude_search(Session& state) {
   if (state.gpu || report.outcome != RunOutcome::kNone) return;
   report.outcome = RunOutcome::kNotFaster;
   const search::Node* best = state.tree.best();
-  report.reason = best ? fmt::format("no GPU: the best candidate is predicted to take {}; nothing was measured", time_text(best->measurement->time))
-                       : "no GPU, and no candidate passed its checks" + first_refusal(state.tree);
+  report.reason =
+      best ? fmt::format("no GPU: the best candidate is predicted to take {}; nothing was measured", time_text(best->measurement->time))
+           : "no GPU, and no candidate passed its checks" + first_refusal(state.tree);
 }
 
 Status worth_keeping(const Session& state) {

@@ -18,13 +18,13 @@ namespace solstice::flow {
 // One that takes part. Its outcome is a timing, a refusal, or neither: memory had no room for it beside the others and
 // the original, and it may be timed later.
 struct Contender {
-  std::string name;                              // "trial 3"
-  std::function<Result<int>(int)> slots_for;     // copies that each of so many processes may have
-  std::function<Result<Verdict>(int)> hold;      // verified once more with so many copies, in a process that stays
-  std::function<void()> let_go;                  // of that process
+  std::string name;                           // "trial 3"
+  std::function<Result<int>(int)> slots_for;  // copies that each of so many processes may have
+  std::function<Result<Verdict>(int)> hold;   // verified once more with so many copies, in a process that stays
+  std::function<void()> let_go;               // of that process
   run::TimeBlock time;
   std::optional<Timing> timing;
-  std::string refused;                           // why it is out
+  std::string refused;  // why it is out
 };
 
 // At least one of `all` is timed or refused. Those with a timing and no refusal are still held afterwards. Errors: judging

@@ -17,7 +17,7 @@ struct DropinParts {
   const ir::ImportedProblem& imported;
   const OracleSubject& subject;
   const OracleFlags& flags;
-  std::string target;            // "sm_90a"
+  std::string target;  // "sm_90a"
   bool frozen = false;
 };
 

@@ -71,7 +71,8 @@ Status time_in_turn(Session& state, const std::vector<Finalist*>& finalists) {
   options.budget = Seconds(1.5);  // it ranks them; the headline is measured on the drop-in
   options.most_rounds = 10;
   options.repetitions = repetitions_for(*state.problem, options.repetitions);
-  SOLSTICE_CHECK(hold_contest(contenders, state.judge->options().slots, original, [&] { return state.judge->clocks(); }, options));
+  SOLSTICE_CHECK(hold_contest(
+      contenders, state.judge->options().slots, original, [&] { return state.judge->clocks(); }, options));
   for (size_t i = 0; i < finalists.size(); ++i) {
     finalists[i]->timing = std::move(contenders[i].timing);
     if (!contenders[i].refused.empty()) refuse(state, *finalists[i], contenders[i].refused);

@@ -15,16 +15,16 @@ namespace solstice::flow {
 struct GpuSide {
   std::unique_ptr<toolchain::Compiler> compiler;
   std::unique_ptr<run::Judge> judge;
-  std::string driver;   // version, "" without NVML
-  std::string note;     // on other processes
+  std::string driver;  // version, "" without NVML
+  std::string note;    // on other processes
 };
 
 struct GpuSideRequest {
-  std::string machine;              // "": the description of the device that the driver names
+  std::string machine;  // "": the description of the device that the driver names
   std::string numerics = "reference";
   int ordinal = 0;
-  bool alone = true;                // refuse a GPU that others keep busy
-  int64_t caller = 0;               // process whose own use does not count as another's; 0: none
+  bool alone = true;   // refuse a GPU that others keep busy
+  int64_t caller = 0;  // process whose own use does not count as another's; 0: none
 };
 
 // Errors: no_driver, no_gpu, gpu_busy, no_compiler, not_found (no description fits).

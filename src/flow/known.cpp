@@ -16,7 +16,9 @@ std::string identity_on_disk() {
   struct stat found {};
   if (!self.ok() || ::stat(self->c_str(), &found) != 0) return "";
   Hasher hasher;
-  hasher.add(static_cast<int64_t>(found.st_size)).add(static_cast<int64_t>(found.st_mtim.tv_sec)).add(static_cast<int64_t>(found.st_mtim.tv_nsec));
+  hasher.add(static_cast<int64_t>(found.st_size))
+      .add(static_cast<int64_t>(found.st_mtim.tv_sec))
+      .add(static_cast<int64_t>(found.st_mtim.tv_nsec));
   std::error_code ignored;  // without kernels nothing compiles, which others report
   if (const Result<std::filesystem::path> kernels = data_folder("kernels"); kernels.ok()) {
     int64_t newest = 0;

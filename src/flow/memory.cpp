@@ -33,18 +33,19 @@ bool fits_another_case(const MemoryNeed& need, Bytes available) {
 namespace {
 
 Error too_large(const MemoryNeed& need, const std::string& available, const char* way_out) {
-  return fail(Code::too_large,
-              fmt::format("measuring takes at least {} of GPU memory and {}: inputs and parameters {} and results {}, each for PyTorch "
-                          "and for the candidate, and {} for the float64 oracle; use smaller sizes or {}",
-                          bytes_text(need.total()), available, bytes_text(need.given), bytes_text(need.results), bytes_text(need.oracle),
-                          way_out));
+  return fail(
+      Code::too_large,
+      fmt::format("measuring takes at least {} of GPU memory and {}: inputs and parameters {} and results {}, each for PyTorch "
+                  "and for the candidate, and {} for the float64 oracle; use smaller sizes or {}",
+                  bytes_text(need.total()), available, bytes_text(need.given), bytes_text(need.results), bytes_text(need.oracle), way_out));
 }
 
 }  // namespace
 
 Status fits(const MemoryNeed& need, Bytes available) {
   if (need.total() <= available) return success();
-  return too_large(need, bytes_text(available) + " are free", "a GPU with more memory, or predict for another machine (--device model --machine NAME)");
+  return too_large(need, bytes_text(available) + " are free",
+                   "a GPU with more memory, or predict for another machine (--device model --machine NAME)");
 }
 
 Status fits(const MemoryNeed& need, const machine::Machine& machine) {

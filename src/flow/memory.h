@@ -10,11 +10,11 @@ namespace solstice::flow {
 
 // Least, with the float64 oracle computed in parts. Larger where intermediates are.
 struct MemoryNeed {
-  Bytes given;     // inputs, parameters and states, once
-  Bytes state;     // parameters and states alone
-  Bytes results;   // once, as the program has them
-  Bytes exact;     // the results in float64
-  Bytes oracle;    // the module and its results in float64
+  Bytes given;                                                      // inputs, parameters and states, once
+  Bytes state;                                                      // parameters and states alone
+  Bytes results;                                                    // once, as the program has them
+  Bytes exact;                                                      // the results in float64
+  Bytes oracle;                                                     // the module and its results in float64
   Bytes total() const { return given * 2 + results * 2 + oracle; }  // the oracle's copies and the runner's
   // Other inputs for the same parameters: they, PyTorch's results, and those in float64.
   Bytes another_case() const { return given - state + results + exact; }

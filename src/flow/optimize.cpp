@@ -156,10 +156,10 @@ void add_explanation(Session& state) {
   for (const BoundTerm& term : practical->terms) {
     if (!largest || term.time > largest->time) largest = &term;
   }
-  state.report.bound_by = fmt::format("{}{} is {:.3g}x the practical bound of {} and {:.3g}x the io bound of {}{}",
-                                      state.gpu ? "" : "a predicted ", time_text(time), time / practical->time,
-                                      time_text(practical->time), time / state.bound_io, time_text(state.bound_io),
-                                      largest ? fmt::format("; the largest part of the practical bound is {}", largest->name) : "");
+  state.report.bound_by =
+      fmt::format("{}{} is {:.3g}x the practical bound of {} and {:.3g}x the io bound of {}{}", state.gpu ? "" : "a predicted ",
+                  time_text(time), time / practical->time, time_text(practical->time), time / state.bound_io, time_text(state.bound_io),
+                  largest ? fmt::format("; the largest part of the practical bound is {}", largest->name) : "");
 }
 
 // Requests to the oracle lie within the stages.
@@ -195,9 +195,7 @@ void release_engine(Session& state, const Status& done) {
   if (state.oracle && (broken || !state.oracle->release().ok())) state.oracle.reset();
 }
 
-Json summary_of(const Report& report) {
-  return Json::object().set("speedup", report.headline.speedup).set("predicted", report.predicted);
-}
+Json summary_of(const Report& report) { return Json::object().set("speedup", report.headline.speedup).set("predicted", report.predicted); }
 
 RunState state_after(const Status& done) {
   if (!done.ok()) return done.error().code == Code::interrupted ? RunState::kInterrupted : RunState::kFailed;

@@ -16,28 +16,28 @@
 namespace solstice::flow {
 
 struct OptimizeOptions {
-  std::filesystem::path file;             // FILE.py; empty with oracle_fd: the module the caller's process holds
-  std::string class_name;                 // "": `Model`, or the only module class with example inputs
-  std::string device = "auto";            // auto | gpu | model
-  std::string machine;                    // machine description; "": found from the device, h200 for the model device
-  std::string numerics = "reference";     // reference | high | medium
-  bool frozen = false;                    // --weights frozen
+  std::filesystem::path file;          // FILE.py; empty with oracle_fd: the module the caller's process holds
+  std::string class_name;              // "": `Model`, or the only module class with example inputs
+  std::string device = "auto";         // auto | gpu | model
+  std::string machine;                 // machine description; "": found from the device, h200 for the model device
+  std::string numerics = "reference";  // reference | high | medium
+  bool frozen = false;                 // --weights frozen
   Seconds budget{60};
   int trials = 40;
-  std::filesystem::path out;              // "": runs/NAME
-  std::filesystem::path store;            // "": the user's store
-  std::string problem;                    // name in reports; "": from the file
-  bool baselines = true;                  // time torch.compile and TF32 beside eager
-  bool allow_busy = false;                // go on where others keep the GPU busy
-  bool several = false;                   // more runs follow: what they share is made ready as well
-  std::optional<int> oracle_fd;           // the caller's process is the oracle
-  std::vector<std::string> command;       // argv, for the report
+  std::filesystem::path out;         // "": runs/NAME
+  std::filesystem::path store;       // "": the user's store
+  std::string problem;               // name in reports; "": from the file
+  bool baselines = true;             // time torch.compile and TF32 beside eager
+  bool allow_busy = false;           // go on where others keep the GPU busy
+  bool several = false;              // more runs follow: what they share is made ready as well
+  std::optional<int> oracle_fd;      // the caller's process is the oracle
+  std::vector<std::string> command;  // argv, for the report
 };
 
 struct OptimizeOutcome {
   Report report;
-  std::filesystem::path out;              // where report.md, report.json and, if faster, model_new.py are
-  bool interrupted = false;               // the search was stopped; the best it had found was verified and reported
+  std::filesystem::path out;  // where report.md, report.json and, if faster, model_new.py are
+  bool interrupted = false;   // the search was stopped; the best it had found was verified and reported
 };
 
 // What several runs in a row can share: the Python process, the compiler's workers, the judge. A run that finds one

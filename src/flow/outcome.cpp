@@ -21,7 +21,7 @@ namespace {
 constexpr const char* kFresh = ".fresh";
 constexpr const char* kTrials = "trials";
 constexpr const char* kLock = ".lock";
-constexpr const char* kList = ".files";  // what the outcome consists of
+constexpr const char* kList = ".files";                                                       // what the outcome consists of
 constexpr const char* kOwn[] = {"model_new.py", "dropin.json", "program.ucut", "plan.json"};  // of an outcome without a list
 
 Error moving_failed(const fs::path& what, const std::error_code& error) {
@@ -33,9 +33,7 @@ Error moving_failed(const fs::path& what, const std::error_code& error) {
 bool later(const fs::path& file) { return file.filename() == "report.json" || file.filename() == "report.md"; }
 
 // A name from the list may not lead out of the folder.
-bool is_inside(const fs::path& file) {
-  return file.is_relative() && std::find(file.begin(), file.end(), fs::path("..")) == file.end();
-}
+bool is_inside(const fs::path& file) { return file.is_relative() && std::find(file.begin(), file.end(), fs::path("..")) == file.end(); }
 
 std::vector<fs::path> files_of_the_last(const fs::path& out) {
   std::error_code ignored;
@@ -64,7 +62,8 @@ Status remove_stale(const fs::path& out, const std::vector<fs::path>& files) {
     if (std::find(files.begin(), files.end(), old) != files.end()) continue;
     std::error_code error;
     fs::remove(out / old, error);
-    if (error) return fail(Code::io_error, fmt::format("cannot remove {} of an earlier outcome: {}", (out / old).string(), error.message()));
+    if (error)
+      return fail(Code::io_error, fmt::format("cannot remove {} of an earlier outcome: {}", (out / old).string(), error.message()));
   }
   return success();
 }

@@ -16,8 +16,7 @@ std::string unsupported_text(const ir::ImportedProblem& imported) {
   for (const ir::UnsupportedOp& op : imported.unsupported) {
     if (!seen.insert(op.op).second) continue;
     const std::string file = std::filesystem::path(op.source.file).filename().string();
-    out += fmt::format("{}{}{}", out.empty() ? "" : "; ", op.op,
-                       file.empty() ? "" : fmt::format(", {}:{}", file, op.source.line));
+    out += fmt::format("{}{}{}", out.empty() ? "" : "; ", op.op, file.empty() ? "" : fmt::format(", {}:{}", file, op.source.line));
   }
   return out;
 }

@@ -18,8 +18,8 @@ struct Problem {
   std::filesystem::path cached;  // entry that the graph was read from; "" where it was traced now
   Graph graph;
   ir::ImportedProblem imported;
-  lang::Program tree;    // imported.text, parsed
-  ir::Program program;   // and bound
+  lang::Program tree;   // imported.text, parsed
+  ir::Program program;  // and bound
 };
 
 // Loads, traces, imports and checks. `file` is empty where the caller's process holds the module. Errors: what the

@@ -175,8 +175,8 @@ std::string headline_text(const Report& r) {
 }
 
 std::string render_markdown(const Report& r) {
-  return title(r) + headline_section(r) + ladder_section(r) + baseline_section(r) + error_section(r) +
-         candidate_section(r) + program_section(r) + machine_section(r) + timings_section(r);
+  return title(r) + headline_section(r) + ladder_section(r) + baseline_section(r) + error_section(r) + candidate_section(r) +
+         program_section(r) + machine_section(r) + timings_section(r);
 }
 
 Status write_report(const Report& report, const std::filesystem::path& folder) {

@@ -11,8 +11,7 @@ Status open_model(Session& state) {
   if (state.options.device == "gpu") {
     return fail(Code::bad_argument, "measuring needs inputs: name the module that the program computes with --of FILE.py");
   }
-  SOLSTICE_TRY(machine::Machine machine,
-               machine::load_machine(state.options.machine.empty() ? "h200" : state.options.machine));
+  SOLSTICE_TRY(machine::Machine machine, machine::load_machine(state.options.machine.empty() ? "h200" : state.options.machine));
   state.machine.emplace(std::move(machine));
   toolchain::CompilerOptions options;
   options.arch = state.machine->arch;

@@ -29,13 +29,13 @@ namespace solstice::flow {
 // fastest of them when they were timed in turn.
 struct Finalist {
   int node = -1;
-  std::optional<Verdict> verdict;            // of the full verification
+  std::optional<Verdict> verdict;  // of the full verification
   std::vector<ErrorRow> errors;
   std::shared_ptr<run::CandidateRun> process;  // held to be timed
   std::optional<Timing> timing;
-  std::optional<Measured> span;              // from its first kernel's start to its last activity's end, by CUPTI
-  std::vector<std::string> activities;       // what one execution ran
-  std::string refused;                       // why it is out, "" while it is in
+  std::optional<Measured> span;         // from its first kernel's start to its last activity's end, by CUPTI
+  std::vector<std::string> activities;  // what one execution ran
+  std::string refused;                  // why it is out, "" while it is in
 };
 
 // The processes behind a session. They outlive it in a bench.
@@ -50,13 +50,19 @@ struct Engine::Parts {
 
 struct Session {
   Session(const OptimizeOptions& o, Progress& p, Engine& e)
-      : options(o), progress(p), engine(e.parts()), oracle(engine.oracle), hello(engine.hello), compiler(engine.compiler), judge(engine.judge) {}
+      : options(o),
+        progress(p),
+        engine(e.parts()),
+        oracle(engine.oracle),
+        hello(engine.hello),
+        compiler(engine.compiler),
+        judge(engine.judge) {}
 
   const OptimizeOptions& options;
   Seconds began = monotonic_now();
   Progress& progress;
   std::filesystem::path out;
-  std::filesystem::path fresh;                    // the outcome in the making; moved to `out` when it is whole
+  std::filesystem::path fresh;  // the outcome in the making; moved to `out` when it is whole
   Report report;
   std::optional<store::Store> store;
   std::string problem_key;
@@ -66,11 +72,11 @@ struct Session {
   OracleHello& hello;
   bool gpu = false;
   std::optional<machine::Machine> machine;
-  std::future<Result<GpuSide>> gpu_side;          // starting
-  std::map<std::string, Seconds> spent_before;    // by the oracle, in earlier runs of the engine
+  std::future<Result<GpuSide>> gpu_side;        // starting
+  std::map<std::string, Seconds> spent_before;  // by the oracle, in earlier runs of the engine
   std::optional<Problem> problem;
   Seconds bound_io{0};
-  std::optional<sol::SolReport> sol;              // what no measured time can be below
+  std::optional<sol::SolReport> sol;  // what no measured time can be below
   Seconds bound_practical{0};
 
   std::unique_ptr<toolchain::Compiler>& compiler;
@@ -79,19 +85,19 @@ struct Session {
   std::optional<PreparedCase> trial_case;
   std::vector<run::JudgeCase> trial_cases;
   Seconds eager{0};
-  Seconds eager_dispatch{0};                      // host time of a call of the original
+  Seconds eager_dispatch{0};  // host time of a call of the original
 
-  std::optional<ir::Program> scheduled;           // the partition, applied
+  std::optional<ir::Program> scheduled;  // the partition, applied
   std::unique_ptr<propose::Expert> expert;
   std::unique_ptr<search::Evaluator> device;
-  evaluate::GpuDevice* gpu_device = nullptr;      // `device`, where it is one
+  evaluate::GpuDevice* gpu_device = nullptr;  // `device`, where it is one
   search::Tree tree;
   search::Stop stop = search::Stop::kExhausted;
-  std::vector<Finalist> finalists;                // fastest in the search first
-  const Finalist* winner = nullptr;               // of them
-  bool rivals = false;                            // a process for the opponents was started
+  std::vector<Finalist> finalists;   // fastest in the search first
+  const Finalist* winner = nullptr;  // of them
+  bool rivals = false;               // a process for the opponents was started
 
-  std::string text_name = "candidate";            // what diagnostics call a candidate's text
+  std::string text_name = "candidate";  // what diagnostics call a candidate's text
 
   evaluate::Setting setting() const { return {*machine, options.numerics, options.frozen, meaning.get(), text_name}; }
   Standing standing() const;

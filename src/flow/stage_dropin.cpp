@@ -81,8 +81,9 @@ std::string conclude_headline(Session& state, const Timing& timing) {
   }
   fill_headline(state, timing);
   if (state.sol && sol::violates(*state.sol, timing.candidate, sol::Cache::kWarm)) {
-    return decline(state, fmt::format("the drop-in's {:.3g} ms are below the io bound with inputs in L2, {:.3g} ms: the work cannot have been done",
-                                      timing.candidate.value * 1e3, state.sol->io_warm.value * 1e3));
+    return decline(
+        state, fmt::format("the drop-in's {:.3g} ms are below the io bound with inputs in L2, {:.3g} ms: the work cannot have been done",
+                           timing.candidate.value * 1e3, state.sol->io_warm.value * 1e3));
   }
   const std::string figure = fmt::format("{:.3g}x [{:.3g}, {:.3g}]", timing.speedup, timing.interval999[0], timing.interval999[1]);
   if (!timing.win) {
@@ -103,8 +104,8 @@ Status check_dropin(Session& state) {
   if (!state.winner) return success();
   return stage(state, "drop-in", "the drop-in against the original", [&]() -> Result<std::string> {
     SOLSTICE_CHECK(copy_winner(state));
-    const DropinParts parts{state.problem->graph, state.problem->imported, state.problem->subject, state.hello.flags,
-                            state.machine->arch, state.options.frozen};
+    const DropinParts parts{state.problem->graph, state.problem->imported, state.problem->subject,
+                            state.hello.flags,    state.machine->arch,     state.options.frozen};
     SOLSTICE_CHECK(write_dropin(parts, state.fresh, state.out));
     state.report.headline.kernels = kernels_of(*state.winner->timing);
     state.report.headline.span = state.winner->span;

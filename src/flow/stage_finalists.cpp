@@ -20,8 +20,7 @@ std::vector<Finalist> finalists_of(const search::Tree& tree) {
   for (const search::Node& node : tree.nodes()) {
     if (node.usable()) usable.push_back(&node);
   }
-  std::stable_sort(usable.begin(), usable.end(),
-                   [](const auto* a, const auto* b) { return a->measurement->time < b->measurement->time; });
+  std::stable_sort(usable.begin(), usable.end(), [](const auto* a, const auto* b) { return a->measurement->time < b->measurement->time; });
   std::vector<Finalist> out;
   for (const search::Node* node : usable) {
     if (out.size() == kFinalists || node->measurement->time > usable[0]->measurement->time * kWithin) break;
@@ -35,8 +34,9 @@ void void_impossible(Session& state) {
   for (Finalist& finalist : state.finalists) {
     if (!finalist.refused.empty() || !finalist.timing || !state.sol) continue;
     if (!sol::violates(*state.sol, finalist.timing->candidate, sol::Cache::kCold)) continue;
-    refuse(state, finalist, fmt::format("trial {}: {} is below the io bound of {}: the work cannot have been done", finalist.node + 1,
-                                        time_text(finalist.timing->candidate), time_text(state.sol->io.time)));
+    refuse(state, finalist,
+           fmt::format("trial {}: {} is below the io bound of {}: the work cannot have been done", finalist.node + 1,
+                       time_text(finalist.timing->candidate), time_text(state.sol->io.time)));
   }
 }
 
@@ -75,7 +75,8 @@ std::string first_refusal(const Session& state) {
     if (!finalist.refused.empty()) return finalist.refused;
   }
   for (const search::Node& node : state.tree.nodes()) {
-    if (node.measurement && !node.usable()) return fmt::format("no candidate was verified; trial {}: {}", node.id + 1, node.measurement->detail);
+    if (node.measurement && !node.usable())
+      return fmt::format("no candidate was verified; trial {}: {}", node.id + 1, node.measurement->detail);
   }
   return fmt::format("no candidate was tried (the search ended: {})", enum_names(state.stop)[static_cast<size_t>(state.stop)]);
 }

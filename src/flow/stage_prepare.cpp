@@ -8,8 +8,8 @@
 #include "flow/memory.h"
 #include "flow/report_text.h"
 #include "flow/session.h"
-#include "propose/render.h"
 #include "lang/print.h"
+#include "propose/render.h"
 
 namespace solstice::flow {
 namespace {
@@ -81,8 +81,10 @@ Status measure_original(Session& state) {
   state.eager = block.median;
   state.eager_dispatch = block.dispatch;
   if (!block.dispatch_hidden) {
-    state.report.warnings.push_back(fmt::format("PyTorch's dispatch of the original ({} a call) is too long to be hidden: the judge's "
-                                                "ratio counts it; the headline compares both with theirs", time_text(block.dispatch)));
+    state.report.warnings.push_back(
+        fmt::format("PyTorch's dispatch of the original ({} a call) is too long to be hidden: the judge's "
+                    "ratio counts it; the headline compares both with theirs",
+                    time_text(block.dispatch)));
   }
   if (!block.fresh_content) state.report.warnings.push_back("no memory for fresh inputs in every repetition of the original");
   return success();
@@ -117,7 +119,8 @@ int repetitions_for(const Problem& problem, int usual) {
 
 Standing Session::standing() const {
   Standing s;
-  s.trials = static_cast<int>(std::count_if(tree.nodes().begin(), tree.nodes().end(), [](const auto& n) { return n.measurement.has_value(); }));
+  s.trials =
+      static_cast<int>(std::count_if(tree.nodes().begin(), tree.nodes().end(), [](const auto& n) { return n.measurement.has_value(); }));
   s.trials_allowed = options.trials;
   if (eager.value > 0) s.baseline = eager;
   if (bound_practical.value > 0) s.sol = bound_practical;
@@ -165,7 +168,8 @@ Status start_oracle(Session& state) {
     state.report.machine = state.machine->name;
     state.report.device = state.gpu ? state.hello.device.name : "model";
     state.report.predicted = !state.gpu;
-    if (!state.gpu && state.options.device == "auto") state.progress.message("no GPU was found: times are predicted, nothing is measured (--device model)");
+    if (!state.gpu && state.options.device == "auto")
+      state.progress.message("no GPU was found: times are predicted, nothing is measured (--device model)");
     state.report.versions["torch"] = state.hello.torch;
     state.report.versions["python"] = state.hello.python;
     if (state.hello.cuda) state.report.versions["cuda (torch)"] = *state.hello.cuda;

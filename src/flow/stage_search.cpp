@@ -41,9 +41,7 @@ TrialRecord record_of(const Session& state, const search::Node& node) {
   return trial;
 }
 
-std::string verdict_text(const search::Measurement& m) {
-  return enum_names(m.state)[static_cast<size_t>(m.state)];
-}
+std::string verdict_text(const search::Measurement& m) { return enum_names(m.state)[static_cast<size_t>(m.state)]; }
 
 }  // namespace
 
@@ -73,12 +71,13 @@ Status search_candidates(Session& state) {
     budget.patience = 8;
     budget.hopeless = state.gpu ? 1.10 : 0;  // where times are predictions, every one is shown
     const int lookahead = state.gpu ? 6 : 2;
-    SOLSTICE_TRY(state.stop, search::run(state.tree, *state.expert, *state.device, budget, lookahead, observer,
-                                         [] { return interrupted(); }));
+    SOLSTICE_TRY(state.stop,
+                 search::run(state.tree, *state.expert, *state.device, budget, lookahead, observer, [] { return interrupted(); }));
     if (store_error) return *store_error;
     const search::Node* best = state.tree.best();
     const int trials = state.standing().trials;
-    const std::string skipped = state.report.trials_skipped ? fmt::format(", {} skipped: no gain expected", state.report.trials_skipped) : "";
+    const std::string skipped =
+        state.report.trials_skipped ? fmt::format(", {} skipped: no gain expected", state.report.trials_skipped) : "";
     const std::string why = enum_names(state.stop)[static_cast<size_t>(state.stop)];
     if (!best) return fmt::format("{} trials, none usable ({}){}", trials, why, skipped);
     return fmt::format("{} trials, best {} ({}){}", trials, time_text(best->measurement->time), why, skipped);

@@ -9,12 +9,18 @@ namespace {
 
 std::optional<Op> comparison(const Expr& e, bool negated) {
   switch (e.op) {
-    case Op::kLt: return negated ? Op::kGe : Op::kLt;
-    case Op::kLe: return negated ? Op::kGt : Op::kLe;
-    case Op::kGe: return negated ? Op::kLt : Op::kGe;
-    case Op::kGt: return negated ? Op::kLe : Op::kGt;
-    case Op::kEq: return negated ? std::nullopt : std::optional(Op::kEq);
-    default: return std::nullopt;
+    case Op::kLt:
+      return negated ? Op::kGe : Op::kLt;
+    case Op::kLe:
+      return negated ? Op::kGt : Op::kLe;
+    case Op::kGe:
+      return negated ? Op::kLt : Op::kGe;
+    case Op::kGt:
+      return negated ? Op::kLe : Op::kGt;
+    case Op::kEq:
+      return negated ? std::nullopt : std::optional(Op::kEq);
+    default:
+      return std::nullopt;
   }
 }
 
@@ -36,28 +42,50 @@ int64_t value_of(const Expr& e, const std::vector<int64_t>& at) {
   const auto arg = [&](size_t i) { return value_of(*e.args[i], at); };
   switch (e.op) {
     case Op::kInt:
-    case Op::kBool: return e.integer;
-    case Op::kReal: return static_cast<int64_t>(e.real);
-    case Op::kIndex: return at[static_cast<size_t>(e.id)];
-    case Op::kNeg: return -arg(0);
-    case Op::kNot: return !arg(0);
-    case Op::kAnd: return arg(0) && arg(1);
-    case Op::kOr: return arg(0) || arg(1);
-    case Op::kAdd: return arg(0) + arg(1);
-    case Op::kSub: return arg(0) - arg(1);
-    case Op::kMul: return arg(0) * arg(1);
-    case Op::kFloorDiv: return floor_div(arg(0), arg(1));
-    case Op::kMod: return arg(0) - arg(1) * floor_div(arg(0), arg(1));
-    case Op::kMin: return std::min(arg(0), arg(1));
-    case Op::kMax: return std::max(arg(0), arg(1));
-    case Op::kSelect: return arg(0) ? arg(1) : arg(2);
-    case Op::kLt: return arg(0) < arg(1);
-    case Op::kLe: return arg(0) <= arg(1);
-    case Op::kEq: return arg(0) == arg(1);
-    case Op::kNe: return arg(0) != arg(1);
-    case Op::kGe: return arg(0) >= arg(1);
-    case Op::kGt: return arg(0) > arg(1);
-    default: return 0;
+    case Op::kBool:
+      return e.integer;
+    case Op::kReal:
+      return static_cast<int64_t>(e.real);
+    case Op::kIndex:
+      return at[static_cast<size_t>(e.id)];
+    case Op::kNeg:
+      return -arg(0);
+    case Op::kNot:
+      return !arg(0);
+    case Op::kAnd:
+      return arg(0) && arg(1);
+    case Op::kOr:
+      return arg(0) || arg(1);
+    case Op::kAdd:
+      return arg(0) + arg(1);
+    case Op::kSub:
+      return arg(0) - arg(1);
+    case Op::kMul:
+      return arg(0) * arg(1);
+    case Op::kFloorDiv:
+      return floor_div(arg(0), arg(1));
+    case Op::kMod:
+      return arg(0) - arg(1) * floor_div(arg(0), arg(1));
+    case Op::kMin:
+      return std::min(arg(0), arg(1));
+    case Op::kMax:
+      return std::max(arg(0), arg(1));
+    case Op::kSelect:
+      return arg(0) ? arg(1) : arg(2);
+    case Op::kLt:
+      return arg(0) < arg(1);
+    case Op::kLe:
+      return arg(0) <= arg(1);
+    case Op::kEq:
+      return arg(0) == arg(1);
+    case Op::kNe:
+      return arg(0) != arg(1);
+    case Op::kGe:
+      return arg(0) >= arg(1);
+    case Op::kGt:
+      return arg(0) > arg(1);
+    default:
+      return 0;
   }
 }
 

@@ -85,8 +85,7 @@ double physical_elements(const Tensor& tensor) {
 
 class ProgramCounter {
  public:
-  explicit ProgramCounter(const Program& program)
-      : program_(program), liveness_(program), dtypes_(dtypes_of(program)) {}
+  explicit ProgramCounter(const Program& program) : program_(program), liveness_(program), dtypes_(dtypes_of(program)) {}
 
   Count run() {
     Count out;

@@ -26,7 +26,7 @@ struct Work {
 
 struct ReadCount {
   int tensor = -1;
-  double elements = 0;     // distinct
+  double elements = 0;  // distinct
 };
 
 struct EquationCount {
@@ -42,7 +42,7 @@ struct EquationCount {
 };
 
 struct TensorCount {
-  int tensor = -1;               // of several that share storage the largest
+  int tensor = -1;  // of several that share storage the largest
   double elements = 0;
 };
 

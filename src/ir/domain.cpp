@@ -100,11 +100,9 @@ bool Domain::enumerate(const std::vector<int>& order, const std::vector<const Co
   Point point(extents_.size(), 0);
   if (size == 0) return true;
   for (;;) {
-    const bool inside = std::all_of(order.begin(), order.end(), [&](int i) {
-      return allowed(i, point[static_cast<size_t>(i)]);
-    }) && std::all_of(conditions.begin(), conditions.end(), [&](const Condition* c) {
-      return (value_of(*c->expression, point) != 0) != c->negated;
-    });
+    const bool inside = std::all_of(order.begin(), order.end(), [&](int i) { return allowed(i, point[static_cast<size_t>(i)]); }) &&
+                        std::all_of(conditions.begin(), conditions.end(),
+                                    [&](const Condition* c) { return (value_of(*c->expression, point) != 0) != c->negated; });
     if (inside) visit(point);
     size_t digit = 0;
     while (digit < order.size() && ++point[static_cast<size_t>(order[digit])] == extent(order[digit])) {

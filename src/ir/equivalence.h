@@ -42,12 +42,10 @@ struct EquivalenceOptions {
 // Proved: every output and new buffer value has the same definition after locals, declared intermediates and
 // views are inlined, up to the names of indices. Else tested at shrunken dims that both programs' static
 // rules accept.
-Equivalence same_meaning(const lang::Program& problem, const lang::Program& candidate,
-                         const EquivalenceOptions& options = {});
+Equivalence same_meaning(const lang::Program& problem, const lang::Program& candidate, const EquivalenceOptions& options = {});
 
 // Smaller values for the dims, the same for both programs; empty if none were found that both accept.
-std::vector<std::pair<std::string, int64_t>> shrunken_dims(const lang::Program& problem,
-                                                           const lang::Program& candidate, int attempt);
+std::vector<std::pair<std::string, int64_t>> shrunken_dims(const lang::Program& problem, const lang::Program& candidate, int attempt);
 
 // Inputs of a program: one of several families of values, reproducible.
 int input_families();

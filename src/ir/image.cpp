@@ -12,8 +12,8 @@ constexpr double kCellLimit = 8e9;  // bits of one map of seen elements
 
 bool Domain::is_free(const IndexSet& indices) const {
   const auto touched = [&](int i) {
-    return kept_.count(i) || std::any_of(conditions_.begin(), conditions_.end(),
-                                         [&](const Condition& each) { return each.indices.count(i) != 0; });
+    return kept_.count(i) ||
+           std::any_of(conditions_.begin(), conditions_.end(), [&](const Condition& each) { return each.indices.count(i) != 0; });
   };
   return std::none_of(indices.begin(), indices.end(), touched);
 }
@@ -86,8 +86,7 @@ std::optional<std::vector<IndexBound>> Domain::about(int last, const std::vector
   return kept_.count(last) ? std::nullopt : std::optional(out);
 }
 
-double Domain::group_image(const Group& group, const std::vector<ExprRef>& indices,
-                           const std::vector<int64_t>& shape) const {
+double Domain::group_image(const Group& group, const std::vector<ExprRef>& indices, const std::vector<int64_t>& shape) const {
   if (group.dims.size() == 1) {
     const size_t d = group.dims[0];
     if (const std::optional<double> closed = dense_image(indices[d], shape[d])) return *closed;

@@ -39,17 +39,24 @@ std::string to_text(const KnobValue& value) {
     return out;
   };
   switch (value.kind) {
-    case Kind::kInt: return std::to_string(value.integer);
+    case Kind::kInt:
+      return std::to_string(value.integer);
     case Kind::kReal: {
       std::string text = fmt::format("{}", value.real);
       return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
     }
-    case Kind::kName: return value.text;
-    case Kind::kSize: return fmt::format("{}", fmt::join(value.sizes, "x"));
-    case Kind::kString: return "\"" + value.text + "\"";
-    case Kind::kTuple: return "(" + list(value.items) + ")";
-    case Kind::kSet: return "{" + list(value.items) + "}";
-    case Kind::kStruct: return value.text + "(" + to_text(Knobs{value.members}) + ")";
+    case Kind::kName:
+      return value.text;
+    case Kind::kSize:
+      return fmt::format("{}", fmt::join(value.sizes, "x"));
+    case Kind::kString:
+      return "\"" + value.text + "\"";
+    case Kind::kTuple:
+      return "(" + list(value.items) + ")";
+    case Kind::kSet:
+      return "{" + list(value.items) + "}";
+    case Kind::kStruct:
+      return value.text + "(" + to_text(Knobs{value.members}) + ")";
   }
   return "";
 }

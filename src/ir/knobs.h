@@ -13,12 +13,12 @@ namespace solstice::ir {
 struct KnobValue {
   enum class Kind { kInt, kReal, kName, kSize, kString, kTuple, kStruct, kSet };
   Kind kind = Kind::kInt;
-  int64_t integer = 0;                                    // kInt
-  double real = 0;                                        // kReal
-  std::string text;                                       // kName, kString; name of a kStruct
-  std::vector<int64_t> sizes;                             // kSize
-  std::vector<KnobValue> items;                           // kTuple, kSet
-  std::vector<std::pair<std::string, KnobValue>> members; // kStruct
+  int64_t integer = 0;                                     // kInt
+  double real = 0;                                         // kReal
+  std::string text;                                        // kName, kString; name of a kStruct
+  std::vector<int64_t> sizes;                              // kSize
+  std::vector<KnobValue> items;                            // kTuple, kSet
+  std::vector<std::pair<std::string, KnobValue>> members;  // kStruct
 
   static KnobValue of_int(int64_t v);
   static KnobValue of_name(std::string v);

@@ -11,9 +11,7 @@ Domain inside(const Expr& node, size_t argument, const Domain& domain) {
   return domain;
 }
 
-std::vector<ExprRef> read_indices(const Expr& read) {
-  return {read.args.begin(), read.args.end() - (read.has_else ? 1 : 0)};
-}
+std::vector<ExprRef> read_indices(const Expr& read) { return {read.args.begin(), read.args.end() - (read.has_else ? 1 : 0)}; }
 
 Liveness::Liveness(const Program& program) : program_(program) {
   for (size_t i = 0; i < program.tensors.size(); ++i) {

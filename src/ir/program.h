@@ -20,19 +20,52 @@ namespace solstice::ir {
 enum class ValueKind { kBool, kInt, kReal };
 
 enum class Op {
-  kReal, kInt, kBool,       // literals: real, integer, integer != 0. `inf` and `pi` are reals, dims are ints
-  kIndex,                   // id
-  kRead,                    // id is the tensor; args are the indices, then the `else` value if has_else
-  kReduce,                  // reducer, binders; args[0] is the body, args[1] the `where` condition if there are two
-  kRank,                    // argtop / argbot: reducer, one binder; args[0] body, args[1] the rank
-  kCast,                    // dtype
-  kSelect,                  // condition, then, else
-  kNeg, kNot, kAnd, kOr,
-  kAdd, kSub, kMul, kDiv, kFloorDiv, kMod, kPow,
-  kMin, kMax,               // two operands, NaN wins
-  kLt, kLe, kEq, kNe, kGe, kGt,
-  kExp, kExpm1, kLog, kLog1p, kSqrt, kRsqrt, kTanh, kErf, kSin, kCos, kAbs, kSign,
-  kFloor, kCeil, kRound, kTrunc, kIsNan, kIsFinite,
+  kReal,
+  kInt,
+  kBool,    // literals: real, integer, integer != 0. `inf` and `pi` are reals, dims are ints
+  kIndex,   // id
+  kRead,    // id is the tensor; args are the indices, then the `else` value if has_else
+  kReduce,  // reducer, binders; args[0] is the body, args[1] the `where` condition if there are two
+  kRank,    // argtop / argbot: reducer, one binder; args[0] body, args[1] the rank
+  kCast,    // dtype
+  kSelect,  // condition, then, else
+  kNeg,
+  kNot,
+  kAnd,
+  kOr,
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,
+  kFloorDiv,
+  kMod,
+  kPow,
+  kMin,
+  kMax,  // two operands, NaN wins
+  kLt,
+  kLe,
+  kEq,
+  kNe,
+  kGe,
+  kGt,
+  kExp,
+  kExpm1,
+  kLog,
+  kLog1p,
+  kSqrt,
+  kRsqrt,
+  kTanh,
+  kErf,
+  kSin,
+  kCos,
+  kAbs,
+  kSign,
+  kFloor,
+  kCeil,
+  kRound,
+  kTrunc,
+  kIsNan,
+  kIsFinite,
 };
 
 enum class Reducer { kSum, kProd, kMax, kMin, kArgMax, kArgMin, kAny, kAll, kMean, kVar, kLogSumExp, kArgTop, kArgBot };
@@ -70,20 +103,20 @@ ValueKind kind_of(DType dtype);
 enum class TensorKind { kParam, kBuffer, kInput, kOutput, kTensor, kRandom, kLocal };
 
 struct Tensor {
-  std::string name;                  // unique; of an instance: "instance.name"
+  std::string name;  // unique; of an instance: "instance.name"
   TensorKind kind = TensorKind::kLocal;
   ValueKind value = ValueKind::kReal;
-  std::optional<DType> dtype;        // locals have none
+  std::optional<DType> dtype;  // locals have none
   std::vector<int64_t> shape;
-  std::vector<std::string> dims;     // how each extent was written ("N", "3*E")
-  std::vector<int64_t> strides;      // elements; row-major unless declared
-  std::string path;                  // module path of a param or buffer
-  int into = -1;                     // the buffer that takes this tensor's value when the program ends
-  int same = -1;                     // shares storage with this tensor ...
-  int64_t same_offset = 0;           // ... at this element
-  std::string distribution;          // of a random tensor: "bernoulli" ...
+  std::vector<std::string> dims;  // how each extent was written ("N", "3*E")
+  std::vector<int64_t> strides;   // elements; row-major unless declared
+  std::string path;               // module path of a param or buffer
+  int into = -1;                  // the buffer that takes this tensor's value when the program ends
+  int same = -1;                  // shares storage with this tensor ...
+  int64_t same_offset = 0;        // ... at this element
+  std::string distribution;       // of a random tensor: "bernoulli" ...
   std::vector<double> distribution_args;
-  int kernel = -1;                   // kernel that defines it; -1: interface, loose or opaque
+  int kernel = -1;  // kernel that defines it; -1: interface, loose or opaque
   Span span;
 
   int64_t elements() const;
@@ -100,13 +133,13 @@ struct Index {
 // binders of the right side, each with a unique id.
 struct Equation {
   int target = -1;
-  std::vector<ExprRef> lhs;   // affine in the free indices
+  std::vector<ExprRef> lhs;  // affine in the free indices
   ExprRef rhs;
   std::vector<int> free;
   std::vector<Index> indices;
-  int group = -1;             // equations of one recurrence share a group; -1: none
-  int step_index = -1;        // in a recurrence: the index it advances along (id in this equation)
-  int step_sign = 0;          // +1: t-1 is earlier; -1: runs backwards
+  int group = -1;       // equations of one recurrence share a group; -1: none
+  int step_index = -1;  // in a recurrence: the index it advances along (id in this equation)
+  int step_sign = 0;    // +1: t-1 is earlier; -1: runs backwards
   Span span;
 };
 
@@ -122,8 +155,8 @@ struct Kernel {
 
 // An operation without equations; PyTorch runs it.
 struct Opaque {
-  std::string op;                // "aten.sort.stable"
-  std::vector<int> results;      // tensors
+  std::string op;                                          // "aten.sort.stable"
+  std::vector<int> results;                                // tensors
   std::vector<std::pair<std::string, ExprRef>> arguments;  // tensors appear as reads without indices; null: a string
   std::vector<std::string> strings;                        // beside `arguments`: the string, or ""
   Span span;
@@ -143,9 +176,9 @@ struct Item {
 
 struct Program {
   std::string name;
-  std::string target;                 // "" or a machine
-  std::string numerics;               // "" or a policy
-  Knobs launch;                       // name in `launch_kind`
+  std::string target;    // "" or a machine
+  std::string numerics;  // "" or a policy
+  Knobs launch;          // name in `launch_kind`
   std::string launch_kind;
   std::vector<std::string> allow;
   std::vector<Dim> dims;

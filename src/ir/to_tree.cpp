@@ -47,8 +47,7 @@ class Writer {
       case Op::kReduce: {
         std::vector<lang::Range> bound = binders(e);
         lang::ExprRef where = e->args.size() > 1 ? write(e->args[1]) : nullptr;
-        return lang::reduce(std::string(name_of(e->reducer)), std::move(bound), write(e->args[0]),
-                            std::move(where));
+        return lang::reduce(std::string(name_of(e->reducer)), std::move(bound), write(e->args[0]), std::move(where));
       }
       case Op::kRank: {
         lang::ExprRef rank = write(e->args[1]);
@@ -69,9 +68,7 @@ class Writer {
   lang::ExprRef extent(int id) const { return lang::integer(index(id).extent); }
 
  private:
-  static lang::ExprRef nan() {
-    return lang::binary(lang::BinaryOp::kSub, lang::name("inf"), lang::name("inf"));
-  }
+  static lang::ExprRef nan() { return lang::binary(lang::BinaryOp::kSub, lang::name("inf"), lang::name("inf")); }
 
   const Index& index(int id) const { return equation_.indices[static_cast<size_t>(id)]; }
 
@@ -89,8 +86,7 @@ class Writer {
   bool hides_another(const ExprRef& e, int id) const {
     for (size_t other = 0; other < names_.size(); ++other) {
       const int other_id = static_cast<int>(other);
-      if (other_id != id && names_[other] == names_[static_cast<size_t>(id)] && occurs(e, other_id))
-        return true;
+      if (other_id != id && names_[other] == names_[static_cast<size_t>(id)] && occurs(e, other_id)) return true;
     }
     return false;
   }

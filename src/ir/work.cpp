@@ -25,16 +25,45 @@ struct Cost {
 // instructions. Negation and absolute value are operand modifiers; erf is a polynomial and an exponential.
 Cost cost_of(const Expr& e) {
   switch (e.op) {
-    case Op::kAdd: case Op::kSub: case Op::kMul: case Op::kMin: case Op::kMax: case Op::kSelect:
-    case Op::kLt: case Op::kLe: case Op::kEq: case Op::kNe: case Op::kGe: case Op::kGt:
-    case Op::kFloor: case Op::kCeil: case Op::kRound: case Op::kTrunc: case Op::kSign:
-    case Op::kIsNan: case Op::kIsFinite: case Op::kCast: return {1, 0};
-    case Op::kDiv: return {1, 0};  // by a reciprocal, which visit() counts
-    case Op::kExp: case Op::kLog: return {1, 1};
-    case Op::kExpm1: case Op::kLog1p: case Op::kSin: case Op::kCos: return {2, 1};
-    case Op::kSqrt: case Op::kRsqrt: case Op::kTanh: return {0, 1};
-    case Op::kErf: return {6, 1};
-    default: return {0, 0};
+    case Op::kAdd:
+    case Op::kSub:
+    case Op::kMul:
+    case Op::kMin:
+    case Op::kMax:
+    case Op::kSelect:
+    case Op::kLt:
+    case Op::kLe:
+    case Op::kEq:
+    case Op::kNe:
+    case Op::kGe:
+    case Op::kGt:
+    case Op::kFloor:
+    case Op::kCeil:
+    case Op::kRound:
+    case Op::kTrunc:
+    case Op::kSign:
+    case Op::kIsNan:
+    case Op::kIsFinite:
+    case Op::kCast:
+      return {1, 0};
+    case Op::kDiv:
+      return {1, 0};  // by a reciprocal, which visit() counts
+    case Op::kExp:
+    case Op::kLog:
+      return {1, 1};
+    case Op::kExpm1:
+    case Op::kLog1p:
+    case Op::kSin:
+    case Op::kCos:
+      return {2, 1};
+    case Op::kSqrt:
+    case Op::kRsqrt:
+    case Op::kTanh:
+      return {0, 1};
+    case Op::kErf:
+      return {6, 1};
+    default:
+      return {0, 0};
   }
 }
 
@@ -110,9 +139,7 @@ struct Operand {
 
 // Tensor cores need an index of the result that only A has, and one that only B has. An index that selects a slice of
 // one operand by a gather (the expert of a token) does not make the operands share it.
-bool is_contraction(const Operand& a, const Operand& b) {
-  return !without(a.all, b.direct).empty() && !without(b.all, a.direct).empty();
-}
+bool is_contraction(const Operand& a, const Operand& b) { return !without(a.all, b.direct).empty() && !without(b.all, a.direct).empty(); }
 
 // A product of several factors under a sum: the binary tree with the least multiply-adds. An index is summed as soon as
 // no other factor has it. Sets of factors are bit masks.
@@ -135,7 +162,7 @@ class Factoring {
     IndexSet indices;  // of the partial product, its own sums done
     IndexSet direct;
     double cost = std::numeric_limits<double>::infinity();
-    size_t part = 0;   // the best tree multiplies this subset with the rest; 0: a single factor
+    size_t part = 0;  // the best tree multiplies this subset with the rest; 0: a single factor
   };
 
   void describe(size_t set, const std::vector<ExprRef>& factors, const IndexSet& binders) {
@@ -237,8 +264,7 @@ void Counter::visit(const ExprRef& e, const Domain& domain) {
   } else {
     Cost cost = e->op == Op::kPow ? power_cost(*e) : cost_of(*e);
     // One multiplication goes into the addition it feeds.
-    const bool fused = (e->op == Op::kAdd || e->op == Op::kSub) &&
-                       (e->args[0]->op == Op::kMul || e->args[1]->op == Op::kMul);
+    const bool fused = (e->op == Op::kAdd || e->op == Op::kSub) && (e->args[0]->op == Op::kMul || e->args[1]->op == Op::kMul);
     if (fused) cost.simt -= 1;
     add(cost, points);
     // One reciprocal for each divisor, however many are divided by it.
@@ -308,9 +334,7 @@ void Counter::product(const std::vector<ExprRef>& factors, const IndexSet& binde
 
 void Counter::pair(const ExprRef& a, const ExprRef& b, const IndexSet& binders, const Domain& domain) {
   const double points = domain.points(united(indices_of(a), indices_of(b)));
-  const auto operand = [&](const ExprRef& e) {
-    return Operand{without(indices_of(e), binders), without(direct_indices(e), binders)};
-  };
+  const auto operand = [&](const ExprRef& e) { return Operand{without(indices_of(e), binders), without(direct_indices(e), binders)}; };
   if (!is_contraction(operand(a), operand(b))) {
     out.work.simt += points;
     return;

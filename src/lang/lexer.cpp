@@ -7,12 +7,8 @@
 namespace solstice::lang {
 namespace {
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
 constexpr std::array<std::string_view, 8> kTwoCharacters = {"<=", ">=", "==", "!=", "//", "**", "->", ".."};
 constexpr std::string_view kOneCharacter = "[](){},=<>+-*/%:;";
@@ -63,8 +59,7 @@ class Lexer {
     const size_t end = std::min(source_.find('\n', at_), source_.size());
     std::string_view text = source_.substr(at_ + 1, end - at_ - 1);
     if (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-    while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r'))
-      text.remove_suffix(1);
+    while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r')) text.remove_suffix(1);
     comments_.push_back({std::string(text), !newline_ && !tokens_.empty()});
     at_ = end;
   }
@@ -106,8 +101,7 @@ class Lexer {
       end = skip_digits(end + 1);
     }
     if (end < source_.size() && (source_[end] == 'e' || source_[end] == 'E')) {
-      const size_t sign =
-          end + 1 < source_.size() && (source_[end + 1] == '+' || source_[end + 1] == '-') ? 1 : 0;
+      const size_t sign = end + 1 < source_.size() && (source_[end + 1] == '+' || source_[end + 1] == '-') ? 1 : 0;
       if (digit_at(end + 1 + sign)) {
         real = true;
         end = skip_digits(end + 1 + sign);
@@ -120,8 +114,8 @@ class Lexer {
     const size_t end = source_.find_first_of("\"\n", at_ + 1);
     if (end == std::string_view::npos || source_[end] == '\n') {
       const size_t stop = std::min(end, source_.size());
-      diagnostics_.error("E000", {static_cast<int>(at_), static_cast<int>(stop)},
-                         "string without a closing `\"`", "a string ends on its own line");
+      diagnostics_.error("E000", {static_cast<int>(at_), static_cast<int>(stop)}, "string without a closing `\"`",
+                         "a string ends on its own line");
       return push(TokenKind::kString, stop);
     }
     push(TokenKind::kString, end + 1);
@@ -153,8 +147,6 @@ class Lexer {
 
 }  // namespace
 
-std::vector<Token> lex(std::string_view source, Diagnostics& diagnostics) {
-  return Lexer(source, diagnostics).run();
-}
+std::vector<Token> lex(std::string_view source, Diagnostics& diagnostics) { return Lexer(source, diagnostics).run(); }
 
 }  // namespace solstice::lang

@@ -19,8 +19,7 @@ bool Parser::item(std::vector<Item>& out, bool top_level, bool in_kernel) {
     synchronise(!top_level);
     return false;
   }
-  const bool has_block =
-      std::holds_alternative<Kernel>(result.node) || std::holds_alternative<Def>(result.node);
+  const bool has_block = std::holds_alternative<Kernel>(result.node) || std::holds_alternative<Def>(result.node);
   result.before = std::move(pending_);
   result.after = has_block ? header_comment : take_same_line_comment();
   result.span = since(begin);
@@ -33,8 +32,7 @@ void Parser::items(std::vector<Item>& out, bool top_level, bool in_kernel) {
 }
 
 // `{ items }`. Comments seen before the block stay with the item whose block it is.
-void Parser::block(std::vector<Item>& out, std::vector<std::string>& tail, std::string& header_comment,
-                   bool in_kernel) {
+void Parser::block(std::vector<Item>& out, std::vector<std::string>& tail, std::string& header_comment, bool in_kernel) {
   expect("{", "before the block");
   header_comment = take_same_line_comment();
   std::vector<std::string> outer = std::move(pending_);

@@ -259,8 +259,7 @@ Node Parser::node(bool top_level, bool in_kernel, std::string& header_comment) {
   const bool known = token.kind == TokenKind::kWord && starts_item(token.text);
   if (known && top_level) return token.text == "def" ? def(header_comment) : clause();
   fail(token,
-       known ? fmt::format("`{}` stands only at the top level", token.text)
-             : fmt::format("expected an item, found `{}`", token.text),
+       known ? fmt::format("`{}` stands only at the top level", token.text) : fmt::format("expected an item, found `{}`", token.text),
        known ? ""
              : "an item is a declaration, `dim`, `fn`, `view`, `def`, `kernel`, a call or an equation `y[m] "
                "= ...`");

@@ -16,9 +16,7 @@ const Token kBrokenToken = [] {
   return t;
 }();
 
-std::string shown(const Token& token) {
-  return token.kind == TokenKind::kEnd ? "the end of the file" : fmt::format("`{}`", token.text);
-}
+std::string shown(const Token& token) { return token.kind == TokenKind::kEnd ? "the end of the file" : fmt::format("`{}`", token.text); }
 
 }  // namespace
 
@@ -31,13 +29,9 @@ bool Parser::at(std::string_view symbol, size_t ahead) const {
   return peek(ahead).kind == TokenKind::kSymbol && peek(ahead).text == symbol;
 }
 
-bool Parser::at_word(std::string_view word, size_t ahead) const {
-  return peek(ahead).kind == TokenKind::kWord && peek(ahead).text == word;
-}
+bool Parser::at_word(std::string_view word, size_t ahead) const { return peek(ahead).kind == TokenKind::kWord && peek(ahead).text == word; }
 
-bool Parser::at_name(size_t ahead) const {
-  return peek(ahead).kind == TokenKind::kWord && !is_reserved(peek(ahead).text);
-}
+bool Parser::at_name(size_t ahead) const { return peek(ahead).kind == TokenKind::kWord && !is_reserved(peek(ahead).text); }
 
 void Parser::keep_comments(const Token& token) {
   for (const Comment& c : token.comments) pending_.push_back(c.text);
@@ -145,9 +139,7 @@ std::vector<Knob> Parser::whole_knobs() {
   return knobs;
 }
 
-Program parse(std::string_view source, Diagnostics& diagnostics) {
-  return Parser(lex(source, diagnostics), diagnostics).program();
-}
+Program parse(std::string_view source, Diagnostics& diagnostics) { return Parser(lex(source, diagnostics), diagnostics).program(); }
 
 ExprRef parse_expression(std::string_view source, Diagnostics& diagnostics) {
   return Parser(lex(source, diagnostics), diagnostics).whole_expression();

@@ -13,8 +13,7 @@ namespace solstice::lang {
 
 class Parser {
  public:
-  Parser(std::vector<Token> tokens, Diagnostics& diagnostics)
-      : tokens_(std::move(tokens)), diagnostics_(diagnostics) {}
+  Parser(std::vector<Token> tokens, Diagnostics& diagnostics) : tokens_(std::move(tokens)), diagnostics_(diagnostics) {}
 
   Program program();
   ExprRef whole_expression();
@@ -59,8 +58,7 @@ class Parser {
   Equation equation();
   Range range(bool needs_extent);
   std::vector<ExprRef> bracketed_ariths();
-  void block(std::vector<Item>& out, std::vector<std::string>& tail, std::string& header_comment,
-             bool in_kernel);
+  void block(std::vector<Item>& out, std::vector<std::string>& tail, std::string& header_comment, bool in_kernel);
   void synchronise(bool inside_block);
   std::string take_same_line_comment();
   void keep_comments(const Token& token);

@@ -35,9 +35,7 @@ fn selu(x) = 1.0507009873554805 * elu(x, 1.6732632423543772)
 
 }  // namespace
 
-std::string_view prelude_text() {
-  return kPrelude;
-}
+std::string_view prelude_text() { return kPrelude; }
 
 const std::vector<Fn>& prelude() {
   static const std::vector<Fn> functions = [] {

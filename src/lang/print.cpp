@@ -8,9 +8,7 @@ namespace solstice::lang {
 
 namespace {
 
-std::string tight(const ExprRef& e) {
-  return print_tight(e);
-}
+std::string tight(const ExprRef& e) { return print_tight(e); }
 
 std::string tight_list(const std::vector<ExprRef>& expressions, std::string_view separator) {
   std::string out;
@@ -31,13 +29,9 @@ std::string joined(const std::vector<T>& list, F&& one) {
   return out;
 }
 
-std::string type_text(const Type& t) {
-  return fmt::format("{}[{}]", t.dtype, tight_list(t.extents, ", "));
-}
+std::string type_text(const Type& t) { return fmt::format("{}[{}]", t.dtype, tight_list(t.extents, ", ")); }
 
-std::string formal_text(const Formal& f) {
-  return fmt::format("{} : {}", f.name, type_text(f.type));
-}
+std::string formal_text(const Formal& f) { return fmt::format("{} : {}", f.name, type_text(f.type)); }
 
 std::string knob_text(const Knob& k) {
   if (k.names.empty()) return print(k.value);
@@ -55,8 +49,7 @@ std::string dim_text(const Dim& d) {
 std::string equation_text(const Equation& e) {
   std::string out = fmt::format("{}[{}] = {}", e.target, tight_list(e.lhs, ","), print(e.rhs));
   if (!e.ranges.empty()) {
-    out += " for " +
-           joined(e.ranges, [](const Range& r) { return fmt::format("{} < {}", r.name, tight(r.extent)); });
+    out += " for " + joined(e.ranges, [](const Range& r) { return fmt::format("{} < {}", r.name, tight(r.extent)); });
   }
   return out;
 }
@@ -89,22 +82,18 @@ class ItemPrinter {
   std::string operator()(const Assume& a) const { return line("assume " + equation_text(a.equation)); }
   std::string operator()(const Equation& e) const { return line(equation_text(e)); }
   std::string operator()(const Opaque& o) const {
-    return line(fmt::format("opaque {} = \"{}\"({})", joined(o.results, formal_text), o.op,
-                            joined(o.args, opaque_arg_text)));
+    return line(fmt::format("opaque {} = \"{}\"({})", joined(o.results, formal_text), o.op, joined(o.args, opaque_arg_text)));
   }
   std::string operator()(const Call& c) const;
   std::string operator()(const Kernel& k) const {
     const std::string knobs = fmt::format("({})", print(k.knobs));
-    return block(fmt::format("kernel {}{} by {}{}", k.name, k.once ? " once" : "", k.family, knobs), k.items,
-                 k.tail);
+    return block(fmt::format("kernel {}{} by {}{}", k.name, k.once ? " once" : "", k.family, knobs), k.items, k.tail);
   }
   std::string operator()(const Def& d) const {
-    std::string statics = joined(d.statics, [](const Static& s) {
-      return s.value ? fmt::format("{}={}", s.name, tight(s.value)) : s.name;
-    });
+    std::string statics =
+        joined(d.statics, [](const Static& s) { return s.value ? fmt::format("{}={}", s.name, tight(s.value)) : s.name; });
     if (!d.statics.empty()) statics = "[" + statics + "]";
-    return block(fmt::format("def {}{}({}) -> {}", d.name, statics, joined(d.formals, formal_text),
-                             joined(d.results, formal_text)),
+    return block(fmt::format("def {}{}({}) -> {}", d.name, statics, joined(d.formals, formal_text), joined(d.results, formal_text)),
                  d.items, d.tail);
   }
 
@@ -114,8 +103,7 @@ class ItemPrinter {
     return indent_ + text + "\n";
   }
   std::string line(std::string text) const { return ended(std::move(text)); }
-  std::string block(const std::string& header, const std::vector<Item>& items,
-                    const std::vector<std::string>& tail) const;
+  std::string block(const std::string& header, const std::vector<Item>& items, const std::vector<std::string>& tail) const;
 
   std::string indent_;
   const std::string& after_;
@@ -127,28 +115,23 @@ std::string comment_lines(const std::vector<std::string>& comments, const std::s
   return out;
 }
 
-bool is_block(const Item& item) {
-  return std::holds_alternative<Kernel>(item.node) || std::holds_alternative<Def>(item.node);
-}
+bool is_block(const Item& item) { return std::holds_alternative<Kernel>(item.node) || std::holds_alternative<Def>(item.node); }
 
 std::string item_text(const Item& item, const std::string& indent) {
   return comment_lines(item.before, indent) + std::visit(ItemPrinter(indent, item.after), item.node);
 }
 
-std::string items_text(const std::vector<Item>& items, const std::vector<std::string>& tail,
-                       const std::string& indent, bool after_header) {
+std::string items_text(const std::vector<Item>& items, const std::vector<std::string>& tail, const std::string& indent, bool after_header) {
   std::string out;
   for (size_t i = 0; i < items.size(); ++i) {
-    const bool apart =
-        i > 0 ? is_block(items[i]) || is_block(items[i - 1]) : after_header && is_block(items[i]);
+    const bool apart = i > 0 ? is_block(items[i]) || is_block(items[i - 1]) : after_header && is_block(items[i]);
     if (apart) out += "\n";
     out += item_text(items[i], indent);
   }
   return out + comment_lines(tail, indent);
 }
 
-std::string ItemPrinter::block(const std::string& header, const std::vector<Item>& items,
-                               const std::vector<std::string>& tail) const {
+std::string ItemPrinter::block(const std::string& header, const std::vector<Item>& items, const std::vector<std::string>& tail) const {
   return ended(header + " {") + items_text(items, tail, indent_ + "  ", false) + indent_ + "}\n";
 }
 
@@ -175,9 +158,7 @@ std::string ItemPrinter::operator()(const Call& c) const {
   out += "(" + joined(c.args, call_arg_text) + ")";
   if (c.at) out += fmt::format(" at \"{}\"", *c.at);
   if (!c.overrides.empty()) {
-    out += " with " + joined(c.overrides, [](const Override& o) {
-             return fmt::format("{}({})", o.kernel, print(o.knobs));
-           });
+    out += " with " + joined(c.overrides, [](const Override& o) { return fmt::format("{}({})", o.kernel, print(o.knobs)); });
   }
   return line(out);
 }
@@ -202,13 +183,9 @@ std::string print(const KnobValue& v) {
   return "";
 }
 
-std::string print(const std::vector<Knob>& knobs) {
-  return joined(knobs, knob_text);
-}
+std::string print(const std::vector<Knob>& knobs) { return joined(knobs, knob_text); }
 
-std::string print(const Item& item) {
-  return item_text(item, "");
-}
+std::string print(const Item& item) { return item_text(item, ""); }
 
 std::string print(const Program& p) {
   std::string out = comment_lines(p.before, "");

@@ -6,17 +6,7 @@ namespace solstice::lang {
 namespace {
 
 // Levels of the grammar: an operand of a lower level than its place wants is bracketed.
-enum Level {
-  kOrLevel = 1,
-  kAndLevel,
-  kNotLevel,
-  kCompareLevel,
-  kSumLevel,
-  kProductLevel,
-  kNegLevel,
-  kPowLevel,
-  kAtomLevel
-};
+enum Level { kOrLevel = 1, kAndLevel, kNotLevel, kCompareLevel, kSumLevel, kProductLevel, kNegLevel, kPowLevel, kAtomLevel };
 
 Level level_of(BinaryOp op) {
   switch (op) {
@@ -73,11 +63,9 @@ std::string binary_text(const Expr& e, bool tight) {
     right = kNegLevel;
   }
   const bool word = e.binary == BinaryOp::kOr || e.binary == BinaryOp::kAnd;
-  const bool always_tight =
-      e.binary == BinaryOp::kPow || e.binary == BinaryOp::kFloorDiv || e.binary == BinaryOp::kMod;
+  const bool always_tight = e.binary == BinaryOp::kPow || e.binary == BinaryOp::kFloorDiv || e.binary == BinaryOp::kMod;
   const std::string space = word || (!tight && !always_tight) ? " " : "";
-  return text(e.args[0], left, tight) + space + std::string(symbol_of(e.binary)) + space +
-         text(e.args[1], right, tight);
+  return text(e.args[0], left, tight) + space + std::string(symbol_of(e.binary)) + space + text(e.args[1], right, tight);
 }
 
 std::string compare_text(const Expr& e) {
@@ -88,9 +76,7 @@ std::string compare_text(const Expr& e) {
   return out;
 }
 
-std::string binder_text(const Range& r) {
-  return r.extent ? r.name + "<" + text(r.extent, kSumLevel, true) : r.name;
-}
+std::string binder_text(const Range& r) { return r.extent ? r.name + "<" + text(r.extent, kSumLevel, true) : r.name; }
 
 std::string reduce_text(const Expr& e) {
   std::string out = e.text + "[";
@@ -117,8 +103,8 @@ std::string bare(const Expr& e, bool tight) {
     case ExprKind::kReduce:
       return reduce_text(e);
     case ExprKind::kRank:
-      return e.text + "[" + binder_text(e.binders[0]) + "; " + text(e.args[1], kOrLevel, true) + "](" +
-             text(e.args[0], kOrLevel, false) + ")";
+      return e.text + "[" + binder_text(e.binders[0]) + "; " + text(e.args[1], kOrLevel, true) + "](" + text(e.args[0], kOrLevel, false) +
+             ")";
     case ExprKind::kApply:
       return e.text + "(" + list(e.args, ", ", tight) + ")";
     case ExprKind::kNeg:
@@ -183,12 +169,8 @@ std::string_view symbol_of(CompareOp op) {
   return "";
 }
 
-std::string print(const ExprRef& expression) {
-  return text(expression, kOrLevel, false);
-}
+std::string print(const ExprRef& expression) { return text(expression, kOrLevel, false); }
 
-std::string print_tight(const ExprRef& expression) {
-  return text(expression, kSumLevel, true);
-}
+std::string print_tight(const ExprRef& expression) { return text(expression, kSumLevel, true); }
 
 }  // namespace solstice::lang

@@ -31,9 +31,7 @@ ExprRef number(double value) {
   return node(ExprKind::kNumber, std::move(text));
 }
 
-ExprRef name(std::string text) {
-  return node(ExprKind::kName, std::move(text));
-}
+ExprRef name(std::string text) { return node(ExprKind::kName, std::move(text)); }
 
 ExprRef read(std::string tensor, std::vector<ExprRef> indices, ExprRef otherwise) {
   auto e = node(ExprKind::kRead, std::move(tensor));

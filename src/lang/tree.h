@@ -38,10 +38,10 @@ struct Expr {
   int64_t integer = 0;               // kInt
   BinaryOp binary = BinaryOp::kAdd;  // kBinary
   std::vector<CompareOp> compares;   // kCompare: one fewer than args
-  std::vector<ExprRef> args;   // operands; indices of a read; body of a reduction; body and rank of argtop
-  ExprRef otherwise;           // kRead: the value after `else`
-  ExprRef where;               // kReduce
-  std::vector<Range> binders;  // kReduce, kRank
+  std::vector<ExprRef> args;         // operands; indices of a read; body of a reduction; body and rank of argtop
+  ExprRef otherwise;                 // kRead: the value after `else`
+  ExprRef where;                     // kReduce
+  std::vector<Range> binders;        // kReduce, kRank
   Span span;
 };
 

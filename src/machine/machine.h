@@ -26,8 +26,18 @@ namespace solstice::machine {
 // tensor.i8 in int32); tf32 is such a format though it is no storage dtype. sfu counts exp2, log2, rsqrt, sin, tanh...
 // simt.i32 counts multiply-adds and other 32-bit integer and logic operations.
 enum class Pipe {
-  kTensorF64, kTensorTF32, kTensorF16, kTensorBF16, kTensorF8, kTensorI8,
-  kSimtF64, kSimtF32, kSimtF16, kSimtBF16, kSimtI32, kSfu,
+  kTensorF64,
+  kTensorTF32,
+  kTensorF16,
+  kTensorBF16,
+  kTensorF8,
+  kTensorI8,
+  kSimtF64,
+  kSimtF32,
+  kSimtF16,
+  kSimtBF16,
+  kSimtI32,
+  kSfu,
 };
 
 std::string_view name_of(Pipe pipe);  // "tensor.tf32", "simt.f32", "sfu"
@@ -43,7 +53,7 @@ struct PipeRate {
 
 // Ceilings measured on one GPU of this kind; absent ones were not measured. The last three say how to get them again.
 struct Measured {
-  std::optional<BytesPerSecond> copy;     // bytes read plus bytes written, DRAM to DRAM
+  std::optional<BytesPerSecond> copy;  // bytes read plus bytes written, DRAM to DRAM
   std::optional<BytesPerSecond> read;
   std::optional<BytesPerSecond> write;
   std::optional<BytesPerSecond> l2_read;  // working set well inside L2
@@ -55,9 +65,7 @@ struct Measured {
   std::string versions;                   // driver, CUDA, PyTorch
   std::string command;                    // what measured them
 
-  bool empty() const {
-    return !copy && !read && !write && !l2_read && pipes.empty() && !launch && !eager_launch && !grid_sync;
-  }
+  bool empty() const { return !copy && !read && !write && !l2_read && pipes.empty() && !launch && !eager_launch && !grid_sync; }
 };
 
 // A rate and where it comes from.
@@ -67,38 +75,38 @@ struct Ceiling {
 };
 
 struct Machine {
-  std::string name;      // "h200"
-  std::string title;     // "NVIDIA H200 SXM, 141 GB"
-  std::string arch;      // "sm_90a": what device code is compiled for
-  std::string source;    // where the datasheet figures come from
-  std::string device;    // what the driver calls it ("NVIDIA H200"), to recognise the GPU at hand
+  std::string name;    // "h200"
+  std::string title;   // "NVIDIA H200 SXM, 141 GB"
+  std::string arch;    // "sm_90a": what device code is compiled for
+  std::string source;  // where the datasheet figures come from
+  std::string device;  // what the driver calls it ("NVIDIA H200"), to recognise the GPU at hand
 
   int sm_count = 0;
-  Hertz max_clock;       // the highest SM clock the part runs at
+  Hertz max_clock;  // the highest SM clock the part runs at
   Watts power_limit;
 
   Bytes memory;
-  BytesPerSecond dram_rate;           // datasheet
+  BytesPerSecond dram_rate;  // datasheet
   Bytes l2;
   int l2_bytes_per_sm_per_clock = 0;  // one direction of an SM's port to L2
   Bytes sector;                       // granularity of a DRAM or L2 access
 
   Bytes shared_per_sm;
-  Bytes shared_per_block;             // the opt-in limit of one block, dynamic and static together
-  Bytes shared_reserved_per_block;    // taken by the system from shared_per_sm for every resident block
-  int registers_per_sm = 0;           // 32-bit
-  int registers_per_thread = 0;       // limit
-  int register_unit = 0;              // registers are handed out to a warp in multiples of this
+  Bytes shared_per_block;           // the opt-in limit of one block, dynamic and static together
+  Bytes shared_reserved_per_block;  // taken by the system from shared_per_sm for every resident block
+  int registers_per_sm = 0;         // 32-bit
+  int registers_per_thread = 0;     // limit
+  int register_unit = 0;            // registers are handed out to a warp in multiples of this
   int warps_per_sm = 0;
   int blocks_per_sm = 0;
   int threads_per_block = 0;
-  int max_cluster = 0;                // blocks, portable
+  int max_cluster = 0;  // blocks, portable
   bool tma = false;
   bool wgmma = false;
 
   std::map<Pipe, PipeRate> pipes;
   Measured measured;
-  std::filesystem::path file;         // where it was read from
+  std::filesystem::path file;  // where it was read from
 
   bool has(Pipe pipe) const { return pipes.count(pipe) != 0; }
   // Datasheet peak: SMs x operations per clock x clock. Error bad_argument, naming the pipes there are.

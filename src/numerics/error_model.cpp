@@ -41,9 +41,7 @@ double truncation_error(const MathInfo& math, const Sum& sum) {
   if (!math.tensor || math.math == Math::kF64) return 0;
   const double k = static_cast<double>(math.promoted ? std::min(sum.k, sum.promote_every) : sum.k);
   const double steps = std::ceil(k / math.k_step);
-  const double share = sum.data == Data::kPositive     ? kTruncatePositive
-                       : sum.data == Data::kRandomSign ? kTruncateRandom
-                                                       : kTruncateOutlier;
+  const double share = sum.data == Data::kPositive ? kTruncatePositive : sum.data == Data::kRandomSign ? kTruncateRandom : kTruncateOutlier;
   return share * (math.format == "bf16" ? kTruncateBF16 : 1) * std::ldexp(1.0, -24) * steps;
 }
 

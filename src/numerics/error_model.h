@@ -20,11 +20,11 @@ namespace solstice::numerics {
 enum class Data { kRandomSign, kPositive, kOutlier };
 
 struct Sum {
-  int64_t k = 1;                 // terms
-  DType dtype = DType::kF32;     // of the operands
-  DType result = DType::kF32;    // storage of the result
+  int64_t k = 1;               // terms
+  DType dtype = DType::kF32;   // of the operands
+  DType result = DType::kF32;  // storage of the result
   Data data = Data::kRandomSign;
-  int64_t promote_every = 128;   // k between promotions; ignored by maths that do not promote
+  int64_t promote_every = 128;  // k between promotions; ignored by maths that do not promote
 };
 
 struct ErrorParts {

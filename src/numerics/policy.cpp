@@ -63,7 +63,8 @@ std::vector<char> ancestors_of(const ir::Program& program, int output) {
       if (needed[static_cast<size_t>(equation.target)]) more = mark_reads(equation.rhs, needed) || more;
     }
     for (const ir::Opaque& opaque : program.opaques) {
-      const bool wanted = std::any_of(opaque.results.begin(), opaque.results.end(), [&](int id) { return needed[static_cast<size_t>(id)]; });
+      const bool wanted =
+          std::any_of(opaque.results.begin(), opaque.results.end(), [&](int id) { return needed[static_cast<size_t>(id)]; });
       for (const auto& [name, argument] : opaque.arguments) {
         if (wanted && argument) more = mark_reads(argument, needed) || more;
       }
@@ -126,9 +127,7 @@ Limit limit_of(Policy policy, const Errors& pytorch, const Sum& sum, OwnMath own
   Limit limit;
   const Math math = class_of(policy, sum.dtype, own);
   const double modelled = modelled_error(math, sum).total();
-  const auto highest = [&](double measured) {
-    return std::max({known(measured) ? 1.1 * measured : 0.0, modelled, two_ulp(sum.result)});
-  };
+  const auto highest = [&](double measured) { return std::max({known(measured) ? 1.1 * measured : 0.0, modelled, two_ulp(sum.result)}); };
   limit.allowed = {highest(pytorch.normwise), 2 * highest(pytorch.elementwise)};
   if (limit.allowed.normwise == two_ulp(sum.result)) {
     limit.because = fmt::format("2 ulp of {}", solstice::name_of(sum.result));
@@ -143,12 +142,10 @@ Limit limit_of(Policy policy, const Errors& pytorch, const Sum& sum, OwnMath own
 std::string violation(const Limit& limit, const Errors& measured) {
   const auto over = [](double error, double allowed) { return !(error <= allowed); };  // NaN is over
   if (over(measured.normwise, limit.allowed.normwise)) {
-    return fmt::format("normwise error {:.3g} is above the limit {:.3g} ({})", measured.normwise,
-                       limit.allowed.normwise, limit.because);
+    return fmt::format("normwise error {:.3g} is above the limit {:.3g} ({})", measured.normwise, limit.allowed.normwise, limit.because);
   }
   if (over(measured.elementwise, limit.allowed.elementwise)) {
-    return fmt::format("elementwise error {:.3g} is above the limit {:.3g}", measured.elementwise,
-                       limit.allowed.elementwise);
+    return fmt::format("elementwise error {:.3g} is above the limit {:.3g}", measured.elementwise, limit.allowed.elementwise);
   }
   return "";
 }

@@ -13,11 +13,11 @@ namespace solstice::numerics {
 struct ValueFamily {
   std::string_view name;
   std::string_view help;
-  std::string_view finds;                                     // the fault it is there to find
+  std::string_view finds;  // the fault it is there to find
   std::vector<std::pair<std::string_view, double>> parameters;
-  Data data = Data::kRandomSign;                              // for the modelled error
-  bool finite = true;                                         // false: results are compared by class (NaN, Inf, finite)
-  bool needs_product = false;                                 // has no meaning where no two tensors are multiplied
+  Data data = Data::kRandomSign;  // for the modelled error
+  bool finite = true;             // false: results are compared by class (NaN, Inf, finite)
+  bool needs_product = false;     // has no meaning where no two tensors are multiplied
 };
 
 // In the order in which they are run: cheap and telling ones first.

@@ -50,11 +50,11 @@ class Expert : public search::Proposer {
 
   std::vector<Axis> axes_;
   Render render_;
-  std::map<std::string, Seconds> known_;  // by program
-  std::vector<std::string> opening_;      // settings of the fastest known one
-  Choice first_;                          // what is varied until something was measured
-  std::vector<size_t> tried_;             // options of each axis that were proposed, from the front
-  std::map<std::string, Choice> choices_; // of the texts proposed
+  std::map<std::string, Seconds> known_;   // by program
+  std::vector<std::string> opening_;       // settings of the fastest known one
+  Choice first_;                           // what is varied until something was measured
+  std::vector<size_t> tried_;              // options of each axis that were proposed, from the front
+  std::map<std::string, Choice> choices_;  // of the texts proposed
 };
 
 }  // namespace solstice::propose

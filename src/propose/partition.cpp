@@ -31,9 +31,7 @@ struct Dataflow {
   }
 };
 
-bool is_intermediate(const ir::Tensor& tensor) {
-  return tensor.kind == ir::TensorKind::kLocal || tensor.kind == ir::TensorKind::kTensor;
-}
+bool is_intermediate(const ir::Tensor& tensor) { return tensor.kind == ir::TensorKind::kLocal || tensor.kind == ir::TensorKind::kTensor; }
 
 DType storage_of(const ir::Program& program, const Dataflow& flow, int tensor) {
   const ir::Tensor& t = program.tensor(tensor);
@@ -292,8 +290,7 @@ Result<Partition> partition(const ir::Program& problem, const PlanningContext& c
   for (const Group& group : out.groups) {
     if (group.family) continue;
     const ir::Equation& first = problem.equation(group.equations.front());
-    return fail(Code::unsupported_operator, fmt::format("no kernel family runs `{}` yet ({})",
-                                                        ir::to_text(problem, first), group.reason));
+    return fail(Code::unsupported_operator, fmt::format("no kernel family runs `{}` yet ({})", ir::to_text(problem, first), group.reason));
   }
   return out;
 }

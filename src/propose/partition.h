@@ -13,10 +13,10 @@
 namespace solstice::propose {
 
 struct Group {
-  std::vector<int> equations;                   // ids in text order
-  const families::Family* family = nullptr;     // null: no family can run it
+  std::vector<int> equations;                // ids in text order
+  const families::Family* family = nullptr;  // null: no family can run it
   Seconds cost{0};
-  std::string reason;                           // why no family can, where that is so
+  std::string reason;  // why no family can, where that is so
 };
 
 struct Partition {

@@ -60,8 +60,8 @@ class Renderer {
       }
     }
     if (equations_.size() != scheduled_.equations.size()) {
-      return fail(Code::internal, fmt::format("the text has {} loose equations, the bound program {}", equations_.size(),
-                                              scheduled_.equations.size()));
+      return fail(Code::internal,
+                  fmt::format("the text has {} loose equations, the bound program {}", equations_.size(), scheduled_.equations.size()));
     }
     return add_tensors();
   }

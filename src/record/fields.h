@@ -47,10 +47,14 @@ constexpr Field<T, M> optional_field(const char* name, M T::*member, const char*
 // An enum E is a record member when `std::vector<const char*> enum_names(E)` (found by argument-dependent lookup)
 // lists the names of 0, 1, 2, ...
 template <typename E>
-concept NamedEnum = std::is_enum_v<E> && requires(E e) { enum_names(e); };
+concept NamedEnum = std::is_enum_v<E> && requires(E e) {
+  enum_names(e);
+};
 
 template <typename T>
-concept Record = requires { T::fields(); };
+concept Record = requires {
+  T::fields();
+};
 
 namespace record_detail {
 

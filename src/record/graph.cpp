@@ -10,27 +10,34 @@ namespace solstice {
 std::vector<const char*> enum_names(GraphDType) {
   return {"f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u8", "b1", "c64", "c128"};
 }
-std::vector<const char*> enum_names(GraphInputKind) {
-  return {"parameter", "buffer", "constant_tensor", "user_input"};
-}
-std::vector<const char*> enum_names(GraphOutputKind) {
-  return {"user_output", "buffer_mutation", "user_input_mutation"};
-}
+std::vector<const char*> enum_names(GraphInputKind) { return {"parameter", "buffer", "constant_tensor", "user_input"}; }
+std::vector<const char*> enum_names(GraphOutputKind) { return {"user_output", "buffer_mutation", "user_input_mutation"}; }
 
 std::optional<DType> storage_dtype(GraphDType dtype) {
   switch (dtype) {
-    case GraphDType::kF64: return DType::kF64;
-    case GraphDType::kF32: return DType::kF32;
-    case GraphDType::kF16: return DType::kF16;
-    case GraphDType::kBF16: return DType::kBF16;
-    case GraphDType::kI64: return DType::kI64;
-    case GraphDType::kI32: return DType::kI32;
-    case GraphDType::kI16: return DType::kI16;
-    case GraphDType::kI8: return DType::kI8;
-    case GraphDType::kU8: return DType::kU8;
-    case GraphDType::kB1: return DType::kBool;
+    case GraphDType::kF64:
+      return DType::kF64;
+    case GraphDType::kF32:
+      return DType::kF32;
+    case GraphDType::kF16:
+      return DType::kF16;
+    case GraphDType::kBF16:
+      return DType::kBF16;
+    case GraphDType::kI64:
+      return DType::kI64;
+    case GraphDType::kI32:
+      return DType::kI32;
+    case GraphDType::kI16:
+      return DType::kI16;
+    case GraphDType::kI8:
+      return DType::kI8;
+    case GraphDType::kU8:
+      return DType::kU8;
+    case GraphDType::kB1:
+      return DType::kBool;
     case GraphDType::kC64:
-    case GraphDType::kC128: return std::nullopt;
+    case GraphDType::kC128:
+      return std::nullopt;
   }
   return std::nullopt;
 }
@@ -114,8 +121,7 @@ class Checker {
 
 Result<Graph> read_graph(const Json& json) {
   if (json.at("version").as_int(-1) != Graph::kVersion) {
-    return bad(fmt::format("version {} is not known; this program reads version {}", json.at("version").dump(),
-                           Graph::kVersion));
+    return bad(fmt::format("version {} is not known; this program reads version {}", json.at("version").dump(), Graph::kVersion));
   }
   if (json.at("symbols").size() > 0) {
     return fail(Code::not_yet, fmt::format("the graph has symbolic extents ({}); only static shapes can be imported: "

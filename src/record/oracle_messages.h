@@ -28,8 +28,7 @@ struct OracleDevice {
   Bytes l2;
   bool is_cuda() const { return kind == "cuda"; }
   static auto fields() {
-    return std::make_tuple(field("kind", &OracleDevice::kind, "cuda or cpu"),
-                           field("name", &OracleDevice::name, "its name"),
+    return std::make_tuple(field("kind", &OracleDevice::kind, "cuda or cpu"), field("name", &OracleDevice::name, "its name"),
                            optional_field("index", &OracleDevice::index, "CUDA ordinal"),
                            optional_field("uuid", &OracleDevice::uuid, "identity across processes"),
                            optional_field("capability", &OracleDevice::capability, "major and minor"),
@@ -47,12 +46,11 @@ struct OracleFlags {
   bool cudnn_benchmark = false;
   bool deterministic = false;
   static auto fields() {
-    return std::make_tuple(
-        field("matmul_precision", &OracleFlags::matmul_precision, "highest, high or medium"),
-        field("matmul_tf32", &OracleFlags::matmul_tf32, "matmuls may use TF32"),
-        field("cudnn_tf32", &OracleFlags::cudnn_tf32, "convolutions may use TF32"),
-        field("cudnn_benchmark", &OracleFlags::cudnn_benchmark, "cuDNN measures its algorithms"),
-        field("deterministic", &OracleFlags::deterministic, "deterministic algorithms demanded"));
+    return std::make_tuple(field("matmul_precision", &OracleFlags::matmul_precision, "highest, high or medium"),
+                           field("matmul_tf32", &OracleFlags::matmul_tf32, "matmuls may use TF32"),
+                           field("cudnn_tf32", &OracleFlags::cudnn_tf32, "convolutions may use TF32"),
+                           field("cudnn_benchmark", &OracleFlags::cudnn_benchmark, "cuDNN measures its algorithms"),
+                           field("deterministic", &OracleFlags::deterministic, "deterministic algorithms demanded"));
   }
 };
 
@@ -65,11 +63,10 @@ struct OracleHello {
   OracleDevice device;
   OracleFlags flags;
   static auto fields() {
-    return std::make_tuple(
-        field("pid", &OracleHello::pid, "process"), field("python", &OracleHello::python, "version"),
-        field("torch", &OracleHello::torch, "version"), field("cuda", &OracleHello::cuda, "version or null"),
-        field("device", &OracleHello::device, "where modules run"),
-        field("flags", &OracleHello::flags, "numerical switches"));
+    return std::make_tuple(field("pid", &OracleHello::pid, "process"), field("python", &OracleHello::python, "version"),
+                           field("torch", &OracleHello::torch, "version"), field("cuda", &OracleHello::cuda, "version or null"),
+                           field("device", &OracleHello::device, "where modules run"),
+                           field("flags", &OracleHello::flags, "numerical switches"));
   }
 };
 
@@ -77,8 +74,7 @@ struct OracleHello {
 struct OracleModule {
   std::string name, file, sha256;
   static auto fields() {
-    return std::make_tuple(field("module", &OracleModule::name, "as it is imported"),
-                           field("file", &OracleModule::file, "where it lies"),
+    return std::make_tuple(field("module", &OracleModule::name, "as it is imported"), field("file", &OracleModule::file, "where it lies"),
                            field("sha256", &OracleModule::sha256, "of its content"));
   }
 };
@@ -105,7 +101,7 @@ struct OracleSubject {
 };
 
 struct OracleTrace {
-  Json graph;         // for read_graph
+  Json graph;  // for read_graph
   bool cached = false;
   std::string entry;  // file of the cache it was read from or written to; "" where it is not kept
   std::vector<OracleModule> modules;
@@ -123,8 +119,7 @@ struct OracleInput : GraphTensor {
   Json value;  // of a leaf that is no tensor
   static auto fields() {
     return std::tuple_cat(
-        std::make_tuple(field("index", &OracleInput::index, "leaf"),
-                        optional_field("value", &OracleInput::value, "where it is no tensor")),
+        std::make_tuple(field("index", &OracleInput::index, "leaf"), optional_field("value", &OracleInput::value, "where it is no tensor")),
         fields_of<OracleInput>());
   }
 };
@@ -144,11 +139,10 @@ struct OracleValue {
   bool finite = true;
   std::optional<double> eager_error;  // normwise, of PyTorch's own result; none: non-finite in other places
   static auto fields() {
-    return std::make_tuple(
-        field("name", &OracleValue::name, "output.I, buffer.FQN or input.I"),
-        field("shape", &OracleValue::shape, "extents"),
-        field("finite", &OracleValue::finite, "the oracle's value is finite throughout"),
-        field("eager_error", &OracleValue::eager_error, "PyTorch against the oracle, normwise"));
+    return std::make_tuple(field("name", &OracleValue::name, "output.I, buffer.FQN or input.I"),
+                           field("shape", &OracleValue::shape, "extents"),
+                           field("finite", &OracleValue::finite, "the oracle's value is finite throughout"),
+                           field("eager_error", &OracleValue::eager_error, "PyTorch against the oracle, normwise"));
   }
 };
 
@@ -172,36 +166,31 @@ struct OracleTensor : GraphTensor {
   int64_t allocation_bytes = 0;
   int64_t region = -1;
   static auto fields() {
-    return std::tuple_cat(
-        std::make_tuple(
-            field("kind", &OracleTensor::kind, "input, parameter, buffer, expected or eager"),
-            field("name", &OracleTensor::name, "leaf number, module path or value name"),
-            field("physical_bytes", &OracleTensor::physical_bytes, "extent in memory"),
-            optional_field("handle", &OracleTensor::handle, "CUDA IPC handle, hexadecimal"),
-            optional_field("handle_offset", &OracleTensor::handle_offset, "bytes into the allocation"),
-            optional_field("allocation_bytes", &OracleTensor::allocation_bytes, "size of the allocation"),
-            optional_field("region", &OracleTensor::region, "region of the file; `offset` is bytes into it")),
-        fields_of<OracleTensor>());
+    return std::tuple_cat(std::make_tuple(field("kind", &OracleTensor::kind, "input, parameter, buffer, expected or eager"),
+                                          field("name", &OracleTensor::name, "leaf number, module path or value name"),
+                                          field("physical_bytes", &OracleTensor::physical_bytes, "extent in memory"),
+                                          optional_field("handle", &OracleTensor::handle, "CUDA IPC handle, hexadecimal"),
+                                          optional_field("handle_offset", &OracleTensor::handle_offset, "bytes into the allocation"),
+                                          optional_field("allocation_bytes", &OracleTensor::allocation_bytes, "size of the allocation"),
+                                          optional_field("region", &OracleTensor::region, "region of the file; `offset` is bytes into it")),
+                          fields_of<OracleTensor>());
   }
 };
 
 struct OracleTensors {
   std::vector<OracleTensor> tensors;
-  static auto fields() {
-    return std::make_tuple(field("tensors", &OracleTensors::tensors, "what was exported"));
-  }
+  static auto fields() { return std::make_tuple(field("tensors", &OracleTensors::tensors, "what was exported")); }
 };
 
 struct OracleBlock {
   std::vector<double> seconds;
   Seconds median;
   bool fresh_content = true;
-  Seconds dispatch;             // host time of a call
+  Seconds dispatch;  // host time of a call
   bool dispatch_hidden = true;
   static auto fields() {
     return std::make_tuple(
-        field("seconds", &OracleBlock::seconds, "one a repetition"),
-        field("median_s", &OracleBlock::median, "seconds"),
+        field("seconds", &OracleBlock::seconds, "one a repetition"), field("median_s", &OracleBlock::median, "seconds"),
         field("fresh_content", &OracleBlock::fresh_content, "false: no memory for other content"),
         optional_field("dispatch_s", &OracleBlock::dispatch, "host time of a call"),
         optional_field("dispatch_hidden", &OracleBlock::dispatch_hidden, "false: the GPU waited for the host, and is timed waiting"));
@@ -211,8 +200,8 @@ struct OracleBlock {
 // One opponent, timed in blocks beside the others in one process.
 struct OracleRival {
   std::string name;
-  std::vector<double> seconds;   // empty: `note` says why
-  std::optional<double> error;   // normwise against float64, worst of its outputs
+  std::vector<double> seconds;  // empty: `note` says why
+  std::optional<double> error;  // normwise against float64, worst of its outputs
   std::string note;
   static auto fields() {
     return std::make_tuple(field("name", &OracleRival::name, "eager, eager with TF32, torch.compile"),
@@ -224,9 +213,7 @@ struct OracleRival {
 
 struct OracleRivals {
   std::vector<OracleRival> rivals;
-  static auto fields() {
-    return std::make_tuple(field("rivals", &OracleRivals::rivals, "eager first"));
-  }
+  static auto fields() { return std::make_tuple(field("rivals", &OracleRivals::rivals, "eager first")); }
 };
 
 struct OracleTimedBlock {
@@ -254,8 +241,7 @@ struct OracleTrial {
   std::string reason;
   std::optional<double> max_excess;  // largest error as a multiple of the limit; none: not finite
   static auto fields() {
-    return std::make_tuple(field("seed", &OracleTrial::seed, "of the inputs"),
-                           field("passed", &OracleTrial::passed, "verdict"),
+    return std::make_tuple(field("seed", &OracleTrial::seed, "of the inputs"), field("passed", &OracleTrial::passed, "verdict"),
                            field("reason", &OracleTrial::reason, "where it failed"),
                            field("max_excess", &OracleTrial::max_excess, "largest error over the limit"));
   }
@@ -301,12 +287,10 @@ struct OracleFailure {
   int line = 0;
   std::string hint;
   static auto fields() {
-    return std::make_tuple(field("kind", &OracleFailure::kind, "who can mend it"),
-                           field("code", &OracleFailure::code, "stable"),
-                           field("message", &OracleFailure::message, "what happened"),
-                           optional_field("file", &OracleFailure::file, "the user's file"),
-                           optional_field("line", &OracleFailure::line, "its line"),
-                           optional_field("hint", &OracleFailure::hint, "the way out"));
+    return std::make_tuple(
+        field("kind", &OracleFailure::kind, "who can mend it"), field("code", &OracleFailure::code, "stable"),
+        field("message", &OracleFailure::message, "what happened"), optional_field("file", &OracleFailure::file, "the user's file"),
+        optional_field("line", &OracleFailure::line, "its line"), optional_field("hint", &OracleFailure::hint, "the way out"));
   }
 };
 Error to_error(const OracleFailure& failure);

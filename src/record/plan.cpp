@@ -10,12 +10,8 @@
 
 namespace solstice {
 
-std::vector<const char*> enum_names(BufferKind) {
-  return {"input", "output", "param", "state", "workspace", "constant"};
-}
-std::vector<const char*> enum_names(ArgumentKind) {
-  return {"pointer", "i32", "i64", "f32", "f64", "tensor_map", "bytes"};
-}
+std::vector<const char*> enum_names(BufferKind) { return {"input", "output", "param", "state", "workspace", "constant"}; }
+std::vector<const char*> enum_names(ArgumentKind) { return {"pointer", "i32", "i64", "f32", "f64", "tensor_map", "bytes"}; }
 std::vector<const char*> enum_names(StepKind) { return {"launch", "memset", "copy"}; }
 std::vector<const char*> enum_names(Phase) { return {"prepare", "launch"}; }
 
@@ -23,16 +19,13 @@ namespace {
 
 using BufferTable = std::map<std::string, const PlanBuffer*>;
 
-Error bad(const Step& step, const std::string& what) {
-  return fail(Code::bad_record, fmt::format("plan step `{}`: {}", step.name, what));
-}
+Error bad(const Step& step, const std::string& what) { return fail(Code::bad_record, fmt::format("plan step `{}`: {}", step.name, what)); }
 
 Status check_range(const Step& step, const BufferTable& buffers, const std::string& name, int64_t offset, int64_t bytes) {
   const auto found = buffers.find(name);
   if (found == buffers.end()) return bad(step, fmt::format("no buffer `{}`", name));
   if (offset < 0 || bytes < 0 || offset + bytes > found->second->bytes) {
-    return bad(step, fmt::format("bytes [{}, {}) are outside `{}` of {} bytes", offset, offset + bytes, name,
-                                 found->second->bytes));
+    return bad(step, fmt::format("bytes [{}, {}) are outside `{}` of {} bytes", offset, offset + bytes, name, found->second->bytes));
   }
   return success();
 }

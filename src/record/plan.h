@@ -25,24 +25,21 @@ std::vector<const char*> enum_names(BufferKind);
 struct PlanBuffer {
   std::string name;
   BufferKind kind = BufferKind::kWorkspace;
-  std::string path;                  // module path of a param or state ("linear.weight")
+  std::string path;  // module path of a param or state ("linear.weight")
   DType dtype = DType::kF32;
   std::vector<int64_t> shape;
-  std::vector<int64_t> strides;      // elements
-  int64_t bytes = 0;                 // physical extent from the first element
+  std::vector<int64_t> strides;  // elements
+  int64_t bytes = 0;             // physical extent from the first element
   int64_t alignment = 256;
   bool written = false;
-  bool persistent = false;           // workspace that keeps its content from prepare to every launch
-  std::string data;                  // base64, constants only
+  bool persistent = false;  // workspace that keeps its content from prepare to every launch
+  std::string data;         // base64, constants only
 
   static auto fields() {
     return std::make_tuple(
-        field("name", &PlanBuffer::name, "unique name; steps refer to it"),
-        field("kind", &PlanBuffer::kind, "who owns it"),
-        optional_field("path", &PlanBuffer::path, "module path of a param or state"),
-        field("dtype", &PlanBuffer::dtype, "storage format"),
-        field("shape", &PlanBuffer::shape, "extents, outermost first"),
-        field("strides", &PlanBuffer::strides, "strides in elements"),
+        field("name", &PlanBuffer::name, "unique name; steps refer to it"), field("kind", &PlanBuffer::kind, "who owns it"),
+        optional_field("path", &PlanBuffer::path, "module path of a param or state"), field("dtype", &PlanBuffer::dtype, "storage format"),
+        field("shape", &PlanBuffer::shape, "extents, outermost first"), field("strides", &PlanBuffer::strides, "strides in elements"),
         field("bytes", &PlanBuffer::bytes, "physical size"),
         optional_field("alignment", &PlanBuffer::alignment, "alignment the kernels rely on, bytes"),
         optional_field("written", &PlanBuffer::written, "the plan writes it"),
@@ -67,28 +64,27 @@ struct PlanModule {
 // A TMA descriptor over a buffer (cuTensorMapEncodeTiled): dims innermost first.
 struct TensorMap {
   std::string buffer;
-  int64_t offset = 0;                   // bytes
+  int64_t offset = 0;  // bytes
   DType dtype = DType::kF32;
-  bool tf32 = false;                    // FLOAT32 read as TFLOAT32
-  std::vector<int64_t> extents;         // elements, innermost first
-  std::vector<int64_t> strides;         // bytes, of dims 1..; one fewer than extents
-  std::vector<int64_t> box;             // elements
-  std::vector<int64_t> element_strides; // empty: all 1
-  int swizzle = 0;                      // 0, 32, 64 or 128 bytes
-  int l2_promotion = 0;                 // 0, 64, 128 or 256 bytes
-  bool nan_fill = false;                // out-of-range elements read as NaN instead of 0
+  bool tf32 = false;                     // FLOAT32 read as TFLOAT32
+  std::vector<int64_t> extents;          // elements, innermost first
+  std::vector<int64_t> strides;          // bytes, of dims 1..; one fewer than extents
+  std::vector<int64_t> box;              // elements
+  std::vector<int64_t> element_strides;  // empty: all 1
+  int swizzle = 0;                       // 0, 32, 64 or 128 bytes
+  int l2_promotion = 0;                  // 0, 64, 128 or 256 bytes
+  bool nan_fill = false;                 // out-of-range elements read as NaN instead of 0
   static auto fields() {
-    return std::make_tuple(field("buffer", &TensorMap::buffer, "what it describes"),
-                           optional_field("offset", &TensorMap::offset, "bytes from the buffer's start"),
-                           field("dtype", &TensorMap::dtype, "element format"),
-                           optional_field("tf32", &TensorMap::tf32, "round f32 elements to TF32 on load"),
-                           field("extents", &TensorMap::extents, "elements, innermost first"),
-                           field("strides", &TensorMap::strides, "bytes, of dims 1 and up"),
-                           field("box", &TensorMap::box, "elements a load or store moves"),
-                           optional_field("element_strides", &TensorMap::element_strides, "empty: all 1"),
-                           optional_field("swizzle", &TensorMap::swizzle, "0, 32, 64 or 128 bytes"),
-                           optional_field("l2_promotion", &TensorMap::l2_promotion, "0, 64, 128 or 256 bytes"),
-                           optional_field("nan_fill", &TensorMap::nan_fill, "fill out-of-range reads with NaN"));
+    return std::make_tuple(
+        field("buffer", &TensorMap::buffer, "what it describes"),
+        optional_field("offset", &TensorMap::offset, "bytes from the buffer's start"), field("dtype", &TensorMap::dtype, "element format"),
+        optional_field("tf32", &TensorMap::tf32, "round f32 elements to TF32 on load"),
+        field("extents", &TensorMap::extents, "elements, innermost first"),
+        field("strides", &TensorMap::strides, "bytes, of dims 1 and up"), field("box", &TensorMap::box, "elements a load or store moves"),
+        optional_field("element_strides", &TensorMap::element_strides, "empty: all 1"),
+        optional_field("swizzle", &TensorMap::swizzle, "0, 32, 64 or 128 bytes"),
+        optional_field("l2_promotion", &TensorMap::l2_promotion, "0, 64, 128 or 256 bytes"),
+        optional_field("nan_fill", &TensorMap::nan_fill, "fill out-of-range reads with NaN"));
   }
 };
 
@@ -98,20 +94,19 @@ std::vector<const char*> enum_names(ArgumentKind);
 
 struct Argument {
   ArgumentKind kind = ArgumentKind::kPointer;
-  std::string buffer;    // pointer
-  int64_t offset = 0;    // pointer: bytes
-  int64_t integer = 0;   // i32, i64
-  double real = 0;       // f32, f64
-  TensorMap map;         // tensor_map, passed by value as __grid_constant__ (64-byte aligned)
-  std::string bytes;     // base64: a struct passed by value
+  std::string buffer;   // pointer
+  int64_t offset = 0;   // pointer: bytes
+  int64_t integer = 0;  // i32, i64
+  double real = 0;      // f32, f64
+  TensorMap map;        // tensor_map, passed by value as __grid_constant__ (64-byte aligned)
+  std::string bytes;    // base64: a struct passed by value
   static auto fields() {
-    return std::make_tuple(field("kind", &Argument::kind, "what is passed"),
-                           optional_field("buffer", &Argument::buffer, "pointer: into this buffer"),
-                           optional_field("offset", &Argument::offset, "pointer: bytes"),
-                           optional_field("integer", &Argument::integer, "value of i32 and i64"),
-                           optional_field("real", &Argument::real, "value of f32 and f64"),
-                           optional_field("map", &Argument::map, "the TMA descriptor"),
-                           optional_field("bytes", &Argument::bytes, "struct by value, base64"));
+    return std::make_tuple(
+        field("kind", &Argument::kind, "what is passed"), optional_field("buffer", &Argument::buffer, "pointer: into this buffer"),
+        optional_field("offset", &Argument::offset, "pointer: bytes"),
+        optional_field("integer", &Argument::integer, "value of i32 and i64"),
+        optional_field("real", &Argument::real, "value of f32 and f64"), optional_field("map", &Argument::map, "the TMA descriptor"),
+        optional_field("bytes", &Argument::bytes, "struct by value, base64"));
   }
 };
 
@@ -125,16 +120,16 @@ struct Step {
   StepKind kind = StepKind::kLaunch;
   Phase phase = Phase::kLaunch;
   int stream = 0;
-  std::vector<std::string> after;        // names of earlier steps on other streams
+  std::vector<std::string> after;  // names of earlier steps on other streams
   // launch
   std::string module;
   std::string entry;
   std::array<int64_t, 3> grid = {1, 1, 1};
   std::array<int64_t, 3> block = {1, 1, 1};
   std::array<int64_t, 3> cluster = {1, 1, 1};
-  int64_t shared_bytes = 0;              // dynamic
+  int64_t shared_bytes = 0;  // dynamic
   bool cooperative = false;
-  bool pdl = false;                      // may start before the previous launch has ended
+  bool pdl = false;  // may start before the previous launch has ended
   std::vector<Argument> arguments;
   // memset (a 1-, 2- or 4-byte pattern) and copy
   std::string buffer;
@@ -158,11 +153,9 @@ struct Step {
         optional_field("pdl", &Step::pdl, "programmatic dependent launch"),
         optional_field("arguments", &Step::arguments, "launch: in order"),
         optional_field("buffer", &Step::buffer, "memset, copy: destination"),
-        optional_field("offset", &Step::offset, "bytes into the destination"),
-        optional_field("from", &Step::from, "copy: source buffer"),
+        optional_field("offset", &Step::offset, "bytes into the destination"), optional_field("from", &Step::from, "copy: source buffer"),
         optional_field("from_offset", &Step::from_offset, "bytes into the source"),
-        optional_field("bytes", &Step::bytes, "memset, copy: size"),
-        optional_field("pattern", &Step::pattern, "memset: value"),
+        optional_field("bytes", &Step::bytes, "memset, copy: size"), optional_field("pattern", &Step::pattern, "memset: value"),
         optional_field("pattern_bytes", &Step::pattern_bytes, "memset: 1, 2 or 4"));
   }
 };
@@ -178,10 +171,8 @@ struct Plan {
   static auto fields() {
     return std::make_tuple(field("program", &Plan::program, "name of the program it was made from"),
                            field("target", &Plan::target, "architecture of the cubins"),
-                           field("buffers", &Plan::buffers, "all memory it touches"),
-                           field("modules", &Plan::modules, "device code"),
-                           field("steps", &Plan::steps, "in order"),
-                           optional_field("streams", &Plan::streams, "how many it uses"));
+                           field("buffers", &Plan::buffers, "all memory it touches"), field("modules", &Plan::modules, "device code"),
+                           field("steps", &Plan::steps, "in order"), optional_field("streams", &Plan::streams, "how many it uses"));
   }
 };
 

@@ -13,8 +13,8 @@ namespace solstice {
 // One trial that ended. `time` is set when the candidate was verified (or, with `predicted`, modelled).
 struct TrialNews {
   int number = 0;
-  std::string what;             // schedule or kernel in one line: "up by gemm(math=fp16x3, tile=128x256x64)"
-  std::string verdict;          // "verified", "wrong", "crashed", "hung", "did not compile", "illegal"
+  std::string what;     // schedule or kernel in one line: "up by gemm(math=fp16x3, tile=128x256x64)"
+  std::string verdict;  // "verified", "wrong", "crashed", "hung", "did not compile", "illegal"
   std::optional<Seconds> time;
   bool predicted = false;
 };

@@ -30,9 +30,9 @@ struct Measured {
 
 // One addend of a bound and the equation that causes it.
 struct BoundTerm {
-  std::string name;      // "dram", "tensor fp16", "simt", "launch"
+  std::string name;  // "dram", "tensor fp16", "simt", "launch"
   Seconds time;
-  std::string cause;     // equation or tensor
+  std::string cause;  // equation or tensor
   static auto fields() {
     return std::make_tuple(field("name", &BoundTerm::name, "unit or resource"), field("time", &BoundTerm::time, "seconds"),
                            optional_field("cause", &BoundTerm::cause, "equation or tensor behind it"));
@@ -40,24 +40,24 @@ struct BoundTerm {
 };
 
 struct Bound {
-  std::string name;      // "io", "work", "practical"
-  std::string meaning;   // what no program can beat, or what good ones reach
+  std::string name;     // "io", "work", "practical"
+  std::string meaning;  // what no program can beat, or what good ones reach
   Seconds time;
   std::vector<BoundTerm> terms;
   static auto fields() {
     return std::make_tuple(field("name", &Bound::name, "io, work or practical"),
-                           optional_field("meaning", &Bound::meaning, "what it bounds"),
-                           field("time", &Bound::time, "seconds"), field("terms", &Bound::terms, "what it is made of"));
+                           optional_field("meaning", &Bound::meaning, "what it bounds"), field("time", &Bound::time, "seconds"),
+                           field("terms", &Bound::terms, "what it is made of"));
   }
 };
 
 // Error of one result against the float64 oracle, worst over seeds and input families.
 struct ErrorRow {
   std::string output;
-  std::string who;           // "PyTorch eager", "winner"
+  std::string who;  // "PyTorch eager", "winner"
   double normwise = 0;
   double elementwise = 0;
-  double normwise_limit = 0;     // 0: none applies (PyTorch's own row)
+  double normwise_limit = 0;  // 0: none applies (PyTorch's own row)
   double elementwise_limit = 0;
   std::string worst, worst_elementwise;  // input family and seed of the worst case, normwise and elementwise
   static auto fields() {
@@ -92,7 +92,7 @@ struct CandidateRow {
   std::string state;
   std::optional<Seconds> predicted;
   std::optional<Measured> time;
-  std::string meaning;   // against the problem's equations: proved, tested, unknown, refuted
+  std::string meaning;  // against the problem's equations: proved, tested, unknown, refuted
   std::string note;
   std::optional<Timing> timing = {};  // of a finalist: every sample, in ABBA rounds with the original
   static auto fields() {
@@ -111,13 +111,13 @@ struct CandidateRow {
 struct Headline {
   std::optional<Measured> original;
   std::optional<Measured> replacement;
-  double speedup = 0;           // 0: none was measured
+  double speedup = 0;  // 0: none was measured
   double speedup_low = 0;
   double speedup_high = 0;
   std::optional<Measured> kernels;
-  std::optional<Measured> span;               // first kernel's start to last activity's end, where CUPTI works
-  std::vector<std::string> activities;        // kernels, memsets and copies of one execution, in order
-  std::string agreement;        // medians of both timers where they differ by more than 5 %, else ""
+  std::optional<Measured> span;         // first kernel's start to last activity's end, where CUPTI works
+  std::vector<std::string> activities;  // kernels, memsets and copies of one execution, in order
+  std::string agreement;                // medians of both timers where they differ by more than 5 %, else ""
   static auto fields() {
     return std::make_tuple(optional_field("original", &Headline::original, "Model.forward"),
                            optional_field("replacement", &Headline::replacement, "ModelNew.forward"),
@@ -137,27 +137,27 @@ struct Report {
   std::string problem;
   std::string file;
   RunOutcome outcome = RunOutcome::kNone;
-  std::string reason;                          // one line, where the outcome is not `faster`
-  bool predicted = false;                      // no GPU was used: every time is a model's
+  std::string reason;      // one line, where the outcome is not `faster`
+  bool predicted = false;  // no GPU was used: every time is a model's
   Headline headline;
   std::vector<Bound> bounds;
-  std::string bound_by;                        // what bounds the result, with the figures
+  std::string bound_by;  // what bounds the result, with the figures
   std::vector<CandidateRow> candidates;
-  int trials_skipped = 0;                      // proposals not tried: no gain was predicted
+  int trials_skipped = 0;  // proposals not tried: no gain was predicted
   std::vector<ErrorRow> errors;
   std::vector<Baseline> baselines;
   std::optional<Bytes> original_peak_memory;
   std::optional<Bytes> replacement_peak_memory;
   std::string machine;
-  std::string device;                          // the GPU's own name, or "model"
-  std::map<std::string, std::string> clocks;   // "SM, original": "1.41 GHz", "throttle": "power cap"
+  std::string device;                         // the GPU's own name, or "model"
+  std::map<std::string, std::string> clocks;  // "SM, original": "1.41 GHz", "throttle": "power cap"
   std::map<std::string, std::string> versions;
   std::map<std::string, std::string> options;  // numerics, weights, budget
   std::map<std::string, Seconds> timings;      // stage: what it took; "oracle: REQUEST" within them
   std::vector<std::string> command;
   std::vector<std::string> warnings;
-  std::string program;                         // the winner's text
-  std::string created;                         // UTC
+  std::string program;  // the winner's text
+  std::string created;  // UTC
   static auto fields() {
     return std::make_tuple(
         field("run", &Report::run, "id in the store"), field("problem", &Report::problem, "name"),
@@ -173,16 +173,14 @@ struct Report {
         optional_field("baselines", &Report::baselines, "opponents"),
         optional_field("original_peak_memory", &Report::original_peak_memory, "bytes"),
         optional_field("replacement_peak_memory", &Report::replacement_peak_memory, "bytes"),
-        optional_field("machine", &Report::machine, "machine description"),
-        optional_field("device", &Report::device, "GPU name, or model"),
+        optional_field("machine", &Report::machine, "machine description"), optional_field("device", &Report::device, "GPU name, or model"),
         optional_field("clocks", &Report::clocks, "clocks and throttle reasons"),
         optional_field("versions", &Report::versions, "of everything that matters"),
         optional_field("options", &Report::options, "that shaped the run"),
         optional_field("timings", &Report::timings, "seconds of each stage of the run"),
         optional_field("command", &Report::command, "argv that reproduces it"),
         optional_field("warnings", &Report::warnings, "what a reader should know"),
-        optional_field("program", &Report::program, "the winner's text"),
-        optional_field("created", &Report::created, "UTC"));
+        optional_field("program", &Report::program, "the winner's text"), optional_field("created", &Report::created, "UTC"));
   }
 };
 

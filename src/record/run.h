@@ -18,38 +18,37 @@ std::vector<const char*> enum_names(RunOutcome);
 
 struct RunRecord {
   static constexpr const char* kSchema = "solstice.run/1";
-  std::string id;                              // set by the store: sortable time plus a few random letters
-  std::string problem;                         // name for a person: "linear_gelu", "1/2"
-  std::string problem_key;                     // hash of all that defines the problem
-  std::string options_key;                     // hash of all options that change the outcome
-  std::string file;                            // the user's file, "" for a module passed in Python
-  std::vector<std::string> command;            // argv that reproduces it
-  std::string machine;                         // name of the machine description
-  std::string device;                          // "gpu" or "model"
-  std::map<std::string, std::string> versions; // solstice, driver, nvrtc, torch, python
-  std::string folder;                          // where the outcome was written
-  std::string started;                         // UTC
-  std::string finished;                        // UTC, "" while it runs
+  std::string id;                               // set by the store: sortable time plus a few random letters
+  std::string problem;                          // name for a person: "linear_gelu", "1/2"
+  std::string problem_key;                      // hash of all that defines the problem
+  std::string options_key;                      // hash of all options that change the outcome
+  std::string file;                             // the user's file, "" for a module passed in Python
+  std::vector<std::string> command;             // argv that reproduces it
+  std::string machine;                          // name of the machine description
+  std::string device;                           // "gpu" or "model"
+  std::map<std::string, std::string> versions;  // solstice, driver, nvrtc, torch, python
+  std::string folder;                           // where the outcome was written
+  std::string started;                          // UTC
+  std::string finished;                         // UTC, "" while it runs
   RunState state = RunState::kRunning;
   RunOutcome outcome = RunOutcome::kNone;
-  std::string reason;                          // one line: why not faster, unsupported or failed
-  Json summary;                                // headline figures, as in report.json
+  std::string reason;  // one line: why not faster, unsupported or failed
+  Json summary;        // headline figures, as in report.json
   static auto fields() {
-    return std::make_tuple(
-        field("id", &RunRecord::id, "sortable, unique"), field("problem", &RunRecord::problem, "name for a person"),
-        field("problem_key", &RunRecord::problem_key, "hash of all that defines the problem"),
-        field("options_key", &RunRecord::options_key, "hash of the options that change the outcome"),
-        optional_field("file", &RunRecord::file, "the user's file"),
-        optional_field("command", &RunRecord::command, "argv that reproduces it"),
-        optional_field("machine", &RunRecord::machine, "machine description"),
-        optional_field("device", &RunRecord::device, "gpu or model"),
-        optional_field("versions", &RunRecord::versions, "of everything that matters"),
-        optional_field("folder", &RunRecord::folder, "where the outcome was written"),
-        field("started", &RunRecord::started, "UTC"), optional_field("finished", &RunRecord::finished, "UTC"),
-        field("state", &RunRecord::state, "running, finished, interrupted or failed"),
-        optional_field("outcome", &RunRecord::outcome, "what it came to"),
-        optional_field("reason", &RunRecord::reason, "why not faster, unsupported or failed"),
-        optional_field("summary", &RunRecord::summary, "headline figures"));
+    return std::make_tuple(field("id", &RunRecord::id, "sortable, unique"), field("problem", &RunRecord::problem, "name for a person"),
+                           field("problem_key", &RunRecord::problem_key, "hash of all that defines the problem"),
+                           field("options_key", &RunRecord::options_key, "hash of the options that change the outcome"),
+                           optional_field("file", &RunRecord::file, "the user's file"),
+                           optional_field("command", &RunRecord::command, "argv that reproduces it"),
+                           optional_field("machine", &RunRecord::machine, "machine description"),
+                           optional_field("device", &RunRecord::device, "gpu or model"),
+                           optional_field("versions", &RunRecord::versions, "of everything that matters"),
+                           optional_field("folder", &RunRecord::folder, "where the outcome was written"),
+                           field("started", &RunRecord::started, "UTC"), optional_field("finished", &RunRecord::finished, "UTC"),
+                           field("state", &RunRecord::state, "running, finished, interrupted or failed"),
+                           optional_field("outcome", &RunRecord::outcome, "what it came to"),
+                           optional_field("reason", &RunRecord::reason, "why not faster, unsupported or failed"),
+                           optional_field("summary", &RunRecord::summary, "headline figures"));
   }
 };
 

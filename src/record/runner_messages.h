@@ -25,7 +25,7 @@ struct RunnerHello {
   int64_t pid = 0;
   std::string gpu;
   std::string bus_id;
-  int driver = 0;          // CUDA version of the driver, 13000 for 13.0
+  int driver = 0;  // CUDA version of the driver, 13000 for 13.0
   bool cupti = false;
   std::string cupti_note;  // which library, or why there is none
   Json sandbox;            // SandboxReport::json()
@@ -40,9 +40,9 @@ struct RunnerHello {
 };
 
 struct RunnerLoad {
-  std::string plan;            // path of plan.json
-  int slots = 1;               // copies of inputs, outputs and states
-  int64_t red_zone = 4096;     // bytes left free around every buffer
+  std::string plan;         // path of plan.json
+  int slots = 1;            // copies of inputs, outputs and states
+  int64_t red_zone = 4096;  // bytes left free around every buffer
   static auto fields() {
     return std::make_tuple(field("plan", &RunnerLoad::plan, "path of plan.json"),
                            field("slots", &RunnerLoad::slots, "copies of inputs, outputs and states"),
@@ -51,9 +51,9 @@ struct RunnerLoad {
 };
 
 struct RunnerLoaded {
-  std::string handle;    // CUDA IPC handle of the arena, hexadecimal
-  int64_t bytes = 0;     // of the arena
-  Bytes memory_used;     // device memory that loading took
+  std::string handle;  // CUDA IPC handle of the arena, hexadecimal
+  int64_t bytes = 0;   // of the arena
+  Bytes memory_used;   // device memory that loading took
   static auto fields() {
     return std::make_tuple(field("handle", &RunnerLoaded::handle, "CUDA IPC handle of the arena"),
                            field("bytes", &RunnerLoaded::bytes, "size of the arena"),
@@ -76,10 +76,10 @@ struct RunnerDone {
 };
 
 struct RunnerTime {
-  std::vector<int> slots;      // one repetition each, in this order
-  bool cupti = false;          // trace the kernels' span, instead of events
-  int64_t flush_bytes = 0;     // written before each repetition; 0: L2 as the last one left it
-  int poison = -1;             // byte that the workspace is filled with before each repetition; -1: it stays as it is
+  std::vector<int> slots;   // one repetition each, in this order
+  bool cupti = false;       // trace the kernels' span, instead of events
+  int64_t flush_bytes = 0;  // written before each repetition; 0: L2 as the last one left it
+  int poison = -1;          // byte that the workspace is filled with before each repetition; -1: it stays as it is
   Seconds deadline{60};
   static auto fields() {
     return std::make_tuple(field("slots", &RunnerTime::slots, "a repetition each"),
@@ -91,10 +91,10 @@ struct RunnerTime {
 };
 
 struct RunnerTimes {
-  std::vector<double> seconds;        // of each repetition
-  std::vector<std::string> activities; // of one repetition: kernel names, "memset", "memcpy" (CUPTI only)
-  bool same_activities = true;        // in every repetition
-  Seconds launch;                     // host time of one launch call, median
+  std::vector<double> seconds;          // of each repetition
+  std::vector<std::string> activities;  // of one repetition: kernel names, "memset", "memcpy" (CUPTI only)
+  bool same_activities = true;          // in every repetition
+  Seconds launch;                       // host time of one launch call, median
   static auto fields() {
     return std::make_tuple(field("seconds", &RunnerTimes::seconds, "of each repetition"),
                            field("activities", &RunnerTimes::activities, "kernels and copies of one repetition"),

@@ -20,21 +20,19 @@ struct ClockReading {
   static auto fields() {
     return std::make_tuple(field("sm_mhz", &ClockReading::sm_mhz, "SM clock"),
                            field("memory_mhz", &ClockReading::memory_mhz, "memory clock"),
-                           field("celsius", &ClockReading::celsius, "temperature"),
-                           field("watts", &ClockReading::watts, "power"),
+                           field("celsius", &ClockReading::celsius, "temperature"), field("watts", &ClockReading::watts, "power"),
                            field("throttle", &ClockReading::throttle, "NVML's throttle reasons"));
   }
 };
 
 struct TimingRound {
-  std::vector<double> candidate, baseline;  // of both blocks of each, in ABBA order
+  std::vector<double> candidate, baseline;     // of both blocks of each, in ABBA order
   double candidate_mhz = 0, baseline_mhz = 0;  // mean SM clock right after their blocks
   int64_t throttle = 0;
-  bool discarded = false;                   // thermal or hardware slowdown
-  bool clocks_known = true;                 // all of the above was read
+  bool discarded = false;    // thermal or hardware slowdown
+  bool clocks_known = true;  // all of the above was read
   static auto fields() {
-    return std::make_tuple(field("candidate", &TimingRound::candidate, "seconds"),
-                           field("baseline", &TimingRound::baseline, "seconds"),
+    return std::make_tuple(field("candidate", &TimingRound::candidate, "seconds"), field("baseline", &TimingRound::baseline, "seconds"),
                            field("candidate_mhz", &TimingRound::candidate_mhz, "mean SM clock after its blocks"),
                            field("baseline_mhz", &TimingRound::baseline_mhz, "the same of the baseline"),
                            field("throttle", &TimingRound::throttle, "reasons seen in the round"),
@@ -45,20 +43,20 @@ struct TimingRound {
 
 struct Timing {
   static constexpr const char* kSchema = "solstice.timing/1";
-  std::string method;              // "events", "cupti", or what the callables measured
-  std::string l2 = "cold";         // state before each execution
+  std::string method;       // "events", "cupti", or what the callables measured
+  std::string l2 = "cold";  // state before each execution
   std::vector<TimingRound> rounds;
-  Seconds candidate, baseline;     // medians over the rounds that count
-  double speedup = 0;              // baseline / candidate: geometric mean of the rounds' ratios of medians
+  Seconds candidate, baseline;                        // medians over the rounds that count
+  double speedup = 0;                                 // baseline / candidate: geometric mean of the rounds' ratios of medians
   std::array<double, 2> interval95{}, interval999{};  // of the speedup, by bootstrap
-  double relative_error = 0;       // half of interval95 over the speedup
-  double clock_ratio = 0;          // candidate's mean clock over the baseline's; 0: not known
-  double clock_advantage = 1;      // what of the speedup a higher clock can have given
-  std::vector<std::string> throttle;  // names of all reasons seen
-  bool comparable = true;          // clocks within 3 %, as far as is known; `note` says where they are not
+  double relative_error = 0;                          // half of interval95 over the speedup
+  double clock_ratio = 0;                             // candidate's mean clock over the baseline's; 0: not known
+  double clock_advantage = 1;                         // what of the speedup a higher clock can have given
+  std::vector<std::string> throttle;                  // names of all reasons seen
+  bool comparable = true;                             // clocks within 3 %, as far as is known; `note` says where they are not
   bool win = false;
-  std::string note;                // why it is no win, what was dropped
-  Seconds wall;                    // that measuring took
+  std::string note;  // why it is no win, what was dropped
+  Seconds wall;      // that measuring took
   static auto fields() {
     return std::make_tuple(
         field("method", &Timing::method, "how times were taken"), field("l2", &Timing::l2, "cache before each execution"),

@@ -15,13 +15,13 @@ std::vector<const char*> enum_names(TrialState);
 
 struct TrialRecord {
   static constexpr const char* kSchema = "solstice.trial/1";
-  std::string run;                     // id of the run
-  int number = 0;                      // 1, 2, ... in the run
-  std::string origin;                  // who proposed it: "expert", "refine", a person
-  std::string program;                 // its text
-  std::string what;                    // schedule in one line
-  std::vector<std::string> settings;   // of each kernel, in the program's order
-  std::string meaning;                 // its equations against the problem's: proved, tested, unknown, refuted
+  std::string run;                    // id of the run
+  int number = 0;                     // 1, 2, ... in the run
+  std::string origin;                 // who proposed it: "expert", "refine", a person
+  std::string program;                // its text
+  std::string what;                   // schedule in one line
+  std::vector<std::string> settings;  // of each kernel, in the program's order
+  std::string meaning;                // its equations against the problem's: proved, tested, unknown, refuted
   TrialState state = TrialState::kIllegal;
   std::string message;
   std::optional<Seconds> predicted;    // by the cost model
@@ -31,25 +31,22 @@ struct TrialRecord {
   Json cost;                           // terms of the cost model
   std::vector<std::string> artifacts;  // hashes in the store: build log, plan, cubins
   Seconds compile_time;
-  std::string started;                 // UTC
+  std::string started;  // UTC
   static auto fields() {
     return std::make_tuple(
         field("run", &TrialRecord::run, "id of the run"), field("number", &TrialRecord::number, "1, 2, ... in the run"),
-        optional_field("origin", &TrialRecord::origin, "who proposed it"),
-        field("program", &TrialRecord::program, "its text"),
+        optional_field("origin", &TrialRecord::origin, "who proposed it"), field("program", &TrialRecord::program, "its text"),
         optional_field("what", &TrialRecord::what, "schedule in one line"),
         optional_field("settings", &TrialRecord::settings, "of each kernel"),
         optional_field("meaning", &TrialRecord::meaning, "verdict on its equations"),
-        field("state", &TrialRecord::state, "how far it came"),
-        optional_field("message", &TrialRecord::message, "why it went no further"),
+        field("state", &TrialRecord::state, "how far it came"), optional_field("message", &TrialRecord::message, "why it went no further"),
         optional_field("predicted", &TrialRecord::predicted, "seconds by the cost model"),
         optional_field("measured", &TrialRecord::measured, "median seconds of the kernels' span"),
         optional_field("verdict", &TrialRecord::verdict, "errors against the oracle"),
         optional_field("timing", &TrialRecord::timing, "samples, interval, clocks"),
         optional_field("cost", &TrialRecord::cost, "terms of the cost model"),
         optional_field("artifacts", &TrialRecord::artifacts, "hashes in the store"),
-        optional_field("compile_time", &TrialRecord::compile_time, "seconds"),
-        optional_field("started", &TrialRecord::started, "UTC"));
+        optional_field("compile_time", &TrialRecord::compile_time, "seconds"), optional_field("started", &TrialRecord::started, "UTC"));
   }
 };
 

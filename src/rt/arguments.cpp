@@ -17,13 +17,20 @@ std::string raw(T value) {
 // The value's bytes; zeros where they are filled in later.
 Result<std::string> value_of(const Argument& argument) {
   switch (argument.kind) {
-    case ArgumentKind::kPointer: return raw(uint64_t{0});
-    case ArgumentKind::kI32: return raw(static_cast<int32_t>(argument.integer));
-    case ArgumentKind::kI64: return raw(argument.integer);
-    case ArgumentKind::kF32: return raw(static_cast<float>(argument.real));
-    case ArgumentKind::kF64: return raw(argument.real);
-    case ArgumentKind::kTensorMap: return std::string(sizeof(cu::TensorMap), '\0');
-    case ArgumentKind::kBytes: return base64_decode(argument.bytes);
+    case ArgumentKind::kPointer:
+      return raw(uint64_t{0});
+    case ArgumentKind::kI32:
+      return raw(static_cast<int32_t>(argument.integer));
+    case ArgumentKind::kI64:
+      return raw(argument.integer);
+    case ArgumentKind::kF32:
+      return raw(static_cast<float>(argument.real));
+    case ArgumentKind::kF64:
+      return raw(argument.real);
+    case ArgumentKind::kTensorMap:
+      return std::string(sizeof(cu::TensorMap), '\0');
+    case ArgumentKind::kBytes:
+      return base64_decode(argument.bytes);
   }
   return fail(Code::internal, "an argument of unknown kind");
 }
@@ -32,8 +39,7 @@ size_t alignment_of(ArgumentKind kind) { return kind == ArgumentKind::kTensorMap
 
 }  // namespace
 
-Result<PackedArguments> PackedArguments::pack(const std::vector<Argument>& arguments,
-                                              const std::map<std::string, size_t>& buffers) {
+Result<PackedArguments> PackedArguments::pack(const std::vector<Argument>& arguments, const std::map<std::string, size_t>& buffers) {
   PackedArguments out;
   std::vector<std::string> values;
   std::vector<size_t> offsets;
@@ -65,8 +71,7 @@ Status PackedArguments::bind(const Driver& driver, const std::vector<cu::DeviceP
   }
   for (const Patch& patch : maps_) {
     if (!moved[patch.buffer]) continue;
-    SOLSTICE_CHECK(encode_tensor_map(driver, patch.argument->map, bases[patch.buffer],
-                                     *reinterpret_cast<cu::TensorMap*>(at(patch.at))));
+    SOLSTICE_CHECK(encode_tensor_map(driver, patch.argument->map, bases[patch.buffer], *reinterpret_cast<cu::TensorMap*>(at(patch.at))));
   }
   return success();
 }

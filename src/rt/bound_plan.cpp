@@ -30,8 +30,8 @@ Status BoundPlan::bind_tensor(size_t index, void* pointer, bool preparing) {
   if (bases_[index] == address && prepared_) return success();
   if (address == 0 && buffer.bytes > 0) return fail(Code::bad_argument, fmt::format("tensor `{}` is null", buffer.name));
   if (address % static_cast<uint64_t>(buffer.alignment) != 0) {
-    return fail(Code::bad_argument, fmt::format("tensor `{}` lies at {:#x}; the kernels rely on {}-byte alignment", buffer.name, address,
-                                                buffer.alignment));
+    return fail(Code::bad_argument,
+                fmt::format("tensor `{}` lies at {:#x}; the kernels rely on {}-byte alignment", buffer.name, address, buffer.alignment));
   }
   if (!preparing && frozen_[index]) {
     return fail(Code::bad_argument, fmt::format("tensor `{}` has moved since prepare, which used it; prepare again", buffer.name));
@@ -45,8 +45,8 @@ Status BoundPlan::bind_workspace(void* workspace, bool preparing) {
   const cu::DevicePtr address = address_of(workspace);
   if (address == workspace_ && prepared_) return success();
   if (layout_.bytes > 0 && (address == 0 || address % kWorkspaceAlignment != 0)) {
-    return fail(Code::bad_argument, fmt::format("the workspace lies at {:#x}; it needs {} bytes, {}-byte aligned", address,
-                                                layout_.bytes, kWorkspaceAlignment));
+    return fail(Code::bad_argument, fmt::format("the workspace lies at {:#x}; it needs {} bytes, {}-byte aligned", address, layout_.bytes,
+                                                kWorkspaceAlignment));
   }
   if (!preparing && workspace_frozen_) {
     return fail(Code::bad_argument, "the workspace has moved since prepare, which filled it; prepare again");
@@ -93,7 +93,8 @@ Status BoundPlan::launch(std::span<void* const> tensors, void* workspace, cu::St
 Status BoundPlan::run(BoundPhase& phase, cu::Stream stream) {
   const Schedule& schedule = phase.schedule;
   if (schedule.begin_event >= 0) {
-    SOLSTICE_CHECK(driver_.check(driver_.cuEventRecord(phase.events[static_cast<size_t>(schedule.begin_event)], stream), "record an event"));
+    SOLSTICE_CHECK(
+        driver_.check(driver_.cuEventRecord(phase.events[static_cast<size_t>(schedule.begin_event)], stream), "record an event"));
   }
   for (BoundStep& step : phase.steps) SOLSTICE_CHECK(run_step(phase, step, stream));
   for (const int event : schedule.join) {
@@ -238,8 +239,8 @@ void BoundPlan::mark_frozen() {
   }
 }
 
-Result<std::unique_ptr<BoundPlan>> BoundPlan::create(const Driver& driver, const LoadedPlan& loaded,
-                                                     const WorkspaceLayout& layout, std::span<const cu::Library> libraries) {
+Result<std::unique_ptr<BoundPlan>> BoundPlan::create(const Driver& driver, const LoadedPlan& loaded, const WorkspaceLayout& layout,
+                                                     std::span<const cu::Library> libraries) {
   std::unique_ptr<BoundPlan> out(new BoundPlan(driver, loaded, layout));
   out->bases_.assign(loaded.plan.buffers.size(), 0);
   out->moved_.assign(loaded.plan.buffers.size(), 0);

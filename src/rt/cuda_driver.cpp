@@ -11,9 +11,7 @@ namespace {
 constexpr int kApiVersion = 12000;
 using GetProcAddress = cu::Result (*)(const char*, void**, int, uint64_t, int*);
 
-Error no_driver(const std::string& why) {
-  return fail(Code::no_driver, "the CUDA driver cannot be used: " + why);
-}
+Error no_driver(const std::string& why) { return fail(Code::no_driver, "the CUDA driver cannot be used: " + why); }
 
 Status load_functions(Driver& driver, GetProcAddress get) {
   const auto load = [&](const char* name, auto& slot) -> Status {
@@ -87,9 +85,7 @@ DeviceContext::~DeviceContext() {
   if (context_) driver_->cuDevicePrimaryCtxRelease(device_);
 }
 
-Status DeviceContext::make_current() const {
-  return driver_->check(driver_->cuCtxSetCurrent(context_), "make the CUDA context current");
-}
+Status DeviceContext::make_current() const { return driver_->check(driver_->cuCtxSetCurrent(context_), "make the CUDA context current"); }
 
 Result<int> DeviceContext::attribute(cu::DeviceAttribute which) const {
   int value = 0;

@@ -11,13 +11,22 @@ namespace {
 // DLDataTypeCode and bits of a storage format.
 std::pair<int, int> dl_type(DType dtype) {
   switch (dtype) {
-    case DType::kF64: case DType::kF32: case DType::kF16: return {2, size_of(dtype) * 8};
-    case DType::kBF16: return {4, 16};
-    case DType::kE4M3: return {10, 8};
-    case DType::kE5M2: return {12, 8};
-    case DType::kU8: return {1, 8};
-    case DType::kBool: return {6, 8};
-    default: return {0, size_of(dtype) * 8};
+    case DType::kF64:
+    case DType::kF32:
+    case DType::kF16:
+      return {2, size_of(dtype) * 8};
+    case DType::kBF16:
+      return {4, 16};
+    case DType::kE4M3:
+      return {10, 8};
+    case DType::kE5M2:
+      return {12, 8};
+    case DType::kU8:
+      return {1, 8};
+    case DType::kBool:
+      return {6, 8};
+    default:
+      return {0, size_of(dtype) * 8};
   }
 }
 
@@ -39,9 +48,7 @@ bool same_layout(const std::vector<int64_t>& shape, const std::vector<int64_t>& 
 }  // namespace
 
 Result<void*> checked_address(const DLTensor& tensor, const PlanBuffer& buffer) {
-  const auto wrong = [&](const std::string& what) {
-    return fail(Code::bad_argument, fmt::format("tensor `{}`: {}", buffer.name, what));
-  };
+  const auto wrong = [&](const std::string& what) { return fail(Code::bad_argument, fmt::format("tensor `{}`: {}", buffer.name, what)); };
   if (tensor.device.type != 2 && tensor.device.type != 13) return wrong("is not on a CUDA device");
   const auto [code, bits] = dl_type(buffer.dtype);
   if (tensor.dtype.code != code || tensor.dtype.bits != bits || tensor.dtype.lanes != 1) {

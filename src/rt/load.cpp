@@ -17,20 +17,19 @@ Result<std::string> read_cubin(const PlanModule& module, const std::filesystem::
 }
 
 Status check_cubin(const PlanModule& module, const std::string& cubin) {
-  if (!cubin.starts_with("\x7f" "ELF")) {
+  if (!cubin.starts_with("\x7f"
+                         "ELF")) {
     return fail(Code::bad_record, fmt::format("module `{}`: {} is no cubin", module.name, module.cubin));
   }
   const std::string hash = hash_hex(cubin);
   if (module.hash == hash) return success();
-  return fail(Code::bad_record, fmt::format("module `{}`: {} has hash {}, the plan was made with {}; build the plan again",
-                                            module.name, module.cubin, hash, module.hash));
+  return fail(Code::bad_record, fmt::format("module `{}`: {} has hash {}, the plan was made with {}; build the plan again", module.name,
+                                            module.cubin, hash, module.hash));
 }
 
 }  // namespace
 
-bool is_interface(const PlanBuffer& buffer) {
-  return buffer.kind != BufferKind::kWorkspace && buffer.kind != BufferKind::kConstant;
-}
+bool is_interface(const PlanBuffer& buffer) { return buffer.kind != BufferKind::kWorkspace && buffer.kind != BufferKind::kConstant; }
 
 Result<LoadedPlan> make_loaded_plan(Plan plan, std::vector<std::string> cubins) {
   SOLSTICE_CHECK(validate(plan));

@@ -15,9 +15,9 @@ namespace solstice::rt {
 
 struct LoadedPlan {
   Plan plan;
-  std::vector<std::string> cubins;       // of plan.modules, in order
+  std::vector<std::string> cubins;  // of plan.modules, in order
   std::map<std::string, size_t> buffer_index;
-  std::vector<size_t> interface;         // the buffers that callers bind, in plan order
+  std::vector<size_t> interface;  // the buffers that callers bind, in plan order
 };
 
 Result<LoadedPlan> load_plan(const std::filesystem::path& plan_json);

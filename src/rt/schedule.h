@@ -9,16 +9,16 @@
 namespace solstice::rt {
 
 struct ScheduledStep {
-  size_t step = 0;             // index into plan.steps
+  size_t step = 0;  // index into plan.steps
   int stream = 0;
-  std::vector<int> waits;      // events, on this step's stream, before it
-  int record = -1;             // event, after it; -1: none
+  std::vector<int> waits;  // events, on this step's stream, before it
+  int record = -1;         // event, after it; -1: none
 };
 
 struct Schedule {
   std::vector<ScheduledStep> steps;
-  int begin_event = -1;        // recorded on stream 0 before the first step; -1: one stream only
-  std::vector<int> join;       // events that stream 0 waits for at the end
+  int begin_event = -1;   // recorded on stream 0 before the first step; -1: one stream only
+  std::vector<int> join;  // events that stream 0 waits for at the end
   int events = 0;
 };
 

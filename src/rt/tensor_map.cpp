@@ -11,14 +11,22 @@ namespace {
 int type_of(const TensorMap& map) {
   if (map.tf32) return 11;
   switch (map.dtype) {
-    case DType::kF64: return 8;
-    case DType::kF32: return 7;
-    case DType::kF16: return 6;
-    case DType::kBF16: return 9;
-    case DType::kI64: return 5;
-    case DType::kI32: return 3;
-    case DType::kI16: return 1;
-    default: return 0;
+    case DType::kF64:
+      return 8;
+    case DType::kF32:
+      return 7;
+    case DType::kF16:
+      return 6;
+    case DType::kBF16:
+      return 9;
+    case DType::kI64:
+      return 5;
+    case DType::kI32:
+      return 3;
+    case DType::kI16:
+      return 1;
+    default:
+      return 0;
   }
 }
 
@@ -42,8 +50,8 @@ Status encode_tensor_map(const Driver& driver, const TensorMap& map, cu::DeviceP
     return fail(Code::bad_argument, fmt::format("`{}` lies at {:#x}; a TMA descriptor needs 16-byte alignment", map.buffer, address));
   }
   return driver.check(driver.cuTensorMapEncodeTiled(&out, type_of(map), static_cast<unsigned>(rank), reinterpret_cast<void*>(address),
-                                                    extents.data(), strides.data(), box.data(), steps.data(), 0,
-                                                    swizzle_of(map.swizzle), promotion_of(map.l2_promotion), map.nan_fill ? 1 : 0),
+                                                    extents.data(), strides.data(), box.data(), steps.data(), 0, swizzle_of(map.swizzle),
+                                                    promotion_of(map.l2_promotion), map.nan_fill ? 1 : 0),
                       fmt::format("encode the TMA descriptor of `{}`", map.buffer));
 }
 

@@ -34,7 +34,12 @@ Status time_side(const TimeBlock& time, const ReadClocks& clocks, int repetition
 class Interleaving {
  public:
   Interleaving(const std::vector<TimeBlock>& candidates, const TimeBlock& baseline, const ReadClocks& clocks, const AbbaOptions& options)
-      : candidates_(candidates), baseline_(baseline), clocks_(clocks), options_(options), errors_(candidates.size()), timings_(candidates.size()) {
+      : candidates_(candidates),
+        baseline_(baseline),
+        clocks_(clocks),
+        options_(options),
+        errors_(candidates.size()),
+        timings_(candidates.size()) {
     for (Timing& timing : timings_) timing.method = options.method;
   }
 
@@ -48,8 +53,8 @@ class Interleaving {
     for (size_t c = candidates_.size(); c-- > 0;) SOLSTICE_CHECK(block(c, sides[c]));
     for (size_t c = 0; c < candidates_.size(); ++c) {
       const int64_t throttle = sides[c].throttle | base.throttle;
-      timings_[c].rounds.push_back({std::move(sides[c].samples), base.samples, sides[c].mhz, base.mhz, throttle, voids(throttle),
-                                    sides[c].known && base.known});
+      timings_[c].rounds.push_back(
+          {std::move(sides[c].samples), base.samples, sides[c].mhz, base.mhz, throttle, voids(throttle), sides[c].known && base.known});
     }
     return success();
   }

@@ -20,7 +20,7 @@ using ReadClocks = std::function<ClockReading()>;
 
 struct AbbaOptions {
   std::string method = "events";
-  int repetitions = 10;          // a block
+  int repetitions = 10;  // a block
   int least_rounds = 3;
   int most_rounds = 30;
   Seconds budget{10};

@@ -49,8 +49,8 @@ Result<Finding> CandidateRun::check_gaps() {
     const int64_t gap = found.first < range.offset ? range.offset - found.first : found.first - (range.offset + range.bytes);
     if (gap >= distance) return;
     distance = gap;
-    nearest = fmt::format("{} `{}`, {} bytes {}", kind_name(buffer), buffer.name,
-                          gap, found.first < range.offset ? "before its start" : "past its end");
+    nearest = fmt::format("{} `{}`, {} bytes {}", kind_name(buffer), buffer.name, gap,
+                          found.first < range.offset ? "before its start" : "past its end");
   };
   for (const auto& slot : layout_.slots) {
     for (size_t i = 0; i < slot.size(); ++i) look(slot[i], interface_buffer(i));
@@ -89,7 +89,7 @@ Result<Finding> CandidateRun::check_outputs(int slot, const JudgeCase& test, int
 }
 
 Result<OutputVerdict> CandidateRun::judge_output(const PlanBuffer& buffer, cu::DevicePtr address, const ExpectedOutput& expected,
-                                                uint8_t poison) {
+                                                 uint8_t poison) {
   const DeviceTensor mine{address, buffer.dtype, buffer.shape, buffer.strides, buffer.bytes};
   SOLSTICE_TRY(const Comparison found, judge_.kernels().compare(mine, expected.oracle, expected.eager, poison));
   OutputVerdict out = as_verdict(found, buffer.name);
@@ -105,8 +105,9 @@ Result<OutputVerdict> CandidateRun::judge_output(const PlanBuffer& buffer, cu::D
   if (found.poison_left > 0) {
     decide(Outcome::kNotWritten, fmt::format("{} of {} elements were not written", found.poison_left, found.elements));
   } else if (found.class_mismatches > 0) {
-    decide(Outcome::kNanMismatch, fmt::format("{} of {} elements are NaN or infinite where PyTorch's are not, or the other way round; the first is element {}",
-                                              found.class_mismatches, found.elements, found.first_mismatch));
+    decide(Outcome::kNanMismatch,
+           fmt::format("{} of {} elements are NaN or infinite where PyTorch's are not, or the other way round; the first is element {}",
+                       found.class_mismatches, found.elements, found.first_mismatch));
   } else if (!is_float(buffer.dtype)) {
     if (found.unequal > 0) decide(Outcome::kWrongResult, fmt::format("{} of {} integers differ", found.unequal, found.elements));
   } else {
@@ -116,7 +117,8 @@ Result<OutputVerdict> CandidateRun::judge_output(const PlanBuffer& buffer, cu::D
     out.limit_because = limit.because;
     const std::string violated = numerics::violation(limit, {found.normwise, found.elementwise});
     if (!violated.empty()) {
-      decide(Outcome::kWrongResult, fmt::format("{}; at worst element {}: {} instead of {}", violated, found.worst, found.got, found.expected));
+      decide(Outcome::kWrongResult,
+             fmt::format("{}; at worst element {}: {} instead of {}", violated, found.worst, found.got, found.expected));
     }
   }
   return out;

@@ -11,7 +11,7 @@
 namespace solstice::run {
 
 constexpr uint8_t kRedZone = 0xa7;
-constexpr uint8_t kPoison = 0xff;                      // NaN in every float format
+constexpr uint8_t kPoison = 0xff;                    // NaN in every float format
 constexpr uint8_t kPassPoison[2] = {kPoison, 0x5a};  // of workspace and of integers, by pass: -1 may be what is expected
 
 inline uint8_t output_poison(const PlanBuffer& buffer, int pass) { return is_float(buffer.dtype) ? kPoison : kPassPoison[pass]; }
@@ -67,11 +67,11 @@ class CandidateRun {
   rt::ArenaLayout layout_;
   RunnerLoaded loaded_;
   cu::DevicePtr arena_ = 0;
-  bool prepared_ = false;                    // by the case named below
-  std::string parameters_of_;                // name of the case whose parameters are in place
+  bool prepared_ = false;      // by the case named below
+  std::string parameters_of_;  // name of the case whose parameters are in place
   Seconds prepare_time_;
   Json sandbox_;
-  uint64_t batch_ = 0;                       // of timed repetitions
+  uint64_t batch_ = 0;  // of timed repetitions
 };
 
 }  // namespace solstice::run

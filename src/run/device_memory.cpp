@@ -33,7 +33,8 @@ Result<DeviceBuffer> DeviceBuffer::allocate(const rt::Driver& driver, int64_t by
   out.driver_ = &driver;
   out.bytes_ = bytes;
   if (bytes == 0) return out;
-  SOLSTICE_CHECK(driver.check(driver.cuMemAlloc(&out.address_, static_cast<size_t>(bytes)), fmt::format("allocate {} bytes on the GPU", bytes)));
+  SOLSTICE_CHECK(
+      driver.check(driver.cuMemAlloc(&out.address_, static_cast<size_t>(bytes)), fmt::format("allocate {} bytes on the GPU", bytes)));
   return out;
 }
 

@@ -36,12 +36,12 @@ Result<GpuClocks> GpuClocks::open(const std::string& bus_id) {
   const bool whole = find(library, "nvmlInit_v2", nvml->init) && find(library, "nvmlDeviceGetHandleByPciBusId_v2", nvml->by_bus) &&
                      find(library, "nvmlDeviceGetClockInfo", nvml->clock) &&
                      find(library, "nvmlDeviceGetCurrentClocksThrottleReasons", nvml->throttle) &&
-                     find(library, "nvmlDeviceGetTemperature", nvml->temperature) &&
-                     find(library, "nvmlDeviceGetPowerUsage", nvml->power);
+                     find(library, "nvmlDeviceGetTemperature", nvml->temperature) && find(library, "nvmlDeviceGetPowerUsage", nvml->power);
   if (!whole) return unavailable("it lacks a function");
   void* device = nullptr;
   if (const int error = nvml->init()) return unavailable(fmt::format("it does not start (error {})", error));
-  if (const int error = nvml->by_bus(bus_id.c_str(), &device)) return unavailable(fmt::format("it does not know GPU {} (error {})", bus_id, error));
+  if (const int error = nvml->by_bus(bus_id.c_str(), &device))
+    return unavailable(fmt::format("it does not know GPU {} (error {})", bus_id, error));
   return GpuClocks(std::move(nvml), device);
 }
 

@@ -122,7 +122,8 @@ Result<GpuUse> gpu_use(const std::string& bus_id) {
 
 Status refuse_busy(const GpuUse& use, int64_t own) {
   if (use.utilization.value_or(0) < kBusyPercent) return success();  // use_note() tells of an unknown one
-  const bool alone = !use.users.empty() && std::all_of(use.users.begin(), use.users.end(), [own](const GpuUser& u) { return u.pid == own; });
+  const bool alone =
+      !use.users.empty() && std::all_of(use.users.begin(), use.users.end(), [own](const GpuUser& u) { return u.pid == own; });
   if (alone) return success();
   return fail(Code::gpu_busy, fmt::format("the GPU ({}) is {} % busy, by {}; times taken beside other work mean nothing: wait for "
                                           "it to end, or choose another GPU with CUDA_VISIBLE_DEVICES",
@@ -135,7 +136,7 @@ std::string use_note(const GpuUse& use) {
   if (use.memory_used.value < kNotable) return out;
   if (!out.empty()) out += "; ";
   return out + fmt::format("others held {:.1f} of {:.1f} GiB of the GPU's memory when the run began: {}", use.memory_used.value / kNotable,
-                     use.memory_total.value / kNotable, listing(use));
+                           use.memory_total.value / kNotable, listing(use));
 }
 
 }  // namespace solstice::run

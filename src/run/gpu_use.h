@@ -21,7 +21,7 @@ struct GpuUser {
 
 struct GpuUse {
   std::string gpu;
-  std::string driver;        // "580.159.04"
+  std::string driver;              // "580.159.04"
   std::optional<int> utilization;  // percent of the last sampling period in which a kernel ran; none: NVML does not say
   std::string unknown;             // why not
   Bytes memory_used, memory_total;

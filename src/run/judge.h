@@ -32,16 +32,16 @@
 namespace solstice::run {
 
 struct ExpectedOutput {
-  DeviceTensor oracle;                    // float64 for floats
-  std::optional<DeviceTensor> eager;      // PyTorch's own result
-  numerics::Sum sum;                      // the reduction behind it, for the modelled error
+  DeviceTensor oracle;                // float64 for floats
+  std::optional<DeviceTensor> eager;  // PyTorch's own result
+  numerics::Sum sum;                  // the reduction behind it, for the modelled error
   numerics::OwnMath own = numerics::OwnMath::kStrict;
 };
 
 // One set of values. Keys are names of plan buffers. `given` covers every input, parameter and state, with the plan's
 // strides; `expected` every output and every written state or input.
 struct JudgeCase {
-  std::string name;                       // "seed 1, normal"
+  std::string name;  // "seed 1, normal"
   std::map<std::string, DeviceTensor> given;
   std::map<std::string, ExpectedOutput> expected;
 };
@@ -58,19 +58,19 @@ struct JudgeOptions {
   numerics::Policy policy = numerics::Policy::kReference;
   JudgeLimits limits = {};
   int64_t red_zone = 4096;
-  int slots = 4;                          // copies of inputs and outputs to time with, as far as memory allows
-  double memory_share = 0.6;              // of the free device memory, for those copies
-  int spares = 1;                         // processes that are started at once when none is left
-  int first_spares = 1;                   // and at the beginning, where there may be time
+  int slots = 4;              // copies of inputs and outputs to time with, as far as memory allows
+  double memory_share = 0.6;  // of the free device memory, for those copies
+  int spares = 1;             // processes that are started at once when none is left
+  int first_spares = 1;       // and at the beginning, where there may be time
 };
 
 enum class Tracer { kEvents, kCupti };
 
 struct TimedBlock {
-  std::vector<double> seconds;            // of each repetition; empty where the verdict is not passed
-  std::vector<std::string> activities;    // CUPTI: what one repetition ran
-  Seconds launch;                         // host time of a launch call
-  Verdict verdict;                        // of every timed output
+  std::vector<double> seconds;          // of each repetition; empty where the verdict is not passed
+  std::vector<std::string> activities;  // CUPTI: what one repetition ran
+  Seconds launch;                       // host time of a launch call
+  Verdict verdict;                      // of every timed output
 };
 
 class CandidateRun;
@@ -109,8 +109,8 @@ class Judge {
   Result<Bytes> free_memory() const;
   Result<Bytes> total_memory() const;
 
-  Result<RunnerHello> runner();           // what a runner says about itself: GPU, CUPTI, sandbox
-  ClockReading clocks() const;            // all unknown without NVML
+  Result<RunnerHello> runner();  // what a runner says about itself: GPU, CUPTI, sandbox
+  ClockReading clocks() const;   // all unknown without NVML
   IpcImports& imports() { return imports_; }
   JudgeKernels& kernels() { return *kernels_; }
   const rt::Driver& driver() const { return driver_; }

@@ -46,10 +46,15 @@ Result<View> view_of(const DeviceTensor& tensor) {
 // Below this an error cannot be told from an underflow: the smallest normal number over the unit roundoff.
 double scale_floor(DType dtype) {
   switch (dtype) {
-    case DType::kF64: return 1e-290;
-    case DType::kF32: case DType::kBF16: return 2e-31;
-    case DType::kF16: return 0.125;
-    default: return 1e-30;
+    case DType::kF64:
+      return 1e-290;
+    case DType::kF32:
+    case DType::kBF16:
+      return 2e-31;
+    case DType::kF16:
+      return 0.125;
+    default:
+      return 1e-30;
   }
 }
 
@@ -212,7 +217,8 @@ Result<Difference> JudgeKernels::differ(cu::DevicePtr a, cu::DevicePtr b, int64_
   SOLSTICE_CHECK(fill(out, 0, 8));
   SOLSTICE_CHECK(fill(out + 8, 0xff, 8));
   void* parameters[] = {&a, &b, &bytes, &out};
-  SOLSTICE_CHECK(launch(bytes_differ_, static_cast<unsigned>(std::min<int64_t>((bytes / 16 + kThreads) / kThreads, 8 * kBlocks)), 1, parameters));
+  SOLSTICE_CHECK(
+      launch(bytes_differ_, static_cast<unsigned>(std::min<int64_t>((bytes / 16 + kThreads) / kThreads, 8 * kBlocks)), 1, parameters));
   return read_difference();
 }
 

@@ -26,8 +26,8 @@ ScaleRows scale_rows(const std::vector<int64_t>& shape);
 
 struct Comparison {
   int64_t elements = 0;
-  double normwise = 0, elementwise = 0;                        // candidate against oracle
-  double reference_normwise = 0, reference_elementwise = 0;    // PyTorch against oracle, 0 without one
+  double normwise = 0, elementwise = 0;                      // candidate against oracle
+  double reference_normwise = 0, reference_elementwise = 0;  // PyTorch against oracle, 0 without one
   double got = 0, expected = 0;
   int64_t worst = -1;
   int64_t class_mismatches = 0, first_mismatch = -1;
@@ -46,8 +46,8 @@ class JudgeKernels {
                                                       const CompileFunction& compile);
   ~JudgeKernels();
 
-  Result<Comparison> compare(const DeviceTensor& candidate, const DeviceTensor& oracle,
-                             const std::optional<DeviceTensor>& reference, uint8_t poison);
+  Result<Comparison> compare(const DeviceTensor& candidate, const DeviceTensor& oracle, const std::optional<DeviceTensor>& reference,
+                             uint8_t poison);
   Result<Difference> differ(cu::DevicePtr a, cu::DevicePtr b, int64_t bytes);
   Result<Difference> differ(cu::DevicePtr arena, std::span<const rt::ArenaRange> ranges, uint8_t value);
   Status copy(cu::DevicePtr to, cu::DevicePtr from, int64_t bytes);
@@ -63,7 +63,8 @@ class JudgeKernels {
 
   const rt::Driver& driver_;
   cu::Library library_ = nullptr;
-  cu::Function run_rms_ = nullptr, sum_runs_ = nullptr, fill_runs_ = nullptr, compare_ = nullptr, bytes_differ_ = nullptr, ranges_differ_ = nullptr;
+  cu::Function run_rms_ = nullptr, sum_runs_ = nullptr, fill_runs_ = nullptr, compare_ = nullptr, bytes_differ_ = nullptr,
+               ranges_differ_ = nullptr;
   cu::Stream stream_ = nullptr;
   DeviceBuffer rms_, partials_, ranges_, difference_;
 };

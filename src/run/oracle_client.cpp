@@ -7,9 +7,7 @@
 namespace solstice::run {
 namespace {
 
-Json text(std::string_view value) {
-  return Json(std::string(value));
-}
+Json text(std::string_view value) { return Json(std::string(value)); }
 
 Json list(const std::vector<std::string>& items) {
   Json out = Json::array();
@@ -17,17 +15,13 @@ Json list(const std::vector<std::string>& items) {
   return out;
 }
 
-Json of_set(std::string_view set) {
-  return Json::object().set("set", text(set));
-}
+Json of_set(std::string_view set) { return Json::object().set("set", text(set)); }
 
 Json block(std::string_view set, const BlockRequest& request) {
   return of_set(set).set("reps", request.reps).set("warmups", request.warmups);
 }
 
-Error broken(std::string_view what) {
-  return fail(Code::process_failed, fmt::format("the oracle broke its protocol: {}", what));
-}
+Error broken(std::string_view what) { return fail(Code::process_failed, fmt::format("the oracle broke its protocol: {}", what)); }
 
 }  // namespace
 
@@ -45,10 +39,7 @@ Result<Json> OracleClient::call(std::string_view request, Json params, Seconds l
   const Seconds began = monotonic_now();
   const int64_t id = ++last_id_;
   Json message = Json::object();
-  message.set("schema", kOracleSchema)
-      .set("id", id)
-      .set("request", text(request))
-      .set("params", std::move(params));
+  message.set("schema", kOracleSchema).set("id", id).set("request", text(request)).set("params", std::move(params));
   auto sent = transport_->write_line(message.dump(), deadline);
   auto answer = sent.ok() ? await(id, deadline) : Result<Json>(std::move(sent).error());
   spent_[std::string(request)] += monotonic_now() - began;
@@ -83,9 +74,7 @@ Result<T> OracleClient::ask(std::string_view request, Json params, Seconds limit
   return from_json<T>(reply).context(fmt::format("reading the oracle's reply to `{}`", request));
 }
 
-Result<OracleHello> OracleClient::hello() {
-  return ask<OracleHello>("hello", Json::object(), limits_.start);
-}
+Result<OracleHello> OracleClient::hello() { return ask<OracleHello>("hello", Json::object(), limits_.start); }
 
 Result<OracleSubject> OracleClient::load(std::string_view file, std::string_view class_name) {
   Json params = Json::object();
@@ -106,8 +95,7 @@ Result<OracleTrace> OracleClient::trace_cached(std::string_view folder) {
 }
 
 Result<OracleInputs> OracleClient::prepare_inputs(std::string_view set, const InputRequest& request) {
-  Json params =
-      of_set(set).set("seed", request.seed).set("family", request.family).set("weights", request.weights);
+  Json params = of_set(set).set("seed", request.seed).set("family", request.family).set("weights", request.weights);
   return ask<OracleInputs>("prepare_inputs", std::move(params), limits_.work);
 }
 
@@ -130,12 +118,10 @@ Result<OracleRivals> OracleClient::rivals(const CompareRequest& request) {
 }
 
 Result<OracleTensors> OracleClient::export_ipc(std::string_view set, const std::vector<std::string>& kinds) {
-  return ask<OracleTensors>("export_tensors", of_set(set).set("kinds", list(kinds)).set("where", "ipc"),
-                            limits_.work);
+  return ask<OracleTensors>("export_tensors", of_set(set).set("kinds", list(kinds)).set("where", "ipc"), limits_.work);
 }
 
-Result<OracleTensors> OracleClient::export_file(std::string_view set, const std::vector<std::string>& kinds,
-                                                std::string_view path) {
+Result<OracleTensors> OracleClient::export_file(std::string_view set, const std::vector<std::string>& kinds, std::string_view path) {
   Json params = of_set(set).set("kinds", list(kinds)).set("where", "file").set("path", text(path));
   return ask<OracleTensors>("export_tensors", std::move(params), limits_.work);
 }
@@ -144,8 +130,7 @@ Result<OracleBlock> OracleClient::time_eager(std::string_view set, const BlockRe
   return ask<OracleBlock>("time_eager", block(set, request), limits_.work);
 }
 
-Result<OracleBlock> OracleClient::time_compiled(std::string_view set, std::string_view mode,
-                                                const BlockRequest& request) {
+Result<OracleBlock> OracleClient::time_compiled(std::string_view set, std::string_view mode, const BlockRequest& request) {
   return ask<OracleBlock>("time_compiled", block(set, request).set("mode", text(mode)), limits_.work);
 }
 
@@ -153,8 +138,7 @@ Result<OracleDropinCheck> OracleClient::check_dropin(std::string_view model_new)
   return ask<OracleDropinCheck>("check_dropin", Json::object().set("path", text(model_new)), limits_.work);
 }
 
-Result<OracleComparison> OracleClient::time_dropin(std::string_view model_new, std::string_view set,
-                                                   const RoundsRequest& request) {
+Result<OracleComparison> OracleClient::time_dropin(std::string_view model_new, std::string_view set, const RoundsRequest& request) {
   Json params = of_set(set).set("path", text(model_new)).set("reps", request.reps);
   params.set("warmups", request.warmups).set("rounds", request.rounds);
   return ask<OracleComparison>("time_dropin", std::move(params), limits_.work);

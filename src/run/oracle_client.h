@@ -86,16 +86,12 @@ class OracleClient {
   // `describe` false: results stay on the device and `values` is empty.
   Result<OracleExpected> expected(std::string_view set, bool describe = true);
   Result<OracleTensors> export_ipc(std::string_view set, const std::vector<std::string>& kinds);
-  Result<OracleTensors> export_file(std::string_view set, const std::vector<std::string>& kinds,
-                                    std::string_view path);
+  Result<OracleTensors> export_file(std::string_view set, const std::vector<std::string>& kinds, std::string_view path);
   Result<OracleBlock> time_eager(std::string_view set, const BlockRequest& request = {});
-  Result<OracleBlock> time_compiled(std::string_view set, std::string_view mode,
-                                    const BlockRequest& request = {});
+  Result<OracleBlock> time_compiled(std::string_view set, std::string_view mode, const BlockRequest& request = {});
   Result<OracleDropinCheck> check_dropin(std::string_view model_new);
-  Result<OracleComparison> time_dropin(std::string_view model_new, std::string_view set,
-                                       const RoundsRequest& request = {});
-  Result<OracleMemory> memory(std::string_view set,
-                              std::string_view model_new = {});  // of the original without a path
+  Result<OracleComparison> time_dropin(std::string_view model_new, std::string_view set, const RoundsRequest& request = {});
+  Result<OracleMemory> memory(std::string_view set, std::string_view model_new = {});  // of the original without a path
   // Opponents of the module: eager, eager with TF32, torch.compile. start_rivals() returns at once: where the oracle is a
   // worker, a process beside it imports the compiler and loads the module, and leaves the GPU alone until rivals(). Where
   // the caller's process is the oracle it does nothing.

@@ -23,9 +23,7 @@ constexpr size_t kMaxLine = size_t{256} << 20;  // a graph with inlined constant
 class WorkerTransport final : public OracleTransport {
  public:
   explicit WorkerTransport(Subprocess worker) : worker_(std::move(worker)) {}
-  Status write_line(std::string_view line, const Deadline& deadline) override {
-    return worker_.write_line(line, deadline);
-  }
+  Status write_line(std::string_view line, const Deadline& deadline) override { return worker_.write_line(line, deadline); }
   Result<std::string> read_line(const Deadline& deadline) override { return worker_.read_line(deadline); }
   void abandon() override { worker_.kill(); }
 
@@ -73,8 +71,7 @@ class DescriptorTransport final : public OracleTransport {
 
  private:
   static Error gone(std::string_view why) {
-    return fail(Code::process_failed,
-                fmt::format("the Python process that holds the module is gone: {}", why));
+    return fail(Code::process_failed, fmt::format("the Python process that holds the module is gone: {}", why));
   }
 
   Status ready(short what, const Deadline& deadline) const {
@@ -82,8 +79,7 @@ class DescriptorTransport final : public OracleTransport {
     pollfd poll_fd{fd_, what, 0};
     const int wait_ms = static_cast<int>(std::min(deadline.left().value, 3600.0) * 1000) + 1;
     const int n = ::poll(&poll_fd, 1, wait_ms);
-    if (n == 0)
-      return fail(Code::deadline, "the Python process that holds the module did not answer in time");
+    if (n == 0) return fail(Code::deadline, "the Python process that holds the module did not answer in time");
     if (n < 0 && errno != EINTR) return gone(std::strerror(errno));
     return success();
   }
@@ -115,8 +111,6 @@ Result<std::unique_ptr<OracleTransport>> worker_transport(std::string_view devic
   return std::unique_ptr<OracleTransport>(std::make_unique<WorkerTransport>(std::move(worker)));
 }
 
-std::unique_ptr<OracleTransport> descriptor_transport(int fd) {
-  return std::make_unique<DescriptorTransport>(fd);
-}
+std::unique_ptr<OracleTransport> descriptor_transport(int fd) { return std::make_unique<DescriptorTransport>(fd); }
 
 }  // namespace solstice::run

@@ -79,17 +79,11 @@ void RunnerProcess::end_soon() {
   if (process_.running()) ::kill(-process_.pid(), SIGKILL);
 }
 
-Result<RunnerLoaded> RunnerProcess::load(const RunnerLoad& request) {
-  return call<RunnerLoaded>("load", request, options_.load_limit);
-}
+Result<RunnerLoaded> RunnerProcess::load(const RunnerLoad& request) { return call<RunnerLoaded>("load", request, options_.load_limit); }
 Result<RunnerDone> RunnerProcess::prepare(const RunnerWork& request) {
   return call<RunnerDone>("prepare", request, request.deadline + kGrace);
 }
-Result<RunnerDone> RunnerProcess::run(const RunnerWork& request) {
-  return call<RunnerDone>("run", request, request.deadline + kGrace);
-}
-Result<RunnerTimes> RunnerProcess::time(const RunnerTime& request) {
-  return call<RunnerTimes>("time", request, request.deadline + kGrace);
-}
+Result<RunnerDone> RunnerProcess::run(const RunnerWork& request) { return call<RunnerDone>("run", request, request.deadline + kGrace); }
+Result<RunnerTimes> RunnerProcess::time(const RunnerTime& request) { return call<RunnerTimes>("time", request, request.deadline + kGrace); }
 
 }  // namespace solstice::run

@@ -15,7 +15,7 @@ namespace solstice::run {
 struct RunnerOptions {
   std::filesystem::path program = {};  // solstice-runner; Judge finds it where this is empty
   int device = 0;
-  std::string cupti = {};         // library; empty: the usual places
+  std::string cupti = {};  // library; empty: the usual places
   Seconds start_limit{60};
   Seconds load_limit{60};
 };
@@ -27,7 +27,7 @@ class RunnerProcess {
 
   Result<RunnerHello> hello();  // waits until it is ready; afterwards the first answer again
   bool alive() { return process_.running(); }
-  void end_soon();              // without waiting for the end
+  void end_soon();  // without waiting for the end
   Result<RunnerLoaded> load(const RunnerLoad& request);
   Result<RunnerDone> prepare(const RunnerWork& request);
   Result<RunnerDone> run(const RunnerWork& request);

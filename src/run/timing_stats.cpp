@@ -59,8 +59,8 @@ struct Student {
   double freedom, p95, p999;
 };
 constexpr Student kStudent[] = {
-    {1, 12.706, 636.62}, {2, 4.303, 31.599}, {3, 3.182, 12.924}, {4, 2.776, 8.610}, {5, 2.571, 6.869},  {6, 2.447, 5.959},
-    {7, 2.365, 5.408},   {8, 2.306, 5.041},  {9, 2.262, 4.781},  {10, 2.228, 4.587}, {11, 2.201, 4.437}, {12, 2.179, 4.318},
+    {1, 12.706, 636.62}, {2, 4.303, 31.599}, {3, 3.182, 12.924}, {4, 2.776, 8.610},  {5, 2.571, 6.869},   {6, 2.447, 5.959},
+    {7, 2.365, 5.408},   {8, 2.306, 5.041},  {9, 2.262, 4.781},  {10, 2.228, 4.587}, {11, 2.201, 4.437},  {12, 2.179, 4.318},
     {15, 2.131, 4.073},  {20, 2.086, 3.850}, {30, 2.042, 3.646}, {60, 2.000, 3.460}, {1e9, 1.960, 3.291},
 };
 
@@ -79,9 +79,14 @@ struct ReasonName {
   bool voids;
 };
 constexpr ReasonName kReasons[] = {
-    {0x2, "applications clocks setting", false}, {0x4, "software power cap", false}, {0x8, "hardware slowdown", true},
-    {0x10, "sync boost", false}, {0x20, "software thermal slowdown", true}, {0x40, "hardware thermal slowdown", true},
-    {0x80, "hardware power brake", true}, {0x100, "display clock setting", false},
+    {0x2, "applications clocks setting", false},
+    {0x4, "software power cap", false},
+    {0x8, "hardware slowdown", true},
+    {0x10, "sync boost", false},
+    {0x20, "software thermal slowdown", true},
+    {0x40, "hardware thermal slowdown", true},
+    {0x80, "hardware power brake", true},
+    {0x100, "display clock setting", false},
 };
 
 }  // namespace
@@ -165,8 +170,8 @@ double clock_advantage(const Timing& timing) {
 
 std::string clock_text(const Timing& timing) {
   return fmt::format("the original ran at {:.0f} MHz, the candidate at {:.0f} MHz: of {:.3g}x, at least {:.3g}x do not come from the clock",
-                     mean_clock(timing, &TimingRound::baseline_mhz).value * 1e-6, mean_clock(timing, &TimingRound::candidate_mhz).value * 1e-6,
-                     timing.speedup, timing.speedup / timing.clock_advantage);
+                     mean_clock(timing, &TimingRound::baseline_mhz).value * 1e-6,
+                     mean_clock(timing, &TimingRound::candidate_mhz).value * 1e-6, timing.speedup, timing.speedup / timing.clock_advantage);
 }
 
 bool is_win(double speedup, double low999, double clock_advantage) {
@@ -185,11 +190,12 @@ static std::string note_of(const Timing& timing) {
   std::vector<std::string> notes;
   const size_t rounds = timing.rounds.size();
   const auto dropped = std::count_if(timing.rounds.begin(), timing.rounds.end(), [](const TimingRound& r) { return r.discarded; });
-  const auto unread = std::count_if(timing.rounds.begin(), timing.rounds.end(), [](const TimingRound& r) { return counts(r) && !r.clocks_known; });
+  const auto unread =
+      std::count_if(timing.rounds.begin(), timing.rounds.end(), [](const TimingRound& r) { return counts(r) && !r.clocks_known; });
   if (dropped > 0) notes.push_back(fmt::format("{} of {} rounds dropped: thermal or hardware slowdown", dropped, rounds));
   if (unread > 0) {
-    notes.push_back(fmt::format("in {} of {} rounds NVML did not tell clocks or throttle reasons: whether both sides ran alike is not known",
-                                unread, rounds));
+    notes.push_back(fmt::format(
+        "in {} of {} rounds NVML did not tell clocks or throttle reasons: whether both sides ran alike is not known", unread, rounds));
   }
   if (!timing.comparable || timing.clock_advantage >= kLeastEffect) notes.push_back(clock_text(timing));
   return fmt::format("{}", fmt::join(notes, "; "));

@@ -98,8 +98,7 @@ bool load_from(const std::string& name, std::string& why) {
   Cupti& api = state().api;
   const bool whole = find(library, "cuptiActivityRegisterCallbacks", api.register_callbacks) &&
                      find(library, "cuptiActivityEnable", api.enable) && find(library, "cuptiActivityDisable", api.disable) &&
-                     find(library, "cuptiActivityFlushAll", api.flush) &&
-                     find(library, "cuptiActivityGetNextRecord", api.next_record) &&
+                     find(library, "cuptiActivityFlushAll", api.flush) && find(library, "cuptiActivityGetNextRecord", api.next_record) &&
                      find(library, "cuptiActivityGetNumDroppedRecords", api.dropped);
   if (whole && api.register_callbacks(on_requested, on_completed) == 0) return true;
   why += fmt::format("{}{} cannot be used", why.empty() ? "" : "; ", name);

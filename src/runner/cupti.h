@@ -24,8 +24,8 @@ struct Activity {
 Status open_cupti(const std::string& library);
 bool cupti_is_open();
 
-Status start_tracing();                            // cuda_error
-Result<std::vector<Activity>> stop_tracing();      // in order of start; error where records were dropped
+Status start_tracing();                        // cuda_error
+Result<std::vector<Activity>> stop_tracing();  // in order of start; error where records were dropped
 
 // One repetition's share of a trace: first start to last end, and what ran.
 struct TracedRepetition {

@@ -58,8 +58,8 @@ Result<RunnerLoaded> GpuSession::load(const RunnerLoad& request) {
   const Status allocated = driver_.check(driver_.cuMemAlloc(&arena_, static_cast<size_t>(layout_.bytes)), "allocate the arena");
   if (!allocated.ok()) {
     executor_.reset();
-    return fail(Code::too_large, fmt::format("{} slots need {} bytes of device memory, {} are free ({})", request.slots,
-                                             layout_.bytes, before, allocated.error().message));
+    return fail(Code::too_large, fmt::format("{} slots need {} bytes of device memory, {} are free ({})", request.slots, layout_.bytes,
+                                             before, allocated.error().message));
   }
   SOLSTICE_CHECK(bind_slots());
   cu::IpcMemHandle handle{};

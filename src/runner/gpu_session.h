@@ -48,8 +48,8 @@ class GpuSession {
   cu::DevicePtr arena_ = 0;
   std::vector<std::vector<void*>> tensors_;  // [slot][interface buffer]
   void* workspace_ = nullptr;
-  std::vector<rt::ArenaRange> scratch_;      // workspace that prepare does not fill
-  Seconds launch_;                           // host time of the last launch call
+  std::vector<rt::ArenaRange> scratch_;  // workspace that prepare does not fill
+  Seconds launch_;                       // host time of the last launch call
   cu::DevicePtr flush_ = 0;
   int64_t flush_bytes_ = 0;
   std::vector<cu::Event> events_;

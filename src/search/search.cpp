@@ -52,7 +52,8 @@ class Loop {
     }
     if (deadline_.passed()) return Stop::kTime;
     const Node* best = tree_.best();
-    if (best && finished_ >= budget_.least && budget_.bound.value > 0 && best->measurement->time < budget_.bound * budget_.near) return Stop::kNearBound;
+    if (best && finished_ >= budget_.least && budget_.bound.value > 0 && best->measurement->time < budget_.bound * budget_.near)
+      return Stop::kNearBound;
     if (best && budget_.patience > 0 && without_gain_ >= budget_.patience) return Stop::kPatience;
     return std::nullopt;
   }
@@ -98,12 +99,10 @@ class Loop {
 
 }  // namespace
 
-std::vector<const char*> enum_names(Stop) {
-  return {"trials", "time", "exhausted", "near_bound", "patience", "interrupted"};
-}
+std::vector<const char*> enum_names(Stop) { return {"trials", "time", "exhausted", "near_bound", "patience", "interrupted"}; }
 
-Result<Stop> run(Tree& tree, Proposer& proposer, Evaluator& evaluator, const Budget& budget, int lookahead,
-                 const Observer& observer, const std::function<bool()>& interrupted) {
+Result<Stop> run(Tree& tree, Proposer& proposer, Evaluator& evaluator, const Budget& budget, int lookahead, const Observer& observer,
+                 const std::function<bool()>& interrupted) {
   Loop loop(tree, proposer, evaluator, budget);
   while (true) {
     SOLSTICE_CHECK(loop.fill(lookahead, observer));

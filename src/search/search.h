@@ -30,11 +30,11 @@ class Evaluator {
 struct Budget {
   Seconds time{60};
   int trials = 40;
-  Seconds bound{0};        // little is to be gained beyond this time ...
-  double near = 1.03;      // ... so stop once the best is within this factor of it ...
-  int least = 1;           // ... and so many trials are done
-  int patience = 0;        // stop after so many trials without a gain; 0: never
-  double hopeless = 0;     // a proposal expected to take this much longer than the best is not tried; 0: all are
+  Seconds bound{0};     // little is to be gained beyond this time ...
+  double near = 1.03;   // ... so stop once the best is within this factor of it ...
+  int least = 1;        // ... and so many trials are done
+  int patience = 0;     // stop after so many trials without a gain; 0: never
+  double hopeless = 0;  // a proposal expected to take this much longer than the best is not tried; 0: all are
 };
 
 enum class Stop { kTrials, kTime, kExhausted, kNearBound, kPatience, kInterrupted };
@@ -47,7 +47,7 @@ struct Observer {
 
 // Runs until a stop holds; the tree keeps everything also when an error is returned. `interrupted` is asked between
 // trials: the one in hand is finished first.
-Result<Stop> run(Tree& tree, Proposer& proposer, Evaluator& evaluator, const Budget& budget, int lookahead,
-                 const Observer& observer, const std::function<bool()>& interrupted);
+Result<Stop> run(Tree& tree, Proposer& proposer, Evaluator& evaluator, const Budget& budget, int lookahead, const Observer& observer,
+                 const std::function<bool()>& interrupted);
 
 }  // namespace solstice::search

@@ -16,10 +16,10 @@
 namespace solstice::search {
 
 struct Proposal {
-  std::string program;    // the candidate's text
-  std::string reason;     // what the proposer wants to find out, for people
-  Seconds predicted;      // by the cost model; 0 where it has none
-  int parent = -1;        // node that it was derived from, -1: the problem
+  std::string program;                     // the candidate's text
+  std::string reason;                      // what the proposer wants to find out, for people
+  Seconds predicted;                       // by the cost model; 0 where it has none
+  int parent = -1;                         // node that it was derived from, -1: the problem
   std::vector<std::string> settings = {};  // of each kernel, so that a later run finds the candidate again
   std::optional<Seconds> known = {};       // what an earlier run on this machine measured: for ordering only
 };
@@ -28,9 +28,9 @@ struct Proposal {
 struct Measurement {
   TrialState state = TrialState::kIllegal;
   Seconds time;
-  Seconds cost;           // wall time the trial took
-  std::string detail;     // one line for people: why it failed, how far off it was
-  Json record;            // verdict, timing, resources: what the store keeps
+  Seconds cost;        // wall time the trial took
+  std::string detail;  // one line for people: why it failed, how far off it was
+  Json record;         // verdict, timing, resources: what the store keeps
 
   static auto fields() {
     return std::make_tuple(field("state", &Measurement::state, "how far it came"),

@@ -35,10 +35,15 @@ double total(const ir::Program& program, const std::vector<ir::TensorCount>& ten
   return sum;
 }
 
-SolTerm byte_term(const char* resource, const std::string& what, double bytes, BytesPerSecond rate,
-                  const std::string& cause) {
-  return {.resource = resource, .what = what, .time = Bytes(bytes) / rate, .amount = bytes, .unit = "B",
-          .rate = rate.value, .measured = false, .cause = cause};
+SolTerm byte_term(const char* resource, const std::string& what, double bytes, BytesPerSecond rate, const std::string& cause) {
+  return {.resource = resource,
+          .what = what,
+          .time = Bytes(bytes) / rate,
+          .amount = bytes,
+          .unit = "B",
+          .rate = rate.value,
+          .measured = false,
+          .cause = cause};
 }
 
 }  // namespace
@@ -56,8 +61,8 @@ SolBound io_bound(const ir::Program& program, const ir::Count& count, const mach
   // L2 is write-back: what fits there need not reach DRAM before the run ends.
   const double beyond = std::max(0.0, written - machine.l2.value);
   for (const ir::TensorCount& each : reads) {
-    bound.terms.push_back(byte_term("dram", "read " + program.tensor(each.tensor).name, bytes_of(program, each),
-                                    machine.dram_rate, cause_of(program, count, each.tensor, true)));
+    bound.terms.push_back(byte_term("dram", "read " + program.tensor(each.tensor).name, bytes_of(program, each), machine.dram_rate,
+                                    cause_of(program, count, each.tensor, true)));
   }
   for (const ir::TensorCount& each : count.outputs) {
     if (beyond == 0) break;

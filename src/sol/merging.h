@@ -10,8 +10,8 @@
 namespace solstice::sol {
 
 struct IssueRate {
-  double a_launch = 0;   // operations that all SMs issue while a launch takes: recomputing that costs less than a kernel
-  double an_element = 0; // ... while an f32 is read from DRAM: a product with no more is bound by what it reads
+  double a_launch = 0;    // operations that all SMs issue while a launch takes: recomputing that costs less than a kernel
+  double an_element = 0;  // ... while an f32 is read from DRAM: a product with no more is bound by what it reads
 };
 
 // The result is in an order in which it can run.

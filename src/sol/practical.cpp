@@ -22,8 +22,7 @@ struct Traffic {
 
 class Estimator {
  public:
-  Estimator(const ir::Program& program, const ir::Count& count, const machine::Machine& machine,
-            const SolOptions& options)
+  Estimator(const ir::Program& program, const ir::Count& count, const machine::Machine& machine, const SolOptions& options)
       : program_(program), count_(count), machine_(machine), options_(options), dtypes_(ir::dtypes_of(program)) {}
 
   Result<SolBound> run(SolReport& report) {
@@ -142,18 +141,22 @@ class Estimator {
       const int tensor = target(i);
       if (!leaves(tensor, k) || !written.insert(tensor).second) continue;
       const double size = bytes(tensor, static_cast<double>(program_.tensor(tensor).elements()));
-      const bool kept = program_.tensor(tensor).kind == ir::TensorKind::kTensor ||
-                        program_.tensor(tensor).kind == ir::TensorKind::kLocal;
+      const bool kept = program_.tensor(tensor).kind == ir::TensorKind::kTensor || program_.tensor(tensor).kind == ir::TensorKind::kLocal;
       (kept && program_.tensor(tensor).into < 0 && resident(size) ? out.l2 : out.written) += size;
     }
     return out;
   }
 
-  void byte_term(const char* what, double amount, const machine::Ceiling& ceiling, const char* resource,
-                 const std::string& cause, std::vector<SolTerm>& terms) const {
+  void byte_term(const char* what, double amount, const machine::Ceiling& ceiling, const char* resource, const std::string& cause,
+                 std::vector<SolTerm>& terms) const {
     if (amount <= 0) return;
-    terms.push_back({.resource = resource, .what = what, .time = Seconds(amount / ceiling.per_second),
-                     .amount = amount, .unit = "B", .rate = ceiling.per_second, .measured = ceiling.measured,
+    terms.push_back({.resource = resource,
+                     .what = what,
+                     .time = Seconds(amount / ceiling.per_second),
+                     .amount = amount,
+                     .unit = "B",
+                     .rate = ceiling.per_second,
+                     .measured = ceiling.measured,
                      .cause = cause});
   }
 
@@ -170,8 +173,7 @@ class Estimator {
     byte_term("write", moved.written - copied, machine_.write_ceiling(), "dram", cause, terms);
     byte_term("intermediates", moved.l2, machine_.l2_ceiling(), "l2", cause, terms);
     for (size_t i : kernel.equations) {
-      SOLSTICE_TRY(const std::vector<SolTerm> work,
-                   work_terms(program_, count_.equations[i], machine_, options_, Basis::kCeiling));
+      SOLSTICE_TRY(const std::vector<SolTerm> work, work_terms(program_, count_.equations[i], machine_, options_, Basis::kCeiling));
       terms.insert(terms.end(), work.begin(), work.end());
     }
     const Longest most = longest(terms);
@@ -204,8 +206,10 @@ class Estimator {
     int64_t steps = 0;
     for (const ir::EquationCount& each : count_.equations) steps = std::max(steps, each.steps);
     if (steps > 0 && !machine_.measured.grid_sync) {
-      report.notes.push_back(fmt::format("{} sequential steps: practical counts no latency for them, since `{}` has no "
-                                         "measured `grid_sync`", steps, machine_.name));
+      report.notes.push_back(
+          fmt::format("{} sequential steps: practical counts no latency for them, since `{}` has no "
+                      "measured `grid_sync`",
+                      steps, machine_.name));
     }
   }
 

@@ -13,15 +13,21 @@ using numerics::Math;
 Pipe pipe_of(Math math, DType operands) {
   switch (math) {
     case Math::kTF32:
-    case Math::kTF32x3: return Pipe::kTensorTF32;
+    case Math::kTF32x3:
+      return Pipe::kTensorTF32;
     case Math::kBF16:
     case Math::kBF16x3:
-    case Math::kBF16x6: return Pipe::kTensorBF16;
+    case Math::kBF16x6:
+      return Pipe::kTensorBF16;
     case Math::kFP16:
-    case Math::kFP16x3: return Pipe::kTensorF16;
-    case Math::kFP8: return Pipe::kTensorF8;
-    case Math::kF64: return Pipe::kTensorF64;
-    case Math::kSimt: break;
+    case Math::kFP16x3:
+      return Pipe::kTensorF16;
+    case Math::kFP8:
+      return Pipe::kTensorF8;
+    case Math::kF64:
+      return Pipe::kTensorF64;
+    case Math::kSimt:
+      break;
   }
   return operands == DType::kF64 ? Pipe::kSimtF64 : is_float(operands) ? Pipe::kSimtF32 : Pipe::kSimtI32;
 }
@@ -110,8 +116,8 @@ Result<Rate> contraction_rate(const ir::Program& program, const ir::EquationCoun
   return best;
 }
 
-Result<std::vector<SolTerm>> work_terms(const ir::Program& program, const ir::EquationCount& equation,
-                                        const Machine& machine, const SolOptions& options, Basis basis) {
+Result<std::vector<SolTerm>> work_terms(const ir::Program& program, const ir::EquationCount& equation, const Machine& machine,
+                                        const SolOptions& options, Basis basis) {
   const ir::Equation& source = program.equation(equation.equation);
   const std::string cause = program.target_of(source).name;
   const ir::Work& work = equation.work;

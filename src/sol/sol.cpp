@@ -12,8 +12,8 @@ namespace {
 
 void add_notes(const ir::Program& program, const ir::Count& count, const SolOptions& options, SolReport& report) {
   for (int id : count.opaque) {
-    report.notes.push_back(fmt::format("opaque `{}`: its work and bytes are unknown and not counted",
-                                       program.opaques[static_cast<size_t>(id)].op));
+    report.notes.push_back(
+        fmt::format("opaque `{}`: its work and bytes are unknown and not counted", program.opaques[static_cast<size_t>(id)].op));
   }
   const bool exact = std::all_of(count.equations.begin(), count.equations.end(), [](const auto& e) { return e.exact; });
   if (!exact) report.notes.push_back("some domains are too large to count exactly: work is an upper, io a lower count");

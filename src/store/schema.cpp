@@ -63,7 +63,8 @@ Status upgrade(Database& database) {
     done = version.error();
   } else if (*version > schema_version()) {
     done = fail(Code::store_error, fmt::format("the run store has schema {}, this program knows {}; use a newer solstice "
-                                               "or another folder (SOLSTICE_HOME)", *version, schema_version()));
+                                               "or another folder (SOLSTICE_HOME)",
+                                               *version, schema_version()));
   } else {
     done = apply(database, *version);
   }

@@ -51,9 +51,8 @@ Status insert_problem(Database& database, const RunRecord& run) {
 
 Status insert_run(Database& database, const RunRecord& run) {
   SOLSTICE_CHECK(insert_problem(database, run));
-  SOLSTICE_TRY(Statement insert,
-               database.prepare("INSERT INTO runs(id, problem_key, options_key, started, finished, state, pid, "
-                                "process_start, record) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+  SOLSTICE_TRY(Statement insert, database.prepare("INSERT INTO runs(id, problem_key, options_key, started, finished, state, pid, "
+                                                  "process_start, record) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"));
   insert.bind(run.id).bind(run.problem_key).bind(run.options_key).bind(run.started).bind(run.finished);
   insert.bind(state_name(run.state)).bind(static_cast<int64_t>(::getpid())).bind(process_start(::getpid()));
   return insert.bind(to_json(run).dump()).run();
@@ -166,15 +165,13 @@ Status Store::identify_run(const std::string& id, const std::string& problem_key
 }
 
 Status Store::add_trial(const TrialRecord& trial) {
-  SOLSTICE_TRY(Statement insert, state_->database.prepare(
-                                     "INSERT OR REPLACE INTO trials(run, number, state, record) VALUES (?, ?, ?, ?)"));
+  SOLSTICE_TRY(Statement insert, state_->database.prepare("INSERT OR REPLACE INTO trials(run, number, state, record) VALUES (?, ?, ?, ?)"));
   insert.bind(trial.run).bind(static_cast<int64_t>(trial.number));
   insert.bind(enum_names(trial.state)[static_cast<size_t>(trial.state)]);
   return insert.bind(to_json(trial).dump()).run();
 }
 
-Status Store::finish_run(const std::string& id, RunState state, RunOutcome outcome, std::string_view reason,
-                         const Json& summary) {
+Status Store::finish_run(const std::string& id, RunState state, RunOutcome outcome, std::string_view reason, const Json& summary) {
   SOLSTICE_TRY(RunRecord run, read_run(state_->database, id));
   run.state = state;
   run.outcome = outcome;
@@ -206,8 +203,7 @@ Result<LoadedRun> Store::load_run(std::string_view id_or_prefix) {
 
 Result<int> Store::close_abandoned() {
   std::vector<std::string> gone;
-  SOLSTICE_TRY(Statement query,
-               state_->database.prepare("SELECT id, pid, process_start FROM runs WHERE state = 'running'"));
+  SOLSTICE_TRY(Statement query, state_->database.prepare("SELECT id, pid, process_start FROM runs WHERE state = 'running'"));
   for (;;) {
     SOLSTICE_TRY(const bool row, query.step());
     if (!row) break;

@@ -44,8 +44,7 @@ class Store {
   // Nor, without a source file, which problem it is.
   Status identify_run(const std::string& id, const std::string& problem_key);
   Status add_trial(const TrialRecord& trial);  // a number that exists is replaced
-  Status finish_run(const std::string& id, RunState state, RunOutcome outcome, std::string_view reason,
-                    const Json& summary);
+  Status finish_run(const std::string& id, RunState state, RunOutcome outcome, std::string_view reason, const Json& summary);
 
   Result<std::vector<RunRecord>> list(int limit = 50);  // newest first
   // An id or the start of one; "last" is the newest. Ambiguous: bad_argument with the candidates.

@@ -26,15 +26,12 @@ struct CacheEntry {
   std::vector<PtxasNote> notes;
   std::vector<KeyPart> parts;
   static auto fields() {
-    return std::make_tuple(field("key", &CacheEntry::key, "hash over the parts"),
-                           field("name", &CacheEntry::name, "of the unit, for people"),
-                           field("created", &CacheEntry::created, "UTC"),
-                           field("hash", &CacheEntry::hash, "of the cubin's bytes"),
-                           field("log", &CacheEntry::log, "of compiler and ptxas"),
-                           field("seconds", &CacheEntry::seconds, "what compiling took"),
-                           field("kernels", &CacheEntry::kernels, "resources, one an entry"),
-                           field("notes", &CacheEntry::notes, "of ptxas"),
-                           field("parts", &CacheEntry::parts, "what the key hashes"));
+    return std::make_tuple(
+        field("key", &CacheEntry::key, "hash over the parts"), field("name", &CacheEntry::name, "of the unit, for people"),
+        field("created", &CacheEntry::created, "UTC"), field("hash", &CacheEntry::hash, "of the cubin's bytes"),
+        field("log", &CacheEntry::log, "of compiler and ptxas"), field("seconds", &CacheEntry::seconds, "what compiling took"),
+        field("kernels", &CacheEntry::kernels, "resources, one an entry"), field("notes", &CacheEntry::notes, "of ptxas"),
+        field("parts", &CacheEntry::parts, "what the key hashes"));
   }
 };
 

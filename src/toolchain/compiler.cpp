@@ -37,8 +37,7 @@ class CachedCompiler : public Compiler {
         toolchain_(std::move(toolchain)),
         cache_(options_.cache, options_.cache_cap),
         pool_(options_.workers, [this] {
-          return toolchain_.backend == Backend::kNvrtc ? make_worker_engine(options_, toolchain_)
-                                                       : make_nvcc_engine(options_, toolchain_);
+          return toolchain_.backend == Backend::kNvrtc ? make_worker_engine(options_, toolchain_) : make_nvcc_engine(options_, toolchain_);
         }) {}
 
   Future submit(CompileRequest request) override;
@@ -83,8 +82,8 @@ Result<CachedCompiler::Prepared> CachedCompiler::prepare(CompileRequest request)
   if (request.name.empty() || request.name.find_first_of("/\n") != std::string::npos) {
     return fail(Code::bad_argument, fmt::format("`{}` cannot name a compile unit", request.name));
   }
-  SOLSTICE_TRY(const IncludeClosure closure, include_closure(request.name + ".cu", request.code, options_.kernels,
-                                                             toolchain_.include_folders));
+  SOLSTICE_TRY(const IncludeClosure closure,
+               include_closure(request.name + ".cu", request.code, options_.kernels, toolchain_.include_folders));
   Prepared out;
   out.job.nvrtc = toolchain_.nvrtc.string();
   out.job.builtins = toolchain_.builtins.string();

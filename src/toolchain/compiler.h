@@ -47,12 +47,12 @@ struct KeyPart {
 
 struct Compiled {
   Outcome outcome = Outcome::kFailed;
-  std::string cubin;                      // bytes
-  std::string log;                        // of the compiler and of ptxas
-  std::vector<KernelResources> kernels;   // one an entry
-  std::vector<PtxasNote> notes;           // performance losses and warnings of ptxas
-  Seconds seconds;                        // what compiling took, when it was done
-  bool cached = false;                    // this time it was read from the cache
+  std::string cubin;                     // bytes
+  std::string log;                       // of the compiler and of ptxas
+  std::vector<KernelResources> kernels;  // one an entry
+  std::vector<PtxasNote> notes;          // performance losses and warnings of ptxas
+  Seconds seconds;                       // what compiling took, when it was done
+  bool cached = false;                   // this time it was read from the cache
   std::string key;
   std::vector<KeyPart> parts;
 
@@ -72,14 +72,14 @@ struct Explanation {
 
 struct CompilerOptions {
   std::string arch = "sm_90a";
-  int workers = 0;                                 // 0: one a core
-  Seconds deadline = Seconds(60);                  // of one compile
-  std::filesystem::path kernels;                   // empty: kernels/ of data_root()
-  std::filesystem::path cache;                     // empty: jit/ of cache_folder()
+  int workers = 0;                 // 0: one a core
+  Seconds deadline = Seconds(60);  // of one compile
+  std::filesystem::path kernels;   // empty: kernels/ of data_root()
+  std::filesystem::path cache;     // empty: jit/ of cache_folder()
   Bytes cache_cap = Bytes(4e9);
-  Bytes worker_memory = Bytes(16e9);               // address space of one worker
-  bool require_sandbox = false;                    // true: a kernel that lacks a part of it is an error
-  std::vector<std::string> worker_argv;            // empty: this executable with --compile-worker
+  Bytes worker_memory = Bytes(16e9);     // address space of one worker
+  bool require_sandbox = false;          // true: a kernel that lacks a part of it is an error
+  std::vector<std::string> worker_argv;  // empty: this executable with --compile-worker
   ToolchainOptions toolchain;
 };
 

@@ -18,8 +18,9 @@ namespace fs = std::filesystem;
 
 SandboxPolicy base_policy(const CompilerOptions& options, const Toolchain& toolchain) {
   SandboxPolicy policy;
-  policy.readable = {"/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache", "/proc/self", "/proc/cpuinfo",
-                     "/proc/meminfo", "/sys/devices/system/cpu"};
+  policy.readable = {"/lib",          "/lib64",           "/usr/lib",
+                     "/usr/lib64",    "/etc/ld.so.cache", "/proc/self",
+                     "/proc/cpuinfo", "/proc/meminfo",    "/sys/devices/system/cpu"};
   policy.devices = {"/dev/null", "/dev/zero", "/dev/urandom"};
   policy.readable.insert(policy.readable.end(), toolchain.include_folders.begin(), toolchain.include_folders.end());
   policy.limits.address_space = static_cast<uint64_t>(options.worker_memory.value);

@@ -54,8 +54,7 @@ Result<Explanation> explain(std::string_view key, const std::filesystem::path& c
   const auto same = [&](const CacheEntry& entry) { return entry.key.rfind(key, 0) == 0; };
   const auto own = std::find_if(all.begin(), all.end(), same);
   if (own == all.end() || key.empty()) {
-    return fail(Code::not_found, fmt::format("no compile with key `{}` is in {} ({} entries)", key, folder.string(),
-                                             all.size()));
+    return fail(Code::not_found, fmt::format("no compile with key `{}` is in {} ({} entries)", key, folder.string(), all.size()));
   }
   Explanation out;
   out.key = own->key;

@@ -54,9 +54,8 @@ Folders toolkits() {
 Folders site_packages(const fs::path& python) {
   Folders out;
   if (python.empty()) return out;
-  const Result<CommandOutput> run = run_command(
-      {.argv = {python.string(), "-I", "-c", "import sys; print('\\n'.join(sys.path))"}, .in = Pipe::kNull},
-      Seconds(20));
+  const Result<CommandOutput> run =
+      run_command({.argv = {python.string(), "-I", "-c", "import sys; print('\\n'.join(sys.path))"}, .in = Pipe::kNull}, Seconds(20));
   if (!run.ok() || !run->exit.ok()) return out;
   std::istringstream lines(run->out);
   for (std::string line; std::getline(lines, line);) {
@@ -96,8 +95,8 @@ Places places_of(const ToolchainOptions& options) {
     for (const char* below : {"nvidia/cu13/lib", "nvidia/cu14/lib", "nvidia/cuda_nvrtc/lib"}) {
       at.libraries.push_back(site / below);
     }
-    for (const char* below : {"nvidia/cu13/include", "nvidia/cu13/include/cccl", "nvidia/cuda_runtime/include",
-                              "nvidia/cuda_cccl/include", "cutlass_library/source/include"}) {
+    for (const char* below : {"nvidia/cu13/include", "nvidia/cu13/include/cccl", "nvidia/cuda_runtime/include", "nvidia/cuda_cccl/include",
+                              "cutlass_library/source/include"}) {
       at.includes.push_back(site / below);
     }
   }
@@ -129,8 +128,8 @@ Result<std::string> content_hash(const fs::path& file) {
   const fs::path real = fs::canonical(file, error);
   if (error) return fail(Code::no_compiler, fmt::format("cannot read {}: {}", file.string(), error.message()));
   const auto time = fs::last_write_time(real, error).time_since_epoch().count();
-  const std::string id = Hasher().add(real.string()).add(static_cast<int64_t>(fs::file_size(real, error)))
-                             .add(static_cast<int64_t>(time)).hex();
+  const std::string id =
+      Hasher().add(real.string()).add(static_cast<int64_t>(fs::file_size(real, error))).add(static_cast<int64_t>(time)).hex();
   const Result<fs::path> cache = cache_folder();
   const fs::path memo = cache.ok() ? *cache / "toolchain" / id : fs::path();
   if (const Result<std::string> known = read_file(memo); !memo.empty() && known.ok() && known->size() == 32) return *known;
@@ -200,10 +199,9 @@ Result<Toolchain> find_toolchain(const ToolchainOptions& options) {
     SOLSTICE_TRY(found, take_nvcc(at.programs, out));
   }
   if (found) return out;
-  return fail(Code::no_compiler,
-              fmt::format("neither libnvrtc nor nvcc was found in {}; install a CUDA toolkit, or `pip install "
-                          "nvidia-cuda-nvrtc`, or set SOLSTICE_NVRTC to the folder of libnvrtc.so",
-                          fmt::join(out.looked_at, ", ")));
+  return fail(Code::no_compiler, fmt::format("neither libnvrtc nor nvcc was found in {}; install a CUDA toolkit, or `pip install "
+                                             "nvidia-cuda-nvrtc`, or set SOLSTICE_NVRTC to the folder of libnvrtc.so",
+                                             fmt::join(out.looked_at, ", ")));
 }
 
 std::vector<std::string> standard_options(const Toolchain& toolchain, std::string_view arch) {

@@ -129,8 +129,10 @@ class Walker {
     }
     for (const Includes::Name& name : includes.names) {
       if (leaves(name.text)) {
-        return refuse(file, name.line, fmt::format("`{}` leaves kernels/ and the CUDA folders; name headers by their "
-                                                   "path below kernels/", name.text));
+        return refuse(file, name.line,
+                      fmt::format("`{}` leaves kernels/ and the CUDA folders; name headers by their "
+                                  "path below kernels/",
+                                  name.text));
       }
       SOLSTICE_CHECK(own_include(name.text));
     }

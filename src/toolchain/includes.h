@@ -35,8 +35,7 @@ struct Includes {
 Includes scan_includes(std::string_view text);
 
 // Error bad_argument with file and line for an include that may not be.
-Result<IncludeClosure> include_closure(std::string_view name, std::string_view source,
-                                       const std::filesystem::path& kernels,
+Result<IncludeClosure> include_closure(std::string_view name, std::string_view source, const std::filesystem::path& kernels,
                                        const std::vector<std::filesystem::path>& include_folders);
 
 }  // namespace solstice::toolchain

@@ -35,8 +35,7 @@ struct CompileAnswer {
   std::string log;
   Seconds seconds;
   static auto fields() {
-    return std::make_tuple(field("status", &CompileAnswer::status, "ok, failed or error"),
-                           field("cubin", &CompileAnswer::cubin, "base64"),
+    return std::make_tuple(field("status", &CompileAnswer::status, "ok, failed or error"), field("cubin", &CompileAnswer::cubin, "base64"),
                            field("log", &CompileAnswer::log, "of compiler and ptxas"),
                            field("seconds", &CompileAnswer::seconds, "wall time"));
   }

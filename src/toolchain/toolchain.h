@@ -17,23 +17,23 @@ namespace solstice::toolchain {
 enum class Backend { kNvrtc, kNvcc };
 
 struct ToolchainOptions {
-  std::filesystem::path nvrtc;                        // folder with libnvrtc.so.*; empty: search
-  std::filesystem::path python;                       // its site-packages are searched; empty: python_path()
-  std::vector<std::filesystem::path> include_folders; // put before those that are found
-  bool search_system = true;                          // false: only what the options name
+  std::filesystem::path nvrtc;                         // folder with libnvrtc.so.*; empty: search
+  std::filesystem::path python;                        // its site-packages are searched; empty: python_path()
+  std::vector<std::filesystem::path> include_folders;  // put before those that are found
+  bool search_system = true;                           // false: only what the options name
   bool allow_nvrtc = true;
   bool allow_nvcc = true;
 };
 
 struct Toolchain {
   Backend backend = Backend::kNvrtc;
-  std::filesystem::path nvrtc;                        // the library
-  std::filesystem::path builtins;                     // opened before it; empty where the loader finds it
-  std::filesystem::path nvcc;                         // the program
-  std::vector<std::filesystem::path> include_folders; // CUDA, CCCL and CUTLASS headers, in order; may be empty
-  std::string version;   // "NVRTC /usr/local/cuda/lib64/libnvrtc.so.13", for people
-  std::string identity;  // hash over the contents of compiler and builtins: part of every cache key
-  std::vector<std::string> looked_at;                 // folders that were searched, for `doctor`
+  std::filesystem::path nvrtc;                         // the library
+  std::filesystem::path builtins;                      // opened before it; empty where the loader finds it
+  std::filesystem::path nvcc;                          // the program
+  std::vector<std::filesystem::path> include_folders;  // CUDA, CCCL and CUTLASS headers, in order; may be empty
+  std::string version;                                 // "NVRTC /usr/local/cuda/lib64/libnvrtc.so.13", for people
+  std::string identity;                                // hash over the contents of compiler and builtins: part of every cache key
+  std::vector<std::string> looked_at;                  // folders that were searched, for `doctor`
 };
 
 // Error no_compiler: names what was looked at and what to install.

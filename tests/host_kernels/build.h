@@ -30,9 +30,7 @@ class ProgramBuilder {
   int output(std::string name, std::vector<int64_t> shape, DType dtype = DType::kF32) {
     return tensor(std::move(name), ir::TensorKind::kOutput, std::move(shape), dtype);
   }
-  int local(std::string name, std::vector<int64_t> shape) {
-    return tensor(std::move(name), ir::TensorKind::kLocal, std::move(shape));
-  }
+  int local(std::string name, std::vector<int64_t> shape) { return tensor(std::move(name), ir::TensorKind::kLocal, std::move(shape)); }
 
   void kernel(std::string name, std::string family) {
     ir::Kernel k;

@@ -107,13 +107,20 @@ class Evaluator {
     }
     const auto count = static_cast<double>(terms.size());
     switch (reducer) {
-      case Reducer::kSum: return sum;
-      case Reducer::kProd: return product;
-      case Reducer::kMax: return extreme(terms, 1);
-      case Reducer::kMin: return extreme(terms, -1);
-      case Reducer::kAny: return any;
-      case Reducer::kAll: return all;
-      case Reducer::kMean: return sum / count;
+      case Reducer::kSum:
+        return sum;
+      case Reducer::kProd:
+        return product;
+      case Reducer::kMax:
+        return extreme(terms, 1);
+      case Reducer::kMin:
+        return extreme(terms, -1);
+      case Reducer::kAny:
+        return any;
+      case Reducer::kAll:
+        return all;
+      case Reducer::kMean:
+        return sum / count;
       case Reducer::kVar: {
         double squares = 0;
         for (const double v : terms) squares += (v - sum / count) * (v - sum / count);
@@ -135,41 +142,69 @@ class Evaluator {
         }
         return static_cast<double>(best);
       }
-      default: return std::nan("");
+      default:
+        return std::nan("");
     }
   }
 
   double value(const ir::Expr& e) {
     const auto arg = [&](size_t i) { return value(*e.args[i]); };
     switch (e.op) {
-      case Op::kReal: return e.real;
+      case Op::kReal:
+        return e.real;
       case Op::kInt:
-      case Op::kBool: return static_cast<double>(e.integer);
-      case Op::kIndex: return static_cast<double>(at_[static_cast<size_t>(e.id)]);
-      case Op::kRead: return read(e);
-      case Op::kReduce: return reduce(e);
-      case Op::kCast: return is_integer(e.dtype) ? std::trunc(arg(0)) : e.dtype == DType::kBF16 ? to_bf16(arg(0)) : arg(0);
-      case Op::kSelect: return arg(0) != 0 ? arg(1) : arg(2);
-      case Op::kNeg: return -arg(0);
-      case Op::kNot: return arg(0) == 0;
-      case Op::kAnd: return arg(0) != 0 && arg(1) != 0;
-      case Op::kOr: return arg(0) != 0 || arg(1) != 0;
-      case Op::kAdd: return arg(0) + arg(1);
-      case Op::kSub: return arg(0) - arg(1);
-      case Op::kMul: return arg(0) * arg(1);
-      case Op::kDiv: return arg(0) / arg(1);
-      case Op::kFloorDiv: return std::floor(arg(0) / arg(1));
-      case Op::kMod: return arg(0) - std::floor(arg(0) / arg(1)) * arg(1);
-      case Op::kPow: return std::pow(arg(0), arg(1));
-      case Op::kMin: return extreme({arg(0), arg(1)}, -1);
-      case Op::kMax: return extreme({arg(0), arg(1)}, 1);
-      case Op::kLt: return arg(0) < arg(1);
-      case Op::kLe: return arg(0) <= arg(1);
-      case Op::kEq: return arg(0) == arg(1);
-      case Op::kNe: return arg(0) != arg(1);
-      case Op::kGe: return arg(0) >= arg(1);
-      case Op::kGt: return arg(0) > arg(1);
-      default: return function(e.op, arg(0));
+      case Op::kBool:
+        return static_cast<double>(e.integer);
+      case Op::kIndex:
+        return static_cast<double>(at_[static_cast<size_t>(e.id)]);
+      case Op::kRead:
+        return read(e);
+      case Op::kReduce:
+        return reduce(e);
+      case Op::kCast:
+        return is_integer(e.dtype) ? std::trunc(arg(0)) : e.dtype == DType::kBF16 ? to_bf16(arg(0)) : arg(0);
+      case Op::kSelect:
+        return arg(0) != 0 ? arg(1) : arg(2);
+      case Op::kNeg:
+        return -arg(0);
+      case Op::kNot:
+        return arg(0) == 0;
+      case Op::kAnd:
+        return arg(0) != 0 && arg(1) != 0;
+      case Op::kOr:
+        return arg(0) != 0 || arg(1) != 0;
+      case Op::kAdd:
+        return arg(0) + arg(1);
+      case Op::kSub:
+        return arg(0) - arg(1);
+      case Op::kMul:
+        return arg(0) * arg(1);
+      case Op::kDiv:
+        return arg(0) / arg(1);
+      case Op::kFloorDiv:
+        return std::floor(arg(0) / arg(1));
+      case Op::kMod:
+        return arg(0) - std::floor(arg(0) / arg(1)) * arg(1);
+      case Op::kPow:
+        return std::pow(arg(0), arg(1));
+      case Op::kMin:
+        return extreme({arg(0), arg(1)}, -1);
+      case Op::kMax:
+        return extreme({arg(0), arg(1)}, 1);
+      case Op::kLt:
+        return arg(0) < arg(1);
+      case Op::kLe:
+        return arg(0) <= arg(1);
+      case Op::kEq:
+        return arg(0) == arg(1);
+      case Op::kNe:
+        return arg(0) != arg(1);
+      case Op::kGe:
+        return arg(0) >= arg(1);
+      case Op::kGt:
+        return arg(0) > arg(1);
+      default:
+        return function(e.op, arg(0));
     }
   }
 
@@ -181,25 +216,44 @@ class Evaluator {
 
   static double function(Op o, double x) {
     switch (o) {
-      case Op::kExp: return std::exp(x);
-      case Op::kExpm1: return std::expm1(x);
-      case Op::kLog: return std::log(x);
-      case Op::kLog1p: return std::log1p(x);
-      case Op::kSqrt: return std::sqrt(x);
-      case Op::kRsqrt: return 1 / std::sqrt(x);
-      case Op::kTanh: return std::tanh(x);
-      case Op::kErf: return std::erf(x);
-      case Op::kSin: return std::sin(x);
-      case Op::kCos: return std::cos(x);
-      case Op::kAbs: return std::fabs(x);
-      case Op::kSign: return (x > 0) - (x < 0);
-      case Op::kFloor: return std::floor(x);
-      case Op::kCeil: return std::ceil(x);
-      case Op::kRound: return std::nearbyint(x);
-      case Op::kTrunc: return std::trunc(x);
-      case Op::kIsNan: return std::isnan(x);
-      case Op::kIsFinite: return std::isfinite(x);
-      default: return std::nan("");
+      case Op::kExp:
+        return std::exp(x);
+      case Op::kExpm1:
+        return std::expm1(x);
+      case Op::kLog:
+        return std::log(x);
+      case Op::kLog1p:
+        return std::log1p(x);
+      case Op::kSqrt:
+        return std::sqrt(x);
+      case Op::kRsqrt:
+        return 1 / std::sqrt(x);
+      case Op::kTanh:
+        return std::tanh(x);
+      case Op::kErf:
+        return std::erf(x);
+      case Op::kSin:
+        return std::sin(x);
+      case Op::kCos:
+        return std::cos(x);
+      case Op::kAbs:
+        return std::fabs(x);
+      case Op::kSign:
+        return (x > 0) - (x < 0);
+      case Op::kFloor:
+        return std::floor(x);
+      case Op::kCeil:
+        return std::ceil(x);
+      case Op::kRound:
+        return std::nearbyint(x);
+      case Op::kTrunc:
+        return std::trunc(x);
+      case Op::kIsNan:
+        return std::isnan(x);
+      case Op::kIsFinite:
+        return std::isfinite(x);
+      default:
+        return std::nan("");
     }
   }
 

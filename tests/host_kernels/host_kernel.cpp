@@ -31,14 +31,22 @@ uint32_t to_bits(float v) {
 void store(DType dtype, double v, unsigned char* to) {
   const auto put = [&](auto x) { std::memcpy(to, &x, sizeof(x)); };
   switch (dtype) {
-    case DType::kF64: return put(v);
-    case DType::kF32: return put(static_cast<float>(v));
-    case DType::kBF16: return put(static_cast<uint16_t>(to_bits(static_cast<float>(v)) >> 16));
-    case DType::kI64: return put(static_cast<int64_t>(v));
-    case DType::kI32: return put(static_cast<int32_t>(v));
-    case DType::kI16: return put(static_cast<int16_t>(v));
-    case DType::kI8: return put(static_cast<int8_t>(v));
-    default: return put(static_cast<uint8_t>(v));
+    case DType::kF64:
+      return put(v);
+    case DType::kF32:
+      return put(static_cast<float>(v));
+    case DType::kBF16:
+      return put(static_cast<uint16_t>(to_bits(static_cast<float>(v)) >> 16));
+    case DType::kI64:
+      return put(static_cast<int64_t>(v));
+    case DType::kI32:
+      return put(static_cast<int32_t>(v));
+    case DType::kI16:
+      return put(static_cast<int16_t>(v));
+    case DType::kI8:
+      return put(static_cast<int8_t>(v));
+    default:
+      return put(static_cast<uint8_t>(v));
   }
 }
 
@@ -48,18 +56,25 @@ double load(DType dtype, const unsigned char* from) {
     return static_cast<double>(x);
   };
   switch (dtype) {
-    case DType::kF64: return get(double{});
-    case DType::kF32: return get(float{});
+    case DType::kF64:
+      return get(double{});
+    case DType::kF32:
+      return get(float{});
     case DType::kBF16: {
       uint16_t bits;
       std::memcpy(&bits, from, 2);
       return from_bits(static_cast<uint32_t>(bits) << 16);
     }
-    case DType::kI64: return get(int64_t{});
-    case DType::kI32: return get(int32_t{});
-    case DType::kI16: return get(int16_t{});
-    case DType::kI8: return get(int8_t{});
-    default: return get(uint8_t{});
+    case DType::kI64:
+      return get(int64_t{});
+    case DType::kI32:
+      return get(int32_t{});
+    case DType::kI16:
+      return get(int16_t{});
+    case DType::kI8:
+      return get(int8_t{});
+    default:
+      return get(uint8_t{});
   }
 }
 
@@ -109,7 +124,8 @@ std::string precompiled() {
   static const std::string header = [] {
     const std::string path = fmt::format("{}/solstice_host_{}_prelude.h", std::filesystem::temp_directory_path().string(), getpid());
     std::ofstream(path) << "#include \"math/special.h\"\n#include \"math/vector.h\"\n#include \"rows/reduce.h\"\n";
-    const int status = std::system(fmt::format("g++ {} -x c++-header -I{}/kernels -o {}.gch {}", kFlags, SOLSTICE_SOURCE_DIR, path, path).c_str());
+    const int status =
+        std::system(fmt::format("g++ {} -x c++-header -I{}/kernels -o {}.gch {}", kFlags, SOLSTICE_SOURCE_DIR, path, path).c_str());
     // Without it the plain header is read instead.
     if (status != 0) fmt::print(stderr, "no precompiled header: g++ ended with {}\n", status);
     static const struct Cleaner {
@@ -133,7 +149,8 @@ Result<Entry> compile(const std::string& code, const std::string& name) {
                                           SOLSTICE_SOURCE_DIR, base, base, base);
   if (std::system(command.c_str()) != 0) {
     std::ifstream log(base + ".log");
-    return fail(Code::compile_failed, fmt::format("kernel `{}`:\n{}\n{}", name, std::string(std::istreambuf_iterator<char>(log), {}), code));
+    return fail(Code::compile_failed,
+                fmt::format("kernel `{}`:\n{}\n{}", name, std::string(std::istreambuf_iterator<char>(log), {}), code));
   }
   void* library = dlopen((base + ".so").c_str(), RTLD_NOW | RTLD_LOCAL);
   for (const char* suffix : {".cpp", ".so", ".log"}) std::filesystem::remove(base + suffix);

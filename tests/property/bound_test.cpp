@@ -30,13 +30,12 @@ class RandomProgram {
       if (name[0] == 't') outputs += fmt::format("output {} : f32[M, N]\n", name);
     }
     for (const std::string& name : rows_) outputs += fmt::format("output {} : f32[{}]\n", name, whole_.contains(name) ? "" : "M");
-    return fmt::format("program generated\ndim M = {}, N = {}\ninput x : f32[M, N]\ninput z : f32[M, N]\nparam w : f32[N, N] \"w\"\n{}\n{}", m, n, outputs, body);
+    return fmt::format("program generated\ndim M = {}, N = {}\ninput x : f32[M, N]\ninput z : f32[M, N]\nparam w : f32[N, N] \"w\"\n{}\n{}",
+                       m, n, outputs, body);
   }
 
  private:
-  int64_t pick(std::initializer_list<int64_t> list) {
-    return *(list.begin() + static_cast<std::ptrdiff_t>(random_() % list.size()));
-  }
+  int64_t pick(std::initializer_list<int64_t> list) { return *(list.begin() + static_cast<std::ptrdiff_t>(random_() % list.size())); }
   const std::string& any(const std::vector<std::string>& names) { return names[random_() % names.size()]; }
 
   std::string row_of(const std::string& name) const { return whole_.contains(name) ? name + "[]" : name + "[m]"; }
@@ -44,17 +43,30 @@ class RandomProgram {
   std::string equation(const std::string& name) {
     const std::string a = any(full_), b = any(full_);
     switch (random_() % 8) {
-      case 0: rows_.push_back(name); return fmt::format("{}[m] = sum[n]({}[m,n])\n", name, a);
-      case 1: rows_.push_back(name), whole_.insert(name); return fmt::format("{}[] = sum[m,n]({}[m,n])\n", name, a);
-      case 2: full_.push_back(name); return fmt::format("{}[m,n] = sum[k<N]({}[m,k] * w[n,k])\n", name, a);
+      case 0:
+        rows_.push_back(name);
+        return fmt::format("{}[m] = sum[n]({}[m,n])\n", name, a);
+      case 1:
+        rows_.push_back(name), whole_.insert(name);
+        return fmt::format("{}[] = sum[m,n]({}[m,n])\n", name, a);
+      case 2:
+        full_.push_back(name);
+        return fmt::format("{}[m,n] = sum[k<N]({}[m,k] * w[n,k])\n", name, a);
       case 3:
         if (rows_.empty()) break;
         full_.push_back(name);
         return fmt::format("{}[m,n] = {}[m,n] - {}\n", name, a, row_of(any(rows_)));
-      case 4: full_.push_back(name); return fmt::format("{}[m,n] = {}[m,n] + exp({}[m,n])\n", name, a, b);
-      case 5: full_.push_back(name); return fmt::format("{}[m,n] = max[i<3]({}[m,n+i-1 else -inf])\n", name, a);
-      case 6: full_.push_back(name); return fmt::format("{0}[m,n] = exp({1}[m,n]) / sum[k<N](exp({1}[m,k]))\n", name, a);
-      default: break;
+      case 4:
+        full_.push_back(name);
+        return fmt::format("{}[m,n] = {}[m,n] + exp({}[m,n])\n", name, a, b);
+      case 5:
+        full_.push_back(name);
+        return fmt::format("{}[m,n] = max[i<3]({}[m,n+i-1 else -inf])\n", name, a);
+      case 6:
+        full_.push_back(name);
+        return fmt::format("{0}[m,n] = exp({1}[m,n]) / sum[k<N](exp({1}[m,k]))\n", name, a);
+      default:
+        break;
     }
     full_.push_back(name);
     return fmt::format("{}[m,n] = 2 * {}[m,n] + 1\n", name, a);
@@ -95,8 +107,10 @@ bool expect_below(const std::string& text, const machine::Machine& machine) {
 
 TEST(PracticalBound, OfIndependentResultsOfOneInput) {
   for (const char* size : {"M = 16, N = 16", "M = 4096, N = 4096"}) {
-    EXPECT_TRUE(expect_below(std::string("program two\ndim ") + size + "\ninput x : f32[M, N]\noutput a : f32[M, N]\noutput b : f32[M, N]\n"
-                 "output c : f32[]\na[m,n] = x[m,n] + 1\nb[m,n] = x[m,n] * 2\nc[] = sum[m,n](x[m,n])\n", h200()));
+    EXPECT_TRUE(expect_below(std::string("program two\ndim ") + size +
+                                 "\ninput x : f32[M, N]\noutput a : f32[M, N]\noutput b : f32[M, N]\n"
+                                 "output c : f32[]\na[m,n] = x[m,n] + 1\nb[m,n] = x[m,n] * 2\nc[] = sum[m,n](x[m,n])\n",
+                             h200()));
   }
 }
 

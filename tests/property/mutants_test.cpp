@@ -43,8 +43,7 @@ std::vector<std::string> replacements(const lang::Token& t) {
 std::vector<Span> equations_of(const std::vector<lang::Item>& items) {
   std::vector<Span> out;
   for (const lang::Item& i : items) {
-    if (std::holds_alternative<lang::Equation>(i.node) || std::holds_alternative<lang::View>(i.node))
-      out.push_back(i.span);
+    if (std::holds_alternative<lang::Equation>(i.node) || std::holds_alternative<lang::View>(i.node)) out.push_back(i.span);
     const auto* kernel = std::get_if<lang::Kernel>(&i.node);
     const auto* def = std::get_if<lang::Def>(&i.node);
     if (!kernel && !def) continue;
@@ -79,14 +78,12 @@ void try_mutants(const std::string& name, const std::string& text, Tally& tally)
         mutant.replace(at, t.text.size(), replacement);
         Diagnostics found;
         const lang::Program candidate = lang::parse(mutant, found);
-        const Equivalence e = found.has_errors()
-                                  ? Equivalence{Verdict::kRefuted, "the candidate has errors", {}, {}, 0}
-                                  : same_meaning(original, candidate);
+        const Equivalence e =
+            found.has_errors() ? Equivalence{Verdict::kRefuted, "the candidate has errors", {}, {}, 0} : same_meaning(original, candidate);
         if (e.verdict == Verdict::kRefuted) {
           ++(e.reason == "the candidate has errors" ? tally.rejected : tally.refuted);
         } else {
-          tally.survivors +=
-              name + " " + std::string(name_of(e.verdict)) + ": " + line_at(mutant, t.span.begin) + "\n";
+          tally.survivors += name + " " + std::string(name_of(e.verdict)) + ": " + line_at(mutant, t.span.begin) + "\n";
         }
       }
     }

@@ -14,9 +14,7 @@ TEST(ParsePrint, ExpressionsComeBack) {
     const std::string text = print(tree);
     Diagnostics diagnostics;
     const ExprRef again = parse_expression(text, diagnostics);
-    ASSERT_TRUE(again) << "seed " << seed << "\n"
-                       << text << "\n"
-                       << render_text(diagnostics, text, "printed");
+    ASSERT_TRUE(again) << "seed " << seed << "\n" << text << "\n" << render_text(diagnostics, text, "printed");
     ASSERT_TRUE(same(tree, again)) << "seed " << seed << "\n" << text << "\n" << print(again);
   }
 }
@@ -27,9 +25,7 @@ TEST(ParsePrint, ProgramsComeBack) {
     const std::string text = print(tree);
     Diagnostics diagnostics;
     const Program again = parse(text, diagnostics);
-    ASSERT_FALSE(diagnostics.has_errors()) << "seed " << seed << "\n"
-                                           << text << "\n"
-                                           << render_text(diagnostics, text, "printed");
+    ASSERT_FALSE(diagnostics.has_errors()) << "seed " << seed << "\n" << text << "\n" << render_text(diagnostics, text, "printed");
     ASSERT_TRUE(same(tree, again)) << "seed " << seed << "\n" << text << "\n----\n" << print(again);
   }
 }

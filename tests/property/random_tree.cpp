@@ -11,9 +11,7 @@ const double kNumbers[] = {0.5, 1e-5, 3.25, 1e30, 0.044715, 2.0, 1e-300};
 
 }  // namespace
 
-std::string RandomTree::word() {
-  return pick(kWords);
-}
+std::string RandomTree::word() { return pick(kWords); }
 
 std::vector<std::string> RandomTree::comments() {
   std::vector<std::string> out;
@@ -42,8 +40,7 @@ ExprRef RandomTree::arith(int depth) {
 }
 
 ExprRef RandomTree::condition(int depth) {
-  const CompareOp ops[] = {CompareOp::kLt, CompareOp::kLe, CompareOp::kEq,
-                           CompareOp::kNe, CompareOp::kGe, CompareOp::kGt};
+  const CompareOp ops[] = {CompareOp::kLt, CompareOp::kLe, CompareOp::kEq, CompareOp::kNe, CompareOp::kGe, CompareOp::kGt};
   if (depth <= 0) return compare(pick(ops), arith(0), arith(0));
   switch (below(5)) {
     case 0:
@@ -75,8 +72,7 @@ ExprRef RandomTree::value(int depth) {
     case 2: {
       std::vector<Range> binders = {range(coin())};
       while (coin(3)) binders.push_back(range(coin()));
-      return reduce(pick(kReducers), std::move(binders), value(depth - 1),
-                    coin() ? condition(depth - 1) : nullptr);
+      return reduce(pick(kReducers), std::move(binders), value(depth - 1), coin() ? condition(depth - 1) : nullptr);
     }
     case 3:
       return rank(coin() ? "argtop" : "argbot", range(coin()), value(depth - 1), value(depth - 1));
@@ -100,17 +96,11 @@ std::vector<ExprRef> RandomTree::ariths(int depth, int64_t most) {
   return out;
 }
 
-Range RandomTree::range(bool extent) {
-  return {word(), extent ? arith(1) : nullptr, {}};
-}
+Range RandomTree::range(bool extent) { return {word(), extent ? arith(1) : nullptr, {}}; }
 
-Type RandomTree::type() {
-  return {pick(kDtypes), ariths(1, 3), {}};
-}
+Type RandomTree::type() { return {pick(kDtypes), ariths(1, 3), {}}; }
 
-Formal RandomTree::formal() {
-  return {word(), type(), {}};
-}
+Formal RandomTree::formal() { return {word(), type(), {}}; }
 
 KnobValue RandomTree::knob_value(int depth) {
   KnobValue v;
@@ -214,8 +204,7 @@ Node RandomTree::top_node() {
     case 1:
       return Clause{Clause::Kind::kAllow, {word(), word()}, {}};
     case 2:
-      return Dims{{{word(), arith(2), nullptr, nullptr, 0, {}},
-                   {word(), arith(1), integer(1), arith(1), coin() ? 8 : 0, {}}}};
+      return Dims{{{word(), arith(2), nullptr, nullptr, 0, {}}, {word(), arith(1), integer(1), arith(1), coin() ? 8 : 0, {}}}};
     case 3:
       return Fn{word(), {word()}, value(3)};
     case 4:
@@ -266,9 +255,7 @@ Program RandomTree::program() {
   if (coin(4)) p.after = "name";
   for (int64_t n = below(12); n > 0; --n) p.items.push_back(item(top_node()));
   if (coin()) {
-    Def def{word(),          {{word(), nullptr}, {word(), arith(1)}},
-            {formal()},      {formal(), formal()},
-            items(3, false), comments()};
+    Def def{word(), {{word(), nullptr}, {word(), arith(1)}}, {formal()}, {formal(), formal()}, items(3, false), comments()};
     p.items.push_back(item(std::move(def)));
   }
   p.tail = comments();

@@ -1,4 +1,6 @@
 // solstice bench kernelbench: the main job on every problem of a KernelBench folder.
+#include "flow/bench.h"
+
 #include <fmt/format.h>
 
 #include "base/interrupt.h"
@@ -6,7 +8,6 @@
 #include "cli/progress.h"
 #include "cli/table.h"
 #include "cli/values.h"
-#include "flow/bench.h"
 
 namespace solstice::cli {
 namespace {
@@ -38,8 +39,8 @@ Result<flow::BenchOptions> bench_options(const Invocation& in) {
 void print_row(const BenchRow& row) {
   const bool lost = row.failed && row.outcome == RunOutcome::kNone;
   const std::string outcome = lost ? "failed" : enum_names(row.outcome)[static_cast<size_t>(row.outcome)];
-  fmt::print("{:<6} {:<44} {:<12} {:>8}  {}\n", row.id, clip(row.name, 44), outcome,
-             row.speedup > 0 ? show_factor(row.speedup) : "", clip(row.reason, 80));
+  fmt::print("{:<6} {:<44} {:<12} {:>8}  {}\n", row.id, clip(row.name, 44), outcome, row.speedup > 0 ? show_factor(row.speedup) : "",
+             clip(row.reason, 80));
   std::fflush(stdout);
 }
 
@@ -74,9 +75,10 @@ extern const Command solstice_commands_bench_kernelbench;
 const Command solstice_commands_bench_kernelbench = {
     .name = "bench kernelbench",
     .summary = "Optimise every problem of a KernelBench folder and tabulate what came of it",
-    .help = "DIR holds level1/1_NAME.py and so on. Each problem ends as `faster`, `not faster`, `unsupported: OPERATOR` or "
-            "`failed`; its report and drop-in are below OUT. bench.json is rewritten after each problem, and --resume "
-            "goes on from it, trying failed ones again.",
+    .help =
+        "DIR holds level1/1_NAME.py and so on. Each problem ends as `faster`, `not faster`, `unsupported: OPERATOR` or "
+        "`failed`; its report and drop-in are below OUT. bench.json is rewritten after each problem, and --resume "
+        "goes on from it, trying failed ones again.",
     .example = "solstice bench kernelbench --path KernelBench --level 1,2 --budget 15s --resume",
     .parameters = {{"--path", "DIR", "folder with level1/, level2/ ...", "", {}, true, false},
                    {"--level", "LIST", "levels, for example 1,2,3", "", {}, false, false},

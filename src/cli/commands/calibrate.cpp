@@ -52,9 +52,10 @@ extern const Command solstice_commands_calibrate;
 const Command solstice_commands_calibrate = {
     .name = "calibrate",
     .summary = "Measure this GPU's ceilings into a machine file",
-    .help = "Times large streams, large products, trains of tiny kernels, reads from L2 and barriers over all SMs through "
-            "PyTorch, some 20 seconds on an idle GPU. "
-            "Datasheet figures stay as they are. The file goes to your configuration folder and is found before the shipped one.",
+    .help =
+        "Times large streams, large products, trains of tiny kernels, reads from L2 and barriers over all SMs through "
+        "PyTorch, some 20 seconds on an idle GPU. "
+        "Datasheet figures stay as they are. The file goes to your configuration folder and is found before the shipped one.",
     .example = "solstice calibrate",
     .parameters = {{"--machine", "NAME", "description to start from; found from the GPU where it is not given", "", {}, false, false},
                    {"--out", "FILE", "write there instead", "", {}, false, false},

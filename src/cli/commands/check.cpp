@@ -59,8 +59,9 @@ extern const Command solstice_commands_check;
 const Command solstice_commands_check = {
     .name = "check",
     .summary = "Check a program: syntax, meaning, and its schedule against a machine",
-    .help = "Prints every mistake with its place, the rule and a hint on stderr; exit code 2 if there is one. What "
-            "is declared but not built yet is a note: `compile` stops there.",
+    .help =
+        "Prints every mistake with its place, the rule and a hint on stderr; exit code 2 if there is one. What "
+        "is declared but not built yet is a note: `compile` stops there.",
     .example = "solstice check program.ucut --machine h200",
     .parameters = {{"PROGRAM", "", "a .ucut file", "", {}, true, false},
                    {"--machine", "NAME", "machine that the schedule must fit", "h200", {}, false, false},

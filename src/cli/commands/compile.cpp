@@ -17,8 +17,12 @@ Json report_json(const evaluate::Built& built, const std::string& out) {
     const toolchain::Compiled& c = built.compiled[i];
     Json kernels = Json::array();
     for (const auto& k : c.kernels) kernels.push(solstice::to_json(k));
-    modules.push(Json::object().set("name", built.plan.modules[i].name).set("key", c.key).set("cached", c.cached)
-                     .set("seconds", c.seconds.value).set("kernels", kernels));
+    modules.push(Json::object()
+                     .set("name", built.plan.modules[i].name)
+                     .set("key", c.key)
+                     .set("cached", c.cached)
+                     .set("seconds", c.seconds.value)
+                     .set("kernels", kernels));
   }
   return Json::object().set("ok", built.ok).set("out", out).set("log", built.log).set("modules", modules);
 }
@@ -59,8 +63,9 @@ extern const Command solstice_commands_compile;
 const Command solstice_commands_compile = {
     .name = "compile",
     .summary = "Compile a scheduled program to cubins and a launch plan",
-    .help = "Needs NVRTC or nvcc, but no GPU. Writes plan.json, and a .cubin and .cu for every module, below DIR; prints "
-            "registers, shared memory and spills as ptxas reports them.",
+    .help =
+        "Needs NVRTC or nvcc, but no GPU. Writes plan.json, and a .cubin and .cu for every module, below DIR; prints "
+        "registers, shared memory and spills as ptxas reports them.",
     .example = "solstice compile program.ucut --machine h200 --out build/program",
     .parameters = {{"PROGRAM", "", "a .ucut file whose kernels have schedules", "", {}, true, false},
                    {"--machine", "NAME", "what to compile for", "h200", {}, false, false},

@@ -11,9 +11,12 @@ namespace {
 
 const char* mark(Health health) {
   switch (health) {
-    case Health::kGood: return "ok     ";
-    case Health::kLimited: return "limited";
-    case Health::kMissing: return "MISSING";
+    case Health::kGood:
+      return "ok     ";
+    case Health::kLimited:
+      return "limited";
+    case Health::kMissing:
+      return "MISSING";
   }
   return "";
 }
@@ -46,8 +49,9 @@ extern const Command solstice_commands_doctor;
 const Command solstice_commands_doctor = {
     .name = "doctor",
     .summary = "Say what this machine has, what is missing, and what that costs",
-    .help = "Looks at the program's data, the run store, CUDA compiler and headers, driver, GPUs, hardware counters, "
-            "Python with PyTorch, and the sandbox. Exit code 0 whatever it finds.",
+    .help =
+        "Looks at the program's data, the run store, CUDA compiler and headers, driver, GPUs, hardware counters, "
+        "Python with PyTorch, and the sandbox. Exit code 0 whatever it finds.",
     .example = "solstice doctor",
     .parameters = {json_flag()},
     .run = run_doctor,

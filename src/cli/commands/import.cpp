@@ -59,8 +59,9 @@ extern const Command solstice_commands_import;
 const Command solstice_commands_import = {
     .name = "import",
     .summary = "Print a PyTorch module as a program of equations",
-    .help = "Traces the module on the CPU and prints the problem. An operator without equations becomes an `opaque` item, is "
-            "named on stderr as `unsupported: OPERATOR, FILE:LINE`, and makes the exit code 2.",
+    .help =
+        "Traces the module on the CPU and prints the problem. An operator without equations becomes an `opaque` item, is "
+        "named on stderr as `unsupported: OPERATOR, FILE:LINE`, and makes the exit code 2.",
     .example = "solstice import examples/linear_gelu.py --out problem.ucut",
     .parameters = {{"FILE", "", "Python file, and optionally :Class", "", {}, true, false},
                    {"--out", "PROGRAM", "write the program there instead of printing it", "", {}, false, false},

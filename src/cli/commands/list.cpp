@@ -13,8 +13,13 @@ namespace {
 Json knob_json(const families::KnobSpec& knob) {
   Json values = Json::array();
   for (const std::string& value : knob.values) values.push(value);
-  return Json::object().set("name", knob.name).set("type", knob.type).set("values", values).set("range", knob.range)
-      .set("default", knob.otherwise).set("help", knob.help);
+  return Json::object()
+      .set("name", knob.name)
+      .set("type", knob.type)
+      .set("values", values)
+      .set("range", knob.range)
+      .set("default", knob.otherwise)
+      .set("help", knob.help);
 }
 
 std::string legal(const families::KnobSpec& knob) {
@@ -49,8 +54,14 @@ Status list_machines(bool json) {
   std::vector<std::vector<std::string>> rows = {{"name", "title", "arch", "SMs", "memory", "ceilings"}};
   for (const std::string& name : names) {
     SOLSTICE_TRY(const machine::Machine m, machine::load_machine(name));
-    all.push(Json::object().set("name", m.name).set("title", m.title).set("arch", m.arch).set("sm_count", m.sm_count)
-                 .set("memory_bytes", m.memory.value).set("measured", !m.measured.empty()).set("file", m.file.string()));
+    all.push(Json::object()
+                 .set("name", m.name)
+                 .set("title", m.title)
+                 .set("arch", m.arch)
+                 .set("sm_count", m.sm_count)
+                 .set("memory_bytes", m.memory.value)
+                 .set("measured", !m.measured.empty())
+                 .set("file", m.file.string()));
     rows.push_back({m.name, m.title, m.arch, std::to_string(m.sm_count), show(m.memory),
                     m.measured.empty() ? "datasheet only" : "measured " + m.measured.date});
   }

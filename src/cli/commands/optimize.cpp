@@ -64,25 +64,39 @@ extern const Command solstice_commands_optimize;
 const Command solstice_commands_optimize = {
     .name = "optimize",
     .summary = "Make a PyTorch module faster: verified, measured kernels behind the same forward",
-    .help = "FILE.py has KernelBench's format (Model, get_inputs, get_init_inputs) or a module class with example inputs; "
-            "`:Class` picks one of several. Writes report.md, report.json, program.ucut, plan.json with its cubins and, when "
-            "something is faster, model_new.py below DIR. When nothing is faster it says why and exits 0. Ctrl-C ends "
-            "the search: the best so far is verified and reported, and the exit code is 130; a second one ends at once. Other exit "
-            "codes: 2 the input is wrong or too large, 3 this machine lacks something (GPU, driver, disk space) or is busy, 70 a bug. "
-            "An earlier outcome in DIR stays whole unless a new one replaces it: a run that fails, or is stopped before a candidate is found, leaves it alone. Without a GPU times are predicted (--device model), and every report says so.",
+    .help =
+        "FILE.py has KernelBench's format (Model, get_inputs, get_init_inputs) or a module class with example inputs; "
+        "`:Class` picks one of several. Writes report.md, report.json, program.ucut, plan.json with its cubins and, when "
+        "something is faster, model_new.py below DIR. When nothing is faster it says why and exits 0. Ctrl-C ends "
+        "the search: the best so far is verified and reported, and the exit code is 130; a second one ends at once. Other exit "
+        "codes: 2 the input is wrong or too large, 3 this machine lacks something (GPU, driver, disk space) or is busy, 70 a bug. "
+        "An earlier outcome in DIR stays whole unless a new one replaces it: a run that fails, or is stopped before a candidate is found, leaves it alone. Without a GPU times are predicted (--device model), and every report says so.",
     .example = "solstice optimize examples/linear_gelu.py --budget 60s,40trials",
-    .parameters = {{"FILE", "", "Python file, and optionally :Class", "", {}, false, false},
-                   {"--device", "NAME", "where candidates run; model predicts without a GPU", "auto", {"auto", "gpu", "model"}, false, false},
-                   {"--machine", "NAME", "machine description; found from the device where it is not given", "", {}, false, false},
-                   {"--numerics", "POLICY", "reference: no less accurate than PyTorch; high: TF32 class; medium: bf16 class", "reference", {"reference", "high", "medium"}, false, false},
-                   {"--weights", "MODE", "live: parameters may change between calls; frozen: they may be packed once", "live", {"live", "frozen"}, false, false},
-                   {"--budget", "BUDGET", "time and trials, for example 60s,40trials", "60s,40trials", {}, false, false},
-                   {"--out", "DIR", "where the outcome goes (runs/NAME where it is not given)", "", {}, false, false},
-                   {"--store", "DIR", "another run store than the user's", "", {}, false, false},
-                   {"--no-baselines", "", "do not time torch.compile and TF32 beside eager", "", {}, false, false},
-                   {"--allow-busy", "", "go on although other processes keep the GPU busy", "", {}, false, false},
-                   {"--oracle-fd", "FD", "the calling Python process holds the module (solstice.optimize uses this)", "", {}, false, false},
-                   json_flag()},
+    .parameters =
+        {{"FILE", "", "Python file, and optionally :Class", "", {}, false, false},
+         {"--device", "NAME", "where candidates run; model predicts without a GPU", "auto", {"auto", "gpu", "model"}, false, false},
+         {"--machine", "NAME", "machine description; found from the device where it is not given", "", {}, false, false},
+         {"--numerics",
+          "POLICY",
+          "reference: no less accurate than PyTorch; high: TF32 class; medium: bf16 class",
+          "reference",
+          {"reference", "high", "medium"},
+          false,
+          false},
+         {"--weights",
+          "MODE",
+          "live: parameters may change between calls; frozen: they may be packed once",
+          "live",
+          {"live", "frozen"},
+          false,
+          false},
+         {"--budget", "BUDGET", "time and trials, for example 60s,40trials", "60s,40trials", {}, false, false},
+         {"--out", "DIR", "where the outcome goes (runs/NAME where it is not given)", "", {}, false, false},
+         {"--store", "DIR", "another run store than the user's", "", {}, false, false},
+         {"--no-baselines", "", "do not time torch.compile and TF32 beside eager", "", {}, false, false},
+         {"--allow-busy", "", "go on although other processes keep the GPU busy", "", {}, false, false},
+         {"--oracle-fd", "FD", "the calling Python process holds the module (solstice.optimize uses this)", "", {}, false, false},
+         json_flag()},
     .run = run_optimize,
 };
 

@@ -61,9 +61,10 @@ extern const Command solstice_commands_run;
 const Command solstice_commands_run = {
     .name = "run",
     .summary = "Verify and time a scheduled program",
-    .help = "With --of it is a candidate for that module: verified on its inputs against the float64 oracle, and timed on a "
-            "GPU. Without, or without a GPU, it is checked, compiled where a compiler is there, and its time predicted. Exit "
-            "code 2 when it is illegal, does not compile, or computes something else.",
+    .help =
+        "With --of it is a candidate for that module: verified on its inputs against the float64 oracle, and timed on a "
+        "GPU. Without, or without a GPU, it is checked, compiled where a compiler is there, and its time predicted. Exit "
+        "code 2 when it is illegal, does not compile, or computes something else.",
     .example = "solstice run program.ucut --of examples/linear_gelu.py",
     .parameters = {{"PROGRAM", "", "a .ucut file whose kernels have schedules", "", {}, true, false},
                    {"--of", "FILE", "the module it computes, and optionally :Class", "", {}, false, false},

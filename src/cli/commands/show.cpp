@@ -13,9 +13,7 @@ std::string name(E value) {
   return enum_names(value)[static_cast<size_t>(value)];
 }
 
-std::string outcome(const RunRecord& run) {
-  return run.state == RunState::kFinished ? name(run.outcome) : name(run.state);
-}
+std::string outcome(const RunRecord& run) { return run.state == RunState::kFinished ? name(run.outcome) : name(run.state); }
 
 std::string time_text(const std::optional<Seconds>& time) { return time ? show(*time) : "-"; }
 
@@ -28,8 +26,8 @@ Status show_list(store::Store& store, bool json) {
   for (const RunRecord& run : runs) {
     all.push(to_json(run));
     const double speedup = run.summary.at("speedup").as_double();
-    rows.push_back({run.id, clip(run.problem, 32), outcome(run), run.device,
-                    speedup > 0 ? show_factor(speedup) : "-", first_line(run.reason)});
+    rows.push_back(
+        {run.id, clip(run.problem, 32), outcome(run), run.device, speedup > 0 ? show_factor(speedup) : "-", first_line(run.reason)});
   }
   if (json) {
     fmt::print("{}\n", all.dump(2));
@@ -42,8 +40,7 @@ Status show_list(store::Store& store, bool json) {
 }
 
 void print_run(const RunRecord& run) {
-  fmt::print("run      {}\nproblem  {}\noutcome  {}{}\n", run.id, run.problem, outcome(run),
-             run.reason.empty() ? "" : ": " + run.reason);
+  fmt::print("run      {}\nproblem  {}\noutcome  {}{}\n", run.id, run.problem, outcome(run), run.reason.empty() ? "" : ": " + run.reason);
   fmt::print("machine  {} ({})\nstarted  {}\nfinished {}\n", run.machine, run.device, run.started, run.finished);
   if (!run.folder.empty()) fmt::print("folder   {}\n", run.folder);
   if (!run.command.empty()) fmt::print("command  {}\n", fmt::join(run.command, " "));
@@ -53,8 +50,8 @@ void print_run(const RunRecord& run) {
 std::string trials_table(const std::vector<TrialRecord>& trials) {
   std::vector<std::vector<std::string>> rows = {{"trial", "state", "measured", "predicted", "compile", "what"}};
   for (const TrialRecord& t : trials) {
-    rows.push_back({std::to_string(t.number), name(t.state), time_text(t.measured), time_text(t.predicted),
-                    show(t.compile_time), t.message.empty() ? clip(t.what, 80) : clip(t.what, 50) + ": " + first_line(t.message)});
+    rows.push_back({std::to_string(t.number), name(t.state), time_text(t.measured), time_text(t.predicted), show(t.compile_time),
+                    t.message.empty() ? clip(t.what, 80) : clip(t.what, 50) + ": " + first_line(t.message)});
   }
   return table(rows);
 }

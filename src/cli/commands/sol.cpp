@@ -41,8 +41,9 @@ extern const Command solstice_commands_sol;
 const Command solstice_commands_sol = {
     .name = "sol",
     .summary = "Print the speed of light of a module or program: three bounds, and what they are made of",
-    .help = "io: bytes that every algorithm must move. work: operations of these equations on the fastest legal units. "
-            "practical: measured ceilings, fusion, L2 and launches. Needs no GPU.",
+    .help =
+        "io: bytes that every algorithm must move. work: operations of these equations on the fastest legal units. "
+        "practical: measured ceilings, fusion, L2 and launches. Needs no GPU.",
     .example = "solstice sol examples/linear_gelu.py --machine h200",
     .parameters = {{"SUBJECT", "", "a Python file (optionally :Class) or a .ucut program", "", {}, true, false},
                    {"--machine", "NAME", "machine to bound it on", "h200", {}, false, false},

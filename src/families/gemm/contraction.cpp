@@ -10,9 +10,7 @@ namespace {
 using ir::ExprRef;
 using ir::Op;
 
-Error refuse(const std::string& why) {
-  return fail(Code::illegal_knobs, why);
-}
+Error refuse(const std::string& why) { return fail(Code::illegal_knobs, why); }
 
 // The sums over products of two reads in one equation; a sum that occurs twice (`z * erf(z)`) is one shared
 // node.
@@ -37,12 +35,10 @@ Result<ir::Affine> offset_of(const ir::Program& program, const ir::Equation& equ
   for (size_t d = 0; d < tensor.shape.size(); ++d) {
     const auto at = ir::as_affine(read.args[d]);
     if (!at)
-      return refuse(fmt::format("`{}` is read at `{}`, which is not linear", tensor.name,
-                                ir::to_text(program, equation, read.args[d])));
+      return refuse(fmt::format("`{}` is read at `{}`, which is not linear", tensor.name, ir::to_text(program, equation, read.args[d])));
     out.offset += at->offset * tensor.strides[d];
     for (const auto& [index, coefficient] : at->terms) {
-      const auto known = std::find_if(out.terms.begin(), out.terms.end(),
-                                      [&, id = index](const auto& t) { return t.first == id; });
+      const auto known = std::find_if(out.terms.begin(), out.terms.end(), [&, id = index](const auto& t) { return t.first == id; });
       if (known != out.terms.end())
         known->second += coefficient * tensor.strides[d];
       else
@@ -96,8 +92,7 @@ class Finder {
     if (!tensor.dtype) return refuse(fmt::format("operand `{}` is a view or local", tensor.name));
     out.dtype = *tensor.dtype;
     if (out.dtype != DType::kF32 && out.dtype != DType::kF16 && out.dtype != DType::kBF16) {
-      return refuse(fmt::format("operand `{}` is {}; this family multiplies f32, f16 and bf16", tensor.name,
-                                name_of(out.dtype)));
+      return refuse(fmt::format("operand `{}` is {}; this family multiplies f32, f16 and bf16", tensor.name, name_of(out.dtype)));
     }
     return success();
   }
@@ -109,30 +104,21 @@ class Finder {
       const int id = static_cast<int>(i);
       const bool in_a = a_.coefficient_of(id) != 0, in_b = b_.coefficient_of(id) != 0;
       const bool summed = std::find(binders.begin(), binders.end(), id) != binders.end();
-      const bool free =
-          std::find(equation().free.begin(), equation().free.end(), id) != equation().free.end();
+      const bool free = std::find(equation().free.begin(), equation().free.end(), id) != equation().free.end();
       if (extent(id) == 1 || (!summed && !free)) continue;
       if (summed && !(in_a && in_b))
-        return refuse(fmt::format("`{}` is summed but not in both operands: factor it out",
-                                  equation().indices[i].name));
-      if (!in_a && !in_b)
-        return refuse(fmt::format("the product does not depend on `{}`", equation().indices[i].name));
-      (summed         ? out_.k_indices
-       : in_a && in_b ? out_.batch_indices
-       : in_a         ? out_.m_indices
-                      : out_.n_indices)
-          .push_back(id);
+        return refuse(fmt::format("`{}` is summed but not in both operands: factor it out", equation().indices[i].name));
+      if (!in_a && !in_b) return refuse(fmt::format("the product does not depend on `{}`", equation().indices[i].name));
+      (summed ? out_.k_indices : in_a && in_b ? out_.batch_indices : in_a ? out_.m_indices : out_.n_indices).push_back(id);
     }
     return success();
   }
 
   // Orders the indices of one role outermost first and gives each operand's stride of the innermost one.
-  Status flatten(std::vector<int>& indices, const char* role, int64_t* stride_a, int64_t* stride_b,
-                 int64_t& total) const {
+  Status flatten(std::vector<int>& indices, const char* role, int64_t* stride_a, int64_t* stride_b, int64_t& total) const {
     const Form& first = stride_a ? a_ : b_;
-    std::stable_sort(indices.begin(), indices.end(), [&](int x, int y) {
-      return std::abs(first.coefficient_of(x)) > std::abs(first.coefficient_of(y));
-    });
+    std::stable_sort(indices.begin(), indices.end(),
+                     [&](int x, int y) { return std::abs(first.coefficient_of(x)) > std::abs(first.coefficient_of(y)); });
     for (const int id : indices) total *= extent(id);
     if (total > INT32_MAX / 2) return refuse(fmt::format("extent {} of {} is too large", total, role));
     if (stride_a) SOLSTICE_CHECK(single_stride(a_, indices, role, *stride_a));
@@ -153,16 +139,13 @@ class Finder {
     }
   };
 
-  Status single_stride(const Form& form, const std::vector<int>& indices, const char* role,
-                       int64_t& stride) const {
+  Status single_stride(const Form& form, const std::vector<int>& indices, const char* role, int64_t& stride) const {
     if (indices.empty()) return success();
     stride = form.coefficient_of(indices.back());
     int64_t expected = stride;
     for (auto id = indices.rbegin(); id != indices.rend(); ++id) {
       if (form.coefficient_of(*id) != expected || expected <= 0) {
-        return refuse(fmt::format(
-            "the indices of {} do not step through both operands with one stride: pack an operand first",
-            role));
+        return refuse(fmt::format("the indices of {} do not step through both operands with one stride: pack an operand first", role));
       }
       expected *= extent(*id);
     }
@@ -185,8 +168,6 @@ Contraction exchanged(const Contraction& c) {
   return out;
 }
 
-Result<Contraction> find_contraction(const ir::Program& program, const ir::Kernel& kernel) {
-  return Finder(program, kernel).run();
-}
+Result<Contraction> find_contraction(const ir::Program& program, const ir::Kernel& kernel) { return Finder(program, kernel).run(); }
 
 }  // namespace solstice::families::gemm

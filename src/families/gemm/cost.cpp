@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "families/gemm/stream.h"
-
 #include "base/integer.h"
+#include "families/gemm/stream.h"
 
 namespace solstice::families::gemm {
 namespace {
@@ -48,12 +47,10 @@ struct Moved {
 };
 
 // What the split pass moves, and what the product reads of one operand.
-Moved traffic_of(const Context& context, const OperandAccess& operand, int64_t lines, const Contraction& c,
-                 const Settings& s) {
+Moved traffic_of(const Context& context, const OperandAccess& operand, int64_t lines, const Contraction& c, const Settings& s) {
   const double bytes = operand_bytes(operand, lines, c);
   if (!needs_planes(s, operand, major_of(operand, lines, c.k))) return {0, bytes};
-  const double planes =
-      bytes / size_of(operand.dtype) * numerics::info(s.math).planes * element_bytes(s.math);
+  const double planes = bytes / size_of(operand.dtype) * numerics::info(s.math).planes * element_bytes(s.math);
   return {is_packed(context.program, s, operand) ? 0 : bytes + planes, planes};
 }
 
@@ -68,15 +65,11 @@ bool legal(const Problem& problem, const Settings& s) {
 
 }  // namespace
 
-bool is_built(Math math) {
-  return math != Math::kFP8 && math != Math::kF64;
-}
+bool is_built(Math math) { return math != Math::kFP8 && math != Math::kF64; }
 
 Cost estimate(const Context& context, const Problem& problem, const Settings& s) {
-  if (s.math == Math::kSimt && s.stream == Streamed::kNone && s.tile_m == kSmallTile)
-    return estimate_small(context, problem, s);
-  if (s.stream != Streamed::kNone)
-    return s.math == Math::kSimt ? estimate_gemv(context, problem, s) : estimate_stream(context, problem, s);
+  if (s.math == Math::kSimt && s.stream == Streamed::kNone && s.tile_m == kSmallTile) return estimate_small(context, problem, s);
+  if (s.stream != Streamed::kNone) return s.math == Math::kSimt ? estimate_gemv(context, problem, s) : estimate_stream(context, problem, s);
   const Contraction& c = problem.product;
   const machine::Machine& m = context.machine;
   const double sms = m.sm_count;
@@ -85,15 +78,12 @@ Cost estimate(const Context& context, const Problem& problem, const Settings& s)
   const double products = numerics::info(s.math).products;
   const int tile_m = s.math == Math::kSimt ? 128 : s.tile_m, tile_n = s.math == Math::kSimt ? 128 : s.tile_n;
   const double tiles =
-      static_cast<double>(ceil_div(c.m, tile_m * s.cluster) * s.cluster * ceil_div(c.n, tile_n * s.cluster_n) *
-                          s.cluster_n * c.batches);
+      static_cast<double>(ceil_div(c.m, tile_m * s.cluster) * s.cluster * ceil_div(c.n, tile_n * s.cluster_n) * s.cluster_n * c.batches);
   const double at_once = s.math == Math::kSimt ? 2 * sms : sms;
   // Two simt blocks share an SM, so a round of them takes twice as long as one alone would.
-  const double tile_work = 2.0 * tile_m * tile_n * static_cast<double>(c.k) * products *
-                           (s.math == Math::kSimt && tiles > sms ? 2 : 1);
+  const double tile_work = 2.0 * tile_m * tile_n * static_cast<double>(c.k) * products * (s.math == Math::kSimt && tiles > sms ? 2 : 1);
   // An epilogue by the copy engine drains at about 6 bytes a clock and SM; line by line at a third of that.
-  const double epilogue =
-      (stores_by_copy_engine(context.program, problem) ? 2.5e-6 : 7.5e-6) * tile_m * tile_n / (128.0 * 256.0);
+  const double epilogue = (stores_by_copy_engine(context.program, problem) ? 2.5e-6 : 7.5e-6) * tile_m * tile_n / (128.0 * 256.0);
   const double rounds = std::ceil(tiles / at_once);
   // Where blocks walk several tiles, loads that two of them share save power and L2; where they do not, a cluster only
   // starts later.
@@ -102,15 +92,13 @@ Cost estimate(const Context& context, const Problem& problem, const Settings& s)
   const Moved a = traffic_of(context, c.a, c.m, c, s), b = traffic_of(context, c.b, c.n, c, s);
   double out_bytes = 0;
   for (const codegen::EpilogueStore& store : problem.epilogue.stores) {
-    out_bytes +=
-        static_cast<double>(c.batches * c.m * c.n) * size_of(*context.program.tensor(store.tensor).dtype);
+    out_bytes += static_cast<double>(c.batches * c.m * c.n) * size_of(*context.program.tensor(store.tensor).dtype);
   }
   const double copy = m.copy_ceiling().per_second;
   const double memory = (a.product + b.product + out_bytes) / copy;
   const double split = (a.split + b.split) / (copy * 0.80);
   const double launch =
-      m.launch_time().value * (1 + (split > 0) + s.scaled) + kProductOverhead +
-      (s.cluster * s.cluster_n > 1 ? kClusterOverhead : 0);
+      m.launch_time().value * (1 + (split > 0) + s.scaled) + kProductOverhead + (s.cluster * s.cluster_n > 1 ? kClusterOverhead : 0);
   Cost out;
   out.time = Seconds(launch + split + std::max(compute, memory));
   out.bound = launch > split + std::max(compute, memory) ? "latency"
@@ -118,17 +106,13 @@ Cost estimate(const Context& context, const Problem& problem, const Settings& s)
               : s.math == Math::kSimt                    ? "simt"
                                                          : "tensor";
   out.traffic = Bytes(a.split + b.split + a.product + b.product + out_bytes);
-  out.work = Flops(2.0 * static_cast<double>(c.m) * static_cast<double>(c.n) * static_cast<double>(c.k) *
-                   static_cast<double>(c.batches) * products);
-  out.terms = {{"launch", Seconds(launch)},
-               {"split", Seconds(split)},
-               {"compute", Seconds(compute)},
-               {"memory", Seconds(memory)}};
+  out.work = Flops(2.0 * static_cast<double>(c.m) * static_cast<double>(c.n) * static_cast<double>(c.k) * static_cast<double>(c.batches) *
+                   products);
+  out.terms = {{"launch", Seconds(launch)}, {"split", Seconds(split)}, {"compute", Seconds(compute)}, {"memory", Seconds(memory)}};
   return out;
 }
 
-std::vector<Settings> ranked_settings(const Context& context, const Problem& problem,
-                                      const std::vector<Math>& maths) {
+std::vector<Settings> ranked_settings(const Context& context, const Problem& problem, const std::vector<Math>& maths) {
   std::vector<std::pair<double, Settings>> found;
   const auto add = [&](Settings s) {
     if (legal(problem, s)) found.emplace_back(estimate(context, problem, s).time.value, s);
@@ -151,14 +135,12 @@ std::vector<Settings> ranked_settings(const Context& context, const Problem& pro
     for (const Tile tile : tiles()) {
       for (const int cluster : {2, 1}) {  // along N it was nowhere faster
         s.tile_m = tile.m, s.tile_n = tile.n, s.cluster = cluster;
-        if (layout_of(s, static_cast<int64_t>(context.machine.shared_per_block.value)).bytes() <=
-            context.machine.shared_per_block.value)
+        if (layout_of(s, static_cast<int64_t>(context.machine.shared_per_block.value)).bytes() <= context.machine.shared_per_block.value)
           add(s);
       }
     }
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const auto& x, const auto& y) { return x.first < y.first; });
+  std::stable_sort(found.begin(), found.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
   std::vector<Settings> out;
   for (auto& [time, s] : found) out.push_back(s);
   return out;

@@ -26,7 +26,6 @@ Cost estimate_gemv(const Context& context, const Problem& problem, const Setting
 // The cheapest legal setting among these maths; simt if none fits.
 Settings best_settings(const Context& context, const Problem& problem, const std::vector<Math>& maths);
 // All legal settings among these maths, cheapest first.
-std::vector<Settings> ranked_settings(const Context& context, const Problem& problem,
-                                      const std::vector<Math>& maths);
+std::vector<Settings> ranked_settings(const Context& context, const Problem& problem, const std::vector<Math>& maths);
 
 }  // namespace solstice::families::gemm

@@ -4,10 +4,9 @@
 
 #include <algorithm>
 
+#include "base/integer.h"
 #include "families/gemm/functor.h"
 #include "families/gemm/stream.h"
-
-#include "base/integer.h"
 
 namespace solstice::families::gemm {
 namespace {
@@ -37,17 +36,12 @@ std::string guard_text(const SplitPlan& a, const SplitPlan& b) {
 
 std::string operand_text(const SplitPlan& x, size_t i, const Settings& s) {
   const std::string type(codegen::storage_type(x.operand.dtype));
-  const std::string scales = s.scaled ? fmt::format("scales{}", i) : "nullptr",
-                    guard = s.scaled ? fmt::format("guard{}", i) : "nullptr";
-  return fmt::format(
-      "const gemm::Operand<{}> x{{x{}, i64({}), i64({}), {}, {}, {}, planes{}, {}, {}, {}, {}}};\n", type, i,
-      x.operand.batch, x.stride, x.batches, x.lines, x.length, i, x.plane_stride, scales, x.scale_stride,
-      guard);
+  const std::string scales = s.scaled ? fmt::format("scales{}", i) : "nullptr", guard = s.scaled ? fmt::format("guard{}", i) : "nullptr";
+  return fmt::format("const gemm::Operand<{}> x{{x{}, i64({}), i64({}), {}, {}, {}, planes{}, {}, {}, {}, {}}};\n", type, i,
+                     x.operand.batch, x.stride, x.batches, x.lines, x.length, i, x.plane_stride, scales, x.scale_stride, guard);
 }
 
-int split_vector(const SplitPlan& x) {
-  return x.operand.dtype == DType::kF32 ? vector_of(x.operand, x.major, 4) : 1;
-}
+int split_vector(const SplitPlan& x) { return x.operand.dtype == DType::kF32 ? vector_of(x.operand, x.major, 4) : 1; }
 
 }  // namespace
 
@@ -63,15 +57,13 @@ SplitPlan split_plan(const Context& context, const Problem& problem, const Setti
   out.lines = by_k ? extent : c.k;
   out.length = by_k ? c.k : extent;
   out.stride = by_k ? out.operand.line : out.operand.k;
-  out.plane_stride =
-      round_up(out.length, 64);  // whole 128-byte lines: a row of a box then touches one of L2's
-  out.scale_stride = round_up(extent, 512);  // tiles and clusters of tiles beyond the operand read it too
+  out.plane_stride = round_up(out.length, 64);  // whole 128-byte lines: a row of a box then touches one of L2's
+  out.scale_stride = round_up(extent, 512);     // tiles and clusters of tiles beyond the operand read it too
   out.chunks = ceil_div(c.k, 64);
   out.planes = numerics::info(s.math).planes;
   out.bytes = element_bytes(s.math);
   // Work items of kernels/gemm/split.h, and as many blocks as the SMs hold at once.
-  const int64_t items = out.batches * (by_k ? ceil_div(extent, 64) * ceil_div(out.chunks, 2)
-                                            : out.chunks * ceil_div(extent, 128));
+  const int64_t items = out.batches * (by_k ? ceil_div(extent, 64) * ceil_div(out.chunks, 2) : out.chunks * ceil_div(extent, 128));
   out.blocks = std::min<int64_t>(items, context.machine.sm_count * 4);
   // Scales of what lies along an accumulator's columns are floats, of its rows bfloats.
   const bool streaming = s.stream != Streamed::kNone && s.math != Math::kSimt;
@@ -85,13 +77,12 @@ std::string split_source(const std::string& entry, const std::vector<SplitPlan>&
   int64_t first = 0;
   for (size_t i = 0; i < splits.size(); ++i) {
     const SplitPlan& x = splits[i];
-    parameters += fmt::format("{}const {}* SOLSTICE_RESTRICT x{}, u8* SOLSTICE_RESTRICT planes{}",
-                              i ? ", " : "", codegen::storage_type(x.operand.dtype), i, i);
-    if (s.scaled)
-      parameters += fmt::format(", u8* SOLSTICE_RESTRICT scales{0}, u32* SOLSTICE_RESTRICT guard{0}", i);
-    const std::string call = fmt::format(
-        "{}gemm::split_operand<{}, gemm::kScaleBytes{}, {}, {}>(x, block - {}, {});\n", operand_text(x, i, s),
-        math_text(s), x.scale_size == 2 ? "A" : "B", major_text(x.major), split_vector(x), first, x.blocks);
+    parameters += fmt::format("{}const {}* SOLSTICE_RESTRICT x{}, u8* SOLSTICE_RESTRICT planes{}", i ? ", " : "",
+                              codegen::storage_type(x.operand.dtype), i, i);
+    if (s.scaled) parameters += fmt::format(", u8* SOLSTICE_RESTRICT scales{0}, u32* SOLSTICE_RESTRICT guard{0}", i);
+    const std::string call =
+        fmt::format("{}gemm::split_operand<{}, gemm::kScaleBytes{}, {}, {}>(x, block - {}, {});\n", operand_text(x, i, s), math_text(s),
+                    x.scale_size == 2 ? "A" : "B", major_text(x.major), split_vector(x), first, x.blocks);
     first += x.blocks;
     const bool last = i + 1 == splits.size();
     body += last ? call : fmt::format("if (block < {}) {{\n{}return;\n}}\n", first, call);
@@ -103,35 +94,32 @@ std::string split_source(const std::string& entry, const std::vector<SplitPlan>&
       entry, parameters, body);
 }
 
-std::string tensor_source(const std::string& entry, const ir::Program& program, const Problem& problem,
-                          const Settings& s, const Layout& layout, const SplitPlan& a, const SplitPlan& b) {
+std::string tensor_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& s,
+                          const Layout& layout, const SplitPlan& a, const SplitPlan& b) {
   const Contraction& c = problem.product;
   const bool tma = stores_by_copy_engine(program, problem);
   const Functor functor = functor_of(program, problem.epilogue, tma);
-  const std::string config = fmt::format(
-      "gemm::TensorConfig<{}, {}, {}, {}, {}, {}, {}, {}, {}, {}>", math_text(s), major_text(a.major),
-      major_text(b.major), layout.n, layout.halves, layout.groups, layout.slots_a, layout.slots_b,
-      s.cluster * s.cluster_n, s.cluster_n > 1);
+  const std::string config =
+      fmt::format("gemm::TensorConfig<{}, {}, {}, {}, {}, {}, {}, {}, {}, {}>", math_text(s), major_text(a.major), major_text(b.major),
+                  layout.n, layout.halves, layout.groups, layout.slots_a, layout.slots_b, s.cluster * s.cluster_n, s.cluster_n > 1);
   std::string parameters = "const __grid_constant__ TensorMap map_a, const __grid_constant__ TensorMap map_b";
   if (tma) parameters += ", const __grid_constant__ TensorMap map_out";
-  if (s.scaled)
-    parameters += ", const u8* scales_a, const u8* scales_b";
+  if (s.scaled) parameters += ", const u8* scales_a, const u8* scales_b";
   const std::string scales = s.scaled ? "scales_a, scales_b" : "nullptr, nullptr";
   return fmt::format(
       "{}using Config = {};\n\nSOLSTICE_KERNEL void "
       "SOLSTICE_BOUNDS(Config::kThreads, 1) {}({}{}) {{\n"
       "const gemm::Problem problem{{{}, {}, {}, {}, {}, {}, {}, {}}};\n"
       "gemm::run_tensor<Config>(map_a, map_b, {}, problem, Epilogue{{{}}});\n}}\n",
-      head_text(functor, {"gemm/tensor.h"}), config, entry, parameters, functor.parameters, c.m, c.n, c.k,
-      c.batches, s.group, scales, a.scale_stride, b.scale_stride, tma ? "map_out" : "map_a",
-      functor.arguments);
+      head_text(functor, {"gemm/tensor.h"}), config, entry, parameters, functor.parameters, c.m, c.n, c.k, c.batches, s.group, scales,
+      a.scale_stride, b.scale_stride, tma ? "map_out" : "map_a", functor.arguments);
 }
 
 int finish_ways(const Settings& s) { return s.split >= 16 ? 8 : s.split >= 6 ? 4 : 1; }
 int finish_vector(const Problem& problem) { return problem.product.n % 4 == 0 ? 4 : 1; }
 
-std::string simt_source(const std::string& entry, const ir::Program& program, const Problem& problem,
-                        const Settings& s, bool guarded, const SplitPlan& a, const SplitPlan& b) {
+std::string simt_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& s, bool guarded,
+                        const SplitPlan& a, const SplitPlan& b) {
   const Contraction& c = problem.product;
   const Functor functor = functor_of(program, problem.epilogue, false);
   const auto type = [](const OperandAccess& x) { return codegen::storage_type(x.dtype); };
@@ -139,21 +127,20 @@ std::string simt_source(const std::string& entry, const ir::Program& program, co
     return x.dtype == DType::kF32 && major != Major::kNone && vector_of(x, major, 4) == 4;
   };
   const auto operand = [&](const OperandAccess& x, char name) {
-    return fmt::format("const gemm::StridedOperand<{}> {}{{operand_{}, i64({}), i64({}), i64({})}};\n",
-                       type(x), name, name, x.batch, x.line, x.k);
+    return fmt::format("const gemm::StridedOperand<{}> {}{{operand_{}, i64({}), i64({}), i64({})}};\n", type(x), name, name, x.batch,
+                       x.line, x.k);
   };
   const bool finishes = guarded && s.stream != Streamed::kNone;
   const std::string guard = fmt::format("{}{}", guarded ? ", const u32* guard_a, const u32* guard_b" : "",
                                         finishes ? ", const float* SOLSTICE_RESTRICT partial" : "");
-  const std::string finish =
-      finishes ? fmt::format("{{\ngemm::run_finish<{}, {}, {}>(partial, problem, Epilogue{{{}}});\nreturn;\n}}\n", s.split,
-                             finish_ways(s), finish_vector(problem), functor.arguments)
-               : "{\nif (blockIdx.x == 0) ptx::wait_for_previous_kernel();\nreturn;\n}\n";
+  const std::string finish = finishes ? fmt::format("{{\ngemm::run_finish<{}, {}, {}>(partial, problem, Epilogue{{{}}});\nreturn;\n}}\n",
+                                                    s.split, finish_ways(s), finish_vector(problem), functor.arguments)
+                                      : "{\nif (blockIdx.x == 0) ptx::wait_for_previous_kernel();\nreturn;\n}\n";
   // A fallback decides while the product runs, from what the split pass left; one block ends after the product.
   const std::string wait = "ptx::wait_for_previous_kernel();\n";
   const std::string decide = !guarded ? ""
-                                      : fmt::format("{}{}if (gemm::split_suffices(guard)) {}{}", finishes ? wait : "",
-                                                    guard_text(a, b), finish, finishes ? "" : wait);
+                                      : fmt::format("{}{}if (gemm::split_suffices(guard)) {}{}", finishes ? wait : "", guard_text(a, b),
+                                                    finish, finishes ? "" : wait);
   return fmt::format(
       "{}\nSOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kSimtThreads, 2) {}(const {}* "
       "SOLSTICE_RESTRICT operand_a, "
@@ -161,8 +148,8 @@ std::string simt_source(const std::string& entry, const ir::Program& program, co
       "problem{{{}, {}, {}, {}, {}}};\n{}{}{}"
       "gemm::run_simt<{}, {}, {}, {}>(a, b, problem, Epilogue{{{}}});\n}}\n",
       head_text(functor, {"gemm/decide.h", finishes ? "gemm/finish.h" : "gemm/simt.h"}), entry, type(c.a), type(c.b), guard,
-      functor.parameters, c.m, c.n, c.k, c.batches, s.group, decide, operand(c.a, 'a'), operand(c.b, 'b'),
-      major_text(a.major), major_text(b.major), wide(c.a, a.major), wide(c.b, b.major), functor.arguments);
+      functor.parameters, c.m, c.n, c.k, c.batches, s.group, decide, operand(c.a, 'a'), operand(c.b, 'b'), major_text(a.major),
+      major_text(b.major), wide(c.a, a.major), wide(c.b, b.major), functor.arguments);
 }
 
 }  // namespace solstice::families::gemm

@@ -17,7 +17,7 @@ struct SplitPlan {
   int64_t stride = 0;                          // between lines
   int64_t plane_stride = 1;                    // elements of a line of a plane
   int64_t scale_stride = 0, chunks = 1;
-  int64_t blocks = 1;                          // guard words; of a streamed operand, those of the product
+  int64_t blocks = 1;  // guard words; of a streamed operand, those of the product
   int planes = 1, bytes = 2, scale_size = 2;
   int64_t plane_bytes() const { return batches * planes * lines * plane_stride * bytes; }
   int64_t scale_bytes() const { return batches * chunks * scale_stride * scale_size; }
@@ -26,17 +26,16 @@ SplitPlan split_plan(const Context& context, const Problem& problem, const Setti
 
 // `splits`: one or two operands that one launch takes. Parameters per operand: x, planes, then scales and
 // guard if scaled.
-std::string split_source(const std::string& entry, const std::vector<SplitPlan>& splits,
-                         const Settings& settings);
+std::string split_source(const std::string& entry, const std::vector<SplitPlan>& splits, const Settings& settings);
 
-// Parameters: maps of A, B and (if stored by the copy engine) the output; scales of A, B if scaled; tensors the epilogue reads; tensors it writes.
-std::string tensor_source(const std::string& entry, const ir::Program& program, const Problem& problem,
-                          const Settings& settings, const Layout& layout, const SplitPlan& a,
-                          const SplitPlan& b);
+// Parameters: maps of A, B and (if stored by the copy engine) the output; scales of A, B if scaled; tensors the epilogue reads; tensors it
+// writes.
+std::string tensor_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& settings,
+                          const Layout& layout, const SplitPlan& a, const SplitPlan& b);
 
 // The fp32 form for small results. Parameters: A, B, tensors the epilogue reads, tensors it writes.
-std::string small_source(const std::string& entry, const ir::Program& program, const Problem& problem,
-                         const Settings& settings, const SplitPlan& a, const SplitPlan& b);
+std::string small_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& settings,
+                         const SplitPlan& a, const SplitPlan& b);
 
 // Groups of threads that share the partial sums of an element, and elements of a row a thread takes (finish.h).
 int finish_ways(const Settings& settings);
@@ -44,7 +43,7 @@ int finish_vector(const Problem& problem);
 
 // Parameters: A, B, guard words of A, B if `guarded`, partial sums if the product was streamed (they are added up
 // where the guard allows it), tensors the epilogue reads, tensors it writes.
-std::string simt_source(const std::string& entry, const ir::Program& program, const Problem& problem,
-                        const Settings& settings, bool guarded, const SplitPlan& a, const SplitPlan& b);
+std::string simt_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& settings,
+                        bool guarded, const SplitPlan& a, const SplitPlan& b);
 
 }  // namespace solstice::families::gemm

@@ -5,9 +5,7 @@
 namespace solstice::families::gemm {
 namespace {
 
-std::string storage(const ir::Program& program, int tensor) {
-  return std::string(codegen::storage_type(*program.tensor(tensor).dtype));
-}
+std::string storage(const ir::Program& program, int tensor) { return std::string(codegen::storage_type(*program.tensor(tensor).dtype)); }
 
 std::string offset_text(const codegen::EpilogueStore& store) {
   const auto& s = *store.strides;
@@ -18,8 +16,7 @@ std::string offset_text(const codegen::EpilogueStore& store) {
 // (and everything else in them is dead code).
 std::string store_text(const codegen::EpilogueCode& code, size_t i) {
   const codegen::EpilogueStore& store = code.stores[i];
-  if (store.strides)
-    return fmt::format("if constexpr (kOutput == {0}) o{0}[{1}] = value;\n", i, offset_text(store));
+  if (store.strides) return fmt::format("if constexpr (kOutput == {0}) o{0}[{1}] = value;\n", i, offset_text(store));
   return fmt::format(
       "if constexpr (kOutput == {0}) {{\nconst In in = load(batch, m, n);\nconst float acc = "
       "0.f;\n{1}o{0}[{2}] = value;\n}}\n",
@@ -28,9 +25,7 @@ std::string store_text(const codegen::EpilogueCode& code, size_t i) {
 
 }  // namespace
 
-std::string_view major_text(Major major) {
-  return major == Major::kMN ? "mma::Major::kMN" : "mma::Major::kK";
-}
+std::string_view major_text(Major major) { return major == Major::kMN ? "mma::Major::kMN" : "mma::Major::kK"; }
 
 Functor functor_of(const ir::Program& program, const codegen::EpilogueCode& code, bool by_copy_engine) {
   Functor out;
@@ -49,8 +44,7 @@ Functor functor_of(const ir::Program& program, const codegen::EpilogueCode& code
     elements += fmt::format("{}if constexpr (kOutput == {}) return {}{{}};\n", i ? "else " : "", i, type);
     values += fmt::format("out[{}] = static_cast<float>({});\n", i, code.stores[i].value);
   }
-  for (const codegen::EpilogueField& field : code.fields)
-    fields += fmt::format("{} {};\n", field.type, field.name);
+  for (const codegen::EpilogueField& field : code.fields) fields += fmt::format("{} {};\n", field.type, field.name);
   out.text = fmt::format(
       "struct Epilogue {{\nstatic constexpr int kOutputs = {};\nstatic constexpr bool kTma = {};\n{}\nstruct "
       "In {{\n{}}};\n\n"
@@ -72,8 +66,8 @@ std::string head_text(const Functor& functor, std::initializer_list<std::string_
 }
 
 std::string strided_text(const OperandAccess& x, std::string_view name) {
-  return fmt::format("gemm::StridedOperand<{}>{{{}, i64({}), i64({}), i64({})}}", codegen::storage_type(x.dtype), name,
-                     x.batch, x.line, x.k);
+  return fmt::format("gemm::StridedOperand<{}>{{{}, i64({}), i64({}), i64({})}}", codegen::storage_type(x.dtype), name, x.batch, x.line,
+                     x.k);
 }
 
 }  // namespace solstice::families::gemm

@@ -15,9 +15,7 @@ namespace solstice::families {
 namespace gemm {
 namespace {
 
-Match match(const ir::Program& program, const ir::Kernel& kernel) {
-  return match_of(make_problem(program, kernel));
-}
+Match match(const ir::Program& program, const ir::Kernel& kernel) { return match_of(make_problem(program, kernel)); }
 
 void check(const Context& context, const ir::Kernel& kernel, Diagnostics& diagnostics) {
   const auto problem = make_problem(context.program, kernel);
@@ -29,8 +27,7 @@ Status require_legal(const Context& context, const ir::Kernel& kernel, const Pro
   check_settings(context, kernel, problem, diagnostics);
   if (!diagnostics.has_errors()) return success();
   const Diagnostic& first = diagnostics.all().front();
-  return fail(Code::illegal_knobs,
-              fmt::format("kernel `{}`: {}; {}", kernel.name, first.message, first.hint));
+  return fail(Code::illegal_knobs, fmt::format("kernel `{}`: {}; {}", kernel.name, first.message, first.hint));
 }
 
 Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
@@ -45,8 +42,7 @@ ir::Knobs knobs_of(const Settings& s) {
   if (s.math != Math::kSimt) out.set("tile", ir::KnobValue::of_size({s.tile_m, s.tile_n, s.tile_k}));
   if (s.math == Math::kSimt && s.stream == Streamed::kNone) out.set("tile", ir::KnobValue::of_size({s.tile_m, s.tile_n}));
   if (s.math != Math::kSimt && s.stream == Streamed::kNone) out.set("cluster", ir::KnobValue::of_size({s.cluster, s.cluster_n}));
-  if (s.math == Math::kSimt || s.stream != Streamed::kNone)
-    out.set("stream", ir::KnobValue::of_name(std::string(name_of(s.stream))));
+  if (s.math == Math::kSimt || s.stream != Streamed::kNone) out.set("stream", ir::KnobValue::of_name(std::string(name_of(s.stream))));
   if (s.stream != Streamed::kNone) out.set("split", ir::KnobValue::of_int(s.split));
   return out;
 }
@@ -79,8 +75,7 @@ Result<Emission> generate(const Context& context, const ir::Kernel& kernel) {
 extern const Family solstice_families_gemm;
 const Family solstice_families_gemm = {
     .name = "gemm",
-    .help =
-        "sums of products of two tensors: any roles and major orders, batched, with an elementwise epilogue",
+    .help = "sums of products of two tensors: any roles and major orders, batched, with an elementwise epilogue",
     .available = true,
     .knobs = gemm::knob_table,
     .match = gemm::match,

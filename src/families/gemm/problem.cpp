@@ -5,10 +5,8 @@
 namespace solstice::families::gemm {
 namespace {
 
-Result<codegen::EpilogueCode> epilogue_of(const ir::Program& program, const ir::Kernel& kernel,
-                                          const Contraction& c) {
-  const codegen::EpilogueRequest request{
-      c.equation, c.node, {{"batch", c.batch_indices}, {"m", c.m_indices}, {"n", c.n_indices}}};
+Result<codegen::EpilogueCode> epilogue_of(const ir::Program& program, const ir::Kernel& kernel, const Contraction& c) {
+  const codegen::EpilogueRequest request{c.equation, c.node, {{"batch", c.batch_indices}, {"m", c.m_indices}, {"n", c.n_indices}}};
   return codegen::emit_epilogue(program, kernel, request);
 }
 
@@ -17,8 +15,7 @@ Status check_outputs(const ir::Program& program, const codegen::EpilogueCode& co
     const ir::Tensor& tensor = program.tensor(store.tensor);
     const DType dtype = tensor.dtype.value_or(DType::kF32);
     if (dtype == DType::kF32 || dtype == DType::kF16 || dtype == DType::kBF16) continue;
-    return fail(Code::not_yet,
-                fmt::format("`{}` is {}; this family stores f32, f16 and bf16", tensor.name, name_of(dtype)));
+    return fail(Code::not_yet, fmt::format("`{}` is {}; this family stores f32, f16 and bf16", tensor.name, name_of(dtype)));
   }
   return success();
 }

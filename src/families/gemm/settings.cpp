@@ -23,9 +23,7 @@ std::vector<Math> allowed_maths(const Context& context, const Problem& problem) 
   return numerics::legal_maths(policy, operand_dtype(problem));
 }
 
-std::string kib(int64_t bytes) {
-  return bytes % 1024 ? fmt::format("{} B", bytes) : fmt::format("{} KiB", bytes / 1024);
-}
+std::string kib(int64_t bytes) { return bytes % 1024 ? fmt::format("{} B", bytes) : fmt::format("{} KiB", bytes / 1024); }
 
 }  // namespace
 
@@ -34,9 +32,7 @@ const std::vector<Tile>& tiles() {
   return table;
 }
 
-std::string_view tile_list() {
-  return "128x256, 128x128, 128x64, 64x256, 64x128, 64x64";
-}
+std::string_view tile_list() { return "128x256, 128x128, 128x64, 64x256, 64x128, 64x64"; }
 
 std::vector<KnobSpec> knob_table() {
   return {
@@ -52,12 +48,7 @@ std::vector<KnobSpec> knob_table() {
        fmt::format("{}; math=simt: 128x128, 32x32; a third extent, if written, is the k of a stage", tile_list()),
        "auto",
        "rows x columns of the result a block computes"},
-      {"cluster",
-       "size",
-       {},
-       "1x1, 2x1, 1x2",
-       "auto",
-       "blocks that share loads; 2x1: two tiles along M share B, 1x2: two along N share A"},
+      {"cluster", "size", {}, "1x1, 2x1, 1x2", "auto", "blocks that share loads; 2x1: two tiles along M share B, 1x2: two along N share A"},
       {"stages", "int", {}, "2..8", "auto", "slots of the shared-memory rings; auto: as many as fit"},
       {"stream",
        "name",
@@ -74,19 +65,12 @@ std::vector<KnobSpec> knob_table() {
        "false",
        "an operand is chosen by an index that depends on the row (experts); not built yet"},
       {"group", "int", {}, "1..64", "8", "row tiles walked before the next column of tiles (L2 reuse)"},
-      {"prepack",
-       "bool",
-       {"true", "false"},
-       "",
-       "auto",
-       "split parameters once, at load (needs frozen weights); auto: whenever allowed"},
+      {"prepack", "bool", {"true", "false"}, "", "auto", "split parameters once, at load (needs frozen weights); auto: whenever allowed"},
       {"backend", "name", {"lean", "cutlass"}, "", "lean", "lean: own headers; cutlass: not built yet"},
   };
 }
 
-int element_bytes(Math math) {
-  return math == Math::kTF32 || math == Math::kTF32x3 ? 4 : 2;
-}
+int element_bytes(Math math) { return math == Math::kTF32 || math == Math::kTF32x3 ? 4 : 2; }
 
 bool is_scaled(Math math, const Problem& problem) {
   const bool halves = problem.product.a.dtype == DType::kF16 && problem.product.b.dtype == DType::kF16;
@@ -107,9 +91,7 @@ bool is_packed(const ir::Program& program, const Settings& s, const OperandAcces
 namespace {
 
 // `cluster` is a knob of the form with planes alone.
-std::string stream_knob(const ir::Knobs& knobs) {
-  return knobs.name_or("stream", knobs.find("cluster") ? "none" : "auto");
-}
+std::string stream_knob(const ir::Knobs& knobs) { return knobs.name_or("stream", knobs.find("cluster") ? "none" : "auto"); }
 
 bool agrees(const Settings& s, const ir::Knobs& knobs) {
   const auto tile = knobs.size_or("tile", {}), cluster = knobs.size_or("cluster", {});
@@ -122,9 +104,7 @@ bool agrees(const Settings& s, const ir::Knobs& knobs) {
 
 }  // namespace
 
-std::string_view name_of(Streamed stream) {
-  return stream == Streamed::kNone ? "none" : stream == Streamed::kRows ? "rows" : "columns";
-}
+std::string_view name_of(Streamed stream) { return stream == Streamed::kNone ? "none" : stream == Streamed::kRows ? "rows" : "columns"; }
 
 Settings settings_of(const Context& context, const ir::Kernel& kernel, const Problem& problem) {
   const ir::Knobs& knobs = kernel.knobs;
@@ -137,8 +117,7 @@ Settings settings_of(const Context& context, const ir::Kernel& kernel, const Pro
   const auto found = std::find_if(ranked.begin(), ranked.end(), [&](const Settings& s) { return agrees(s, knobs); });
   Settings out = found != ranked.end() ? *found : best_settings(context, problem, maths);
   const std::string stream = stream_knob(knobs);
-  if (stream != "auto")
-    out.stream = stream == "rows" ? Streamed::kRows : stream == "columns" ? Streamed::kColumns : Streamed::kNone;
+  if (stream != "auto") out.stream = stream == "rows" ? Streamed::kRows : stream == "columns" ? Streamed::kColumns : Streamed::kNone;
   out.split = static_cast<int>(knobs.int_or("split", out.stream == Streamed::kNone ? 1 : out.split));
   if (tile.size() >= 2) out.tile_m = static_cast<int>(tile[0]), out.tile_n = static_cast<int>(tile[1]);
   out.tile_k = out.math == Math::kSimt ? 8 : static_cast<int>(kStageRow) / element_bytes(out.math);
@@ -154,8 +133,7 @@ Settings settings_of(const Context& context, const ir::Kernel& kernel, const Pro
 }
 
 std::string Layout::text() const {
-  std::string out = fmt::format("A {} x {} + B {} x {} + staging {}", slots_a, kib(slot_a), slots_b,
-                                kib(slot_b), kib(staging));
+  std::string out = fmt::format("A {} x {} + B {} x {} + staging {}", slots_a, kib(slot_a), slots_b, kib(slot_b), kib(staging));
   if (scales) out += fmt::format(" + scales {}", kib(scales));
   return out + fmt::format(" + barriers {} = {}", kib(barriers), kib(bytes()));
 }
@@ -191,19 +169,17 @@ Layout layout_of(const Settings& s, int64_t shared_limit) {
 
 namespace {
 
-void check_math(const Context& context, const ir::Kernel& kernel, const Problem& problem, const Settings& s,
-                Diagnostics& diagnostics) {
+void check_math(const Context& context, const ir::Kernel& kernel, const Problem& problem, const Settings& s, Diagnostics& diagnostics) {
   const auto policy = numerics::policy_from_name(context.numerics).value_or(numerics::Policy::kReference);
   if (!numerics::is_legal(s.math, policy, operand_dtype(problem))) {
     std::vector<std::string> legal;
     for (const Math math : allowed_maths(context, problem)) {
       if (is_built(math)) legal.emplace_back(numerics::info(math).name);
     }
-    diagnostics.error(
-        "E110", kernel.span,
-        fmt::format("`math={}` is less accurate than `numerics {}` allows for {} operands",
-                    numerics::info(s.math).name, context.numerics, name_of(operand_dtype(problem))),
-        fmt::format("legal: {}", fmt::join(legal, ", ")));
+    diagnostics.error("E110", kernel.span,
+                      fmt::format("`math={}` is less accurate than `numerics {}` allows for {} operands", numerics::info(s.math).name,
+                                  context.numerics, name_of(operand_dtype(problem))),
+                      fmt::format("legal: {}", fmt::join(legal, ", ")));
   }
   if (s.math == Math::kSimt) return;
   const Contraction& c = problem.product;
@@ -211,29 +187,25 @@ void check_math(const Context& context, const ir::Kernel& kernel, const Problem&
   if (a == Major::kNone || b == Major::kNone) {
     const OperandAccess& culprit = a == Major::kNone ? c.a : c.b;
     diagnostics.error("E114", kernel.span,
-                      fmt::format("`math={}`: operand `{}` is contiguous in neither its rows nor `k`",
-                                  numerics::info(s.math).name, context.program.tensor(culprit.tensor).name),
+                      fmt::format("`math={}`: operand `{}` is contiguous in neither its rows nor `k`", numerics::info(s.math).name,
+                                  context.program.tensor(culprit.tensor).name),
                       "`math=simt` reads any strides; or pack the operand with a `map` kernel first");
   } else if (element_bytes(s.math) == 4 && (a != Major::kK || b != Major::kK)) {
     const OperandAccess& culprit = a != Major::kK ? c.a : c.b;
-    diagnostics.error(
-        "E114", kernel.span,
-        fmt::format("`math={}` needs both operands contiguous along `k`; `{}` is not",
-                    numerics::info(s.math).name, context.program.tensor(culprit.tensor).name),
-        s.math == Math::kTF32 ? "closest: `math=bf16x3`" : "closest: `math=bf16x6` or `math=fp16x3`");
+    diagnostics.error("E114", kernel.span,
+                      fmt::format("`math={}` needs both operands contiguous along `k`; `{}` is not", numerics::info(s.math).name,
+                                  context.program.tensor(culprit.tensor).name),
+                      s.math == Math::kTF32 ? "closest: `math=bf16x3`" : "closest: `math=bf16x6` or `math=fp16x3`");
   }
 }
 
 void check_simt_tile(const ir::Kernel& kernel, const Settings& s, Diagnostics& diagnostics) {
   if (s.tile_m == s.tile_n && (s.tile_m == 128 || s.tile_m == kSmallTile)) return;
-  diagnostics.error("E111", kernel.span, fmt::format("no kernel for `math=simt, tile={}x{}`", s.tile_m, s.tile_n),
-                    "legal: 128x128, 32x32");
+  diagnostics.error("E111", kernel.span, fmt::format("no kernel for `math=simt, tile={}x{}`", s.tile_m, s.tile_n), "legal: 128x128, 32x32");
 }
 
-void check_tile(const Context& context, const ir::Kernel& kernel, const Settings& s,
-                Diagnostics& diagnostics) {
-  const bool known =
-      std::any_of(tiles().begin(), tiles().end(), [&](Tile t) { return t.m == s.tile_m && t.n == s.tile_n; });
+void check_tile(const Context& context, const ir::Kernel& kernel, const Settings& s, Diagnostics& diagnostics) {
+  const bool known = std::any_of(tiles().begin(), tiles().end(), [&](Tile t) { return t.m == s.tile_m && t.n == s.tile_n; });
   if (!known) {
     diagnostics.error("E111", kernel.span, fmt::format("no kernel for `tile={}x{}`", s.tile_m, s.tile_n),
                       fmt::format("legal: {}", tile_list()));
@@ -241,20 +213,18 @@ void check_tile(const Context& context, const ir::Kernel& kernel, const Settings
   }
   const int stage_k = static_cast<int>(kStageRow) / element_bytes(s.math);
   if (s.tile_k != stage_k) {
-    diagnostics.error("E111", kernel.span,
-                      fmt::format("`tile` with k {}: a stage of `math={}` holds {} k (128 bytes)", s.tile_k,
-                                  numerics::info(s.math).name, stage_k),
-                      fmt::format("closest: `tile={}x{}x{}`", s.tile_m, s.tile_n, stage_k));
+    diagnostics.error(
+        "E111", kernel.span,
+        fmt::format("`tile` with k {}: a stage of `math={}` holds {} k (128 bytes)", s.tile_k, numerics::info(s.math).name, stage_k),
+        fmt::format("closest: `tile={}x{}x{}`", s.tile_m, s.tile_n, stage_k));
   }
   if (s.cluster < 1 || s.cluster_n < 1 || s.cluster * s.cluster_n > 2) {
-    diagnostics.error("E112", kernel.span,
-                      fmt::format("`cluster={}x{}`: one operand is shared, by 1 or 2 blocks", s.cluster, s.cluster_n),
+    diagnostics.error("E112", kernel.span, fmt::format("`cluster={}x{}`: one operand is shared, by 1 or 2 blocks", s.cluster, s.cluster_n),
                       "closest: `cluster=2x1`");
     return;
   }
   if (s.stages != 0 && (s.stages < 2 || s.stages > 8)) {
-    diagnostics.error("E113", kernel.span,
-                      fmt::format("`stages={}`: a ring needs 2 slots, and 8 is the most", s.stages),
+    diagnostics.error("E113", kernel.span, fmt::format("`stages={}`: a ring needs 2 slots, and 8 is the most", s.stages),
                       "legal: 2..8, or auto");
     return;
   }
@@ -268,8 +238,7 @@ void check_tile(const Context& context, const ir::Kernel& kernel, const Settings
 
 }  // namespace
 
-void check_settings(const Context& context, const ir::Kernel& kernel, const Problem& problem,
-                    Diagnostics& diagnostics) {
+void check_settings(const Context& context, const ir::Kernel& kernel, const Problem& problem, Diagnostics& diagnostics) {
   const Settings s = settings_of(context, kernel, problem);
   check_math(context, kernel, problem, s, diagnostics);
   check_stream(context, kernel, problem, s, diagnostics);

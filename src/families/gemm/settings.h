@@ -20,10 +20,10 @@ enum class Streamed { kNone, kRows, kColumns };
 struct Settings {
   Math math = Math::kSimt;
   int tile_m = 128, tile_n = 128, tile_k = 64;
-  int cluster = 1;       // blocks along M that share B
-  int cluster_n = 1;     // blocks along N that share A; one of the two is 1
-  int stages = 0;        // of each ring; 0: as many as fit
-  int group = 8;         // row tiles walked before the next column of tiles
+  int cluster = 1;    // blocks along M that share B
+  int cluster_n = 1;  // blocks along N that share A; one of the two is 1
+  int stages = 0;     // of each ring; 0: as many as fit
+  int group = 8;      // row tiles walked before the next column of tiles
   Streamed stream = Streamed::kNone;
   int split = 1;         // blocks that share the k of a tile (streamed only)
   bool prepack = false;  // weights are split once, at load
@@ -57,14 +57,13 @@ Settings settings_of(const Context& context, const ir::Kernel& kernel, const Pro
 Layout layout_of(const Settings& settings, int64_t shared_limit);
 
 std::string_view name_of(Streamed stream);  // as the knob is written
-int element_bytes(Math math);  // of an operand in shared memory
+int element_bytes(Math math);               // of an operand in shared memory
 bool is_scaled(Math math, const Problem& problem);
 bool needs_planes(const Settings& settings, const OperandAccess& operand, Major major);
 bool is_packed(const ir::Program& program, const Settings& settings, const OperandAccess& operand);
 
 // E110 math and numerics, E111 tile, E112 cluster, E113 shared memory, E114 layout, E115 prepack, E117
 // stream and split.
-void check_settings(const Context& context, const ir::Kernel& kernel, const Problem& problem,
-                    Diagnostics& diagnostics);
+void check_settings(const Context& context, const ir::Kernel& kernel, const Problem& problem, Diagnostics& diagnostics);
 
 }  // namespace solstice::families::gemm

@@ -4,10 +4,9 @@
 
 #include <algorithm>
 
+#include "base/integer.h"
 #include "families/emission.h"
 #include "families/gemm/stream.h"
-
-#include "base/integer.h"
 
 namespace solstice::families::gemm {
 namespace {
@@ -24,8 +23,7 @@ Argument map_argument(TensorMap map) {
 
 class Generator {
  public:
-  Generator(const Context& context, const ir::Kernel& kernel, const Problem& problem,
-            const Settings& settings)
+  Generator(const Context& context, const ir::Kernel& kernel, const Problem& problem, const Settings& settings)
       : context_(context),
         program_(context.program),
         kernel_(kernel),
@@ -59,12 +57,8 @@ class Generator {
 
  private:
   const char* letter(const SplitPlan& x) const { return x.is_a ? "a" : "b"; }
-  bool is_streamed(const SplitPlan& x) const {
-    return s_.stream == (x.is_a ? Streamed::kRows : Streamed::kColumns);
-  }
-  std::string workspace(const char* what, const SplitPlan& x) const {
-    return fmt::format("{}.{}_{}", kernel_.name, what, letter(x));
-  }
+  bool is_streamed(const SplitPlan& x) const { return s_.stream == (x.is_a ? Streamed::kRows : Streamed::kColumns); }
+  std::string workspace(const char* what, const SplitPlan& x) const { return fmt::format("{}.{}_{}", kernel_.name, what, letter(x)); }
 
   // `name` is the step's and its module's; the function in it has a prefix.
   Step& launch(const std::string& name, int64_t blocks, int64_t threads) {
@@ -118,8 +112,7 @@ class Generator {
     Step& step = launch(name, blocks, kSplitThreads);
     step.phase = phase;
     for (const SplitPlan& x : splits) {
-      step.arguments.push_back(
-          pointer_to(program_.tensor(x.operand.tensor).name, x.operand.offset * size_of(x.operand.dtype)));
+      step.arguments.push_back(pointer_to(program_.tensor(x.operand.tensor).name, x.operand.offset * size_of(x.operand.dtype)));
       step.arguments.push_back(pointer_to(workspace("planes", x)));
       if (!s_.scaled) continue;
       step.arguments.push_back(pointer_to(workspace("scales", x)));
@@ -130,8 +123,7 @@ class Generator {
   void add_product() {
     const Layout layout = layout_of(s_, static_cast<int64_t>(context_.machine.shared_per_block.value));
     out_.sources.push_back({name_, tensor_source(codegen::entry_name(name_), program_, problem_, s_, layout, a_, b_), {}});
-    const int64_t tiles =
-        ceil_div(c_.m, s_.tile_m * s_.cluster) * ceil_div(c_.n, s_.tile_n * s_.cluster_n) * c_.batches;
+    const int64_t tiles = ceil_div(c_.m, s_.tile_m * s_.cluster) * ceil_div(c_.n, s_.tile_n * s_.cluster_n) * c_.batches;
     const int64_t cluster = s_.cluster * s_.cluster_n;
     const int64_t clusters = std::min<int64_t>(tiles, context_.machine.sm_count / cluster);
     const bool after_split = !out_.steps.empty() && out_.steps.back().phase == Phase::kLaunch;
@@ -217,9 +209,7 @@ class Generator {
     TensorMap map;
     map.buffer = planes ? workspace("planes", x) : program_.tensor(x.operand.tensor).name;
     map.offset = planes ? 0 : x.operand.offset * bytes;
-    map.dtype = x.bytes == 4                                         ? DType::kF32
-                : s_.math == Math::kFP16 || s_.math == Math::kFP16x3 ? DType::kF16
-                                                                     : DType::kBF16;
+    map.dtype = x.bytes == 4 ? DType::kF32 : s_.math == Math::kFP16 || s_.math == Math::kFP16x3 ? DType::kF16 : DType::kBF16;
     const int64_t line = (planes ? x.plane_stride : x.stride) * bytes;
     const int64_t batch = planes || x.batches == 1 ? line * x.lines : x.operand.batch * bytes;
     map.extents = {x.length, x.lines, planes ? x.batches * x.planes : x.batches};
@@ -259,8 +249,7 @@ class Generator {
 
 }  // namespace
 
-Result<Emission> generate_steps(const Context& context, const ir::Kernel& kernel, const Problem& problem,
-                                const Settings& settings) {
+Result<Emission> generate_steps(const Context& context, const ir::Kernel& kernel, const Problem& problem, const Settings& settings) {
   return Generator(context, kernel, problem, settings).run();
 }
 

@@ -23,20 +23,18 @@ int blocks_by_registers(const machine::Machine& machine, int groups, int held_li
   return machine.registers_per_sm / 4 / (registers * 32) / groups;
 }
 
-int64_t plane_bytes(const StreamPlan& p) {
-  return p.major_held == Major::kMN ? ceil_div(p.held_lines, 64) * 8192 : p.held_lines * 128;
-}
+int64_t plane_bytes(const StreamPlan& p) { return p.major_held == Major::kMN ? ceil_div(p.held_lines, 64) * 8192 : p.held_lines * 128; }
 
 int64_t ring_bytes(const StreamPlan& p) {
   const int64_t slot = 4 * p.groups * (p.major == Major::kMN ? 64 * 20 * 4 : 16 * 72 * 4);
-  return p.slots_held * 2 * plane_bytes(p) + round_up(p.slots_held * 4 * p.held_lines, 128) + p.slots * slot +
-         16 * p.slots_held + 16 * p.groups;
+  return p.slots_held * 2 * plane_bytes(p) + round_up(p.slots_held * 4 * p.held_lines, 128) + p.slots * slot + 16 * p.slots_held +
+         16 * p.groups;
 }
 
 // As many chunks ahead as the shared memory of a block's share of an SM holds. False: not even two of each operand.
 bool fill_rings(const machine::Machine& machine, StreamPlan& p) {
-  const int64_t share = static_cast<int64_t>(machine.shared_per_sm.value) / p.blocks_per_sm -
-                        static_cast<int64_t>(machine.shared_reserved_per_block.value);
+  const int64_t share =
+      static_cast<int64_t>(machine.shared_per_sm.value) / p.blocks_per_sm - static_cast<int64_t>(machine.shared_reserved_per_block.value);
   const int64_t limit = std::min(share, static_cast<int64_t>(machine.shared_per_block.value));
   for (const int held : {3, 2}) {
     for (const int slots : {6, 5, 4, 3, 2}) {
@@ -48,13 +46,9 @@ bool fill_rings(const machine::Machine& machine, StreamPlan& p) {
   return false;
 }
 
-bool is_f32(const Problem& problem) {
-  return problem.product.a.dtype == DType::kF32 && problem.product.b.dtype == DType::kF32;
-}
+bool is_f32(const Problem& problem) { return problem.product.a.dtype == DType::kF32 && problem.product.b.dtype == DType::kF32; }
 
-bool have_majors(const Contraction& c) {
-  return major_of(c.a, c.m, c.k) != Major::kNone && major_of(c.b, c.n, c.k) != Major::kNone;
-}
+bool have_majors(const Contraction& c) { return major_of(c.a, c.m, c.k) != Major::kNone && major_of(c.b, c.n, c.k) != Major::kNone; }
 
 // One round of blocks over the SMs, two or three, and no sharing.
 std::vector<int> splits_of(const Context& context, const StreamPlan& p, int64_t chunks) {
@@ -68,9 +62,7 @@ std::vector<int> splits_of(const Context& context, const StreamPlan& p, int64_t 
 
 }  // namespace
 
-int64_t gemv_lines(const StreamPlan& plan) {
-  return plan.major == Major::kK ? 8 : 32 * (plan.vector == 4 ? 4 : 1);
-}
+int64_t gemv_lines(const StreamPlan& plan) { return plan.major == Major::kK ? 8 : 32 * (plan.vector == 4 ? 4 : 1); }
 
 StreamPlan stream_plan(const Context& context, const Problem& problem, const Settings& s) {
   const Contraction& c = problem.product;
@@ -134,15 +126,14 @@ std::vector<Settings> stream_settings(const Context& context, const Problem& pro
 
 namespace {
 
-void check_form(const Context& context, const ir::Kernel& kernel, const Problem& problem, const Settings& s,
-                Diagnostics& diagnostics) {
+void check_form(const Context& context, const ir::Kernel& kernel, const Problem& problem, const Settings& s, Diagnostics& diagnostics) {
   const Contraction& c = problem.product;
   if (s.math == Math::kSimt) {
     const StreamPlan plan = stream_plan(context, problem, s);
     if (plan.columns > kGemvHeld)
       diagnostics.error("E117", kernel.span,
-                        fmt::format("`math=simt, stream={}` holds at most {} lines of the other operand, which has {}",
-                                    name_of(s.stream), kGemvHeld, plan.columns),
+                        fmt::format("`math=simt, stream={}` holds at most {} lines of the other operand, which has {}", name_of(s.stream),
+                                    kGemvHeld, plan.columns),
                         "closest: `stream=none`, or `math=fp16x3`");
     if (s.split != 1 && s.split != 2 && s.split != 4 && s.split != 8)
       diagnostics.error("E117", kernel.span, fmt::format("`split={}`: blocks of a cluster share k", s.split),
@@ -151,8 +142,8 @@ void check_form(const Context& context, const ir::Kernel& kernel, const Problem&
   }
   const int lines = s.stream == Streamed::kRows ? s.tile_n : s.tile_m;
   const int rows = s.stream == Streamed::kRows ? s.tile_m : s.tile_n;
-  const bool known = std::count(kHeldLines.begin(), kHeldLines.end(), lines) > 0 && rows % 64 == 0 && rows >= 64 &&
-                     rows <= 64 * kGroups.back();
+  const bool known =
+      std::count(kHeldLines.begin(), kHeldLines.end(), lines) > 0 && rows % 64 == 0 && rows >= 64 && rows <= 64 * kGroups.back();
   if (!known || stream_plan(context, problem, s).blocks_per_sm == 0)
     diagnostics.error("E117", kernel.span,
                       fmt::format("no kernel for `tile={}x{}` with `stream={}`", s.tile_m, s.tile_n, name_of(s.stream)),
@@ -165,8 +156,7 @@ void check_form(const Context& context, const ir::Kernel& kernel, const Problem&
 
 }  // namespace
 
-void check_stream(const Context& context, const ir::Kernel& kernel, const Problem& problem, const Settings& s,
-                  Diagnostics& diagnostics) {
+void check_stream(const Context& context, const ir::Kernel& kernel, const Problem& problem, const Settings& s, Diagnostics& diagnostics) {
   if (s.stream == Streamed::kNone) {
     if (s.split != 1)
       diagnostics.error("E117", kernel.span, fmt::format("`split={}` without a streamed operand", s.split),
@@ -176,8 +166,7 @@ void check_stream(const Context& context, const ir::Kernel& kernel, const Proble
   const bool built = (s.math == Math::kFP16x3 && is_f32(problem)) || s.math == Math::kSimt;
   if (!built || !have_majors(problem.product)) {
     diagnostics.error("E117", kernel.span,
-                      fmt::format("`stream={}` with `math={}` and these operands", name_of(s.stream),
-                                  numerics::info(s.math).name),
+                      fmt::format("`stream={}` with `math={}` and these operands", name_of(s.stream), numerics::info(s.math).name),
                       "it streams f32 with `math=fp16x3`, and any format with `math=simt`; each operand is contiguous in "
                       "its lines or k");
     return;

@@ -37,11 +37,11 @@ void check_stream(const Context& context, const ir::Kernel& kernel, const Proble
                   Diagnostics& diagnostics);
 
 // Parameters: map of the held planes, streamed operand, scales, partial sums, guard words of the streamed operand.
-std::string stream_source(const std::string& entry, const Problem& problem, const Settings& settings,
-                          const StreamPlan& plan, int64_t scale_stride);
+std::string stream_source(const std::string& entry, const Problem& problem, const Settings& settings, const StreamPlan& plan,
+                          int64_t scale_stride);
 
 // Parameters: streamed operand, held operand, tensors the epilogue reads, tensors it writes.
-std::string gemv_source(const std::string& entry, const ir::Program& program, const Problem& problem,
-                        const Settings& settings, const StreamPlan& plan);
+std::string gemv_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& settings,
+                        const StreamPlan& plan);
 
 }  // namespace solstice::families::gemm

@@ -9,12 +9,12 @@ namespace solstice::families::gemm {
 namespace {
 
 // Fitted to the measurements of docs/gemm.md, in seconds.
-constexpr double kOneLaunch = 3.0e-6;       // an fp32 form beyond its launch: first loads, sums across warps
-constexpr double kStreamOverhead = 10e-6;   // the tensor-core form: the same, and the second step
-constexpr double kReadShare = 0.92;         // of the read ceiling that the fp32 forms reach
-constexpr double kGemvMultiply = 3.65;      // instructions of the fp32 stream for one element and held line, but the first
-constexpr double kSmallStage = 0.75e-6;     // 64 k of a 32 x 32 tile, however few the blocks
-constexpr double kSmallShare = 2.2;         // of its multiply-adds at full rate, where blocks share an SM
+constexpr double kOneLaunch = 3.0e-6;      // an fp32 form beyond its launch: first loads, sums across warps
+constexpr double kStreamOverhead = 10e-6;  // the tensor-core form: the same, and the second step
+constexpr double kReadShare = 0.92;        // of the read ceiling that the fp32 forms reach
+constexpr double kGemvMultiply = 3.65;     // instructions of the fp32 stream for one element and held line, but the first
+constexpr double kSmallStage = 0.75e-6;    // 64 k of a 32 x 32 tile, however few the blocks
+constexpr double kSmallShare = 2.2;        // of its multiply-adds at full rate, where blocks share an SM
 // 64 x 64 elements scaled, split and multiplied by one of several warpgroups of an SM, and by one alone.
 constexpr double kChunk = 0.60e-6, kChunkOfHeld = 0.0036e-6, kChunkAlone = 1.85e-6;
 constexpr double kChunkMN = 0.06e-6;                             // more where k is not contiguous,
@@ -22,12 +22,11 @@ constexpr double kChunkNarrow = 0.27e-6, kChunkPairs = 0.13e-6;  // and where co
 constexpr double kAloneMN = 10, kAloneNarrow = 1.5;              // times that, for a lone group
 constexpr double kPlanes = 0.1;                                  // of the time held planes take from L2
 constexpr double kRound = 2.5e-6;                                // a round of blocks after the first
-constexpr double kRowSums = 3;  // partial sums of streamed rows leave in half sectors
+constexpr double kRowSums = 3;                                   // partial sums of streamed rows leave in half sectors
 
 struct Rates {
   double sms, read, copy, fma;  // per second; fma: instructions of one lane
-  explicit Rates(const machine::Machine& m)
-      : sms(m.sm_count), read(m.read_ceiling().per_second), copy(m.copy_ceiling().per_second) {
+  explicit Rates(const machine::Machine& m) : sms(m.sm_count), read(m.read_ceiling().per_second), copy(m.copy_ceiling().per_second) {
     const auto simt = m.ceiling(machine::Pipe::kSimtF32);
     fma = simt.ok() ? simt->per_second / 2 : 1e9;
   }
@@ -45,18 +44,16 @@ double result_bytes(const Context& context, const Problem& problem) {
   return bytes;
 }
 
-Cost finished(const Problem& problem, const Settings& s, double launch, double split, double compute, double memory,
-              double traffic) {
+Cost finished(const Problem& problem, const Settings& s, double launch, double split, double compute, double memory, double traffic) {
   const Contraction& c = problem.product;
   Cost out;
   const double body = std::max(compute, memory);
   out.time = Seconds(launch + split + body);
   out.bound = launch > split + body ? "latency" : memory > compute ? "memory" : s.math == Math::kSimt ? "simt" : "tensor";
   out.traffic = Bytes(traffic);
-  out.work = Flops(2.0 * static_cast<double>(c.m) * static_cast<double>(c.n) * static_cast<double>(c.k) *
-                   static_cast<double>(c.batches) * numerics::info(s.math).products);
-  out.terms = {{"launch", Seconds(launch)}, {"split", Seconds(split)}, {"compute", Seconds(compute)},
-               {"memory", Seconds(memory)}};
+  out.work = Flops(2.0 * static_cast<double>(c.m) * static_cast<double>(c.n) * static_cast<double>(c.k) * static_cast<double>(c.batches) *
+                   numerics::info(s.math).products);
+  out.terms = {{"launch", Seconds(launch)}, {"split", Seconds(split)}, {"compute", Seconds(compute)}, {"memory", Seconds(memory)}};
   return out;
 }
 
@@ -84,8 +81,7 @@ Cost estimate_gemv(const Context& context, const Problem& problem, const Setting
   const double blocks = static_cast<double>(p.tiles * s.split);
   const double launch = context.machine.launch_time().value + kOneLaunch;
   const double thin = std::max(1.0, 1.9 * r.sms / blocks);  // few blocks, few loads on their way
-  const double memory = bytes / (r.read * kReadShare) * thin +
-                        streamed * static_cast<double>(p.columns - 1) * kGemvMultiply / r.fma;
+  const double memory = bytes / (r.read * kReadShare) * thin + streamed * static_cast<double>(p.columns - 1) * kGemvMultiply / r.fma;
   return finished(problem, s, launch, 0, 0, memory, bytes);
 }
 
@@ -109,8 +105,7 @@ Cost estimate_stream(const Context& context, const Problem& problem, const Setti
   const double sums = (p.rows_are_m ? kRowSums : 2) * partial / r.copy + result_bytes(context, problem) / r.read;
   const double split = packed ? 0 : 2 * held / (r.copy * 0.8);
   const double launch = context.machine.launch_time().value * (packed ? 2 : 3) + kStreamOverhead + sums;
-  return finished(problem, s, launch, split, compute, (streamed + held) / (r.read * kReadShare),
-                  streamed + 2 * held + 2 * partial);
+  return finished(problem, s, launch, split, compute, (streamed + held) / (r.read * kReadShare), streamed + 2 * held + 2 * partial);
 }
 
 }  // namespace solstice::families::gemm

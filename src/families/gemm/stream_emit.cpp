@@ -6,14 +6,11 @@
 namespace solstice::families::gemm {
 namespace {
 
-bool held_in_vectors(const StreamPlan& p) {
-  return p.held.dtype == DType::kF32 && p.held.k == 1 && vector_of(p.held, Major::kK, 4) == 4;
-}
+bool held_in_vectors(const StreamPlan& p) { return p.held.dtype == DType::kF32 && p.held.k == 1 && vector_of(p.held, Major::kK, 4) == 4; }
 
 }  // namespace
 
-std::string stream_source(const std::string& entry, const Problem& problem, const Settings& s, const StreamPlan& p,
-                          int64_t scale_stride) {
+std::string stream_source(const std::string& entry, const Problem& problem, const Settings& s, const StreamPlan& p, int64_t scale_stride) {
   const Contraction& c = problem.product;
   // The contiguous one of an operand's strides is 1 even where its extent is, and so its stride 0.
   const int64_t line = p.major == Major::kK ? p.streamed.line : 1, k = p.major == Major::kK ? 1 : p.streamed.k;
@@ -24,13 +21,12 @@ std::string stream_source(const std::string& entry, const Problem& problem, cons
       "float* x, const u8* scales, float* partial, u32* guard) {{\nptx::let_next_kernel_start();\n"
       "const gemm::StreamProblem problem{{x, i64({}), i64({}), i64({}), {}, {}, {}, {}, {}, scales, {}, partial, "
       "guard}};\ngemm::run_stream<Config>(map, problem);\n}}\n",
-      major_text(p.major), p.vector, major_text(p.major_held), p.groups, p.held_lines, p.slots, p.slots_held,
-      p.rows_are_m, p.blocks_per_sm, entry, p.streamed.batch, line, k, p.rows, p.columns, c.k, c.batches, s.split,
-      scale_stride);
+      major_text(p.major), p.vector, major_text(p.major_held), p.groups, p.held_lines, p.slots, p.slots_held, p.rows_are_m, p.blocks_per_sm,
+      entry, p.streamed.batch, line, k, p.rows, p.columns, c.k, c.batches, s.split, scale_stride);
 }
 
-std::string gemv_source(const std::string& entry, const ir::Program& program, const Problem& problem,
-                        const Settings& s, const StreamPlan& p) {
+std::string gemv_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& s,
+                        const StreamPlan& p) {
   const Contraction& c = problem.product;
   const Functor functor = functor_of(program, problem.epilogue, false);
   return fmt::format(
@@ -38,23 +34,22 @@ std::string gemv_source(const std::string& entry, const ir::Program& program, co
       "SOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kGemvThreads, 2) {}(const {}* SOLSTICE_RESTRICT x, const {}* "
       "SOLSTICE_RESTRICT held{}) {{\n"
       "gemm::run_gemv<Config>({}, {}, gemm::GemvProblem{{{}, {}, {}}}, Epilogue{{{}}});\n}}\n",
-      head_text(functor, {"gemm/gemv.h"}), major_text(p.major), p.vector == 4 ? 4 : 1, held_in_vectors(p), p.columns,
-      s.split, p.rows_are_m, entry, codegen::storage_type(p.streamed.dtype), codegen::storage_type(p.held.dtype),
-      functor.parameters, strided_text(p.streamed, "x"), strided_text(p.held, "held"), p.rows, c.k, c.batches,
-      functor.arguments);
+      head_text(functor, {"gemm/gemv.h"}), major_text(p.major), p.vector == 4 ? 4 : 1, held_in_vectors(p), p.columns, s.split, p.rows_are_m,
+      entry, codegen::storage_type(p.streamed.dtype), codegen::storage_type(p.held.dtype), functor.parameters,
+      strided_text(p.streamed, "x"), strided_text(p.held, "held"), p.rows, c.k, c.batches, functor.arguments);
 }
 
-std::string small_source(const std::string& entry, const ir::Program& program, const Problem& problem,
-                         const Settings& s, const SplitPlan& a, const SplitPlan& b) {
+std::string small_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& s,
+                         const SplitPlan& a, const SplitPlan& b) {
   const Contraction& c = problem.product;
   const Functor functor = functor_of(program, problem.epilogue, false);
   return fmt::format(
       "{}\nSOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kSimtThreads, 2) {}(const {}* "
       "SOLSTICE_RESTRICT a, const {}* SOLSTICE_RESTRICT b{}) {{\n"
       "gemm::run_small<{}, {}>({}, {}, gemm::SimtProblem{{{}, {}, {}, {}, {}}}, Epilogue{{{}}});\n}}\n",
-      head_text(functor, {"gemm/small.h"}), entry, codegen::storage_type(c.a.dtype), codegen::storage_type(c.b.dtype),
-      functor.parameters, major_text(a.major), major_text(b.major), strided_text(c.a, "a"), strided_text(c.b, "b"),
-      c.m, c.n, c.k, c.batches, s.group, functor.arguments);
+      head_text(functor, {"gemm/small.h"}), entry, codegen::storage_type(c.a.dtype), codegen::storage_type(c.b.dtype), functor.parameters,
+      major_text(a.major), major_text(b.major), strided_text(c.a, "a"), strided_text(c.b, "b"), c.m, c.n, c.k, c.batches, s.group,
+      functor.arguments);
 }
 
 }  // namespace solstice::families::gemm

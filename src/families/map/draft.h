@@ -10,7 +10,11 @@ namespace solstice::families::map {
 
 struct Draft {
   Draft(const ir::Program& from, Nest& its_nest, const Settings& its_settings)
-      : program(from), nest(its_nest), settings(its_settings), unroll(unroll_of(from, its_nest, its_settings)), emitter(from, its_nest.flat.indices) {}
+      : program(from),
+        nest(its_nest),
+        settings(its_settings),
+        unroll(unroll_of(from, its_nest, its_settings)),
+        emitter(from, its_nest.flat.indices) {}
   Draft(const Draft&) = delete;
 
   const ir::Program& program;

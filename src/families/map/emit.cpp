@@ -36,9 +36,10 @@ Result<Text> emit_kernel(const ir::Program& program, const ir::Kernel& kernel, s
   const std::vector<std::string> parameters = pointer_parameters(names, reads, writes);
   out.parameters = reads;
   out.parameters.insert(out.parameters.end(), writes.begin(), writes.end());
-  out.code = fmt::format("#include \"math/special.h\"\n#include \"math/vector.h\"\n\nnamespace solstice {{\nusing namespace math;\n\n{}"
-                         "}}  // namespace solstice\n\nSOLSTICE_KERNEL void SOLSTICE_BOUNDS({}, 1) {}({}) {{\nusing namespace solstice;\n{}}}\n",
-                         functions, settings.threads, out.entry, fmt::join(parameters, ", "), body);
+  out.code = fmt::format(
+      "#include \"math/special.h\"\n#include \"math/vector.h\"\n\nnamespace solstice {{\nusing namespace math;\n\n{}"
+      "}}  // namespace solstice\n\nSOLSTICE_KERNEL void SOLSTICE_BOUNDS({}, 1) {}({}) {{\nusing namespace solstice;\n{}}}\n",
+      functions, settings.threads, out.entry, fmt::join(parameters, ", "), body);
   return out;
 }
 

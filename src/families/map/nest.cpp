@@ -17,7 +17,7 @@ constexpr int64_t kLongestSerial = 1024;  // points a thread reduces alone
 // Bytes of loads a thread has in flight. One vector: with all threads of an SM resident that covers the latency, and
 // blocks that move 4 KiB make reads and writes alternate finely (bench/rows_map: 0.999 of the copy rate; 0.966 at 64).
 constexpr int kInFlight = 16;
-constexpr int kWidest = 16;               // bytes of one load
+constexpr int kWidest = 16;  // bytes of one load
 
 // Free indices from the target's largest stride to its smallest: writes are then contiguous across threads.
 std::vector<int> order_of(const ir::Program& program, const FlatKernel& flat, const FlatEquation& equation) {
@@ -69,7 +69,8 @@ Status check_reductions(const ir::Program& program, const FlatKernel& flat) {
     if (ranks) return fail(Code::illegal_knobs, fmt::format("`{}` ranks elements; family `map` does not", name));
     if (longest > kLongestSerial) {
       return fail(Code::not_yet, fmt::format("`{}` reduces {} points; family `map` reduces up to {} in one thread: "
-                                             "use `rows`, `reduce` or `gemm`", name, longest, kLongestSerial));
+                                             "use `rows`, `reduce` or `gemm`",
+                                             name, longest, kLongestSerial));
     }
   }
   return success();

@@ -21,7 +21,8 @@ using codegen::Value;
 // A thread takes `unroll` vectors: one loop loads what is streamed, a second one computes and stores.
 class NestWriter {
  public:
-  NestWriter(const ir::Program& program, Nest& nest, int id, const Settings& settings) : draft_(program, nest, settings), id_(id), streams_(draft_) {}
+  NestWriter(const ir::Program& program, Nest& nest, int id, const Settings& settings)
+      : draft_(program, nest, settings), id_(id), streams_(draft_) {}
 
   Result<NestText> write(int64_t first_block) {
     draft_.emitter.set_hook([this](Emitter&, const ir::ExprRef& node) { return given(node); });
@@ -49,8 +50,10 @@ class NestWriter {
 
   // Over the vectors number `q` of a thread.
   std::string loop_head() const {
-    return fmt::format("#pragma unroll\nfor (int u = 0; u < {}; ++u) {{\nconst {} q = first + u * {} + static_cast<int>(threadIdx.x);\n"
-                       "if (!kFull && q >= {}) break;\n", draft_.unroll, draft_.index_type(), draft_.settings.threads, draft_.nest.vectors());
+    return fmt::format(
+        "#pragma unroll\nfor (int u = 0; u < {}; ++u) {{\nconst {} q = first + u * {} + static_cast<int>(threadIdx.x);\n"
+        "if (!kFull && q >= {}) break;\n",
+        draft_.unroll, draft_.index_type(), draft_.settings.threads, draft_.nest.vectors());
   }
 
   int open_loop() {
@@ -112,10 +115,12 @@ class NestWriter {
     for (const int tensor : text.reads) pointers += draft_.emitter.pointer_name(tensor) + ", ";
     for (const int tensor : text.writes) pointers += draft_.emitter.pointer_name(tensor) + ", ";
     const int64_t step = draft_.block_step();
-    const std::string first = fmt::format("const {0} first = static_cast<{0}>(blockIdx.x - {1}u) * {2};\n", draft_.index_type(), first_block, step);
+    const std::string first =
+        fmt::format("const {0} first = static_cast<{0}>(blockIdx.x - {1}u) * {2};\n", draft_.index_type(), first_block, step);
     const bool all_full = draft_.nest.points % (step * draft_.nest.vector) == 0;
     if (all_full) return fmt::format("{}nest{}<true>({}first);\n", first, id_, pointers);
-    return fmt::format("{0}if (first + {1} <= {2}) nest{3}<true>({4}first);\nelse nest{3}<false>({4}first);\n", first, step, draft_.whole_vectors(), id_, pointers);
+    return fmt::format("{0}if (first + {1} <= {2}) nest{3}<true>({4}first);\nelse nest{3}<false>({4}first);\n", first, step,
+                       draft_.whole_vectors(), id_, pointers);
   }
 
   Draft draft_;

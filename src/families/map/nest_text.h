@@ -10,7 +10,7 @@ namespace solstice::families::map {
 
 struct NestText {
   std::string function;
-  std::string call;                // in the blocks from `first_block` on
+  std::string call;  // in the blocks from `first_block` on
   int64_t blocks = 0;
   std::vector<int> reads, writes;  // tensors
 };

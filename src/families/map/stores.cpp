@@ -44,8 +44,8 @@ std::string vector_store(const Draft& draft, const NestStore& store) {
   const std::string pointer = draft.emitter.pointer_name(store.equation.target);
   const std::string text = fmt::format("store<{}>({} + {}, {});\n", hint(draft.settings), pointer, store.offset, store.name);
   if (draft.tail() == 0) return text;
-  return fmt::format("if (kFull || q < {}) {}else for (int lane = 0; lane < {}; ++lane) {}[{} + lane] = {}.v[lane];\n", draft.whole_vectors(), text,
-                     draft.tail(), pointer, store.offset, store.name);
+  return fmt::format("if (kFull || q < {}) {}else for (int lane = 0; lane < {}; ++lane) {}[{} + lane] = {}.v[lane];\n",
+                     draft.whole_vectors(), text, draft.tail(), pointer, store.offset, store.name);
 }
 
 }  // namespace solstice::families::map

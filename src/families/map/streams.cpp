@@ -57,8 +57,9 @@ Result<std::string> Streams::load(const Stream& s) {
   const std::string text = load_with_tail(s, whole, at.offset.text);
   if (!at.inside) return text;
   SOLSTICE_TRY(const std::string value, otherwise(s));
-  return fmt::format("if ({}) {{\n{}}} else {{\n#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) {}[u].v[lane] = narrow<{}>({});\n}}\n",
-                     at.inside->text, text, draft_.nest.vector, s.name, draft_.storage(s.access.tensor), value);
+  return fmt::format(
+      "if ({}) {{\n{}}} else {{\n#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) {}[u].v[lane] = narrow<{}>({});\n}}\n",
+      at.inside->text, text, draft_.nest.vector, s.name, draft_.storage(s.access.tensor), value);
 }
 
 std::string Streams::load_with_tail(const Stream& s, const std::string& load, const std::string& offset) const {
@@ -78,7 +79,8 @@ std::optional<Value> Streams::element(const ir::ExprRef& node, int lane_depth) {
   const auto found = std::find_if(all_.begin(), all_.end(), [&](const Stream& s) { return s.access.read == node; });
   if (found == all_.end()) return std::nullopt;
   const DType dtype = *draft_.program.tensor(node->id).dtype;
-  return draft_.emitter.define(codegen::computing_type(dtype), fmt::format("widen({}[u].v[lane])", found->name), lane_depth, codegen::values_of(dtype));
+  return draft_.emitter.define(codegen::computing_type(dtype), fmt::format("widen({}[u].v[lane])", found->name), lane_depth,
+                               codegen::values_of(dtype));
 }
 
 }  // namespace solstice::families::map

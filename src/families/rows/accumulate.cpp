@@ -6,7 +6,8 @@ namespace solstice::families::rows {
 namespace {
 
 std::string start_text(const Reduction& r, const std::string& name, int vector) {
-  return fmt::format("{0} {1}[{2}];\n#pragma unroll\nfor (int lane = 0; lane < {2}; ++lane) {1}[lane] = rows::{3}::start<{0}>();\n", r.type, name, vector, r.op);
+  return fmt::format("{0} {1}[{2}];\n#pragma unroll\nfor (int lane = 0; lane < {2}; ++lane) {1}[lane] = rows::{3}::start<{0}>();\n", r.type,
+                     name, vector, r.op);
 }
 
 std::string accumulator(size_t number) { return fmt::format("a{}", number); }
@@ -30,8 +31,9 @@ std::string accumulate(const Reduction& r, size_t number, bool in_runs) {
 }
 
 std::string fold_lanes(const Reduction& r, size_t number, int vector) {
-  return fmt::format("{0} = {1}[0];\n#pragma unroll\nfor (int lane = 1; lane < {2}; ++lane) {0} = rows::{3}::combine<{4}>({0}, {1}[lane]);\n", r.name,
-                     accumulator(number), vector, r.op, r.type);
+  return fmt::format(
+      "{0} = {1}[0];\n#pragma unroll\nfor (int lane = 1; lane < {2}; ++lane) {0} = rows::{3}::combine<{4}>({0}, {1}[lane]);\n", r.name,
+      accumulator(number), vector, r.op, r.type);
 }
 
 std::string start_run(const std::vector<Reduction>& reductions, int vector) {

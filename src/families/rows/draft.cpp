@@ -7,11 +7,17 @@
 namespace solstice::families::rows {
 
 Draft::Draft(const ir::Program& from, Shape& its_shape, const Settings& its_settings)
-    : program(from), shape(its_shape), settings(its_settings), phases(phases_of(its_shape, its_settings.residency != Residency::kReload)),
-      steps(its_settings.steps(its_shape)), emitter(from, its_shape.flat.indices) {
+    : program(from),
+      shape(its_shape),
+      settings(its_settings),
+      phases(phases_of(its_shape, its_settings.residency != Residency::kReload)),
+      steps(its_settings.steps(its_shape)),
+      emitter(from, its_shape.flat.indices) {
   for (const codegen::Access& access : codegen::accesses_of(program, shape.flat)) {
-    if (access.read) reads.emplace(access.read.get(), access);
-    else writes.emplace(access.equation, access);
+    if (access.read)
+      reads.emplace(access.read.get(), access);
+    else
+      writes.emplace(access.equation, access);
   }
 }
 

@@ -25,9 +25,10 @@ class FoldWriter {
     out_.entry = codegen::entry_name(kernel_.name + "_fold");
     out_.reads = emitter_.tensors_read();
     out_.writes = tensors_written(shape_.flat);
-    out_.code = fmt::format("SOLSTICE_KERNEL void SOLSTICE_BOUNDS({}, 1) {}({}) {{\nusing namespace solstice;\nusing namespace solstice::math;\n"
-                            "unsigned char* const shared = shared_bytes();\nconst int row = static_cast<int>(blockIdx.x);\n{}{}if (threadIdx.x == 0) {{\n{}}}\n}}\n",
-                            kFoldThreads, out_.entry, parameters(), folded, emitter_.take(0), stores);
+    out_.code = fmt::format(
+        "SOLSTICE_KERNEL void SOLSTICE_BOUNDS({}, 1) {}({}) {{\nusing namespace solstice;\nusing namespace solstice::math;\n"
+        "unsigned char* const shared = shared_bytes();\nconst int row = static_cast<int>(blockIdx.x);\n{}{}if (threadIdx.x == 0) {{\n{}}}\n}}\n",
+        kFoldThreads, out_.entry, parameters(), folded, emitter_.take(0), stores);
     return std::move(out_);
   }
 
@@ -46,8 +47,9 @@ class FoldWriter {
       const std::string slots = fmt::format("reinterpret_cast<{}*>(shared + {})", r.type, out_.shared_bytes);
       const std::string with = fmt::format("rows::{}, {}, {}, 1", r.op, kFoldThreads, kFoldThreads);
       out_.shared_bytes += kLargestAccumulator * kFoldThreads / 32;
-      before += fmt::format("{0} {1} = rows::{2}::start<{0}>();\nfor (int k = static_cast<int>(threadIdx.x); k < {3}; k += {4}) {1} = rows::{2}::combine<{0}>({1}, {5}[static_cast<long long>(row) * {3} + k]);\n",
-                            r.type, r.name, r.op, parts_, kFoldThreads, partial_name(i));
+      before += fmt::format(
+          "{0} {1} = rows::{2}::start<{0}>();\nfor (int k = static_cast<int>(threadIdx.x); k < {3}; k += {4}) {1} = rows::{2}::combine<{0}>({1}, {5}[static_cast<long long>(row) * {3} + k]);\n",
+          r.type, r.name, r.op, parts_, kFoldThreads, partial_name(i));
       before += fmt::format("rows::publish<{}>({}, {}, 0);\n", with, r.name, slots);
       after += fmt::format("{} = rows::collect<{}, {}>({});\n", r.name, with, r.type, slots);
     }
@@ -66,7 +68,8 @@ class FoldWriter {
 
   std::string parameters() const {
     std::vector<std::string> out = pointer_parameters(emitter_, out_.reads, {});
-    for (size_t i = 0; i < partials_.size(); ++i) out.push_back(fmt::format("const {}* SOLSTICE_RESTRICT {}", partials_[i].reduction.type, partial_name(i)));
+    for (size_t i = 0; i < partials_.size(); ++i)
+      out.push_back(fmt::format("const {}* SOLSTICE_RESTRICT {}", partials_[i].reduction.type, partial_name(i)));
     for (const std::string& written : pointer_parameters(emitter_, {}, out_.writes)) out.push_back(written);
     return fmt::format("{}", fmt::join(out, ", "));
   }
@@ -82,7 +85,8 @@ class FoldWriter {
 
 }  // namespace
 
-Result<Fold> emit_fold(const ir::Program& program, const ir::Kernel& kernel, Shape& shape, const std::vector<Partial>& partials, int parts) {
+Result<Fold> emit_fold(const ir::Program& program, const ir::Kernel& kernel, Shape& shape, const std::vector<Partial>& partials,
+                       int parts) {
   return FoldWriter(program, kernel, shape, partials, parts).write();
 }
 

@@ -14,7 +14,7 @@ namespace solstice::families::rows {
 constexpr int kFoldThreads = 128;
 
 struct Fold {
-  std::string code;             // a kernel without includes
+  std::string code;  // a kernel without includes
   std::string entry;
   std::vector<int> reads, writes;  // tensors: the pointers before and after those to the partial results
   int64_t shared_bytes = 0;

@@ -11,11 +11,11 @@ namespace solstice::families::rows {
 // One vector a step.
 struct Kept {
   ir::ExprRef value;
-  std::string name;     // "k0"
-  bool loaded = false;  // the row's data, filled by a vector load ahead of the sweep; else computed in it
+  std::string name;                            // "k0"
+  bool loaded = false;                         // the row's data, filled by a vector load ahead of the sweep; else computed in it
   codegen::CType type = codegen::CType::kF32;  // of a computed one, once it was
-  std::string element;  // of the vector: the storage type of loaded data, else the computing type
-  int64_t offset = 0;   // of its shared memory
+  std::string element;                         // of the vector: the storage type of loaded data, else the computing type
+  int64_t offset = 0;                          // of its shared memory
 };
 
 class KeptValues {

@@ -13,9 +13,21 @@ using ir::Op;
 
 bool is_expensive(Op op) {
   switch (op) {
-    case Op::kDiv: case Op::kPow: case Op::kExp: case Op::kExpm1: case Op::kLog: case Op::kLog1p: case Op::kSqrt:
-    case Op::kRsqrt: case Op::kTanh: case Op::kErf: case Op::kSin: case Op::kCos: return true;
-    default: return false;
+    case Op::kDiv:
+    case Op::kPow:
+    case Op::kExp:
+    case Op::kExpm1:
+    case Op::kLog:
+    case Op::kLog1p:
+    case Op::kSqrt:
+    case Op::kRsqrt:
+    case Op::kTanh:
+    case Op::kErf:
+    case Op::kSin:
+    case Op::kCos:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -53,8 +65,10 @@ class Planner {
     const codegen::FlatEquation& equation = shape_.flat.equations[static_cast<size_t>(k)];
     const size_t level = level_of(equation.rhs);
     const bool along = std::any_of(equation.lhs.begin(), equation.lhs.end(), [&](const ExprRef& e) { return shape_.along_row(e); });
-    if (along) sweep(level).stores.push_back(k);
-    else out_.row_outputs.push_back(k);
+    if (along)
+      sweep(level).stores.push_back(k);
+    else
+      out_.row_outputs.push_back(k);
   }
 
   std::vector<ExprRef> roots(const Sweep& s) const {
@@ -73,8 +87,8 @@ class Planner {
   bool is_row_data(const ExprRef& e) const {
     if (e->op != Op::kRead) return false;
     return shape_.rows.empty() || std::any_of(shape_.rows.begin(), shape_.rows.end(), [&](const codegen::Loop& loop) {
-      return std::any_of(loop.indices.begin(), loop.indices.end(), [&](int id) { return codegen::depends_on(e, id); });
-    });
+             return std::any_of(loop.indices.begin(), loop.indices.end(), [&](int id) { return codegen::depends_on(e, id); });
+           });
   }
 
   bool worth_keeping(const ExprRef& e) {

@@ -23,8 +23,8 @@ struct Sweep {
 
 struct Phases {
   std::vector<Sweep> sweeps;
-  std::vector<int> row_outputs;         // equations with one value a row
-  size_t kept_at_once = 0;              // most values a thread keeps for an element between two sweeps
+  std::vector<int> row_outputs;  // equations with one value a row
+  size_t kept_at_once = 0;       // most values a thread keeps for an element between two sweeps
 };
 
 // keep_values = false: nothing is kept, every sweep reads its data again.

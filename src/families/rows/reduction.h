@@ -16,7 +16,7 @@ struct Reduction {
   codegen::CType value_type;  // of the result as the equations see it
   std::string type;           // of the accumulator
   bool ranked = false;
-  std::string term, test;     // what is combined, and when
+  std::string term, test;  // what is combined, and when
 
   bool rounds() const { return op == "Sum" && value_type == codegen::CType::kF32; }
   std::string value() const { return ranked ? name + ".index" : name; }

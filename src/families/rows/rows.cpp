@@ -27,7 +27,11 @@ std::vector<KnobSpec> knobs() {
       {"vector", "int", {"1", "2", "4", "8"}, "", "auto", "elements a thread takes at once; auto: 16 bytes where rows are aligned"},
       {"residency", "name", {"registers", "shared", "l2"}, "", "auto", "where a row waits between sweeps; l2: it is read again"},
       {"cluster", "int", {"1", "2", "4", "8", "16"}, "", "auto", "blocks that share a row; auto: 1 up to 32 Ki elements"},
-      {"parts", "int", {"1", "2", "4", "8", "16", "32", "64", "128", "256", "512", "1024"}, "", "auto",
+      {"parts",
+       "int",
+       {"1", "2", "4", "8", "16", "32", "64", "128", "256", "512", "1024"},
+       "",
+       "auto",
        "blocks that take a part of a row each, folded by a second kernel; auto: fills the GPU where rows are few and long"},
       {"blocks", "int", {"1", "2", "3", "4", "6", "8"}, "", "auto", "blocks an SM that registers must leave room for"},
       streaming_knob("none"),
@@ -49,7 +53,8 @@ struct Prepared {
 };
 
 Result<Prepared> prepare(const ir::Program& program, const ir::Kernel& kernel, const machine::Machine* machine) {
-  if (kernel.knobs.find("finish")) return fail(Code::not_yet, "finish=last_block is not built yet; write the reduction over rows as a kernel of its own");
+  if (kernel.knobs.find("finish"))
+    return fail(Code::not_yet, "finish=last_block is not built yet; write the reduction over rows as a kernel of its own");
   Prepared out;
   SOLSTICE_TRY(out.shape, shape_of(program, kernel));
   SOLSTICE_TRY(out.settings, settings_of(program, out.shape, resolved(kernel.knobs), machine));

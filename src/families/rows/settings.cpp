@@ -14,20 +14,21 @@ using codegen::Access;
 
 // Shares of a row that were fastest on an H200 (bench/rows_map): small blocks, so that reads and writes of many rows
 // alternate finely, but at least two blocks an SM for long rows.
-constexpr int64_t kElements = 8;          // elements a thread, up to kWideBlock threads
-constexpr int64_t kMostElements = 32;     // elements a thread before a block grows beyond kWideBlock
+constexpr int64_t kElements = 8;       // elements a thread, up to kWideBlock threads
+constexpr int64_t kMostElements = 32;  // elements a thread before a block grows beyond kWideBlock
 constexpr int kWideBlock = 512;
-constexpr int kSmallBlock = 128;          // threads of a block that holds several short rows
-constexpr int64_t kWarpRow = 512;         // elements: up to here a warp (or a part of one) takes a row, without barriers
-constexpr int64_t kRegisterBytes = 256;   // of kept values: 64 registers, a quarter of what a thread can have
-constexpr int64_t kPart = 16384;          // elements of a part of a row, at least
+constexpr int kSmallBlock = 128;         // threads of a block that holds several short rows
+constexpr int64_t kWarpRow = 512;        // elements: up to here a warp (or a part of one) takes a row, without barriers
+constexpr int64_t kRegisterBytes = 256;  // of kept values: 64 registers, a quarter of what a thread can have
+constexpr int64_t kPart = 16384;         // elements of a part of a row, at least
 constexpr int64_t kMostParts = 1024;
 constexpr int64_t kSharedBytes = 227 * 1024;  // where no machine is given
 
 int power_at_least(int64_t v) { return static_cast<int>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(v, 1)))); }
 
 bool is_row_wide(const Shape& shape, const Access& access) {
-  return std::any_of(shape.columns.begin(), shape.columns.end(), [&](const codegen::Loop& loop) { return access.depends_on(loop.stepping()); });
+  return std::any_of(shape.columns.begin(), shape.columns.end(),
+                     [&](const codegen::Loop& loop) { return access.depends_on(loop.stepping()); });
 }
 
 int group_for(const Shape& shape, int vector, int64_t columns, int threads) {
@@ -152,35 +153,48 @@ Result<Settings> settings_of(const ir::Program& program, const Shape& shape, con
   const int widest = vector_of(program, shape);
   s.vector = static_cast<int>(knobs.int_or("vector", widest));
   if (s.vector > widest || widest % s.vector != 0) {
-    return fail(Code::illegal_knobs, fmt::format("`vector={}`: this kernel's rows are aligned to {} elements; legal: divisors of {}", s.vector, widest, widest));
+    return fail(Code::illegal_knobs,
+                fmt::format("`vector={}`: this kernel's rows are aligned to {} elements; legal: divisors of {}", s.vector, widest, widest));
   }
   lay_out(shape, knobs, machine, s);
   if (s.parts > 1 && (!divisible(shape) || s.cluster > 1 || knobs.find("rows_per_block"))) {
-    return fail(Code::illegal_knobs, fmt::format("parts={}: only contiguous rows of which nothing but one round of reductions is wanted are taken in parts, "
-                                                 "without `cluster` and `rows_per_block`; legal: 1", s.parts));
+    return fail(Code::illegal_knobs,
+                fmt::format("parts={}: only contiguous rows of which nothing but one round of reductions is wanted are taken in parts, "
+                            "without `cluster` and `rows_per_block`; legal: 1",
+                            s.parts));
   }
   s.streaming = streaming_of(knobs, s.streaming);
   if (s.cluster > 1 && (s.strided || s.group != s.threads || s.threads % kWarp != 0)) {
     return fail(Code::illegal_knobs, "`cluster` needs rows that are contiguous in memory and whole blocks to a row: drop `rows_per_block`");
   }
   if (!s.strided && (s.threads % s.group != 0 || !std::has_single_bit(static_cast<unsigned>(s.group)) || s.threads % kWarp != 0)) {
-    return fail(Code::illegal_knobs, fmt::format("threads={} and {} threads a row: both must be powers of two, threads a multiple of 32", s.threads, s.group));
+    return fail(Code::illegal_knobs,
+                fmt::format("threads={} and {} threads a row: both must be powers of two, threads a multiple of 32", s.threads, s.group));
   }
   const int64_t kept = kept_bytes(program, shape, s);
   const int64_t registers = std::max(kept, ahead_bytes(program, shape, s));
   if (!knobs.find("blocks")) s.blocks = resident_blocks(kept, s);
-  const int64_t limit = machine && machine->shared_per_block.value > 0 ? static_cast<int64_t>(machine->shared_per_block.value) : kSharedBytes;
+  const int64_t limit =
+      machine && machine->shared_per_block.value > 0 ? static_cast<int64_t>(machine->shared_per_block.value) : kSharedBytes;
   const bool in_registers = registers <= kRegisterBytes;
   const bool in_shared = kept > 0 && kept * s.threads + 4096 <= limit;
   const std::string asked = knobs.name_or("residency", "auto");
-  s.residency = asked == "registers" ? Residency::kRegisters : asked == "shared" ? Residency::kShared : asked == "l2" ? Residency::kReload
-              : in_registers ? Residency::kRegisters : in_shared ? Residency::kShared : Residency::kReload;
+  s.residency = asked == "registers" ? Residency::kRegisters
+                : asked == "shared"  ? Residency::kShared
+                : asked == "l2"      ? Residency::kReload
+                : in_registers       ? Residency::kRegisters
+                : in_shared          ? Residency::kShared
+                                     : Residency::kReload;
   if (s.residency == Residency::kRegisters && registers > 2 * kRegisterBytes) {
-    return fail(Code::illegal_knobs, fmt::format("residency=registers: {} bytes of a row's values a thread > {}; more `threads`, a `cluster`, or residency=shared", registers, 2 * kRegisterBytes));
+    return fail(
+        Code::illegal_knobs,
+        fmt::format("residency=registers: {} bytes of a row's values a thread > {}; more `threads`, a `cluster`, or residency=shared",
+                    registers, 2 * kRegisterBytes));
   }
   if (s.residency == Residency::kShared && kept > 0 && !in_shared) {
-    return fail(Code::illegal_knobs, fmt::format("residency=shared: {} threads x {} B + 4 KiB = {} KiB > {} KiB; a larger `cluster`, or residency=l2", s.threads, kept,
-                                                 (kept * s.threads + 4096) / 1024, limit / 1024));
+    return fail(Code::illegal_knobs,
+                fmt::format("residency=shared: {} threads x {} B + 4 KiB = {} KiB > {} KiB; a larger `cluster`, or residency=l2", s.threads,
+                            kept, (kept * s.threads + 4096) / 1024, limit / 1024));
   }
   return s;
 }

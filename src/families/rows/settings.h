@@ -15,15 +15,15 @@ inline constexpr int kWarp = 32;  // threads
 enum class Residency { kRegisters, kShared, kReload };
 
 struct Settings {
-  int threads = 256;      // a block
-  int group = 32;         // threads of a block that share a row; strided: threads of a block that hold one row's columns
-  int cluster = 1;        // blocks that share a row
-  int parts = 1;          // blocks that each take a part of a row, folded by a second kernel; then there is no cluster
-  int vector = 1;         // neighbouring elements a thread takes at once
-  int blocks = 1;         // resident blocks of an SM that registers must leave room for
+  int threads = 256;  // a block
+  int group = 32;     // threads of a block that share a row; strided: threads of a block that hold one row's columns
+  int cluster = 1;    // blocks that share a row
+  int parts = 1;      // blocks that each take a part of a row, folded by a second kernel; then there is no cluster
+  int vector = 1;     // neighbouring elements a thread takes at once
+  int blocks = 1;     // resident blocks of an SM that registers must leave room for
   Residency residency = Residency::kRegisters;
   Streaming streaming{false, false};
-  bool strided = false;   // lanes of a warp hold neighbouring rows
+  bool strided = false;  // lanes of a warp hold neighbouring rows
 
   int rows_per_block() const { return threads / group; }
   int sharers() const { return cluster * parts; }

@@ -58,9 +58,9 @@ class Shaper {
  private:
   // One axis of the iteration space, as the first reduction sees it.
   struct Axis {
-    int index;       // canonical
+    int index;  // canonical
     int64_t extent;
-    int64_t step;    // through the primary tensor
+    int64_t step;  // through the primary tensor
   };
 
   Error refuse(const FlatEquation& equation, const std::string& why) const {
@@ -71,19 +71,20 @@ class Shaper {
     for (const FlatEquation& equation : out_.flat.equations) {
       const auto reductions = nodes_of(equation.rhs, Op::kReduce);
       if (!nodes_of(equation.rhs, Op::kRank).empty()) {
-        return fail(Code::not_yet, fmt::format("`{}` ranks elements; family `rows` only reduces yet", program_.tensor(equation.target).name));
+        return fail(Code::not_yet,
+                    fmt::format("`{}` ranks elements; family `rows` only reduces yet", program_.tensor(equation.target).name));
       }
       if (reductions.empty() || !columns_.empty()) continue;
-      const ExprRef& first = *std::max_element(reductions.begin(), reductions.end(), [&](const auto& a, const auto& b) {
-        return points_of(a) < points_of(b);
-      });
+      const ExprRef& first = *std::max_element(reductions.begin(), reductions.end(),
+                                               [&](const auto& a, const auto& b) { return points_of(a) < points_of(b); });
       choose_primary(first);
       for (const int binder : first->binders) add_axis(columns_, binder, first);
       std::set<int> free = rows_in(equation);
       for (const int id : free) {
         if (!steps_primary(first, id)) {
-          return refuse(equation, fmt::format("reduces the same data for every `{}`: a scan or a product, which `rows` would read again each time",
-                                              out_.flat.indices.index(id).name));
+          return refuse(equation,
+                        fmt::format("reduces the same data for every `{}`: a scan or a product, which `rows` would read again each time",
+                                    out_.flat.indices.index(id).name));
         }
         add_axis(rows_, id, equation.rhs);
       }
@@ -148,7 +149,9 @@ class Shaper {
         continue;
       }
       const Axis* axis = find(axes, taken, index.extent, step_through(program_, out_.flat, scope, out_.primary, id));
-      if (!axis) return refuse(equation, fmt::format("has index `{}` ({}) which is no {} of this kernel's other reductions", index.name, index.extent, what));
+      if (!axis)
+        return refuse(equation,
+                      fmt::format("has index `{}` ({}) which is no {} of this kernel's other reductions", index.name, index.extent, what));
       taken.insert(axis->index);
       rename[id] = out_.flat.indices.index_node(axis->index);
     }
@@ -171,9 +174,9 @@ class Shaper {
     }
     SOLSTICE_CHECK(bind_axes(equation, row_ids, rows_, equation.rhs, "row", rename));
     if (!column_ids.empty()) SOLSTICE_CHECK(bind_axes(equation, column_ids, columns_, equation.rhs, "column", rename));
-    if (row_ids.size() - static_cast<size_t>(std::count_if(row_ids.begin(), row_ids.end(), [&](int id) {
-          return out_.flat.indices.index(id).extent == 1;
-        })) != rows_.size()) {
+    if (row_ids.size() - static_cast<size_t>(std::count_if(row_ids.begin(), row_ids.end(),
+                                                           [&](int id) { return out_.flat.indices.index(id).extent == 1; })) !=
+        rows_.size()) {
       return refuse(equation, "has other rows than this kernel's first reduction");
     }
     equation.rhs = out_.flat.indices.substitute(equation.rhs, rename);
@@ -214,9 +217,8 @@ class Shaper {
 }  // namespace
 
 bool Shape::is_column(int index) const {
-  return std::any_of(columns.begin(), columns.end(), [&](const Loop& loop) {
-    return std::find(loop.indices.begin(), loop.indices.end(), index) != loop.indices.end();
-  });
+  return std::any_of(columns.begin(), columns.end(),
+                     [&](const Loop& loop) { return std::find(loop.indices.begin(), loop.indices.end(), index) != loop.indices.end(); });
 }
 
 bool Shape::along_row(const ExprRef& e) const {

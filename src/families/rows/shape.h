@@ -18,8 +18,8 @@ struct Shape {
   std::vector<codegen::Loop> rows, columns;  // outer to inner, by the strides of the primary read
   int64_t row_count = 1;
   int64_t column_count = 1;
-  bool strided = false;    // neighbours in memory belong to different rows: lanes take different rows
-  int primary = -1;        // the largest tensor that a reduction reads
+  bool strided = false;  // neighbours in memory belong to different rows: lanes take different rows
+  int primary = -1;      // the largest tensor that a reduction reads
 
   bool along_row(const ir::ExprRef& e) const;  // depends on a column index that no reduction binds
   bool is_column(int index) const;

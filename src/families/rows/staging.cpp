@@ -60,8 +60,8 @@ Result<std::string> Staging::vector_load(const ExprRef& read, const std::string&
                                        emitter.pointer_name(access.tensor), at.offset.text);
   if (!at.inside) return load;
   SOLSTICE_TRY(const std::string otherwise, otherwise_of(read));
-  return fmt::format("if ({}) {}else for (int lane = 0; lane < {}; ++lane) {}.v[lane] = narrow<{}>({});\n", at.inside->text, load, s.vector, to,
-                     draft_.storage(access.tensor), otherwise);
+  return fmt::format("if ({}) {}else for (int lane = 0; lane < {}; ++lane) {}.v[lane] = narrow<{}>({});\n", at.inside->text, load, s.vector,
+                     to, draft_.storage(access.tensor), otherwise);
 }
 
 Result<std::string> Staging::otherwise_of(const ExprRef& read) {
@@ -89,7 +89,8 @@ Result<std::optional<Value>> Staging::element(const ExprRef& node, const SweepSc
 
 Value Staging::loaded_lane(const ExprRef& read, const std::string& vector, const SweepScope& scope) {
   const DType dtype = *draft_.program.tensor(read->id).dtype;
-  return draft_.emitter.define(codegen::computing_type(dtype), fmt::format("widen({}.v[lane])", vector), scope.lanes, codegen::values_of(dtype));
+  return draft_.emitter.define(codegen::computing_type(dtype), fmt::format("widen({}.v[lane])", vector), scope.lanes,
+                               codegen::values_of(dtype));
 }
 
 // A step's vector under a name of its own.

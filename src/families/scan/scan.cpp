@@ -15,7 +15,6 @@ std::vector<KnobSpec> scan_knobs() {
 }  // namespace
 
 extern const Family solstice_families_scan;
-const Family solstice_families_scan =
-    declared_family("scan", "prefix sums and products along an axis, stable ranking", scan_knobs);
+const Family solstice_families_scan = declared_family("scan", "prefix sums and products along an axis, stable ranking", scan_knobs);
 
 }  // namespace solstice::families

@@ -4,14 +4,11 @@
 namespace solstice::families {
 namespace {
 
-std::vector<KnobSpec> torch_knobs() {
-  return {};
-}
+std::vector<KnobSpec> torch_knobs() { return {}; }
 
 }  // namespace
 
 extern const Family solstice_families_torch;
-const Family solstice_families_torch =
-    declared_family("torch", "runs its equations as the original PyTorch operations", torch_knobs);
+const Family solstice_families_torch = declared_family("torch", "runs its equations as the original PyTorch operations", torch_knobs);
 
 }  // namespace solstice::families

@@ -28,8 +28,7 @@ void Binder::item(const lang::Item& it, Scope& scope) {
   if (const auto* k = std::get_if<lang::Kernel>(&it.node)) return kernel(*k, it.span, scope);
   if (const auto* a = std::get_if<lang::Assume>(&it.node)) return assume(a->equation, it.span, scope);
   if (const auto* d = std::get_if<lang::Def>(&it.node)) {
-    const bool known =
-        std::any_of(defs_.begin(), defs_.end(), [&](const auto& e) { return e.first == d->name; });
+    const bool known = std::any_of(defs_.begin(), defs_.end(), [&](const auto& e) { return e.first == d->name; });
     if (known) error("E008", it.span, fmt::format("`{}` is defined twice", d->name));
     defs_.emplace_back(d->name, d);
   }
@@ -50,8 +49,7 @@ void Binder::items(const std::vector<lang::Item>& list, Scope& scope) {
     run.clear();
   };
   for (const lang::Item& it : list) {
-    const bool breaks = std::holds_alternative<lang::Kernel>(it.node) ||
-                        std::holds_alternative<lang::Call>(it.node) ||
+    const bool breaks = std::holds_alternative<lang::Kernel>(it.node) || std::holds_alternative<lang::Call>(it.node) ||
                         std::holds_alternative<lang::Opaque>(it.node);
     if (!breaks) {
       run.push_back(&it);
@@ -66,10 +64,9 @@ void Binder::items(const std::vector<lang::Item>& list, Scope& scope) {
 void Binder::kernel(const lang::Kernel& k, Span span, Scope& scope) {
   Kernel out;
   out.name = scope.instance.empty() ? k.name : scope.instance + "." + k.name;
-  const bool known = std::any_of(program_.kernels.begin(), program_.kernels.end(),
-                                 [&](const Kernel& other) { return other.name == out.name; });
-  if (known)
-    error("E008", span, fmt::format("kernel `{}` is defined twice", out.name), "choose another name");
+  const bool known =
+      std::any_of(program_.kernels.begin(), program_.kernels.end(), [&](const Kernel& other) { return other.name == out.name; });
+  if (known) error("E008", span, fmt::format("kernel `{}` is defined twice", out.name), "choose another name");
   out.family = k.family;
   out.once = k.once;
   out.instance = scope.instance;
@@ -102,8 +99,7 @@ std::optional<Program> bind(const lang::Program& program, Diagnostics& diagnosti
   Diagnostics found;
   std::optional<Program> bound = Binder(program, found).run();
   std::vector<Diagnostic> sorted = found.all();
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const Diagnostic& a, const Diagnostic& b) { return a.span.begin < b.span.begin; });
+  std::stable_sort(sorted.begin(), sorted.end(), [](const Diagnostic& a, const Diagnostic& b) { return a.span.begin < b.span.begin; });
   for (Diagnostic& d : sorted) {
     // A definition is bound once a call, and the parser may have said it already.
     const auto same = [&](const Diagnostic& o) {
@@ -116,8 +112,8 @@ std::optional<Program> bind(const lang::Program& program, Diagnostics& diagnosti
 
 Result<Program> load_program(std::string_view text, std::string_view file, Diagnostics& diagnostics) {
   const lang::Program tree = lang::parse(text, diagnostics);
-  const bool grammar = std::any_of(diagnostics.all().begin(), diagnostics.all().end(),
-                                   [](const Diagnostic& d) { return d.code == "E000"; });
+  const bool grammar =
+      std::any_of(diagnostics.all().begin(), diagnostics.all().end(), [](const Diagnostic& d) { return d.code == "E000"; });
   if (!grammar) {
     std::optional<Program> program = bind(tree, diagnostics);
     if (program) return std::move(*program);

@@ -18,8 +18,7 @@ namespace solstice::ir {
 
 class Binder {
  public:
-  Binder(const lang::Program& source, Diagnostics& diagnostics)
-      : source_(source), diagnostics_(diagnostics) {}
+  Binder(const lang::Program& source, Diagnostics& diagnostics) : source_(source), diagnostics_(diagnostics) {}
   std::optional<Program> run();
 
  private:
@@ -34,8 +33,7 @@ class Binder {
   lang::ExprRef outer(const lang::ExprRef& e, const Scope& scope) const;
   void declare_dims(const lang::Dims& dims, Scope& scope);
   bool name_is_free(const std::string& name, const Scope& scope, Span span);
-  int declare_tensor(const lang::Type& type, const std::string& name, TensorKind kind, Span span,
-                     Scope& scope);
+  int declare_tensor(const lang::Type& type, const std::string& name, TensorKind kind, Span span, Scope& scope);
   void declare(const lang::Decl& decl, Span span, Scope& scope);
   void declare_storage(const lang::Decl& decl, Tensor& tensor, Span span, Scope& scope);
   void declare_fn(const lang::Fn& fn, Span span, Scope& scope);
@@ -52,11 +50,9 @@ class Binder {
   void kernel(const lang::Kernel& kernel, Span span, Scope& scope);
   void call(const lang::Call& call, Span span, Scope& scope);
   std::string unique_instance(const std::string& wanted);
-  bool bind_statics(const lang::Call& call, const lang::Def& def, Span span, const Scope& outer_scope,
-                    Scope& inner);
+  bool bind_statics(const lang::Call& call, const lang::Def& def, Span span, const Scope& outer_scope, Scope& inner);
   bool bind_formal(const lang::CallArg& arg, const lang::Formal& formal, Scope& outer_scope, Scope& inner);
-  bool bind_result(const std::string& name, const lang::Formal& formal, Span span, Scope& outer_scope,
-                   Scope& inner);
+  bool bind_result(const std::string& name, const lang::Formal& formal, Span span, Scope& outer_scope, Scope& inner);
 
   // blocks (block.cpp)
   void block(const std::vector<const lang::Item*>& items, int kernel, Scope& scope);
@@ -96,8 +92,7 @@ class Binder {
 
   // cover (cover.cpp)
   void check_cover();
-  void check_cover(const std::string& name, const std::vector<int64_t>& shape,
-                   const std::vector<const Equation*>& pieces, Span span);
+  void check_cover(const std::string& name, const std::vector<int64_t>& shape, const std::vector<const Equation*>& pieces, Span span);
 
   // warnings (warnings.cpp)
   void warn(const Draft& d);

@@ -18,8 +18,7 @@ void Binder::block(const std::vector<const lang::Item*>& list, int kernel_id, Sc
     if (const auto* d = std::get_if<lang::Decl>(&it->node)) declared[d->name] = 0;
     if (const auto* v = std::get_if<lang::View>(&it->node)) declared[v->equation.target] = 0;
     const auto* e = std::get_if<lang::Equation>(&it->node);
-    if (e && !scope.symbols.count(e->target) && !declared.count(e->target))
-      upcoming_[e->target] = e->lhs.size();
+    if (e && !scope.symbols.count(e->target) && !declared.count(e->target)) upcoming_[e->target] = e->lhs.size();
   }
   const auto outside = scope.symbols;
   for (const lang::Item* it : list) {
@@ -78,8 +77,7 @@ bool Binder::check_target(const std::string& name, const Symbol& symbol, Span sp
     return false;
   };
   if (symbol.view >= 0) return refuse("a view", "a view is an index map of another tensor: write that one");
-  if (symbol.read_only)
-    return refuse("an argument of this definition", "give the value a new name, and return it as a result");
+  if (symbol.read_only) return refuse("an argument of this definition", "give the value a new name, and return it as a result");
   const Tensor& t = program_.tensor(symbol.tensor);
   switch (t.kind) {
     case TensorKind::kParam:
@@ -90,8 +88,7 @@ bool Binder::check_target(const std::string& name, const Symbol& symbol, Span sp
       return refuse("a random tensor", "it is drawn, once a call");
     case TensorKind::kBuffer:
       return refuse("a buffer",
-                    fmt::format("declare its next value, `tensor {0}1 : {1}[...] into {0}`, and write `{0}1`",
-                                name, name_of(*t.dtype)));
+                    fmt::format("declare its next value, `tensor {0}1 : {1}[...] into {0}`, and write `{0}1`", name, name_of(*t.dtype)));
     default:
       return true;
   }
@@ -108,8 +105,7 @@ int Binder::target_of(const lang::Equation& e, Span span, Scope& scope) {
     for (const lang::ExprRef& i : e.lhs) {
       if (i->kind == lang::ExprKind::kName && !scope.dims.count(i->text)) continue;
       error("E005", i->span,
-            fmt::format("undeclared `{}` is a local, whose indices stand alone; found `{}`", e.target,
-                        lang::print_tight(i)),
+            fmt::format("undeclared `{}` is a local, whose indices stand alone; found `{}`", e.target, lang::print_tight(i)),
             fmt::format("declare it to define it in pieces: `tensor {} : f32[...]`", e.target));
       upcoming_.erase(e.target);
       return -1;
@@ -119,8 +115,7 @@ int Binder::target_of(const lang::Equation& e, Span span, Scope& scope) {
   if (!check_target(e.target, known->second, span)) return -1;
   const Tensor& t = program_.tensor(known->second.tensor);
   if (t.shape.size() != e.lhs.size()) {
-    error("E006", span,
-          fmt::format("`{}` has rank {} but {} indices on the left", e.target, t.shape.size(), e.lhs.size()));
+    error("E006", span, fmt::format("`{}` has rank {} but {} indices on the left", e.target, t.shape.size(), e.lhs.size()));
     return -1;
   }
   return known->second.tensor;
@@ -141,16 +136,13 @@ void Binder::draft(const lang::Equation& e, Span span, Scope& scope) {
   } else if (d.equation.target >= 0) {
     Tensor& t = program_.tensors[static_cast<size_t>(d.equation.target)];
     if (t.kind == TensorKind::kLocal) t.value = std::max(t.value, d.equation.rhs->kind);
-    const bool first = std::none_of(drafts_.begin(), drafts_.end(),
-                                    [&](const Draft& o) { return o.equation.target == d.equation.target; });
+    const bool first = std::none_of(drafts_.begin(), drafts_.end(), [&](const Draft& o) { return o.equation.target == d.equation.target; });
     const bool read_before = std::any_of(drafts_.begin(), drafts_.end(), [&](const Draft& o) {
-      return std::any_of(o.reads.begin(), o.reads.end(),
-                         [&](const TensorRead& r) { return r.read->id == d.equation.target; });
+      return std::any_of(o.reads.begin(), o.reads.end(), [&](const TensorRead& r) { return r.read->id == d.equation.target; });
     });
-    const bool reads_itself = std::any_of(
-        d.reads.begin(), d.reads.end(), [&](const TensorRead& r) { return r.read->id == d.equation.target; });
-    if (t.kind == TensorKind::kLocal && first && !read_before && !reads_itself)
-      t.value = d.equation.rhs->kind;
+    const bool reads_itself =
+        std::any_of(d.reads.begin(), d.reads.end(), [&](const TensorRead& r) { return r.read->id == d.equation.target; });
+    if (t.kind == TensorKind::kLocal && first && !read_before && !reads_itself) t.value = d.equation.rhs->kind;
   }
   if (d.failed && d.equation.target >= 0) states_[static_cast<size_t>(d.equation.target)].poisoned = true;
   if (!d.failed) solve(d);
@@ -191,8 +183,7 @@ void Binder::view(const lang::Equation& e, Span span, Scope& scope) {
   Symbol& symbol = scope.symbols[e.target];
   View& v = views_[static_cast<size_t>(symbol.view)];
   if (v.shape.size() != e.lhs.size()) {
-    error("E006", span,
-          fmt::format("`{}` has rank {} but {} indices on the left", e.target, v.shape.size(), e.lhs.size()));
+    error("E006", span, fmt::format("`{}` has rank {} but {} indices on the left", e.target, v.shape.size(), e.lhs.size()));
     return;
   }
   ViewPiece piece;
@@ -201,11 +192,9 @@ void Binder::view(const lang::Equation& e, Span span, Scope& scope) {
   for (size_t i = 0; i < d.equation.lhs.size(); ++i) {
     const Affine form = *as_affine(d.equation.lhs[i]);
     int64_t high = form.offset;
-    for (const auto& [id, c] : form.terms)
-      high += std::max<int64_t>(0, c * (piece.indices[static_cast<size_t>(id)].extent - 1));
+    for (const auto& [id, c] : form.terms) high += std::max<int64_t>(0, c * (piece.indices[static_cast<size_t>(id)].extent - 1));
     v.shape[i] = std::max(v.shape[i], high + 1);
-    if (d.equation.lhs[i]->op == Op::kIndex && fresh)
-      symbol.dims[i] = piece.indices[static_cast<size_t>(d.equation.lhs[i]->id)].dim;
+    if (d.equation.lhs[i]->op == Op::kIndex && fresh) symbol.dims[i] = piece.indices[static_cast<size_t>(d.equation.lhs[i]->id)].dim;
     piece.lhs.push_back(form);
   }
   v.pieces.push_back(std::move(piece));
@@ -213,17 +202,16 @@ void Binder::view(const lang::Equation& e, Span span, Scope& scope) {
 
 void Binder::assume(const lang::Equation& e, Span span, Scope& scope) {
   const auto known = scope.symbols.find(e.target);
-  const bool buffer = known != scope.symbols.end() && known->second.tensor >= 0 &&
-                      program_.tensor(known->second.tensor).kind == TensorKind::kBuffer;
+  const bool buffer =
+      known != scope.symbols.end() && known->second.tensor >= 0 && program_.tensor(known->second.tensor).kind == TensorKind::kBuffer;
   if (!buffer) {
-    error("E022", span, fmt::format("`assume` speaks of a buffer; `{}` is none", e.target),
-          "params, inputs and results cannot be assumed");
+    error("E022", span, fmt::format("`assume` speaks of a buffer; `{}` is none", e.target), "params, inputs and results cannot be assumed");
     return;
   }
   if (program_.tensor(known->second.tensor).shape.size() != e.lhs.size()) {
     error("E006", span,
-          fmt::format("`{}` has rank {} but {} indices on the left", e.target,
-                      program_.tensor(known->second.tensor).shape.size(), e.lhs.size()));
+          fmt::format("`{}` has rank {} but {} indices on the left", e.target, program_.tensor(known->second.tensor).shape.size(),
+                      e.lhs.size()));
     return;
   }
   Draft d;
@@ -248,13 +236,11 @@ void Binder::check_once(const Kernel& kernel, const Draft& d) {
     const Tensor& t = program_.tensor(r.read->id);
     const bool weight = t.kind == TensorKind::kParam || t.kind == TensorKind::kBuffer;
     const bool made_once = t.kernel >= 0 && program_.kernels[static_cast<size_t>(t.kernel)].once;
-    const bool own = t.kernel == kernel_ || std::any_of(drafts_.begin(), drafts_.end(), [&](const Draft& o) {
-                       return o.equation.target == r.read->id;
-                     });
+    const bool own =
+        t.kernel == kernel_ || std::any_of(drafts_.begin(), drafts_.end(), [&](const Draft& o) { return o.equation.target == r.read->id; });
     if (weight || made_once || own) continue;
     const bool input = t.kind == TensorKind::kInput;
-    error("E015", r.span,
-          fmt::format("kernel `{} once` reads the {} `{}`", kernel.name, input ? "input" : "tensor", t.name),
+    error("E015", r.span, fmt::format("kernel `{} once` reads the {} `{}`", kernel.name, input ? "input" : "tensor", t.name),
           "`once` is for params and buffers; drop `once`");
   }
 }

@@ -21,20 +21,17 @@ std::string joined(const std::string& prefix, const std::string& rest) {
 
 }  // namespace
 
-bool Binder::bind_statics(const lang::Call& c, const lang::Def& def, Span span, const Scope& outer_scope,
-                          Scope& inner) {
+bool Binder::bind_statics(const lang::Call& c, const lang::Def& def, Span span, const Scope& outer_scope, Scope& inner) {
   bool fine = true;
   for (const auto& [name, value] : c.statics) {
-    const bool known = std::any_of(def.statics.begin(), def.statics.end(),
-                                   [&, n = name](const auto& s) { return s.name == n; });
+    const bool known = std::any_of(def.statics.begin(), def.statics.end(), [&, n = name](const auto& s) { return s.name == n; });
     if (!known) {
       error("E022", span, fmt::format("`{}` has no static `{}`", def.name, name));
       fine = false;
     }
     const auto v = value_of(value, outer_scope);
     if (!v) return false;
-    inner.dims[name] = {*v, outer(value, outer_scope),
-                        value->kind == lang::ExprKind::kName ? value->text : ""};
+    inner.dims[name] = {*v, outer(value, outer_scope), value->kind == lang::ExprKind::kName ? value->text : ""};
   }
   for (const lang::Static& s : def.statics) {
     if (inner.dims.count(s.name)) continue;
@@ -48,14 +45,12 @@ bool Binder::bind_statics(const lang::Call& c, const lang::Def& def, Span span, 
   return fine;
 }
 
-bool Binder::bind_formal(const lang::CallArg& arg, const lang::Formal& formal, Scope& outer_scope,
-                         Scope& inner) {
+bool Binder::bind_formal(const lang::CallArg& arg, const lang::Formal& formal, Scope& outer_scope, Scope& inner) {
   const auto found = outer_scope.symbols.find(arg.tensor);
   if (found == outer_scope.symbols.end()) {
     const bool local = outer_scope.gone.count(arg.tensor) > 0;
     error(local ? "E011" : "E008", arg.span,
-          local ? fmt::format("`{}` crosses from kernel `{}` but is not declared", arg.tensor,
-                              outer_scope.gone[arg.tensor])
+          local ? fmt::format("`{}` crosses from kernel `{}` but is not declared", arg.tensor, outer_scope.gone[arg.tensor])
                 : fmt::format("unknown tensor `{}`", arg.tensor));
     return false;
   }
@@ -65,22 +60,18 @@ bool Binder::bind_formal(const lang::CallArg& arg, const lang::Formal& formal, S
     const auto v = value_of(e, outer_scope);
     if (!v) return false;
     if (symbol.view >= 0 || symbol.dims.empty()) {
-      error("E022", arg.span, fmt::format("`{}` has no leading dimension to fix", arg.tensor),
-            "pass the tensor itself, or a view of it");
+      error("E022", arg.span, fmt::format("`{}` has no leading dimension to fix", arg.tensor), "pass the tensor itself, or a view of it");
       return false;
     }
     const int64_t extent = extent_of(symbol, 0);
-    if (*v < 0 || *v >= extent)
-      error("E001", arg.span, fmt::format("`{}[{}]` lies outside 0..{}", arg.tensor, *v, extent - 1));
+    if (*v < 0 || *v >= extent) error("E001", arg.span, fmt::format("`{}[{}]` lies outside 0..{}", arg.tensor, *v, extent - 1));
     symbol.fixed.push_back(*v);
     symbol.dims.erase(symbol.dims.begin());
   }
-  const size_t rank =
-      symbol.view >= 0 ? views_[static_cast<size_t>(symbol.view)].shape.size() : symbol.dims.size();
+  const size_t rank = symbol.view >= 0 ? views_[static_cast<size_t>(symbol.view)].shape.size() : symbol.dims.size();
   if (rank != formal.type.extents.size()) {
     error("E006", arg.span,
-          fmt::format("`{}` has rank {} but the formal `{}` has {}", arg.tensor, rank, formal.name,
-                      formal.type.extents.size()));
+          fmt::format("`{}` has rank {} but the formal `{}` has {}", arg.tensor, rank, formal.name, formal.type.extents.size()));
     return false;
   }
   bool fine = true;
@@ -92,14 +83,13 @@ bool Binder::bind_formal(const lang::CallArg& arg, const lang::Formal& formal, S
     if (symbol.tensor >= 0) outer_text = program_.tensor(symbol.tensor).dims[d + symbol.fixed.size()];
     Diagnostics quiet;
     if (unbound) {
-      const lang::ExprRef outer_dim =
-          outer_text.empty() ? nullptr : lang::parse_expression(outer_text, quiet);
+      const lang::ExprRef outer_dim = outer_text.empty() ? nullptr : lang::parse_expression(outer_text, quiet);
       const std::string caller = d < symbol.dims.size() ? symbol.dims[d] : "";
       inner.dims[e->text] = {extent, outer_dim ? outer_dim : lang::integer(extent), caller};
     } else if (const auto wanted = value_of(e, inner); wanted && *wanted != extent) {
       error("E002", arg.span,
-            fmt::format("dimension {} of `{}` is {} but `{}` of the formal `{}` is {}", d, arg.tensor, extent,
-                        lang::print(e), formal.name, *wanted));
+            fmt::format("dimension {} of `{}` is {} but `{}` of the formal `{}` is {}", d, arg.tensor, extent, lang::print(e), formal.name,
+                        *wanted));
       fine = false;
     }
     if (d < symbol.dims.size()) symbol.dims[d] = e->kind == lang::ExprKind::kName ? e->text : "";
@@ -110,8 +100,7 @@ bool Binder::bind_formal(const lang::CallArg& arg, const lang::Formal& formal, S
 
 // A result is a tensor of the caller: declared there (an output, say), or made here with the signature's
 // type.
-bool Binder::bind_result(const std::string& name, const lang::Formal& formal, Span span, Scope& outer_scope,
-                         Scope& inner) {
+bool Binder::bind_result(const std::string& name, const lang::Formal& formal, Span span, Scope& outer_scope, Scope& inner) {
   const auto existing = outer_scope.symbols.find(name);
   if (existing == outer_scope.symbols.end()) {
     const std::string instance = inner.instance;
@@ -134,11 +123,9 @@ bool Binder::bind_result(const std::string& name, const lang::Formal& formal, Sp
     const auto wanted = value_of(formal.type.extents[d], inner);
     if (!wanted) return false;
     fits = *wanted == extent_of(symbol, d);
-    symbol.dims[d] =
-        formal.type.extents[d]->kind == lang::ExprKind::kName ? formal.type.extents[d]->text : "";
+    symbol.dims[d] = formal.type.extents[d]->kind == lang::ExprKind::kName ? formal.type.extents[d]->text : "";
   }
-  if (!fits)
-    error("E022", span, fmt::format("`{}` has another shape than the result `{}`", name, formal.name));
+  if (!fits) error("E022", span, fmt::format("`{}` has another shape than the result `{}`", name, formal.name));
   inner.symbols[formal.name] = symbol;
   return fits;
 }
@@ -154,13 +141,11 @@ void Binder::call(const lang::Call& c, Span span, Scope& scope) {
   const auto poison = [&] {
     for (const std::string& r : c.results) {
       if (scope.symbols.count(r)) {
-        if (scope.symbols[r].tensor >= 0)
-          states_[static_cast<size_t>(scope.symbols[r].tensor)].poisoned = true;
+        if (scope.symbols[r].tensor >= 0) states_[static_cast<size_t>(scope.symbols[r].tensor)].poisoned = true;
       }
     }
   };
-  const auto found =
-      std::find_if(defs_.begin(), defs_.end(), [&](const auto& d) { return d.first == c.def; });
+  const auto found = std::find_if(defs_.begin(), defs_.end(), [&](const auto& d) { return d.first == c.def; });
   if (found == defs_.end()) {
     std::vector<std::string> names;
     for (const auto& [name, def] : defs_) names.push_back(name);
@@ -172,8 +157,8 @@ void Binder::call(const lang::Call& c, Span span, Scope& scope) {
   const lang::Def& def = *found->second;
   if (def.formals.size() != c.args.size() || def.results.size() != c.results.size()) {
     error("E022", span,
-          fmt::format("`{}` takes {} tensors and gives {}; the call passes {} and takes {}", def.name,
-                      def.formals.size(), def.results.size(), c.args.size(), c.results.size()));
+          fmt::format("`{}` takes {} tensors and gives {}; the call passes {} and takes {}", def.name, def.formals.size(),
+                      def.results.size(), c.args.size(), c.results.size()));
     return poison();
   }
   if (depth_ >= kDeepestCall) {
@@ -186,10 +171,8 @@ void Binder::call(const lang::Call& c, Span span, Scope& scope) {
   inner.path = joined(scope.path, c.at.value_or(""));
   for (const lang::Override& o : c.overrides) inner.overrides[o.kernel] = o.knobs;
   bool fine = bind_statics(c, def, span, scope, inner);
-  for (size_t i = 0; fine && i < c.args.size(); ++i)
-    fine = bind_formal(c.args[i], def.formals[i], scope, inner);
-  for (size_t i = 0; fine && i < c.results.size(); ++i)
-    fine = bind_result(c.results[i], def.results[i], span, scope, inner);
+  for (size_t i = 0; fine && i < c.args.size(); ++i) fine = bind_formal(c.args[i], def.formals[i], scope, inner);
+  for (size_t i = 0; fine && i < c.results.size(); ++i) fine = bind_result(c.results[i], def.results[i], span, scope, inner);
   if (!fine) return poison();
   for (const auto& [name, knobs] : inner.overrides) {
     const bool known = std::any_of(def.items.begin(), def.items.end(), [&, n = name](const lang::Item& i) {

@@ -69,8 +69,7 @@ bool disjoint(const Places& a, const Places& b) {
   const Places& many = a.count <= b.count ? b : a;
   if (few.count > kListedElements) return false;
   for (int64_t i = 0; i < few.count; ++i) {
-    if (contains(many, few.listed.empty() ? few.first + few.stride * i : few.listed[static_cast<size_t>(i)]))
-      return false;
+    if (contains(many, few.listed.empty() ? few.first + few.stride * i : few.listed[static_cast<size_t>(i)])) return false;
   }
   return true;
 }
@@ -88,9 +87,7 @@ bool disjoint(const Piece& a, const Piece& b) {
   return false;
 }
 
-std::string shape_text(const std::vector<int64_t>& shape) {
-  return shape.empty() ? "scalar" : fmt::format("{}", fmt::join(shape, "x"));
-}
+std::string shape_text(const std::vector<int64_t>& shape) { return shape.empty() ? "scalar" : fmt::format("{}", fmt::join(shape, "x")); }
 
 // "[.., 32..63]": the first run in the first dimension that the pieces leave open, "" if every dimension is
 // full.
@@ -101,8 +98,7 @@ std::string open_part(const std::vector<int64_t>& shape, const std::vector<Piece
     for (const Piece& p : pieces) {
       const Places& places = p.dimensions[d];
       for (int64_t i = 0; i < places.count; ++i) {
-        known[static_cast<size_t>(places.listed.empty() ? places.first + places.stride * i
-                                                        : places.listed[static_cast<size_t>(i)])] = true;
+        known[static_cast<size_t>(places.listed.empty() ? places.first + places.stride * i : places.listed[static_cast<size_t>(i)])] = true;
       }
     }
     const auto first = std::find(known.begin(), known.end(), false);
@@ -112,9 +108,7 @@ std::string open_part(const std::vector<int64_t>& shape, const std::vector<Piece
     const auto high = end - known.begin() - 1;
     std::string text = "[";
     for (size_t k = 0; k < shape.size(); ++k) {
-      const std::string here = k != d        ? ".."
-                               : low == high ? std::to_string(low)
-                                             : fmt::format("{}..{}", low, high);
+      const std::string here = k != d ? ".." : low == high ? std::to_string(low) : fmt::format("{}..{}", low, high);
       text += (k ? ", " : "") + here;
     }
     return text + "]";
@@ -124,8 +118,8 @@ std::string open_part(const std::vector<int64_t>& shape, const std::vector<Piece
 
 }  // namespace
 
-void Binder::check_cover(const std::string& name, const std::vector<int64_t>& shape,
-                         const std::vector<const Equation*>& equations, Span span) {
+void Binder::check_cover(const std::string& name, const std::vector<int64_t>& shape, const std::vector<const Equation*>& equations,
+                         Span span) {
   std::vector<Piece> pieces;
   int64_t volume = 0;
   for (const Equation* e : equations) {
@@ -142,9 +136,7 @@ void Binder::check_cover(const std::string& name, const std::vector<int64_t>& sh
         used.push_back(id);
       }
       if (!unique) {
-        error("E005", e->span,
-              fmt::format("left index `{}` of `{}` does not place every element once",
-                          to_text(program_, *e, i), name),
+        error("E005", e->span, fmt::format("left index `{}` of `{}` does not place every element once", to_text(program_, *e, i), name),
               "per dimension the terms form a mixed radix, as in `D*g+k` with k<D; no index stands in two "
               "dimensions");
         return;
@@ -176,8 +168,7 @@ void Binder::check_cover(const std::string& name, const std::vector<int64_t>& sh
         pieces.empty()
             ? fmt::format("`{}` ({}) is never defined", name, shape_text(shape))
             : fmt::format("`{}` ({}): {} never defined", name, shape_text(shape),
-                          part.empty() ? fmt::format("{} of {} elements are", elements - volume, elements)
-                                       : "elements " + part + " are"),
+                          part.empty() ? fmt::format("{} of {} elements are", elements - volume, elements) : "elements " + part + " are"),
         "define the rest in another piece, or declare a smaller tensor");
 }
 
@@ -186,9 +177,7 @@ void Binder::check_cover() {
     const Tensor& tensor = program_.tensors[t];
     const bool given = tensor.is_interface() && tensor.kind != TensorKind::kOutput;
     const TensorState& state = states_[t];
-    if (given || state.poisoned ||
-        std::find(state.writers.begin(), state.writers.end(), -1) != state.writers.end())
-      continue;
+    if (given || state.poisoned || std::find(state.writers.begin(), state.writers.end(), -1) != state.writers.end()) continue;
     std::vector<const Equation*> pieces;
     for (const int w : state.writers) pieces.push_back(&program_.equations[static_cast<size_t>(w)]);
     check_cover(tensor.name, tensor.shape, pieces, tensor.span);
@@ -201,8 +190,7 @@ void Binder::check_cover() {
       e.span = v.span;
       for (const Affine& form : p.lhs) {
         ExprRef sum = make_int(form.offset);
-        for (const auto& [id, c] : form.terms)
-          sum = make(Op::kAdd, {sum, make(Op::kMul, {make_int(c), make_index(id)})});
+        for (const auto& [id, c] : form.terms) sum = make(Op::kAdd, {sum, make(Op::kMul, {make_int(c), make_index(id)})});
         e.lhs.push_back(sum);
       }
       kept.push_back(std::move(e));

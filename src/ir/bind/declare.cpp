@@ -36,9 +36,7 @@ std::vector<int64_t> row_major(const std::vector<int64_t>& shape) {
   return strides;
 }
 
-bool is_dim_name(const lang::ExprRef& e) {
-  return e->kind == lang::ExprKind::kName;
-}
+bool is_dim_name(const lang::ExprRef& e) { return e->kind == lang::ExprKind::kName; }
 
 }  // namespace
 
@@ -52,8 +50,7 @@ std::optional<int64_t> Binder::value_of(const lang::ExprRef& e, const Scope& sco
     for (const auto& [name, entry] : scope.dims) names.push_back(name);
     const std::string near = closest(e->text, names);
     error("E008", e->span, fmt::format("unknown dim `{}`", e->text),
-          near.empty() ? fmt::format("declare it before its first use: `dim {} = ...`", e->text)
-                       : fmt::format("closest: `{}`", near));
+          near.empty() ? fmt::format("declare it before its first use: `dim {} = ...`", e->text) : fmt::format("closest: `{}`", near));
     return std::nullopt;
   }
   if (e->kind == lang::ExprKind::kNeg) {
@@ -105,15 +102,13 @@ void Binder::declare_dims(const lang::Dims& dims, Scope& scope) {
   for (const lang::Dim& d : dims.dims) {
     const auto value = value_of(d.value, scope);
     if (!name_is_free(d.name, scope, d.span)) continue;
-    if (value && *value <= 0)
-      error("E022", d.span, fmt::format("dim `{}` is {}; an extent is positive", d.name, *value));
+    if (value && *value <= 0) error("E022", d.span, fmt::format("dim `{}` is {}; an extent is positive", d.name, *value));
     const auto low = d.low ? value_of(d.low, scope) : value;
     const auto high = d.high ? value_of(d.high, scope) : value;
     if (value && low && high && (*value < *low || *value > *high)) {
       error("E022", d.span, fmt::format("dim `{}` is {}, outside {}..{}", d.name, *value, *low, *high));
     }
-    scope.dims[d.name] = {value.value_or(1),
-                          scope.instance.empty() ? lang::name(d.name) : outer(d.value, scope), ""};
+    scope.dims[d.name] = {value.value_or(1), scope.instance.empty() ? lang::name(d.name) : outer(d.value, scope), ""};
     if (scope.instance.empty()) program_.dims.push_back({d.name, value.value_or(1)});
   }
 }
@@ -134,8 +129,7 @@ int Binder::add_tensor(Tensor tensor) {
 
 // Adds the tensor and its symbol; -1 after an error (the symbol then exists, poisoned, to keep later lines
 // quiet).
-int Binder::declare_tensor(const lang::Type& type, const std::string& name, TensorKind kind, Span span,
-                           Scope& scope) {
+int Binder::declare_tensor(const lang::Type& type, const std::string& name, TensorKind kind, Span span, Scope& scope) {
   if (!name_is_free(name, scope, span)) return -1;
   Tensor t;
   t.name = scope.instance.empty() ? name : scope.instance + "." + name;
@@ -149,8 +143,7 @@ int Binder::declare_tensor(const lang::Type& type, const std::string& name, Tens
   Symbol symbol;
   for (const lang::ExprRef& e : type.extents) {
     const auto extent = value_of(e, scope);
-    if (extent && *extent <= 0)
-      error("E022", e->span, fmt::format("extent `{}` of `{}` is {}", lang::print(e), name, *extent));
+    if (extent && *extent <= 0) error("E022", e->span, fmt::format("extent `{}` of `{}` is {}", lang::print(e), name, *extent));
     fine = fine && extent && *extent > 0;
     t.shape.push_back(fine ? *extent : 1);
     t.dims.push_back(fine ? lang::print_tight(outer(e, scope)) : "");
@@ -181,11 +174,9 @@ void Binder::declare_storage(const lang::Decl& d, Tensor& t, Span span, Scope& s
     std::vector<int64_t> sorted = d.order;
     std::sort(sorted.begin(), sorted.end());
     bool permutation = sorted.size() == rank;
-    for (size_t i = 0; i < sorted.size(); ++i)
-      permutation = permutation && sorted[i] == static_cast<int64_t>(i);
+    for (size_t i = 0; i < sorted.size(); ++i) permutation = permutation && sorted[i] == static_cast<int64_t>(i);
     if (!permutation) {
-      error("E022", span,
-            fmt::format("`order` of `{}` is not a permutation of its {} dimensions", d.name, rank),
+      error("E022", span, fmt::format("`order` of `{}` is not a permutation of its {} dimensions", d.name, rank),
             "list every dimension's number once, outermost first: `order(0, 2, 3, 1)`");
     } else {
       int64_t stride = 1;
@@ -196,17 +187,13 @@ void Binder::declare_storage(const lang::Decl& d, Tensor& t, Span span, Scope& s
     }
   }
   if (!d.strides.empty()) {
-    if (d.strides.size() != rank)
-      error("E022", span,
-            fmt::format("`{}` has {} dimensions but {} strides", d.name, rank, d.strides.size()));
-    for (size_t i = 0; i < std::min(rank, d.strides.size()); ++i)
-      t.strides[i] = value_of(d.strides[i], scope).value_or(1);
+    if (d.strides.size() != rank) error("E022", span, fmt::format("`{}` has {} dimensions but {} strides", d.name, rank, d.strides.size()));
+    for (size_t i = 0; i < std::min(rank, d.strides.size()); ++i) t.strides[i] = value_of(d.strides[i], scope).value_or(1);
   }
   const auto existing = [&](const std::string& name) {
     const auto found = scope.symbols.find(name);
     if (found != scope.symbols.end() && found->second.tensor >= 0) return found->second.tensor;
-    error("E008", span, fmt::format("unknown tensor `{}`", name),
-          "declare it before the tensor that refers to it");
+    error("E008", span, fmt::format("unknown tensor `{}`", name), "declare it before the tensor that refers to it");
     return -1;
   };
   if (!d.into.empty()) {
@@ -222,8 +209,7 @@ void Binder::declare_storage(const lang::Decl& d, Tensor& t, Span span, Scope& s
     if (t.same >= 0) {
       const Tensor& base = program_.tensor(t.same);
       if (d.same_at.size() > base.shape.size())
-        error("E006", span,
-              fmt::format("`{}` has rank {} but {} indices", d.same, base.shape.size(), d.same_at.size()));
+        error("E006", span, fmt::format("`{}` has rank {} but {} indices", d.same, base.shape.size(), d.same_at.size()));
       for (size_t i = 0; i < std::min(d.same_at.size(), base.strides.size()); ++i) {
         t.same_offset += value_of(d.same_at[i], scope).value_or(0) * base.strides[i];
       }
@@ -243,9 +229,7 @@ void Binder::declare_storage(const lang::Decl& d, Tensor& t, Span span, Scope& s
 void Binder::declare_fn(const lang::Fn& fn, Span span, Scope& scope) {
   const auto key = std::pair(fn.name, fn.parameters.size());
   if (scope.functions.count(key)) {
-    error("E008", span,
-          fmt::format("function `{}` of {} parameters is defined twice, or in the prelude", fn.name,
-                      fn.parameters.size()),
+    error("E008", span, fmt::format("function `{}` of {} parameters is defined twice, or in the prelude", fn.name, fn.parameters.size()),
           "choose another name");
     return;
   }
@@ -262,12 +246,9 @@ void Binder::declare_opaque(const lang::Opaque& o, Span span, Scope& scope) {
     out.strings.push_back(a.string.value_or(""));
     ExprRef bound;
     if (a.expr) {
-      const auto symbol =
-          a.expr->kind == lang::ExprKind::kName ? scope.symbols.find(a.expr->text) : scope.symbols.end();
-      const bool tensor =
-          symbol != scope.symbols.end() && symbol->second.tensor >= 0 && symbol->second.fixed.empty();
-      bound = tensor ? make_read(symbol->second.tensor, program_.tensor(symbol->second.tensor).value, {})
-                     : elaborator.value(a.expr);
+      const auto symbol = a.expr->kind == lang::ExprKind::kName ? scope.symbols.find(a.expr->text) : scope.symbols.end();
+      const bool tensor = symbol != scope.symbols.end() && symbol->second.tensor >= 0 && symbol->second.fixed.empty();
+      bound = tensor ? make_read(symbol->second.tensor, program_.tensor(symbol->second.tensor).value, {}) : elaborator.value(a.expr);
     }
     out.arguments.emplace_back(a.keyword, std::move(bound));
   }
@@ -304,8 +285,7 @@ KnobValue Binder::bind_knob(const lang::KnobValue& v, const Scope& scope) {
     case Kind::kExpr:
       break;
   }
-  if (v.expr->kind == lang::ExprKind::kName && !scope.dims.count(v.expr->text))
-    return KnobValue::of_name(v.expr->text);
+  if (v.expr->kind == lang::ExprKind::kName && !scope.dims.count(v.expr->text)) return KnobValue::of_name(v.expr->text);
   if (v.expr->kind == lang::ExprKind::kNumber) {
     out.kind = KnobValue::Kind::kReal;
     out.real = std::strtod(v.expr->text.c_str(), nullptr);

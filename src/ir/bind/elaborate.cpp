@@ -73,9 +73,7 @@ lang::ExprRef with_floor_division(const lang::ExprRef& e) {
   return copy;
 }
 
-bool is_whole(Op op) {
-  return op == Op::kFloor || op == Op::kCeil || op == Op::kRound || op == Op::kTrunc;
-}
+bool is_whole(Op op) { return op == Op::kFloor || op == Op::kCeil || op == Op::kRound || op == Op::kTrunc; }
 
 void collect_names(const lang::ExprRef& e, std::vector<std::pair<std::string, Span>>& out) {
   if (!e) return;
@@ -86,9 +84,7 @@ void collect_names(const lang::ExprRef& e, std::vector<std::pair<std::string, Sp
 }  // namespace
 
 // What stands in a function's body is reported where the function is called.
-Span Elaborator::here(Span span) const {
-  return env_ ? call_ : span;
-}
+Span Elaborator::here(Span span) const { return env_ ? call_ : span; }
 
 void Elaborator::error(std::string_view code, Span span, std::string message, std::string hint) {
   binder_.error(code, here(span), std::move(message), std::move(hint));
@@ -125,8 +121,7 @@ bool Elaborator::hides(const std::string& name, Span span) {
 std::optional<int64_t> Elaborator::given_extent(const lang::Range& range) {
   const auto extent = binder_.value_of(range.extent, scope_);
   if (!extent || *extent > 0) return extent;
-  error("E022", range.span,
-        fmt::format("the range of `{}` is {}; an extent is positive", range.name, *extent));
+  error("E022", range.span, fmt::format("the range of `{}` is {}; an extent is positive", range.name, *extent));
   return std::nullopt;
 }
 
@@ -147,14 +142,12 @@ void Elaborator::left_side(const lang::Equation& equation, Span span) {
       draft_.failed = draft_.failed || !extent;
     }
     const int id = new_index(name, where, extent);
-    if (extent)
-      draft_.equation.indices.back().dim = lang::print_tight(binder_.outer(range->second->extent, scope_));
+    if (extent) draft_.equation.indices.back().dim = lang::print_tight(binder_.outer(range->second->extent, scope_));
     draft_.equation.free.push_back(id);
     ranges.erase(name);
   }
   for (const auto& [name, range] : ranges) {
-    const bool written =
-        std::any_of(names.begin(), names.end(), [&, n = name](const auto& w) { return w.first == n; });
+    const bool written = std::any_of(names.begin(), names.end(), [&, n = name](const auto& w) { return w.first == n; });
     if (written) continue;
     error("E004", range->span, fmt::format("`{}` has a range but does not stand on the left", name),
           "a range belongs to an index of the left side; a reduced index takes its own: `sum[k<4](...)`");
@@ -163,8 +156,7 @@ void Elaborator::left_side(const lang::Equation& equation, Span span) {
   for (const lang::ExprRef& e : equation.lhs) {
     ExprRef bound = index(e);
     if (bound && !as_affine(bound)) {
-      error("E005", e->span.end ? e->span : span,
-            fmt::format("left index `{}` is not affine in the indices", lang::print_tight(e)),
+      error("E005", e->span.end ? e->span : span, fmt::format("left index `{}` is not affine in the indices", lang::print_tight(e)),
             "a left side places elements: sums of constants times indices, as in `y[n, D*g+k]`");
       bound = nullptr;
     }
@@ -197,8 +189,7 @@ ExprRef Elaborator::value(const lang::ExprRef& e) {
     case lang::ExprKind::kCompare:
       return comparison(*e);
     case lang::ExprKind::kBinary:
-      return e->binary == lang::BinaryOp::kAnd || e->binary == lang::BinaryOp::kOr ? logical(*e)
-                                                                                   : arithmetic(*e);
+      return e->binary == lang::BinaryOp::kAnd || e->binary == lang::BinaryOp::kOr ? logical(*e) : arithmetic(*e);
   }
   return nullptr;
 }
@@ -218,12 +209,11 @@ ExprRef Elaborator::index(const lang::ExprRef& e) {
   if (i->kind != ValueKind::kReal) return i;
   const std::string text = lang::print_tight(e);
   if (has_real_division(e)) {
-    error("E013", e->span, fmt::format("index `{}`: `/` is real division", text),
-          fmt::format("`{}` rounds down; if only exact multiples count: `where ... % ... == 0`",
-                      lang::print_tight(with_floor_division(e))));
+    error(
+        "E013", e->span, fmt::format("index `{}`: `/` is real division", text),
+        fmt::format("`{}` rounds down; if only exact multiples count: `where ... % ... == 0`", lang::print_tight(with_floor_division(e))));
   } else {
-    error("E013", e->span, fmt::format("index `{}` is real; an index is an integer", text),
-          fmt::format("`i64({})`", text));
+    error("E013", e->span, fmt::format("index `{}` is real; an index is an integer", text), fmt::format("`i64({})`", text));
   }
   return nullptr;
 }
@@ -267,13 +257,10 @@ ExprRef Elaborator::unknown_name(const lang::Expr& e) {
     return nullptr;
   }
   if (!draft_.unbound.insert(e.text).second) return nullptr;  // once an equation is enough
-  error(
-      "E004", e.span,
-      fmt::format("`{}` is used on the right but neither written nor reduced; nothing is summed implicitly",
-                  e.text),
-      fmt::format("sum over it: `sum[{}](...)`, with every use of it inside the brackets; or write it on the "
-                  "left",
-                  e.text));
+  error("E004", e.span, fmt::format("`{}` is used on the right but neither written nor reduced; nothing is summed implicitly", e.text),
+        fmt::format("sum over it: `sum[{}](...)`, with every use of it inside the brackets; or write it on the "
+                    "left",
+                    e.text));
   return nullptr;
 }
 
@@ -295,18 +282,15 @@ std::optional<Symbol> Elaborator::find_tensor(const lang::Expr& e) {
   }
   const auto gone = scope_.gone.find(e.text);
   if (gone != scope_.gone.end()) {
-    error("E011", e.span,
-          fmt::format("`{}` crosses from kernel `{}` but is not declared", e.text, gone->second),
-          fmt::format("`tensor {} : f32[...]` before the kernels (dtype and order are yours to choose)",
-                      e.text));
+    error("E011", e.span, fmt::format("`{}` crosses from kernel `{}` but is not declared", e.text, gone->second),
+          fmt::format("`tensor {} : f32[...]` before the kernels (dtype and order are yours to choose)", e.text));
     return std::nullopt;
   }
   std::vector<std::string> names;
   for (const auto& [name, symbol] : scope_.symbols) names.push_back(name);
   const std::string near = closest(e.text, names);
   const bool dim = scope_.dims.count(e.text) > 0;
-  error("E008", e.span,
-        dim ? fmt::format("`{}` is a dim, not a tensor", e.text) : fmt::format("unknown tensor `{}`", e.text),
+  error("E008", e.span, dim ? fmt::format("`{}` is a dim, not a tensor", e.text) : fmt::format("unknown tensor `{}`", e.text),
         near.empty() ? "declare it, or define it before it is read" : fmt::format("closest: `{}`", near));
   return std::nullopt;
 }
@@ -327,31 +311,27 @@ ExprRef Elaborator::read(const lang::Expr& e) {
   const size_t rank = shape.size() - symbol->fixed.size();
   if (rank != e.args.size()) {
     std::string extents;
-    for (size_t d = symbol->fixed.size(); d < shape.size(); ++d)
-      extents += (extents.empty() ? "" : "x") + std::to_string(shape[d]);
+    for (size_t d = symbol->fixed.size(); d < shape.size(); ++d) extents += (extents.empty() ? "" : "x") + std::to_string(shape[d]);
     error("E006", e.span,
-          fmt::format("`{}` has rank {}{} but {} ind{}", e.text, rank, rank ? " (" + extents + ")" : "",
-                      e.args.size(), e.args.size() == 1 ? "ex" : "ices"),
+          fmt::format("`{}` has rank {}{} but {} ind{}", e.text, rank, rank ? " (" + extents + ")" : "", e.args.size(),
+                      e.args.size() == 1 ? "ex" : "ices"),
           "no broadcasting: one index a dimension, 0 where the extent is 1, as in `b[k,0,0]`");
     return nullptr;
   }
   if (!fine) return nullptr;
   for (size_t d = 0; d < indices.size(); ++d) {
-    if (indices[d]->op == Op::kIndex)
-      draft_.bare.push_back({indices[d]->id, e.text, *symbol, d, e.args[d]->span});
+    if (indices[d]->op == Op::kIndex) draft_.bare.push_back({indices[d]->id, e.text, *symbol, d, e.args[d]->span});
   }
   if (!otherwise) draft_.checks.push_back({e.text, *symbol, -1, indices, facts_, e.span});
   if (view) return read_view(*view, indices, otherwise, e.span);
   return read_tensor(*symbol, std::move(indices), std::move(otherwise), e.span);
 }
 
-ExprRef Elaborator::read_tensor(const Symbol& symbol, std::vector<ExprRef> indices, ExprRef otherwise,
-                                Span span) {
+ExprRef Elaborator::read_tensor(const Symbol& symbol, std::vector<ExprRef> indices, ExprRef otherwise, Span span) {
   std::vector<ExprRef> all;
   for (const int64_t f : symbol.fixed) all.push_back(make_int(f));
   all.insert(all.end(), indices.begin(), indices.end());
-  ExprRef r = make_read(symbol.tensor, binder_.program_.tensor(symbol.tensor).value, std::move(all),
-                        std::move(otherwise));
+  ExprRef r = make_read(symbol.tensor, binder_.program_.tensor(symbol.tensor).value, std::move(all), std::move(otherwise));
   std::const_pointer_cast<Expr>(r)->span = here(span);
   draft_.reads.push_back({r, facts_, span});
   return r;
@@ -383,10 +363,8 @@ ExprRef Elaborator::arithmetic(const lang::Expr& e) {
   ExprRef right = value(e.args[1]);
   const bool division = e.binary == lang::BinaryOp::kFloorDiv || e.binary == lang::BinaryOp::kMod;
   if (division && right && right->op == Op::kInt && right->integer <= 0) {
-    error(
-        "E013", e.span,
-        fmt::format("`{}` has the divisor {}", lang::print(std::make_shared<lang::Expr>(e)), right->integer),
-        "`//` and `%` round down by a positive divisor");
+    error("E013", e.span, fmt::format("`{}` has the divisor {}", lang::print(std::make_shared<lang::Expr>(e)), right->integer),
+          "`//` and `%` round down by a positive divisor");
     return nullptr;
   }
   return made(op_of(e.binary), {std::move(left), std::move(right)}, e.span);

@@ -32,8 +32,7 @@ class Elaborator {
   ExprRef unknown_name(const lang::Expr& e);
   ExprRef read(const lang::Expr& e);
   ExprRef read_tensor(const Symbol& symbol, std::vector<ExprRef> indices, ExprRef otherwise, Span span);
-  ExprRef read_view(const View& view, const std::vector<ExprRef>& indices, const ExprRef& otherwise,
-                    Span span);
+  ExprRef read_view(const View& view, const std::vector<ExprRef>& indices, const ExprRef& otherwise, Span span);
   std::optional<Symbol> find_tensor(const lang::Expr& e);
   ExprRef reduce(const lang::Expr& e);
   ExprRef rank(const lang::Expr& e);

@@ -10,9 +10,7 @@ namespace {
 constexpr size_t kMostForms = 400;
 constexpr int64_t kMostCoefficient = int64_t{1} << 40;
 
-int64_t floor_div(int64_t a, int64_t b) {
-  return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
-}
+int64_t floor_div(int64_t a, int64_t b) { return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0); }
 
 // Divides by the coefficients' common factor; the constant may be rounded down, as the terms are whole
 // multiples.
@@ -26,8 +24,7 @@ void tighten(Linear& f) {
 
 bool too_large(const Linear& f) {
   if (std::abs(f.constant) > kMostCoefficient) return true;
-  return std::any_of(f.terms.begin(), f.terms.end(),
-                     [](const auto& term) { return std::abs(term.second) > kMostCoefficient; });
+  return std::any_of(f.terms.begin(), f.terms.end(), [](const auto& term) { return std::abs(term.second) > kMostCoefficient; });
 }
 
 int64_t coefficient(const Linear& f, int variable) {

@@ -12,29 +12,17 @@ namespace {
 constexpr int64_t kSearchedPoints = 1 << 20;
 __extension__ typedef __int128 Wide;  // products of bounds need more than 64 bits
 
-int64_t saturate(Wide v) {
-  return static_cast<int64_t>(std::clamp<Wide>(v, -kUnbounded, kUnbounded));
-}
+int64_t saturate(Wide v) { return static_cast<int64_t>(std::clamp<Wide>(v, -kUnbounded, kUnbounded)); }
 
-int64_t scaled(int64_t bound, int64_t factor) {
-  return saturate(static_cast<Wide>(bound) * factor);
-}
+int64_t scaled(int64_t bound, int64_t factor) { return saturate(static_cast<Wide>(bound) * factor); }
 
-ValueRange hull(ValueRange a, ValueRange b) {
-  return {std::min(a.low, b.low), std::max(a.high, b.high)};
-}
+ValueRange hull(ValueRange a, ValueRange b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }
 
-Linear constant(int64_t value) {
-  return Linear{value, {}};
-}
+Linear constant(int64_t value) { return Linear{value, {}}; }
 
-Linear single(int variable) {
-  return Linear{0, {{variable, 1}}};
-}
+Linear single(int variable) { return Linear{0, {{variable, 1}}}; }
 
-bool is_constant(const Linear& f) {
-  return f.terms.empty();
-}
+bool is_constant(const Linear& f) { return f.terms.empty(); }
 
 }  // namespace
 
@@ -54,8 +42,7 @@ Linear plus(const Linear& a, const Linear& b, int64_t factor) {
   return out;
 }
 
-Integers::Integers(const std::vector<Index>& indices, Values values)
-    : indices_(indices), values_(std::move(values)) {}
+Integers::Integers(const std::vector<Index>& indices, Values values) : indices_(indices), values_(std::move(values)) {}
 
 int Integers::index_variable(int id) {
   for (size_t v = 0; v < variables_.size(); ++v) {
@@ -149,12 +136,11 @@ Linear Integers::extremum(const ExprRef& e) {
   const ValueRange rb = interval(b);
   const bool least = e->op == Op::kMin;
   const ValueRange range = least ? ValueRange{std::min(ra.low, rb.low), std::min(ra.high, rb.high)}
-                               : ValueRange{std::max(ra.low, rb.low), std::max(ra.high, rb.high)};
+                                 : ValueRange{std::max(ra.low, rb.low), std::max(ra.high, rb.high)};
   const size_t known = variables_.size();
   const int v = variable_of(e, range, !range.bounded());
   if (variables_.size() > known) {
-    for (const Linear& side : {a, b})
-      facts_.push_back(least ? plus(side, single(v), -1) : plus(single(v), side, -1));
+    for (const Linear& side : {a, b}) facts_.push_back(least ? plus(side, single(v), -1) : plus(single(v), side, -1));
   }
   return single(v);
 }
@@ -162,8 +148,8 @@ Linear Integers::extremum(const ExprRef& e) {
 // Anything else is a variable of its own; what fixes its range is known, else it is data.
 Linear Integers::atom(const ExprRef& e) {
   if (e->kind == ValueKind::kBool) return single(variable_of(e, {0, 1}, false));
-  if (e->op == Op::kRank || (e->op == Op::kReduce && !e->binders.empty() &&
-                             (e->reducer == Reducer::kArgMax || e->reducer == Reducer::kArgMin))) {
+  if (e->op == Op::kRank ||
+      (e->op == Op::kReduce && !e->binders.empty() && (e->reducer == Reducer::kArgMax || e->reducer == Reducer::kArgMin))) {
     const int64_t extent = indices_[static_cast<size_t>(e->binders[0])].extent;
     return single(variable_of(e, {0, extent - 1}, false));
   }
@@ -174,8 +160,7 @@ Linear Integers::atom(const ExprRef& e) {
   if (e->op == Op::kMul) {
     const ValueRange a = interval(linear(e->args[0]));
     const ValueRange b = interval(linear(e->args[1]));
-    const int64_t corners[] = {scaled(a.low, b.low), scaled(a.low, b.high), scaled(a.high, b.low),
-                               scaled(a.high, b.high)};
+    const int64_t corners[] = {scaled(a.low, b.low), scaled(a.low, b.high), scaled(a.high, b.low), scaled(a.high, b.high)};
     const ValueRange range{*std::min_element(corners, corners + 4), *std::max_element(corners, corners + 4)};
     return single(variable_of(e, range, !range.bounded()));
   }
@@ -203,9 +188,7 @@ bool Integers::depends_on_data(const Linear& form) const {
 }
 
 void Integers::assume_comparison(Op op, const Linear& a, const Linear& b) {
-  const auto at_least = [&](const Linear& x, const Linear& y, int64_t gap) {
-    facts_.push_back(plus(plus(x, y, -1), constant(gap), -1));
-  };
+  const auto at_least = [&](const Linear& x, const Linear& y, int64_t gap) { facts_.push_back(plus(plus(x, y, -1), constant(gap), -1)); };
   switch (op) {
     case Op::kLt:
       return at_least(b, a, 1);
@@ -287,9 +270,7 @@ Proof Integers::prove_at_least(const Linear& form, int64_t bound) {
   return search(form, bound);
 }
 
-Proof Integers::prove_at_most(const Linear& form, int64_t bound) {
-  return prove_at_least(plus(constant(0), form, -1), -bound);
-}
+Proof Integers::prove_at_most(const Linear& form, int64_t bound) { return prove_at_least(plus(constant(0), form, -1), -bound); }
 
 bool Integers::evaluate(const Linear& form, const std::vector<int64_t>& values, int64_t& out) const {
   out = form.constant;

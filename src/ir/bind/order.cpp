@@ -90,14 +90,12 @@ void Binder::check_defined(const Draft& d) {
     TensorState& state = states_[static_cast<size_t>(r.read->id)];
     const bool given = t.is_interface() && t.kind != TensorKind::kOutput;
     if (given || state.poisoned) continue;
-    const bool here = std::any_of(drafts_.begin(), drafts_.end(),
-                                  [&](const Draft& o) { return o.equation.target == r.read->id; });
+    const bool here = std::any_of(drafts_.begin(), drafts_.end(), [&](const Draft& o) { return o.equation.target == r.read->id; });
     if (here || !state.writers.empty()) {
       state.early_reads.push_back(r);
       continue;
     }
-    error("E010", r.span, fmt::format("`{}` is read before it is defined", t.name),
-          "move its equations above this one");
+    error("E010", r.span, fmt::format("`{}` is read before it is defined", t.name), "move its equations above this one");
     state.poisoned = true;
   }
 }
@@ -136,8 +134,7 @@ void Binder::order(int kernel_id) {
       for (const int needed : self) {
         if (needed <= n) continue;
         error("E010", drafts_[static_cast<size_t>(n)].equation.span,
-              fmt::format("`{}` is read before it is defined",
-                          program_.target_of(drafts_[static_cast<size_t>(needed)].equation).name),
+              fmt::format("`{}` is read before it is defined", program_.target_of(drafts_[static_cast<size_t>(needed)].equation).name),
               "move the equation that defines it above this one");
       }
     }

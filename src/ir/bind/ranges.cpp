@@ -10,8 +10,7 @@
 namespace solstice::ir {
 
 Integers Binder::integers(const Draft& d, const std::vector<Fact>& facts) const {
-  Integers out(d.equation.indices,
-               [this](int tensor) { return states_[static_cast<size_t>(tensor)].values; });
+  Integers out(d.equation.indices, [this](int tensor) { return states_[static_cast<size_t>(tensor)].values; });
   for (const Fact& f : facts) out.assume(f);
   return out;
 }
@@ -19,9 +18,8 @@ Integers Binder::integers(const Draft& d, const std::vector<Fact>& facts) const 
 void Binder::check_read(Draft& d, const SourceRead& read) {
   Integers known = integers(d, read.facts);
   for (size_t i = 0; i < read.indices.size(); ++i) {
-    const int64_t extent = read.rank_binder >= 0
-                               ? d.equation.indices[static_cast<size_t>(read.rank_binder)].extent
-                               : extent_of(read.symbol, i);
+    const int64_t extent =
+        read.rank_binder >= 0 ? d.equation.indices[static_cast<size_t>(read.rank_binder)].extent : extent_of(read.symbol, i);
     if (extent < 0) continue;
     const Linear form = known.linear(read.indices[i]);
     Proof low = known.prove_at_least(form, 0);
@@ -31,12 +29,10 @@ void Binder::check_read(Draft& d, const SourceRead& read) {
     const ValueRange range = known.interval(form);
     const std::string text = lang::print_tight(to_tree(program_, d.equation, read.indices[i]));
     const bool unknown = low == Proof::kUnknown || high == Proof::kUnknown;
-    std::string message =
-        read.rank_binder >= 0
-            ? fmt::format("rank `{}` reaches {}..{} but only 0..{} are ranked", text, range.low, range.high,
-                          extent - 1)
-            : fmt::format("index `{}` {} {}..{} in dimension {} of `{}`, which has 0..{}", text,
-                          unknown ? "may reach" : "reaches", range.low, range.high, i, read.name, extent - 1);
+    std::string message = read.rank_binder >= 0
+                              ? fmt::format("rank `{}` reaches {}..{} but only 0..{} are ranked", text, range.low, range.high, extent - 1)
+                              : fmt::format("index `{}` {} {}..{} in dimension {} of `{}`, which has 0..{}", text,
+                                            unknown ? "may reach" : "reaches", range.low, range.high, i, read.name, extent - 1);
     error("E001", read.span, std::move(message),
           "padding: `... else 0]` (`else -inf` under max); to read only a part, give the index a smaller "
           "range; or correct the offset");
@@ -51,12 +47,12 @@ void Binder::check_write(Draft& d) {
   for (size_t i = 0; i < d.equation.lhs.size(); ++i) {
     const ValueRange range = known.interval(known.linear(d.equation.lhs[i]));
     if (range.low >= 0 && range.high < t.shape[i]) continue;
-    error("E001", d.equation.span,
-          fmt::format("`{}` writes {}..{} in dimension {} of `{}`, which has 0..{}",
-                      lang::print_tight(to_tree(program_, d.equation, d.equation.lhs[i])), range.low,
-                      range.high, i, t.name, t.shape[i] - 1),
-          "the index takes its extent from what it reads; to write only a part, give it a range: `... for "
-          "n<4`");
+    error(
+        "E001", d.equation.span,
+        fmt::format("`{}` writes {}..{} in dimension {} of `{}`, which has 0..{}",
+                    lang::print_tight(to_tree(program_, d.equation, d.equation.lhs[i])), range.low, range.high, i, t.name, t.shape[i] - 1),
+        "the index takes its extent from what it reads; to write only a part, give it a range: `... for "
+        "n<4`");
     d.failed = true;
     return;
   }
@@ -78,10 +74,9 @@ void Binder::note_values(const Draft& d) {
   TensorState& state = states_[static_cast<size_t>(d.equation.target)];
   Integers known = integers(d, {});
   const ValueRange range = known.interval(known.linear(d.equation.rhs));
-  const bool first =
-      state.writers.empty() && std::none_of(drafts_.begin(), drafts_.end(), [&](const Draft& o) {
-        return &o < &d && o.equation.target == d.equation.target;
-      });
+  const bool first = state.writers.empty() && std::none_of(drafts_.begin(), drafts_.end(), [&](const Draft& o) {
+                       return &o < &d && o.equation.target == d.equation.target;
+                     });
   if (!range.bounded()) {
     state.values.reset();
   } else if (first) {

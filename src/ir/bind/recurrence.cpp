@@ -80,12 +80,10 @@ void Binder::check_recurrence(const std::vector<int>& members) {
   for (const TensorRead& r : d.reads) {
     if (r.read->id == d.equation.target) where = r.span;
   }
-  error("E010", where,
-        fmt::format("`{}` is read while it is being defined, not at an earlier step of one index", name),
-        fmt::format(
-            "a recurrence reads a constant earlier step and gives the initial state: `{}[..., t-1 else 0]`; "
-            "all equations of the cycle share the index `t`",
-            name));
+  error("E010", where, fmt::format("`{}` is read while it is being defined, not at an earlier step of one index", name),
+        fmt::format("a recurrence reads a constant earlier step and gives the initial state: `{}[..., t-1 else 0]`; "
+                    "all equations of the cycle share the index `t`",
+                    name));
   for (const int m : members) {
     drafts_[static_cast<size_t>(m)].failed = true;
     states_[static_cast<size_t>(drafts_[static_cast<size_t>(m)].equation.target)].poisoned = true;

@@ -96,9 +96,9 @@ struct Draft {
 
 // What is known of a tensor beyond ir::Tensor.
 struct TensorState {
-  bool poisoned = false;           // its definition had an error
+  bool poisoned = false;             // its definition had an error
   std::optional<ValueRange> values;  // of its integers, where the program fixes them
-  std::vector<int> writers;        // equation ids
+  std::vector<int> writers;          // equation ids
   std::vector<TensorRead> early_reads;
 };
 

@@ -37,21 +37,18 @@ Place place_of(const Affine& form, const std::vector<Index>& indices) {
     p.terms.push_back({id, c, extent});
     (c > 0 ? p.high : p.low) += c * (extent - 1);
   }
-  std::sort(p.terms.begin(), p.terms.end(),
-            [](const Term& a, const Term& b) { return a.coefficient > b.coefficient; });
+  std::sort(p.terms.begin(), p.terms.end(), [](const Term& a, const Term& b) { return a.coefficient > b.coefficient; });
   return p;
 }
 
 }  // namespace
 
-SolvedPiece solve_piece(const ViewPiece& piece, const std::vector<int64_t>& shape,
-                        const std::vector<ExprRef>& at) {
+SolvedPiece solve_piece(const ViewPiece& piece, const std::vector<int64_t>& shape, const std::vector<ExprRef>& at) {
   SolvedPiece out;
   for (size_t d = 0; d < piece.lhs.size(); ++d) {
     const Place place = place_of(piece.lhs[d], piece.indices);
     if (place.low > 0) out.condition = both(out.condition, make(Op::kGe, {at[d], make_int(place.low)}));
-    if (place.high < shape[d] - 1)
-      out.condition = both(out.condition, make(Op::kLe, {at[d], make_int(place.high)}));
+    if (place.high < shape[d] - 1) out.condition = both(out.condition, make(Op::kLe, {at[d], make_int(place.high)}));
     ExprRef rest = minus(at[d], place.offset);
     for (size_t t = 0; t < place.terms.size(); ++t) {
       const Term& term = place.terms[t];

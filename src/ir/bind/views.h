@@ -16,8 +16,7 @@ struct SolvedPiece {
 
 // `at` is the element read. The left side is a mixed radix in every dimension (checked where the view is
 // defined).
-SolvedPiece solve_piece(const ViewPiece& piece, const std::vector<int64_t>& shape,
-                        const std::vector<ExprRef>& at);
+SolvedPiece solve_piece(const ViewPiece& piece, const std::vector<int64_t>& shape, const std::vector<ExprRef>& at);
 
 // `e` with indices replaced by expressions.
 ExprRef substitute(const ExprRef& e, const std::map<int, ExprRef>& indices);

@@ -33,13 +33,11 @@ class Inliner {
   const Equation* definition(int tensor) const {
     const auto found = writers_.find(tensor);
     const Tensor& t = program_.tensor(tensor);
-    const bool inner =
-        t.kind == TensorKind::kLocal || t.kind == TensorKind::kTensor || t.kind == TensorKind::kOutput;
+    const bool inner = t.kind == TensorKind::kLocal || t.kind == TensorKind::kTensor || t.kind == TensorKind::kOutput;
     if (!inner || found == writers_.end() || found->second.size() != 1) return nullptr;
     const Equation& e = program_.equation(found->second[0]);
     if (e.group >= 0) return nullptr;
-    const bool bare =
-        std::all_of(e.lhs.begin(), e.lhs.end(), [](const ExprRef& i) { return i->op == Op::kIndex; });
+    const bool bare = std::all_of(e.lhs.begin(), e.lhs.end(), [](const ExprRef& i) { return i->op == Op::kIndex; });
     return bare ? &e : nullptr;
   }
 
@@ -88,8 +86,6 @@ class Inliner {
 
 }  // namespace
 
-std::optional<Program> inlined(const Program& program) {
-  return Inliner(program).run();
-}
+std::optional<Program> inlined(const Program& program) { return Inliner(program).run(); }
 
 }  // namespace solstice::ir

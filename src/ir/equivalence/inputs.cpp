@@ -8,8 +8,7 @@
 namespace solstice::ir {
 namespace {
 
-constexpr std::array<std::string_view, 6> kFamilies = {"normal", "small integers", "tiny",
-                                                       "large",  "negative",       "positive"};
+constexpr std::array<std::string_view, 6> kFamilies = {"normal", "small integers", "tiny", "large", "negative", "positive"};
 
 double real_value(int family, std::mt19937_64& random) {
   std::normal_distribution<double> normal;
@@ -65,8 +64,7 @@ std::vector<double> special_values(const Program& program, int tensor) {
       for (const int side : {0, 1}) {
         const ExprRef& read = e.args[static_cast<size_t>(side)];
         const ExprRef& literal = e.args[static_cast<size_t>(1 - side)];
-        if (read->op == Op::kRead && read->id == tensor && literal->op == Op::kInt)
-          out.push_back(static_cast<double>(literal->integer));
+        if (read->op == Op::kRead && read->id == tensor && literal->op == Op::kInt) out.push_back(static_cast<double>(literal->integer));
       }
     });
   }
@@ -75,13 +73,9 @@ std::vector<double> special_values(const Program& program, int tensor) {
 
 }  // namespace
 
-int input_families() {
-  return static_cast<int>(kFamilies.size());
-}
+int input_families() { return static_cast<int>(kFamilies.size()); }
 
-std::string_view input_family_name(int family) {
-  return kFamilies[static_cast<size_t>(family)];
-}
+std::string_view input_family_name(int family) { return kFamilies[static_cast<size_t>(family)]; }
 
 TensorValues random_inputs(const Program& program, int family, uint64_t seed) {
   TensorValues out;
@@ -101,8 +95,7 @@ TensorValues random_inputs(const Program& program, int family, uint64_t seed) {
     v.shape = t.shape;
     v.values.resize(static_cast<size_t>(t.elements()));
     const int64_t below = t.value == ValueKind::kInt ? indexed_extent(program, static_cast<int>(i)) : 2;
-    const std::vector<double> special =
-        t.value == ValueKind::kInt ? special_values(program, static_cast<int>(i)) : std::vector<double>();
+    const std::vector<double> special = t.value == ValueKind::kInt ? special_values(program, static_cast<int>(i)) : std::vector<double>();
     for (double& x : v.values) {
       x = t.value == ValueKind::kReal ? real_value(family, random) : integer_value(below, random);
       const bool decide = family % 2 == 1 && !special.empty() && random() % 4 == 0;

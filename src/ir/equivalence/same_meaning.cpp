@@ -34,21 +34,18 @@ std::string interface_difference(const Program& problem, const Program& candidat
   };
   const auto a = interface(problem);
   const auto b = interface(candidate);
-  if (a.size() != b.size())
-    return fmt::format("the problem has {} interface tensors, the candidate {}", a.size(), b.size());
+  if (a.size() != b.size()) return fmt::format("the problem has {} interface tensors, the candidate {}", a.size(), b.size());
   for (const Tensor* t : a) {
     const int id = candidate.find_tensor(t->name);
     if (id < 0) return fmt::format("the candidate has no `{}`", t->name);
     const Tensor& other = candidate.tensor(id);
-    const bool same_into = (t->into < 0) == (other.into < 0) &&
-                           (t->into < 0 || problem.tensor(t->into).name == candidate.tensor(other.into).name);
-    if (other.kind != t->kind || other.dtype != t->dtype || other.shape != t->shape ||
-        other.strides != t->strides || !same_into) {
+    const bool same_into =
+        (t->into < 0) == (other.into < 0) && (t->into < 0 || problem.tensor(t->into).name == candidate.tensor(other.into).name);
+    if (other.kind != t->kind || other.dtype != t->dtype || other.shape != t->shape || other.strides != t->strides || !same_into) {
       return fmt::format("`{}` is declared differently", t->name);
     }
   }
-  if (candidate.assumptions.size() != problem.assumptions.size())
-    return "the candidate assumes what the problem does not";
+  if (candidate.assumptions.size() != problem.assumptions.size()) return "the candidate assumes what the problem does not";
   for (size_t i = 0; i < problem.assumptions.size(); ++i) {
     if (!same_up_to_names(problem, problem.assumptions[i], candidate, candidate.assumptions[i]))
       return "the candidate assumes what the problem does not";
@@ -88,8 +85,7 @@ bool proved(const Program& problem, const Program& candidate) {
     for (size_t i = 0; i < x.size(); ++i) {
       if (x[i]->group >= 0 || y[i]->group >= 0) return false;
       if (!reads_only_shared(*a, *x[i]) || !reads_only_shared(*b, *y[i])) return false;
-      if (structural_hash(*a, *x[i]) != structural_hash(*b, *y[i]) || !same_up_to_names(*a, *x[i], *b, *y[i]))
-        return false;
+      if (structural_hash(*a, *x[i]) != structural_hash(*b, *y[i]) || !same_up_to_names(*a, *x[i], *b, *y[i])) return false;
     }
   }
   return true;
@@ -152,8 +148,8 @@ void compare(const TensorValues& a, const TensorValues& b, Equivalence& out, int
     for (const double v : expected.values) scale = std::isfinite(v) ? std::max(scale, std::abs(v)) : scale;
     for (size_t i = 0; i < expected.values.size() && out.counterexamples.size() < kMostCounterexamples; ++i) {
       if (!differ(expected.values[i], actual[i], scale)) continue;
-      out.counterexamples.push_back({name, index_of(i, expected.shape), expected.values[i], actual[i],
-                                     std::string(input_family_name(family)), out.dims});
+      out.counterexamples.push_back(
+          {name, index_of(i, expected.shape), expected.values[i], actual[i], std::string(input_family_name(family)), out.dims});
     }
   }
 }
@@ -178,15 +174,14 @@ bool test_instance(const Program& problem, const Program& candidate, Deadline de
     if (out.counterexamples.empty()) continue;
     const Counterexample& c = out.counterexamples[0];
     out.verdict = Verdict::kRefuted;
-    out.reason = fmt::format("`{}[{}]` is {} in the problem and {} in the candidate (inputs: {})", c.tensor,
-                             fmt::join(c.index, ","), c.problem, c.candidate, c.family);
+    out.reason = fmt::format("`{}[{}]` is {} in the problem and {} in the candidate (inputs: {})", c.tensor, fmt::join(c.index, ","),
+                             c.problem, c.candidate, c.family);
     return true;
   }
   return false;
 }
 
-Equivalence tested(const lang::Program& problem, const lang::Program& candidate,
-                   const EquivalenceOptions& options) {
+Equivalence tested(const lang::Program& problem, const lang::Program& candidate, const EquivalenceOptions& options) {
   Equivalence out = verdict(Verdict::kUnknown, "no smaller dims were found that both programs accept");
   const Deadline deadline(options.budget);
   int instances = 0;
@@ -230,8 +225,7 @@ std::string_view name_of(Verdict v) {
   return "unknown";
 }
 
-Equivalence same_meaning(const lang::Program& problem, const lang::Program& candidate,
-                         const EquivalenceOptions& options) {
+Equivalence same_meaning(const lang::Program& problem, const lang::Program& candidate, const EquivalenceOptions& options) {
   Diagnostics diagnostics;
   const auto a = bind(problem, diagnostics);
   if (!a) return verdict(Verdict::kUnknown, "the problem has errors");

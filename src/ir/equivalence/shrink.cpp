@@ -90,9 +90,8 @@ struct Choice {
 };
 
 // No two values equal where the real ones differ.
-std::vector<std::pair<std::string, int64_t>> assignment(
-    const std::vector<std::pair<std::string, int64_t>>& real, const std::set<std::string>& structured,
-    int64_t least, const Choice& choice) {
+std::vector<std::pair<std::string, int64_t>> assignment(const std::vector<std::pair<std::string, int64_t>>& real,
+                                                        const std::set<std::string>& structured, int64_t least, const Choice& choice) {
   std::vector<std::pair<std::string, int64_t>> out;
   std::set<int64_t> used;
   for (const auto& [name, value] : real) {
@@ -112,8 +111,7 @@ std::vector<std::pair<std::string, int64_t>> assignment(
 
 }  // namespace
 
-std::vector<std::pair<std::string, int64_t>> shrunken_dims(const lang::Program& problem,
-                                                           const lang::Program& candidate, int attempt) {
+std::vector<std::pair<std::string, int64_t>> shrunken_dims(const lang::Program& problem, const lang::Program& candidate, int attempt) {
   const auto real = literal_dims(problem);
   if (real.empty()) return {};
   Diagnostics quiet;
@@ -131,8 +129,7 @@ std::vector<std::pair<std::string, int64_t>> shrunken_dims(const lang::Program& 
   constexpr Choice kChoices[] = {{0, 2, 3}, {0, 4, 3}, {1, 6, 3},  {0, 2, 0},   {0, 4, 0},
                                  {1, 6, 0}, {3, 8, 0}, {0, 16, 0}, {12, 32, 0}, {28, 64, 0}};
   for (const Choice& c : kChoices) {
-    const auto dims = assignment(real, structured, room + c.more + attempt,
-                                 {c.more, c.period, c.plain_base ? c.plain_base + attempt : 0});
+    const auto dims = assignment(real, structured, room + c.more + attempt, {c.more, c.period, c.plain_base ? c.plain_base + attempt : 0});
     if (legal(problem, dims) && legal(candidate, dims)) return dims;
   }
   return {};

@@ -44,13 +44,11 @@ std::string Call::operator_name() const {
 }
 
 Error Call::bad_argument(const char* name, const char* wanted) const {
-  return fail(Code::bad_record, fmt::format("node `{}` ({}): argument `{}` should be {}, not {}", node_.id, node_.op,
-                                            name, wanted, node_.args.at(name).dump()));
+  return fail(Code::bad_record, fmt::format("node `{}` ({}): argument `{}` should be {}, not {}", node_.id, node_.op, name, wanted,
+                                            node_.args.at(name).dump()));
 }
 
-Error Call::unsupported(const std::string& why) const {
-  return fail(Code::unsupported_operator, fmt::format("{}: {}", node_.op, why));
-}
+Error Call::unsupported(const std::string& why) const { return fail(Code::unsupported_operator, fmt::format("{}: {}", node_.op, why)); }
 
 Result<Value> Call::value_of(const std::string& id) const {
   const auto found = values_.find(id);
@@ -173,8 +171,7 @@ Status Call::yield(size_t i, Value value) {
   }
   if (shape_of(value) != node_.outs[i]->shape) {
     return fail(Code::internal, fmt::format("the rule of {} gives shape {} for `{}`, PyTorch recorded {}", node_.op,
-                                            shape_text(shape_of(value)), node_.outs[i]->id,
-                                            shape_text(node_.outs[i]->shape)));
+                                            shape_text(shape_of(value)), node_.outs[i]->id, shape_text(node_.outs[i]->shape)));
   }
   values_[node_.outs[i]->id] = std::move(value);
   return success();

@@ -35,12 +35,12 @@ class Call {
   Result<std::optional<Value>> maybe_tensor(const char* name) const;
   Result<std::vector<Value>> tensors(const char* name) const;
   Result<int64_t> integer(const char* name) const;
-  Result<double> number(const char* name) const;       // inf and nan included
+  Result<double> number(const char* name) const;  // inf and nan included
   Result<bool> flag(const char* name) const;
   Result<std::string> text(const char* name) const;
   // A list of `count` integers; one integer stands for all of them. count 0: any length.
   Result<std::vector<int64_t>> integers(const char* name, size_t count = 0) const;
-  Result<int> axis(const char* name, int rank) const;  // negative counts from the end
+  Result<int> axis(const char* name, int rank) const;               // negative counts from the end
   Result<std::vector<int>> axes(const char* name, int rank) const;  // ascending; none or empty: all
   // A Python scalar as it takes part in arithmetic of `dtype`: reals rounded as PyTorch does (f32 below f64).
   Result<TermRef> scalar(const char* name, DType dtype) const;

@@ -33,19 +33,30 @@ double half(uint16_t bits) {
 std::optional<double> number(DType dtype, const std::string& bytes, size_t i) {
   const auto short_bits = [&] { return static_cast<uint16_t>(element<uint16_t>(bytes, i)); };
   switch (dtype) {
-    case DType::kF64: return element<double>(bytes, i);
-    case DType::kF32: return element<float>(bytes, i);
-    case DType::kF16: return half(short_bits());
-    case DType::kBF16: return std::bit_cast<float>(static_cast<uint32_t>(short_bits()) << 16);
+    case DType::kF64:
+      return element<double>(bytes, i);
+    case DType::kF32:
+      return element<float>(bytes, i);
+    case DType::kF16:
+      return half(short_bits());
+    case DType::kBF16:
+      return std::bit_cast<float>(static_cast<uint32_t>(short_bits()) << 16);
     case DType::kI64: {
       const double value = element<int64_t>(bytes, i);
       return std::abs(value) <= 0x1p53 ? std::optional(value) : std::nullopt;
     }
-    case DType::kI32: return element<int32_t>(bytes, i);
-    case DType::kI16: return element<int16_t>(bytes, i);
-    case DType::kI8: return element<int8_t>(bytes, i);
-    case DType::kU8: case DType::kBool: return element<uint8_t>(bytes, i);
-    case DType::kE4M3: case DType::kE5M2: break;
+    case DType::kI32:
+      return element<int32_t>(bytes, i);
+    case DType::kI16:
+      return element<int16_t>(bytes, i);
+    case DType::kI8:
+      return element<int8_t>(bytes, i);
+    case DType::kU8:
+    case DType::kBool:
+      return element<uint8_t>(bytes, i);
+    case DType::kE4M3:
+    case DType::kE5M2:
+      break;
   }
   return std::nullopt;
 }
@@ -79,7 +90,8 @@ Result<std::optional<std::vector<double>>> constant_elements(const GraphInput& i
   size_t count = 1;
   for (const int64_t extent : input.shape) count *= static_cast<size_t>(extent);
   if (bytes.size() != count * static_cast<size_t>(size_of(dtype))) {
-    return fail(Code::bad_record, fmt::format("constant `{}` has {} bytes of contents for {} elements of {}", input.id, bytes.size(), count, name_of(dtype)));
+    return fail(Code::bad_record,
+                fmt::format("constant `{}` has {} bytes of contents for {} elements of {}", input.id, bytes.size(), count, name_of(dtype)));
   }
   std::vector<double> out;
   for (size_t i = 0; i < count; ++i) {

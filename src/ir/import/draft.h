@@ -16,7 +16,7 @@ enum class DraftKind { kParam, kBuffer, kInput, kOutput, kTensor, kLocal };
 
 struct DraftTensor {
   DraftKind kind = DraftKind::kLocal;
-  std::string wish;              // preferred name
+  std::string wish;  // preferred name
   DType dtype = DType::kF32;
   std::vector<Size> shape;
   std::string path;              // module path of a param or buffer
@@ -26,7 +26,7 @@ struct DraftTensor {
   // Of a local that became an output or a state update: the dimensions that make up each axis, outermost first.
   std::vector<std::vector<int>> merged;
   bool is_merged = false;
-  std::string name;              // given by emit
+  std::string name;  // given by emit
 };
 
 struct DraftEquation {
@@ -41,7 +41,7 @@ struct DraftOpaque {
   std::vector<int> results;
   struct Argument {
     std::string name;
-    int tensor = -1;   // -1: `text` is the value
+    int tensor = -1;  // -1: `text` is the value
     std::string text;
   };
   std::vector<Argument> arguments;
@@ -93,7 +93,7 @@ class Draft {
   std::vector<DraftItem> items;
   std::vector<DraftOpaque> opaques;
   std::vector<int> results;  // the output tensors in the order of the module's results
-  int node = -1;  // the graph's node whose items are being added
+  int node = -1;             // the graph's node whose items are being added
 
  private:
   Dims dims_;

@@ -12,12 +12,17 @@ namespace {
 
 const char* keyword(const DraftTensor& tensor) {
   switch (tensor.kind) {
-    case DraftKind::kParam: return "param";
-    case DraftKind::kBuffer: return "buffer";
-    case DraftKind::kInput: return "input";
-    case DraftKind::kOutput: return "output";
+    case DraftKind::kParam:
+      return "param";
+    case DraftKind::kBuffer:
+      return "buffer";
+    case DraftKind::kInput:
+      return "input";
+    case DraftKind::kOutput:
+      return "output";
     case DraftKind::kTensor:
-    case DraftKind::kLocal: return "tensor";
+    case DraftKind::kLocal:
+      return "tensor";
   }
   return "";
 }
@@ -73,8 +78,7 @@ class Emitter {
       results.push_back(fmt::format("{} : {}", tensor.name, type(tensor)));
     }
     for (const DraftOpaque::Argument& argument : opaque.arguments) {
-      const std::string value =
-          argument.tensor >= 0 ? draft_.tensors[static_cast<size_t>(argument.tensor)].name : argument.text;
+      const std::string value = argument.tensor >= 0 ? draft_.tensors[static_cast<size_t>(argument.tensor)].name : argument.text;
       arguments.push_back(argument.name.empty() ? value : argument.name + "=" + value);
     }
     return fmt::format("opaque {} = \"{}\"({})", fmt::join(results, ", "), opaque.op, fmt::join(arguments, ", "));
@@ -97,8 +101,6 @@ class Emitter {
 
 }  // namespace
 
-std::string emit(Draft& draft, const Graph& graph, const std::string& program_name) {
-  return Emitter(draft, graph).text(program_name);
-}
+std::string emit(Draft& draft, const Graph& graph, const std::string& program_name) { return Emitter(draft, graph).text(program_name); }
 
 }  // namespace solstice::ir::importer

@@ -96,8 +96,7 @@ class Importer {
       if (!out) continue;
       const auto dtype = out->is_tensor() ? storage_dtype(*out->dtype) : std::nullopt;
       if (!dtype) {
-        return fail(Code::unsupported_operator,
-                    fmt::format("`{}` yields a value that is no real tensor; no program can hold it", node.op));
+        return fail(Code::unsupported_operator, fmt::format("`{}` yields a value that is no real tensor; no program can hold it", node.op));
       }
       DraftTensor tensor;
       tensor.kind = DraftKind::kTensor;
@@ -166,8 +165,8 @@ class Importer {
 
   int settle_mutation(const GraphOutput& output, const Value& value) {
     for (const InterfaceTensor& entry : interface_) {
-      const bool is_target = output.kind == GraphOutputKind::kBufferMutation ? entry.input.fqn == output.target
-                                                                             : entry.input.graph_id == output.target;
+      const bool is_target =
+          output.kind == GraphOutputKind::kBufferMutation ? entry.input.fqn == output.target : entry.input.graph_id == output.target;
       if (!is_target || entry.tensor < 0) continue;
       const std::string wish = draft_.tensors[static_cast<size_t>(entry.tensor)].wish + "_new";
       const int tensor = settle_result(draft_, value, wish, DraftKind::kTensor);
@@ -177,9 +176,7 @@ class Importer {
     return -1;
   }
 
-  std::string name(int tensor) const {
-    return tensor < 0 ? "" : draft_.tensors[static_cast<size_t>(tensor)].name;
-  }
+  std::string name(int tensor) const { return tensor < 0 ? "" : draft_.tensors[static_cast<size_t>(tensor)].name; }
 
   void name_results() {
     for (InterfaceTensor& entry : interface_) {
@@ -211,8 +208,7 @@ class Importer {
     for (const GraphInput& input : graph_.inputs) {
       if (!input.used) out_.notes.push_back({fmt::format("`{}` is never read", input.fqn.empty() ? input.id : input.fqn), {}});
       if (input.data.find("missing")) {
-        out_.notes.push_back({fmt::format("the contents of `{}` are unknown: {}", input.fqn,
-                                          input.data.at("missing").as_string()), {}});
+        out_.notes.push_back({fmt::format("the contents of `{}` are unknown: {}", input.fqn, input.data.at("missing").as_string()), {}});
       }
     }
     for (const GraphNode& node : graph_.nodes) {

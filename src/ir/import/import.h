@@ -35,29 +35,29 @@ struct ImportNote {
 
 // An interface tensor of the program and what it is in the graph.
 struct ImportedInput {
-  std::string tensor;        // name in the program; "" for what is no tensor, and for a constant in the equations
+  std::string tensor;  // name in the program; "" for what is no tensor, and for a constant in the equations
   std::string graph_id;
   GraphInputKind kind = GraphInputKind::kUser;
-  std::string fqn;           // of a parameter, buffer or constant
-  int position = -1;         // among the user's inputs
-  int64_t storage = -1;      // equal numbers share memory
+  std::string fqn;       // of a parameter, buffer or constant
+  int position = -1;     // among the user's inputs
+  int64_t storage = -1;  // equal numbers share memory
 };
 
 struct ImportedOutput {
-  std::string tensor;        // "" for a constant
+  std::string tensor;  // "" for a constant
   Json constant;
 };
 
 struct BufferMutation {
-  std::string tensor;        // the state update
-  std::string buffer;        // program name of what it replaces
-  std::string target;        // its module path
+  std::string tensor;  // the state update
+  std::string buffer;  // program name of what it replaces
+  std::string target;  // its module path
 };
 
 // Which operator an equation's tensor comes from.
 struct Origin {
   std::string tensor;
-  std::string node;          // graph id
+  std::string node;  // graph id
   std::string op;
   ImportSource source;
 };
@@ -66,8 +66,8 @@ struct ImportedProblem {
   std::string text;
   std::vector<UnsupportedOp> unsupported;
   std::vector<ImportNote> notes;
-  std::vector<ImportedInput> inputs;      // in the program's order
-  std::vector<ImportedOutput> outputs;    // in the order of the module's results
+  std::vector<ImportedInput> inputs;    // in the program's order
+  std::vector<ImportedOutput> outputs;  // in the order of the module's results
   std::vector<BufferMutation> mutations;
   std::vector<Origin> origins;
 };

@@ -18,9 +18,12 @@ Index of_atom(AtomRef atom) {
 
 IndexRange range_of(const Atom& atom) {
   switch (atom.kind) {
-    case AtomKind::kLoop: return {0, atom.loop.extent - 1};
-    case AtomKind::kMod: return {0, atom.divisor.value() - 1};
-    case AtomKind::kRead: return {0, atom.read_extent - 1};
+    case AtomKind::kLoop:
+      return {0, atom.loop.extent - 1};
+    case AtomKind::kMod:
+      return {0, atom.divisor.value() - 1};
+    case AtomKind::kRead:
+      return {0, atom.read_extent - 1};
     case AtomKind::kDiv: {
       const IndexRange inner = importer::range_of(atom.inner);
       return {floor_quotient(inner.low, atom.divisor.value()), floor_quotient(inner.high, atom.divisor.value())};
@@ -59,9 +62,7 @@ bool within(const Index& index, const Size& divisor) {
   return range.low >= 0 && range.high < divisor.value();
 }
 
-bool same_atom(const Atom& a, const Atom& b) {
-  return a.kind == AtomKind::kLoop && b.kind == AtomKind::kLoop && a.loop.id == b.loop.id;
-}
+bool same_atom(const Atom& a, const Atom& b) { return a.kind == AtomKind::kLoop && b.kind == AtomKind::kLoop && a.loop.id == b.loop.id; }
 
 }  // namespace
 
@@ -89,8 +90,7 @@ Index operator+(const Index& a, const Index& b) {
   Index out = a;
   out.offset = a.offset + b.offset;
   for (const IndexTerm& term : b.terms) {
-    const auto found = std::find_if(out.terms.begin(), out.terms.end(),
-                                    [&](const IndexTerm& t) { return same_atom(*t.atom, *term.atom); });
+    const auto found = std::find_if(out.terms.begin(), out.terms.end(), [&](const IndexTerm& t) { return same_atom(*t.atom, *term.atom); });
     if (found == out.terms.end()) {
       out.terms.push_back(term);
     } else {
@@ -149,9 +149,12 @@ Index substitute_atom(const AtomRef& atom, const Substitution& by, const Dims& d
       const auto found = by.find(atom->loop.id);
       return found == by.end() ? of_atom(atom) : found->second;
     }
-    case AtomKind::kDiv: return floor_div(substitute(atom->inner, by, dims), atom->divisor, dims);
-    case AtomKind::kMod: return modulo(substitute(atom->inner, by, dims), atom->divisor, dims);
-    case AtomKind::kRead: return index_of_read(substitute(atom->read, by, dims), atom->read_extent);
+    case AtomKind::kDiv:
+      return floor_div(substitute(atom->inner, by, dims), atom->divisor, dims);
+    case AtomKind::kMod:
+      return modulo(substitute(atom->inner, by, dims), atom->divisor, dims);
+    case AtomKind::kRead:
+      return index_of_read(substitute(atom->read, by, dims), atom->read_extent);
   }
   return {};
 }

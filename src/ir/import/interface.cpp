@@ -127,8 +127,7 @@ Result<std::vector<InterfaceTensor>> declare_interface(const Graph& graph, Draft
   // Parameters that the trace left out still belong to the module.
   for (const GraphState& state : graph.state) {
     const bool listed = std::any_of(graph.inputs.begin(), graph.inputs.end(), [&](const GraphInput& input) {
-      return input.fqn == state.fqn ||
-             std::find(input.tied.begin(), input.tied.end(), state.fqn) != input.tied.end();
+      return input.fqn == state.fqn || std::find(input.tied.begin(), input.tied.end(), state.fqn) != input.tied.end();
     });
     if (listed) continue;
     GraphInput missing;

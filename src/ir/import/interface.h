@@ -8,7 +8,7 @@
 namespace solstice::ir::importer {
 
 struct InterfaceTensor {
-  ImportedInput input;   // its `tensor` is filled in when names are given
+  ImportedInput input;  // its `tensor` is filled in when names are given
   int tensor = -1;
 };
 

@@ -12,9 +12,9 @@ namespace solstice::ir::importer {
 
 namespace {
 
-const std::set<std::string> kPrimitives = {"exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "tanh", "erf",
-                                           "sin", "cos",   "pow", "abs",   "sign", "floor", "ceil", "round",
-                                           "trunc", "min", "max", "select", "isnan", "isfinite"};
+const std::set<std::string> kPrimitives = {"exp",   "expm1", "log", "log1p",  "sqrt",  "rsqrt",   "tanh", "erf",
+                                           "sin",   "cos",   "pow", "abs",    "sign",  "floor",   "ceil", "round",
+                                           "trunc", "min",   "max", "select", "isnan", "isfinite"};
 
 std::string sanitised(const std::string& wish) {
   std::string out;
@@ -25,8 +25,8 @@ std::string sanitised(const std::string& wish) {
   if (out.empty() || std::isdigit(static_cast<unsigned char>(out[0]))) out = "t" + out;
   // `relu[m,n] = relu(x[m,n])` is legal, but reads badly.
   const auto is_function = [&](const lang::Fn& f) { return f.name == out; };
-  const bool function = std::any_of(lang::prelude().begin(), lang::prelude().end(), is_function) ||
-                        kPrimitives.count(out) || lang::is_reserved(out);
+  const bool function =
+      std::any_of(lang::prelude().begin(), lang::prelude().end(), is_function) || kPrimitives.count(out) || lang::is_reserved(out);
   return function ? out + "_out" : out;
 }
 
@@ -200,8 +200,7 @@ std::string formula_text(const Formula& formula, const Names& names, const Dims&
   Size size = formula.size.canonical(dims);
   if (formula.divisor == 1) return size_text(size + Size(formula.plus), names, dims);
   std::string out = size_text(size, names, dims);
-  const bool plain = size.terms().size() == 1 && size.terms().begin()->first.size() == 1 &&
-                     size.terms().begin()->second == 1;
+  const bool plain = size.terms().size() == 1 && size.terms().begin()->first.size() == 1 && size.terms().begin()->second == 1;
   out = fmt::format("{}//{}", plain ? out : "(" + out + ")", formula.divisor);
   return formula.plus == 0 ? out : fmt::format("{}{:+}", out, formula.plus);
 }
@@ -229,8 +228,7 @@ DimNames name_dims(Draft& draft) {
   };
   for (const DimId id : order.order) {
     const auto& formula = dims.formula(id);
-    const std::string value =
-        formula ? formula_text(*formula, out.names, dims) : std::to_string(dims.value(id));
+    const std::string value = formula ? formula_text(*formula, out.names, dims) : std::to_string(dims.value(id));
     const std::string item = fmt::format("{} = {}", out.names.dims[id], value);
     if (line.size() + item.size() > 100) flush();
     line += (line.empty() ? "" : ", ") + item;

@@ -88,9 +88,7 @@ struct Text {
   int precedence = kAtom;
 };
 
-std::string at_least(const Text& part, int precedence) {
-  return part.precedence >= precedence ? part.text : "(" + part.text + ")";
-}
+std::string at_least(const Text& part, int precedence) { return part.precedence >= precedence ? part.text : "(" + part.text + ")"; }
 
 // Extents of the dimensions that each loop fills alone in some read.
 void collect_bare(const Draft& draft, const TermRef& term, std::map<int, std::set<int64_t>>& out) {
@@ -160,9 +158,7 @@ class EquationPrinter {
     return out;
   }
 
-  std::string range(const Loop& loop) {
-    return fmt::format("{}<{}", loop_names_.at(loop.id), size(draft_.dims().size(loop.dim)));
-  }
+  std::string range(const Loop& loop) { return fmt::format("{}<{}", loop_names_.at(loop.id), size(draft_.dims().size(loop.dim))); }
 
   std::string size(const Size& s) const { return size_text(s, names_, draft_.dims()); }
 
@@ -235,22 +231,27 @@ class EquationPrinter {
     std::string by = size(divisor);
     const auto& terms = divisor.terms();
     if (terms.size() > 1 || terms.begin()->first.size() > 1) by = "(" + by + ")";
-    return {fmt::format("{}{}{}", at_least(index(atom.inner), kUnary), atom.kind == AtomKind::kDiv ? "//" : "%", by),
-            kProduct};
+    return {fmt::format("{}{}{}", at_least(index(atom.inner), kUnary), atom.kind == AtomKind::kDiv ? "//" : "%", by), kProduct};
   }
 
   Text term(const TermRef& t) {
     switch (t->kind) {
-      case TermKind::kLiteral: return {t->text, kAtom};
-      case TermKind::kIndex: return index(t->indices[0]);
-      case TermKind::kRead: return read(*t);
-      case TermKind::kApply: return apply(*t);
-      case TermKind::kBinary: return binary(*t);
+      case TermKind::kLiteral:
+        return {t->text, kAtom};
+      case TermKind::kIndex:
+        return index(t->indices[0]);
+      case TermKind::kRead:
+        return read(*t);
+      case TermKind::kApply:
+        return apply(*t);
+      case TermKind::kBinary:
+        return binary(*t);
       case TermKind::kPrefix: {
         const int precedence = t->text == "-" ? kUnary : kNot;
         return {t->text + at_least(term(t->args[0]), precedence == kUnary ? kPower : kNot), precedence};
       }
-      case TermKind::kReduce: return reduction(*t);
+      case TermKind::kReduce:
+        return reduction(*t);
     }
     return {};
   }

@@ -10,12 +10,12 @@
 namespace solstice::ir::importer {
 
 struct Rule {
-  const char* op;              // "aten.linear.default"
+  const char* op;  // "aten.linear.default"
   Status (*apply)(Call& call);
 };
 
 struct RuleGroup {
-  const char* name;            // "contraction"
+  const char* name;  // "contraction"
   std::vector<Rule> rules;
 };
 

@@ -35,7 +35,7 @@ struct Term {
 
 TermRef literal(std::string text);
 TermRef integer(int64_t value);
-TermRef real(double value);            // shortest text that reads back to the same double; inf; whole numbers as such
+TermRef real(double value);  // shortest text that reads back to the same double; inf; whole numbers as such
 TermRef index_value(Index index);
 TermRef size_value(const Size& size);
 TermRef read(int tensor, std::vector<Index> at, TermRef otherwise = nullptr);

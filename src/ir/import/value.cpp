@@ -85,8 +85,8 @@ bool is_chain(const std::set<int64_t>& cuts) {
 
 // Digits given by their cuts, and the dim of each where one is known.
 struct Cutting {
-  std::vector<int64_t> cuts;   // ascending, from 1
-  std::vector<DimId> dims;     // dims[i] lies between cuts[i] and cuts[i+1]; -1: none yet
+  std::vector<int64_t> cuts;  // ascending, from 1
+  std::vector<DimId> dims;    // dims[i] lies between cuts[i] and cuts[i+1]; -1: none yet
 };
 
 Cutting cutting_of(const std::vector<Loop>& digits) {
@@ -160,8 +160,7 @@ Axis Loops::align(const std::vector<const Axis*>& axes) {
   }
   Cutting fine{{all.begin(), all.end()}, std::vector<DimId>(all.size() - 1, -1)};
   // Coinciding digits first, so that products are stated over known dims.
-  std::stable_sort(operands.begin(), operands.end(),
-                   [](const Cutting& a, const Cutting& b) { return a.cuts.size() > b.cuts.size(); });
+  std::stable_sort(operands.begin(), operands.end(), [](const Cutting& a, const Cutting& b) { return a.cuts.size() > b.cuts.size(); });
   for (const Cutting& operand : operands) relate(operand, fine, dims_);
   for (size_t i = fine.dims.size(); i-- > 0;) {
     if (fine.dims[i] < 0) fine.dims[i] = dims_.fresh(fine.cuts[i + 1] / fine.cuts[i]);

@@ -33,8 +33,8 @@ class Loops {
   explicit Loops(Dims& dims) : dims_(dims) {}
 
   Loop fresh(DimId dim, std::string hint = "");
-  Loop window(int64_t extent, std::string hint);   // over a literal extent
-  Axis fresh_axis(int64_t extent);                 // a new dim, no digits for extent 1
+  Loop window(int64_t extent, std::string hint);  // over a literal extent
+  Axis fresh_axis(int64_t extent);                // a new dim, no digits for extent 1
   Axis axis_of(DimId dim, std::string hint = "");
 
   // Loops that run over axes of equal extent together: their common refinement, dims joined. Where the axes have
@@ -42,8 +42,8 @@ class Loops {
   Axis align(const std::vector<const Axis*>& axes);
   Axis align(const Axis& axis) { return align({&axis}); }
 
-  Size size(const Axis& axis) const;               // product of its dims
-  Index flat(const Axis& axis) const;              // position along the axis
+  Size size(const Axis& axis) const;   // product of its dims
+  Index flat(const Axis& axis) const;  // position along the axis
   // The flattened axes re-cut into new extents of the same product; `old` says what the old digits become.
   std::vector<Axis> reshape(const std::vector<Axis>& axes, const std::vector<int64_t>& shape, Substitution& old);
   // What the digits of `axis` are where the position along it is `at`.

@@ -27,12 +27,10 @@ class Compiler {
     out_.result = value(equation_.rhs, 0, -1);
     const auto strides = row_major(program_.target_of(equation_).shape);
     Affine flat;
-    for (size_t d = 0; d < equation_.lhs.size(); ++d)
-      add_scaled(flat, *as_affine(equation_.lhs[d]), strides[d]);
+    for (size_t d = 0; d < equation_.lhs.size(); ++d) add_scaled(flat, *as_affine(equation_.lhs[d]), strides[d]);
     out_.store = address(flat, 0);
     for (size_t i = 0; i < equation_.free.size(); ++i) {
-      if (equation_.group >= 0 && equation_.free[i] == equation_.step_index)
-        out_.step_position = static_cast<int>(i);
+      if (equation_.group >= 0 && equation_.free[i] == equation_.step_index) out_.step_position = static_cast<int>(i);
     }
     return std::move(out_);
   }
@@ -131,8 +129,7 @@ class Compiler {
     if (known != risky_.end()) return known->second;
     bool out = e->op == Op::kCast && !is_float(e->dtype) && e->args[0]->kind == ValueKind::kReal;
     out = out || (e->op == Op::kRead && !e->has_else && needs_check(*e));
-    out = out || (e->op == Op::kReduce && e->args.size() > 1 &&
-                  (e->reducer == Reducer::kArgMax || e->reducer == Reducer::kArgMin));
+    out = out || (e->op == Op::kReduce && e->args.size() > 1 && (e->reducer == Reducer::kArgMax || e->reducer == Reducer::kArgMin));
     for (const ExprRef& a : e->args) out = out || risky(a);
     risky_[e.get()] = out;
     return out;
@@ -298,9 +295,8 @@ class Compiler {
     if (e.op == Op::kRank) {
       i.rank = value(e.args[1], f, mask);
       const std::set<int>& on = dependencies(e.args[0]);
-      std::copy_if(on.begin(), on.end(), std::back_inserter(i.key), [&](int id) {
-        return std::find(e.binders.begin(), e.binders.end(), id) == e.binders.end();
-      });
+      std::copy_if(on.begin(), on.end(), std::back_inserter(i.key),
+                   [&](int id) { return std::find(e.binders.begin(), e.binders.end(), id) == e.binders.end(); });
     }
     i.body_frame = add_frame(f, e.binders);
     i.body = value(e.args[0], i.body_frame, -1);
@@ -320,8 +316,6 @@ class Compiler {
 
 }  // namespace
 
-Routine compile(const Program& program, const Equation& equation) {
-  return Compiler(program, equation).run();
-}
+Routine compile(const Program& program, const Equation& equation) { return Compiler(program, equation).run(); }
 
 }  // namespace solstice::ir

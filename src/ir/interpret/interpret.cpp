@@ -33,9 +33,8 @@ class Interpreter {
  private:
   bool given(const Tensor& t, int id) const {
     if (t.is_interface() && t.kind != TensorKind::kOutput) return true;
-    return std::any_of(program_.opaques.begin(), program_.opaques.end(), [&](const Opaque& o) {
-      return std::find(o.results.begin(), o.results.end(), id) != o.results.end();
-    });
+    return std::any_of(program_.opaques.begin(), program_.opaques.end(),
+                       [&](const Opaque& o) { return std::find(o.results.begin(), o.results.end(), id) != o.results.end(); });
   }
 
   Status allocate(const TensorValues& inputs) {
@@ -46,8 +45,7 @@ class Interpreter {
       const Tensor& t = program_.tensors[i];
       const int64_t n = t.elements();
       total += n;
-      if (total > kMostElements)
-        return fail(Code::too_large, "the interpreter holds at most 16 GiB of values; shrink the dims");
+      if (total > kMostElements) return fail(Code::too_large, "the interpreter holds at most 16 GiB of values; shrink the dims");
       if (given(t, static_cast<int>(i))) {
         SOLSTICE_CHECK(take(inputs, t, values_[i]));
       } else {
@@ -66,13 +64,11 @@ class Interpreter {
 
   static Status take(const TensorValues& inputs, const Tensor& t, std::vector<double>& out) {
     const auto found = inputs.find(t.name);
-    if (found == inputs.end())
-      return fail(Code::bad_argument, fmt::format("no value for the input `{}`", t.name));
+    if (found == inputs.end()) return fail(Code::bad_argument, fmt::format("no value for the input `{}`", t.name));
     if (found->second.shape != t.shape || static_cast<int64_t>(found->second.values.size()) != t.elements()) {
       return fail(Code::bad_argument,
-                  fmt::format("`{}` has shape [{}] but its value has [{}], {} elements", t.name,
-                              fmt::join(t.shape, ", "), fmt::join(found->second.shape, ", "),
-                              found->second.values.size()));
+                  fmt::format("`{}` has shape [{}] but its value has [{}], {} elements", t.name, fmt::join(t.shape, ", "),
+                              fmt::join(found->second.shape, ", "), found->second.values.size()));
     }
     out = found->second.values;
     return success();
@@ -105,8 +101,7 @@ class Interpreter {
 
   Status run_points(const Routine& code, int64_t step) {
     const int64_t points = Machine::points(code);
-    const auto threads =
-        static_cast<int>(std::clamp<int64_t>(points / kPointsPerThread, 1, std::max(1, options_.threads)));
+    const auto threads = static_cast<int>(std::clamp<int64_t>(points / kPointsPerThread, 1, std::max(1, options_.threads)));
     if (threads == 1) return Machine(program_, code, storage_, options_.deadline).run(0, points, step);
     std::vector<Status> results(static_cast<size_t>(threads), success());
     std::vector<std::thread> workers;
@@ -114,8 +109,7 @@ class Interpreter {
       workers.emplace_back([&, t] {
         const int64_t begin = points * t / threads;
         const int64_t end = points * (t + 1) / threads;
-        results[static_cast<size_t>(t)] =
-            Machine(program_, code, storage_, options_.deadline).run(begin, end, step);
+        results[static_cast<size_t>(t)] = Machine(program_, code, storage_, options_.deadline).run(begin, end, step);
       });
     }
     for (std::thread& w : workers) w.join();
@@ -165,8 +159,7 @@ class Interpreter {
 
 }  // namespace
 
-Result<TensorValues> interpret(const Program& program, const TensorValues& inputs,
-                               const InterpretOptions& options) {
+Result<TensorValues> interpret(const Program& program, const TensorValues& inputs, const InterpretOptions& options) {
   return Interpreter(program, options).run(inputs);
 }
 

@@ -13,18 +13,10 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-double least(double a, double b) {
-  return std::isnan(a) || std::isnan(b) ? kNan : std::min(a, b);
-}
-double most(double a, double b) {
-  return std::isnan(a) || std::isnan(b) ? kNan : std::max(a, b);
-}
-double remainder_of(double a, double b) {
-  return a - b * std::floor(a / b);
-}
-double sign_of(double a) {
-  return std::isnan(a) ? a : (a > 0) - (a < 0);
-}
+double least(double a, double b) { return std::isnan(a) || std::isnan(b) ? kNan : std::min(a, b); }
+double most(double a, double b) { return std::isnan(a) || std::isnan(b) ? kNan : std::max(a, b); }
+double remainder_of(double a, double b) { return a - b * std::floor(a / b); }
+double sign_of(double a) { return std::isnan(a) ? a : (a > 0) - (a < 0); }
 
 template <typename F>
 void each(double* out, const double* a, int lanes, F&& f) {
@@ -38,8 +30,7 @@ void each(double* out, const double* a, const double* b, int lanes, F&& f) {
 
 }  // namespace
 
-Machine::Machine(const Program& program, const Routine& code, const Storage& storage,
-                 const std::optional<Deadline>& deadline)
+Machine::Machine(const Program& program, const Routine& code, const Storage& storage, const std::optional<Deadline>& deadline)
     : program_(program), code_(code), storage_(storage), deadline_(deadline) {
   states_.resize(code.frames.size());
   rankings_.resize(code.frames.size());
@@ -73,8 +64,7 @@ void Machine::fail_at(std::string message) {
 Status Machine::run(int64_t begin, int64_t end, int64_t step) {
   for (Ranking& r : rankings_) r.key.clear();
   for (int64_t at = begin; at < end && !failed(); at += kLanes) {
-    if (deadline_ && deadline_->passed())
-      return fail(Code::deadline, fmt::format("interpreting `{}` took too long", code_.text));
+    if (deadline_ && deadline_->passed()) return fail(Code::deadline, fmt::format("interpreting `{}` took too long", code_.text));
     fill_root(at, std::min<int64_t>(end, at + kLanes), step);
     enter(0);
     execute(0);
@@ -136,8 +126,7 @@ void Machine::enter(int id) {
       }
     }
   }
-  for (const AddressRegister& r : f.addresses)
-    resolve(r.address, s, s.own_integers[static_cast<size_t>(r.out)].data());
+  for (const AddressRegister& r : f.addresses) resolve(r.address, s, s.own_integers[static_cast<size_t>(r.out)].data());
 }
 
 void Machine::resolve(const Address& a, const State& s, int64_t* out) const {
@@ -176,8 +165,7 @@ void Machine::execute(const Instruction& i, int f) {
       return;
     case Op::kIndex: {
       const auto& index = s.index[static_cast<size_t>(i.own_index)];
-      for (int l = 0; l < s.lanes; ++l)
-        out[l] = static_cast<double>(index[s.uniform ? 0 : static_cast<size_t>(l)]);
+      for (int l = 0; l < s.lanes; ++l) out[l] = static_cast<double>(index[s.uniform ? 0 : static_cast<size_t>(l)]);
       return;
     }
     case Op::kRead:
@@ -300,8 +288,7 @@ void Machine::read_plainly(const Instruction& i, State& s, double* out, const do
 void Machine::read(const Instruction& i, State& s) {
   double* out = s.own[static_cast<size_t>(i.out)].data();
   const double* data = storage_.tensors[static_cast<size_t>(i.tensor)].values;
-  if (i.checks.empty() && i.gathered.empty() && (s.uniform || i.address.own.empty()))
-    return read_plainly(i, s, out, data);
+  if (i.checks.empty() && i.gathered.empty() && (s.uniform || i.address.own.empty())) return read_plainly(i, s, out, data);
   int64_t* at = s.scratch.data();
   resolve(i.address, s, at);
   if (i.checks.empty()) {
@@ -318,8 +305,7 @@ void Machine::read(const Instruction& i, State& s) {
   for (const BoundCheck& c : i.checks) {
     if (c.value >= 0) {
       const double* v = s.data[static_cast<size_t>(c.value)];
-      for (int l = 0; l < s.lanes; ++l)
-        inside[l] = inside[l] && v[l] >= 0 && v[l] < static_cast<double>(c.extent);
+      for (int l = 0; l < s.lanes; ++l) inside[l] = inside[l] && v[l] >= 0 && v[l] < static_cast<double>(c.extent);
     } else {
       resolve(c.address, s, index);
       for (int l = 0; l < s.lanes; ++l) inside[l] = inside[l] && index[l] >= 0 && index[l] < c.extent;
@@ -330,8 +316,7 @@ void Machine::read(const Instruction& i, State& s) {
   for (int l = 0; l < s.lanes; ++l) {
     if (inside[l]) {
       int64_t where = at[l];
-      for (const Gathered& g : i.gathered)
-        where += g.stride * static_cast<int64_t>(s.data[static_cast<size_t>(g.value)][l]);
+      for (const Gathered& g : i.gathered) where += g.stride * static_cast<int64_t>(s.data[static_cast<size_t>(g.value)][l]);
       out[l] = data[where];
     } else if (i.has_else) {
       out[l] = otherwise ? otherwise[l] : i.literal;
@@ -364,8 +349,7 @@ void Machine::store() {
   resolve(code_.store, s, at);
   for (int l = 0; l < s.lanes; ++l) {
     if (target.whole && !(from[l] >= target.low && from[l] <= target.high)) {
-      return fail_at(
-          fmt::format("{} does not fit {}", from[l], name_of(*program_.tensor(code_.target).dtype)));
+      return fail_at(fmt::format("{} does not fit {}", from[l], name_of(*program_.tensor(code_.target).dtype)));
     }
     target.values[at[l]] = from[l];
   }

@@ -27,8 +27,7 @@ struct Storage {
 
 class Machine {
  public:
-  Machine(const Program& program, const Routine& code, const Storage& storage,
-          const std::optional<Deadline>& deadline);
+  Machine(const Program& program, const Routine& code, const Storage& storage, const std::optional<Deadline>& deadline);
 
   // Evaluates points [begin, end) of the free indices (row-major); `step` fixes the step index of a
   // recurrence.

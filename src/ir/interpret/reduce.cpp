@@ -22,13 +22,9 @@ inline void add(double& total, double& carry, double v) {
   total = sum;
 }
 
-double closed(double total, double carry) {
-  return std::isfinite(total) ? total + carry : total;
-}
+double closed(double total, double carry) { return std::isfinite(total) ? total + carry : total; }
 
-int64_t volume(const Frame& f) {
-  return std::accumulate(f.extents.begin(), f.extents.end(), int64_t{1}, std::multiplies<>());
-}
+int64_t volume(const Frame& f) { return std::accumulate(f.extents.begin(), f.extents.end(), int64_t{1}, std::multiplies<>()); }
 
 }  // namespace
 
@@ -48,12 +44,10 @@ void Machine::fill(int id, const std::vector<int>& wanted, bool all, int64_t sta
       index[0] = at[0];
       continue;
     }
-    for (size_t w = 0; w < wanted.size(); ++w)
-      std::copy(at, at + count, index + static_cast<int64_t>(w) * count);
+    for (size_t w = 0; w < wanted.size(); ++w) std::copy(at, at + count, index + static_cast<int64_t>(w) * count);
   }
   if (s.identity) return;
-  for (size_t l = 0; l < static_cast<size_t>(s.lanes); ++l)
-    s.parent_lane[l] = wanted[l / static_cast<size_t>(count)];
+  for (size_t l = 0; l < static_cast<size_t>(s.lanes); ++l) s.parent_lane[l] = wanted[l / static_cast<size_t>(count)];
 }
 
 // Runs the condition and leaves the lanes where it is true in the body's frame; false if there are none.
@@ -111,9 +105,7 @@ void Machine::for_chunks(const Instruction& i, int f, const std::vector<int>& wa
 void Machine::accumulate(const Instruction& i, Lanes& lanes, int pass) {
   const State& b = state(i.body_frame);
   const double* v = b.data[static_cast<size_t>(i.body)];
-  const auto parent = [&](int l) {
-    return static_cast<size_t>(b.identity ? l : b.parent_lane[static_cast<size_t>(l)]);
-  };
+  const auto parent = [&](int l) { return static_cast<size_t>(b.identity ? l : b.parent_lane[static_cast<size_t>(l)]); };
   const auto each = [&](auto&& f) {
     for (int l = 0; l < b.lanes; ++l) f(parent(l), v[l]);
   };
@@ -138,16 +130,13 @@ void Machine::accumulate(const Instruction& i, Lanes& lanes, int pass) {
           ++lanes.count[p];
         });
       }
-      return each([&](size_t p, double x) {
-        add(lanes.total[p], lanes.carry[p], (x - lanes.extra[p]) * (x - lanes.extra[p]));
-      });
+      return each([&](size_t p, double x) { add(lanes.total[p], lanes.carry[p], (x - lanes.extra[p]) * (x - lanes.extra[p])); });
     case Reducer::kLogSumExp:
       if (pass == 0)
         return each([&](size_t p, double x) {
           if (!(lanes.extra[p] >= x)) lanes.extra[p] = std::isnan(lanes.extra[p]) ? kNan : x;
         });
-      return each(
-          [&](size_t p, double x) { add(lanes.total[p], lanes.carry[p], std::exp(x - lanes.extra[p])); });
+      return each([&](size_t p, double x) { add(lanes.total[p], lanes.carry[p], std::exp(x - lanes.extra[p])); });
     case Reducer::kProd:
       return each([&](size_t p, double x) { lanes.total[p] *= x; });
     case Reducer::kMax:
@@ -207,13 +196,11 @@ void Machine::reduce(const Instruction& i, int f) {
       lanes.total[l] = lanes.carry[l] = 0;
     }
   }
-  if (i.reducer == Reducer::kVar || i.reducer == Reducer::kLogSumExp)
-    for_chunks(i, f, wanted, [&] { accumulate(i, lanes, 1); });
+  if (i.reducer == Reducer::kVar || i.reducer == Reducer::kLogSumExp) for_chunks(i, f, wanted, [&] { accumulate(i, lanes, 1); });
   if (failed()) return;
   if (i.reducer == Reducer::kArgMax || i.reducer == Reducer::kArgMin) {
     for (const int l : wanted) {
-      if (lanes.count[static_cast<size_t>(l)] == 0)
-        return fail_at("the position of an extremum of nothing is wanted");
+      if (lanes.count[static_cast<size_t>(l)] == 0) return fail_at("the position of an extremum of nothing is wanted");
     }
   }
   finish(i, s, lanes);
@@ -263,9 +250,7 @@ void Machine::rank_values(const Instruction& i, int f, int lane, Ranking& rankin
   ranking.order.resize(values.size());
   std::iota(ranking.order.begin(), ranking.order.end(), int64_t{0});
   const bool descending = i.reducer == Reducer::kArgTop;
-  const auto below = [](double a, double b) {
-    return std::isnan(b) ? !std::isnan(a) : a < b;
-  };  // NaN is the largest
+  const auto below = [](double a, double b) { return std::isnan(b) ? !std::isnan(a) : a < b; };  // NaN is the largest
   std::stable_sort(ranking.order.begin(), ranking.order.end(), [&](int64_t a, int64_t b) {
     const double x = values[static_cast<size_t>(a)];
     const double y = values[static_cast<size_t>(b)];
@@ -287,8 +272,7 @@ void Machine::rank(const Instruction& i, int f) {
       if (failed()) return;
     }
     const double r = wanted_rank[l];
-    if (!(r >= 0 && r < static_cast<double>(ranking.order.size())))
-      return fail_at(fmt::format("there is no rank {}", r));
+    if (!(r >= 0 && r < static_cast<double>(ranking.order.size()))) return fail_at(fmt::format("there is no rank {}", r));
     out[l] = static_cast<double>(ranking.order[static_cast<size_t>(r)]);
   }
 }

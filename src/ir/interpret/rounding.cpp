@@ -15,8 +15,7 @@ struct Format {
 
 // Rounds to `mantissa` bits after the leading one, or to the spacing of the subnormals.
 double to_format(double value, const Format& f) {
-  if (!std::isfinite(value) || value == 0)
-    return std::isinf(value) ? std::copysign(f.overflow, value) : value;
+  if (!std::isfinite(value) || value == 0) return std::isinf(value) ? std::copysign(f.overflow, value) : value;
   int exponent = 0;
   std::frexp(value, &exponent);  // value = m * 2^exponent, m in [0.5, 1)
   const int unit = std::max(exponent - 1, f.least_exponent) - f.mantissa;

@@ -33,8 +33,7 @@ std::vector<Part> parts_of(const Expr& e) {
     Part merged;
     merged.conditions = {c};
     walk(c, [&](const Expr& i) {
-      const bool bound =
-          i.op == Op::kIndex && std::find(e.binders.begin(), e.binders.end(), i.id) != e.binders.end();
+      const bool bound = i.op == Op::kIndex && std::find(e.binders.begin(), e.binders.end(), i.id) != e.binders.end();
       if (bound) merged.binders.insert(i.id);
     });
     std::vector<Part> rest;
@@ -53,8 +52,7 @@ std::vector<Part> parts_of(const Expr& e) {
 }
 
 bool nests(Reducer r) {
-  return r == Reducer::kSum || r == Reducer::kProd || r == Reducer::kMax || r == Reducer::kMin ||
-         r == Reducer::kAny || r == Reducer::kAll;
+  return r == Reducer::kSum || r == Reducer::kProd || r == Reducer::kMax || r == Reducer::kMin || r == Reducer::kAny || r == Reducer::kAll;
 }
 
 // A condition that reads, or holds no bound index, may guard the others: those stay together.
@@ -73,8 +71,7 @@ ExprRef split(const ExprRef& e) {
   const std::vector<Part> parts = parts_of(*e);
   std::vector<int> free;
   for (const int b : e->binders) {
-    const bool related =
-        std::any_of(parts.begin(), parts.end(), [&](const Part& p) { return p.binders.count(b) > 0; });
+    const bool related = std::any_of(parts.begin(), parts.end(), [&](const Part& p) { return p.binders.count(b) > 0; });
     if (!related) free.push_back(b);
   }
   if (parts.size() + (free.empty() ? 0 : 1) < 2 || !separable(parts)) return e;

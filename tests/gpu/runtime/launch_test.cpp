@@ -186,7 +186,8 @@ TEST_F(LaunchTest, CostsLittleMoreThanTheDriver) {
   void* parameters[] = {&a, &a, &a, &n};
   const cu::LaunchConfig config{{1, 1, 1}, {1024, 1, 1}, 0, here.stream(), nullptr, 0};
   const double bare = here.host_cost([&] { driver.cuLaunchKernelEx(&config, function, parameters, nullptr); });
-  std::printf("host cost of a launch: executor %.2f us, with a moved tensor %.2f us, bare driver %.2f us\n", ours * 1e6, moving * 1e6, bare * 1e6);
+  std::printf("host cost of a launch: executor %.2f us, with a moved tensor %.2f us, bare driver %.2f us\n", ours * 1e6, moving * 1e6,
+              bare * 1e6);
   EXPECT_LT(ours, bare + 1e-6);
   driver.cuLibraryUnload(library);
 }
@@ -220,7 +221,8 @@ TEST_F(LaunchTest, MostlyZeroRowsTakeTheScaleOfAll) {
 TEST_F(LaunchTest, ComparingIsQuick) {
   constexpr int64_t kMany = int64_t{1} << 26;
   const rt::Driver& driver = judge_->driver();
-  auto x = DeviceBuffer::allocate(driver, kMany * 4), o = DeviceBuffer::allocate(driver, kMany * 8), p = DeviceBuffer::allocate(driver, kMany * 4);
+  auto x = DeviceBuffer::allocate(driver, kMany * 4), o = DeviceBuffer::allocate(driver, kMany * 8),
+       p = DeviceBuffer::allocate(driver, kMany * 4);
   ASSERT_TRUE(x.ok() && o.ok() && p.ok());
   for (const DeviceBuffer* buffer : {&*x, &*o, &*p}) ASSERT_TRUE(judge_->kernels().fill(buffer->address(), 0, buffer->bytes()).ok());
   const std::vector<int64_t> shape = {kMany / 8192, 8192}, strides = {8192, 1};
@@ -254,8 +256,10 @@ TEST_F(LaunchTest, CanBeCapturedInAGraph) {
   ASSERT_TRUE(here.launch().ok());
   ASSERT_EQ(end(here.stream(), &graph), 0);
   ASSERT_EQ(instantiate(&runnable, graph, 0), 0);
-  ASSERT_EQ(judge_->kernels().copy(reinterpret_cast<cu::DevicePtr>(here.tensors()[0]), cases_[0].given["x"].address, kElements * 4).ok(), true);
-  ASSERT_EQ(judge_->kernels().copy(reinterpret_cast<cu::DevicePtr>(here.tensors()[1]), cases_[0].given["w"].address, kElements * 4).ok(), true);
+  ASSERT_EQ(judge_->kernels().copy(reinterpret_cast<cu::DevicePtr>(here.tensors()[0]), cases_[0].given["x"].address, kElements * 4).ok(),
+            true);
+  ASSERT_EQ(judge_->kernels().copy(reinterpret_cast<cu::DevicePtr>(here.tensors()[1]), cases_[0].given["w"].address, kElements * 4).ok(),
+            true);
   ASSERT_TRUE(judge_->kernels().finish().ok());
   ASSERT_EQ(launch(runnable, here.stream()), 0);
   here.wait();

@@ -44,7 +44,8 @@ TEST_F(VerdictTest, MisbehaviourIsNamed) {
     const Seconds begin = monotonic_now();
     const Verdict verdict = verify(plan_of(expected.entry));
     const double took = (monotonic_now() - begin).value;
-    EXPECT_EQ(enum_names(verdict.outcome)[static_cast<size_t>(verdict.outcome)], std::string(enum_names(expected.outcome)[static_cast<size_t>(expected.outcome)]))
+    EXPECT_EQ(enum_names(verdict.outcome)[static_cast<size_t>(verdict.outcome)],
+              std::string(enum_names(expected.outcome)[static_cast<size_t>(expected.outcome)]))
         << expected.entry << ": " << verdict.message;
     EXPECT_NE(verdict.message.find(expected.message), std::string::npos) << expected.entry << ": " << verdict.message;
     // A trial is all that it costs: whatever came before, honest work passes.

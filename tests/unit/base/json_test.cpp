@@ -53,9 +53,7 @@ TEST(Json, BadTextIsAnErrorWithItsPlace) {
   EXPECT_NE(json.error().message.find("line 1"), std::string::npos) << json.error().message;
 }
 
-TEST(Json, InvalidUtf8IsReplacedNotThrown) {
-  EXPECT_FALSE(Json(std::string("\xff")).dump().empty());
-}
+TEST(Json, InvalidUtf8IsReplacedNotThrown) { EXPECT_FALSE(Json(std::string("\xff")).dump().empty()); }
 
 }  // namespace
 }  // namespace solstice

@@ -64,9 +64,7 @@ TEST(Paths, AWrongPythonIsNamed) {
   EXPECT_NE(found.error().message.find("/no/python"), std::string::npos);
 }
 
-TEST(Paths, ACompanionThatIsNotBuiltIsNamed) {
-  EXPECT_EQ(companion("solstice-no-such").error().code, Code::not_found);
-}
+TEST(Paths, ACompanionThatIsNotBuiltIsNamed) { EXPECT_EQ(companion("solstice-no-such").error().code, Code::not_found); }
 
 }  // namespace
 }  // namespace solstice

@@ -97,16 +97,18 @@ TEST(Sandbox, IdleSocketsReachNobody) {
   SandboxPolicy policy;
   policy.allow_idle_sockets = true;
   EXPECT_EQ(inside(policy, [] { return socket(AF_INET, SOCK_DGRAM, 0) >= 0 ? 1 : 0; }), 0);
-  EXPECT_EQ(inside(policy, [] {
-              const int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
-              sockaddr_un to{};
-              to.sun_family = AF_UNIX;
-              if (fd < 0) return 1;
-              if (connect(fd, reinterpret_cast<sockaddr*>(&to), sizeof to) == 0 || errno != EPERM) return 2;
-              if (sendto(fd, "x", 1, 0, reinterpret_cast<sockaddr*>(&to), sizeof to) >= 0 || errno != EPERM) return 3;
-              msghdr message{};
-              return sendmsg(fd, &message, 0) >= 0 || errno != EPERM ? 4 : 0;
-            }), 0);
+  EXPECT_EQ(inside(policy,
+                   [] {
+                     const int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+                     sockaddr_un to{};
+                     to.sun_family = AF_UNIX;
+                     if (fd < 0) return 1;
+                     if (connect(fd, reinterpret_cast<sockaddr*>(&to), sizeof to) == 0 || errno != EPERM) return 2;
+                     if (sendto(fd, "x", 1, 0, reinterpret_cast<sockaddr*>(&to), sizeof to) >= 0 || errno != EPERM) return 3;
+                     msghdr message{};
+                     return sendmsg(fd, &message, 0) >= 0 || errno != EPERM ? 4 : 0;
+                   }),
+            0);
 }
 
 TEST(Sandbox, NoPtraceAndNoSignalToTheParent) {
@@ -135,14 +137,16 @@ TEST(Sandbox, DescriptorsSignalNobody) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
   const auto refused = [](long result) { return result < 0 && errno == EPERM; };
-  EXPECT_EQ(inside({}, [&] {
-              f_owner_ex owner{F_OWNER_PID, parent};
-              if (!refused(fcntl(ends[0], F_SETOWN, parent))) return 1;
-              if (!refused(fcntl(ends[0], F_SETOWN_EX, &owner))) return 2;
-              if (!refused(syscall(SYS_fcntl, ends[0], F_SETOWN | (1L << 32), parent))) return 3;
-              if (!refused(ioctl(ends[0], FIOSETOWN, &parent))) return 4;
-              return fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0 ? 0 : 5;
-            }), 0);
+  EXPECT_EQ(inside({},
+                   [&] {
+                     f_owner_ex owner{F_OWNER_PID, parent};
+                     if (!refused(fcntl(ends[0], F_SETOWN, parent))) return 1;
+                     if (!refused(fcntl(ends[0], F_SETOWN_EX, &owner))) return 2;
+                     if (!refused(syscall(SYS_fcntl, ends[0], F_SETOWN | (1L << 32), parent))) return 3;
+                     if (!refused(ioctl(ends[0], FIOSETOWN, &parent))) return 4;
+                     return fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0 ? 0 : 5;
+                   }),
+            0);
   close(ends[0]);
   close(ends[1]);
 }
@@ -151,20 +155,24 @@ TEST(Sandbox, NoProcessesButThreads) {
   SandboxPolicy policy;
   policy.allow_processes = false;
   EXPECT_EQ(inside(policy, [] { return fork() < 0 && errno == EPERM ? 0 : 1; }), 0);
-  EXPECT_EQ(inside(policy, [] {
-              int value = 1;
-              std::thread([&] { value = 0; }).join();
-              return value;
-            }), 0);
+  EXPECT_EQ(inside(policy,
+                   [] {
+                     int value = 1;
+                     std::thread([&] { value = 0; }).join();
+                     return value;
+                   }),
+            0);
 }
 
 TEST(Sandbox, NoExecWhenAsked) {
   SandboxPolicy policy;
   policy.allow_exec = false;
-  EXPECT_EQ(inside(policy, [] {
-              execl("/bin/true", "true", nullptr);
-              return errno == EPERM ? 7 : 1;
-            }), 7);
+  EXPECT_EQ(inside(policy,
+                   [] {
+                     execl("/bin/true", "true", nullptr);
+                     return errno == EPERM ? 7 : 1;
+                   }),
+            7);
   EXPECT_FALSE(Subprocess::spawn({.argv = {"true"}, .sandbox = policy}).ok());
 }
 
@@ -172,16 +180,20 @@ TEST(Sandbox, Limits) {
   SandboxPolicy policy;
   policy.limits.open_files = 20;
   policy.limits.core_size = 0;
-  EXPECT_EQ(inside(policy, [] {
-              rlimit limit{};
-              getrlimit(RLIMIT_NOFILE, &limit);
-              return limit.rlim_max == 20 ? 0 : 1;
-            }), 0);
+  EXPECT_EQ(inside(policy,
+                   [] {
+                     rlimit limit{};
+                     getrlimit(RLIMIT_NOFILE, &limit);
+                     return limit.rlim_max == 20 ? 0 : 1;
+                   }),
+            0);
 }
 
 TEST(Sandbox, ChildrenInheritItAndCanEndTheirOwnChildren) {
-  auto out = run_command({.argv = {"sh", "-c", "touch /tmp/solstice-escape 2>/dev/null && echo escaped; sleep 50 & kill $! && wait; echo done"},
-                          .sandbox = SandboxPolicy{}}, Seconds(20));
+  auto out =
+      run_command({.argv = {"sh", "-c", "touch /tmp/solstice-escape 2>/dev/null && echo escaped; sleep 50 & kill $! && wait; echo done"},
+                   .sandbox = SandboxPolicy{}},
+                  Seconds(20));
   ASSERT_TRUE(out.ok()) << out.error().text();
   EXPECT_EQ(out->out, files_are_enforced() ? "done\n" : "escaped\ndone\n");
 }

@@ -88,8 +88,9 @@ TEST(Subprocess, MissingProgramAndFolder) {
 }
 
 TEST(Subprocess, EnvironmentAndFolder) {
-  auto out = run_command({.argv = {"/bin/sh", "-c", "echo $A-$HOME; pwd"}, .environment = {{"A", "1"}}, .clear_environment = true, .folder = "/"},
-                         Seconds(10));
+  auto out =
+      run_command({.argv = {"/bin/sh", "-c", "echo $A-$HOME; pwd"}, .environment = {{"A", "1"}}, .clear_environment = true, .folder = "/"},
+                  Seconds(10));
   ASSERT_TRUE(out.ok());
   EXPECT_EQ(out->out, "1-\n/\n");
 }

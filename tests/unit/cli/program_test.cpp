@@ -1,6 +1,7 @@
 // The built program as a user meets it: what it prints, where, and its exit codes.
-#include "base/json.h"
 #include "unit/cli/program.h"
+
+#include "base/json.h"
 
 namespace solstice::cli {
 namespace {
@@ -12,9 +13,7 @@ TEST_F(ProgramTest, WithoutACommandItSaysWhatThereIs) {
   EXPECT_EQ(run({"--help"}).exit.code, 0);
 }
 
-TEST_F(ProgramTest, EveryCommandHasHelp) {
-  EXPECT_EQ(run({"list", "--help"}).out.rfind("usage: solstice list", 0), 0u);
-}
+TEST_F(ProgramTest, EveryCommandHasHelp) { EXPECT_EQ(run({"list", "--help"}).out.rfind("usage: solstice list", 0), 0u); }
 
 TEST_F(ProgramTest, BadInputIsExitCode2OnStderr) {
   const CommandOutput done = run({"lsit"});

@@ -24,7 +24,8 @@ y[m,n] = 2 * x[m,n] + 1
 
 std::string candidate(const std::string& equation) {
   return "program scaled\ntarget h200\ndim M = 64, N = 128\ninput x : f32[M, N]\noutput y : f32[M, N]\n"
-         "kernel k by map() {\n  " + equation + "\n}\n";
+         "kernel k by map() {\n  " +
+         equation + "\n}\n";
 }
 
 class MeaningTest : public ::testing::Test {

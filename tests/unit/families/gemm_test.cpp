@@ -19,30 +19,24 @@ using namespace ir;
 using namespace solstice::testing;
 
 const machine::Machine& h200() {
-  static const machine::Machine machine =
-      machine::load_machine(SOLSTICE_SOURCE_DIR "/machines/h200.toml").value();
+  static const machine::Machine machine = machine::load_machine(SOLSTICE_SOURCE_DIR "/machines/h200.toml").value();
   return machine;
 }
 
-ExprRef gelu(ExprRef x) {
-  return num(0.5) * x * (num(1.0) + op(Op::kErf, {x * num(0.7071067811865476)}));
-}
+ExprRef gelu(ExprRef x) { return num(0.5) * x * (num(1.0) + op(Op::kErf, {x * num(0.7071067811865476)})); }
 
 struct Linear {
   ProgramBuilder b{"p"};
   int x, w, bias, y;
-  explicit Linear(int64_t M = 1024, int64_t N = 512, int64_t K = 256, bool transposed = false,
-                  DType dtype = DType::kF32) {
+  explicit Linear(int64_t M = 1024, int64_t N = 512, int64_t K = 256, bool transposed = false, DType dtype = DType::kF32) {
     x = b.input("x", {M, K}, dtype);
-    w = b.tensor("w", TensorKind::kParam,
-                 transposed ? std::vector<int64_t>{K, N} : std::vector<int64_t>{N, K}, dtype);
+    w = b.tensor("w", TensorKind::kParam, transposed ? std::vector<int64_t>{K, N} : std::vector<int64_t>{N, K}, dtype);
     bias = b.tensor("b", TensorKind::kParam, {N}, dtype);
     y = b.output("y", {M, N}, dtype);
     b.kernel("up", "gemm");
     const auto m = b.index("m", M), n = b.index("n", N), k = b.bound("k", K);
     const auto weight = transposed ? b.read(w, {k, n}) : b.read(w, {n, k});
-    b.define(y, {m, n},
-             gelu(make_reduce(Reducer::kSum, {k->id}, b.read(x, {m, k}) * weight) + b.read(bias, {n})));
+    b.define(y, {m, n}, gelu(make_reduce(Reducer::kSum, {k->id}, b.read(x, {m, k}) * weight) + b.read(bias, {n})));
   }
   Kernel& kernel() { return b.program.kernels.front(); }
 };
@@ -60,8 +54,7 @@ Emission generated(const Program& program, bool frozen = false, const std::strin
   return std::move(*emission);
 }
 
-std::string first_diagnostic(const Program& program, bool frozen = false,
-                             const std::string& numerics = "reference") {
+std::string first_diagnostic(const Program& program, bool frozen = false, const std::string& numerics = "reference") {
   const Context context{program, h200(), numerics, frozen};
   Diagnostics diagnostics;
   find_family("gemm")->check(context, program.kernels.front(), diagnostics);
@@ -70,9 +63,7 @@ std::string first_diagnostic(const Program& program, bool frozen = false,
   return d.code + ": " + d.message + " | " + d.hint;
 }
 
-std::string refusal(const Program& program) {
-  return find_family("gemm")->match(program, program.kernels.front()).reason;
-}
+std::string refusal(const Program& program) { return find_family("gemm")->match(program, program.kernels.front()).reason; }
 
 std::vector<std::string> launches(const Emission& emission) {
   std::vector<std::string> out;
@@ -101,8 +92,7 @@ TEST(Gemm, FrozenWeightsAreSplitAtLoad) {
   const Emission emission = generated(linear.b.program, true);
   EXPECT_EQ(launches(emission), (Names{"up_pack_b", "up_split", "up", "up_fallback"}));
   EXPECT_EQ(emission.steps[0].phase, Phase::kPrepare);
-  for (const PlanBuffer& buffer : emission.workspace)
-    EXPECT_EQ(buffer.persistent, buffer.name.back() == 'b') << buffer.name;
+  for (const PlanBuffer& buffer : emission.workspace) EXPECT_EQ(buffer.persistent, buffer.name.back() == 'b') << buffer.name;
 }
 
 TEST(Gemm, TransposedWeightIsReadAsItLies) {
@@ -117,8 +107,7 @@ TEST(Gemm, OddExtentsUseNarrowLoadsAndDirectStores) {
   linear.kernel().knobs.set("math", KnobValue::of_name("fp16x3"));
   linear.kernel().knobs.set("stream", KnobValue::of_name("none"));
   const Emission emission = generated(linear.b.program);
-  EXPECT_NE(emission.sources[0].code.find("mma::Major::kK, 1>(x"), std::string::npos)
-      << emission.sources[0].code;
+  EXPECT_NE(emission.sources[0].code.find("mma::Major::kK, 1>(x"), std::string::npos) << emission.sources[0].code;
   EXPECT_NE(emission.sources[1].code.find("kTma = false"), std::string::npos);
 }
 
@@ -227,23 +216,17 @@ TEST(Gemm, ResultsWithContiguousColumnsExchangeTheOperands) {
 TEST(Gemm, RolesOfABatchedProductOfHeads) {
   // s[t,h,i,j] = sum[d](q[t,i,h,d] * k[t,j,h,d]): batch (t, h) does not flatten, as h lies inside i.
   ProgramBuilder b("p");
-  const int q = b.input("q", {2, 16, 4, 32}), r = b.input("k", {2, 24, 4, 32}),
-            s = b.output("s", {2, 4, 16, 24});
+  const int q = b.input("q", {2, 16, 4, 32}), r = b.input("k", {2, 24, 4, 32}), s = b.output("s", {2, 4, 16, 24});
   b.kernel("scores", "gemm");
-  auto t = b.index("t", 2), h = b.index("h", 4), i = b.index("i", 16), j = b.index("j", 24),
-       d = b.bound("d", 32);
-  b.define(s, {t, h, i, j},
-           make_reduce(Reducer::kSum, {d->id}, b.read(q, {t, i, h, d}) * b.read(r, {t, j, h, d})));
-  EXPECT_NE(refusal(b.program).find("batch do not step through both operands"), std::string::npos)
-      << refusal(b.program);
+  auto t = b.index("t", 2), h = b.index("h", 4), i = b.index("i", 16), j = b.index("j", 24), d = b.bound("d", 32);
+  b.define(s, {t, h, i, j}, make_reduce(Reducer::kSum, {d->id}, b.read(q, {t, i, h, d}) * b.read(r, {t, j, h, d})));
+  EXPECT_NE(refusal(b.program).find("batch do not step through both operands"), std::string::npos) << refusal(b.program);
 
   ProgramBuilder c("p");
-  const int u = c.input("u", {2, 4, 16, 32}), v = c.input("v", {2, 4, 32, 24}),
-            o = c.output("o", {2, 16, 4, 24});
+  const int u = c.input("u", {2, 4, 16, 32}), v = c.input("v", {2, 4, 32, 24}), o = c.output("o", {2, 16, 4, 24});
   c.kernel("values", "gemm");
   t = c.index("t", 2), h = c.index("h", 4), i = c.index("i", 16), j = c.index("j", 24), d = c.bound("d", 32);
-  c.define(o, {t, i, h, j},
-           make_reduce(Reducer::kSum, {d->id}, c.read(u, {t, h, i, d}) * c.read(v, {t, h, d, j})));
+  c.define(o, {t, i, h, j}, make_reduce(Reducer::kSum, {d->id}, c.read(u, {t, h, i, d}) * c.read(v, {t, h, d, j})));
   const auto problem = gemm::make_problem(c.program, c.program.kernels[0]);
   ASSERT_TRUE(problem.ok()) << problem.error().text();
   EXPECT_EQ(problem->product.batches, 8);
@@ -269,23 +252,18 @@ TEST(Gemm, LegalityNamesTheNearestValue) {
   linear.kernel().knobs.set("tile", KnobValue::of_size({256, 256}));
   EXPECT_NE(first_diagnostic(linear.b.program).find("legal: 128x256, 128x128"), std::string::npos);
   linear.kernel().knobs.set("tile", KnobValue::of_size({128, 256, 32}));
-  EXPECT_NE(first_diagnostic(linear.b.program).find("closest: `tile=128x256x64`"), std::string::npos)
-      << first_diagnostic(linear.b.program);
+  EXPECT_NE(first_diagnostic(linear.b.program).find("closest: `tile=128x256x64`"), std::string::npos) << first_diagnostic(linear.b.program);
   linear.kernel().knobs.set("tile", KnobValue::of_size({128, 256, 64}));
   linear.kernel().knobs.set("stages", KnobValue::of_int(3));
-  EXPECT_NE(
-      first_diagnostic(linear.b.program).find("shared memory: A 3 x 32 KiB + B 6 x 32 KiB + staging 32 KiB"),
-      std::string::npos)
+  EXPECT_NE(first_diagnostic(linear.b.program).find("shared memory: A 3 x 32 KiB + B 6 x 32 KiB + staging 32 KiB"), std::string::npos)
       << first_diagnostic(linear.b.program);
   linear.kernel().knobs = {};
   linear.kernel().knobs.set("cluster", KnobValue::of_size({2, 2}));
-  EXPECT_NE(first_diagnostic(linear.b.program).find("E112: `cluster=2x2`"), std::string::npos)
-      << first_diagnostic(linear.b.program);
+  EXPECT_NE(first_diagnostic(linear.b.program).find("E112: `cluster=2x2`"), std::string::npos) << first_diagnostic(linear.b.program);
   linear.kernel().knobs = {};
   linear.kernel().knobs.set("math", KnobValue::of_name("simt"));
   linear.kernel().knobs.set("stream", KnobValue::of_name("rows"));
-  EXPECT_NE(first_diagnostic(linear.b.program).find("E117: `math=simt, stream=rows` holds at most 8 lines"),
-            std::string::npos)
+  EXPECT_NE(first_diagnostic(linear.b.program).find("E117: `math=simt, stream=rows` holds at most 8 lines"), std::string::npos)
       << first_diagnostic(linear.b.program);
   linear.kernel().knobs = {};
   linear.kernel().knobs.set("tile", KnobValue::of_size({48, 128}));

@@ -15,7 +15,8 @@ class Generator {
   explicit Generator(unsigned seed) : engine_(seed), b_("random") {}
 
   Program make() {
-    matrix_ = b_.input("x", {7, 12}), vector_ = b_.input("v", {12}), ids_ = b_.input("ids", {9}, DType::kI32), half_ = b_.input("h", {7, 12}, DType::kBF16);
+    matrix_ = b_.input("x", {7, 12}), vector_ = b_.input("v", {12}), ids_ = b_.input("ids", {9}, DType::kI32),
+    half_ = b_.input("h", {7, 12}, DType::kBF16);
     b_.kernel("k", "map");
     const int outputs = 1 + pick(3);
     for (int k = 0; k < outputs; ++k) {
@@ -33,12 +34,18 @@ class Generator {
   ExprRef index() {
     const ExprRef i = indices_[static_cast<size_t>(pick(2))];
     switch (pick(6)) {
-      case 0: return i + whole(pick(5) - 2);
-      case 1: return whole(pick(8)) - i;
-      case 2: return op(Op::kFloorDiv, {i, whole(1 + pick(3))});
-      case 3: return op(Op::kMod, {i * whole(2) + whole(pick(3)), whole(7)});
-      case 4: return b_.read(ids_, {i}, whole(pick(9)));
-      default: return i;
+      case 0:
+        return i + whole(pick(5) - 2);
+      case 1:
+        return whole(pick(8)) - i;
+      case 2:
+        return op(Op::kFloorDiv, {i, whole(1 + pick(3))});
+      case 3:
+        return op(Op::kMod, {i * whole(2) + whole(pick(3)), whole(7)});
+      case 4:
+        return b_.read(ids_, {i}, whole(pick(9)));
+      default:
+        return i;
     }
   }
 
@@ -46,28 +53,45 @@ class Generator {
     if (depth == 0 || pick(6) == 0) return leaf();
     const auto sub = [&] { return real(depth - 1); };
     switch (pick(12)) {
-      case 0: return sub() + sub();
-      case 1: return sub() - sub();
-      case 2: return sub() * sub();
-      case 3: return sub() / (num(1.5) + op(Op::kAbs, {sub()}));
-      case 4: return op(Op::kMax, {sub(), sub()});
-      case 5: return op(Op::kMin, {sub(), index()});
-      case 6: return op(Op::kTanh, {sub()});
-      case 7: return op(Op::kErf, {sub()});
-      case 8: return op(Op::kSelect, {op(Op::kLt, {index(), index()}), sub(), sub()});
-      case 9: return op(Op::kExp, {op(Op::kMin, {sub(), num(1.0)})});
-      case 10: return op(Op::kPow, {sub(), whole(2)});
-      default: return op(Op::kNeg, {sub()});
+      case 0:
+        return sub() + sub();
+      case 1:
+        return sub() - sub();
+      case 2:
+        return sub() * sub();
+      case 3:
+        return sub() / (num(1.5) + op(Op::kAbs, {sub()}));
+      case 4:
+        return op(Op::kMax, {sub(), sub()});
+      case 5:
+        return op(Op::kMin, {sub(), index()});
+      case 6:
+        return op(Op::kTanh, {sub()});
+      case 7:
+        return op(Op::kErf, {sub()});
+      case 8:
+        return op(Op::kSelect, {op(Op::kLt, {index(), index()}), sub(), sub()});
+      case 9:
+        return op(Op::kExp, {op(Op::kMin, {sub(), num(1.0)})});
+      case 10:
+        return op(Op::kPow, {sub(), whole(2)});
+      default:
+        return op(Op::kNeg, {sub()});
     }
   }
 
   ExprRef leaf() {
     switch (pick(5)) {
-      case 0: return num(0.25 * pick(20) - 2);
-      case 1: return b_.read(vector_, {index()}, num(0.5));
-      case 2: return b_.read(half_, {index(), index()}, num(-1.0));
-      case 3: return op(Op::kMul, {index(), num(0.125)});
-      default: return b_.read(matrix_, {index(), index()}, num(pick(3)));
+      case 0:
+        return num(0.25 * pick(20) - 2);
+      case 1:
+        return b_.read(vector_, {index()}, num(0.5));
+      case 2:
+        return b_.read(half_, {index(), index()}, num(-1.0));
+      case 3:
+        return op(Op::kMul, {index(), num(0.125)});
+      default:
+        return b_.read(matrix_, {index(), index()}, num(pick(3)));
     }
   }
 

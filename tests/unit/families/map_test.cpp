@@ -116,7 +116,8 @@ TEST(Map, LocalsPiecesAndSeveralOutputs) {
 
 TEST(Map, FormatsAndCasts) {
   ProgramBuilder b("p");
-  const int x = b.input("x", {40}, DType::kBF16), i8 = b.input("i", {40}, DType::kI8), f = b.input("f", {40}, DType::kBool), d = b.input("d", {40}, DType::kF64);
+  const int x = b.input("x", {40}, DType::kBF16), i8 = b.input("i", {40}, DType::kI8), f = b.input("f", {40}, DType::kBool),
+            d = b.input("d", {40}, DType::kF64);
   const int y = b.output("y", {40}), z = b.output("z", {40}, DType::kI64), q = b.output("q", {40}, DType::kF64);
   b.kernel("k", "map");
   auto n = b.index("n", 40);

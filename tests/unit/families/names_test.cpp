@@ -24,14 +24,16 @@ void expect_prefixed(const ir::Program& program, const std::string& name, size_t
     EXPECT_EQ(step.name.rfind(name, 0), 0U) << step.name;
     EXPECT_EQ(step.module.rfind(name, 0), 0U) << step.module;
     EXPECT_EQ(step.entry.rfind("solstice_" + name, 0), 0U) << step.entry;
-    const auto source = std::find_if(emission->sources.begin(), emission->sources.end(), [&](const Source& s) { return s.name == step.module; });
+    const auto source =
+        std::find_if(emission->sources.begin(), emission->sources.end(), [&](const Source& s) { return s.name == step.module; });
     ASSERT_NE(source, emission->sources.end()) << step.module;
     EXPECT_NE(source->code.find(" " + step.entry + "("), std::string::npos) << source->code;
   }
 }
 
 TEST(Names, EntriesOfMap) {
-  expect_prefixed(with_kernel("dim N = 64\ninput x : f32[N]\noutput y : f32[N]\n", "kernel sin by map() {\n  y[n] = 2 * x[n]\n}\n"), "sin", 1);
+  expect_prefixed(with_kernel("dim N = 64\ninput x : f32[N]\noutput y : f32[N]\n", "kernel sin by map() {\n  y[n] = 2 * x[n]\n}\n"), "sin",
+                  1);
 }
 
 TEST(Names, EntriesOfRowsAndTheirFold) {

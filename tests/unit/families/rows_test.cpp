@@ -51,7 +51,7 @@ TEST(Rows, InfinitiesAndNanInSoftmax) {
   const double inf = std::numeric_limits<double>::infinity();
   for (size_t i = 0; i < 64; ++i) values[s.x][i] = -inf;  // a masked row: NaN
   values[s.x][64] = std::nan("");
-  values[s.x][130] = -inf;                                // one masked element
+  values[s.x][130] = -inf;  // one masked element
   values[s.x][200] = inf;
   expect_same(s.b.program, 2e-6, 4, values);
 }
@@ -79,8 +79,9 @@ TEST(Rows, GroupNormOverFusedColumns) {
   n = b.index("n", 2), q = b.index("q", 3), d = b.bound("d", 2), h = b.bound("h", 4), w = b.bound("w", 5);
   b.define(vr, {n, q}, make_reduce(Reducer::kVar, {d->id, h->id, w->id}, b.read(x, {n, channel(q, d), h, w})));
   n = b.index("n", 2), q = b.index("q", 3), d = b.index("d", 2), h = b.index("h", 4), w = b.index("w", 5);
-  b.define(y, {n, channel(q, d), h, w}, (b.read(x, {n, channel(q, d), h, w}) - b.read(mu, {n, q})) * op(Op::kRsqrt, {b.read(vr, {n, q}) + num(1e-5)}) *
-                                            b.read(g, {channel(q, d)}));
+  b.define(y, {n, channel(q, d), h, w},
+           (b.read(x, {n, channel(q, d), h, w}) - b.read(mu, {n, q})) * op(Op::kRsqrt, {b.read(vr, {n, q}) + num(1e-5)}) *
+               b.read(g, {channel(q, d)}));
   expect_same(b.program, 5e-6);
 }
 
@@ -268,7 +269,8 @@ TEST(Rows, RowsThatAreStoredAreNotTakenInParts) {
 
 TEST(Rows, ArgmaxTakesTheFirst) {
   ProgramBuilder b("p");
-  const int x = b.input("x", {7, 300}, DType::kI32), f = b.input("f", {7, 300}), y = b.output("y", {7}, DType::kI64), z = b.output("z", {7}, DType::kI64);
+  const int x = b.input("x", {7, 300}, DType::kI32), f = b.input("f", {7, 300}), y = b.output("y", {7}, DType::kI64),
+            z = b.output("z", {7}, DType::kI64);
   b.kernel("k", "rows");
   auto m = b.index("m", 7), n = b.bound("n", 300);
   b.define(y, {m}, make_reduce(Reducer::kArgMax, {n->id}, b.read(x, {m, n})));
@@ -282,8 +284,9 @@ TEST(Rows, WhereAnyAndGather) {
   const int x = b.input("x", {9, 70}), t = b.input("t", {9}, DType::kI64), y = b.output("y", {9}), z = b.output("z", {9}, DType::kBool);
   b.kernel("k", "rows");
   auto m = b.index("m", 9), n = b.bound("n", 70), j = b.bound("j", 70);
-  b.define(y, {m}, make_reduce(Reducer::kLogSumExp, {n->id}, b.read(x, {m, n})) - b.read(x, {m, b.read(t, {m})}) +
-                       make_reduce(Reducer::kMean, {j->id}, b.read(x, {m, j}), op(Op::kLt, {j, whole(10)})));
+  b.define(y, {m},
+           make_reduce(Reducer::kLogSumExp, {n->id}, b.read(x, {m, n})) - b.read(x, {m, b.read(t, {m})}) +
+               make_reduce(Reducer::kMean, {j->id}, b.read(x, {m, j}), op(Op::kLt, {j, whole(10)})));
   m = b.index("m", 9), n = b.bound("n", 70);
   b.define(z, {m}, make_reduce(Reducer::kAny, {n->id}, op(Op::kGt, {b.read(x, {m, n}), num(2.4)})));
   expect_same(b.program, 5e-6, 70);

@@ -1,12 +1,13 @@
 // Errors of kernels/math/special.h over its whole range, as compiled for the host (the device's ex2 and rcp are within
 // 2^-22 of the host's, which adds less than 0.2 ulp: both enter where they are multiplied by less than 0.2).
+#include "math/special.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "math/special.h"
 #include "math/vector.h"
 
 namespace solstice {

@@ -73,7 +73,8 @@ input  i : i64[T]
 output y : f32[T, D]
 kernel k by map() {
   y[t,d] = e[i[t], d] * sqrt(D)
-})", 1e-6, 6);
+})",
+      1e-6, 6);
 }
 
 }  // namespace

@@ -75,7 +75,10 @@ TEST_F(BenchTest, ResumeKeepsRowsAndTriesFailedOnesAgain) {
   const auto ignore = [](const BenchRow&) {};
   ASSERT_TRUE(run_bench(options(), first, silent_, ignore).ok());
   calls = 0;
-  const Optimize second = [&](const OptimizeOptions& o, Progress&) { ++calls; return faster(o); };
+  const Optimize second = [&](const OptimizeOptions& o, Progress&) {
+    ++calls;
+    return faster(o);
+  };
   BenchOptions again = options();
   again.resume = true;
   const Result<Bench> bench = run_bench(again, second, silent_, ignore);

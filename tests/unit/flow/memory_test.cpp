@@ -15,8 +15,9 @@ MemoryNeed need_of(const std::string& text) {
 }
 
 TEST(Memory, CountsWhatBothSidesHold) {
-  const MemoryNeed need = need_of("program p\ndim M = 1024, N = 256\nparam w : f32[N]\ninput x : f32[M, N]\noutput y : f16[M, N]\n"
-                                  "y[m,n] = x[m,n] * w[n]\n");
+  const MemoryNeed need = need_of(
+      "program p\ndim M = 1024, N = 256\nparam w : f32[N]\ninput x : f32[M, N]\noutput y : f16[M, N]\n"
+      "y[m,n] = x[m,n] * w[n]\n");
   EXPECT_DOUBLE_EQ(need.given.value, 4.0 * 256 * 1025);
   EXPECT_DOUBLE_EQ(need.results.value, 2.0 * 1024 * 256);
   EXPECT_DOUBLE_EQ(need.oracle.value, 8.0 * 256 * 1025);
@@ -27,11 +28,13 @@ TEST(Memory, CountsWhatBothSidesHold) {
 }
 
 TEST(Memory, AShapeThatNoGpuHoldsIsRefusedBeforeAnythingIsAllocated) {
-  const MemoryNeed need = need_of("program p\ndim M = 262144, N = 262144\ninput x : f32[M, N]\noutput y : f32[M, N]\ny[m,n] = x[m,n] + 1\n");
+  const MemoryNeed need =
+      need_of("program p\ndim M = 262144, N = 262144\ninput x : f32[M, N]\noutput y : f32[M, N]\ny[m,n] = x[m,n] + 1\n");
   const Status refused = fits(need, Bytes(150e9));
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, Code::too_large);
-  EXPECT_NE(refused.error().message.find("1536.00 GiB of GPU memory and 139.70 GiB are free"), std::string::npos) << refused.error().message;
+  EXPECT_NE(refused.error().message.find("1536.00 GiB of GPU memory and 139.70 GiB are free"), std::string::npos)
+      << refused.error().message;
   EXPECT_NE(refused.error().message.find("use smaller sizes"), std::string::npos);
 }
 

@@ -31,8 +31,10 @@ Report sample() {
   r.candidates = {{1, "up by gemm(math=fp16x3)", "verified", microseconds(450), measured(490), "proved", ""},
                   {2, "up by gemm(math=tf32)", "wrong", microseconds(300), std::nullopt, "tested", "error 3e-4 | over the limit"}};
   r.trials_skipped = 3;
-  r.errors = {{"y", "PyTorch eager", 3e-7, 9e-7, 0, 0, "normal, seed 1", "zeros"}, {"y", "winner", 2e-7, 6e-7, 3.3e-7, 6.6e-7, "normal, seed 2", "normal, seed 1"}};
-  r.baselines = {{"torch.compile", measured(1900), 1.05, 3e-7, "default mode"}, {"eager, TF32", std::nullopt, 0, std::nullopt, "it fails: no memory"}};
+  r.errors = {{"y", "PyTorch eager", 3e-7, 9e-7, 0, 0, "normal, seed 1", "zeros"},
+              {"y", "winner", 2e-7, 6e-7, 3.3e-7, 6.6e-7, "normal, seed 2", "normal, seed 1"}};
+  r.baselines = {{"torch.compile", measured(1900), 1.05, 3e-7, "default mode"},
+                 {"eager, TF32", std::nullopt, 0, std::nullopt, "it fails: no memory"}};
   r.timings = {{"search", Seconds(2)}, {"total", Seconds(8.5)}, {"oracle: trace", milliseconds(12)}};
   r.original_peak_memory = Bytes(2147483648.0);
   r.machine = "h200";
@@ -77,9 +79,7 @@ TEST(Report, IsWrittenAsJsonThatReadsBack) {
   EXPECT_EQ(*read_file(folder.path() / "out/report.md"), render_markdown(sample()));
 }
 
-TEST(ReportText, CommandsSurviveAShell) {
-  EXPECT_EQ(shell_text({"a", "b c", "it's", ""}), "a 'b c' 'it'\\''s' ''");
-}
+TEST(ReportText, CommandsSurviveAShell) { EXPECT_EQ(shell_text({"a", "b c", "it's", ""}), "a 'b c' 'it'\\''s' ''"); }
 
 }  // namespace
 }  // namespace solstice::flow

@@ -33,9 +33,7 @@ Program bound(std::string_view text) {
   return program.ok() ? std::move(*program) : Program();
 }
 
-const Equation& last(const Program& p) {
-  return p.equations.back();
-}
+const Equation& last(const Program& p) { return p.equations.back(); }
 
 TEST(Bind, AcceptsEveryExampleProgram) {
   int count = 0;
@@ -73,8 +71,7 @@ TEST(Bind, FillsTheProgram) {
 }
 
 TEST(Bind, FindsExtents) {
-  const Program p =
-      bound("program p dim N = 9 input x : f32[4, N] output y : f32[4, 3] y[m,q] = sum[i<3](x[m,3*q+i])");
+  const Program p = bound("program p dim N = 9 input x : f32[4, N] output y : f32[4, 3] y[m,q] = sum[i<3](x[m,3*q+i])");
   const Equation& e = last(p);
   EXPECT_EQ(e.indices[0].dim, "4");
   EXPECT_EQ(e.indices[1].extent, 3);
@@ -125,11 +122,8 @@ TEST(Bind, KeepsPiecesApart) {
   EXPECT_EQ(codes_of("program p input x : f32[4] output y : f32[8] y[i] = x[i] for i<4\n z[i] = y[i]*2 for "
                      "i<4\n y[4+i] = z[i]"),
             "");
-  EXPECT_EQ(
-      codes_of("program p input x : f32[8] output y : f32[8] y[0] = x[0]\n y[t+1] = y[t] + x[t+1] for t<7"),
-      "");
-  EXPECT_EQ(codes_of("program p input x : f32[8] output y : f32[8] y[t] = x[t] + sum[s where s < t](y[s])"),
-            "");
+  EXPECT_EQ(codes_of("program p input x : f32[8] output y : f32[8] y[0] = x[0]\n y[t+1] = y[t] + x[t+1] for t<7"), "");
+  EXPECT_EQ(codes_of("program p input x : f32[8] output y : f32[8] y[t] = x[t] + sum[s where s < t](y[s])"), "");
 }
 
 struct Case {
@@ -157,11 +151,9 @@ TEST(Bind, Rejects) {
       {"E008", "input x:f32[5] output y:f32[5] y[x]=x[x]"},
       {"E013", "input x:f32[5,8] output y:f32[5,8] y[m,k]=x[m,k/2]"},
       {"E014", "buffer rm:f32[5] output y:f32[5] y[m]=rm[m] rm[m]=0*y[m]"},
-      {"E011",
-       "input x:f32[5] output y:f32[5] kernel a by map() { t[m]=x[m] } kernel b by map() { y[m]=t[m] }"},
+      {"E011", "input x:f32[5] output y:f32[5] kernel a by map() { t[m]=x[m] } kernel b by map() { y[m]=t[m] }"},
       {"E015", "input x:f32[5] output y:f32[5] kernel a once by map() { y[m]=x[m] }"},
-      {"W002",
-       "dim K=4, N=4 input x:f32[K,K] param w:f32[N,K] output y:f32[K,K] y[m,n]=sum[k](x[m,k]*w[k,n])"},
+      {"W002", "dim K=4, N=4 input x:f32[K,K] param w:f32[N,K] output y:f32[K,K] y[m,n]=sum[k](x[m,k]*w[k,n])"},
       {"E021", "input x:f32[5] output y:i64[5] y[m]=x[m]"},
       {"E021", "input x:f32[5] output y:f32[5] y[m]=select(x[m], 1, 2)"},
       {"E001", "input x:f32[4,9] output i:i64[4,10] i[m,j]=argtop[n;j](x[m,n])"},

@@ -62,8 +62,7 @@ TEST(CountWork, TrianglesAreExact) {
 }
 
 TEST(CountWork, APrefixSumCostsItsTerms) {
-  const Program program = load(
-      "dim M = 4, N = 1000\ninput x : f32[M,N]\noutput y : f32[M,N]\ny[m,n] = sum[j where j <= n](x[m,j])\n");
+  const Program program = load("dim M = 4, N = 1000\ninput x : f32[M,N]\noutput y : f32[M,N]\ny[m,n] = sum[j where j <= n](x[m,j])\n");
   EXPECT_EQ(count(program).total().simt, 4 * 1000);
 }
 
@@ -120,14 +119,12 @@ TEST(CountBytes, StridedAndPaddedReads) {
 }
 
 TEST(CountBytes, DisjointPartsAddUp) {
-  const Program program = load(
-      "dim N = 10\ninput x : f32[3*N]\noutput y : f32[N]\ny[n] = x[n] * x[N+n] + x[2*N+n] + x[n] for n < N\n");
+  const Program program = load("dim N = 10\ninput x : f32[3*N]\noutput y : f32[N]\ny[n] = x[n] * x[N+n] + x[2*N+n] + x[n] for n < N\n");
   EXPECT_EQ(read_of(program, count(program), "x"), 30);
 }
 
 TEST(CountBytes, MasksAndDiagonals) {
-  const Program triangle = load(
-      "dim N = 20\ninput x : f32[N,N]\noutput y : f32[N,N]\ny[i,j] = select(j <= i, x[i,j], 0.0)\n");
+  const Program triangle = load("dim N = 20\ninput x : f32[N,N]\noutput y : f32[N,N]\ny[i,j] = select(j <= i, x[i,j], 0.0)\n");
   EXPECT_EQ(read_of(triangle, count(triangle), "x"), 20 * 21 / 2);
   const Program diagonal = load("dim N = 20\ninput x : f32[N,N]\noutput y : f32[N]\ny[i] = x[i,i]\n");
   EXPECT_EQ(read_of(diagonal, count(diagonal), "x"), 20);
@@ -152,8 +149,7 @@ TEST(CountBytes, GathersReadTheIndexAndOneSlice) {
 }
 
 TEST(CountBytes, HugeTensorsAreCountedInClosedForm) {
-  const Program program = load(
-      "dim N = 3000000000\ninput x : f32[N]\noutput y : f32[N]\ny[n] = 2.0 * x[n]\n");
+  const Program program = load("dim N = 3000000000\ninput x : f32[N]\noutput y : f32[N]\ny[n] = 2.0 * x[n]\n");
   const Count all = count(program);
   EXPECT_EQ(read_of(program, all, "x"), 3e9);
   EXPECT_EQ(all.total().simt, 3e9);

@@ -23,18 +23,16 @@ TEST_P(GoldenDiagnostics, AreWhatTheyWere) {
   Diagnostics diagnostics;
   (void)load_program(*text, code + ".ucut", diagnostics);
   const std::string file = code + ".ucut";
-  testing::expect_golden(
-      "diagnostics/" + code + ".txt",
-      render_text(diagnostics, *text, file) + "\n" + render_json(diagnostics, *text, file).dump(2) + "\n");
+  testing::expect_golden("diagnostics/" + code + ".txt",
+                         render_text(diagnostics, *text, file) + "\n" + render_json(diagnostics, *text, file).dump(2) + "\n");
   bool found = false;
   for (const Diagnostic& d : diagnostics.all()) found |= d.code == code;
   EXPECT_TRUE(found) << "the program of " << code << " does not cause it";
 }
 
 INSTANTIATE_TEST_SUITE_P(Codes, GoldenDiagnostics,
-                         ::testing::Values("E000", "E001", "E002", "W002", "E003", "E004", "E005", "E006",
-                                           "E007", "E008", "E009", "E010", "E011", "E013", "E014", "E015",
-                                           "W017", "W019", "E021", "E022"),
+                         ::testing::Values("E000", "E001", "E002", "W002", "E003", "E004", "E005", "E006", "E007", "E008", "E009", "E010",
+                                           "E011", "E013", "E014", "E015", "W017", "W019", "E021", "E022"),
                          [](const auto& test) { return test.param; });
 
 TEST(Diagnostics, TenMistakesAreReportedInOneRun) {
@@ -42,8 +40,7 @@ TEST(Diagnostics, TenMistakesAreReportedInOneRun) {
   ASSERT_TRUE(text.ok());
   Diagnostics diagnostics;
   (void)load_program(*text, "ten_mistakes.ucut", diagnostics);
-  testing::expect_golden("diagnostics/ten_mistakes.txt",
-                         render_text(diagnostics, *text, "ten_mistakes.ucut"));
+  testing::expect_golden("diagnostics/ten_mistakes.txt", render_text(diagnostics, *text, "ten_mistakes.ucut"));
   EXPECT_GE(diagnostics.size(), 10u);
 }
 

@@ -23,18 +23,16 @@ Equivalence compared(const std::string& problem, const std::string& candidate) {
 }
 
 TEST(Equivalence, SchedulesAndNamesDoNotMatter) {
-  const Equivalence e = compared(
-      kHead + "y[m,n] = relu(sum[k](x[m,k] * w[n,k]) + b[n])",
-      kHead +
-          "tensor h : f32[M, N]\nkernel up by gemm(tile=128x64x32) {\n  h[i,j] = sum[c](x[i,c] * w[j,c])\n}\n"
-          "kernel act by map() {\n  y[m,n] = relu(h[m,n] + b[n])\n}\n");
+  const Equivalence e = compared(kHead + "y[m,n] = relu(sum[k](x[m,k] * w[n,k]) + b[n])",
+                                 kHead +
+                                     "tensor h : f32[M, N]\nkernel up by gemm(tile=128x64x32) {\n  h[i,j] = sum[c](x[i,c] * w[j,c])\n}\n"
+                                     "kernel act by map() {\n  y[m,n] = relu(h[m,n] + b[n])\n}\n");
   EXPECT_EQ(e.verdict, Verdict::kProved) << e.reason;
 }
 
 TEST(Equivalence, AlgebraIsTested) {
-  const Equivalence e =
-      compared(kHead + "y[m,n] = sum[k](2 * x[m,k] * w[n,k]) + b[n]",
-               kHead + "kernel up by gemm() {\n  y[m,n] = b[n] + 2 * sum[k](w[n,k] * x[m,k])\n}\n");
+  const Equivalence e = compared(kHead + "y[m,n] = sum[k](2 * x[m,k] * w[n,k]) + b[n]",
+                                 kHead + "kernel up by gemm() {\n  y[m,n] = b[n] + 2 * sum[k](w[n,k] * x[m,k])\n}\n");
   EXPECT_EQ(e.verdict, Verdict::kTested) << e.reason;
   EXPECT_GE(e.families, 6);
   EXPECT_FALSE(e.dims.empty());
@@ -42,11 +40,9 @@ TEST(Equivalence, AlgebraIsTested) {
 
 TEST(Equivalence, MistakesAreRefuted) {
   const std::string problem = kHead + "y[m,n] = relu(sum[k](x[m,k] * w[n,k]) + b[n])";
-  for (const char* wrong :
-       {"y[m,n] = relu(sum[k](x[m,k] * w[n,k]) - b[n])", "y[m,n] = sum[k](x[m,k] * w[n,k]) + b[n]",
-        "y[m,n] = relu(sum[k where k > 0](x[m,k] * w[n,k]) + b[n])",
-        "y[m,n] = relu(mean[k](x[m,k] * w[n,k]) + b[n])",
-        "y[m,n] = relu(sum[k](x[m,k] * w[n,K-1-k]) + b[n])"}) {
+  for (const char* wrong : {"y[m,n] = relu(sum[k](x[m,k] * w[n,k]) - b[n])", "y[m,n] = sum[k](x[m,k] * w[n,k]) + b[n]",
+                            "y[m,n] = relu(sum[k where k > 0](x[m,k] * w[n,k]) + b[n])", "y[m,n] = relu(mean[k](x[m,k] * w[n,k]) + b[n])",
+                            "y[m,n] = relu(sum[k](x[m,k] * w[n,K-1-k]) + b[n])"}) {
     const Equivalence e = compared(problem, kHead + wrong);
     EXPECT_EQ(e.verdict, Verdict::kRefuted) << wrong << ": " << e.reason;
     EXPECT_FALSE(e.counterexamples.empty());
@@ -63,10 +59,8 @@ TEST(Equivalence, TheInterfaceIsTheProblems) {
 }
 
 TEST(Equivalence, PaddingOfAMaximumNeedsNegativeInputs) {
-  const std::string head =
-      "program p\ndim B = 16, H = 112, P = (H-1)//2+1\ninput x : f32[B, H]\noutput y : f32[B, P]\n";
-  const Equivalence e = compared(head + "y[n,p] = max[i<3](x[n,2*p+i-1 else -inf])",
-                                 head + "y[n,p] = max[i<3](x[n,2*p+i-1 else 0])");
+  const std::string head = "program p\ndim B = 16, H = 112, P = (H-1)//2+1\ninput x : f32[B, H]\noutput y : f32[B, P]\n";
+  const Equivalence e = compared(head + "y[n,p] = max[i<3](x[n,2*p+i-1 else -inf])", head + "y[n,p] = max[i<3](x[n,2*p+i-1 else 0])");
   EXPECT_EQ(e.verdict, Verdict::kRefuted) << e.reason;
 }
 

@@ -40,8 +40,7 @@ TEST_P(ImportGolden, BecomesTheProgramAndBinds) {
   EXPECT_EQ(diagnostics.size(), 0U) << render_text(diagnostics, problem->text, GetParam());
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ImportGolden, ::testing::ValuesIn(golden_names()),
-                         [](const auto& test) { return test.param; });
+INSTANTIATE_TEST_SUITE_P(All, ImportGolden, ::testing::ValuesIn(golden_names()), [](const auto& test) { return test.param; });
 
 TEST(Import, NamesInterfaceMutationsAndOrigins) {
   const auto problem = import_golden("conv_norm");
@@ -51,8 +50,7 @@ TEST(Import, NamesInterfaceMutationsAndOrigins) {
   EXPECT_EQ(problem->mutations[0].buffer, "rm");
   ASSERT_EQ(problem->outputs.size(), 1U);
   EXPECT_EQ(problem->outputs[0].tensor, "y");
-  const auto x = std::find_if(problem->inputs.begin(), problem->inputs.end(),
-                              [](const ImportedInput& i) { return i.position == 0; });
+  const auto x = std::find_if(problem->inputs.begin(), problem->inputs.end(), [](const ImportedInput& i) { return i.position == 0; });
   ASSERT_NE(x, problem->inputs.end());
   EXPECT_EQ(x->tensor, "x");
   ASSERT_FALSE(problem->origins.empty());

@@ -31,8 +31,7 @@ void expect_close(const TensorValue& actual, const TensorValue& expected) {
   ASSERT_EQ(actual.shape, expected.shape);
   double worst = 0;
   for (size_t i = 0; i < expected.values.size(); ++i) {
-    worst = std::max(
-        worst, std::abs(actual.values[i] - expected.values[i]) / std::max(1.0, std::abs(expected.values[i])));
+    worst = std::max(worst, std::abs(actual.values[i] - expected.values[i]) / std::max(1.0, std::abs(expected.values[i])));
   }
   EXPECT_LT(worst, 1e-12);
 }
@@ -45,8 +44,7 @@ TEST(Programs, InterpretationAgreesWithPyTorch) {
     ASSERT_TRUE(text.ok());
     const auto fixture = parse_json(*text);
     ASSERT_TRUE(fixture.ok());
-    const auto source =
-        read_file(kRoot / "examples/programs" / (fixture->at("program").as_string() + ".ucut"));
+    const auto source = read_file(kRoot / "examples/programs" / (fixture->at("program").as_string() + ".ucut"));
     ASSERT_TRUE(source.ok());
     std::vector<std::pair<std::string, int64_t>> dims;
     for (const auto& [name, value] : fixture->at("dims").members()) dims.emplace_back(name, value.as_int());

@@ -81,8 +81,7 @@ TEST(Parse, BracketsOnlyWhereNeeded) {
   EXPECT_EQ(round_trip("(a<b)==(c<d)"), "(a < b) == (c < d)");
   EXPECT_EQ(round_trip("0<=i and i<N"), "0 <= i and i < N");
   EXPECT_EQ(round_trip("0 <= i < N"), "0 <= i < N");
-  EXPECT_EQ(round_trip("max[i<3, j < 3 where i+j<4](x[n, 2*p+i-1 else -inf])"),
-            "max[i<3,j<3 where i+j < 4](x[n,2*p+i-1 else -inf])");
+  EXPECT_EQ(round_trip("max[i<3, j < 3 where i+j<4](x[n, 2*p+i-1 else -inf])"), "max[i<3,j<3 where i+j < 4](x[n,2*p+i-1 else -inf])");
   EXPECT_EQ(round_trip("argtop[e ; s](v[e])"), "argtop[e; s](v[e])");
   EXPECT_EQ(round_trip("max(a,b)+bf16(x[i])"), "max(a, b) + bf16(x[i])");
 }
@@ -95,15 +94,13 @@ TEST(Parse, ReportsSeveralMistakes) {
       diagnostics);
   std::vector<std::string> codes;
   for (const Diagnostic& d : diagnostics.all()) codes.push_back(d.code);
-  EXPECT_EQ(codes, (std::vector<std::string>{"E000", "E000", "E000", "E000", "E009", "E000"}))
-      << render_json(diagnostics, "", "").dump(1);
+  EXPECT_EQ(codes, (std::vector<std::string>{"E000", "E000", "E000", "E000", "E009", "E000"})) << render_json(diagnostics, "", "").dump(1);
   EXPECT_EQ(p.items.size(), 2u);  // the output and the kernel that could be closed
 }
 
 TEST(Parse, RejectsForeignText) {
-  for (const char* source :
-       {"", "program", "program 5", "prog p", "program p y[m] = 1.", "program p dim M = \xc3\xa9",
-        "program p input x : f32[4] \"open", "program p dim M = 99999999999999999999"}) {
+  for (const char* source : {"", "program", "program 5", "prog p", "program p y[m] = 1.", "program p dim M = \xc3\xa9",
+                             "program p input x : f32[4] \"open", "program p dim M = 99999999999999999999"}) {
     Diagnostics diagnostics;
     parse(source, diagnostics);
     EXPECT_TRUE(diagnostics.has_errors()) << source;
@@ -112,17 +109,16 @@ TEST(Parse, RejectsForeignText) {
 
 TEST(Parse, BuildersMakeWhatTheParserMakes) {
   Diagnostics diagnostics;
-  const ExprRef built = binary(BinaryOp::kAdd,
-                               reduce("sum", {{"k", integer(4), {}}},
-                                      binary(BinaryOp::kMul, read("x", {name("m"), name("k")}), number(0.5))),
-                               integer(-3));
+  const ExprRef built =
+      binary(BinaryOp::kAdd, reduce("sum", {{"k", integer(4), {}}}, binary(BinaryOp::kMul, read("x", {name("m"), name("k")}), number(0.5))),
+             integer(-3));
   EXPECT_EQ(print(built), "sum[k<4](x[m,k] * 0.5) + -3");
   EXPECT_TRUE(same(built, parse_expression(print(built), diagnostics)));
 }
 
 TEST(Parse, KnobsStandAlone) {
-  for (const char* text : {"", "math=bf16", "tile=128x64x32, combine=sum, \"k.cu\", grid=(M//128, 1)",
-                           "(tile, cluster)={(64x64, 2x1), (128x64, 1x1)}"}) {
+  for (const char* text :
+       {"", "math=bf16", "tile=128x64x32, combine=sum, \"k.cu\", grid=(M//128, 1)", "(tile, cluster)={(64x64, 2x1), (128x64, 1x1)}"}) {
     Diagnostics diagnostics;
     EXPECT_EQ(print(parse_knobs(text, diagnostics)), text);
     EXPECT_FALSE(diagnostics.has_errors()) << text;

@@ -20,8 +20,7 @@ Names names(Policy policy, DType dtype, OwnMath own = OwnMath::kStrict) {
 TEST(LegalMaths, FollowTheClassOfThePolicy) {
   EXPECT_EQ(names(Policy::kReference, DType::kF32), (Names{"fp16x3", "tf32x3", "bf16x6", "simt"}));
   EXPECT_EQ(names(Policy::kReference, DType::kF32, OwnMath::kTF32), names(Policy::kHigh, DType::kF32));
-  EXPECT_EQ(names(Policy::kHigh, DType::kF32),
-            (Names{"fp16", "tf32", "bf16x3", "fp16x3", "tf32x3", "bf16x6", "simt"}));
+  EXPECT_EQ(names(Policy::kHigh, DType::kF32), (Names{"fp16", "tf32", "bf16x3", "fp16x3", "tf32x3", "bf16x6", "simt"}));
   EXPECT_EQ(names(Policy::kMedium, DType::kF32).front(), "bf16");
 }
 
@@ -48,7 +47,8 @@ TEST(Limits, TheLongestSumIsOneThatTheOutputDependsOn) {
   Diagnostics diagnostics;
   const Result<ir::Program> program = ir::load_program(
       "program p\ndim M = 64, N = 4096\ninput x : f32[M, N]\noutput s : f32[M]\noutput y : f32[M, N]\noutput z : f16[M]\n"
-      "s[m] = sum[n](x[m,n])\ny[m,n] = x[m,n] * 2\nz[m] = s[m] + 1\n", "test", diagnostics);
+      "s[m] = sum[n](x[m,n])\ny[m,n] = x[m,n] * 2\nz[m] = s[m] + 1\n",
+      "test", diagnostics);
   ASSERT_TRUE(program.ok()) << program.error().text();
   EXPECT_EQ(longest_sum(*program, program->find_tensor("s")).k, 4096);
   EXPECT_EQ(longest_sum(*program, program->find_tensor("y")).k, 1);  // elementwise: what is summed beside it is no excuse

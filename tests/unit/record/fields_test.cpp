@@ -30,9 +30,8 @@ struct Outer {
   std::array<int64_t, 2> pair = {1, 2};
   Json free;
   static auto fields() {
-    return std::make_tuple(field("name", &Outer::name, ""), field("colour", &Outer::colour, ""),
-                           field("dtype", &Outer::dtype, ""), field("time", &Outer::time, ""),
-                           field("inner", &Outer::inner, ""), field("table", &Outer::table, ""),
+    return std::make_tuple(field("name", &Outer::name, ""), field("colour", &Outer::colour, ""), field("dtype", &Outer::dtype, ""),
+                           field("time", &Outer::time, ""), field("inner", &Outer::inner, ""), field("table", &Outer::table, ""),
                            field("pair", &Outer::pair, ""), optional_field("free", &Outer::free, ""));
   }
 };
@@ -63,9 +62,7 @@ TEST(Record, RoundTripsThroughText) {
   EXPECT_EQ(to_json(*back), json);
 }
 
-TEST(Record, UnknownKeysAreIgnored) {
-  EXPECT_TRUE(from_json<Outer>(to_json(sample()).set("later", 1)).ok());
-}
+TEST(Record, UnknownKeysAreIgnored) { EXPECT_TRUE(from_json<Outer>(to_json(sample()).set("later", 1)).ok()); }
 
 TEST(Record, OptionalFieldsKeepTheirInitialValue) {
   Inner inner = *from_json<Inner>(*parse_json(R"({"count": 3})"));

@@ -56,8 +56,7 @@ TEST(Graph, RefusesSymbolicShapes) {
 }
 
 TEST(Graph, RefusesAReadBeforeTheDefinition) {
-  EXPECT_NE(message(read_edited("[{\"t\": \"x\"}", "[{\"t\": \"later\"}")).find("reads `later` before"),
-            std::string::npos);
+  EXPECT_NE(message(read_edited("[{\"t\": \"x\"}", "[{\"t\": \"later\"}")).find("reads `later` before"), std::string::npos);
 }
 
 TEST(Graph, RefusesTwoValuesOfOneName) {
@@ -70,7 +69,8 @@ TEST(Graph, RefusesAMutationOfNothing) {
 
 TEST(Graph, RefusesShapeAndStridesOfUnequalRank) {
   EXPECT_NE(message(read_edited("\"stride\": [4, 1], \"used\": true},\n  {\"id\": \"flag\"",
-                                "\"stride\": [4], \"used\": true},\n  {\"id\": \"flag\"")).find("2 extents but 1 strides"),
+                                "\"stride\": [4], \"used\": true},\n  {\"id\": \"flag\""))
+                .find("2 extents but 1 strides"),
             std::string::npos);
 }
 
@@ -79,8 +79,7 @@ TEST(Graph, RefusesASourceFileThatIsNotListed) {
 }
 
 TEST(Graph, RefusesAnUnknownOutput) {
-  EXPECT_NE(message(read_edited("\"value\": \"cat\"", "\"value\": \"dog\"")).find("`dog` is no value"),
-            std::string::npos);
+  EXPECT_NE(message(read_edited("\"value\": \"cat\"", "\"value\": \"dog\"")).find("`dog` is no value"), std::string::npos);
 }
 
 }  // namespace

@@ -31,7 +31,8 @@ static_assert(static_cast<int>(cu::kNonPortableClusterAllowed) == CU_FUNC_ATTRIB
 static_assert(static_cast<int>(cu::kAttributeCooperative) == CU_LAUNCH_ATTRIBUTE_COOPERATIVE);
 static_assert(static_cast<int>(cu::kAttributeClusterDimension) == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
 static_assert(static_cast<int>(cu::kAttributeProgrammaticStreamSerialization) == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
-static_assert(cu::kNotFound == CUDA_ERROR_NOT_FOUND && cu::kNotReady == CUDA_ERROR_NOT_READY && cu::kEventDisableTiming == CU_EVENT_DISABLE_TIMING);
+static_assert(cu::kNotFound == CUDA_ERROR_NOT_FOUND && cu::kNotReady == CUDA_ERROR_NOT_READY &&
+              cu::kEventDisableTiming == CU_EVENT_DISABLE_TIMING);
 static_assert(cu::kCaptureRelaxed == CU_STREAM_CAPTURE_MODE_RELAXED);
 
 TEST(CudaTypes, AgreeWithTheInstalledHeader) { SUCCEED() << "checked while compiling"; }

@@ -44,18 +44,34 @@ cu::Result fake_handle(T* out, const char* what) {
 inline const Driver& fake_driver() {
   static const Driver driver = [] {
     Driver d;
-    d.cuGetErrorName = [](cu::Result, const char** name) { *name = "CUDA_ERROR_FAKE"; return cu::kSuccess; };
-    d.cuGetErrorString = [](cu::Result, const char** text) { *text = "fake trouble"; return cu::kSuccess; };
-    d.cuCtxGetCurrent = [](cu::Context* c) { *c = reinterpret_cast<cu::Context>(fake().context); return cu::kSuccess; };
-    d.cuCtxGetDevice = [](cu::Device* device) { *device = 0; return cu::kSuccess; };
+    d.cuGetErrorName = [](cu::Result, const char** name) {
+      *name = "CUDA_ERROR_FAKE";
+      return cu::kSuccess;
+    };
+    d.cuGetErrorString = [](cu::Result, const char** text) {
+      *text = "fake trouble";
+      return cu::kSuccess;
+    };
+    d.cuCtxGetCurrent = [](cu::Context* c) {
+      *c = reinterpret_cast<cu::Context>(fake().context);
+      return cu::kSuccess;
+    };
+    d.cuCtxGetDevice = [](cu::Device* device) {
+      *device = 0;
+      return cu::kSuccess;
+    };
     d.cuDeviceGetAttribute = [](int* v, cu::DeviceAttribute a, cu::Device) {
       *v = a == cu::kComputeMajor ? fake().major : fake().minor;
       return cu::kSuccess;
     };
-    d.cuLibraryLoadData = [](cu::Library* l, const void*, void*, void**, unsigned, void*, void**, unsigned) { return fake_handle(l, "load"); };
+    d.cuLibraryLoadData = [](cu::Library* l, const void*, void*, void**, unsigned, void*, void**, unsigned) {
+      return fake_handle(l, "load");
+    };
     d.cuThreadExchangeStreamCaptureMode = [](int*) { return cu::kSuccess; };
     d.cuLibraryUnload = [](cu::Library) { return cu::kSuccess; };
-    d.cuLibraryGetKernel = [](cu::Kernel* k, cu::Library, const char* name) { return fake_handle(k, fmt::format("kernel {}", name).c_str()); };
+    d.cuLibraryGetKernel = [](cu::Kernel* k, cu::Library, const char* name) {
+      return fake_handle(k, fmt::format("kernel {}", name).c_str());
+    };
     d.cuKernelGetFunction = [](cu::Function* f, cu::Kernel) { return fake_handle(f, "function"); };
     d.cuKernelSetAttribute = [](cu::FunctionAttribute a, int v, cu::Kernel, cu::Device) {
       fake().calls.push_back(fmt::format("attribute {}={}", static_cast<int>(a), v));
@@ -70,18 +86,34 @@ inline const Driver& fake_driver() {
       fake().calls.push_back(fmt::format("launch s{} grid {}{}", reinterpret_cast<uintptr_t>(c->stream), c->grid[0], attributes));
       return fake().launch_result;
     };
-    d.cuMemAlloc = [](cu::DevicePtr* p, size_t n) { fake().calls.push_back(fmt::format("alloc {}", n)); *p = 0x100000; return cu::kSuccess; };
+    d.cuMemAlloc = [](cu::DevicePtr* p, size_t n) {
+      fake().calls.push_back(fmt::format("alloc {}", n));
+      *p = 0x100000;
+      return cu::kSuccess;
+    };
     d.cuMemFree = [](cu::DevicePtr) { return cu::kSuccess; };
-    d.cuMemcpyHtoD = [](cu::DevicePtr p, const void*, size_t n) { fake().calls.push_back(fmt::format("upload {:#x} {}", p, n)); return cu::kSuccess; };
+    d.cuMemcpyHtoD = [](cu::DevicePtr p, const void*, size_t n) {
+      fake().calls.push_back(fmt::format("upload {:#x} {}", p, n));
+      return cu::kSuccess;
+    };
     d.cuMemcpyDtoDAsync = [](cu::DevicePtr a, cu::DevicePtr b, size_t n, cu::Stream) {
       fake().calls.push_back(fmt::format("copy {:#x} {:#x} {}", a, b, n));
       return cu::kSuccess;
     };
-    d.cuMemsetD8Async = [](cu::DevicePtr p, unsigned char v, size_t n, cu::Stream) { fake().calls.push_back(fmt::format("set8 {:#x} {} {}", p, v, n)); return cu::kSuccess; };
-    d.cuMemsetD32Async = [](cu::DevicePtr p, unsigned v, size_t n, cu::Stream) { fake().calls.push_back(fmt::format("set32 {:#x} {} {}", p, v, n)); return cu::kSuccess; };
+    d.cuMemsetD8Async = [](cu::DevicePtr p, unsigned char v, size_t n, cu::Stream) {
+      fake().calls.push_back(fmt::format("set8 {:#x} {} {}", p, v, n));
+      return cu::kSuccess;
+    };
+    d.cuMemsetD32Async = [](cu::DevicePtr p, unsigned v, size_t n, cu::Stream) {
+      fake().calls.push_back(fmt::format("set32 {:#x} {} {}", p, v, n));
+      return cu::kSuccess;
+    };
     d.cuStreamCreate = [](cu::Stream* s, unsigned) { return fake_handle(s, "stream"); };
     d.cuStreamDestroy = [](cu::Stream) { return cu::kSuccess; };
-    d.cuStreamSynchronize = [](cu::Stream) { fake().calls.emplace_back("synchronize"); return cu::kSuccess; };
+    d.cuStreamSynchronize = [](cu::Stream) {
+      fake().calls.emplace_back("synchronize");
+      return cu::kSuccess;
+    };
     d.cuStreamWaitEvent = [](cu::Stream s, cu::Event e, unsigned) {
       fake().calls.push_back(fmt::format("wait s{} e{}", reinterpret_cast<uintptr_t>(s), reinterpret_cast<uintptr_t>(e)));
       return cu::kSuccess;

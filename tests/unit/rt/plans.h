@@ -10,7 +10,9 @@
 namespace solstice::rt {
 
 inline const std::string& fake_cubin() {
-  static const std::string cubin = "\x7f" "ELF, for a driver that does not look";
+  static const std::string cubin =
+      "\x7f"
+      "ELF, for a driver that does not look";
   return cubin;
 }
 

@@ -41,16 +41,13 @@ class ScriptedTransport final : public OracleTransport {
   Script& script_;
 };
 
-OracleClient scripted(Script& script) {
-  return OracleClient(std::make_unique<ScriptedTransport>(script), {});
-}
+OracleClient scripted(Script& script) { return OracleClient(std::make_unique<ScriptedTransport>(script), {}); }
 
 TEST(OracleClient, SendsVersionedRequestsAndReadsRepliesPastProgress) {
   Script script;
-  script.answers = {
-      R"({"schema":"solstice.oracle/1","id":1,"event":"progress","progress":{"stage":"oracle","message":"float64"}})",
-      R"({"schema":"solstice.oracle/1","id":1,"event":"reply","reply":{"parts":2,"values":[)"
-      R"({"name":"output.0","shape":[2,3],"finite":true,"eager_error":1.5e-7}]}})"};
+  script.answers = {R"({"schema":"solstice.oracle/1","id":1,"event":"progress","progress":{"stage":"oracle","message":"float64"}})",
+                    R"({"schema":"solstice.oracle/1","id":1,"event":"reply","reply":{"parts":2,"values":[)"
+                    R"({"name":"output.0","shape":[2,3],"finite":true,"eager_error":1.5e-7}]}})"};
   OracleClient client = scripted(script);
   std::vector<std::string> stages;
   client.on_progress([&](const OracleProgress& progress) { stages.push_back(progress.stage); });
@@ -59,15 +56,13 @@ TEST(OracleClient, SendsVersionedRequestsAndReadsRepliesPastProgress) {
   EXPECT_EQ(reply->parts, 2);
   EXPECT_EQ(reply->values.at(0).name, "output.0");
   EXPECT_EQ(stages, std::vector<std::string>{"oracle"});
-  EXPECT_EQ(script.asked.at(0).dump(),
-            R"({"schema":"solstice.oracle/1","id":1,"request":"expected","params":{"set":"a"}})");
+  EXPECT_EQ(script.asked.at(0).dump(), R"({"schema":"solstice.oracle/1","id":1,"request":"expected","params":{"set":"a"}})");
 }
 
 TEST(OracleClient, GivesTheOraclesErrorsCodesOfItsOwn) {
   Script script;
-  script.answers = {
-      R"({"schema":"solstice.oracle/1","id":1,"event":"error","error":{"kind":"input",)"
-      R"("code":"load.missing_package","message":"no package","file":"m.py","line":3,"hint":"install it"}})"};
+  script.answers = {R"({"schema":"solstice.oracle/1","id":1,"event":"error","error":{"kind":"input",)"
+                    R"("code":"load.missing_package","message":"no package","file":"m.py","line":3,"hint":"install it"}})"};
   OracleClient client = scripted(script);
   auto reply = client.load("m.py");
   ASSERT_FALSE(reply.ok());
@@ -78,9 +73,7 @@ TEST(OracleClient, GivesTheOraclesErrorsCodesOfItsOwn) {
 }
 
 TEST(OracleClient, MapsCodesBySubject) {
-  const auto code = [](const char* kind, const char* name) {
-    return to_error(OracleFailure{kind, name, "", "", 0, ""}).code;
-  };
+  const auto code = [](const char* kind, const char* name) { return to_error(OracleFailure{kind, name, "", "", 0, ""}).code; };
   EXPECT_EQ(code("environment", "load.out_of_memory"), Code::too_large);
   EXPECT_EQ(code("environment", "oracle.too_large"), Code::too_large);
   EXPECT_EQ(code("environment", "timing.no_gpu"), Code::no_gpu);
@@ -124,8 +117,7 @@ TEST(OracleClient, ServesOverADescriptor) {
   std::thread caller([fd = ends[1]] {
     char block[4096];
     ASSERT_GT(::read(fd, block, sizeof block), 0);
-    const std::string reply =
-        "{\"schema\":\"solstice.oracle/1\",\"id\":1,\"event\":\"reply\",\"reply\":{}}\n";
+    const std::string reply = "{\"schema\":\"solstice.oracle/1\",\"id\":1,\"event\":\"reply\",\"reply\":{}}\n";
     ASSERT_EQ(::write(fd, reply.data(), reply.size()), static_cast<ssize_t>(reply.size()));
     ::close(fd);
   });
@@ -222,8 +214,7 @@ TEST_F(Worker, SaysWhereTheUsersFileIsWrong) {
 }
 
 TEST_F(Worker, SurvivesAModuleThatEndsItsProcess) {
-  auto crashed =
-      client_->load(write("crash.py", "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n"));
+  auto crashed = client_->load(write("crash.py", "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n"));
   ASSERT_FALSE(crashed.ok());
   EXPECT_EQ(crashed.error().code, Code::process_failed);
   auto subject = client_->load(write("model.py", kModel));

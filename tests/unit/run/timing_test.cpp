@@ -233,15 +233,22 @@ TEST(Throttle, OnlyThermalAndHardwareSlowdownVoid) {
 }
 
 // One candidate.
-static Result<Timing> time_one(const TimeBlock& candidate, const TimeBlock& baseline, const ReadClocks& clocks, const AbbaOptions& options = {}) {
+static Result<Timing> time_one(const TimeBlock& candidate, const TimeBlock& baseline, const ReadClocks& clocks,
+                               const AbbaOptions& options = {}) {
   SOLSTICE_TRY(std::vector<Result<Timing>> only, time_interleaved({candidate}, baseline, clocks, options));
   return std::move(only[0]);
 }
 
 TEST(Abba, AsksInThatOrderAndStopsWhenNarrow) {
   std::string order;
-  const TimeBlock a = [&](int n) -> Result<std::vector<double>> { order += 'a'; return std::vector<double>(static_cast<size_t>(n), 1e-3); };
-  const TimeBlock b = [&](int n) -> Result<std::vector<double>> { order += 'b'; return std::vector<double>(static_cast<size_t>(n), 2e-3); };
+  const TimeBlock a = [&](int n) -> Result<std::vector<double>> {
+    order += 'a';
+    return std::vector<double>(static_cast<size_t>(n), 1e-3);
+  };
+  const TimeBlock b = [&](int n) -> Result<std::vector<double>> {
+    order += 'b';
+    return std::vector<double>(static_cast<size_t>(n), 2e-3);
+  };
   const auto timing = time_one(a, b, [] { return ClockReading{.sm_mhz = 1500}; }, {.least_rounds = 2});
   ASSERT_TRUE(timing.ok()) << timing.error().text();
   EXPECT_EQ(order, "abbaabba");
@@ -266,7 +273,7 @@ TEST(Abba, ThermalRoundsDoNotCount) {
   const TimeBlock a = [](int) -> Result<std::vector<double>> { return std::vector<double>{1e-3}; };
   int reads = 0;
   const auto timing = time_one(a, a, [&] { return ClockReading{.sm_mhz = 1500, .throttle = reads++ < 4 ? 0x20 : 0}; },
-                                {.least_rounds = 3, .most_rounds = 3});
+                               {.least_rounds = 3, .most_rounds = 3});
   ASSERT_TRUE(timing.ok());
   EXPECT_TRUE(timing->rounds[0].discarded);
   EXPECT_FALSE(timing->rounds[1].discarded);

@@ -80,7 +80,7 @@ Activity kernel(uint64_t start, uint64_t end, const char* name) { return {Activi
 Activity flush(uint64_t start) { return {ActivityKind::kMemset, start, start + 5, 100, "memset"}; }
 
 TEST(Trace, SpansRunFromFirstStartToLastEnd) {
-  const std::vector<Activity> trace = {flush(0), kernel(10, 20, "a"), kernel(15, 40, "b"), {ActivityKind::kMemset, 41, 43, 7, "memset"},
+  const std::vector<Activity> trace = {flush(0),  kernel(10, 20, "a"), kernel(15, 40, "b"), {ActivityKind::kMemset, 41, 43, 7, "memset"},
                                        flush(50), kernel(60, 90, "a"), kernel(70, 80, "b"), {ActivityKind::kMemset, 91, 92, 7, "memset"}};
   const auto split = split_trace(trace, 100, 2);
   ASSERT_TRUE(split.ok()) << split.error().text();

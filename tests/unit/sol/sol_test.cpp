@@ -40,8 +40,7 @@ TEST_P(SolGolden, TextReport) {
   solstice::testing::expect_golden("sol/" + name + ".txt", render_text(report_of(golden_program(name))));
 }
 
-INSTANTIATE_TEST_SUITE_P(Programs, SolGolden,
-                         ::testing::Values("linear_gelu", "softmax", "batch_norm_conv", "attention", "rnn"),
+INSTANTIATE_TEST_SUITE_P(Programs, SolGolden, ::testing::Values("linear_gelu", "softmax", "batch_norm_conv", "attention", "rnn"),
                          [](const auto& param) { return std::string(param.param); });
 
 TEST(SolReport, IsARecord) {
@@ -55,8 +54,7 @@ TEST(SolReport, IsARecord) {
 TEST(Io, CountsInputsAndWhatOutputsExceedL2) {
   const double l2 = load("h200").l2.value;
   // 64 MiB in and out: all of the input, and 4 MiB of the output.
-  const SolReport report = report_of(parse(
-      "program p\ndim N = 16777216\ninput x : f32[N]\noutput y : f32[N]\ny[n] = x[n] + 1.0\n"));
+  const SolReport report = report_of(parse("program p\ndim N = 16777216\ninput x : f32[N]\noutput y : f32[N]\ny[n] = x[n] + 1.0\n"));
   const double bytes = 16777216.0 * 4;
   EXPECT_DOUBLE_EQ(report.io.time.value, (bytes + bytes - l2) / 4.8e12);
   EXPECT_DOUBLE_EQ(report.io_warm.value, bytes / load("h200").l2_rate().value);
@@ -64,8 +62,7 @@ TEST(Io, CountsInputsAndWhatOutputsExceedL2) {
 }
 
 TEST(Io, SmallProblemsAreBoundByL2Alone) {
-  const SolReport report =
-      report_of(parse("program p\ndim N = 1024\noutput y : f32[N]\ny[n] = 1.0 + 0.0 * n\n"));
+  const SolReport report = report_of(parse("program p\ndim N = 1024\noutput y : f32[N]\ny[n] = 1.0 + 0.0 * n\n"));
   EXPECT_EQ(report.io.limited_by, "sm to l2");
   EXPECT_DOUBLE_EQ(report.io.time.value, 4096 / load("h200").l2_rate().value);
 }
@@ -82,8 +79,9 @@ TEST(Io, FrozenWeightsAreNotCounted) {
 
 TEST(Io, TiedWeightsCountOnce) {
   const char* shapes = "program p\ndim V = 1000, D = 64, N = 8\nparam w : f32[V,D] \"w\"\n";
-  const char* body = "input x : f32[N,D]\noutput y : f32[N,V]\noutput z : f32[N,V]\n"
-                     "y[n,v] = sum[d](x[n,d] * w[v,d])\nz[n,v] = sum[d](x[n,d] * u[v,d])\n";
+  const char* body =
+      "input x : f32[N,D]\noutput y : f32[N,V]\noutput z : f32[N,V]\n"
+      "y[n,v] = sum[d](x[n,d] * w[v,d])\nz[n,v] = sum[d](x[n,d] * u[v,d])\n";
   const SolReport tied = report_of(parse(std::string(shapes) + "param u : f32[V,D] \"u\" same w\n" + body));
   const SolReport apart = report_of(parse(std::string(shapes) + "param u : f32[V,D] \"u\"\n" + body));
   EXPECT_NEAR((apart.io.time - tied.io.time).value, 1000 * 64 * 4 / 4.8e12, 1e-15);
@@ -136,9 +134,10 @@ TEST(Bounds, IoAndWorkStayBelowPractical) {
 // What was measured on an H200 lies above the bounds (docs/sol.md names the runs).
 TEST(Bounds, LieBelowWhatWasMeasured) {
   const auto product = [](int m, int n, int k) {
-    return report_of(parse(fmt::format("program p\ndim M = {}, N = {}, K = {}\nparam w : f32[N,K] \"w\"\n"
-                                       "input x : f32[M,K]\noutput y : f32[M,N]\ny[m,n] = sum[k](x[m,k] * w[n,k])\n",
-                                       m, n, k)));
+    return report_of(
+        parse(fmt::format("program p\ndim M = {}, N = {}, K = {}\nparam w : f32[N,K] \"w\"\n"
+                          "input x : f32[M,K]\noutput y : f32[M,N]\ny[m,n] = sum[k](x[m,k] * w[n,k])\n",
+                          m, n, k)));
   };
   EXPECT_LT(product(4096, 4096, 4096).bound(), milliseconds(0.513));
   EXPECT_LT(product(1024, 8192, 8192).bound(), milliseconds(0.508));

@@ -32,9 +32,7 @@ class CompilerTest : public ::testing::TestWithParam<Backend> {
     compiler_ = std::move(made).value();
   }
 
-  void put_header(const std::string& text) {
-    ASSERT_TRUE(write_file(folder_.path() / "kernels" / "two.h", text).ok());
-  }
+  void put_header(const std::string& text) { ASSERT_TRUE(write_file(folder_.path() / "kernels" / "two.h", text).ok()); }
 
   CompilerOptions options() {
     CompilerOptions options;
@@ -145,9 +143,7 @@ TEST_P(CompilerTest, AHangCostsOneCompile) {
   EXPECT_TRUE(compile(kSource).ok());
 }
 
-std::string backend_name(const ::testing::TestParamInfo<Backend>& param) {
-  return param.param == Backend::kNvrtc ? "nvrtc" : "nvcc";
-}
+std::string backend_name(const ::testing::TestParamInfo<Backend>& param) { return param.param == Backend::kNvrtc ? "nvrtc" : "nvcc"; }
 INSTANTIATE_TEST_SUITE_P(Backends, CompilerTest, ::testing::Values(Backend::kNvrtc, Backend::kNvcc), backend_name);
 INSTANTIATE_TEST_SUITE_P(Backends, CompilerCacheTest, ::testing::Values(Backend::kNvrtc), backend_name);
 

@@ -40,9 +40,7 @@ TEST(ScanIncludes, CountsLinesAcrossContinuations) {
 
 class Closure : public ::testing::Test {
  protected:
-  void put(const std::string& name, const std::string& text) {
-    ASSERT_TRUE(write_file(folder_.path() / name, text).ok());
-  }
+  void put(const std::string& name, const std::string& text) { ASSERT_TRUE(write_file(folder_.path() / name, text).ok()); }
   Result<IncludeClosure> of(const std::string& source) {
     return include_closure("k.cu", source, folder_.path() / "kernels", {folder_.path() / "cuda"});
   }

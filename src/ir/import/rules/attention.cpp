@@ -8,7 +8,7 @@ namespace {
 
 struct Attention {
   std::vector<Axis> batch;
-  Axis i, e, v;              // queries, features, features of the values
+  Axis i, e, v;  // queries, features, features of the values
   Value q, k, value;
   std::optional<Value> mask;
   bool causal = false;
@@ -22,8 +22,7 @@ struct Attention {
   }
 };
 
-std::vector<Index> at(Call& call, const Value& value, const std::vector<Axis>& batch, const Axis& row,
-                      const Axis& column) {
+std::vector<Index> at(Call& call, const Value& value, const std::vector<Axis>& batch, const Axis& row, const Axis& column) {
   std::vector<Index> out;
   for (int i = 0; i + 2 < value.rank(); ++i) {
     const size_t own = static_cast<size_t>(i) + batch.size() + 2 - static_cast<size_t>(value.rank());
@@ -72,9 +71,9 @@ Result<Attention> read_attention(Call& call) {
 // s[.., i, j]: scaled and masked scores.
 Value scores(Call& call, const Attention& a) {
   const Axis j = a.keys(call);
-  TermRef s = reduce("sum", a.e.digits,
-                     read_at(a.q, at(call, a.q, a.batch, a.i, a.e), call.loops()) *
-                         read_at(a.k, at(call, a.k, a.batch, j, a.e), call.loops()));
+  TermRef s =
+      reduce("sum", a.e.digits,
+             read_at(a.q, at(call, a.q, a.batch, a.i, a.e), call.loops()) * read_at(a.k, at(call, a.k, a.batch, j, a.e), call.loops()));
   s = a.scale ? s * a.scale : s / apply("sqrt", {size_value(call.loops().size(a.e))});
   if (a.mask) {
     const TermRef mask = read_at(*a.mask, at(call, *a.mask, a.batch, a.i, j), call.loops());
@@ -104,16 +103,14 @@ Status attention(Call& call) {
   };
   const Axis j0 = a.keys(call), j1 = a.keys(call), j2 = a.keys(call), j3 = a.keys(call);
   if (j0.digits.empty()) return call.unsupported("a single key");
-  const Value top =
-      call.draft().define("mx", rows, reduce("max", j0.digits, at_key(s, j0), visible(call, a, j0)), a.dtype);
+  const Value top = call.draft().define("mx", rows, reduce("max", j0.digits, at_key(s, j0), visible(call, a, j0)), a.dtype);
   // A row that sees no key has -inf for its maximum: it yields 0, not NaN.
   std::vector<Axis> square = rows;
   square.push_back(j1);
   const TermRef e = apply("exp", {at_key(s, j1) - top.term});
   const Value p = call.draft().define("pr", square, e, a.dtype);
-  const TermRef sum = reduce("sum", j2.digits,
-                             at_key(p, j2) * read_at(a.value, at(call, a.value, a.batch, j2, a.v), call.loops()),
-                             visible(call, a, j2));
+  const TermRef sum =
+      reduce("sum", j2.digits, at_key(p, j2) * read_at(a.value, at(call, a.value, a.batch, j2, a.v), call.loops()), visible(call, a, j2));
   TermRef o = sum / reduce("sum", j3.digits, at_key(p, j3), visible(call, a, j3));
   if (a.mask) o = select(binary("==", top.term, negate(literal("inf"))), integer(0), o);
   std::vector<Axis> axes = rows;

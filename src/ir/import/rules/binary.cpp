@@ -11,8 +11,7 @@ Result<Value> operand(Call& call, const char* name, DType dtype) {
   return Value{{}, std::move(value), dtype};
 }
 
-Status combine(Call& call, const char* a_name, const char* b_name,
-               const std::function<TermRef(const TermRef&, const TermRef&)>& f) {
+Status combine(Call& call, const char* a_name, const char* b_name, const std::function<TermRef(const TermRef&, const TermRef&)>& f) {
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
   SOLSTICE_TRY(const Value a, operand(call, a_name, dtype));
   SOLSTICE_TRY(const Value b, operand(call, b_name, dtype));
@@ -22,8 +21,7 @@ Status combine(Call& call, const char* a_name, const char* b_name,
 
 template <char Op>
 Status arithmetic(Call& call) {
-  return combine(call, "self", "other",
-                 [](const TermRef& a, const TermRef& b) { return binary(std::string(1, Op), a, b); });
+  return combine(call, "self", "other", [](const TermRef& a, const TermRef& b) { return binary(std::string(1, Op), a, b); });
 }
 
 // self + alpha*other, self - alpha*other
@@ -32,9 +30,8 @@ Status with_alpha(Call& call) {
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
   SOLSTICE_TRY(const TermRef alpha, call.scalar("alpha", dtype));
   SOLSTICE_TRY(const double factor, call.number("alpha"));
-  return combine(call, "self", "other", [&](const TermRef& a, const TermRef& b) {
-    return binary(std::string(1, Op), a, factor == 1 ? b : alpha * b);
-  });
+  return combine(call, "self", "other",
+                 [&](const TermRef& a, const TermRef& b) { return binary(std::string(1, Op), a, factor == 1 ? b : alpha * b); });
 }
 
 // other - alpha*self
@@ -42,9 +39,7 @@ Status rsub(Call& call) {
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
   SOLSTICE_TRY(const TermRef alpha, call.scalar("alpha", dtype));
   SOLSTICE_TRY(const double factor, call.number("alpha"));
-  return combine(call, "self", "other", [&](const TermRef& a, const TermRef& b) {
-    return b - (factor == 1 ? a : alpha * a);
-  });
+  return combine(call, "self", "other", [&](const TermRef& a, const TermRef& b) { return b - (factor == 1 ? a : alpha * a); });
 }
 
 // rounding_mode "floor" and "trunc" jump, so the quotient is rounded as PyTorch stores its operands.
@@ -129,8 +124,7 @@ Status masked_fill(Call& call) {
   SOLSTICE_TRY(const Value x, call.tensor("self"));
   SOLSTICE_TRY(const Value mask, call.tensor("mask"));
   SOLSTICE_TRY(const Value fill, operand(call, "value", dtype));
-  SOLSTICE_TRY(Value y, pointwise(call, {x, mask, fill}, dtype,
-                                  [](const auto& t) { return select(t[1], t[2], t[0]); }));
+  SOLSTICE_TRY(Value y, pointwise(call, {x, mask, fill}, dtype, [](const auto& t) { return select(t[1], t[2], t[0]); }));
   return call.yield(std::move(y));
 }
 
@@ -139,8 +133,7 @@ Status where(Call& call) {
   SOLSTICE_TRY(const Value condition, call.tensor("condition"));
   SOLSTICE_TRY(const Value a, operand(call, "self", dtype));
   SOLSTICE_TRY(const Value b, operand(call, "other", dtype));
-  SOLSTICE_TRY(Value y, pointwise(call, {condition, a, b}, dtype,
-                                  [](const auto& t) { return select(t[0], t[1], t[2]); }));
+  SOLSTICE_TRY(Value y, pointwise(call, {condition, a, b}, dtype, [](const auto& t) { return select(t[0], t[1], t[2]); }));
   return call.yield(std::move(y));
 }
 
@@ -167,9 +160,8 @@ Status fused_product(Call& call) {
   SOLSTICE_TRY(const Value a, call.tensor("tensor1"));
   SOLSTICE_TRY(const Value b, call.tensor("tensor2"));
   SOLSTICE_TRY(const TermRef factor, call.scalar("value", dtype));
-  SOLSTICE_TRY(Value y, pointwise(call, {x, a, b}, dtype, [&](const auto& t) {
-                 return t[0] + binary(std::string(1, Op), factor * t[1], t[2]);
-               }));
+  SOLSTICE_TRY(Value y,
+               pointwise(call, {x, a, b}, dtype, [&](const auto& t) { return t[0] + binary(std::string(1, Op), factor * t[1], t[2]); }));
   return call.yield(std::move(y));
 }
 
@@ -178,8 +170,7 @@ Status lerp(Call& call) {
   SOLSTICE_TRY(const Value a, call.tensor("self"));
   SOLSTICE_TRY(const Value b, call.tensor("end"));
   SOLSTICE_TRY(const Value weight, operand(call, "weight", dtype));
-  SOLSTICE_TRY(Value y, pointwise(call, {a, b, weight}, dtype,
-                                  [](const auto& t) { return t[0] + t[2] * (t[1] - t[0]); }));
+  SOLSTICE_TRY(Value y, pointwise(call, {a, b, weight}, dtype, [](const auto& t) { return t[0] + t[2] * (t[1] - t[0]); }));
   return call.yield(std::move(y));
 }
 

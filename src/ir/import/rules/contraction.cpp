@@ -54,8 +54,7 @@ Result<Contraction> contract(Call& call, const std::vector<Operand>& operands, c
   for (const Operand& operand : operands) {
     std::vector<Index> at;
     for (size_t i = 0; i < operand.letters.size(); ++i) {
-      at.push_back(operand.value.extent(static_cast<int>(i)) == 1 ? Index(0)
-                                                                  : call.loops().flat(out.axes[operand.letters[i]]));
+      at.push_back(operand.value.extent(static_cast<int>(i)) == 1 ? Index(0) : call.loops().flat(out.axes[operand.letters[i]]));
     }
     const TermRef factor = read_at(operand.value, at, call.loops());
     product = product ? product * factor : factor;
@@ -108,11 +107,10 @@ Status matmul_of(Call& call, const char* a_name, const char* b_name) {
   if (a.rank() >= 2) hint(call, a.axis(a.rank() - 2), "M");
   if (b.rank() >= 2) hint(call, b.axis(b.rank() - 1), "N");
   if (batch == 1) hint(call, a_batch == 1 ? a.axis(0) : b.axis(0), "B");
-  SOLSTICE_TRY(const Contraction product,
-               contract(call,
-                        {{a, letters.substr(static_cast<size_t>(batch - a_batch)) + a_own},
-                         {b, letters.substr(static_cast<size_t>(batch - b_batch)) + b_own}},
-                        result));
+  SOLSTICE_TRY(const Contraction product, contract(call,
+                                                   {{a, letters.substr(static_cast<size_t>(batch - a_batch)) + a_own},
+                                                    {b, letters.substr(static_cast<size_t>(batch - b_batch)) + b_own}},
+                                                   result));
   return yield_product(call, product, result, product.sum);
 }
 Status matmul(Call& call) { return matmul_of(call, "self", "other"); }
@@ -121,8 +119,8 @@ Status mv(Call& call) { return matmul_of(call, "self", "vec"); }
 Status dot(Call& call) { return matmul_of(call, "self", "tensor"); }
 
 // beta * self + alpha * (a @ b)
-Status add_product(Call& call, const char* a_name, const char* b_name, const std::string& a_letters,
-                   const std::string& b_letters, const std::string& result) {
+Status add_product(Call& call, const char* a_name, const char* b_name, const std::string& a_letters, const std::string& b_letters,
+                   const std::string& result) {
   SOLSTICE_TRY(const Value c, call.tensor("self"));
   SOLSTICE_TRY(const Value a, call.tensor(a_name));
   SOLSTICE_TRY(const Value b, call.tensor(b_name));

@@ -193,8 +193,7 @@ Status conv_forward(Call& call) {
     source.push_back(l.position.back());
   }
   if (!padded.empty()) x = call.draft().paddable(x, padded);
-  const TermRef input =
-      padded.empty() ? read_at(x, source, call.loops()) : call.draft().read_padded(x, source, integer(0));
+  const TermRef input = padded.empty() ? read_at(x, source, call.loops()) : call.draft().read_padded(x, source, integer(0));
   const TermRef filter = read_at(filters, filter_at(call, l.k, l.c, l), call.loops());
   return yield_conv(call, l, reduce("sum", summed_loops({&l.window}, l.c), input * filter), has_batch);
 }
@@ -236,8 +235,7 @@ Status conv_transposed(Call& call) {
     from.push_back(named(call.loops().align(x.axis(2 + i)), conv.name(kSource, i)));
     l.window.push_back(named(call.loops().align(filters.axis(3 + i)), conv.name(windows, i)));
     const Index reached = scale(call.loops().flat(from.back()), Size(conv.stride[at])) +
-                          scale(call.loops().flat(l.window.back()), Size(conv.dilation[at])) +
-                          Index(-conv.padding_low[at]);
+                          scale(call.loops().flat(l.window.back()), Size(conv.dilation[at])) + Index(-conv.padding_low[at]);
     const TermRef hits = binary("==", index_value(call.loops().flat(l.space.back())), index_value(reached));
     where = where ? binary("and", where, hits) : hits;
     source.push_back(call.loops().flat(from.back()));

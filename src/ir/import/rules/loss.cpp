@@ -92,7 +92,7 @@ Status hinge_embedding(Call& call) {
 
 // Class targets: x is [N, C, ..] (or [C]), the target [N, ..]; row loops and reads of one loss.
 struct Classes {
-  std::vector<Axis> rows;           // axes of the target
+  std::vector<Axis> rows;  // axes of the target
   Axis classes;
   std::vector<Index> row_at;
   TermRef target;
@@ -155,8 +155,7 @@ Status cross_entropy(Call& call) {
   if (reduction == 2) return call.yield(call.draft().define(call.wish("loss"), {}, total, dtype));
   // The second sum has binders of its own.
   const Classes again = class_loops(call, x, target);
-  const TermRef count =
-      reduce("sum", digits_of(again.rows), integer(1), binary("!=", again.target, integer(ignored)));
+  const TermRef count = reduce("sum", digits_of(again.rows), integer(1), binary("!=", again.target, integer(ignored)));
   return call.yield(call.draft().define(call.wish("loss"), {}, total / count, dtype));
 }
 

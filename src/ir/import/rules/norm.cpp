@@ -10,7 +10,7 @@ namespace {
 struct Statistics {
   std::vector<Axis> axes;
   TermRef element;
-  TermRef mean;      // at the loops
+  TermRef mean;  // at the loops
   TermRef variance;
   Value mean_value;
   Value variance_value;
@@ -124,8 +124,7 @@ Status batch_norm_frozen(Call& call) {
   SOLSTICE_TRY(const double eps, call.number("eps"));
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
   hint(call, x.axis(1), "C");
-  SOLSTICE_TRY(const std::vector<Axis> axes,
-               channel_loops(call, x, {"weight", "bias", "running_mean", "running_var"}));
+  SOLSTICE_TRY(const std::vector<Axis> axes, channel_loops(call, x, {"weight", "bias", "running_mean", "running_var"}));
   SOLSTICE_TRY(const TermRef weight, channel_parameter(call, "weight", axes[1]));
   SOLSTICE_TRY(const TermRef bias, channel_parameter(call, "bias", axes[1]));
   SOLSTICE_TRY(const TermRef mean, channel_parameter(call, "running_mean", axes[1]));

@@ -6,8 +6,8 @@ namespace solstice::ir::importer {
 namespace {
 
 struct Recurrence {
-  Value x;                      // [T, B, I]
-  std::vector<Value> states;    // h0, and c0 of an LSTM: [layers*directions, B, U]
+  Value x;                    // [T, B, I]
+  std::vector<Value> states;  // h0, and c0 of an LSTM: [layers*directions, B, U]
   std::vector<Value> params;
   bool biased = true, two_way = false, batch_first = false, batched = true;
   int64_t layers = 1;
@@ -52,10 +52,10 @@ Result<Recurrence> read_recurrence(Call& call) {
 
 // One layer in one direction; the axes of everything it computes.
 struct Cell {
-  Axis t, b, u, q;       // steps, batch, units, gates
-  Axis wide;             // q and u as one axis of the weights
+  Axis t, b, u, q;  // steps, batch, units, gates
+  Axis wide;        // q and u as one axis of the weights
   bool backward = false;
-  int64_t state = 0;     // row of the initial states
+  int64_t state = 0;  // row of the initial states
   std::vector<Value> params;
 
   std::vector<Axis> axes() const { return {t, b, u}; }
@@ -70,8 +70,7 @@ Cell make_cell(Call& call, const Recurrence& r, const Value& x, int64_t index, i
   out.params.assign(first, first + static_cast<int64_t>(r.per_cell()));
   const Value& h0 = r.states[0];
   Substitution old;
-  const std::vector<Axis> parts =
-      call.loops().reshape({out.params[0].axis(0)}, {gates, out.params[0].extent(0) / gates}, old);
+  const std::vector<Axis> parts = call.loops().reshape({out.params[0].axis(0)}, {gates, out.params[0].extent(0) / gates}, old);
   if (!parts[0].digits.empty()) call.dims().set_literal(parts[0].digits[0].dim);
   for (size_t i = 1; i < out.params.size(); ++i) call.loops().align({&out.params[i].axis(0), &out.params[0].axis(0)});
   hint(call, parts[1], "U");
@@ -88,18 +87,14 @@ Cell make_cell(Call& call, const Recurrence& r, const Value& x, int64_t index, i
   return out;
 }
 
-TermRef parameter(Call& call, const Cell& cell, size_t i, const Index& row) {
-  return read_at(cell.params[i], {row}, call.loops());
-}
+TermRef parameter(Call& call, const Cell& cell, size_t i, const Index& row) { return read_at(cell.params[i], {row}, call.loops()); }
 
 // a[t,b,q,j] = sum[i](x[t,b,i] * w_ih[U*q+j,i]) + b_ih[U*q+j] (+ b_hh, which a GRU keeps inside its gate)
 Value input_part(Call& call, const Recurrence& r, const Cell& cell, const Value& x, bool add_hidden_bias) {
   const Axis i = call.loops().align({&x.axis(2), &cell.params[0].axis(1)});
   const Index row = call.loops().flat(cell.wide);
   const std::vector<Index> at{call.loops().flat(cell.t), call.loops().flat(cell.b), call.loops().flat(i)};
-  TermRef sum = reduce("sum", i.digits,
-                       read_at(x, at, call.loops()) *
-                           read_at(cell.params[0], {row, call.loops().flat(i)}, call.loops()));
+  TermRef sum = reduce("sum", i.digits, read_at(x, at, call.loops()) * read_at(cell.params[0], {row, call.loops().flat(i)}, call.loops()));
   if (r.biased) sum = sum + parameter(call, cell, 2, row);
   if (r.biased && add_hidden_bias) sum = sum + parameter(call, cell, 3, row);
   return call.draft().define("gx", {cell.t, cell.b, cell.q, cell.u}, sum, x.dtype);
@@ -137,19 +132,17 @@ TermRef hidden_part(Call& call, const Recurrence& r, const Cell& cell, int h, co
   Axis k = call.loops().align(cell.u);
   for (Loop& loop : k.digits) loop.hint = "k";
   return reduce("sum", k.digits,
-                previous(call, cell, h, r.states[0], k) *
-                    read_at(cell.params[1], {row, call.loops().flat(k)}, call.loops()));
+                previous(call, cell, h, r.states[0], k) * read_at(cell.params[1], {row, call.loops().flat(k)}, call.loops()));
 }
 
 TermRef gate(Call& call, const Cell& cell, const Value& z, int64_t i) {
-  const std::vector<Index> at{call.loops().flat(cell.t), call.loops().flat(cell.b), Index(i),
-                              call.loops().flat(cell.u)};
+  const std::vector<Index> at{call.loops().flat(cell.t), call.loops().flat(cell.b), Index(i), call.loops().flat(cell.u)};
   return read_at(z, at, call.loops());
 }
 
 struct CellResult {
-  Value h;                  // [T, B, U]
-  std::optional<Value> c;   // of an LSTM
+  Value h;                 // [T, B, U]
+  std::optional<Value> c;  // of an LSTM
 };
 
 // Gates i, f, g, o: c' = f*c + i*g, h = o*tanh(c').
@@ -158,13 +151,11 @@ CellResult lstm_cell(Call& call, const Recurrence& r, const Cell& cell, const Va
   const int h = state_tensor(call, cell, "hs", x.dtype);
   const int c = state_tensor(call, cell, "cs", x.dtype);
   const Index row = call.loops().flat(cell.wide);
-  const Value z = call.draft().define("zs", {cell.t, cell.b, cell.q, cell.u},
-                                      a.term + hidden_part(call, r, cell, h, row), x.dtype);
+  const Value z = call.draft().define("zs", {cell.t, cell.b, cell.q, cell.u}, a.term + hidden_part(call, r, cell, h, row), x.dtype);
   const auto sigmoid = [&](int64_t i) { return apply("sigmoid", {gate(call, cell, z, i)}); };
   const std::vector<Index> at = bare(call, cell.axes());
   call.draft().write(c, at,
-                     sigmoid(1) * previous(call, cell, c, r.states[1], cell.u) +
-                         sigmoid(0) * apply("tanh", {gate(call, cell, z, 2)}));
+                     sigmoid(1) * previous(call, cell, c, r.states[1], cell.u) + sigmoid(0) * apply("tanh", {gate(call, cell, z, 2)}));
   call.draft().write(h, at, sigmoid(3) * apply("tanh", {read(c, at)}));
   return {{cell.axes(), read(h, at), x.dtype}, Value{cell.axes(), read(c, at), x.dtype}};
 }
@@ -177,9 +168,7 @@ CellResult gru_cell(Call& call, const Recurrence& r, const Cell& cell, const Val
   TermRef hidden = hidden_part(call, r, cell, h, row);
   if (r.biased) hidden = hidden + parameter(call, cell, 3, row);
   const Value g = call.draft().define("gh", {cell.t, cell.b, cell.q, cell.u}, hidden, x.dtype);
-  const auto sigmoid = [&](int64_t i) {
-    return apply("sigmoid", {gate(call, cell, a, i) + gate(call, cell, g, i)});
-  };
+  const auto sigmoid = [&](int64_t i) { return apply("sigmoid", {gate(call, cell, a, i) + gate(call, cell, g, i)}); };
   const TermRef fresh = apply("tanh", {gate(call, cell, a, 2) + sigmoid(0) * gate(call, cell, g, 2)});
   const Value n = call.draft().define("nw", cell.axes(), fresh, x.dtype);
   const Value z = call.draft().define("zs", cell.axes(), sigmoid(1), x.dtype);
@@ -204,8 +193,7 @@ using CellFunction = CellResult (*)(Call&, const Recurrence&, const Cell&, const
 // [T, B, U] of both directions next to each other.
 Value side_by_side(Call& call, const Value& forward, const Value& backward) {
   Loops& loops = call.loops();
-  const std::vector<Axis> axes{loops.align({&forward.axis(0), &backward.axis(0)}),
-                               loops.align({&forward.axis(1), &backward.axis(1)}),
+  const std::vector<Axis> axes{loops.align({&forward.axis(0), &backward.axis(0)}), loops.align({&forward.axis(1), &backward.axis(1)}),
                                loops.align({&forward.axis(2), &backward.axis(2)})};
   const Size units = loops.size(axes[2]);
   const DimId wide = call.dims().fresh(2 * units.value());
@@ -224,8 +212,7 @@ Value side_by_side(Call& call, const Value& forward, const Value& backward) {
 Status yield_last(Call& call, size_t result, const std::vector<Value>& cells, const Recurrence& r, const char* wish) {
   if (!call.out_used(result)) return success();
   Loops& loops = call.loops();
-  const std::vector<Axis> axes{loops.align(r.states[0].axis(0)), loops.align(cells[0].axis(1)),
-                               loops.align(cells[0].axis(2))};
+  const std::vector<Axis> axes{loops.align(r.states[0].axis(0)), loops.align(cells[0].axis(1)), loops.align(cells[0].axis(2))};
   const int tensor = call.draft().declare(wish, axes, cells[0].dtype);
   for (size_t i = 0; i < cells.size(); ++i) {
     const bool backward = r.two_way && i % 2 == 1;

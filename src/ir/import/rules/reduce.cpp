@@ -9,11 +9,11 @@ namespace {
 
 // The axes of a reduction: loops over everything, and what remains of the shape.
 struct Reduction {
-  std::vector<Axis> loops;      // one an axis of the operand
-  std::vector<Axis> kept;       // axes of the result
+  std::vector<Axis> loops;  // one an axis of the operand
+  std::vector<Axis> kept;   // axes of the result
   std::vector<Loop> reduced;
-  Size count = Size(1);         // elements that one result takes in
-  TermRef element;              // the operand at `loops`
+  Size count = Size(1);  // elements that one result takes in
+  TermRef element;       // the operand at `loops`
 };
 
 Reduction over(Call& call, const Value& x, const std::vector<int>& axes, bool keepdim) {
@@ -61,8 +61,8 @@ template <const char* R>
 Status plain(Call& call) {
   return reduction(call, [](const Reduction& r) { return reduce(R, r.reduced, r.element); });
 }
-constexpr char kSum[] = "sum", kMean[] = "mean", kMax[] = "max", kMin[] = "min", kProd[] = "prod",
-               kLogSumExp[] = "logsumexp", kAny[] = "any", kAll[] = "all", kArgMax[] = "argmax", kArgMin[] = "argmin";
+constexpr char kSum[] = "sum", kMean[] = "mean", kMax[] = "max", kMin[] = "min", kProd[] = "prod", kLogSumExp[] = "logsumexp",
+               kAny[] = "any", kAll[] = "all", kArgMax[] = "argmax", kArgMin[] = "argmin";
 
 template <const char* R>
 Status truth(Call& call) {
@@ -171,9 +171,7 @@ Status vector_norm(Call& call) {
     return reduction(call, [](const Reduction& r) { return reduce("sum", r.reduced, apply("abs", {r.element})); });
   }
   if (p != 2) return call.unsupported("norms other than 1, 2 and inf have no equations");
-  return reduction(call, [](const Reduction& r) {
-    return apply("sqrt", {reduce("sum", r.reduced, binary("**", r.element, integer(2)))});
-  });
+  return reduction(call, [](const Reduction& r) { return apply("sqrt", {reduce("sum", r.reduced, binary("**", r.element, integer(2)))}); });
 }
 
 }  // namespace

@@ -15,8 +15,7 @@ Status prefix(Call& call, const char* reducer) {
   std::vector<Axis> earlier = axes;
   earlier[static_cast<size_t>(axis)] = call.loops().align(x.axis(axis));
   const Axis& run = earlier[static_cast<size_t>(axis)];
-  const TermRef before = binary("<=", index_value(call.loops().flat(run)),
-                                index_value(call.loops().flat(axes[static_cast<size_t>(axis)])));
+  const TermRef before = binary("<=", index_value(call.loops().flat(run)), index_value(call.loops().flat(axes[static_cast<size_t>(axis)])));
   const TermRef element = read_at(x, flat_all(earlier, call.loops()), call.loops());
   return call.yield(call.draft().define(call.wish(), axes, reduce(reducer, run.digits, element, before), dtype));
 }

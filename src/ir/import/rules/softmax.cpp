@@ -7,9 +7,9 @@ namespace {
 struct Rows {
   DType dtype = DType::kF32;
   std::vector<Axis> axes;
-  TermRef element;         // x at the equation's own indices
-  std::vector<Loop> row;   // a second run along the axis
-  TermRef row_element;     // x along it
+  TermRef element;        // x at the equation's own indices
+  std::vector<Loop> row;  // a second run along the axis
+  TermRef row_element;    // x along it
 };
 
 Result<Rows> read_rows(Call& call, const Value& x) {

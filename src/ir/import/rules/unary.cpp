@@ -145,18 +145,15 @@ Status threshold(Call& call) {
   SOLSTICE_TRY(const TermRef limit, call.scalar("threshold", dtype));
   SOLSTICE_TRY(const TermRef value, call.scalar("value", dtype));
   SOLSTICE_TRY(const Value self, call.tensor("self"));
-  return map_self(call, [&](const TermRef& x) {
-    return select(binary("<=", as_stored(call, self, x), limit), value, x);
-  });
+  return map_self(call, [&](const TermRef& x) { return select(binary("<=", as_stored(call, self, x), limit), value, x); });
 }
 
 Status hardshrink(Call& call) {
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
   SOLSTICE_TRY(const TermRef lambda, call.scalar("lambd", dtype));
   SOLSTICE_TRY(const Value self, call.tensor("self"));
-  return map_self(call, [&](const TermRef& x) {
-    return select(binary("<=", apply("abs", {as_stored(call, self, x)}), lambda), integer(0), x);
-  });
+  return map_self(call,
+                  [&](const TermRef& x) { return select(binary("<=", apply("abs", {as_stored(call, self, x)}), lambda), integer(0), x); });
 }
 
 Status softshrink(Call& call) {

@@ -19,8 +19,7 @@ Status to_dtype(Call& call) {
   if (dtype == x.dtype) return call.yield(std::move(x));
   const bool widens = (is_float(dtype) && !is_float(x.dtype)) ||
                       (is_float(dtype) && is_float(x.dtype) && size_of(dtype) > size_of(x.dtype)) ||
-                      (is_integer(dtype) && (x.dtype == DType::kBool ||
-                                             (is_integer(x.dtype) && size_of(dtype) > size_of(x.dtype))));
+                      (is_integer(dtype) && (x.dtype == DType::kBool || (is_integer(x.dtype) && size_of(dtype) > size_of(x.dtype))));
   if (widens) {
     x.dtype = dtype;
     return call.yield(std::move(x));

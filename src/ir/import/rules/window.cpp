@@ -37,8 +37,8 @@ Result<Pool> read_pool(Call& call, int space) {
 
 // The loops of a pooling: leading axes as they are, positions and windows along the last ones.
 struct Windows {
-  std::vector<Axis> axes;       // of the result
-  std::vector<Index> at;        // in x
+  std::vector<Axis> axes;  // of the result
+  std::vector<Index> at;   // in x
   std::vector<Loop> window;
   std::vector<Index> position;  // of the spatial axes
   std::vector<int> beyond;      // axes that are read beyond their ends
@@ -94,8 +94,7 @@ Status max_pool(Call& call) {
   hint_axes(call, x, Space);
   const Windows w = windows_of(call, pool, x);
   if (!w.beyond.empty()) x = call.draft().paddable(x, w.beyond);
-  const TermRef element = w.beyond.empty() ? read_at(x, w.at, call.loops())
-                                           : call.draft().read_padded(x, w.at, negate(literal("inf")));
+  const TermRef element = w.beyond.empty() ? read_at(x, w.at, call.loops()) : call.draft().read_padded(x, w.at, negate(literal("inf")));
   const TermRef y = reduce("max", w.window, element);
   return call.yield(call.draft().define_merged(call.wish("pool"), w.axes, y, x.dtype));
 }
@@ -189,8 +188,8 @@ Adaptive adaptive_axis(Call& call, const Axis& input, int64_t extent, int i) {
   out.position = index_of(out.run);
   const Index low = floor_div(scale(o, size), outs, call.dims());
   const Index high = floor_div(scale(o + Index(1), size) + Index(outs - Size(1)), outs, call.dims());
-  out.where = binary("and", binary("<=", index_value(low), index_value(out.position)),
-                     binary("<", index_value(out.position), index_value(high)));
+  out.where =
+      binary("and", binary("<=", index_value(low), index_value(out.position)), binary("<", index_value(out.position), index_value(high)));
   return out;
 }
 
