@@ -9,7 +9,6 @@ torch_cpu_index=${SOLSTICE_TORCH_CPU_INDEX:-https://download.pytorch.org/whl/cpu
 say() { echo "x: $*" >&2; }
 die() { say "$*"; exit 3; }
 
-need_program() { command -v "$1" >/dev/null || die "$1 is missing: $2"; }
 
 has_package() { [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 
