@@ -9,7 +9,6 @@ torch_cpu_index=${SOLSTICE_TORCH_CPU_INDEX:-https://download.pytorch.org/whl/cpu
 say() { echo "x: $*" >&2; }
 die() { say "$*"; exit 3; }
 
-
 has_package() { [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 
 # install_packages NAME...: those that are missing, by apt where we may; else the one line to run.
