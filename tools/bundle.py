@@ -24,7 +24,7 @@ LAUNCHER = """#!/bin/sh
 # Starts Solstice from this bundle; nothing has to be installed.
 here=$(CDPATH= cd -- "$(dirname -- "$(readlink -f -- "$0")")" && pwd)
 if [ ! -d "$here/cutlass/include" ] && [ -w "$here/cutlass" ]; then
-  mkdir "$here/cutlass/.unpack.$$" && tar -xf "$here/cutlass/headers.tar.xz" -C "$here/cutlass/.unpack.$$" &&
+  mkdir "$here/cutlass/.unpack.$$" && tar -xzf "$here/cutlass/headers.tar.gz" -C "$here/cutlass/.unpack.$$" &&
     mv -T "$here/cutlass/.unpack.$$/include" "$here/cutlass/include" 2>/dev/null
   rm -rf "$here/cutlass/.unpack.$$"
 fi
@@ -91,7 +91,7 @@ def plain(info):
 def pack_cutlass(out):
     (out / "cutlass").mkdir(parents=True, exist_ok=True)
     headers = cutlass_headers()
-    with tarfile.open(out / "cutlass/headers.tar.xz", "w:xz") as archive:
+    with tarfile.open(out / "cutlass/headers.tar.gz", "w:gz") as archive:
         for path in sorted(p for p in headers.rglob("*") if p.is_file() and p.suffix in (".h", ".hpp", ".cuh", ".inl")):
             archive.add(path, Path("include") / path.relative_to(headers), filter=plain)
 

@@ -3,6 +3,7 @@
 // `emit` writes DIR/CASE_SOURCE.cu for every case; compile each to DIR/CASE_SOURCE.cubin (nvcc -cubin
 // -std=c++17 -Ikernels -gencode=arch=compute_90a,code=sm_90a). `run` executes the plans and compares with
 // direct evaluation.
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -107,6 +108,23 @@ PlanBuffer buffer_of(const Tensor& t) {
   return b;
 }
 
+// Of a value that binary16 holds exactly, zero and normal ones.
+uint16_t half_bits(float f) {
+  const uint16_t sign = std::signbit(f) ? 0x8000 : 0;
+  if (f == 0) return sign;
+  int exponent = 0;
+  const float fraction = std::frexp(std::fabs(f), &exponent);  // [0.5, 1)
+  return static_cast<uint16_t>(sign | (exponent + 14) << 10 | (static_cast<int>(std::ldexp(fraction, 11)) & 0x3ff));
+}
+
+float half_value(uint16_t h) {
+  const int exponent = h >> 10 & 0x1f, mantissa = h & 0x3ff;
+  if (exponent == 31) return mantissa ? NAN : h & 0x8000 ? -INFINITY : INFINITY;
+  const float size =
+      exponent == 0 ? std::ldexp(static_cast<float>(mantissa), -24) : std::ldexp(static_cast<float>(mantissa + 0x400), exponent - 25);
+  return h & 0x8000 ? -size : size;
+}
+
 // Values as stored: round trips of random_inputs are exact, since it rounds to the dtype.
 void encode(DType dtype, const std::vector<double>& values, std::vector<char>& bytes) {
   bytes.resize(values.size() * static_cast<size_t>(size_of(dtype)));
@@ -119,7 +137,7 @@ void encode(DType dtype, const std::vector<double>& values, std::vector<char>& b
     else if (dtype == DType::kBF16)
       std::memcpy(&bytes[2 * i], reinterpret_cast<char*>(&bits) + 2, 2);
     else {
-      const _Float16 h = static_cast<_Float16>(f);
+      const uint16_t h = half_bits(f);
       std::memcpy(&bytes[2 * i], &h, 2);
     }
   }
@@ -134,9 +152,9 @@ std::vector<double> decode(DType dtype, const std::vector<char>& bytes) {
     else if (dtype == DType::kBF16)
       std::memcpy(reinterpret_cast<char*>(&f) + 2, &bytes[2 * i], 2);
     else {
-      _Float16 h;
+      uint16_t h;
       std::memcpy(&h, &bytes[2 * i], 2);
-      f = static_cast<float>(h);
+      f = half_value(h);
     }
     out[i] = f;
   }
