@@ -158,7 +158,7 @@ __device__ void load_batch(const View& view, i64 first, i64 last, double (&out)[
   for (int i = 0; i < kBatch; ++i) out[i] = load(view, at[i]);
 }
 
-// The sum over a block's threads, in a fixed order; every thread must call it, thread 0 gets the sum.
+// The sum over a block's threads, in a fixed order; every thread must call it, and gets it.
 __device__ double block_sum(double value) {
   __shared__ double shared[kThreads];
   shared[threadIdx.x] = value;

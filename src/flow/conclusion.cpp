@@ -30,14 +30,14 @@ std::string why_no_trial(const Session& state) {
   }
 }
 
+}  // namespace
+
 std::string first_refusal(const search::Tree& tree) {
   for (const search::Node& node : tree.nodes()) {
     if (node.measurement && !node.usable()) return fmt::format("; trial {}: {}", node.id + 1, node.measurement->detail);
   }
   return "";
 }
-
-}  // namespace
 
 bool is_outcome(const Error& error) {
   return error.code == Code::unsupported_operator || error.code == Code::not_yet || error.code == Code::module_trace;

@@ -18,6 +18,9 @@ void measure_memory(Session& state);
 // A graph from the cache under which nothing verifies may be stale in a way its key cannot see: it is not used again.
 void distrust_graph(Session& state, const Status& done);
 
+// "; trial 1: why": what was said of the first trial that was not usable, the cost models' favourite of those. "": of none.
+std::string first_refusal(const search::Tree& tree);
+
 // Why nothing is faster, where no stage has said so: without a GPU nothing is measured. No trial at all is a reason of
 // its own.
 void conclude_search(Session& state);

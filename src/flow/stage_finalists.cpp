@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "flow/conclusion.h"
 #include "flow/finalists_timing.h"
 #include "flow/full_verification.h"
 #include "flow/report_text.h"
@@ -69,21 +70,11 @@ Status pick(Session& state) {
   return success();
 }
 
-// Why nothing was usable: the first trial that was refused, which the cost models liked best.
-std::string first_refusal(const Session& state) {
-  for (const Finalist& finalist : state.finalists) {
-    if (!finalist.refused.empty()) return finalist.refused;
-  }
-  for (const search::Node& node : state.tree.nodes()) {
-    if (node.measurement && !node.usable())
-      return fmt::format("no candidate was verified; trial {}: {}", node.id + 1, node.measurement->detail);
-  }
-  return fmt::format("no candidate was tried (the search ended: {})", enum_names(state.stop)[static_cast<size_t>(state.stop)]);
-}
-
+// The first finalist's refusal says why; where there is none, no trial was usable (that none was run, conclude_search says).
 std::string no_winner(Session& state) {
+  const auto refused = std::find_if(state.finalists.begin(), state.finalists.end(), [](const Finalist& f) { return !f.refused.empty(); });
   state.report.outcome = RunOutcome::kNotFaster;
-  state.report.reason = first_refusal(state);
+  state.report.reason = refused != state.finalists.end() ? refused->refused : "no candidate was verified" + first_refusal(state.tree);
   return state.report.reason;
 }
 
