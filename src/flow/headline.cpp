@@ -8,6 +8,7 @@
 #include <span>
 
 #include "flow/report_text.h"
+#include "run/round.h"
 #include "run/timing_stats.h"
 
 namespace solstice::flow {
@@ -23,14 +24,8 @@ bool possible(const OracleTimedBlock& block) {
 TimingRound round_of(std::span<const OracleTimedBlock> blocks, std::span<const ClockReading> clocks) {
   TimingRound out;
   for (size_t i = 0; i < kBlocks; ++i) {
-    const bool original = blocks[i].side == "original";
-    std::vector<double>& side = original ? out.baseline : out.candidate;
-    side.insert(side.end(), blocks[i].seconds.begin(), blocks[i].seconds.end());
-    (original ? out.baseline_mhz : out.candidate_mhz) += clocks[i].sm_mhz / 2.0;
-    out.throttle |= clocks[i].throttle.value_or(0);
-    out.clocks_known = out.clocks_known && clocks[i].sm_mhz > 0 && clocks[i].throttle;
+    run::add_block(out, blocks[i].side == "original" ? run::Side::kBaseline : run::Side::kCandidate, blocks[i].seconds, clocks[i]);
   }
-  out.discarded = run::voids(out.throttle);
   return out;
 }
 

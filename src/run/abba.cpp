@@ -5,30 +5,26 @@
 #include <cmath>
 
 #include "base/clock.h"
+#include "run/round.h"
 #include "run/timing_stats.h"
 
 namespace solstice::run {
 namespace {
 
-struct Side {
-  std::vector<double> samples;
-  double mhz = 0;
-  int64_t throttle = 0;
-  bool known = true;
+struct Block {
+  std::vector<double> seconds;
+  ClockReading clocks;  // right after it
 };
 
-Status time_side(const TimeBlock& time, const ReadClocks& clocks, int repetitions, Side& into) {
-  SOLSTICE_TRY(const std::vector<double> seconds, time(repetitions));
-  for (const double second : seconds) {
+Result<Block> time_block(const TimeBlock& time, const ReadClocks& clocks, int repetitions) {
+  Block out;
+  SOLSTICE_TRY(out.seconds, time(repetitions));
+  for (const double second : out.seconds) {
     // A zero would win any comparison.
     if (!std::isfinite(second) || second <= 0) return fail(Code::candidate_failed, fmt::format("a block measured {} s", second));
-    into.samples.push_back(second);
   }
-  const ClockReading reading = clocks ? clocks() : ClockReading{};
-  into.known = into.known && reading.sm_mhz > 0 && reading.throttle;
-  into.mhz += reading.sm_mhz / 2.0;
-  into.throttle |= reading.throttle.value_or(0);
-  return success();
+  if (clocks) out.clocks = clocks();
+  return out;
 }
 
 class Interleaving {
@@ -44,18 +40,10 @@ class Interleaving {
   }
 
   Status round() {
-    std::vector<Side> sides(candidates_.size());
-    Side base;
-    for (size_t c = 0; c < candidates_.size(); ++c) SOLSTICE_CHECK(block(c, sides[c]));
-    for (int i = 0; i < 2; ++i) {
-      SOLSTICE_CHECK(time_side(baseline_, clocks_, options_.repetitions, base).context("timing the baseline"));
-    }
-    for (size_t c = candidates_.size(); c-- > 0;) SOLSTICE_CHECK(block(c, sides[c]));
-    for (size_t c = 0; c < candidates_.size(); ++c) {
-      const int64_t throttle = sides[c].throttle | base.throttle;
-      timings_[c].rounds.push_back(
-          {std::move(sides[c].samples), base.samples, sides[c].mhz, base.mhz, throttle, voids(throttle), sides[c].known && base.known});
-    }
+    for (Timing& timing : timings_) timing.rounds.emplace_back();
+    for (size_t c = 0; c < timings_.size(); ++c) SOLSTICE_CHECK(candidate_block(c));
+    for (int i = 0; i < 2; ++i) SOLSTICE_CHECK(baseline_block().context("timing the baseline"));
+    for (size_t c = timings_.size(); c-- > 0;) SOLSTICE_CHECK(candidate_block(c));
     return success();
   }
 
@@ -93,11 +81,22 @@ class Interleaving {
   }
 
  private:
-  Status block(size_t c, Side& into) {
+  Status candidate_block(size_t c) {
     if (errors_[c]) return success();
-    Status done = time_side(candidates_[c], clocks_, options_.repetitions, into);
-    if (done.ok() || done.error().code != Code::candidate_failed) return done;
-    errors_[c] = std::move(done).error();
+    const Result<Block> timed = time_block(candidates_[c], clocks_, options_.repetitions);
+    if (timed.ok()) {
+      add_block(timings_[c].rounds.back(), Side::kCandidate, timed->seconds, timed->clocks);
+    } else if (timed.error().code == Code::candidate_failed) {
+      errors_[c] = timed.error();
+    } else {
+      return timed.error();
+    }
+    return success();
+  }
+
+  Status baseline_block() {
+    SOLSTICE_TRY(const Block timed, time_block(baseline_, clocks_, options_.repetitions));
+    for (Timing& timing : timings_) add_block(timing.rounds.back(), Side::kBaseline, timed.seconds, timed.clocks);
     return success();
   }
 
