@@ -53,7 +53,6 @@ struct Timing {
   double clock_ratio = 0;                             // candidate's mean clock over the baseline's; 0: not known
   double clock_advantage = 1;                         // what of the speedup a higher clock can have given
   std::vector<std::string> throttle;                  // names of all reasons seen
-  bool comparable = true;                             // clocks within 3 %, as far as is known; `note` says where they are not
   bool win = false;
   std::string note;  // why it is no win, what was dropped
   Seconds wall;      // that measuring took
@@ -66,7 +65,7 @@ struct Timing {
         field("relative_error", &Timing::relative_error, "half the 95 % interval over the speedup"),
         field("clock_ratio", &Timing::clock_ratio, "candidate's SM clock over the baseline's"),
         optional_field("clock_advantage", &Timing::clock_advantage, "what of the speedup a higher clock can have given"),
-        field("throttle", &Timing::throttle, "reasons seen"), field("comparable", &Timing::comparable, "clocks within 3 %"),
+        field("throttle", &Timing::throttle, "reasons seen"),
         field("win", &Timing::win, "99.9 % interval above 1, effect at least 0.5 %, both after what a higher clock can give"),
         optional_field("note", &Timing::note, "what to know about it"),
         optional_field("wall", &Timing::wall, "seconds that measuring took"));

@@ -187,6 +187,7 @@ static double clock_ratio(const Timing& timing) {
 }
 
 static std::string note_of(const Timing& timing) {
+  constexpr double kNotedClocks = 0.03;  // so far apart they are told, whichever side has the higher one
   std::vector<std::string> notes;
   const size_t rounds = timing.rounds.size();
   const auto dropped = std::count_if(timing.rounds.begin(), timing.rounds.end(), [](const TimingRound& r) { return r.discarded; });
@@ -197,7 +198,8 @@ static std::string note_of(const Timing& timing) {
     notes.push_back(fmt::format(
         "in {} of {} rounds NVML did not tell clocks or throttle reasons: whether both sides ran alike is not known", unread, rounds));
   }
-  if (!timing.comparable || timing.clock_advantage >= kLeastEffect) notes.push_back(clock_text(timing));
+  const bool apart = timing.clock_ratio > 0 && std::abs(timing.clock_ratio - 1) > kNotedClocks;
+  if (apart || timing.clock_advantage >= kLeastEffect) notes.push_back(clock_text(timing));
   return fmt::format("{}", fmt::join(notes, "; "));
 }
 
@@ -219,7 +221,6 @@ void conclude(Timing& timing) {
   timing.relative_error = (intervals.p95[1] - intervals.p95[0]) / 2 / timing.speedup;
   timing.clock_ratio = clock_ratio(timing);
   timing.clock_advantage = clock_advantage(timing);
-  timing.comparable = timing.clock_ratio <= 0 || std::abs(timing.clock_ratio - 1) <= kClockTolerance;
   timing.throttle = throttle_names(reasons);
   timing.win = counted(timing.rounds).size() > 1 && is_win(timing.speedup, timing.interval999[0], timing.clock_advantage);
   timing.note = note_of(timing);

@@ -34,8 +34,6 @@ constexpr double kLeastEffect = 1.005;
 // A headline, one try: docs/measuring.md says what these were chosen by.
 constexpr int kHeadlineRounds = 12, kHeadlineRepetitions = 3;  // of a block; a round has two blocks a side
 
-constexpr double kClockTolerance = 0.03;  // beyond it a timing is not `comparable`, which `note` says; it decides nothing
-
 // Mean clock of one side over the rounds that count and whose clocks were read; 0: there is none.
 Hertz mean_clock(const Timing& timing, double TimingRound::*mhz);
 
