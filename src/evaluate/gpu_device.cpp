@@ -1,7 +1,5 @@
 #include "evaluate/gpu_device.h"
 
-#include <fmt/format.h>
-
 #include "run/timing_stats.h"
 
 namespace solstice::evaluate {
@@ -50,10 +48,11 @@ Status GpuDevice::measure(const search::Node& node, const Preparation& candidate
   out.state = state_of(verdict);
   out.detail = verdict.message;
   out.record.set("verdict", to_json(verdict));
-  if (out.state == TrialState::kVerified && options_.bounds && sol::violates(*options_.bounds, out.time, sol::Cache::kCold)) {
-    out.state = TrialState::kWrong;
-    out.detail = fmt::format("{:.3g} ms is below the io bound of {:.3g} ms: the work cannot have been done", out.time.value * 1e3,
-                             options_.bounds->io.time.value * 1e3);
+  if (out.state == TrialState::kVerified && options_.bounds) {
+    if (const std::string why = sol::violation(*options_.bounds, out.time, sol::Cache::kCold); !why.empty()) {
+      out.state = TrialState::kWrong;
+      out.detail = why;
+    }
   }
   return success();
 }

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "base/time_text.h"
 #include "flow/bench.h"
 #include "flow/report_text.h"
 

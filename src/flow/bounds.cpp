@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "flow/report_text.h"
+#include "base/time_text.h"
 #include "flow/session.h"
 #include "sol/sol.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/interrupt.h"
-#include "flow/report_text.h"
+#include "base/time_text.h"
 
 namespace solstice::flow {
 namespace {

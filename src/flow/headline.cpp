@@ -7,7 +7,7 @@
 #include <iterator>
 #include <span>
 
-#include "flow/report_text.h"
+#include "base/time_text.h"
 #include "run/round.h"
 #include "run/timing_stats.h"
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/file.h"
+#include "base/time_text.h"
 #include "flow/report_text.h"
 
 namespace solstice::flow {

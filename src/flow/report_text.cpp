@@ -4,19 +4,10 @@
 
 #include <algorithm>
 
+#include "base/time_text.h"
+
 namespace solstice::flow {
 namespace {
-
-struct Scale {
-  double factor;
-  const char* unit;
-};
-
-Scale scale_of(Seconds time) {
-  if (time.value >= 1) return {1, "s"};
-  if (time.value >= 1e-3) return {1e3, "ms"};
-  return {1e6, "us"};
-}
 
 // A cell must not end its row or its column.
 std::string cell(std::string_view text) {
@@ -52,14 +43,9 @@ std::string markdown_table(const std::vector<std::vector<std::string>>& rows) {
 
 std::string code(std::string_view text) { return text.empty() ? "" : fmt::format("`{}`", text); }
 
-std::string time_text(Seconds time) {
-  const Scale scale = scale_of(time);
-  return fmt::format("{:.4g} {}", time.value * scale.factor, scale.unit);
-}
-
 std::string interval_text(const Measured& measured) {
   if (measured.high.value <= 0) return "-";
-  const Scale scale = scale_of(measured.median);
+  const TimeScale scale = time_scale(measured.median);
   return fmt::format("{:.4g} to {:.4g} {}", measured.low.value * scale.factor, measured.high.value * scale.factor, scale.unit);
 }
 

@@ -12,7 +12,6 @@ namespace solstice::flow {
 // Cells are escaped; the first row is the header.
 std::string markdown_table(const std::vector<std::vector<std::string>>& rows);
 std::string code(std::string_view text);                       // `text`, "" for ""
-std::string time_text(Seconds time);                           // "12.30 us"
 std::string interval_text(const Measured& measured);           // "12.1 to 12.5 us", "-" where there is none
 std::string clock_text(Hertz clock);                           // "1.41 GHz", "-" where it was not read
 std::string bytes_text(Bytes bytes);                           // "1.50 GiB"

@@ -80,10 +80,8 @@ std::string conclude_headline(Session& state, const Timing& timing) {
     return decline(state, "the drop-in was not compared with the original: " + why);
   }
   fill_headline(state, timing);
-  if (state.sol && sol::violates(*state.sol, timing.candidate, sol::Cache::kWarm)) {
-    return decline(
-        state, fmt::format("the drop-in's {:.3g} ms are below the io bound with inputs in L2, {:.3g} ms: the work cannot have been done",
-                           timing.candidate.value * 1e3, state.sol->io_warm.value * 1e3));
+  if (const std::string why = state.sol ? sol::violation(*state.sol, timing.candidate, sol::Cache::kWarm) : ""; !why.empty()) {
+    return decline(state, "the drop-in: " + why);
   }
   const std::string figure = fmt::format("{:.3g}x [{:.3g}, {:.3g}]", timing.speedup, timing.interval999[0], timing.interval999[1]);
   if (!timing.win) {

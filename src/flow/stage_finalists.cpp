@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "base/time_text.h"
 #include "flow/conclusion.h"
 #include "flow/finalists_timing.h"
 #include "flow/full_verification.h"
-#include "flow/report_text.h"
 #include "flow/session.h"
 
 namespace solstice::flow {
@@ -34,10 +34,8 @@ std::vector<Finalist> finalists_of(const search::Tree& tree) {
 void void_impossible(Session& state) {
   for (Finalist& finalist : state.finalists) {
     if (!finalist.refused.empty() || !finalist.timing || !state.sol) continue;
-    if (!sol::violates(*state.sol, finalist.timing->candidate, sol::Cache::kCold)) continue;
-    refuse(state, finalist,
-           fmt::format("trial {}: {} is below the io bound of {}: the work cannot have been done", finalist.node + 1,
-                       time_text(finalist.timing->candidate), time_text(state.sol->io.time)));
+    const std::string why = sol::violation(*state.sol, finalist.timing->candidate, sol::Cache::kCold);
+    if (!why.empty()) refuse(state, finalist, fmt::format("trial {}: {}", finalist.node + 1, why));
   }
 }
 

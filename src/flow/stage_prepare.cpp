@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/paths.h"
+#include "base/time_text.h"
 #include "flow/known.h"
 #include "flow/memory.h"
 #include "flow/report_text.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/interrupt.h"
-#include "flow/report_text.h"
+#include "base/time_text.h"
 #include "flow/session.h"
 
 namespace solstice::flow {

@@ -9,7 +9,7 @@
 namespace solstice::sol {
 namespace {
 
-std::string time_text(Seconds time) {
+std::string time_cell(Seconds time) {
   if (time.value >= 1e-3) return fmt::format("{:.3f} ms", time.value * 1e3);
   if (time.value >= 1e-7) return fmt::format("{:.2f} us", time.value * 1e6);
   return fmt::format("{:.2f} ns", time.value * 1e9);
@@ -35,12 +35,12 @@ Seconds total(const std::vector<const SolTerm*>& terms) {
 std::string term_line(const SolTerm& term) {
   const std::string cause = term.cause.empty() ? "" : "  in " + term.cause;
   return fmt::format("    {:<28} {:>12}  {:>14}/s{}  {:>11}{}\n", term.what, amount_text(term.amount, term.unit),
-                     amount_text(term.rate, term.unit), term.measured ? "*" : " ", time_text(term.time), cause);
+                     amount_text(term.rate, term.unit), term.measured ? "*" : " ", time_cell(term.time), cause);
 }
 
 void add_resource(const std::string& resource, std::vector<const SolTerm*> terms, std::string& out) {
   const Seconds all = total(terms);
-  out += fmt::format("  {:<30} {:>46}\n", resource, time_text(all));
+  out += fmt::format("  {:<30} {:>46}\n", resource, time_cell(all));
   std::stable_sort(terms.begin(), terms.end(), [](const auto* a, const auto* b) { return a->time > b->time; });
   size_t hidden = 0;
   Seconds rest;
@@ -52,11 +52,11 @@ void add_resource(const std::string& resource, std::vector<const SolTerm*> terms
       rest += term->time;
     }
   }
-  if (hidden > 0 && rest.value > 0) out += fmt::format("    {:<60} {:>14}\n", fmt::format("{} smaller", hidden), time_text(rest));
+  if (hidden > 0 && rest.value > 0) out += fmt::format("    {:<60} {:>14}\n", fmt::format("{} smaller", hidden), time_cell(rest));
 }
 
 void add_bound(const SolBound& bound, std::string& out) {
-  out += fmt::format("\n{:<10} {:>12}   {} (limited by {})\n", bound.name, time_text(bound.time), bound.meaning, bound.limited_by);
+  out += fmt::format("\n{:<10} {:>12}   {} (limited by {})\n", bound.name, time_cell(bound.time), bound.meaning, bound.limited_by);
   std::map<std::string, std::vector<const SolTerm*>> by_resource;
   for (const SolTerm& term : bound.terms) by_resource[term.resource].push_back(&term);
   for (const auto& [resource, terms] : by_resource) {
@@ -65,11 +65,11 @@ void add_bound(const SolBound& bound, std::string& out) {
 }
 
 void add_kernels(const SolReport& report, std::string& out) {
-  out += fmt::format("\n{:<10} {:>12}   {} (longest: {})\n", report.practical.name, time_text(report.practical.time),
+  out += fmt::format("\n{:<10} {:>12}   {} (longest: {})\n", report.practical.name, time_cell(report.practical.time),
                      report.practical.meaning, report.practical.limited_by);
   for (const SolKernel& kernel : report.kernels) {
     out += fmt::format("  {:<12} {:<32} {:>11}  {:<16} dram {}, l2 {}\n", kernel.kind, fmt::format("{}", fmt::join(kernel.tensors, " ")),
-                       time_text(kernel.time), kernel.limited_by, amount_text(kernel.dram.value, "B"), amount_text(kernel.l2.value, "B"));
+                       time_cell(kernel.time), kernel.limited_by, amount_text(kernel.dram.value, "B"), amount_text(kernel.l2.value, "B"));
   }
 }
 
@@ -79,7 +79,7 @@ std::string render_text(const SolReport& report) {
   std::string out = fmt::format("speed of light of {} on {} (numerics {}, weights {})\n", report.program, report.machine, report.numerics,
                                 report.weights);
   add_bound(report.io, out);
-  out += fmt::format("  with a warm L2 {:>61}\n", time_text(report.io_warm));
+  out += fmt::format("  with a warm L2 {:>61}\n", time_cell(report.io_warm));
   add_bound(report.work, out);
   add_kernels(report, out);
   for (const std::string& note : report.notes) out += "\nnote: " + note;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/time_text.h"
 #include "sol/bounds.h"
 #include "sol/practical.h"
 
@@ -37,8 +38,12 @@ Result<SolReport> analyse(const ir::Program& program, const machine::Machine& ma
   return report;
 }
 
-bool violates(const SolReport& report, Seconds measured, Cache cache) {
-  return measured < (cache == Cache::kWarm ? report.io_warm : report.io.time);
+std::string violation(const SolReport& report, Seconds measured, Cache cache) {
+  const bool warm = cache == Cache::kWarm;
+  const Seconds bound = warm ? report.io_warm : report.io.time;
+  if (!(measured < bound)) return "";
+  return fmt::format("{} is below the io bound of {}{}: the work cannot have been done", time_text(measured), time_text(bound),
+                     warm ? " with inputs in L2" : "");
 }
 
 }  // namespace solstice::sol

@@ -1,6 +1,8 @@
 // Speed-of-light analysis of a program on a machine.
 #pragma once
 
+#include <string>
+
 #include "base/result.h"
 #include "ir/program.h"
 #include "machine/machine.h"
@@ -21,7 +23,7 @@ struct SolOptions {
 Result<SolReport> analyse(const ir::Program& program, const machine::Machine& machine, const SolOptions& options = {});
 
 enum class Cache { kCold, kWarm };
-// The measured time is below io: the trial is void. Cold: L2 was flushed before the run.
-bool violates(const SolReport& report, Seconds measured, Cache cache = Cache::kCold);
+// What is wrong with a time below io, which voids the trial; "" where it is possible. Cold: L2 was flushed before the run.
+std::string violation(const SolReport& report, Seconds measured, Cache cache = Cache::kCold);
 
 }  // namespace solstice::sol

@@ -89,11 +89,13 @@ TEST(Io, TiedWeightsCountOnce) {
 
 TEST(Violations, AreTimesBelowIo) {
   const SolReport report = report_of(golden_program("softmax"));
-  EXPECT_FALSE(violates(report, report.io.time));
-  EXPECT_TRUE(violates(report, report.io.time * 0.999));
-  EXPECT_FALSE(violates(report, report.io.time * 0.999, Cache::kWarm));
-  EXPECT_TRUE(violates(report, report.io_warm * 0.999, Cache::kWarm));
-  EXPECT_FALSE(violates(report, report.practical.time));
+  EXPECT_EQ(violation(report, report.io.time), "");
+  EXPECT_EQ(violation(report, report.practical.time), "");
+  EXPECT_EQ(violation(report, report.io.time * 0.999, Cache::kWarm), "");
+  EXPECT_NE(violation(report, report.io_warm * 0.999, Cache::kWarm).find(" with inputs in L2: the work"), std::string::npos);
+  SolReport five;
+  five.io.time = microseconds(5);
+  EXPECT_EQ(violation(five, microseconds(3.25)), "3.25 us is below the io bound of 5 us: the work cannot have been done");
 }
 
 TEST(Work, FollowsThePolicy) {
