@@ -94,6 +94,8 @@ void add_pointers(const ir::Program& program, const std::vector<int>& tensors, S
   for (const int id : tensors) step.arguments.push_back(pointer_to(program.tensor(id).name));
 }
 
+std::string part_name(const ir::Kernel& kernel, std::string_view part) { return fmt::format("{}-{}", kernel.name, part); }
+
 Result<Emission> one_launch(const ir::Program& program, const ir::Kernel& kernel, const std::string& entry, const std::string& code,
                             const std::vector<int>& tensors, const LaunchShape& shape) {
   if (shape.blocks > INT32_MAX) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "codegen/emitter.h"
@@ -22,6 +23,10 @@ Streaming streaming_of(const ir::Knobs& knobs, Streaming otherwise);
 // A step's arguments: a pointer `bytes` into a buffer, or those of tensors, in order.
 Argument pointer_to(std::string buffer, int64_t bytes = 0);
 void add_pointers(const ir::Program& program, const std::vector<int>& tensors, Step& step);
+
+// A kernel's own launch, module or workspace beside its main one ("up-split"). The last part of a name in the language holds
+// no `-`, so this is never the name of another kernel or of a tensor.
+std::string part_name(const ir::Kernel& kernel, std::string_view part);
 
 struct LaunchShape {
   int64_t blocks = 1;

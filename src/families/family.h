@@ -67,7 +67,7 @@ struct Source {
 };
 
 // What a kernel becomes: sources, steps in order, and the workspace they need. Buffers of the program's own tensors
-// are named as the tensors; workspace is prefixed with the kernel's name ("up.planes").
+// are named as the tensors; workspace is prefixed with the kernel's name ("up-planes").
 struct Emission {
   std::vector<Source> sources;
   std::vector<Step> steps;

@@ -30,7 +30,6 @@ class Generator {
         problem_(problem),
         s_(settings),
         c_(problem.product),
-        name_(codegen::identifier(kernel.name)),
         a_(split_plan(context, problem, settings, true)),
         b_(split_plan(context, problem, settings, false)) {}
 
@@ -39,7 +38,7 @@ class Generator {
       if (s_.stream == Streamed::kNone && s_.tile_m == kSmallTile)
         add_small();
       else if (s_.stream == Streamed::kNone)
-        add_simt(name_, false);
+        add_simt(kernel_.name, false);
       else
         add_gemv();
       return std::move(out_);
@@ -47,18 +46,18 @@ class Generator {
     add_splits();
     if (s_.stream != Streamed::kNone) {
       add_stream();
-      add_simt(name_ + "_finish", true);
+      add_simt(part_name(kernel_, "finish"), true);
       return std::move(out_);
     }
     add_product();
-    if (s_.scaled) add_simt(name_ + "_fallback", true);
+    if (s_.scaled) add_simt(part_name(kernel_, "fallback"), true);
     return std::move(out_);
   }
 
  private:
   const char* letter(const SplitPlan& x) const { return x.is_a ? "a" : "b"; }
   bool is_streamed(const SplitPlan& x) const { return s_.stream == (x.is_a ? Streamed::kRows : Streamed::kColumns); }
-  std::string workspace(const char* what, const SplitPlan& x) const { return fmt::format("{}.{}_{}", kernel_.name, what, letter(x)); }
+  std::string workspace(const char* what, const SplitPlan& x) const { return part_name(kernel_, fmt::format("{}_{}", what, letter(x))); }
 
   // `name` is the step's and its module's; the function in it has a prefix.
   Step& launch(const std::string& name, int64_t blocks, int64_t threads) {
@@ -98,11 +97,11 @@ class Generator {
         add_buffer(workspace("guard", *x), 4 * x->blocks, DType::kI32, packed);
       }
       if (packed)
-        add_split(fmt::format("{}_pack_{}", name_, letter(*x)), {*x}, Phase::kPrepare);
+        add_split(part_name(kernel_, fmt::format("pack_{}", letter(*x))), {*x}, Phase::kPrepare);
       else
         live.push_back(*x);
     }
-    if (!live.empty()) add_split(name_ + "_split", live, Phase::kLaunch);
+    if (!live.empty()) add_split(part_name(kernel_, "split"), live, Phase::kLaunch);
   }
 
   void add_split(const std::string& name, const std::vector<SplitPlan>& splits, Phase phase) {
@@ -122,12 +121,12 @@ class Generator {
 
   void add_product() {
     const Layout layout = layout_of(s_, static_cast<int64_t>(context_.machine.shared_per_block.value));
-    out_.sources.push_back({name_, tensor_source(codegen::entry_name(name_), program_, problem_, s_, layout, a_, b_), {}});
+    out_.sources.push_back({kernel_.name, tensor_source(codegen::entry_name(kernel_.name), program_, problem_, s_, layout, a_, b_), {}});
     const int64_t tiles = ceil_div(c_.m, s_.tile_m * s_.cluster) * ceil_div(c_.n, s_.tile_n * s_.cluster_n) * c_.batches;
     const int64_t cluster = s_.cluster * s_.cluster_n;
     const int64_t clusters = std::min<int64_t>(tiles, context_.machine.sm_count / cluster);
     const bool after_split = !out_.steps.empty() && out_.steps.back().phase == Phase::kLaunch;
-    Step& step = launch(name_, clusters * cluster, 128 * (layout.groups + 1));
+    Step& step = launch(kernel_.name, clusters * cluster, 128 * (layout.groups + 1));
     step.cluster = {cluster, 1, 1};
     step.shared_bytes = layout.bytes();
     step.pdl = after_split;
@@ -144,9 +143,9 @@ class Generator {
     const StreamPlan plan = stream_plan(context_, problem_, s_);
     const SplitPlan &streamed = plan.rows_are_m ? a_ : b_, &held = plan.rows_are_m ? b_ : a_;
     add_buffer(partial(), 4 * s_.split * c_.batches * c_.m * c_.n, DType::kF32, false);
-    out_.sources.push_back({name_, stream_source(codegen::entry_name(name_), problem_, s_, plan, held.scale_stride), {}});
+    out_.sources.push_back({kernel_.name, stream_source(codegen::entry_name(kernel_.name), problem_, s_, plan, held.scale_stride), {}});
     const bool after_split = !out_.steps.empty() && out_.steps.back().phase == Phase::kLaunch;
-    Step& step = launch(name_, plan.tiles * s_.split, 128 * plan.groups);
+    Step& step = launch(kernel_.name, plan.tiles * s_.split, 128 * plan.groups);
     step.shared_bytes = plan.shared_bytes;
     step.pdl = after_split;
     step.arguments.push_back(map_argument(operand_map(held, plan.held_lines, 1)));
@@ -155,11 +154,11 @@ class Generator {
     step.arguments.push_back(pointer_to(partial()));
     step.arguments.push_back(pointer_to(workspace("guard", streamed)));
   }
-  std::string partial() const { return kernel_.name + ".partial"; }
+  std::string partial() const { return part_name(kernel_, "partial"); }
 
   void add_small() {
-    out_.sources.push_back({name_, small_source(codegen::entry_name(name_), program_, problem_, s_, a_, b_), {}});
-    Step& step = launch(name_, ceil_div(c_.m, kSmallTile) * ceil_div(c_.n, kSmallTile) * c_.batches, kSimtThreads);
+    out_.sources.push_back({kernel_.name, small_source(codegen::entry_name(kernel_.name), program_, problem_, s_, a_, b_), {}});
+    Step& step = launch(kernel_.name, ceil_div(c_.m, kSmallTile) * ceil_div(c_.n, kSmallTile) * c_.batches, kSimtThreads);
     add_operands(step);
     add_epilogue(step);
   }
@@ -170,8 +169,8 @@ class Generator {
 
   void add_gemv() {
     const StreamPlan plan = stream_plan(context_, problem_, s_);
-    out_.sources.push_back({name_, gemv_source(codegen::entry_name(name_), program_, problem_, s_, plan), {}});
-    Step& step = launch(name_, plan.tiles * s_.split, 256);
+    out_.sources.push_back({kernel_.name, gemv_source(codegen::entry_name(kernel_.name), program_, problem_, s_, plan), {}});
+    Step& step = launch(kernel_.name, plan.tiles * s_.split, 256);
     step.cluster = {s_.split, 1, 1};
     step.shared_bytes = 8 * gemv_lines(plan) * plan.columns * 4;
     for (const OperandAccess* x : {&plan.streamed, &plan.held})
@@ -242,7 +241,6 @@ class Generator {
   const Problem& problem_;
   const Settings& s_;
   const Contraction& c_;
-  std::string name_;
   SplitPlan a_, b_;
   Emission out_;
 };

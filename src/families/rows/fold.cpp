@@ -22,7 +22,7 @@ class FoldWriter {
     emitter_.set_hook([this](Emitter&, const ir::ExprRef& node) { return given(node); });
     const std::string folded = fold_partials();
     SOLSTICE_TRY(const std::string stores, outputs());
-    out_.entry = codegen::entry_name(kernel_.name + "_fold");
+    out_.entry = codegen::entry_name(part_name(kernel_, "fold"));
     out_.reads = emitter_.tensors_read();
     out_.writes = tensors_written(shape_.flat);
     out_.code = fmt::format(

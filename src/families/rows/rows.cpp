@@ -152,7 +152,7 @@ Status add_fold(const ir::Program& program, const ir::Kernel& kernel, Prepared& 
   SOLSTICE_TRY(const Fold fold, emit_fold(program, kernel, p.shape, text.partials, p.settings.parts));
   out.sources.front().code += "\n" + fold.code;
   Step step = out.steps.front();
-  step.name = kernel.name + ".fold";
+  step.name = part_name(kernel, "fold");
   step.entry = fold.entry;
   step.grid = {p.shape.row_count, 1, 1};
   step.block = {kFoldThreads, 1, 1};
@@ -161,7 +161,7 @@ Status add_fold(const ir::Program& program, const ir::Kernel& kernel, Prepared& 
   add_pointers(program, fold.reads, step);
   for (size_t i = 0; i < text.partials.size(); ++i) {
     PlanBuffer buffer;
-    buffer.name = fmt::format("{}.partial{}", kernel.name, i);
+    buffer.name = part_name(kernel, fmt::format("partial{}", i));
     buffer.dtype = DType::kU8;
     buffer.bytes = p.shape.row_count * p.settings.parts * kLargestAccumulator;
     buffer.shape = {buffer.bytes};

@@ -78,7 +78,7 @@ TEST(Gemm, LinearSplitsMultipliesAndFallsBack) {
   linear.kernel().knobs.set("math", KnobValue::of_name("fp16x3"));
   linear.kernel().knobs.set("stream", KnobValue::of_name("none"));
   const Emission emission = generated(linear.b.program);
-  ASSERT_EQ(launches(emission), (Names{"up_split", "up", "up_fallback"}));
+  ASSERT_EQ(launches(emission), (Names{"up-split", "up", "up-fallback"}));
   EXPECT_EQ(emission.sources.size(), 3u);
   EXPECT_EQ(emission.workspace.size(), 6u);
   EXPECT_TRUE(emission.steps[1].pdl);
@@ -90,7 +90,7 @@ TEST(Gemm, FrozenWeightsAreSplitAtLoad) {
   linear.kernel().knobs.set("math", KnobValue::of_name("fp16x3"));
   linear.kernel().knobs.set("stream", KnobValue::of_name("none"));
   const Emission emission = generated(linear.b.program, true);
-  EXPECT_EQ(launches(emission), (Names{"up_pack_b", "up_split", "up", "up_fallback"}));
+  EXPECT_EQ(launches(emission), (Names{"up-pack_b", "up-split", "up", "up-fallback"}));
   EXPECT_EQ(emission.steps[0].phase, Phase::kPrepare);
   for (const PlanBuffer& buffer : emission.workspace) EXPECT_EQ(buffer.persistent, buffer.name.back() == 'b') << buffer.name;
 }
@@ -114,16 +114,16 @@ TEST(Gemm, OddExtentsUseNarrowLoadsAndDirectStores) {
 TEST(Gemm, FewRowsStreamTheWeight) {
   Linear linear(16, 4096, 4096);
   const Emission emission = generated(linear.b.program);
-  ASSERT_EQ(launches(emission), (Names{"up_split", "up", "up_finish"}));
+  ASSERT_EQ(launches(emission), (Names{"up-split", "up", "up-finish"}));
   const Step& product = emission.steps[1];
   EXPECT_TRUE(product.pdl);
-  EXPECT_EQ(product.arguments[0].map.buffer, "up.planes_a");
+  EXPECT_EQ(product.arguments[0].map.buffer, "up-planes_a");
   EXPECT_EQ(product.arguments[1].buffer, "w");
   EXPECT_LE(product.shared_bytes, static_cast<int64_t>(h200().shared_per_block.value));
   EXPECT_NE(emission.sources[1].code.find("gemm::StreamConfig<mma::Major::kK, 4, mma::Major::kK"), std::string::npos)
       << emission.sources[1].code;
   EXPECT_NE(emission.sources[2].code.find("gemm::run_finish<"), std::string::npos) << emission.sources[2].code;
-  for (const PlanBuffer& buffer : emission.workspace) EXPECT_NE(buffer.name, "up.planes_b");
+  for (const PlanBuffer& buffer : emission.workspace) EXPECT_NE(buffer.name, "up-planes_b");
 }
 
 TEST(Gemm, EveryBlockOfAStreamedTileHasItsPartialSumsAndGuardWord) {
@@ -133,12 +133,12 @@ TEST(Gemm, EveryBlockOfAStreamedTileHasItsPartialSumsAndGuardWord) {
   linear.kernel().knobs.set("stream", KnobValue::of_name("columns"));
   linear.kernel().knobs.set("split", KnobValue::of_int(5));
   const Emission emission = generated(linear.b.program);
-  ASSERT_EQ(launches(emission), (Names{"up_split", "up", "up_finish"}));
+  ASSERT_EQ(launches(emission), (Names{"up-split", "up", "up-finish"}));
   EXPECT_EQ(emission.steps[1].grid[0], 2 * 3 * 5);
   for (const PlanBuffer& buffer : emission.workspace) {
-    if (buffer.name == "up.partial") {
+    if (buffer.name == "up-partial") {
       EXPECT_EQ(buffer.bytes, 4 * 5 * 100 * 300);
-    } else if (buffer.name == "up.guard_b") {
+    } else if (buffer.name == "up-guard_b") {
       EXPECT_EQ(buffer.bytes, 4 * 2 * 3 * 5);
     }
   }
