@@ -33,6 +33,8 @@ std::optional<Math> math_from_name(std::string_view name) {
   return std::nullopt;
 }
 
+std::string pipe_name(Math math) { return (info(math).tensor ? "tensor." : "simt.") + std::string(info(math).format); }
+
 bool exact_operands(Math math, DType dtype) {
   switch (math) {
     case Math::kSimt:

@@ -11,24 +11,7 @@ using machine::Pipe;
 using numerics::Math;
 
 Pipe pipe_of(Math math, DType operands) {
-  switch (math) {
-    case Math::kTF32:
-    case Math::kTF32x3:
-      return Pipe::kTensorTF32;
-    case Math::kBF16:
-    case Math::kBF16x3:
-    case Math::kBF16x6:
-      return Pipe::kTensorBF16;
-    case Math::kFP16:
-    case Math::kFP16x3:
-      return Pipe::kTensorF16;
-    case Math::kFP8:
-      return Pipe::kTensorF8;
-    case Math::kF64:
-      return Pipe::kTensorF64;
-    case Math::kSimt:
-      break;
-  }
+  if (math != Math::kSimt) return *machine::pipe_from_name(numerics::pipe_name(math));
   return operands == DType::kF64 ? Pipe::kSimtF64 : is_float(operands) ? Pipe::kSimtF32 : Pipe::kSimtI32;
 }
 

@@ -2,8 +2,7 @@
 //
 // time = launches + a product's fixed cost + split + product, in sequence:
 //   split    operands that need planes: (bytes read + bytes of planes written) / (copy ceiling x 0.80)
-//   product  rounds of tiles over the SMs x (k of a tile at the pipe's measured ceiling x the tile's
-//   efficiency, plus the
+//   product  rounds of tiles over the SMs x (k of a tile at the pipe's measured ceiling x the tile's efficiency, plus the
 //            tile's epilogue), or the bytes of operands and result at the copy ceiling, if that is longer.
 // A streamed operand (stream_cost.cpp) is read once at a share of the read ceiling, or split and multiplied by the SM
 // with the most blocks, whichever takes longer; sums that several blocks share are written and read once more.
@@ -20,6 +19,7 @@ namespace solstice::families::gemm {
 
 bool is_built(Math math);
 Cost estimate(const Context& context, const Problem& problem, const Settings& settings);
+Cost estimate_tiled(const Context& context, const Problem& problem, const Settings& settings);
 Cost estimate_stream(const Context& context, const Problem& problem, const Settings& settings);
 Cost estimate_small(const Context& context, const Problem& problem, const Settings& settings);
 Cost estimate_gemv(const Context& context, const Problem& problem, const Settings& settings);

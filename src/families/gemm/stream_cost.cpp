@@ -3,6 +3,7 @@
 
 #include "base/integer.h"
 #include "families/gemm/cost.h"
+#include "families/gemm/cost_terms.h"
 #include "families/gemm/stream.h"
 
 namespace solstice::families::gemm {
@@ -36,27 +37,6 @@ double elements(int64_t lines, const OperandAccess& x, const Contraction& c) {
   return static_cast<double>(lines) * static_cast<double>(c.k) * static_cast<double>(x.batch == 0 ? 1 : c.batches);
 }
 
-double result_bytes(const Context& context, const Problem& problem) {
-  const Contraction& c = problem.product;
-  double bytes = 0;
-  for (const codegen::EpilogueStore& store : problem.epilogue.stores)
-    bytes += static_cast<double>(c.batches * c.m * c.n) * size_of(*context.program.tensor(store.tensor).dtype);
-  return bytes;
-}
-
-Cost finished(const Problem& problem, const Settings& s, double launch, double split, double compute, double memory, double traffic) {
-  const Contraction& c = problem.product;
-  Cost out;
-  const double body = std::max(compute, memory);
-  out.time = Seconds(launch + split + body);
-  out.bound = launch > split + body ? "latency" : memory > compute ? "memory" : s.math == Math::kSimt ? "simt" : "tensor";
-  out.traffic = Bytes(traffic);
-  out.work = Flops(2.0 * static_cast<double>(c.m) * static_cast<double>(c.n) * static_cast<double>(c.k) * static_cast<double>(c.batches) *
-                   numerics::info(s.math).products);
-  out.terms = {{"launch", Seconds(launch)}, {"split", Seconds(split)}, {"compute", Seconds(compute)}, {"memory", Seconds(memory)}};
-  return out;
-}
-
 }  // namespace
 
 Cost estimate_small(const Context& context, const Problem& problem, const Settings& s) {
@@ -69,7 +49,7 @@ Cost estimate_small(const Context& context, const Problem& problem, const Settin
   const double stage = 32.0 * 32 * 64 / (r.fma / r.sms) * kSmallShare;
   const double compute = stages * std::max(kSmallStage, std::ceil(tiles / r.sms) * stage);
   const double bytes = elements(c.m, c.a, c) * size_of(c.a.dtype) + elements(c.n, c.b, c) * size_of(c.b.dtype);
-  return finished(problem, s, launch, 0, compute, (bytes + result_bytes(context, problem)) / (r.read * kReadShare), bytes);
+  return finished(problem, s, {launch, 0, compute, (bytes + result_bytes(context, problem)) / (r.read * kReadShare)}, bytes);
 }
 
 Cost estimate_gemv(const Context& context, const Problem& problem, const Settings& s) {
@@ -82,7 +62,7 @@ Cost estimate_gemv(const Context& context, const Problem& problem, const Setting
   const double launch = context.machine.launch_time().value + kOneLaunch;
   const double thin = std::max(1.0, 1.9 * r.sms / blocks);  // few blocks, few loads on their way
   const double memory = bytes / (r.read * kReadShare) * thin + streamed * static_cast<double>(p.columns - 1) * kGemvMultiply / r.fma;
-  return finished(problem, s, launch, 0, 0, memory, bytes);
+  return finished(problem, s, {launch, 0, 0, memory}, bytes);
 }
 
 Cost estimate_stream(const Context& context, const Problem& problem, const Settings& s) {
@@ -105,7 +85,7 @@ Cost estimate_stream(const Context& context, const Problem& problem, const Setti
   const double sums = (p.rows_are_m ? kRowSums : 2) * partial / r.copy + result_bytes(context, problem) / r.read;
   const double split = packed ? 0 : 2 * held / (r.copy * 0.8);
   const double launch = context.machine.launch_time().value * (packed ? 2 : 3) + kStreamOverhead + sums;
-  return finished(problem, s, launch, split, compute, (streamed + held) / (r.read * kReadShare), streamed + 2 * held + 2 * partial);
+  return finished(problem, s, {launch, split, compute, (streamed + held) / (r.read * kReadShare)}, streamed + 2 * held + 2 * partial);
 }
 
 }  // namespace solstice::families::gemm

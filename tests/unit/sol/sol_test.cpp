@@ -87,6 +87,15 @@ TEST(Io, TiedWeightsCountOnce) {
   EXPECT_NEAR((apart.io.time - tied.io.time).value, 1000 * 64 * 4 / 4.8e12, 1e-15);
 }
 
+TEST(Pipes, EveryMathHasOne) {
+  for (const numerics::MathInfo& each : numerics::all_maths()) {
+    const auto pipe = machine::pipe_from_name(numerics::pipe_name(each.math));
+    ASSERT_TRUE(pipe.has_value()) << each.name;
+  }
+  EXPECT_EQ(machine::pipe_from_name(numerics::pipe_name(numerics::Math::kTF32x3)), machine::Pipe::kTensorTF32);
+  EXPECT_EQ(machine::pipe_from_name(numerics::pipe_name(numerics::Math::kSimt)), machine::Pipe::kSimtF32);
+}
+
 TEST(Violations, AreTimesBelowIo) {
   const SolReport report = report_of(golden_program("softmax"));
   EXPECT_EQ(violation(report, report.io.time), "");

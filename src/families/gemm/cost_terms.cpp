@@ -1,0 +1,34 @@
+#include "families/gemm/cost_terms.h"
+
+#include <algorithm>
+
+namespace solstice::families::gemm {
+
+Cost finished(const Problem& problem, const Settings& s, const CostTerms& terms, double traffic) {
+  const Contraction& c = problem.product;
+  Cost out;
+  const double body = std::max(terms.compute, terms.memory);
+  out.time = Seconds(terms.launch + terms.split + body);
+  out.bound = terms.launch > terms.split + body ? "latency"
+              : terms.memory > terms.compute    ? "memory"
+              : s.math == Math::kSimt           ? "simt"
+                                                : "tensor";
+  out.traffic = Bytes(traffic);
+  out.work = Flops(2.0 * static_cast<double>(c.m) * static_cast<double>(c.n) * static_cast<double>(c.k) * static_cast<double>(c.batches) *
+                   numerics::info(s.math).products);
+  out.terms = {{"launch", Seconds(terms.launch)},
+               {"split", Seconds(terms.split)},
+               {"compute", Seconds(terms.compute)},
+               {"memory", Seconds(terms.memory)}};
+  return out;
+}
+
+double result_bytes(const Context& context, const Problem& problem) {
+  const Contraction& c = problem.product;
+  double bytes = 0;
+  for (const codegen::EpilogueStore& store : problem.epilogue.stores)
+    bytes += static_cast<double>(c.batches * c.m * c.n) * size_of(*context.program.tensor(store.tensor).dtype);
+  return bytes;
+}
+
+}  // namespace solstice::families::gemm

@@ -1,0 +1,17 @@
+// What the forms of a product share in the cost model.
+#pragma once
+
+#include "families/family.h"
+#include "families/gemm/settings.h"
+
+namespace solstice::families::gemm {
+
+// Seconds: launches and the fixed cost, then the split pass, then the longer of the other two.
+struct CostTerms {
+  double launch = 0, split = 0, compute = 0, memory = 0;
+};
+Cost finished(const Problem& problem, const Settings& settings, const CostTerms& terms, double traffic);
+
+double result_bytes(const Context& context, const Problem& problem);
+
+}  // namespace solstice::families::gemm

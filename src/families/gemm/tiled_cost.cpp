@@ -1,0 +1,75 @@
+#include <algorithm>
+#include <cmath>
+
+#include "base/integer.h"
+#include "families/gemm/cost.h"
+#include "families/gemm/cost_terms.h"
+
+namespace solstice::families::gemm {
+namespace {
+
+// Share of the pipe's ceiling that a tile reaches in its main loop, and what a launch costs beyond it
+// (starting, the first loads, the last tile's epilogue): fitted to the measurements of docs/gemm.md at 16384
+// x 4096 x 4096 and 1024^3.
+double efficiency_of(const Settings& s) {
+  if (s.math == Math::kSimt) return 0.67;
+  if (s.tile_m == 128) return s.tile_n == 256 ? 0.98 : s.tile_n == 128 ? 0.885 : 0.685;
+  return s.tile_n == 256 ? 0.745 : s.tile_n == 128 ? 0.68 : 0.58;
+}
+constexpr double kProductOverhead = 5e-6, kClusterOverhead = 1e-6;
+
+double operand_bytes(const OperandAccess& operand, int64_t lines, const Contraction& c) {
+  const double batches = operand.batch == 0 ? 1.0 : static_cast<double>(c.batches);
+  return batches * static_cast<double>(lines) * static_cast<double>(c.k) * size_of(operand.dtype);
+}
+
+struct Moved {
+  double split = 0, product = 0;
+};
+
+// What the split pass moves, and what the product reads of one operand.
+Moved traffic_of(const Context& context, const OperandAccess& operand, int64_t lines, const Contraction& c, const Settings& s) {
+  const double bytes = operand_bytes(operand, lines, c);
+  if (!needs_planes(s, operand, major_of(operand, lines, c.k))) return {0, bytes};
+  const double planes = bytes / size_of(operand.dtype) * numerics::info(s.math).planes * element_bytes(s.math);
+  return {is_packed(context.program, s, operand) ? 0 : bytes + planes, planes};
+}
+
+// Rounds of tiles over the SMs.
+double compute_time(const Context& context, const Problem& problem, const Settings& s) {
+  const Contraction& c = problem.product;
+  const bool simt = s.math == Math::kSimt;
+  const double sms = context.machine.sm_count;
+  const auto ceiling = context.machine.ceiling(*machine::pipe_from_name(numerics::pipe_name(s.math)));
+  const double rate = ceiling.ok() ? ceiling->per_second : 1e9;
+  const int tile_m = simt ? 128 : s.tile_m, tile_n = simt ? 128 : s.tile_n;
+  const double tiles =
+      static_cast<double>(ceil_div(c.m, tile_m * s.cluster) * s.cluster * ceil_div(c.n, tile_n * s.cluster_n) * s.cluster_n * c.batches);
+  // Two simt blocks share an SM, so a round of them takes twice as long as one alone would.
+  const double work = 2.0 * tile_m * tile_n * static_cast<double>(c.k) * numerics::info(s.math).products * (simt && tiles > sms ? 2 : 1);
+  // An epilogue by the copy engine drains at about 6 bytes a clock and SM; line by line at a third of that.
+  const double epilogue = (stores_by_copy_engine(context.program, problem) ? 2.5e-6 : 7.5e-6) * tile_m * tile_n / (128.0 * 256.0);
+  const double rounds = std::ceil(tiles / (simt ? 2 * sms : sms));
+  // Where blocks walk several tiles, loads that two of them share save power and L2; where they do not, a cluster only
+  // starts later.
+  const double alone = !simt && rounds > 1 && s.cluster * s.cluster_n == 1 ? 1.02 : 1;
+  return rounds * (work / (rate / sms * efficiency_of(s)) * alone + epilogue);
+}
+
+}  // namespace
+
+Cost estimate_tiled(const Context& context, const Problem& problem, const Settings& s) {
+  const Contraction& c = problem.product;
+  const Moved a = traffic_of(context, c.a, c.m, c, s), b = traffic_of(context, c.b, c.n, c, s);
+  const double result = result_bytes(context, problem);
+  const double copy = context.machine.copy_ceiling().per_second;
+  CostTerms terms;
+  terms.split = (a.split + b.split) / (copy * 0.80);
+  terms.launch = context.machine.launch_time().value * (1 + (terms.split > 0) + s.scaled) + kProductOverhead +
+                 (s.cluster * s.cluster_n > 1 ? kClusterOverhead : 0);
+  terms.compute = compute_time(context, problem, s);
+  terms.memory = (a.product + b.product + result) / copy;
+  return finished(problem, s, terms, a.split + b.split + a.product + b.product + result);
+}
+
+}  // namespace solstice::families::gemm
