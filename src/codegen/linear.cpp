@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "ir/interpret/rounding.h"
+
 namespace solstice::codegen {
 namespace {
 
@@ -83,20 +85,9 @@ Interval floor_div(Interval a, int64_t divisor) { return {div_floor(a.lo, diviso
 Interval floor_mod(Interval a, int64_t divisor) { return a.within(0, divisor - 1) ? a : Interval{0, divisor - 1}; }
 
 Interval values_of(DType dtype) {
-  switch (dtype) {
-    case DType::kBool:
-      return {0, 1};
-    case DType::kU8:
-      return {0, 255};
-    case DType::kI8:
-      return {-128, 127};
-    case DType::kI16:
-      return {INT16_MIN, INT16_MAX};
-    case DType::kI32:
-      return {INT32_MIN, INT32_MAX};
-    default:
-      return {};
-  }
+  if (is_float(dtype) || size_of(dtype) == 8) return {};
+  const ir::IntegerRange range = ir::integer_range(dtype);  // exact: up to 32 bits in a double
+  return {static_cast<int64_t>(range.low), static_cast<int64_t>(range.high)};
 }
 
 ir::Affine add(const ir::Affine& a, const ir::Affine& b) {

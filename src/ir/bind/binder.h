@@ -57,6 +57,8 @@ class Binder {
   // blocks (block.cpp)
   void block(const std::vector<const lang::Item*>& items, int kernel, Scope& scope);
   void draft(const lang::Equation& equation, Span span, Scope& scope);
+  // An equation that stands in no block, elaborated and checked; nothing where that found errors.
+  std::optional<Draft> lone_draft(const lang::Equation& equation, Span span, int target, Scope& scope);
   void view(const lang::Equation& equation, Span span, Scope& scope);
   void assume(const lang::Equation& equation, Span span, Scope& scope);
   int target_of(const lang::Equation& equation, Span span, Scope& scope);

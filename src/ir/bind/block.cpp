@@ -149,6 +149,22 @@ void Binder::draft(const lang::Equation& e, Span span, Scope& scope) {
   drafts_.push_back(std::move(d));
 }
 
+std::optional<Draft> Binder::lone_draft(const lang::Equation& e, Span span, int target, Scope& scope) {
+  Draft d;
+  d.source = &e;
+  d.equation.span = span;
+  d.equation.target = target;
+  Elaborator elaborator(*this, scope, d);
+  elaborator.left_side(e, span);
+  d.equation.rhs = elaborator.value(e.rhs);
+  if (!d.equation.rhs || d.failed) return std::nullopt;
+  solve(d);
+  check_extents(d);
+  if (d.failed) return std::nullopt;
+  check_ranges(d);
+  return d;
+}
+
 // `view v[...] = one read`: remembered as a piece of the view, folded into every read of it.
 void Binder::view(const lang::Equation& e, Span span, Scope& scope) {
   if (e.rhs->kind != lang::ExprKind::kRead) {
@@ -162,23 +178,15 @@ void Binder::view(const lang::Equation& e, Span span, Scope& scope) {
     error("E008", span, fmt::format("`{}` is declared twice", e.target), "a view has a name of its own");
     return;
   }
-  Draft d;
-  d.source = &e;
-  d.equation.span = span;
-  Elaborator elaborator(*this, scope, d);
-  elaborator.left_side(e, span);
-  d.equation.rhs = elaborator.value(e.rhs);
-  if (!d.equation.rhs || d.failed) return;
-  solve(d);
-  check_extents(d);
-  if (d.failed) return;
-  check_ranges(d);
+  const std::optional<Draft> drafted = lone_draft(e, span, -1, scope);
+  if (!drafted) return;
+  const Equation& equation = drafted->equation;
   if (fresh) {
     Symbol symbol;
     symbol.view = static_cast<int>(views_.size());
     symbol.dims.assign(e.lhs.size(), "");
     scope.symbols[e.target] = symbol;
-    views_.push_back({e.target, d.equation.rhs->kind, std::vector<int64_t>(e.lhs.size(), 0), {}, span});
+    views_.push_back({e.target, equation.rhs->kind, std::vector<int64_t>(e.lhs.size(), 0), {}, span});
   }
   Symbol& symbol = scope.symbols[e.target];
   View& v = views_[static_cast<size_t>(symbol.view)];
@@ -187,14 +195,14 @@ void Binder::view(const lang::Equation& e, Span span, Scope& scope) {
     return;
   }
   ViewPiece piece;
-  piece.indices = d.equation.indices;
-  piece.rhs = d.equation.rhs;
-  for (size_t i = 0; i < d.equation.lhs.size(); ++i) {
-    const Affine form = *as_affine(d.equation.lhs[i]);
+  piece.indices = equation.indices;
+  piece.rhs = equation.rhs;
+  for (size_t i = 0; i < equation.lhs.size(); ++i) {
+    const Affine form = *as_affine(equation.lhs[i]);
     int64_t high = form.offset;
     for (const auto& [id, c] : form.terms) high += std::max<int64_t>(0, c * (piece.indices[static_cast<size_t>(id)].extent - 1));
     v.shape[i] = std::max(v.shape[i], high + 1);
-    if (d.equation.lhs[i]->op == Op::kIndex && fresh) symbol.dims[i] = piece.indices[static_cast<size_t>(d.equation.lhs[i]->id)].dim;
+    if (equation.lhs[i]->op == Op::kIndex && fresh) symbol.dims[i] = piece.indices[static_cast<size_t>(equation.lhs[i]->id)].dim;
     piece.lhs.push_back(form);
   }
   v.pieces.push_back(std::move(piece));
@@ -214,19 +222,8 @@ void Binder::assume(const lang::Equation& e, Span span, Scope& scope) {
                       e.lhs.size()));
     return;
   }
-  Draft d;
-  d.source = &e;
-  d.equation.span = span;
-  d.equation.target = known->second.tensor;
-  Elaborator elaborator(*this, scope, d);
-  elaborator.left_side(e, span);
-  d.equation.rhs = elaborator.value(e.rhs);
-  if (!d.equation.rhs || d.failed) return;
-  solve(d);
-  check_extents(d);
-  if (d.failed) return;
-  check_ranges(d);
-  program_.assumptions.push_back(std::move(d.equation));
+  std::optional<Draft> drafted = lone_draft(e, span, known->second.tensor, scope);
+  if (drafted) program_.assumptions.push_back(std::move(drafted->equation));
 }
 
 // `once` kernels run when weights are loaded: they may see params, buffers and each other's results.

@@ -31,27 +31,29 @@ Status ones(Call& call) { return constant(call, whole_number(call, 1)); }
 Status zeros_like(Call& call) { return constant_like(call, whole_number(call, 0)); }
 Status ones_like(Call& call) { return constant_like(call, whole_number(call, 1)); }
 
-Status full(Call& call) {
+// The argument of that name, in the result's dtype.
+Result<TermRef> given_value(Call& call, const char* argument) {
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
-  SOLSTICE_TRY(const TermRef value, call.scalar("fill_value", dtype));
+  return call.scalar(argument, dtype);
+}
+
+Status full(Call& call) {
+  SOLSTICE_TRY(const TermRef value, given_value(call, "fill_value"));
   return constant(call, value);
 }
 
 Status full_like(Call& call) {
-  SOLSTICE_TRY(const DType dtype, call.out_dtype());
-  SOLSTICE_TRY(const TermRef value, call.scalar("fill_value", dtype));
+  SOLSTICE_TRY(const TermRef value, given_value(call, "fill_value"));
   return constant_like(call, value);
 }
 
 Status fill(Call& call) {
-  SOLSTICE_TRY(const DType dtype, call.out_dtype());
-  SOLSTICE_TRY(const TermRef value, call.scalar("value", dtype));
+  SOLSTICE_TRY(const TermRef value, given_value(call, "value"));
   return constant_like(call, value);
 }
 
 Status scalar_tensor(Call& call) {
-  SOLSTICE_TRY(const DType dtype, call.out_dtype());
-  SOLSTICE_TRY(const TermRef value, call.scalar("s", dtype));
+  SOLSTICE_TRY(const TermRef value, given_value(call, "s"));
   return constant(call, value);
 }
 
