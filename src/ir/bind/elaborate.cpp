@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <cstdlib>
-#include <numbers>
 
 #include "lang/print.h"
 
@@ -75,12 +73,6 @@ lang::ExprRef with_floor_division(const lang::ExprRef& e) {
 
 bool is_whole(Op op) { return op == Op::kFloor || op == Op::kCeil || op == Op::kRound || op == Op::kTrunc; }
 
-void collect_names(const lang::ExprRef& e, std::vector<std::pair<std::string, Span>>& out) {
-  if (!e) return;
-  if (e->kind == lang::ExprKind::kName) out.emplace_back(e->text, e->span);
-  for (const lang::ExprRef& a : e->args) collect_names(a, out);
-}
-
 }  // namespace
 
 // What stands in a function's body is reported where the function is called.
@@ -97,73 +89,6 @@ ExprRef Elaborator::made(Op op, std::vector<ExprRef> args, Span span) {
   ExprRef e = make(op, std::move(args));
   std::const_pointer_cast<Expr>(e)->span = here(span);  // just made: nobody shares it yet
   return e;
-}
-
-int Elaborator::new_index(const std::string& name, Span span, std::optional<int64_t> extent) {
-  const int id = static_cast<int>(draft_.equation.indices.size());
-  draft_.equation.indices.push_back({name, extent.value_or(-1), ""});
-  draft_.index_spans.push_back(span);
-  draft_.given.push_back(extent.has_value());
-  names_.emplace_back(name, id);
-  return id;
-}
-
-// An index may not take the name of a tensor or dim in sight.
-bool Elaborator::hides(const std::string& name, Span span) {
-  const bool tensor = scope_.symbols.count(name) || binder_.upcoming_.count(name);
-  const bool dim = scope_.dims.count(name) > 0;
-  if (!tensor && !dim) return false;
-  error("E008", span, fmt::format("index `{0}` hides the {1} `{0}`", name, tensor ? "tensor" : "dim"),
-        "one name has one meaning in a scope: rename the index");
-  return true;
-}
-
-std::optional<int64_t> Elaborator::given_extent(const lang::Range& range) {
-  const auto extent = binder_.value_of(range.extent, scope_);
-  if (!extent || *extent > 0) return extent;
-  error("E022", range.span, fmt::format("the range of `{}` is {}; an extent is positive", range.name, *extent));
-  return std::nullopt;
-}
-
-void Elaborator::left_side(const lang::Equation& equation, Span span) {
-  std::map<std::string, const lang::Range*> ranges;
-  for (const lang::Range& r : equation.ranges) ranges[r.name] = &r;
-  std::vector<std::pair<std::string, Span>> names;
-  for (const lang::ExprRef& e : equation.lhs) collect_names(e, names);
-  for (const auto& [name, where] : names) {
-    bool known = scope_.dims.count(name) > 0 || name == "inf" || name == "pi";
-    for (const auto& [other, id] : names_) known |= other == name;
-    if (known) continue;
-    if (hides(name, where)) draft_.failed = true;
-    std::optional<int64_t> extent;
-    const auto range = ranges.find(name);
-    if (range != ranges.end()) {
-      extent = given_extent(*range->second);
-      draft_.failed = draft_.failed || !extent;
-    }
-    const int id = new_index(name, where, extent);
-    if (extent) draft_.equation.indices.back().dim = lang::print_tight(binder_.outer(range->second->extent, scope_));
-    draft_.equation.free.push_back(id);
-    ranges.erase(name);
-  }
-  for (const auto& [name, range] : ranges) {
-    const bool written = std::any_of(names.begin(), names.end(), [&, n = name](const auto& w) { return w.first == n; });
-    if (written) continue;
-    error("E004", range->span, fmt::format("`{}` has a range but does not stand on the left", name),
-          "a range belongs to an index of the left side; a reduced index takes its own: `sum[k<4](...)`");
-    draft_.failed = true;
-  }
-  for (const lang::ExprRef& e : equation.lhs) {
-    ExprRef bound = index(e);
-    if (bound && !as_affine(bound)) {
-      error("E005", e->span.end ? e->span : span, fmt::format("left index `{}` is not affine in the indices", lang::print_tight(e)),
-            "a left side places elements: sums of constants times indices, as in `y[n, D*g+k]`");
-      bound = nullptr;
-    }
-    if (!bound) draft_.failed = true;
-    draft_.equation.lhs.push_back(bound ? bound : make_int(0));
-  }
-  reductions_from_ = names_.size();
 }
 
 ExprRef Elaborator::value(const lang::ExprRef& e) {
@@ -216,125 +141,6 @@ ExprRef Elaborator::index(const lang::ExprRef& e) {
     error("E013", e->span, fmt::format("index `{}` is real; an index is an integer", text), fmt::format("`i64({})`", text));
   }
   return nullptr;
-}
-
-ExprRef Elaborator::bare_name(const lang::Expr& e) {
-  if (e.text == "inf") return make_real(std::numeric_limits<double>::infinity());
-  if (e.text == "pi") return make_real(std::numbers::pi);
-  if (e.text == "true" || e.text == "false") {
-    auto literal = std::make_shared<Expr>();
-    literal->op = Op::kBool;
-    literal->kind = ValueKind::kBool;
-    literal->integer = e.text == "true";
-    return literal;
-  }
-  if (env_) {
-    const auto argument = env_->find(e.text);
-    if (argument != env_->end()) return argument->second;
-  } else {
-    for (auto it = names_.rbegin(); it != names_.rend(); ++it) {
-      if (it->first == e.text) return make_index(it->second);
-    }
-  }
-  const auto dim = scope_.dims.find(e.text);
-  if (dim != scope_.dims.end()) return make_int(dim->second.value);
-  return unknown_name(e);
-}
-
-ExprRef Elaborator::unknown_name(const lang::Expr& e) {
-  const auto symbol = scope_.symbols.find(e.text);
-  if (symbol != scope_.symbols.end() || binder_.upcoming_.count(e.text)) {
-    error("E007", e.span, fmt::format("`{}` is a tensor; an expression takes its elements", e.text),
-          fmt::format("write its indices: `{}[...]`", e.text));
-    return nullptr;
-  }
-  std::vector<std::string> known;
-  for (const auto& [name, dim] : scope_.dims) known.push_back(name);
-  if (env_ || (e.text[0] >= 'A' && e.text[0] <= 'Z')) {
-    const std::string near = closest(e.text, known);
-    error("E008", e.span, fmt::format("unknown {} `{}`", env_ ? "name" : "dim", e.text),
-          near.empty() ? "declare it: `dim " + e.text + " = ...`" : fmt::format("closest: `{}`", near));
-    return nullptr;
-  }
-  if (!draft_.unbound.insert(e.text).second) return nullptr;  // once an equation is enough
-  error("E004", e.span, fmt::format("`{}` is used on the right but neither written nor reduced; nothing is summed implicitly", e.text),
-        fmt::format("sum over it: `sum[{}](...)`, with every use of it inside the brackets; or write it on the "
-                    "left",
-                    e.text));
-  return nullptr;
-}
-
-std::optional<Symbol> Elaborator::find_tensor(const lang::Expr& e) {
-  const auto known = scope_.symbols.find(e.text);
-  if (known != scope_.symbols.end()) {
-    const Symbol& s = known->second;
-    const bool loose_local = s.tensor >= 0 && binder_.program_.tensor(s.tensor).kind == TensorKind::kLocal &&
-                             binder_.program_.tensor(s.tensor).kernel != binder_.kernel_;
-    if (!loose_local) return s;
-    error("E011", e.span, fmt::format("`{}` crosses into a kernel but is not declared", e.text),
-          fmt::format("`tensor {} : f32[...]` (dtype and order are yours to choose)", e.text));
-    return std::nullopt;
-  }
-  const auto soon = binder_.upcoming_.find(e.text);
-  if (soon != binder_.upcoming_.end()) {
-    binder_.local(e.text, soon->second, e.span, scope_);
-    return scope_.symbols.at(e.text);
-  }
-  const auto gone = scope_.gone.find(e.text);
-  if (gone != scope_.gone.end()) {
-    error("E011", e.span, fmt::format("`{}` crosses from kernel `{}` but is not declared", e.text, gone->second),
-          fmt::format("`tensor {} : f32[...]` before the kernels (dtype and order are yours to choose)", e.text));
-    return std::nullopt;
-  }
-  std::vector<std::string> names;
-  for (const auto& [name, symbol] : scope_.symbols) names.push_back(name);
-  const std::string near = closest(e.text, names);
-  const bool dim = scope_.dims.count(e.text) > 0;
-  error("E008", e.span, dim ? fmt::format("`{}` is a dim, not a tensor", e.text) : fmt::format("unknown tensor `{}`", e.text),
-        near.empty() ? "declare it, or define it before it is read" : fmt::format("closest: `{}`", near));
-  return std::nullopt;
-}
-
-ExprRef Elaborator::read(const lang::Expr& e) {
-  std::vector<ExprRef> indices;
-  bool fine = true;
-  for (const lang::ExprRef& a : e.args) {
-    indices.push_back(index(a));
-    fine = fine && indices.back() != nullptr;
-  }
-  ExprRef otherwise = e.otherwise ? value(e.otherwise) : nullptr;
-  if (e.otherwise && !otherwise) fine = false;
-  const std::optional<Symbol> symbol = find_tensor(e);
-  if (!symbol) return nullptr;
-  const View* view = symbol->view >= 0 ? &binder_.views_[static_cast<size_t>(symbol->view)] : nullptr;
-  const auto& shape = view ? view->shape : binder_.program_.tensor(symbol->tensor).shape;
-  const size_t rank = shape.size() - symbol->fixed.size();
-  if (rank != e.args.size()) {
-    std::string extents;
-    for (size_t d = symbol->fixed.size(); d < shape.size(); ++d) extents += (extents.empty() ? "" : "x") + std::to_string(shape[d]);
-    error("E006", e.span,
-          fmt::format("`{}` has rank {}{} but {} ind{}", e.text, rank, rank ? " (" + extents + ")" : "", e.args.size(),
-                      e.args.size() == 1 ? "ex" : "ices"),
-          "no broadcasting: one index a dimension, 0 where the extent is 1, as in `b[k,0,0]`");
-    return nullptr;
-  }
-  if (!fine) return nullptr;
-  for (size_t d = 0; d < indices.size(); ++d) {
-    if (indices[d]->op == Op::kIndex) draft_.bare.push_back({indices[d]->id, e.text, *symbol, d, e.args[d]->span});
-  }
-  if (!otherwise) draft_.checks.push_back({e.text, *symbol, -1, indices, facts_, e.span});
-  if (view) return read_view(*view, indices, otherwise, e.span);
-  return read_tensor(*symbol, std::move(indices), std::move(otherwise), e.span);
-}
-
-ExprRef Elaborator::read_tensor(const Symbol& symbol, std::vector<ExprRef> indices, ExprRef otherwise, Span span) {
-  std::vector<ExprRef> all;
-  for (const int64_t f : symbol.fixed) all.push_back(make_int(f));
-  all.insert(all.end(), indices.begin(), indices.end());
-  ExprRef r = make_read(symbol.tensor, binder_.program_.tensor(symbol.tensor).value, std::move(all), std::move(otherwise));
-  std::const_pointer_cast<Expr>(r)->span = here(span);
-  draft_.reads.push_back({r, facts_, span});
-  return r;
 }
 
 ExprRef Elaborator::comparison(const lang::Expr& e) {

@@ -25,25 +25,31 @@ class Elaborator {
 
   Span here(Span span) const;
   void error(std::string_view code, Span span, std::string message, std::string hint = "");
+  ExprRef made(Op op, std::vector<ExprRef> args, Span span);
+  ExprRef logical(const lang::Expr& e);
+  ExprRef arithmetic(const lang::Expr& e);
+  ExprRef comparison(const lang::Expr& e);
+
+  // indices (elaborate_left.cpp)
   int new_index(const std::string& name, Span span, std::optional<int64_t> extent);
   std::optional<int64_t> given_extent(const lang::Range& range);
   bool hides(const std::string& name, Span span);
+
+  // names and reads (elaborate_names.cpp)
   ExprRef bare_name(const lang::Expr& e);
   ExprRef unknown_name(const lang::Expr& e);
   ExprRef read(const lang::Expr& e);
   ExprRef read_tensor(const Symbol& symbol, std::vector<ExprRef> indices, ExprRef otherwise, Span span);
-  ExprRef read_view(const View& view, const std::vector<ExprRef>& indices, const ExprRef& otherwise, Span span);
   std::optional<Symbol> find_tensor(const lang::Expr& e);
+
+  // reductions, functions and views (elaborate_calls.cpp)
   ExprRef reduce(const lang::Expr& e);
   ExprRef rank(const lang::Expr& e);
   bool bind_indices(const lang::Expr& e, std::vector<int>& binders);
   ExprRef apply(const lang::Expr& e);
   ExprRef call_fn(const lang::Fn& fn, std::vector<ExprRef> args, Span span);
   ExprRef select(const lang::Expr& e);
-  ExprRef logical(const lang::Expr& e);
-  ExprRef arithmetic(const lang::Expr& e);
-  ExprRef comparison(const lang::Expr& e);
-  ExprRef made(Op op, std::vector<ExprRef> args, Span span);
+  ExprRef read_view(const View& view, const std::vector<ExprRef>& indices, const ExprRef& otherwise, Span span);
 
   Binder& binder_;
   Scope& scope_;
