@@ -3,30 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
+#include "ir/interpret/arithmetic.h"
 #include "ir/interpret/rounding.h"
 
 namespace solstice::ir {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-double least(double a, double b) { return std::isnan(a) || std::isnan(b) ? kNan : std::min(a, b); }
-double most(double a, double b) { return std::isnan(a) || std::isnan(b) ? kNan : std::max(a, b); }
-double remainder_of(double a, double b) { return a - b * std::floor(a / b); }
-double sign_of(double a) { return std::isnan(a) ? a : (a > 0) - (a < 0); }
-
-template <typename F>
-void each(double* out, const double* a, int lanes, F&& f) {
-  for (int l = 0; l < lanes; ++l) out[l] = f(a[l]);
-}
-
-template <typename F>
-void each(double* out, const double* a, const double* b, int lanes, F&& f) {
-  for (int l = 0; l < lanes; ++l) out[l] = f(a[l], b[l]);
-}
 
 }  // namespace
 
@@ -183,93 +168,11 @@ void Machine::execute(const Instruction& i, int f) {
       for (int l = 0; l < s.lanes; ++l) out[l] = c[l] != 0 ? a[l] : b[l];
       return;
     }
-    default:
-      return arithmetic(i, s);
-  }
-}
-
-void Machine::arithmetic(const Instruction& i, State& s) {
-  double* out = s.own[static_cast<size_t>(i.out)].data();
-  const double* a = s.data[static_cast<size_t>(i.args[0])];
-  const double* b = i.args.size() > 1 ? s.data[static_cast<size_t>(i.args[1])] : nullptr;
-  const int n = s.lanes;
-  switch (i.op) {
-    case Op::kNeg:
-      return each(out, a, n, [](double x) { return -x; });
-    case Op::kNot:
-      return each(out, a, n, [](double x) { return x == 0 ? 1.0 : 0.0; });
-    case Op::kAnd:
-      return each(out, a, b, n, [](double x, double y) { return x != 0 && y != 0 ? 1.0 : 0.0; });
-    case Op::kOr:
-      return each(out, a, b, n, [](double x, double y) { return x != 0 || y != 0 ? 1.0 : 0.0; });
-    case Op::kAdd:
-      return each(out, a, b, n, [](double x, double y) { return x + y; });
-    case Op::kSub:
-      return each(out, a, b, n, [](double x, double y) { return x - y; });
-    case Op::kMul:
-      return each(out, a, b, n, [](double x, double y) { return x * y; });
-    case Op::kDiv:
-      return each(out, a, b, n, [](double x, double y) { return x / y; });
-    case Op::kFloorDiv:
-      return each(out, a, b, n, [](double x, double y) { return std::floor(x / y); });
-    case Op::kMod:
-      return each(out, a, b, n, remainder_of);
-    case Op::kPow:
-      return each(out, a, b, n, [](double x, double y) { return y == 2 ? x * x : std::pow(x, y); });
-    case Op::kMin:
-      return each(out, a, b, n, least);
-    case Op::kMax:
-      return each(out, a, b, n, most);
-    case Op::kLt:
-      return each(out, a, b, n, [](double x, double y) { return x < y ? 1.0 : 0.0; });
-    case Op::kLe:
-      return each(out, a, b, n, [](double x, double y) { return x <= y ? 1.0 : 0.0; });
-    case Op::kEq:
-      return each(out, a, b, n, [](double x, double y) { return x == y ? 1.0 : 0.0; });
-    case Op::kNe:
-      return each(out, a, b, n, [](double x, double y) { return x != y ? 1.0 : 0.0; });
-    case Op::kGe:
-      return each(out, a, b, n, [](double x, double y) { return x >= y ? 1.0 : 0.0; });
-    case Op::kGt:
-      return each(out, a, b, n, [](double x, double y) { return x > y ? 1.0 : 0.0; });
-    case Op::kExp:
-      return each(out, a, n, [](double x) { return std::exp(x); });
-    case Op::kExpm1:
-      return each(out, a, n, [](double x) { return std::expm1(x); });
-    case Op::kLog:
-      return each(out, a, n, [](double x) { return std::log(x); });
-    case Op::kLog1p:
-      return each(out, a, n, [](double x) { return std::log1p(x); });
-    case Op::kSqrt:
-      return each(out, a, n, [](double x) { return std::sqrt(x); });
-    case Op::kRsqrt:
-      return each(out, a, n, [](double x) { return 1 / std::sqrt(x); });
-    case Op::kTanh:
-      return each(out, a, n, [](double x) { return std::tanh(x); });
-    case Op::kErf:
-      return each(out, a, n, [](double x) { return std::erf(x); });
-    case Op::kSin:
-      return each(out, a, n, [](double x) { return std::sin(x); });
-    case Op::kCos:
-      return each(out, a, n, [](double x) { return std::cos(x); });
-    case Op::kAbs:
-      return each(out, a, n, [](double x) { return std::abs(x); });
-    case Op::kSign:
-      return each(out, a, n, sign_of);
-    case Op::kFloor:
-      return each(out, a, n, [](double x) { return std::floor(x); });
-    case Op::kCeil:
-      return each(out, a, n, [](double x) { return std::ceil(x); });
-    case Op::kRound:
-      return each(out, a, n, [](double x) { return std::nearbyint(x); });
-    case Op::kTrunc:
-      return each(out, a, n, [](double x) { return std::trunc(x); });
-    case Op::kIsNan:
-      return each(out, a, n, [](double x) { return std::isnan(x) ? 1.0 : 0.0; });
-    case Op::kIsFinite:
-      return each(out, a, n, [](double x) { return std::isfinite(x) ? 1.0 : 0.0; });
-    default:
-      fail_at(fmt::format("operation `{}` cannot be evaluated", name_of(i.op)));
+    default: {
+      const double* a = s.data[static_cast<size_t>(i.args[0])];
+      const double* b = i.args.size() > 1 ? s.data[static_cast<size_t>(i.args[1])] : nullptr;
+      if (!evaluate(i.op, a, b, s.lanes, out)) fail_at(fmt::format("operation `{}` cannot be evaluated", name_of(i.op)));
+    }
   }
 }
 

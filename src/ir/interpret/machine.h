@@ -62,7 +62,6 @@ class Machine {
   void enter(int f);  // imports and addresses
   void execute(int f);
   void execute(const Instruction& i, int f);
-  void arithmetic(const Instruction& i, State& s);
   void read(const Instruction& i, State& s);
   void read_plainly(const Instruction& i, State& s, double* out, const double* data) const;
   void resolve(const Address& a, const State& s, int64_t* out) const;

@@ -1,0 +1,148 @@
+#include "ir/interpret/arithmetic.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace solstice::ir {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+double least(double a, double b) { return std::isnan(a) || std::isnan(b) ? kNan : std::min(a, b); }
+double most(double a, double b) { return std::isnan(a) || std::isnan(b) ? kNan : std::max(a, b); }
+double remainder_of(double a, double b) { return a - b * std::floor(a / b); }
+double sign_of(double a) { return std::isnan(a) ? a : (a > 0) - (a < 0); }
+
+template <typename F>
+void each(double* out, const double* a, int lanes, F&& f) {
+  for (int l = 0; l < lanes; ++l) out[l] = f(a[l]);
+}
+
+template <typename F>
+void each(double* out, const double* a, const double* b, int lanes, F&& f) {
+  for (int l = 0; l < lanes; ++l) out[l] = f(a[l], b[l]);
+}
+
+}  // namespace
+
+bool evaluate(Op op, const double* a, const double* b, int n, double* out) {
+  switch (op) {
+    case Op::kNeg:
+      each(out, a, n, [](double x) { return -x; });
+      break;
+    case Op::kNot:
+      each(out, a, n, [](double x) { return x == 0 ? 1.0 : 0.0; });
+      break;
+    case Op::kAnd:
+      each(out, a, b, n, [](double x, double y) { return x != 0 && y != 0 ? 1.0 : 0.0; });
+      break;
+    case Op::kOr:
+      each(out, a, b, n, [](double x, double y) { return x != 0 || y != 0 ? 1.0 : 0.0; });
+      break;
+    case Op::kAdd:
+      each(out, a, b, n, [](double x, double y) { return x + y; });
+      break;
+    case Op::kSub:
+      each(out, a, b, n, [](double x, double y) { return x - y; });
+      break;
+    case Op::kMul:
+      each(out, a, b, n, [](double x, double y) { return x * y; });
+      break;
+    case Op::kDiv:
+      each(out, a, b, n, [](double x, double y) { return x / y; });
+      break;
+    case Op::kFloorDiv:
+      each(out, a, b, n, [](double x, double y) { return std::floor(x / y); });
+      break;
+    case Op::kMod:
+      each(out, a, b, n, remainder_of);
+      break;
+    case Op::kPow:
+      each(out, a, b, n, [](double x, double y) { return y == 2 ? x * x : std::pow(x, y); });
+      break;
+    case Op::kMin:
+      each(out, a, b, n, least);
+      break;
+    case Op::kMax:
+      each(out, a, b, n, most);
+      break;
+    case Op::kLt:
+      each(out, a, b, n, [](double x, double y) { return x < y ? 1.0 : 0.0; });
+      break;
+    case Op::kLe:
+      each(out, a, b, n, [](double x, double y) { return x <= y ? 1.0 : 0.0; });
+      break;
+    case Op::kEq:
+      each(out, a, b, n, [](double x, double y) { return x == y ? 1.0 : 0.0; });
+      break;
+    case Op::kNe:
+      each(out, a, b, n, [](double x, double y) { return x != y ? 1.0 : 0.0; });
+      break;
+    case Op::kGe:
+      each(out, a, b, n, [](double x, double y) { return x >= y ? 1.0 : 0.0; });
+      break;
+    case Op::kGt:
+      each(out, a, b, n, [](double x, double y) { return x > y ? 1.0 : 0.0; });
+      break;
+    case Op::kExp:
+      each(out, a, n, [](double x) { return std::exp(x); });
+      break;
+    case Op::kExpm1:
+      each(out, a, n, [](double x) { return std::expm1(x); });
+      break;
+    case Op::kLog:
+      each(out, a, n, [](double x) { return std::log(x); });
+      break;
+    case Op::kLog1p:
+      each(out, a, n, [](double x) { return std::log1p(x); });
+      break;
+    case Op::kSqrt:
+      each(out, a, n, [](double x) { return std::sqrt(x); });
+      break;
+    case Op::kRsqrt:
+      each(out, a, n, [](double x) { return 1 / std::sqrt(x); });
+      break;
+    case Op::kTanh:
+      each(out, a, n, [](double x) { return std::tanh(x); });
+      break;
+    case Op::kErf:
+      each(out, a, n, [](double x) { return std::erf(x); });
+      break;
+    case Op::kSin:
+      each(out, a, n, [](double x) { return std::sin(x); });
+      break;
+    case Op::kCos:
+      each(out, a, n, [](double x) { return std::cos(x); });
+      break;
+    case Op::kAbs:
+      each(out, a, n, [](double x) { return std::abs(x); });
+      break;
+    case Op::kSign:
+      each(out, a, n, sign_of);
+      break;
+    case Op::kFloor:
+      each(out, a, n, [](double x) { return std::floor(x); });
+      break;
+    case Op::kCeil:
+      each(out, a, n, [](double x) { return std::ceil(x); });
+      break;
+    case Op::kRound:
+      each(out, a, n, [](double x) { return std::nearbyint(x); });
+      break;
+    case Op::kTrunc:
+      each(out, a, n, [](double x) { return std::trunc(x); });
+      break;
+    case Op::kIsNan:
+      each(out, a, n, [](double x) { return std::isnan(x) ? 1.0 : 0.0; });
+      break;
+    case Op::kIsFinite:
+      each(out, a, n, [](double x) { return std::isfinite(x) ? 1.0 : 0.0; });
+      break;
+    default:
+      return false;
+  }
+  return true;
+}
+
+}  // namespace solstice::ir
