@@ -26,13 +26,15 @@ void collect_reads(const ExprRef& root, std::set<int>& tensors) {
 
 class Flattener {
  public:
-  Flattener(const ir::Program& program, const ir::Kernel& kernel, const Anchor* anchor, FlatKernel& out)
-      : program_(program), anchor_(anchor), out_(out) {
+  Flattener(const ir::Program& program, const ir::Kernel& kernel, const std::vector<int>& stored, const Anchor* anchor, FlatKernel& out)
+      : program_(program), anchor_(anchor), out_(out), stored_(stored.begin(), stored.end()) {
+    const std::set<int> own(kernel.equations.begin(), kernel.equations.end());
     for (const int id : kernel.equations) definitions_[program.equation(id).target].push_back(id);
     for (size_t id = 0; id < program.equations.size(); ++id) {
       const ir::Equation& equation = program.equations[id];
       const ir::Tensor& target = program.target_of(equation);
       const bool view = target.kind == ir::TensorKind::kLocal && target.kernel == -1;
+      if (!view && definitions_.count(equation.target) && !own.count(static_cast<int>(id))) elsewhere_.insert(equation.target);
       if (view && !definitions_.count(equation.target)) views_.insert(equation.target);
       if (view && views_.count(equation.target)) definitions_[equation.target].push_back(static_cast<int>(id));
     }
@@ -119,19 +121,31 @@ class Flattener {
   }
 
   Result<ExprRef> pieces(const ir::Expr& read, const std::vector<ExprRef>& arguments) {
-    ExprRef value;
     const std::vector<int>& ids = definitions_.at(read.id);
+    const bool sole = ids.size() == 1 && elsewhere_.count(read.id) == 0;
+    // What another kernel wrote is in memory; the tests of this kernel's own pieces come first.
+    ExprRef value;
+    if (elsewhere_.count(read.id)) {
+      SOLSTICE_TRY(value, stored_elsewhere(read));
+    }
     for (auto id = ids.rbegin(); id != ids.rend(); ++id) {
       SOLSTICE_TRY(Inversion inverse, invert(out_.indices, program_, program_.equation(*id), arguments));
       // A test that its interval already refutes: this piece is not the one.
       if (refuted(inverse.inside)) continue;
       SOLSTICE_TRY(ExprRef piece, body(*id, inverse.indices));
-      const bool always = !inverse.inside || ids.size() == 1;
+      const bool always = !inverse.inside || sole;
       value = always || !value ? piece : out_.indices.node(Op::kSelect, piece->kind, {inverse.inside, piece, value});
-      if (always && ids.size() > 1) return value;
+      if (always && !sole) return value;
     }
     if (!value) return fail(Code::program_invalid, fmt::format("no piece of `{}` holds the element read", program_.tensor(read.id).name));
     return value;
+  }
+
+  Result<ExprRef> stored_elsewhere(const ir::Expr& read) {
+    if (stored_.count(read.id) == 0) return out_.indices.intern(read);
+    return fail(Code::illegal_knobs, fmt::format("this kernel writes some pieces of `{0}` and reads others, which another kernel writes: "
+                                                 "define all pieces of `{0}` in one kernel, or read it in a third",
+                                                 program_.tensor(read.id).name));
   }
 
   bool refuted(const ExprRef& test) {
@@ -146,6 +160,8 @@ class Flattener {
   const Anchor* anchor_;
   FlatKernel& out_;
   std::map<int, std::vector<int>> definitions_;
+  std::set<int> elsewhere_;  // tensors of which other kernels define pieces too
+  std::set<int> stored_;     // tensors that this kernel writes
   std::set<int> views_;
   std::unordered_map<const ir::Expr*, ExprRef> memo_;
   std::vector<ExprRef> keep_;  // keys of the memo stay alive
@@ -177,8 +193,8 @@ std::vector<int> materialised(const ir::Program& program, const ir::Kernel& kern
 
 Result<FlatKernel> flatten(const ir::Program& program, const ir::Kernel& kernel, const Anchor* anchor) {
   FlatKernel out;
-  Flattener flattener(program, kernel, anchor, out);
   const std::vector<int> stored = materialised(program, kernel);
+  Flattener flattener(program, kernel, stored, anchor, out);
   for (const int id : kernel.equations) {
     if (std::find(stored.begin(), stored.end(), program.equation(id).target) == stored.end()) continue;
     SOLSTICE_CHECK(flattener.add(id));

@@ -2,7 +2,8 @@
 // side reads only tensors that other kernels or the caller provide.
 //
 // - locals, views and tensors of this kernel are inlined (storage is permission: a value kept on chip is not rounded);
-// - a read of a tensor defined in pieces becomes that piece, or a select over the pieces where it can be several;
+// - a read of a tensor defined in pieces becomes that piece, or a select over the pieces where it can be several; pieces
+//   that other kernels define are read from memory;
 // - mean, var and logsumexp become sums and maxima that lose nothing to cancellation (expand.h);
 // - every node is interned (interner.h), all equations share one index table.
 #pragma once
@@ -36,7 +37,8 @@ struct Anchor {
   int pseudo = -1;
 };
 
-// Errors: illegal_knobs for recurrences; program_invalid where a definition cannot be inverted (named).
+// Errors: illegal_knobs for recurrences, and for a tensor of which the kernel writes some pieces and reads others that
+// another kernel writes; program_invalid where a definition cannot be inverted (named).
 Result<FlatKernel> flatten(const ir::Program& program, const ir::Kernel& kernel, const Anchor* anchor = nullptr);
 
 // Tensors that the kernel must write: outputs, buffers' new values, and what others read.

@@ -80,6 +80,37 @@ TEST(Map, ConcatenationIsOneLaunch) {
   expect_same(b.program);
 }
 
+// Row 0 of `t` is kernel 0's own, the others are kernel 1's: kernel 0 reads those from memory.
+ProgramBuilder pieces_of_two_kernels() {
+  ProgramBuilder b("p");
+  const int x = b.input("x", {3, 8}), t = b.tensor("t", TensorKind::kTensor, {4, 8}, DType::kF32), y = b.output("y", {4, 8});
+  b.kernel("k", "map");
+  auto n = b.index("n", 8);
+  b.define(t, {whole(0), n}, num(5.0));
+  auto m = b.index("m", 4);
+  n = b.index("n", 8);
+  b.define(y, {m, n}, b.read(t, {m, n}) * num(2.0));
+  b.kernel("rest", "map");
+  m = b.index("m", 3), n = b.index("n", 8);
+  b.define(t, {m + whole(1), n}, b.read(x, {m, n}));
+  return b;
+}
+
+TEST(Map, ReadsThePiecesOfAnotherKernel) {
+  const ProgramBuilder b = pieces_of_two_kernels();
+  Tensors values = random_inputs(b.program, 1, 1.0, 4);
+  evaluate(b.program, values);
+  expect_same(b.program, 2e-6, 4, std::move(values));
+}
+
+TEST(Map, RefusesToWriteSomePiecesAndReadTheOthers) {
+  ProgramBuilder b = pieces_of_two_kernels();
+  b.program.tensors[1].kind = TensorKind::kOutput;
+  const Match match = find_family("map")->match(b.program, b.program.kernels.front());
+  EXPECT_FALSE(match.ok);
+  EXPECT_NE(match.reason.find("in one kernel, or read it in a third"), std::string::npos) << match.reason;
+}
+
 TEST(Map, GatherIsTested) {
   ProgramBuilder b("p");
   const int e = b.input("e", {4, 8}), ids = b.input("ids", {10}, DType::kI64), y = b.output("y", {10, 8});
