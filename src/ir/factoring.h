@@ -1,0 +1,29 @@
+// Which products under a sum tensor cores can do, and the best order to multiply several factors in.
+#pragma once
+
+#include <vector>
+
+#include "ir/count.h"
+#include "ir/domain.h"
+
+namespace solstice::ir {
+
+IndexSet united(const IndexSet& a, const IndexSet& b);
+IndexSet without(const IndexSet& a, const IndexSet& b);
+
+// Indices of the result that a factor depends on: all of them, and those that address it themselves, not through the
+// values of another tensor: of w[expert[m],n,k] n and k.
+struct Operand {
+  IndexSet all;
+  IndexSet direct;
+};
+Operand operand_of(const ExprRef& factor, const IndexSet& binders);
+
+// Tensor cores need an index of the result that only A has, and one that only B has. An index that selects a slice of
+// one operand by a gather (the expert of a token) does not make the operands share it.
+bool is_contraction(const Operand& a, const Operand& b);
+
+// A product of several factors under a sum over `binders`: the work of the binary tree with the least multiply-adds.
+Work product_work(const std::vector<ExprRef>& factors, const IndexSet& binders, const Domain& domain);
+
+}  // namespace solstice::ir
