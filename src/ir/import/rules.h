@@ -30,6 +30,7 @@ extern const RuleGroup kCreationRules;
 extern const RuleGroup kLossRules;
 extern const RuleGroup kMoveRules;
 extern const RuleGroup kNormRules;
+extern const RuleGroup kPartRules;
 extern const RuleGroup kRecurrentRules;
 extern const RuleGroup kReduceRules;
 extern const RuleGroup kScanRules;

@@ -1,6 +1,5 @@
 // Views and identities: index maps that cost no equation.
 #include <algorithm>
-#include <limits>
 
 #include "ir/import/rules.h"
 
@@ -138,174 +137,6 @@ Status expand(Call& call) {
   return call.yield(std::move(x));
 }
 
-// The part of an axis that starts at `start` (elements), of the extent of `part`.
-Value cut(Call& call, const Value& x, int axis, const Axis& part, const Index& position) {
-  Value out = x;
-  Substitution old;
-  call.loops().place(x.axis(axis), position, old);
-  out.term = substitute(x.term, old, call.dims());
-  out.axes[static_cast<size_t>(axis)] = part;
-  return out;
-}
-
-Status select_index(Call& call) {
-  SOLSTICE_TRY(const Value x, call.tensor("self"));
-  SOLSTICE_TRY(const int axis, call.axis("dim", x.rank()));
-  SOLSTICE_TRY(const int64_t index, call.integer("index"));
-  const Index position = index < 0 ? Index(call.loops().size(x.axis(axis)) + Size(index)) : Index(index);
-  Value out = cut(call, x, axis, {}, position);
-  out.axes.erase(out.axes.begin() + axis);
-  return call.yield(std::move(out));
-}
-
-struct Range {
-  int64_t start = 0, end = 0;
-  bool from_end = false;  // start was counted from the end
-};
-
-Result<Range> read_range(Call& call, int64_t extent, const char* start, const char* end) {
-  Range out{0, extent, false};
-  if (!call.is_none(start)) {
-    SOLSTICE_TRY(out.start, call.integer(start));
-  }
-  if (!call.is_none(end)) {
-    SOLSTICE_TRY(out.end, call.integer(end));
-  }
-  out.from_end = out.start < 0;
-  const auto clipped = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + extent : at, 0, extent); };
-  out.start = clipped(out.start);
-  out.end = std::max(clipped(out.end), out.start);
-  return out;
-}
-
-Status slice(Call& call) {
-  SOLSTICE_TRY(Value x, call.tensor("self"));
-  SOLSTICE_TRY(const int axis, call.axis("dim", x.rank()));
-  SOLSTICE_TRY(const int64_t step, call.integer("step"));
-  const int64_t extent = x.extent(axis);
-  SOLSTICE_TRY(const Range range, read_range(call, extent, "start", "end"));
-  const int64_t length = (range.end - range.start + step - 1) / step;
-  if (length == extent) return call.yield(std::move(x));
-  if (length == 0) return call.unsupported("an empty slice");
-  const Size whole = call.loops().size(x.axis(axis));
-  const Axis part = call.loops().fresh_axis(length);
-  if (!part.digits.empty() && step == 1) {
-    call.dims().derive(part.digits[0].dim, {whole - Size(extent - length), 1, 0});
-  }
-  const Size start = range.from_end ? whole - Size(extent - range.start) : Size(range.start);
-  return call.yield(cut(call, x, axis, part, scale(call.loops().flat(part), Size(step)) + Index(start)));
-}
-
-// Parts one after the other; equal parts share their dim, and the whole is their sum.
-Status split_into(Call& call, const Value& x, int axis, const std::vector<int64_t>& lengths) {
-  Size start(0);
-  std::map<int64_t, DimId> dims;
-  for (size_t i = 0; i < lengths.size(); ++i) {
-    if (!dims.count(lengths[i])) dims[lengths[i]] = call.dims().fresh(lengths[i]);
-    const Axis part = call.loops().axis_of(dims[lengths[i]]);
-    if (i < call.node().outs.size() && call.node().outs[i]) {
-      SOLSTICE_CHECK(call.yield(i, cut(call, x, axis, part, call.loops().flat(part) + Index(start))));
-    }
-    start = start + (lengths[i] == 1 ? Size(1) : call.dims().size(dims[lengths[i]]));
-  }
-  const bool whole_dim = x.axis(axis).digits.size() == 1;
-  if (whole_dim && start.value() == x.extent(axis)) call.dims().derive(x.axis(axis).digits[0].dim, {start, 1, 0});
-  return success();
-}
-
-std::vector<int64_t> parts_of(int64_t extent, int64_t size) {
-  std::vector<int64_t> out;
-  for (int64_t done = 0; done < extent; done += size) out.push_back(std::min(size, extent - done));
-  return out;
-}
-
-Status split(Call& call) {
-  SOLSTICE_TRY(const Value x, call.tensor("self"));
-  SOLSTICE_TRY(const int axis, call.axis("dim", x.rank()));
-  SOLSTICE_TRY(const int64_t size, call.integer("split_size"));
-  if (size < 1) return call.unsupported("parts of size 0");
-  return split_into(call, x, axis, parts_of(x.extent(axis), size));
-}
-
-Status split_with_sizes(Call& call) {
-  SOLSTICE_TRY(const Value x, call.tensor("self"));
-  SOLSTICE_TRY(const int axis, call.axis("dim", x.rank()));
-  SOLSTICE_TRY(const std::vector<int64_t> sizes, call.integers("split_sizes"));
-  return split_into(call, x, axis, sizes);
-}
-
-Status chunk(Call& call) {
-  SOLSTICE_TRY(const Value x, call.tensor("self"));
-  SOLSTICE_TRY(const int axis, call.axis("dim", x.rank()));
-  SOLSTICE_TRY(const int64_t chunks, call.integer("chunks"));
-  if (chunks < 1) return call.unsupported("no chunks");
-  return split_into(call, x, axis, parts_of(x.extent(axis), (x.extent(axis) + chunks - 1) / chunks));
-}
-
-Status unbind(Call& call) {
-  SOLSTICE_TRY(const Value x, call.tensor("self"));
-  SOLSTICE_TRY(const int axis, call.axis("dim", x.rank()));
-  for (int64_t i = 0; i < x.extent(axis); ++i) {
-    Value out = cut(call, x, axis, {}, Index(i));
-    out.axes.erase(out.axes.begin() + axis);
-    SOLSTICE_CHECK(call.yield(static_cast<size_t>(i), std::move(out)));
-  }
-  return success();
-}
-
-Status narrow(Call& call) {
-  SOLSTICE_TRY(const Value x, call.tensor("self"));
-  SOLSTICE_TRY(const int axis, call.axis("dim", x.rank()));
-  SOLSTICE_TRY(const int64_t start, call.integer("start"));
-  SOLSTICE_TRY(const int64_t length, call.integer("length"));
-  const Axis part = call.loops().fresh_axis(length);
-  const int64_t from = start < 0 ? start + x.extent(axis) : start;
-  return call.yield(cut(call, x, axis, part, call.loops().flat(part) + Index(from)));
-}
-
-Status flip(Call& call) {
-  SOLSTICE_TRY(Value x, call.tensor("self"));
-  SOLSTICE_TRY(const std::vector<int> axes, call.axes("dims", x.rank()));
-  for (const int axis : axes) {
-    const Axis mirrored = call.loops().align(x.axis(axis));
-    const Index last(call.loops().size(mirrored) - Size(1));
-    x = cut(call, x, axis, mirrored, last + scale(call.loops().flat(mirrored), Size(-1)));
-  }
-  return call.yield(std::move(x));
-}
-
-Status roll(Call& call) {
-  SOLSTICE_TRY(Value x, call.tensor("self"));
-  SOLSTICE_TRY(const std::vector<int64_t> shifts, call.integers("shifts"));
-  SOLSTICE_TRY(const std::vector<int64_t> axes, call.integers("dims"));
-  if (axes.size() != shifts.size()) return call.unsupported("rolling the flattened tensor");
-  for (size_t i = 0; i < axes.size(); ++i) {
-    const int axis = static_cast<int>(axes[i] < 0 ? axes[i] + x.rank() : axes[i]);
-    const int64_t extent = x.extent(axis);
-    const int64_t by = ((-shifts[i]) % extent + extent) % extent;
-    if (by == 0) continue;
-    const Axis rolled = call.loops().align(x.axis(axis));
-    const Index position = modulo(call.loops().flat(rolled) + Index(by), call.loops().size(rolled), call.dims());
-    x = cut(call, x, axis, rolled, position);
-  }
-  return call.yield(std::move(x));
-}
-
-// The main diagonal of two axes, as the last axis of the result.
-Status diagonal(Call& call) {
-  SOLSTICE_TRY(Value x, call.tensor("self"));
-  SOLSTICE_TRY(const int64_t offset, call.integer("offset"));
-  SOLSTICE_TRY(const int a, call.axis("dim1", x.rank()));
-  SOLSTICE_TRY(const int b, call.axis("dim2", x.rank()));
-  const Axis along = call.loops().fresh_axis(call.out_shape().back());
-  x = cut(call, x, a, along, call.loops().flat(along) + Index(std::max<int64_t>(-offset, 0)));
-  x = cut(call, x, b, along, call.loops().flat(along) + Index(std::max<int64_t>(offset, 0)));
-  x.axes.erase(x.axes.begin() + std::max(a, b));
-  x.axes.erase(x.axes.begin() + std::min(a, b));
-  x.axes.push_back(along);
-  return call.yield(std::move(x));
-}
-
 }  // namespace
 
 const RuleGroup kViewRules = {
@@ -336,16 +167,6 @@ const RuleGroup kViewRules = {
         {"aten.native_channel_shuffle.default", channel_shuffle},
         {"aten.pixel_shuffle.default", pixel_shuffle},
         {"aten._assert_tensor_metadata.default", nothing},
-        {"aten.slice.Tensor", slice},
-        {"aten.select.int", select_index},
-        {"aten.split.Tensor", split},
-        {"aten.split_with_sizes.default", split_with_sizes},
-        {"aten.chunk.default", chunk},
-        {"aten.unbind.int", unbind},
-        {"aten.narrow.default", narrow},
-        {"aten.flip.default", flip},
-        {"aten.roll.default", roll},
-        {"aten.diagonal.default", diagonal},
     },
 };
 
