@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ir/import/names.h"
+#include "ir/import/print.h"
 
 namespace solstice::ir::importer {
 

@@ -3,7 +3,8 @@
 
 #include <string>
 
-#include "ir/import/print.h"
+#include "ir/import/draft.h"
+#include "ir/import/shape_text.h"
 
 namespace solstice::ir::importer {
 

@@ -2,74 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <map>
+#include <set>
+
+#include "ir/import/loop_names.h"
 
 namespace solstice::ir::importer {
-
-std::vector<Size> final_shape(const DraftTensor& tensor) {
-  if (!tensor.is_merged) return tensor.shape;
-  std::vector<Size> out;
-  for (const auto& group : tensor.merged) {
-    Size extent(1);
-    for (const int dim : group) extent = extent * tensor.shape[static_cast<size_t>(dim)];
-    out.push_back(extent);
-  }
-  return out;
-}
-
-std::vector<Index> final_indices(const DraftTensor& tensor, const std::vector<Index>& indices) {
-  if (!tensor.is_merged) return indices;
-  std::vector<Index> out;
-  for (const auto& group : tensor.merged) {
-    Index at(0);
-    for (const int dim : group) {
-      at = scale(at, tensor.shape[static_cast<size_t>(dim)]) + indices[static_cast<size_t>(dim)];
-    }
-    out.push_back(at);
-  }
-  return out;
-}
-
-namespace {
-
-std::string product_text(const std::vector<DimId>& product, int64_t coefficient, const Names& names) {
-  std::vector<std::string> factors;
-  if (coefficient != 1) factors.push_back(std::to_string(coefficient));
-  const auto known = product.size() > 1 ? names.products.find(product) : names.products.end();
-  if (known != names.products.end()) {
-    factors.push_back(known->second);
-  } else {
-    for (const DimId id : product) factors.push_back(names.dims.at(id));
-  }
-  return fmt::format("{}", fmt::join(factors, "*"));
-}
-
-}  // namespace
-
-std::string size_text(const Size& given, const Names& names, const Dims& dims) {
-  const Size size = given.canonical(dims);
-  std::string out;
-  int64_t constant = 0;
-  for (const auto& [product, coefficient] : size.terms()) {
-    if (product.empty()) {
-      constant = coefficient;
-    } else if (coefficient < 0) {
-      out += "-" + product_text(product, -coefficient, names);
-    } else {
-      const std::string text = product_text(product, coefficient, names);
-      out = out.empty() || out[0] == '-' ? text + out : out + "+" + text;
-    }
-  }
-  if (constant != 0 || out.empty()) out += fmt::format(fmt::runtime(out.empty() ? "{}" : "{:+}"), constant);
-  return out;
-}
-
-std::string shape_text(const DraftTensor& tensor, const Names& names, const Dims& dims) {
-  std::vector<std::string> extents;
-  for (const Size& size : final_shape(tensor)) extents.push_back(size_text(size, names, dims));
-  return fmt::format("[{}]", fmt::join(extents, ", "));
-}
-
 namespace {
 
 enum Precedence { kOr = 1, kAnd, kNot, kCompare, kSum, kProduct, kUnary, kPower, kAtom };
@@ -111,19 +49,13 @@ void collect_bare(const Draft& draft, const TermRef& term, std::map<int, std::se
 
 class EquationPrinter {
  public:
-  EquationPrinter(const Draft& draft, const Names& names) : draft_(draft), names_(names) {}
+  EquationPrinter(const Draft& draft, const Names& names) : draft_(draft), names_(names), loops_(draft.dims(), names) {}
 
   std::string print(const DraftEquation& equation) {
     collect_bare(draft_, equation.rhs, bare_);
     const DraftTensor& target = tensor(equation.tensor);
     const std::vector<Index> lhs = final_indices(target, equation.lhs);
-    std::map<int, Loop> left;
-    for (const Index& index : lhs) collect_in_order(index, left);
-    for (const bool hinted : {true, false}) {  // hints come first, or a dim's usual letter takes theirs
-      for (const Loop& loop : left_order_) {
-        if (loop.hint.empty() != hinted) name_loop(loop, {});
-      }
-    }
+    loops_.name_left(lhs);
     std::string out = fmt::format("{}[{}] = {}", target.name, indices(lhs), term(equation.rhs).text);
     const std::vector<std::string> ranges = ranges_of(target, lhs);
     return ranges.empty() ? out : fmt::format("{} for {}", out, fmt::join(ranges, ", "));
@@ -132,20 +64,11 @@ class EquationPrinter {
  private:
   const DraftTensor& tensor(int id) const { return draft_.tensors[static_cast<size_t>(id)]; }
 
-  void collect_in_order(const Index& index, std::map<int, Loop>& seen) {
-    std::map<int, Loop> own;
-    for (const IndexTerm& part : index.terms) {
-      if (part.atom->kind == AtomKind::kLoop && seen.emplace(part.atom->loop.id, part.atom->loop).second) {
-        left_order_.push_back(part.atom->loop);
-      }
-    }
-  }
-
   // Explicit ranges for the left indices that neither a read nor the declared target fixes.
   std::vector<std::string> ranges_of(const DraftTensor& target, const std::vector<Index>& lhs) {
     const std::vector<Size> shape = final_shape(target);
     std::vector<std::string> out;
-    for (const Loop& loop : left_order_) {
+    for (const Loop& loop : loops_.left()) {
       auto extents = bare_.count(loop.id) ? bare_[loop.id] : std::set<int64_t>{};
       if (extents.empty() && target.kind != DraftKind::kLocal) {
         for (size_t i = 0; i < lhs.size(); ++i) {
@@ -158,31 +81,9 @@ class EquationPrinter {
     return out;
   }
 
-  std::string range(const Loop& loop) { return fmt::format("{}<{}", loop_names_.at(loop.id), size(draft_.dims().size(loop.dim))); }
+  std::string range(const Loop& loop) { return fmt::format("{}<{}", loops_.of(loop.id), size(draft_.dims().size(loop.dim))); }
 
   std::string size(const Size& s) const { return size_text(s, names_, draft_.dims()); }
-
-  // `inside`: names that this loop may not take because they occur in its scope.
-  void name_loop(const Loop& loop, const std::set<std::string>& inside) {
-    std::vector<std::string> wishes;
-    if (!loop.hint.empty()) wishes.push_back(loop.hint);
-    const DimId dim = draft_.dims().find(loop.dim);
-    const auto usual = names_.indices.find(dim);
-    if (usual != names_.indices.end()) wishes.insert(wishes.end(), usual->second.begin(), usual->second.end());
-    for (const char* letter : {"i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t", "u", "v"}) {
-      wishes.push_back(letter);
-    }
-    for (int n = 1;; ++n) {
-      for (const std::string& wish : wishes) {
-        const std::string name = n == 1 ? wish : wish + std::to_string(n);
-        const bool free = !names_.taken.count(name) && !inside.count(name) && !used_.count(name);
-        if (!free) continue;
-        loop_names_[loop.id] = name;
-        used_.insert(name);
-        return;
-      }
-    }
-  }
 
   std::string indices(const std::vector<Index>& list) {
     std::vector<std::string> out;
@@ -225,7 +126,7 @@ class EquationPrinter {
   }
 
   Text index_atom(const Atom& atom) {
-    if (atom.kind == AtomKind::kLoop) return {loop_names_.at(atom.loop.id), kAtom};
+    if (atom.kind == AtomKind::kLoop) return {loops_.of(atom.loop.id), kAtom};
     if (atom.kind == AtomKind::kRead) return term(atom.read);
     const Size divisor = atom.divisor.canonical(draft_.dims());
     std::string by = size(divisor);
@@ -283,42 +184,23 @@ class EquationPrinter {
   }
 
   Text reduction(const Term& t) {
-    // Names under this reducer that its binders may not hide.
-    std::map<int, Loop> inside;
-    for (const TermRef& arg : t.args) collect_loops(arg, inside);
-    std::set<std::string> occupied;
-    for (const auto& [id, loop] : inside) {
-      if (loop_names_.count(id)) occupied.insert(loop_names_.at(id));
-    }
-    const std::set<std::string> outer = used_;
-    // A left index that does not occur inside may be shadowed; names of enclosing reducers may not.
-    for (const Loop& loop : left_order_) {
-      if (!occupied.count(loop_names_.at(loop.id))) used_.erase(loop_names_.at(loop.id));
-    }
-    used_.insert(binder_names_.begin(), binder_names_.end());
+    const LoopNames::Scope outer = loops_.enter(t);
     std::vector<std::string> binders;
-    const std::set<std::string> enclosing = binder_names_;
     for (const Loop& binder : t.binders) {
-      name_loop(binder, occupied);
-      binder_names_.insert(loop_names_.at(binder.id));
       const auto bare = bare_.find(binder.id);
       const bool known = bare != bare_.end() && bare->second == std::set<int64_t>{binder.extent};
-      binders.push_back(known ? loop_names_.at(binder.id) : range(binder));
+      binders.push_back(known ? loops_.of(binder.id) : range(binder));
     }
     const std::string where = t.args.size() > 1 ? " where " + term(t.args[1]).text : "";
     Text out{fmt::format("{}[{}{}]({})", t.text, fmt::join(binders, ","), where, term(t.args[0]).text), kAtom};
-    used_ = outer;
-    binder_names_ = enclosing;
+    loops_.leave(outer);
     return out;
   }
 
   const Draft& draft_;
   const Names& names_;
-  std::vector<Loop> left_order_;
-  std::map<int, std::string> loop_names_;
+  LoopNames loops_;
   std::map<int, std::set<int64_t>> bare_;
-  std::set<std::string> used_;          // by the left side and enclosing reducers
-  std::set<std::string> binder_names_;  // of enclosing reducers
 };
 
 }  // namespace
