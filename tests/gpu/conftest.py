@@ -8,6 +8,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
+pytest.register_assert_rewrite("scaled_relu")  # imported by the fixtures only: it loads PyTorch
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -41,3 +42,30 @@ def rt_library():
             "libsolstice_rt.so is not built: the drop-in tests did not run (SOLSTICE_RT_LIBRARY names it)"
         )
     return found[0]
+
+
+@pytest.fixture(scope="module")
+def cubin(nvcc, tmp_path_factory):
+    import scaled_relu
+
+    return scaled_relu.compile_kernel(nvcc, tmp_path_factory.mktemp("kernel"))
+
+
+@pytest.fixture(params=["live", "frozen"])
+def folder(request, tmp_path, cubin, rt_library):
+    """An outcome folder with a kernel made by hand."""
+    import scaled_relu
+
+    scaled_relu.write_outcome(tmp_path, request.param, cubin, rt_library)
+    return tmp_path
+
+
+@pytest.fixture
+def pair(folder):
+    """The original and the drop-in of `folder`, on the GPU, with a fresh input."""
+    import scaled_relu
+    import torch
+
+    scope = scaled_relu.load(folder)
+    with torch.no_grad():
+        yield scope["Model"](2.0).cuda(), scope["ModelNew"](2.0).cuda(), torch.randn(scaled_relu.SHAPE, device="cuda")
