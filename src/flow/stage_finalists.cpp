@@ -97,8 +97,8 @@ Status time_finalists(Session& state) {
     }
     if (!state.winner) return no_winner(state);
     const Timing& timing = *state.winner->timing;
-    return fmt::format("trial {}, the fastest of {} finalists, {:.3g}x [{:.3g}, {:.3g}]", state.winner->node + 1, state.finalists.size(), timing.speedup,
-                       timing.interval999[0], timing.interval999[1]);
+    return fmt::format("trial {}, the fastest of {} finalists, {:.3g}x [{:.3g}, {:.3g}]", state.winner->node + 1, state.finalists.size(),
+                       timing.speedup, timing.interval999[0], timing.interval999[1]);
   });
 }
 
