@@ -71,6 +71,25 @@ PlanCase with_math(PlanCase c, const char* math, double tolerance, std::vector<i
   return c;
 }
 
+// A weight that is read once as fp32, from either operand and in either major order, alone and in splits of K.
+void add_streamed(std::vector<PlanCase>& out) {
+  struct Shape {
+    const char* name;
+    int64_t m, n, k;
+  };
+  for (const auto& [name, m, n, k] : {Shape{"few", 24, 264, 520}, {"tall", 264, 24, 520}, {"odd_few", 37, 131, 301}}) {
+    for (const bool by_n : {false, true}) {
+      for (const int64_t split : {1, 3}) {
+        PlanCase c{std::string(name) + (by_n ? "_byn" : "_byk") + "_split" + std::to_string(split), linear(m, n, k, false, by_n)};
+        ir::Knobs& knobs = c.program.kernels[0].knobs;
+        knobs.set("stream", KnobValue::of_name(m > n ? "rows" : "columns"));
+        knobs.set("split", KnobValue::of_int(split));
+        out.push_back(with_math(std::move(c), "fp16x3", 2e-5));
+      }
+    }
+  }
+}
+
 std::vector<PlanCase> cases() {
   std::vector<PlanCase> out;
   for (const bool a : {false, true}) {
@@ -90,6 +109,7 @@ std::vector<PlanCase> cases() {
   out.push_back({"heads", heads()});
   out.push_back(with_math({"heads", heads()}, "fp16x3", 2e-5));
   out.push_back(with_math({"heads", heads()}, "simt", 2e-5));
+  add_streamed(out);
   return out;
 }
 

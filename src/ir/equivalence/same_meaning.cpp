@@ -6,7 +6,7 @@
 #include "ir/bind.h"
 #include "ir/equal.h"
 #include "ir/equivalence.h"
-#include "ir/equivalence/inline.h"
+#include "ir/equivalence/prove.h"
 #include "ir/interpret/split.h"
 
 namespace solstice::ir {
@@ -51,44 +51,6 @@ std::string interface_difference(const Program& problem, const Program& candidat
       return "the candidate assumes what the problem does not";
   }
   return "";
-}
-
-std::vector<const Equation*> pieces_of(const Program& p, const std::string& name) {
-  const int id = p.find_tensor(name);
-  std::vector<const Equation*> out;
-  for (const Equation& e : p.equations) {
-    if (e.target == id) out.push_back(&e);
-  }
-  return out;
-}
-
-// Does the definition read anything that the two programs could define differently?
-bool reads_only_shared(const Program& p, const Equation& e) {
-  bool out = true;
-  walk(e.rhs, [&](const Expr& r) {
-    if (r.op != Op::kRead) return;
-    const Tensor& t = p.tensor(r.id);
-    out = out && t.is_interface() && t.kind != TensorKind::kOutput;
-  });
-  return out;
-}
-
-bool proved(const Program& problem, const Program& candidate) {
-  const auto a = inlined(problem);
-  const auto b = inlined(candidate);
-  if (!a || !b || !problem.opaques.empty() || !candidate.opaques.empty()) return false;
-  for (const Tensor& t : a->tensors) {
-    if (t.kind != TensorKind::kOutput && t.into < 0) continue;
-    const auto x = pieces_of(*a, t.name);
-    const auto y = pieces_of(*b, t.name);
-    if (x.size() != y.size()) return false;
-    for (size_t i = 0; i < x.size(); ++i) {
-      if (x[i]->group >= 0 || y[i]->group >= 0) return false;
-      if (!reads_only_shared(*a, *x[i]) || !reads_only_shared(*b, *y[i])) return false;
-      if (structural_hash(*a, *x[i]) != structural_hash(*b, *y[i]) || !same_up_to_names(*a, *x[i], *b, *y[i])) return false;
-    }
-  }
-  return true;
 }
 
 bool has_equality(const ExprRef& condition) {
@@ -233,7 +195,7 @@ Equivalence same_meaning(const lang::Program& problem, const lang::Program& cand
   if (!b) return verdict(Verdict::kRefuted, "the candidate has errors");
   const std::string difference = interface_difference(*a, *b);
   if (!difference.empty()) return verdict(Verdict::kRefuted, difference);
-  if (proved(*a, *b)) return verdict(Verdict::kProved, "every output has the problem's definition");
+  if (proved_equal(*a, *b)) return verdict(Verdict::kProved, "every output has the problem's definition");
   return tested(problem, candidate, options);
 }
 

@@ -1,5 +1,6 @@
 #include "ir/equivalence.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "ir/bind.h"
@@ -28,6 +29,30 @@ TEST(Equivalence, SchedulesAndNamesDoNotMatter) {
                                      "tensor h : f32[M, N]\nkernel up by gemm(tile=128x64x32) {\n  h[i,j] = sum[c](x[i,c] * w[j,c])\n}\n"
                                      "kernel act by map() {\n  y[m,n] = relu(h[m,n] + b[n])\n}\n");
   EXPECT_EQ(e.verdict, Verdict::kProved) << e.reason;
+}
+
+// One kernel differs: what lies before it is proved as it stands, what lies behind it reads a tensor proved equal.
+TEST(Equivalence, TensorsOfOneNameAreCutPoints) {
+  std::string problem = kHead + "t0[m,n] = sum[k](x[m,k] * w[n,k]) + b[n]\n", candidate = problem;
+  for (int i = 1; i <= 60; ++i) {
+    const std::string step = fmt::format("t{}[m,n] = tanh(t{}[m,n] * t{}[m,n])\n", i, i - 1, i - 1);
+    problem += step;
+    candidate += i == 30 ? "square[m,n] = t29[m,n] * t29[m,n]\nt30[m,n] = tanh(square[m,n])\n" : step;
+  }
+  const std::string end = "y[m,n] = t60[m,n]";
+  const Equivalence e = compared(problem + end, candidate + end);
+  EXPECT_EQ(e.verdict, Verdict::kProved) << e.reason;
+}
+
+TEST(Equivalence, PiecesAndRecurrencesAreProvedWhole) {
+  const std::string head = "program p\ndim T = 512, B = 64, H = 32\ninput x : f32[T, B, H]\nparam w : f32[H, H] \"w\"\noutput y : f32[T, B, H]\n"
+                           "tensor h : f32[T, B, H]\n";
+  const std::string step = "h[t,b,j] = tanh(x[t,b,j] + sum[k](h[t-1,b,k else 0] * w[j,k]))\n";
+  const Equivalence e = compared(head + step + "y[0,b,j] = 0\ny[t+1,b,j] = h[t,b,j] for t < T-1",
+                                 head + "kernel r by recurrent() {\n" + step + "}\nkernel m by map() {\ny[s+1,b,j] = h[s,b,j] for s < T-1\ny[0,b,j] = 0\n}");
+  EXPECT_EQ(e.verdict, Verdict::kProved) << e.reason;
+  const Equivalence other = compared(head + step + "y[t,b,j] = h[t,b,j]", head + "h[t,b,j] = tanh(x[t,b,j] + sum[k](h[t-1,b,k else 0] * w[k,j]))\ny[t,b,j] = h[t,b,j]");
+  EXPECT_EQ(other.verdict, Verdict::kRefuted) << other.reason;
 }
 
 TEST(Equivalence, AlgebraIsTested) {
