@@ -45,13 +45,16 @@ TEST(Equivalence, TensorsOfOneNameAreCutPoints) {
 }
 
 TEST(Equivalence, PiecesAndRecurrencesAreProvedWhole) {
-  const std::string head = "program p\ndim T = 512, B = 64, H = 32\ninput x : f32[T, B, H]\nparam w : f32[H, H] \"w\"\noutput y : f32[T, B, H]\n"
-                           "tensor h : f32[T, B, H]\n";
+  const std::string head =
+      "program p\ndim T = 512, B = 64, H = 32\ninput x : f32[T, B, H]\nparam w : f32[H, H] \"w\"\noutput y : f32[T, B, H]\n"
+      "tensor h : f32[T, B, H]\n";
   const std::string step = "h[t,b,j] = tanh(x[t,b,j] + sum[k](h[t-1,b,k else 0] * w[j,k]))\n";
-  const Equivalence e = compared(head + step + "y[0,b,j] = 0\ny[t+1,b,j] = h[t,b,j] for t < T-1",
-                                 head + "kernel r by recurrent() {\n" + step + "}\nkernel m by map() {\ny[s+1,b,j] = h[s,b,j] for s < T-1\ny[0,b,j] = 0\n}");
+  const Equivalence e =
+      compared(head + step + "y[0,b,j] = 0\ny[t+1,b,j] = h[t,b,j] for t < T-1",
+               head + "kernel r by recurrent() {\n" + step + "}\nkernel m by map() {\ny[s+1,b,j] = h[s,b,j] for s < T-1\ny[0,b,j] = 0\n}");
   EXPECT_EQ(e.verdict, Verdict::kProved) << e.reason;
-  const Equivalence other = compared(head + step + "y[t,b,j] = h[t,b,j]", head + "h[t,b,j] = tanh(x[t,b,j] + sum[k](h[t-1,b,k else 0] * w[k,j]))\ny[t,b,j] = h[t,b,j]");
+  const Equivalence other = compared(head + step + "y[t,b,j] = h[t,b,j]",
+                                     head + "h[t,b,j] = tanh(x[t,b,j] + sum[k](h[t-1,b,k else 0] * w[k,j]))\ny[t,b,j] = h[t,b,j]");
   EXPECT_EQ(other.verdict, Verdict::kRefuted) << other.reason;
 }
 
