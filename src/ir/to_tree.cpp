@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "lang/parse.h"
 #include "lang/print.h"
 
 namespace solstice::ir {
@@ -28,7 +29,8 @@ bool occurs(const ExprRef& root, int id) {
 
 class Writer {
  public:
-  Writer(const Program& program, const Equation& equation) : program_(program), equation_(equation) {
+  Writer(const Program& program, const Equation& equation, Extents extents = Extents::kNumbers)
+      : program_(program), equation_(equation), extents_(extents) {
     for (const Index& i : equation.indices) names_.push_back(i.name);
   }
 
@@ -36,8 +38,8 @@ class Writer {
     switch (e->op) {
       case Op::kReal:
         return std::isnan(e->real) ? nan() : lang::number(e->real);
-      case Op::kInt:
-        return lang::integer(e->integer);
+      case Op::kInt:  // a rewrite's extent of an index keeps that index
+        return e->id >= 0 ? extent(e->id) : lang::integer(e->integer);
       case Op::kBool:
         return lang::name(e->integer ? "true" : "false");
       case Op::kIndex:
@@ -65,7 +67,14 @@ class Writer {
     }
   }
 
-  lang::ExprRef extent(int id) const { return lang::integer(index(id).extent); }
+  lang::ExprRef extent(int id) const {
+    if (extents_ == Extents::kDims && !index(id).dim.empty()) {
+      Diagnostics diagnostics;
+      const lang::ExprRef dim = lang::parse_expression(index(id).dim, diagnostics);
+      if (!diagnostics.has_errors()) return dim;
+    }
+    return lang::integer(index(id).extent);
+  }
 
  private:
   static lang::ExprRef nan() { return lang::binary(lang::BinaryOp::kSub, lang::name("inf"), lang::name("inf")); }
@@ -148,6 +157,7 @@ class Writer {
 
   const Program& program_;
   const Equation& equation_;
+  Extents extents_;
   std::vector<std::string> names_;
 };
 
@@ -157,8 +167,8 @@ lang::ExprRef to_tree(const Program& program, const Equation& equation, const Ex
   return Writer(program, equation).write(expression);
 }
 
-lang::Equation to_tree(const Program& program, const Equation& equation) {
-  Writer writer(program, equation);
+lang::Equation to_tree(const Program& program, const Equation& equation, Extents extents) {
+  Writer writer(program, equation, extents);
   lang::Equation out;
   out.target = program.target_of(equation).name;
   for (const ExprRef& e : equation.lhs) out.lhs.push_back(writer.write(e));

@@ -9,7 +9,8 @@ namespace solstice::ir {
 
 lang::ExprRef to_tree(const Program& program, const Equation& equation, const ExprRef& expression);
 
-// Indices whose extent the text alone would not give get a range.
-lang::Equation to_tree(const Program& program, const Equation& equation);
+// Indices whose extent the text alone would not give get a range: as a number, or as the dims it was written with.
+enum class Extents { kNumbers, kDims };
+lang::Equation to_tree(const Program& program, const Equation& equation, Extents extents = Extents::kNumbers);
 
 }  // namespace solstice::ir

@@ -1,0 +1,143 @@
+// solstice rewrite: the same outputs from cheaper equations.
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "base/file.h"
+#include "cli/command.h"
+#include "cli/values.h"
+#include "flow/problem.h"
+#include "ir/equivalence.h"
+#include "ir/rewrite/driver.h"
+#include "lang/print.h"
+
+namespace solstice::cli {
+namespace {
+
+Result<ir::BoundText> load_subject(const std::string& argument) {
+  if (std::filesystem::path(argument).extension() == ".ucut") {
+    SOLSTICE_TRY(const std::string text, read_file(argument));
+    return ir::bound_text(text, argument);
+  }
+  SOLSTICE_TRY(const FileAndClass subject, parse_file_and_class(argument));
+  SOLSTICE_TRY(run::OracleClient oracle, run::OracleClient::start({.device = "cpu"}));
+  SOLSTICE_TRY(flow::Problem problem, flow::load_problem(oracle, subject.file, subject.class_name, flow::graph_cache()));
+  return ir::BoundText{std::move(problem.tree), std::move(problem.program)};
+}
+
+std::string choices() {
+  std::string out = "all";
+  for (const ir::Rewrite* rewrite : ir::all_rewrites()) out += ", " + rewrite->name;
+  return out;
+}
+
+// Nothing for `all`.
+Result<const ir::Rewrite*> chosen(const std::string& name) {
+  const ir::Rewrite* rewrite = ir::find_rewrite(name);
+  if (rewrite || name == "all") return rewrite;
+  return fail(Code::bad_argument, fmt::format("there is no rewrite `{}`; choose from {}", name, choices()));
+}
+
+Json cost_json(const ir::Cost& cost) { return Json::object().set("operations", cost.operations).set("bytes", cost.bytes); }
+
+Json site_json(const ir::Site& site) {
+  return Json::object()
+      .set("rewrite", site.rewrite->name)
+      .set("equation", site.where)
+      .set("source", site.comment)
+      .set("description", site.description)
+      .set("saves", cost_json(site.saved));
+}
+
+Json sites_json(const std::vector<ir::Site>& sites) {
+  Json out = Json::array();
+  for (const ir::Site& site : sites) out.push(site_json(site));
+  return out;
+}
+
+std::string share(double saved, double whole) {
+  return fmt::format("{:.4g}{}", saved, whole > 0 ? fmt::format(" ({:.1f} %)", 100 * saved / whole) : "");
+}
+
+void print_sites(const std::vector<ir::Site>& sites, const ir::Cost& whole) {
+  for (const ir::Site& site : sites) {
+    fmt::print("{}: {}\n  {}\n", site.rewrite->name, site.description, site.where);
+    if (!site.comment.empty()) fmt::print("  {}\n", site.comment);
+    fmt::print("  saves {} operations, {} bytes\n", share(site.saved.operations, whole.operations), share(site.saved.bytes, whole.bytes));
+  }
+}
+
+Result<int> list_sites(const Invocation& in, const ir::BoundText& subject) {
+  SOLSTICE_TRY(const std::vector<ir::Site> sites, ir::find_sites(subject));
+  const ir::Cost whole = ir::program_cost(subject.program);
+  if (in.json()) {
+    fmt::print("{}\n", Json::object().set("cost", cost_json(whole)).set("sites", sites_json(sites)).dump(2));
+    return 0;
+  }
+  print_sites(sites, whole);
+  if (sites.empty()) fmt::print("no rewrite applies\n");
+  return 0;
+}
+
+// What the interpreter says of the result: a difference is a bug of a rewrite.
+Result<ir::Equivalence> checked(const ir::BoundText& before, const ir::BoundText& after) {
+  const ir::Equivalence meaning = ir::same_meaning(before.tree, after.tree);
+  if (meaning.verdict != ir::Verdict::kRefuted) return meaning;
+  return fail(Code::internal, "the rewritten program means something else; this is a bug of a rewrite: " + meaning.reason);
+}
+
+Result<int> apply_rewrites(const Invocation& in, const ir::BoundText& subject) {
+  ir::RewriteOptions options;
+  SOLSTICE_TRY(options.only, chosen(in.get("--apply")));
+  SOLSTICE_TRY(const ir::RewriteResult rewritten, ir::rewrite_all(subject, options));
+  SOLSTICE_TRY(const ir::Equivalence meaning, checked(subject, rewritten.result));
+  const ir::Cost before = ir::program_cost(subject.program);
+  const ir::Cost after = ir::program_cost(rewritten.result.program);
+  const std::string text = lang::print(rewritten.result.tree);
+  if (in.has("--out")) SOLSTICE_CHECK(write_file(in.get("--out"), text));
+  if (in.json()) {
+    fmt::print("{}\n", Json::object()
+                           .set("before", cost_json(before))
+                           .set("after", cost_json(after))
+                           .set("finished", rewritten.finished)
+                           .set("meaning", std::string(name_of(meaning.verdict)))
+                           .set("reason", meaning.reason)
+                           .set("steps", sites_json(rewritten.steps))
+                           .set("program", text)
+                           .dump(2));
+    return 0;
+  }
+  if (!in.has("--out")) fmt::print("{}", text);
+  for (const ir::Site& step : rewritten.steps) fmt::print(stderr, "{}: {}\n", step.rewrite->name, step.description);
+  fmt::print(stderr, "{} rewrites{}; operations {:.4g} -> {:.4g}, bytes {:.4g} -> {:.4g}; meaning {}: {}\n", rewritten.steps.size(),
+             rewritten.finished ? "" : " (stopped at the limit)", before.operations, after.operations, before.bytes, after.bytes,
+             name_of(meaning.verdict), meaning.reason);
+  return 0;
+}
+
+Result<int> run_rewrite(const Invocation& in) {
+  if (in.has("--out") && !in.has("--apply")) return fail(Code::bad_argument, "`--out` writes what `--apply` makes; give `--apply all`");
+  SOLSTICE_TRY(const ir::BoundText subject, load_subject(in.get("FILE")));
+  return in.has("--apply") ? apply_rewrites(in, subject) : list_sites(in, subject);
+}
+
+}  // namespace
+
+extern const Command solstice_commands_rewrite;
+const Command solstice_commands_rewrite = {
+    .name = "rewrite",
+    .summary = "Show or apply algebraic rewrites: the same outputs from cheaper equations",
+    .help =
+        "Without --apply: what applies where, with the operations saved and the bytes that the equations would read and write "
+        "less if each ran alone. With it: applies one rewrite, or all, until nothing more is saved, checks the result against the "
+        "original by interpretation, and prints it; the steps go to stderr. Every rewrite holds for all finite inputs and weights; "
+        "docs/rewrites.md lists them.",
+    .example = "solstice rewrite examples/linear_gelu.py --apply all",
+    .parameters = {{"FILE", "", "a Python file (optionally :Class) or a .ucut problem", "", {}, true, false},
+                   {"--apply", "NAME", "a rewrite, or `all`", "", {}, false, false},
+                   {"--out", "PROGRAM", "write the rewritten program there instead of printing it", "", {}, false, false},
+                   json_flag()},
+    .run = run_rewrite,
+};
+
+}  // namespace solstice::cli

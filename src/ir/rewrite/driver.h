@@ -1,0 +1,66 @@
+// Finds and applies rewrites. A rewritten program is printed, parsed and bound again, so that every static rule (ranges,
+// cover, order) is proved for it; a site whose result the rules refuse is no site.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "ir/rewrite/rewrite.h"
+#include "lang/tree.h"
+
+namespace solstice::ir {
+
+// A program as text and as meaning, always in step.
+struct BoundText {
+  lang::Program tree;
+  Program program;
+};
+// Error program_invalid: all diagnostics.
+Result<BoundText> bound_text(const std::string& text, const std::string& file);
+
+// What a program costs, by ir/count.h.
+struct Cost {
+  double operations = 0;  // a multiply-add of a contraction counts two
+  double bytes = 0;       // read and written if every equation ran alone
+  // One scale for both: issue slots of a GPU's ordinary pipe that take as long. Only the order of costs is used, to
+  // choose between programs that mean the same.
+  double slots = 0;
+};
+Cost program_cost(const Program& program);
+
+struct Site {
+  const Rewrite* rewrite = nullptr;
+  int equation = -1;        // of the program
+  std::string where;        // the equation as text
+  std::string comment;      // of its line: module path and source line, as the importer writes them
+  std::string description;  // what would change
+  Cost saved;
+};
+
+// Where `rewrite` applies, null: every rewrite. Error not_yet: the program has kernels or calls definitions.
+Result<std::vector<Site>> find_sites(const BoundText& subject, const Rewrite* rewrite = nullptr);
+
+// The program after one rewrite at one equation. Error bad_argument: it does not apply there; program_invalid: the result
+// breaks a static rule.
+Result<BoundText> apply(const BoundText& subject, const Rewrite& rewrite, int equation);
+
+struct RewriteOptions {
+  const Rewrite* only = nullptr;  // null: all
+  bool whatever_it_costs = false;  // applies also what saves nothing; for tests
+  int most_steps = 100;
+  Seconds budget{20};
+};
+
+struct RewriteResult {
+  BoundText result;
+  std::vector<Site> steps;  // in the order they were applied; equations number as they did then
+  bool finished = true;     // false: a limit was reached
+};
+
+// Applies whatever saves (a rewrite named by `only` also if it is structural), the largest saving of a round first, until
+// nothing does.
+Result<RewriteResult> rewrite_all(BoundText subject, const RewriteOptions& options = {});
+
+}  // namespace solstice::ir

@@ -1,0 +1,256 @@
+#include "ir/rewrite/edit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "ir/count.h"
+#include "ir/live.h"
+
+namespace solstice::ir {
+
+Definitions::Definitions(const Program& program) : program_(program), dtypes_(dtypes_of(program)) {
+  writers_.resize(program.tensors.size());
+  readers_.resize(program.tensors.size());
+  opaque_.resize(program.tensors.size());
+  for (size_t i = 0; i < program.equations.size(); ++i) {
+    const int id = static_cast<int>(i);
+    writers_[static_cast<size_t>(program.equations[i].target)].push_back(id);
+    const auto note = [&](const Expr& e) {
+      if (e.op != Op::kRead) return;
+      std::vector<int>& known = readers_[static_cast<size_t>(e.id)];
+      if (known.empty() || known.back() != id) known.push_back(id);
+    };
+    walk(program.equations[i].rhs, note);
+  }
+  for (const Opaque& opaque : program.opaques) {
+    for (const auto& [name, argument] : opaque.arguments) {
+      walk(argument, [&](const Expr& e) {
+        if (e.op == Op::kRead) opaque_[static_cast<size_t>(e.id)] = true;
+      });
+    }
+  }
+}
+
+bool Definitions::narrows(const Equation& equation) const {
+  const DType stored = dtypes_[static_cast<size_t>(equation.target)];
+  bool narrower = false;
+  walk(equation.rhs, [&](const Expr& e) {
+    if (e.op != Op::kRead) return;
+    const DType read = dtypes_[static_cast<size_t>(e.id)];
+    narrower = narrower || (is_float(read) &&
+                            (!is_float(stored) || size_of(read) > size_of(stored) || (size_of(read) == size_of(stored) && read != stored)));
+  });
+  return narrower;
+}
+
+const Equation* Definitions::of(int tensor) const {
+  const Tensor& t = program_.tensor(tensor);
+  const bool inner = t.kind == TensorKind::kLocal || t.kind == TensorKind::kTensor || t.kind == TensorKind::kOutput;
+  if (!inner || writers(tensor).size() != 1 || t.value != ValueKind::kReal) return nullptr;
+  const Equation& e = program_.equation(writers(tensor)[0]);
+  std::set<int> seen;
+  for (size_t d = 0; d < e.lhs.size(); ++d) {
+    if (e.lhs[d]->op != Op::kIndex || !seen.insert(e.lhs[d]->id).second) return nullptr;
+    if (index_of(e, e.lhs[d]->id).extent != t.shape[d]) return nullptr;
+  }
+  if (e.group >= 0 || e.rhs->kind != ValueKind::kReal || narrows(e)) return nullptr;
+  return &e;
+}
+
+ExprRef changed(const ExprRef& root, const Change& change) {
+  std::vector<ExprRef> args;
+  bool same = true;
+  for (const ExprRef& a : root->args) {
+    args.push_back(changed(a, change));
+    same = same && args.back() == a;
+  }
+  ExprRef node = root;
+  if (!same) {
+    auto copy = std::make_shared<Expr>(*root);
+    copy->args = std::move(args);
+    node = std::move(copy);
+  }
+  const ExprRef other = change(node);
+  return other ? other : node;
+}
+
+ExprRef replaced(const ExprRef& root, const Expr* from, const ExprRef& to) {
+  if (root.get() == from) return to;
+  auto copy = std::make_shared<Expr>(*root);
+  bool same = true;
+  for (ExprRef& a : copy->args) {
+    const ExprRef b = replaced(a, from, to);
+    same = same && a == b;
+    a = b;
+  }
+  return same ? root : ExprRef(copy);
+}
+
+ExprRef transplanted(Equation& into, const Equation& from, const ExprRef& e, std::map<int, ExprRef> values) {
+  if (e->op == Op::kIndex) {
+    const auto known = values.find(e->id);
+    return known == values.end() ? e : known->second;
+  }
+  auto copy = std::make_shared<Expr>(*e);
+  for (int& b : copy->binders) {
+    const int fresh = static_cast<int>(into.indices.size());
+    into.indices.push_back(index_of(from, b));
+    values[b] = make_index(fresh);
+    b = fresh;
+  }
+  for (ExprRef& a : copy->args) a = transplanted(into, from, a, values);
+  return copy;
+}
+
+ExprRef instance(Equation& into, const Equation& definition, const Expr& read) {
+  std::map<int, ExprRef> values;
+  for (size_t d = 0; d < read.args.size(); ++d) values[definition.lhs[d]->id] = read.args[d];
+  const Equation from = definition;  // `into` may be it
+  return transplanted(into, from, from.rhs, std::move(values));
+}
+
+ExprRef product(const std::vector<ExprRef>& factors) {
+  if (factors.empty()) return make_int(1);
+  ExprRef out = factors[0];
+  for (size_t i = 1; i < factors.size(); ++i) out = make(Op::kMul, {out, factors[i]});
+  return out;
+}
+
+ExprRef extent_of(const Equation& equation, int index) {
+  auto e = std::make_shared<Expr>(*make_int(index_of(equation, index).extent));
+  e->id = index;
+  return e;
+}
+
+bool depends(const ExprRef& e, const IndexSet& indices) {
+  const IndexSet own = indices_of(e);
+  return std::any_of(own.begin(), own.end(), [&](int i) { return indices.count(i) != 0; });
+}
+
+bool has_infinity(const ExprRef& e) {
+  bool found = false;
+  walk(e, [&](const Expr& node) { found = found || (node.op == Op::kReal && !std::isfinite(node.real)); });
+  return found;
+}
+
+bool gathers(const ExprRef& e) {
+  bool found = false;
+  walk(e, [&](const Expr& node) {
+    if (node.op != Op::kRead) return;
+    for (const ExprRef& index : read_indices(node)) found = found || has_read(index);
+  });
+  return found;
+}
+
+void add_conjuncts(const ExprRef& condition, std::vector<ExprRef>& out) {
+  if (!condition) return;
+  if (condition->op != Op::kAnd) {
+    out.push_back(condition);
+    return;
+  }
+  for (const ExprRef& part : condition->args) add_conjuncts(part, out);
+}
+
+ExprRef conjunction(const std::vector<ExprRef>& parts) {
+  ExprRef out;
+  for (const ExprRef& part : parts) out = out ? make(Op::kAnd, {out, part}) : part;
+  return out;
+}
+
+const Index& index_of(const Equation& equation, int id) { return equation.indices[static_cast<size_t>(id)]; }
+
+std::string names_of(const Equation& equation, const std::vector<int>& indices) {
+  std::string out;
+  for (const int i : indices) out += fmt::format("{}`{}`", out.empty() ? "" : ", ", index_of(equation, i).name);
+  return out;
+}
+
+std::string fresh_name(const Program& program, const std::string& stem) {
+  const auto taken = [&](const std::string& name) {
+    if (program.find_tensor(name) >= 0) return true;
+    return std::any_of(program.dims.begin(), program.dims.end(), [&](const Dim& d) { return d.name == name; });
+  };
+  std::string name = stem;
+  for (int i = 2; taken(name); ++i) name = stem + std::to_string(i);
+  return name;
+}
+
+void insert_equation(Program& program, int before, Equation equation) {
+  program.equations.insert(program.equations.begin() + before, std::move(equation));
+  auto place = program.items.end();
+  for (auto item = program.items.begin(); item != program.items.end(); ++item) {
+    if (item->equation == before) place = item;
+    if (item->equation >= before) ++item->equation;
+  }
+  Item fresh;
+  fresh.equation = before;
+  program.items.insert(place, fresh);
+}
+
+ExprRef hoisted(Program& program, int& place, const ExprRef& rhs, const std::string& stem) {
+  const IndexSet own = indices_of(rhs);
+  Equation definition = program.equation(place);  // its indices keep their ids
+  definition.free.assign(own.begin(), own.end());
+  definition.lhs.clear();
+  definition.rhs = rhs;
+  definition.group = definition.step_index = -1;
+  Tensor tensor;
+  tensor.name = fresh_name(program, stem);
+  tensor.value = rhs->kind;
+  for (const int id : definition.free) {
+    definition.lhs.push_back(make_index(id));
+    tensor.shape.push_back(index_of(definition, id).extent);
+    tensor.dims.push_back(index_of(definition, id).dim);
+  }
+  tensor.strides.assign(tensor.shape.size(), 1);
+  for (size_t i = tensor.shape.size(); i-- > 1;) tensor.strides[i - 1] = tensor.strides[i] * tensor.shape[i];
+  const int id = static_cast<int>(program.tensors.size());
+  definition.target = id;
+  const std::vector<ExprRef> at = definition.lhs;
+  program.tensors.push_back(std::move(tensor));
+  insert_equation(program, place, std::move(definition));
+  ++place;
+  return make_read(id, rhs->kind, at);
+}
+
+Program without_dead(Program program) {
+  std::set<int> needed;
+  for (size_t i = 0; i < program.tensors.size(); ++i) {
+    if (program.tensors[i].kind == TensorKind::kOutput || program.tensors[i].into >= 0) needed.insert(static_cast<int>(i));
+  }
+  const auto need = [&](const ExprRef& root) {
+    walk(root, [&](const Expr& e) {
+      if (e.op == Op::kRead) needed.insert(e.id);
+    });
+  };
+  for (const Opaque& opaque : program.opaques) {
+    for (const auto& [name, argument] : opaque.arguments) need(argument);
+  }
+  for (size_t known = 0; known != needed.size();) {
+    known = needed.size();
+    for (const Equation& e : program.equations) {
+      if (!needed.count(e.target)) continue;
+      need(e.rhs);
+    }
+  }
+  Program out = program;
+  out.equations.clear();
+  std::map<int, int> moved;
+  for (size_t i = 0; i < program.equations.size(); ++i) {
+    if (!needed.count(program.equations[i].target)) continue;
+    moved[static_cast<int>(i)] = static_cast<int>(out.equations.size());
+    out.equations.push_back(program.equations[i]);
+  }
+  out.items.clear();
+  for (Item item : program.items) {
+    if (item.equation >= 0 && !moved.count(item.equation)) continue;
+    if (item.equation >= 0) item.equation = moved[item.equation];
+    out.items.push_back(item);
+  }
+  return out;
+}
+
+}  // namespace solstice::ir

@@ -1,0 +1,65 @@
+// What the rewrites share: definitions that may stand for their reads, and changes to expressions and programs.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ir/domain.h"
+#include "ir/program.h"
+
+namespace solstice::ir {
+
+// Who writes and who reads each tensor.
+class Definitions {
+ public:
+  explicit Definitions(const Program& program);
+  // The equation that may stand for every read of the tensor: one, real, over bare indices, not part of a recurrence,
+  // not storing below the precision of what it reads. Null: none.
+  const Equation* of(int tensor) const;
+  const std::vector<int>& writers(int tensor) const { return writers_[static_cast<size_t>(tensor)]; }
+  const std::vector<int>& readers(int tensor) const { return readers_[static_cast<size_t>(tensor)]; }  // equations, each once
+  bool read_by_opaque(int tensor) const { return opaque_[static_cast<size_t>(tensor)]; }
+
+ private:
+  bool narrows(const Equation& equation) const;
+
+  const Program& program_;
+  std::vector<DType> dtypes_;
+  std::vector<std::vector<int>> writers_, readers_;
+  std::vector<bool> opaque_;
+};
+
+// `change` sees every node after its operands; null leaves the node as it is.
+using Change = std::function<ExprRef(const ExprRef&)>;
+ExprRef changed(const ExprRef& root, const Change& change);
+// The node `from` replaced by `to`, by identity.
+ExprRef replaced(const ExprRef& root, const Expr* from, const ExprRef& to);
+// An expression of `from` as one of `into`: `values` for its free indices, fresh ones for those it binds.
+ExprRef transplanted(Equation& into, const Equation& from, const ExprRef& e, std::map<int, ExprRef> values);
+// What `definition` says of a read in `into`; the read has no `else`.
+ExprRef instance(Equation& into, const Equation& definition, const Expr& read);
+
+ExprRef product(const std::vector<ExprRef>& factors);  // of none: 1
+// The extent of an index, which keeps its dim's name when it is printed.
+ExprRef extent_of(const Equation& equation, int index);
+
+bool depends(const ExprRef& e, const IndexSet& indices);
+bool has_infinity(const ExprRef& e);  // a literal one
+bool gathers(const ExprRef& e);       // a read whose index is read
+void add_conjuncts(const ExprRef& condition, std::vector<ExprRef>& out);
+ExprRef conjunction(const std::vector<ExprRef>& parts);  // null of none
+const Index& index_of(const Equation& equation, int id);
+std::string names_of(const Equation& equation, const std::vector<int>& indices);  // "`p`, `q`"
+
+// A tensor name that nothing has yet.
+std::string fresh_name(const Program& program, const std::string& stem);
+// Puts `rhs`, over `free` indices of equation `place`, into a local of its own defined before that equation; returns the
+// read of it. `place` grows by one.
+ExprRef hoisted(Program& program, int& place, const ExprRef& rhs, const std::string& stem);
+void insert_equation(Program& program, int before, Equation equation);
+// Without equations that no output, buffer or opaque operation needs.
+Program without_dead(Program program);
+
+}  // namespace solstice::ir

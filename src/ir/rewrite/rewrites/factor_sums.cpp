@@ -1,0 +1,249 @@
+// A sum of sums of products: the factors that the outer sum does not touch come out of it.
+//
+//   sum[n](sum[k](x[m,k] * w[n,k]) + b[n])  =  sum[k](x[m,k] * sum[n](w[n,k])) + sum[n](b[n])
+//
+// A row sum of a product of matrices becomes a matrix-vector product; the mean of a convolution over its positions one
+// product with the sums of its input's windows.
+//
+// Proof. Finite sums of finite terms may be exchanged, a factor that does not depend on an index comes out of the sum over
+// it, and sums and means are linear. `where` conditions: a term is summed at the points that satisfy all conditions of both
+// sums. Those that mention an index of the new inner sum move there, where they select the same points; the others stay
+// outside. The outer sum may then visit points that had no term: the inner sum is empty there, 0, and adds nothing, as the
+// factors outside are then restricted to reads and literals, which are finite. A mean without `where` is the sum divided by
+// the number of points, so it is linear too and the mean of what does not depend on its indices is that itself; a mean
+// with `where` is left alone, as its count is not constant. Casts, selects and reads with `else` are single factors.
+// Conditions or indices that read tensors are left alone: what they would read at new points is not known.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "ir/condition.h"
+#include "ir/rewrite/rewrite.h"
+#include "ir/rewrite/terms.h"
+
+namespace solstice::ir {
+namespace {
+
+bool is_linear_sum(const Expr& e) { return e.op == Op::kReduce && (e.reducer == Reducer::kSum || e.reducer == Reducer::kMean); }
+
+bool is_plain(const ExprRef& e) { return e->op == Op::kRead || e->op == Op::kReal || e->op == Op::kInt; }
+
+// One term under the outer reduction.
+class Exchange {
+ public:
+  Exchange(Program& program, int& place, const Expr& outer) : program_(program), place_(place), outer_(outer) {
+    add_conjuncts(outer.args.size() > 1 ? outer.args[1] : nullptr, conditions_);
+  }
+
+  // The reduction of the term, or null where it cannot be exchanged.
+  ExprRef reduced(const Term& term) {
+    split(term);
+    if (inner_sum_ && !admits()) return nullptr;
+    choose(true);
+    if (!useful()) choose(false);
+    exchanged_ = exchanged_ || useful();
+    ExprRef value = inner();
+    if (!outside_binders_.empty() && value->op == Op::kReduce) value = hoisted(program_, place_, value, "part");
+    std::vector<ExprRef> factors = outside_;
+    if (!is_one(value)) factors.push_back(value);
+    value = product(factors);
+    if (!outside_binders_.empty()) value = make_reduce(Reducer::kSum, outside_binders_, value, conjunction(outside_conditions_));
+    for (const ExprRef& divisor : term_divisors_) value = make(Op::kDiv, {value, divisor});
+    return value;
+  }
+
+  bool exchanged() const { return exchanged_; }
+
+ private:
+  Equation& equation() { return program_.equations[static_cast<size_t>(place_)]; }
+  static bool is_one(const ExprRef& e) { return e->op == Op::kInt && e->integer == 1 && e->id < 0; }
+
+  // Factors of the term and of the first sum among them; divisors that the reduction does not touch stay outside.
+  void split(const Term& term) {
+    factors_.clear();
+    term_divisors_.clear();
+    all_conditions_ = conditions_;
+    binders_ = {outer_.binders.begin(), outer_.binders.end()};
+    inner_sum_ = nullptr;
+    inner_binders_.clear();
+    for (const ExprRef& factor : term.factors) {
+      const bool sum = !inner_sum_ && factor->op == Op::kReduce && factor->reducer == Reducer::kSum && depends(factor, binders_);
+      if (!sum) {
+        factors_.push_back(factor);
+        continue;
+      }
+      inner_sum_ = factor;
+      inner_binders_ = factor->binders;
+      add_conjuncts(factor->args.size() > 1 ? factor->args[1] : nullptr, all_conditions_);
+      const auto parts = terms_of(equation(), factor->args[0], nullptr, 1);
+      if (parts && parts->size() == 1 && !(*parts)[0].negative && (*parts)[0].divisors.empty()) {
+        factors_.insert(factors_.end(), (*parts)[0].factors.begin(), (*parts)[0].factors.end());
+      } else {
+        factors_.push_back(factor->args[0]);
+      }
+    }
+    for (const ExprRef& divisor : term.divisors) {
+      if (depends(divisor, binders_)) {
+        factors_.push_back(make(Op::kDiv, {make_int(1), divisor}));
+      } else {
+        term_divisors_.push_back(divisor);
+      }
+    }
+  }
+
+  bool admits() const {
+    for (const ExprRef& condition : all_conditions_) {
+      if (has_read(condition)) return false;
+    }
+    const auto fine = [](const ExprRef& e) { return !gathers(e) && !has_infinity(e); };
+    return std::all_of(factors_.begin(), factors_.end(), fine);
+  }
+
+  // What stays outside of the new inner reduction: factors free of the outer's indices, and the indices they need. A
+  // condition that moves inside ties indices to the outer's (`u == 2*i+r-1`); with `follow` the factors that depend on the
+  // widest of them (`x[n,c,i,j]`) move with it, so that a condition is not left to stand for a factor.
+  void choose(bool follow) {
+    IndexSet pulled = binders_;
+    for (bool more = true; more;) {
+      divide(pulled);
+      more = false;
+      for (const ExprRef& condition : inside_conditions_) {
+        const int widest = follow ? widest_inner(condition) : -1;
+        more = more || (widest >= 0 && pulled.insert(widest).second);
+      }
+    }
+  }
+
+  int widest_inner(const ExprRef& condition) {
+    int out = -1;
+    for (const int b : inner_binders_) {
+      if (!depends(condition, {b})) continue;
+      if (out < 0 || index_of(equation(), b).extent > index_of(equation(), out).extent) out = b;
+    }
+    return out;
+  }
+
+  void divide(const IndexSet& pulled) {
+    outside_.clear();
+    inside_.clear();
+    outside_conditions_.clear();
+    inside_conditions_.clear();
+    outside_binders_.clear();
+    IndexSet needed;
+    const auto need = [&](const ExprRef& e) {
+      const IndexSet own = indices_of(e);
+      needed.insert(own.begin(), own.end());
+    };
+    for (const ExprRef& factor : factors_) {
+      const bool out = !depends(factor, pulled) && (all_conditions_.empty() || is_plain(factor));
+      (out ? outside_ : inside_).push_back(factor);
+      if (out) need(factor);
+    }
+    for (const ExprRef& condition : all_conditions_) {
+      const bool in = depends(condition, pulled) || outside_.empty();
+      (in ? inside_conditions_ : outside_conditions_).push_back(condition);
+      if (!in) need(condition);
+    }
+    inside_binders_ = binders_;
+    for (const int b : inner_binders_) {
+      if (needed.count(b)) outside_binders_.push_back(b);
+      if (!needed.count(b)) inside_binders_.insert(b);
+    }
+    if (!outside_binders_.empty()) return;
+    inside_conditions_.insert(inside_conditions_.end(), outside_conditions_.begin(), outside_conditions_.end());
+    outside_conditions_.clear();
+  }
+
+  // A factor came out, and what stays is more than a mask.
+  bool useful() const { return !outside_.empty() && !outside_binders_.empty() && (!inside_.empty() || inside_conditions_.empty()); }
+
+  ExprRef inner() {
+    ExprRef value = product(inside_);
+    if (outer_.reducer == Reducer::kMean) return inner_mean(value);
+    std::vector<int> binders;
+    std::vector<ExprRef> extents;
+    for (const int b : inside_binders_) {
+      const bool used = depends(value, {b}) || std::any_of(inside_conditions_.begin(), inside_conditions_.end(),
+                                                           [&](const ExprRef& c) { return depends(c, {b}); });
+      if (used || !inside_conditions_.empty()) {
+        binders.push_back(b);
+      } else {
+        extents.push_back(extent_of(equation(), b));
+      }
+    }
+    if (!binders.empty()) value = make_reduce(Reducer::kSum, binders, value, conjunction(inside_conditions_));
+    if (extents.empty()) return value;
+    if (!is_one(value)) extents.insert(extents.begin(), value);
+    return product(extents);
+  }
+
+  ExprRef inner_mean(ExprRef value) {
+    std::vector<int> sums;
+    for (const int b : inner_binders_) {
+      if (inside_binders_.count(b)) sums.push_back(b);
+    }
+    if (!sums.empty()) value = make_reduce(Reducer::kSum, sums, value, conjunction(inside_conditions_));
+    // A mean's own condition would change what it divides by.
+    if (sums.empty() && !inside_conditions_.empty()) value = make(Op::kSelect, {conjunction(inside_conditions_), value, make_int(0)});
+    std::vector<int> means;
+    for (const int b : outer_.binders) {
+      if (depends(value, {b})) means.push_back(b);
+    }
+    return means.empty() ? value : make_reduce(Reducer::kMean, means, value);
+  }
+
+  Program& program_;
+  int& place_;
+  const Expr& outer_;
+  std::vector<ExprRef> conditions_, all_conditions_, factors_, term_divisors_, outside_, inside_, outside_conditions_, inside_conditions_;
+  IndexSet binders_, inside_binders_;
+  std::vector<int> inner_binders_, outside_binders_;
+  ExprRef inner_sum_;
+  bool exchanged_ = false;
+};
+
+// The first sum or mean that is not under another reduction's condition.
+ExprRef sum_in(const ExprRef& e) {
+  if (is_linear_sum(*e)) return e;
+  for (const ExprRef& a : e->args) {
+    if (ExprRef found = sum_in(a)) return found;
+  }
+  return nullptr;
+}
+
+std::optional<Rewritten> factored_sum(const Program& program, int id) {
+  if (program.equation(id).group >= 0) return std::nullopt;
+  const ExprRef outer = sum_in(program.equation(id).rhs);
+  if (!outer || (outer->reducer == Reducer::kMean && outer->args.size() > 1)) return std::nullopt;
+  if (outer->kind != ValueKind::kReal || (outer->args.size() > 1 && has_read(outer->args[1]))) return std::nullopt;
+  Rewritten out{program, ""};
+  int place = id;
+  const Definitions definitions(program);
+  const auto terms = terms_of(out.program.equations[static_cast<size_t>(place)], outer->args[0], &definitions);
+  if (!terms) return std::nullopt;
+  Exchange exchange(out.program, place, *outer);
+  std::vector<Term> sums;
+  for (const Term& term : *terms) {
+    const ExprRef value = exchange.reduced(term);
+    if (!value) return std::nullopt;
+    sums.push_back({term.negative, {value}, {}});
+  }
+  if (!exchange.exchanged()) return std::nullopt;
+  Equation& equation = out.program.equations[static_cast<size_t>(place)];
+  equation.rhs = replaced(equation.rhs, outer.get(), sum_of(sums));
+  out.description = fmt::format("the {} over {} goes inside the products it adds up", name_of(outer->reducer),
+                                names_of(program.equation(id), outer->binders));
+  return out;
+}
+
+}  // namespace
+
+extern const Rewrite solstice_rewrites_factor_sums;
+const Rewrite solstice_rewrites_factor_sums = {
+    .name = "factor_sums",
+    .help = "a sum or mean over a product's result becomes a product with sums of its operands (a row sum: matrix times vector)",
+    .at = factored_sum,
+};
+
+}  // namespace solstice::ir
