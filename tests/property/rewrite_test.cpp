@@ -9,7 +9,7 @@
 namespace solstice::ir::testing {
 namespace {
 
-constexpr int kPrograms = 120;
+constexpr int kPrograms = 400;
 
 class Dice {
  public:
@@ -65,7 +65,134 @@ std::string sums_of_products(Dice& dice) {
   return text;
 }
 
-TEST(Rewrite, FactorSums) { expect_sound("factor_sums", sums_of_products, 60); }
+TEST(Rewrite, FactorSums) { expect_sound("factor_sums", sums_of_products, 100); }
+
+// Elementwise equations of literals, some with other readers.
+std::string scalar_chains(Dice& dice) {
+  std::string text = "program chain\ndim M = 7\ninput x : f32[M]\nparam w : f32[M] \"w\"\noutput y : f32[M]\n";
+  std::string last = "x";
+  const int64_t length = dice.number(2, 5);
+  for (int64_t i = 0; i < length; ++i) {
+    const std::string a = last + "[m]";
+    const std::string next = i + 1 == length ? "y" : fmt::format("t{}", i);
+    const std::string c = dice.any({"2", "0.5", "-3", "-0.25", "1", "0"});
+    const std::string map = dice.any({"{0} * {1}", "{1} * {0}", "{0} + {1}", "{0} - {1}", "{1} - {0}", "{0} / 4", "relu({0})", "clamp({0}, -1, {1})",
+                                      "-{0}", "min({1}, {0})", "{0} + {0}", "{0} * 0.5 + {0}", "bf16({0})", "{0} + w[m]", "{0} - 3*{0}",
+                                      "select({0} * 2 + 1 > 0, {0} * 2 * 2, 1)", "max({0} + 1, {0} * 2)", "clamp({0} * 2, 1, 0)"});
+    text += fmt::format("{}[m] = {}\n", next, fmt::vformat(map, fmt::make_format_args(a, c)));
+    last = next;
+  }
+  if (dice.coin(3)) text += "output z : f32[M]\nz[m] = " + std::string(length > 2 ? "t0[m]\n" : "y[m] * 2\n");
+  return text;
+}
+
+TEST(Rewrite, FoldScalars) { expect_sound("fold_scalars", scalar_chains, 100); }
+
+// Extrema of maps, with windows, padding, conditions, and maps that are not monotone.
+std::string extrema_of_maps(Dice& dice) {
+  std::string text = fmt::format("program extrema\ndim M = {}, N = {}, P = {}\n", dice.number(1, 3), dice.number(4, 7), dice.number(2, 3));
+  text += "input x : f32[M, N]\nparam b : f32[M] \"b\"\nparam c : f32[N] \"c\"\n";
+  const auto map = [&](const std::string& a) {
+    const std::string f = dice.any({"relu({0})", "tanh({0})", "exp({0})", "sigmoid({0})", "{0} * -2", "{0} / 3", "3 - {0}", "{0} + b[m]",
+                                    "leaky_relu({0}, 0.2)", "leaky_relu({0}, -0.2)", "{0} * b[m]", "{0} + c[n]", "abs({0})", "gelu({0})",
+                                    "bf16({0})", "min({0}, b[m])", "max(c[n], {0})", "clamp({0}, -1, 1)", "floor({0})", "1 / (2 + exp({0}))",
+                                    "1 / {0}", "{0} * {0}", "select({0} > 0.5, {0}, 0.5 * {0})", "softplus({0})", "elu({0})", "-{0}"});
+    return fmt::vformat(f, fmt::make_format_args(a));
+  };
+  text += fmt::format("t[m,n] = {}\nu[m,n] = {}\n", map("x[m,n]"), dice.coin() ? map("t[m,n]") : "t[m,n]");
+  const std::string reducer = dice.any({"max", "min"});
+  const std::string padding = dice.any({"", " else -inf", " else inf", " else 0", " else -inf"});
+  switch (dice.number(0, 3)) {
+    case 0:
+      text += fmt::format("output y : f32[M]\ny[m] = {}[n](u[m,n])\n", reducer);
+      break;
+    case 1:
+      text += fmt::format("output y : f32[M]\ny[m] = 1 + {}[n where n > 0](u[m,n])\n", reducer);
+      break;
+    case 2:
+      text += fmt::format("output y : f32[M, P]\ny[m,p] = {}[i<2](u[m,p+i]) * 2\n", reducer);
+      break;
+    default:
+      text += fmt::format("output y : f32[M, P]\ny[m,p] = {}[i<{}](u[m,{}*p+{}*i-{}{}])\n", reducer, padding.empty() ? 1 : 3,
+                          dice.number(1, 2), padding.empty() ? 1 : dice.number(1, 2), padding.empty() ? 0 : dice.number(0, 3),
+                          padding);
+      break;
+  }
+  if (dice.coin(4)) text += "output z : f32[M, N]\nz[m,n] = t[m,n]\n";
+  return text;
+}
+
+TEST(Rewrite, CommuteMonotone) { expect_sound("commute_monotone", extrema_of_maps, 100); }
+
+// Two windows in a row, with strides, padding, and maps between them.
+std::string windows_of_windows(Dice& dice) {
+  const int64_t s1 = dice.number(1, 3), s2 = dice.number(1, 3), k1 = dice.number(1, 3), k2 = dice.number(1, 3), p = dice.number(1, 3);
+  const int64_t u = (p - 1) * s2 + k2, n = (u - 1) * s1 + k1;
+  const std::string outer = dice.any({"max", "min", "sum", "mean", "prod"});
+  const std::string inner = dice.coin(4) ? dice.any({"max", "sum", "mean"}) : outer;
+  std::string text = fmt::format("program windows\ndim M = 2, N = {}, U = {}, P = {}\ninput x : f32[M, N]\n", n, u, p);
+  text += "output y : f32[M, P]\n";
+  const std::string pad = dice.any({"", "", " else 0", " else -inf"});
+  text += fmt::format("t[m,u] = {}[j<{}{}](x[m,{}*u+j{}{}]) for u<U\n", inner, k1, dice.any({"", "", "", " where j != 1"}), s1,
+                      pad.empty() ? "" : "-1", pad);
+  const std::string outer_pad = dice.any({"", "", "", " else 0"});
+  text += fmt::format("y[m,p] = {}[i<{}](t[m,{}*p+i{}{}]) + 1 for p<P\n", outer, k2, s2, outer_pad.empty() ? "" : "-1", outer_pad);
+  return text;
+}
+
+TEST(Rewrite, ComposeWindows) { expect_sound("compose_windows", windows_of_windows, 100); }
+
+std::string dead_equations(Dice& dice) {
+  std::string text = "program dead\ndim M = 4\ninput x : f32[M]\nbuffer r : f32[M] \"r\"\noutput y : f32[M]\n";
+  text += "tensor d : f32[M]\ntensor r1 : f32[M] into r\n";
+  text += "a[m] = x[m] * 2\nb[m] = a[m] + 1\nd[m] = b[m] * x[m]\n";
+  text += fmt::format("r1[m] = r[m] + {}[m]\n", dice.any({"x", "a", "b", "d"}));
+  text += fmt::format("y[m] = {}[m] * 3\n", dice.any({"x", "a", "b", "d"}));
+  return text;
+}
+
+TEST(Rewrite, DropDead) { expect_sound("drop_dead", dead_equations, 100); }
+
+// Normalisations behind a bias, over the right and the wrong indices, with running statistics and other readers.
+std::string normalisations(Dice& dice) {
+  std::string text = fmt::format("program norm\ndim B = {}, K = {}, P = {}\n", dice.number(2, 3), dice.number(2, 4), dice.number(2, 4));
+  text += "input x : f32[B, K, P]\nparam b : f32[K] \"b\"\nparam s : f32[B] \"s\"\nbuffer rm : f32[K] \"rm\"\n";
+  text += "output y : f32[B, K, P]\n";
+  text += fmt::format("t[n,k,p] = {}\n", dice.any({"x[n,k,p] + b[k]", "b[k] + 2 * x[n,k,p]", "x[n,k,p] - b[k] * s[n]", "x[n,k,p] + s[n]",
+                                                   "x[n,k,p] + b[k] + s[n]", "x[n,k,p]**2 - 3"}));
+  const bool batch = dice.coin();
+  const std::string over = batch ? "n,p" : dice.any({"p", "k,p"});
+  const std::string at = batch ? "k" : over == "p" ? "n,k" : "n";
+  const std::string center = dice.any({"mean", "mean", "max", "min", "logsumexp"});
+  text += fmt::format("mu[{}] = {}[{}](t[n,k,p])\n", at, center, over);
+  text += fmt::format("vr[{}] = {}[{}](t[n,k,p])\n", at, dice.any({"var", "var", "mean"}), over);
+  text += fmt::format("y[n,k,p] = {}\n", fmt::vformat(dice.any({"(t[n,k,p] - mu[{0}]) * rsqrt(abs(vr[{0}]) + 1e-5)", "(t[n,k,p] - mu[{0}]) * s[n]",
+                                                                "exp(t[n,k,p] - mu[{0}])", "t[n,k,p] * mu[{0}]", "mu[{0}] - t[n,k,p]",
+                                                                "t[n,k,p] - 2 * mu[{0}]", "exp(t[n,k,p] - max[p](t[n,k,p]))"}),
+                                                      fmt::make_format_args(at)));
+  if (batch && dice.coin()) text += "tensor rm1 : f32[K] into rm\nrm1[k] = 0.9 * rm[k] + 0.1 * select(isfinite(mu[k]), mu[k], inf - inf)\n";
+  if (dice.coin(5)) text += "output z : f32[B, K, P]\nz[n,k,p] = t[n,k,p]\n";
+  if (dice.coin(5)) text += "output z2 : f32[B, K, P]\nz2[n,k,p] = t[n,k,p-1 else 0] for p<P\n";
+  return text;
+}
+
+TEST(Rewrite, CancelBias) { expect_sound("cancel_bias", normalisations, 100); }
+
+std::string statistics(Dice& dice) {
+  std::string text = "program statistics\ndim M = 3, N = 3\ninput x : f32[M, N]\noutput a : f32[M, N]\noutput c : f32[N, M]\n";
+  const auto statistic = [&](const char* m, const char* j) {
+    const std::string f = dice.any({"mean[{1}](x[{0},{1}])", "var[{1}](x[{0},{1}])", "sum[{1} where {1} <= {0}](x[{0},{1}])",
+                                    "mean[{1}](x[{1},{0}])", "mean[{1}<3](x[{0},{1}] * {0})", "mean[{1}<2](x[{0},{1}])"});
+    return fmt::vformat(f, fmt::make_format_args(m, j));
+  };
+  if (dice.coin()) text += fmt::format("mu[m] = {} for m<M\n", statistic("m", "j"));
+  text += fmt::format("a[m,n] = x[m,n] - {}\n", statistic("m", "j"));
+  text += fmt::format("c[i,l] = x[l,i] * {} + {}\n", statistic("l", "k"), statistic("l", "i2"));
+  if (text.find("mu[m]") != std::string::npos) text += "output d : f32[M]\nd[m] = mu[m]\n";
+  return text;
+}
+
+TEST(Rewrite, ShareStatistics) { expect_sound("share_statistics", statistics, 100); }
 
 }  // namespace
 }  // namespace solstice::ir::testing

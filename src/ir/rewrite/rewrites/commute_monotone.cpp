@@ -1,0 +1,305 @@
+// A monotone map goes behind a maximum or minimum.
+//
+//   max[i<2](tanh(x[2*p+i]))  =  tanh(max[i<2](x[2*p+i]))        min[k](x[k] * -2)  =  -2 * max[k](x[k])
+//
+// Proof. For f that never decreases on the extended reals, f(max S) = max f(S) for every finite set S that is not empty:
+// max S is an element of S, and f of the others is no larger. For f that never increases, f(min S) = max f(S). Allowed are
+// maps with that property on the whole line, infinities included: exp, expm1, tanh, erf, floor, ceil, round, trunc, -x, adding
+// what does not depend on the reduced indices, products with and quotients by a literal that is not 0, min and max with what
+// does not depend on them, c / x where x is proved positive, and select(x > 0, x, a*x) with a > 0. sqrt and log are not: they are NaN on
+// half of the line. All of them hand on NaN, as max and min do, so one NaN in S makes both sides NaN. A reduction with
+// `where` may be empty (-inf, which f would change) and is left alone; without it there is at least one point. A cast is
+// monotone too but orders rounding, and is not crossed.
+//
+// Padding. In max[i](t[2*p+i-1 else -inf]) with t = f(x) the padded points are no elements of S. If every window has a
+// point inside, that is f(max[i](x[2*p+i-1 else -inf])); this is checked for every window.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ir/condition.h"
+#include "ir/equal.h"
+#include "ir/live.h"
+#include "ir/rewrite/edit.h"
+#include "ir/rewrite/rewrite.h"
+
+namespace solstice::ir {
+namespace {
+
+constexpr double kMostWindowPoints = 2e6;
+
+std::optional<double> finite_literal(const ExprRef& e) {
+  if (e->op == Op::kInt && e->id < 0) return static_cast<double>(e->integer);
+  if (e->op == Op::kReal && std::isfinite(e->real)) return e->real;
+  if (e->op != Op::kNeg) return std::nullopt;
+  const auto value = finite_literal(e->args[0]);
+  return value ? std::optional(-*value) : std::nullopt;
+}
+
+// Positive whatever the tensors hold, or NaN.
+bool is_positive(const ExprRef& e) {
+  if (const auto value = finite_literal(e)) return *value > 0;
+  if (e->op == Op::kAdd) {
+    const auto no_less = [](const ExprRef& x) { return is_positive(x) || x->op == Op::kExp || x->op == Op::kAbs; };
+    return (is_positive(e->args[0]) && no_less(e->args[1])) || (is_positive(e->args[1]) && no_less(e->args[0]));
+  }
+  return false;
+}
+
+// A map around one operand: rebuilds the map around another operand.
+struct Layer {
+  ExprRef node;
+  size_t operand = 0;
+  bool falls = false;
+};
+
+class Peeler {
+ public:
+  Peeler(Equation& equation, const Definitions& definitions, const Expr& reduction)
+      : equation_(equation), definitions_(definitions), binders_(reduction.binders.begin(), reduction.binders.end()) {}
+
+  // Peels monotone maps off `e`; what is left is the core.
+  ExprRef peel(ExprRef e) {
+    for (;;) {
+      if (e->op == Op::kRead && !e->has_else) {
+        const Equation* definition = definitions_.of(e->id);
+        if (!definition) return e;
+        const size_t before = layers.size();
+        const ExprRef inner = peel(instance(equation_, *definition, *e));
+        return layers.size() > before ? inner : e;
+      }
+      const std::optional<Layer> layer = outermost(e);
+      if (!layer) return e;
+      layers.push_back(*layer);
+      e = e->op == Op::kSelect ? e->args[1] : e->args[layer->operand];
+    }
+  }
+
+  ExprRef rebuilt(ExprRef core) const {
+    for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
+      auto copy = std::make_shared<Expr>(*layer->node);
+      if (copy->op == Op::kSelect) {
+        const ExprRef old = copy->args[1];
+        for (ExprRef& a : copy->args) a = changed(a, [&](const ExprRef& n) { return same(n, old) ? core : nullptr; });
+      } else {
+        copy->args[layer->operand] = core;
+      }
+      core = copy;
+    }
+    return core;
+  }
+
+  bool falls() const {
+    return std::count_if(layers.begin(), layers.end(), [](const Layer& l) { return l.falls; }) % 2 == 1;
+  }
+
+  std::vector<Layer> layers;  // outermost first
+
+ private:
+  bool fixed(const ExprRef& e) const { return !depends(e, binders_) && !has_infinity(e); }
+
+  std::optional<Layer> outermost(const ExprRef& e) const {
+    if (e->kind != ValueKind::kReal) return std::nullopt;
+    switch (e->op) {
+      case Op::kExp:
+      case Op::kExpm1:
+      case Op::kTanh:
+      case Op::kErf:
+      case Op::kFloor:
+      case Op::kCeil:
+      case Op::kRound:
+      case Op::kTrunc:
+        return Layer{e, 0, false};
+      case Op::kNeg:
+        return Layer{e, 0, true};
+      case Op::kAdd:
+      case Op::kMin:
+      case Op::kMax:
+        if (fixed(e->args[1])) return Layer{e, 0, false};
+        return fixed(e->args[0]) ? std::optional(Layer{e, 1, false}) : std::nullopt;
+      case Op::kSub:
+        if (fixed(e->args[1])) return Layer{e, 0, false};
+        return fixed(e->args[0]) ? std::optional(Layer{e, 1, true}) : std::nullopt;
+      case Op::kMul:
+        return scaled(e);
+      case Op::kDiv:
+        return quotient(e);
+      case Op::kSelect:
+        return leaky(e);
+      default:
+        return std::nullopt;
+    }
+  }
+
+  static std::optional<Layer> scaled(const ExprRef& e) {
+    for (const size_t operand : {size_t{0}, size_t{1}}) {
+      const auto factor = finite_literal(e->args[1 - operand]);
+      if (factor && *factor != 0) return Layer{e, operand, *factor < 0};
+    }
+    return std::nullopt;
+  }
+
+  static std::optional<Layer> quotient(const ExprRef& e) {
+    const auto divisor = finite_literal(e->args[1]);
+    if (divisor && *divisor != 0) return Layer{e, 0, *divisor < 0};
+    const auto dividend = finite_literal(e->args[0]);
+    if (dividend && *dividend != 0 && is_positive(e->args[1])) return Layer{e, 1, *dividend > 0};
+    return std::nullopt;
+  }
+
+  // select(x > 0, x, a*x)
+  static std::optional<Layer> leaky(const ExprRef& e) {
+    const ExprRef& test = e->args[0];
+    const ExprRef& x = e->args[1];
+    if ((test->op != Op::kGt && test->op != Op::kGe) || !same(test->args[0], x)) return std::nullopt;
+    const auto threshold = finite_literal(test->args[1]);
+    const ExprRef& other = e->args[2];
+    if (!threshold || *threshold != 0 || other->op != Op::kMul) return std::nullopt;
+    for (const size_t operand : {size_t{0}, size_t{1}}) {
+      const auto slope = finite_literal(other->args[1 - operand]);
+      if (slope && *slope > 0 && same(other->args[operand], x)) return Layer{e, 1, false};
+    }
+    return std::nullopt;
+  }
+
+  Equation& equation_;
+  const Definitions& definitions_;
+  IndexSet binders_;
+};
+
+// Has every window of a padded read a point inside?
+bool every_window_meets(const Program& program, const Equation& equation, const Expr& read, const IndexSet& binders) {
+  IndexSet used;
+  const std::vector<ExprRef> indices = read_indices(read);
+  for (size_t d = 0; d < indices.size(); ++d) {
+    std::vector<int> free, bound;
+    if (has_read(indices[d])) return false;
+    double points = 1;
+    for (const int i : indices_of(indices[d])) {
+      (binders.count(i) ? bound : free).push_back(i);
+      points *= static_cast<double>(index_of(equation, i).extent);
+      if (binders.count(i) && !used.insert(i).second) return false;  // dims of one window that depend on each other
+    }
+    if (points > kMostWindowPoints) return false;
+    std::vector<int64_t> at(equation.indices.size(), 0);
+    const auto next = [&](const std::vector<int>& order) {
+      for (const int i : order) {
+        if (++at[static_cast<size_t>(i)] < index_of(equation, i).extent) return true;
+        at[static_cast<size_t>(i)] = 0;
+      }
+      return false;
+    };
+    const int64_t extent = program.tensor(read.id).shape[d];
+    do {
+      bool meets = false;
+      do {
+        const int64_t value = value_of(*indices[d], at);
+        meets = meets || (value >= 0 && value < extent);
+      } while (next(bound));
+      if (!meets) return false;
+    } while (next(free));
+  }
+  return true;
+}
+
+// The padding of a maximum, or of a minimum.
+bool pads(const Expr& read, Reducer reducer) {
+  const ExprRef& otherwise = read.args.back();
+  const double infinite = reducer == Reducer::kMax ? -INFINITY : INFINITY;
+  if (otherwise->op == Op::kNeg && otherwise->args[0]->op == Op::kReal) return -otherwise->args[0]->real == infinite;
+  return otherwise->op == Op::kReal && otherwise->real == infinite;
+}
+
+Reducer flipped(Reducer reducer, bool flip) {
+  if (!flip) return reducer;
+  return reducer == Reducer::kMax ? Reducer::kMin : Reducer::kMax;
+}
+
+class Commuter {
+ public:
+  // `rewritten` is a copy of `program`; equation `place` of it is changed, and a local may come before it.
+  Commuter(const Program& program, Program& rewritten, int& place)
+      : program_(program), definitions_(program), rewritten_(rewritten), place_(place) {}
+
+  ExprRef commuted(const ExprRef& reduction) {
+    Peeler outer(equation(), definitions_, *reduction);
+    const ExprRef core = outer.peel(reduction->args[0]);
+    const Reducer reducer = flipped(reduction->reducer, outer.falls());
+    if (core->op == Op::kRead && core->has_else) {
+      if (const ExprRef padded = of_padded(*reduction, reducer, *core)) return outer.rebuilt(padded);
+    }
+    if (outer.layers.empty() || !depends(core, {reduction->binders.begin(), reduction->binders.end()})) return nullptr;
+    return behind(outer, make_reduce(reducer, reduction->binders, core));
+  }
+
+ private:
+  Equation& equation() { return rewritten_.equations[static_cast<size_t>(place_)]; }
+
+  // A map that uses its operand more than once reads it.
+  ExprRef behind(const Peeler& peeler, ExprRef reduction) {
+    const bool several = std::any_of(peeler.layers.begin(), peeler.layers.end(), [](const Layer& l) { return l.node->op == Op::kSelect; });
+    if (several) reduction = hoisted(rewritten_, place_, reduction, std::string(name_of(reduction->reducer)) + "_of");
+    return peeler.rebuilt(reduction);
+  }
+
+  ExprRef of_padded(const Expr& reduction, Reducer reducer, const Expr& read) {
+    const Equation* definition = definitions_.of(read.id);
+    const IndexSet binders(reduction.binders.begin(), reduction.binders.end());
+    if (!definition || !pads(read, reducer) || !every_window_meets(program_, equation(), read, binders)) return nullptr;
+    auto inside = std::make_shared<Expr>(read);
+    inside->args.pop_back();
+    inside->has_else = false;
+    Peeler peeler(equation(), definitions_, reduction);
+    const ExprRef core = peeler.peel(instance(equation(), *definition, *inside));
+    // The core is read where the tensor was: it pads alike only if its shape and indices are the tensor's.
+    if (peeler.layers.empty() || core->op != Op::kRead || core->has_else) return nullptr;
+    if (program_.tensor(core->id).shape != program_.tensor(read.id).shape || core->args.size() != inside->args.size()) return nullptr;
+    for (size_t d = 0; d < core->args.size(); ++d) {
+      if (!same(core->args[d], inside->args[d])) return nullptr;
+    }
+    const Reducer inner = flipped(reducer, peeler.falls());
+    const ExprRef padding = make_real(inner == Reducer::kMax ? -INFINITY : INFINITY);
+    const ExprRef padded = make_read(core->id, core->kind, core->args, padding);
+    return behind(peeler, make_reduce(inner, reduction.binders, padded));
+  }
+
+  const Program& program_;
+  Definitions definitions_;
+  Program& rewritten_;
+  int& place_;
+};
+
+std::optional<Rewritten> commuted_extremum(const Program& program, int id) {
+  if (program.equation(id).group >= 0) return std::nullopt;
+  Rewritten out{program, ""};
+  int place = id;
+  Commuter commuter(program, out.program, place);
+  std::vector<ExprRef> reductions;
+  changed(program.equation(id).rhs, [&](const ExprRef& e) -> ExprRef {
+    const bool extremum = e->op == Op::kReduce && (e->reducer == Reducer::kMax || e->reducer == Reducer::kMin);
+    if (extremum && e->args.size() == 1 && e->kind == ValueKind::kReal) reductions.push_back(e);
+    return nullptr;
+  });
+  for (const ExprRef& reduction : reductions) {
+    const ExprRef other = commuter.commuted(reduction);
+    if (!other) continue;
+    Equation& equation = out.program.equations[static_cast<size_t>(place)];
+    equation.rhs = replaced(equation.rhs, reduction.get(), other);
+    out.description = fmt::format("a monotone map goes behind the {} over {}", name_of(reduction->reducer),
+                                  names_of(program.equation(id), reduction->binders));
+    return out;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+extern const Rewrite solstice_rewrites_commute_monotone;
+const Rewrite solstice_rewrites_commute_monotone = {
+    .name = "commute_monotone",
+    .help = "a monotone map of a maximum's or minimum's elements becomes the map of its result",
+    .at = commuted_extremum,
+};
+
+}  // namespace solstice::ir

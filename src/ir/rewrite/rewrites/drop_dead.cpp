@@ -1,0 +1,33 @@
+// Equations that nothing needs.
+//
+// Proof. An output, a buffer's new value or an operation outside the language is a function of the tensors it reads, they
+// of what they read; an equation outside that closure changes none of them. What stays is not touched. Interface tensors
+// stay declared, read or not.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/rewrite/edit.h"
+#include "ir/rewrite/rewrite.h"
+
+namespace solstice::ir {
+namespace {
+
+std::optional<Rewritten> without_dead_equation(const Program& program, int id) {
+  const int target = program.equation(id).target;
+  Program live = without_dead(program);
+  const bool needed = std::any_of(live.equations.begin(), live.equations.end(), [&](const Equation& e) { return e.target == target; });
+  if (needed) return std::nullopt;
+  return Rewritten{std::move(live), fmt::format("nothing needs `{}`", program.tensor(target).name)};
+}
+
+}  // namespace
+
+extern const Rewrite solstice_rewrites_drop_dead;
+const Rewrite solstice_rewrites_drop_dead = {
+    .name = "drop_dead",
+    .help = "an equation that no output or new buffer value needs goes",
+    .at = without_dead_equation,
+};
+
+}  // namespace solstice::ir
