@@ -51,7 +51,8 @@ class Binding:
         return () if self.frozen is None else tuple(t._version for t in self.frozen)
 
     def requires_grad(self) -> bool:
-        return any(owner.tensor.requires_grad for owner in self.owners)
+        held = (tensor for tensor, _, _ in self.watch.contents.tensors)
+        return any(tensor.requires_grad for tensor in (*(owner.tensor for owner in self.owners), *held))
 
     def mark_written(self) -> None:
         """The kernels wrote these in place; PyTorch has to know."""
@@ -72,6 +73,9 @@ def bind(module: torch.nn.Module, recording: Recording, device: Any) -> Union[Bi
     frozen = [o.tensor for o in first if not o.spec.written] if recording.frozen else None
     if any(t.is_inference() for t in frozen or ()):
         return "frozen weights made in inference mode cannot be watched for changes"
+    watch = structure.Watch(module, recording.structure)
+    if watch.contents.has_inference:
+        return "tensor attributes made in inference mode cannot be watched for changes"
     return Binding(
         device,
         owners,
@@ -79,7 +83,7 @@ def bind(module: torch.nn.Module, recording: Recording, device: Any) -> Union[Bi
         written=[t for t in written if not t.is_inference()],  # those have no version
         frozen=frozen,
         hooks=guards.HookWatch(module),
-        watch=structure.Watch(module, recording.structure),
+        watch=watch,
     )
 
 

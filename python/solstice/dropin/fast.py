@@ -16,11 +16,13 @@ import torch
 from torch.utils import _pytree as pytree
 from torch.utils.hooks import RemovableHandle
 
+from . import contents
 from .binding import Binding
 from .guards import TENSOR_TYPES
 from .recording import Constant, Recording, TensorSpec
 
 MISS = object()
+_UNROLLED = 32  # items of a list
 
 _ENVIRONMENT: dict[str, Any] = {
     "MISS": MISS,
@@ -122,7 +124,33 @@ def _tree(text: _Text, binding: Binding) -> Iterator[str]:
             yield f"{own}[{name!r}] is not {text.literal(value)}"
         if owner is not None:
             yield f"'forward' in {own}"
+    yield from _contents(text, binding.watch.contents)
     yield f"Handle.next_id != {text.bind('hooks', binding.hooks)}.seen"
+
+
+def _contents(text: _Text, watch: contents.Watch) -> Iterator[str]:
+    """As contents.Watch.holds()."""
+    for tensor, version, pointer in watch.tensors:
+        held = text.bind("held", tensor)
+        yield f"{held}._version != {version}"
+        yield f"{held}.data_ptr() != {pointer}"
+    for now, was in watch.lists:
+        yield from _list(text, text.bind("list", now), was)
+    for now, was in watch.dicts:
+        own = text.bind("dict", now)
+        yield f"len({own}) != {len(was)}"
+        yield from (f"{own}[{text.bind('key', k)}] is not {text.literal(v)}" for k, v in was.items())
+
+
+def _list(text: _Text, own: str, was: list) -> Iterator[str]:
+    """A call of contents.same_list() takes longer than a few comparisons."""
+    if all(type(item) is str for item in was):  # equal ones are the same
+        yield f"{own} != {text.bind('was', was)}"
+    elif len(was) > _UNROLLED:
+        yield f"not {text.bind('same', contents.same_list)}({own}, {text.bind('was', was)})"
+    else:
+        yield f"len({own}) != {len(was)}"
+        yield from (f"{own}[{i}] is not {text.literal(item)}" for i, item in enumerate(was))
 
 
 def _argument(text: _Text, position: int, recorded: Any, device: int) -> Iterator[str]:
@@ -158,6 +186,7 @@ def _state(text: _Text, owner: Any) -> Iterator[str]:
 def _gradients(text: _Text, recording: Recording, binding: Binding) -> Iterator[str]:
     tensors = [f"x{i}" for i, a in enumerate(recording.arguments) if isinstance(a, TensorSpec)]
     tensors += [text.bind("state", owner.tensor) for owner in binding.owners]
+    tensors += [text.bind("held", tensor) for tensor, _, _ in binding.watch.contents.tensors]
     if tensors:
         yield "grad_mode() and (" + " or ".join(f"{t}.requires_grad" for t in tensors) + ")"
 

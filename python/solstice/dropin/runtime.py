@@ -112,7 +112,7 @@ class Runtime:
         mismatch = device.mismatch(self.recording.target)
         if mismatch is not None:
             return mismatch
-        different = self._difference(module)
+        different = self._difference(module, device)
         if different is not None:
             return different
         binding = bind(module, self.recording, device)
@@ -126,13 +126,15 @@ class Runtime:
         self._bound, self.fast = bound, bound.fast
         return None
 
-    def _difference(self, module: torch.nn.Module) -> Optional[str]:
+    def _difference(self, module: torch.nn.Module, device: Any) -> Optional[str]:
         """How the module's structure differs from the recorded one; remembered, since a description takes its time."""
         if self._different is not None and self._different[0].holds(vars(module)):
             return self._different[1]
         reason = structure.difference(module, self.recording.structure)
         watch = structure.Watch(module, self.recording.structure)
-        self._different = (watch, reason) if reason is not None and watch.holds(vars(module)) else None
+        # Tensors cannot be read in a capture: what it found out does not last.
+        lasting = reason is not None and not device.capturing() and watch.holds(vars(module))
+        self._different = (watch, reason) if lasting else None
         return reason
 
     def _launch(self, bound: Bound, slot: Slot, stream: int, leaves: Any) -> Any:

@@ -1,6 +1,6 @@
 """What of a module, beside its tensors, decides what `forward` computes: its tree, the class of each module in it with
 the code of its `forward`, and its plain attributes (a scale that the constructor took, `eps`, the training flag, an
-activation function). What stays unseen is listed in docs/protocol.md.
+activation function, a small tensor, a list of these). What stays unseen is listed in docs/protocol.md.
 
 The recording holds a description of them. A module is bound only where it fits; afterwards each call compares
 identities, which is cheap. Attributes that the recording does not know are nobody's concern.
@@ -15,29 +15,26 @@ from typing import Any, Iterator, Optional
 
 import torch
 
+from . import contents
+from .contents import Paths, name_of, paths_of, text_of
+
 Description = dict[str, dict[str, Any]]
 
 _OWN = set(vars(torch.nn.Module())) - {"training"}
-_SCALARS = (bool, int, float, complex, str, bytes, type(None), torch.dtype)
-_CALLABLES = (types.FunctionType, types.BuiltinFunctionType, type)
+_ABSENT = object()
 
 
 def describe(module: torch.nn.Module) -> Description:
     """By path: the class, and the attributes as text. The root's class is left out: a drop-in has another."""
+    paths = paths_of(module)
     return {
         path: {
-            "class": _name(type(m)) if path else "",
+            "class": name_of(type(m)) if path else "",
             "forward": _forward(type(m)),
-            "attributes": dict(_attributes(m)),
+            "attributes": dict(_attributes(m, paths)),
         }
         for path, m in module.named_modules(remove_duplicate=False)
     }
-
-
-def _name(thing: Any) -> str:
-    """With the module that defines it; the user's own file is loaded under different names in different processes."""
-    own = thing.__module__.startswith(("solstice_user_", "solstice_original_"))
-    return f"{'' if own else thing.__module__ + '.'}{thing.__qualname__}"
 
 
 def _forward(cls: type) -> dict[str, str]:
@@ -47,7 +44,7 @@ def _forward(cls: type) -> dict[str, str]:
     if code is None:
         return {}
     digest = hashlib.sha256(repr(_content(code)).encode()).hexdigest()[:16]
-    return {"name": _name(function), "code": digest, "versions": f"{sys.version_info[:2]} {torch.__version__}"}
+    return {"name": name_of(function), "code": digest, "versions": f"{sys.version_info[:2]} {torch.__version__}"}
 
 
 def _content(code: types.CodeType) -> tuple:
@@ -67,23 +64,11 @@ def _other_forward(found: dict[str, str], recorded: dict[str, str]) -> bool:
     return found["name"] != recorded["name"] or same_versions and found["code"] != recorded["code"]
 
 
-def _attributes(module: torch.nn.Module) -> Iterator[tuple[str, str]]:
+def _attributes(module: torch.nn.Module, paths: Paths) -> Iterator[tuple[str, str]]:
     for name, value in vars(module).items():
-        text = None if name in _OWN or name.startswith("_solstice") else _text(value)
+        text = None if name in _OWN or name.startswith("_solstice") else text_of(value, paths)
         if text is not None:
             yield name, text
-
-
-def _text(value: Any) -> Optional[str]:
-    """None where two values could not be told apart."""
-    if isinstance(value, _SCALARS):
-        return repr(value)
-    if isinstance(value, _CALLABLES):
-        return f"{value.__module__}.{value.__qualname__}"
-    if type(value) in (tuple, list):
-        parts = [_text(v) for v in value]
-        return None if None in parts else f"{type(value).__name__}({', '.join(map(str, parts))})"
-    return None
 
 
 def difference(module: torch.nn.Module, recorded: Description) -> Optional[str]:
@@ -109,7 +94,8 @@ def difference(module: torch.nn.Module, recorded: Description) -> Optional[str]:
 
 
 class Watch:
-    """One module's tree and attributes as they were when it was bound: by identity, hence never loosely equal.
+    """One module's tree and attributes as they were when it was bound: by identity, hence never loosely equal; the tensors
+    among them also by version.
 
     The root's own dict is not held, since it owns what holds this; whoever compares passes it.
     """
@@ -125,9 +111,11 @@ class Watch:
             if child._modules:
                 self.children.append((child._modules, dict(child._modules)))
             names = {n for path in paths[id(child)] for n in recorded.get(path, {}).get("attributes", ())}
-            self.attributes.append((None if root else own, {n: own[n] for n in sorted(names) if n in own}))
+            self.attributes.append((None if root else own, {n: own.get(n, _ABSENT) for n in sorted(names)}))
         classes = {type(child) for child in module.modules() if child is not module}
-        self.forwards = [(c, c.forward) for c in sorted(classes, key=_name) if hasattr(c, "forward")]
+        self.forwards = [(c, c.forward) for c in sorted(classes, key=name_of) if hasattr(c, "forward")]
+        held = [value for _, values in self.attributes for value in values.values()]
+        self.contents = contents.Watch(held, paths_of(module))
         self.tables = [module._modules, module._parameters, module._buffers]
 
     def holds(self, root: dict) -> bool:
@@ -140,8 +128,8 @@ class Watch:
             return False
         for owner, values in self.attributes:
             own = root if owner is None else owner
-            if any(n not in own or own[n] is not v for n, v in values.items()):
+            if any(own.get(n, _ABSENT) is not v for n, v in values.items()):
                 return False
             if owner is not None and "forward" in own:
                 return False
-        return True
+        return self.contents.holds()
