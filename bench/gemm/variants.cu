@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(gemm::kSimtThreads, 2)
 struct Planes {
   Array<u8> planes;
   Array<u8> scales;
-  Array<u32> guard;
+  Array<gemm::GuardWord> guard;
   gemm::Operand<float> operand;
   int blocks;
 };
@@ -95,7 +95,7 @@ Planes make_planes(const float* data, Major major, int ld, i64 batch_stride, int
   const int chunks = ceil_div(k, 64);
   const int items = by_k ? batches * ceil_div(extent, 64) * ceil_div(chunks, 2) : batches * chunks * ceil_div(extent, 128);
   p.blocks = std::min(items, 132 * 4);
-  p.guard = Array<u32>(p.blocks);
+  p.guard = Array<gemm::GuardWord>(p.blocks);
   x.planes = p.planes.data, x.scales = p.scales.data, x.guard = p.guard.data;
   return p;
 }

@@ -1,7 +1,7 @@
 // One chunk of 64 k of a row in the registers of several lanes: its scale, and what the range guard counts of it.
 #pragma once
 
-#include "gemm/guard.h"
+#include "gemm/decide.h"
 #include "ptx/convert.h"
 #include "ptx/half2.h"
 #include "ptx/sync.h"
@@ -21,9 +21,9 @@ SOLSTICE_DEVICE u32 lanes_add(u32 v) {
 }
 
 // Scales a lane's 16 elements of a chunk in place, and counts what the guard wants to know of the whole
-// chunk.
+// chunk, of which `valid` k exist; the others are zero.
 template <int kFirst, int kLast, class Element>
-SOLSTICE_DEVICE Scale scale_chunk(Element&& element, Range& range) {
+SOLSTICE_DEVICE Scale scale_chunk(Element&& element, int valid, Range& range) {
   float top = 0, nonzero = 0;
 #pragma unroll
   for (int i = 0; i < 16; ++i) {
@@ -45,13 +45,13 @@ SOLSTICE_DEVICE Scale scale_chunk(Element&& element, Range& range) {
   const Pair low = ptx::unpack_half(lanes_add<kFirst, kLast>(ptx::fold_half2(counts[0], counts[1])));
   const Pair high = ptx::unpack_half(lanes_add<kFirst, kLast>(ptx::fold_half2(counts[2], counts[3])));
   const Pair all = ptx::unpack_half(lanes_add<kFirst, kLast>(ptx::pack_half(nonzero, 0.f)));
-  range.add(scale, all.x, {low.x, low.y, high.x, high.y});
+  range.add(scale, static_cast<float>(valid), all.x, {low.x, low.y, high.x, high.y});
   return scale;
 }
 
 // The same for two chunks at once (v[0], v[1]: a lane's 16 elements of each, shared by the lanes that differ in bits 0
 // and 1), in half the instructions: only depth 8 is counted, and what is lost only where a comparison finds any.
-SOLSTICE_DEVICE void scale_chunks(float (&v)[2][16], float (&inverse)[2], Range& range) {
+SOLSTICE_DEVICE void scale_chunks(float (&v)[2][16], float (&inverse)[2], RangeAt8& range) {
   u32 least = 0x7c007c00u, counts[2] = {0, 0};
   bool representable = true;
 #pragma unroll
@@ -75,7 +75,7 @@ SOLSTICE_DEVICE void scale_chunks(float (&v)[2][16], float (&inverse)[2], Range&
   const Pair above = ptx::unpack_half(lanes_add<1, 2>(ptx::fold_half2(counts[0], counts[1])));
   const Pair low = ptx::unpack_half(least);
   if (__all_sync(~0u, low.x >= 0.25f && low.y >= 0.25f && representable)) {
-    range.add_full(smaller(above.x, above.y));
+    range.add_kept(smaller(above.x, above.y));
     return;
   }
 #pragma unroll
@@ -87,19 +87,19 @@ SOLSTICE_DEVICE void scale_chunks(float (&v)[2][16], float (&inverse)[2], Range&
       kept += ptx::from_bits(ptx::bits_of(v[r][i]) & 0x7fffffffu) >= 0.25f ? 1.f : 0.f;
     }
     const Pair all = ptx::unpack_half(lanes_add<1, 2>(ptx::pack_half(nonzero, kept)));
-    range.add_lossy(representable, all.x, r == 0 ? above.x : above.y, all.y);
+    range.add(representable, all.x, r == 0 ? above.x : above.y, all.y);
   }
 }
 
 // The block's guard word: byte-wise maximum over its first kThreads threads, once at the end. `words`: shared, one a
 // warp.
 template <int kThreads>
-SOLSTICE_DEVICE void store_guard(u32* words, u32* guard, int block, u32 word) {
-  for (int d = 16; d > 0; d /= 2) word = __vmaxu4(word, __shfl_xor_sync(~0u, word, d));
+SOLSTICE_DEVICE void store_guard(GuardWord* words, GuardWord* guard, int block, GuardWord word) {
+  word = warp_worst(word);
   if (threadIdx.x % 32 == 0) words[threadIdx.x / 32] = word;
   ptx::sync_threads<kThreads>();
   if (threadIdx.x == 0) {
-    for (int i = 1; i < kThreads / 32; ++i) word = __vmaxu4(word, words[i]);
+    for (int i = 1; i < kThreads / 32; ++i) word = worse(word, words[i]);
     guard[block] = word;
   }
 }

@@ -3,15 +3,19 @@
 //
 // A split keeps |x| * s in two fp16 planes, s a power of two that puts the largest element of a chunk (64 k
 // of one row of A or column of B) into [2^14, 2^15). Every element is then off by at most 2^-23 of itself or,
-// below 2^-2 ("lost"), by at most 2^-25. For one chunk of one output element, with f the fractions of the
-// chunk's non-zero elements that are lost, and g, h the fractions of A's elements below 2^(14-i) and of B's
-// below 2^(14-j), i + j = 16 ("deep"): at least 1 - g - h of the products are 2^12 or more, while the error
-// is at most 2^-25 * 2^15 for f of them, so that
-//     error / sum |a||b| <= 2^-22 * (f_A + f_B) / (1 - g - h).
-// The guard demands f_A + f_B <= 1 - g - h for one pair (i, j) of (4, 12), (8, 8), (12, 4): the loss stays
-// under 2^-22 of sum |a||b| for every output element, and is zero on all but a few elements of well-scaled
-// data. (Where zeros of A and B do not coincide the fractions are those of the non-zero elements: zeros are
-// exact.)
+// if it is not zero and below 2^-2 ("lost"), by at most 2^-25.
+//
+// Take one chunk of n k of one output element. Let L be how many of A's elements and of B's are lost, and above_A(i)
+// and above_B(j) how many reach 2^(14-i) and 2^(14-j), i + j = 16. At least above_A(i) + above_B(j) - n places have
+// both, with products of 2^12 or more, while each loss is at most 2^-25 * 2^15. So
+//     error / sum |a||b| <= 2^-22    if    L_A + L_B <= above_A(i) + above_B(j) - n.
+// With depth(i) = 32 + n/2 - above(i) + L, that is depth_A(i) + depth_B(j) <= 64. Zeros reach nothing: they count as
+// deep, since a zero of one operand takes the other's element away. Chunks without a lost element on either side need
+// no bound, and a chunk of zeros alone has products of zero. So the guard keeps, over all chunks and over those that
+// lose something, the worst depth at i = 4, 8, 12, and demands for one i (of each side that loses)
+//     worst lossy depth(i) of it + worst depth(16-i) of the other <= 64.
+// The loss then stays under 2^-22 of sum |a||b| for every output element, and is zero on all but a few elements of
+// well-scaled data. Operands of which about two thirds are zeros fail where the other loses anything.
 #pragma once
 
 #include "ptx/types.h"
@@ -34,40 +38,68 @@ struct Scale {
   SOLSTICE_DEVICE constexpr bool representable() const { return exponent < kHugeExponent; }
 };
 
-// Worst fractions over chunks. What is counted are elements kept: `above[i]` at 2^10, 2^6, 2^2 or more
-// (depths 4, 8, 12), and at 2^-2 or more (not lost). An element within a binade above a limit may count as
-// part of one.
-struct Range {
-  float below[4] = {0, 0, 0, 0};
+// What one block found, in bytes of half elements: depths at 4, 8, 12 (from the lowest byte) of all chunks, and of those
+// with a lost element; 255 where a chunk has no scale. A byte-wise maximum joins words.
+struct alignas(8) GuardWord {
+  u32 all, lossy;
+};
+inline constexpr float kUnrepresentable = 1000.f;  // deeper than any chunk is
 
-  SOLSTICE_DEVICE constexpr void add(const Scale& scale, float nonzero, const float (&above)[4]) {
-    // Of 16 elements at least: a chunk with few non-zero elements is no reason to fall back.
-    const float unit = 1.f / larger(nonzero, 16.f);
-    for (int i = 0; i < 4; ++i) below[i] = larger(below[i], (nonzero - above[i]) * unit);
-    if (!scale.representable()) below[3] = 4.f;
+SOLSTICE_DEVICE constexpr u32 guard_byte(float depth) { return smaller(static_cast<u32>(depth * 2.f + 0.99f), 255u); }
+
+// Counts chunks. `valid` k of a chunk exist; `above[i]` of its elements reach 2^10, 2^6, 2^2 (depths 4, 8, 12) and 2^-2
+// (not lost). An element within a binade above a limit may count as part of one.
+struct Range {
+  float all[3] = {0, 0, 0}, lossy[3] = {0, 0, 0};
+
+  SOLSTICE_DEVICE constexpr void add(const Scale& scale, float valid, float nonzero, const float (&above)[4]) {
+    const float lost = scale.representable() ? nonzero - above[3] : kUnrepresentable;
+    for (int i = 0; i < 3; ++i) {
+      const float depth = nonzero > 0.f ? 32.f + 0.5f * valid - above[i] + lost : 0.f;
+      all[i] = larger(all[i], depth);
+      lossy[i] = larger(lossy[i], lost > 0.f ? depth : 0.f);
+    }
   }
-  // Counts at depth 8 alone (the caller sets below[0] and below[2] to 2: everything may lie there): of a chunk whose 64
-  // elements are all kept, and of any chunk.
-  SOLSTICE_DEVICE constexpr void add_full(float above8) { below[1] = larger(below[1], (64.f - above8) * (1.f / 64.f)); }
-  SOLSTICE_DEVICE constexpr void add_lossy(bool representable, float nonzero, float above8, float kept) {
-    add(Scale(0), nonzero, {nonzero, above8, nonzero, kept});
-    if (!representable) below[3] = 4.f;
-  }
-  // Four bytes in units of 1/128, rounded up.
-  SOLSTICE_DEVICE constexpr u32 word() const {
-    u32 r = 0;
-    for (int i = 0; i < 4; ++i) r |= smaller(static_cast<u32>(below[i] * 128.f + 0.99f), 255u) << (8 * i);
-    return r;
+  SOLSTICE_DEVICE constexpr GuardWord word() const {
+    GuardWord out{0, 0};
+    for (int i = 0; i < 3; ++i) {
+      out.all |= guard_byte(all[i]) << (8 * i);
+      out.lossy |= guard_byte(lossy[i]) << (8 * i);
+    }
+    return out;
   }
 };
 
-SOLSTICE_DEVICE constexpr bool range_suffices(u32 a, u32 b) {
-  const u32 lost = (a >> 24) + (b >> 24);
-  if (lost == 0) return true;
+// The same for the pair (8, 8) alone, in fewer instructions. k beyond the operand's count as zeros that are.
+struct RangeAt8 {
+  float all = 0, lossy = 0;
+
+  // A chunk of 64 k, all of them kept.
+  SOLSTICE_DEVICE constexpr void add_kept(float above8) { all = larger(all, 64.f - above8); }
+  SOLSTICE_DEVICE constexpr void add(bool fits, float nonzero, float above8, float kept) {
+    const float lost = fits ? nonzero - kept : kUnrepresentable;
+    const float depth = nonzero > 0.f ? 64.f - above8 + lost : 0.f;
+    all = larger(all, depth);
+    lossy = larger(lossy, lost > 0.f ? depth : 0.f);
+  }
+  SOLSTICE_DEVICE constexpr GuardWord word() const {
+    constexpr u32 kUnknown = 0x00ff00ffu;
+    const u32 loses = guard_byte(lossy);
+    return {kUnknown | guard_byte(all) << 8, loses ? kUnknown | loses << 8 : 0};
+  }
+};
+
+// Is every loss of one side small beside what the other leaves?
+SOLSTICE_DEVICE constexpr bool loss_is_bounded(u32 lossy, u32 other) {
+  if (lossy == 0) return true;
   for (int i = 0; i < 3; ++i) {
-    if (lost + ((a >> (8 * i)) & 255u) + ((b >> (8 * (2 - i))) & 255u) <= 128u) return true;
+    if (((lossy >> (8 * i)) & 255u) + ((other >> (8 * (2 - i))) & 255u) <= 128u) return true;
   }
   return false;
+}
+
+SOLSTICE_DEVICE constexpr bool range_suffices(const GuardWord& a, const GuardWord& b) {
+  return loss_is_bounded(a.lossy, b.all) && loss_is_bounded(b.lossy, a.all);
 }
 
 }  // namespace solstice::gemm

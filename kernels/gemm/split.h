@@ -29,7 +29,7 @@ struct Operand {
   int plane_stride;  // elements
   u8* scales;
   int scale_stride;  // elements
-  u32* guard;
+  GuardWord* guard;
 
   // kBytes of the inverse scale of (chunk, line or element): its upper half is a bfloat.
   template <int kBytes>
@@ -70,8 +70,8 @@ SOLSTICE_DEVICE void load_line(float (&v)[kCount], const T* p, int valid) {
   for (int i = 0; i < kCount; ++i) v[i] = i < valid ? to_float(p[i]) : 0.f;
 }
 
-SOLSTICE_DEVICE void store_block_guard(u32* guard, int block, u32 word) {
-  __shared__ u32 words[kSplitThreads / 32];
+SOLSTICE_DEVICE void store_block_guard(GuardWord* guard, int block, GuardWord word) {
+  __shared__ GuardWord words[kSplitThreads / 32];
   store_guard<kSplitThreads>(words, guard, block, word);
 }
 
@@ -100,7 +100,8 @@ SOLSTICE_DEVICE void split_k_major(const Operand<T>& x, int block, int blocks) {
 #pragma unroll
     for (int c = 0; c < kChunks; ++c) {
       if constexpr (Math::kScaled) {
-        const Scale scale = scale_chunk<1, 2>([&](int i) -> float& { return v[4 * c + i / 4][i % 4]; }, range);
+        const int valid = smaller(x.length - (chunk0 + c) * kChunk, kChunk);
+        const Scale scale = scale_chunk<1, 2>([&](int i) -> float& { return v[4 * c + i / 4][i % 4]; }, valid, range);
         if (lane == 0 && live && chunk0 + c < chunks)
           x.template store_scale<kScaleBytes>(static_cast<i64>(batch) * chunks + chunk0 + c, line, scale);
       }
@@ -135,9 +136,10 @@ SOLSTICE_DEVICE void split_mn_major(const Operand<T>& x, int block, int blocks) 
     for (int i = 0; i < kSteps; ++i)
       load_line<smaller(kVector, kColumns)>(v[i], from + 4 * i * x.stride, k0 + 4 * i < x.lines ? x.length - column : 0);
     if constexpr (Math::kScaled) {
+      const int valid = smaller(x.lines - chunk * kChunk, kChunk);
 #pragma unroll
       for (int j = 0; j < kColumns; ++j) {
-        const Scale scale = scale_chunk<8, 16>([&](int i) -> float& { return v[i][j]; }, range);
+        const Scale scale = scale_chunk<8, 16>([&](int i) -> float& { return v[i][j]; }, valid, range);
         if (lane < 8 && column + j < x.length)
           x.template store_scale<kScaleBytes>(static_cast<i64>(batch) * chunks + chunk, column + j, scale);
       }

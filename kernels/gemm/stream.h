@@ -47,7 +47,7 @@ struct StreamConfig {
   static constexpr int kOffsetStream = kOffsetScales + round_up(kSlotsHeld_ * kScales, 128);
   static constexpr int kOffsetBarriers = kOffsetStream + kWarps * kSlots * kSlotBytes;
   static constexpr int kOffsetWords = kOffsetBarriers + RingHeld::kBarrierBytes;  // a guard word a warp
-  static constexpr int kSharedBytes = kOffsetWords + 4 * kWarps;
+  static constexpr int kSharedBytes = kOffsetWords + 8 * kWarps;
   static_assert(kSlots >= 2 && kSlotsHeld >= 2, "a chunk is awaited while the next ones are on their way");
   static_assert(kSharedBytes <= 232448, "more shared memory than a block may have");
 };
@@ -60,7 +60,7 @@ struct StreamProblem {
   const u8* scales;  // of the held operand, floats: [batch][chunk][scale_stride]
   int scale_stride;
   float* partial;
-  u32* guard;
+  GuardWord* guard;
 };
 
 template <class Config>
@@ -166,7 +166,7 @@ struct Stream {
   }
 
   // Planes of the warp's 16 rows as fragments [step of 16 k][register], and the inverse scales of rows g and g + 8.
-  SOLSTICE_DEVICE static Pair split_chunk(u32 (&high)[4][4], u32 (&low)[4][4], float (&v)[2][16], Range& range) {
+  SOLSTICE_DEVICE static Pair split_chunk(u32 (&high)[4][4], u32 (&low)[4][4], float (&v)[2][16], RangeAt8& range) {
     float inverse[2];
     scale_chunks(v, inverse, range);
 #pragma unroll
@@ -206,8 +206,7 @@ struct Stream {
     const int first_row = row0 + warp * 16;
     const u32 slots = shared + Config::kOffsetStream + warp * kSlots * Config::kSlotBytes;
     RingHeld held = ring(), loads = ring();
-    Range range;
-    range.below[0] = range.below[2] = 2.f;  // scale_chunks counts at depth 8
+    RangeAt8 range;
     float sums[kRegisters] = {};
 #pragma unroll
     for (int i = 0; i < kSlots; ++i) {
@@ -260,7 +259,7 @@ struct Stream {
       }
     }
     store(sums, first_row + lane / 4, column0 + 2 * (lane % 4));
-    u32* words = reinterpret_cast<u32*>(ptx::dynamic_shared() + Config::kOffsetWords);
+    GuardWord* words = reinterpret_cast<GuardWord*>(ptx::dynamic_shared() + Config::kOffsetWords);
     store_guard<Config::kThreads>(words, p.guard, static_cast<int>(blockIdx.x), range.word());
   }
 

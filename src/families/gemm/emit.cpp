@@ -79,7 +79,7 @@ std::string split_source(const std::string& entry, const std::vector<SplitPlan>&
     const SplitPlan& x = splits[i];
     parameters += fmt::format("{}const {}* SOLSTICE_RESTRICT x{}, u8* SOLSTICE_RESTRICT planes{}", i ? ", " : "",
                               codegen::storage_type(x.operand.dtype), i, i);
-    if (s.scaled) parameters += fmt::format(", u8* SOLSTICE_RESTRICT scales{0}, u32* SOLSTICE_RESTRICT guard{0}", i);
+    if (s.scaled) parameters += fmt::format(", u8* SOLSTICE_RESTRICT scales{0}, gemm::GuardWord* SOLSTICE_RESTRICT guard{0}", i);
     const std::string call =
         fmt::format("{}gemm::split_operand<{}, gemm::kScaleBytes{}, {}, {}>(x, block - {}, {});\n", operand_text(x, i, s), math_text(s),
                     x.scale_size == 2 ? "A" : "B", major_text(x.major), split_vector(x), first, x.blocks);
@@ -131,7 +131,7 @@ std::string simt_source(const std::string& entry, const ir::Program& program, co
                        x.line, x.k);
   };
   const bool finishes = guarded && s.stream != Streamed::kNone;
-  const std::string guard = fmt::format("{}{}", guarded ? ", const u32* guard_a, const u32* guard_b" : "",
+  const std::string guard = fmt::format("{}{}", guarded ? ", const gemm::GuardWord* guard_a, const gemm::GuardWord* guard_b" : "",
                                         finishes ? ", const float* SOLSTICE_RESTRICT partial" : "");
   const std::string finish = finishes ? fmt::format("{{\ngemm::run_finish<{}, {}, {}>(partial, problem, Epilogue{{{}}});\nreturn;\n}}\n",
                                                     s.split, finish_ways(s), finish_vector(problem), functor.arguments)

@@ -13,6 +13,7 @@ namespace {
 
 constexpr int64_t kSplitThreads = 256, kSimtThreads = 256;  // kernels/gemm/split.h, simt.h
 constexpr int64_t kSimtShared = 128 * 128 * 4;
+constexpr int64_t kGuardBytes = 8;  // a GuardWord of kernels/gemm/guard.h
 
 Argument map_argument(TensorMap map) {
   Argument out;
@@ -88,13 +89,13 @@ class Generator {
   void add_splits() {
     std::vector<SplitPlan> live;
     for (const SplitPlan* x : {&a_, &b_}) {
-      if (is_streamed(*x)) add_buffer(workspace("guard", *x), 4 * x->blocks, DType::kI32, false);
+      if (is_streamed(*x)) add_buffer(workspace("guard", *x), kGuardBytes * x->blocks, DType::kI32, false);
       if (is_streamed(*x) || !needs_planes(s_, x->operand, x->major)) continue;
       const bool packed = is_packed(program_, s_, x->operand);
       add_buffer(workspace("planes", *x), x->plane_bytes(), DType::kU8, packed);
       if (s_.scaled) {
         add_buffer(workspace("scales", *x), x->scale_bytes(), DType::kU8, packed);
-        add_buffer(workspace("guard", *x), 4 * x->blocks, DType::kI32, packed);
+        add_buffer(workspace("guard", *x), kGuardBytes * x->blocks, DType::kI32, packed);
       }
       if (packed)
         add_split(part_name(kernel_, fmt::format("pack_{}", letter(*x))), {*x}, Phase::kPrepare);

@@ -28,7 +28,7 @@ int64_t plane_bytes(const StreamPlan& p) { return p.major_held == Major::kMN ? c
 int64_t ring_bytes(const StreamPlan& p) {
   const int64_t slot = 4 * p.groups * (p.major == Major::kMN ? 64 * 20 * 4 : 16 * 72 * 4);
   return p.slots_held * 2 * plane_bytes(p) + round_up(p.slots_held * 4 * p.held_lines, 128) + p.slots * slot + 16 * p.slots_held +
-         16 * p.groups;
+         32 * p.groups;
 }
 
 // As many chunks ahead as the shared memory of a block's share of an SM holds. False: not even two of each operand.

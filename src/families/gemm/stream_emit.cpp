@@ -18,7 +18,7 @@ std::string stream_source(const std::string& entry, const Problem& problem, cons
       "#include \"gemm/stream.h\"\n#include \"math/platform.h\"\n\nusing namespace solstice;\n"
       "using Config = gemm::StreamConfig<{}, {}, {}, {}, {}, {}, {}, {}>;\n\n"
       "SOLSTICE_KERNEL void SOLSTICE_BOUNDS(Config::kThreads, {}) {}(const __grid_constant__ TensorMap map, const "
-      "float* x, const u8* scales, float* partial, u32* guard) {{\nptx::let_next_kernel_start();\n"
+      "float* x, const u8* scales, float* partial, gemm::GuardWord* guard) {{\nptx::let_next_kernel_start();\n"
       "const gemm::StreamProblem problem{{x, i64({}), i64({}), i64({}), {}, {}, {}, {}, {}, scales, {}, partial, "
       "guard}};\ngemm::run_stream<Config>(map, problem);\n}}\n",
       major_text(p.major), p.vector, major_text(p.major_held), p.groups, p.held_lines, p.slots, p.slots_held, p.rows_are_m, p.blocks_per_sm,

@@ -139,7 +139,7 @@ TEST(Gemm, EveryBlockOfAStreamedTileHasItsPartialSumsAndGuardWord) {
     if (buffer.name == "up-partial") {
       EXPECT_EQ(buffer.bytes, 4 * 5 * 100 * 300);
     } else if (buffer.name == "up-guard_b") {
-      EXPECT_EQ(buffer.bytes, 4 * 2 * 3 * 5);
+      EXPECT_EQ(buffer.bytes, 8 * 2 * 3 * 5);
     }
   }
 }
