@@ -12,17 +12,20 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "base/log.h"
 
 namespace solstice::flow {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* kFresh = ".fresh";
+constexpr const char* kFresh = ".fresh";    // in the making
+constexpr const char* kWhole = ".outcome";  // whole, on the way to its place
 constexpr const char* kTrials = "trials";
 constexpr const char* kLock = ".lock";
-constexpr const char* kList = ".files";                                                       // what the outcome consists of
-constexpr const char* kOwn[] = {"model_new.py", "dropin.json", "program.ucut", "plan.json"};  // of an outcome without a list
+constexpr const char* kList = ".files";  // what the outcome consists of
+
+// What an outcome may hold that can be named before there is one.
+constexpr const char* kExpected[] = {"report.md",    "report.json", "problem.ucut", "program.ucut",     "plan.json",
+                                     "model_new.py", "dropin.json", "original.py",  "original_modules", "solstice_dropin"};
 
 Error moving_failed(const fs::path& what, const std::error_code& error) {
   return fail(error == std::errc::no_space_on_device ? Code::disk_full : Code::io_error,
@@ -33,17 +36,28 @@ Error moving_failed(const fs::path& what, const std::error_code& error) {
 bool later(const fs::path& file) { return file.filename() == "report.json" || file.filename() == "report.md"; }
 
 // A name from the list may not lead out of the folder.
-bool is_inside(const fs::path& file) { return file.is_relative() && std::find(file.begin(), file.end(), fs::path("..")) == file.end(); }
+bool is_inside(const fs::path& file) {
+  return !file.empty() && file.is_relative() && std::find(file.begin(), file.end(), fs::path("..")) == file.end();
+}
 
-std::vector<fs::path> files_of_the_last(const fs::path& out) {
-  std::error_code ignored;
-  std::vector<fs::path> files(std::begin(kOwn), std::end(kOwn));
-  if (!fs::exists(out / kList, ignored)) return files;
-  const Result<std::string> text = read_file(out / kList);
-  const Result<Json> list = text.ok() ? parse_json(*text) : Result<Json>(text.error());
+bool is_there(const fs::path& file) {
+  std::error_code ignored;  // what cannot be looked at cannot be replaced either: that will tell
+  return fs::exists(fs::symlink_status(file, ignored));
+}
+
+bool is_below(const fs::path& file, const fs::path& folder) {
+  return std::mismatch(folder.begin(), folder.end(), file.begin(), file.end()).first == folder.end();
+}
+
+// The files that the outcome in `folder` consists of; none where there is no list.
+Result<std::vector<fs::path>> read_list(const fs::path& folder) {
+  std::vector<fs::path> files;
+  if (!is_there(folder / kList)) return files;
+  SOLSTICE_TRY(const std::string text, read_file(folder / kList));
+  const Result<Json> list = parse_json(text);
   if (!list.ok() || !list->is_array()) {
-    log_warning("files of an earlier outcome may stay", Json::object().set("unreadable", (out / kList).string()));
-    return files;
+    return fail(Code::bad_record, fmt::format("{} does not say which files an earlier outcome left; use another --out, or empty the folder",
+                                              (folder / kList).string()));
   }
   for (size_t i = 0; i < list->size(); ++i) {
     if (const fs::path file = list->at(i).as_string(); is_inside(file)) files.push_back(file);
@@ -57,13 +71,60 @@ Status write_list(const fs::path& folder, const std::vector<fs::path>& files) {
   return write_file(folder / kList, list.dump(1) + "\n");
 }
 
-Status remove_stale(const fs::path& out, const std::vector<fs::path>& files) {
-  for (const fs::path& old : files_of_the_last(out)) {
-    if (std::find(files.begin(), files.end(), old) != files.end()) continue;
+Error not_ours(const fs::path& file) {
+  return fail(Code::bad_argument, fmt::format("{} is in the way: no earlier outcome lists it, so it is not replaced; move it away, or use "
+                                              "another --out",
+                                              file.string()));
+}
+
+Status remove_stale(const fs::path& out, const std::vector<fs::path>& old, const std::vector<fs::path>& files) {
+  for (const fs::path& file : old) {
+    if (std::find(files.begin(), files.end(), file) != files.end()) continue;
     std::error_code error;
-    fs::remove(out / old, error);
+    fs::remove(out / file, error);
     if (error)
-      return fail(Code::io_error, fmt::format("cannot remove {} of an earlier outcome: {}", (out / old).string(), error.message()));
+      return fail(Code::io_error, fmt::format("cannot remove {} of an earlier outcome: {}", (out / file).string(), error.message()));
+  }
+  return success();
+}
+
+// What is still to be moved from `whole` may replace only what the list of `out` names.
+Status check_places(const fs::path& whole, const fs::path& out, const std::vector<fs::path>& files) {
+  SOLSTICE_TRY(const std::vector<fs::path> old, read_list(out));
+  for (const fs::path& file : files) {
+    const bool listed = std::find(old.begin(), old.end(), file) != old.end();
+    if (!listed && is_there(whole / file) && is_there(out / file)) return not_ours(out / file);
+  }
+  return success();
+}
+
+// Can be stopped and begun again anywhere: what is moved is no longer in `whole`, and its list goes last.
+Status move_whole(const fs::path& out) {
+  const fs::path whole = out / kWhole;
+  std::error_code error;
+  if (is_there(whole / kList)) {
+    SOLSTICE_TRY(std::vector<fs::path> files, read_list(whole));
+    SOLSTICE_TRY(const std::vector<fs::path> old, read_list(out));
+    SOLSTICE_CHECK(check_places(whole, out, files));
+    SOLSTICE_CHECK(remove_stale(out, old, files));
+    files.push_back(kList);
+    for (const fs::path& file : files) {
+      if (!is_there(whole / file)) continue;
+      if (file.has_parent_path()) SOLSTICE_CHECK(make_folder(out / file.parent_path()));
+      fs::rename(whole / file, out / file, error);
+      if (error) return moving_failed(out / file, error);
+    }
+  }
+  fs::remove_all(whole, error);
+  if (error) return fail(Code::io_error, fmt::format("cannot remove {}: {}", whole.string(), error.message()));
+  return success();
+}
+
+Status check_room(const fs::path& out) {
+  SOLSTICE_TRY(const std::vector<fs::path> listed, read_list(out));
+  for (const char* name : kExpected) {
+    const bool ours = std::any_of(listed.begin(), listed.end(), [&](const fs::path& file) { return is_below(file, name); });
+    if (!ours && is_there(out / name)) return not_ours(out / name);
   }
   return success();
 }
@@ -86,6 +147,8 @@ OutcomeLock::~OutcomeLock() {
 }
 
 Result<fs::path> begin_outcome(const fs::path& out) {
+  SOLSTICE_CHECK(move_whole(out).context("finishing the outcome of a run that was killed"));
+  SOLSTICE_CHECK(check_room(out));
   const fs::path fresh = out / kFresh;
   std::error_code error;
   fs::remove_all(fresh, error);
@@ -103,18 +166,11 @@ Status commit_outcome(const fs::path& fresh, const fs::path& out) {
   }
   if (error) return moving_failed(fresh, error);
   std::stable_partition(files.begin(), files.end(), [](const fs::path& file) { return !later(file); });
-  for (const fs::path& file : files) {
-    if (file.has_parent_path()) SOLSTICE_CHECK(make_folder(out / file.parent_path()));
-  }
-  SOLSTICE_CHECK(remove_stale(out, files));
-  // Whatever happens from here on, the next run knows what to remove.
-  SOLSTICE_CHECK(write_list(out, files));
-  for (const fs::path& file : files) {
-    fs::rename(fresh / file, out / file, error);
-    if (error) return moving_failed(out / file, error);
-  }
-  fs::remove_all(fresh, error);
-  return success();
+  SOLSTICE_CHECK(check_places(fresh, out, files));
+  SOLSTICE_CHECK(write_list(fresh, files));
+  fs::rename(fresh, out / kWhole, error);  // from here on it is the outcome
+  if (error) return moving_failed(out, error);
+  return move_whole(out);
 }
 
 }  // namespace solstice::flow

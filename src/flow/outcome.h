@@ -1,7 +1,12 @@
-// The outcome folder. What a run makes lies in a folder of its own until it is whole, then its files take their places
-// by renaming: a full disk or an error before that leaves an earlier outcome as it was. A kill between two renames can
-// leave files of both; dropin.json names the content of the plan and the cubins, so that such a drop-in says so and uses
-// the original forward (docs/protocol.md), and the next run sets it right.
+// The outcome folder. What a run makes lies in a folder of its own (`.fresh`) until it is whole. One renaming then makes
+// it the outcome (`.outcome`), and its files take their places one by one. A full disk, an error or a kill before that
+// renaming leaves an earlier outcome as it was; after it, whoever begins the next outcome first finishes this one. That
+// needs only renaming within one folder, which every file system has; exchanging whole folders would be one step, but
+// not every file system can, and files of the user lie beside an outcome. Between a kill and the next run the folder may
+// hold files of both: dropin.json names the content of the plan and the cubins, so that such a drop-in says so and uses
+// the original forward (docs/protocol.md).
+//
+// An outcome lists its files (`.files`). Only files so listed are ever replaced or removed.
 #pragma once
 
 #include <filesystem>
@@ -24,11 +29,14 @@ class OutcomeLock {
   int descriptor_;
 };
 
-// An empty folder below `out`, on the same file system; what a killed run left there goes. Errors io_error, disk_full.
+// Finishes the outcome of a run that was killed while its files took their places. Then an empty folder below `out`, on
+// the same file system; what a killed run left there goes. Errors: bad_argument where a file is in the way that no
+// outcome lists; bad_record for a list that cannot be read; io_error, disk_full.
 Result<std::filesystem::path> begin_outcome(const std::filesystem::path& out);
 
 // Moves every file of `fresh` to its place below `out`, reports last, and removes `fresh`. Files of an earlier outcome
-// that this one does not have are removed first: those that its list (`.files`) names. Files that no run wrote stay.
+// that this one does not have go. Files that no outcome lists stay; one in the way is an error (bad_argument) before
+// anything is moved.
 Status commit_outcome(const std::filesystem::path& fresh, const std::filesystem::path& out);
 
 }  // namespace solstice::flow

@@ -21,6 +21,7 @@ TEST_F(OutcomeTest, TakesItsPlaceWhole) {
   write(out_ / "report.md", "old");
   write(out_ / "model_new.py", "old");
   write(out_ / "solstice_dropin/a.py", "old");
+  write(out_ / ".files", R"(["report.md", "model_new.py", "solstice_dropin/a.py"])");
   write(out_ / "notes.txt", "mine");
   const fs::path fresh = *begin_outcome(out_);
   write(fresh / "trials/0/plan.json", "a trial");
@@ -33,7 +34,58 @@ TEST_F(OutcomeTest, TakesItsPlaceWhole) {
   EXPECT_EQ(read(out_ / "model_new.py"), "(none)");  // it belonged to the earlier outcome
   EXPECT_EQ(read(out_ / "notes.txt"), "mine");
   EXPECT_FALSE(fs::exists(fresh));
+  EXPECT_FALSE(fs::exists(out_ / ".outcome"));
   EXPECT_FALSE(fs::exists(out_ / "trials"));
+}
+
+TEST_F(OutcomeTest, WhatNoOutcomeListsIsNeitherRemovedNorReplaced) {
+  for (const char* name : {"model_new.py", "plan.json", "solstice_dropin/mine.py"}) {
+    write(out_ / name, "mine");
+    const Result<fs::path> begun = begin_outcome(out_);
+    ASSERT_FALSE(begun.ok()) << name;
+    EXPECT_EQ(begun.error().code, Code::bad_argument);
+    EXPECT_NE(begun.error().message.find("move it away, or use another --out"), std::string::npos) << begun.error().message;
+    EXPECT_EQ(read(out_ / name), "mine");
+    fs::remove_all(out_);
+  }
+}
+
+TEST_F(OutcomeTest, AFileThatCameMeanwhileIsNotReplaced) {
+  const fs::path fresh = *begin_outcome(out_);
+  write(fresh / "report.md", "new");
+  write(fresh / "k.cubin", "new");
+  write(out_ / "k.cubin", "mine");
+  const Status done = commit_outcome(fresh, out_);
+  ASSERT_FALSE(done.ok());
+  EXPECT_NE(done.error().message.find("k.cubin is in the way"), std::string::npos) << done.error().message;
+  EXPECT_EQ(read(out_ / "k.cubin") + read(out_ / "report.md"), "mine(none)");
+}
+
+// A kill between any two renamings: the next run finds the outcome and finishes it.
+TEST_F(OutcomeTest, AnOutcomeHalfMovedIsFinished) {
+  const std::vector<std::string> files = {"b.cubin", "plan.json", "sub/new.py", "report.md"};
+  for (size_t moved = 0; moved <= files.size(); ++moved) {
+    fs::remove_all(out_);
+    for (const char* name : {"a.cubin", "plan.json", "report.md"}) write(out_ / name, "old");
+    write(out_ / ".files", R"(["a.cubin", "plan.json", "report.md"])");
+    write(out_ / ".outcome/.files", R"(["b.cubin", "plan.json", "sub/new.py", "report.md"])");
+    for (size_t i = 0; i < files.size(); ++i) write((i < moved ? out_ : out_ / ".outcome") / files[i], "new");
+    ASSERT_TRUE(begin_outcome(out_).ok()) << moved;
+    for (const std::string& name : files) EXPECT_EQ(read(out_ / name), "new") << moved << " " << name;
+    EXPECT_EQ(read(out_ / "a.cubin"), "(none)");
+    EXPECT_NE(read(out_ / ".files").find("b.cubin"), std::string::npos);
+    EXPECT_FALSE(fs::exists(out_ / ".outcome"));
+  }
+  fs::create_directories(out_ / ".outcome");  // all is moved, the empty folder is left
+  EXPECT_TRUE(begin_outcome(out_).ok());
+  EXPECT_FALSE(fs::exists(out_ / ".outcome"));
+}
+
+TEST_F(OutcomeTest, ADamagedListIsAnErrorWithTheWayOut) {
+  write(out_ / ".files", "[");
+  const Result<fs::path> begun = begin_outcome(out_);
+  ASSERT_FALSE(begun.ok());
+  EXPECT_NE(begun.error().message.find("use another --out, or empty the folder"), std::string::npos);
 }
 
 TEST_F(OutcomeTest, FilesOfAnEarlierOutcomeGo) {
@@ -75,6 +127,7 @@ TEST_F(OutcomeTest, ASecondRunIsKeptOut) {
 
 TEST_F(OutcomeTest, WhatAKilledRunLeftIsCleared) {
   write(out_ / "report.md", "old");
+  write(out_ / ".files", R"(["report.md"])");
   write(*begin_outcome(out_) / "half.json", "{");
   EXPECT_TRUE(fs::is_empty(*begin_outcome(out_)));
   EXPECT_EQ(read(out_ / "report.md"), "old");
