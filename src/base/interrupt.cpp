@@ -17,9 +17,10 @@ extern "C" void on_signal(int signal) {
 void catch_interrupts() {
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
-  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the file size limit is an error to report, not an end
 }
 
 bool interrupted() { return signalled != 0; }
+
+void ignore_file_size_signal() { std::signal(SIGXFSZ, SIG_IGN); }
 
 }  // namespace solstice

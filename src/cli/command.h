@@ -45,6 +45,7 @@ struct Command {
   std::vector<Parameter> parameters;
   Result<int> (*run)(const Invocation&) = nullptr;  // the exit code; errors are printed by the caller
   bool hidden = false;
+  bool polls_interrupts = false;  // Ctrl-C and SIGTERM set a flag that it looks at; they end any other command at once
 };
 
 const std::vector<const Command*>& all_commands();  // generated table

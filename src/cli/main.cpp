@@ -63,6 +63,7 @@ int run(std::vector<std::string> argv) {
   Result<Invocation> invocation = parse(command, rest);
   if (!invocation.ok()) return report(invocation.error(), json);
   invocation->argv = std::move(argv);
+  if (command.polls_interrupts) catch_interrupts();
   const Result<int> done = command.run(*invocation);
   return done.ok() ? *done : report(done.error(), json);
 }
@@ -71,6 +72,6 @@ int run(std::vector<std::string> argv) {
 }  // namespace solstice::cli
 
 int main(int argc, char** argv) {
-  solstice::catch_interrupts();
+  solstice::ignore_file_size_signal();
   return solstice::cli::run({argv, argv + argc});
 }

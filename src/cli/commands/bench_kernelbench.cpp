@@ -78,7 +78,7 @@ const Command solstice_commands_bench_kernelbench = {
     .help =
         "DIR holds level1/1_NAME.py and so on. Each problem ends as `faster`, `not faster`, `unsupported: OPERATOR` or "
         "`failed`; its report and drop-in are below OUT. bench.json is rewritten after each problem, and --resume "
-        "goes on from it, trying failed ones again.",
+        "goes on from it, trying failed ones again; without it an OUT that holds one is refused.",
     .example = "solstice bench kernelbench --path KernelBench --level 1,2 --budget 15s --resume",
     .parameters = {{"--path", "DIR", "folder with level1/, level2/ ...", "", {}, true, false},
                    {"--level", "LIST", "levels, for example 1,2,3", "", {}, false, false},
@@ -95,6 +95,7 @@ const Command solstice_commands_bench_kernelbench = {
                    {"--verbose", "", "show each problem's progress on stderr", "", {}, false, false},
                    json_flag()},
     .run = run_bench_kernelbench,
+    .polls_interrupts = true,
 };
 
 }  // namespace solstice::cli

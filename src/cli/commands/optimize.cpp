@@ -70,7 +70,7 @@ const Command solstice_commands_optimize = {
         "something is faster, model_new.py below DIR. When nothing is faster it says why and exits 0. Ctrl-C ends "
         "the search: the best so far is verified and reported, and the exit code is 130; a second one ends at once. Other exit "
         "codes: 2 the input is wrong or too large, 3 this machine lacks something (GPU, driver, disk space) or is busy, 70 a bug. "
-        "An earlier outcome in DIR stays whole unless a new one replaces it: a run that fails, or is stopped before a candidate is found, leaves it alone. Without a GPU times are predicted (--device model), and every report says so.",
+        "An earlier outcome in DIR stays whole unless a new one replaces it: a run that fails, or is stopped before a candidate is found, leaves it alone, and what a kill cuts short the next run finishes. Other files in DIR are never replaced or removed. Without a GPU times are predicted (--device model), and every report says so.",
     .example = "solstice optimize examples/linear_gelu.py --budget 60s,40trials",
     .parameters =
         {{"FILE", "", "Python file, and optionally :Class", "", {}, false, false},
@@ -78,7 +78,7 @@ const Command solstice_commands_optimize = {
          {"--machine", "NAME", "machine description; found from the device where it is not given", "", {}, false, false},
          {"--numerics",
           "POLICY",
-          "reference: no less accurate than PyTorch; high: TF32 class; medium: bf16 class",
+          "reference: in the class of PyTorch's own result; high: TF32 class; medium: bf16 class",
           "reference",
           {"reference", "high", "medium"},
           false,
@@ -98,6 +98,7 @@ const Command solstice_commands_optimize = {
          {"--oracle-fd", "FD", "the calling Python process holds the module (solstice.optimize uses this)", "", {}, false, false},
          json_flag()},
     .run = run_optimize,
+    .polls_interrupts = true,
 };
 
 }  // namespace solstice::cli

@@ -1,6 +1,9 @@
 // The built program as a user meets it: what it prints, where, and its exit codes.
 #include "unit/cli/program.h"
 
+#include <signal.h>
+#include <sys/stat.h>
+
 #include "base/json.h"
 
 namespace solstice::cli {
@@ -51,6 +54,29 @@ TEST_F(ProgramTest, TheDoctorAlwaysAnswers) {
   const Result<Json> json = parse_json(done.out);
   ASSERT_TRUE(json.ok());
   EXPECT_GE(json->at("findings").size(), 6u);
+}
+
+TEST_F(ProgramTest, OptimizeTouchesNoFilesOfTheUser) {
+  const auto mine = folder_.path() / "out/model_new.py";
+  ASSERT_TRUE(write_file(mine, "mine").ok());
+  const CommandOutput done = run({"optimize", "examples/linear_gelu.py", "--out", mine.parent_path().string()});
+  EXPECT_EQ(done.exit.code, 2);
+  EXPECT_NE(done.err.find(mine.string() + " is in the way"), std::string::npos) << done.err;
+  EXPECT_EQ(*read_file(mine), "mine");
+}
+
+TEST_F(ProgramTest, CtrlCEndsACommandThatDoesNotPollForIt) {
+  const std::string endless = (folder_.path() / "endless.ucut").string();
+  ASSERT_EQ(::mkfifo(endless.c_str(), 0600), 0);  // nobody writes: reading it waits
+  for (const int number : {SIGINT, SIGTERM}) {
+    auto child = Subprocess::spawn({.argv = {companion("solstice")->string(), "check", endless}});
+    ASSERT_TRUE(child.ok()) << child.error().text();
+    EXPECT_FALSE(child->wait(Deadline(Seconds(0.3))).ok());
+    ::kill(child->pid(), number);
+    const auto exit = child->wait(Deadline(Seconds(10)));
+    ASSERT_TRUE(exit.ok()) << exit.error().text();
+    EXPECT_EQ(exit->signal, number);
+  }
 }
 
 TEST_F(ProgramTest, AnEmptyStoreIsNoError) {
