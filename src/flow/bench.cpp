@@ -59,7 +59,21 @@ Result<Bench> read_bench(const std::string& text, const fs::path& file) {
   Result<Bench> bench = json.ok() ? from_json<Bench>(*json) : Result<Bench>(json.error());
   if (bench.ok()) return bench;
   return fail(bench.error().code,
-              fmt::format("{} cannot be resumed: {}; run without --resume, or use another --out", file.string(), bench.error().message));
+              fmt::format("{} cannot be resumed: {}; move it away, or use another --out", file.string(), bench.error().message));
+}
+
+// "budget (15 s then, 60 s now), trials (...)"
+std::string differences(const std::map<std::string, std::string>& then, const std::map<std::string, std::string>& now) {
+  std::map<std::string, std::array<std::string, 2>> values;
+  for (const auto& [name, value] : then) values[name][0] = value;
+  for (const auto& [name, value] : now) values[name][1] = value;
+  std::string out;
+  for (const auto& [name, pair] : values) {
+    if (pair[0] == pair[1]) continue;
+    const auto shown = [](const std::string& value) { return value.empty() ? "not given" : value; };
+    out += fmt::format("{}{} ({} then, {} now)", out.empty() ? "" : ", ", name, shown(pair[0]), shown(pair[1]));
+  }
+  return out;
 }
 
 Result<Bench> start_bench(const BenchOptions& options) {
@@ -69,11 +83,16 @@ Result<Bench> start_bench(const BenchOptions& options) {
   fresh.started = utc_now();
   const fs::path file = options.out / "bench.json";
   std::error_code ignored;
-  if (!options.resume || !fs::exists(file, ignored)) return fresh;
+  if (!fs::exists(file, ignored)) return fresh;
+  if (!options.resume) {
+    return fail(Code::bad_argument,
+                fmt::format("{} holds the rows of an earlier bench; go on with --resume, or use another --out", file.string()));
+  }
   SOLSTICE_TRY(const std::string text, read_file(file));
   SOLSTICE_TRY(Bench old, read_bench(text, file));
   if (old.options != fresh.options) {
-    return fail(Code::bad_argument, fmt::format("{} was made under other options; use another --out, or the same options", file.string()));
+    return fail(Code::bad_argument, fmt::format("{} was made under other options: {}; use another --out, or the same options",
+                                                file.string(), differences(old.options, fresh.options)));
   }
   std::erase_if(old.rows, [](const BenchRow& row) { return row.failed; });
   return old;

@@ -34,9 +34,10 @@ struct BenchOptions {
 using Optimize = std::function<Result<OptimizeOutcome>(const OptimizeOptions&, Progress&)>;
 
 // `after` is called with each row as it is done (also with those a resumed bench kept). Stops after the problem in hand
-// on Ctrl-C. Errors: io_error, disk_full; bad_argument for a resume under other options or on another GPU, driver or
-// PyTorch (known after the first new row, which is then not kept), and where another bench writes to `out`; what ends a
-// bench. Rows of several builds of Solstice may stand together: each says its own, and so does the table's head.
+// on Ctrl-C. Errors: io_error, disk_full; bad_argument where `out` holds a bench and this is no resume, for a resume under
+// other options or on another GPU, driver or PyTorch (known after the first new row, which is then not kept), and where another bench
+// writes to `out`; what ends a bench. Rows of several builds of Solstice may stand together: each says its own, and so does the table's
+// head.
 Result<Bench> run_bench(const BenchOptions& options, const Optimize& optimize, Progress& progress,
                         const std::function<void(const BenchRow&)>& after);
 

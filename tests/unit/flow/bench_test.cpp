@@ -87,7 +87,24 @@ TEST_F(BenchTest, ResumeKeepsRowsAndTriesFailedOnesAgain) {
   EXPECT_EQ(bench->rows.size(), 3u);
   EXPECT_DOUBLE_EQ(geometric_mean(*bench), 4.0);
   again.each.frozen = true;
-  EXPECT_EQ(run_bench(again, second, silent_, ignore).error().code, Code::bad_argument);
+  again.each.machine = "h100";
+  const Result<Bench> other = run_bench(again, second, silent_, ignore);
+  ASSERT_FALSE(other.ok());
+  EXPECT_EQ(other.error().code, Code::bad_argument);
+  const std::string& why = other.error().message;
+  EXPECT_NE(why.find("other options: machine (not given then, h100 now), weights (live then, frozen now);"), std::string::npos) << why;
+}
+
+TEST_F(BenchTest, WithoutResumeTheRowsOfAnEarlierBenchStay) {
+  const Optimize make = [](const OptimizeOptions& o, Progress&) { return faster(o); };
+  const auto ignore = [](const BenchRow&) {};
+  ASSERT_TRUE(run_bench(options(), make, silent_, ignore).ok());
+  const std::string before = *read_file(options().out / "bench.json");
+  const Result<Bench> again = run_bench(options(), make, silent_, ignore);
+  ASSERT_FALSE(again.ok());
+  EXPECT_EQ(again.error().code, Code::bad_argument);
+  EXPECT_NE(again.error().message.find("go on with --resume, or use another --out"), std::string::npos) << again.error().message;
+  EXPECT_EQ(*read_file(options().out / "bench.json"), before);
 }
 
 TEST_F(BenchTest, ADamagedRecordNamesItselfAndTheWayOut) {
@@ -99,7 +116,7 @@ TEST_F(BenchTest, ADamagedRecordNamesItselfAndTheWayOut) {
     const Result<Bench> bench = run_bench(again, never, silent_, [](const BenchRow&) {});
     ASSERT_FALSE(bench.ok()) << text;
     EXPECT_EQ(bench.error().message.rfind((again.out / "bench.json").string() + " cannot be resumed", 0), 0u) << bench.error().message;
-    EXPECT_NE(bench.error().message.find("run without --resume"), std::string::npos);
+    EXPECT_NE(bench.error().message.find("move it away, or use another --out"), std::string::npos);
   }
 }
 
