@@ -5,6 +5,8 @@
 
 #include <cstdlib>
 
+#include "run/candidate_run.h"
+
 namespace solstice::run {
 namespace {
 
@@ -29,6 +31,13 @@ Error as_error(const Json& reply) {
   return fail(Code::process_failed, "the runner answered with an unknown error: " + reply.dump().substr(0, 200));
 }
 
+// With a candidate in it the runner is not trusted: it may not claim an error that would end more than this trial.
+Error of_the_candidate(Error error) {
+  if (finding_of(error, false)) return error;
+  return fail(Code::process_failed, fmt::format("the runner answered `{}`, which is no error of a candidate: {}", name_of(error.code),
+                                                error.message.substr(0, 200)));
+}
+
 }  // namespace
 
 Result<RunnerProcess> RunnerProcess::spawn(const RunnerOptions& options) {
@@ -43,6 +52,7 @@ Result<RunnerProcess> RunnerProcess::spawn(const RunnerOptions& options) {
 }
 
 Result<Json> RunnerProcess::ask(const char* request, Json params, Seconds limit) {
+  loaded_ |= std::string_view(request) == "load";
   const Deadline deadline(limit);
   const int64_t id = ++last_id_;
   const Json message = Json::object().set("id", id).set("request", request).set("params", std::move(params));
@@ -58,7 +68,10 @@ Result<Json> RunnerProcess::ask(const char* request, Json params, Seconds limit)
     process_.kill();
     return fail(Code::process_failed, "the runner answered another request than it was asked");
   }
-  if (reply.find("error")) return as_error(reply.at("error"));
+  if (reply.find("error")) {
+    Error error = as_error(reply.at("error"));
+    return loaded_ ? of_the_candidate(std::move(error)) : error;
+  }
   return reply.at("result");
 }
 

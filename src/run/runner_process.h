@@ -1,7 +1,8 @@
 // The judge's end of the runner's protocol: one untrusted process, typed requests, a deadline on each.
 //
 // Errors of a request: `deadline` (hung; the process is gone), `cuda_error` and `process_failed` (crashed; gone), and
-// what the runner answers otherwise (bad_record, too_large, ...).
+// what the runner answers otherwise: of `hello` anything (no_driver, no_gpu, ...), from `load` on only what finding_of
+// (candidate_run.h) counts to the candidate (bad_record, too_large, ...); any other code becomes `process_failed`.
 #pragma once
 
 #include <filesystem>
@@ -43,6 +44,7 @@ class RunnerProcess {
   RunnerOptions options_;
   std::optional<RunnerHello> hello_;
   int64_t last_id_ = 0;
+  bool loaded_ = false;  // a candidate, or the attempt
 };
 
 }  // namespace solstice::run
