@@ -13,7 +13,7 @@ namespace {
 
 struct Block {
   std::vector<double> seconds;
-  ClockReading clocks;  // right after it
+  ClockReading clocks;  // after it and what belongs to it: checks of what it wrote, inputs put back
 };
 
 Result<Block> time_block(const TimeBlock& time, const ReadClocks& clocks, int repetitions) {
