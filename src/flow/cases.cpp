@@ -90,9 +90,10 @@ Result<std::optional<PreparedCase>> prepare_case(run::OracleClient& oracle, run:
                                                  const CaseRequest& request) {
   SOLSTICE_TRY(const OracleInputs inputs, oracle.prepare_inputs(request.set, {request.seed, request.family, request.weights}));
   if (!inputs.applies) return std::optional<PreparedCase>();
-  SOLSTICE_CHECK(oracle.expected(request.set, false));
+  SOLSTICE_TRY(OracleExpected expected, oracle.expected(request.set, false));
   SOLSTICE_TRY(const OracleTensors exported, oracle.export_ipc(request.set, {"input", "parameter", "buffer", "expected", "eager"}));
   SOLSTICE_TRY(PreparedCase made, CaseBuilder(problem, exported, judge).build(request.title()));
+  made.notes = std::move(expected.notes);
   return std::optional(std::move(made));
 }
 

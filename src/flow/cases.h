@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "flow/problem.h"
 #include "run/judge.h"
@@ -22,7 +23,8 @@ struct CaseRequest {
 
 struct PreparedCase {
   run::JudgeCase judge;
-  std::set<std::string> handles;  // IPC handles that it keeps open
+  std::set<std::string> handles;   // IPC handles that it keeps open
+  std::vector<std::string> notes;  // what it does not test: a buffer that could not be perturbed
 };
 
 // Makes the set in the oracle and opens it here. Nothing where the family has no meaning for the module. Errors: those

@@ -87,11 +87,12 @@ class FullVerification {
     Result<std::optional<PreparedCase>> made = prepared(request);
     // The module itself may refuse such values; it gave results for its own.
     if (!made.ok() && (made.error().code == Code::too_large || made.error().code == Code::module_forward)) {
-      state_.report.warnings.push_back(fmt::format("not verified with {}: {}", request.title(), made.error().message));
+      warn(fmt::format("not verified with {}: {}", request.title(), made.error().message));
       return success();
     }
     if (!made.ok()) return std::move(made).error();
     if (!*made) return success();
+    for (const std::string& note : (*made)->notes) warn(fmt::format("verified with {}, but {}", request.title(), note));
     const std::vector<run::JudgeCase> cases = {(*made)->judge};
     SOLSTICE_TRY(Verdict verdict, state_.judge->held() ? state_.judge->verify_more(cases) : verify(cases));
     SOLSTICE_CHECK(release_case(*state_.oracle, *state_.judge, **made, *state_.trial_case, request.set));
@@ -101,6 +102,12 @@ class FullVerification {
     all_.outcome = verdict.outcome;
     all_.message = verdict.message;
     return success();
+  }
+
+  // Once, for all finalists.
+  void warn(std::string text) {
+    std::vector<std::string>& all = state_.report.warnings;
+    if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(std::move(text));
   }
 
   Session& state_;

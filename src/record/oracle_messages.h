@@ -149,9 +149,11 @@ struct OracleValue {
 struct OracleExpected {
   int parts = 1;  // how many pieces the float64 result was computed in
   std::vector<OracleValue> values;
+  std::vector<std::string> notes;
   static auto fields() {
     return std::make_tuple(field("parts", &OracleExpected::parts, "pieces it was computed in"),
-                           field("values", &OracleExpected::values, "results and mutations"));
+                           field("values", &OracleExpected::values, "results and mutations"),
+                           optional_field("notes", &OracleExpected::notes, "what the case does not test"));
   }
 };
 

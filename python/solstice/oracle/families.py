@@ -116,12 +116,12 @@ def fill(tensor: Tensor, family: str, generator: torch.Generator) -> Tensor:
     if family == "default" or not tensor.is_floating_point():
         return tensor
     out = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device)
-    if _overlaps(tensor):  # an expanded input: one value, many places
+    if overlaps(tensor):  # an expanded input: one value, many places
         return tensor
     return out.copy_(FILLS[family](tensor, generator))
 
 
-def _overlaps(tensor: Tensor) -> bool:
+def overlaps(tensor: Tensor) -> bool:
     return any(n > 1 and s == 0 for n, s in zip(tensor.shape, tensor.stride()))
 
 
@@ -131,7 +131,7 @@ def balance(inputs: list[Tensor], parameters: list[Tensor]) -> bool:
     A partner is a parameter whose last axis, or an input whose axis before the last, has the first
     input's last extent: products along it are unchanged. False when there is none.
     """
-    floats = [t for t in inputs if t.is_floating_point() and t.dim() >= 2 and not _overlaps(t)]
+    floats = [t for t in inputs if t.is_floating_point() and t.dim() >= 2 and not overlaps(t)]
     if not floats:
         return False
     first, width = floats[0], floats[0].shape[-1]
@@ -153,7 +153,7 @@ def generator_on(device: torch.device, seed: int) -> torch.Generator:
 def perturb_weights(module: torch.nn.Module, seed: int) -> None:
     """Moves every float parameter away from its initial value, ones and zeros included, in place.
 
-    Running statistics of normalisations move too; their variance stays positive.
+    Running statistics of normalisations move too; their variance stays positive. Other buffers: perturbing.py.
     """
     with torch.no_grad():
         for index, parameter in enumerate(module.parameters()):

@@ -15,7 +15,7 @@ import torch
 from ..errors import OracleError, environment_error, internal_error, is_out_of_memory
 from ..hostmem import available_bytes
 from ..tensors import logical_bytes, map_tensors, module_tensors
-from . import running
+from . import perturbing, running
 from .copying import copy_module
 from .double import float64_arithmetic, widened
 from .inputs import restore
@@ -28,13 +28,12 @@ BLOCK_ELEMENTS = 1 << 26
 # What PyTorch's allocators raise when memory is short; is_out_of_memory tells it from other errors of these types.
 _MEMORY_ERRORS = (MemoryError, RuntimeError)
 
-Values = dict[str, torch.Tensor]
-
 
 def compute(session: Session, inputs: InputSet) -> dict[str, Any]:
-    """Fills `inputs.eager` and `inputs.expected`. Returns how: `{"parts": N}`."""
+    """Fills `inputs.eager` and `inputs.expected`. Returns how: `{"parts": N, "notes": [...]}`."""
     module = session.module(inputs.variant)
     inputs.expected = {}
+    perturbing.settle(session, inputs)
     session.progress("eager", "PyTorch's own result")
     inputs.eager = running.run(module, inputs.args, inputs.kwargs, inputs.seed)
     mutates_inputs = running.wrote_inputs(inputs.eager)
@@ -48,7 +47,7 @@ def compute(session: Session, inputs: InputSet) -> dict[str, Any]:
         restore(session, inputs)
     del double
     session.empty_cache()
-    return {"parts": parts}
+    return {"parts": parts, "notes": session.notes.get(inputs.variant, [])}
 
 
 def _oracle(session: Session, double: torch.nn.Module, module: torch.nn.Module, inputs: InputSet) -> int:
@@ -62,7 +61,7 @@ def _oracle(session: Session, double: torch.nn.Module, module: torch.nn.Module, 
     return _in_parts(session, double, module, inputs)
 
 
-def float64_values(module: torch.nn.Module, args: tuple, kwargs: dict, seed: int) -> Optional[Values]:
+def float64_values(module: torch.nn.Module, args: tuple, kwargs: dict, seed: int) -> Optional[running.Values]:
     """The module's results in float64, computed as a whole; None where there is no memory for that."""
     try:
         return _run_double(copy_module(module).double(), args, kwargs, seed)
@@ -72,7 +71,7 @@ def float64_values(module: torch.nn.Module, args: tuple, kwargs: dict, seed: int
         return None
 
 
-def _run_double(double: torch.nn.Module, args: tuple, kwargs: dict, seed: int) -> Values:
+def _run_double(double: torch.nn.Module, args: tuple, kwargs: dict, seed: int) -> running.Values:
     with float64_arithmetic():
         values = running.run(double, *widened((args, kwargs)), seed)
     for name, value in values.items():
@@ -135,7 +134,7 @@ def _common_extent(inputs: InputSet) -> Optional[int]:
 
 def _run_parts(
     double: torch.nn.Module, module: torch.nn.Module, inputs: InputSet, extent: int, parts: int
-) -> Values:
+) -> running.Values:
     whole = {
         n: torch.empty(t.shape, dtype=_oracle_dtype(t), device=t.device) for n, t in inputs.eager.items()
     }
@@ -153,7 +152,7 @@ def _oracle_dtype(tensor: torch.Tensor) -> torch.dtype:
     return torch.float64 if tensor.is_floating_point() else tensor.dtype
 
 
-def _refuse_if_mixed(part: Values, whole: Values, rows: slice) -> None:
+def _refuse_if_mixed(part: running.Values, whole: running.Values, rows: slice) -> None:
     if part.keys() != whole.keys():
         raise internal_error("oracle.parts", "a part has other results than the whole")
     for name, value in part.items():

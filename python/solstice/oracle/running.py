@@ -10,6 +10,8 @@ import torch
 from ..errors import first_line, input_error, is_out_of_memory, user_location
 from ..tensors import leaves, module_tensors, tensor_leaves
 
+Values = dict[str, torch.Tensor]
+
 
 class _Buffers:
     """Finds and undoes what a call does to the module's buffers.
@@ -66,7 +68,7 @@ def _same(first: torch.Tensor, second: torch.Tensor) -> bool:
     )
 
 
-def run(module: torch.nn.Module, args: tuple, kwargs: dict, seed: int) -> dict[str, torch.Tensor]:
+def run(module: torch.nn.Module, args: tuple, kwargs: dict, seed: int) -> Values:
     """`output.I` for tensor I of the flattened result, `buffer.FQN` and `input.I` for what was written.
 
     The module's buffers are put back; written inputs are not: the caller makes them anew.
@@ -88,7 +90,7 @@ def run(module: torch.nn.Module, args: tuple, kwargs: dict, seed: int) -> dict[s
     return values
 
 
-def wrote_inputs(values: dict[str, torch.Tensor]) -> bool:
+def wrote_inputs(values: Values) -> bool:
     return any(name.startswith("input.") for name in values)
 
 

@@ -47,6 +47,8 @@ class Session:
     _variants: dict[str, torch.nn.Module] = field(default_factory=dict)
     compiled: dict[str, Any] = field(default_factory=dict)
     dropins: dict[str, torch.nn.Module] = field(default_factory=dict)
+    buffers_settled: bool = False  # those of the perturbed module are moved, as far as forward takes that
+    notes: dict[str, list[str]] = field(default_factory=dict)  # by variant: what the results do not show
     contest: Any = None  # the opponents, once they are compiled (rivals.py)
 
     def need_subject(self) -> Subject:
