@@ -1,6 +1,7 @@
 // The product with a handful of rows (or columns) of one operand, in fp32: a stream through the other operand, each
-// element read once and multiplied kHeld times. Inf and NaN come out as fp32 has them; sums are short (a lane's share
-// of k, then lanes, warps and blocks in a fixed order), so their error is far below that of one long sum.
+// element read once and multiplied kHeld times. Inf and NaN come out as fp32 has them; sums are short (runs of 128 terms of
+// a lane's share of k, then lanes, runs, warps and blocks in a fixed order), so their error is far below that of one long
+// sum.
 //
 // kK (k contiguous): a block takes kGemvLines lines; its warps take turns at slabs of 128 k.
 // kMN (lines contiguous): a block takes 32 x kVector lines, each lane its own; its warps take turns at runs of k.
@@ -16,7 +17,8 @@ namespace solstice::gemm {
 inline constexpr int kGemvThreads = 256;
 inline constexpr int kGemvWarps = kGemvThreads / 32;
 inline constexpr int kGemvLines = 8;
-inline constexpr int kGemvRun = 8;  // k of a kMN step
+inline constexpr int kGemvStep = 8;   // k of a kMN step
+inline constexpr int kGemvRun = 128;  // terms that a lane adds one after the other
 
 // kVector: elements of the streamed operand a lane takes at once, 4 or 1; kVectorHeld: the held operand's k are
 // contiguous and aligned to 16 bytes.
@@ -49,14 +51,16 @@ SOLSTICE_DEVICE void gemv_load(float (&v)[4], const T* from, i64 distance, int v
   for (int j = 0; j < 4; ++j) v[j] = j < valid ? to_float(from[j * distance]) : 0.f;
 }
 
-// Sums of a warp's slabs: partial[line * kHeld + held], in every lane its own share.
+// Sums of one run of a warp's slabs, from `first` on: sums[line * kHeld + held], in every lane its own share.
 template <class Config, typename T, typename H>
 SOLSTICE_DEVICE void gemv_by_k(float (&sums)[Config::kSums], const StridedOperand<T>& x, const StridedOperand<H>& held,
-                               const GemvProblem& p, int line0, int turn) {
+                               const GemvProblem& p, int line0, int first) {
+  constexpr int kTurns = kGemvWarps * Config::kCluster;
+  const int last = smaller(ceil_div(p.k, 128), first + kGemvRun / 4 * kTurns);
   // With kVector 1 a lane's four elements lie 32 apart, so that a warp reads 128 contiguous bytes at a time.
   constexpr int kStep = Config::kVector == 4 ? 1 : 32;
   const int lane = threadIdx.x % 32;
-  for (int slab = turn; slab * 128 < p.k; slab += kGemvWarps * Config::kCluster) {
+  for (int slab = first; slab < last; slab += kTurns) {
     const int k = slab * 128 + lane * (Config::kVector == 4 ? 4 : 1);
     const int valid = larger(0, smaller(4, ceil_div(p.k - k, kStep)));
     float v[kGemvLines][4], h[4];
@@ -75,19 +79,21 @@ SOLSTICE_DEVICE void gemv_by_k(float (&sums)[Config::kSums], const StridedOperan
   }
 }
 
-// Sums of a lane's own lines: sums[line * kHeld + held].
+// Sums of one run of a lane's own lines, from k `first` on: sums[line * kHeld + held].
 template <class Config, typename T, typename H>
 SOLSTICE_DEVICE void gemv_by_line(float (&sums)[Config::kVector * Config::kHeld], const StridedOperand<T>& x, const StridedOperand<H>& held,
-                                  const GemvProblem& p, int line, int turn) {
+                                  const GemvProblem& p, int line, int first) {
+  constexpr int kTurns = kGemvWarps * Config::kCluster;
+  const int last = smaller(p.k, first + kGemvRun * kTurns);
   const int valid = larger(0, smaller(Config::kVector, p.lines - line));
-  for (int k0 = turn * kGemvRun; k0 < p.k; k0 += kGemvWarps * Config::kCluster * kGemvRun) {
-    float v[kGemvRun][4];
+  for (int k0 = first; k0 < last; k0 += kTurns * kGemvStep) {
+    float v[kGemvStep][4];
 #pragma unroll
-    for (int i = 0; i < kGemvRun; ++i) gemv_load<Config::kVector>(v[i], x.data + (k0 + i) * x.k + line, 1, k0 + i < p.k ? valid : 0);
+    for (int i = 0; i < kGemvStep; ++i) gemv_load<Config::kVector>(v[i], x.data + (k0 + i) * x.k + line, 1, k0 + i < p.k ? valid : 0);
 #pragma unroll
     for (int j = 0; j < Config::kHeld; ++j) {
 #pragma unroll
-      for (int i = 0; i < kGemvRun; ++i) {
+      for (int i = 0; i < kGemvStep; ++i) {
         const float h = k0 + i < p.k ? to_float(held.data[j * held.line + (k0 + i) * held.k]) : 0.f;
 #pragma unroll
         for (int e = 0; e < Config::kVector; ++e) sums[e * Config::kHeld + j] = fmaf(v[i][e], h, sums[e * Config::kHeld + j]);
@@ -140,20 +146,30 @@ SOLSTICE_DEVICE void run_gemv(StridedOperand<T> x, StridedOperand<H> held, const
   x.data += batch * x.batch;
   held.data += batch * held.batch;
   float* mine = shared + warp * Config::kSums;
+  constexpr int kTurns = kGemvWarps * Config::kCluster;
   if constexpr (Config::kByK) {
-    float sums[Config::kSums] = {};
-    gemv_by_k<Config>(sums, x, held, p, line0, turn);
+    int slab = turn;
+    do {
+      float sums[Config::kSums] = {};
+      gemv_by_k<Config>(sums, x, held, p, line0, slab);
 #pragma unroll
-    for (int i = 0; i < Config::kSums; ++i) {
+      for (int i = 0; i < Config::kSums; ++i) {
 #pragma unroll
-      for (int d = 16; d > 0; d /= 2) sums[i] += __shfl_xor_sync(~0u, sums[i], d);
-      if (lane == i % 32) mine[i] = sums[i];
-    }
+        for (int d = 16; d > 0; d /= 2) sums[i] += __shfl_xor_sync(~0u, sums[i], d);
+        if (lane == i % 32) mine[i] = slab == turn ? sums[i] : mine[i] + sums[i];
+      }
+      slab += kGemvRun / 4 * kTurns;
+    } while (slab * 128 < p.k);
   } else {
-    float sums[Config::kVector * Config::kHeld] = {};
-    gemv_by_line<Config>(sums, x, held, p, line0 + lane * Config::kVector, turn);
+    constexpr int kOwn = Config::kVector * Config::kHeld;
+    int k0 = turn * kGemvStep;
+    do {
+      float sums[kOwn] = {};
+      gemv_by_line<Config>(sums, x, held, p, line0 + lane * Config::kVector, k0);
 #pragma unroll
-    for (int i = 0; i < Config::kVector * Config::kHeld; ++i) mine[lane * Config::kVector * Config::kHeld + i] = sums[i];
+      for (int i = 0; i < kOwn; ++i) mine[lane * kOwn + i] = k0 == turn * kGemvStep ? sums[i] : mine[lane * kOwn + i] + sums[i];
+      k0 += kGemvRun * kTurns;
+    } while (k0 < p.k);
   }
   gemv_finish<Config>(shared, p, batch, line0, rank, epilogue);
 }

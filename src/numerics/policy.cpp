@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 
+#include "ir/equal.h"
+
 namespace solstice::numerics {
 namespace {
 
@@ -32,13 +34,34 @@ double two_ulp(DType dtype) { return 4 * unit_roundoff(dtype); }
 
 bool known(double error) { return std::isfinite(error) && error >= 0; }
 
+// What PyTorch adds up one after the other at most: its reductions share a sum among threads and their accumulators, its
+// matrix products share k among blocks once it is long. The rest is a tree, which adds a rounding a level.
+constexpr int64_t kSerialTerms = 512, kSerialProducts = 8192;
+
+bool reads_anything(const ir::ExprRef& e) {
+  bool out = false;
+  ir::walk(e, [&](const ir::Expr& node) { out = out || node.op == ir::Op::kRead; });
+  return out;
+}
+
+bool is_product(const ir::ExprRef& body) {
+  return body->op == ir::Op::kMul && reads_anything(body->args[0]) && reads_anything(body->args[1]) &&
+         !ir::same(body->args[0], body->args[1]);
+}
+
+int64_t chain_of(const ir::Expr& reduction, int64_t points) {
+  const int64_t serial = is_product(reduction.args[0]) ? kSerialProducts : kSerialTerms;
+  if (points <= serial) return points;
+  return serial + static_cast<int64_t>(std::ceil(std::log2(static_cast<double>(points) / static_cast<double>(serial))));
+}
+
 int64_t longest_in(const ir::Equation& equation) {
   int64_t longest = 1;
   ir::walk(equation.rhs, [&](const ir::Expr& node) {
     if (node.op != ir::Op::kReduce) return;
     int64_t points = 1;
     for (int binder : node.binders) points *= equation.indices[static_cast<size_t>(binder)].extent;
-    longest = std::max(longest, points);
+    longest = std::max(longest, chain_of(node, points));
   });
   return longest;
 }

@@ -22,9 +22,13 @@ void bind_rows(Emitter& emitter, const Shape& shape) {
   bind_loops(emitter, shape.rows, emitter.variable(type, "row", 0, {0, shape.row_count - 1}), 1, 0);
 }
 
+CType column_type(const Shape& shape, int vector) {
+  return ceil_div(shape.column_count, vector) > INT32_MAX / 2 ? CType::kI64 : CType::kI32;
+}
+
 void bind_columns(Emitter& emitter, const Shape& shape, int vector, int depth) {
   const int64_t vectors = ceil_div(shape.column_count, vector);
-  bind_loops(emitter, shape.columns, emitter.variable(CType::kI32, "c", depth, {0, vectors - 1}), vector, depth);
+  bind_loops(emitter, shape.columns, emitter.variable(column_type(shape, vector), "c", depth, {0, vectors - 1}), vector, depth);
 }
 
 }  // namespace solstice::families::rows

@@ -9,6 +9,9 @@ namespace solstice::families::rows {
 // Whether the access moves one aligned vector of a row.
 bool is_stream(const Shape& shape, const codegen::Access& access, int vector);
 
+// Of the number of a vector in its row, which runs past the last one by up to a step of all threads.
+codegen::CType column_type(const Shape& shape, int vector);
+
 // Binds the row's indices from `row` and the columns' from the vector's number `c` (depth: the scope of each).
 void bind_rows(codegen::Emitter& emitter, const Shape& shape);
 void bind_columns(codegen::Emitter& emitter, const Shape& shape, int vector, int depth);

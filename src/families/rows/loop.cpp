@@ -8,6 +8,7 @@
 
 #include "base/integer.h"
 #include "families/rows/accumulate.h"
+#include "families/rows/layout.h"
 
 namespace solstice::families::rows {
 namespace {
@@ -16,7 +17,9 @@ constexpr int64_t kLongestRun = 64;  // steps that a thread adds one after the o
 constexpr int64_t kUnrolled = 4;     // steps of a loop that holds nothing in registers
 
 std::string step_text(const Shape& shape, const Settings& s, bool stops) {
-  std::string out = fmt::format("[[maybe_unused]] const int c = k * {} + position;\n", int64_t{s.group} * s.sharers());
+  const bool wide = column_type(shape, s.vector) == codegen::CType::kI64;
+  std::string out = fmt::format("[[maybe_unused]] const {0} c = {1} * {2} + position;\n", wide ? "long long" : "int",
+                                wide ? "static_cast<long long>(k)" : "k", int64_t{s.group} * s.sharers());
   if (stops) out += fmt::format("if (c >= {}) break;\n", ceil_div(shape.column_count, s.vector));
   return out;
 }

@@ -259,6 +259,22 @@ TEST(Rows, AWholeTensorFillsTheMachine) {
   expect_same(b.program, 5e-6);
 }
 
+// 2^34 elements are 2^32 vectors: their numbers do not fit an int.
+TEST(Rows, AVeryLongRowIsCountedIn64Bits) {
+  ProgramBuilder b("p");
+  const int64_t columns = int64_t{1} << 34;
+  const int x = b.input("x", {columns}), y = b.output("y", {});
+  b.kernel("k", "rows");
+  const auto n = b.bound("n", columns);
+  b.define(y, {}, make_reduce(Reducer::kSum, {n->id}, b.read(x, {n})));
+  const machine::Machine machine = small_machine();
+  const auto emission = find_family("rows")->generate({b.program, machine}, b.program.kernels[0]);
+  ASSERT_TRUE(emission.ok()) << emission.error().text();
+  const std::string& code = emission->sources[0].code;
+  EXPECT_NE(code.find("const long long c = static_cast<long long>(k) * "), std::string::npos) << code;
+  EXPECT_EQ(code.find("const int c"), std::string::npos) << code;
+}
+
 TEST(Rows, RowsThatAreStoredAreNotTakenInParts) {
   Softmax s(2, 4096);
   s.knob("parts", 4);
