@@ -8,7 +8,9 @@ from typing import Any, Iterator
 import torch
 from torch.overrides import TorchFunctionMode
 
+from ..errors import environment_error
 from ..tensors import map_tensors
+from . import running
 
 _WIDE = {
     torch.float32: torch.float64,
@@ -47,3 +49,16 @@ def float64_arithmetic() -> Iterator[None]:
 def widened(tree: Any) -> Any:
     """The same arguments with every float as float64."""
     return map_tensors(lambda t: t.to(_WIDE[t.dtype]) if t.dtype in _WIDE else t, tree)
+
+
+def run_double(double: torch.nn.Module, args: tuple, kwargs: dict, seed: int) -> running.Values:
+    with float64_arithmetic():
+        values = running.run(double, *widened((args, kwargs)), seed)
+    for name, value in values.items():
+        if value.dtype in (torch.float32, torch.float16, torch.bfloat16):
+            raise environment_error(
+                "oracle.not_double",
+                f"`{name}` is computed in {value.dtype} whatever the inputs",
+                hint="the module narrows its values in a way the oracle cannot see",
+            )
+    return values

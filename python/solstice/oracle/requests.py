@@ -15,7 +15,7 @@ from ..hello import describe_device, describe_worker
 from ..loading import SEED, Subject, load_file, module_name
 from ..tensors import logical_bytes, module_tensors
 from ..tracing import cache, trace as trace_subject
-from . import exporting, inputs as input_sets, kernelbench, reference, rivals, timing
+from . import distance, exporting, inputs as input_sets, kernelbench, reference, rivals, timing
 from .running import kept_buffers
 from .session import Session
 
@@ -92,8 +92,8 @@ def expected(self: Session, *, set: str, describe: bool = True) -> dict[str, Any
 
 def _value(name: str, chosen: Any) -> dict[str, Any]:
     value, oracle = chosen.eager[name], chosen.expected[name]
-    finite = reference.all_finite(oracle)
-    error = reference.relative_error(value, oracle)
+    finite = distance.all_finite(oracle)
+    error = distance.relative_error(value, oracle)
     return {
         "name": name,
         "finite": finite,

@@ -15,7 +15,7 @@ import torch
 
 from ..errors import first_line
 from ..loading import SEED
-from . import inputs as input_sets, reference, running, timing
+from . import distance, inputs as input_sets, reference, running, timing
 from .running import kept_buffers
 from .session import InputSet, Session
 
@@ -89,7 +89,7 @@ def _measure_error(session: Session, inputs: InputSet, rival: Rival) -> None:
             input_sets.restore(session, inputs)
         # Buffers have other names below a compiled module; results have the same.
         errors = [
-            reference.relative_error(value, inputs.expected[name])
+            distance.relative_error(value, inputs.expected[name])
             for name, value in values.items()
             if name.startswith("output.") and value.is_floating_point()
         ]
