@@ -10,7 +10,7 @@ import torch
 from solstice.errors import OracleError
 from solstice.handler import collect_requests
 from solstice.loading import load_file
-from solstice.oracle import exporting, families, kernelbench, reference, running, timing
+from solstice.oracle import distance, exporting, families, kernelbench, running, timing
 from solstice.oracle.session import Session
 
 LINEAR = """
@@ -50,7 +50,7 @@ def test_oracle_of_every_family(session_of, family, weights):
     chosen = prepared(session_of(), seed=3, family=family, weights=weights)
     assert chosen.expected["output.0"].dtype is torch.float64
     assert chosen.eager["output.0"].dtype is torch.float32
-    assert reference.relative_error(chosen.eager["output.0"], chosen.expected["output.0"]) < 1e-5
+    assert distance.relative_error(chosen.eager["output.0"], chosen.expected["output.0"]) < 1e-5
 
 
 @pytest.mark.parametrize("family", [f for f in families.NAMES if f != "default"])
@@ -202,7 +202,7 @@ def test_balanced_inputs_that_forward_writes_are_balanced_anew(session_of):
     session = session_of(LINEAR.replace("return torch.relu(self.l(x))", "y = self.l(x); x.zero_(); return y"))
     chosen = prepared(session, family="balanced_outliers", seed=4)
     assert chosen.args[0].abs().max() > 1e5
-    assert reference.relative_error(chosen.eager["output.0"], chosen.expected["output.0"]) < 1e-5
+    assert distance.relative_error(chosen.eager["output.0"], chosen.expected["output.0"]) < 1e-5
 
 
 def test_results_that_alias_an_input_are_copies(session_of):
@@ -224,33 +224,6 @@ def test_casts_to_float32_do_not_round_the_oracle(session_of):
     chosen = prepared(session)
     x = chosen.args[0].double()
     torch.testing.assert_close(chosen.expected["output.0"], x / 3 + 1 / 7 + x, rtol=1e-15, atol=0)
-
-
-def test_oracle_in_parts(session_of, monkeypatch):
-    session = session_of()
-    original = reference._run_double
-
-    def small_memory(module, args, kwargs, seed):
-        if args[0].shape[0] > 4:
-            raise torch.OutOfMemoryError("too many rows")
-        return original(module, args, kwargs, seed)
-
-    whole = prepared(session).expected["output.0"]
-    monkeypatch.setattr(reference, "_run_double", small_memory)
-    assert requests(session)["expected"](set="a")["parts"] == 4
-    torch.testing.assert_close(session.sets["a"].expected["output.0"], whole, rtol=1e-14, atol=1e-14)
-
-
-def test_oracle_in_parts_refuses_a_module_that_mixes_rows(session_of, monkeypatch):
-    session = session_of(LINEAR.replace("torch.relu(self.l(x))", "x - x.mean(0)"))
-    requests(session)["prepare_inputs"](set="a")
-
-    def never(*_):
-        raise torch.OutOfMemoryError("no memory")
-
-    monkeypatch.setattr(reference, "_run_double", never)
-    with pytest.raises(OracleError, match="mixes along the first axis"):
-        requests(session)["expected"](set="a")
 
 
 def test_too_large_for_this_machine(session_of, monkeypatch):
@@ -347,6 +320,13 @@ def test_kernelbenchs_check(session_of, write_model, change, passed):
     json.dumps(verdict, allow_nan=False)
 
 
+def test_kernelbenchs_check_wants_the_same_dtype(session_of, write_model):
+    narrower = LINEAR.replace("class Model", "class ModelNew").replace("torch.relu(self.l(x))", "torch.relu(self.l(x)).double()")
+    verdict = requests(session_of())["check_dropin"](path=write_model(narrower, "model_new.py"))
+    assert not verdict["passed"]
+    assert verdict["trials"][0]["reason"] == "the results have other dtypes: float64 instead of float32"
+
+
 def test_kernelbenchs_check_leaves_no_mark_on_the_original(session_of, write_model):
     normalised = LINEAR.replace("torch.nn.Linear(64, 8)", "torch.nn.BatchNorm1d(64)")
     session = session_of(normalised)
@@ -375,9 +355,9 @@ def test_kernelbenchs_check_wants_the_same_parameters(session_of, write_model):
 
 def test_error_measures():
     exact = torch.tensor([3.0, 4.0])
-    assert reference.relative_error(exact, exact) == 0
-    assert math.isclose(reference.relative_error(torch.tensor([3.0, 4.5]), exact), 0.1)
-    assert reference.relative_error(torch.tensor([3.0, math.nan]), exact) == math.inf
+    assert distance.relative_error(exact, exact) == 0
+    assert math.isclose(distance.relative_error(torch.tensor([3.0, 4.5]), exact), 0.1)
+    assert distance.relative_error(torch.tensor([3.0, math.nan]), exact) == math.inf
     assert kernelbench._excess(torch.tensor([math.inf]), torch.tensor([math.inf])) == 0
     assert kernelbench._excess(torch.tensor([math.nan]), torch.tensor([math.nan])) == math.inf
 

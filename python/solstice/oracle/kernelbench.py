@@ -1,5 +1,5 @@
 """KernelBench's own judgement of a drop-in: construction under one seed, five seeds of inputs,
-`|reference - new| <= 1e-4 + 1e-4 |new|` on every element."""
+`|reference - new| <= 1e-4 + 1e-4 |new|` on every element; and the same dtypes, which KernelBench itself does not ask for."""
 
 from __future__ import annotations
 
@@ -148,6 +148,10 @@ def _tensors(result: Any) -> list[torch.Tensor]:
 def _compare(reference: list[torch.Tensor], produced: list[torch.Tensor]) -> dict[str, Any]:
     if [t.shape for t in reference] != [t.shape for t in produced]:
         return {"passed": False, "reason": "the results have other shapes", "max_excess": None}
+    if [t.dtype for t in reference] != [t.dtype for t in produced]:
+        shown = (", ".join(str(t.dtype)[6:] for t in side) for side in (produced, reference))
+        reason = "the results have other dtypes: " + " instead of ".join(shown)
+        return {"passed": False, "reason": reason, "max_excess": None}
     # Excess over the limit, as a multiple of it: at most 1 passes.
     worst = max((_excess(r, p) for r, p in zip(reference, produced)), default=0.0)
     passed = worst <= 1.0
