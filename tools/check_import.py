@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks the importer's rules against PyTorch: every case of import_cases.py is traced, imported, interpreted in
-float64 and compared with eager PyTorch, outputs and updated buffers alike.
+float64 and compared with eager PyTorch, outputs and updated buffers alike; both forms of the program, flat and folded.
 
     tools/check_import.py --binary build/tests/import_check [NAME ...]
 
@@ -69,12 +69,12 @@ def expected_values(graph: dict, module: torch.nn.Module, args: list) -> list[to
     return [next(results).detach() if o["kind"] == "user_output" else buffers[o["target"]] for o in graph["outputs"]]
 
 
-def interpret(binary: str, graph: dict, values: list[torch.Tensor]) -> list[torch.Tensor]:
+def interpret(command: list[str], graph: dict, values: list[torch.Tensor]) -> list[torch.Tensor]:
     with tempfile.TemporaryDirectory() as folder:
         paths = [str(Path(folder, n)) for n in ("graph.json", "values", "results")]
         Path(paths[0]).write_text(json.dumps({k: v for k, v in graph.items() if k != "constants"}))
         Path(paths[1]).write_bytes(b"".join(v.double().contiguous().numpy().tobytes() for v in values))
-        done = subprocess.run([binary, *paths], capture_output=True, text=True)
+        done = subprocess.run([*command, *paths], capture_output=True, text=True)
         if done.returncode != 0:
             raise RuntimeError(done.stderr.strip() or done.stdout.strip())
         flat = torch.frombuffer(bytearray(Path(paths[2]).read_bytes()), dtype=torch.float64)
@@ -102,11 +102,12 @@ def check(binary: str, case: tuple) -> str:
     subject, args = case
     module = subject if isinstance(subject, torch.nn.Module) else Wrapped(subject)
     graph = trace(module, args)
-    got = interpret(binary, graph, list(input_values(graph, module, args)))
-    for i, (a, b) in enumerate(zip(got, expected_values(graph, module, args))):
-        worst = difference(a, b)
-        if not worst <= TOLERANCE:
-            return f"output {i} ({graph['outputs'][i]['kind']}) differs by {worst:.3g}"
+    values, wanted = list(input_values(graph, module, args)), expected_values(graph, module, args)
+    for form in ([], ["--folded"]):
+        for i, (a, b) in enumerate(zip(interpret([binary, *form], graph, values), wanted)):
+            worst = difference(a, b)
+            if not worst <= TOLERANCE:
+                return f"output {i} ({graph['outputs'][i]['kind']}) differs by {worst:.3g} {' '.join(form)}"
     return ""
 
 

@@ -1,6 +1,7 @@
 // import_check GRAPH.json: the imported problem as JSON (program text, names of inputs and outputs, what is missing).
 // import_check GRAPH.json VALUES RESULTS: interprets it. VALUES holds every tensor input of the graph, RESULTS gets
-// every tensor output, in the graph's order, row-major float64 without headers. Driven by tools/check_import.py.
+// every tensor output, in the graph's order, row-major float64 without headers. --folded takes the short form of the
+// program. Driven by tools/check_import.py.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -74,9 +75,10 @@ Result<std::string> results_of(const Graph& graph, const ir::ImportedProblem& pr
   return out;
 }
 
-Result<int> run(const std::vector<std::string>& args) {
+Result<int> run(const std::vector<std::string>& args, bool folded) {
   SOLSTICE_TRY(const Graph graph, load_graph(args[0]));
-  SOLSTICE_TRY(const ir::ImportedProblem problem, ir::import_graph(graph));
+  const ir::ImportForm form = folded ? ir::ImportForm::kFolded : ir::ImportForm::kFlat;
+  SOLSTICE_TRY(const ir::ImportedProblem problem, ir::import_graph(graph, form));
   Diagnostics diagnostics;
   SOLSTICE_TRY(const ir::Program program, ir::load_program(problem.text, args[0], diagnostics));
   if (args.size() == 1) {
@@ -97,11 +99,14 @@ Result<int> run(const std::vector<std::string>& args) {
 }  // namespace solstice
 
 int main(int argc, char** argv) {
-  if (argc != 2 && argc != 4) {
-    fmt::print(stderr, "usage: import_check GRAPH.json [VALUES RESULTS]\n");
+  std::vector<std::string> args(argv + 1, argv + argc);
+  const bool folded = !args.empty() && args[0] == "--folded";
+  if (folded) args.erase(args.begin());
+  if (args.size() != 1 && args.size() != 3) {
+    fmt::print(stderr, "usage: import_check [--folded] GRAPH.json [VALUES RESULTS]\n");
     return 2;
   }
-  const auto result = solstice::run(std::vector<std::string>(argv + 1, argv + argc));
+  const auto result = solstice::run(args, folded);
   if (result.ok()) return *result;
   fmt::print(stderr, "{}\n", result.error().text());
   return solstice::exit_code(result.error().kind());

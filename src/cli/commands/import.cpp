@@ -30,16 +30,16 @@ Json problem_json(const ir::ImportedProblem& problem) {
   return Json::object().set("program", problem.text).set("unsupported", unsupported).set("notes", notes);
 }
 
-Result<ir::ImportedProblem> import_file(const FileAndClass& subject) {
+Result<ir::ImportedProblem> import_file(const FileAndClass& subject, ir::ImportForm form) {
   SOLSTICE_TRY(run::OracleClient oracle, run::OracleClient::start({.device = "cpu"}));
   SOLSTICE_CHECK(oracle.load(subject.file.string(), subject.class_name));
   SOLSTICE_TRY(const Graph graph, oracle.trace());
-  return ir::import_graph(graph);
+  return ir::import_graph(graph, form);
 }
 
 Result<int> run_import(const Invocation& in) {
   SOLSTICE_TRY(const FileAndClass subject, parse_file_and_class(in.get("FILE")));
-  SOLSTICE_TRY(const ir::ImportedProblem problem, import_file(subject));
+  SOLSTICE_TRY(const ir::ImportedProblem problem, import_file(subject, in.has("--flat") ? ir::ImportForm::kFlat : ir::ImportForm::kFolded));
   if (in.has("--out")) SOLSTICE_CHECK(write_file(in.get("--out"), problem.text));
   if (in.json()) {
     fmt::print("{}\n", problem_json(problem).dump(2));
@@ -65,6 +65,7 @@ const Command solstice_commands_import = {
     .example = "solstice import examples/linear_gelu.py --out problem.ucut",
     .parameters = {{"FILE", "", "Python file, and optionally :Class", "", {}, true, false},
                    {"--out", "PROGRAM", "write the program there instead of printing it", "", {}, false, false},
+                   {"--flat", "", "one equation for each operation, without `def`s", "", {}, false, false},
                    json_flag()},
     .run = run_import,
 };

@@ -97,7 +97,10 @@ std::optional<Size> divide(const Size& a, const Size& b, const Dims& dims) {
 
 DimId Dims::fresh(int64_t value) {
   const DimId id = count();
-  entries_.push_back({id, value, false, {}, std::nullopt, {}});
+  Entry entry;
+  entry.parent = id;
+  entry.value = value;
+  entries_.push_back(std::move(entry));
   return id;
 }
 

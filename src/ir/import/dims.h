@@ -60,6 +60,12 @@ class Dims {
   bool is_literal(DimId id) const { return entries_[static_cast<size_t>(find(id))].literal; }
   Size size(DimId id) const { return Size(id, value(id)); }
 
+  // A dim of a def that a formal or a static gives its value, and one that is written as its formula everywhere.
+  void set_given(DimId id) { entry(id).given = true; }
+  bool is_given(DimId id) const { return entries_[static_cast<size_t>(find(id))].given; }
+  void set_inlined(DimId id) { entry(id).inlined = true; }
+  bool is_inlined(DimId id) const { return entries_[static_cast<size_t>(find(id))].inlined; }
+
   void hint(DimId id, const std::string& name, int weight);
   void derive(DimId id, Formula formula);  // the first formula is kept
   const std::optional<Formula>& formula(DimId id) const { return entries_[static_cast<size_t>(find(id))].formula; }
@@ -80,6 +86,8 @@ class Dims {
     DimId parent = 0;
     int64_t value = 0;
     bool literal = false;
+    bool given = false;
+    bool inlined = false;
     std::map<std::string, Hint> hints;
     std::optional<Formula> formula;
     std::vector<DimId> split;

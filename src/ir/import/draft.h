@@ -3,6 +3,8 @@
 // its digits are merged into the output's axes (`merged`).
 #pragma once
 
+#include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,7 +28,14 @@ struct DraftTensor {
   // Of a local that became an output or a state update: the dimensions that make up each axis, outermost first.
   std::vector<std::vector<int>> merged;
   bool is_merged = false;
-  std::string name;  // given by emit
+  // Of a tensor that only one call of a def knows: the def, the tensor there, the path of the call. It has no
+  // declaration and no equation here any more.
+  int def = -1;
+  int def_tensor = -1;
+  std::string at;
+  bool is_result = false;  // of a call, which declares it
+  int rolled = -1;         // of one step of a loop: the tensor that holds all steps, and stands for this one
+  std::string name;        // given by emit; as the bound program has it
 };
 
 struct DraftEquation {
@@ -47,10 +56,38 @@ struct DraftOpaque {
   std::vector<Argument> arguments;
 };
 
+// results = def[statics](arguments) at "path".
+struct DraftCall {
+  int def = -1;  // index into the program's defs, also where the call stands in a def
+  std::vector<int> arguments, results;
+  std::vector<Size> statics;
+  std::string at;
+};
+
 struct DraftItem {
-  int node = -1;    // index of the graph's node, -1: the importer's own copy
-  int opaque = -1;  // index into opaques; -1: `equation`
+  int node = -1;          // index of the graph's node, -1: the importer's own copy
+  int opaque = -1;        // index into opaques; -1: `equation`, or `call`
+  int call = -1;          // index into calls
+  bool is_placed = true;  // the node's source line is that of every instance
   DraftEquation equation;
+
+  bool is_equation() const { return opaque < 0 && call < 0; }
+};
+
+class Draft;
+
+// A block that occurs several times. The body has dims of its own; formals are inputs there, results outputs.
+struct DraftDef {
+  std::string name;
+  std::string at;  // path of the instance that its comments speak of
+  std::unique_ptr<Draft> body;
+  std::vector<int> formals, results;
+  struct Static {
+    DimId dim = -1;
+    std::optional<int64_t> value;  // the same in all calls
+  };
+  std::vector<Static> statics;
+  std::vector<std::string> static_names;  // given by emit
 };
 
 class Draft {
@@ -92,8 +129,10 @@ class Draft {
   std::vector<DraftTensor> tensors;
   std::vector<DraftItem> items;
   std::vector<DraftOpaque> opaques;
-  std::vector<int> results;  // the output tensors in the order of the module's results
-  int node = -1;             // the graph's node whose items are being added
+  std::vector<DraftCall> calls;
+  std::vector<DraftDef> defs;  // of the program; each calls only those before it
+  std::vector<int> results;    // the output tensors in the order of the module's results
+  int node = -1;               // the graph's node whose items are being added
 
  private:
   Dims dims_;

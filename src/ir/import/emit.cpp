@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ir/import/block.h"
 #include "ir/import/names.h"
 #include "ir/import/print.h"
 
@@ -28,29 +29,73 @@ const char* keyword(const DraftTensor& tensor) {
   return "";
 }
 
+// The program, or one def of it.
 class Emitter {
  public:
-  Emitter(Draft& draft, const Graph& graph) : draft_(draft), graph_(graph) {
+  // `defs`: those of the program; the bodies of the earlier ones have their names.
+  Emitter(Draft& draft, const Graph& graph, const std::vector<DraftDef>& defs, const DraftDef* def = nullptr)
+      : draft_(draft), graph_(graph), defs_(defs), def_(def) {
     name_tensors(draft_);
-    dims_ = name_dims(draft_);
+    std::vector<DimId> statics;
+    for (const DraftDef::Static& one : def_ ? def_->statics : std::vector<DraftDef::Static>{}) statics.push_back(one.dim);
+    dims_ = name_dims(draft_, statics);
   }
 
-  std::string text(const std::string& program_name) {
-    std::string out = fmt::format("program {}\n", program_name);
-    for (const std::string& line : dims_.lines) out += line + "\n";
-    for (size_t i = 0; i < draft_.tensors.size(); ++i) {
-      if (needs_declaration(static_cast<int>(i))) out += declaration(draft_.tensors[i]) + "\n";
+  std::string program(const std::string& program_name, const std::string& defs) {
+    std::vector<std::string> declared = declarations();
+    for (const int id : draft_.results) declared.push_back(declaration(tensor(id)));
+    const std::string body = lines("", declared) + "\n" + lines("", items());
+    const std::string dims = lines("", dim_lines(dims_, draft_.dims(), !defs.empty()));
+    return fmt::format("program {}\n{}{}{}", program_name, dims, defs.empty() ? "" : "\n" + defs, body);
+  }
+
+  std::string definition() {
+    std::vector<std::string> statics, formals, results;
+    for (const DraftDef::Static& one : def_->statics) {
+      statics.push_back(dim(one.dim) + (one.value ? fmt::format(" = {}", *one.value) : ""));
     }
-    for (const int id : draft_.results) out += declaration(draft_.tensors[static_cast<size_t>(id)]) + "\n";
-    out += "\n";
-    for (const DraftItem& item : draft_.items) out += this->item(item) + comment(item) + "\n";
+    for (const int id : def_->formals) formals.push_back(formal(id));
+    for (const int id : def_->results) results.push_back(fmt::format("{} : {}", tensor(id).name, result_type(tensor(id))));
+    const std::string given = statics.empty() ? "" : fmt::format("[{}]", fmt::join(statics, ", "));
+    const std::string head = fmt::format("def {}{}({}) -> {} {{\n", def_->name, given, fmt::join(formals, ", "), fmt::join(results, ", "));
+    const std::string body = lines("  ", declarations()) + lines("  ", items());
+    return head + lines("  ", dim_lines(dims_, draft_.dims(), true)) + body + "}\n";
+  }
+
+  std::string dim(DimId id) const { return dims_.names.dims.at(draft_.dims().find(id)); }
+
+ private:
+  static std::string lines(const char* indent, const std::vector<std::string>& list) {
+    std::string out;
+    for (const std::string& line : list) out += indent + line + "\n";
     return out;
   }
 
- private:
+  std::vector<std::string> declarations() const {
+    std::vector<std::string> out, updates;  // a buffer stands before what replaces it
+    for (size_t i = 0; i < draft_.tensors.size(); ++i) {
+      if (!needs_declaration(static_cast<int>(i))) continue;
+      const DraftTensor& tensor = draft_.tensors[i];
+      (tensor.into >= 0 ? updates : out).push_back(declaration(tensor));
+    }
+    out.insert(out.end(), updates.begin(), updates.end());
+    return out;
+  }
+
+  std::vector<std::string> items() const {
+    std::vector<std::string> out;
+    for (const DraftItem& item : draft_.items) out.push_back(this->item(item) + comment(item));
+    return out;
+  }
+
+  const DraftTensor& tensor(int id) const { return draft_.tensors[static_cast<size_t>(id)]; }
+
+  std::string formal(int id) const { return fmt::format("{} : {}", tensor(id).name, type(tensor(id))); }
+
   bool needs_declaration(int id) const {
-    const DraftTensor& tensor = draft_.tensors[static_cast<size_t>(id)];
-    if (tensor.kind == DraftKind::kLocal || tensor.kind == DraftKind::kOutput) return false;
+    const DraftTensor& tensor = this->tensor(id);
+    if (tensor.kind == DraftKind::kLocal || tensor.kind == DraftKind::kOutput || tensor.def >= 0 || tensor.is_result) return false;
+    if (def_ && tensor.kind == DraftKind::kInput) return false;  // a formal
     // An opaque item declares its results itself.
     return std::none_of(draft_.opaques.begin(), draft_.opaques.end(), [&](const DraftOpaque& opaque) {
       return std::find(opaque.results.begin(), opaque.results.end(), id) != opaque.results.end();
@@ -59,6 +104,35 @@ class Emitter {
 
   std::string type(const DraftTensor& tensor) const {
     return std::string(name_of(tensor.dtype)) + shape_text(tensor, dims_.names, draft_.dims());
+  }
+
+  // In the dims that the signature binds: those that the body derives are written out.
+  std::string result_type(const DraftTensor& tensor) const {
+    Names names = dims_.names;
+    for (const auto& [id, name] : dims_.names.dims) {
+      if (!draft_.dims().is_given(id)) names.dims[id] = written_out(id);
+    }
+    std::vector<std::string> extents;
+    for (const Size& size : tensor.shape) {
+      std::string text = size_text(size, names, draft_.dims());
+      const Size canonical = size.canonical(draft_.dims());
+      const auto& terms = canonical.terms();
+      const bool alone = terms.size() == 1 && terms.begin()->second == 1 && terms.begin()->first.size() == 1;
+      if (alone && text[0] == '(') text = text.substr(1, text.size() - 2);
+      extents.push_back(std::move(text));
+    }
+    return fmt::format("{}[{}]", name_of(tensor.dtype), fmt::join(extents, ", "));
+  }
+
+  std::string written_out(DimId id) const {
+    const auto& formula = draft_.dims().formula(id);
+    if (draft_.dims().is_given(id) || !formula) return dims_.names.dims.at(id);
+    Names names = dims_.names;
+    const Size size = formula->size.canonical(draft_.dims());
+    for (const auto& [product, coefficient] : size.terms()) {
+      for (const DimId part : product) names.dims[part] = written_out(part);
+    }
+    return "(" + formula_text(*formula, names, draft_.dims()) + ")";
   }
 
   std::string declaration(const DraftTensor& tensor) const {
@@ -71,6 +145,7 @@ class Emitter {
   }
 
   std::string item(const DraftItem& item) const {
+    if (item.call >= 0) return call(draft_.calls[static_cast<size_t>(item.call)]);
     if (item.opaque < 0) return equation_text(draft_, item.equation, dims_.names);
     const DraftOpaque& opaque = draft_.opaques[static_cast<size_t>(item.opaque)];
     std::vector<std::string> results, arguments;
@@ -85,23 +160,58 @@ class Emitter {
     return fmt::format("opaque {} = \"{}\"({})", fmt::join(results, ", "), opaque.op, fmt::join(arguments, ", "));
   }
 
+  std::string call(const DraftCall& call) const {
+    const DraftDef& def = defs_[static_cast<size_t>(call.def)];
+    std::vector<std::string> statics, arguments, results;
+    for (size_t i = 0; i < def.statics.size(); ++i) {
+      if (def.statics[i].value) continue;
+      statics.push_back(fmt::format("{}={}", def.static_names[i], size_text(call.statics[i], dims_.names, draft_.dims())));
+    }
+    for (const int id : call.arguments) arguments.push_back(tensor(id).name);
+    for (const int id : call.results) results.push_back(tensor(id).name);
+    const std::string given = statics.empty() ? "" : fmt::format("[{}]", fmt::join(statics, ", "));
+    return fmt::format("{} = {}{}({}) at \"{}\"", fmt::join(results, ", "), def.name, given, fmt::join(arguments, ", "), call.at);
+  }
+
   std::string comment(const DraftItem& item) const {
-    if (item.node < 0) return "";
+    if (item.node < 0 || item.call >= 0) return "";
     const GraphNode& node = graph_.nodes[static_cast<size_t>(item.node)];
+    const std::string module = def_ ? relative_path(node.module, def_->at).value_or("") : node.module;
     std::string op = node.op.substr(node.op.find('.') + 1);
     op = op.substr(0, op.find('.'));
-    std::string out = fmt::format("  # {}{}", node.module.empty() ? "" : node.module + ": ", op);
-    if (node.src) out += fmt::format(", {}:{}", graph_.files[static_cast<size_t>(node.src->file)], node.src->line);
+    std::string out = fmt::format("  # {}{}", module.empty() ? "" : module + ": ", op);
+    if (node.src && item.is_placed) out += fmt::format(", {}:{}", graph_.files[static_cast<size_t>(node.src->file)], node.src->line);
     return out;
   }
 
   Draft& draft_;
   const Graph& graph_;
+  const std::vector<DraftDef>& defs_;
+  const DraftDef* def_;
   DimNames dims_;
 };
 
 }  // namespace
 
-std::string emit(Draft& draft, const Graph& graph, const std::string& program_name) { return Emitter(draft, graph).text(program_name); }
+std::string emit(Draft& draft, const Graph& graph, const std::string& program_name) {
+  std::string defs;
+  for (DraftDef& def : draft.defs) {
+    Emitter emitter(*def.body, graph, draft.defs, &def);
+    for (const DraftDef::Static& one : def.statics) def.static_names.push_back(emitter.dim(one.dim));
+    defs += emitter.definition() + "\n";
+  }
+  const std::string text = Emitter(draft, graph, draft.defs).program(program_name, defs);
+  for (DraftTensor& tensor : draft.tensors) {  // what moved into a def is known by the path of the call
+    if (tensor.def < 0) continue;
+    const Draft& body = *draft.defs[static_cast<size_t>(tensor.def)].body;
+    tensor.name = tensor.at + "." + body.tensors[static_cast<size_t>(tensor.def_tensor)].name;
+  }
+  for (DraftTensor& tensor : draft.tensors) {
+    int whole = tensor.rolled;
+    while (whole >= 0 && draft.tensors[static_cast<size_t>(whole)].rolled >= 0) whole = draft.tensors[static_cast<size_t>(whole)].rolled;
+    if (whole >= 0) tensor.name = draft.tensors[static_cast<size_t>(whole)].name;
+  }
+  return text;
+}
 
 }  // namespace solstice::ir::importer

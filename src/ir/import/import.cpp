@@ -6,7 +6,12 @@
 
 #include "ir/import/emit.h"
 #include "ir/import/interface.h"
+#include "ir/import/outline.h"
+#include "ir/import/reroll.h"
 #include "ir/import/rules.h"
+#include "ir/import/statics.h"
+#include "ir/import/telescope.h"
+#include "ir/import/term_mapper.h"
 #include "lang/words.h"
 
 namespace solstice::ir {
@@ -35,7 +40,7 @@ std::string program_name(const Graph& graph) {
 
 class Importer {
  public:
-  explicit Importer(const Graph& graph) : graph_(graph) {}
+  Importer(const Graph& graph, ImportForm form) : graph_(graph), form_(form) {}
 
   Result<ImportedProblem> run() {
     SOLSTICE_TRY(interface_, declare_interface(graph_, draft_, values_));
@@ -45,6 +50,8 @@ class Importer {
     }
     SOLSTICE_CHECK(settle_outputs());
     remove_dead(draft_);
+    note_origins();
+    if (form_ == ImportForm::kFolded) fold();
     out_.text = emit(draft_, graph_, program_name(graph_));
     name_results();
     return std::move(out_);
@@ -197,11 +204,24 @@ class Importer {
       }
     }
     add_notes();
-    for (const DraftItem& item : draft_.items) {
-      if (item.node < 0) continue;
-      const GraphNode& node = graph_.nodes[static_cast<size_t>(item.node)];
-      if (item.opaque < 0) out_.origins.push_back({name(item.equation.tensor), node.id, node.op, source_of(node)});
+    for (const auto& [tensor, node] : origins_) {
+      const GraphNode& from = graph_.nodes[static_cast<size_t>(node)];
+      out_.origins.push_back({name(tensor), from.id, from.op, source_of(from)});
     }
+  }
+
+  void note_origins() {
+    for (const DraftItem& item : draft_.items) {
+      if (item.node >= 0 && item.is_equation()) origins_.emplace_back(item.equation.tensor, item.node);
+    }
+  }
+
+  void fold() {
+    settle_digits(draft_);
+    reroll(draft_);
+    telescope(draft_);
+    outline(draft_, graph_);
+    settle_statics(draft_);
   }
 
   void add_notes() {
@@ -217,16 +237,18 @@ class Importer {
   }
 
   const Graph& graph_;
+  const ImportForm form_;
   Draft draft_;
   Values values_;
   std::vector<InterfaceTensor> interface_;
-  std::vector<int> settled_;  // tensor of each graph output, -1: none
+  std::vector<int> settled_;                  // tensor of each graph output, -1: none
+  std::vector<std::pair<int, int>> origins_;  // tensor, node
   ImportedProblem out_;
 };
 
 }  // namespace
 
-Result<ImportedProblem> import_graph(const Graph& graph) { return Importer(graph).run(); }
+Result<ImportedProblem> import_graph(const Graph& graph, ImportForm form) { return Importer(graph, form).run(); }
 
 std::vector<OperatorInfo> list_operators() {
   std::vector<OperatorInfo> out;

@@ -72,9 +72,16 @@ struct ImportedProblem {
   std::vector<Origin> origins;
 };
 
+// How a problem is written. Both forms mean the same.
+enum class ImportForm {
+  kFlat,    // one equation for each operation of the graph, which schedules can take apart
+  kFolded,  // for people: repeated blocks are calls of a `def`
+};
+
 // Errors: unsupported_operator for what no program can hold (complex or empty tensors), bad_record, internal for a
-// rule whose shape differs from PyTorch's.
-Result<ImportedProblem> import_graph(const Graph& graph);
+// rule whose shape differs from PyTorch's. Names of tensors are those of the bound program: `layer1.0.bn1.g` is the `g`
+// of the def called at "layer1.0.bn1".
+Result<ImportedProblem> import_graph(const Graph& graph, ImportForm form = ImportForm::kFlat);
 
 // The operators that have equations, group by group.
 struct OperatorInfo {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 #include "lang/prelude.h"
 #include "lang/words.h"
@@ -36,7 +37,7 @@ void name_tensors(Draft& draft) {
   std::map<std::string, int> params, used;
   const auto is_state = [](const DraftTensor& t) { return t.kind == DraftKind::kParam || t.kind == DraftKind::kBuffer; };
   for (const DraftTensor& tensor : draft.tensors) {
-    if (is_state(tensor)) ++params[sanitised(tensor.wish)];
+    if (is_state(tensor) && tensor.def < 0) ++params[sanitised(tensor.wish)];
   }
   std::set<std::string> taken;
   const auto take = [&](DraftTensor& tensor) {
@@ -49,10 +50,10 @@ void name_tensors(Draft& draft) {
   };
   // The interface first: its names are the ones people know.
   for (DraftTensor& tensor : draft.tensors) {
-    if (tensor.kind != DraftKind::kTensor && tensor.kind != DraftKind::kLocal) take(tensor);
+    if (tensor.kind != DraftKind::kTensor && tensor.kind != DraftKind::kLocal && tensor.def < 0) take(tensor);
   }
   for (DraftTensor& tensor : draft.tensors) {
-    if (tensor.name.empty()) take(tensor);
+    if (tensor.name.empty() && tensor.def < 0 && tensor.rolled < 0) take(tensor);
   }
 }
 
@@ -63,11 +64,15 @@ class DimCollector {
  public:
   explicit DimCollector(const Draft& draft) : draft_(draft) {
     for (const DraftTensor& tensor : draft.tensors) {
-      if (tensor.kind == DraftKind::kLocal) continue;
+      if (tensor.kind == DraftKind::kLocal || tensor.def >= 0 || tensor.is_result) continue;
       for (const Size& size : tensor.shape) add(size);
     }
     for (const DraftItem& item : draft.items) {
       if (item.opaque >= 0) continue;
+      if (item.call >= 0) {
+        for (const Size& size : draft.calls[static_cast<size_t>(item.call)].statics) add(size);
+        continue;
+      }
       for (const Index& index : item.equation.lhs) add(index);
       add(item.equation.rhs);
     }
@@ -196,6 +201,8 @@ std::vector<std::string> index_names(const std::string& dim, const std::set<std:
   return {base};
 }
 
+}  // namespace
+
 std::string formula_text(const Formula& formula, const Names& names, const Dims& dims) {
   Size size = formula.size.canonical(dims);
   if (formula.divisor == 1) return size_text(size + Size(formula.plus), names, dims);
@@ -205,40 +212,68 @@ std::string formula_text(const Formula& formula, const Names& names, const Dims&
   return formula.plus == 0 ? out : fmt::format("{}{:+}", out, formula.plus);
 }
 
-}  // namespace
-
-DimNames name_dims(Draft& draft) {
+DimNames name_dims(Draft& draft, const std::vector<DimId>& given) {
   Dims& dims = draft.dims();
   join_aliases(dims);
   DimOrder order(dims);
   const DimCollector mentioned(draft);
+  for (const DimId id : given) order.visit(id);
   for (const DimId id : mentioned.dims()) order.visit(id);
   DimNames out;
   std::set<std::string> names;
-  for (const DimId id : order.order) out.names.dims[id] = free_name(dims.hints(id), names);
-  for (const DraftTensor& tensor : draft.tensors) out.names.taken.insert(tensor.name);
+  for (const DimId id : order.order) {
+    const bool inlined = dims.is_inlined(id) && dims.formula(id);
+    out.names.dims[id] = inlined ? formula_text(*dims.formula(id), out.names, dims) : free_name(dims.hints(id), names);
+  }
+  for (const DraftTensor& tensor : draft.tensors) {
+    if (tensor.def < 0 && tensor.rolled < 0) out.names.taken.insert(tensor.name);
+  }
   for (const auto& [id, name] : out.names.dims) {
+    if (dims.is_inlined(id)) continue;
     out.names.indices[id] = index_names(name, out.names.taken);
     out.names.taken.insert(name);
   }
-  std::string line;
-  const auto flush = [&] {
-    if (!line.empty()) out.lines.push_back("dim " + line);
-    line.clear();
-  };
+  out.order = order.order;
   for (const DimId id : order.order) {
+    if (dims.is_given(id) || dims.is_inlined(id)) continue;
     const auto& formula = dims.formula(id);
-    const std::string value = formula ? formula_text(*formula, out.names, dims) : std::to_string(dims.value(id));
-    const std::string item = fmt::format("{} = {}", out.names.dims[id], value);
-    if (line.size() + item.size() > 100) flush();
-    line += (line.empty() ? "" : ", ") + item;
     if (!formula || formula->divisor != 1 || formula->plus != 0) continue;
     const Size size = formula->size.canonical(dims);
     const auto& [product, coefficient] = *size.terms().begin();
-    if (size.terms().size() == 1 && coefficient == 1) out.names.products.emplace(product, out.names.dims[id]);
+    if (size.terms().size() == 1 && coefficient == 1) out.names.products.emplace(product, id);
   }
-  flush();
   return out;
+}
+
+std::vector<std::string> dim_lines(const DimNames& names, const Dims& dims, bool only_printed) {
+  std::vector<std::pair<DimId, std::string>> items;
+  std::map<DimId, std::set<DimId>> parts;
+  Names known = names.names;  // with the products of earlier dims only: each is written out in its own line
+  known.products.clear();
+  for (const DimId id : names.order) {
+    if (dims.is_given(id) || dims.is_inlined(id)) continue;
+    const auto& formula = dims.formula(id);
+    known.printed.clear();
+    const std::string value = formula ? formula_text(*formula, known, dims) : std::to_string(dims.value(id));
+    parts[id] = known.printed;
+    items.emplace_back(id, fmt::format("{} = {}", known.dims.at(id), value));
+    for (const auto& [product, dim] : names.names.products) {
+      if (dim == id) known.products.emplace(product, dim);
+    }
+  }
+  std::set<DimId> wanted = names.names.printed;
+  for (auto id = names.order.rbegin(); id != names.order.rend(); ++id) {
+    if (wanted.count(*id)) wanted.insert(parts[*id].begin(), parts[*id].end());
+  }
+  std::vector<std::string> lines;
+  std::string line;
+  for (const auto& [id, item] : items) {
+    if (only_printed && !wanted.count(id)) continue;
+    if (!line.empty() && line.size() + item.size() > 100) lines.push_back("dim " + std::exchange(line, ""));
+    line += (line.empty() ? "" : ", ") + item;
+  }
+  if (!line.empty()) lines.push_back("dim " + line);
+  return lines;
 }
 
 }  // namespace solstice::ir::importer

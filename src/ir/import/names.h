@@ -11,11 +11,17 @@ namespace solstice::ir::importer {
 // Sets DraftTensor::name. Wishes are made unique and legal; equal wishes of parameters are numbered from 1.
 void name_tensors(Draft& draft);
 
-// Names the dims that the program mentions and settles which follow from others. `lines` are the `dim` items.
+// Names the dims that the draft mentions, and those of `given`, and settles which follow from others.
 struct DimNames {
   Names names;
-  std::vector<std::string> lines;
+  std::vector<DimId> order;  // each after those of its formula
 };
-DimNames name_dims(Draft& draft);
+DimNames name_dims(Draft& draft, const std::vector<DimId>& given = {});
+
+// The `dim` items: of all of them, or of those that have been printed and what these follow from.
+std::vector<std::string> dim_lines(const DimNames& names, const Dims& dims, bool only_printed);
+
+// "(H-1)//2+1"
+std::string formula_text(const Formula& formula, const Names& names, const Dims& dims);
 
 }  // namespace solstice::ir::importer

@@ -24,6 +24,7 @@ const Rule* find_rule(std::string_view op);  // null: no equations
 
 extern const RuleGroup kAttentionRules;
 extern const RuleGroup kBinaryRules;
+extern const RuleGroup kCellRules;
 extern const RuleGroup kContractionRules;
 extern const RuleGroup kConvRules;
 extern const RuleGroup kCreationRules;

@@ -9,10 +9,9 @@ std::string product_text(const std::vector<DimId>& product, int64_t coefficient,
   std::vector<std::string> factors;
   if (coefficient != 1) factors.push_back(std::to_string(coefficient));
   const auto known = product.size() > 1 ? names.products.find(product) : names.products.end();
-  if (known != names.products.end()) {
-    factors.push_back(known->second);
-  } else {
-    for (const DimId id : product) factors.push_back(names.dims.at(id));
+  for (const DimId id : known != names.products.end() ? std::vector<DimId>{known->second} : product) {
+    factors.push_back(names.dims.at(id));
+    names.printed.insert(id);
   }
   return fmt::format("{}", fmt::join(factors, "*"));
 }

@@ -11,10 +11,11 @@
 namespace solstice::ir::importer {
 
 struct Names {
-  std::map<DimId, std::string> dims;                   // of representatives
-  std::map<DimId, std::vector<std::string>> indices;   // usual indices of a dim, best first
-  std::map<std::vector<DimId>, std::string> products;  // dims that are products of others
-  std::set<std::string> taken;                         // names an index may not have: tensors and dims
+  std::map<DimId, std::string> dims;                  // of representatives
+  std::map<DimId, std::vector<std::string>> indices;  // usual indices of a dim, best first
+  std::map<std::vector<DimId>, DimId> products;       // dims that are products of others
+  std::set<std::string> taken;                        // names an index may not have: tensors and dims
+  mutable std::set<DimId> printed;                    // dims that size_text has written
 };
 
 // Shape and indices of a tensor with the digits of outputs merged.
