@@ -67,6 +67,22 @@ std::string sums_of_products(Dice& dice) {
 
 TEST(Rewrite, FactorSums) { expect_sound("factor_sums", sums_of_products, 100); }
 
+// A pooling of a convolution: windows that slide over windows.
+std::string pooled_convolutions(Dice& dice) {
+  const int64_t s1 = dice.number(1, 2), s2 = dice.number(1, 3), k1 = dice.number(1, 3), k2 = dice.number(1, 3), p = dice.number(1, 4);
+  const bool padded = dice.coin();
+  const int64_t u = (p - 1) * s2 + k2, n = (u - 1) * s1 + k1 - (padded ? 1 : 0);
+  std::string text = fmt::format("program pooled\ndim M = 2, C = 2, K = 3, N = {}, U = {}, P = {}\n", std::max<int64_t>(n, 1), u, p);
+  text += "input x : f32[M, C, N]\nparam w : f32[K, C, " + std::to_string(k1) + "] \"w\"\nparam b : f32[K] \"b\"\noutput y : f32[M, K, P]\n";
+  text += fmt::format("t[m,k,u] = sum[c,r](x[m,c,{}*u+r{}] * w[k,c,r]) + b[k] for u<U\n", s1, padded || n < 1 ? "-1 else 0" : "");
+  const std::string border = dice.any({"", "", "-1 else 0"});
+  text += fmt::format("y[m,k,p] = {}[i<{}{}](t[m,k,{}*p+i{}]) * 2 for p<P\n", dice.any({"sum", "mean"}), k2,
+                      dice.any({"", "", " where i != 1"}), s2, border);
+  return text;
+}
+
+TEST(Rewrite, FactorSumsOfWindows) { expect_sound("factor_sums", pooled_convolutions, 100); }
+
 // Elementwise equations of literals, some with other readers.
 std::string scalar_chains(Dice& dice) {
   std::string text = "program chain\ndim M = 7\ninput x : f32[M]\nparam w : f32[M] \"w\"\noutput y : f32[M]\n";
@@ -193,6 +209,44 @@ std::string statistics(Dice& dice) {
 }
 
 TEST(Rewrite, ShareStatistics) { expect_sound("share_statistics", statistics, 100); }
+
+std::string accumulations(Dice& dice) {
+  std::string text = fmt::format("program scan\ndim B = 2, T = {}\ninput x : f32[B, T]\ninput h0 : f32[B]\n", dice.number(1, 6));
+  text += "output y : f32[B, T]\noutput h : f32[B, T]\n";
+  const std::string before = dice.any({"t-1 else 0", "t-1 else 1", "t-1 else h0[b]", "t+1 else h0[b]", "t-1 else x[b,t]", "t-2 else 0"});
+  const std::string step = dice.any({"h[b,{0}] + x[b,t]", "x[b,t]**2 + h[b,{0}]", "h[b,{0}] * (1 + x[b,t])", "max(h[b,{0}], x[b,t])",
+                                     "min(x[b,t], h[b,{0}])", "h[b,{0}] - x[b,t]", "0.5 * h[b,{0}] + x[b,t]", "h[b,{0}] + x[b,t] * sum[s where s <= t](x[b,s])",
+                                     "h[b,{0}] + t * x[b,t]", "h[b,{0}] + h[b,{0}]"});
+  text += fmt::format("h[b,t] = {}\n", fmt::vformat(step, fmt::make_format_args(before)));
+  return text + "y[b,t] = h[b,t] * 2\n";
+}
+
+TEST(Rewrite, PrefixSums) { expect_sound("prefix_sums", accumulations, 100); }
+
+// Strides, dilations, paddings, kernels shorter than the stride, sizes that the stride does not divide, other factors.
+std::string transposed_convolutions(Dice& dice) {
+  const bool flat = dice.coin();
+  std::string text = fmt::format("program convt\ndim N = 2, C = 2, K = 2, I = {}, U = {}, J = 2, V = {}\n", dice.number(4, 6), dice.number(1, 9), dice.number(2, 5));
+  const auto relation = [&](const char* u, const char* i, const char* r) {
+    return fmt::format("{} == {}*{}{}{}-{}", u, dice.number(1, 3), i, dice.any({"+", "+", "+2*", "+3*"}), r, dice.number(0, 3));
+  };
+  const int64_t taps = dice.number(1, 4);
+  text += fmt::format("param w : f32[C, K, {}, 2] \"w\"\nparam b : f32[K] \"b\"\nparam g : f32[I] \"g\"\n", taps);
+  const std::string scale = dice.any({"", "", " * g[i]", " + g[i]"});
+  const std::string more = dice.any({"", "", " and r < 2", " and i > 1"});
+  if (flat) {
+    text += "input x : f32[N, C, I]\noutput y : f32[N, K, U]\n";
+    text += fmt::format("t[n,k,u] = sum[c,i,r where {}{}](x[n,c,i] * w[c,k,r,0]{}){} for u<U\n", relation("u", "i", "r"), more, scale,
+                        dice.any({"", " + b[k]", " * u"}));
+    return text + "y[n,k,u] = t[n,k,u] + 1\n";
+  }
+  text += "input x : f32[N, C, I, J]\noutput y : f32[N, K, U, V]\n";
+  text += fmt::format("t[n,k,u,v] = sum[c,i,j,r,s where {} and {}{}](x[n,c,i,j] * w[c,k,r,s]{}) + b[k] for u<U, v<V\n", relation("u", "i", "r"),
+                      relation("v", "j", "s"), more, scale);
+  return text + "y[n,k,u,v] = relu(t[n,k,u,v])\n";
+}
+
+TEST(Rewrite, SplitParity) { expect_sound("split_parity", transposed_convolutions, 100); }
 
 }  // namespace
 }  // namespace solstice::ir::testing

@@ -61,7 +61,7 @@ std::optional<Step> step(const BoundText& subject, const Cost& cost, const Rewri
 
 bool acceptable(const Site& site, const RewriteOptions& options) {
   if (site.rewrite->structural) return options.only == site.rewrite || options.whatever_it_costs;
-  return site.saved.slots > 0 || options.whatever_it_costs;
+  return (site.saved.slots > 0 && site.saved.operations >= 0) || options.whatever_it_costs;
 }
 
 // The best step of a round; nothing where none is left.

@@ -33,7 +33,7 @@ class TermExpander {
       case Op::kNeg:
         return added(std::vector<Term>(), expand(e->args[0]), true);
       case Op::kMul:
-        return multiplied(expand(e->args[0]), expand(e->args[1]));
+        return multiplied(e, expand(e->args[0]), expand(e->args[1]));
       case Op::kDiv:
         return divided(expand(e->args[0]), e->args[1]);
       case Op::kRead:
@@ -61,8 +61,10 @@ class TermExpander {
     return limited(std::move(*a));
   }
 
-  Terms multiplied(const Terms& a, const Terms& b) const {
+  // A product of two sums stays one: a square of differences written out loses its digits.
+  static Terms multiplied(const ExprRef& e, const Terms& a, const Terms& b) {
     if (!a || !b) return std::nullopt;
+    if (a->size() > 1 && b->size() > 1) return std::vector<Term>{{false, {e}, {}}};
     std::vector<Term> out;
     for (const Term& x : *a) {
       for (const Term& y : *b) {
@@ -71,7 +73,6 @@ class TermExpander {
         term.factors.insert(term.factors.end(), y.factors.begin(), y.factors.end());
         term.divisors.insert(term.divisors.end(), y.divisors.begin(), y.divisors.end());
         out.push_back(std::move(term));
-        if (out.size() > most_) return std::nullopt;
       }
     }
     return out;

@@ -15,7 +15,7 @@ struct Term {
   std::vector<ExprRef> divisors;
 };
 
-// `e` of `equation` as terms: sums, differences, and products with sums multiplied out. Reads whose definition is a sum, a
+// `e` of `equation` as terms: sums, differences, and products of one factor with a sum multiplied out. Reads whose definition is a sum, a
 // product or a reduction by addition stand for it where `definitions` is given. Nothing if there are more than `most`.
 std::optional<std::vector<Term>> terms_of(Equation& equation, const ExprRef& e, const Definitions* definitions, size_t most = 12);
 

@@ -49,6 +49,35 @@ void tensors_read(const lang::ExprRef& e, std::set<std::string>& names) {
   tensors_read(e->where, names);
 }
 
+// Names of dims in an expression that are values: not indices of a read, not extents.
+void dims_as_values(const Program& program, const lang::ExprRef& e, std::map<int64_t, std::string>& out) {
+  if (!e) return;
+  if (e->kind == lang::ExprKind::kName) {
+    for (const Dim& d : program.dims) {
+      if (d.name == e->text) out[d.value] = d.name;
+    }
+  }
+  if (e->kind != lang::ExprKind::kRead) {
+    for (const lang::ExprRef& a : e->args) dims_as_values(program, a, out);
+  }
+  dims_as_values(program, e->otherwise, out);
+}
+
+// Numbers that are dims again, where the equation was written with these dims.
+lang::ExprRef with_dims_named(const lang::ExprRef& e, const std::map<int64_t, std::string>& dims) {
+  if (!e) return e;
+  if (e->kind == lang::ExprKind::kInt) {
+    const auto found = dims.find(e->integer);
+    if (found != dims.end()) return lang::name(found->second);
+    const auto next = dims.find(e->integer + 1);
+    return next == dims.end() || e->integer < 2 ? e : lang::binary(lang::BinaryOp::kSub, lang::name(next->second), lang::integer(1));
+  }
+  if (e->kind == lang::ExprKind::kRead) return e;
+  auto copy = std::make_shared<lang::Expr>(*e);
+  for (lang::ExprRef& a : copy->args) a = with_dims_named(a, dims);
+  return copy;
+}
+
 class RewrittenText {
  public:
   RewrittenText(const lang::Program& tree, const Program& before, const Program& after) : tree_(tree), before_(before), after_(after) {}
@@ -123,7 +152,11 @@ class RewrittenText {
       out_.items.push_back(*source);
       return success();
     }
-    lang::Item fresh(to_tree(after_, with_own_names(after_, equation), Extents::kDims));
+    lang::Equation text = to_tree(after_, with_own_names(after_, equation), Extents::kDims);
+    std::map<int64_t, std::string> dims;
+    if (source) dims_as_values(before_, std::get<lang::Equation>(source->node).rhs, dims);
+    if (!dims.empty()) text.rhs = with_dims_named(text.rhs, dims);
+    lang::Item fresh(std::move(text));
     if (source) fresh.after = source->after;
     if (source && commented_.insert(source).second) fresh.before = source->before;
     out_.items.push_back(std::move(fresh));

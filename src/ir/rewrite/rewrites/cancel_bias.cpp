@@ -84,16 +84,14 @@ class BiasCanceller {
     plain_.target = u_;
     p.equations[static_cast<size_t>(id_)] = plain_;  // t itself must lose all readers
     statistics_.clear();
-    bool any = false;
+    gone_ = false;
     for (int e = id_ + 1; e < static_cast<int>(p.equations.size()); ++e) {
-      if (!reads(p.equation(e), t)) continue;
-      if (!statistic(p, e)) continue;
-      any = true;
+      if (reads(p.equation(e), t)) statistic(p, e);
     }
     for (int e = id_ + 1; e < static_cast<int>(p.equations.size()); ++e) {
       if (reads(p.equation(e), t) && !mapped(p, e)) return std::nullopt;
     }
-    if (!any) return std::nullopt;
+    if (!gone_) return std::nullopt;
     out.description = fmt::format("`{}` cancels in the statistics of `{}`", bias_text, program_.tensor(t).name);
     return out;
   }
@@ -139,24 +137,24 @@ class BiasCanceller {
   }
 
   // An equation that is one statistic of t: the same of u, and for the others that of u plus the bias.
-  bool statistic(Program& p, int& e) {
-    if (p.equation(e).rhs->op != Op::kReduce || p.equation(e).group >= 0) return false;
+  void statistic(Program& p, int& e) {
+    if (p.equation(e).rhs->op != Op::kReduce || p.equation(e).group >= 0) return;
     Equation changed_equation = p.equation(e);
     const ExprRef spread = spread_reads(changed_equation, p.equation(e).rhs);
     const ExprRef out = spread ? pulled(changed_equation, spread) : nullptr;
-    if (!out) return false;
+    if (!out) return;
     const int target = changed_equation.target;
     if (out->op == Op::kReduce) {
       changed_equation.rhs = out;
       p.equations[static_cast<size_t>(e)] = changed_equation;
-      return true;
+      gone_ = true;
+      return;
     }
     p.equations[static_cast<size_t>(e)] = changed_equation;
     const ExprRef reduction = reduction_in(out);
     const ExprRef read = hoisted(p, e, reduction, p.tensor(target).name + "_plain");
     p.equations[static_cast<size_t>(e)].rhs = replaced(out, reduction.get(), read);
     statistics_.insert(target);
-    return true;
   }
 
   static ExprRef reduction_in(const ExprRef& e) {
@@ -188,20 +186,20 @@ class BiasCanceller {
       while (cancel(*terms)) cancelled = true;
       return cancelled ? sum_of(*terms) : nullptr;
     });
-    if (biases(equation, out) > 0) return false;
+    if (has_bias(out)) return false;
+    gone_ = true;
     equation.rhs = out;
     p.equations[static_cast<size_t>(e)] = equation;
     return true;
   }
 
-  // Sums u + b that are left.
-  int biases(const Equation&, const ExprRef& root) const {
-    int count = 0;
+  // Is a sum u + b left?
+  bool has_bias(const ExprRef& root) const {
+    bool found = false;
     walk(root, [&](const Expr& e) {
-      const bool left = e.op == Op::kAdd && e.args[0]->op == Op::kRead && e.args[0]->id == u_ && same_shape(e.args[1], bias_.rhs);
-      count += left;
+      found = found || (e.op == Op::kAdd && e.args[0]->op == Op::kRead && e.args[0]->id == u_ && same_shape(e.args[1], bias_.rhs));
     });
-    return count;
+    return found;
   }
 
   // The bias at some indices.
@@ -219,6 +217,7 @@ class BiasCanceller {
   int id_;
   Equation bias_, plain_;  // the bias as a definition of t, and the rest as that of u
   int u_ = -1;
+  bool gone_ = false;         // somewhere
   std::set<int> statistics_;  // that are a statistic of u plus the bias
 };
 

@@ -12,13 +12,15 @@
 // factors outside are then restricted to reads and literals, which are finite. A mean without `where` is the sum divided by
 // the number of points, so it is linear too and the mean of what does not depend on its indices is that itself; a mean
 // with `where` is left alone, as its count is not constant. Casts, selects and reads with `else` are single factors.
-// Conditions or indices that read tensors are left alone: what they would read at new points is not known.
+// Conditions or indices that read tensors are left alone: what they would read at new points is not known. So are
+// differences with a statistic, x - mean(x): true over the reals, but their sums taken apart lose all digits.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 
 #include "ir/condition.h"
+#include "ir/rewrite/merge.h"
 #include "ir/rewrite/rewrite.h"
 #include "ir/rewrite/terms.h"
 
@@ -39,12 +41,12 @@ class Exchange {
   // The reduction of the term, or null where it cannot be exchanged.
   ExprRef reduced(const Term& term) {
     split(term);
-    if (inner_sum_ && !admits()) return nullptr;
+    if (!admits()) return nullptr;
     choose(true);
     if (!useful()) choose(false);
-    exchanged_ = exchanged_ || useful();
+    exchanged_ = exchanged_ || useful() || (!inner_sum_ && (!outside_.empty() || !term_divisors_.empty() || inside_.empty()));
     ExprRef value = inner();
-    if (!outside_binders_.empty() && value->op == Op::kReduce) value = hoisted(program_, place_, value, "part");
+    if (!outside_binders_.empty() && value->op == Op::kReduce) value = part(value);
     std::vector<ExprRef> factors = outside_;
     if (!is_one(value)) factors.push_back(value);
     value = product(factors);
@@ -68,6 +70,7 @@ class Exchange {
     inner_sum_ = nullptr;
     inner_binders_.clear();
     for (const ExprRef& factor : term.factors) {
+      if (is_one(factor)) continue;
       const bool sum = !inner_sum_ && factor->op == Op::kReduce && factor->reducer == Reducer::kSum && depends(factor, binders_);
       if (!sum) {
         factors_.push_back(factor);
@@ -178,6 +181,29 @@ class Exchange {
     return product(extents);
   }
 
+  // The inner reduction as a local. Indices that it needs only as stride*p + r (the windows of a convolution) become one.
+  ExprRef part(ExprRef value) {
+    std::map<int, ExprRef> merged;
+    const IndexSet free = indices_of(value);
+    for (const int p : free) {
+      for (const int r : free) {
+        const int64_t stride = inside_conditions_.empty() && p != r && !merged.count(p) && !merged.count(r) ? stride_between({value}, p, r) : 0;
+        const int64_t rows = index_of(equation(), p).extent;
+        const int64_t extent = stride * (rows - 1) + index_of(equation(), r).extent;
+        if (stride == 0 || extent >= rows * index_of(equation(), r).extent) continue;
+        const int fresh = static_cast<int>(equation().indices.size());
+        equation().indices.push_back({index_of(equation(), p).name, extent, ""});
+        value = with_merged(value, p, r, fresh);
+        merged[p] = merged[r] = nullptr;
+        merged[fresh] = to_expr(Affine{0, {{p, stride}, {r, 1}}});
+      }
+    }
+    const ExprRef read = hoisted(program_, place_, value, "part");
+    return changed(read, [&](const ExprRef& e) -> ExprRef {
+      return e->op == Op::kIndex && merged.count(e->id) ? merged[e->id] : nullptr;
+    });
+  }
+
   ExprRef inner_mean(ExprRef value) {
     std::vector<int> sums;
     for (const int b : inner_binders_) {
@@ -203,25 +229,39 @@ class Exchange {
   bool exchanged_ = false;
 };
 
-// The first sum or mean that is not under another reduction's condition.
-ExprRef sum_in(const ExprRef& e) {
-  if (is_linear_sum(*e)) return e;
-  for (const ExprRef& a : e->args) {
-    if (ExprRef found = sum_in(a)) return found;
-  }
-  return nullptr;
+void linear_sums(const ExprRef& e, std::vector<ExprRef>& out) {
+  const bool conditional_mean = e->op == Op::kReduce && e->reducer == Reducer::kMean && e->args.size() > 1;
+  const bool values = e->op == Op::kReduce && e->args.size() > 1 && has_read(e->args[1]);
+  if (is_linear_sum(*e) && e->kind == ValueKind::kReal && !conditional_mean && !values) out.push_back(e);
+  for (const ExprRef& a : e->args) linear_sums(a, out);
 }
 
-std::optional<Rewritten> factored_sum(const Program& program, int id) {
-  if (program.equation(id).group >= 0) return std::nullopt;
-  const ExprRef outer = sum_in(program.equation(id).rhs);
-  if (!outer || (outer->reducer == Reducer::kMean && outer->args.size() > 1)) return std::nullopt;
-  if (outer->kind != ValueKind::kReal || (outer->args.size() > 1 && has_read(outer->args[1]))) return std::nullopt;
+// x - mean(x): summed term by term it loses its digits.
+bool subtracts_statistic(const Program& program, const Definitions& definitions, const std::vector<Term>& terms, const IndexSet& binders) {
+  const auto reduces = [&](const ExprRef& root) {
+    bool found = false;
+    walk(root, [&](const Expr& e) { found = found || e.op == Op::kReduce; });
+    return found;
+  };
+  const auto is_statistic = [&](const ExprRef& factor) {
+    bool found = reduces(factor);
+    walk(factor, [&](const Expr& e) {
+      if (e.op != Op::kRead) return;
+      for (const int writer : definitions.writers(e.id)) found = found || reduces(program.equation(writer).rhs);
+    });
+    return found && !depends(factor, binders);
+  };
+  return terms.size() > 1 && std::any_of(terms.begin(), terms.end(), [&](const Term& term) {
+           return std::any_of(term.factors.begin(), term.factors.end(), is_statistic);
+         });
+}
+
+std::optional<Rewritten> factored(const Program& program, int id, const ExprRef& outer) {
   Rewritten out{program, ""};
   int place = id;
   const Definitions definitions(program);
   const auto terms = terms_of(out.program.equations[static_cast<size_t>(place)], outer->args[0], &definitions);
-  if (!terms) return std::nullopt;
+  if (!terms || subtracts_statistic(program, definitions, *terms, {outer->binders.begin(), outer->binders.end()})) return std::nullopt;
   Exchange exchange(out.program, place, *outer);
   std::vector<Term> sums;
   for (const Term& term : *terms) {
@@ -235,6 +275,16 @@ std::optional<Rewritten> factored_sum(const Program& program, int id) {
   out.description = fmt::format("the {} over {} goes inside the products it adds up", name_of(outer->reducer),
                                 names_of(program.equation(id), outer->binders));
   return out;
+}
+
+std::optional<Rewritten> factored_sum(const Program& program, int id) {
+  if (program.equation(id).group >= 0) return std::nullopt;
+  std::vector<ExprRef> sums;
+  linear_sums(program.equation(id).rhs, sums);
+  for (const ExprRef& outer : sums) {
+    if (auto out = factored(program, id, outer)) return out;
+  }
+  return std::nullopt;
 }
 
 }  // namespace

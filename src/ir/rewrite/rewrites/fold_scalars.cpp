@@ -6,7 +6,8 @@
 // x -> clamp(a*x + b, low, high) with a != 0 and low <= high: each step maps that form to itself (a negative factor swaps
 // low and high; min and max cut both limits). A sum of two unclamped chains of the same x adds their a and b, unless the
 // a cancel. NaN stays NaN: a*x + b and clamp pass it on. Infinities: a != 0, so they end at the same limit. The literals
-// are combined in double, whose rounding (1e-16) is below what float64 itself would round.
+// are combined in double, whose rounding (1e-16) is below what float64 itself would round. An integer that may stand for a
+// dim (it or the next is one's value) is no literal here, so that the result keeps its meaning at other dims.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -51,17 +52,10 @@ struct ScalarChain {
   }
 };
 
-std::optional<double> literal(const ExprRef& e) {
-  if (e->op == Op::kInt && e->id < 0) return static_cast<double>(e->integer);
-  if (e->op == Op::kReal && std::isfinite(e->real)) return e->real;
-  if (e->op != Op::kNeg) return std::nullopt;
-  const auto value = literal(e->args[0]);
-  return value ? std::optional(-*value) : std::nullopt;
-}
-
 class ChainReader {
  public:
-  ChainReader(Equation& equation, const Definitions& definitions) : equation_(equation), definitions_(definitions) {}
+  ChainReader(const Program& program, Equation& equation, const Definitions& definitions)
+      : program_(program), equation_(equation), definitions_(definitions) {}
 
   ScalarChain read(const ExprRef& e) {
     if (e->op == Op::kNeg) return read(e->args[0]).scaled(-1);
@@ -73,6 +67,19 @@ class ChainReader {
   }
 
  private:
+  bool may_be_dim(int64_t value) const {
+    return value != 0 && std::any_of(program_.dims.begin(), program_.dims.end(),
+                                     [&](const Dim& d) { return d.value == value || d.value == value + 1; });
+  }
+
+  std::optional<double> literal(const ExprRef& e) const {
+    if (e->op == Op::kInt && e->id < 0 && !may_be_dim(e->integer)) return static_cast<double>(e->integer);
+    if (e->op == Op::kReal && std::isfinite(e->real)) return e->real;
+    if (e->op != Op::kNeg) return std::nullopt;
+    const auto value = literal(e->args[0]);
+    return value ? std::optional(-*value) : std::nullopt;
+  }
+
   static ScalarChain base(const ExprRef& e) {
     ScalarChain out;
     out.base = e;
@@ -151,6 +158,7 @@ class ChainReader {
   // A chain's operand that may be read here instead of the chain's result: no more work than a read.
   static bool is_cheap(const ExprRef& e) { return e->op == Op::kRead; }
 
+  const Program& program_;
   Equation& equation_;
   const Definitions& definitions_;
 };
@@ -211,7 +219,7 @@ std::optional<Rewritten> folded_scalars(const Program& program, int id) {
   Rewritten out{program, ""};
   Equation& equation = out.program.equations[static_cast<size_t>(id)];
   const Definitions definitions(program);
-  ChainReader reader(equation, definitions);
+  ChainReader reader(program, equation, definitions);
   const ExprRef rhs = folded_in(reader, program.equation(id).rhs);
   if (!rhs) return std::nullopt;
   equation.rhs = rhs;
