@@ -72,6 +72,16 @@ install_cuda() {
   fi
 }
 
+site_packages() { "$1" -c 'import sysconfig; print(sysconfig.get_path("purelib"))'; }
+
+# A venv made from another one sees the packages of neither: `--system-site-packages` means those of the Python beneath.
+share_packages() {
+  local base=$1
+  if "$base" -c 'import sys; sys.exit(sys.prefix != sys.base_prefix)'; then return; fi
+  # addsitedir: its .pth files count too.
+  echo "import site; site.addsitedir('$(site_packages "$base")')" >"$(site_packages "$python")/venv_base.pth"  # after solstice.pth
+}
+
 make_venv() {
   local base=$1 options=()
   if has_torch "$base"; then options=(--system-site-packages); fi
@@ -79,11 +89,12 @@ make_venv() {
     "$base" -m venv --clear ${options[@]+"${options[@]}"} "$root/.venv" >&2 || die "$base cannot make .venv"
     echo "$base" >"$root/.venv/.base"
   fi
+  if has_torch "$base"; then share_packages "$base"; fi
   install_torch || die "PyTorch could not be installed; install it (>= 2.11) for $base, then ./x again"
   pip_install -r "$root/requirements.txt" || die "Python packages could not be installed (requirements.txt)"
   install_cuda || die "NVRTC could not be installed (requirements-cuda.txt)"
   # `import solstice` works in .venv.
-  echo "$root/python" >"$("$python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/solstice.pth"
+  echo "$root/python" >"$(site_packages "$python")/solstice.pth"
 }
 
 # Once; the stamp names all that a set-up depends on.

@@ -1,0 +1,54 @@
+"""tools/setup.sh: which PyTorch the project's virtual environment uses. Nothing is downloaded."""
+
+import pathlib
+import subprocess
+import sys
+import venv
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SETUP = """
+set -euo pipefail
+root=$1
+. "$2/tools/setup.sh"
+pip_install() { echo "pip install $*"; }
+install_cuda() { :; }
+make_venv "$3"
+echo "torch $("$python" -c 'import torch; print(torch.__file__)' 2>/dev/null || echo none)"
+"""
+
+
+@pytest.fixture
+def set_up(tmp_path):
+    """The lines that a set-up from this Python prints."""
+    root = tmp_path / "project"
+    root.mkdir()
+    for file in ROOT.glob("requirements*.txt"):
+        (root / file.name).write_text(file.read_text())
+
+    def run(python):
+        command = ["bash", "-c", SETUP, "setup", str(root), str(ROOT), str(python)]
+        done = subprocess.run(command, capture_output=True, text=True, env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)})
+        assert done.returncode == 0, done.stderr
+        return done.stdout.splitlines()
+
+    return run
+
+
+def test_torch_of_a_virtual_environment(set_up, tmp_path):
+    venv.create(tmp_path / "base", with_pip=False)
+    python = tmp_path / "base/bin/python"
+    packages = tmp_path / "base/lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
+    init = tmp_path / "elsewhere/torch/__init__.py"  # found by a path file, as an editable installation is
+    (packages / "elsewhere.pth").write_text(f"{init.parents[1]}\n")
+    init.parent.mkdir(parents=True)
+
+    init.write_text("__version__ = '2.10.0'\n")  # too old
+    lines = set_up(python)
+    assert any(line.startswith("pip install torch==") for line in lines) and lines[-1] == "torch none"
+
+    init.write_text("__version__ = '2.13.0+cpu'\n")
+    lines = set_up(python)
+    assert lines[-1] == f"torch {init}"
+    assert not any(line.startswith("pip install torch") for line in lines)
