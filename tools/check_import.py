@@ -3,6 +3,12 @@
 float64 and compared with eager PyTorch, outputs and updated buffers alike; both forms of the program, flat and folded.
 
     tools/check_import.py --binary build/tests/import_check [NAME ...]
+    tools/check_import.py --binary build/tests/import_check --lengths
+
+    tools/check_import.py --binary build/tests/import_check --time FILE ...
+
+The second form prints how many lines the folded programs of whole networks have; more than LONGEST is a failure.
+The third traces and imports the problems of FILEs, both forms, and prints their lines and the CPU time of all.
 
 Needs PyTorch; the package of python/ is used from the source tree. Exit status 1 if a case fails.
 """
@@ -12,6 +18,7 @@ from __future__ import annotations
 import argparse
 import copy
 import json
+import resource
 import subprocess
 import sys
 import tempfile
@@ -28,6 +35,7 @@ from solstice.tracing.export import export_functional  # noqa: E402
 from solstice.tracing.graph import graph_json  # noqa: E402
 
 TOLERANCE = 1e-9  # of the largest value
+LONGEST = 150  # lines of a whole network
 
 
 class Wrapped(torch.nn.Module):
@@ -111,13 +119,52 @@ def check(binary: str, case: tuple) -> str:
     return ""
 
 
+def check_lengths(binary: str) -> int:
+    from import_repeats import long_cases
+
+    failed = 0
+    for name, (module, args) in long_cases().items():
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "graph.json")
+            path.write_text(json.dumps({k: v for k, v in trace(module, args).items() if k != "constants"}))
+            done = subprocess.run([binary, "--folded", str(path)], capture_output=True, text=True, check=True)
+        lines = json.loads(done.stdout)["text"].count("\n")
+        failed += lines > LONGEST
+        print(f"{name}: {lines} lines")
+    return 1 if failed else 0
+
+
+def import_files(binary: str, files: list[str]) -> int:
+    from solstice.loading import load_file
+    from solstice.tracing import trace as trace_subject
+
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "graph.json")
+        for file in files:
+            path.write_text(json.dumps(trace_subject(load_file(file))))
+            runs = [subprocess.run([binary, *form, str(path)], capture_output=True, text=True) for form in ([], ["--folded"])]
+            failed += any(run.returncode for run in runs)
+            lines = [json.loads(run.stdout)["text"].count("\n") if run.returncode == 0 else run.stderr.strip() for run in runs]
+            print(f"{file}: {lines[0]} lines, folded {lines[1]}")
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    print(f"{len(files)} files, {failed} failed, {sum(u.ru_utime + u.ru_stime for u in used):.0f} s of CPU time")
+    return 1 if failed else 0
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", required=True, help="the built import_check")
     parser.add_argument("names", nargs="*", help="cases to run; all by default")
+    parser.add_argument("--lengths", action="store_true", help="only count the lines of whole networks")
+    parser.add_argument("--time", action="store_true", help="the names are files of problems to import")
     options = parser.parse_args()
+    if options.time:
+        return import_files(options.binary, options.names)
     torch.set_default_dtype(torch.float64)
     torch.manual_seed(0)
+    if options.lengths:
+        return check_lengths(options.binary)
     from import_cases import all_cases
 
     cases = all_cases()

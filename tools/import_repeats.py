@@ -67,6 +67,43 @@ def residual_net() -> nn.Sequential:
     return nn.Sequential(*layers)
 
 
+class ResNetBlock(nn.Module):
+    def __init__(self, channels: int, width: int, stride: int) -> None:
+        super().__init__()
+        self.conv1, self.bn1 = nn.Conv2d(channels, width, 1, bias=False), nn.BatchNorm2d(width)
+        self.conv2, self.bn2 = nn.Conv2d(width, width, 3, stride, 1, bias=False), nn.BatchNorm2d(width)
+        self.conv3, self.bn3 = nn.Conv2d(width, 4 * width, 1, bias=False), nn.BatchNorm2d(4 * width)
+        self.relu = nn.ReLU(inplace=True)
+        self.downsample = None
+        if channels != 4 * width or stride != 1:
+            self.downsample = nn.Sequential(nn.Conv2d(channels, 4 * width, 1, stride, bias=False), nn.BatchNorm2d(4 * width))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = self.relu(self.bn1(self.conv1(x)))
+        y = self.bn3(self.conv3(self.relu(self.bn2(self.conv2(y)))))
+        return self.relu(y + (x if self.downsample is None else self.downsample(x)))
+
+
+class ResNet(nn.Module):
+    def __init__(self, counts: tuple, first: int, classes: int) -> None:
+        super().__init__()
+        self.conv1, self.bn1 = nn.Conv2d(3, first, 7, 2, 3, bias=False), nn.BatchNorm2d(first)
+        self.relu, self.maxpool = nn.ReLU(inplace=True), nn.MaxPool2d(3, 2, 1)
+        channels = first
+        for i, count in enumerate(counts):
+            layer = nn.Sequential()
+            for j in range(count):
+                layer.append(ResNetBlock(channels, first * 2**i, 2 if i > 0 and j == 0 else 1))
+                channels = 4 * first * 2**i
+            setattr(self, f"layer{i + 1}", layer)
+        self.fc = nn.Linear(channels, classes)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.maxpool(self.relu(self.bn1(self.conv1(x))))
+        x = self.layer4(self.layer3(self.layer2(self.layer1(x))))
+        return self.fc(F.adaptive_avg_pool2d(x, 1).flatten(1))
+
+
 class TransformerBlock(nn.Module):
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
@@ -100,12 +137,12 @@ class CalledTwice(nn.Module):
 class UnrolledLstm(nn.Module):
     """Starts from zeros, so that the first step is another; returns all steps and the last state."""
 
-    def __init__(self) -> None:
+    def __init__(self, inputs: int = 3, units: int = 4) -> None:
         super().__init__()
-        self.cell, self.fc = nn.LSTMCell(3, 4), nn.Linear(4, 2)
+        self.cell, self.fc = nn.LSTMCell(inputs, units), nn.Linear(units, 2)
 
     def forward(self, x: torch.Tensor) -> tuple:
-        h, c = x.new_zeros(x.shape[0], 4), x.new_zeros(x.shape[0], 4)
+        h, c = x.new_zeros(x.shape[0], self.cell.hidden_size), x.new_zeros(x.shape[0], self.cell.hidden_size)
         steps = []
         for t in range(x.shape[1]):
             h, c = self.cell(x[:, t], (h, c))
@@ -177,6 +214,7 @@ def repeated_cases() -> dict[str, tuple[Any, list]]:
     return {
         "dense_net": (DenseNet((2, 3, 4), 4, 3), [R(2, 4, 9, 11)]),
         "residual_net": (residual_net(), [R(2, 3, 7, 10)]),
+        "resnet": (ResNet((2, 2, 4, 2), 2, 5), [R(2, 3, 33, 40)]),
         "transformer": (nn.Sequential(*(TransformerBlock(12, 3) for _ in range(4))), [R(2, 5, 12)]),
         "encoder_layers": (nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, 0.0, batch_first=True), 3), [R(2, 5, 8)]),
         "called_twice": (CalledTwice(), [R(4, 6)]),
@@ -191,4 +229,14 @@ def repeated_cases() -> dict[str, tuple[Any, list]]:
         "unrolled_crossing": (crossing, [R(2, 17, 3), R(2, 3)]),
         "unrolled_powers": (powers, [R(4, 4)]),
         "unrolled_two_back": (two_back, [R(7, 3), R(3), R(3)]),
+    }
+
+
+def long_cases() -> dict[str, tuple[Any, list]]:
+    """Whole networks, whose folded programs have to stay short."""
+    return {
+        "densenet201": (DenseNet((6, 12, 48, 32), 64, 32), [R(2, 64, 56, 56)]),
+        "resnet101": (ResNet((3, 4, 23, 3), 64, 1000), [R(2, 3, 64, 64)]),
+        "lstm_512": (nn.LSTM(128, 256, 6, batch_first=True), [R(2, 512, 128)]),
+        "unrolled_lstm_512": (UnrolledLstm(128, 256), [R(2, 512, 128)]),
     }

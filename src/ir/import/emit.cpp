@@ -72,11 +72,11 @@ class Emitter {
   }
 
   std::vector<std::string> declarations() const {
-    std::vector<std::string> out, updates;  // a buffer stands before what replaces it
+    std::vector<std::string> out, updates;  // in a def a buffer may come after what replaces it, but has to stand before
     for (size_t i = 0; i < draft_.tensors.size(); ++i) {
       if (!needs_declaration(static_cast<int>(i))) continue;
       const DraftTensor& tensor = draft_.tensors[i];
-      (tensor.into >= 0 ? updates : out).push_back(declaration(tensor));
+      (def_ && tensor.into >= 0 ? updates : out).push_back(declaration(tensor));
     }
     out.insert(out.end(), updates.begin(), updates.end());
     return out;

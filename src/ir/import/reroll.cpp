@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kLongestStep = 256;  // items
 constexpr size_t kFewestSteps = 4;
-constexpr int64_t kLeastLinesSaved = 6;  // lines
+constexpr int64_t kLeastLinesSaved = 5;  // lines
 
 struct Stretch {
   size_t first = 0, period = 0, length = 0;  // items i and i + period are alike in [first, first + length - period)

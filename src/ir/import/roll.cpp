@@ -79,13 +79,14 @@ class Roller {
     for (const auto& [a, b] : loop_.joined) draft_.dims().unify(a, b);
     const Loop step = draft_.loops().fresh(step_dim(), "t");
     add_tensors(step);
+    relate_pieces(step.dim);
     std::vector<DraftItem> items(draft_.items.begin(), draft_.items.begin() + static_cast<long>(loop_.first));
     for (size_t p = 0; p < loop_.period; ++p) {
       DraftItem item = draft_.items[loop_.at(0, p)];
       item.equation = StepWriter(draft_, loop_, p, rolled_, step).equation(item.equation);
       items.push_back(std::move(item));
     }
-    add_copies(items);
+    add_copies(items, draft_.dims().size(step.dim));
     for (size_t i = loop_.last(); i < draft_.items.size(); ++i) {
       DraftItem item = std::move(draft_.items[i]);
       if (item.is_equation()) item.equation = LaterReader(draft_, steps_).equation(item.equation);
@@ -121,11 +122,33 @@ class Roller {
   void collect(const TermRef& a, const TermRef& b, std::vector<DimId>& out) const {
     for (size_t i = 0; a->kind == TermKind::kRead && a->tensor == b->tensor && i < a->indices.size(); ++i) {
       if (b->indices[i].offset.value() != a->indices[i].offset.value() + 1 || !a->indices[i].is_constant()) continue;
-      const Size extent = draft_.tensors[static_cast<size_t>(a->tensor)].shape[i].canonical(draft_.dims());
-      const auto& terms = extent.terms();
-      if (terms.size() == 1 && terms.begin()->second == 1 && terms.begin()->first.size() == 1) out.push_back(terms.begin()->first[0]);
+      if (const auto dim = single_dim(draft_.tensors[static_cast<size_t>(a->tensor)].shape[i])) out.push_back(*dim);
     }
     for (size_t i = 0; i < a->args.size(); ++i) collect(a->args[i], b->args[i], out);
+  }
+
+  // An axis that the pieces of all steps fill is as long as the loop, after what stands before the first of them.
+  void relate_pieces(DimId step) {
+    Dims& dims = draft_.dims();
+    for (size_t p = 0; p < loop_.period; ++p) {
+      const DraftEquation& first = draft_.items[loop_.at(0, p)].equation;
+      const DraftEquation& second = draft_.items[loop_.at(1, p)].equation;
+      for (size_t i = 0; loop_.places[p].pieces && i < first.lhs.size(); ++i) {
+        const int64_t start = first.lhs[i].offset.value();
+        const auto axis = single_dim(draft_.tensors[static_cast<size_t>(first.tensor)].shape[i]);
+        if (!axis || !first.lhs[i].is_constant() || second.lhs[i].offset.value() != start + 1) continue;
+        if (dims.value(*axis) != dims.value(step) + start || dims.formula(*axis)) continue;
+        if (start > 0) dims.derive(*axis, {dims.size(step), 1, start});
+        if (start == 0) dims.unify(*axis, step);
+      }
+    }
+  }
+
+  std::optional<DimId> single_dim(const Size& size) const {
+    const Size canonical = size.canonical(draft_.dims());
+    const auto& terms = canonical.terms();
+    if (terms.size() != 1 || terms.begin()->second != 1 || terms.begin()->first.size() != 1) return std::nullopt;
+    return terms.begin()->first[0];
   }
 
   void add_tensors(const Loop& step) {
@@ -159,7 +182,7 @@ class Roller {
   }
 
   // What leaves the program or goes to PyTorch keeps its tensor; the others are gone.
-  void add_copies(std::vector<DraftItem>& items) {
+  void add_copies(std::vector<DraftItem>& items, const Size& steps) {
     std::set<int> wanted;
     for (const DraftOpaque& opaque : draft_.opaques) {
       for (const auto& argument : opaque.arguments) wanted.insert(argument.tensor);
@@ -175,18 +198,17 @@ class Roller {
       DraftItem item;
       for (const Size& extent : tensor.shape) at.push_back(position_along(extent));
       std::vector<Index> from = at;
-      from.insert(from.begin(), Index(place.second));
+      const bool last = place.second + 1 == steps.value();
+      from.insert(from.begin(), last ? Index(steps - Size(1)) : Index(place.second));
       item.equation = {id, at, read(place.first, std::move(from))};
       items.push_back(std::move(item));
     }
   }
 
   Index position_along(const Size& extent) {
-    const Size canonical = extent.canonical(draft_.dims());
-    const auto& terms = canonical.terms();
-    const bool dim = terms.size() == 1 && terms.begin()->second == 1 && terms.begin()->first.size() == 1;
-    const DimId id = dim ? terms.begin()->first[0] : draft_.dims().fresh(canonical.value());
-    if (!dim) draft_.dims().derive(id, {canonical, 1, 0});
+    const auto dim = single_dim(extent);
+    const DimId id = dim ? *dim : draft_.dims().fresh(extent.value());
+    if (!dim) draft_.dims().derive(id, {extent, 1, 0});
     return index_of(draft_.loops().fresh(id));
   }
 

@@ -45,6 +45,7 @@ Result<Cell> read_cell(Call& call, int64_t gates, bool has_c) {
   out.u = loops.align({&parts[1], &out.h.axis(1), &out.w_hh.axis(1)});
   if (out.c) loops.align({&out.u, &out.c->axis(1)});
   out.b = loops.align({&out.x.axis(0), &out.h.axis(0)});
+  if (out.c) loops.align({&out.b, &out.c->axis(0)});
   for (Loop& loop : out.q.digits) loop.hint = "q";
   for (Loop& loop : out.u.digits) loop.hint = "j";
   out.wide = out.q;
