@@ -1,4 +1,4 @@
-"""What this worker is: versions, device, and the flags that decide what eager means."""
+"""What this worker is: versions and device; and the flags that decide what eager means."""
 
 from __future__ import annotations
 
@@ -42,6 +42,7 @@ def describe_device(device: torch.device) -> dict[str, Any]:
 
 
 def describe_flags() -> dict[str, Any]:
+    """They hold for a session: the user's file may set them when it is imported."""
     return {
         "matmul_precision": torch.get_float32_matmul_precision(),
         "matmul_tf32": torch.backends.cuda.matmul.allow_tf32,
@@ -81,5 +82,4 @@ def describe_worker(device: dict[str, Any]) -> dict[str, Any]:
         "torch": torch.__version__,
         "cuda": torch.version.cuda,
         "device": device,
-        "flags": describe_flags(),
     }

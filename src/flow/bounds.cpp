@@ -10,8 +10,8 @@ Status compute_bounds(Session& state) {
   return stage(state, "speed of light", state.machine->title, [&]() -> Result<std::string> {
     sol::SolOptions options;
     options.frozen = state.options.frozen;
-    options.matmul_tf32 = state.hello.flags.matmul_tf32;
-    options.conv_tf32 = state.hello.flags.cudnn_tf32;
+    options.matmul_tf32 = state.problem->subject.flags.matmul_tf32;
+    options.conv_tf32 = state.problem->subject.flags.cudnn_tf32;
     const std::optional<numerics::Policy> policy = numerics::policy_from_name(state.options.numerics);
     if (!policy) return fail(Code::bad_argument, fmt::format("no numerics policy `{}`", state.options.numerics));
     options.policy = *policy;

@@ -141,9 +141,9 @@ Result<Json> dropin_record(const DropinParts& parts) {
   record.set("arguments", arguments_of(parts)).set("results", results_of(parts));
   record.set("in_tree", parts.graph.in_tree).set("out_tree", parts.graph.out_tree);
   record.set("flags", Json::object()
-                          .set("matmul_tf32", parts.flags.matmul_tf32)
-                          .set("cudnn_tf32", parts.flags.cudnn_tf32)
-                          .set("deterministic", parts.flags.deterministic));
+                          .set("matmul_tf32", parts.subject.flags.matmul_tf32)
+                          .set("cudnn_tf32", parts.subject.flags.cudnn_tf32)
+                          .set("deterministic", parts.subject.flags.deterministic));
   record.set("structure", parts.graph.structure).set("tied", tied_of(parts.graph));
   if (parts.subject.file) record.set("source", source_of(parts.subject));
   return record;

@@ -16,7 +16,6 @@ struct DropinParts {
   const Graph& graph;
   const ir::ImportedProblem& imported;
   const OracleSubject& subject;
-  const OracleFlags& flags;
   std::string target;  // "sm_90a"
   bool frozen = false;
 };

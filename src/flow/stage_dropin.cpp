@@ -102,8 +102,8 @@ Status check_dropin(Session& state) {
   if (!state.winner) return success();
   return stage(state, "drop-in", "the drop-in against the original", [&]() -> Result<std::string> {
     SOLSTICE_CHECK(copy_winner(state));
-    const DropinParts parts{state.problem->graph, state.problem->imported, state.problem->subject,
-                            state.hello.flags,    state.machine->arch,     state.options.frozen};
+    const DropinParts parts{state.problem->graph, state.problem->imported, state.problem->subject, state.machine->arch,
+                            state.options.frozen};
     SOLSTICE_CHECK(write_dropin(parts, state.fresh, state.out));
     state.report.headline.kernels = kernels_of(*state.winner->timing);
     state.report.headline.span = state.winner->span;

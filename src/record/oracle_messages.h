@@ -61,12 +61,10 @@ struct OracleHello {
   std::string torch;
   std::optional<std::string> cuda;  // what PyTorch was built for
   OracleDevice device;
-  OracleFlags flags;
   static auto fields() {
     return std::make_tuple(field("pid", &OracleHello::pid, "process"), field("python", &OracleHello::python, "version"),
                            field("torch", &OracleHello::torch, "version"), field("cuda", &OracleHello::cuda, "version or null"),
-                           field("device", &OracleHello::device, "where modules run"),
-                           field("flags", &OracleHello::flags, "numerical switches"));
+                           field("device", &OracleHello::device, "where modules run"));
   }
 };
 
@@ -87,6 +85,7 @@ struct OracleSubject {
   bool training = true;
   int64_t state_tensors = 0;
   Bytes state;
+  OracleFlags flags;                  // after the user's file is imported, which may set them
   std::vector<OracleModule> modules;  // of its trace: `forward` may load some
   static auto fields() {
     return std::make_tuple(field("class_name", &OracleSubject::class_name, "the module's class"),
@@ -96,6 +95,7 @@ struct OracleSubject {
                            field("training", &OracleSubject::training, "the top module's flag"),
                            field("state_tensors", &OracleSubject::state_tensors, "parameters and buffers"),
                            field("state_bytes", &OracleSubject::state, "their size"),
+                           field("flags", &OracleSubject::flags, "numerical switches, as the file leaves them"),
                            optional_field("modules", &OracleSubject::modules, "known once it is traced"));
   }
 };

@@ -11,7 +11,7 @@ import torch
 
 from ..errors import input_error
 from ..forked import call_in_child
-from ..hello import describe_device, describe_worker
+from ..hello import describe_device, describe_flags, describe_worker
 from ..loading import SEED, Subject, load_file, module_name
 from ..tensors import logical_bytes, module_tensors
 from ..tracing import cache, trace as trace_subject
@@ -43,6 +43,7 @@ def describe_subject(session: Session) -> dict[str, Any]:
         "training": subject.module.training,
         "state_tensors": len(tensors),
         "state_bytes": logical_bytes(tensors),
+        "flags": describe_flags(),
     }
 
 

@@ -36,5 +36,20 @@ TEST(DropinSource, CopiesTheModulesThatTheFileLoaded) {
   EXPECT_EQ(modules.at(3).at("file").as_string(), "original_modules/fast.cpython-311.so");
 }
 
+TEST(DropinRecord, HoldsTheFlagsThatTheFileLeft) {
+  Graph graph;
+  graph.structure = Json::object();
+  const ir::ImportedProblem imported;
+  OracleSubject subject;
+  subject.flags.matmul_tf32 = true;
+  subject.flags.cudnn_tf32 = false;
+  const auto record = dropin_record({graph, imported, subject, "sm_90a"});
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  const Json& flags = record->at("flags");
+  EXPECT_TRUE(flags.at("matmul_tf32").as_bool());
+  EXPECT_FALSE(flags.at("cudnn_tf32").as_bool());
+  EXPECT_FALSE(flags.at("deterministic").as_bool());
+}
+
 }  // namespace
 }  // namespace solstice::flow

@@ -184,6 +184,7 @@ TEST_F(Worker, TracesAndComputesExpectedValues) {
   auto subject = client_->load(write("model.py", kModel));
   ASSERT_TRUE(subject.ok()) << subject.error().text();
   EXPECT_EQ(subject->state_tensors, 2);
+  EXPECT_FALSE(subject->flags.matmul_tf32);
   auto graph = client_->trace();
   ASSERT_TRUE(graph.ok()) << graph.error().text();
   ASSERT_EQ(graph->nodes.size(), 2u);
@@ -196,6 +197,7 @@ TEST_F(Worker, TracesAndComputesExpectedValues) {
   auto expected = client_->expected("a");
   ASSERT_TRUE(expected.ok()) << expected.error().text();
   EXPECT_LT(expected->values.at(0).eager_error.value(), 1e-6);
+  EXPECT_TRUE(expected->notes.empty());
   const std::string file = (folder_->path() / "tensors").string();
   auto tensors = client_->export_file("a", {"input", "parameter", "expected"}, file);
   ASSERT_TRUE(tensors.ok()) << tensors.error().text();
@@ -203,6 +205,21 @@ TEST_F(Worker, TracesAndComputesExpectedValues) {
   EXPECT_EQ(read_file(file)->substr(0, 8), "SOLTENS1");
   EXPECT_TRUE(client_->release().ok());
   EXPECT_EQ(client_->expected("a").error().code, Code::bad_argument);
+}
+
+TEST_F(Worker, SaysWhichFlagsTheFileLeaves) {
+  const std::string setting = std::string("import torch\ntorch.backends.cuda.matmul.allow_tf32 = True\n") + kModel;
+  for (int loads = 0; loads < 2; ++loads) {  // the second time its graph is in the cache
+    const auto subject = client_->load(write("model.py", setting.c_str()));
+    ASSERT_TRUE(subject.ok()) << subject.error().text();
+    EXPECT_TRUE(subject->flags.matmul_tf32);
+    const auto traced = client_->trace_cached((folder_->path() / "cache").string());
+    ASSERT_TRUE(traced.ok()) << traced.error().text();
+    EXPECT_EQ(traced->cached, loads == 1);
+  }
+  const auto other = client_->load(write("other.py", kModel));
+  ASSERT_TRUE(other.ok()) << other.error().text();
+  EXPECT_FALSE(other->flags.matmul_tf32);
 }
 
 TEST_F(Worker, SaysWhereTheUsersFileIsWrong) {
