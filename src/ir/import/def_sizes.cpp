@@ -4,45 +4,13 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
+
+#include "ir/import/expander.h"
 
 namespace solstice::ir::importer {
 namespace {
 
 using Tuple = std::vector<Size>;  // one size a block
-
-// Sizes with the dims that are sums and products of others written out.
-class Expander {
- public:
-  explicit Expander(const Dims& dims) : dims_(dims) {}
-
-  Size expanded(const Size& given) {
-    Size out;
-    const Size canonical = given.canonical(dims_);
-    for (const auto& [product, coefficient] : canonical.terms()) {
-      Size term(coefficient);
-      for (const DimId id : product) term = term * of(id);
-      out = out + term;
-    }
-    return out;
-  }
-
- private:
-  const Size& of(DimId id) {
-    const auto known = done_.find(id);
-    if (known != done_.end()) return known->second;
-    const auto& formula = dims_.formula(id);
-    const bool open = formula && formula->divisor == 1 && formula->plus == 0 && formula->size.value() == dims_.value(id);
-    if (!open || !path_.insert(id).second) return done_.emplace(id, dims_.size(id)).first->second;
-    Size size = expanded(formula->size);
-    path_.erase(id);
-    return done_.insert_or_assign(id, std::move(size)).first->second;
-  }
-
-  const Dims& dims_;
-  std::map<DimId, Size> done_;
-  std::set<DimId> path_;
-};
 
 std::string text_of(const Tuple& tuple) {
   std::string out;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ir/import/block.h"
+#include "ir/import/dim_lines.h"
 #include "ir/import/names.h"
 #include "ir/import/print.h"
 

@@ -18,10 +18,4 @@ struct DimNames {
 };
 DimNames name_dims(Draft& draft, const std::vector<DimId>& given = {});
 
-// The `dim` items: of all of them, or of those that have been printed and what these follow from.
-std::vector<std::string> dim_lines(const DimNames& names, const Dims& dims, bool only_printed);
-
-// "(H-1)//2+1"
-std::string formula_text(const Formula& formula, const Names& names, const Dims& dims);
-
 }  // namespace solstice::ir::importer

@@ -9,6 +9,7 @@
 #include "ir/import/block.h"
 #include "ir/import/define.h"
 #include "ir/import/statics.h"
+#include "lang/prelude.h"
 #include "lang/words.h"
 
 namespace solstice::ir::importer {
@@ -202,7 +203,9 @@ class Outliner {
       c = std::isalnum(u) ? static_cast<char>(std::tolower(u)) : '_';
     }
     if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0]))) name = "block" + name;
-    if (lang::is_reserved(name)) name += "_block";
+    const auto is_function = [&](const lang::Fn& f) { return f.name == name; };
+    const auto& prelude = lang::prelude();
+    if (lang::is_reserved(name) || std::any_of(prelude.begin(), prelude.end(), is_function)) name += "_block";
     const std::string base = name;
     for (int n = 2; std::any_of(draft_.defs.begin(), draft_.defs.end(), [&](const DraftDef& d) { return d.name == name; }); ++n) {
       name = base + std::to_string(n);
