@@ -4,7 +4,7 @@
 namespace solstice::ir::importer {
 namespace {
 
-struct Cell {
+struct CellStep {
   Value x, h;  // [B, I], [B, U]
   std::optional<Value> c;
   Value w_ih, w_hh;  // [gates*U, I], [gates*U, U]
@@ -15,8 +15,8 @@ struct Cell {
   std::vector<Axis> state() const { return {b, u}; }
 };
 
-Result<Cell> read_cell(Call& call, int64_t gates, bool has_c) {
-  Cell out;
+Result<CellStep> read_cell(Call& call, int64_t gates, bool has_c) {
+  CellStep out;
   SOLSTICE_TRY(out.x, call.tensor("input"));
   if (has_c) {
     SOLSTICE_TRY(const std::vector<Value> states, call.tensors("hx"));
@@ -54,7 +54,7 @@ Result<Cell> read_cell(Call& call, int64_t gates, bool has_c) {
 }
 
 // sum[i](value[b,i] * weight[row,i]) + bias[row]
-TermRef product(Call& call, const Cell& cell, const Value& value, const Value& weight, const std::optional<Value>& bias) {
+TermRef product(Call& call, const CellStep& cell, const Value& value, const Value& weight, const std::optional<Value>& bias) {
   Loops& loops = call.loops();
   const Axis k = loops.align({&value.axis(1), &weight.axis(1)});
   const Index row = loops.flat(cell.wide), at = loops.flat(k);
@@ -62,25 +62,25 @@ TermRef product(Call& call, const Cell& cell, const Value& value, const Value& w
   return bias ? sum + read_at(*bias, {row}, loops) : sum;
 }
 
-Value gates_of(Call& call, const Cell& cell, const char* wish, TermRef sum) {
+Value gates_of(Call& call, const CellStep& cell, const char* wish, TermRef sum) {
   return call.draft().define(wish, {cell.b, cell.q, cell.u}, std::move(sum), cell.x.dtype);
 }
 
-TermRef gate(Call& call, const Cell& cell, const Value& z, int64_t i) {
+TermRef step_gate(Call& call, const CellStep& cell, const Value& z, int64_t i) {
   return read_at(z, {call.loops().flat(cell.b), Index(i), call.loops().flat(cell.u)}, call.loops());
 }
 
-TermRef state(Call& call, const Cell& cell, const Value& value) {
+TermRef state(Call& call, const CellStep& cell, const Value& value) {
   return read_at(value, {call.loops().flat(cell.b), call.loops().flat(cell.u)}, call.loops());
 }
 
 // Gates i, f, g, o: c' = f*c + i*g, h' = o*tanh(c').
-Status lstm_cell(Call& call) {
-  SOLSTICE_TRY(const Cell cell, read_cell(call, 4, true));
+Status lstm_step(Call& call) {
+  SOLSTICE_TRY(const CellStep cell, read_cell(call, 4, true));
   const TermRef sum = product(call, cell, cell.x, cell.w_ih, cell.b_ih) + product(call, cell, cell.h, cell.w_hh, cell.b_hh);
   const Value z = gates_of(call, cell, "zs", sum);
-  const auto sigmoid = [&](int64_t i) { return apply("sigmoid", {gate(call, cell, z, i)}); };
-  const TermRef next = sigmoid(1) * state(call, cell, *cell.c) + sigmoid(0) * apply("tanh", {gate(call, cell, z, 2)});
+  const auto sigmoid = [&](int64_t i) { return apply("sigmoid", {step_gate(call, cell, z, i)}); };
+  const TermRef next = sigmoid(1) * state(call, cell, *cell.c) + sigmoid(0) * apply("tanh", {step_gate(call, cell, z, 2)});
   const Value c = call.draft().define("cs", cell.state(), next, cell.x.dtype);
   const Value h = call.draft().define("hs", cell.state(), sigmoid(3) * apply("tanh", {state(call, cell, c)}), cell.x.dtype);
   SOLSTICE_CHECK(call.yield(0, h));
@@ -88,12 +88,12 @@ Status lstm_cell(Call& call) {
 }
 
 // Gates r, z, n with n = tanh(a_n + r * (w_hn h + b_hn)), h' = (1-z)*n + z*h.
-Status gru_cell(Call& call) {
-  SOLSTICE_TRY(const Cell cell, read_cell(call, 3, false));
+Status gru_step(Call& call) {
+  SOLSTICE_TRY(const CellStep cell, read_cell(call, 3, false));
   const Value a = gates_of(call, cell, "gx", product(call, cell, cell.x, cell.w_ih, cell.b_ih));
   const Value g = gates_of(call, cell, "gh", product(call, cell, cell.h, cell.w_hh, cell.b_hh));
-  const auto sigmoid = [&](int64_t i) { return apply("sigmoid", {gate(call, cell, a, i) + gate(call, cell, g, i)}); };
-  const TermRef fresh = apply("tanh", {gate(call, cell, a, 2) + sigmoid(0) * gate(call, cell, g, 2)});
+  const auto sigmoid = [&](int64_t i) { return apply("sigmoid", {step_gate(call, cell, a, i) + step_gate(call, cell, g, i)}); };
+  const TermRef fresh = apply("tanh", {step_gate(call, cell, a, 2) + sigmoid(0) * step_gate(call, cell, g, 2)});
   const Value n = call.draft().define("nw", cell.state(), fresh, cell.x.dtype);
   const Value z = call.draft().define("zs", cell.state(), sigmoid(1), cell.x.dtype);
   const TermRef kept = state(call, cell, z);
@@ -102,22 +102,22 @@ Status gru_cell(Call& call) {
 }
 
 template <const char* Activation>
-Status rnn_cell(Call& call) {
-  SOLSTICE_TRY(const Cell cell, read_cell(call, 1, false));
+Status rnn_step(Call& call) {
+  SOLSTICE_TRY(const CellStep cell, read_cell(call, 1, false));
   const TermRef sum = product(call, cell, cell.x, cell.w_ih, cell.b_ih) + product(call, cell, cell.h, cell.w_hh, cell.b_hh);
   return call.yield(call.draft().define("hs", cell.state(), apply(Activation, {sum}), cell.x.dtype));
 }
-constexpr char kTanh[] = "tanh", kRelu[] = "relu";
+constexpr char kStepTanh[] = "tanh", kStepRelu[] = "relu";
 
 }  // namespace
 
 const RuleGroup kCellRules = {
     "cell",
     {
-        {"aten.lstm_cell.default", lstm_cell},
-        {"aten.gru_cell.default", gru_cell},
-        {"aten.rnn_tanh_cell.default", rnn_cell<kTanh>},
-        {"aten.rnn_relu_cell.default", rnn_cell<kRelu>},
+        {"aten.lstm_cell.default", lstm_step},
+        {"aten.gru_cell.default", gru_step},
+        {"aten.rnn_tanh_cell.default", rnn_step<kStepTanh>},
+        {"aten.rnn_relu_cell.default", rnn_step<kStepRelu>},
     },
 };
 
