@@ -6,9 +6,10 @@ import time
 import pytest
 import torch
 
+from solstice.dropin import contents
 from solstice.errors import OracleError
 from solstice.loading import load_file
-from solstice.tracing import trace
+from solstice.tracing import trace, values
 
 HEADER = "import torch, torch.nn as nn, torch.nn.functional as F\n"
 
@@ -244,6 +245,21 @@ def test_constants_inline_and_as_files(graph_of, tmp_path):
     data = next(i for i in large["inputs"] if i["kind"] == "constant_tensor")["data"]
     assert data["bytes"] == 16384
     assert (tmp_path / data["blob"]).stat().st_size == 16384
+
+
+def test_the_structure_tells_what_constants_in_line_hold(graph_of):
+    """The kernels may have them as literals; a drop-in compares the structure."""
+    graph = graph_of(
+        "self.s = self.s.to(x.device)\nreturn x * self.s + self.lst[0] * self.lst[1] + self.most.sum()",
+        init="self.s, self.lst, self.most = torch.full((1,), 2.0), [torch.ones(8), 3], torch.rand(1024)",
+    )
+    data = [i["data"] for i in graph["inputs"] if i["kind"] == "constant_tensor"]
+    assert len(data) == 3 and all("base64" in d for d in data)
+    found = graph["structure"][""]["attributes"]
+    assert found["s"] == "tensor(float32[1], [2.0])"
+    assert found["lst"] == f"list(tensor(float32[8], {[1.0] * 8}), 3)"
+    assert found["most"].startswith("tensor(float32[1024], ")
+    assert contents.MOST_BYTES >= values.INLINE_BYTES
 
 
 def test_writes_to_an_input(graph_of):
