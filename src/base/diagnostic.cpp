@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 namespace solstice {
 namespace {
@@ -13,16 +14,24 @@ struct Position {
   std::string_view text;  // the whole line
 };
 
-Position position_of(std::string_view source, int offset) {
-  const size_t at = std::min(static_cast<size_t>(std::max(offset, 0)), source.size());
-  Position p;
-  p.line = 1 + static_cast<int>(std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
-  const size_t start = at == 0 ? 0 : source.rfind('\n', at - 1) + 1;  // npos + 1 is 0
-  const size_t end = std::min(source.find('\n', at), source.size());
-  p.column = static_cast<int>(at - start) + 1;
-  p.text = source.substr(start, end - start);
-  return p;
-}
+class Lines {
+ public:
+  explicit Lines(std::string_view source) : source_(source) {
+    for (size_t at = source.find('\n'); at != std::string_view::npos; at = source.find('\n', at + 1)) starts_.push_back(at + 1);
+  }
+
+  Position at(int offset) const {
+    const size_t at = std::min(static_cast<size_t>(std::max(offset, 0)), source_.size());
+    const auto next = std::upper_bound(starts_.begin(), starts_.end(), at);
+    const size_t start = *std::prev(next);
+    const size_t end = next == starts_.end() ? source_.size() : *next - 1;
+    return {static_cast<int>(next - starts_.begin()), static_cast<int>(at - start) + 1, source_.substr(start, end - start)};
+  }
+
+ private:
+  std::string_view source_;
+  std::vector<size_t> starts_ = {0};
+};
 
 const char* severity_name(Severity severity) {
   switch (severity) {
@@ -36,12 +45,20 @@ const char* severity_name(Severity severity) {
   return "error";
 }
 
-std::string excerpt(std::string_view source, Span span) {
-  const Position p = position_of(source, span.begin);
-  const int room = std::max(1, static_cast<int>(p.text.size()) - p.column + 1);
-  const int width = std::clamp(span.end - span.begin, 1, room);
-  return fmt::format("  {} | {}\n  {} | {}{}\n", p.line, p.text, std::string(std::to_string(p.line).size(), ' '),
-                     std::string(static_cast<size_t>(p.column - 1), ' '), std::string(static_cast<size_t>(width), '^'));
+std::string excerpt(const Lines& lines, Span span) {
+  constexpr size_t kWidest = 240, kBefore = 80;  // of a longer line: what stands around the place
+  const Position p = lines.at(span.begin);
+  const size_t column = static_cast<size_t>(p.column - 1);
+  const size_t from = p.text.size() > kWidest && column > kBefore ? column - kBefore : 0;
+  std::string text(p.text.substr(from, kWidest));
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return (c < ' ' && c != '\t') || c == 0x7f; }, '?');  // a terminal obeys them
+  const size_t room = std::max<size_t>(1, text.size() - std::min(text.size(), column - from));
+  const size_t width = std::clamp<size_t>(static_cast<size_t>(std::max(span.end - span.begin, 1)), 1, room);
+  const char* const head = from > 0 ? "..." : "";
+  return fmt::format("  {} | {}{}{}\n  {} | {}{}\n", p.line, head, text, from + text.size() < p.text.size() ? "..." : "",
+                     std::string(std::to_string(p.line).size(), ' '), std::string(column - from + std::strlen(head), ' '),
+                     std::string(width, '^'));
 }
 
 size_t edit_distance(std::string_view a, std::string_view b) {
@@ -59,21 +76,34 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-Json span_json(std::string_view source, Span span) {
-  const Position p = position_of(source, span.begin);
+Json span_json(const Lines& lines, Span span) {
+  const Position p = lines.at(span.begin);
   return Json::object().set("begin", span.begin).set("end", span.end).set("line", p.line).set("column", p.column);
 }
 
 }  // namespace
 
 Diagnostic& Diagnostics::error(std::string code, Span span, std::string message, std::string hint) {
-  all_.push_back({std::move(code), Severity::kError, std::move(message), span, {}, std::move(hint), ""});
-  return all_.back();
+  return add({std::move(code), Severity::kError, std::move(message), span, {}, std::move(hint), ""});
 }
 
 Diagnostic& Diagnostics::warning(std::string code, Span span, std::string message, std::string hint) {
-  all_.push_back({std::move(code), Severity::kWarning, std::move(message), span, {}, std::move(hint), ""});
+  return add({std::move(code), Severity::kWarning, std::move(message), span, {}, std::move(hint), ""});
+}
+
+Diagnostic& Diagnostics::add(Diagnostic diagnostic) {
+  size_t& kept = kept_[static_cast<size_t>(diagnostic.severity)];
+  if (kept == kMost) {
+    ++omitted_;
+    return lost_ = std::move(diagnostic);
+  }
+  ++kept;
+  all_.push_back(std::move(diagnostic));
   return all_.back();
+}
+
+void Diagnostics::sort() {
+  std::stable_sort(all_.begin(), all_.end(), [](const Diagnostic& a, const Diagnostic& b) { return a.span.begin < b.span.begin; });
 }
 
 bool Diagnostics::has_errors() const {
@@ -82,37 +112,44 @@ bool Diagnostics::has_errors() const {
 
 std::string render_text(const Diagnostics& diagnostics, std::string_view source, std::string_view file) {
   std::string out;
+  const Lines lines(source);
   for (const Diagnostic& d : diagnostics.all()) {
-    const Position p = position_of(source, d.span.begin);
+    const Position p = lines.at(d.span.begin);
     out += fmt::format("{}:{}:{}: {}[{}]: {}\n", file, p.line, p.column, severity_name(d.severity), d.code, d.message);
-    out += excerpt(source, d.span);
+    out += excerpt(lines, d.span);
     for (const Label& label : d.labels) {
-      const Position q = position_of(source, label.span.begin);
-      out += fmt::format("{}:{}:{}: note: {}\n{}", file, q.line, q.column, label.message, excerpt(source, label.span));
+      const Position q = lines.at(label.span.begin);
+      out += fmt::format("{}:{}:{}: note: {}\n{}", file, q.line, q.column, label.message, excerpt(lines, label.span));
     }
     if (!d.hint.empty()) out += fmt::format("  hint: {}\n", d.hint);
   }
+  if (diagnostics.omitted() > 0) out += fmt::format("{}: and {} more\n", file, diagnostics.omitted());
   return out;
 }
 
 Json render_json(const Diagnostics& diagnostics, std::string_view source, std::string_view file) {
   Json out = Json::array();
-  for (const Diagnostic& d : diagnostics.all()) {
+  const Lines lines(source);
+  const auto add = [&](const Diagnostic& d) {
     Json entry = Json::object();
     entry.set("code", d.code).set("severity", severity_name(d.severity)).set("file", file);
-    entry.set("message", d.message).set("span", span_json(source, d.span));
+    entry.set("message", d.message).set("span", span_json(lines, d.span));
     Json labels = Json::array();
     for (const Label& label : d.labels) {
-      labels.push(Json::object().set("message", label.message).set("span", span_json(source, label.span)));
+      labels.push(Json::object().set("message", label.message).set("span", span_json(lines, label.span)));
     }
     entry.set("labels", labels).set("hint", d.hint);
     if (!d.fix.empty()) entry.set("fix", d.fix);
     out.push(entry);
-  }
+  };
+  for (const Diagnostic& d : diagnostics.all()) add(d);
+  if (const size_t more = diagnostics.omitted(); more > 0) add({"N000", Severity::kNote, fmt::format("and {} more", more), {}, {}, "", ""});
   return out;
 }
 
 std::string closest(std::string_view name, const std::vector<std::string>& candidates) {
+  constexpr size_t kLongest = 200;  // of a name that somebody typed
+  if (name.size() > kLongest) return "";
   std::string best;
   size_t best_distance = std::max<size_t>(2, name.size() / 3) + 1;
   for (const std::string& candidate : candidates) {

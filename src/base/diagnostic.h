@@ -2,6 +2,7 @@
 // a person, an editor and a repair loop read one thing.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,18 +36,28 @@ struct Diagnostic {
 
 class Diagnostics {
  public:
+  static constexpr size_t kMost = 100;  // that are kept of each severity; nobody reads more, and a binary file has millions
+
+  // Where there are enough of its severity, the diagnostic is counted and lost, with what is done to the reference.
   Diagnostic& error(std::string code, Span span, std::string message, std::string hint = "");
   Diagnostic& warning(std::string code, Span span, std::string message, std::string hint = "");
-  void add(Diagnostic diagnostic) { all_.push_back(std::move(diagnostic)); }
+  Diagnostic& add(Diagnostic diagnostic);
+  void add_omitted(size_t count) { omitted_ += count; }
+  void sort();  // by position; those of one place stay in the order in which they were found
   const std::vector<Diagnostic>& all() const { return all_; }
   bool has_errors() const;
   size_t size() const { return all_.size(); }
+  size_t omitted() const { return omitted_; }  // counted, not kept
 
  private:
   std::vector<Diagnostic> all_;
+  std::array<size_t, 3> kept_{};  // of each severity
+  size_t omitted_ = 0;
+  Diagnostic lost_;
 };
 
-// `file:line:column: error[E002]: message`, the source line with carets, `hint: ...`.
+// `file:line:column: error[E002]: message`, the source line with carets (a part of it where it is long), `hint: ...`. Where
+// some were omitted, the last line says how many; in JSON the last entry is a note (N000).
 std::string render_text(const Diagnostics& diagnostics, std::string_view source, std::string_view file);
 Json render_json(const Diagnostics& diagnostics, std::string_view source, std::string_view file);
 

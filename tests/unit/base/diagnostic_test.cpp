@@ -56,12 +56,41 @@ TEST(Diagnostics, OnlyErrorsCountAsErrors) {
   EXPECT_TRUE(all.has_errors());
 }
 
+TEST(Diagnostics, AHundredAreKeptAndTheRestCounted) {
+  Diagnostics all;
+  for (int i = 0; i < 150; ++i) all.error("E001", {i, i + 1}, "e").hint = "a hint";
+  all.warning("W001", {}, "of another severity");
+  EXPECT_EQ(all.size(), 101u);
+  EXPECT_EQ(all.omitted(), 50u);
+  EXPECT_NE(render_text(all, kSource, "p").find("\np: and 50 more\n"), std::string::npos);
+  const Json json = render_json(all, kSource, "p");
+  EXPECT_EQ(json.size(), 102u);
+  EXPECT_EQ(json.at(size_t{101}).at("message").as_string(), "and 50 more");
+  EXPECT_EQ(json.at(size_t{101}).at("severity").as_string(), "note");
+}
+
+TEST(Diagnostics, OfALongLineAPartIsShown) {
+  const std::string line = std::string(1000, 'a') + "\x1b?" + std::string(1000, 'b');
+  Diagnostics all;
+  all.error("E001", {1000, 2000}, "e");
+  EXPECT_EQ(render_text(all, line, "p"), "p:1:1001: error[E001]: e\n  1 | ..." + std::string(80, 'a') + "??" + std::string(158, 'b') +
+                                             "...\n    | " + std::string(83, ' ') + std::string(160, '^') + "\n");
+}
+
+TEST(Diagnostics, ManyInALongTextTakeNoTime) {
+  const std::string text(size_t{8} << 20, '\n');
+  Diagnostics all;
+  for (int i = 0; i < 100; ++i) all.error("E001", {static_cast<int>(text.size()) - i, static_cast<int>(text.size())}, "e");
+  EXPECT_NE(render_text(all, text, "p").find("p:8388609:1: "), std::string::npos);
+}
+
 TEST(Closest, FindsTyposOnly) {
   const std::vector<std::string> names = {"tile", "stages", "cluster"};
   EXPECT_EQ(closest("tiel", names), "tile");
   EXPECT_EQ(closest("stage", names), "stages");
   EXPECT_EQ(closest("permutation", names), "");
   EXPECT_EQ(closest("x", {}), "");
+  EXPECT_EQ(closest(std::string(100000, 'x'), {std::string(100001, 'x')}), "");  // nobody typed that
 }
 
 }  // namespace
