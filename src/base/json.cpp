@@ -61,6 +61,25 @@ Parsed to_parsed(const Json& in) {
   return nullptr;
 }
 
+// Reading a value, and its end, recurse into it.
+bool is_too_deep(std::string_view text) {
+  int depth = 0;
+  bool quoted = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted && c == '\\') {
+      ++i;
+    } else if (c == '"') {
+      quoted = !quoted;
+    } else if (!quoted && (c == '[' || c == '{')) {
+      if (++depth > kDeepestJson) return true;
+    } else if (!quoted && (c == ']' || c == '}')) {
+      --depth;
+    }
+  }
+  return false;
+}
+
 template <typename T>
 const T& empty() {
   static const T value{};
@@ -143,6 +162,7 @@ Json& Json::push(Json value) {
 std::string Json::dump(int indent) const { return to_parsed(*this).dump(indent, ' ', false, Parsed::error_handler_t::replace); }
 
 Result<Json> parse_json(std::string_view text) {
+  if (is_too_deep(text)) return fail(Code::bad_json, "not read: JSON nested more than " + std::to_string(kDeepestJson) + " deep");
   // The library's own exceptions end here.
   try {
     return from_parsed(Parsed::parse(text));

@@ -69,7 +69,9 @@ class Json {
   std::variant<std::monostate, bool, int64_t, double, std::string, Array, Object> state_;
 };
 
-// Error bad_json with line and column.
+inline constexpr int kDeepestJson = 500;  // of arrays and objects in each other
+
+// Error bad_json with line and column, or for what is nested deeper.
 Result<Json> parse_json(std::string_view text);
 
 }  // namespace solstice

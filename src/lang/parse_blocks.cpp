@@ -33,6 +33,7 @@ void Parser::items(std::vector<Item>& out, bool top_level, bool in_kernel) {
 
 // `{ items }`. Comments seen before the block stay with the item whose block it is.
 void Parser::block(std::vector<Item>& out, std::vector<std::string>& tail, std::string& header_comment, bool in_kernel) {
+  const Nesting nesting(*this, "a block");
   expect("{", "before the block");
   header_comment = take_same_line_comment();
   std::vector<std::string> outer = std::move(pending_);

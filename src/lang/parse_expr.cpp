@@ -1,6 +1,8 @@
 // Expressions, by descending precedence: or, and, not, comparison, + -, * / // %, unary -, **.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/dtype.h"
 #include "lang/parser.h"
 #include "lang/words.h"
@@ -37,17 +39,28 @@ std::optional<BinaryOp> product_op(const Token& token) {
 
 }  // namespace
 
-ExprRef Parser::with_span(ExprRef e, int begin) const {
-  auto copy = std::make_shared<Expr>(*e);
-  copy->span = since(begin);
-  return copy;
+// A long sum leans to the left: it is as high as it has terms, though parsing it does not recurse.
+ExprRef Parser::finished(std::shared_ptr<Expr> e, int begin) {
+  e->span = since(begin);
+  const auto count = [&](const ExprRef& child) {
+    if (child) e->height = std::max(e->height, child->height + 1);
+  };
+  for (const ExprRef& arg : e->args) count(arg);
+  for (const Range& binder : e->binders) count(binder.extent);
+  count(e->otherwise);
+  count(e->where);
+  if (e->height > kDeepest) too_deep("an expression");
+  return e;
 }
 
-ExprRef Parser::binary_node(BinaryOp op, ExprRef left, ExprRef right, int begin) const {
+ExprRef Parser::with_span(ExprRef e, int begin) { return finished(std::make_shared<Expr>(*e), begin); }
+
+ExprRef Parser::binary_node(BinaryOp op, ExprRef left, ExprRef right, int begin) {
   return with_span(binary(op, std::move(left), std::move(right)), begin);
 }
 
 ExprRef Parser::expr() {
+  const Nesting nesting(*this, "an expression");
   const int begin = begin_of_next();
   ExprRef left = conj();
   while (accept("or")) left = binary_node(BinaryOp::kOr, left, conj(), begin);
@@ -63,8 +76,9 @@ ExprRef Parser::conj() {
 
 ExprRef Parser::inv() {
   const int begin = begin_of_next();
-  if (accept("not")) return with_span(logical_not(inv()), begin);
-  return comp();
+  if (!accept("not")) return comp();
+  const Nesting nesting(*this, "an expression");
+  return with_span(logical_not(inv()), begin);
 }
 
 ExprRef Parser::comp() {
@@ -79,8 +93,7 @@ ExprRef Parser::comp() {
     chain->compares.push_back(*op);
     chain->args.push_back(arith());
   }
-  chain->span = since(begin);
-  return chain;
+  return finished(std::move(chain), begin);
 }
 
 ExprRef Parser::arith() {
@@ -105,10 +118,14 @@ ExprRef Parser::term() {
 
 ExprRef Parser::factor() {
   const int begin = begin_of_next();
-  if (accept("-")) return with_span(negate(factor()), begin);
+  if (accept("-")) {
+    const Nesting nesting(*this, "an expression");
+    return with_span(negate(factor()), begin);
+  }
   ExprRef base = atom();
-  if (accept("**")) return binary_node(BinaryOp::kPow, base, factor(), begin);
-  return base;
+  if (!accept("**")) return base;
+  const Nesting nesting(*this, "an expression");
+  return binary_node(BinaryOp::kPow, base, factor(), begin);
 }
 
 ExprRef Parser::atom() {

@@ -53,6 +53,7 @@ bool Parser::value_ends(size_t ahead) const {
 }
 
 KnobValue Parser::knob_value() {
+  const Nesting nesting(*this, "a knob's value");
   KnobValue v;
   const int begin = begin_of_next();
   if (peek().kind == TokenKind::kSize) {

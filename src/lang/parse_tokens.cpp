@@ -16,7 +16,11 @@ const Token kBrokenToken = [] {
   return t;
 }();
 
-std::string shown(const Token& token) { return token.kind == TokenKind::kEnd ? "the end of the file" : fmt::format("`{}`", token.text); }
+std::string shown(const Token& token) {
+  constexpr size_t kMost = 80;
+  if (token.kind == TokenKind::kEnd) return "the end of the file";
+  return fmt::format("`{}{}`", token.text.substr(0, kMost), token.text.size() > kMost ? "..." : "");
+}
 
 }  // namespace
 
@@ -56,6 +60,11 @@ void Parser::fail(const Token& token, std::string message, std::string hint) {
   if (broken_) return;
   broken_ = true;
   diagnostics_.error("E000", token.span, std::move(message), std::move(hint));
+}
+
+void Parser::too_deep(std::string_view what) {
+  fail(peek(), fmt::format("{} is nested more than {} deep here", what, kDeepest),
+       what == "an expression" ? "give a part of it an equation of its own" : "");
 }
 
 void Parser::expect(std::string_view symbol, std::string_view where) {
@@ -139,7 +148,14 @@ std::vector<Knob> Parser::whole_knobs() {
   return knobs;
 }
 
-Program parse(std::string_view source, Diagnostics& diagnostics) { return Parser(lex(source, diagnostics), diagnostics).program(); }
+Program parse(std::string_view source, Diagnostics& diagnostics) {
+  if (const size_t zero = source.find('\0'); zero != std::string_view::npos) {
+    const int at = static_cast<int>(zero);
+    diagnostics.error("E000", {at, at + 1}, "there is a zero byte here: this is no text", "a program is a text file");
+    return {};
+  }
+  return Parser(lex(source, diagnostics), diagnostics).program();
+}
 
 ExprRef parse_expression(std::string_view source, Diagnostics& diagnostics) {
   return Parser(lex(source, diagnostics), diagnostics).whole_expression();

@@ -11,6 +11,9 @@
 
 namespace solstice::lang {
 
+// Every walk over a tree recurses, from parsing to the tree's end: no expression, knob or block is nested deeper than this.
+inline constexpr int kDeepest = 500;
+
 class Parser {
  public:
   Parser(std::vector<Token> tokens, Diagnostics& diagnostics) : tokens_(std::move(tokens)), diagnostics_(diagnostics) {}
@@ -33,6 +36,8 @@ class Parser {
   std::string expect_string(std::string_view what);
   int64_t to_int(const Token& token);
   void fail(const Token& token, std::string message, std::string hint = "");
+  class Nesting;
+  void too_deep(std::string_view what);
   Span since(int begin) const { return {begin, last_end_}; }
   int begin_of_next() const { return peek().span.begin; }
 
@@ -87,15 +92,30 @@ class Parser {
   ExprRef rank_expr();
   ExprRef apply_expr();
   ExprRef reduction_as_call();
-  ExprRef with_span(ExprRef expr, int begin) const;
-  ExprRef binary_node(BinaryOp op, ExprRef left, ExprRef right, int begin) const;
+  ExprRef with_span(ExprRef expr, int begin);
+  ExprRef finished(std::shared_ptr<Expr> expr, int begin);
+  ExprRef binary_node(BinaryOp op, ExprRef left, ExprRef right, int begin);
 
   std::vector<Token> tokens_;
   Diagnostics& diagnostics_;
   size_t position_ = 0;
   int last_end_ = 0;
   bool broken_ = false;
+  int depth_ = 0;                     // of what is being parsed
   std::vector<std::string> pending_;  // comments passed since the last item
+};
+
+// One level deeper, as long as it lives.
+class Parser::Nesting {
+ public:
+  Nesting(Parser& parser, std::string_view what) : parser_(parser) {
+    if (++parser_.depth_ > kDeepest) parser_.too_deep(what);
+  }
+  Nesting(const Nesting&) = delete;
+  ~Nesting() { --parser_.depth_; }
+
+ private:
+  Parser& parser_;
 };
 
 }  // namespace solstice::lang

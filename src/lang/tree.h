@@ -43,6 +43,7 @@ struct Expr {
   ExprRef where;                     // kReduce
   std::vector<Range> binders;        // kReduce, kRank
   Span span;
+  int height = 1;  // expressions on the longest way down; counted by the parser
 };
 
 ExprRef integer(int64_t value);  // a negative one is kNeg of its magnitude

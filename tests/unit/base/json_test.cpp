@@ -55,5 +55,23 @@ TEST(Json, BadTextIsAnErrorWithItsPlace) {
 
 TEST(Json, InvalidUtf8IsReplacedNotThrown) { EXPECT_FALSE(Json(std::string("\xff")).dump().empty()); }
 
+TEST(Json, DepthIsLimited) {
+  const auto nested = [](const std::string& open, size_t depth) {
+    std::string out;
+    for (size_t i = 0; i < depth; ++i) out += open;
+    out += "1";
+    for (size_t i = 0; i < depth; ++i) out += open == "[" ? "]" : "}";
+    return out;
+  };
+  EXPECT_TRUE(parse_json(nested("[", kDeepestJson)).ok());
+  for (const std::string& text :
+       {nested("[", kDeepestJson + 1), nested("[", 200000), nested("{\"a\":", 200000), std::string(200000, '[')}) {
+    const Result<Json> read = parse_json(text);
+    ASSERT_FALSE(read.ok());
+    EXPECT_EQ(read.error().code, Code::bad_json);
+  }
+  EXPECT_TRUE(parse_json("\"" + std::string(100000, '[') + "\\\"[\"").ok());  // of a text, brackets are no depth
+}
+
 }  // namespace
 }  // namespace solstice

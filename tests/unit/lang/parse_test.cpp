@@ -131,5 +131,55 @@ TEST(Parse, DimsCanBeReplaced) {
   EXPECT_EQ(print(with_dims(p, {{"M", 3}})), "program p\ndim M = 3, N = M*2\ninput x : f32[M, N]\n");
 }
 
+std::string repeated(const std::string& text, int times) {
+  std::string out;
+  for (int i = 0; i < times; ++i) out += text;
+  return out;
+}
+
+// Whatever stands in it, a text never ends the program.
+TEST(Parse, DepthIsLimited) {
+  const auto message_of = [](const std::string& text) {
+    Diagnostics diagnostics;
+    const ExprRef parsed = parse_expression(text, diagnostics);
+    EXPECT_EQ(parsed == nullptr, diagnostics.has_errors());
+    return diagnostics.has_errors() ? diagnostics.all().front().code + ": " + diagnostics.all().front().message : "";
+  };
+  for (const int times : {499, 20000}) {
+    const std::string wanted = times == 499 ? "" : "E000: an expression is nested more than 500 deep here";
+    EXPECT_EQ(message_of(repeated("(", times) + "x" + repeated(")", times)), wanted);
+    EXPECT_EQ(message_of(repeated("-", times) + "x"), wanted);
+    EXPECT_EQ(message_of(repeated("not ", times) + "x"), wanted);
+    EXPECT_EQ(message_of("x" + repeated(" + x", times)), wanted);
+    EXPECT_EQ(message_of("x" + repeated(" * x", times)), wanted);
+    EXPECT_EQ(message_of("x" + repeated(" and x", times)), wanted);
+    EXPECT_EQ(message_of("x" + repeated(" ** x", times)), wanted);
+    EXPECT_EQ(message_of(repeated("x[", times) + "0" + repeated("]", times)), wanted);
+    EXPECT_EQ(message_of(repeated("exp(", times) + "x" + repeated(")", times)), wanted);
+  }
+  // Neither of them is deep, both together are.
+  EXPECT_NE(message_of(repeated("(", 400) + "x" + repeated(" + x)", 400) + repeated(" + x", 400)), "");
+  EXPECT_EQ(message_of(repeated("x + (", 400) + "x" + repeated(")", 400) + repeated(" + x", 90)), "");
+  EXPECT_EQ(message_of("f(x" + repeated(", x", 20000) + ")"), "");  // long, not deep
+}
+
+TEST(Parse, KnobsAndBlocksHaveALimitToo) {
+  Diagnostics diagnostics;
+  (void)parse_knobs("a=" + repeated("x(b=", 20000) + "1" + repeated(")", 20000), diagnostics);
+  ASSERT_TRUE(diagnostics.has_errors());
+  EXPECT_EQ(diagnostics.all().front().message, "a knob's value is nested more than 500 deep here");
+  (void)parse_knobs("a=" + repeated("(", 20000), diagnostics);
+  (void)parse("program p\n" + repeated("def f(a: f32[1]) -> b: f32[1] {\n", 20000), diagnostics);
+  EXPECT_LE(diagnostics.size(), Diagnostics::kMost);
+}
+
+TEST(Parse, ABinaryFileIsOneMistake) {
+  Diagnostics diagnostics;
+  (void)parse(std::string_view("program p\n\0\x01\x02", 13), diagnostics);
+  ASSERT_EQ(diagnostics.size(), 1u);
+  EXPECT_EQ(diagnostics.all()[0].message, "there is a zero byte here: this is no text");
+  EXPECT_EQ(diagnostics.all()[0].span.begin, 10);
+}
+
 }  // namespace
 }  // namespace solstice::lang
