@@ -98,15 +98,16 @@ std::optional<Program> Binder::run() {
 std::optional<Program> bind(const lang::Program& program, Diagnostics& diagnostics) {
   Diagnostics found;
   std::optional<Program> bound = Binder(program, found).run();
-  std::vector<Diagnostic> sorted = found.all();
-  std::stable_sort(sorted.begin(), sorted.end(), [](const Diagnostic& a, const Diagnostic& b) { return a.span.begin < b.span.begin; });
-  for (Diagnostic& d : sorted) {
+  found.sort();
+  for (const Diagnostic& d : found.all()) {
     // A definition is bound once a call, and the parser may have said it already.
     const auto same = [&](const Diagnostic& o) {
       return o.code == d.code && o.span.begin == d.span.begin && o.span.end == d.span.end && d.span.end > 0;
     };
-    if (std::none_of(diagnostics.all().begin(), diagnostics.all().end(), same)) diagnostics.add(std::move(d));
+    if (std::none_of(diagnostics.all().begin(), diagnostics.all().end(), same)) diagnostics.add(d);
   }
+  diagnostics.add_omitted(found.omitted());
+  diagnostics.sort();
   return bound;
 }
 

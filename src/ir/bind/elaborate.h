@@ -47,6 +47,7 @@ class Elaborator {
   ExprRef rank(const lang::Expr& e);
   bool bind_indices(const lang::Expr& e, std::vector<int>& binders);
   ExprRef apply(const lang::Expr& e);
+  ExprRef no_function(const lang::Expr& e);  // says so; null
   ExprRef call_fn(const lang::Fn& fn, std::vector<ExprRef> args, Span span);
   ExprRef select(const lang::Expr& e);
   ExprRef read_view(const View& view, const std::vector<ExprRef>& indices, const ExprRef& otherwise, Span span);

@@ -127,21 +127,26 @@ ExprRef Elaborator::apply(const lang::Expr& e) {
   if (primitive && primitive->op == Op::kSelect && e.args.size() == 3) return select(e);
   std::vector<ExprRef> args;
   for (const lang::ExprRef& a : e.args) args.push_back(value(a));
-  if (std::find(args.begin(), args.end(), nullptr) != args.end()) return nullptr;
   const auto dtype = dtype_from_name(e.text);
-  if (dtype && args.size() == 1) {
-    ExprRef cast = make_cast(*dtype, args[0]);
-    std::const_pointer_cast<Expr>(cast)->span = here(e.span);
-    return cast;
-  }
   const auto fn = scope_.functions.find({e.text, args.size()});
-  if (fn != scope_.functions.end()) return call_fn(*fn->second, std::move(args), e.span);
-  if (primitive && (primitive->op == Op::kMin || primitive->op == Op::kMax) && args.size() >= 2) {
-    ExprRef out = args[0];
-    for (size_t i = 1; i < args.size(); ++i) out = made(primitive->op, {out, args[i]}, e.span);
+  const bool cast = dtype && args.size() == 1, own = fn != scope_.functions.end();
+  const bool folds = primitive && (primitive->op == Op::kMin || primitive->op == Op::kMax) && args.size() >= 2;
+  const bool plain = primitive && primitive->arity == args.size();
+  if (!cast && !own && !folds && !plain) return no_function(e);  // said beside what is wrong with the arguments
+  if (std::find(args.begin(), args.end(), nullptr) != args.end()) return nullptr;
+  if (cast) {
+    ExprRef out = make_cast(*dtype, args[0]);
+    std::const_pointer_cast<Expr>(out)->span = here(e.span);
     return out;
   }
-  if (primitive && primitive->arity == args.size()) return made(primitive->op, std::move(args), e.span);
+  if (own) return call_fn(*fn->second, std::move(args), e.span);
+  if (!folds) return made(primitive->op, std::move(args), e.span);
+  ExprRef out = args[0];
+  for (size_t i = 1; i < args.size(); ++i) out = made(primitive->op, {out, args[i]}, e.span);
+  return out;
+}
+
+ExprRef Elaborator::no_function(const lang::Expr& e) {
   std::vector<std::string> known;
   std::string arities;
   for (const Primitive& p : kPrimitives) known.emplace_back(p.name);
@@ -149,10 +154,10 @@ ExprRef Elaborator::apply(const lang::Expr& e) {
     known.push_back(key.first);
     if (key.first == e.text) arities += (arities.empty() ? "" : " or ") + std::to_string(key.second);
   }
-  if (primitive) arities = std::to_string(primitive->arity);
-  if (dtype) arities = "1";
+  if (const Primitive* primitive = find_primitive(e.text)) arities = std::to_string(primitive->arity);
+  if (dtype_from_name(e.text)) arities = "1";
   if (!arities.empty()) {
-    error("E008", e.span, fmt::format("`{}` takes {} arguments, not {}", e.text, arities, args.size()));
+    error("E008", e.span, fmt::format("`{}` takes {} arguments, not {}", e.text, arities, e.args.size()));
   } else {
     const std::string near = closest(e.text, known);
     error("E008", e.span, fmt::format("unknown function `{}`", e.text),

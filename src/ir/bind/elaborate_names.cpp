@@ -101,9 +101,13 @@ ExprRef Elaborator::read(const lang::Expr& e) {
   const size_t rank = shape.size() - symbol->fixed.size();
   if (rank != e.args.size()) {
     std::string extents;
-    for (size_t d = symbol->fixed.size(); d < shape.size(); ++d) extents += (extents.empty() ? "" : "x") + std::to_string(shape[d]);
+    bool known = rank > 0;  // a local's may be not known yet
+    for (size_t d = symbol->fixed.size(); d < shape.size(); ++d) {
+      extents += (extents.empty() ? "" : "x") + std::to_string(shape[d]);
+      known = known && shape[d] >= 0;
+    }
     error("E006", e.span,
-          fmt::format("`{}` has rank {}{} but {} ind{}", e.text, rank, rank ? " (" + extents + ")" : "", e.args.size(),
+          fmt::format("`{}` has rank {}{} but {} ind{}", e.text, rank, known ? " (" + extents + ")" : "", e.args.size(),
                       e.args.size() == 1 ? "ex" : "ices"),
           "no broadcasting: one index a dimension, 0 where the extent is 1, as in `b[k,0,0]`");
     return nullptr;

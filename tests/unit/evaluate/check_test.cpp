@@ -1,6 +1,8 @@
 // What is found out about a candidate's text before any compiler runs.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "evaluate/candidate.h"
 #include "evaluate/meaning.h"
 #include "evaluate/preparation.h"
@@ -112,6 +114,38 @@ kernel three by map() {
   for (const char* wanted : {"f33", "Q", "gemmm", "frobnicate", "bogus", "three", "vector"}) {
     EXPECT_NE(render_text(checked.diagnostics, text, "ten.ucut").find(wanted), std::string::npos) << wanted;
   }
+}
+
+// Wrong dims and wrong grammar hide no mistake of a schedule, and the list is in the order of the text.
+TEST(Check, MistakesOfEveryKindComeInTheOrderOfTheText) {
+  const std::string text = R"(program ten
+dim M = 1024, K = 0
+dim N = foo
+param w : f33[N, K] "linear.weight"
+input x : f32[M, Q]
+output y : f32[M]
+output y : f32[M]
+kernel up by gemmm(tile=12) {
+  z[m,n] = sum[k](x[m,k] * w[n,k])
+  y[m,n] = geluu(z[m])
+  q[i = x[i]
+}
+kernel a by map(threads=3, bogus=1, threads=4) { }
+@
+)";
+  const Checked checked = check(text, {h200()});
+  std::vector<std::string> found;
+  for (const Diagnostic& d : checked.diagnostics.all()) {
+    const auto line = std::count(text.begin(), text.begin() + d.span.begin, '\n') + 1;
+    found.push_back(std::to_string(line) + " " + d.code + " " + d.message.substr(0, 24));
+  }
+  const std::vector<std::string> wanted = {
+      "2 E022 dim `K` is 0; an extent ",  "3 E008 unknown dim `foo`",         "4 E000 expected a dtype, found ",
+      "5 E008 unknown dim `Q`",           "7 E008 `y` is declared twice",     "8 E100 no kernel family `gemmm`",
+      "10 E006 `y` has rank 1 but 2 ind", "10 E008 unknown function `geluu`", "10 E006 `z` has rank 2 but 1 ind",
+      "11 E000 expected `]` after the l", "13 E102 `threads=3` is no value ", "13 E101 family `map` has no knob",
+      "13 E022 knob `threads` is given ", "14 E000 `@` does not belong to t"};
+  EXPECT_EQ(found, wanted) << render_text(checked.diagnostics, text, "ten.ucut");
 }
 
 }  // namespace
