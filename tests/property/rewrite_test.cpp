@@ -2,8 +2,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <random>
 
+#include "base/file.h"
+#include "ir/equivalence.h"
+#include "lang/parse.h"
+#include "lang/print.h"
 #include "property/rewrite_support.h"
 
 namespace solstice::ir::testing {
@@ -247,6 +252,28 @@ std::string transposed_convolutions(Dice& dice) {
 }
 
 TEST(Rewrite, SplitParity) { expect_sound("split_parity", transposed_convolutions, 100); }
+
+// Every problem that tests have, at shrunken dims, whether a rewrite saves there or not.
+TEST(Rewrite, ProblemsKeepTheirValues) {
+  int programs = 0, sites = 0;
+  for (const char* folder : {"/tests/golden/import", "/examples/programs"}) {
+    for (const auto& entry : std::filesystem::directory_iterator(std::string(SOLSTICE_SOURCE_DIR) + folder)) {
+      if (entry.path().extension() != ".ucut") continue;
+      SCOPED_TRACE(entry.path().string());
+      Diagnostics diagnostics;
+      const lang::Program tree = lang::parse(read_file(entry.path()).value(), diagnostics);
+      const std::string small = lang::print(lang::with_dims(tree, shrunken_dims(tree, tree, 0)));
+      const auto subject = bound_text(small, "small.ucut");
+      if (!subject.ok() || !find_sites(*subject).ok()) continue;  // kernels, definitions
+      const Tried tried = expect_same_values(small, nullptr);
+      if (tried.failed) return;
+      ++programs;
+      sites += tried.sites;
+    }
+  }
+  EXPECT_GE(programs, 12);
+  EXPECT_GE(sites, 10);
+}
 
 }  // namespace
 }  // namespace solstice::ir::testing
