@@ -12,6 +12,7 @@
 #include "base/diagnostic.h"
 #include "base/result.h"
 #include "base/units.h"
+#include "families/rule.h"
 #include "ir/program.h"
 #include "machine/machine.h"
 #include "record/plan.h"
@@ -82,6 +83,7 @@ struct Family {
   Match (*match)(const ir::Program&, const ir::Kernel&) = nullptr;
   // Rules beyond knob types (codes E101 and up), each with the nearest legal value.
   void (*check)(const Context&, const ir::Kernel&, Diagnostics&) = nullptr;
+  std::vector<RuleText> (*rules)() = nullptr;  // those of them that are kept as data; null: none
   Result<Cost> (*cost)(const Context&, const ir::Kernel&) = nullptr;
   // Settings worth trying for this kernel, best first by the cost model, all legal.
   Result<std::vector<ir::Knobs>> (*propose)(const Context&, const ir::Kernel&) = nullptr;

@@ -76,6 +76,12 @@ def test_readme_names_every_command():
     assert not [name for name in commands() if f"`{name}" not in readme]
 
 
+@needs_program
+def test_legality_has_the_rules_of_the_tables():
+    printed = subprocess.run([PROGRAM, "list", "rules"], capture_output=True, text=True, check=True).stdout
+    assert printed.strip() in (ROOT / "docs" / "legality.md").read_text()
+
+
 @functools.lru_cache(maxsize=None)
 def repository():
     """Files and folders of the project, as paths from its root."""

@@ -48,6 +48,21 @@ Status list_families(bool json) {
   return success();
 }
 
+// As docs/legality.md has them.
+void list_rules(bool json) {
+  Json all = Json::array();
+  for (const families::Family* family : families::all_families()) {
+    if (!family->rules) continue;
+    if (!json) fmt::print("## {}\n\n| rule | code | what must hold |\n| --- | --- | --- |\n", family->name);
+    for (const families::RuleText& rule : family->rules()) {
+      if (!json) fmt::print("| {} | {} | {} |\n", rule.id, rule.code, rule.text);
+      all.push(Json::object().set("family", family->name).set("id", rule.id).set("code", rule.code).set("rule", rule.text));
+    }
+    if (!json) fmt::print("\n");
+  }
+  if (json) fmt::print("{}\n", all.dump(2));
+}
+
 Status list_machines(bool json) {
   SOLSTICE_TRY(const auto names, machine::list_machines());
   Json all = Json::array();
@@ -91,6 +106,7 @@ Result<int> run_list(const Invocation& in) {
   const std::string& kind = in.get("KIND");
   if (kind == "machines") SOLSTICE_CHECK(list_machines(in.json()));
   if (kind == "families") SOLSTICE_CHECK(list_families(in.json()));
+  if (kind == "rules") list_rules(in.json());
   if (kind == "operators") list_importable(in.json());
   return 0;
 }
@@ -100,10 +116,12 @@ Result<int> run_list(const Invocation& in) {
 extern const Command solstice_commands_list;
 const Command solstice_commands_list = {
     .name = "list",
-    .summary = "Print the kernel families with their knobs, the machine descriptions, or the operators known",
-    .help = "operators: those of PyTorch that the importer writes as equations; any other makes a module `unsupported`.",
+    .summary = "Print the kernel families with their knobs, their rules, the machine descriptions, or the operators known",
+    .help =
+        "rules: what the knobs of a family must keep, where it is kept as data (docs/legality.md).\n"
+        "operators: those of PyTorch that the importer writes as equations; any other makes a module `unsupported`.",
     .example = "solstice list families",
-    .parameters = {{"KIND", "", "what to list", "", {"families", "machines", "operators"}, true, false}, json_flag()},
+    .parameters = {{"KIND", "", "what to list", "", {"families", "rules", "machines", "operators"}, true, false}, json_flag()},
     .run = run_list,
 };
 

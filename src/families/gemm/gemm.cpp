@@ -8,6 +8,7 @@
 
 #include "families/family.h"
 #include "families/gemm/cost.h"
+#include "families/gemm/cutlass.h"
 #include "families/gemm/steps.h"
 #include "numerics/policy.h"
 
@@ -18,9 +19,16 @@ namespace {
 Match match(const ir::Program& program, const ir::Kernel& kernel) { return match_of(make_problem(program, kernel)); }
 
 void check(const Context& context, const ir::Kernel& kernel, Diagnostics& diagnostics) {
+  if (kernel.knobs.name_or("backend", "lean") == "cutlass") {
+    const auto product = find_contraction(context.program, kernel);
+    if (product.ok()) check_rules(cutlass_rules(), cutlass_config(context.program, *product, kernel.knobs), kernel.span, diagnostics);
+    return;
+  }
   const auto problem = make_problem(context.program, kernel);
   if (problem.ok()) check_settings(context, kernel, *problem, diagnostics);
 }
+
+std::vector<RuleText> rules() { return texts_of(cutlass_rules()); }
 
 Status require_legal(const Context& context, const ir::Kernel& kernel, const Problem& problem) {
   Diagnostics diagnostics;
@@ -80,6 +88,7 @@ const Family solstice_families_gemm = {
     .knobs = gemm::knob_table,
     .match = gemm::match,
     .check = gemm::check,
+    .rules = gemm::rules,
     .cost = gemm::cost,
     .propose = gemm::propose,
     .generate = gemm::generate,

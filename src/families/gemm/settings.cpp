@@ -57,7 +57,19 @@ std::vector<KnobSpec> knob_table() {
        "auto",
        "operand (of the result's rows or columns) that is read once and split in registers, for few lines of the other"},
       {"split", "int", {}, "1..128", "auto", "with `stream`: blocks that share the k of a tile"},
-      {"schedule", "name", {"cooperative"}, "", "cooperative", "consumer warpgroups share one tile"},
+      {"schedule",
+       "name",
+       {"cooperative", "pingpong", "warp_specialized", "tma", "cp_async", "cp_async_cooperative", "cp_async_pingpong"},
+       "",
+       "cooperative",
+       "cooperative: consumer warpgroups share one tile; the others are of backend=cutlass"},
+      {"epilogue",
+       "name",
+       {"tma_cooperative", "tma", "no_smem"},
+       "",
+       "auto",
+       "backend=cutlass: how results leave; auto: what goes with `schedule`"},
+      {"scheduler", "name", {"persistent", "stream_k", "dynamic"}, "", "persistent", "backend=cutlass: how tiles reach blocks"},
       {"grouped",
        "bool",
        {"true", "false"},
@@ -238,7 +250,20 @@ void check_tile(const Context& context, const ir::Kernel& kernel, const Settings
 
 }  // namespace
 
+void check_schedule(const ir::Kernel& kernel, Diagnostics& diagnostics) {
+  for (const char* knob : {"schedule", "epilogue", "scheduler"}) {
+    const std::string usual = std::string_view(knob) == "schedule"   ? "cooperative"
+                              : std::string_view(knob) == "epilogue" ? "auto"
+                                                                     : "persistent";
+    const std::string value = kernel.knobs.name_or(knob, usual);
+    if (value == usual) continue;
+    diagnostics.error("E116", kernel.span, fmt::format("`{}={}` is of `backend=cutlass`; `backend=lean` has one of its own", knob, value),
+                      fmt::format("leave `{}` out", knob));
+  }
+}
+
 void check_settings(const Context& context, const ir::Kernel& kernel, const Problem& problem, Diagnostics& diagnostics) {
+  check_schedule(kernel, diagnostics);
   const Settings s = settings_of(context, kernel, problem);
   check_math(context, kernel, problem, s, diagnostics);
   check_stream(context, kernel, problem, s, diagnostics);

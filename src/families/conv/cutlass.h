@@ -1,0 +1,41 @@
+// CUTLASS's convolutions as a front end must know them: those for sm_90a (collective builders of conv), and the 2.x kernels
+// that remain for what those refuse. docs/legality.md lists the rules.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/dtype.h"
+#include "families/rule.h"
+#include "ir/knobs.h"
+
+namespace solstice::families::conv {
+
+enum class Direction { kForward, kDataGradient, kWeightGradient };  // a transposed convolution is a data gradient
+enum class Generation { kSm90, kSm80 };                             // copy engine and wgmma; or cp.async and mma.sync
+
+struct CutlassConv {
+  // The problem.
+  Direction direction = Direction::kForward;
+  DType dtype = DType::kF16;
+  int64_t groups = 1, channels = 64, filters = 64;
+  int64_t stride = 1, dilation = 1;  // the largest of all dimensions
+  int64_t pad = 0, extent = 3;       // of the filter, the largest of all dimensions
+  int64_t largest_bytes = 0;         // of the tensors
+  // The knobs.
+  Generation generation = Generation::kSm90;
+  int tile_m = 128, tile_n = 128, tile_k = 64;
+  int cluster_m = 1, cluster_n = 1;
+
+  std::vector<std::pair<std::string, std::string>> knobs() const;
+  int accumulators() const { return tile_m * tile_n / 128; }  // registers a thread: one warpgroup has the whole tile
+};
+
+const std::vector<Rule<CutlassConv>>& cutlass_rules();
+
+// The knobs of a clause; what depends on the problem stays as it is by default, since no family reads it yet.
+CutlassConv cutlass_config(const ir::Knobs& knobs);
+
+}  // namespace solstice::families::conv

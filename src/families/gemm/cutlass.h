@@ -1,0 +1,63 @@
+// CUTLASS 3.x kernels for sm_90a as a front end must know them: which configurations its collective builders accept, which
+// they compile and then run wrongly or not at all, and what a configuration occupies. The facts are those of CUTLASS 4.2's
+// builders (include/cutlass/gemm/collective/builders/sm90_*, epilogue/collective/builders/sm90_builder.inl) and of its own
+// list of valid kernels (python/cutlass_library/sm90_utils.py); docs/legality.md lists the rules.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/dtype.h"
+#include "families/gemm/contraction.h"
+#include "families/gemm/problem.h"
+#include "families/rule.h"
+#include "ir/knobs.h"
+
+namespace solstice::families::gemm {
+
+// Which kernel of CUTLASS: who loads, and how the consumer warpgroups share the work.
+enum class CutlassSchedule { kTma, kWarpSpecialized, kCooperative, kPingpong, kCpAsync, kCpAsyncCooperative, kCpAsyncPingpong };
+enum class CutlassEpilogue { kNoSmem, kTma, kTmaCooperative };
+enum class CutlassScheduler { kPersistent, kStreamK, kDynamic };
+
+struct CutlassGemm {
+  // The problem.
+  DType a = DType::kF32, b = DType::kF32, result = DType::kF32;  // operands as the tensor cores read them (f32: tf32)
+  DType accumulator = DType::kF32;
+  Major major_a = Major::kK, major_b = Major::kK;
+  int64_t m = 0, n = 0, k = 0;                            // 0: not known
+  int64_t align_a = 16, align_b = 16, align_result = 16;  // bytes that divide base, lines and batches
+  int residuals = 0;                                      // tensors of the result's shape that the epilogue reads
+  bool fused = false;                                     // an epilogue beyond alpha and beta
+  bool grouped = false;
+  // The knobs.
+  int tile_m = 128, tile_n = 128, tile_k = 64;
+  int cluster_m = 1, cluster_n = 1, cluster_k = 1;
+  int stages = 0;  // 0: as many as fit
+  CutlassSchedule schedule = CutlassSchedule::kCooperative;
+  CutlassEpilogue epilogue = CutlassEpilogue::kTmaCooperative;
+  CutlassScheduler scheduler = CutlassScheduler::kPersistent;
+  int split = 1;
+  bool fast_accumulation = false;  // 8-bit floats: no second accumulator
+
+  std::vector<std::pair<std::string, std::string>> knobs() const;
+
+  int k_instruction() const;    // k of one wgmma
+  int accumulators() const;     // registers a thread
+  bool is_cooperative() const;  // two warpgroups share a tile
+  bool loads_by_tma() const;
+  bool from_registers() const;  // A goes through registers (RS): tf32 that is not K,K, mixed widths
+  bool swaps_operands() const;  // the builder computes the transposed product
+  int64_t epilogue_bytes() const;
+  int64_t stage_bytes() const;
+  int fitting_stages() const;
+};
+
+const std::vector<Rule<CutlassGemm>>& cutlass_rules();
+
+// A kernel with `backend=cutlass`.
+CutlassGemm cutlass_config(const ir::Program& program, const Contraction& product, const ir::Knobs& knobs);
+
+}  // namespace solstice::families::gemm

@@ -1,0 +1,178 @@
+// CUTLASS's legality as data: what its builders would compile and run wrongly is an error, every rule can fire, and what
+// is proposed instead is legal.
+#include "families/gemm/cutlass.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+
+#include "families/conv/cutlass.h"
+
+namespace solstice::families {
+namespace {
+
+using gemm::CutlassEpilogue;
+using gemm::CutlassGemm;
+using gemm::CutlassSchedule;
+using gemm::CutlassScheduler;
+using gemm::Major;
+
+CutlassGemm halves() {
+  CutlassGemm c;
+  c.a = c.b = c.result = DType::kBF16;
+  return c;
+}
+
+std::string broken(const CutlassGemm& c) {
+  const auto* rule = first_broken(gemm::cutlass_rules(), c);
+  return rule ? std::string(rule->id) : "";
+}
+
+TEST(Cutlass, KnownKernelsAreLegal) {
+  CutlassGemm c = halves();
+  EXPECT_EQ(broken(c), "");
+  EXPECT_EQ(c.fitting_stages(), 6);
+  c.tile_n = 256;
+  c.cluster_m = 2;
+  EXPECT_EQ(broken(c), "");
+  EXPECT_EQ(c.fitting_stages(), 4);
+  c.tile_m = 256, c.tile_n = 128;
+  EXPECT_EQ(broken(c), "");
+  c.tile_m = 64, c.schedule = CutlassSchedule::kPingpong, c.epilogue = CutlassEpilogue::kTma;
+  EXPECT_EQ(broken(c), "");
+  CutlassGemm tf32;
+  tf32.tile_k = 32;
+  EXPECT_EQ(broken(tf32), "");
+}
+
+// "Compiles" never means "gives right results": each of these compiles.
+TEST(Cutlass, WhatCompilesAndIsWrongIsAnError) {
+  CutlassGemm c = halves();
+  c.schedule = CutlassSchedule::kPingpong;
+  EXPECT_EQ(broken(c), "schedule.epilogue");
+  c = halves();
+  c.cluster_k = 2;
+  EXPECT_EQ(broken(c), "cluster.depth");
+  c = halves();
+  c.tile_m = c.tile_n = 256;
+  EXPECT_EQ(broken(c), "tile.registers");
+  c = halves();
+  c.stages = 7;
+  EXPECT_EQ(broken(c), "stages.fit");
+  CutlassGemm swapped;
+  swapped.tile_k = 32;
+  swapped.major_b = Major::kMN;
+  EXPECT_EQ(broken(swapped), "schedule.swapped");
+  CutlassGemm fp8;
+  fp8.a = fp8.b = DType::kE4M3, fp8.result = DType::kBF16;
+  fp8.major_b = Major::kMN;
+  EXPECT_EQ(broken(fp8), "layout.8bit");
+  fp8.major_b = Major::kK;
+  fp8.tile_k = 128;
+  fp8.tile_n = 256;
+  EXPECT_EQ(broken(fp8), "tile.registers") << "a second accumulator";
+  fp8.fast_accumulation = true;
+  EXPECT_EQ(broken(fp8), "");
+  c = halves();
+  c.schedule = CutlassSchedule::kPingpong, c.epilogue = CutlassEpilogue::kTma, c.scheduler = CutlassScheduler::kStreamK;
+  EXPECT_EQ(broken(c), "schedule.stream_k");
+}
+
+TEST(Cutlass, TheNearestIsNamed) {
+  CutlassGemm c = halves();
+  c.tile_m = 192, c.cluster_m = 3;
+  const auto legal = nearest_legal(gemm::cutlass_rules(), c);
+  ASSERT_TRUE(legal);
+  EXPECT_EQ(knobs_changed(c, *legal), "`tile=128x128x64, cluster=2x1`");
+}
+
+template <class T>
+T one_of(std::mt19937_64& random, std::initializer_list<T> values) {
+  return values.begin()[random() % values.size()];
+}
+
+CutlassGemm drawn(std::mt19937_64& random) {
+  CutlassGemm c;
+  const auto type = [&] {
+    return one_of(random, {DType::kBF16, DType::kBF16, DType::kF16, DType::kF16, DType::kF32, DType::kF32, DType::kE4M3, DType::kE5M2,
+                           DType::kI8, DType::kF64});
+  };
+  c.a = type();
+  c.b = random() % 8 ? c.a : type();
+  c.result = one_of(random, {DType::kF32, DType::kBF16, DType::kE4M3});
+  c.accumulator = one_of(random, {DType::kF32, DType::kF32, DType::kF16, DType::kI32});
+  c.major_a = one_of(random, {Major::kK, Major::kK, Major::kMN, Major::kNone}),
+  c.major_b = one_of(random, {Major::kK, Major::kK, Major::kMN});
+  c.m = one_of<int64_t>(random, {0, 64, 4096}), c.n = one_of<int64_t>(random, {0, 64, 4096});
+  c.align_a = one_of<int64_t>(random, {16, 16, 16, 8, 4, 2}), c.align_b = one_of<int64_t>(random, {16, 16, 4});
+  c.align_result = one_of<int64_t>(random, {16, 16, 4});
+  c.residuals = static_cast<int>(random() % 6), c.fused = random() % 4 == 0, c.grouped = random() % 8 == 0;
+  c.tile_m = one_of(random, {64, 128, 192, 256, 100, 512}), c.tile_n = one_of(random, {8, 24, 12, 64, 128, 160, 256}),
+  c.tile_k = one_of(random, {8, 16, 32, 64, 128, 256, 20});
+  c.cluster_m = one_of(random, {1, 1, 2, 3, 4, 16}), c.cluster_n = one_of(random, {1, 1, 2, 8}), c.cluster_k = one_of(random, {1, 1, 1, 2});
+  c.stages = static_cast<int>(random() % 10);
+  c.schedule = static_cast<CutlassSchedule>(random() % 7), c.epilogue = static_cast<CutlassEpilogue>(random() % 3);
+  c.scheduler = static_cast<CutlassScheduler>(random() % 3), c.split = one_of(random, {1, 1, 4});
+  c.fast_accumulation = random() % 2 == 0;
+  return c;
+}
+
+TEST(Cutlass, EveryRuleCanFireAndWhatIsProposedIsLegal) {
+  std::mt19937_64 random(3);
+  std::set<std::string_view> fired, ids;
+  int mended = 0;
+  for (int i = 0; i < 200'000; ++i) {
+    const CutlassGemm c = drawn(random);
+    if (const auto* rule = first_broken(gemm::cutlass_rules(), c)) {
+      fired.insert(rule->id);
+      EXPECT_FALSE(rule->reason(c).empty());
+    }
+    const auto legal = nearest_legal(gemm::cutlass_rules(), c);
+    mended += legal.has_value();
+    if (!legal) continue;
+    ASSERT_EQ(broken(*legal), "");
+    for (const auto& rule : gemm::cutlass_rules()) {
+      if (rule.severity == Severity::kWarning && rule.broken(*legal)) fired.insert(rule.id);
+    }
+  }
+  for (const auto& rule : gemm::cutlass_rules()) {
+    EXPECT_TRUE(ids.insert(rule.id).second) << rule.id << " twice";
+    EXPECT_TRUE(fired.count(rule.id)) << rule.id << " never fired";
+  }
+  EXPECT_GT(mended, 50'000);
+}
+
+// Nothing but the problem stands in the way of 16-bit operands that lie well: some knobs are always legal.
+TEST(Cutlass, AlignedHalvesCanAlwaysBeMended) {
+  std::mt19937_64 random(5);
+  for (int i = 0; i < 50'000; ++i) {
+    CutlassGemm c = drawn(random);
+    c.a = c.b = DType::kBF16, c.result = DType::kBF16, c.accumulator = DType::kF32;
+    c.major_a = Major::kK, c.align_a = c.align_b = c.align_result = 16, c.residuals = static_cast<int>(random() % 2);
+    ASSERT_TRUE(nearest_legal(gemm::cutlass_rules(), c)) << broken(c) << " " << c.knobs()[0].second;
+  }
+}
+
+TEST(Cutlass, Convolutions) {
+  std::mt19937_64 random(7);
+  std::set<std::string_view> fired;
+  for (int i = 0; i < 20'000; ++i) {
+    conv::CutlassConv c;
+    c.direction = static_cast<conv::Direction>(random() % 3), c.generation = static_cast<conv::Generation>(random() % 2);
+    c.dtype = one_of(random, {DType::kF16, DType::kF32});
+    c.groups = one_of<int64_t>(random, {1, 1, 8}), c.channels = one_of<int64_t>(random, {64, 64, 3});
+    c.stride = one_of<int64_t>(random, {1, 2}), c.dilation = one_of<int64_t>(random, {1, 2}), c.pad = one_of<int64_t>(random, {0, 200});
+    c.largest_bytes = one_of<int64_t>(random, {0, int64_t{1} << 32});
+    c.tile_m = one_of(random, {64, 128, 100, 256}), c.tile_n = one_of(random, {64, 128, 256, 20}), c.cluster_m = one_of(random, {1, 2, 3});
+    if (const auto* rule = first_broken(conv::cutlass_rules(), c)) fired.insert(rule->id);
+    const auto legal = nearest_legal(conv::cutlass_rules(), c);
+    if (legal) {
+      ASSERT_EQ(first_broken(conv::cutlass_rules(), *legal), nullptr);
+    }
+  }
+  EXPECT_EQ(fired.size(), conv::cutlass_rules().size());
+}
+
+}  // namespace
+}  // namespace solstice::families
