@@ -11,7 +11,7 @@ namespace solstice::ir::testing {
 std::string difference(const Program& before, const Program& after);
 
 struct Tried {
-  int sites = 0;     // where a rewrite applied
+  int sites = 0;  // where a rewrite applied
   bool failed = false;
 };
 

@@ -56,7 +56,8 @@ std::string sums_of_products(Dice& dice) {
   if (conv) {
     const std::string offset = dice.any({"n+r-1 else 0", "n+r-1 else 1", "n+r-1 else s[m]"});
     text += "input x : f32[M, N]\nparam w : f32[M, K, F] \"w\"\noutput y : f32[M]\n";
-    text += fmt::format("z[m,n] = sum[k,r](x[m,{}] * w[m,k,r]){} for n<N\n", offset, dice.any({"", " + b[n]", " - s[m]", " / (2 + s[m]**2)"}));
+    text +=
+        fmt::format("z[m,n] = sum[k,r](x[m,{}] * w[m,k,r]){} for n<N\n", offset, dice.any({"", " + b[n]", " - s[m]", " / (2 + s[m]**2)"}));
   } else {
     const std::string inner = dice.any({"", "", " where k <= n", " where k < 2", " where k == m"});
     text += "input x : f32[M, K]\nparam w : f32[N, K] \"w\"\noutput y : f32[M]\n";
@@ -78,7 +79,8 @@ std::string pooled_convolutions(Dice& dice) {
   const bool padded = dice.coin();
   const int64_t u = (p - 1) * s2 + k2, n = (u - 1) * s1 + k1 - (padded ? 1 : 0);
   std::string text = fmt::format("program pooled\ndim M = 2, C = 2, K = 3, N = {}, U = {}, P = {}\n", std::max<int64_t>(n, 1), u, p);
-  text += "input x : f32[M, C, N]\nparam w : f32[K, C, " + std::to_string(k1) + "] \"w\"\nparam b : f32[K] \"b\"\noutput y : f32[M, K, P]\n";
+  text +=
+      "input x : f32[M, C, N]\nparam w : f32[K, C, " + std::to_string(k1) + "] \"w\"\nparam b : f32[K] \"b\"\noutput y : f32[M, K, P]\n";
   text += fmt::format("t[m,k,u] = sum[c,r](x[m,c,{}*u+r{}] * w[k,c,r]) + b[k] for u<U\n", s1, padded || n < 1 ? "-1 else 0" : "");
   const std::string border = dice.any({"", "", "-1 else 0"});
   text += fmt::format("y[m,k,p] = {}[i<{}{}](t[m,k,{}*p+i{}]) * 2 for p<P\n", dice.any({"sum", "mean"}), k2,
@@ -97,9 +99,10 @@ std::string scalar_chains(Dice& dice) {
     const std::string a = last + "[m]";
     const std::string next = i + 1 == length ? "y" : fmt::format("t{}", i);
     const std::string c = dice.any({"2", "0.5", "-3", "-0.25", "1", "0"});
-    const std::string map = dice.any({"{0} * {1}", "{1} * {0}", "{0} + {1}", "{0} - {1}", "{1} - {0}", "{0} / 4", "relu({0})", "clamp({0}, -1, {1})",
-                                      "-{0}", "min({1}, {0})", "{0} + {0}", "{0} * 0.5 + {0}", "bf16({0})", "{0} + w[m]", "{0} - 3*{0}",
-                                      "select({0} * 2 + 1 > 0, {0} * 2 * 2, 1)", "max({0} + 1, {0} * 2)", "clamp({0} * 2, 1, 0)"});
+    const std::string map =
+        dice.any({"{0} * {1}", "{1} * {0}", "{0} + {1}", "{0} - {1}", "{1} - {0}", "{0} / 4", "relu({0})", "clamp({0}, -1, {1})", "-{0}",
+                  "min({1}, {0})", "{0} + {0}", "{0} * 0.5 + {0}", "bf16({0})", "{0} + w[m]", "{0} - 3*{0}",
+                  "select({0} * 2 + 1 > 0, {0} * 2 * 2, 1)", "max({0} + 1, {0} * 2)", "clamp({0} * 2, 1, 0)"});
     text += fmt::format("{}[m] = {}\n", next, fmt::vformat(map, fmt::make_format_args(a, c)));
     last = next;
   }
@@ -114,10 +117,32 @@ std::string extrema_of_maps(Dice& dice) {
   std::string text = fmt::format("program extrema\ndim M = {}, N = {}, P = {}\n", dice.number(1, 3), dice.number(4, 7), dice.number(2, 3));
   text += "input x : f32[M, N]\nparam b : f32[M] \"b\"\nparam c : f32[N] \"c\"\n";
   const auto map = [&](const std::string& a) {
-    const std::string f = dice.any({"relu({0})", "tanh({0})", "exp({0})", "sigmoid({0})", "{0} * -2", "{0} / 3", "3 - {0}", "{0} + b[m]",
-                                    "leaky_relu({0}, 0.2)", "leaky_relu({0}, -0.2)", "{0} * b[m]", "{0} + c[n]", "abs({0})", "gelu({0})",
-                                    "bf16({0})", "min({0}, b[m])", "max(c[n], {0})", "clamp({0}, -1, 1)", "floor({0})", "1 / (2 + exp({0}))",
-                                    "1 / {0}", "{0} * {0}", "select({0} > 0.5, {0}, 0.5 * {0})", "softplus({0})", "elu({0})", "-{0}"});
+    const std::string f = dice.any({"relu({0})",
+                                    "tanh({0})",
+                                    "exp({0})",
+                                    "sigmoid({0})",
+                                    "{0} * -2",
+                                    "{0} / 3",
+                                    "3 - {0}",
+                                    "{0} + b[m]",
+                                    "leaky_relu({0}, 0.2)",
+                                    "leaky_relu({0}, -0.2)",
+                                    "{0} * b[m]",
+                                    "{0} + c[n]",
+                                    "abs({0})",
+                                    "gelu({0})",
+                                    "bf16({0})",
+                                    "min({0}, b[m])",
+                                    "max(c[n], {0})",
+                                    "clamp({0}, -1, 1)",
+                                    "floor({0})",
+                                    "1 / (2 + exp({0}))",
+                                    "1 / {0}",
+                                    "{0} * {0}",
+                                    "select({0} > 0.5, {0}, 0.5 * {0})",
+                                    "softplus({0})",
+                                    "elu({0})",
+                                    "-{0}"});
     return fmt::vformat(f, fmt::make_format_args(a));
   };
   text += fmt::format("t[m,n] = {}\nu[m,n] = {}\n", map("x[m,n]"), dice.coin() ? map("t[m,n]") : "t[m,n]");
@@ -135,8 +160,7 @@ std::string extrema_of_maps(Dice& dice) {
       break;
     default:
       text += fmt::format("output y : f32[M, P]\ny[m,p] = {}[i<{}](u[m,{}*p+{}*i-{}{}])\n", reducer, padding.empty() ? 1 : 3,
-                          dice.number(1, 2), padding.empty() ? 1 : dice.number(1, 2), padding.empty() ? 0 : dice.number(0, 3),
-                          padding);
+                          dice.number(1, 2), padding.empty() ? 1 : dice.number(1, 2), padding.empty() ? 0 : dice.number(0, 3), padding);
       break;
   }
   if (dice.coin(4)) text += "output z : f32[M, N]\nz[m,n] = t[m,n]\n";
@@ -187,10 +211,11 @@ std::string normalisations(Dice& dice) {
   const std::string center = dice.any({"mean", "mean", "max", "min", "logsumexp"});
   text += fmt::format("mu[{}] = {}[{}](t[n,k,p])\n", at, center, over);
   text += fmt::format("vr[{}] = {}[{}](t[n,k,p])\n", at, dice.any({"var", "var", "mean"}), over);
-  text += fmt::format("y[n,k,p] = {}\n", fmt::vformat(dice.any({"(t[n,k,p] - mu[{0}]) * rsqrt(abs(vr[{0}]) + 1e-5)", "(t[n,k,p] - mu[{0}]) * s[n]",
-                                                                "exp(t[n,k,p] - mu[{0}])", "t[n,k,p] * mu[{0}]", "mu[{0}] - t[n,k,p]",
-                                                                "t[n,k,p] - 2 * mu[{0}]", "exp(t[n,k,p] - max[p](t[n,k,p]))"}),
-                                                      fmt::make_format_args(at)));
+  text += fmt::format(
+      "y[n,k,p] = {}\n",
+      fmt::vformat(dice.any({"(t[n,k,p] - mu[{0}]) * rsqrt(abs(vr[{0}]) + 1e-5)", "(t[n,k,p] - mu[{0}]) * s[n]", "exp(t[n,k,p] - mu[{0}])",
+                             "t[n,k,p] * mu[{0}]", "mu[{0}] - t[n,k,p]", "t[n,k,p] - 2 * mu[{0}]", "exp(t[n,k,p] - max[p](t[n,k,p]))"}),
+                   fmt::make_format_args(at)));
   if (batch && dice.coin()) text += "tensor rm1 : f32[K] into rm\nrm1[k] = 0.9 * rm[k] + 0.1 * select(isfinite(mu[k]), mu[k], inf - inf)\n";
   if (dice.coin(5)) text += "output z : f32[B, K, P]\nz[n,k,p] = t[n,k,p]\n";
   if (dice.coin(5)) text += "output z2 : f32[B, K, P]\nz2[n,k,p] = t[n,k,p-1 else 0] for p<P\n";
@@ -220,8 +245,8 @@ std::string accumulations(Dice& dice) {
   text += "output y : f32[B, T]\noutput h : f32[B, T]\n";
   const std::string before = dice.any({"t-1 else 0", "t-1 else 1", "t-1 else h0[b]", "t+1 else h0[b]", "t-1 else x[b,t]", "t-2 else 0"});
   const std::string step = dice.any({"h[b,{0}] + x[b,t]", "x[b,t]**2 + h[b,{0}]", "h[b,{0}] * (1 + x[b,t])", "max(h[b,{0}], x[b,t])",
-                                     "min(x[b,t], h[b,{0}])", "h[b,{0}] - x[b,t]", "0.5 * h[b,{0}] + x[b,t]", "h[b,{0}] + x[b,t] * sum[s where s <= t](x[b,s])",
-                                     "h[b,{0}] + t * x[b,t]", "h[b,{0}] + h[b,{0}]"});
+                                     "min(x[b,t], h[b,{0}])", "h[b,{0}] - x[b,t]", "0.5 * h[b,{0}] + x[b,t]",
+                                     "h[b,{0}] + x[b,t] * sum[s where s <= t](x[b,s])", "h[b,{0}] + t * x[b,t]", "h[b,{0}] + h[b,{0}]"});
   text += fmt::format("h[b,t] = {}\n", fmt::vformat(step, fmt::make_format_args(before)));
   return text + "y[b,t] = h[b,t] * 2\n";
 }
@@ -231,7 +256,8 @@ TEST(Rewrite, PrefixSums) { expect_sound("prefix_sums", accumulations, 100); }
 // Strides, dilations, paddings, kernels shorter than the stride, sizes that the stride does not divide, other factors.
 std::string transposed_convolutions(Dice& dice) {
   const bool flat = dice.coin();
-  std::string text = fmt::format("program convt\ndim N = 2, C = 2, K = 2, I = {}, U = {}, J = 2, V = {}\n", dice.number(4, 6), dice.number(1, 9), dice.number(2, 5));
+  std::string text = fmt::format("program convt\ndim N = 2, C = 2, K = 2, I = {}, U = {}, J = 2, V = {}\n", dice.number(4, 6),
+                                 dice.number(1, 9), dice.number(2, 5));
   const auto relation = [&](const char* u, const char* i, const char* r) {
     return fmt::format("{} == {}*{}{}{}-{}", u, dice.number(1, 3), i, dice.any({"+", "+", "+2*", "+3*"}), r, dice.number(0, 3));
   };
@@ -246,8 +272,8 @@ std::string transposed_convolutions(Dice& dice) {
     return text + "y[n,k,u] = t[n,k,u] + 1\n";
   }
   text += "input x : f32[N, C, I, J]\noutput y : f32[N, K, U, V]\n";
-  text += fmt::format("t[n,k,u,v] = sum[c,i,j,r,s where {} and {}{}](x[n,c,i,j] * w[c,k,r,s]{}) + b[k] for u<U, v<V\n", relation("u", "i", "r"),
-                      relation("v", "j", "s"), more, scale);
+  text += fmt::format("t[n,k,u,v] = sum[c,i,j,r,s where {} and {}{}](x[n,c,i,j] * w[c,k,r,s]{}) + b[k] for u<U, v<V\n",
+                      relation("u", "i", "r"), relation("v", "j", "s"), more, scale);
   return text + "y[n,k,u,v] = relu(t[n,k,u,v])\n";
 }
 

@@ -133,8 +133,8 @@ Result<BoundText> apply(const BoundText& subject, const Rewrite& rewrite, int eq
   SOLSTICE_CHECK(rewritable(subject));
   const std::optional<Rewritten> rewritten = rewrite.at(subject.program, equation);
   if (!rewritten) {
-    return fail(Code::bad_argument, fmt::format("`{}` does not apply at `{}`", rewrite.name,
-                                                to_text(subject.program, subject.program.equation(equation))));
+    return fail(Code::bad_argument,
+                fmt::format("`{}` does not apply at `{}`", rewrite.name, to_text(subject.program, subject.program.equation(equation))));
   }
   return in_text(subject, rewritten->program);
 }

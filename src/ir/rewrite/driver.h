@@ -47,7 +47,7 @@ Result<std::vector<Site>> find_sites(const BoundText& subject, const Rewrite* re
 Result<BoundText> apply(const BoundText& subject, const Rewrite& rewrite, int equation);
 
 struct RewriteOptions {
-  const Rewrite* only = nullptr;  // null: all
+  const Rewrite* only = nullptr;   // null: all
   bool whatever_it_costs = false;  // applies also what saves nothing; for tests
   int most_steps = 100;
   Seconds budget{20};

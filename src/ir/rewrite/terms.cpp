@@ -21,7 +21,8 @@ bool is_linear(const ExprRef& e) {
 
 class TermExpander {
  public:
-  TermExpander(Equation& equation, const Definitions* definitions, size_t most) : equation_(equation), definitions_(definitions), most_(most) {}
+  TermExpander(Equation& equation, const Definitions* definitions, size_t most)
+      : equation_(equation), definitions_(definitions), most_(most) {}
 
   using Terms = std::optional<std::vector<Term>>;
 

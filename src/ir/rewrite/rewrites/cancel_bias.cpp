@@ -22,9 +22,7 @@
 namespace solstice::ir {
 namespace {
 
-bool shifts_along(Reducer r) {
-  return r == Reducer::kMean || r == Reducer::kMax || r == Reducer::kMin || r == Reducer::kLogSumExp;
-}
+bool shifts_along(Reducer r) { return r == Reducer::kMean || r == Reducer::kMax || r == Reducer::kMin || r == Reducer::kLogSumExp; }
 
 bool same_value(const Term& a, const Term& b) { return same(to_expr(a), to_expr(b)); }
 

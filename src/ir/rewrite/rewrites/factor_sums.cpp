@@ -187,7 +187,8 @@ class Exchange {
     const IndexSet free = indices_of(value);
     for (const int p : free) {
       for (const int r : free) {
-        const int64_t stride = inside_conditions_.empty() && p != r && !merged.count(p) && !merged.count(r) ? stride_between({value}, p, r) : 0;
+        const int64_t stride =
+            inside_conditions_.empty() && p != r && !merged.count(p) && !merged.count(r) ? stride_between({value}, p, r) : 0;
         const int64_t rows = index_of(equation(), p).extent;
         const int64_t extent = stride * (rows - 1) + index_of(equation(), r).extent;
         if (stride == 0 || extent >= rows * index_of(equation(), r).extent) continue;
@@ -199,9 +200,7 @@ class Exchange {
       }
     }
     const ExprRef read = hoisted(program_, place_, value, "part");
-    return changed(read, [&](const ExprRef& e) -> ExprRef {
-      return e->op == Op::kIndex && merged.count(e->id) ? merged[e->id] : nullptr;
-    });
+    return changed(read, [&](const ExprRef& e) -> ExprRef { return e->op == Op::kIndex && merged.count(e->id) ? merged[e->id] : nullptr; });
   }
 
   ExprRef inner_mean(ExprRef value) {

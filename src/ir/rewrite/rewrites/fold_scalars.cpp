@@ -68,8 +68,8 @@ class ChainReader {
 
  private:
   bool may_be_dim(int64_t value) const {
-    return value != 0 && std::any_of(program_.dims.begin(), program_.dims.end(),
-                                     [&](const Dim& d) { return d.value == value || d.value == value + 1; });
+    return value != 0 &&
+           std::any_of(program_.dims.begin(), program_.dims.end(), [&](const Dim& d) { return d.value == value || d.value == value + 1; });
   }
 
   std::optional<double> literal(const ExprRef& e) const {

@@ -44,7 +44,7 @@ std::vector<ExprRef> reductions_in(const ExprRef& root) {
 }
 
 struct Shared {
-  int first = -1;                     // the earlier equation
+  int first = -1;  // the earlier equation
   ExprRef there, here;
   std::vector<int> indices_there, indices_here;  // partners
 };
