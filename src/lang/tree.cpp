@@ -28,6 +28,7 @@ ExprRef number(double value) {
   if (std::signbit(value)) return negate(number(-value));
   std::string text = fmt::format("{}", value);
   if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  if (const size_t zero = text.find("e-0"); zero != std::string::npos) text.erase(zero + 2, 1);  // 1e-5, not 1e-05
   return node(ExprKind::kNumber, std::move(text));
 }
 

@@ -51,7 +51,7 @@ TEST(Limits, TheLongestSumIsOneThatTheOutputDependsOn) {
       "test", diagnostics);
   ASSERT_TRUE(program.ok()) << program.error().text();
   EXPECT_EQ(longest_sum(*program, program->find_tensor("s")).k, 512 + 3);  // eight blocks of 512
-  EXPECT_EQ(longest_sum(*program, program->find_tensor("y")).k, 1);  // elementwise: what is summed beside it is no excuse
+  EXPECT_EQ(longest_sum(*program, program->find_tensor("y")).k, 1);        // elementwise: what is summed beside it is no excuse
   EXPECT_EQ(longest_sum(*program, program->find_tensor("z")).k, 512 + 3);
   EXPECT_EQ(longest_sum(*program, program->find_tensor("z")).result, DType::kF16);
 }
