@@ -55,18 +55,23 @@ class Prover {
  public:
   Prover(const Program& problem, const Program& candidate) : a_(problem), b_(candidate) {}
 
-  bool run() {
+  std::optional<std::vector<Obligation>> run() {
     const Program& problem = a_.program;
+    std::vector<Obligation> out;
     for (size_t e = 0; e < problem.equations.size(); ++e) {
       const Equation& equation = problem.equations[e];
-      if (!a_.cuts.count(equation.target) && is_last_piece(e)) prove(targets_of(equation));
+      if (a_.cuts.count(equation.target) || !is_last_piece(e) || prove(targets_of(equation)) || equation.group >= 0) continue;
+      const int other = b_.program.find_tensor(problem.target_of(equation).name);
+      if (!may_stand_for(equation.target, other)) continue;
+      out.push_back({problem.target_of(equation).name, names()});
+      mark(equation.target, other);
     }
     for (size_t t = 0; t < problem.tensors.size(); ++t) {
       const Tensor& tensor = problem.tensors[t];
       const bool asked = tensor.kind == TensorKind::kOutput || tensor.into >= 0;
-      if (asked && !a_.cuts.count(static_cast<int>(t))) return false;
+      if (asked && !a_.cuts.count(static_cast<int>(t))) return std::nullopt;
     }
-    return true;
+    return out;
   }
 
  private:
@@ -86,12 +91,12 @@ class Prover {
 
   // Equal equations with equal reads define equal tensors. A recurrence's own tensors count as equal meanwhile: its
   // static rules make every element depend on earlier ones alone, so this is induction over its steps.
-  void prove(const std::vector<int>& targets) {
+  bool prove(const std::vector<int>& targets) {
     const bool recurrence = a_.is_recurrence(targets.front());
     std::vector<std::pair<int, int>> pairs;
     for (const int target : targets) {
       const int other = b_.program.find_tensor(a_.program.tensor(target).name);
-      if (other < 0 || b_.pieces[static_cast<size_t>(other)].empty()) return;
+      if (other < 0 || b_.pieces[static_cast<size_t>(other)].empty()) return false;
       pairs.emplace_back(target, other);
       if (recurrence) mark(target, other);
     }
@@ -100,6 +105,20 @@ class Prover {
       if (equal) mark(target, other);
       if (!equal) a_.cuts.erase(target), b_.cuts.erase(other);
     }
+    return equal;
+  }
+
+  // Both have elements for all of it, so that either can be computed and compared.
+  bool may_stand_for(int target, int other) const {
+    if (other < 0 || b_.pieces[static_cast<size_t>(other)].empty() || b_.is_recurrence(other)) return false;
+    const Tensor &x = a_.program.tensor(target), &y = b_.program.tensor(other);
+    return x.shape == y.shape && x.value == y.value;
+  }
+
+  std::set<std::string> names() const {
+    std::set<std::string> out;
+    for (const int t : a_.cuts) out.insert(a_.program.tensor(t).name);
+    return out;
   }
 
   void mark(int target, int other) {
@@ -123,8 +142,7 @@ class Prover {
 
 }  // namespace
 
-bool proved_equal(const Program& problem, const Program& candidate) {
-  if (!problem.opaques.empty() || !candidate.opaques.empty()) return false;
+std::optional<std::vector<Obligation>> obligations(const Program& problem, const Program& candidate) {
   return Prover(problem, candidate).run();
 }
 

@@ -1,13 +1,25 @@
 // Proof that two programs define the same outputs (docs/language.md, section 10).
 #pragma once
 
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
 #include "ir/program.h"
 
 namespace solstice::ir {
 
-// Every output and new buffer value has the same definition in both, up to the names of indices. Tensors of one name are
-// tried as cut points in text order: what is proved equal is no longer substituted, so that only what differs is compared.
-// The programs have the same interface.
-bool proved_equal(const Program& problem, const Program& candidate);
+// A tensor that is left to compare by interpretation, given tensors that come before it in the problem's text.
+struct Obligation {
+  std::string tensor;
+  std::set<std::string> given;
+};
+
+// Every output and new buffer value has the same definition in both, up to the names of indices, where all obligations are
+// met. Tensors of one name are tried as cut points in text order: what is equal is no longer substituted, so that only what
+// differs is compared; what cannot be proved is taken as equal from there on and becomes an obligation. The programs have the
+// same interface and no opaque operation. Nothing where an output is left that cannot be one.
+std::optional<std::vector<Obligation>> obligations(const Program& problem, const Program& candidate);
 
 }  // namespace solstice::ir

@@ -41,9 +41,10 @@ struct Step {
   BoundText result;
 };
 
-std::optional<Step> step(const BoundText& subject, const Cost& cost, const Rewrite& rewrite, int equation) {
+std::optional<Step> step(const BoundText& subject, const Rewrite& rewrite, int equation) {
   const std::optional<Rewritten> rewritten = rewrite.at(subject.program, equation);
   if (!rewritten) return std::nullopt;
+  const Cost cost = program_cost(subject.program);
   Result<BoundText> result = in_text(subject, rewritten->program);
   if (!result.ok()) return std::nullopt;
   Step out;
@@ -64,19 +65,24 @@ bool acceptable(const Site& site, const RewriteOptions& options) {
   return (site.saved.slots > 0 && site.saved.operations >= 0) || options.whatever_it_costs;
 }
 
-// The best step of a round; nothing where none is left.
-std::optional<Step> best_step(const BoundText& subject, const RewriteOptions& options, const Deadline& deadline) {
-  const Cost cost = program_cost(subject.program);
-  std::optional<Step> best;
-  for (const Rewrite* rewrite : all_rewrites()) {
-    if (options.only && rewrite != options.only) continue;
-    for (int e = 0; e < static_cast<int>(subject.program.equations.size()) && !deadline.passed(); ++e) {
-      std::optional<Step> next = step(subject, cost, *rewrite, e);
-      if (!next || !acceptable(next->site, options)) continue;
-      if (!best || next->site.saved.slots > best->site.saved.slots) best = std::move(next);
+// One pass of a rewrite over the equations, from the top; an equation it changed is tried again.
+bool sweep(RewriteResult& state, const Rewrite& rewrite, const RewriteOptions& options, const Deadline& deadline) {
+  bool changed = false;
+  for (int e = 0; e < static_cast<int>(state.result.program.equations.size());) {
+    if (deadline.passed() || static_cast<int>(state.steps.size()) == options.most_steps) {
+      state.finished = false;
+      return changed;
     }
+    std::optional<Step> next = step(state.result, rewrite, e);
+    if (!next || !acceptable(next->site, options)) {
+      ++e;
+      continue;
+    }
+    state.steps.push_back(std::move(next->site));
+    state.result = std::move(next->result);
+    changed = true;
   }
-  return best;
+  return changed;
 }
 
 }  // namespace
@@ -118,12 +124,11 @@ Cost program_cost(const Program& program) {
 
 Result<std::vector<Site>> find_sites(const BoundText& subject, const Rewrite* rewrite) {
   SOLSTICE_CHECK(rewritable(subject));
-  const Cost cost = program_cost(subject.program);
   std::vector<Site> out;
   for (const Rewrite* each : all_rewrites()) {
     if (rewrite && each != rewrite) continue;
     for (int e = 0; e < static_cast<int>(subject.program.equations.size()); ++e) {
-      if (std::optional<Step> found = step(subject, cost, *each, e)) out.push_back(std::move(found->site));
+      if (std::optional<Step> found = step(subject, *each, e)) out.push_back(std::move(found->site));
     }
   }
   return out;
@@ -144,15 +149,13 @@ Result<RewriteResult> rewrite_all(BoundText subject, const RewriteOptions& optio
   const Deadline deadline(options.budget);
   RewriteResult out;
   out.result = std::move(subject);
-  while (std::optional<Step> next = best_step(out.result, options, deadline)) {
-    if (static_cast<int>(out.steps.size()) == options.most_steps) {
-      out.finished = false;
-      return out;
+  for (bool changed = true; changed && out.finished;) {
+    changed = false;
+    for (const Rewrite* rewrite : all_rewrites()) {
+      const bool wanted = !options.only || rewrite == options.only;
+      if (wanted && out.finished) changed = sweep(out, *rewrite, options, deadline) || changed;
     }
-    out.steps.push_back(std::move(next->site));
-    out.result = std::move(next->result);
   }
-  out.finished = !deadline.passed();
   return out;
 }
 

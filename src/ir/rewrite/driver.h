@@ -59,8 +59,8 @@ struct RewriteResult {
   bool finished = true;     // false: a limit was reached
 };
 
-// Applies whatever saves time and costs no operation more (a rewrite named by `only` also if it is structural), the largest
-// saving of a round first, until nothing does.
+// Applies whatever saves time and costs no operation more (a rewrite named by `only` also if it is structural), rewrite by
+// rewrite from the top of the program, until nothing does.
 Result<RewriteResult> rewrite_all(BoundText subject, const RewriteOptions& options = {});
 
 }  // namespace solstice::ir

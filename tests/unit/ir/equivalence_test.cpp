@@ -58,6 +58,28 @@ TEST(Equivalence, PiecesAndRecurrencesAreProvedWhole) {
   EXPECT_EQ(other.verdict, Verdict::kRefuted) << other.reason;
 }
 
+// Too large to interpret whole, with one changed equation in the middle: only that one is tested.
+TEST(Equivalence, WhatDiffersIsTestedAlone) {
+  const auto text = [](const std::string& tenth) {
+    std::string out =
+        "program p\ndim M = 1024, N = 4096\nparam w : f32[N, N] \"w\"\ninput x : f32[M, N]\noutput y : f32[M, N]\nt0[m,n] = x[m,n]\n";
+    for (int i = 1; i <= 100; ++i)
+      out += i == 10 ? tenth : fmt::format("t{}[m,n] = sum[k](t{}[m,k] * w[n,k]) * t{}[m,n]\n", i, i - 1, i - 1);
+    return out + "y[m,n] = t100[m,n]";
+  };
+  Diagnostics diagnostics;
+  const lang::Program problem = lang::parse(text("t10[m,n] = sum[k](t9[m,k] * w[n,k]) * t9[m,n]\n"), diagnostics);
+  EquivalenceOptions options;
+  options.most_operations = 20'000;
+  const Equivalence same =
+      same_meaning(problem, lang::parse(text("t10[m,n] = t9[m,n] * sum[k](w[n,k] * t9[m,k])\n"), diagnostics), options);
+  EXPECT_EQ(same.verdict, Verdict::kTested) << same.reason;
+  EXPECT_NE(same.reason.find("where the programs differ"), std::string::npos) << same.reason;
+  const Equivalence other =
+      same_meaning(problem, lang::parse(text("t10[m,n] = t9[m,n] + sum[k](w[n,k] * t9[m,k])\n"), diagnostics), options);
+  EXPECT_EQ(other.verdict, Verdict::kUnknown) << other.reason;
+}
+
 TEST(Equivalence, AlgebraIsTested) {
   const Equivalence e = compared(kHead + "y[m,n] = sum[k](2 * x[m,k] * w[n,k]) + b[n]",
                                  kHead + "kernel up by gemm() {\n  y[m,n] = b[n] + 2 * sum[k](w[n,k] * x[m,k])\n}\n");
