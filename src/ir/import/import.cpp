@@ -12,6 +12,7 @@
 #include "ir/import/statics.h"
 #include "ir/import/telescope.h"
 #include "ir/import/term_mapper.h"
+#include "ir/import/well_formed.h"
 #include "lang/words.h"
 
 namespace solstice::ir {
@@ -43,6 +44,7 @@ class Importer {
   Importer(const Graph& graph, ImportForm form) : graph_(graph), form_(form) {}
 
   Result<ImportedProblem> run() {
+    SOLSTICE_CHECK(well_formed(graph_));
     SOLSTICE_TRY(interface_, declare_interface(graph_, draft_, values_));
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
       draft_.node = static_cast<int>(i);

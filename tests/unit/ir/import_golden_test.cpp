@@ -42,6 +42,20 @@ TEST_P(ImportGolden, BecomesTheProgramAndBinds) {
 
 INSTANTIATE_TEST_SUITE_P(All, ImportGolden, ::testing::ValuesIn(golden_names()), [](const auto& test) { return test.param; });
 
+TEST(Import, RefusesADamagedGraph) {
+  const auto text = read_file(SOLSTICE_SOURCE_DIR "/tests/golden/import/attention.json");
+  ASSERT_TRUE(text.ok());
+  Graph graph = *read_graph(*parse_json(*text));
+  ASSERT_FALSE(graph.inputs.empty());
+  graph.inputs[0].stride.pop_back();
+  const auto problem = import_graph(graph);
+  ASSERT_FALSE(problem.ok());
+  EXPECT_EQ(problem.error().code, Code::bad_record);
+  graph = *read_graph(*parse_json(*text));
+  graph.inputs[0].shape[0] = int64_t{1} << 62;
+  EXPECT_FALSE(import_graph(graph).ok());
+}
+
 TEST(Import, NamesInterfaceMutationsAndOrigins) {
   const auto problem = import_golden("conv_norm");
   ASSERT_TRUE(problem.ok()) << problem.error().text();
