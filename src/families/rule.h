@@ -27,7 +27,6 @@ struct Rule {
 // A rule without its types, for lists.
 struct RuleText {
   std::string_view id, code, text;
-  Severity severity = Severity::kError;
 };
 
 template <class Config>
@@ -62,8 +61,8 @@ std::string knobs_changed(const Config& config, const Config& legal) {
   return fmt::format("`{}`", fmt::join(out, ", "));
 }
 
-// Reports every rule that is broken. The first error stands in the way of those behind it, which may ask for what it
-// guarantees; warnings are given where there is no error.
+// Reports the first error, which stands in the way of the rules behind it: they may ask for what it guarantees. Where there
+// is none, every warning.
 template <class Config>
 void check_rules(const std::vector<Rule<Config>>& rules, const Config& config, Span span, Diagnostics& diagnostics) {
   if (const Rule<Config>* const rule = first_broken(rules, config)) {
@@ -81,7 +80,7 @@ void check_rules(const std::vector<Rule<Config>>& rules, const Config& config, S
 template <class Config>
 std::vector<RuleText> texts_of(const std::vector<Rule<Config>>& rules) {
   std::vector<RuleText> out;
-  for (const Rule<Config>& rule : rules) out.push_back({rule.id, rule.code, rule.text, rule.severity});
+  for (const Rule<Config>& rule : rules) out.push_back({rule.id, rule.code, rule.text});
   return out;
 }
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "ir/ancestors.h"
 #include "ir/equal.h"
 
 namespace solstice::numerics {
@@ -66,36 +67,6 @@ int64_t longest_in(const ir::Equation& equation) {
   return longest;
 }
 
-// Marks the tensors that `node` is computed from.
-bool mark_reads(const ir::ExprRef& node, std::vector<char>& needed) {
-  bool more = false;
-  ir::walk(node, [&](const ir::Expr& each) {
-    if (each.op != ir::Op::kRead || needed[static_cast<size_t>(each.id)]) return;
-    needed[static_cast<size_t>(each.id)] = more = true;
-  });
-  return more;
-}
-
-// By tensor: whether `output` depends on it. Equations of a recurrence read each other, so until nothing changes.
-std::vector<char> ancestors_of(const ir::Program& program, int output) {
-  std::vector<char> needed(program.tensors.size(), 0);
-  needed[static_cast<size_t>(output)] = 1;
-  for (bool more = true; more;) {
-    more = false;
-    for (const ir::Equation& equation : program.equations) {
-      if (needed[static_cast<size_t>(equation.target)]) more = mark_reads(equation.rhs, needed) || more;
-    }
-    for (const ir::Opaque& opaque : program.opaques) {
-      const bool wanted =
-          std::any_of(opaque.results.begin(), opaque.results.end(), [&](int id) { return needed[static_cast<size_t>(id)]; });
-      for (const auto& [name, argument] : opaque.arguments) {
-        if (wanted && argument) more = mark_reads(argument, needed) || more;
-      }
-    }
-  }
-  return needed;
-}
-
 }  // namespace
 
 std::string_view name_of(Policy policy) { return kNames[static_cast<size_t>(policy)]; }
@@ -136,7 +107,7 @@ std::vector<Math> legal_maths(Policy policy, DType operands, OwnMath own) {
 
 Sum longest_sum(const ir::Program& program, int output) {
   Sum sum;
-  const std::vector<char> needed = ancestors_of(program, output);
+  const std::vector<char> needed = ir::ancestors_of(program, output);
   for (const ir::Equation& equation : program.equations) {
     if (needed[static_cast<size_t>(equation.target)]) sum.k = std::max(sum.k, longest_in(equation));
   }
