@@ -12,7 +12,7 @@ namespace {
 class StepWriter : public TermCopier {
  public:
   StepWriter(const Draft& draft, const Unrolled& loop, size_t position, const std::vector<int>& rolled, const Loop& step)
-      : TermCopier(draft), loop_(loop), place_(loop.places[position]), position_(position), rolled_(rolled), step_(step) {}
+      : TermCopier(draft), place_(loop.places[position]), position_(position), rolled_(rolled), step_(step) {}
 
  private:
   Index offset(const Size& given) override {
@@ -45,7 +45,6 @@ class StepWriter : public TermCopier {
     if (first) made.args.push_back(std::move(first));
   }
 
-  const Unrolled& loop_;
   const Unrolled::Place& place_;
   size_t position_;
   const std::vector<int>& rolled_;
