@@ -79,6 +79,10 @@ def test_what_the_families_hold():
         and values("zeros").signbit().any()
         and not values("zeros").signbit().all()
     )
+    ends = values("heavy_ends").square()
+    assert ends[-1, -1] == ends.max() and ends[:, -1].sum() > 1e4 * ends[:-1, :-1].sum() / 512 and ends[:, 0].mean() > 100
+    zero = values("zero_channels").eq(0).all(dim=0)
+    assert 0.4 < zero.float().mean() < 0.6
     tiny = values("subnormals")
     assert 0 < tiny.abs().max() < torch.finfo(torch.float32).smallest_normal
     assert values("extreme_logits").max() > 200

@@ -58,6 +58,20 @@ def _mixed_scales(t: Tensor, g: torch.Generator) -> Tensor:
     return torch.ldexp(_normal(t, g).float(), exponents).to(t.dtype)
 
 
+def _heavy_ends(t: Tensor, g: torch.Generator) -> Tensor:
+    values = _normal(t, g)
+    for axis in range(max(0, t.dim() - 2), t.dim()):
+        values.narrow(axis, max(0, t.shape[axis] - 1), min(1, t.shape[axis])).mul_(2.0 ** (_range_exponent(t.dtype) // 2))
+    return values
+
+
+def _zero_channels(t: Tensor, g: torch.Generator) -> Tensor:
+    values = _mixed_scales(t, g)
+    if t.dim():
+        values[..., torch.rand(t.shape[-1], generator=g, device=t.device) < 0.5] = 0
+    return values
+
+
 def _signs(t: Tensor, g: torch.Generator) -> Tensor:
     return (
         torch.randint(0, 2, t.shape, generator=g, device=t.device, dtype=torch.int8)
@@ -101,7 +115,9 @@ FILLS: dict[str, Fill] = {
     "positive": _uniform01,
     "one_outlier": _one_outlier,
     BALANCED: _normal,  # scaled below, once all tensors exist
+    "heavy_ends": _heavy_ends,
     "mixed_scales": _mixed_scales,
+    "zero_channels": _zero_channels,
     "zeros": _zeros,
     "subnormals": _subnormals,
     "extreme_logits": _extreme_logits,
