@@ -258,7 +258,10 @@ struct Tensor {
         load_scales<0>(scales_b, scales[0]);
         mma::wait<0>();
         mma::pin(part);
-        if (h == kHalves - 1) release_a(a, a.slot, lane);
+        if (h == kHalves - 1) {
+          if constexpr (Math::kScaled) ptx::sync_warp();  // every lane has read its scales of A
+          release_a(a, a.slot, lane);
+        }
         load_scales<1>(scales_b, scales[1]);
         promote<0>(sums[h], part, scale_a, scales[0]);
         ptx::sync_warp();
