@@ -23,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any, Iterator, Optional, Sequence
 
 import torch
 from torch.utils import _pytree as pytree
@@ -47,8 +47,8 @@ class Wrapped(torch.nn.Module):
         return self.function(*args)
 
 
-def trace(module: torch.nn.Module, args: list) -> dict:
-    program, producer = export_functional(copy.deepcopy(module), tuple(args), {})
+def trace(module: torch.nn.Module, args: Sequence, kwargs: Optional[dict] = None) -> dict:
+    program, producer = export_functional(copy.deepcopy(module), tuple(args), kwargs or {})
     graph = graph_json(program, module, {**producer, "weights": "real"}, {})
     # Constants travel with the graph; the interpreter wants their values like any other input's.
     graph["constants"] = {s.arg.name: program.constants[s.target] for s in program.graph_signature.input_specs
@@ -56,9 +56,9 @@ def trace(module: torch.nn.Module, args: list) -> dict:
     return graph
 
 
-def input_values(graph: dict, module: torch.nn.Module, args: list) -> Iterator[torch.Tensor]:
+def input_values(graph: dict, module: torch.nn.Module, args: Sequence, kwargs: dict) -> Iterator[torch.Tensor]:
     state = {**dict(module.named_parameters(remove_duplicate=False)), **dict(module.named_buffers(remove_duplicate=False))}
-    user = iter(pytree.tree_leaves(tuple(args)))
+    user = iter(pytree.tree_leaves((tuple(args), kwargs)))
     for entry in graph["inputs"]:
         value = next(user) if entry["kind"] == "user_input" else None
         if "dtype" not in entry:
@@ -70,9 +70,9 @@ def input_values(graph: dict, module: torch.nn.Module, args: list) -> Iterator[t
         yield value.detach()
 
 
-def expected_values(graph: dict, module: torch.nn.Module, args: list) -> list[torch.Tensor]:
+def expected_values(graph: dict, module: torch.nn.Module, args: Sequence, kwargs: dict) -> list[torch.Tensor]:
     live = copy.deepcopy(module)
-    results = iter(pytree.tree_leaves(live(*copy.deepcopy(args))))
+    results = iter(pytree.tree_leaves(live(*copy.deepcopy(args), **copy.deepcopy(kwargs))))
     buffers = dict(live.named_buffers())
     return [next(results).detach() if o["kind"] == "user_output" else buffers[o["target"]] for o in graph["outputs"]]
 
@@ -109,8 +109,11 @@ def check(binary: str, case: tuple) -> str:
     """What is wrong, or an empty string."""
     subject, args = case
     module = subject if isinstance(subject, torch.nn.Module) else Wrapped(subject)
-    graph = trace(module, args)
-    values, wanted = list(input_values(graph, module, args)), expected_values(graph, module, args)
+    return compare(binary, trace(module, args), module, args, {})
+
+
+def compare(binary: str, graph: dict, module: torch.nn.Module, args: Sequence, kwargs: dict) -> str:
+    values, wanted = list(input_values(graph, module, args, kwargs)), expected_values(graph, module, args, kwargs)
     for form in ([], ["--folded"]):
         for i, (a, b) in enumerate(zip(interpret([binary, *form], graph, values), wanted)):
             worst = difference(a, b)
