@@ -141,7 +141,7 @@ void check_knobs(const families::Family& family, const ir::Kernel& kernel, const
   one.name = kernel.name;
   one.family = kernel.family;
   for (const auto& knob : kernel.knobs.items) {
-    const auto place = places.find({kernel.span.begin, knob.first});
+    const auto place = places.find({kernel.span.begin, ir::tied_knobs(knob.first).front()});
     one.span = place == places.end() ? kernel.span : place->second;
     one.knobs.items = {knob};
     families::check_knobs(family, one, diagnostics);
@@ -167,7 +167,11 @@ const families::Family* check_settings(const ir::Kernel& kernel, const KnobPlace
 void check_schedule(const families::Context& context, const KnobPlaces& places, Diagnostics& diagnostics) {
   for (const ir::Kernel& kernel : context.program.kernels) {
     const families::Family* family = check_settings(kernel, places, diagnostics);
-    if (!family || !family->available || !family->match) continue;
+    if (!family) continue;
+    if (!family->available) {
+      if (family->check) family->check(context, kernel, diagnostics);
+      continue;
+    }
     const families::Match match = family->match(context.program, kernel);
     if (!match.ok) {
       diagnostics.error("E103", kernel.span,

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "base/diagnostic.h"
 #include "base/result.h"
@@ -19,5 +20,8 @@ std::optional<Program> bind(const lang::Program& program, Diagnostics& diagnosti
 
 // Parse and bind. Error program_invalid: the text of all diagnostics, which are also in `diagnostics`.
 Result<Program> load_program(std::string_view text, std::string_view file, Diagnostics& diagnostics);
+
+// Functions that are not of the prelude: "exp", "select".
+std::vector<std::string_view> primitive_functions();
 
 }  // namespace solstice::ir

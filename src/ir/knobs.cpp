@@ -96,6 +96,17 @@ std::vector<int64_t> Knobs::size_or(std::string_view name, std::vector<int64_t> 
   return otherwise;
 }
 
+std::vector<std::string> tied_knobs(const std::string& name) {
+  if (!name.starts_with('(')) return {name};
+  std::vector<std::string> out;
+  for (size_t at = 1; at < name.size();) {
+    const size_t end = std::min(name.find(',', at), name.find(')', at));
+    out.push_back(name.substr(at, end - at));
+    at = end + 2;
+  }
+  return out;
+}
+
 std::string to_text(const Knobs& knobs) {
   std::string out;
   for (const auto& [name, value] : knobs.items) {

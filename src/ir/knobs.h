@@ -41,6 +41,9 @@ struct Knobs {
   bool operator==(const Knobs&) const = default;
 };
 
+// The knobs that a name stands for: `tile` itself, or those tied together in `(tile, cluster)={(..), (..)}`.
+std::vector<std::string> tied_knobs(const std::string& name);
+
 std::string to_text(const Knobs& knobs);  // "math=fp16x3, tile=128x256x64"
 
 }  // namespace solstice::ir

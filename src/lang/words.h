@@ -11,5 +11,6 @@ bool is_reducer(std::string_view word);   // sum ... logsumexp
 bool is_ranker(std::string_view word);    // argtop, argbot
 bool starts_item(std::string_view word);  // a reserved word that begins an item
 const std::vector<std::string_view>& reducers();
+const std::vector<std::string_view>& reserved_words();
 
 }  // namespace solstice::lang

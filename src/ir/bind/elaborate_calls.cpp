@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/dtype.h"
+#include "ir/bind.h"
 #include "ir/bind/elaborate.h"
 #include "ir/bind/views.h"
 #include "lang/print.h"
@@ -39,6 +40,12 @@ Reducer reducer_of(std::string_view name) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> primitive_functions() {
+  std::vector<std::string_view> out;
+  for (const Primitive& p : kPrimitives) out.push_back(p.name);
+  return out;
+}
 
 // Brings the binders into sight; the caller takes them out again.
 bool Elaborator::bind_indices(const lang::Expr& e, std::vector<int>& binders) {

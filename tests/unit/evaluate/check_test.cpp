@@ -84,6 +84,18 @@ TEST(Check, AKnobsMistakeUnderlinesTheKnob) {
   EXPECT_EQ(all[all.size() - 2] + ", " + all.back(), "threads=100000, bogus=3");
 }
 
+// What is not compiled yet is checked all the same.
+TEST(Check, ADeclaredFamilysRulesHold) {
+  const std::string text = candidate("y[m,n] = 2 * x[m,n] + 1");
+  std::string legal = text, wrong = text;
+  legal.replace(text.find("map()"), 5, "conv(backend=cutlass, tile=128x128x32)");
+  wrong.replace(text.find("map()"), 5, "conv(backend=cutlass, tile=100x128x32)");
+  EXPECT_EQ(check(legal, {h200()}).diagnostics.size(), 0u);
+  const Checked checked = check(wrong, {h200()});
+  ASSERT_EQ(checked.diagnostics.size(), 1u);
+  EXPECT_EQ(checked.diagnostics.all()[0].code, "E111");
+}
+
 TEST(Check, TenMistakesAreTenMessages) {
   const char* text = R"(program ten
 dim M = 64, N = 64

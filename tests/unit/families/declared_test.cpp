@@ -52,5 +52,27 @@ TEST(Families, UnknownKnobsAndValuesNameTheLegalOnes) {
   EXPECT_NE(diagnostics.all()[1].hint.find("registers"), std::string::npos);
 }
 
+TEST(Families, TiedKnobsAreCheckedOneByOne) {
+  const auto found = [](std::vector<ir::KnobValue> tuple) {
+    ir::KnobValue value;
+    value.kind = ir::KnobValue::Kind::kTuple;
+    value.items = std::move(tuple);
+    ir::Kernel kernel;
+    kernel.name = "k";
+    kernel.family = "rows";
+    kernel.knobs.set("(threads, cluster)", value);
+    Diagnostics diagnostics;
+    check_knobs(*find_family("rows"), kernel, diagnostics);
+    return diagnostics;
+  };
+  EXPECT_EQ(found({ir::KnobValue::of_int(256), ir::KnobValue::of_int(2)}).size(), 0u);
+  const Diagnostics one = found({ir::KnobValue::of_int(256), ir::KnobValue::of_int(3)});
+  ASSERT_EQ(one.size(), 1u);
+  EXPECT_NE(one.all()[0].message.find("cluster=3"), std::string::npos);
+  const Diagnostics few = found({ir::KnobValue::of_int(256)});
+  ASSERT_EQ(few.size(), 1u);
+  EXPECT_NE(few.all()[0].message.find("2 tied knobs"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace solstice::families

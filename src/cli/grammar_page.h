@@ -1,0 +1,10 @@
+// docs/grammar.md as it was when the program was built (cmake/grammar_page.cpp.in).
+#pragma once
+
+#include <string_view>
+
+namespace solstice::cli {
+
+std::string_view grammar_page();
+
+}  // namespace solstice::cli
