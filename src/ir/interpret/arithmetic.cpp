@@ -26,7 +26,7 @@ void each(double* out, const double* a, const double* b, int lanes, F&& f) {
 
 }  // namespace
 
-bool evaluate(Op op, const double* a, const double* b, int n, double* out) {
+bool evaluate_op(Op op, const double* a, const double* b, int n, double* out) {
   switch (op) {
     case Op::kNeg:
       each(out, a, n, [](double x) { return -x; });

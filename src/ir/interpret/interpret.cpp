@@ -46,14 +46,13 @@ class Interpreter {
       const int64_t n = t.elements();
       total += n;
       if (total > kMostElements) return fail(Code::too_large, "the interpreter holds at most 16 GiB of values; shrink the dims");
+      Storage::Entry& entry = storage_.tensors[i];
       if (given(t, static_cast<int>(i))) {
-        SOLSTICE_CHECK(take(inputs, t, values_[i]));
+        SOLSTICE_TRY(entry.values, values_of(inputs, t));
       } else {
         values_[i].assign(static_cast<size_t>(n), std::numeric_limits<double>::quiet_NaN());
+        entry.values = entry.stored = values_[i].data();
       }
-      Storage::Entry& entry = storage_.tensors[i];
-      entry.values = values_[i].data();
-      entry.elements = n;
       if (!t.dtype || t.value == ValueKind::kReal) continue;
       entry.whole = true;
       entry.low = integer_range(*t.dtype).low;
@@ -62,7 +61,7 @@ class Interpreter {
     return success();
   }
 
-  static Status take(const TensorValues& inputs, const Tensor& t, std::vector<double>& out) {
+  static Result<const double*> values_of(const TensorValues& inputs, const Tensor& t) {
     const auto found = inputs.find(t.name);
     if (found == inputs.end()) return fail(Code::bad_argument, fmt::format("no value for the input `{}`", t.name));
     if (found->second.shape != t.shape || static_cast<int64_t>(found->second.values.size()) != t.elements()) {
@@ -70,8 +69,7 @@ class Interpreter {
                   fmt::format("`{}` has shape [{}] but its value has [{}], {} elements", t.name, fmt::join(t.shape, ", "),
                               fmt::join(found->second.shape, ", "), found->second.values.size()));
     }
-    out = found->second.values;
-    return success();
+    return found->second.values.data();
   }
 
   // Equations in execution order; those of one recurrence together.
@@ -144,8 +142,13 @@ class Interpreter {
     for (size_t i = 0; i < original_.tensors.size(); ++i) {
       const Tensor& t = original_.tensors[i];
       const bool result = t.kind == TensorKind::kOutput || t.into >= 0;
-      const bool kept = options_.keep_all && !given(t, static_cast<int>(i));
-      if (result || kept) out[t.name] = {t.shape, std::move(values_[i])};
+      const bool is_given = given(t, static_cast<int>(i));
+      if (result && is_given) {  // the result of an opaque operation
+        const double* values = storage_.tensors[i].values;
+        out[t.name] = {t.shape, {values, values + t.elements()}};
+      } else if (result || (options_.keep_all && !is_given)) {
+        out[t.name] = {t.shape, std::move(values_[i])};
+      }
     }
     return out;
   }

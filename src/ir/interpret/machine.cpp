@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "ir/interpret/arithmetic.h"
 #include "ir/interpret/rounding.h"
@@ -11,25 +10,28 @@
 namespace solstice::ir {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr int kShortestRow = 40;  // lanes; shorter rows are run several at once, at the price of addresses by lane
 
 }  // namespace
 
 Machine::Machine(const Program& program, const Routine& code, const Storage& storage, const std::optional<Deadline>& deadline)
     : program_(program), code_(code), storage_(storage), deadline_(deadline) {
   states_.resize(code.frames.size());
+  lanes_.resize(code.frames.size());
   rankings_.resize(code.frames.size());
   for (size_t f = 0; f < states_.size(); ++f) {
     const Frame& frame = code.frames[f];
     State& s = states_[f];
+    s.start.resize(frame.indices.size());
     s.index.assign(frame.indices.size(), std::vector<int64_t>(kLanes));
     s.own.assign(static_cast<size_t>(frame.registers), {});
-    s.data.assign(static_cast<size_t>(frame.registers), nullptr);
     s.own_integers.assign(static_cast<size_t>(frame.integer_registers), {});
-    s.integers.assign(static_cast<size_t>(frame.integer_registers), nullptr);
+    s.integers.assign(static_cast<size_t>(frame.integer_registers), {});
     s.scratch.resize(kLanes);
+    s.positions.resize(kLanes);
     s.parent_lane.resize(kLanes);
     for (auto& r : s.own) r.resize(kLanes);
+    for (auto& r : s.own) s.data.push_back(r.data());
     for (auto& r : s.own_integers) r.resize(kLanes);
   }
 }
@@ -46,17 +48,58 @@ void Machine::fail_at(std::string message) {
   if (!error_) error_ = fail(Code::program_invalid, fmt::format("{} in `{}`", message, code_.text));
 }
 
+bool Machine::stopped() {
+  if (failed()) return true;
+  if (storage_.meter && storage_.meter->passed()) {
+    error_ = fail(Code::too_large, fmt::format("interpreting `{}` needs too many operations", code_.text));
+  } else if (deadline_ && (++ticks_ & 1023) == 0 && deadline_->passed()) {
+    error_ = fail(Code::deadline, fmt::format("interpreting `{}` took too long", code_.text));
+  }
+  return failed();
+}
+
 Status Machine::run(int64_t begin, int64_t end, int64_t step) {
   for (Ranking& r : rankings_) r.key.clear();
-  for (int64_t at = begin; at < end && !failed(); at += kLanes) {
+  for (int64_t at = begin; at < end && !failed();) {
     if (deadline_ && deadline_->passed()) return fail(Code::deadline, fmt::format("interpreting `{}` took too long", code_.text));
-    fill_root(at, std::min<int64_t>(end, at + kLanes), step);
+    const int64_t next = std::min(end, at + root_block(at, end));
+    fill_root(at, next, step);
     enter(0);
     execute(0);
     if (!failed()) store();
+    at = next;
   }
   if (failed()) return *error_;
   return success();
+}
+
+Status Machine::evaluate(const std::vector<std::vector<int64_t>>& points, int n, double* out) {
+  State& s = states_[0];
+  error_.reset();
+  for (Ranking& r : rankings_) r.key.clear();
+  s.lanes = n;
+  s.regular = n == 1;
+  s.moving = -1;
+  for (size_t k = 0; k < points.size(); ++k) {
+    s.start[k] = points[k][0];
+    std::copy_n(points[k].data(), n, s.index[k].data());
+  }
+  enter(0);
+  execute(0);
+  const double* result = s.data[static_cast<size_t>(code_.result)];
+  if (!failed() && fits(result, n)) std::copy_n(result, n, out);
+  if (failed()) return *error_;
+  return success();
+}
+
+// Points from `begin` that are run at once: the rest of a row where rows are long.
+int64_t Machine::root_block(int64_t begin, int64_t end) const {
+  const auto& extents = frame(0).extents;
+  if (extents.empty() || static_cast<int>(extents.size()) - 1 == code_.step_position) return kLanes;
+  const int64_t row = extents.back();
+  const int64_t left = row - begin % row;
+  if (row < kShortestRow) return kLanes;
+  return std::min({left, end - begin, (row + (row + kLanes - 1) / kLanes - 1) / ((row + kLanes - 1) / kLanes)});
 }
 
 void Machine::fill_root(int64_t begin, int64_t end, int64_t step) {
@@ -64,16 +107,20 @@ void Machine::fill_root(int64_t begin, int64_t end, int64_t step) {
   const Frame& f = frame(0);
   s.lanes = static_cast<int>(end - begin);
   const size_t rank = f.extents.size();
-  std::vector<int64_t> at(rank, 0);
   int64_t rest = begin;
   for (size_t i = rank; i-- > 0;) {
     if (static_cast<int>(i) == code_.step_position) {
-      at[i] = step;
+      s.start[i] = step;
       continue;
     }
-    at[i] = rest % f.extents[i];
+    s.start[i] = rest % f.extents[i];
     rest /= f.extents[i];
   }
+  const bool inner_moves = rank > 0 && static_cast<int>(rank) - 1 != code_.step_position;
+  s.regular = s.lanes == 1 || (inner_moves && s.start[rank - 1] + s.lanes <= f.extents[rank - 1]);
+  s.moving = inner_moves ? static_cast<int>(rank) - 1 : -1;
+  if (s.regular) return;
+  std::vector<int64_t> at = s.start;
   for (int l = 0; l < s.lanes; ++l) {
     for (size_t i = 0; i < rank; ++i) s.index[i][static_cast<size_t>(l)] = at[i];
     for (size_t i = rank; i-- > 0;) {
@@ -88,51 +135,65 @@ void Machine::fill_root(int64_t begin, int64_t end, int64_t step) {
 void Machine::enter(int id) {
   State& s = state(id);
   const Frame& f = frame(id);
-  for (size_t r = 0; r < s.own.size(); ++r) s.data[r] = s.own[r].data();
-  for (size_t r = 0; r < s.own_integers.size(); ++r) s.integers[r] = s.own_integers[r].data();
   if (f.parent >= 0) {
     const State& p = state(f.parent);
     for (const Import& i : f.imports) {
       const double* from = p.data[static_cast<size_t>(i.from)];
       double* to = s.own[static_cast<size_t>(i.to)].data();
-      if (s.identity) {
-        s.data[static_cast<size_t>(i.to)] = from;
+      s.data[static_cast<size_t>(i.to)] = s.identity ? from : to;
+      if (s.identity) continue;
+      if (s.single_parent >= 0) {
+        std::fill(to, to + s.lanes, from[s.single_parent]);
       } else {
         for (int l = 0; l < s.lanes; ++l) to[l] = from[s.parent_lane[static_cast<size_t>(l)]];
       }
     }
     for (const Import& i : f.integer_imports) {
-      const int64_t* from = p.integers[static_cast<size_t>(i.from)];
-      int64_t* to = s.own_integers[static_cast<size_t>(i.to)].data();
-      if (s.identity) {
-        s.integers[static_cast<size_t>(i.to)] = from;
+      const Form& from = p.integers[static_cast<size_t>(i.from)];
+      Form& form = s.integers[static_cast<size_t>(i.to)];
+      if (s.identity || (!from.values && from.step == 0)) {
+        form = from;
+      } else if (s.single_parent >= 0) {
+        form = {from.at(s.single_parent), 0, nullptr};
       } else {
-        for (int l = 0; l < s.lanes; ++l) to[l] = from[s.parent_lane[static_cast<size_t>(l)]];
+        int64_t* to = s.own_integers[static_cast<size_t>(i.to)].data();
+        for (int l = 0; l < s.lanes; ++l) to[l] = from.at(s.parent_lane[static_cast<size_t>(l)]);
+        form = {0, 0, to};
       }
     }
   }
-  for (const AddressRegister& r : f.addresses) resolve(r.address, s, s.own_integers[static_cast<size_t>(r.out)].data());
+  for (const AddressRegister& r : f.addresses) {
+    s.integers[static_cast<size_t>(r.out)] = resolve(r.address, s, s.own_integers[static_cast<size_t>(r.out)].data());
+  }
 }
 
-void Machine::resolve(const Address& a, const State& s, int64_t* out) const {
-  int64_t base = a.constant;
-  if (s.uniform) {
-    for (const auto& [position, c] : a.own) base += c * s.index[static_cast<size_t>(position)][0];
+Machine::Form Machine::resolve(const Address& a, const State& s, int64_t* buffer) {
+  Form out;
+  if (a.imported >= 0) out = s.integers[static_cast<size_t>(a.imported)];
+  out.base += a.constant;
+  if (s.regular) {
+    for (const auto& [position, c] : a.own) {
+      out.base += c * s.start[static_cast<size_t>(position)];
+      if (position == s.moving) out.step += c;
+    }
+    return out;
   }
-  if (a.imported >= 0) {
-    const int64_t* from = s.integers[static_cast<size_t>(a.imported)];
-    for (int l = 0; l < s.lanes; ++l) out[l] = from[l] + base;
+  if (a.own.empty()) return out;
+  if (out.values) {
+    for (int l = 0; l < s.lanes; ++l) buffer[l] = out.values[l];
   } else {
-    std::fill(out, out + s.lanes, base);
+    std::fill(buffer, buffer + s.lanes, int64_t{0});
   }
-  if (s.uniform) return;
   for (const auto& [position, c] : a.own) {
     const int64_t* index = s.index[static_cast<size_t>(position)].data();
-    for (int l = 0; l < s.lanes; ++l) out[l] += c * index[l];
+    for (int l = 0; l < s.lanes; ++l) buffer[l] += c * index[l];
   }
+  out.values = buffer;
+  return out;
 }
 
 void Machine::execute(int f) {
+  if (storage_.meter) storage_.meter->used += static_cast<int64_t>(frame(f).code.size()) * state(f).lanes;
   for (const Instruction& i : frame(f).code) {
     execute(i, f);
     if (failed()) return;
@@ -149,8 +210,8 @@ void Machine::execute(const Instruction& i, int f) {
       std::fill(out, out + s.lanes, i.literal);
       return;
     case Op::kIndex: {
-      const auto& index = s.index[static_cast<size_t>(i.own_index)];
-      for (int l = 0; l < s.lanes; ++l) out[l] = static_cast<double>(index[s.uniform ? 0 : static_cast<size_t>(l)]);
+      const auto k = static_cast<size_t>(i.own_index);
+      for (int l = 0; l < s.lanes; ++l) out[l] = static_cast<double>(s.index_at(k, l));
       return;
     }
     case Op::kRead:
@@ -171,62 +232,7 @@ void Machine::execute(const Instruction& i, int f) {
     default: {
       const double* a = s.data[static_cast<size_t>(i.args[0])];
       const double* b = i.args.size() > 1 ? s.data[static_cast<size_t>(i.args[1])] : nullptr;
-      if (!evaluate(i.op, a, b, s.lanes, out)) fail_at(fmt::format("operation `{}` cannot be evaluated", name_of(i.op)));
-    }
-  }
-}
-
-// The common read inside a reduction: what the parent knows of the address, plus one offset for all lanes.
-void Machine::read_plainly(const Instruction& i, State& s, double* out, const double* data) const {
-  int64_t base = i.address.constant;
-  for (const auto& [position, c] : i.address.own) base += c * s.index[static_cast<size_t>(position)][0];
-  if (i.address.imported < 0) {
-    std::fill(out, out + s.lanes, data[base]);
-    return;
-  }
-  const int64_t* from = s.integers[static_cast<size_t>(i.address.imported)];
-  for (int l = 0; l < s.lanes; ++l) out[l] = data[from[l] + base];
-}
-
-void Machine::read(const Instruction& i, State& s) {
-  double* out = s.own[static_cast<size_t>(i.out)].data();
-  const double* data = storage_.tensors[static_cast<size_t>(i.tensor)].values;
-  if (i.checks.empty() && i.gathered.empty() && (s.uniform || i.address.own.empty())) return read_plainly(i, s, out, data);
-  int64_t* at = s.scratch.data();
-  resolve(i.address, s, at);
-  if (i.checks.empty()) {
-    for (const Gathered& g : i.gathered) {
-      const double* v = s.data[static_cast<size_t>(g.value)];
-      for (int l = 0; l < s.lanes; ++l) at[l] += g.stride * static_cast<int64_t>(v[l]);
-    }
-    for (int l = 0; l < s.lanes; ++l) out[l] = data[at[l]];
-    return;
-  }
-  bool inside[kLanes];
-  std::fill(inside, inside + s.lanes, true);
-  int64_t index[kLanes];
-  for (const BoundCheck& c : i.checks) {
-    if (c.value >= 0) {
-      const double* v = s.data[static_cast<size_t>(c.value)];
-      for (int l = 0; l < s.lanes; ++l) inside[l] = inside[l] && v[l] >= 0 && v[l] < static_cast<double>(c.extent);
-    } else {
-      resolve(c.address, s, index);
-      for (int l = 0; l < s.lanes; ++l) inside[l] = inside[l] && index[l] >= 0 && index[l] < c.extent;
-    }
-  }
-  const double* mask = i.mask >= 0 ? s.data[static_cast<size_t>(i.mask)] : nullptr;
-  const double* otherwise = i.otherwise >= 0 ? s.data[static_cast<size_t>(i.otherwise)] : nullptr;
-  for (int l = 0; l < s.lanes; ++l) {
-    if (inside[l]) {
-      int64_t where = at[l];
-      for (const Gathered& g : i.gathered) where += g.stride * static_cast<int64_t>(s.data[static_cast<size_t>(g.value)][l]);
-      out[l] = data[where];
-    } else if (i.has_else) {
-      out[l] = otherwise ? otherwise[l] : i.literal;
-    } else if (mask && mask[l] == 0) {
-      out[l] = kNan;
-    } else {
-      return fail_at(fmt::format("a read of `{}` is out of range", program_.tensor(i.tensor).name));
+      if (!evaluate_op(i.op, a, b, s.lanes, out)) fail_at(fmt::format("operation `{}` cannot be evaluated", name_of(i.op)));
     }
   }
 }
@@ -244,17 +250,29 @@ void Machine::cast(const Instruction& i, State& s) {
   }
 }
 
+// May the target hold these values?
+bool Machine::fits(const double* values, int lanes) {
+  const Storage::Entry& target = storage_.tensors[static_cast<size_t>(code_.target)];
+  for (int l = 0; target.whole && l < lanes; ++l) {
+    if (values[l] >= target.low && values[l] <= target.high) continue;
+    fail_at(fmt::format("{} does not fit {}", values[l], name_of(*program_.tensor(code_.target).dtype)));
+    return false;
+  }
+  return true;
+}
+
 void Machine::store() {
   State& s = states_[0];
-  const Storage::Entry& target = storage_.tensors[static_cast<size_t>(code_.target)];
+  double* to = storage_.tensors[static_cast<size_t>(code_.target)].stored;
   const double* from = s.data[static_cast<size_t>(code_.result)];
-  int64_t* at = s.scratch.data();
-  resolve(code_.store, s, at);
-  for (int l = 0; l < s.lanes; ++l) {
-    if (target.whole && !(from[l] >= target.low && from[l] <= target.high)) {
-      return fail_at(fmt::format("{} does not fit {}", from[l], name_of(*program_.tensor(code_.target).dtype)));
-    }
-    target.values[at[l]] = from[l];
+  if (!fits(from, s.lanes)) return;
+  const Form at = resolve(code_.store, s, s.scratch.data());
+  if (at.values) {
+    for (int l = 0; l < s.lanes; ++l) to[at.base + at.step * l + at.values[l]] = from[l];
+  } else if (at.step == 1) {
+    std::copy(from, from + s.lanes, to + at.base);
+  } else {
+    for (int l = 0; l < s.lanes; ++l) to[at.base + at.step * l] = from[l];
   }
 }
 

@@ -22,6 +22,25 @@ inline void add(double& total, double& carry, double v) {
   total = sum;
 }
 
+// Adds f(first) .. f(last-1) in four interleaved sums: one alone waits for its own last addition.
+template <typename F>
+void add_run(int first, int last, F&& f, double& total, double& carry) {
+  if (last - first < 16) {
+    for (int k = first; k < last; ++k) add(total, carry, f(k));
+    return;
+  }
+  double totals[4] = {}, carries[4] = {};
+  int k = first;
+  for (; k + 4 <= last; k += 4) {
+    for (int lane = 0; lane < 4; ++lane) add(totals[lane], carries[lane], f(k + lane));
+  }
+  for (; k < last; ++k) add(totals[0], carries[0], f(k));
+  for (int lane = 0; lane < 4; ++lane) {
+    add(total, carry, totals[lane]);
+    carry += carries[lane];
+  }
+}
+
 double closed(double total, double carry) { return std::isfinite(total) ? total + carry : total; }
 
 int64_t volume(const Frame& f) { return std::accumulate(f.extents.begin(), f.extents.end(), int64_t{1}, std::multiplies<>()); }
@@ -32,22 +51,28 @@ int64_t volume(const Frame& f) { return std::accumulate(f.extents.begin(), f.ext
 void Machine::fill(int id, const std::vector<int>& wanted, bool all, int64_t start, int64_t count) {
   State& s = state(id);
   const Frame& f = frame(id);
-  s.uniform = count == 1;
-  s.identity = count == 1 && all;
-  s.lanes = static_cast<int>(wanted.size()) * static_cast<int>(count);
-  int64_t at[kLanes];
-  for (size_t i = f.extents.size(), inner = 1; i-- > 0;) {
-    for (int64_t c = 0; c < count; ++c) at[c] = (start + c) / static_cast<int64_t>(inner) % f.extents[i];
-    inner *= static_cast<size_t>(f.extents[i]);
-    int64_t* index = s.index[i].data();
-    if (s.uniform) {
-      index[0] = at[0];
-      continue;
-    }
-    for (size_t w = 0; w < wanted.size(); ++w) std::copy(at, at + count, index + static_cast<int64_t>(w) * count);
+  const size_t rank = f.extents.size();
+  int64_t rest = start;
+  for (size_t i = rank; i-- > 0;) {
+    s.start[i] = rest % f.extents[i];
+    rest /= f.extents[i];
   }
-  if (s.identity) return;
-  for (size_t l = 0; l < static_cast<size_t>(s.lanes); ++l) s.parent_lane[l] = wanted[l / static_cast<size_t>(count)];
+  s.lanes = static_cast<int>(wanted.size()) * static_cast<int>(count);
+  s.identity = count == 1 && all;
+  s.single_parent = wanted.size() == 1 ? wanted[0] : -1;
+  s.regular = count == 1 || (wanted.size() == 1 && s.start[rank - 1] + count <= f.extents[rank - 1]);
+  s.moving = count == 1 ? -1 : static_cast<int>(rank) - 1;
+  if (!s.identity) {
+    int* lane = s.parent_lane.data();
+    for (const int w : wanted) lane = std::fill_n(lane, count, w);
+  }
+  if (s.regular) return;
+  for (size_t i = rank, inner = 1; i-- > 0;) {
+    int64_t* index = s.index[i].data();
+    for (int64_t c = 0; c < count; ++c) index[c] = (start + c) / static_cast<int64_t>(inner) % f.extents[i];
+    inner *= static_cast<size_t>(f.extents[i]);
+    for (size_t w = 1; w < wanted.size(); ++w) std::copy_n(index, count, index + static_cast<int64_t>(w) * count);
+  }
 }
 
 // Runs the condition and leaves the lanes where it is true in the body's frame; false if there are none.
@@ -58,43 +83,56 @@ bool Machine::keep_true(const Instruction& i) {
   const State& w = state(i.where_frame);
   State& b = state(i.body_frame);
   const double* condition = w.data[static_cast<size_t>(i.where)];
-  b.uniform = w.uniform;
-  b.lanes = 0;
+  int kept = 0;
   for (int l = 0; l < w.lanes; ++l) {
     if (condition[l] == 0) continue;
-    const auto from = static_cast<size_t>(l);
-    const auto to = static_cast<size_t>(b.lanes++);
-    b.parent_lane[to] = w.identity ? l : w.parent_lane[from];
-    for (size_t k = 0; k < b.index.size() && !b.uniform; ++k) b.index[k][to] = w.index[k][from];
+    b.parent_lane[static_cast<size_t>(kept)] = w.identity ? l : w.parent_lane[static_cast<size_t>(l)];
+    b.positions[static_cast<size_t>(kept++)] = l;
   }
-  for (size_t k = 0; k < b.index.size() && b.uniform; ++k) b.index[k][0] = w.index[k][0];
-  b.identity = w.identity && b.lanes == w.lanes;
-  return b.lanes > 0;
+  const bool whole = kept == w.lanes;
+  b.lanes = kept;
+  b.identity = w.identity && whole;
+  b.single_parent = kept == 1 ? b.parent_lane[0] : w.single_parent;
+  b.regular = w.regular && (whole || w.moving < 0);
+  b.moving = w.moving;
+  b.start = w.start;
+  for (size_t k = 0; k < b.index.size() && !b.regular; ++k) {
+    for (int l = 0; l < kept; ++l) {
+      b.index[k][static_cast<size_t>(l)] = w.index_at(k, static_cast<int>(b.positions[static_cast<size_t>(l)]));
+    }
+  }
+  return kept > 0;
 }
 
-std::vector<int> Machine::wanted_lanes(const Instruction& i, const State& s) const {
-  std::vector<int> out;
+void Machine::wanted_lanes(const Instruction& i, const State& s, std::vector<int>& out) {
+  out.clear();
   const double* mask = i.mask >= 0 ? s.data[static_cast<size_t>(i.mask)] : nullptr;
   for (int l = 0; l < s.lanes; ++l) {
     if (!mask || mask[l] != 0) out.push_back(l);
   }
-  return out;
+}
+
+// Points of the bound indices run at once, from point `at`: one where the parent's lanes are enough, else what fills the
+// block; for a single lane not beyond the end of a long row, so that addresses stay regular.
+int64_t Machine::chunk_at(const Frame& body, int64_t at, int64_t lanes) const {
+  if (lanes > kLanes / 6) return 1;
+  const int64_t left = volume(body) - at;
+  const int64_t most = std::min(left, kLanes / lanes);
+  const int64_t row = body.extents.back();
+  if (lanes > 1 || row < kLanes / 4) return most;
+  return std::min(most, row - at % row);
 }
 
 template <typename Visit>
 void Machine::for_chunks(const Instruction& i, int f, const std::vector<int>& wanted, Visit&& visit) {
   if (wanted.empty()) return;
-  const int64_t points = volume(frame(i.body_frame));
+  const Frame& body = frame(i.body_frame);
+  const int64_t points = volume(body);
   const bool all = static_cast<int>(wanted.size()) == state(f).lanes;
-  const auto lanes = static_cast<int64_t>(wanted.size());
-  const int64_t chunk = lanes * 2 > kLanes ? 1 : std::min(points, kLanes / lanes);
-  for (int64_t at = 0; at < points && !failed(); at += chunk) {
-    if (deadline_ && (++ticks_ & 4095) == 0 && deadline_->passed()) {
-      error_ = fail(Code::deadline, fmt::format("interpreting `{}` took too long", code_.text));
-      return;
-    }
-    const int64_t count = std::min(chunk, points - at);
+  for (int64_t at = 0; at < points && !stopped();) {
+    const int64_t count = chunk_at(body, at, static_cast<int64_t>(wanted.size()));
     fill(i.where_frame >= 0 ? i.where_frame : i.body_frame, wanted, all, at, count);
+    at += count;
     if (i.where_frame >= 0 && !keep_true(i)) continue;
     enter(i.body_frame);
     execute(i.body_frame);
@@ -107,36 +145,47 @@ void Machine::accumulate(const Instruction& i, Lanes& lanes, int pass) {
   const double* v = b.data[static_cast<size_t>(i.body)];
   const auto parent = [&](int l) { return static_cast<size_t>(b.identity ? l : b.parent_lane[static_cast<size_t>(l)]); };
   const auto each = [&](auto&& f) {
-    for (int l = 0; l < b.lanes; ++l) f(parent(l), v[l]);
+    if (b.identity) {
+      for (int l = 0; l < b.lanes; ++l) f(static_cast<size_t>(l), v[l]);
+    } else {
+      for (int l = 0; l < b.lanes; ++l) f(static_cast<size_t>(b.parent_lane[static_cast<size_t>(l)]), v[l]);
+    }
   };
-  if (i.reducer == Reducer::kSum && b.identity) {
+  const auto count = [&] { each([&](size_t p, double) { ++lanes.count[p]; }); };
+  // Sums of f(p, v): lane by lane, or the lanes of one parent together.
+  const auto sum = [&](auto&& f) {
     double* total = lanes.total.data();
     double* carry = lanes.carry.data();
-    for (int l = 0; l < b.lanes; ++l) add(total[l], carry[l], v[l]);
-    return;
-  }
+    if (b.identity) {
+      for (int l = 0; l < b.lanes; ++l) add(total[l], carry[l], f(static_cast<size_t>(l), v[l]));
+      return;
+    }
+    for (int l = 0; l < b.lanes;) {
+      const size_t p = parent(l);
+      const int first = l;
+      while (l < b.lanes && parent(l) == p) ++l;
+      add_run(
+          first, l, [&](int k) { return f(p, v[k]); }, total[p], carry[p]);
+    }
+  };
   switch (i.reducer) {
     case Reducer::kSum:
-      return each([&](size_t p, double x) { add(lanes.total[p], lanes.carry[p], x); });
+      return sum([](size_t, double x) { return x; });
     case Reducer::kMean:
-      return each([&](size_t p, double x) {
-        add(lanes.total[p], lanes.carry[p], x);
-        ++lanes.count[p];
-      });
+      count();
+      return sum([](size_t, double x) { return x; });
     case Reducer::kVar:
       if (pass == 0) {
-        return each([&](size_t p, double x) {
-          add(lanes.total[p], lanes.carry[p], x);
-          ++lanes.count[p];
-        });
+        count();
+        return sum([](size_t, double x) { return x; });
       }
-      return each([&](size_t p, double x) { add(lanes.total[p], lanes.carry[p], (x - lanes.extra[p]) * (x - lanes.extra[p])); });
+      return sum([&](size_t p, double x) { return (x - lanes.extra[p]) * (x - lanes.extra[p]); });
     case Reducer::kLogSumExp:
       if (pass == 0)
         return each([&](size_t p, double x) {
           if (!(lanes.extra[p] >= x)) lanes.extra[p] = std::isnan(lanes.extra[p]) ? kNan : x;
         });
-      return each([&](size_t p, double x) { add(lanes.total[p], lanes.carry[p], std::exp(x - lanes.extra[p])); });
+      return sum([&](size_t p, double x) { return std::exp(x - lanes.extra[p]); });
     case Reducer::kProd:
       return each([&](size_t p, double x) { lanes.total[p] *= x; });
     case Reducer::kMax:
@@ -172,14 +221,14 @@ void Machine::position(const Instruction& i, Lanes& lanes) {
     ++lanes.count[p];
     if (!first && !nan && (std::isnan(lanes.extra[p]) || !better)) continue;
     lanes.extra[p] = v[l];
-    lanes.total[p] = static_cast<double>(b.index[0][b.uniform ? 0 : static_cast<size_t>(l)]);
+    lanes.total[p] = static_cast<double>(b.index_at(0, l));
   }
 }
 
 void Machine::reduce(const Instruction& i, int f) {
   State& s = state(f);
   const auto n = static_cast<size_t>(s.lanes);
-  Lanes lanes;
+  Lanes& lanes = lanes_[static_cast<size_t>(i.body_frame)];
   double start = 0;
   if (i.reducer == Reducer::kProd || i.reducer == Reducer::kAll) start = 1;
   if (i.reducer == Reducer::kMax) start = -kInf;
@@ -188,7 +237,8 @@ void Machine::reduce(const Instruction& i, int f) {
   lanes.carry.assign(n, 0);
   lanes.extra.assign(n, i.reducer == Reducer::kLogSumExp ? -kInf : 0);
   lanes.count.assign(n, 0);
-  const std::vector<int> wanted = wanted_lanes(i, s);
+  const std::vector<int>& wanted = lanes.wanted;
+  wanted_lanes(i, s, lanes.wanted);
   for_chunks(i, f, wanted, [&] { accumulate(i, lanes, 0); });
   if (i.reducer == Reducer::kVar) {
     for (size_t l = 0; l < n; ++l) {
@@ -233,7 +283,7 @@ int64_t Machine::index_value(int id, int f, int lane) const {
     const State& s = states_[static_cast<size_t>(f)];
     const Frame& here = frame(f);
     for (size_t k = 0; k < here.indices.size(); ++k) {
-      if (here.indices[k] == id) return s.index[k][s.uniform ? 0 : static_cast<size_t>(lane)];
+      if (here.indices[k] == id) return s.index_at(k, lane);
     }
     if (!s.identity) lane = s.parent_lane[static_cast<size_t>(lane)];
     f = here.parent;
@@ -263,7 +313,9 @@ void Machine::rank(const Instruction& i, int f) {
   double* out = s.own[static_cast<size_t>(i.out)].data();
   const double* wanted_rank = s.data[static_cast<size_t>(i.rank)];
   Ranking& ranking = rankings_[static_cast<size_t>(i.body_frame)];
-  for (const int l : wanted_lanes(i, s)) {
+  std::vector<int> wanted;
+  wanted_lanes(i, s, wanted);
+  for (const int l : wanted) {
     std::vector<int64_t> key = {1};
     for (const int id : i.key) key.push_back(index_value(id, f, l));
     if (key != ranking.key) {
