@@ -1,18 +1,42 @@
 // Families of input values: what one family cannot tell apart, another does.
+#include "ir/equivalence/inputs.h"
+
+#include <algorithm>
 #include <array>
 #include <cmath>
-#include <random>
+#include <numeric>
 
 #include "ir/equivalence.h"
 
 namespace solstice::ir {
 namespace {
 
-constexpr std::array<std::string_view, 6> kFamilies = {"normal", "small integers", "tiny", "large", "negative", "positive"};
+constexpr int kPlain = 6;
+constexpr std::array<std::string_view, 10> kFamilies = {"normal",   "small integers", "tiny",          "large",        "negative",
+                                                        "positive", "normal * 1000",  "normal * 1e-6", "normal * 1e6", "normal + 3"};
 
-double real_value(int family, std::mt19937_64& random) {
-  std::normal_distribution<double> normal;
-  const double v = normal(random);
+// SplitMix64 (Steele, Lea, Flood 2014): consecutive keys give independent values.
+uint64_t mixed(uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+// FNV-1a.
+uint64_t key_of(std::string_view name) {
+  uint64_t out = 0xcbf29ce484222325u;
+  for (const char c : name) out = (out ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return out;
+}
+
+// Close to a normal distribution: the sum of three uniform values, of variance 1.
+double normal_of(uint64_t hash) {
+  constexpr uint64_t kMask = (1u << 21) - 1;
+  const auto sum = static_cast<double>(static_cast<int64_t>((hash & kMask) + (hash >> 21 & kMask) + (hash >> 42 & kMask)));
+  return (sum - 1.5 * kMask) * (2.0 / kMask);
+}
+
+double real_value(int family, double v) {
   switch (family) {
     case 1:
       return std::nearbyint(2 * v);
@@ -24,15 +48,17 @@ double real_value(int family, std::mt19937_64& random) {
       return -std::abs(v);
     case 5:
       return std::abs(v);
+    case 6:
+      return 1e3 * v;
+    case 7:
+      return 1e-6 * v;
+    case 8:
+      return 1e6 * v;
+    case 9:
+      return v + 3;
     default:
       return v;
   }
-}
-
-// Values that an integer tensor may index with: below the smallest extent it could address is not known here,
-// so they stay small; duplicates and gaps come by themselves.
-double integer_value(int64_t below, std::mt19937_64& random) {
-  return static_cast<double>(std::uniform_int_distribution<int64_t>(0, below - 1)(random));
 }
 
 // The smallest dimension that the tensor's values index, so that gathers stay in range.
@@ -71,36 +97,68 @@ std::vector<double> special_values(const Program& program, int tensor) {
   return out;
 }
 
+bool is_result(const Program& program, int tensor) {
+  return std::any_of(program.opaques.begin(), program.opaques.end(),
+                     [&](const Opaque& o) { return std::find(o.results.begin(), o.results.end(), tensor) != o.results.end(); });
+}
+
 }  // namespace
 
-int input_families() { return static_cast<int>(kFamilies.size()); }
+int input_families() { return kPlain; }
+int rescaled_families() { return static_cast<int>(kFamilies.size()) - kPlain; }
 
 std::string_view input_family_name(int family) { return kFamilies[static_cast<size_t>(family)]; }
 
+InputFunctions::InputFunctions(const Program& program, int family, uint64_t seed) : family_(family), rules_(program.tensors.size()) {
+  for (size_t i = 0; i < rules_.size(); ++i) {
+    const Tensor& t = program.tensors[i];
+    Rule& rule = rules_[i];
+    rule.given = (t.is_interface() && t.kind != TensorKind::kOutput) || is_result(program, static_cast<int>(i));
+    if (!rule.given) continue;
+    // By name, so that two programs with one interface get the same values.
+    rule.key = mixed(key_of(t.name) + mixed(seed * 64 + static_cast<uint64_t>(family)));
+    rule.kind = t.value;
+    if (t.value != ValueKind::kInt) continue;
+    rule.below = indexed_extent(program, static_cast<int>(i));
+    rule.special = special_values(program, static_cast<int>(i));
+  }
+}
+
+// Duplicates and gaps come by themselves; the first and the last are made frequent. Masks are random, or empty, or full.
+double InputFunctions::integer(const Rule& rule, uint64_t hash) const {
+  if (rule.kind == ValueKind::kBool && (family_ == 4 || family_ == 5)) return family_ - 4;
+  const uint64_t choice = hash >> 32;
+  if (family_ % 2 == 1 && !rule.special.empty() && choice % 4 == 0) return rule.special[(choice >> 2) % rule.special.size()];
+  if (choice % 16 == 1) return 0;
+  if (choice % 16 == 2) return static_cast<double>(rule.below - 1);
+  return static_cast<double>((hash & 0xffffffffu) % static_cast<uint64_t>(rule.below));
+}
+
+void InputFunctions::evaluate(int tensor, const int64_t* at, int64_t n, double* out) const {
+  const Rule& rule = rules_[static_cast<size_t>(tensor)];
+  const auto hash = [&](int64_t k) { return mixed(rule.key + static_cast<uint64_t>(at[k]) * 0x9e3779b97f4a7c15u); };
+  if (rule.kind != ValueKind::kReal) {
+    for (int64_t k = 0; k < n; ++k) out[k] = integer(rule, hash(k));
+    return;
+  }
+  for (int64_t k = 0; k < n; ++k) out[k] = normal_of(hash(k));
+  if (family_ == 0) return;
+  for (int64_t k = 0; k < n; ++k) out[k] = real_value(family_, out[k]);
+}
+
 TensorValues random_inputs(const Program& program, int family, uint64_t seed) {
   TensorValues out;
-  std::vector<bool> given(program.tensors.size(), false);
+  const InputFunctions inputs(program, family, seed);
+  std::vector<int64_t> at;
   for (size_t i = 0; i < program.tensors.size(); ++i) {
-    given[i] = program.tensors[i].is_interface() && program.tensors[i].kind != TensorKind::kOutput;
-  }
-  for (const Opaque& o : program.opaques) {
-    for (const int r : o.results) given[static_cast<size_t>(r)] = true;
-  }
-  for (size_t i = 0; i < program.tensors.size(); ++i) {
-    if (!given[i]) continue;
+    if (!inputs.is_input(static_cast<int>(i))) continue;
     const Tensor& t = program.tensors[i];
-    // By name, so that two programs with one interface get the same values.
-    std::mt19937_64 random(seed * 1000003 + std::hash<std::string>()(t.name) + static_cast<uint64_t>(family));
     TensorValue v;
     v.shape = t.shape;
     v.values.resize(static_cast<size_t>(t.elements()));
-    const int64_t below = t.value == ValueKind::kInt ? indexed_extent(program, static_cast<int>(i)) : 2;
-    const std::vector<double> special = t.value == ValueKind::kInt ? special_values(program, static_cast<int>(i)) : std::vector<double>();
-    for (double& x : v.values) {
-      x = t.value == ValueKind::kReal ? real_value(family, random) : integer_value(below, random);
-      const bool decide = family % 2 == 1 && !special.empty() && random() % 4 == 0;
-      if (decide) x = special[random() % special.size()];
-    }
+    at.resize(v.values.size());
+    std::iota(at.begin(), at.end(), int64_t{0});
+    inputs.evaluate(static_cast<int>(i), at.data(), t.elements(), v.values.data());
     out[t.name] = std::move(v);
   }
   return out;
