@@ -41,39 +41,18 @@ std::vector<int64_t> extents_of(const FlatKernel& flat, const std::vector<int>& 
 }
 
 // `equation` rewritten over the nest's indices.
-void adopt(Nest& nest, const std::vector<int>& nest_order, const FlatEquation& equation, const std::vector<int>& order) {
+void adopt(Nest& nest, const FlatEquation& equation, const std::vector<int>& order) {
   std::map<int, ir::ExprRef> rename;
   size_t at = 0;
   for (const int id : order) {
     if (nest.flat.indices.index(id).extent == 1) continue;
-    while (nest.flat.indices.index(nest_order[at]).extent == 1) ++at;
-    rename[id] = nest.flat.indices.index_node(nest_order[at++]);
+    while (nest.flat.indices.index(nest.order[at]).extent == 1) ++at;
+    rename[id] = nest.flat.indices.index_node(nest.order[at++]);
   }
   FlatEquation moved = equation;
   moved.rhs = nest.flat.indices.substitute(equation.rhs, rename);
   for (ir::ExprRef& e : moved.lhs) e = nest.flat.indices.substitute(e, rename);
   nest.flat.equations.push_back(std::move(moved));
-}
-
-Status check_reductions(const ir::Program& program, const FlatKernel& flat) {
-  for (const FlatEquation& equation : flat.equations) {
-    int64_t longest = 1;
-    bool ranks = false;
-    ir::walk(equation.rhs, [&](const ir::Expr& e) {
-      ranks |= e.op == ir::Op::kRank;
-      int64_t points = 1;
-      for (const int binder : e.binders) points *= flat.indices.index(binder).extent;
-      longest = std::max(longest, points);
-    });
-    const std::string& name = program.tensor(equation.target).name;
-    if (ranks) return fail(Code::illegal_knobs, fmt::format("`{}` ranks elements; family `map` does not", name));
-    if (longest > kLongestSerial) {
-      return fail(Code::not_yet, fmt::format("`{}` reduces {} points; family `map` reduces up to {} in one thread: "
-                                             "use `rows`, `reduce` or `gemm`",
-                                             name, longest, kLongestSerial));
-    }
-  }
-  return success();
 }
 
 int smallest_element(const ir::Program& program, const Nest& nest) {
@@ -84,24 +63,6 @@ int smallest_element(const ir::Program& program, const Nest& nest) {
     }
   }
   return bytes;
-}
-
-// The widest vector that the stores allow; reads that do not follow are loaded one by one.
-void choose_vector(const ir::Program& program, Nest& nest, const Settings& settings) {
-  if (nest.loops.empty()) return;
-  int64_t width = settings.vector > 0 ? settings.vector : std::min(kWidest / smallest_element(program, nest), 8);
-  const codegen::Loop& lane = nest.loops.back();
-  for (const Access& access : codegen::accesses_of(program, nest.flat)) {
-    const bool contiguous = access.offset && access.offset->coefficient(lane.stepping()) == 1;
-    if (!access.read) width = std::min(width, contiguous ? codegen::alignment_of(access, lane, width) : 1);
-  }
-  const bool divides = lane.extent % width == 0;
-  // Counting through all points keeps stores wide where rows have an odd length: stores then follow the whole nest.
-  nest.flattened = !divides && nest.loops.size() == 1;
-  if (!divides && !nest.flattened) {
-    while (lane.extent % width != 0) width /= 2;
-  }
-  nest.vector = static_cast<int>(width);
 }
 
 }  // namespace
@@ -140,27 +101,69 @@ int unroll_of(const ir::Program& program, const Nest& nest, const Settings& sett
   return unroll;
 }
 
-Result<std::vector<Nest>> make_nests(const ir::Program& program, const ir::Kernel& kernel, const Settings& settings) {
-  SOLSTICE_TRY(FlatKernel flat, codegen::flatten(program, kernel));
-  SOLSTICE_CHECK(check_reductions(program, flat));
+Status check_serial(const ir::Program& program, const FlatKernel& flat, std::string_view family) {
+  for (const FlatEquation& equation : flat.equations) {
+    int64_t longest = 1;
+    bool ranks = false;
+    ir::walk(equation.rhs, [&](const ir::Expr& e) {
+      ranks |= e.op == ir::Op::kRank;
+      int64_t points = 1;
+      for (const int binder : e.binders) points *= flat.indices.index(binder).extent;
+      longest = std::max(longest, points);
+    });
+    const std::string& name = program.tensor(equation.target).name;
+    if (ranks) return fail(Code::illegal_knobs, fmt::format("`{}` ranks elements; family `{}` does not", name, family));
+    if (longest > kLongestSerial) {
+      return fail(Code::not_yet, fmt::format("`{}` reduces {} points; family `{}` reduces up to {} in one thread: "
+                                             "use `rows`, `reduce` or `gemm`",
+                                             name, longest, family, kLongestSerial));
+    }
+  }
+  return success();
+}
+
+std::vector<Nest> group_equations(const ir::Program& program, const FlatKernel& flat) {
   std::vector<Nest> nests;
-  std::vector<std::vector<int>> orders;
   for (const FlatEquation& equation : flat.equations) {
     const std::vector<int> order = order_of(program, flat, equation);
     const auto extents = extents_of(flat, order);
     size_t k = 0;
-    while (k < nests.size() && extents_of(flat, orders[k]) != extents) ++k;
+    while (k < nests.size() && extents_of(flat, nests[k].order) != extents) ++k;
     if (k == nests.size()) {
       nests.emplace_back();
       nests.back().flat.indices = flat.indices;
-      orders.push_back(order);
+      nests.back().order = order;
     }
-    adopt(nests[k], orders[k], equation, order);
+    adopt(nests[k], equation, order);
   }
-  for (size_t k = 0; k < nests.size(); ++k) {
-    nests[k].loops = codegen::fused_loops(program, nests[k].flat, orders[k]);
-    for (const codegen::Loop& loop : nests[k].loops) nests[k].points *= loop.extent;
-    choose_vector(program, nests[k], settings);
+  return nests;
+}
+
+void choose_vector(const ir::Program& program, Nest& nest, int wanted) {
+  if (nest.loops.empty()) return;
+  int64_t width = wanted > 0 ? wanted : std::min(kWidest / smallest_element(program, nest), 8);
+  const codegen::Loop& lane = nest.loops.back();
+  for (const Access& access : codegen::accesses_of(program, nest.flat)) {
+    const bool contiguous = access.offset && access.offset->coefficient(lane.stepping()) == 1;
+    if (!access.read) width = std::min(width, contiguous ? codegen::alignment_of(access, lane, width) : 1);
+  }
+  const bool divides = lane.extent % width == 0;
+  // Counting through all points keeps stores wide where rows have an odd length: stores then follow the whole nest.
+  nest.flattened = !divides && nest.loops.size() == 1;
+  if (!divides && !nest.flattened) {
+    while (lane.extent % width != 0) width /= 2;
+  }
+  nest.vector = static_cast<int>(width);
+}
+
+Result<std::vector<Nest>> make_nests(const ir::Program& program, const ir::Kernel& kernel, const Settings& settings) {
+  SOLSTICE_TRY(const FlatKernel flat, codegen::flatten(program, kernel));
+  SOLSTICE_CHECK(check_serial(program, flat, "map"));
+  std::vector<Nest> nests = group_equations(program, flat);
+  for (Nest& nest : nests) {
+    nest.loops = codegen::fused_loops(program, nest.flat, nest.order);
+    for (const codegen::Loop& loop : nest.loops) nest.points *= loop.extent;
+    choose_vector(program, nest, settings.vector);
   }
   return nests;
 }

@@ -17,6 +17,7 @@ namespace solstice::families::map {
 // How a nest walks its points. A thread takes `vector` neighbouring points, `unroll` times.
 struct Nest {
   codegen::FlatKernel flat;          // equations of this nest, over one set of free indices
+  std::vector<int> order;            // the free indices, from the target's largest stride to its smallest
   std::vector<codegen::Loop> loops;  // outer to inner, fused; empty: one point
   bool flattened = false;            // the innermost extent does not divide by `vector`: points are counted through
   int64_t points = 1;
@@ -31,8 +32,17 @@ struct Settings {
   Streaming streaming{false, false};
 };
 
-// Errors: those of codegen::flatten, and not_yet for reductions longer than a thread should run alone.
+// Errors: those of codegen::flatten and check_serial.
 Result<std::vector<Nest>> make_nests(const ir::Program& program, const ir::Kernel& kernel, const Settings& settings);
+
+// Its steps, for families that walk a nest in an order of their own.
+// Errors: not_yet for reductions longer than a thread should run alone; illegal_knobs for ranking. `family` for the message.
+Status check_serial(const ir::Program& program, const codegen::FlatKernel& flat, std::string_view family);
+// Equations over boxes of equal extents in one nest; its loops are not chosen yet.
+std::vector<Nest> group_equations(const ir::Program& program, const codegen::FlatKernel& flat);
+// The widest vector that the stores along the innermost loop allow (at most `wanted`, where that is not 0); reads that do not
+// follow are loaded one by one. The innermost extent divides by it, unless the nest is its only loop (`flattened`).
+void choose_vector(const ir::Program& program, Nest& nest, int wanted);
 
 // Whether an access moves `vector` neighbouring elements at once in this nest.
 bool is_stream(const Nest& nest, const codegen::Access& access);
