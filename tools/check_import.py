@@ -3,11 +3,11 @@
 float64 and compared with eager PyTorch, outputs and updated buffers alike; both forms of the program, flat and folded.
 
     tools/check_import.py --binary build/tests/import_check [NAME ...]
-    tools/check_import.py --binary build/tests/import_check --lengths
-
+    tools/check_import.py --binary build/tests/import_check --lengths [--store tests/golden/networks]
     tools/check_import.py --binary build/tests/import_check --time FILE ...
 
-The second form prints how many lines the folded programs of whole networks have; more than LONGEST is a failure.
+The second form prints how many lines the folded programs of whole networks have; more than LONGEST is a failure. Their
+graphs can be kept, packed; tests/python/test_import_networks.py imports and checks what is kept.
 The third traces and imports the problems of FILEs, both forms, and prints their lines and the CPU time of all.
 
 Needs PyTorch; the package of python/ is used from the source tree. Exit status 1 if a case fails.
@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import copy
 import json
+import lzma
 import resource
 import subprocess
 import sys
@@ -122,14 +123,24 @@ def compare(binary: str, graph: dict, module: torch.nn.Module, args: Sequence, k
     return ""
 
 
-def check_lengths(binary: str) -> int:
+def store_graph(path: Path, graph: dict) -> None:
+    """Without what only a drop-in reads; files named from the repository's or the packages' root."""
+    files = [name.removeprefix(f"{ROOT}/").rpartition("site-packages/")[2] for name in graph["files"]]
+    text = json.dumps({**graph, "files": files, "structure": {}}, separators=(",", ":"))
+    path.write_bytes(lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME))
+
+
+def check_lengths(binary: str, store: str | None) -> int:
     from import_repeats import long_cases
 
     failed = 0
     for name, (module, args) in long_cases().items():
+        graph = {k: v for k, v in trace(module, args).items() if k != "constants"}
+        if store:
+            store_graph(Path(store, f"{name}.json.xz"), graph)
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "graph.json")
-            path.write_text(json.dumps({k: v for k, v in trace(module, args).items() if k != "constants"}))
+            path.write_text(json.dumps(graph))
             done = subprocess.run([binary, "--folded", str(path)], capture_output=True, text=True, check=True)
         lines = json.loads(done.stdout)["text"].count("\n")
         failed += lines > LONGEST
@@ -160,6 +171,7 @@ def main() -> int:
     parser.add_argument("--binary", required=True, help="the built import_check")
     parser.add_argument("names", nargs="*", help="cases to run; all by default")
     parser.add_argument("--lengths", action="store_true", help="only count the lines of whole networks")
+    parser.add_argument("--store", help="with --lengths: a folder for the packed graphs")
     parser.add_argument("--time", action="store_true", help="the names are files of problems to import")
     options = parser.parse_args()
     if options.time:
@@ -167,7 +179,7 @@ def main() -> int:
     torch.set_default_dtype(torch.float64)
     torch.manual_seed(0)
     if options.lengths:
-        return check_lengths(options.binary)
+        return check_lengths(options.binary, options.store)
     from import_cases import all_cases
 
     cases = all_cases()
