@@ -28,8 +28,9 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from .errors import OracleError, first_line, input_error, environment_error, is_out_of_memory, user_location
 from .hostmem import available_bytes
 from .tensors import logical_bytes, module_tensors
+from .tracing import lazy
 from .tracing.device_map import CudaToCpu
-from .tracing.fakes import sizes_only
+from .tracing.fakes import fake_inputs, sizes_only
 
 InputMaker = Callable[[], tuple[tuple, dict]]  # positional and keyword arguments
 
@@ -64,6 +65,9 @@ def load_file(path: str, class_name: Optional[str] = None, seed: int = SEED) -> 
     inputs = _input_maker(namespace, cls, file)
     init = _init_maker(namespace, cls)
     module, weights = _build(cls, init, seed)
+    if lazy.waits(module):
+        args, kwargs = fake_inputs(inputs, torch.device("cpu"))
+        call_user(f"the first call of `{cls.__name__}`", "load.forward_failed", lambda: lazy.materialise(module, args, kwargs))
     return Subject(module, inputs, init, file, cls.__name__, source, weights)
 
 

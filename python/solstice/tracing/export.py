@@ -16,7 +16,8 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from ..errors import first_line, input_error, is_out_of_memory, environment_error, user_location
 from ..tensors import module_tensors, tensor_leaves
-from . import instance_norm, python_state
+from . import instance_norm, python_state, random_nodes
+from .causes import not_exportable
 from .device_map import CudaToCpu, gpu_hidden
 from .rnn_shapes import recurrent_shapes
 from .sources import all_frames
@@ -44,7 +45,7 @@ def _repairs(on_host: bool) -> Iterator[None]:
 def export_functional(
     module: torch.nn.Module, args: tuple, kwargs: dict, decompose: Sequence[str] = ()
 ) -> tuple[Any, dict]:
-    """The exported program and how it was made (`mode`, `level`, `notes`)."""
+    """The exported program and how it was made (`mode`, `level`, `notes`, `dropped`)."""
     table = _decompositions(decompose)
     watch = python_state.Watch(module)
     notes: list[str] = []
@@ -52,11 +53,19 @@ def export_functional(
     with _repairs(on_host):
         program, mode = _export(module, args, kwargs, notes, watch)
         _refuse_python_state(watch.changes())
-        program = program.run_decompositions({})
-        if table:
-            program = program.run_decompositions(table)
+        drawn = random_nodes.drawing(program)
+        program = _functional(module, program, table)
     _refuse_hidden_mutations(program)
-    return program, {"mode": mode, "level": "functional", "notes": notes}
+    lost = random_nodes.dropped(drawn, program)
+    return program, {"mode": mode, "level": "functional", "notes": notes, "dropped": lost}
+
+
+def _functional(module: torch.nn.Module, program: Any, table: dict) -> Any:
+    try:
+        program = program.run_decompositions({})
+        return program.run_decompositions(table) if table else program
+    except Exception as error:
+        raise not_exportable(module, error, error) from error
 
 
 def _export(
@@ -74,13 +83,7 @@ def _export(
         second = error
         notes.append(f"strict: {first_line(error, 200)}")
     _refuse_failing_forward(module, args, kwargs)
-    strictly = "" if first_line(second) == first_line(first) else f"; strictly: {first_line(second, 200)}"
-    raise input_error(
-        "trace.not_exportable",
-        f"the module cannot be traced: {first_line(first)}{strictly}",
-        hint="`forward` must not branch on tensor values, or leave PyTorch; it stays in PyTorch as it is",
-        **user_location(first),
-    ) from first
+    raise not_exportable(module, first, second) from first
 
 
 def _refuse_failing_forward(module: torch.nn.Module, args: tuple, kwargs: dict) -> None:
@@ -108,8 +111,8 @@ def _refuse_python_state(changed: list[str]) -> None:
     if changed:
         raise input_error(
             "trace.python_state",
-            f"`forward` changes Python attributes: {'; '.join(changed[:5])}",
-            hint="keep such state in a registered buffer",
+            f"`forward` changes Python state: {'; '.join(changed[:5])}",
+            hint="keep such state in a registered buffer, and draw random numbers with PyTorch",
         )
 
 

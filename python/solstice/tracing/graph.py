@@ -8,6 +8,7 @@ from typing import Any, Iterator, Optional
 import torch
 from torch.export.graph_signature import InputKind
 from torch.utils import _pytree as pytree
+from torch.utils._sympy.symbol import SymT, symbol_is_type
 
 from ..dropin.structure import describe
 from ..errors import input_error
@@ -16,6 +17,7 @@ from .sources import SourceTable
 from .values import constant_data, number, tensor_meta
 
 SCHEMA = "solstice.graph"
+_READ_FROM_TENSORS = (SymT.UNBACKED_INT, SymT.UNBACKED_FLOAT)
 VERSION = 1
 
 
@@ -40,7 +42,7 @@ def graph_json(
         "version": VERSION,
         "producer": {"torch": torch.__version__, "entry": "torch.export", **producer},
         "semantics": semantics(module),
-        "symbols": {str(k): [str(v.lower), str(v.upper)] for k, v in program.range_constraints.items()},
+        "symbols": _symbols(program),
         "files": sources.files,
         "modules": _modules(module, modules),
         "state": [
@@ -55,6 +57,12 @@ def graph_json(
         "in_tree": json.loads(pytree.treespec_dumps(program.call_spec.in_spec)),
         "out_tree": json.loads(pytree.treespec_dumps(program.call_spec.out_spec)),
     }
+
+
+def _symbols(program: Any) -> dict[str, list[str]]:
+    """Of extents. Numbers that `forward` reads from tensors have symbols too, but no range to speak of."""
+    of_extents = {k: v for k, v in program.range_constraints.items() if not symbol_is_type(k, _READ_FROM_TENSORS)}
+    return {str(k): [str(v.lower), str(v.upper)] for k, v in of_extents.items()}
 
 
 def semantics(module: torch.nn.Module) -> dict[str, Any]:
@@ -121,7 +129,13 @@ class _Storages:
     def __init__(self) -> None:
         self._numbers: dict[int, int] = {}
 
-    def number(self, tensor: torch.Tensor) -> int:
+    def number(self, tensor: torch.Tensor, name: str) -> int:
+        if tensor.layout is not torch.strided:
+            raise input_error(
+                "trace.layout",
+                f"`{name}` has the layout {str(tensor.layout).removeprefix('torch.')}; graphs hold strided tensors",
+                hint="make it dense with `.to_dense()`; otherwise the module stays in PyTorch as it is",
+            )
         return self._numbers.setdefault(tensor.untyped_storage()._cdata, len(self._numbers))
 
 
@@ -147,7 +161,7 @@ def _input(
         record["fqn"] = spec.target
     if isinstance(value, torch.Tensor):
         owner = live.get(spec.target, value)
-        record.update(tensor_meta(value), storage=storages.number(owner))
+        record.update(storage=storages.number(owner, spec.target or node.name), **tensor_meta(value))
     elif value is None or isinstance(value, (bool, int, float, str)):
         record["value"] = number(value)
     else:

@@ -49,7 +49,8 @@ class NodeWriter:
 
     def write(self) -> list[dict[str, Any]]:
         skipped = ("placeholder", "output", "get_attr")
-        return [self._node(n) for n in self._nodes if n.op not in skipped and n not in self._results]
+        written = [n for n in self._nodes if n.op not in skipped and n not in self._results]
+        return [self._node(n) for n in written if not all_uses_take_the_tensor(n)]
 
     def value_id(self, node: Node) -> str:
         return self._results.get(node, node.name)
@@ -83,7 +84,9 @@ class NodeWriter:
     def _operator(self, node: Node, target: Any) -> dict[str, Any]:
         schema = target._schema
         values = _bind(node, schema)
-        call: dict[str, Any] = {"op": str(target), "args": {k: self._argument(v) for k, v in values.items()}}
+        tensors = {a.name for a in schema.arguments if isinstance(a.type, torch.TensorType)}
+        read = {k: tensor_read_by(v) if k in tensors else v for k, v in values.items()}
+        call: dict[str, Any] = {"op": str(target), "args": {k: self._argument(v) for k, v in read.items()}}
         if _DRAWS in target.tags and _really_draws(values):
             call["rng"] = True
         writes = [a.name for a in schema.arguments if a.alias_info is not None and a.alias_info.is_write]
@@ -147,6 +150,34 @@ def _bind(node: Node, schema: Any) -> dict[str, Any]:
         else:
             raise internal_error("trace.missing_argument", f"`{schema.name}`: no value for `{argument.name}`")
     return values
+
+
+def tensor_read_by(value: Any) -> Any:
+    """Where a tensor may stand: `x * y.item()` is `x * y`, since tensors without dimensions count as numbers do."""
+    return value.args[0] if _is_item(value) else value
+
+
+def all_uses_take_the_tensor(node: Node) -> bool:
+    """Of a number that is read from a tensor."""
+
+    def takes(user: Node) -> bool:
+        if not isinstance(user.target, torch._ops.OpOverload):
+            return False
+        bound = _bind(user, user.target._schema)
+        types = {a.name: a.type for a in user.target._schema.arguments}
+        return all(isinstance(types[k], torch.TensorType) for k, v in bound.items() if _mentions(v, node))
+
+    return _is_item(node) and all(takes(user) for user in node.users)
+
+
+def _is_item(value: Any) -> bool:
+    return isinstance(value, Node) and value.target is torch.ops.aten.item.default
+
+
+def _mentions(value: Any, node: Node) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(_mentions(v, node) for v in value)
+    return value is node
 
 
 def _really_draws(values: dict[str, Any]) -> bool:

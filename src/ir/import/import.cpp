@@ -178,8 +178,11 @@ class Importer {
           output.kind == GraphOutputKind::kBufferMutation ? entry.input.fqn == output.target : entry.input.graph_id == output.target;
       if (!is_target || entry.tensor < 0) continue;
       const std::string wish = draft_.tensors[static_cast<size_t>(entry.tensor)].wish + "_new";
-      const int tensor = settle_result(draft_, value, wish, DraftKind::kTensor);
-      draft_.tensors[static_cast<size_t>(tensor)].into = entry.tensor;
+      // The language has no new value of an input: it is shown as an output, and reported.
+      const bool input = output.kind == GraphOutputKind::kInputMutation;
+      const int tensor = settle_result(draft_, value, wish, input ? DraftKind::kOutput : DraftKind::kTensor);
+      if (!input) draft_.tensors[static_cast<size_t>(tensor)].into = entry.tensor;
+      if (input) draft_.results.push_back(tensor);
       return tensor;
     }
     return -1;
@@ -201,15 +204,22 @@ class Importer {
       if (settled_[i] < 0) continue;
       const int buffer = draft_.tensors[static_cast<size_t>(settled_[i])].into;
       out_.mutations.push_back({name(settled_[i]), name(buffer), output.target});
-      if (output.kind == GraphOutputKind::kInputMutation) {
-        out_.unsupported.push_back({"user_input_mutation", "the module writes its input `" + output.target + "`", {}});
-      }
+      if (output.kind == GraphOutputKind::kInputMutation) note_written_input(output);
     }
     add_notes();
     for (const auto& [tensor, node] : origins_) {
       const GraphNode& from = graph_.nodes[static_cast<size_t>(node)];
       out_.origins.push_back({name(tensor), from.id, from.op, source_of(from)});
     }
+  }
+
+  void note_written_input(const GraphOutput& output) {
+    ImportSource place;
+    for (const GraphNode& node : graph_.nodes) {
+      const bool yields = std::any_of(node.outs.begin(), node.outs.end(), [&](const auto& out) { return out && out->id == output.value; });
+      if (yields) place = source_of(node);
+    }
+    out_.unsupported.push_back({"user_input_mutation", "the module writes its input `" + output.target + "`", place});
   }
 
   void note_origins() {
@@ -235,6 +245,9 @@ class Importer {
     }
     for (const GraphNode& node : graph_.nodes) {
       if (node.rng) out_.notes.push_back({fmt::format("{} draws random numbers", node.op), source_of(node)});
+    }
+    if (const Json* dropped = graph_.producer.find("dropped")) {
+      for (const Json& what : dropped->items()) out_.notes.push_back({what.as_string(), {}});
     }
   }
 

@@ -1,0 +1,95 @@
+"""Why a module could not be traced, in words of the module instead of the tracer's."""
+
+from __future__ import annotations
+
+import linecache
+import traceback
+from typing import Any, Callable, Optional
+
+import torch
+from torch._subclasses import fake_tensor
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+
+from ..errors import OracleError, first_line, input_error, user_location
+
+STAYS = "the module stays in PyTorch as it is"
+Cause = tuple[str, str]  # what is in the way, and the way out
+
+
+def _batch_norm(module: torch.nn.Module, error: Exception) -> Optional[Cause]:
+    from torch.nn.modules.batchnorm import _BatchNorm
+
+    averaging = [
+        path or type(child).__name__
+        for path, child in module.named_modules()
+        if isinstance(child, _BatchNorm) and child.momentum is None and child.track_running_stats and child.training
+    ]
+    if not averaging or not isinstance(error, GuardOnDataDependentSymNode):
+        return None
+    return (
+        f"`{averaging[0]}` has `momentum=None`: its running statistics are divided by the number of calls, which only a run knows",
+        "give it a momentum, or put it into eval mode",
+    )
+
+
+def _torch_script(module: torch.nn.Module, error: Exception) -> Optional[Cause]:
+    scripted = [path or "the module" for path, child in module.named_modules() if isinstance(child, torch.jit.ScriptModule)]
+    if not scripted:
+        return None
+    return f"`{scripted[0]}` is TorchScript, whose code the tracer does not see", "use the Python module that it was made from"
+
+
+def _layout(module: torch.nn.Module, error: Exception) -> Optional[Cause]:
+    for path, child in module.named_modules():
+        for name, value in {**vars(child), **child._parameters, **child._buffers}.items():
+            if isinstance(value, torch.Tensor) and value.layout is not torch.strided:
+                place = f"{path}.{name}" if path else name
+                return f"`{place}` has the layout {str(value.layout).removeprefix('torch.')}", f"make it dense; otherwise {STAYS}"
+    return None
+
+
+def _packed_sequence(module: torch.nn.Module, error: Exception) -> Optional[Cause]:
+    frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
+    if not any(isinstance(v, torch.nn.utils.rnn.PackedSequence) for frame in frames for v in frame.f_locals.values()):
+        return None
+    return "shapes of packed sequences depend on the values of their lengths", f"pad and mask instead; otherwise {STAYS}"
+
+
+def _data_dependent_flow(module: torch.nn.Module, error: Exception) -> Optional[Cause]:
+    if not isinstance(error, GuardOnDataDependentSymNode):
+        return None
+    where = user_location(error)
+    line = linecache.getline(where["file"], where["line"]).strip() if where else ""
+    return (
+        f"the flow of control depends on the values of a tensor{f': `{line}`' if line else ''}",
+        f"select elements with torch.where, or branch on shapes; otherwise {STAYS}",
+    )
+
+
+def _data_dependent_shape(module: torch.nn.Module, error: Exception) -> Optional[Cause]:
+    if not isinstance(error, fake_tensor.DynamicOutputShapeException):
+        return None
+    return f"the shape of `{error.func}` depends on the values of a tensor", f"shapes must follow from shapes; otherwise {STAYS}"
+
+
+_CAUSES: tuple[Callable[[torch.nn.Module, Exception], Optional[Cause]], ...] = (
+    *(_batch_norm, _torch_script, _layout, _packed_sequence),
+    *(_data_dependent_flow, _data_dependent_shape),
+)
+
+
+def not_exportable(module: torch.nn.Module, first: Exception, second: Exception) -> OracleError:
+    """`first` comes from the non-strict tracer, `second` from the strict one; the same twice where one step failed."""
+    place: dict[str, Any] = user_location(first)
+    for cause in _CAUSES:
+        found = cause(module, first)
+        if found:
+            what, hint = found
+            return input_error("trace.not_exportable", f"the module cannot be traced: {what}", hint=hint, **place)
+    strictly = "" if first_line(second) == first_line(first) else f"; strictly: {first_line(second, 200)}"
+    return input_error(
+        "trace.not_exportable",
+        f"the module cannot be traced: {first_line(first)}{strictly}",
+        hint=f"`forward` must not branch on tensor values, or leave PyTorch; {STAYS}",
+        **place,
+    )

@@ -1,0 +1,172 @@
+"""What cannot be traced faithfully is repaired, or refused with its cause, its line and the way out."""
+
+import json
+import subprocess
+
+import pytest
+import torch
+from conftest import ROOT
+
+from solstice.errors import OracleError
+from solstice.loading import load_file
+from solstice.tracing import trace
+
+CHECKER = ROOT / "build" / "tests" / "import_check"
+HEADER = "import random, torch, torch.nn as nn, torch.nn.functional as F\nimport torch.utils.checkpoint\n"
+FORWARD_LINE = 9  # where the body of `forward` begins if the constructor has one line
+
+
+@pytest.fixture
+def subject_of(write_model):
+    def make(forward, init="pass", inputs="[torch.rand(3, 8)]", args="self, x", top="calls = 0"):
+        lines = [HEADER + top, "class Model(nn.Module):", "    def __init__(self):", "        super().__init__()"]
+        lines += [f"        {line}" for line in init.split("\n")]
+        lines += [f"    def forward({args}):", *(f"        {line}" for line in forward.split("\n"))]
+        lines += [f"def get_inputs(): return {inputs}", "def get_init_inputs(): return []"]
+        return load_file(write_model("\n".join(lines)))
+
+    return make
+
+
+def ops(graph):
+    return [node["op"].removeprefix("aten.") for node in graph["nodes"]]
+
+
+def imported(graph, folder):
+    """The answer of import_check, or its error text."""
+    if not CHECKER.exists():
+        pytest.skip(f"{CHECKER} is not built: `./x build`")
+    path = folder / "graph.json"
+    path.write_text(json.dumps(graph))
+    done = subprocess.run([CHECKER, path], capture_output=True, text=True)
+    return json.loads(done.stdout) if done.returncode == 0 else done.stderr
+
+
+REFUSED = {
+    "branch": ("return x * 2 if x.sum() > 0 else x", {}, "the flow of control depends on the values of a tensor: `return x * 2", "torch.where"),
+    "loop": ("while x.max() > .1: x = x / 2\nreturn x", {}, "the flow of control depends on the values of a tensor: `while x.max()", "torch.where"),
+    "check of values": ("return F.gaussian_nll_loss(x, x, x.abs() + 1)", {}, "the flow of control depends on the values", "torch.where"),
+    "batch norm's average": (
+        "return self.b(x)",
+        {"init": "self.b = nn.BatchNorm1d(8, momentum=None)"},
+        "`b` has `momentum=None`: its running statistics are divided by the number of calls",
+        "give it a momentum",
+    ),
+    "TorchScript": (
+        "return self.s(x)",
+        {"init": "self.s = torch.jit.script(nn.Linear(8, 2))"},
+        "`s` is TorchScript",
+        "the Python module",
+    ),
+    "packed sequence": (
+        "return self.r(nn.utils.rnn.pack_padded_sequence(x, [4, 2], batch_first=True))[1]",
+        {"init": "self.r = nn.GRU(3, 5, batch_first=True)", "inputs": "[torch.rand(2, 4, 3)]"},
+        "packed sequences depend on the values of their lengths",
+        "pad and mask",
+    ),
+    "sparse constant": (
+        "return torch.sparse.mm(self.s, x)",
+        {"init": "self.s = torch.eye(3).to_sparse()"},
+        "`s` has the layout sparse_coo",
+        "make it dense",
+    ),
+    "CTC loss": (
+        "return F.ctc_loss(x.log_softmax(2), t, (5, 5), (2, 2))",
+        {"inputs": "[torch.rand(5, 2, 4), torch.ones(2, 2, dtype=torch.long)]", "args": "self, x, t"},
+        "the shape of `aten._ctc_loss.default` depends on the values",
+        "stays in PyTorch",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused_with_cause_line_and_way_out(subject_of, name):
+    forward, rest, message, hint = REFUSED[name]
+    subject = subject_of(forward, **rest)
+    with pytest.raises(OracleError) as caught:
+        trace(subject)
+    error = caught.value
+    assert (error.kind, error.code) == ("input", "trace.not_exportable")
+    assert message in error.message and hint in error.hint
+    if name != "sparse constant":  # it is found in the finished graph
+        assert (error.file, error.line) == (str(subject.path), FORWARD_LINE)
+
+
+STATE = {
+    "a global": ("global calls\ncalls += 1\nreturn x * calls", {}, "`calls (a global)`: 0 -> 1"),
+    "an object": ("self.o.n += 1\nreturn x * self.o.n", {"init": "self.o = Held()", "top": "class Held: n = 0"}, "`o`: {} -> {'n': '1'}"),
+    "a number drawn by Python": ("return x * random.random()", {}, "`random.getstate()`"),
+    "a training flag": ("self.b.eval()\nreturn self.b(x)", {"init": "self.b = nn.BatchNorm1d(8)"}, "`b.training`: True -> False"),
+    "a tensor": ("self.h = x.sum(0)\nreturn x + 1", {"init": "self.h = None"}, "`h`: None -> tensor"),
+}
+
+
+@pytest.mark.parametrize("name", STATE)
+def test_python_state_is_refused(subject_of, name):
+    forward, rest, message = STATE[name]
+    with pytest.raises(OracleError) as caught:
+        trace(subject_of(forward, **rest))
+    assert caught.value.code == "trace.python_state" and message in caught.value.message
+    assert "registered buffer" in caught.value.hint
+
+
+TRACED = {
+    "checkpoint": ("return torch.utils.checkpoint.checkpoint(self.l, x, use_reentrant=False)", "self.l = nn.Linear(8, 2)", "linear.default"),
+    "print": ("print(end='')\nreturn x + 1", "pass", "add.Tensor"),
+    "no_grad": ("with torch.no_grad(): y = self.l(x)\nreturn y.exp()", "self.l = nn.Linear(8, 2)", "linear.default"),
+    "autocast": ("with torch.autocast('cpu', torch.bfloat16): y = self.l(x)\nreturn y.float()", "self.l = nn.Linear(8, 2)", "_to_copy.default"),
+    "hook": ("return self.l(x)", "self.l = nn.Linear(8, 2)\nself.l.register_forward_hook(lambda m, i, o: o * 2)", "mul.Tensor"),
+    "vmap": ("return torch.vmap(lambda a: (a * a).sum())(x)", "pass", "sum.dim_IntList"),
+    "compiled": ("return self.l(x)", "self.l = torch.compile(nn.Linear(8, 2))", "linear.default"),
+    "autograd": ("y = x.detach().requires_grad_()\nreturn torch.autograd.grad((y**3).sum(), y)[0]", "pass", "pow.Tensor_Scalar"),
+    "frozen batch norm": ("return self.b(x)", "self.b = nn.BatchNorm1d(8).eval()", "_native_batch_norm_legit_no_training.default"),
+}
+
+
+@pytest.mark.parametrize("name", TRACED)
+def test_traced_as_it_is(subject_of, name):
+    forward, init, op = TRACED[name]
+    graph = trace(subject_of(forward, init))
+    assert op in ops(graph) and not graph["subgraphs"] and not graph["rng"]
+
+
+def test_a_number_read_from_a_tensor_stays_a_tensor(subject_of, tmp_path):
+    graph = trace(subject_of("return x * x.max().item()"))
+    assert ops(graph) == ["max.default", "mul.Tensor"] and graph["symbols"] == {}
+    assert graph["nodes"][1]["args"] == {"self": {"t": "x"}, "other": {"t": "max_1"}}
+    assert "* max_out[]" in imported(graph, tmp_path)["text"]
+
+
+def test_arithmetic_on_such_a_number_is_refused_with_its_line(subject_of, tmp_path):
+    error = imported(trace(subject_of("return x + 2 * x.max().item()")), tmp_path)
+    assert f"model.py:{FORWARD_LINE}: `aten.item.default` yields a value that is no real tensor" in error
+
+
+def test_complex_numbers_are_refused_with_their_line(subject_of, tmp_path):
+    error = imported(trace(subject_of("y = torch.fft.fft(x)\nreturn torch.view_as_real(y).sum(-1)")), tmp_path)
+    assert f"model.py:{FORWARD_LINE}: `aten.fft_fft.default` yields a value that is no real tensor" in error
+
+
+def test_random_numbers_that_no_result_needs_are_stated(subject_of):
+    graph = trace(subject_of("d = torch.rand_like(x)\nreturn x * 2"))
+    assert ops(graph) == ["mul.Tensor"]
+    (lost,) = graph["producer"]["dropped"]
+    assert lost.startswith(f"`aten.rand_like.default`, line {FORWARD_LINE}: `d = torch.rand_like(x)`, draws random numbers")
+    assert trace(subject_of("return x + torch.rand_like(x)"))["producer"]["dropped"] == []
+
+
+def test_a_written_input_is_reported_with_its_line(subject_of, tmp_path):
+    answer = imported(trace(subject_of("x.add_(1)\nreturn x * 2")), tmp_path)
+    assert answer["unsupported"] == ["user_input_mutation: the module writes its input `x`"]
+    assert "output x_new : f32" in answer["text"]
+
+
+def test_lazy_modules_get_their_parameters_before_the_trace(subject_of):
+    subject = subject_of("return self.l(self.c(x))", "self.c = nn.Sequential(nn.LazyConv2d(4, 3), nn.LazyBatchNorm2d())\nself.l = nn.LazyLinear(2)", "[torch.rand(2, 3, 5, 5)]")
+    assert type(subject.module.l) is torch.nn.Linear and subject.module.l.weight.shape == (2, 3)
+    assert subject.module.c[1].num_batches_tracked == 0 and not subject.module.c[1].running_mean.any()
+    assert torch.isfinite(subject.module.l.weight).all() and subject.module.l.weight.any()
+    shapes = {s["fqn"]: s["shape"] for s in trace(subject)["state"]}
+    assert shapes["c.0.weight"] == [4, 3, 3, 3] and shapes["l.weight"] == [2, 3]
+
+
