@@ -176,7 +176,7 @@ def compare_small(binary: str, module: torch.nn.Module, args: list, graph: dict,
 def compare_once(binary: str, module: torch.nn.Module, args: list, graph: dict, folded: bool, verdict: Verdict) -> float:
     """The share of PyTorch's values that is finite."""
     wanted = flat_results(module, graph, args)
-    values = list(input_values(graph, module, args))
+    values = list(input_values(graph, module, args, {}))
     for form in ([], ["--folded"]) if folded else ([],):
         for output, got, want in zip(graph["outputs"], interpret([binary, *form], graph, values), wanted):
             worst = difference(got, want)
