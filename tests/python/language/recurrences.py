@@ -119,15 +119,18 @@ def plain_rnn(x, h0, **_):
     return RNN(x, h0[None])[0]
 
 
-BLOCKS = {
-    f"layer{i}__{name}": value
-    for i, channels in (("0", 3), ("1", 8))
-    for name, value in {
-        "conv1__w": rand(2, channels, 1, 1), "bn1__g": rand(2), "bn1__b": rand(2),
-        "conv2__w": rand(2, 2, 3, 3), "bn2__g": rand(2), "bn2__b": rand(2),
-        "conv3__w": rand(8, 2, 1, 1), "bn3__g": rand(8), "bn3__b": rand(8),
-        **({"down__conv__w": rand(8, 3, 1, 1), "down__bn__g": rand(8), "down__bn__b": rand(8)} if i == "0" else {}),
-    }.items()
+CONVOLUTIONS = {
+    "layer0__conv1": (2, 3, 1, 1), "layer0__conv2": (2, 2, 3, 3), "layer0__conv3": (8, 2, 1, 1), "layer0__down__conv": (8, 3, 1, 1),
+    "layer1__conv1": (2, 8, 1, 1), "layer1__conv2": (2, 2, 3, 3), "layer1__conv3": (8, 2, 1, 1),
+}
+NORMS = {
+    "layer0__bn1": 2, "layer0__bn2": 2, "layer0__bn3": 8, "layer0__down__bn": 8,
+    "layer1__bn1": 2, "layer1__bn2": 2, "layer1__bn3": 8,
+}
+BLOCKS = {f"{name}__w": rand(*shape) for name, shape in CONVOLUTIONS.items()} | {
+    f"{name}__{what}": value
+    for name, c in NORMS.items()
+    for what, value in {"g": rand(c), "b": rand(c), "rm": rand(c), "rv": rand(c).abs(), "nb": torch.tensor(4)}.items()
 }
 
 
@@ -143,11 +146,21 @@ def chain_of_residual_blocks(x, **w):
       y[n,k,p,q] = sum[c,r,s](x[n,c,S*p+r-1,S*q+s-1 else 0] * w[k,c,r,s])
     }
     def bn(x : f32[N,C,H,W]) -> y : f32[N,C,H,W] {
+      dim M = N*H*W
       param g : f32[C] "weight"
       param b : f32[C] "bias"
+      buffer rm : f32[C] "running_mean"
+      buffer rv : f32[C] "running_var"
+      buffer nb : i64[] "num_batches_tracked"
+      tensor rm1 : f32[C] into rm
+      tensor rv1 : f32[C] into rv
+      tensor nb1 : i64[] into nb
       mu[c] = mean[n,h,w](x[n,c,h,w])
       v[c] = var[n,h,w](x[n,c,h,w])
       y[n,c,h,w] = (x[n,c,h,w] - mu[c]) * rsqrt(v[c] + 1e-5) * g[c] + b[c]
+      rm1[c] = 0.9*rm[c] + 0.1*mu[c]
+      rv1[c] = 0.9*rv[c] + 0.1*v[c]*M/(M-1)
+      nb1[] = nb[] + 1
     }
     def inner[P, S = 1](x : f32[N,C,H,W]) -> y : f32[N,4*P,(H-1)//S+1,(W-1)//S+1] {
       a1 = conv1[K=P](x) at "conv1"
@@ -169,9 +182,16 @@ def chain_of_residual_blocks(x, **w):
     t = inner[P=2](z) at "layer1"
     y[n,k,p,q] = relu(t[n,k,p,q] + z[n,k,p,q])
     """
+    state = {}
 
     def bn(x, name):
-        return F.batch_norm(x, None, None, w[f"{name}__g"], w[f"{name}__b"], True)
+        layer = nn.BatchNorm2d(NORMS[name], dtype=torch.float64)
+        ours = {"weight": "g", "bias": "b", "running_mean": "rm", "running_var": "rv", "num_batches_tracked": "nb"}
+        layer.load_state_dict({theirs: w[f"{name}__{short}"] for theirs, short in ours.items()})
+        y = layer(x)
+        path = name.replace("__", ".")
+        state.update({f"{path}.rm1": layer.running_mean, f"{path}.rv1": layer.running_var, f"{path}.nb1": layer.num_batches_tracked})
+        return y
 
     def inner(x, name, stride):
         x = F.relu(bn(F.conv2d(x, w[f"{name}__conv1__w"]), f"{name}__bn1"))
@@ -180,4 +200,5 @@ def chain_of_residual_blocks(x, **w):
 
     down = bn(F.conv2d(x, w["layer0__down__conv__w"], stride=2), "layer0__down__bn")
     z = F.relu(inner(x, "layer0", 2) + down)
-    return F.relu(inner(z, "layer1", 1) + z)
+    y = F.relu(inner(z, "layer1", 1) + z)
+    return {"y": y, **state}
