@@ -1,5 +1,6 @@
 // Shrunken dims: small, unlike each other, and legal for both programs.
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "ir/bind.h"
@@ -109,6 +110,52 @@ std::vector<std::pair<std::string, int64_t>> assignment(const std::vector<std::p
   return out;
 }
 
+// About `value / divisor`, so that dims of one size stay of one size, different ones different (the structured ones in order),
+// and sums of dims that fit another still do: for programs that are legal only so (`w[k,n]` of a square `w`).
+std::vector<std::pair<std::string, int64_t>> divided(const std::vector<std::pair<std::string, int64_t>>& real,
+                                                     const std::set<std::string>& structured, int64_t divisor, int64_t period,
+                                                     int64_t least) {
+  std::set<int64_t> used;
+  std::map<int64_t, int64_t> sizes;  // ascending
+  for (const auto& [name, value] : real) {
+    if (value <= least + period) used.insert(sizes[value] = value);  // often one a piece: layers, heads, gates
+    if (value > least + period && structured.count(name)) sizes[value] = 0;
+  }
+  for (auto& [value, size] : sizes) {
+    if (size > 0) continue;
+    size = std::max({least, value / divisor, used.empty() ? 0 : *used.rbegin() + 1});
+    size = std::min(value, size + ((value - size) % period + period) % period);
+    used.insert(size);
+  }
+  for (const auto& [name, value] : real) {
+    if (sizes.count(value)) continue;
+    int64_t size = std::max<int64_t>(2, value / divisor);
+    while (used.count(size) && size < value) ++size;
+    used.insert(sizes[value] = size);
+  }
+  std::vector<std::pair<std::string, int64_t>> out;
+  for (const auto& [name, value] : real) out.emplace_back(name, sizes.at(value));
+  return out;
+}
+
+// Literal dims that have the size of a derived one (`dim T = 1024, E = H*D`) have it when shrunk too.
+std::vector<std::pair<std::string, int64_t>> following(const lang::Program& text, const Program& problem,
+                                                       const std::vector<std::pair<std::string, int64_t>>& real,
+                                                       std::vector<std::pair<std::string, int64_t>> dims) {
+  Diagnostics quiet;
+  const auto small = bind(lang::with_dims(text, dims), quiet);
+  if (!small) return dims;
+  std::map<int64_t, int64_t> derived;  // real size to shrunken size
+  for (size_t d = 0; d < problem.dims.size(); ++d) {
+    const bool literal = std::any_of(real.begin(), real.end(), [&](const auto& r) { return r.first == problem.dims[d].name; });
+    if (!literal) derived[problem.dims[d].value] = small->dims[d].value;
+  }
+  for (size_t d = 0; d < dims.size(); ++d) {
+    if (const auto found = derived.find(real[d].second); found != derived.end()) dims[d].second = found->second;
+  }
+  return dims;
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, int64_t>> shrunken_dims(const lang::Program& problem, const lang::Program& candidate, int attempt) {
@@ -125,12 +172,25 @@ std::vector<std::pair<std::string, int64_t>> shrunken_dims(const lang::Program& 
   std::set<std::string> structured = in_problem.names();
   structured.insert(in_candidate.names().begin(), in_candidate.names().end());
   const int64_t room = std::max(in_problem.room(), in_candidate.room());
+  const auto accepted = [&](const std::vector<std::pair<std::string, int64_t>>& dims) {
+    return legal(problem, dims) && legal(candidate, dims);
+  };
+  const auto choose = [&](const Choice& c) {
+    return assignment(real, structured, room + c.more + attempt, {c.more, c.period, c.plain_base ? c.plain_base + attempt : 0});
+  };
   // From the smallest up: the first that both programs accept.
-  constexpr Choice kChoices[] = {{0, 2, 3}, {0, 4, 3}, {1, 6, 3},  {0, 2, 0},   {0, 4, 0},
-                                 {1, 6, 0}, {3, 8, 0}, {0, 16, 0}, {12, 32, 0}, {28, 64, 0}};
-  for (const Choice& c : kChoices) {
-    const auto dims = assignment(real, structured, room + c.more + attempt, {c.more, c.period, c.plain_base ? c.plain_base + attempt : 0});
-    if (legal(problem, dims) && legal(candidate, dims)) return dims;
+  for (const Choice& c : {Choice{0, 2, 3}, {0, 4, 3}, {1, 6, 3}}) {
+    if (const auto dims = choose(c); accepted(dims)) return dims;
+  }
+  for (const int64_t period : {2, 4}) {
+    for (int64_t divisor = 4096; divisor > 1; divisor /= 2) {
+      const auto dims = divided(real, structured, divisor, period, room + attempt);
+      if (accepted(dims)) return dims;
+      if (const auto tied = following(problem, *a, real, dims); accepted(tied)) return tied;
+    }
+  }
+  for (const Choice& c : {Choice{0, 8, 3}, {0, 2, 0}, {0, 4, 0}, {1, 6, 0}, {3, 8, 0}, {0, 16, 0}, {12, 32, 0}, {28, 64, 0}}) {
+    if (const auto dims = choose(c); accepted(dims)) return dims;
   }
   return {};
 }

@@ -58,6 +58,18 @@ TEST(Equivalence, PiecesAndRecurrencesAreProvedWhole) {
   EXPECT_EQ(other.verdict, Verdict::kRefuted) << other.reason;
 }
 
+// Legal only where two dims have one size: then they have one when shrunk, too.
+TEST(Equivalence, ASquareOperandTurnedAroundIsRefuted) {
+  const std::string head =
+      "program p\ndim M = 1024, K = 8192, N = 8192\nparam w : f32[N, K] \"w\"\ninput x : f32[M, K]\noutput y : f32[M, N]\n";
+  const Equivalence e = compared(head + "y[m,n] = sum[k](x[m,k] * w[n,k])", head + "y[m,n] = sum[k](x[m,k] * w[k,n])");
+  EXPECT_EQ(e.verdict, Verdict::kRefuted) << e.reason;
+  const std::string derived = "program p\ndim B = 8, T = 1024, H = 16, D = 64, E = H*D\ninput x : f32[B, T, E]\noutput y : f32[B, T, E]\n";
+  const Equivalence f =
+      compared(derived + "y[b,t,D*h+d] = 2 * x[b,t,D*h+d] for h < H, d < D", derived + "y[b,D*h+d,t] = 2 * x[b,t,D*h+d] for h < H, d < D");
+  EXPECT_EQ(f.verdict, Verdict::kRefuted) << f.reason;
+}
+
 // Too large to interpret whole, with one changed equation in the middle: only that one is tested.
 TEST(Equivalence, WhatDiffersIsTestedAlone) {
   const auto text = [](const std::string& tenth) {
