@@ -25,9 +25,11 @@ const Rule* find_rule(std::string_view op);  // null: no equations
 extern const RuleGroup kAttentionRules;
 extern const RuleGroup kBinaryRules;
 extern const RuleGroup kCellRules;
+extern const RuleGroup kClassLossRules;
 extern const RuleGroup kContractionRules;
 extern const RuleGroup kConvRules;
 extern const RuleGroup kCreationRules;
+extern const RuleGroup kDistanceRules;
 extern const RuleGroup kLossRules;
 extern const RuleGroup kMoveRules;
 extern const RuleGroup kNormRules;

@@ -82,13 +82,29 @@ TermRef logical_not(TermRef a) {
   return make(std::move(out));
 }
 
+namespace {
+
+// What a reduction over no element yields.
+TermRef of_nothing(const std::string& reducer) {
+  if (reducer == "sum") return integer(0);
+  if (reducer == "prod") return integer(1);
+  if (reducer == "any" || reducer == "all") return literal(reducer == "all" ? "true" : "false");
+  if (reducer == "min") return literal("inf");
+  return reducer == "mean" || reducer == "var" ? real(std::nan("")) : negate(literal("inf"));
+}
+
+TermRef reduce_one(const std::string& reducer, TermRef body, TermRef where) {
+  if (reducer == "argmax" || reducer == "argmin") return integer(0);
+  if (reducer == "var") body = integer(0);
+  return where ? select(std::move(where), std::move(body), of_nothing(reducer)) : body;
+}
+
+}  // namespace
+
 TermRef reduce(std::string reducer, std::vector<Loop> binders, TermRef body, TermRef where) {
   // An index of extent 1 stands in no read (it is written 0), so only the others are bound.
   std::erase_if(binders, [](const Loop& loop) { return loop.extent == 1; });
-  if (binders.empty() && !where) {
-    if (reducer == "var" || reducer == "argmax" || reducer == "argmin") return integer(0);
-    return body;
-  }
+  if (binders.empty()) return reduce_one(reducer, std::move(body), std::move(where));
   Term out;
   out.kind = TermKind::kReduce;
   out.text = std::move(reducer);

@@ -102,7 +102,6 @@ Status attention(Call& call) {
     return read_at(value, position, call.loops());
   };
   const Axis j0 = a.keys(call), j1 = a.keys(call), j2 = a.keys(call), j3 = a.keys(call);
-  if (j0.digits.empty()) return call.unsupported("a single key");
   const Value top = call.draft().define("mx", rows, reduce("max", j0.digits, at_key(s, j0), visible(call, a, j0)), a.dtype);
   // A row that sees no key has -inf for its maximum: it yields 0, not NaN.
   std::vector<Axis> square = rows;

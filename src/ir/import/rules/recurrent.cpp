@@ -9,10 +9,10 @@ struct Recurrence {
   Value x;                    // [T, B, I]
   std::vector<Value> states;  // h0, and c0 of an LSTM: [layers*directions, B, U]
   std::vector<Value> params;
-  bool biased = true, two_way = false, batch_first = false, batched = true;
+  bool biased = true, two_way = false, batch_first = false, projected = false;
   int64_t layers = 1;
   int64_t directions() const { return two_way ? 2 : 1; }
-  size_t per_cell() const { return biased ? 4 : 2; }
+  size_t per_cell() const { return (biased ? 4u : 2u) + (projected ? 1u : 0u); }
 };
 
 void swap_batch(Value& x) { std::swap(x.axes[0], x.axes[1]); }
@@ -34,15 +34,16 @@ Result<Recurrence> read_recurrence(Call& call) {
     SOLSTICE_TRY(Value h0, call.tensor("hx"));
     out.states.push_back(std::move(h0));
   }
-  if (out.params.size() != static_cast<size_t>(out.layers * out.directions()) * out.per_cell()) {
-    return call.unsupported("projections of the hidden state");
-  }
+  const size_t cells = static_cast<size_t>(out.layers * out.directions());
+  out.projected = out.params.size() == cells * (out.per_cell() + 1);
+  if (out.params.size() != cells * out.per_cell()) return call.unsupported("an unknown list of parameters");
   if (out.x.rank() != 3) return call.unsupported("a sequence without a batch axis");
   if (out.batch_first) swap_batch(out.x);
   for (const Value& state : out.states) {
-    for (int i = 0; i < 3 && state.rank() == 3; ++i) call.loops().align({&state.axis(i), &out.states[0].axis(i)});
+    if (state.rank() != 3) return call.unsupported("a state without a batch axis");
+    for (int i = 0; i < (out.projected ? 2 : 3); ++i) call.loops().align({&state.axis(i), &out.states[0].axis(i)});
   }
-  if (out.states[0].rank() != 3) return call.unsupported("a sequence without a batch axis");
+  if (out.x.axis(0).digits.size() > 1) out.x = call.draft().stored(out.x, "seq");  // a recurrence runs along one index
   hint(call, out.states[0].axis(0), "L");
   hint(call, out.x.axis(0), "T");
   hint(call, out.x.axis(1), "B");
@@ -53,12 +54,14 @@ Result<Recurrence> read_recurrence(Call& call) {
 // One layer in one direction; the axes of everything it computes.
 struct Cell {
   Axis t, b, u, q;  // steps, batch, units, gates
+  Axis p;           // the hidden state's features: u, or what it is projected to
   Axis wide;        // q and u as one axis of the weights
   bool backward = false;
   int64_t state = 0;  // row of the initial states
   std::vector<Value> params;
 
   std::vector<Axis> axes() const { return {t, b, u}; }
+  std::vector<Axis> hidden_axes() const { return {t, b, p}; }
 };
 
 // The axis [gates*units] of the weights as [gates, units].
@@ -75,13 +78,17 @@ Cell make_cell(Call& call, const Recurrence& r, const Value& x, int64_t index, i
   for (size_t i = 1; i < out.params.size(); ++i) call.loops().align({&out.params[i].axis(0), &out.params[0].axis(0)});
   hint(call, parts[1], "U");
   out.q = call.loops().align(parts[0]);
-  out.u = call.loops().align({&parts[1], &h0.axis(2), &out.params[1].axis(1)});
+  if (r.projected) {
+    out.u = call.loops().align({&parts[1], &r.states[1].axis(2), &out.params.back().axis(1)});
+    out.p = call.loops().align({&h0.axis(2), &out.params[1].axis(1), &out.params.back().axis(0)});
+  } else {
+    out.u = call.loops().align({&parts[1], &h0.axis(2), &out.params[1].axis(1)});
+  }
   out.t = call.loops().align(x.axis(0));
   out.b = call.loops().align({&x.axis(1), &h0.axis(1)});
-  out.wide = out.q;
-  out.wide.digits.insert(out.wide.digits.end(), out.u.digits.begin(), out.u.digits.end());
   for (Loop& loop : out.q.digits) loop.hint = "q";
   for (Loop& loop : out.u.digits) loop.hint = "j";
+  if (!r.projected) out.p = out.u;
   out.wide = out.q;
   out.wide.digits.insert(out.wide.digits.end(), out.u.digits.begin(), out.u.digits.end());
   return out;
@@ -101,35 +108,37 @@ Value input_part(Call& call, const Recurrence& r, const Cell& cell, const Value&
 }
 
 // A local that the recurrence will write; its own earlier step is read with the initial state beyond the end.
-int state_tensor(Call& call, const Cell& cell, const char* wish, DType dtype) {
+int state_tensor(Call& call, const std::vector<Axis>& axes, const char* wish, DType dtype) {
   DraftTensor tensor;
   tensor.wish = wish;
   tensor.dtype = dtype;
-  for (const Axis& axis : cell.axes()) {
+  for (const Axis& axis : axes) {
     for (const Loop& loop : axis.digits) tensor.shape.push_back(call.dims().size(loop.dim));
   }
   return call.draft().add(std::move(tensor));
 }
 
-std::vector<Index> bare(const Call& call, const std::vector<Axis>& axes) {
+std::vector<Index> bare(const std::vector<Axis>& axes) {
   std::vector<Index> out;
   for (const Axis& axis : axes) {
     for (const Loop& loop : axis.digits) out.push_back(index_of(loop));
   }
-  (void)call;
   return out;
 }
 
+// The state one step earlier; the initial one at the first step, which is the only one of a sequence of one element.
 TermRef previous(Call& call, const Cell& cell, int tensor, const Value& initial, const Axis& unit) {
-  std::vector<Index> at = bare(call, {cell.t, cell.b, unit});
-  at[0] = at[0] + Index(cell.backward ? 1 : -1);
   const std::vector<Index> start{Index(cell.state), call.loops().flat(cell.b), call.loops().flat(unit)};
-  return read(tensor, at, read_at(initial, start, call.loops()));
+  const TermRef first = read_at(initial, start, call.loops());
+  if (cell.t.digits.empty()) return first;
+  std::vector<Index> at = bare({cell.t, cell.b, unit});
+  at[0] = at[0] + Index(cell.backward ? 1 : -1);
+  return read(tensor, at, first);
 }
 
 // sum[k](h[t-1,b,k else h0[b,k]] * w_hh[row,k])
 TermRef hidden_part(Call& call, const Recurrence& r, const Cell& cell, int h, const Index& row) {
-  Axis k = call.loops().align(cell.u);
+  Axis k = call.loops().align(cell.p);
   for (Loop& loop : k.digits) loop.hint = "k";
   return reduce("sum", k.digits,
                 previous(call, cell, h, r.states[0], k) * read_at(cell.params[1], {row, call.loops().flat(k)}, call.loops()));
@@ -141,29 +150,40 @@ TermRef gate(Call& call, const Cell& cell, const Value& z, int64_t i) {
 }
 
 struct CellResult {
-  Value h;                 // [T, B, U]
+  Value h;                 // [T, B, P]
   std::optional<Value> c;  // of an LSTM
 };
 
-// Gates i, f, g, o: c' = f*c + i*g, h = o*tanh(c').
+// sum[j](w_hr[p,j] * full[t,b,j])
+TermRef projection(Call& call, const Cell& cell, const TermRef& full, DType dtype) {
+  const Value all = call.draft().define("ho", cell.axes(), full, dtype);
+  const Axis j = call.loops().align(cell.u);
+  const TermRef weight = read_at(cell.params.back(), {call.loops().flat(cell.p), call.loops().flat(j)}, call.loops());
+  const std::vector<Index> at{call.loops().flat(cell.t), call.loops().flat(cell.b), call.loops().flat(j)};
+  return reduce("sum", j.digits, weight * read_at(all, at, call.loops()));
+}
+
+// Gates i, f, g, o: c' = f*c + i*g, h = o*tanh(c'), projected if the module does.
 CellResult lstm_cell(Call& call, const Recurrence& r, const Cell& cell, const Value& x) {
   const Value a = input_part(call, r, cell, x, true);
-  const int h = state_tensor(call, cell, "hs", x.dtype);
-  const int c = state_tensor(call, cell, "cs", x.dtype);
+  const int h = state_tensor(call, cell.hidden_axes(), "hs", x.dtype);
+  const int c = state_tensor(call, cell.axes(), "cs", x.dtype);
   const Index row = call.loops().flat(cell.wide);
   const Value z = call.draft().define("zs", {cell.t, cell.b, cell.q, cell.u}, a.term + hidden_part(call, r, cell, h, row), x.dtype);
   const auto sigmoid = [&](int64_t i) { return apply("sigmoid", {gate(call, cell, z, i)}); };
-  const std::vector<Index> at = bare(call, cell.axes());
+  const std::vector<Index> at = bare(cell.axes()), hidden_at = bare(cell.hidden_axes());
   call.draft().write(c, at,
                      sigmoid(1) * previous(call, cell, c, r.states[1], cell.u) + sigmoid(0) * apply("tanh", {gate(call, cell, z, 2)}));
-  call.draft().write(h, at, sigmoid(3) * apply("tanh", {read(c, at)}));
-  return {{cell.axes(), read(h, at), x.dtype}, Value{cell.axes(), read(c, at), x.dtype}};
+  TermRef next = sigmoid(3) * apply("tanh", {read(c, at)});
+  if (r.projected) next = projection(call, cell, next, x.dtype);
+  call.draft().write(h, hidden_at, next);
+  return {{cell.hidden_axes(), read(h, hidden_at), x.dtype}, Value{cell.axes(), read(c, at), x.dtype}};
 }
 
 // Gates r, z, n with n = tanh(a_n + r * (w_hn h + b_hn)), h' = (1-z)*n + z*h.
 CellResult gru_cell(Call& call, const Recurrence& r, const Cell& cell, const Value& x) {
   const Value a = input_part(call, r, cell, x, false);
-  const int h = state_tensor(call, cell, "hs", x.dtype);
+  const int h = state_tensor(call, cell.axes(), "hs", x.dtype);
   const Index row = call.loops().flat(cell.wide);
   TermRef hidden = hidden_part(call, r, cell, h, row);
   if (r.biased) hidden = hidden + parameter(call, cell, 3, row);
@@ -172,7 +192,7 @@ CellResult gru_cell(Call& call, const Recurrence& r, const Cell& cell, const Val
   const TermRef fresh = apply("tanh", {gate(call, cell, a, 2) + sigmoid(0) * gate(call, cell, g, 2)});
   const Value n = call.draft().define("nw", cell.axes(), fresh, x.dtype);
   const Value z = call.draft().define("zs", cell.axes(), sigmoid(1), x.dtype);
-  const std::vector<Index> at = bare(call, cell.axes());
+  const std::vector<Index> at = bare(cell.axes());
   call.draft().write(h, at, (integer(1) - z.term) * n.term + z.term * previous(call, cell, h, r.states[0], cell.u));
   return {{cell.axes(), read(h, at), x.dtype}, std::nullopt};
 }
@@ -180,9 +200,9 @@ CellResult gru_cell(Call& call, const Recurrence& r, const Cell& cell, const Val
 template <const char* Activation>
 CellResult rnn_cell(Call& call, const Recurrence& r, const Cell& cell, const Value& x) {
   const Value a = input_part(call, r, cell, x, true);
-  const int h = state_tensor(call, cell, "hs", x.dtype);
+  const int h = state_tensor(call, cell.axes(), "hs", x.dtype);
   const TermRef hidden = hidden_part(call, r, cell, h, call.loops().flat(cell.u));
-  const std::vector<Index> at = bare(call, cell.axes());
+  const std::vector<Index> at = bare(cell.axes());
   call.draft().write(h, at, apply(Activation, {a.term + hidden}));
   return {{cell.axes(), read(h, at), x.dtype}, std::nullopt};
 }
@@ -226,9 +246,6 @@ Status yield_last(Call& call, size_t result, const std::vector<Value>& cells, co
 Status recurrence(Call& call, int64_t gates, CellFunction function) {
   SOLSTICE_TRY(const Recurrence r, read_recurrence(call));
   Value x = r.x;
-  for (const Axis& axis : {x.axes[0], x.axes[1]}) {
-    if (axis.digits.size() != 1) return call.unsupported("a sequence or batch of one element");
-  }
   std::vector<Value> hidden, cells;
   for (int64_t layer = 0; layer < r.layers; ++layer) {
     std::vector<Value> outputs;

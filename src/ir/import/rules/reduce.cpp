@@ -1,8 +1,8 @@
 // Reductions along some axes, or all.
 #include <algorithm>
-#include <limits>
 
 #include "ir/import/rules.h"
+#include "ir/import/rules/loss.h"
 
 namespace solstice::ir::importer {
 namespace {
@@ -164,14 +164,7 @@ Status standard_deviation(Call& call) {
 // The p-norm of all elements along the axes; never a matrix norm.
 Status vector_norm(Call& call) {
   SOLSTICE_TRY(const double p, has(call, "ord") ? call.number("ord") : call.number("p"));
-  if (p == std::numeric_limits<double>::infinity()) {
-    return reduction(call, [](const Reduction& r) { return reduce("max", r.reduced, apply("abs", {r.element})); });
-  }
-  if (p == 1) {
-    return reduction(call, [](const Reduction& r) { return reduce("sum", r.reduced, apply("abs", {r.element})); });
-  }
-  if (p != 2) return call.unsupported("norms other than 1, 2 and inf have no equations");
-  return reduction(call, [](const Reduction& r) { return apply("sqrt", {reduce("sum", r.reduced, binary("**", r.element, integer(2)))}); });
+  return reduction(call, [&](const Reduction& r) { return norm_of(p, r.reduced, r.element); });
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ Result<Rows> read_rows(Call& call, const Value& x) {
   SOLSTICE_TRY(const int axis, call.axis("dim", x.rank()));
   for (const Axis& a : x.axes) out.axes.push_back(call.loops().align(a));
   out.element = read_at(x, flat_all(out.axes, call.loops()), call.loops());
+  out.row_element = out.element;
   if (x.rank() == 0) return out;
   std::vector<Axis> along = out.axes;
   along[static_cast<size_t>(axis)] = call.loops().align(x.axis(axis));
@@ -29,7 +30,6 @@ Result<Rows> read_rows(Call& call, const Value& x) {
 // e[m,n] = exp(x[m,n] - max[n](x[m,n])); y[m,n] = e[m,n] / sum[n](e[m,n]). A row of -inf alone gives NaN.
 Status softmax_of(Call& call, const Value& x) {
   SOLSTICE_TRY(const Rows shift, read_rows(call, x));
-  if (shift.row.empty()) return call.unsupported("a softmax over one element");
   const TermRef shifted = apply("exp", {shift.element - reduce("max", shift.row, shift.row_element)});
   const Value e = call.draft().define("ex", shift.axes, shifted, shift.dtype);
   SOLSTICE_TRY(const Rows rows, read_rows(call, e));
@@ -53,7 +53,6 @@ Status softmin(Call& call) {
 Status log_softmax(Call& call) {
   SOLSTICE_TRY(const Value x, call.tensor("self"));
   SOLSTICE_TRY(const Rows shift, read_rows(call, x));
-  if (shift.row.empty()) return call.unsupported("a softmax over one element");
   const TermRef shifted = shift.element - reduce("max", shift.row, shift.row_element);
   const Value sh = call.draft().define("sh", shift.axes, shifted, shift.dtype);
   SOLSTICE_TRY(const Rows rows, read_rows(call, sh));
