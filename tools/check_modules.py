@@ -30,7 +30,7 @@ sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tools")]
 
 import check_import  # noqa: E402
 from solstice.errors import OracleError  # noqa: E402
-from solstice.tracing import _quiet  # noqa: E402
+from solstice.tracing import _quiet, lazy  # noqa: E402
 
 MOST = 6
 
@@ -60,7 +60,10 @@ def build(case: Case) -> tuple[torch.nn.Module, tuple, dict]:
     kind, chosen = case.make
     torch.manual_seed(1)
     module = kind(*chosen.constructor_input.args, **chosen.constructor_input.kwargs).to(torch.float64).train()
-    return module, chosen.forward_input.args, chosen.forward_input.kwargs
+    args, kwargs = chosen.forward_input.args, chosen.forward_input.kwargs
+    if lazy.waits(module):
+        lazy.materialise(module, args, kwargs)
+    return module, args, kwargs
 
 
 def opaque_operators(binary: str, graph: dict) -> list[str]:

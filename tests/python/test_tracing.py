@@ -205,6 +205,23 @@ def test_random_nodes(graph_of):
     assert quiet["rng"] == [] and ops(quiet) == ["scaled_dot_product_attention.default"]
 
 
+def test_masks_of_a_transformer_are_applied_as_given(graph_of):
+    graph = graph_of(
+        "return self.t(x, self.m)",
+        "[torch.rand(3, 2, 8)]",
+        init="self.t = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, 0.0), 1)\n"
+        "self.register_buffer('m', nn.Transformer.generate_square_subsequent_mask(3))",
+    )
+    (attention,) = (n for n in graph["nodes"] if n["op"] == "aten.scaled_dot_product_attention.default")
+    assert attention["args"]["attn_mask"] and attention["args"]["is_causal"] is False
+
+
+def test_symbols_that_nothing_has_are_left_out(graph_of):
+    init = "self.e = nn.Embedding(4, 3)"
+    graph = graph_of("return self.e(x)", "[torch.randint(4, (1, 1)).expand(5, 7)]", init=init)
+    assert graph["symbols"] == {}
+
+
 def test_trees_and_constants(graph_of):
     graph = graph_of(
         "return {'a': xs[0] + k, 'b': (xs[1] * 2, None, 3)}",

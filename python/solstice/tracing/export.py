@@ -17,6 +17,7 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from ..errors import first_line, input_error, is_out_of_memory, environment_error, user_location
 from ..tensors import module_tensors, tensor_leaves
 from . import instance_norm, python_state, random_nodes
+from .causal_hint import masks_as_given
 from .causes import not_exportable
 from .device_map import CudaToCpu, gpu_hidden
 from .rnn_shapes import recurrent_shapes
@@ -34,7 +35,7 @@ _TRACER_LIMITS = (
 @contextlib.contextmanager
 def _repairs(on_host: bool) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
-        for repair in (recurrent_shapes(), instance_norm.explicit_running_stats(), all_frames()):
+        for repair in (recurrent_shapes(), instance_norm.explicit_running_stats(), masks_as_given(), all_frames()):
             stack.enter_context(repair)
         if on_host:
             stack.enter_context(gpu_hidden())

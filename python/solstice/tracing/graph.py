@@ -7,6 +7,7 @@ from typing import Any, Iterator, Optional
 
 import torch
 from torch.export.graph_signature import InputKind
+from torch.fx.experimental.symbolic_shapes import free_symbols
 from torch.utils import _pytree as pytree
 from torch.utils._sympy.symbol import SymT, symbol_is_type
 
@@ -14,7 +15,7 @@ from ..dropin.structure import describe
 from ..errors import input_error
 from .nodes import ModuleTable, NodeWriter, has_unbacked_extent
 from .sources import SourceTable
-from .values import constant_data, number, tensor_meta
+from .values import SYMBOLIC, constant_data, number, tensor_meta
 
 SCHEMA = "solstice.graph"
 _READ_FROM_TENSORS = (SymT.UNBACKED_INT, SymT.UNBACKED_FLOAT)
@@ -89,6 +90,13 @@ def state_entries(module: torch.nn.Module) -> Iterator[tuple[str, str, torch.Ten
             if buffer is not None:
                 transient = name in child._non_persistent_buffers_set
                 yield prefix + name, "buffer", buffer, {"persistent": False} if transient else {}
+
+
+def _symbols(program: Any) -> dict[str, list[str]]:
+    """Symbolic extents and their ranges. The exporter also lists some that it tried and that nothing has."""
+    leaves = (v for n in program.graph.nodes for v in pytree.tree_leaves(n.meta.get("val")))
+    used = {s for v in leaves if isinstance(v, (torch.Tensor, *SYMBOLIC)) for s in free_symbols(v)}
+    return {str(k): [str(v.lower), str(v.upper)] for k, v in program.range_constraints.items() if k in used}
 
 
 def _refuse_unbacked(program: Any, sources: SourceTable) -> None:
