@@ -9,16 +9,14 @@ import torch
 from torch.export.graph_signature import InputKind
 from torch.fx.experimental.symbolic_shapes import free_symbols
 from torch.utils import _pytree as pytree
-from torch.utils._sympy.symbol import SymT, symbol_is_type
 
 from ..dropin.structure import describe
 from ..errors import input_error
 from .nodes import ModuleTable, NodeWriter, has_unbacked_extent
 from .sources import SourceTable
-from .values import SYMBOLIC, constant_data, number, tensor_meta
+from .values import constant_data, number, tensor_meta
 
 SCHEMA = "solstice.graph"
-_READ_FROM_TENSORS = (SymT.UNBACKED_INT, SymT.UNBACKED_FLOAT)
 VERSION = 1
 
 
@@ -60,12 +58,6 @@ def graph_json(
     }
 
 
-def _symbols(program: Any) -> dict[str, list[str]]:
-    """Of extents. Numbers that `forward` reads from tensors have symbols too, but no range to speak of."""
-    of_extents = {k: v for k, v in program.range_constraints.items() if not symbol_is_type(k, _READ_FROM_TENSORS)}
-    return {str(k): [str(v.lower), str(v.upper)] for k, v in of_extents.items()}
-
-
 def semantics(module: torch.nn.Module) -> dict[str, Any]:
     from ..tensors import dtype_name
 
@@ -93,9 +85,9 @@ def state_entries(module: torch.nn.Module) -> Iterator[tuple[str, str, torch.Ten
 
 
 def _symbols(program: Any) -> dict[str, list[str]]:
-    """Symbolic extents and their ranges. The exporter also lists some that it tried and that nothing has."""
+    """Of extents. The exporter also lists symbols that it tried and dropped, and numbers that `forward` reads."""
     leaves = (v for n in program.graph.nodes for v in pytree.tree_leaves(n.meta.get("val")))
-    used = {s for v in leaves if isinstance(v, (torch.Tensor, *SYMBOLIC)) for s in free_symbols(v)}
+    used = {s for v in leaves if isinstance(v, torch.Tensor) for s in free_symbols(v)}
     return {str(k): [str(v.lower), str(v.upper)] for k, v in program.range_constraints.items() if k in used}
 
 
