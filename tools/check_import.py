@@ -32,6 +32,7 @@ from torch.utils import _pytree as pytree
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tools")]
 
+import import_batches  # noqa: E402
 from solstice.tracing.export import export_functional  # noqa: E402
 from solstice.tracing.graph import graph_json  # noqa: E402
 
@@ -106,11 +107,14 @@ def difference(got: torch.Tensor, wanted: torch.Tensor) -> float:
     return (gap.max() / max(1.0, finite.max().item() if finite.numel() else 1.0)).item()
 
 
-def check(binary: str, case: tuple) -> str:
+def check(binary: str, cases: Sequence[tuple]) -> str:
     """What is wrong, or an empty string."""
-    subject, args = case
-    module = subject if isinstance(subject, torch.nn.Module) else Wrapped(subject)
-    return compare(binary, trace(module, args), module, args, {})
+    modules = [(s if isinstance(s, torch.nn.Module) else Wrapped(s), args, {}) for s, args in cases]
+    module, args, kwargs = import_batches.together(modules)
+    try:
+        return compare(binary, trace(module, args, kwargs), module, args, kwargs)
+    except Exception as error:  # a case that breaks is a failure like any other
+        return f"{type(error).__name__}: {error}"
 
 
 def compare(binary: str, graph: dict, module: torch.nn.Module, args: Sequence, kwargs: dict) -> str:
@@ -183,16 +187,12 @@ def main() -> int:
     from import_cases import all_cases
 
     cases = all_cases()
-    failed = 0
-    for name in options.names or cases:
-        try:
-            problem = check(options.binary, cases[name])
-        except Exception as error:  # a case that breaks is a failure like any other
-            problem = f"{type(error).__name__}: {error}"
-        if problem:
-            failed += 1
-            print(f"FAILED {name}: {problem}")
-    print(f"{len(options.names or cases) - failed} passed, {failed} failed")
+    names = options.names or list(cases)
+    verdicts = import_batches.settle(names, lambda batch: check(options.binary, [cases[n] for n in batch]), lambda v: not v)
+    failed = {name: problem for name, problem in verdicts.items() if problem}
+    for name, problem in failed.items():
+        print(f"FAILED {name}: {problem}")
+    print(f"{len(names) - len(failed)} passed, {len(failed)} failed")
     return 1 if failed else 0
 
 

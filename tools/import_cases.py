@@ -203,6 +203,7 @@ def norm_cases() -> dict[str, tuple]:
         "log_softmax_inf": (lambda x: x.log_softmax(-1), [with_infinities(R(4, 5))]),
         "logsumexp_inf": (lambda x: x.logsumexp(-1), [with_infinities(R(4, 5))]),
         "softmax_inf": (lambda x: x.softmax(-1), [with_infinities(R(4, 5))]),
+        "softmax_of_one": (lambda x: (x.softmax(1), x.log_softmax(1)), [R(3, 1)]),
         "softmin": (lambda x: F.softmin(x, 1), [R(3, 5)]),
         "normalize": (lambda x: F.normalize(x, dim=1), [R(3, 5)]),
     }
@@ -317,6 +318,44 @@ def loss_cases() -> dict[str, tuple]:
         "hinge_embedding": (lambda x: F.hinge_embedding_loss(x, torch.tensor([1.0, -1, 1, -1])), [R(4)]),
         "cosine": (lambda a, b: F.cosine_similarity(a, b, dim=1), [R(4, 5), R(4, 5)]),
         "triplet": (F.triplet_margin_loss, [R(4, 5), R(4, 5), R(4, 5)]),
+        "triplet_swap": (lambda a, b, c: F.triplet_margin_loss(a, b, c, p=3, swap=True, reduction="none"), [R(4, 5), R(4, 5), R(4, 5)]),
+    } | class_loss_cases() | pair_loss_cases()
+
+
+def class_loss_cases() -> dict[str, tuple]:
+    t = torch.tensor([1, 0, -100, 3])
+    w, p = torch.rand(5), torch.rand(4, 5)
+    maps = torch.tensor([[1, 0, 2], [3, -100, 4]])
+    entropy, nll = F.cross_entropy, F.nll_loss
+    return {
+        "cross_entropy_weight": (lambda x: entropy(x, t, weight=w), [R(4, 5)]),
+        "cross_entropy_smoothing": (lambda x: entropy(x, t, label_smoothing=0.2), [R(4, 5)]),
+        "cross_entropy_both": (lambda x, v: entropy(x, maps, weight=v, label_smoothing=0.2, reduction="none"), [R(2, 5, 3), w]),
+        "cross_entropy_probabilities": (entropy, [R(4, 5), p]),
+        "cross_entropy_probabilities_all": (lambda x: entropy(x, p, weight=w, label_smoothing=0.2), [R(4, 5)]),
+        "cross_entropy_one_row": (lambda x: entropy(x, torch.tensor(2)), [R(5)]),
+        "nll": (lambda x: nll(x, t), [R(4, 5)]),
+        "nll_weight": (lambda x, v: nll(x, maps, weight=v), [R(2, 5, 3), w]),
+        "nll_ignored": (lambda x: nll(x, t.abs() % 5, ignore_index=3, reduction="sum"), [R(4, 5)]),
+        "multilabel_margin": (F.multilabel_margin_loss, [R(2, 5), torch.tensor([[3, 0, -1, 1, 2], [4, -1, 0, 0, 0]])]),
+    }
+
+
+def pair_loss_cases() -> dict[str, tuple]:
+    signs = torch.tensor([1.0, -1, 1, -1])
+    q = torch.rand(4, 5)
+    logits = F.binary_cross_entropy_with_logits
+    return {
+        "bce_weight": (F.binary_cross_entropy, [torch.rand(4, 5), q, torch.rand(5)]),
+        "bce_logits_weights": (lambda x, v: logits(x, q, weight=v, pos_weight=torch.tensor([1.0, 2, 3, 4, 5])), [R(4, 5), torch.rand(4, 1)]),
+        "poisson_nll": (F.poisson_nll_loss, [R(4, 5), q]),
+        "poisson_nll_full": (lambda x, t: F.poisson_nll_loss(x, t, log_input=False, full=True), [torch.rand(4, 5), 3 * q]),
+        "soft_margin": (lambda x: F.soft_margin_loss(x, signs[:, None].expand(4, 5)), [R(4, 5)]),
+        "margin_ranking": (lambda a, b: F.margin_ranking_loss(a, b, signs, margin=0.3), [R(4), R(4)]),
+        "cosine_embedding": (lambda a, b: F.cosine_embedding_loss(a, b, signs, margin=0.1), [R(4, 5), R(4, 5)]),
+        "pairwise_distance": (lambda a, b: F.pairwise_distance(a, b, p=1.5, keepdim=True), [R(4, 5), R(4, 5)]),
+        "cdist": (lambda a, b: torch.cdist(a, b, p=1.0), [R(2, 4, 5), R(2, 3, 5)]),
+        "norm_3": (lambda x: x.norm(p=3, dim=1), [R(2, 5, 4)]),
     }
 
 
@@ -337,6 +376,10 @@ def sequence_cases() -> dict[str, tuple]:
         "lstm_zero_state": (nn.LSTM(3, 4), [R(5, 2, 3)]),
         "gru": (gru(False), [R(2, 5, 3), R(2, 2, 4)]),
         "gru_both": (gru(True), [R(2, 5, 3), R(4, 2, 4)]),
+        "lstm_projected": (nn.LSTM(3, 4, 2, proj_size=2, bidirectional=True), [R(5, 2, 3), (R(4, 2, 2), R(4, 2, 4))]),
+        "lstm_one_step": (nn.LSTM(3, 4, 2), [R(1, 2, 3), (R(2, 2, 4), R(2, 2, 4))]),
+        "gru_one_row": (nn.GRU(1, 4), [R(5, 1), R(1, 4)]),
+        "sdpa_one_key": (attend, [R(2, 3, 4, 6), R(2, 3, 1, 6), R(2, 3, 1, 7)]),
         "rnn": (nn.RNN(3, 4), [R(5, 2, 3), R(1, 2, 4)]),
         "rnn_relu": (nn.RNN(3, 4, nonlinearity="relu", bias=False), [R(5, 2, 3), R(1, 2, 4)]),
     }

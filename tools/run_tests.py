@@ -6,6 +6,7 @@ The last line is `N passed, N failed, N skipped`: single GoogleTest, pytest and 
 that fails without a failed case counts as one.
 """
 import argparse
+import importlib.util
 import os
 import re
 import subprocess
@@ -38,6 +39,8 @@ def steps(quick):
     yield "unit tests", ["ctest", "--test-dir", str(BUILD), "-j2", "--timeout", "600", "--verbose"]
     if any((ROOT / "tests/python").glob("test_*.py")):
         yield "python tests", [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/python"]
+    for name, arguments in against_pytorch():
+        yield name, [python, *arguments, "--binary", str(BUILD / "tests/import_check")]
     if any((ROOT / "tests/gpu").glob("*_test.py")):
         gpu = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/gpu"]
         yield "gpu tests", gpu if has_gpu() else "no GPU on this machine"
@@ -45,6 +48,14 @@ def steps(quick):
         return
     yield "clang syntax", [python, "tools/clang_pass.py", str(BUILD)]
     yield "sanitizers", ["bash", "tools/sanitize.sh", str(BUILD / "sanitize"), *SANITIZED]
+
+
+def against_pytorch():
+    """Imported programs are compared with PyTorch: our cases by operator, and PyTorch's own of its modules."""
+    if importlib.util.find_spec("torch") is None:
+        return
+    yield "import", ["tools/check_import.py"]
+    yield "torch modules", ["tools/check_modules.py", "--known", "tests/golden/import_modules.txt"]
 
 
 def count(text):
