@@ -45,7 +45,8 @@ void name_tensors(Draft& draft) {
     std::string name = base;
     int& count = used[base];
     if (is_state(tensor) && params[base] > 1) name = base + std::to_string(++count);
-    while (!taken.insert(name).second) name = base + std::to_string(count = std::max(count, 1) + 1);
+    // `i` and a number may be a dtype.
+    while (lang::is_reserved(name) || !taken.insert(name).second) name = base + std::to_string(count = std::max(count, 1) + 1);
     tensor.name = name;
   };
   // The interface first: its names are the ones people know.

@@ -19,9 +19,16 @@ Status combine(Call& call, const char* a_name, const char* b_name, const std::fu
   return call.yield(std::move(y));
 }
 
+// Sums and products of booleans alone are booleans.
+std::string operator_for(char op, DType dtype) {
+  if (dtype != DType::kBool) return std::string(1, op);
+  return op == '+' ? "or" : op == '*' ? "and" : std::string(1, op);
+}
+
 template <char Op>
 Status arithmetic(Call& call) {
-  return combine(call, "self", "other", [](const TermRef& a, const TermRef& b) { return binary(std::string(1, Op), a, b); });
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  return combine(call, "self", "other", [&](const TermRef& a, const TermRef& b) { return binary(operator_for(Op, dtype), a, b); });
 }
 
 // self + alpha*other, self - alpha*other
@@ -31,7 +38,7 @@ Status with_alpha(Call& call) {
   SOLSTICE_TRY(const TermRef alpha, call.scalar("alpha", dtype));
   SOLSTICE_TRY(const double factor, call.number("alpha"));
   return combine(call, "self", "other",
-                 [&](const TermRef& a, const TermRef& b) { return binary(std::string(1, Op), a, factor == 1 ? b : alpha * b); });
+                 [&](const TermRef& a, const TermRef& b) { return binary(operator_for(Op, dtype), a, factor == 1 ? b : alpha * b); });
 }
 
 // other - alpha*self
@@ -42,10 +49,8 @@ Status rsub(Call& call) {
   return combine(call, "self", "other", [&](const TermRef& a, const TermRef& b) { return b - (factor == 1 ? a : alpha * a); });
 }
 
-// rounding_mode "floor" and "trunc" jump, so the quotient is rounded as PyTorch stores its operands.
-Status div_mode(Call& call) {
-  if (call.is_none("rounding_mode")) return arithmetic<'/'>(call);
-  SOLSTICE_TRY(const std::string mode, call.text("rounding_mode"));
+// "floor" and "trunc" jump, so the quotient is rounded as PyTorch stores its operands.
+Status rounded_quotient(Call& call, const std::string& mode) {
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
   SOLSTICE_TRY(const Value a, operand(call, "self", dtype));
   SOLSTICE_TRY(const Value b, operand(call, "other", dtype));
@@ -55,6 +60,14 @@ Status div_mode(Call& call) {
                }));
   return call.yield(std::move(y));
 }
+
+Status div_mode(Call& call) {
+  if (call.is_none("rounding_mode")) return arithmetic<'/'>(call);
+  SOLSTICE_TRY(const std::string mode, call.text("rounding_mode"));
+  return rounded_quotient(call, mode);
+}
+
+Status floor_divide(Call& call) { return rounded_quotient(call, "floor"); }
 
 // a - floor(a/b)*b (remainder) or a - trunc(a/b)*b (fmod)
 Status rest(Call& call, const char* rounding) {
@@ -203,6 +216,7 @@ const RuleGroup kBinaryRules = {
         {"aten.div.Scalar", arithmetic<'/'>},
         {"aten.true_divide.Tensor", arithmetic<'/'>},
         {"aten.div.Tensor_mode", div_mode},
+        {"aten.floor_divide.default", floor_divide},
         {"aten.div.Scalar_mode", div_mode},
         {"aten.remainder.Scalar", remainder},
         {"aten.remainder.Tensor", remainder},
