@@ -125,9 +125,9 @@ def losses(p, q, x):
 @row(randn(4, 5), randn(4, 5), randn(4, 5), torch.tensor([1, -1, 1, -1]))
 def margins(a, p, n, t):
     tiny = a * 1e-9
-    return (F.triplet_margin_loss(a, p, n, margin=0.7), F.triplet_margin_loss(a, a, n), F.pairwise_distance(a, p), F.pairwise_distance(a, a),
-            F.hinge_embedding_loss(a[:, 0], t, 0.5), F.cosine_similarity(a, p), F.cosine_similarity(tiny, p), F.cosine_embedding_loss(a, p, t, 0.1),
-            F.normalize(tiny * 1e-5), F.normalize(a, dim=0), F.margin_ranking_loss(a[:, 0], p[:, 0], t, 0.3))
+    return (F.triplet_margin_loss(a, p, n, margin=0.7), F.triplet_margin_loss(a, a, n), F.pairwise_distance(a, p),
+            F.pairwise_distance(a, a), F.hinge_embedding_loss(a[:, 0], t, 0.5), F.cosine_similarity(a, p),
+            F.cosine_similarity(tiny, p), F.cosine_embedding_loss(a, p, t, 0.1), F.normalize(tiny * 1e-5), F.normalize(a, dim=0), F.margin_ranking_loss(a[:, 0], p[:, 0], t, 0.3))
 
 
 @row(randn(4, 5))
@@ -153,8 +153,8 @@ def powers(x, i):
 
 @row(torch.tensor([-7, 7, -6, 5, 0]), torch.tensor([-7.5, 7.5, -0.5, 1.5, 2.5, -2.5], dtype=torch.float64), SPECIAL)
 def division(i, x, special):
-    return (i // 2, i % 3, i // -2, x // 2, x % 2.5, x % -2.5, x.fmod(2), i.fmod(3), x.trunc(), x.round(), x.floor(), torch.div(x, 0.7, rounding_mode="trunc"),
-            torch.div(i, 2, rounding_mode="floor"), special.sign())
+    return (i // 2, i % 3, i // -2, x // 2, x % 2.5, x % -2.5, x.fmod(2), i.fmod(3), x.trunc(), x.round(), x.floor(),
+            torch.div(x, 0.7, rounding_mode="trunc"), torch.div(i, 2, rounding_mode="floor"), special.sign())
 
 
 @row(randn(2, 4, 5), randn(4, 3, 3), randn(4, 3, 2, 3), randn(1, 4, 3, 4))

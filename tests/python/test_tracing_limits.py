@@ -162,7 +162,8 @@ def test_a_written_input_is_reported_with_its_line(subject_of, tmp_path):
 
 
 def test_lazy_modules_get_their_parameters_before_the_trace(subject_of):
-    subject = subject_of("return self.l(self.c(x))", "self.c = nn.Sequential(nn.LazyConv2d(4, 3), nn.LazyBatchNorm2d())\nself.l = nn.LazyLinear(2)", "[torch.rand(2, 3, 5, 5)]")
+    init = "self.c = nn.Sequential(nn.LazyConv2d(4, 3), nn.LazyBatchNorm2d())\nself.l = nn.LazyLinear(2)"
+    subject = subject_of("return self.l(self.c(x))", init, "[torch.rand(2, 3, 5, 5)]")
     assert type(subject.module.l) is torch.nn.Linear and subject.module.l.weight.shape == (2, 3)
     assert subject.module.c[1].num_batches_tracked == 0 and not subject.module.c[1].running_mean.any()
     assert torch.isfinite(subject.module.l.weight).all() and subject.module.l.weight.any()

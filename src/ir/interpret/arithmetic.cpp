@@ -12,7 +12,7 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 double least(double a, double b) { return std::isnan(a) || std::isnan(b) ? kNan : std::min(a, b); }
 double most(double a, double b) { return std::isnan(a) || std::isnan(b) ? kNan : std::max(a, b); }
 double remainder_of(double a, double b) { return a - b * std::floor(a / b); }
-double sign_of(double a) { return std::isnan(a) ? a : (a > 0) - (a < 0); }
+double sign_of(double a) { return (a > 0) - (a < 0); }  // 0 of NaN, as in PyTorch
 
 template <typename F>
 void each(double* out, const double* a, int lanes, F&& f) {
