@@ -44,7 +44,7 @@ def test_means_what_pytorch_means(name, rows):
 
     if not CHECKER.exists():
         pytest.skip(f"{CHECKER} is not built: `./x build`")
-    assert check(str(CHECKER), rows[name]) == ""
+    assert check(str(CHECKER), [rows[name]]) == ""
 
 
 @pytest.mark.parametrize(
