@@ -85,7 +85,7 @@ double physical_elements(const Tensor& tensor) {
 
 class ProgramCounter {
  public:
-  explicit ProgramCounter(const Program& program) : program_(program), liveness_(program), dtypes_(dtypes_of(program)) {}
+  ProgramCounter(const Program& program, const Needs& needs) : program_(program), liveness_(program, needs), dtypes_(dtypes_of(program)) {}
 
   Count run() {
     Count out;
@@ -182,6 +182,6 @@ std::vector<DType> dtypes_of(const Program& program) {
   return out;
 }
 
-Count count(const Program& program) { return ProgramCounter(program).run(); }
+Count count(const Program& program, const Needs& needs) { return ProgramCounter(program, needs).run(); }
 
 }  // namespace solstice::ir

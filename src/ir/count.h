@@ -9,6 +9,7 @@
 // Elements read are lower limits where they are not exact, so that a bound made of them stays a bound.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -54,7 +55,10 @@ struct Count {
   Work total() const;
 };
 
-Count count(const Program& program);
+// Parts of tensors, by tensor: per dim the coordinates, none for all of them.
+using Needs = std::map<int, std::vector<std::vector<bool>>>;
+// Of outputs that are in `needs` only that part counts as needed.
+Count count(const Program& program, const Needs& needs = {});
 
 // Storage dtype of each tensor; of a local the widest of what it is computed from.
 std::vector<DType> dtypes_of(const Program& program);

@@ -13,10 +13,17 @@ Domain inside(const Expr& node, size_t argument, const Domain& domain) {
 
 std::vector<ExprRef> read_indices(const Expr& read) { return {read.args.begin(), read.args.end() - (read.has_else ? 1 : 0)}; }
 
-Liveness::Liveness(const Program& program) : program_(program) {
+Liveness::Liveness(const Program& program, const Needs& needs) : program_(program) {
   for (size_t i = 0; i < program.tensors.size(); ++i) {
     const Tensor& tensor = program.tensors[i];
-    if (tensor.kind == TensorKind::kOutput || tensor.into >= 0) need_all(static_cast<int>(i));
+    const int id = static_cast<int>(i);
+    if (tensor.kind != TensorKind::kOutput && tensor.into < 0) continue;
+    const auto part = needs.find(id);
+    if (part == needs.end()) {
+      need_all(id);
+    } else {
+      needed_.insert(*part);
+    }
   }
   for (const Opaque& opaque : program.opaques) {
     for (const auto& [name, argument] : opaque.arguments) {

@@ -1,18 +1,19 @@
 // Which part of each tensor an output or a buffer's new value needs: per dim, the coordinates that are read.
 #pragma once
 
-#include <map>
-
+#include "ir/count.h"
 #include "ir/domain.h"
 
 namespace solstice::ir {
 
 class Liveness {
  public:
-  explicit Liveness(const Program& program);
+  // Of outputs that are in `needs` only that part is needed.
+  explicit Liveness(const Program& program, const Needs& needs = {});
   bool live(const Equation& equation) const { return needed_.count(equation.target) != 0; }
   // The equation's points that are needed.
   Domain domain(const Equation& equation) const;
+  const Needs& needs() const { return needed_; }
 
  private:
   void need_all(int tensor);
@@ -21,7 +22,7 @@ class Liveness {
   void visit(const ExprRef& e, const Domain& domain);
 
   const Program& program_;
-  std::map<int, std::vector<Marks>> needed_;
+  Needs needed_;
 };
 
 // The domain inside a node's argument: a reduction's condition, the branch of a select.

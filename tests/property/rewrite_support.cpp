@@ -47,7 +47,10 @@ std::string difference(const Program& before, const Program& after) {
 
 Tried expect_same_values(const std::string& text, const Rewrite* rewrite) {
   Tried tried;
-  Result<BoundText> subject = bound_text(text, "generated.ucut");
+  Result<BoundText> written = bound_text(text, "generated.ucut");
+  EXPECT_TRUE(written.ok()) << text << written.error().text();
+  if (!written.ok()) return {0, true};
+  const Result<BoundText> subject = rewritable(*written);
   EXPECT_TRUE(subject.ok()) << text << subject.error().text();
   if (!subject.ok()) return {0, true};
   const Program original = subject->program;

@@ -2,22 +2,10 @@
 
 #include <algorithm>
 
+#include "families/gemm/lean.h"
 #include "families/gemm/stream.h"
 
 namespace solstice::families::gemm {
-namespace {
-
-bool legal(const Problem& problem, const Settings& s) {
-  if (s.math == Math::kSimt) return true;
-  const Contraction& c = problem.product;
-  const Major a = major_of(c.a, c.m, c.k), b = major_of(c.b, c.n, c.k);
-  if (a == Major::kNone || b == Major::kNone) return false;
-  if (element_bytes(s.math) == 4 && (a != Major::kK || b != Major::kK)) return false;
-  return true;
-}
-
-}  // namespace
-
 bool is_built(Math math) { return math != Math::kFP8 && math != Math::kF64; }
 
 Cost estimate(const Context& context, const Problem& problem, const Settings& s) {
@@ -29,7 +17,7 @@ Cost estimate(const Context& context, const Problem& problem, const Settings& s)
 std::vector<Settings> ranked_settings(const Context& context, const Problem& problem, const std::vector<Math>& maths) {
   std::vector<std::pair<double, Settings>> found;
   const auto add = [&](Settings s) {
-    if (legal(problem, s)) found.emplace_back(estimate(context, problem, s).time.value, s);
+    if (is_legal(context, problem, s)) found.emplace_back(estimate(context, problem, s).time.value, s);
   };
   for (const Math math : maths) {
     if (!is_built(math)) continue;
@@ -39,18 +27,17 @@ std::vector<Settings> ranked_settings(const Context& context, const Problem& pro
     s.scaled = is_scaled(math, problem);
     for (const Settings& streamed : stream_settings(context, problem, math)) add(streamed);
     if (math == Math::kSimt) {
-      s.tile_k = 8;
+      s.tile_k = stage_k(math);
       add(s);
       s.tile_m = s.tile_n = kSmallTile;
       add(s);
       continue;
     }
-    s.tile_k = 128 / element_bytes(math);
+    s.tile_k = stage_k(math);
     for (const Tile tile : tiles()) {
       for (const int cluster : {2, 1}) {  // along N it was nowhere faster
         s.tile_m = tile.m, s.tile_n = tile.n, s.cluster = cluster;
-        if (layout_of(s, static_cast<int64_t>(context.machine.shared_per_block.value)).bytes() <= context.machine.shared_per_block.value)
-          add(s);
+        add(s);
       }
     }
   }
@@ -64,7 +51,7 @@ Settings best_settings(const Context& context, const Problem& problem, const std
   const auto ranked = ranked_settings(context, problem, maths);
   if (!ranked.empty()) return ranked.front();
   Settings simt;
-  if (!maths.empty()) simt.math = maths.front();  // illegal here; check_settings says why
+  if (!maths.empty()) simt.math = maths.front();  // illegal here; lean_rules() say why
   return simt;
 }
 

@@ -9,6 +9,7 @@
 #include "families/family.h"
 #include "families/gemm/cost.h"
 #include "families/gemm/cutlass.h"
+#include "families/gemm/lean.h"
 #include "families/gemm/steps.h"
 #include "numerics/policy.h"
 
@@ -25,14 +26,19 @@ void check(const Context& context, const ir::Kernel& kernel, Diagnostics& diagno
     return;
   }
   const auto problem = make_problem(context.program, kernel);
-  if (problem.ok()) check_settings(context, kernel, *problem, diagnostics);
+  if (problem.ok()) check_rules(lean_rules(), lean_config(context, kernel, *problem), kernel.span, diagnostics);
 }
 
-std::vector<RuleText> rules() { return texts_of(cutlass_rules()); }
+std::vector<RuleText> rules() {
+  std::vector<RuleText> out = texts_of(lean_rules());
+  const std::vector<RuleText> others = texts_of(cutlass_rules());
+  out.insert(out.end(), others.begin(), others.end());
+  return out;
+}
 
 Status require_legal(const Context& context, const ir::Kernel& kernel, const Problem& problem) {
   Diagnostics diagnostics;
-  check_settings(context, kernel, problem, diagnostics);
+  check_rules(lean_rules(), lean_config(context, kernel, problem), kernel.span, diagnostics);
   if (!diagnostics.has_errors()) return success();
   const Diagnostic& first = diagnostics.all().front();
   return fail(Code::illegal_knobs, fmt::format("kernel `{}`: {}; {}", kernel.name, first.message, first.hint));

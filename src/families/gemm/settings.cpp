@@ -14,6 +14,8 @@ namespace {
 constexpr int64_t kStageRow = 128;      // bytes along k of one line in a slot
 constexpr int64_t kStagingWarp = 4096;  // two buffers of 16 x 32 floats
 
+}  // namespace
+
 DType operand_dtype(const Problem& problem) {
   return problem.product.a.dtype == problem.product.b.dtype ? problem.product.a.dtype : DType::kF32;
 }
@@ -24,8 +26,6 @@ std::vector<Math> allowed_maths(const Context& context, const Problem& problem) 
 }
 
 std::string kib(int64_t bytes) { return bytes % 1024 ? fmt::format("{} B", bytes) : fmt::format("{} KiB", bytes / 1024); }
-
-}  // namespace
 
 const std::vector<Tile>& tiles() {
   static const std::vector<Tile> table = {{128, 256}, {128, 128}, {128, 64}, {64, 256}, {64, 128}, {64, 64}};
@@ -82,6 +82,15 @@ std::vector<KnobSpec> knob_table() {
   };
 }
 
+std::string usual_value(std::string_view knob) {
+  for (const KnobSpec& spec : knob_table()) {
+    if (spec.name == knob) return spec.otherwise;
+  }
+  return "";
+}
+
+int stage_k(Math math) { return math == Math::kSimt ? 8 : static_cast<int>(kStageRow) / element_bytes(math); }
+
 int element_bytes(Math math) { return math == Math::kTF32 || math == Math::kTF32x3 ? 4 : 2; }
 
 bool is_scaled(Math math, const Problem& problem) {
@@ -132,7 +141,7 @@ Settings settings_of(const Context& context, const ir::Kernel& kernel, const Pro
   if (stream != "auto") out.stream = stream == "rows" ? Streamed::kRows : stream == "columns" ? Streamed::kColumns : Streamed::kNone;
   out.split = static_cast<int>(knobs.int_or("split", out.stream == Streamed::kNone ? 1 : out.split));
   if (tile.size() >= 2) out.tile_m = static_cast<int>(tile[0]), out.tile_n = static_cast<int>(tile[1]);
-  out.tile_k = out.math == Math::kSimt ? 8 : static_cast<int>(kStageRow) / element_bytes(out.math);
+  out.tile_k = stage_k(out.math);
   if (tile.size() >= 3) out.tile_k = static_cast<int>(tile[2]);
   if (!cluster.empty()) out.cluster = static_cast<int>(cluster[0]);
   if (!cluster.empty()) out.cluster_n = cluster.size() > 1 ? static_cast<int>(cluster[1]) : 1;
@@ -177,102 +186,6 @@ Layout layout_of(const Settings& s, int64_t shared_limit) {
   }
   set(stages);
   return out;
-}
-
-namespace {
-
-void check_math(const Context& context, const ir::Kernel& kernel, const Problem& problem, const Settings& s, Diagnostics& diagnostics) {
-  const auto policy = numerics::policy_from_name(context.numerics).value_or(numerics::Policy::kReference);
-  if (!numerics::is_legal(s.math, policy, operand_dtype(problem))) {
-    std::vector<std::string> legal;
-    for (const Math math : allowed_maths(context, problem)) {
-      if (is_built(math)) legal.emplace_back(numerics::info(math).name);
-    }
-    diagnostics.error("E110", kernel.span,
-                      fmt::format("`math={}` is less accurate than `numerics {}` allows for {} operands", numerics::info(s.math).name,
-                                  context.numerics, name_of(operand_dtype(problem))),
-                      fmt::format("legal: {}", fmt::join(legal, ", ")));
-  }
-  if (s.math == Math::kSimt) return;
-  const Contraction& c = problem.product;
-  const Major a = major_of(c.a, c.m, c.k), b = major_of(c.b, c.n, c.k);
-  if (a == Major::kNone || b == Major::kNone) {
-    const OperandAccess& culprit = a == Major::kNone ? c.a : c.b;
-    diagnostics.error("E114", kernel.span,
-                      fmt::format("`math={}`: operand `{}` is contiguous in neither its rows nor `k`", numerics::info(s.math).name,
-                                  context.program.tensor(culprit.tensor).name),
-                      "`math=simt` reads any strides; or pack the operand with a `map` kernel first");
-  } else if (element_bytes(s.math) == 4 && (a != Major::kK || b != Major::kK)) {
-    const OperandAccess& culprit = a != Major::kK ? c.a : c.b;
-    diagnostics.error("E114", kernel.span,
-                      fmt::format("`math={}` needs both operands contiguous along `k`; `{}` is not", numerics::info(s.math).name,
-                                  context.program.tensor(culprit.tensor).name),
-                      s.math == Math::kTF32 ? "closest: `math=bf16x3`" : "closest: `math=bf16x6` or `math=fp16x3`");
-  }
-}
-
-void check_simt_tile(const ir::Kernel& kernel, const Settings& s, Diagnostics& diagnostics) {
-  if (s.tile_m == s.tile_n && (s.tile_m == 128 || s.tile_m == kSmallTile)) return;
-  diagnostics.error("E111", kernel.span, fmt::format("no kernel for `math=simt, tile={}x{}`", s.tile_m, s.tile_n), "legal: 128x128, 32x32");
-}
-
-void check_tile(const Context& context, const ir::Kernel& kernel, const Settings& s, Diagnostics& diagnostics) {
-  const bool known = std::any_of(tiles().begin(), tiles().end(), [&](Tile t) { return t.m == s.tile_m && t.n == s.tile_n; });
-  if (!known) {
-    diagnostics.error("E111", kernel.span, fmt::format("no kernel for `tile={}x{}`", s.tile_m, s.tile_n),
-                      fmt::format("legal: {}", tile_list()));
-    return;
-  }
-  const int stage_k = static_cast<int>(kStageRow) / element_bytes(s.math);
-  if (s.tile_k != stage_k) {
-    diagnostics.error(
-        "E111", kernel.span,
-        fmt::format("`tile` with k {}: a stage of `math={}` holds {} k (128 bytes)", s.tile_k, numerics::info(s.math).name, stage_k),
-        fmt::format("closest: `tile={}x{}x{}`", s.tile_m, s.tile_n, stage_k));
-  }
-  if (s.cluster < 1 || s.cluster_n < 1 || s.cluster * s.cluster_n > 2) {
-    diagnostics.error("E112", kernel.span, fmt::format("`cluster={}x{}`: one operand is shared, by 1 or 2 blocks", s.cluster, s.cluster_n),
-                      "closest: `cluster=2x1`");
-    return;
-  }
-  if (s.stages != 0 && (s.stages < 2 || s.stages > 8)) {
-    diagnostics.error("E113", kernel.span, fmt::format("`stages={}`: a ring needs 2 slots, and 8 is the most", s.stages),
-                      "legal: 2..8, or auto");
-    return;
-  }
-  const int64_t limit = static_cast<int64_t>(context.machine.shared_per_block.value);
-  const Layout layout = layout_of(s, limit);
-  if (layout.bytes() > limit) {
-    diagnostics.error("E113", kernel.span, fmt::format("shared memory: {} > {}", layout.text(), kib(limit)),
-                      "a smaller tile, fewer `stages`, or `stages=auto`");
-  }
-}
-
-}  // namespace
-
-void check_schedule(const ir::Kernel& kernel, Diagnostics& diagnostics) {
-  for (const char* knob : {"schedule", "epilogue", "scheduler"}) {
-    const std::string usual = std::string_view(knob) == "schedule"   ? "cooperative"
-                              : std::string_view(knob) == "epilogue" ? "auto"
-                                                                     : "persistent";
-    const std::string value = kernel.knobs.name_or(knob, usual);
-    if (value == usual) continue;
-    diagnostics.error("E116", kernel.span, fmt::format("`{}={}` is of `backend=cutlass`; `backend=lean` has one of its own", knob, value),
-                      fmt::format("leave `{}` out", knob));
-  }
-}
-
-void check_settings(const Context& context, const ir::Kernel& kernel, const Problem& problem, Diagnostics& diagnostics) {
-  check_schedule(kernel, diagnostics);
-  const Settings s = settings_of(context, kernel, problem);
-  check_math(context, kernel, problem, s, diagnostics);
-  check_stream(context, kernel, problem, s, diagnostics);
-  if (s.stream == Streamed::kNone && s.math == Math::kSimt) check_simt_tile(kernel, s, diagnostics);
-  if (s.stream == Streamed::kNone && s.math != Math::kSimt) check_tile(context, kernel, s, diagnostics);
-  if (s.prepack && !context.frozen) {
-    diagnostics.error("E115", kernel.span, "`prepack=true` splits weights once, at load; weights are live",
-                      "`--weights frozen`, or leave `prepack` out");
-  }
 }
 
 }  // namespace solstice::families::gemm

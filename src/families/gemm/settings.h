@@ -43,6 +43,10 @@ struct Layout {
 
 std::vector<KnobSpec> knob_table();
 std::string_view tile_list();
+std::string usual_value(std::string_view knob);  // where it is not written
+DType operand_dtype(const Problem& problem);     // of both; f32 where they differ
+std::vector<Math> allowed_maths(const Context& context, const Problem& problem);
+std::string kib(int64_t bytes);
 
 inline constexpr int kSmallTile = 32;  // of math=simt for small results (kernels/gemm/small.h)
 
@@ -58,12 +62,9 @@ Layout layout_of(const Settings& settings, int64_t shared_limit);
 
 std::string_view name_of(Streamed stream);  // as the knob is written
 int element_bytes(Math math);               // of an operand in shared memory
+int stage_k(Math math);                     // k that one slot of a ring holds
 bool is_scaled(Math math, const Problem& problem);
 bool needs_planes(const Settings& settings, const OperandAccess& operand, Major major);
 bool is_packed(const ir::Program& program, const Settings& settings, const OperandAccess& operand);
-
-// E110 math and numerics, E111 tile, E112 cluster, E113 shared memory, E114 layout, E115 prepack, E117
-// stream and split.
-void check_settings(const Context& context, const ir::Kernel& kernel, const Problem& problem, Diagnostics& diagnostics);
 
 }  // namespace solstice::families::gemm

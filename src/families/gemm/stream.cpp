@@ -1,19 +1,12 @@
 #include "families/gemm/stream.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
 
 #include "base/integer.h"
 
 namespace solstice::families::gemm {
 namespace {
 
-constexpr std::array<int, 5> kHeldLines = {8, 16, 32, 64, 128};
-constexpr std::array<int, 3> kGroups = {1, 2, 3};
-constexpr int64_t kChunkK = 64;
-constexpr int64_t kMostSplits = 128;
 constexpr int64_t kMostHeld = 1024;  // beyond, an operand would be split again for each of many tiles
 
 // Blocks of 128 * groups threads that the registers of an SM hold. Each quarter of it holds one warp of four, of 128
@@ -46,8 +39,6 @@ bool fill_rings(const machine::Machine& machine, StreamPlan& p) {
   return false;
 }
 
-bool is_f32(const Problem& problem) { return problem.product.a.dtype == DType::kF32 && problem.product.b.dtype == DType::kF32; }
-
 bool have_majors(const Contraction& c) { return major_of(c.a, c.m, c.k) != Major::kNone && major_of(c.b, c.n, c.k) != Major::kNone; }
 
 // One round of blocks over the SMs, two or three, and no sharing.
@@ -61,6 +52,8 @@ std::vector<int> splits_of(const Context& context, const StreamPlan& p, int64_t 
 }
 
 }  // namespace
+
+bool is_f32(const Problem& problem) { return problem.product.a.dtype == DType::kF32 && problem.product.b.dtype == DType::kF32; }
 
 int64_t gemv_lines(const StreamPlan& plan) { return plan.major == Major::kK ? 8 : 32 * (plan.vector == 4 ? 4 : 1); }
 
@@ -79,7 +72,7 @@ StreamPlan stream_plan(const Context& context, const Problem& problem, const Set
     p.tiles = ceil_div(p.rows, gemv_lines(p)) * c.batches;
     return p;
   }
-  p.groups = std::clamp((p.rows_are_m ? s.tile_m : s.tile_n) / 64, 1, kGroups.back());
+  p.groups = std::clamp((p.rows_are_m ? s.tile_m : s.tile_n) / 64, 1, kMostStreamGroups);
   p.held_lines = p.rows_are_m ? s.tile_n : s.tile_m;
   p.blocks_per_sm = blocks_by_registers(context.machine, p.groups, p.held_lines);
   p.tiles = ceil_div(p.rows, 64 * p.groups) * ceil_div(p.columns, p.held_lines) * c.batches;
@@ -98,7 +91,7 @@ std::vector<Settings> stream_settings(const Context& context, const Problem& pro
     const int64_t held = side == Streamed::kRows ? c.n : c.m;
     if (math == Math::kSimt) {
       s.tile_k = 8;
-      for (const int split : {1, 2, 4, 8}) {
+      for (const int split : kGemvSplits) {
         s.split = split;
         if (held <= kGemvHeld) out.push_back(s);
       }
@@ -108,7 +101,7 @@ std::vector<Settings> stream_settings(const Context& context, const Problem& pro
     s.scaled = true, s.prepack = context.frozen;
     for (const int lines : kHeldLines) {
       if (lines > 8 && lines / 2 >= held) continue;
-      for (const int groups : kGroups) {
+      for (int groups = 1; groups <= kMostStreamGroups; ++groups) {
         (side == Streamed::kRows ? s.tile_m : s.tile_n) = 64 * groups;
         (side == Streamed::kRows ? s.tile_n : s.tile_m) = lines;
         s.split = 1;
@@ -122,56 +115,6 @@ std::vector<Settings> stream_settings(const Context& context, const Problem& pro
     }
   }
   return out;
-}
-
-namespace {
-
-void check_form(const Context& context, const ir::Kernel& kernel, const Problem& problem, const Settings& s, Diagnostics& diagnostics) {
-  const Contraction& c = problem.product;
-  if (s.math == Math::kSimt) {
-    const StreamPlan plan = stream_plan(context, problem, s);
-    if (plan.columns > kGemvHeld)
-      diagnostics.error("E117", kernel.span,
-                        fmt::format("`math=simt, stream={}` holds at most {} lines of the other operand, which has {}", name_of(s.stream),
-                                    kGemvHeld, plan.columns),
-                        "closest: `stream=none`, or `math=fp16x3`");
-    if (s.split != 1 && s.split != 2 && s.split != 4 && s.split != 8)
-      diagnostics.error("E117", kernel.span, fmt::format("`split={}`: blocks of a cluster share k", s.split),
-                        "legal with `math=simt`: 1, 2, 4, 8");
-    return;
-  }
-  const int lines = s.stream == Streamed::kRows ? s.tile_n : s.tile_m;
-  const int rows = s.stream == Streamed::kRows ? s.tile_m : s.tile_n;
-  const bool known =
-      std::count(kHeldLines.begin(), kHeldLines.end(), lines) > 0 && rows % 64 == 0 && rows >= 64 && rows <= 64 * kGroups.back();
-  if (!known || stream_plan(context, problem, s).blocks_per_sm == 0)
-    diagnostics.error("E117", kernel.span,
-                      fmt::format("no kernel for `tile={}x{}` with `stream={}`", s.tile_m, s.tile_n, name_of(s.stream)),
-                      "legal: 64, 128 or 192 lines of the streamed operand (at most 128 of them with 128 of the other), "
-                      "8, 16, 32, 64 or 128 of the other");
-  if (s.split < 1 || s.split > kMostSplits || s.split > ceil_div(c.k, kChunkK))
-    diagnostics.error("E117", kernel.span, fmt::format("`split={}`: a block takes 64 k or more", s.split),
-                      fmt::format("legal: 1..{}", std::min(kMostSplits, ceil_div(c.k, kChunkK))));
-}
-
-}  // namespace
-
-void check_stream(const Context& context, const ir::Kernel& kernel, const Problem& problem, const Settings& s, Diagnostics& diagnostics) {
-  if (s.stream == Streamed::kNone) {
-    if (s.split != 1)
-      diagnostics.error("E117", kernel.span, fmt::format("`split={}` without a streamed operand", s.split),
-                        "`stream=rows` or `stream=columns`, or leave `split` out");
-    return;
-  }
-  const bool built = (s.math == Math::kFP16x3 && is_f32(problem)) || s.math == Math::kSimt;
-  if (!built || !have_majors(problem.product)) {
-    diagnostics.error("E117", kernel.span,
-                      fmt::format("`stream={}` with `math={}` and these operands", name_of(s.stream), numerics::info(s.math).name),
-                      "it streams f32 with `math=fp16x3`, and any format with `math=simt`; each operand is contiguous in "
-                      "its lines or k");
-    return;
-  }
-  check_form(context, kernel, problem, s, diagnostics);
 }
 
 }  // namespace solstice::families::gemm

@@ -2,6 +2,7 @@
 // legal, and their CUDA text.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -29,12 +30,17 @@ StreamPlan stream_plan(const Context& context, const Problem& problem, const Set
 inline constexpr int64_t kGemvHeld = 8;
 int64_t gemv_lines(const StreamPlan& plan);  // of the streamed operand in a block
 
+inline constexpr std::array<int, 4> kGemvSplits = {1, 2, 4, 8};
+// The tensor-core form: lines of the held operand, lines of the streamed one as multiples of 64, k of a chunk.
+inline constexpr std::array<int, 5> kHeldLines = {8, 16, 32, 64, 128};
+inline constexpr int kMostStreamGroups = 3;
+inline constexpr int64_t kChunkK = 64;
+inline constexpr int64_t kMostSplits = 128;
+
+bool is_f32(const Problem& problem);
+
 // Settings with a streamed operand that fit the problem, for math fp16x3 or simt.
 std::vector<Settings> stream_settings(const Context& context, const Problem& problem, Math math);
-
-// E117.
-void check_stream(const Context& context, const ir::Kernel& kernel, const Problem& problem, const Settings& settings,
-                  Diagnostics& diagnostics);
 
 // Parameters: map of the held planes, streamed operand, scales, partial sums, guard words of the streamed operand.
 std::string stream_source(const std::string& entry, const Problem& problem, const Settings& settings, const StreamPlan& plan,

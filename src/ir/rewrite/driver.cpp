@@ -3,87 +3,99 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <memory>
 
 #include "ir/bind.h"
-#include "ir/count.h"
+#include "ir/live.h"
 #include "ir/rewrite/edit.h"
 #include "ir/rewrite/text.h"
+#include "ir/rewrite/trial.h"
 #include "lang/parse.h"
 #include "lang/print.h"
 
 namespace solstice::ir {
 namespace {
 
-// Of an H200: tensor cores do a multiply-add of split-precision fp16 in a fifth of a slot, the special-function unit takes
-// eight, a byte of DRAM seven. Half of the bytes: neighbours are usually fused.
-constexpr double kContractionSlots = 0.2;
-constexpr double kSpecialSlots = 8;
-constexpr double kByteSlots = 3.5;
-
-Status rewritable(const BoundText& subject) {
-  const bool scheduled = !subject.program.kernels.empty();
-  const bool calls = std::any_of(subject.tree.items.begin(), subject.tree.items.end(),
-                                 [](const lang::Item& i) { return std::holds_alternative<lang::Call>(i.node); });
-  if (!scheduled && !calls) return success();
-  return fail(Code::not_yet, fmt::format("`{}` {}; only problems made of equations are rewritten", subject.program.name,
-                                         scheduled ? "has kernels" : "calls definitions"));
-}
-
 Result<BoundText> in_text(const BoundText& subject, const Program& after) {
-  SOLSTICE_TRY(const lang::Program tree, rewritten_tree(subject.tree, subject.program, without_dead(after)));
+  SOLSTICE_TRY(const lang::Program tree, rewritten_tree(subject.tree, subject.program, after));
   return bound_text(lang::print(tree), "rewritten.ucut");
 }
 
 // A rewrite at one equation, with what it saves.
 struct Step {
   Site site;
-  BoundText result;
+  Program program;
 };
 
-std::optional<Step> step(const BoundText& subject, const Rewrite& rewrite, int equation) {
-  const std::optional<Rewritten> rewritten = rewrite.at(subject.program, equation);
-  if (!rewritten) return std::nullopt;
-  const Cost cost = program_cost(subject.program);
-  Result<BoundText> result = in_text(subject, rewritten->program);
-  if (!result.ok()) return std::nullopt;
-  Step out;
-  const Equation& e = subject.program.equation(equation);
-  const Cost after = program_cost(result->program);
-  out.site = {&rewrite,
-              equation,
-              to_text(subject.program, e),
-              comment_of(subject.tree, e),
-              rewritten->description,
-              {cost.operations - after.operations, cost.bytes - after.bytes, cost.slots - after.slots}};
-  out.result = std::move(*result);
-  return out;
-}
+// A program between rewrites: `text` is what it was made of.
+class State {
+ public:
+  State(const BoundText& text, Program program)
+      : text_(text), program_(std::move(program)), subject_(program_), needs_(Liveness(program_).needs()) {}
+  State(const State&) = delete;
+
+  const Program& program() const { return program_; }
+
+  std::optional<Step> step(const Rewrite& rewrite, int equation) const {
+    const std::optional<Rewritten> rewritten = rewrite.at(subject_, equation);
+    if (!rewritten) return std::nullopt;
+    Result<Trial> trial = tried(subject_, needs_, rewritten->program);
+    if (!trial.ok() || (!trial->proved && !in_text(text_, trial->program).ok())) return std::nullopt;
+    const Equation& e = program_.equation(equation);
+    return Step{{&rewrite, equation, to_text(program_, e), comment_of(text_.tree, e), rewritten->description, trial->saved},
+                std::move(trial->program)};
+  }
+
+ private:
+  const BoundText& text_;
+  Program program_;
+  Subject subject_;
+  Needs needs_;
+};
 
 bool acceptable(const Site& site, const RewriteOptions& options) {
   if (site.rewrite->structural) return options.only == site.rewrite || options.whatever_it_costs;
   return (site.saved.slots > 0 && site.saved.operations >= 0) || options.whatever_it_costs;
 }
 
-// One pass of a rewrite over the equations, from the top; an equation it changed is tried again.
-bool sweep(RewriteResult& state, const Rewrite& rewrite, const RewriteOptions& options, const Deadline& deadline) {
-  bool changed = false;
-  for (int e = 0; e < static_cast<int>(state.result.program.equations.size());) {
-    if (deadline.passed() || static_cast<int>(state.steps.size()) == options.most_steps) {
-      state.finished = false;
-      return changed;
+// Applies rewrites to one program.
+class Sweeper {
+ public:
+  Sweeper(const BoundText& text, const RewriteOptions& options)
+      : text_(text), options_(options), deadline_(options.budget), state_(std::make_unique<State>(text, text.program)) {}
+
+  bool finished() const { return finished_; }
+  const Program& program() const { return state_->program(); }
+  std::vector<Site> take_steps() { return std::move(steps_); }
+
+  // One pass of a rewrite over the equations, from the top; an equation it changed is tried again.
+  bool sweep(const Rewrite& rewrite) {
+    bool changed = false;
+    for (int e = 0; e < static_cast<int>(program().equations.size());) {
+      if (deadline_.passed() || static_cast<int>(steps_.size()) == options_.most_steps) {
+        finished_ = false;
+        return changed;
+      }
+      std::optional<Step> next = state_->step(rewrite, e);
+      if (!next || !acceptable(next->site, options_)) {
+        ++e;
+        continue;
+      }
+      steps_.push_back(std::move(next->site));
+      state_ = std::make_unique<State>(text_, std::move(next->program));
+      changed = true;
     }
-    std::optional<Step> next = step(state.result, rewrite, e);
-    if (!next || !acceptable(next->site, options)) {
-      ++e;
-      continue;
-    }
-    state.steps.push_back(std::move(next->site));
-    state.result = std::move(next->result);
-    changed = true;
+    return changed;
   }
-  return changed;
-}
+
+ private:
+  const BoundText& text_;
+  const RewriteOptions& options_;
+  Deadline deadline_;
+  std::unique_ptr<State> state_;
+  std::vector<Site> steps_;
+  bool finished_ = true;
+};
 
 }  // namespace
 
@@ -106,56 +118,55 @@ Result<BoundText> bound_text(const std::string& text, const std::string& file) {
   return out;
 }
 
-Cost program_cost(const Program& program) {
-  const Count counted = count(program);
-  const std::vector<DType> dtypes = dtypes_of(program);
-  const Work work = counted.total();
-  Cost out;
-  out.operations = 2 * work.contraction + work.simt + work.sfu + work.integer;
-  for (const EquationCount& each : counted.equations) {
-    out.bytes += each.elements * static_cast<double>(size_of(dtypes[static_cast<size_t>(program.equation(each.equation).target)]));
-    for (const ReadCount& read : each.reads) {
-      out.bytes += read.elements * static_cast<double>(size_of(dtypes[static_cast<size_t>(read.tensor)]));
-    }
+Result<BoundText> rewritable(BoundText subject) {
+  if (!subject.program.kernels.empty()) {
+    return fail(Code::not_yet, fmt::format("`{}` has kernels; only problems made of equations are rewritten", subject.program.name));
   }
-  out.slots = kContractionSlots * work.contraction + work.simt + kSpecialSlots * work.sfu + work.integer + kByteSlots * out.bytes;
-  return out;
+  const bool calls = std::any_of(subject.tree.items.begin(), subject.tree.items.end(),
+                                 [](const lang::Item& i) { return std::holds_alternative<lang::Call>(i.node); });
+  if (!calls) return subject;
+  SOLSTICE_TRY(const lang::Program tree, without_calls(subject.tree, subject.program));
+  return bound_text(lang::print(tree), "expanded.ucut");
 }
 
 Result<std::vector<Site>> find_sites(const BoundText& subject, const Rewrite* rewrite) {
-  SOLSTICE_CHECK(rewritable(subject));
+  SOLSTICE_TRY(const BoundText text, rewritable(subject));
+  const State state(text, text.program);
   std::vector<Site> out;
   for (const Rewrite* each : all_rewrites()) {
     if (rewrite && each != rewrite) continue;
-    for (int e = 0; e < static_cast<int>(subject.program.equations.size()); ++e) {
-      if (std::optional<Step> found = step(subject, *each, e)) out.push_back(std::move(found->site));
+    for (int e = 0; e < static_cast<int>(text.program.equations.size()); ++e) {
+      if (std::optional<Step> found = state.step(*each, e)) out.push_back(std::move(found->site));
     }
   }
   return out;
 }
 
 Result<BoundText> apply(const BoundText& subject, const Rewrite& rewrite, int equation) {
-  SOLSTICE_CHECK(rewritable(subject));
-  const std::optional<Rewritten> rewritten = rewrite.at(subject.program, equation);
+  SOLSTICE_TRY(const BoundText text, rewritable(subject));
+  const Subject looked_up(text.program);
+  const std::optional<Rewritten> rewritten = rewrite.at(looked_up, equation);
   if (!rewritten) {
     return fail(Code::bad_argument,
-                fmt::format("`{}` does not apply at `{}`", rewrite.name, to_text(subject.program, subject.program.equation(equation))));
+                fmt::format("`{}` does not apply at `{}`", rewrite.name, to_text(text.program, text.program.equation(equation))));
   }
-  return in_text(subject, rewritten->program);
+  return in_text(text, without_dead(rewritten->program));
 }
 
 Result<RewriteResult> rewrite_all(BoundText subject, const RewriteOptions& options) {
-  SOLSTICE_CHECK(rewritable(subject));
-  const Deadline deadline(options.budget);
-  RewriteResult out;
-  out.result = std::move(subject);
-  for (bool changed = true; changed && out.finished;) {
+  SOLSTICE_TRY(const BoundText text, rewritable(std::move(subject)));
+  Sweeper sweeper(text, options);
+  for (bool changed = true; changed && sweeper.finished();) {
     changed = false;
     for (const Rewrite* rewrite : all_rewrites()) {
       const bool wanted = !options.only || rewrite == options.only;
-      if (wanted && out.finished) changed = sweep(out, *rewrite, options, deadline) || changed;
+      if (wanted && sweeper.finished()) changed = sweeper.sweep(*rewrite) || changed;
     }
   }
+  RewriteResult out;
+  out.finished = sweeper.finished();
+  out.steps = sweeper.take_steps();
+  SOLSTICE_TRY(out.result, out.steps.empty() ? Result<BoundText>(text) : in_text(text, sweeper.program()));
   return out;
 }
 

@@ -1,5 +1,5 @@
-// Finds and applies rewrites. A rewritten program is printed, parsed and bound again, so that every static rule (ranges,
-// cover, order) is proved for it; a site whose result the rules refuse is no site.
+// Finds and applies rewrites. What a rewrite changes is printed, parsed and bound as a program of its own, and the result
+// as a whole, so that every static rule (ranges, cover, order) is proved for it; a site that the rules refuse is no site.
 #pragma once
 
 #include <string>
@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "ir/rewrite/cost.h"
 #include "ir/rewrite/rewrite.h"
 #include "lang/tree.h"
 
@@ -20,15 +21,9 @@ struct BoundText {
 // Error program_invalid: all diagnostics.
 Result<BoundText> bound_text(const std::string& text, const std::string& file);
 
-// What a program costs, by ir/count.h.
-struct Cost {
-  double operations = 0;  // a multiply-add of a contraction counts two
-  double bytes = 0;       // read and written if every equation ran alone
-  // One scale for both: issue slots of a GPU's ordinary pipe that take as long. Only the order of costs is used, to
-  // choose between programs that mean the same.
-  double slots = 0;
-};
-Cost program_cost(const Program& program);
+// With calls of definitions written out, as everything below takes it. Error not_yet: the program has kernels, which name
+// what they compute and whose knobs fit that: problems are rewritten, not schedules.
+Result<BoundText> rewritable(BoundText subject);
 
 struct Site {
   const Rewrite* rewrite = nullptr;
@@ -39,11 +34,11 @@ struct Site {
   Cost saved;
 };
 
-// Where `rewrite` applies, null: every rewrite. Error not_yet: the program has kernels or calls definitions.
+// Where `rewrite` applies, null: every rewrite. `saved` is that of the equations it changes.
 Result<std::vector<Site>> find_sites(const BoundText& subject, const Rewrite* rewrite = nullptr);
 
-// The program after one rewrite at one equation. Error bad_argument: it does not apply there; program_invalid: the result
-// breaks a static rule.
+// The program after one rewrite at one equation. Error bad_argument: it does not apply there;
+// program_invalid: the result breaks a static rule.
 Result<BoundText> apply(const BoundText& subject, const Rewrite& rewrite, int equation);
 
 struct RewriteOptions {

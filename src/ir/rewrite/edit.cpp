@@ -4,61 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
-#include "ir/count.h"
 #include "ir/live.h"
 
 namespace solstice::ir {
-
-Definitions::Definitions(const Program& program) : program_(program), dtypes_(dtypes_of(program)) {
-  writers_.resize(program.tensors.size());
-  readers_.resize(program.tensors.size());
-  opaque_.resize(program.tensors.size());
-  for (size_t i = 0; i < program.equations.size(); ++i) {
-    const int id = static_cast<int>(i);
-    writers_[static_cast<size_t>(program.equations[i].target)].push_back(id);
-    const auto note = [&](const Expr& e) {
-      if (e.op != Op::kRead) return;
-      std::vector<int>& known = readers_[static_cast<size_t>(e.id)];
-      if (known.empty() || known.back() != id) known.push_back(id);
-    };
-    walk(program.equations[i].rhs, note);
-  }
-  for (const Opaque& opaque : program.opaques) {
-    for (const auto& [name, argument] : opaque.arguments) {
-      walk(argument, [&](const Expr& e) {
-        if (e.op == Op::kRead) opaque_[static_cast<size_t>(e.id)] = true;
-      });
-    }
-  }
-}
-
-bool Definitions::narrows(const Equation& equation) const {
-  const DType stored = dtypes_[static_cast<size_t>(equation.target)];
-  bool narrower = false;
-  walk(equation.rhs, [&](const Expr& e) {
-    if (e.op != Op::kRead) return;
-    const DType read = dtypes_[static_cast<size_t>(e.id)];
-    narrower = narrower || (is_float(read) &&
-                            (!is_float(stored) || size_of(read) > size_of(stored) || (size_of(read) == size_of(stored) && read != stored)));
-  });
-  return narrower;
-}
-
-const Equation* Definitions::of(int tensor) const {
-  const Tensor& t = program_.tensor(tensor);
-  const bool inner = t.kind == TensorKind::kLocal || t.kind == TensorKind::kTensor || t.kind == TensorKind::kOutput;
-  if (!inner || writers(tensor).size() != 1 || t.value != ValueKind::kReal) return nullptr;
-  const Equation& e = program_.equation(writers(tensor)[0]);
-  std::set<int> seen;
-  for (size_t d = 0; d < e.lhs.size(); ++d) {
-    if (e.lhs[d]->op != Op::kIndex || !seen.insert(e.lhs[d]->id).second) return nullptr;
-    if (index_of(e, e.lhs[d]->id).extent != t.shape[d]) return nullptr;
-  }
-  if (e.group >= 0 || e.rhs->kind != ValueKind::kReal || narrows(e)) return nullptr;
-  return &e;
-}
 
 ExprRef changed(const ExprRef& root, const Change& change) {
   std::vector<ExprRef> args;
@@ -145,6 +94,16 @@ bool gathers(const ExprRef& e) {
   return found;
 }
 
+std::vector<ExprRef> reductions_in(const ExprRef& root, const std::function<bool(const Expr&)>& wanted) {
+  std::vector<ExprRef> out;
+  if (root->op == Op::kReduce && wanted(*root)) out.push_back(root);
+  for (const ExprRef& a : root->args) {
+    const std::vector<ExprRef> below = reductions_in(a, wanted);
+    out.insert(out.end(), below.begin(), below.end());
+  }
+  return out;
+}
+
 void add_conjuncts(const ExprRef& condition, std::vector<ExprRef>& out) {
   if (!condition) return;
   if (condition->op != Op::kAnd) {
@@ -216,41 +175,48 @@ ExprRef hoisted(Program& program, int& place, const ExprRef& rhs, const std::str
   return make_read(id, rhs->kind, at);
 }
 
-Program without_dead(Program program) {
-  std::set<int> needed;
-  for (size_t i = 0; i < program.tensors.size(); ++i) {
-    if (program.tensors[i].kind == TensorKind::kOutput || program.tensors[i].into >= 0) needed.insert(static_cast<int>(i));
-  }
+std::vector<bool> needed_tensors(const Program& program) {
+  std::vector<bool> needed(program.tensors.size(), false);
+  bool more = false;
   const auto need = [&](const ExprRef& root) {
     walk(root, [&](const Expr& e) {
-      if (e.op == Op::kRead) needed.insert(e.id);
+      if (e.op != Op::kRead || needed[static_cast<size_t>(e.id)]) return;
+      needed[static_cast<size_t>(e.id)] = more = true;
     });
   };
+  for (size_t i = 0; i < program.tensors.size(); ++i) {
+    needed[i] = program.tensors[i].kind == TensorKind::kOutput || program.tensors[i].into >= 0;
+  }
   for (const Opaque& opaque : program.opaques) {
     for (const auto& [name, argument] : opaque.arguments) need(argument);
   }
-  for (size_t known = 0; known != needed.size();) {
-    known = needed.size();
-    for (const Equation& e : program.equations) {
-      if (!needed.count(e.target)) continue;
-      need(e.rhs);
+  // Readers come last: one pass from the end finds all but what recurrences and opaque operations read.
+  do {
+    more = false;
+    for (auto e = program.equations.rbegin(); e != program.equations.rend(); ++e) {
+      if (needed[static_cast<size_t>(e->target)]) need(e->rhs);
     }
-  }
-  Program out = program;
-  out.equations.clear();
-  std::map<int, int> moved;
+  } while (more);
+  return needed;
+}
+
+Program without_dead(Program program) {
+  const std::vector<bool> needed = needed_tensors(program);
+  std::vector<Equation> equations;
+  std::vector<int> moved(program.equations.size(), -1);
   for (size_t i = 0; i < program.equations.size(); ++i) {
-    if (!needed.count(program.equations[i].target)) continue;
-    moved[static_cast<int>(i)] = static_cast<int>(out.equations.size());
-    out.equations.push_back(program.equations[i]);
+    if (!needed[static_cast<size_t>(program.equations[i].target)]) continue;
+    moved[i] = static_cast<int>(equations.size());
+    equations.push_back(std::move(program.equations[i]));
   }
-  out.items.clear();
+  program.equations = std::move(equations);
+  std::vector<Item> items;
   for (Item item : program.items) {
-    if (item.equation >= 0 && !moved.count(item.equation)) continue;
-    if (item.equation >= 0) item.equation = moved[item.equation];
-    out.items.push_back(item);
+    if (item.equation >= 0) item.equation = moved[static_cast<size_t>(item.equation)];
+    if (item.equation >= 0 || item.kernel >= 0 || item.opaque >= 0) items.push_back(item);
   }
-  return out;
+  program.items = std::move(items);
+  return program;
 }
 
 }  // namespace solstice::ir

@@ -1,4 +1,4 @@
-// What the rewrites share: definitions that may stand for their reads, and changes to expressions and programs.
+// Changes to expressions and programs that the rewrites share.
 #pragma once
 
 #include <functional>
@@ -10,26 +10,6 @@
 #include "ir/program.h"
 
 namespace solstice::ir {
-
-// Who writes and who reads each tensor.
-class Definitions {
- public:
-  explicit Definitions(const Program& program);
-  // The equation that may stand for every read of the tensor: one, real, over bare indices, not part of a recurrence,
-  // not storing below the precision of what it reads. Null: none.
-  const Equation* of(int tensor) const;
-  const std::vector<int>& writers(int tensor) const { return writers_[static_cast<size_t>(tensor)]; }
-  const std::vector<int>& readers(int tensor) const { return readers_[static_cast<size_t>(tensor)]; }  // equations, each once
-  bool read_by_opaque(int tensor) const { return opaque_[static_cast<size_t>(tensor)]; }
-
- private:
-  bool narrows(const Equation& equation) const;
-
-  const Program& program_;
-  std::vector<DType> dtypes_;
-  std::vector<std::vector<int>> writers_, readers_;
-  std::vector<bool> opaque_;
-};
 
 // `change` sees every node after its operands; null leaves the node as it is.
 using Change = std::function<ExprRef(const ExprRef&)>;
@@ -48,6 +28,8 @@ ExprRef extent_of(const Equation& equation, int index);
 bool depends(const ExprRef& e, const IndexSet& indices);
 bool has_infinity(const ExprRef& e);  // a literal one
 bool gathers(const ExprRef& e);       // a read whose index is read
+// The reductions below `root` that `wanted` accepts, outer ones first.
+std::vector<ExprRef> reductions_in(const ExprRef& root, const std::function<bool(const Expr&)>& wanted);
 void add_conjuncts(const ExprRef& condition, std::vector<ExprRef>& out);
 ExprRef conjunction(const std::vector<ExprRef>& parts);  // null of none
 const Index& index_of(const Equation& equation, int id);
@@ -59,7 +41,9 @@ std::string fresh_name(const Program& program, const std::string& stem);
 // read of it. `place` grows by one.
 ExprRef hoisted(Program& program, int& place, const ExprRef& rhs, const std::string& stem);
 void insert_equation(Program& program, int before, Equation equation);
-// Without equations that no output, buffer or opaque operation needs.
+// Which tensors an output, a buffer or an opaque operation needs.
+std::vector<bool> needed_tensors(const Program& program);
+// Without equations of tensors that nothing needs.
 Program without_dead(Program program);
 
 }  // namespace solstice::ir

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/program.h"
+#include "ir/rewrite/subject.h"
 
 namespace solstice::ir {
 
@@ -23,7 +23,7 @@ struct Rewrite {
   std::string help;         // one sentence
   bool structural = false;  // prepares for other kernels; counts no operation less
   // Rewrites this equation, or nothing where it does not apply. The program has no kernels.
-  std::optional<Rewritten> (*at)(const Program& program, int equation) = nullptr;
+  std::optional<Rewritten> (*at)(const Subject& subject, int equation) = nullptr;
 };
 
 const std::vector<const Rewrite*>& all_rewrites();   // generated table

@@ -5,6 +5,7 @@
 
 #include "ir/program.h"
 #include "ir/rewrite/edit.h"
+#include "ir/rewrite/subject.h"
 
 namespace solstice::ir {
 

@@ -1,5 +1,7 @@
 #include "ir/rewrite/text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -13,32 +15,17 @@
 namespace solstice::ir {
 namespace {
 
-const lang::Item* item_of(const lang::Program& tree, const Span& span) {
-  for (const lang::Item& item : tree.items) {
-    const bool here = item.span.begin <= span.begin && span.begin < item.span.end;
-    if (here && std::holds_alternative<lang::Equation>(item.node)) return &item;
+bool contains(const lang::Item& item, const Span& span) { return item.span.begin <= span.begin && span.begin < item.span.end; }
+
+// The equation that a bound one was written as; in a definition's body only if `anywhere`.
+const lang::Item* item_of(const std::vector<lang::Item>& items, const Span& span, bool anywhere) {
+  for (const lang::Item& item : items) {
+    if (!contains(item, span)) continue;
+    if (std::holds_alternative<lang::Equation>(item.node)) return &item;
+    const auto* def = std::get_if<lang::Def>(&item.node);
+    if (def && anywhere) return item_of(def->items, span, anywhere);
   }
   return nullptr;
-}
-
-// Indices of one equation have different names, and none that of a tensor or dim.
-Equation with_own_names(const Program& program, Equation equation) {
-  std::set<std::string> taken;
-  for (const Tensor& t : program.tensors) taken.insert(t.name);
-  for (const Dim& d : program.dims) taken.insert(d.name);
-  const auto name = [&](int id) {
-    Index& index = equation.indices[static_cast<size_t>(id)];
-    const std::string stem = index.name;
-    for (int i = 2; lang::is_reserved(index.name) || !taken.insert(index.name).second; ++i) index.name = stem + std::to_string(i);
-  };
-  for (const int id : equation.free) name(id);
-  std::set<int> done;
-  walk(equation.rhs, [&](const Expr& e) {
-    for (const int id : e.binders) {
-      if (done.insert(id).second) name(id);
-    }
-  });
-  return equation;
 }
 
 void tensors_read(const lang::ExprRef& e, std::set<std::string>& names) {
@@ -78,6 +65,28 @@ lang::ExprRef with_dims_named(const lang::ExprRef& e, const std::map<int64_t, st
   return copy;
 }
 
+Result<lang::Decl> declaration_of(const Program& program, const Tensor& t) {
+  static const std::map<TensorKind, lang::DeclKind> kinds = {
+      {TensorKind::kParam, lang::DeclKind::kParam},   {TensorKind::kBuffer, lang::DeclKind::kBuffer},
+      {TensorKind::kInput, lang::DeclKind::kInput},   {TensorKind::kOutput, lang::DeclKind::kOutput},
+      {TensorKind::kTensor, lang::DeclKind::kTensor}, {TensorKind::kRandom, lang::DeclKind::kRandom}};
+  lang::Decl decl;
+  decl.kind = kinds.at(t.kind);
+  decl.name = t.name;
+  decl.type.dtype = std::string(name_of(t.dtype.value_or(DType::kF32)));
+  for (size_t d = 0; d < t.shape.size(); ++d) {
+    Diagnostics diagnostics;
+    const bool named = d < t.dims.size() && !t.dims[d].empty();
+    decl.type.extents.push_back(named ? lang::parse_expression(t.dims[d], diagnostics) : lang::integer(t.shape[d]));
+    if (diagnostics.has_errors()) return fail(Code::internal, "extent `" + t.dims[d] + "` does not parse");
+  }
+  if (!t.path.empty()) decl.path = t.path;
+  if (t.into >= 0) decl.into = program.tensor(t.into).name;
+  decl.distribution = t.distribution;
+  for (const double argument : t.distribution_args) decl.distribution_args.push_back(lang::number(argument));
+  return decl;
+}
+
 class RewrittenText {
  public:
   RewrittenText(const lang::Program& tree, const Program& before, const Program& after) : tree_(tree), before_(before), after_(after) {}
@@ -89,53 +98,55 @@ class RewrittenText {
     for (const Opaque& o : after_.opaques) {
       for (const int r : o.results) defined_.insert(after_.tensor(r).name);
     }
-    SOLSTICE_CHECK(declarations());
+    declarations();
+    if (opaques_.size() != after_.opaques.size()) {
+      return fail(Code::not_yet, fmt::format("`{}` has opaque operations in definitions; these are not rewritten", after_.name));
+    }
     SOLSTICE_CHECK(new_tensors());
+    for (const Equation& assumption : after_.assumptions) assume(assumption);
     for (const Item& item : after_.items) SOLSTICE_CHECK(add(item));
     return std::move(out_);
   }
 
  private:
-  Status declarations() {
+  void declarations() {
     for (const lang::Item& item : tree_.items) {
-      if (std::holds_alternative<lang::Kernel>(item.node) || std::holds_alternative<lang::Call>(item.node)) {
-        return fail(Code::not_yet, "programs with kernels or calls of definitions are not rewritten yet");
+      if (std::holds_alternative<lang::Equation>(item.node) || std::holds_alternative<lang::Call>(item.node) ||
+          std::holds_alternative<lang::Def>(item.node)) {
+        continue;
       }
       if (std::holds_alternative<lang::Opaque>(item.node)) {
         opaques_.push_back(&item);
       } else if (const auto* view = std::get_if<lang::View>(&item.node)) {
         views_[view->equation.target].push_back(&item);
-      } else if (std::holds_alternative<lang::Equation>(item.node)) {
-        continue;
-      } else if (const auto* decl = std::get_if<lang::Decl>(&item.node); decl && decl->kind == lang::DeclKind::kTensor) {
-        if (defined_.count(decl->name)) out_.items.push_back(item);
+      } else if (const auto* decl = std::get_if<lang::Decl>(&item.node)) {
+        declared_.insert(decl->name);
+        if (decl->kind != lang::DeclKind::kTensor || defined_.count(decl->name)) out_.items.push_back(item);
       } else {
         out_.items.push_back(item);
       }
     }
-    return success();
+    for (const lang::Item* opaque : opaques_) {
+      for (const lang::Formal& result : std::get<lang::Opaque>(opaque->node).results) declared_.insert(result.name);
+    }
   }
 
+  // What a rewrite made, and what the definitions declare.
   Status new_tensors() {
     for (const Tensor& t : after_.tensors) {
-      if (t.kind != TensorKind::kTensor || !defined_.count(t.name) || declared_before(t.name)) continue;
-      lang::Decl decl;
-      decl.name = t.name;
-      decl.type.dtype = std::string(name_of(t.dtype.value_or(DType::kF32)));
-      for (size_t d = 0; d < t.shape.size(); ++d) {
-        Diagnostics diagnostics;
-        const bool named = d < t.dims.size() && !t.dims[d].empty();
-        decl.type.extents.push_back(named ? lang::parse_expression(t.dims[d], diagnostics) : lang::integer(t.shape[d]));
-        if (diagnostics.has_errors()) return fail(Code::internal, "extent `" + t.dims[d] + "` does not parse");
-      }
+      if (t.kind == TensorKind::kLocal || declared_.count(t.name)) continue;
+      if (t.kind == TensorKind::kTensor && !defined_.count(t.name)) continue;
+      SOLSTICE_TRY(lang::Decl decl, declaration_of(after_, t));
       out_.items.emplace_back(std::move(decl));
     }
     return success();
   }
 
-  bool declared_before(const std::string& name) const {
-    const int id = before_.find_tensor(name);
-    return id >= 0 && before_.tensor(id).kind == TensorKind::kTensor;
+  void assume(const Equation& assumption) {
+    const bool written = std::any_of(tree_.items.begin(), tree_.items.end(), [&](const lang::Item& item) {
+      return std::holds_alternative<lang::Assume>(item.node) && contains(item, assumption.span);
+    });
+    if (!written) out_.items.emplace_back(lang::Assume{to_tree(after_, with_own_names(after_, assumption))});
   }
 
   Status add(const Item& item) {
@@ -146,7 +157,7 @@ class RewrittenText {
       return success();
     }
     const Equation& equation = after_.equation(item.equation);
-    const lang::Item* source = item_of(tree_, equation.span);
+    const lang::Item* source = item_of(tree_.items, equation.span, false);
     if (source && unchanged(equation)) {
       views_of(*source);
       out_.items.push_back(*source);
@@ -157,7 +168,7 @@ class RewrittenText {
     if (source) dims_as_values(before_, std::get<lang::Equation>(source->node).rhs, dims);
     if (!dims.empty()) text.rhs = with_dims_named(text.rhs, dims);
     lang::Item fresh(std::move(text));
-    if (source) fresh.after = source->after;
+    fresh.after = comment_of(tree_, equation);
     if (source && commented_.insert(source).second) fresh.before = source->before;
     out_.items.push_back(std::move(fresh));
     return success();
@@ -195,20 +206,65 @@ class RewrittenText {
   const Program& before_;
   const Program& after_;
   lang::Program out_;
-  std::set<std::string> defined_;
+  std::set<std::string> defined_, declared_;
   std::vector<const lang::Item*> opaques_;
   std::map<std::string, std::vector<const lang::Item*>> views_;
   std::set<const lang::Item*> commented_;
 };
 
+// Names of instances' tensors have dots.
+void put_plain_names(Program& program) {
+  for (Tensor& t : program.tensors) {
+    if (t.name.find('.') == std::string::npos) continue;
+    std::string plain = t.name;
+    std::replace(plain.begin(), plain.end(), '.', '_');
+    t.name = fresh_name(program, plain);
+  }
+}
+
 }  // namespace
+
+Equation with_own_names(const Program& program, Equation equation) {
+  std::set<std::string> taken;
+  for (const Tensor& t : program.tensors) taken.insert(t.name);
+  for (const Dim& d : program.dims) taken.insert(d.name);
+  const auto name = [&](int id) {
+    Index& index = equation.indices[static_cast<size_t>(id)];
+    const std::string stem = index.name;
+    for (int i = 2; lang::is_reserved(index.name) || !taken.insert(index.name).second; ++i) index.name = stem + std::to_string(i);
+  };
+  for (const int id : equation.free) name(id);
+  std::set<int> done;
+  walk(equation.rhs, [&](const Expr& e) {
+    for (const int id : e.binders) {
+      if (done.insert(id).second) name(id);
+    }
+  });
+  return equation;
+}
 
 Result<lang::Program> rewritten_tree(const lang::Program& tree, const Program& before, const Program& after) {
   return RewrittenText(tree, before, after).run();
 }
 
+Result<lang::Program> without_calls(const lang::Program& tree, Program program) {
+  put_plain_names(program);
+  std::set<std::string> declared;
+  for (const lang::Item& item : tree.items) {
+    if (const auto* decl = std::get_if<lang::Decl>(&item.node)) declared.insert(decl->name);
+  }
+  for (Tensor& t : program.tensors) {
+    if (!declared.count(t.name)) t.dims.clear();
+  }
+  for (Equation& e : program.equations) {
+    if (item_of(tree.items, e.span, false)) continue;
+    for (Index& index : e.indices) index.dim.clear();
+  }
+  return rewritten_tree(tree, program, program);
+}
+
 std::string comment_of(const lang::Program& tree, const Equation& equation) {
-  const lang::Item* item = item_of(tree, equation.span);
+  const lang::Item* item = item_of(tree.items, equation.span, true);
   return item ? item->after : "";
 }
 

@@ -18,7 +18,7 @@ BoundText bound(const std::string& text) {
 std::string rewritten(const std::string& text, const char* only = "") {
   RewriteOptions options;
   options.only = find_rewrite(only);
-  const BoundText before = bound(text);
+  const BoundText before = rewritable(bound(text)).value();
   const auto out = rewrite_all(before, options);
   EXPECT_TRUE(out.ok() && out->finished);
   EXPECT_NE(same_meaning(before.tree, out->result.tree).verdict, Verdict::kRefuted);
@@ -95,6 +95,15 @@ TEST(Rewrites, ProgramsWithKernelsAreRefused) {
   const BoundText text = bound("program p\ndim M = 4\ninput x : f32[M]\noutput y : f32[M]\nkernel k by map() {\n  y[m] = x[m]\n}\n");
   EXPECT_EQ(find_sites(text).error().code, Code::not_yet);
   EXPECT_EQ(rewrite_all(text).error().code, Code::not_yet);
+}
+
+// A call's body is written out; rewrites go through what was its border.
+TEST(Rewrites, CallsAreWrittenOut) {
+  EXPECT_EQ(rewritten("program p\ndim M = 64, N = 128, K = 256\n"
+                      "def linear[F](x : f32[M, C]) -> y : f32[M, F] {\n  param w : f32[F, C] \"weight\"\n"
+                      "  t[m,f] = sum[c](x[m,c] * w[f,c])  # linear\n  y[m,f] = t[m,f] * 1\n}\n"
+                      "input x : f32[M, K]\noutput y : f32[M]\nz = linear[F=N](x) at \"up\"\ny[m] = sum[n](z[m,n])  # model.py:3\n"),
+            "part[c] = sum[n](up_w[n,c])  # model.py:3\ny[m] = sum[c](x[m,c] * part[c])  # model.py:3\n");
 }
 
 }  // namespace

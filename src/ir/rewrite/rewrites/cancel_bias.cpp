@@ -41,13 +41,14 @@ bool cancel(std::vector<Term>& terms) {
 
 class BiasCanceller {
  public:
-  BiasCanceller(const Program& program, int id) : program_(program), definitions_(program), id_(id) {}
+  BiasCanceller(const Subject& subject, int id) : program_(subject.program()), definitions_(subject.definitions()), id_(id) {}
 
   std::optional<Rewritten> run() {
     const Equation& source = program_.equation(id_);
     const Tensor& tensor = program_.target_of(source);
     const bool inner = (tensor.kind == TensorKind::kLocal || tensor.kind == TensorKind::kTensor) && tensor.into < 0 && tensor.same < 0;
     if (!inner || definitions_.of(source.target) != &source || definitions_.read_by_opaque(source.target)) return std::nullopt;
+    if (!has_statistic(source.target)) return std::nullopt;
     Equation scratch = source;
     const auto terms = terms_of(scratch, source.rhs, nullptr);
     if (!terms || terms->size() < 2 || has_infinity(source.rhs)) return std::nullopt;
@@ -58,6 +59,13 @@ class BiasCanceller {
   }
 
  private:
+  // Is the tensor reduced by something in which a bias may cancel?
+  bool has_statistic(int tensor) const {
+    const auto wanted = [&](const Expr& e) { return shifts_along(e.reducer) || e.reducer == Reducer::kVar; };
+    const std::vector<int>& readers = definitions_.readers(tensor);
+    return std::any_of(readers.begin(), readers.end(), [&](int e) { return !reductions_in(program_.equation(e).rhs, wanted).empty(); });
+  }
+
   std::optional<Rewritten> without(std::vector<Term> terms, size_t bias) {
     const Equation& source = program_.equation(id_);
     const Term term = terms[bias];
@@ -149,18 +157,10 @@ class BiasCanceller {
       return;
     }
     p.equations[static_cast<size_t>(e)] = changed_equation;
-    const ExprRef reduction = reduction_in(out);
+    const ExprRef reduction = reductions_in(out, [](const Expr&) { return true; })[0];
     const ExprRef read = hoisted(p, e, reduction, p.tensor(target).name + "_plain");
     p.equations[static_cast<size_t>(e)].rhs = replaced(out, reduction.get(), read);
     statistics_.insert(target);
-  }
-
-  static ExprRef reduction_in(const ExprRef& e) {
-    if (e->op == Op::kReduce) return e;
-    for (const ExprRef& a : e->args) {
-      if (ExprRef found = reduction_in(a)) return found;
-    }
-    return nullptr;
   }
 
   // Another reader: the bias must cancel in it.
@@ -211,7 +211,7 @@ class BiasCanceller {
   }
 
   const Program& program_;
-  Definitions definitions_;
+  const Definitions& definitions_;
   int id_;
   Equation bias_, plain_;  // the bias as a definition of t, and the rest as that of u
   int u_ = -1;
@@ -219,9 +219,9 @@ class BiasCanceller {
   std::set<int> statistics_;  // that are a statistic of u plus the bias
 };
 
-std::optional<Rewritten> without_bias(const Program& program, int id) {
-  if (program.equation(id).group >= 0) return std::nullopt;
-  return BiasCanceller(program, id).run();
+std::optional<Rewritten> without_bias(const Subject& subject, int id) {
+  if (subject.program().equation(id).group >= 0) return std::nullopt;
+  return BiasCanceller(subject, id).run();
 }
 
 }  // namespace

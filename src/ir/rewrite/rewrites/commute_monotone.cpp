@@ -22,151 +22,13 @@
 #include "ir/equal.h"
 #include "ir/live.h"
 #include "ir/rewrite/edit.h"
+#include "ir/rewrite/monotone.h"
 #include "ir/rewrite/rewrite.h"
 
 namespace solstice::ir {
 namespace {
 
 constexpr double kMostWindowPoints = 2e6;
-
-std::optional<double> finite_literal(const ExprRef& e) {
-  if (e->op == Op::kInt && e->id < 0) return static_cast<double>(e->integer);
-  if (e->op == Op::kReal && std::isfinite(e->real)) return e->real;
-  if (e->op != Op::kNeg) return std::nullopt;
-  const auto value = finite_literal(e->args[0]);
-  return value ? std::optional(-*value) : std::nullopt;
-}
-
-// Positive whatever the tensors hold, or NaN.
-bool is_positive(const ExprRef& e) {
-  if (const auto value = finite_literal(e)) return *value > 0;
-  if (e->op == Op::kAdd) {
-    const auto no_less = [](const ExprRef& x) { return is_positive(x) || x->op == Op::kExp || x->op == Op::kAbs; };
-    return (is_positive(e->args[0]) && no_less(e->args[1])) || (is_positive(e->args[1]) && no_less(e->args[0]));
-  }
-  return false;
-}
-
-// A map around one operand: rebuilds the map around another operand.
-struct Layer {
-  ExprRef node;
-  size_t operand = 0;
-  bool falls = false;
-};
-
-class Peeler {
- public:
-  Peeler(Equation& equation, const Definitions& definitions, const Expr& reduction)
-      : equation_(equation), definitions_(definitions), binders_(reduction.binders.begin(), reduction.binders.end()) {}
-
-  // Peels monotone maps off `e`; what is left is the core.
-  ExprRef peel(ExprRef e) {
-    for (;;) {
-      if (e->op == Op::kRead && !e->has_else) {
-        const Equation* definition = definitions_.of(e->id);
-        if (!definition) return e;
-        const size_t before = layers.size();
-        const ExprRef inner = peel(instance(equation_, *definition, *e));
-        return layers.size() > before ? inner : e;
-      }
-      const std::optional<Layer> layer = outermost(e);
-      if (!layer) return e;
-      layers.push_back(*layer);
-      e = e->op == Op::kSelect ? e->args[1] : e->args[layer->operand];
-    }
-  }
-
-  ExprRef rebuilt(ExprRef core) const {
-    for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
-      auto copy = std::make_shared<Expr>(*layer->node);
-      if (copy->op == Op::kSelect) {
-        const ExprRef old = copy->args[1];
-        for (ExprRef& a : copy->args) a = changed(a, [&](const ExprRef& n) { return same(n, old) ? core : nullptr; });
-      } else {
-        copy->args[layer->operand] = core;
-      }
-      core = copy;
-    }
-    return core;
-  }
-
-  bool falls() const {
-    return std::count_if(layers.begin(), layers.end(), [](const Layer& l) { return l.falls; }) % 2 == 1;
-  }
-
-  std::vector<Layer> layers;  // outermost first
-
- private:
-  bool fixed(const ExprRef& e) const { return !depends(e, binders_) && !has_infinity(e); }
-
-  std::optional<Layer> outermost(const ExprRef& e) const {
-    if (e->kind != ValueKind::kReal) return std::nullopt;
-    switch (e->op) {
-      case Op::kExp:
-      case Op::kExpm1:
-      case Op::kTanh:
-      case Op::kErf:
-      case Op::kFloor:
-      case Op::kCeil:
-      case Op::kRound:
-      case Op::kTrunc:
-        return Layer{e, 0, false};
-      case Op::kNeg:
-        return Layer{e, 0, true};
-      case Op::kAdd:
-      case Op::kMin:
-      case Op::kMax:
-        if (fixed(e->args[1])) return Layer{e, 0, false};
-        return fixed(e->args[0]) ? std::optional(Layer{e, 1, false}) : std::nullopt;
-      case Op::kSub:
-        if (fixed(e->args[1])) return Layer{e, 0, false};
-        return fixed(e->args[0]) ? std::optional(Layer{e, 1, true}) : std::nullopt;
-      case Op::kMul:
-        return scaled(e);
-      case Op::kDiv:
-        return quotient(e);
-      case Op::kSelect:
-        return leaky(e);
-      default:
-        return std::nullopt;
-    }
-  }
-
-  static std::optional<Layer> scaled(const ExprRef& e) {
-    for (const size_t operand : {size_t{0}, size_t{1}}) {
-      const auto factor = finite_literal(e->args[1 - operand]);
-      if (factor && *factor != 0) return Layer{e, operand, *factor < 0};
-    }
-    return std::nullopt;
-  }
-
-  static std::optional<Layer> quotient(const ExprRef& e) {
-    const auto divisor = finite_literal(e->args[1]);
-    if (divisor && *divisor != 0) return Layer{e, 0, *divisor < 0};
-    const auto dividend = finite_literal(e->args[0]);
-    if (dividend && *dividend != 0 && is_positive(e->args[1])) return Layer{e, 1, *dividend > 0};
-    return std::nullopt;
-  }
-
-  // select(x > 0, x, a*x)
-  static std::optional<Layer> leaky(const ExprRef& e) {
-    const ExprRef& test = e->args[0];
-    const ExprRef& x = e->args[1];
-    if ((test->op != Op::kGt && test->op != Op::kGe) || !same(test->args[0], x)) return std::nullopt;
-    const auto threshold = finite_literal(test->args[1]);
-    const ExprRef& other = e->args[2];
-    if (!threshold || *threshold != 0 || other->op != Op::kMul) return std::nullopt;
-    for (const size_t operand : {size_t{0}, size_t{1}}) {
-      const auto slope = finite_literal(other->args[1 - operand]);
-      if (slope && *slope > 0 && same(other->args[operand], x)) return Layer{e, 1, false};
-    }
-    return std::nullopt;
-  }
-
-  Equation& equation_;
-  const Definitions& definitions_;
-  IndexSet binders_;
-};
 
 // Has every window of a padded read a point inside?
 bool every_window_meets(const Program& program, const Equation& equation, const Expr& read, const IndexSet& binders) {
@@ -219,11 +81,11 @@ Reducer flipped(Reducer reducer, bool flip) {
 class Commuter {
  public:
   // `rewritten` is a copy of `program`; equation `place` of it is changed, and a local may come before it.
-  Commuter(const Program& program, Program& rewritten, int& place)
-      : program_(program), definitions_(program), rewritten_(rewritten), place_(place) {}
+  Commuter(const Subject& subject, Program& rewritten, int& place)
+      : program_(subject.program()), definitions_(subject.definitions()), rewritten_(rewritten), place_(place) {}
 
   ExprRef commuted(const ExprRef& reduction) {
-    Peeler outer(equation(), definitions_, *reduction);
+    MonotonePeeler outer(equation(), definitions_, *reduction);
     const ExprRef core = outer.peel(reduction->args[0]);
     const Reducer reducer = flipped(reduction->reducer, outer.falls());
     if (core->op == Op::kRead && core->has_else) {
@@ -237,8 +99,9 @@ class Commuter {
   Equation& equation() { return rewritten_.equations[static_cast<size_t>(place_)]; }
 
   // A map that uses its operand more than once reads it.
-  ExprRef behind(const Peeler& peeler, ExprRef reduction) {
-    const bool several = std::any_of(peeler.layers.begin(), peeler.layers.end(), [](const Layer& l) { return l.node->op == Op::kSelect; });
+  ExprRef behind(const MonotonePeeler& peeler, ExprRef reduction) {
+    const bool several =
+        std::any_of(peeler.layers.begin(), peeler.layers.end(), [](const MonotoneLayer& l) { return l.node->op == Op::kSelect; });
     if (several) reduction = hoisted(rewritten_, place_, reduction, std::string(name_of(reduction->reducer)) + "_of");
     return peeler.rebuilt(reduction);
   }
@@ -250,7 +113,7 @@ class Commuter {
     auto inside = std::make_shared<Expr>(read);
     inside->args.pop_back();
     inside->has_else = false;
-    Peeler peeler(equation(), definitions_, reduction);
+    MonotonePeeler peeler(equation(), definitions_, reduction);
     const ExprRef core = peeler.peel(instance(equation(), *definition, *inside));
     // The core is read where the tensor was: it pads alike only if its shape and indices are the tensor's.
     if (peeler.layers.empty() || core->op != Op::kRead || core->has_else) return nullptr;
@@ -265,23 +128,23 @@ class Commuter {
   }
 
   const Program& program_;
-  Definitions definitions_;
+  const Definitions& definitions_;
   Program& rewritten_;
   int& place_;
 };
 
-std::optional<Rewritten> commuted_extremum(const Program& program, int id) {
-  if (program.equation(id).group >= 0) return std::nullopt;
+bool is_extremum(const Expr& e) {
+  return (e.reducer == Reducer::kMax || e.reducer == Reducer::kMin) && e.args.size() == 1 && e.kind == ValueKind::kReal;
+}
+
+std::optional<Rewritten> commuted_extremum(const Subject& subject, int id) {
+  const Program& program = subject.program();
+  const std::vector<ExprRef> extrema = reductions_in(program.equation(id).rhs, is_extremum);
+  if (program.equation(id).group >= 0 || extrema.empty()) return std::nullopt;
   Rewritten out{program, ""};
   int place = id;
-  Commuter commuter(program, out.program, place);
-  std::vector<ExprRef> reductions;
-  changed(program.equation(id).rhs, [&](const ExprRef& e) -> ExprRef {
-    const bool extremum = e->op == Op::kReduce && (e->reducer == Reducer::kMax || e->reducer == Reducer::kMin);
-    if (extremum && e->args.size() == 1 && e->kind == ValueKind::kReal) reductions.push_back(e);
-    return nullptr;
-  });
-  for (const ExprRef& reduction : reductions) {
+  Commuter commuter(subject, out.program, place);
+  for (const ExprRef& reduction : extrema) {
     const ExprRef other = commuter.commuted(reduction);
     if (!other) continue;
     Equation& equation = out.program.equations[static_cast<size_t>(place)];

@@ -50,28 +50,34 @@ ExprRef merged_windows(Equation& equation, Reducer reducer, std::vector<int> out
   return make_reduce(reducer, outer, body);
 }
 
-std::optional<Rewritten> composed_windows(const Program& program, int id) {
+// The reduction below `outer` that it may be composed with, in `equation`; null: none.
+ExprRef inner_reduction(Equation& equation, const Definitions& definitions, const Expr& outer) {
+  const ExprRef& body = outer.args[0];
+  ExprRef inner;
+  if (body->op == Op::kReduce) inner = body;
+  if (body->op == Op::kRead && !body->has_else) {
+    const Equation* definition = definitions.of(body->id);
+    if (definition && definition->rhs->op == Op::kReduce) inner = instance(equation, *definition, *body);
+  }
+  return inner && inner->reducer == outer.reducer && inner->args.size() == 1 ? inner : nullptr;
+}
+
+std::optional<Rewritten> composed_windows(const Subject& subject, int id) {
+  const Program& program = subject.program();
   if (program.equation(id).group >= 0) return std::nullopt;
-  Rewritten out{program, ""};
-  Equation& equation = out.program.equations[static_cast<size_t>(id)];
-  const Definitions definitions(program);
-  ExprRef found, composed;
-  walk(program.equation(id).rhs, [&](const Expr& e) {
-    if (found || e.op != Op::kReduce || !composes(e.reducer) || e.args.size() > 1) return;
-    const ExprRef& body = e.args[0];
-    ExprRef inner;
-    if (body->op == Op::kReduce) inner = body;
-    if (body->op == Op::kRead && !body->has_else) {
-      const Equation* definition = definitions.of(body->id);
-      if (definition && definition->rhs->op == Op::kReduce) inner = instance(equation, *definition, *body);
-    }
-    if (!inner || inner->reducer != e.reducer || inner->args.size() > 1) return;
-    found = inner;
-    composed = merged_windows(equation, e.reducer, e.binders, inner->binders, inner->args[0]);
-    equation.rhs = replaced(equation.rhs, &e, composed);
-    out.description = fmt::format("the {0} over {1} and the {0} below it become one", name_of(e.reducer), names_of(equation, e.binders));
-  });
-  return found ? std::optional(std::move(out)) : std::nullopt;
+  Equation equation = program.equation(id);
+  const auto wanted = [](const Expr& e) { return composes(e.reducer) && e.args.size() == 1; };
+  for (const ExprRef& outer : reductions_in(equation.rhs, wanted)) {
+    const ExprRef inner = inner_reduction(equation, subject.definitions(), *outer);
+    if (!inner) continue;
+    const ExprRef composed = merged_windows(equation, outer->reducer, outer->binders, inner->binders, inner->args[0]);
+    equation.rhs = replaced(equation.rhs, outer.get(), composed);
+    Rewritten out{program, fmt::format("the {0} over {1} and the {0} below it become one", name_of(outer->reducer),
+                                       names_of(equation, outer->binders))};
+    out.program.equations[static_cast<size_t>(id)] = std::move(equation);
+    return out;
+  }
+  return std::nullopt;
 }
 
 }  // namespace

@@ -5,20 +5,16 @@
 // stay declared, read or not.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "ir/rewrite/edit.h"
 #include "ir/rewrite/rewrite.h"
 
 namespace solstice::ir {
 namespace {
 
-std::optional<Rewritten> without_dead_equation(const Program& program, int id) {
-  const int target = program.equation(id).target;
-  Program live = without_dead(program);
-  const bool needed = std::any_of(live.equations.begin(), live.equations.end(), [&](const Equation& e) { return e.target == target; });
-  if (needed) return std::nullopt;
-  return Rewritten{std::move(live), fmt::format("nothing needs `{}`", program.tensor(target).name)};
+std::optional<Rewritten> without_dead_equation(const Subject& subject, int id) {
+  const int target = subject.program().equation(id).target;
+  if (subject.needed(target)) return std::nullopt;
+  return Rewritten{without_dead(subject.program()), fmt::format("nothing needs `{}`", subject.program().tensor(target).name)};
 }
 
 }  // namespace

@@ -214,16 +214,16 @@ ExprRef folded_in(ChainReader& reader, const ExprRef& e) {
   return nullptr;
 }
 
-std::optional<Rewritten> folded_scalars(const Program& program, int id) {
+std::optional<Rewritten> folded_scalars(const Subject& subject, int id) {
+  const Program& program = subject.program();
   if (program.equation(id).group >= 0) return std::nullopt;
-  Rewritten out{program, ""};
-  Equation& equation = out.program.equations[static_cast<size_t>(id)];
-  const Definitions definitions(program);
-  ChainReader reader(program, equation, definitions);
-  const ExprRef rhs = folded_in(reader, program.equation(id).rhs);
+  Equation equation = program.equation(id);
+  ChainReader reader(program, equation, subject.definitions());
+  const ExprRef rhs = folded_in(reader, equation.rhs);
   if (!rhs) return std::nullopt;
   equation.rhs = rhs;
-  out.description = fmt::format("scalings, shifts and clamps in `{}` become one of each at most", program.target_of(equation).name);
+  Rewritten out{program, fmt::format("scalings, shifts and clamps in `{}` become one of each at most", program.target_of(equation).name)};
+  out.program.equations[static_cast<size_t>(id)] = std::move(equation);
   return out;
 }
 

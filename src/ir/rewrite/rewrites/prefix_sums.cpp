@@ -54,9 +54,11 @@ bool is_step_before(const Equation& equation, const Expr& e) {
   return !reads_tensor(e.args.back(), equation.target);
 }
 
-std::optional<Rewritten> as_prefix_sum(const Program& program, int id) {
+std::optional<Rewritten> as_prefix_sum(const Subject& subject, int id) {
+  const Program& program = subject.program();
   const Equation& recurrence = program.equation(id);
-  if (recurrence.group < 0 || recurrence.step_index < 0 || Definitions(program).writers(recurrence.target).size() != 1) return std::nullopt;
+  if (recurrence.group < 0 || recurrence.step_index < 0 || subject.definitions().writers(recurrence.target).size() != 1)
+    return std::nullopt;
   const bool bare = std::all_of(recurrence.lhs.begin(), recurrence.lhs.end(), [](const ExprRef& e) { return e->op == Op::kIndex; });
   const std::optional<Reducer> reducer = accumulated_by(recurrence.rhs->op);
   if (!bare || !reducer || recurrence.rhs->kind != ValueKind::kReal) return std::nullopt;

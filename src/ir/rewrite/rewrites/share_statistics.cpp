@@ -19,48 +19,19 @@ namespace solstice::ir {
 namespace {
 
 // The reduction as an equation over its free indices, in the order in which they occur.
-Equation as_equation(const Equation& equation, const ExprRef& reduction) {
-  Equation out = equation;
-  out.free.clear();
-  out.lhs.clear();
-  const IndexSet own = indices_of(reduction);
-  walk(reduction, [&](const Expr& e) {
-    if (e.op != Op::kIndex || !own.count(e.id) || std::find(out.free.begin(), out.free.end(), e.id) != out.free.end()) return;
-    out.free.push_back(e.id);
-    out.lhs.push_back(make_index(e.id));
-  });
-  out.rhs = reduction;
-  return out;
-}
-
-std::vector<ExprRef> reductions_in(const ExprRef& root) {
-  std::vector<ExprRef> out;
-  if (root->op == Op::kReduce && root->kind == ValueKind::kReal) out.push_back(root);
-  for (const ExprRef& a : root->args) {
-    const std::vector<ExprRef> below = reductions_in(a);
-    out.insert(out.end(), below.begin(), below.end());
-  }
-  return out;
-}
-
 struct Shared {
   int first = -1;  // the earlier equation
   ExprRef there, here;
   std::vector<int> indices_there, indices_here;  // partners
 };
 
-std::optional<Shared> shared_reduction(const Program& program, int id) {
-  const Equation& later = program.equation(id);
-  for (const ExprRef& here : reductions_in(later.rhs)) {
-    const Equation mine = as_equation(later, here);
-    for (int e = 0; e < id; ++e) {
-      const Equation& earlier = program.equation(e);
-      if (earlier.group >= 0) continue;
-      for (const ExprRef& there : reductions_in(earlier.rhs)) {
-        const Equation other = as_equation(earlier, there);
-        if (other.free.size() != mine.free.size() || structural_hash(program, other) != structural_hash(program, mine)) continue;
-        if (same_up_to_names(program, other, program, mine)) return Shared{e, there, here, other.free, mine.free};
-      }
+std::optional<Shared> shared_reduction(const Subject& subject, int id) {
+  for (const LoneReduction& here : subject.reductions_of(id)) {
+    for (const LoneReduction* there : subject.like(here)) {
+      if (there->equation >= id) break;
+      if (there->alone.free.size() != here.alone.free.size()) continue;
+      if (!same_up_to_names(subject.program(), there->alone, subject.program(), here.alone)) continue;
+      return Shared{there->equation, there->node, here.node, there->alone.free, here.alone.free};
     }
   }
   return std::nullopt;
@@ -75,13 +46,14 @@ std::vector<ExprRef> points_here(const Shared& shared, const std::vector<ExprRef
   return out;
 }
 
-std::optional<Rewritten> with_shared_statistic(const Program& program, int id) {
+std::optional<Rewritten> with_shared_statistic(const Subject& subject, int id) {
+  const Program& program = subject.program();
   if (program.equation(id).group >= 0) return std::nullopt;
-  const std::optional<Shared> shared = shared_reduction(program, id);
+  const std::optional<Shared> shared = shared_reduction(subject, id);
   if (!shared) return std::nullopt;
   Rewritten out{program, ""};
   const Equation& first = program.equation(shared->first);
-  const bool whole = first.rhs == shared->there && Definitions(program).of(first.target) == &first;
+  const bool whole = first.rhs == shared->there && subject.definitions().of(first.target) == &first;
   int place = shared->first;
   ExprRef read;
   if (whole) {

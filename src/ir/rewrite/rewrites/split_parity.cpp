@@ -15,7 +15,6 @@
 #include <numeric>
 
 #include "base/integer.h"
-#include "ir/count.h"
 #include "ir/live.h"
 #include "ir/rewrite/edit.h"
 #include "ir/rewrite/merge.h"
@@ -202,11 +201,8 @@ class PartWriter {
 };
 
 ExprRef conditional_sum(const ExprRef& e) {
-  if (e->op == Op::kReduce && e->reducer == Reducer::kSum && e->args.size() > 1) return e;
-  for (const ExprRef& a : e->args) {
-    if (ExprRef found = conditional_sum(a)) return found;
-  }
-  return nullptr;
+  const std::vector<ExprRef> sums = reductions_in(e, [](const Expr& r) { return r.reducer == Reducer::kSum && r.args.size() > 1; });
+  return sums.empty() ? nullptr : sums[0];
 }
 
 void put_parts(Program& program, int id, const std::vector<Equation>& parts) {
@@ -214,10 +210,11 @@ void put_parts(Program& program, int id, const std::vector<Equation>& parts) {
   for (size_t i = 1; i < parts.size(); ++i) insert_equation(program, id + 1, parts[i]);
 }
 
-std::optional<Rewritten> split_by_parity(const Program& program, int id) {
+std::optional<Rewritten> split_by_parity(const Subject& subject, int id) {
+  const Program& program = subject.program();
   const Equation& equation = program.equation(id);
   const ExprRef sum = conditional_sum(equation.rhs);
-  if (!sum || Definitions(program).of(equation.target) != &equation) return std::nullopt;
+  if (!sum || subject.definitions().of(equation.target) != &equation) return std::nullopt;
   std::vector<ExprRef> all, conditions;
   std::vector<Relation> relations;
   add_conjuncts(sum->args[1], all);
@@ -246,7 +243,7 @@ std::optional<Rewritten> split_by_parity(const Program& program, int id) {
   Tensor& target = out.program.tensors[static_cast<size_t>(equation.target)];
   if (target.kind == TensorKind::kLocal) {
     target.kind = TensorKind::kTensor;
-    target.dtype = dtypes_of(program)[static_cast<size_t>(equation.target)];
+    target.dtype = subject.definitions().dtype(equation.target);
   }
   put_parts(out.program, id, written);
   out.description = fmt::format("`{}` splits into {} convolutions", target.name, written.size());

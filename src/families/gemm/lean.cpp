@@ -1,0 +1,298 @@
+#include "families/gemm/lean.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/integer.h"
+#include "families/gemm/cost.h"
+#include "families/gemm/stream.h"
+#include "numerics/policy.h"
+
+namespace solstice::families::gemm {
+namespace {
+
+const Contraction& product_of(const LeanGemm& c) { return c.problem->product; }
+Major major_a(const LeanGemm& c) { return major_of(product_of(c).a, product_of(c).m, product_of(c).k); }
+Major major_b(const LeanGemm& c) { return major_of(product_of(c).b, product_of(c).n, product_of(c).k); }
+bool contiguous(const LeanGemm& c) { return major_a(c) != Major::kNone && major_b(c) != Major::kNone; }
+bool along_k(const LeanGemm& c) { return major_a(c) == Major::kK && major_b(c) == Major::kK; }
+const std::string& name_of_operand(const LeanGemm& c, bool first) {
+  return c.context->program.tensor(first ? product_of(c).a.tensor : product_of(c).b.tensor).name;
+}
+std::string_view math_name(const LeanGemm& c) { return numerics::info(c.settings.math).name; }
+
+bool is_simt(const LeanGemm& c) { return c.settings.math == Math::kSimt; }
+bool is_tiled(const LeanGemm& c) { return c.settings.stream == Streamed::kNone && !is_simt(c); }
+bool is_streamed(const LeanGemm& c) { return c.settings.stream != Streamed::kNone; }
+bool streams_tiles(const LeanGemm& c) { return is_streamed(c) && !is_simt(c); }
+int64_t shared_limit(const LeanGemm& c) { return static_cast<int64_t>(c.context->machine.shared_per_block.value); }
+
+std::vector<Math> allowed(const LeanGemm& c) {
+  std::vector<Math> out = allowed_maths(*c.context, *c.problem);
+  out.erase(std::remove_if(out.begin(), out.end(), [](Math math) { return !is_built(math); }), out.end());
+  return out;
+}
+
+void set_math(LeanGemm& c, Math math) {
+  Settings& s = c.settings;
+  const bool simt = math == Math::kSimt;
+  if (simt != (s.math == Math::kSimt)) s.tile_m = s.tile_n = 128;
+  if (simt) s.cluster = s.cluster_n = 1, s.stages = 0;
+  s.math = math;
+  s.tile_k = stage_k(math);
+  s.scaled = is_scaled(math, *c.problem);
+}
+
+void stop_streaming(LeanGemm& c) { c.settings.stream = Streamed::kNone, c.settings.split = 1; }
+
+template <class Values>
+int nearest_of(const Values& values, int wanted) {
+  return *std::min_element(std::begin(values), std::end(values), [&](int a, int b) { return std::abs(a - wanted) < std::abs(b - wanted); });
+}
+
+using LeanRules = std::vector<Rule<LeanGemm>>;
+
+// The knobs that `backend=cutlass` alone has, with the values that leave them out.
+std::vector<std::pair<std::string LeanGemm::*, const char*>> foreign_knobs() {
+  return {{&LeanGemm::schedule, "schedule"}, {&LeanGemm::epilogue, "epilogue"}, {&LeanGemm::scheduler, "scheduler"}};
+}
+
+const std::pair<std::string LeanGemm::*, const char*>* foreign_knob(const LeanGemm& c) {
+  static const auto knobs = foreign_knobs();
+  const auto found = std::find_if(knobs.begin(), knobs.end(), [&](const auto& k) { return c.*k.first != usual_value(k.second); });
+  return found == knobs.end() ? nullptr : &*found;
+}
+
+void add_schedule(LeanRules& rules) {
+  rules.push_back({"lean.schedule", "E116", Severity::kError,
+                   "`schedule`, `epilogue` and `scheduler` are of `backend=cutlass`: `backend=lean` has one of each",
+                   [](const LeanGemm& c) { return foreign_knob(c) != nullptr; },
+                   [](const LeanGemm& c) {
+                     const auto* const knob = foreign_knob(c);
+                     return fmt::format("`{}={}` is of `backend=cutlass`; `backend=lean` has one of its own", knob->second, c.*knob->first);
+                   },
+                   [](LeanGemm& c) {
+                     for (const auto& [member, name] : foreign_knobs()) c.*member = usual_value(name);
+                   }});
+}
+
+void add_math(LeanRules& rules) {
+  rules.push_back({"lean.math", "E110", Severity::kError, "`math` is at least as accurate as `numerics` asks for the operands' format",
+                   [](const LeanGemm& c) {
+                     const std::vector<Math> maths = allowed(c);
+                     return std::find(maths.begin(), maths.end(), c.settings.math) == maths.end();
+                   },
+                   [](const LeanGemm& c) {
+                     std::vector<std::string_view> legal;
+                     for (const Math math : allowed(c)) legal.push_back(numerics::info(math).name);
+                     return fmt::format("`math={}` is less accurate than `numerics {}` allows for {} operands (legal: {})", math_name(c),
+                                        c.context->numerics, name_of(operand_dtype(*c.problem)), fmt::join(legal, ", "));
+                   },
+                   [](LeanGemm& c) { set_math(c, best_settings(*c.context, *c.problem, allowed(c)).math); }});
+  rules.push_back({"lean.contiguous", "E114", Severity::kError,
+                   "tensor cores and streams take operands that are contiguous in their lines or in k; `math=simt` reads any strides",
+                   [](const LeanGemm& c) { return (!is_simt(c) || is_streamed(c)) && !contiguous(c); },
+                   [](const LeanGemm& c) {
+                     return fmt::format("`math={}`: operand `{}` is contiguous in neither its rows nor `k`", math_name(c),
+                                        name_of_operand(c, major_a(c) == Major::kNone));
+                   },
+                   [](LeanGemm& c) { set_math(c, Math::kSimt), stop_streaming(c); }});
+  rules.push_back({"lean.along_k", "E114", Severity::kError, "TF32 takes both operands contiguous along k",
+                   [](const LeanGemm& c) { return !is_simt(c) && element_bytes(c.settings.math) == 4 && !along_k(c); },
+                   [](const LeanGemm& c) {
+                     return fmt::format("`math={}` needs both operands contiguous along `k`; `{}` is not", math_name(c),
+                                        name_of_operand(c, major_a(c) != Major::kK));
+                   },
+                   [](LeanGemm& c) {
+                     const std::vector<Math> maths = allowed(c);
+                     const auto other =
+                         std::find_if(maths.begin(), maths.end(), [](Math m) { return m != Math::kSimt && element_bytes(m) == 2; });
+                     set_math(c, other == maths.end() ? Math::kSimt : *other);
+                   }});
+}
+
+void add_stream(LeanRules& rules) {
+  rules.push_back({"lean.stream", "E117", Severity::kError, "`stream` takes f32 operands with `math=fp16x3`, any format with `math=simt`",
+                   [](const LeanGemm& c) { return streams_tiles(c) && (c.settings.math != Math::kFP16x3 || !is_f32(*c.problem)); },
+                   [](const LeanGemm& c) {
+                     return fmt::format("`stream={}` with `math={}` and these operands", name_of(c.settings.stream), math_name(c));
+                   },
+                   stop_streaming});
+  rules.push_back({"lean.split", "E117", Severity::kError, "`split` goes with a streamed operand",
+                   [](const LeanGemm& c) { return !is_streamed(c) && c.settings.split != 1; },
+                   [](const LeanGemm& c) { return fmt::format("`split={}` without a streamed operand", c.settings.split); },
+                   [](LeanGemm& c) { c.settings.split = 1; }});
+  rules.push_back({"lean.held_lines", "E117", Severity::kError, "`math=simt` with `stream` holds at most 8 lines of the other operand",
+                   [](const LeanGemm& c) {
+                     return is_simt(c) && is_streamed(c) && stream_plan(*c.context, *c.problem, c.settings).columns > kGemvHeld;
+                   },
+                   [](const LeanGemm& c) {
+                     return fmt::format("`math=simt, stream={}` holds at most {} lines of the other operand, which has {}",
+                                        name_of(c.settings.stream), kGemvHeld, stream_plan(*c.context, *c.problem, c.settings).columns);
+                   },
+                   stop_streaming});
+  rules.push_back({"lean.split_simt", "E117", Severity::kError, "with `math=simt` 1, 2, 4 or 8 blocks of a cluster share k",
+                   [](const LeanGemm& c) {
+                     return is_simt(c) && is_streamed(c) && std::count(kGemvSplits.begin(), kGemvSplits.end(), c.settings.split) == 0;
+                   },
+                   [](const LeanGemm& c) { return fmt::format("`split={}`: blocks of a cluster share k", c.settings.split); },
+                   [](LeanGemm& c) { c.settings.split = nearest_of(kGemvSplits, c.settings.split); }});
+}
+
+int& lines_held(Settings& s) { return s.stream == Streamed::kRows ? s.tile_n : s.tile_m; }
+int& lines_streamed(Settings& s) { return s.stream == Streamed::kRows ? s.tile_m : s.tile_n; }
+
+bool has_stream_tile(const LeanGemm& c) {
+  Settings s = c.settings;
+  const int rows = lines_streamed(s);
+  const bool known =
+      std::count(kHeldLines.begin(), kHeldLines.end(), lines_held(s)) > 0 && rows % 64 == 0 && rows >= 64 && rows <= 64 * kMostStreamGroups;
+  return known && stream_plan(*c.context, *c.problem, s).blocks_per_sm > 0;
+}
+
+int64_t most_splits(const LeanGemm& c) { return std::min(kMostSplits, ceil_div(product_of(c).k, kChunkK)); }
+
+void add_stream_tile(LeanRules& rules) {
+  rules.push_back(
+      {"lean.stream_tile", "E117", Severity::kError,
+       "a streamed tile has 64, 128 or 192 lines of the streamed operand (at most 128 of them with 128 of the other), 8, 16, 32, "
+       "64 or 128 of the other",
+       [](const LeanGemm& c) { return streams_tiles(c) && !has_stream_tile(c); },
+       [](const LeanGemm& c) {
+         return fmt::format("no kernel for `tile={}x{}` with `stream={}`", c.settings.tile_m, c.settings.tile_n,
+                            name_of(c.settings.stream));
+       },
+       [](LeanGemm& c) {
+         Settings& s = c.settings;
+         lines_held(s) = nearest_of(kHeldLines, lines_held(s));
+         lines_streamed(s) = std::clamp((lines_streamed(s) + 32) / 64, 1, kMostStreamGroups) * 64;
+         while (lines_streamed(s) > 64 && !has_stream_tile(c)) lines_streamed(s) -= 64;
+         if (!has_stream_tile(c)) stop_streaming(c);
+       }});
+  rules.push_back({"lean.stream_split", "E117", Severity::kError,
+                   "with a streamed operand a block takes 64 k or more, and 128 share a tile at most",
+                   [](const LeanGemm& c) { return streams_tiles(c) && (c.settings.split < 1 || c.settings.split > most_splits(c)); },
+                   [](const LeanGemm& c) {
+                     return fmt::format("`split={}`: a block takes 64 k or more; legal: 1..{}", c.settings.split, most_splits(c));
+                   },
+                   [](LeanGemm& c) { c.settings.split = static_cast<int>(std::clamp<int64_t>(c.settings.split, 1, most_splits(c))); }});
+}
+
+bool is_known_tile(const Settings& s) {
+  return std::any_of(tiles().begin(), tiles().end(), [&](Tile t) { return t.m == s.tile_m && t.n == s.tile_n; });
+}
+
+void add_tile(LeanRules& rules) {
+  rules.push_back({"lean.simt_tile", "E111", Severity::kError, "`math=simt` has tiles 128x128 and 32x32",
+                   [](const LeanGemm& c) {
+                     const Settings& s = c.settings;
+                     return is_simt(c) && !is_streamed(c) && (s.tile_m != s.tile_n || (s.tile_m != 128 && s.tile_m != kSmallTile));
+                   },
+                   [](const LeanGemm& c) {
+                     return fmt::format("no kernel for `math=simt, tile={}x{}`; legal: 128x128, 32x32", c.settings.tile_m,
+                                        c.settings.tile_n);
+                   },
+                   [](LeanGemm& c) {
+                     Settings& s = c.settings;
+                     s.tile_m = s.tile_n = nearest_of(std::initializer_list<int>{128, kSmallTile}, std::min(s.tile_m, s.tile_n));
+                   }});
+  rules.push_back({"lean.tile", "E111", Severity::kError, "tiles are 128x256, 128x128, 128x64, 64x256, 64x128 and 64x64",
+                   [](const LeanGemm& c) { return is_tiled(c) && !is_known_tile(c.settings); },
+                   [](const LeanGemm& c) {
+                     return fmt::format("no kernel for `tile={}x{}`; legal: {}", c.settings.tile_m, c.settings.tile_n, tile_list());
+                   },
+                   [](LeanGemm& c) {
+                     Settings& s = c.settings;
+                     const auto apart = [&](Tile t) { return std::abs(t.m - s.tile_m) + std::abs(t.n - s.tile_n); };
+                     const Tile nearest =
+                         *std::min_element(tiles().begin(), tiles().end(), [&](Tile a, Tile b) { return apart(a) < apart(b); });
+                     s.tile_m = nearest.m, s.tile_n = nearest.n;
+                   }});
+  rules.push_back({"lean.tile_k", "E111", Severity::kError, "k of a tile is that of a stage: 128 bytes of an operand's plane",
+                   [](const LeanGemm& c) { return is_tiled(c) && c.settings.tile_k != stage_k(c.settings.math); },
+                   [](const LeanGemm& c) {
+                     return fmt::format("`tile` with k {}: a stage of `math={}` holds {} k (128 bytes)", c.settings.tile_k, math_name(c),
+                                        stage_k(c.settings.math));
+                   },
+                   [](LeanGemm& c) { c.settings.tile_k = stage_k(c.settings.math); }});
+}
+
+void add_resources(LeanRules& rules) {
+  rules.push_back({"lean.cluster", "E112", Severity::kError, "one operand is shared, by 1 or 2 blocks: 1x1, 2x1 or 1x2",
+                   [](const LeanGemm& c) {
+                     const Settings& s = c.settings;
+                     return is_tiled(c) && (s.cluster < 1 || s.cluster_n < 1 || s.cluster * s.cluster_n > 2);
+                   },
+                   [](const LeanGemm& c) {
+                     return fmt::format("`cluster={}x{}`: one operand is shared, by 1 or 2 blocks", c.settings.cluster,
+                                        c.settings.cluster_n);
+                   },
+                   [](LeanGemm& c) { c.settings.cluster = 2, c.settings.cluster_n = 1; }});
+  rules.push_back(
+      {"lean.stages", "E113", Severity::kError, "a ring has 2 to 8 slots",
+       [](const LeanGemm& c) { return is_tiled(c) && c.settings.stages != 0 && (c.settings.stages < 2 || c.settings.stages > 8); },
+       [](const LeanGemm& c) { return fmt::format("`stages={}`: a ring needs 2 slots, and 8 is the most", c.settings.stages); },
+       [](LeanGemm& c) { c.settings.stages = std::clamp(c.settings.stages, 2, 8); }});
+  rules.push_back({"lean.shared", "E113", Severity::kError,
+                   "the rings, the staging of results, scales and barriers fit the shared memory of a block",
+                   [](const LeanGemm& c) { return is_tiled(c) && layout_of(c.settings, shared_limit(c)).bytes() > shared_limit(c); },
+                   [](const LeanGemm& c) {
+                     return fmt::format("shared memory: {} > {}", layout_of(c.settings, shared_limit(c)).text(), kib(shared_limit(c)));
+                   },
+                   [](LeanGemm& c) {
+                     Settings& s = c.settings;
+                     while (s.stages > 2 && layout_of(s, shared_limit(c)).bytes() > shared_limit(c)) --s.stages;
+                     if (layout_of(s, shared_limit(c)).bytes() > shared_limit(c)) s.tile_m = 64, s.tile_n = std::min(s.tile_n / 2, 128);
+                   }});
+  rules.push_back(
+      {"lean.prepack", "E115", Severity::kError, "`prepack=true` needs frozen weights: it splits them once, at load",
+       [](const LeanGemm& c) { return c.settings.prepack && !c.context->frozen; },
+       [](const LeanGemm&) { return std::string("`prepack=true` splits weights once, at load; weights are live (`--weights frozen`)"); },
+       [](LeanGemm& c) { c.settings.prepack = false; }});
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> LeanGemm::knobs() const {
+  const Settings& s = settings;
+  const auto number = [](int value) { return value == 0 ? std::string("auto") : std::to_string(value); };
+  return {
+      {"math", std::string(numerics::info(s.math).name)},
+      {"tile", s.math == Math::kSimt ? fmt::format("{}x{}", s.tile_m, s.tile_n) : fmt::format("{}x{}x{}", s.tile_m, s.tile_n, s.tile_k)},
+      {"cluster", fmt::format("{}x{}", s.cluster, s.cluster_n)},
+      {"stages", number(s.stages)},
+      {"stream", std::string(name_of(s.stream))},
+      {"split", std::to_string(s.split)},
+      {"prepack", s.prepack ? "true" : "false"},
+      {"schedule", schedule},
+      {"epilogue", epilogue},
+      {"scheduler", scheduler}};
+}
+
+const std::vector<Rule<LeanGemm>>& lean_rules() {
+  static const LeanRules rules = [] {
+    LeanRules out;
+    add_schedule(out);
+    add_math(out);
+    add_stream(out);
+    add_stream_tile(out);
+    add_tile(out);
+    add_resources(out);
+    return out;
+  }();
+  return rules;
+}
+
+LeanGemm lean_config(const Context& context, const ir::Kernel& kernel, const Problem& problem) {
+  LeanGemm out{&context, &problem, settings_of(context, kernel, problem), {}, {}, {}};
+  for (const auto& [member, name] : foreign_knobs()) out.*member = kernel.knobs.name_or(name, usual_value(name));
+  return out;
+}
+
+bool is_legal(const Context& context, const Problem& problem, const Settings& settings) {
+  LeanGemm config{&context, &problem, settings, {}, {}, {}};
+  for (const auto& [member, name] : foreign_knobs()) config.*member = usual_value(name);
+  return first_broken(lean_rules(), config) == nullptr;
+}
+
+}  // namespace solstice::families::gemm

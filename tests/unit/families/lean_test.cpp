@@ -1,0 +1,92 @@
+// The legality of `backend=lean` as data: every rule can fire, and what is proposed instead is legal.
+#include "families/gemm/lean.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+
+#include "host_kernels/build.h"
+#include "machine/machine.h"
+
+namespace solstice::families {
+namespace {
+
+using namespace ir;
+using namespace solstice::testing;
+using gemm::LeanGemm;
+using gemm::Streamed;
+using numerics::Math;
+
+struct Product {
+  ProgramBuilder b{"p"};
+
+  // `gaps`: x lies with a stride in both of its dimensions.
+  Product(int64_t m, int64_t n, int64_t k, bool transposed, bool gaps, DType dtype) {
+    const int x = b.input("x", gaps ? std::vector<int64_t>{m, k, 2} : std::vector<int64_t>{m, k}, dtype);
+    const int w = b.tensor("w", TensorKind::kParam, transposed ? std::vector<int64_t>{k, n} : std::vector<int64_t>{n, k}, dtype);
+    const int y = b.output("y", {m, n}, dtype);
+    b.kernel("up", "gemm");
+    const auto i = b.index("i", m), j = b.index("j", n), l = b.bound("l", k);
+    const auto left = gaps ? b.read(x, {i, l, make_int(0)}) : b.read(x, {i, l});
+    b.define(y, {i, j}, make_reduce(Reducer::kSum, {l->id}, left * (transposed ? b.read(w, {l, j}) : b.read(w, {j, l}))));
+  }
+};
+
+template <class T>
+T any_of(std::mt19937_64& random, std::initializer_list<T> values) {
+  return *(values.begin() + random() % values.size());
+}
+
+LeanGemm drawn_settings(std::mt19937_64& random, LeanGemm c) {
+  gemm::Settings& s = c.settings;
+  s.math = any_of(random, {Math::kSimt, Math::kTF32, Math::kTF32x3, Math::kBF16, Math::kBF16x6, Math::kFP16x3, Math::kFP16x3});
+  s.tile_m = any_of(random, {32, 64, 128, 192, 8, 100}), s.tile_n = any_of(random, {32, 64, 128, 256, 16});
+  s.tile_k = random() % 4 ? gemm::stage_k(s.math) : 16;
+  s.cluster = any_of(random, {1, 1, 2, 0}), s.cluster_n = any_of(random, {1, 1, 2});
+  s.stages = any_of(random, {0, 0, 2, 3, 6, 1, 12});
+  s.stream = any_of(random, {Streamed::kNone, Streamed::kNone, Streamed::kRows, Streamed::kColumns});
+  s.split = any_of(random, {1, 1, 2, 3, 200});
+  s.prepack = random() % 2 == 0, s.scaled = gemm::is_scaled(s.math, *c.problem);
+  if (random() % 8 == 0) c.schedule = "pingpong";
+  return c;
+}
+
+TEST(Lean, EveryRuleCanFireAndWhatIsProposedIsLegal) {
+  const machine::Machine h200 = machine::load_machine(SOLSTICE_SOURCE_DIR "/machines/h200.toml").value();
+  std::mt19937_64 random(11);
+  std::set<std::string_view> fired, ids;
+  for (int i = 0; i < 200; ++i) {
+    const DType dtype = any_of(random, {DType::kF32, DType::kF32, DType::kF32, DType::kBF16, DType::kF16});
+    const Product product(any_of<int64_t>(random, {4, 16, 1024}), any_of<int64_t>(random, {8, 512}), any_of<int64_t>(random, {64, 4096}),
+                          random() % 2 == 0, random() % 8 == 0, dtype);
+    const Context context{product.b.program, h200, any_of<std::string>(random, {"reference", "high", "medium"}), random() % 2 == 0};
+    const auto problem = gemm::make_problem(product.b.program, product.b.program.kernels.front());
+    ASSERT_TRUE(problem.ok()) << problem.error().text();
+    const LeanGemm usual = gemm::lean_config(context, product.b.program.kernels.front(), *problem);
+    for (int j = 0; j < 30; ++j) {
+      const LeanGemm c = drawn_settings(random, usual);
+      const auto* rule = first_broken(gemm::lean_rules(), c);
+      if (rule) {
+        fired.insert(rule->id);
+        EXPECT_FALSE(rule->reason(c).empty());
+      }
+      const auto legal = nearest_legal(gemm::lean_rules(), c);
+      ASSERT_TRUE(legal) << rule->id;  // own kernels compute every product: math=simt at the least
+      EXPECT_TRUE(gemm::is_legal(context, *problem, legal->settings));
+    }
+  }
+  for (const auto& rule : gemm::lean_rules()) {
+    EXPECT_TRUE(ids.insert(rule.id).second) << rule.id << " twice";
+    EXPECT_TRUE(fired.count(rule.id)) << rule.id << " never fired";
+  }
+}
+
+TEST(Lean, UsualValuesAreThoseOfTheKnobTable) {
+  EXPECT_EQ(gemm::usual_value("schedule"), "cooperative");
+  EXPECT_EQ(gemm::usual_value("epilogue"), "auto");
+  EXPECT_EQ(gemm::usual_value("scheduler"), "persistent");
+}
+
+}  // namespace
+}  // namespace solstice::families
