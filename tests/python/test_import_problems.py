@@ -32,10 +32,10 @@ PROBLEM = """
 """
 
 
-def run_tool(folder, *options):
+def run_tool(folder, checker=CHECKER):
     if not CHECKER.exists():
         pytest.skip(f"{CHECKER} is not built: `./x build`")
-    tool = [sys.executable, ROOT / "tools/check_problems.py", "--binary", CHECKER, *options, folder]
+    tool = [sys.executable, ROOT / "tools/check_problems.py", "--binary", checker, folder]
     return subprocess.run(tool, capture_output=True, text=True)
 
 
@@ -57,6 +57,16 @@ def test_problems_are_shrunken_and_compared(problems):
     assert "agrees level1/one: " in done.stdout and "values both signs, as given, small" in done.stdout
     assert "FAILED level1/two: " in done.stdout and "depends on the values of a tensor" in done.stdout
     assert "1 of 2 agree" in done.stdout and "1 are the real program token by token; 0 with `opaque`" in done.stdout
+
+
+def test_an_import_that_is_wrong_fails(problems, tmp_path):
+    """An importer that takes another epsilon."""
+    wrong = tmp_path / "wrong"
+    edit = """for a in "$@"; do case $a in *graph.json) sed -i 's/"eps": 1e-05/"eps": 1.1e-05/g' "$a";; esac; done"""
+    wrong.write_text(f'#!/bin/sh\n{edit}\nexec {CHECKER} "$@"\n')
+    wrong.chmod(0o755)
+    done = run_tool(problems(PROBLEM), wrong)
+    assert done.returncode == 1 and "FAILED level1/one: " in done.stdout and " differs by " in done.stdout
 
 
 def test_sizes_are_small_distinct_and_still_fit(problems):
