@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/paths.h"
+#include "flow/traced_import.h"
 #include "ir/bind.h"
 #include "lang/parse.h"
 
@@ -30,11 +31,15 @@ Result<Problem> load_problem(run::OracleClient& oracle, const std::filesystem::p
                              const std::filesystem::path& cache) {
   Problem problem;
   SOLSTICE_TRY(problem.subject, oracle.load(file.string(), class_name));
-  SOLSTICE_TRY(const OracleTrace traced, oracle.trace_cached(cache.string()));
-  if (traced.cached) problem.cached = traced.entry;
-  problem.subject.modules = traced.modules;
-  SOLSTICE_TRY(problem.graph, read_graph(traced.graph));
-  SOLSTICE_TRY(problem.imported, ir::import_graph(problem.graph));
+  const Tracer trace = [&](const std::vector<std::string>& decompose) -> Result<Graph> {
+    SOLSTICE_TRY(const OracleTrace traced, oracle.trace_cached(cache.string(), decompose));
+    problem.cached = traced.cached ? traced.entry : "";
+    problem.subject.modules = traced.modules;
+    return read_graph(traced.graph);
+  };
+  SOLSTICE_TRY(TracedImport traced, import_traced(trace));
+  problem.graph = std::move(traced.graph);
+  problem.imported = std::move(traced.imported);
   if (!problem.imported.unsupported.empty()) {
     return fail(Code::unsupported_operator, unsupported_text(problem.imported));
   }

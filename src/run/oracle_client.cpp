@@ -90,8 +90,9 @@ Result<Graph> OracleClient::trace(const std::vector<std::string>& decompose, std
   return read_graph(reply.graph);
 }
 
-Result<OracleTrace> OracleClient::trace_cached(std::string_view folder) {
-  return ask<OracleTrace>("trace", Json::object().set("cache_dir", text(folder)), limits_.trace);
+Result<OracleTrace> OracleClient::trace_cached(std::string_view folder, const std::vector<std::string>& decompose) {
+  Json params = Json::object().set("decompose", list(decompose)).set("cache_dir", text(folder));
+  return ask<OracleTrace>("trace", std::move(params), limits_.trace);
 }
 
 Result<OracleInputs> OracleClient::prepare_inputs(std::string_view set, const InputRequest& request) {

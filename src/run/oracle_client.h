@@ -81,7 +81,7 @@ class OracleClient {
   Result<Graph> trace(const std::vector<std::string>& decompose = {}, std::string_view blob_folder = {});
   // The same by way of a cache in `folder`: the key is all that a trace depends on (docs/protocol.md), and the caller
   // verifies against the live module anyway.
-  Result<OracleTrace> trace_cached(std::string_view folder);
+  Result<OracleTrace> trace_cached(std::string_view folder, const std::vector<std::string>& decompose = {});
   Result<OracleInputs> prepare_inputs(std::string_view set, const InputRequest& request = {});
   // `describe` false: results stay on the device and `values` is empty.
   Result<OracleExpected> expected(std::string_view set, bool describe = true);

@@ -306,6 +306,12 @@ def test_only_named_operators_are_decomposed(graph_of):
     assert refusal(graph_of, forward, decompose=["aten.nothing.default"]).code == "trace.no_decomposition"
 
 
+def test_the_graph_says_what_can_be_decomposed(graph_of):
+    graph = graph_of("return F.mish(self.r(x)[0])", init="self.r = nn.RNN(8, 4)")
+    assert "aten.mish.default" in graph["producer"]["decomposable"]
+    assert "aten.rnn_tanh.input" not in graph["producer"]["decomposable"]
+
+
 def test_constructor_that_reads_values(graph_of):
     graph = graph_of("return x * self.p[2]", init="self.p = [v.item() for v in torch.linspace(0, .1, 4)]")
     assert graph["nodes"][0]["args"]["other"] == pytest.approx(0.2 / 3)

@@ -7,6 +7,7 @@ and source line. What cannot be traced faithfully is refused with the line that 
 from __future__ import annotations
 
 import contextlib
+import functools
 from typing import Any, Iterator, Sequence
 
 import torch
@@ -20,7 +21,7 @@ from . import instance_norm, python_state, random_nodes
 from .causal_hint import masks_as_given
 from .causes import not_exportable
 from .device_map import CudaToCpu, gpu_hidden
-from .rnn_shapes import recurrent_shapes
+from .rnn_shapes import RECURRENT, recurrent_shapes
 from .sources import all_frames
 
 # What fake tensors cannot say, though real ones could: no fault of the module's shapes.
@@ -46,7 +47,7 @@ def _repairs(on_host: bool) -> Iterator[None]:
 def export_functional(
     module: torch.nn.Module, args: tuple, kwargs: dict, decompose: Sequence[str] = ()
 ) -> tuple[Any, dict]:
-    """The exported program and how it was made (`mode`, `level`, `notes`, `dropped`)."""
+    """The exported program and how it was made (`mode`, `level`, `notes`, `dropped`, `decomposable`)."""
     table = _decompositions(decompose)
     watch = python_state.Watch(module)
     notes: list[str] = []
@@ -57,8 +58,8 @@ def export_functional(
         drawn = random_nodes.drawing(program)
         program = _functional(module, program, table)
     _refuse_hidden_mutations(program)
-    lost = random_nodes.dropped(drawn, program)
-    return program, {"mode": mode, "level": "functional", "notes": notes, "dropped": lost}
+    lost, breakable = random_nodes.dropped(drawn, program), _decomposable(program)
+    return program, {"mode": mode, "level": "functional", "notes": notes, "dropped": lost, "decomposable": breakable}
 
 
 def _functional(module: torch.nn.Module, program: Any, table: dict) -> Any:
@@ -127,17 +128,25 @@ def _refuse_hidden_mutations(program: Any) -> None:
             )
 
 
+@functools.cache
+def _all_decompositions() -> dict[str, tuple[Any, Any]]:
+    """Operator and decomposition by name. PyTorch's own choice for export first; its full table knows further ones."""
+    table = {**torch._decomp.decomposition_table, **dict(torch.export.default_decompositions().items())}
+    return {str(op): (op, function) for op, function in table.items()}
+
+
+def _decomposable(program: Any) -> list[str]:
+    """Operators of the graph that can be broken up. Recurrent ones are left out: they would be unrolled in time."""
+    names = {str(n.target) for n in program.graph.nodes if n.op == "call_function"}
+    return sorted(n for n in names & _all_decompositions().keys() if n not in RECURRENT)
+
+
 def _decompositions(names: Sequence[str]) -> dict:
     """Only the named operators; everything else stays whole."""
-    if not names:
-        return {}
-    # PyTorch's own choice for export first; its full table knows further operators.
-    table = {**torch._decomp.decomposition_table, **dict(torch.export.default_decompositions().items())}
-    by_name = {str(op): op for op in table}
     chosen = {}
     for name in names:
-        op = by_name.get(name)
-        if op is None:
+        if name not in _all_decompositions():
             raise input_error("trace.no_decomposition", f"PyTorch has no decomposition for `{name}`")
-        chosen[op] = table[op]
+        op, function = _all_decompositions()[name]
+        chosen[op] = function
     return chosen

@@ -40,6 +40,7 @@ _SHAPE_FUNCTIONS = (
     (aten.rnn_tanh.input, _single_state),
     (aten.rnn_relu.input, _single_state),
 )
+RECURRENT = frozenset(str(op) for op, _ in _SHAPE_FUNCTIONS)
 
 
 def _install(op: Any, function: Any) -> None:

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "cli/command.h"
 #include "cli/values.h"
+#include "flow/traced_import.h"
 #include "run/oracle_client.h"
 
 namespace solstice::cli {
@@ -33,8 +34,8 @@ Json problem_json(const ir::ImportedProblem& problem) {
 Result<ir::ImportedProblem> import_file(const FileAndClass& subject, ir::ImportForm form) {
   SOLSTICE_TRY(run::OracleClient oracle, run::OracleClient::start({.device = "cpu"}));
   SOLSTICE_CHECK(oracle.load(subject.file.string(), subject.class_name));
-  SOLSTICE_TRY(const Graph graph, oracle.trace());
-  return ir::import_graph(graph, form);
+  SOLSTICE_TRY(flow::TracedImport traced, flow::import_traced([&](const auto& decompose) { return oracle.trace(decompose); }, form));
+  return std::move(traced.imported);
 }
 
 Result<int> run_import(const Invocation& in) {
