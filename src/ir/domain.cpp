@@ -142,6 +142,15 @@ double Domain::component_points(const IndexSet& component) const {
   return box;
 }
 
+IndexSet Domain::tied(int index) const {
+  IndexSet out;
+  for (const Condition& each : conditions_) {
+    if (each.indices.count(index)) out.insert(each.indices.begin(), each.indices.end());
+  }
+  out.erase(index);
+  return out;
+}
+
 double Domain::points(const IndexSet& indices) const {
   double product = 1;
   for (const IndexSet& component : components(indices)) product *= component_points(component);

@@ -32,6 +32,8 @@ class Domain {
   // are dropped, but for an equality that determines an index (a scatter), which then counts one value.
   Domain with(const ExprRef& condition, bool negated = false) const;
 
+  // The other indices of the conditions that have this one.
+  IndexSet tied(int index) const;
   double points(const IndexSet& indices) const;
   // Distinct elements within `shape` that a read's indices reach. A dim indexed by tensor values counts one.
   double image(const std::vector<ExprRef>& indices, const std::vector<int64_t>& shape) const;

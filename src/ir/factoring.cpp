@@ -23,7 +23,8 @@ IndexSet direct_indices(const ExprRef& e) {
   return out;
 }
 
-// An index is summed as soon as no other factor has it. Sets of factors are bit masks.
+// An index is summed as soon as no other factor has it, and no condition ties it to an index that the partial product
+// lacks: until then its points are not known. Sets of factors are bit masks.
 class Factoring {
  public:
   Factoring(const std::vector<ExprRef>& factors, const IndexSet& binders, const Domain& domain)
@@ -54,7 +55,9 @@ class Factoring {
       where = united(where, own);
       if (set >> i & 1) direct = united(direct, direct_indices(factors[i]));
     }
-    const IndexSet summed = without(binders, elsewhere);
+    IndexSet summed = without(binders, elsewhere);
+    const bool whole = set + 1 == sets_.size();
+    for (auto i = summed.begin(); !whole && i != summed.end();) i = without(domain_.tied(*i), in).empty() ? std::next(i) : summed.erase(i);
     sets_[set].indices = without(in, summed);
     sets_[set].direct = without(direct, summed);
     const bool single = (set & (set - 1)) == 0;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "ir/bind.h"
 
 namespace solstice::ir {
@@ -83,6 +85,17 @@ TEST(CountWork, ProductsAreFactoredInTheCheapestOrder) {
       "dim I = 2, J = 50, K = 3, L = 4\ninput a : f32[I,J]\ninput b : f32[J,K]\ninput c : f32[K,L]\n"
       "output y : f32[I,L]\ny[i,l] = sum[j,k](a[i,j] * b[j,k] * c[k,l])\n");
   EXPECT_EQ(count(program).total().contraction, 2 * 50 * 3 + 2 * 3 * 4);
+}
+
+// Every pairwise order by hand: w*g first and x*w first cost C*I*R and what is left of it, x*g first C*I and then C*I*R. An
+// index that the condition ties to others is not summed before these are there: summing i in x*g would leave C*R more alone.
+TEST(CountWork, AConditionKeepsWhatItTiesTogether) {
+  const Program program = load(
+      "dim C = 4, I = 5, R = 3, U = 13\ninput x : f32[C,I]\ninput w : f32[C,R]\ninput g : f32[I]\noutput y : f32[U]\n"
+      "y[u] = sum[c,i,r where u == 2*i+r](x[c,i] * w[c,r] * g[i])\n");
+  const Work work = count(program).total();
+  const double c = 4, i = 5, r = 3;
+  EXPECT_EQ(work.contraction + work.simt, std::min({c * i * r + i * r, c * i + c * i * r, c * i * r + c * i * r}));
 }
 
 TEST(CountWork, AGroupedProductIsAContraction) {
