@@ -123,10 +123,12 @@ Result<Graph> read_graph(const Json& json) {
   if (json.at("version").as_int(-1) != Graph::kVersion) {
     return bad(fmt::format("version {} is not known; this program reads version {}", json.at("version").dump(), Graph::kVersion));
   }
-  if (json.at("symbols").size() > 0) {
+  const Json& symbols = json.at("symbols");
+  if (symbols.size() > 0 && !symbols.is_object()) return bad("`symbols` is not an object of names");
+  if (symbols.size() > 0) {
     return fail(Code::not_yet, fmt::format("the graph has symbolic extents ({}); only static shapes can be imported: "
                                            "trace without dynamic shapes",
-                                           json.at("symbols").members().front().first));
+                                           symbols.members().front().first));
   }
   SOLSTICE_TRY(Graph graph, from_json<Graph>(json).context("reading a graph"));
   SOLSTICE_CHECK(Checker(graph).run());

@@ -55,6 +55,12 @@ TEST(Graph, RefusesSymbolicShapes) {
   EXPECT_EQ(graph.error().code, Code::not_yet);
 }
 
+// Found by fuzzing.
+TEST(Graph, RefusesSymbolsWithoutNames) {
+  EXPECT_NE(message(read_edited("\"symbols\": {}", "\"symbols\": [{\"path\": \"\"}]")).find("`symbols` is not an object"),
+            std::string::npos);
+}
+
 TEST(Graph, RefusesAReadBeforeTheDefinition) {
   EXPECT_NE(message(read_edited("[{\"t\": \"x\"}", "[{\"t\": \"later\"}")).find("reads `later` before"), std::string::npos);
 }
