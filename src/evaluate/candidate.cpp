@@ -1,23 +1,16 @@
 #include "evaluate/candidate.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
 #include "ir/bind.h"
 #include "lang/parse.h"
+#include "numerics/policy.h"
 
 namespace solstice::evaluate {
 namespace {
-
-// What an error has left out may be missed elsewhere; such complaints would send a reader astray.
-bool may_follow(const Diagnostic& d) { return d.code == "E005" || d.code == "E010" || d.message.starts_with("unknown tensor"); }
-
-void add_independent(const Diagnostics& found, Diagnostics& into) {
-  for (const Diagnostic& d : found.all()) {
-    if (!may_follow(d)) into.add(d);
-  }
-  into.add_omitted(found.omitted());
-}
 
 void add_places(const std::vector<lang::Item>& items, KnobPlaces& places) {
   for (const lang::Item& item : items) {
@@ -83,13 +76,57 @@ void keep_usable(std::vector<lang::Knob>& knobs, const std::set<std::string>& ba
   });
 }
 
-// The schedules alone, of a program whose equations have errors; each kernel by itself, so that none hides another's.
-void check_settings_of(const lang::Program& tree, Diagnostics& diagnostics) {
+std::string policy_of(const Setting& setting, const ir::Program& program) {
+  if (!setting.numerics.empty()) return setting.numerics;
+  return program.numerics.empty() ? "reference" : program.numerics;
+}
+
+bool writes(const lang::Kernel& kernel, const std::string& name) {
+  return std::any_of(kernel.items.begin(), kernel.items.end(), [&](const lang::Item& item) {
+    const auto* equation = std::get_if<lang::Equation>(&item.node);
+    return equation && equation->target == name;
+  });
+}
+
+// The kernel as a program of its own: what others write is given, what it writes is wanted. Nothing where it has a mistake
+// itself, or leaves nothing behind.
+std::optional<ir::Program> alone(const lang::Program& tree, const lang::Item& kernel_item) {
+  const auto& kernel = std::get<lang::Kernel>(kernel_item.node);
+  std::vector<lang::Item> items;
+  bool leaves = false;
+  for (const lang::Item& item : tree.items) {
+    const bool plain = std::holds_alternative<lang::Dims>(item.node) || std::holds_alternative<lang::Fn>(item.node) ||
+                       std::holds_alternative<lang::View>(item.node) || std::holds_alternative<lang::Clause>(item.node);
+    if (plain) items.push_back(item);
+    const auto* decl = std::get_if<lang::Decl>(&item.node);
+    if (!decl) continue;
+    lang::Decl given = *decl;
+    const bool made = decl->kind == lang::DeclKind::kTensor || decl->kind == lang::DeclKind::kOutput;
+    const bool wanted = made && writes(kernel, decl->name);
+    leaves = leaves || wanted;
+    if (made) given.kind = wanted ? lang::DeclKind::kOutput : lang::DeclKind::kInput;
+    if (made) given.into.clear();
+    items.emplace_back(std::move(given));
+  }
+  if (!leaves) return std::nullopt;
+  items.push_back(kernel_item);
+  return bind_only(std::move(items));
+}
+
+// The schedules alone, of a program with errors; each kernel by itself, so that none hides another's.
+void check_schedules_of(const lang::Program& tree, const Setting& setting, Diagnostics& diagnostics) {
   const KnobPlaces places = places_of(tree);
   const UsableDims dims = usable_dims(tree);
   for (lang::Item item : tree.items) {
     auto* kernel = std::get_if<lang::Kernel>(&item.node);
-    if (!kernel) continue;
+    if (!kernel || kernel->family.empty()) continue;  // the grammar has said it
+    const bool damaged = std::any_of(diagnostics.all().begin(), diagnostics.all().end(), [&](const Diagnostic& d) {
+      return d.code == "E000" && d.span.begin >= item.span.begin && d.span.end <= item.span.end;
+    });
+    if (const std::optional<ir::Program> whole = damaged ? std::nullopt : alone(tree, item)) {
+      check_schedule({*whole, setting.machine, policy_of(setting, *whole), setting.frozen}, places, diagnostics);
+      continue;
+    }
     kernel->items.clear();
     keep_usable(kernel->knobs, dims.bad);
     const std::optional<ir::Program> skeleton = bind_only({dims.good, item});
@@ -97,11 +134,17 @@ void check_settings_of(const lang::Program& tree, Diagnostics& diagnostics) {
   }
 }
 
-// What else is wrong where the grammar is: one look at the list should be enough.
-void check_the_rest(const lang::Program& tree, Diagnostics& diagnostics) {
-  Diagnostics later;
-  (void)ir::bind(tree, later);
-  add_independent(later, diagnostics);
+// The run's policy is not for the program to loosen.
+void check_policy(const lang::Program& tree, const std::string& run, Diagnostics& diagnostics) {
+  const auto of_run = numerics::policy_from_name(run);
+  for (const lang::Item& item : tree.items) {
+    const auto* clause = std::get_if<lang::Clause>(&item.node);
+    if (!clause || clause->kind != lang::Clause::Kind::kNumerics || !of_run) continue;
+    const auto wanted = numerics::policy_from_name(clause->names[0]);
+    if (!wanted || *wanted <= *of_run) continue;
+    diagnostics.error("E016", item.span, fmt::format("`numerics {}` is looser than this run's `{}`", clause->names[0], run),
+                      fmt::format("remove it: the policy belongs to the run (`--numerics {}`)", clause->names[0]));
+  }
 }
 
 }  // namespace
@@ -109,30 +152,40 @@ void check_the_rest(const lang::Program& tree, Diagnostics& diagnostics) {
 Checked check(const std::string& text, const Setting& setting) {
   Checked out;
   out.tree = lang::parse(text, out.diagnostics);
-  if (out.diagnostics.has_errors()) {
-    check_the_rest(out.tree, out.diagnostics);
-  } else {
-    out.program = ir::bind(out.tree, out.diagnostics);
-  }
+  const bool grammar = out.diagnostics.has_errors();
+  check_policy(out.tree, setting.numerics, out.diagnostics);
+  out.program = ir::bind(out.tree, out.diagnostics);  // what else is wrong where the grammar is: one list should be enough
+  if (grammar) out.program.reset();
   if (!out.ok()) {
-    check_settings_of(out.tree, out.diagnostics);
+    check_schedules_of(out.tree, setting, out.diagnostics);
     out.diagnostics.sort();
     return out;
   }
-  const families::Context context{*out.program, setting.machine, setting.numerics, setting.frozen};
+  const families::Context context{*out.program, setting.machine, policy_of(setting, *out.program), setting.frozen};
   check_schedule(context, places_of(out.tree), out.diagnostics);
   out.diagnostics.sort();
   return out;
 }
 
+void add_not_yet(const ir::Program& program, Diagnostics& diagnostics) {
+  for (const ir::Kernel& kernel : program.kernels) {
+    const families::Family* family = families::find_family(kernel.family);
+    if (!family) continue;
+    const families::Match match = family->match(program, kernel);
+    if (match.ok && !match.built) {
+      diagnostics.add({"N100", Severity::kNote, "not yet: " + match.reason, kernel.span, {}, "`check` goes on, `compile` stops here", ""});
+    }
+  }
+}
+
 Result<Lowered> lower_text(const std::string& text, const Setting& setting) {
   const Checked checked = check(text, setting);
   if (!checked.ok()) return fail(Code::program_invalid, render_text(checked.diagnostics, text, setting.file));
-  return lower({*checked.program, setting.machine, setting.numerics, setting.frozen});
+  return lower({*checked.program, setting.machine, policy_of(setting, *checked.program), setting.frozen});
 }
 
 Result<Seconds> predict(const ir::Program& program, const Setting& setting) {
-  const families::Context context{program, setting.machine, setting.numerics, setting.frozen};
+  const families::Context context{program, setting.machine, policy_of(setting, program), setting.frozen};
   Seconds total;
   for (const ir::Kernel& kernel : program.kernels) {
     const families::Family* family = families::find_family(kernel.family);

@@ -16,7 +16,7 @@ class Meaning;
 
 struct Setting {
   const machine::Machine& machine;
-  std::string numerics = "reference";
+  std::string numerics = "reference";  // of the run, which no program loosens (E016); "": what the program says
   bool frozen = false;
   Meaning* meaning = nullptr;      // of the problem that candidates must compute; null where there is none
   std::string file = "candidate";  // what diagnostics call the text
@@ -30,6 +30,9 @@ struct Checked {
 };
 
 Checked check(const std::string& text, const Setting& setting);
+
+// What the language has and no family runs yet is no mistake of the program: notes, N100. `compile` answers not_yet.
+void add_not_yet(const ir::Program& program, Diagnostics& diagnostics);
 
 // Error program_invalid with the rendered diagnostics, else what lower() reports.
 Result<Lowered> lower_text(const std::string& text, const Setting& setting);

@@ -174,8 +174,8 @@ void check_schedule(const families::Context& context, const KnobPlaces& places, 
     }
     const families::Match match = family->match(context.program, kernel);
     if (!match.ok) {
-      diagnostics.error("E103", kernel.span,
-                        fmt::format("family `{}` cannot run kernel `{}`: {}", family->name, kernel.name, match.reason));
+      diagnostics.error("E103", kernel.span, fmt::format("family `{}` cannot run kernel `{}`: {}", family->name, kernel.name, match.reason),
+                        fmt::format("`{}` is for {}", family->name, family->help));
     } else if (family->check) {
       family->check(context, kernel, diagnostics);
     }

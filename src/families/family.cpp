@@ -49,7 +49,9 @@ void check_knob(const Family& family, const ir::Kernel& kernel, const std::vecto
     return;
   }
   std::vector<std::string> names;
-  for (const KnobSpec& s : specs) names.push_back(s.name);
+  for (const KnobSpec& s : specs) {
+    if (!s.name.empty()) names.push_back(s.name);
+  }
   const std::string near = closest(name, names);
   diagnostics.error("E101", kernel.span, fmt::format("family `{}` has no knob `{}`", family.name, name),
                     near.empty() ? fmt::format("knobs: {}", fmt::join(names, ", ")) : fmt::format("closest: `{}`", near));

@@ -17,6 +17,7 @@ bool Parser::item(std::vector<Item>& out, bool top_level, bool in_kernel) {
     broken_ = false;
     if (position_ == start && !(at("}") && !top_level)) next();
     synchronise(!top_level);
+    note_lost(start);
     return false;
   }
   const bool has_block = std::holds_alternative<Kernel>(result.node) || std::holds_alternative<Def>(result.node);
@@ -56,6 +57,7 @@ Node Parser::kernel(std::string& header_comment) {
     k.knobs = knob_list(")");
     expect(")", "after the knobs");
   }
+  if (broken_ && skip_to_block()) k.knobs.clear();
   block(k.items, k.tail, header_comment, true);
   return k;
 }
@@ -85,7 +87,9 @@ Node Parser::def(std::string& header_comment) {
   expect("->", "before the results");
   do d.results.push_back(formal());
   while (accept(","));
+  const bool lost = broken_ && skip_to_block();
   block(d.items, d.tail, header_comment, false);
+  if (lost) broken_ = true;  // what its mistakes are was worth knowing; what it defines is not known
   return d;
 }
 
@@ -104,6 +108,7 @@ Program Parser::program() {
   pending_.clear();
   next();  // the end, for its comments
   p.tail = std::move(pending_);
+  p.lost = std::move(lost_);
   return p;
 }
 

@@ -127,6 +127,35 @@ void Parser::synchronise(bool inside_block) {
   }
 }
 
+// After a mistake in the head of a kernel or definition: to the `{` that ends a line of it. False, and nothing has
+// happened, where there is none.
+bool Parser::skip_to_block() {
+  for (size_t i = position_; i + 1 < tokens_.size(); ++i) {
+    const Token& t = tokens_[i];
+    if (i > position_ && t.first_on_line && t.kind == TokenKind::kWord && starts_item(t.text)) return false;
+    if (t.kind != TokenKind::kSymbol || t.text != "{" || !tokens_[i + 1].first_on_line) continue;
+    position_ = i;
+    broken_ = false;
+    return true;
+  }
+  return false;
+}
+
+// The item from token `start` was left out: what it would have defined is not to be missed elsewhere.
+void Parser::note_lost(size_t start) {
+  const auto is = [&](size_t i, std::string_view symbol) {
+    return i < position_ && tokens_[i].kind == TokenKind::kSymbol && tokens_[i].text == symbol;
+  };
+  const auto name = [&](size_t i) { return i < position_ && tokens_[i].kind == TokenKind::kWord && !is_reserved(tokens_[i].text); };
+  size_t at = start;
+  if (at < position_ && starts_item(tokens_[at].text)) ++at;
+  if (name(at)) lost_.emplace_back(tokens_[at].text);
+  for (; name(at) && is(at + 1, ",") && name(at + 2); at += 2) lost_.emplace_back(tokens_[at + 2].text);
+  for (; at < position_; ++at) {
+    if (name(at) && (is(at + 1, "=") || is(at + 1, ":"))) lost_.emplace_back(tokens_[at].text);
+  }
+}
+
 std::string Parser::take_same_line_comment() {
   if (broken_) return "";
   Token& token = tokens_[position_];

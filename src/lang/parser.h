@@ -65,6 +65,8 @@ class Parser {
   std::vector<ExprRef> bracketed_ariths();
   void block(std::vector<Item>& out, std::vector<std::string>& tail, std::string& header_comment, bool in_kernel);
   void synchronise(bool inside_block);
+  bool skip_to_block();
+  void note_lost(size_t start);
   std::string take_same_line_comment();
   void keep_comments(const Token& token);
 
@@ -103,6 +105,7 @@ class Parser {
   bool broken_ = false;
   int depth_ = 0;                     // of what is being parsed
   std::vector<std::string> pending_;  // comments passed since the last item
+  std::vector<std::string> lost_;     // Program::lost
 };
 
 // One level deeper, as long as it lives.

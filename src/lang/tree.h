@@ -225,6 +225,7 @@ struct Program {
   std::string after;
   std::vector<Item> items;
   std::vector<std::string> tail;
+  std::vector<std::string> lost;  // names that items with mistakes would have defined
 };
 
 // Structure and comments, not spans.

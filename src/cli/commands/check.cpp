@@ -4,7 +4,6 @@
 #include "base/file.h"
 #include "cli/command.h"
 #include "evaluate/candidate.h"
-#include "families/family.h"
 #include "lang/parse.h"
 #include "lang/print.h"
 
@@ -18,24 +17,12 @@ std::string summary(const ir::Program& p) {
                      p.is_problem() ? " (a problem: no schedule)" : "");
 }
 
-// What the language has and no family runs yet is no mistake of the program; `compile` answers not_yet.
-void add_not_yet(const ir::Program& program, Diagnostics& diagnostics) {
-  for (const ir::Kernel& kernel : program.kernels) {
-    const families::Family* family = families::find_family(kernel.family);
-    if (!family) continue;
-    const families::Match match = family->match(program, kernel);
-    if (match.ok && !match.built) {
-      diagnostics.add({"N100", Severity::kNote, fmt::format("not yet: {}", match.reason), kernel.span, {}, "", ""});
-    }
-  }
-}
-
 Result<int> run_check(const Invocation& in) {
   const std::string& file = in.get("PROGRAM");
   SOLSTICE_TRY(const std::string text, read_file(file));
   SOLSTICE_TRY(const machine::Machine machine, machine::load_machine(in.get("--machine")));
   evaluate::Checked checked = evaluate::check(text, {machine, in.get("--numerics"), false});
-  if (checked.ok()) add_not_yet(*checked.program, checked.diagnostics);
+  if (checked.ok()) evaluate::add_not_yet(*checked.program, checked.diagnostics);
   const int code = checked.ok() ? 0 : exit_code(ErrorKind::kInput);
   if (in.json()) {
     Json body = Json::object().set("ok", checked.ok());
@@ -65,7 +52,13 @@ const Command solstice_commands_check = {
     .example = "solstice check program.ucut --machine h200",
     .parameters = {{"PROGRAM", "", "a .ucut file", "", {}, true, false},
                    {"--machine", "NAME", "machine that the schedule must fit", "h200", {}, false, false},
-                   {"--numerics", "POLICY", "which products are legal", "reference", {"reference", "high", "medium"}, false, false},
+                   {"--numerics",
+                    "POLICY",
+                    "which products are legal; left out: as the program says, else reference",
+                    "",
+                    {"reference", "high", "medium"},
+                    false,
+                    false},
                    {"--print", "", "print the program in canonical form", "", {}, false, false},
                    json_flag()},
     .run = run_check,

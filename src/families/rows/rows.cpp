@@ -63,6 +63,8 @@ Result<Prepared> prepare(const ir::Program& program, const ir::Kernel& kernel, c
 
 Match match(const ir::Program& program, const ir::Kernel& kernel) {
   auto prepared = prepare(program, kernel, nullptr);
+  const bool knobs_alone = !prepared.ok() && prepared.error().code == Code::illegal_knobs && shape_of(program, kernel).ok();
+  if (knobs_alone) return {true, "", true};  // `check` says what is wrong with them
   if (!prepared.ok()) return match_of(prepared);
   return match_of(emit_kernel(program, kernel, prepared->shape, prepared->settings));
 }
@@ -70,8 +72,10 @@ Match match(const ir::Program& program, const ir::Kernel& kernel) {
 void check(const Context& context, const ir::Kernel& kernel, Diagnostics& diagnostics) {
   const auto prepared = prepare(context.program, kernel, &context.machine);
   if (prepared.ok() || prepared.error().code == Code::not_yet) return;
-  const char* code = prepared.error().code == Code::illegal_knobs ? "E201" : "E200";
-  diagnostics.error(code, kernel.span, fmt::format("kernel `{}`: {}", kernel.name, prepared.error().message));
+  const std::string& text = prepared.error().message;  // what is wrong; what to do
+  const size_t end = text.find("; ");
+  diagnostics.error("E201", kernel.span, fmt::format("kernel `{}`: {}", kernel.name, text.substr(0, end)),
+                    end == std::string::npos ? "leave the knob out: the family chooses" : text.substr(end + 2));
 }
 
 // Bytes moved: everything once, the row's data once more for every sweep that reads it again.

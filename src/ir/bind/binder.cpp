@@ -29,7 +29,7 @@ void Binder::item(const lang::Item& it, Scope& scope) {
   if (const auto* a = std::get_if<lang::Assume>(&it.node)) return assume(a->equation, it.span, scope);
   if (const auto* d = std::get_if<lang::Def>(&it.node)) {
     const bool known = std::any_of(defs_.begin(), defs_.end(), [&](const auto& e) { return e.first == d->name; });
-    if (known) error("E008", it.span, fmt::format("`{}` is defined twice", d->name));
+    if (known) error("E008", it.span, fmt::format("`{}` is defined twice", d->name), "choose another name");
     defs_.emplace_back(d->name, d);
   }
 }
@@ -91,6 +91,7 @@ std::optional<Program> Binder::run() {
   for (const lang::Fn& fn : lang::prelude()) top.functions[{fn.name, fn.parameters.size()}] = &fn;
   program_.name = source_.name;
   items(source_.items, top);
+  check_unbound_defs();
   check_cover();
   return diagnostics_.has_errors() ? std::nullopt : std::optional(std::move(program_));
 }

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,7 +19,8 @@ namespace solstice::ir {
 
 class Binder {
  public:
-  Binder(const lang::Program& source, Diagnostics& diagnostics) : source_(source), diagnostics_(diagnostics) {}
+  Binder(const lang::Program& source, Diagnostics& diagnostics)
+      : source_(source), diagnostics_(diagnostics), lost_(source.lost.begin(), source.lost.end()) {}
   std::optional<Program> run();
 
  private:
@@ -52,6 +54,8 @@ class Binder {
   std::string unique_instance(const std::string& wanted);
   bool bind_statics(const lang::Call& call, const lang::Def& def, Span span, const Scope& outer_scope, Scope& inner);
   bool bind_formal(const lang::CallArg& arg, const lang::Formal& formal, Scope& outer_scope, Scope& inner);
+  void check_unbound_defs();
+  void bind_alone(const lang::Def& def);
   bool bind_result(const std::string& name, const lang::Formal& formal, Span span, Scope& outer_scope, Scope& inner);
 
   // blocks (block.cpp)
@@ -105,6 +109,8 @@ class Binder {
   std::vector<TensorState> states_;
   std::vector<View> views_;
   std::vector<std::pair<std::string, const lang::Def*>> defs_;
+  std::set<const lang::Def*> bound_defs_;   // that a call has reached
+  std::set<std::string> lost_;              // names whose definition had a mistake: nothing is said of their uses
   std::vector<Draft> drafts_;               // of the block at work
   std::map<std::string, size_t> upcoming_;  // locals that the block at work will define: name -> rank
   int kernel_ = -1;                         // kernel at work

@@ -108,6 +108,7 @@ int Binder::target_of(const lang::Equation& e, Span span, Scope& scope) {
             fmt::format("undeclared `{}` is a local, whose indices stand alone; found `{}`", e.target, lang::print_tight(i)),
             fmt::format("declare it to define it in pieces: `tensor {} : f32[...]`", e.target));
       upcoming_.erase(e.target);
+      lost_.insert(e.target);
       return -1;
     }
     return local(e.target, e.lhs.size(), span, scope);
@@ -115,7 +116,9 @@ int Binder::target_of(const lang::Equation& e, Span span, Scope& scope) {
   if (!check_target(e.target, known->second, span)) return -1;
   const Tensor& t = program_.tensor(known->second.tensor);
   if (t.shape.size() != e.lhs.size()) {
-    error("E006", span, fmt::format("`{}` has rank {} but {} indices on the left", e.target, t.shape.size(), e.lhs.size()));
+    error("E006", span, fmt::format("`{}` has rank {} but {} indices on the left", e.target, t.shape.size(), e.lhs.size()),
+          "one index a dimension");
+    states_[static_cast<size_t>(known->second.tensor)].poisoned = true;
     return -1;
   }
   return known->second.tensor;
@@ -179,6 +182,7 @@ void Binder::view(const lang::Equation& e, Span span, Scope& scope) {
     return;
   }
   const std::optional<Draft> drafted = lone_draft(e, span, -1, scope);
+  if (!drafted) lost_.insert(e.target);
   if (!drafted) return;
   const Equation& equation = drafted->equation;
   if (fresh) {
@@ -191,7 +195,8 @@ void Binder::view(const lang::Equation& e, Span span, Scope& scope) {
   Symbol& symbol = scope.symbols[e.target];
   View& v = views_[static_cast<size_t>(symbol.view)];
   if (v.shape.size() != e.lhs.size()) {
-    error("E006", span, fmt::format("`{}` has rank {} but {} indices on the left", e.target, v.shape.size(), e.lhs.size()));
+    error("E006", span, fmt::format("`{}` has rank {} but {} indices on the left", e.target, v.shape.size(), e.lhs.size()),
+          "one index a dimension");
     return;
   }
   ViewPiece piece;
@@ -219,7 +224,8 @@ void Binder::assume(const lang::Equation& e, Span span, Scope& scope) {
   if (program_.tensor(known->second.tensor).shape.size() != e.lhs.size()) {
     error("E006", span,
           fmt::format("`{}` has rank {} but {} indices on the left", e.target, program_.tensor(known->second.tensor).shape.size(),
-                      e.lhs.size()));
+                      e.lhs.size()),
+          "one index a dimension");
     return;
   }
   std::optional<Draft> drafted = lone_draft(e, span, known->second.tensor, scope);

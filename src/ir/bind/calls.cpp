@@ -26,7 +26,10 @@ bool Binder::bind_statics(const lang::Call& c, const lang::Def& def, Span span, 
   for (const auto& [name, value] : c.statics) {
     const bool known = std::any_of(def.statics.begin(), def.statics.end(), [&, n = name](const auto& s) { return s.name == n; });
     if (!known) {
-      error("E022", span, fmt::format("`{}` has no static `{}`", def.name, name));
+      std::vector<std::string> names;
+      for (const lang::Static& s : def.statics) names.push_back(s.name);
+      error("E022", span, fmt::format("`{}` has no static `{}`", def.name, name),
+            names.empty() ? "it has none" : fmt::format("statics: {}", fmt::join(names, ", ")));
       fine = false;
     }
     const auto v = value_of(value, outer_scope);
@@ -48,10 +51,13 @@ bool Binder::bind_statics(const lang::Call& c, const lang::Def& def, Span span, 
 bool Binder::bind_formal(const lang::CallArg& arg, const lang::Formal& formal, Scope& outer_scope, Scope& inner) {
   const auto found = outer_scope.symbols.find(arg.tensor);
   if (found == outer_scope.symbols.end()) {
+    if (lost_.count(arg.tensor)) return false;
     const bool local = outer_scope.gone.count(arg.tensor) > 0;
     error(local ? "E011" : "E008", arg.span,
           local ? fmt::format("`{}` crosses from kernel `{}` but is not declared", arg.tensor, outer_scope.gone[arg.tensor])
-                : fmt::format("unknown tensor `{}`", arg.tensor));
+                : fmt::format("unknown tensor `{}`", arg.tensor),
+          local ? fmt::format("`tensor {} : f32[...]` before the kernels (dtype and order are yours to choose)", arg.tensor)
+                : "declare it, or define it before the call");
     return false;
   }
   Symbol symbol = found->second;
@@ -64,20 +70,24 @@ bool Binder::bind_formal(const lang::CallArg& arg, const lang::Formal& formal, S
       return false;
     }
     const int64_t extent = extent_of(symbol, 0);
-    if (*v < 0 || *v >= extent) error("E001", arg.span, fmt::format("`{}[{}]` lies outside 0..{}", arg.tensor, *v, extent - 1));
+    if (*v < 0 || *v >= extent)
+      error("E001", arg.span, fmt::format("`{}[{}]` lies outside 0..{}", arg.tensor, *v, extent - 1),
+            "a fixed leading index is one of its dimension");
     symbol.fixed.push_back(*v);
     symbol.dims.erase(symbol.dims.begin());
   }
   const size_t rank = symbol.view >= 0 ? views_[static_cast<size_t>(symbol.view)].shape.size() : symbol.dims.size();
   if (rank != formal.type.extents.size()) {
     error("E006", arg.span,
-          fmt::format("`{}` has rank {} but the formal `{}` has {}", arg.tensor, rank, formal.name, formal.type.extents.size()));
+          fmt::format("`{}` has rank {} but the formal `{}` has {}", arg.tensor, rank, formal.name, formal.type.extents.size()),
+          "fix leading indices, `h0[2]`, or pass a view");
     return false;
   }
   bool fine = true;
   for (size_t d = 0; d < rank; ++d) {
     const lang::ExprRef& e = formal.type.extents[d];
     const int64_t extent = extent_of(symbol, d);
+    if (extent < 0) return false;  // its declaration had a mistake
     const bool unbound = e->kind == lang::ExprKind::kName && !inner.dims.count(e->text);
     std::string outer_text;
     if (symbol.tensor >= 0) outer_text = program_.tensor(symbol.tensor).dims[d + symbol.fixed.size()];
@@ -89,7 +99,8 @@ bool Binder::bind_formal(const lang::CallArg& arg, const lang::Formal& formal, S
     } else if (const auto wanted = value_of(e, inner); wanted && *wanted != extent) {
       error("E002", arg.span,
             fmt::format("dimension {} of `{}` is {} but `{}` of the formal `{}` is {}", d, arg.tensor, extent, lang::print(e), formal.name,
-                        *wanted));
+                        *wanted),
+            "dims of the formals bind from left to right; pass a tensor of this shape");
       fine = false;
     }
     if (d < symbol.dims.size()) symbol.dims[d] = e->kind == lang::ExprKind::kName ? e->text : "";
@@ -125,7 +136,10 @@ bool Binder::bind_result(const std::string& name, const lang::Formal& formal, Sp
     fits = *wanted == extent_of(symbol, d);
     symbol.dims[d] = formal.type.extents[d]->kind == lang::ExprKind::kName ? formal.type.extents[d]->text : "";
   }
-  if (!fits) error("E022", span, fmt::format("`{}` has another shape than the result `{}`", name, formal.name));
+  if (!fits) {
+    error("E022", span, fmt::format("`{}` has another shape than the result `{}`", name, formal.name),
+          "declare it with the shape that the definition gives, or leave its declaration out");
+  }
   inner.symbols[formal.name] = symbol;
   return fits;
 }
@@ -140,12 +154,13 @@ std::string Binder::unique_instance(const std::string& wanted) {
 void Binder::call(const lang::Call& c, Span span, Scope& scope) {
   const auto poison = [&] {
     for (const std::string& r : c.results) {
-      if (scope.symbols.count(r)) {
-        if (scope.symbols[r].tensor >= 0) states_[static_cast<size_t>(scope.symbols[r].tensor)].poisoned = true;
-      }
+      const auto known = scope.symbols.find(r);
+      if (known == scope.symbols.end()) lost_.insert(r);
+      if (known != scope.symbols.end() && known->second.tensor >= 0) states_[static_cast<size_t>(known->second.tensor)].poisoned = true;
     }
   };
   const auto found = std::find_if(defs_.begin(), defs_.end(), [&](const auto& d) { return d.first == c.def; });
+  if (found == defs_.end() && lost_.count(c.def)) return poison();
   if (found == defs_.end()) {
     std::vector<std::string> names;
     for (const auto& [name, def] : defs_) names.push_back(name);
@@ -158,7 +173,8 @@ void Binder::call(const lang::Call& c, Span span, Scope& scope) {
   if (def.formals.size() != c.args.size() || def.results.size() != c.results.size()) {
     error("E022", span,
           fmt::format("`{}` takes {} tensors and gives {}; the call passes {} and takes {}", def.name, def.formals.size(),
-                      def.results.size(), c.args.size(), c.results.size()));
+                      def.results.size(), c.args.size(), c.results.size()),
+          "results stand left of `=`, tensors in the brackets");
     return poison();
   }
   if (depth_ >= kDeepestCall) {
@@ -179,11 +195,49 @@ void Binder::call(const lang::Call& c, Span span, Scope& scope) {
       const auto* k = std::get_if<lang::Kernel>(&i.node);
       return k && k->name == n;
     });
-    if (!known) error("E022", span, fmt::format("`{}` has no kernel `{}`", def.name, name));
+    if (!known) error("E022", span, fmt::format("`{}` has no kernel `{}`", def.name, name), "`with` names a kernel of the definition");
   }
+  bound_defs_.insert(&def);
   ++depth_;
   items(def.items, inner);
   --depth_;
+}
+
+// A definition by itself, its extents made up: all different, so that nothing fits by chance.
+void Binder::bind_alone(const lang::Def& def) {
+  int64_t extent = 64;
+  Scope scope;
+  for (const lang::Fn& fn : lang::prelude()) scope.functions[{fn.name, fn.parameters.size()}] = &fn;
+  scope.instance = def.name;
+  const auto make_up = [&](const std::string& name) { scope.dims[name] = {++extent, lang::name(name), ""}; };
+  for (const lang::Static& s : def.statics) make_up(s.name);
+  const auto declare_all = [&](const std::vector<lang::Formal>& formals, TensorKind kind) {
+    for (const lang::Formal& f : formals) {
+      for (const lang::ExprRef& e : f.type.extents) {
+        if (kind == TensorKind::kInput && e->kind == lang::ExprKind::kName && !scope.dims.count(e->text)) make_up(e->text);
+      }
+      declare_tensor(f.type, f.name, kind, f.span, scope);
+    }
+  };
+  declare_all(def.formals, TensorKind::kInput);
+  declare_all(def.results, TensorKind::kTensor);
+  items(def.items, scope);
+}
+
+// Definitions that no call reaches, because there is none or it has a mistake: what is wrong with them for every extent.
+void Binder::check_unbound_defs() {
+  static const std::set<std::string> kForEveryExtent = {"E004", "E006", "E007", "E008", "E009", "E011", "E014", "E021"};
+  for (const auto& [name, def] : defs_) {
+    if (bound_defs_.count(def)) continue;
+    Diagnostics found;
+    Binder alone(source_, found);
+    alone.defs_ = defs_;
+    alone.lost_ = lost_;
+    alone.bind_alone(*def);
+    for (const Diagnostic& d : found.all()) {
+      if (kForEveryExtent.count(d.code)) diagnostics_.add(d);
+    }
+  }
 }
 
 }  // namespace solstice::ir

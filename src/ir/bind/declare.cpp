@@ -45,7 +45,8 @@ std::optional<int64_t> Binder::value_of(const lang::ExprRef& e, const Scope& sco
   if (e->kind == lang::ExprKind::kInt) return e->integer;
   if (e->kind == lang::ExprKind::kName) {
     const auto dim = scope.dims.find(e->text);
-    if (dim != scope.dims.end()) return dim->second.value;
+    if (dim != scope.dims.end()) return dim->second.known ? std::optional(dim->second.value) : std::nullopt;
+    if (lost_.count(e->text)) return std::nullopt;
     std::vector<std::string> names;
     for (const auto& [name, entry] : scope.dims) names.push_back(name);
     const std::string near = closest(e->text, names);
@@ -73,7 +74,7 @@ std::optional<int64_t> Binder::value_of(const lang::ExprRef& e, const Scope& sco
                                                {BinaryOp::kMod, Op::kMod}};
     const ExprRef folded = make(ops.at(e->binary), {make_int(*a), make_int(*b)});
     if (folded->op == Op::kInt) return folded->integer;
-    error("E013", e->span, fmt::format("`{}` divides by {} or overflows", lang::print(e), *b));
+    error("E013", e->span, fmt::format("`{}` divides by {} or overflows", lang::print(e), *b), "dims are integers of 64 bits");
     return std::nullopt;
   }
   error("E013", e->span, fmt::format("`{}` is not an integer expression of dims", lang::print(e)),
@@ -102,14 +103,16 @@ void Binder::declare_dims(const lang::Dims& dims, Scope& scope) {
   for (const lang::Dim& d : dims.dims) {
     const auto value = value_of(d.value, scope);
     if (!name_is_free(d.name, scope, d.span)) continue;
-    if (value && *value <= 0) error("E022", d.span, fmt::format("dim `{}` is {}; an extent is positive", d.name, *value));
+    const bool known = value && *value > 0;
+    if (value && !known) error("E022", d.span, fmt::format("dim `{}` is {}", d.name, *value), "a dim is an extent: 1 or more");
     const auto low = d.low ? value_of(d.low, scope) : value;
     const auto high = d.high ? value_of(d.high, scope) : value;
     if (value && low && high && (*value < *low || *value > *high)) {
-      error("E022", d.span, fmt::format("dim `{}` is {}, outside {}..{}", d.name, *value, *low, *high));
+      error("E022", d.span, fmt::format("dim `{}` is {}, outside {}..{}", d.name, *value, *low, *high),
+            "the value is an example of the range");
     }
-    scope.dims[d.name] = {value.value_or(1), scope.instance.empty() ? lang::name(d.name) : outer(d.value, scope), ""};
-    if (scope.instance.empty()) program_.dims.push_back({d.name, value.value_or(1)});
+    scope.dims[d.name] = {known ? *value : 1, scope.instance.empty() ? lang::name(d.name) : outer(d.value, scope), "", known};
+    if (scope.instance.empty()) program_.dims.push_back({d.name, known ? *value : 1});
   }
 }
 
@@ -143,15 +146,18 @@ int Binder::declare_tensor(const lang::Type& type, const std::string& name, Tens
   Symbol symbol;
   for (const lang::ExprRef& e : type.extents) {
     const auto extent = value_of(e, scope);
-    if (extent && *extent <= 0) error("E022", e->span, fmt::format("extent `{}` of `{}` is {}", lang::print(e), name, *extent));
-    fine = fine && extent && *extent > 0;
-    t.shape.push_back(fine ? *extent : 1);
-    t.dims.push_back(fine ? lang::print_tight(outer(e, scope)) : "");
+    const bool known = extent && *extent > 0;
+    if (extent && !known) {
+      error("E022", e->span, fmt::format("extent `{}` of `{}` is {}", lang::print(e), name, *extent), "an extent is 1 or more");
+    }
+    fine = fine && known;
+    t.shape.push_back(known ? *extent : -1);
+    t.dims.push_back(known ? lang::print_tight(outer(e, scope)) : "");
     symbol.dims.push_back(is_dim_name(e) ? e->text : "");
   }
   symbol.tensor = add_tensor(std::move(t));
   scope.symbols[name] = symbol;
-  states_.back().poisoned = !fine;
+  states_.back().poisoned = !fine || lost_.count(name) > 0;
   return fine ? symbol.tensor : -1;
 }
 
@@ -187,12 +193,15 @@ void Binder::declare_storage(const lang::Decl& d, Tensor& t, Span span, Scope& s
     }
   }
   if (!d.strides.empty()) {
-    if (d.strides.size() != rank) error("E022", span, fmt::format("`{}` has {} dimensions but {} strides", d.name, rank, d.strides.size()));
+    if (d.strides.size() != rank) {
+      error("E022", span, fmt::format("`{}` has {} dimensions but {} strides", d.name, rank, d.strides.size()), "one stride a dimension");
+    }
     for (size_t i = 0; i < std::min(rank, d.strides.size()); ++i) t.strides[i] = value_of(d.strides[i], scope).value_or(1);
   }
   const auto existing = [&](const std::string& name) {
     const auto found = scope.symbols.find(name);
     if (found != scope.symbols.end() && found->second.tensor >= 0) return found->second.tensor;
+    if (lost_.count(name)) return -1;
     error("E008", span, fmt::format("unknown tensor `{}`", name), "declare it before the tensor that refers to it");
     return -1;
   };
@@ -209,7 +218,8 @@ void Binder::declare_storage(const lang::Decl& d, Tensor& t, Span span, Scope& s
     if (t.same >= 0) {
       const Tensor& base = program_.tensor(t.same);
       if (d.same_at.size() > base.shape.size())
-        error("E006", span, fmt::format("`{}` has rank {} but {} indices", d.same, base.shape.size(), d.same_at.size()));
+        error("E006", span, fmt::format("`{}` has rank {} but {} indices", d.same, base.shape.size(), d.same_at.size()),
+              "at most one index a dimension");
       for (size_t i = 0; i < std::min(d.same_at.size(), base.strides.size()); ++i) {
         t.same_offset += value_of(d.same_at[i], scope).value_or(0) * base.strides[i];
       }

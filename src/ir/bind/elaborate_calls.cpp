@@ -87,7 +87,7 @@ ExprRef Elaborator::reduce(const lang::Expr& e) {
   if (!body || !fine) return nullptr;
   const bool positional = reducer == Reducer::kArgMax || reducer == Reducer::kArgMin;
   if (positional && binders.size() != 1) {
-    error("E022", e.span, fmt::format("`{}` takes one index, not {}", e.text, binders.size()));
+    error("E022", e.span, fmt::format("`{}` takes one index, not {}", e.text, binders.size()), "its result is a position along that index");
     return nullptr;
   }
   if ((reducer == Reducer::kAny || reducer == Reducer::kAll) && body->kind != ValueKind::kBool) {
@@ -154,6 +154,7 @@ ExprRef Elaborator::apply(const lang::Expr& e) {
 }
 
 ExprRef Elaborator::no_function(const lang::Expr& e) {
+  if (binder_.lost_.count(e.text)) return nullptr;
   std::vector<std::string> known;
   std::string arities;
   for (const Primitive& p : kPrimitives) known.emplace_back(p.name);
@@ -164,7 +165,8 @@ ExprRef Elaborator::no_function(const lang::Expr& e) {
   if (const Primitive* primitive = find_primitive(e.text)) arities = std::to_string(primitive->arity);
   if (dtype_from_name(e.text)) arities = "1";
   if (!arities.empty()) {
-    error("E008", e.span, fmt::format("`{}` takes {} arguments, not {}", e.text, arities, e.args.size()));
+    error("E008", e.span, fmt::format("`{}` takes {} arguments, not {}", e.text, arities, e.args.size()),
+          "separate arguments by commas; functions take values, reductions `sum[k](...)` one value");
   } else {
     const std::string near = closest(e.text, known);
     error("E008", e.span, fmt::format("unknown function `{}`", e.text),

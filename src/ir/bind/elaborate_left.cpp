@@ -39,7 +39,7 @@ bool Elaborator::hides(const std::string& name, Span span) {
 std::optional<int64_t> Elaborator::given_extent(const lang::Range& range) {
   const auto extent = binder_.value_of(range.extent, scope_);
   if (!extent || *extent > 0) return extent;
-  error("E022", range.span, fmt::format("the range of `{}` is {}; an extent is positive", range.name, *extent));
+  error("E022", range.span, fmt::format("the range of `{}` is {}", range.name, *extent), "an extent is 1 or more");
   return std::nullopt;
 }
 

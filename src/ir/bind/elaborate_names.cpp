@@ -27,7 +27,8 @@ ExprRef Elaborator::bare_name(const lang::Expr& e) {
     }
   }
   const auto dim = scope_.dims.find(e.text);
-  if (dim != scope_.dims.end()) return make_int(dim->second.value);
+  if (dim != scope_.dims.end()) return dim->second.known ? make_int(dim->second.value) : nullptr;
+  if (binder_.lost_.count(e.text)) return nullptr;
   return unknown_name(e);
 }
 
@@ -76,6 +77,7 @@ std::optional<Symbol> Elaborator::find_tensor(const lang::Expr& e) {
           fmt::format("`tensor {} : f32[...]` before the kernels (dtype and order are yours to choose)", e.text));
     return std::nullopt;
   }
+  if (binder_.lost_.count(e.text)) return std::nullopt;
   std::vector<std::string> names;
   for (const auto& [name, symbol] : scope_.symbols) names.push_back(name);
   const std::string near = closest(e.text, names);

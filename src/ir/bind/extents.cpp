@@ -125,8 +125,8 @@ void Binder::check_extents(Draft& d) {
     if (poisoned) continue;
     const bool free = std::find(d.equation.free.begin(), d.equation.free.end(), static_cast<int>(i)) != d.equation.free.end();
     error("E003", d.index_spans[i], fmt::format("`{}` stands alone in no read, so it has no extent", index.name),
-          free ? fmt::format("give it: `... for {}<11`", index.name)
-               : fmt::format("give it where it is bound: `sum[{}<11](...)`", index.name));
+          free ? fmt::format("give it at the end of the equation: `... for {}<EXTENT`", index.name)
+               : fmt::format("give it where it is bound: `[{}<EXTENT]`", index.name));
   }
   if (d.failed && d.equation.target >= 0) states_[static_cast<size_t>(d.equation.target)].poisoned = true;
 }

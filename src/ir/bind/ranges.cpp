@@ -46,7 +46,7 @@ void Binder::check_write(Draft& d) {
   Integers known = integers(d, {});
   for (size_t i = 0; i < d.equation.lhs.size(); ++i) {
     const ValueRange range = known.interval(known.linear(d.equation.lhs[i]));
-    if (range.low >= 0 && range.high < t.shape[i]) continue;
+    if (t.shape[i] < 0 || (range.low >= 0 && range.high < t.shape[i])) continue;
     error(
         "E001", d.equation.span,
         fmt::format("`{}` writes {}..{} in dimension {} of `{}`, which has 0..{}",

@@ -38,9 +38,10 @@ struct Symbol {
 };
 
 struct DimEntry {
-  int64_t value = 0;
+  int64_t value = 0;    // 1 where a mistake keeps it from being known
   lang::ExprRef outer;  // the same extent in top-level terms
   std::string caller;   // the dim that it is in the calling scope, "" if none
+  bool known = true;
 };
 
 struct Scope {

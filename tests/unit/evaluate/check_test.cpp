@@ -151,12 +151,20 @@ kernel a by map(threads=3, bogus=1, threads=4) { }
     const auto line = std::count(text.begin(), text.begin() + d.span.begin, '\n') + 1;
     found.push_back(std::to_string(line) + " " + d.code + " " + d.message.substr(0, 24));
   }
-  const std::vector<std::string> wanted = {
-      "2 E022 dim `K` is 0; an extent ",  "3 E008 unknown dim `foo`",         "4 E000 expected a dtype, found ",
-      "5 E008 unknown dim `Q`",           "7 E008 `y` is declared twice",     "8 E100 no kernel family `gemmm`",
-      "10 E006 `y` has rank 1 but 2 ind", "10 E008 unknown function `geluu`", "10 E006 `z` has rank 2 but 1 ind",
-      "11 E000 expected `]` after the l", "13 E102 `threads=3` is no value ", "13 E101 family `map` has no knob",
-      "13 E022 knob `threads` is given ", "14 E000 `@` does not belong to t"};
+  const std::vector<std::string> wanted = {"2 E022 dim `K` is 0",
+                                           "3 E008 unknown dim `foo`",
+                                           "4 E000 expected a dtype, found ",
+                                           "5 E008 unknown dim `Q`",
+                                           "7 E008 `y` is declared twice",
+                                           "8 E100 no kernel family `gemmm`",
+                                           "10 E006 `y` has rank 1 but 2 ind",
+                                           "10 E008 unknown function `geluu`",
+                                           "10 E006 `z` has rank 2 but 1 ind",
+                                           "11 E000 expected `]` after the l",
+                                           "13 E102 `threads=3` is no value ",
+                                           "13 E101 family `map` has no knob",
+                                           "13 E022 knob `threads` is given ",
+                                           "14 E000 `@` does not belong to t"};
   EXPECT_EQ(found, wanted) << render_text(checked.diagnostics, text, "ten.ucut");
 }
 

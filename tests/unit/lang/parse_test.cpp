@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "lang/prelude.h"
@@ -95,7 +96,20 @@ TEST(Parse, ReportsSeveralMistakes) {
   std::vector<std::string> codes;
   for (const Diagnostic& d : diagnostics.all()) codes.push_back(d.code);
   EXPECT_EQ(codes, (std::vector<std::string>{"E000", "E000", "E000", "E000", "E009", "E000"})) << render_json(diagnostics, "", "").dump(1);
-  EXPECT_EQ(p.items.size(), 2u);  // the output and the kernel that could be closed
+  EXPECT_EQ(p.items.size(), 3u);  // the output and the kernels, whose blocks could be read
+}
+
+TEST(Parse, NotesWhatBrokenItemsWouldHaveDefined) {
+  Diagnostics diagnostics;
+  const Program p = parse(
+      "program p\ndim A = 4, B = , C = 5\ninput x : f32[A\ny[m = x[m]\nh, c = layer(x\ndef f[K(x : f32[K]) -> y : f32[K] {\n  y[k = x[k]\n}\n"
+      "kernel k by map(threads=) {\n  z[m] = x[m]\n}\n",
+      diagnostics);
+  const std::set<std::string> lost(p.lost.begin(), p.lost.end());
+  for (const char* name : {"A", "B", "x", "y", "h", "c", "f"}) EXPECT_TRUE(lost.count(name)) << name;
+  EXPECT_FALSE(lost.count("layer"));
+  ASSERT_EQ(p.items.size(), 1u);  // the kernel, whose head alone is wrong
+  EXPECT_EQ(std::get<Kernel>(p.items[0].node).items.size(), 1u);
 }
 
 TEST(Parse, RejectsForeignText) {
