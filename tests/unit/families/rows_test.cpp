@@ -278,9 +278,13 @@ TEST(Rows, AVeryLongRowIsCountedIn64Bits) {
 TEST(Rows, RowsThatAreStoredAreNotTakenInParts) {
   Softmax s(2, 4096);
   s.knob("parts", 4);
-  const Match match = find_family("rows")->match(s.b.program, s.b.program.kernels[0]);
-  EXPECT_FALSE(match.ok);
-  EXPECT_NE(match.reason.find("parts=4"), std::string::npos) << match.reason;
+  const machine::Machine machine = small_machine();
+  EXPECT_TRUE(find_family("rows")->match(s.b.program, s.b.program.kernels[0]).ok);  // the equations are the family's
+  Diagnostics diagnostics;
+  find_family("rows")->check({s.b.program, machine}, s.b.program.kernels[0], diagnostics);
+  ASSERT_EQ(diagnostics.size(), 1u);
+  EXPECT_EQ(diagnostics.all()[0].code, "E201");
+  EXPECT_NE(diagnostics.all()[0].message.find("parts=4"), std::string::npos) << diagnostics.all()[0].message;
 }
 
 TEST(Rows, ArgmaxTakesTheFirst) {
