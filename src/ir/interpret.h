@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "ir/interpret/coverage.h"
 #include "ir/program.h"
 
 namespace solstice::ir {
@@ -28,6 +29,7 @@ struct InterpretOptions {
   std::optional<Deadline> deadline;  // error deadline when it passes
   int threads = 1;
   bool keep_all = false;  // return intermediates and locals too, not only outputs and new buffer values
+  Coverage* coverage = nullptr;  // takes which sides of branches were taken
 };
 
 // `inputs` holds every param, buffer, input, random tensor and result of an opaque operation, by name.

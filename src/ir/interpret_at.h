@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "ir/interpret/coverage.h"
 #include "ir/program.h"
 
 namespace solstice::ir {
@@ -33,6 +34,7 @@ class PointInterpreter {
   // section 8), deadline.
   Result<std::vector<double>> at(int tensor, const std::vector<int64_t>& positions);
   int64_t operations() const;  // since begin()
+  void add_coverage(Coverage& out) const;  // of everything evaluated so far
 
  private:
   class Evaluator;

@@ -57,6 +57,7 @@ struct Instruction {
   int rank = -1;         // register
   std::vector<int> key;  // kRank: index ids that the ranked values depend on
   Span span;
+  int branch = -1;  // in the routine's list
 };
 
 struct Import {
@@ -89,6 +90,7 @@ struct Routine {
   int result = -1;         // register of frame 0
   int step_position = -1;  // of the step among frame 0's indices
   std::string text;        // of the equation, for errors
+  std::vector<std::string> branches;  // texts, where coverage is wanted
 };
 
 }  // namespace solstice::ir

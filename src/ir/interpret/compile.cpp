@@ -18,7 +18,8 @@ std::vector<int64_t> row_major(const std::vector<int64_t>& shape) {
 
 class Compiler {
  public:
-  Compiler(const Program& program, const Equation& equation) : program_(program), equation_(equation) {}
+  Compiler(const Program& program, const Equation& equation, bool with_branches)
+      : program_(program), equation_(equation), with_branches_(with_branches) {}
 
   Routine run() {
     out_.target = equation_.target;
@@ -189,11 +190,25 @@ class Compiler {
     return out;
   }
 
+  // Conditions that are comparisons are listed as such.
+  int branch_of(const ExprRef& e) {
+    if (!with_branches_) return -1;
+    const auto compares = [](const ExprRef& c) { return c->op >= Op::kLt && c->op <= Op::kGt; };
+    const bool chooses = e->op == Op::kSelect && !compares(e->args[0]);
+    const bool filters = e->op == Op::kReduce && e->args.size() > 1 && !compares(e->args[1]);
+    const bool pads = e->op == Op::kRead && e->has_else && needs_check(*e);
+    if (!chooses && !filters && !pads && !compares(e) && e->op != Op::kMin && e->op != Op::kMax) return -1;
+    const ExprRef& shown = chooses ? e->args[0] : filters ? e->args[1] : e;
+    out_.branches.push_back(to_text(program_, equation_, shown));
+    return static_cast<int>(out_.branches.size()) - 1;
+  }
+
   int emit(const ExprRef& e, int f, int mask) {
     Instruction i;
     i.op = e->op;
     i.mask = mask;
     i.span = e->span;
+    i.branch = branch_of(e);
     switch (e->op) {
       case Op::kReal:
         i.literal = e->real;
@@ -305,6 +320,7 @@ class Compiler {
 
   const Program& program_;
   const Equation& equation_;
+  const bool with_branches_;
   Routine out_;
   std::map<std::pair<int, std::vector<std::pair<int, int64_t>>>, int> integers_;
   std::map<std::tuple<int, int, int>, int> imports_;
@@ -316,6 +332,8 @@ class Compiler {
 
 }  // namespace
 
-Routine compile(const Program& program, const Equation& equation) { return Compiler(program, equation).run(); }
+Routine compile(const Program& program, const Equation& equation, bool with_branches) {
+  return Compiler(program, equation, with_branches).run();
+}
 
 }  // namespace solstice::ir

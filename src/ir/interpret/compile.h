@@ -6,6 +6,7 @@
 
 namespace solstice::ir {
 
-Routine compile(const Program& program, const Equation& equation);
+// `with_branches`: instructions that choose are listed, so that the machine can tell which sides were taken.
+Routine compile(const Program& program, const Equation& equation, bool with_branches = false);
 
 }  // namespace solstice::ir

@@ -93,26 +93,31 @@ class Interpreter {
   }
 
   Status run_equation(int id) {
-    const Routine code = compile(program_, program_.equation(id));
+    const Routine code = compile(program_, program_.equation(id), options_.coverage != nullptr);
     return run_points(code, -1);
   }
 
   Status run_points(const Routine& code, int64_t step) {
     const int64_t points = Machine::points(code);
     const auto threads = static_cast<int>(std::clamp<int64_t>(points / kPointsPerThread, 1, std::max(1, options_.threads)));
-    if (threads == 1) return Machine(program_, code, storage_, options_.deadline).run(0, points, step);
+    std::vector<Machine> machines;
+    for (int t = 0; t < threads; ++t) machines.emplace_back(program_, code, storage_, options_.deadline);
     std::vector<Status> results(static_cast<size_t>(threads), success());
     std::vector<std::thread> workers;
     for (int t = 0; t < threads; ++t) {
-      workers.emplace_back([&, t] {
-        const int64_t begin = points * t / threads;
-        const int64_t end = points * (t + 1) / threads;
-        results[static_cast<size_t>(t)] = Machine(program_, code, storage_, options_.deadline).run(begin, end, step);
-      });
+      const auto work = [&, t] {
+        results[static_cast<size_t>(t)] = machines[static_cast<size_t>(t)].run(points * t / threads, points * (t + 1) / threads, step);
+      };
+      t + 1 < threads ? void(workers.emplace_back(work)) : work();
     }
     for (std::thread& w : workers) w.join();
+    for (const Machine& m : machines) add_coverage(m);
     for (const Status& r : results) SOLSTICE_CHECK(r);
     return success();
+  }
+
+  void add_coverage(const Machine& machine) const {
+    if (options_.coverage) machine.add_coverage(*options_.coverage);
   }
 
   Status run_recurrence(const std::vector<int>& group) {
@@ -120,7 +125,7 @@ class Interpreter {
     std::vector<int64_t> extents;
     for (const int id : group) {
       const Equation& e = program_.equation(id);
-      codes.push_back(compile(program_, e));
+      codes.push_back(compile(program_, e, options_.coverage != nullptr));
       extents.push_back(e.indices[static_cast<size_t>(e.step_index)].extent);
     }
     std::vector<Machine> machines;
@@ -134,6 +139,7 @@ class Interpreter {
         if (step < extents[k]) SOLSTICE_CHECK(machines[k].run(0, Machine::points(codes[k]), step));
       }
     }
+    for (const Machine& m : machines) add_coverage(m);
     return success();
   }
 

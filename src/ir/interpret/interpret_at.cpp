@@ -74,12 +74,18 @@ class PointInterpreter::Evaluator : public TensorSource {
     return success();
   }
 
+  void add_coverage(Coverage& out) const {
+    for (const auto& u : units_) {
+      if (u) u->machine.add_coverage(out);
+    }
+  }
+
   Meter meter_;
 
  private:
   struct Unit {  // an equation, ready to run
     Unit(const Program& program, const Equation& equation, const Storage& storage, const std::optional<Deadline>& deadline)
-        : code(compile(program, equation)), machine(program, code, storage, deadline), places(program, equation) {}
+        : code(compile(program, equation, true)), machine(program, code, storage, deadline), places(program, equation) {}
     const Routine code;
     Machine machine;
     const Places places;
@@ -253,6 +259,8 @@ Result<std::vector<double>> PointInterpreter::at(int tensor, const std::vector<i
   }
   return out;
 }
+
+void PointInterpreter::add_coverage(Coverage& out) const { evaluator_->add_coverage(out); }
 
 int64_t PointInterpreter::operations() const { return evaluator_->meter_.used; }
 

@@ -19,6 +19,7 @@ Machine::Machine(const Program& program, const Routine& code, const Storage& sto
   states_.resize(code.frames.size());
   lanes_.resize(code.frames.size());
   rankings_.resize(code.frames.size());
+  taken_.resize(code.branches.size());
   for (size_t f = 0; f < states_.size(); ++f) {
     const Frame& frame = code.frames[f];
     State& s = states_[f];
@@ -197,6 +198,29 @@ void Machine::execute(int f) {
   for (const Instruction& i : frame(f).code) {
     execute(i, f);
     if (failed()) return;
+    if (i.branch >= 0) note(i, state(f));
+  }
+}
+
+void Machine::add_coverage(Coverage& out) const {
+  for (size_t b = 0; b < taken_.size(); ++b) out.add(code_.branches[b], taken_[b]);
+}
+
+void Machine::note_condition(int branch, const double* values, int lanes) {
+  Sides& taken = taken_[static_cast<size_t>(branch)];
+  for (int l = 0; l < lanes && !(taken[0] && taken[1]); ++l) taken[values[l] != 0 ? 0 : 1] = true;
+}
+
+// Reads and reductions note their branches themselves.
+void Machine::note(const Instruction& i, const State& s) {
+  if (i.op == Op::kRead || i.op == Op::kReduce) return;
+  const double* a = s.data[static_cast<size_t>(i.args[0])];
+  if (i.op == Op::kSelect) return note_condition(i.branch, a, s.lanes);
+  if (i.op != Op::kMin && i.op != Op::kMax) return note_condition(i.branch, s.data[static_cast<size_t>(i.out)], s.lanes);
+  const double* b = s.data[static_cast<size_t>(i.args[1])];
+  Sides& taken = taken_[static_cast<size_t>(i.branch)];
+  for (int l = 0; l < s.lanes && !(taken[0] && taken[1]); ++l) {
+    if (a[l] != b[l]) taken[(a[l] > b[l]) == (i.op == Op::kMax) ? 0 : 1] = true;
   }
 }
 

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "ir/interpret/code.h"
+#include "ir/interpret/coverage.h"
 
 namespace solstice::ir {
 
@@ -45,6 +46,8 @@ struct Storage {
 class Machine {
  public:
   Machine(const Program& program, const Routine& code, const Storage& storage, const std::optional<Deadline>& deadline);
+  Machine(Machine&&) = default;
+  Machine(const Machine&) = delete;  // registers are known by their addresses
 
   // Evaluates points [begin, end) of the free indices (row-major) and stores them; `step` fixes the step index of a
   // recurrence.
@@ -53,6 +56,8 @@ class Machine {
 
   // Evaluates `n` <= kLanes points, given by the values of each free index, without storing them.
   Status evaluate(const std::vector<std::vector<int64_t>>& points, int n, double* out);
+
+  void add_coverage(Coverage& out) const;
 
  private:
   // An integer for each lane: base + step * lane, plus values[lane] where there are any.
@@ -109,6 +114,8 @@ class Machine {
   Inside inside_of(const Instruction& i, State& s) const;
   void read_some(const Instruction& i, State& s, const Form& at, const Inside& inside);
   void cast(const Instruction& i, State& s);
+  void note(const Instruction& i, const State& s);
+  void note_condition(int branch, const double* values, int lanes);
   bool fits(const double* values, int lanes);
   void store();
 
@@ -137,6 +144,7 @@ class Machine {
   std::vector<State> states_;
   std::vector<Lanes> lanes_;       // by body frame
   std::vector<Ranking> rankings_;  // by body frame
+  std::vector<Sides> taken_;       // by branch of the routine
   std::optional<Error> error_;
   int64_t ticks_ = 0;
 };

@@ -103,6 +103,10 @@ void Machine::read(const Instruction& i, State& s) {
   }
   result = out;
   const Inside inside = inside_of(i, s);
+  if (i.branch >= 0) {
+    Sides& taken = taken_[static_cast<size_t>(i.branch)];
+    for (int l = 0; l < s.lanes && !(taken[0] && taken[1]); ++l) taken[inside.has(l) ? 0 : 1] = true;
+  }
   const bool all = !inside.flagged && inside.first == 0 && inside.last == s.lanes;
   if (all && i.gathered.empty()) {
     result = load_all(i.tensor, at, out, s);

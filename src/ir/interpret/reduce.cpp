@@ -83,6 +83,7 @@ bool Machine::keep_true(const Instruction& i) {
   const State& w = state(i.where_frame);
   State& b = state(i.body_frame);
   const double* condition = w.data[static_cast<size_t>(i.where)];
+  if (i.branch >= 0) note_condition(i.branch, condition, w.lanes);
   int kept = 0;
   for (int l = 0; l < w.lanes; ++l) {
     if (condition[l] == 0) continue;
