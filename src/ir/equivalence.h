@@ -30,22 +30,29 @@ struct Equivalence {
   Verdict verdict = Verdict::kUnknown;
   std::string reason;                                 // one sentence
   std::vector<Counterexample> counterexamples;        // of a refutation
-  std::vector<std::pair<std::string, int64_t>> dims;  // shrunken dims of a test
+  std::vector<std::pair<std::string, int64_t>> dims;  // shrunken dims of a test, empty at the real ones
   int families = 0;                                   // of inputs that were tried
+  int64_t points = 0;                                 // of the real shapes that were compared
+  std::vector<std::string> uncovered;                 // branches of which no test took both sides
+  std::vector<Diagnostic> warnings;                   // W018; spans are the candidate's
 };
 
 struct EquivalenceOptions {
-  Seconds budget{10};                     // of interpretation
-  int64_t most_operations = 200'000'000;  // of one instance
+  Seconds budget{10};                     // of all of it
+  int64_t point_operations = 40'000'000;  // at points of the real shapes
+  int64_t most_operations = 200'000'000;  // of one instance at shrunken dims
 };
 
-// Proved: every output and new buffer value has the same definition after locals, declared intermediates and
-// views are inlined, up to the names of indices. Else tested at shrunken dims that both programs' static
-// rules accept.
+// Refuted where the interface is not the problem's. Proved: every output and new buffer value has the same definition after
+// locals, declared intermediates and views are inlined, up to the names of indices. Else tested: at points of the real shapes
+// where their cones are affordable, else at shrunken dims that both programs' static rules accept. Values agree within 1e-9 of
+// the sum of the problem's absolute terms, integers exactly.
 Equivalence same_meaning(const lang::Program& problem, const lang::Program& candidate, const EquivalenceOptions& options = {});
 
-// Smaller values for the dims, the same for both programs; empty if none were found that both accept.
-std::vector<std::pair<std::string, int64_t>> shrunken_dims(const lang::Program& problem, const lang::Program& candidate, int attempt);
+// Smaller values for the dims, the same for both programs; empty if none that both accept were
+// found before the deadline.
+std::vector<std::pair<std::string, int64_t>> shrunken_dims(const lang::Program& problem, const lang::Program& candidate, int attempt,
+                                                           const std::optional<Deadline>& deadline = std::nullopt);
 
 // Inputs of a program: one of several families of values, reproducible.
 int input_families();

@@ -28,7 +28,7 @@ using TensorValues = std::map<std::string, TensorValue>;
 struct InterpretOptions {
   std::optional<Deadline> deadline;  // error deadline when it passes
   int threads = 1;
-  bool keep_all = false;  // return intermediates and locals too, not only outputs and new buffer values
+  bool keep_all = false;         // return intermediates and locals too, not only outputs and new buffer values
   Coverage* coverage = nullptr;  // takes which sides of branches were taken
 };
 

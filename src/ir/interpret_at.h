@@ -33,7 +33,7 @@ class PointInterpreter {
   // Errors: too_large (the operations are spent, or a cone is too deep), program_invalid (a run-time error of docs/language.md,
   // section 8), deadline.
   Result<std::vector<double>> at(int tensor, const std::vector<int64_t>& positions);
-  int64_t operations() const;  // since begin()
+  int64_t operations() const;              // since begin()
   void add_coverage(Coverage& out) const;  // of everything evaluated so far
 
  private:

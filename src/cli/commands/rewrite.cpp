@@ -81,7 +81,10 @@ Result<int> list_sites(const Invocation& in, const ir::BoundText& subject) {
 
 // What the interpreter says of the result: a difference is a bug of a rewrite.
 Result<ir::Equivalence> checked(const ir::BoundText& before, const ir::BoundText& after) {
-  const ir::Equivalence meaning = ir::same_meaning(before.tree, after.tree, {.budget = Seconds{20}, .most_operations = 2'000'000'000});
+  ir::EquivalenceOptions options;
+  options.budget = Seconds{20};
+  options.point_operations = options.most_operations = 2'000'000'000;
+  const ir::Equivalence meaning = ir::same_meaning(before.tree, after.tree, options);
   if (meaning.verdict != ir::Verdict::kRefuted) return meaning;
   return fail(Code::internal, "the rewritten program means something else; this is a bug of a rewrite: " + meaning.reason);
 }

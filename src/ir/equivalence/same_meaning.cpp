@@ -1,57 +1,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "ir/bind.h"
-#include "ir/equal.h"
 #include "ir/equivalence.h"
 #include "ir/equivalence/cone.h"
+#include "ir/equivalence/interface.h"
+#include "ir/equivalence/literals.h"
 #include "ir/equivalence/prove.h"
+#include "ir/equivalence/testing.h"
 #include "ir/interpret/split.h"
 
 namespace solstice::ir {
 namespace {
 
-constexpr double kTolerance = 1e-9;
 constexpr int kDimChoices = 3;
-constexpr size_t kMostCounterexamples = 4;
+constexpr size_t kBranchesShown = 4;
 
 Equivalence verdict(Verdict v, std::string reason) {
   Equivalence out;
   out.verdict = v;
   out.reason = std::move(reason);
   return out;
-}
-
-// The interfaces must be those of the problem, declaration for declaration; "" if they are.
-std::string interface_difference(const Program& problem, const Program& candidate) {
-  const auto interface = [](const Program& p) {
-    std::vector<const Tensor*> out;
-    for (const Tensor& t : p.tensors) {
-      if (t.is_interface() || t.into >= 0) out.push_back(&t);
-    }
-    return out;
-  };
-  const auto a = interface(problem);
-  const auto b = interface(candidate);
-  if (a.size() != b.size()) return fmt::format("the problem has {} interface tensors, the candidate {}", a.size(), b.size());
-  for (const Tensor* t : a) {
-    const int id = candidate.find_tensor(t->name);
-    if (id < 0) return fmt::format("the candidate has no `{}`", t->name);
-    const Tensor& other = candidate.tensor(id);
-    const bool same_into =
-        (t->into < 0) == (other.into < 0) && (t->into < 0 || problem.tensor(t->into).name == candidate.tensor(other.into).name);
-    if (other.kind != t->kind || other.dtype != t->dtype || other.shape != t->shape || other.strides != t->strides || !same_into) {
-      return fmt::format("`{}` is declared differently", t->name);
-    }
-  }
-  if (candidate.assumptions.size() != problem.assumptions.size()) return "the candidate assumes what the problem does not";
-  for (size_t i = 0; i < problem.assumptions.size(); ++i) {
-    if (!same_up_to_names(problem, problem.assumptions[i], candidate, candidate.assumptions[i]))
-      return "the candidate assumes what the problem does not";
-  }
-  return "";
 }
 
 bool has_equality(const ExprRef& condition) {
@@ -89,111 +59,168 @@ double cost_of(const Program& p) {
   return out;
 }
 
-std::vector<int64_t> index_of(size_t flat, const std::vector<int64_t>& shape) {
-  std::vector<int64_t> out(shape.size());
-  auto rest = static_cast<int64_t>(flat);
-  for (size_t d = shape.size(); d-- > 0;) {
-    out[d] = rest % shape[d];
-    rest /= shape[d];
+using DimList = std::vector<std::pair<std::string, int64_t>>;
+
+DimList real_values(const Program& problem, const DimList& shrunken) {
+  DimList out;
+  for (const auto& [name, value] : shrunken) {
+    const auto found = std::find_if(problem.dims.begin(), problem.dims.end(), [&, n = name](const Dim& d) { return d.name == n; });
+    out.emplace_back(name, found == problem.dims.end() ? value : found->value);
   }
   return out;
 }
 
-bool differ(double a, double b, double scale) {
-  if (!std::isfinite(a)) return false;  // an infinity or NaN of the problem asks for nothing finite
-  return !(std::abs(a - b) <= kTolerance * std::max(scale, 1e-300));
-}
+// One question: its two programs as text and as what is compared.
+class Question {
+ public:
+  Question(const lang::Program& problem_text, const lang::Program& candidate_text, const Program& problem, const Program& candidate,
+           const EquivalenceOptions& options, const Deadline& deadline)
+      : problem_text_(problem_text),
+        candidate_text_(candidate_text),
+        problem_(problem),
+        candidate_(candidate),
+        options_(options),
+        deadline_(deadline) {}
 
-void compare(const TensorValues& a, const TensorValues& b, Equivalence& out, int family) {
-  for (const auto& [name, expected] : a) {
-    const auto& actual = b.at(name).values;
-    double scale = 0;
-    for (const double v : expected.values) scale = std::isfinite(v) ? std::max(scale, std::abs(v)) : scale;
-    for (size_t i = 0; i < expected.values.size() && out.counterexamples.size() < kMostCounterexamples; ++i) {
-      if (!differ(expected.values[i], actual[i], scale)) continue;
-      out.counterexamples.push_back(
-          {name, index_of(i, expected.shape), expected.values[i], actual[i], std::string(input_family_name(family)), out.dims});
+  Equivalence answer() {
+    const auto left = obligations(problem_, candidate_);
+    if (left && left->empty()) return verdict(Verdict::kProved, "every output has the problem's definition");
+    const Equivalence points = at_points(left);
+    if (points.verdict == Verdict::kRefuted) return points;
+    if (points.verdict == Verdict::kTested) return with_literals(points);
+    return shrunken();
+  }
+
+ private:
+  // At the real shapes: whole cones where they are affordable, else what differs, with what comes before as inputs.
+  Equivalence at_points(const std::optional<std::vector<Obligation>>& left) {
+    Equivalence out = verdict(Verdict::kUnknown, "");
+    const Outcome whole = test_points(problem_, candidate_, options_.point_operations, deadline_, out);
+    if (whole == Outcome::kDifferent) out.verdict = Verdict::kRefuted;
+    if (whole == Outcome::kEqual) return tested(out, fmt::format("equal at {} points of the real shapes", out.points));
+    if (whole != Outcome::kNotTested || !left) return out;
+    out = verdict(Verdict::kUnknown, "");
+    for (const Obligation& each : *left) {
+      if (each.given.empty()) return out;
+      const Program a = cone(problem_, each.tensor, each.given), b = cone(candidate_, each.tensor, each.given);
+      Equivalence one = out;
+      // Values that were related by the definitions left out no longer are, so a difference says nothing.
+      if (test_points(a, b, options_.point_operations / static_cast<int64_t>(left->size()), deadline_, one) != Outcome::kEqual) return out;
+      out.points = one.points;
+      out.families = std::max(out.families, one.families);
+      out.uncovered.insert(out.uncovered.end(), one.uncovered.begin(), one.uncovered.end());
     }
+    return tested(out, fmt::format("equal at {} points of the real shapes where the programs differ (the rest is proved)", out.points));
   }
-}
 
-// One instance: true if there is nothing more to try.
-bool test_instance(const Program& problem, const Program& candidate, Deadline deadline, Equivalence& out) {
-  InterpretOptions options;
-  options.deadline = deadline;
-  for (int family = 0; family < input_families(); ++family) {
-    const TensorValues inputs = random_inputs(problem, family, static_cast<uint64_t>(family) + 1);
-    const auto expected = interpret(problem, inputs, options);
-    if (!expected.ok()) continue;  // these inputs are not the problem's; other families may be
-    const auto actual = interpret(candidate, inputs, options);
-    if (!actual.ok() && actual.error().code == Code::deadline) return true;
-    if (!actual.ok()) {
-      out.verdict = Verdict::kRefuted;
-      out.reason = fmt::format("the candidate fails where the problem does not: {}", actual.error().message);
-      return true;
-    }
-    ++out.families;
-    compare(*expected, *actual, out, family);
-    if (out.counterexamples.empty()) continue;
-    const Counterexample& c = out.counterexamples[0];
-    out.verdict = Verdict::kRefuted;
-    out.reason = fmt::format("`{}[{}]` is {} in the problem and {} in the candidate (inputs: {})", c.tensor, fmt::join(c.index, ","),
-                             c.problem, c.candidate, c.family);
-    return true;
+  static Equivalence tested(Equivalence out, std::string how) {
+    out.verdict = Verdict::kTested;
+    out.reason = std::move(how) + fmt::format(", {} sets of inputs", out.families);
+    if (out.uncovered.empty()) return out;
+    const std::vector<std::string> shown(out.uncovered.begin(),
+                                         out.uncovered.begin() + static_cast<ptrdiff_t>(std::min(kBranchesShown, out.uncovered.size())));
+    out.reason += fmt::format("; taken one way only: `{}`", fmt::join(shown, "`, `"));
+    if (shown.size() < out.uncovered.size()) out.reason += fmt::format(" and {} more", out.uncovered.size() - shown.size());
+    return out;
   }
-  return false;
-}
 
-enum class Compared { kEqual, kTooLarge, kOther };
-
-// Every tensor that differs by itself, the others as inputs. Values that were related by the definitions left out no longer
-// are, so equality here means equality, a difference here nothing.
-Compared compared_apart(const Program& problem, const Program& candidate, const EquivalenceOptions& options, const Deadline& deadline,
-                        Equivalence& out) {
-  if (!problem.opaques.empty() || !candidate.opaques.empty()) return Compared::kOther;
-  const auto left = obligations(problem, candidate);
-  if (!left) return Compared::kOther;
-  for (const Obligation& each : *left) {
-    const Program a = cone(problem, each.tensor, each.given), b = cone(candidate, each.tensor, each.given);
-    if (cost_of(a) + cost_of(b) > static_cast<double>(options.most_operations)) return Compared::kTooLarge;
-    Equivalence one = out;
-    if (test_instance(a, b, deadline, one) || one.families == out.families) return Compared::kOther;
-    out.families = one.families;
-  }
-  return Compared::kEqual;
-}
-
-Equivalence tested(const lang::Program& problem, const lang::Program& candidate, const EquivalenceOptions& options) {
-  Equivalence out = verdict(Verdict::kUnknown, "no smaller dims were found that both programs accept");
-  const Deadline deadline(options.budget);
-  int instances = 0, parts = 0;
-  for (int attempt = 0; attempt < kDimChoices && !deadline.passed(); ++attempt) {
-    const auto dims = shrunken_dims(problem, candidate, attempt);
+  // Both programs at smaller dims; nothing if one of them has errors there.
+  struct Small {
+    DimList dims;
+    std::optional<Program> problem, candidate;
+    bool ok() const { return problem && candidate; }
+  };
+  Small small(int attempt) const {
+    Small out;
+    out.dims = shrunken_dims(problem_text_, candidate_text_, attempt, deadline_);
     Diagnostics quiet;
-    const auto small_problem = bind(lang::with_dims(problem, dims), quiet);
-    const auto small_candidate = bind(lang::with_dims(candidate, dims), quiet);
-    if (!small_problem || !small_candidate) continue;
-    out.dims = dims;
-    if (cost_of(*small_problem) + cost_of(*small_candidate) > static_cast<double>(options.most_operations)) {
-      const Compared apart = compared_apart(*small_problem, *small_candidate, options, deadline, out);
-      if (apart == Compared::kTooLarge) out.reason = "even at shrunken dims the programs are too large to interpret";
-      if (apart == Compared::kOther) out.reason = "too large to interpret whole, and not equal tensor by tensor";
-      instances += apart == Compared::kEqual ? 1 : 0, parts += apart == Compared::kEqual ? 1 : 0;
-      continue;
-    }
-    const int before = out.families;
-    if (test_instance(*small_problem, *small_candidate, deadline, out)) {
-      if (out.verdict == Verdict::kRefuted) return out;
-      break;
-    }
-    instances += out.families > before ? 1 : 0;
+    if (deadline_.passed()) return out;
+    out.problem = bind(lang::with_dims(problem_text_, out.dims), quiet);
+    out.candidate = bind(lang::with_dims(candidate_text_, out.dims), quiet);
+    if (out.problem) out.problem = comparable(*out.problem);
+    if (out.candidate) out.candidate = comparable(*out.candidate);
+    return out;
   }
-  if (instances == 0) return out;
-  out.verdict = Verdict::kTested;
-  out.reason = fmt::format("equal at {} shrunken sizes, {} sets of inputs{}", instances, out.families,
-                           parts > 0 ? ", where the programs differ (the rest is proved)" : "");
-  return out;
-}
+
+  std::optional<Diagnostic> literal(const DimList& dims) const {
+    return dim_like_literal(problem_text_, candidate_text_, real_values(problem_, dims), dims);
+  }
+
+  bool too_large(const Small& s) const {
+    return cost_of(*s.problem) + cost_of(*s.candidate) > static_cast<double>(options_.most_operations);
+  }
+
+  // Equal at the real dims: also at others, if a literal makes one wonder?
+  Equivalence with_literals(Equivalence out) const {
+    const Small s = small(0);
+    if (!s.ok() || too_large(s)) return out;
+    const auto warning = literal(s.dims);
+    if (!warning) return out;
+    Equivalence quiet;
+    if (test_whole(*s.problem, *s.candidate, deadline_, quiet) == Outcome::kDifferent) out.warnings.push_back(*warning);
+    return out;
+  }
+
+  Equivalence shrunken() const {
+    Equivalence out = verdict(Verdict::kUnknown, "no smaller dims were found that both programs accept");
+    int instances = 0, parts = 0;
+    for (int attempt = 0; attempt < kDimChoices && !deadline_.passed(); ++attempt) {
+      const Small s = small(attempt);
+      if (!s.ok()) continue;
+      out.dims = s.dims;
+      if (too_large(s)) {
+        const Compared apart = compared_apart(s, out);
+        if (apart == Compared::kTooLarge) out.reason = "even at shrunken dims the programs are too large to interpret";
+        if (apart == Compared::kOther) out.reason = "too large to interpret whole, and not equal tensor by tensor";
+        instances += apart == Compared::kEqual ? 1 : 0, parts += apart == Compared::kEqual ? 1 : 0;
+        continue;
+      }
+      const Outcome o = test_whole(*s.problem, *s.candidate, deadline_, out);
+      if (o == Outcome::kDifferent) return differs(std::move(out));
+      instances += o == Outcome::kEqual ? 1 : 0;
+    }
+    if (deadline_.passed() && instances == 0) out.reason = "the time was not enough to test it";
+    if (instances == 0) return out;
+    return tested(
+        out, fmt::format("equal at {} shrunken sizes{}", instances, parts > 0 ? " where the programs differ (the rest is proved)" : ""));
+  }
+
+  // Programs of the same numbers that differ at some dims are different programs. A number of one of them that a dim may have
+  // given is what the real dims alone could decide, and they cost too much.
+  Equivalence differs(Equivalence out) const {
+    const auto warning = literal(out.dims);
+    out.verdict = warning ? Verdict::kUnknown : Verdict::kRefuted;
+    if (!warning) return out;
+    out.reason = warning->message;
+    out.counterexamples.clear();
+    out.warnings.push_back(*warning);
+    return out;
+  }
+
+  enum class Compared { kEqual, kTooLarge, kOther };
+
+  // Every tensor that differs by itself, the others as inputs: equality here means equality, a difference here nothing.
+  Compared compared_apart(const Small& s, Equivalence& out) const {
+    const auto left = obligations(*s.problem, *s.candidate);
+    if (!left) return Compared::kOther;
+    for (const Obligation& each : *left) {
+      const Program a = cone(*s.problem, each.tensor, each.given), b = cone(*s.candidate, each.tensor, each.given);
+      if (cost_of(a) + cost_of(b) > static_cast<double>(options_.most_operations)) return Compared::kTooLarge;
+      Equivalence one = out;
+      if (test_whole(a, b, deadline_, one) != Outcome::kEqual) return Compared::kOther;
+      out.families = one.families;
+      out.uncovered = one.uncovered;
+    }
+    return Compared::kEqual;
+  }
+
+  const lang::Program& problem_text_;
+  const lang::Program& candidate_text_;
+  const Program& problem_;
+  const Program& candidate_;
+  const EquivalenceOptions& options_;
+  const Deadline& deadline_;
+};
 
 }  // namespace
 
@@ -212,6 +239,7 @@ std::string_view name_of(Verdict v) {
 }
 
 Equivalence same_meaning(const lang::Program& problem, const lang::Program& candidate, const EquivalenceOptions& options) {
+  const Deadline deadline(options.budget);
   Diagnostics diagnostics;
   const auto a = bind(problem, diagnostics);
   if (!a) return verdict(Verdict::kUnknown, "the problem has errors");
@@ -219,10 +247,8 @@ Equivalence same_meaning(const lang::Program& problem, const lang::Program& cand
   if (!b) return verdict(Verdict::kRefuted, "the candidate has errors");
   const std::string difference = interface_difference(*a, *b);
   if (!difference.empty()) return verdict(Verdict::kRefuted, difference);
-  const bool bare = a->opaques.empty() && b->opaques.empty();
-  if (const auto left = bare ? obligations(*a, *b) : std::nullopt; left && left->empty())
-    return verdict(Verdict::kProved, "every output has the problem's definition");
-  return tested(problem, candidate, options);
+  const Program compared_problem = comparable(*a), compared_candidate = comparable(*b);
+  return Question(problem, candidate, compared_problem, compared_candidate, options, deadline).answer();
 }
 
 }  // namespace solstice::ir

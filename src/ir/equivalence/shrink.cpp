@@ -158,7 +158,8 @@ std::vector<std::pair<std::string, int64_t>> following(const lang::Program& text
 
 }  // namespace
 
-std::vector<std::pair<std::string, int64_t>> shrunken_dims(const lang::Program& problem, const lang::Program& candidate, int attempt) {
+std::vector<std::pair<std::string, int64_t>> shrunken_dims(const lang::Program& problem, const lang::Program& candidate, int attempt,
+                                                           const std::optional<Deadline>& deadline) {
   const auto real = literal_dims(problem);
   if (real.empty()) return {};
   Diagnostics quiet;
@@ -173,7 +174,7 @@ std::vector<std::pair<std::string, int64_t>> shrunken_dims(const lang::Program& 
   structured.insert(in_candidate.names().begin(), in_candidate.names().end());
   const int64_t room = std::max(in_problem.room(), in_candidate.room());
   const auto accepted = [&](const std::vector<std::pair<std::string, int64_t>>& dims) {
-    return legal(problem, dims) && legal(candidate, dims);
+    return !(deadline && deadline->passed()) && legal(problem, dims) && legal(candidate, dims);
   };
   const auto choose = [&](const Choice& c) {
     return assignment(real, structured, room + c.more + attempt, {c.more, c.period, c.plain_base ? c.plain_base + attempt : 0});

@@ -86,10 +86,10 @@ struct Frame {
 struct Routine {
   std::vector<Frame> frames;
   int target = -1;
-  Address store;           // in frame 0
-  int result = -1;         // register of frame 0
-  int step_position = -1;  // of the step among frame 0's indices
-  std::string text;        // of the equation, for errors
+  Address store;                      // in frame 0
+  int result = -1;                    // register of frame 0
+  int step_position = -1;             // of the step among frame 0's indices
+  std::string text;                   // of the equation, for errors
   std::vector<std::string> branches;  // texts, where coverage is wanted
 };
 

@@ -16,7 +16,7 @@
 namespace solstice::ir {
 namespace {
 
-Program bind_text(const std::string& text) {
+Program loaded(const std::string& text) {
   Diagnostics diagnostics;
   auto program = load_program(text, "test", diagnostics);
   EXPECT_TRUE(program.ok()) << (program.ok() ? "" : program.error().text());
@@ -73,13 +73,13 @@ TEST(InterpretAt, RecurrencesPiecesAndGathers) {
            "input x : f32[20] output y : i64[20] y[r] = argtop[i; r](x[i])",
            "input x : f32[3, 4, 5] output y : f32[60] y[20*i+5*j+k] = x[i,j,k] * 2",
        }) {
-    expect_the_whole(bind_text(std::string("program p\n") + text), text);
+    expect_the_whole(loaded(std::string("program p\n") + text), text);
   }
 }
 
 // At the real dims, where the tensors would need 250 GB.
 TEST(InterpretAt, AllocatesNoTensor) {
-  const Program program = bind_text(
+  const Program program = loaded(
       "program p dim M = 65536, N = 65536, K = 8192 input a : f32[M, K] input b : f32[N, K] output y : f32[M, N] "
       "y[m,n] = sum[k](a[m,k] * b[n,k])");
   PointInterpreter points(program);
@@ -100,7 +100,7 @@ TEST(InterpretAt, AllocatesNoTensor) {
 }
 
 TEST(InterpretAt, SaysWhatIsNotAffordable) {
-  const Program program = bind_text(
+  const Program program = loaded(
       "program p dim T = 4096, H = 1024 input x : f32[T, H] param w : f32[H, H] output h : f32[T, H] "
       "h[t,j] = tanh(x[t,j] + sum[k](h[t-1,k else 0] * w[j,k]))");
   PointInterpreter points(program);

@@ -1,0 +1,22 @@
+// Results of two programs, element by element, within 1e-9 of the sum of the problem's absolute terms; integers exactly.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "base/result.h"
+
+namespace solstice::ir {
+
+// Of the elements with these places in the list compared: the sum of the absolute terms. Empty where it is not known.
+using TermsOf = std::function<std::vector<double>(const std::vector<size_t>& places)>;
+
+struct Compared {
+  std::vector<size_t> different;  // places in the list
+  size_t finite = 0;              // elements of which the problem has a finite value: the others ask for nothing finite
+};
+
+// `terms` is asked only where values differ by more than 1e-9 of themselves: what cancels is rare.
+Compared compared(const std::vector<double>& problem, const std::vector<double>& candidate, bool exactly, const TermsOf& terms);
+
+}  // namespace solstice::ir

@@ -1,0 +1,160 @@
+#include "ir/equivalence/interface.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "ir/equal.h"
+
+namespace solstice::ir {
+namespace {
+
+// The name of another tensor that a declaration mentions.
+std::string name_at(const Program& p, int tensor) { return tensor < 0 ? "" : p.tensor(tensor).name; }
+
+// What a declaration of the interface says otherwise than the problem's, "" if nothing.
+std::string declaration_difference(const Program& problem, const Tensor& t, const Program& candidate, const Tensor& other) {
+  if (other.kind != t.kind) return "another kind";
+  if (other.dtype != t.dtype) return "another dtype";
+  if (other.shape != t.shape) return "another shape";
+  if (other.strides != t.strides) return "other strides";
+  if (other.path != t.path) return "another module path";
+  if (name_at(problem, t.into) != name_at(candidate, other.into)) return "another buffer to update";
+  if (name_at(problem, t.same) != name_at(candidate, other.same) || t.same_offset != other.same_offset) return "another tensor's storage";
+  if (other.distribution != t.distribution || other.distribution_args != t.distribution_args) return "another distribution";
+  return "";
+}
+
+bool is_asked(const Tensor& t) { return t.is_interface() || t.into >= 0; }
+
+bool is_needed(const Program& p, int tensor) {
+  const auto reads = [&](const ExprRef& root) {
+    bool out = false;
+    walk(root, [&](const Expr& e) { out |= e.op == Op::kRead && e.id == tensor; });
+    return out;
+  };
+  return p.tensor(tensor).kind == TensorKind::kOutput || p.tensor(tensor).into >= 0 ||
+         std::any_of(p.equations.begin(), p.equations.end(), [&](const Equation& e) { return reads(e.rhs); }) ||
+         std::any_of(p.opaques.begin(), p.opaques.end(), [&](const Opaque& o) {
+           return std::any_of(o.arguments.begin(), o.arguments.end(), [&](const auto& a) { return a.second && reads(a.second); });
+         });
+}
+
+std::string tensors_difference(const Program& problem, const Program& candidate) {
+  for (size_t i = 0; i < problem.tensors.size(); ++i) {
+    const Tensor& t = problem.tensors[i];
+    if (!is_asked(t)) continue;
+    const int id = candidate.find_tensor(t.name);
+    // A draw that nothing needs may go.
+    if (id < 0 && t.kind == TensorKind::kRandom && !is_needed(problem, static_cast<int>(i))) continue;
+    if (id < 0) return fmt::format("the candidate has no `{}`", t.name);
+    const std::string difference = declaration_difference(problem, t, candidate, candidate.tensor(id));
+    if (!difference.empty()) return fmt::format("`{}` is declared differently: {}", t.name, difference);
+  }
+  for (const Tensor& t : candidate.tensors) {
+    const int id = problem.find_tensor(t.name);
+    if (is_asked(t) && (id < 0 || !is_asked(problem.tensor(id)))) return fmt::format("the problem has no `{}` in its interface", t.name);
+  }
+  return "";
+}
+
+bool same_argument(const Program& a, const ExprRef& x, const Program& b, const ExprRef& y) {
+  if (!x || !y) return !x && !y;
+  if (x->op != y->op || x->args.size() != y->args.size() || x->integer != y->integer || x->real != y->real) return false;
+  if (x->op == Op::kRead && a.tensor(x->id).name != b.tensor(y->id).name) return false;
+  for (size_t i = 0; i < x->args.size(); ++i) {
+    if (!same_argument(a, x->args[i], b, y->args[i])) return false;
+  }
+  return true;
+}
+
+bool same_opaque(const Program& a, const Opaque& x, const Program& b, const Opaque& y) {
+  if (x.op != y.op || x.strings != y.strings || x.arguments.size() != y.arguments.size() || x.results.size() != y.results.size())
+    return false;
+  for (size_t i = 0; i < x.arguments.size(); ++i) {
+    if (x.arguments[i].first != y.arguments[i].first || !same_argument(a, x.arguments[i].second, b, y.arguments[i].second)) return false;
+  }
+  for (size_t i = 0; i < x.results.size(); ++i) {
+    const Tensor &t = a.tensor(x.results[i]), &u = b.tensor(y.results[i]);
+    if (t.name != u.name || t.dtype != u.dtype || t.shape != u.shape || t.strides != u.strides) return false;
+  }
+  return true;
+}
+
+// Every operation that the problem needs, and none besides: an operation may have effects.
+std::string opaque_difference(const Program& problem, const Program& candidate) {
+  std::vector<bool> matched(candidate.opaques.size(), false);
+  for (const Opaque& o : problem.opaques) {
+    bool found = false;
+    for (size_t i = 0; i < candidate.opaques.size() && !found; ++i) {
+      found = !matched[i] && same_opaque(problem, o, candidate, candidate.opaques[i]);
+      if (found) matched[i] = true;
+    }
+    const bool needed = std::any_of(o.results.begin(), o.results.end(), [&](int r) { return is_needed(problem, r); });
+    if (!found && needed) return fmt::format("the operation `{}` is missing, or has other arguments or results", o.op);
+  }
+  for (size_t i = 0; i < matched.size(); ++i) {
+    if (!matched[i]) return fmt::format("the operation `{}` is not the problem's", candidate.opaques[i].op);
+  }
+  return "";
+}
+
+bool same_assumptions(const Program& problem, const Program& candidate) {
+  return std::all_of(candidate.assumptions.begin(), candidate.assumptions.end(), [&](const Equation& e) {
+    return std::any_of(problem.assumptions.begin(), problem.assumptions.end(), [&](const Equation& p) {
+      return problem.target_of(p).name == candidate.target_of(e).name && same_up_to_names(problem, p, candidate, e);
+    });
+  });
+}
+
+void define_assumed(Program& program) {
+  std::vector<Item> first;
+  for (const Equation& e : program.assumptions) {
+    Tensor& t = program.tensors[static_cast<size_t>(e.target)];
+    bool whole = t.shape.size() == e.free.size();
+    for (size_t d = 0; whole && d < e.lhs.size(); ++d) {
+      whole = e.lhs[d]->op == Op::kIndex && e.indices[static_cast<size_t>(e.lhs[d]->id)].extent == t.shape[d];
+    }
+    if (!whole || t.kind != TensorKind::kBuffer) continue;
+    t.kind = TensorKind::kLocal;
+    first.push_back({static_cast<int>(program.equations.size()), -1, -1});
+    program.equations.push_back(e);
+  }
+  program.items.insert(program.items.begin(), first.begin(), first.end());
+}
+
+}  // namespace
+
+std::string interface_difference(const Program& problem, const Program& candidate) {
+  std::string out = tensors_difference(problem, candidate);
+  if (out.empty()) out = opaque_difference(problem, candidate);
+  if (out.empty() && !same_assumptions(problem, candidate)) out = "the candidate assumes what the problem does not";
+  return out;
+}
+
+Program comparable(const Program& program) {
+  Program out = program;
+  define_assumed(out);
+  for (const Opaque& o : program.opaques) {
+    for (const auto& [name, argument] : o.arguments) {
+      walk(argument, [&](const Expr& e) {
+        if (e.op != Op::kRead) return;
+        Tensor& t = out.tensors[static_cast<size_t>(e.id)];
+        if (t.kind == TensorKind::kTensor || t.kind == TensorKind::kLocal) t.kind = TensorKind::kOutput;
+      });
+    }
+  }
+  for (const Opaque& o : program.opaques) {
+    for (const int r : o.results) {
+      Tensor& t = out.tensors[static_cast<size_t>(r)];
+      t.kind = TensorKind::kInput;
+      t.into = -1;
+    }
+  }
+  out.opaques.clear();
+  std::erase_if(out.items, [](const Item& item) { return item.opaque >= 0; });
+  return out;
+}
+
+}  // namespace solstice::ir

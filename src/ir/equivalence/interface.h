@@ -1,0 +1,18 @@
+// A candidate answers the problem's question and no other (docs/language.md, section 10): its interface is the problem's,
+// declaration for declaration, and it assumes and allows itself nothing.
+#pragma once
+
+#include <string>
+
+#include "ir/program.h"
+
+namespace solstice::ir {
+
+// What differs, "" where nothing does.
+std::string interface_difference(const Program& problem, const Program& candidate);
+
+// What two programs of one interface are compared by. Opaque operations are taken apart: their results are inputs, the
+// tensors that they take are outputs. Buffers that an `assume` describes whole are defined by it.
+Program comparable(const Program& program);
+
+}  // namespace solstice::ir

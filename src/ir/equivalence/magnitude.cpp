@@ -1,0 +1,183 @@
+#include "ir/equivalence/magnitude.h"
+
+#include <algorithm>
+#include <map>
+
+namespace solstice::ir {
+namespace {
+
+ExprRef operator+(const ExprRef& a, const ExprRef& b) { return make(Op::kAdd, {a, b}); }
+ExprRef operator-(const ExprRef& a, const ExprRef& b) { return make(Op::kSub, {a, b}); }
+ExprRef operator*(const ExprRef& a, const ExprRef& b) { return make(Op::kMul, {a, b}); }
+ExprRef operator/(const ExprRef& a, const ExprRef& b) { return make(Op::kDiv, {a, b}); }
+ExprRef size_of(const ExprRef& e) { return make(Op::kAbs, {e}); }
+
+// The first-order bound of an equation's rounding error, in units of the rounding: of f(x) it is |f| + |f'| M(x).
+class Magnitudes {
+ public:
+  Magnitudes(const std::vector<int>& twins, Equation& equation) : twins_(twins), equation_(equation) {}
+
+  ExprRef of(const ExprRef& e) {
+    if (e->kind != ValueKind::kReal) return size_of(e);  // exact
+    if (e->op == Op::kRead) return read(*e);
+    if (e->op == Op::kReduce) return reduction(e);
+    if (e->args.size() == 1) return of_one(e, e->args[0]);
+    if (e->args.size() == 2) return of_two(e, e->args[0], e->args[1]);
+    if (e->op == Op::kSelect) return make(Op::kSelect, {e->args[0], of(e->args[1]), of(e->args[2])});
+    return size_of(e);
+  }
+
+ private:
+  ExprRef read(const Expr& e) {
+    const int twin = twins_[static_cast<size_t>(e.id)];
+    std::vector<ExprRef> indices(e.args.begin(), e.args.end() - (e.has_else ? 1 : 0));
+    if (twin < 0) return size_of(std::make_shared<Expr>(e));
+    return make_read(twin, ValueKind::kReal, std::move(indices), e.has_else ? of(e.args.back()) : nullptr);
+  }
+
+  ExprRef of_one(const ExprRef& e, const ExprRef& x) {
+    switch (e->op) {
+      case Op::kNeg:
+      case Op::kAbs:
+      case Op::kCast:
+        return of(x);
+      case Op::kExp:
+        return e * (make_real(1) + of(x));
+      case Op::kExpm1:
+        return size_of(e) + make(Op::kExp, {x}) * of(x);
+      case Op::kLog:
+        return size_of(e) + of(x) / size_of(x);
+      case Op::kLog1p:
+        return size_of(e) + of(x) / size_of(make_real(1) + x);
+      case Op::kSqrt:
+        return e + make_real(0.5) * of(x) / e;
+      case Op::kRsqrt:
+        return e + make_real(0.5) * e * of(x) / size_of(x);
+      case Op::kTanh:
+        return size_of(e) + (make_real(1) - e * e) * of(x);
+      case Op::kErf:
+        return size_of(e) + make_real(1.13) * make(Op::kExp, {make(Op::kNeg, {x * x})}) * of(x);
+      case Op::kSin:
+      case Op::kCos:
+        return size_of(e) + of(x);
+      default:
+        return size_of(e);  // steps
+    }
+  }
+
+  ExprRef of_two(const ExprRef& e, const ExprRef& x, const ExprRef& y) {
+    switch (e->op) {
+      case Op::kAdd:
+      case Op::kSub:
+      case Op::kMod:
+        return of(x) + of(y);
+      case Op::kMul:
+        return size_of(x) * of(y) + size_of(y) * of(x);
+      case Op::kDiv:
+        return of(x) / size_of(y) + size_of(e) * of(y) / size_of(y);
+      case Op::kPow:
+        return size_of(e) + size_of(y * make(Op::kPow, {x, y - make_int(1)})) * of(x);
+      case Op::kMax:
+        return make(Op::kSelect, {make(Op::kGe, {x, y}), of(x), of(y)});
+      case Op::kMin:
+        return make(Op::kSelect, {make(Op::kLe, {x, y}), of(x), of(y)});
+      default:
+        return size_of(e);
+    }
+  }
+
+  ExprRef reduction(const ExprRef& e) {
+    const ExprRef where = e->args.size() > 1 ? e->args[1] : nullptr;
+    const auto over = [&](Reducer r, const ExprRef& body) { return make_reduce(r, e->binders, body, where); };
+    const ExprRef& body = e->args[0];
+    switch (e->reducer) {
+      case Reducer::kSum:
+      case Reducer::kMean:
+        return over(e->reducer, of(body));
+      case Reducer::kProd:
+        return over(Reducer::kProd, of(body));
+      case Reducer::kVar: {
+        const ExprRef distance = body - renamed(make_reduce(Reducer::kMean, e->binders, body, where));
+        return over(Reducer::kMean, of(distance * distance));
+      }
+      case Reducer::kLogSumExp:
+        return size_of(e) + over(Reducer::kSum, make(Op::kExp, {body - renamed(e)}) * of(body));
+      case Reducer::kMax:
+      case Reducer::kMin:  // of what is the result; a mask's infinity is not
+        return over(Reducer::kMax, make(Op::kSelect, {make(Op::kEq, {body, renamed(e)}), of(body), make_real(0)}));
+      default:
+        return size_of(e);
+    }
+  }
+
+  // The reduction with bound indices of its own, to stand inside itself.
+  ExprRef renamed(const ExprRef& e) {
+    std::map<int, int> fresh;
+    return renamed(e, fresh);
+  }
+  ExprRef renamed(const ExprRef& e, std::map<int, int>& fresh) {
+    auto copy = std::make_shared<Expr>(*e);
+    if (e->op == Op::kIndex && fresh.count(e->id)) copy->id = fresh[e->id];
+    for (int& b : copy->binders) {
+      fresh[b] = static_cast<int>(equation_.indices.size());
+      equation_.indices.push_back(equation_.indices[static_cast<size_t>(b)]);
+      b = fresh[b];
+    }
+    for (ExprRef& a : copy->args) a = renamed(a, fresh);
+    return copy;
+  }
+
+  const std::vector<int>& twins_;
+  Equation& equation_;
+};
+
+std::vector<int> text_order(const Program& program) {
+  std::vector<int> out;
+  for (const Item& item : program.items) {
+    if (item.equation >= 0) out.push_back(item.equation);
+    if (item.kernel < 0) continue;
+    const auto& inside = program.kernels[static_cast<size_t>(item.kernel)].equations;
+    out.insert(out.end(), inside.begin(), inside.end());
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string magnitude_name(const std::string& tensor) { return "|" + tensor + "|"; }
+
+Program with_magnitudes(const Program& program) {
+  Program out = program;
+  std::vector<int> twins(program.tensors.size(), -1);
+  for (const Equation& e : program.equations) {
+    int& twin = twins[static_cast<size_t>(e.target)];
+    const Tensor& t = program.target_of(e);
+    if (t.value != ValueKind::kReal || twin >= 0) continue;
+    twin = static_cast<int>(out.tensors.size());
+    Tensor of = t;
+    of.name = magnitude_name(t.name);
+    of.kind = t.kind == TensorKind::kOutput || t.into >= 0 ? TensorKind::kOutput : TensorKind::kLocal;
+    of.into = of.same = -1;
+    out.tensors.push_back(std::move(of));
+  }
+  out.equations.clear();
+  out.items.clear();
+  out.kernels.clear();
+  const auto add = [&](Equation e) {
+    out.items.push_back({static_cast<int>(out.equations.size()), -1, -1});
+    out.equations.push_back(std::move(e));
+  };
+  for (const int id : text_order(program)) {
+    const Equation& e = program.equation(id);
+    add(e);
+    const int twin = twins[static_cast<size_t>(e.target)];
+    if (twin < 0) continue;
+    Equation of = e;
+    of.target = twin;
+    of.rhs = Magnitudes(twins, of).of(e.rhs);
+    add(std::move(of));
+  }
+  return out;
+}
+
+}  // namespace solstice::ir

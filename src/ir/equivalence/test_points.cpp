@@ -1,0 +1,175 @@
+// Comparison at single elements of the real shapes.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/equivalence/compare.h"
+#include "ir/equivalence/inputs.h"
+#include "ir/equivalence/magnitude.h"
+#include "ir/equivalence/points.h"
+#include "ir/equivalence/testing.h"
+#include "ir/interpret_at.h"
+
+namespace solstice::ir {
+namespace {
+
+constexpr size_t kFirstPoints = 4;  // of every family, whatever they cost
+constexpr size_t kMostAtOnce = 256;
+constexpr size_t kPointsForCoverage = 64;
+constexpr int kTermsCost = 8;  // times what the values cost
+
+class PointTest {
+ public:
+  PointTest(const Program& problem, const Program& candidate, int64_t operations, const Deadline& deadline, Equivalence& out)
+      : problem_(problem), candidate_(candidate), operations_(operations), deadline_(deadline), out_(out), a_(problem), b_(candidate) {
+    Boundaries boundaries;
+    boundaries.add(problem);
+    boundaries.add(candidate);
+    for (size_t t = 0; t < problem.tensors.size(); ++t) {
+      const Tensor& tensor = problem.tensors[t];
+      const bool defined = std::any_of(problem.equations.begin(), problem.equations.end(),
+                                       [&](const Equation& e) { return e.target == static_cast<int>(t); });
+      if (!defined || (tensor.kind != TensorKind::kOutput && tensor.into < 0)) continue;
+      asked_.push_back({static_cast<int>(t), candidate.find_tensor(tensor.name), positions_of(tensor.shape, boundaries), 0, 0});
+    }
+    for (const Tensor& tensor : candidate.tensors) named_.push_back(problem.find_tensor(tensor.name));
+  }
+
+  Outcome run() {
+    const int families = input_families();
+    for (int f = 0; f < families; ++f) {
+      const Outcome o = try_family(f, operations_ / families, asked_points());
+      if (o != Outcome::kEqual) return o;
+    }
+    Coverage coverage = taken();
+    for (int f = families; f < families + rescaled_families() && !coverage.is_complete() && !deadline_.passed(); ++f) {
+      if (try_family(f, operations_ / families, kPointsForCoverage) == Outcome::kDifferent) return Outcome::kDifferent;
+      coverage = taken();
+    }
+    out_.uncovered = coverage.uncovered();
+    const bool all = std::all_of(asked_.begin(), asked_.end(), [](const Asked& t) { return t.finite > 0; });
+    return all ? Outcome::kEqual : Outcome::kNotTested;
+  }
+
+ private:
+  struct Asked {
+    int in_problem, in_candidate;
+    std::vector<int64_t> positions;
+    size_t next;    // that no family has tried yet
+    size_t finite;  // elements compared
+  };
+
+  size_t asked_points() const {
+    size_t most = 0;
+    for (const Asked& t : asked_) most = std::max(most, t.positions.size());
+    return most / static_cast<size_t>(input_families()) + 1;
+  }
+
+  Coverage taken() const {
+    Coverage out;
+    a_.add_coverage(out);
+    b_.add_coverage(out);
+    return out;
+  }
+
+  // The first points, then those that no other family tried, in growing batches, until the share of operations is spent.
+  Outcome try_family(int family, int64_t operations, size_t points) {
+    const InputFunctions inputs(problem_, family, static_cast<uint64_t>(family) + 1);
+    family_ = family;
+    values_ = [&](int tensor, const int64_t* at, int64_t n, double* out) { inputs.evaluate(tensor, at, n, out); };
+    a_.begin(values_, operations / 2, deadline_);
+    b_.begin(
+        [&](int tensor, const int64_t* at, int64_t n, double* out) { inputs.evaluate(named_[static_cast<size_t>(tensor)], at, n, out); },
+        operations / 2, deadline_);
+    for (Asked& t : asked_) {
+      const size_t first = std::min(kFirstPoints, t.positions.size());
+      const Outcome o = compare(t, {t.positions.begin(), t.positions.begin() + static_cast<ptrdiff_t>(first)});
+      if (o != Outcome::kEqual) return o == Outcome::kNotTested && skipped_ ? Outcome::kEqual : o;
+    }
+    ++out_.families;
+    size_t batch = 2 * kFirstPoints;
+    for (size_t done = 0; done < points; done += batch, batch = std::min(2 * batch, kMostAtOnce)) {
+      for (Asked& t : asked_) {
+        t.next = std::max(t.next, std::min(kFirstPoints, t.positions.size()));
+        const size_t last = std::min({t.positions.size(), t.next + batch, t.next + points - done});
+        if (t.next >= last) continue;
+        const Outcome o =
+            compare(t, {t.positions.begin() + static_cast<ptrdiff_t>(t.next), t.positions.begin() + static_cast<ptrdiff_t>(last)});
+        if (o == Outcome::kDifferent) return o;
+        if (o == Outcome::kNotTested) return Outcome::kEqual;  // the share is spent
+        t.next = last;
+      }
+    }
+    return Outcome::kEqual;
+  }
+
+  Outcome compare(Asked& t, const std::vector<int64_t>& at) {
+    skipped_ = false;
+    const auto expected = a_.at(t.in_problem, at);
+    if (!expected.ok()) {
+      skipped_ = expected.error().code == Code::program_invalid;  // these inputs are not the problem's; others may be
+      return Outcome::kNotTested;
+    }
+    const auto actual = b_.at(t.in_candidate, at);
+    if (!actual.ok()) {
+      if (actual.error().code != Code::program_invalid) return Outcome::kNotTested;
+      out_.reason = fmt::format("the candidate fails where the problem does not: {}", actual.error().message);
+      return Outcome::kDifferent;
+    }
+    const Tensor& tensor = problem_.tensor(t.in_problem);
+    const auto terms = [&](const std::vector<size_t>& places) { return terms_of(tensor.name, at, places); };
+    const Compared found = compared(*expected, *actual, tensor.value != ValueKind::kReal, terms);
+    t.finite += found.finite;
+    out_.points += static_cast<int64_t>(at.size());
+    for (const size_t i : found.different) {
+      if (out_.counterexamples.size() >= kMostCounterexamples) break;
+      out_.counterexamples.push_back(
+          {tensor.name, index_at(at[i], tensor.shape), (*expected)[i], (*actual)[i], std::string(input_family_name(family_)), {}});
+    }
+    if (found.different.empty()) return Outcome::kEqual;
+    out_.reason = difference_text(out_);
+    return Outcome::kDifferent;
+  }
+
+  std::vector<double> terms_of(const std::string& name, const std::vector<int64_t>& at, const std::vector<size_t>& places) {
+    const Program larger = with_magnitudes(problem_);
+    PointInterpreter terms(larger);
+    terms.begin(values_, kTermsCost * operations_, deadline_);
+    std::vector<int64_t> positions;
+    for (const size_t p : places) positions.push_back(at[p]);
+    const auto out = terms.at(larger.find_tensor(magnitude_name(name)), positions);
+    return out.ok() ? *out : std::vector<double>();
+  }
+
+  const Program& problem_;
+  const Program& candidate_;
+  const int64_t operations_;
+  const Deadline& deadline_;
+  Equivalence& out_;
+  PointInterpreter a_, b_;
+  std::vector<Asked> asked_;
+  std::vector<int> named_;  // by tensor of the candidate: the problem's of that name
+  InputFunction values_;
+  int family_ = 0;
+  bool skipped_ = false;
+};
+
+}  // namespace
+
+Outcome test_points(const Program& problem, const Program& candidate, int64_t operations, const Deadline& deadline, Equivalence& out) {
+  return PointTest(problem, candidate, operations, deadline, out).run();
+}
+
+std::vector<int64_t> index_at(int64_t position, const std::vector<int64_t>& shape) {
+  std::vector<int64_t> out(shape.size());
+  for (size_t d = shape.size(); d-- > 0; position /= shape[d]) out[d] = position % shape[d];
+  return out;
+}
+
+std::string difference_text(const Equivalence& found) {
+  const Counterexample& c = found.counterexamples[0];
+  return fmt::format("`{}[{}]` is {} in the problem and {} in the candidate (inputs: {})", c.tensor, fmt::join(c.index, ","), c.problem,
+                     c.candidate, c.family);
+}
+
+}  // namespace solstice::ir

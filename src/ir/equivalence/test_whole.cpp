@@ -1,0 +1,90 @@
+// Comparison of all elements, at dims that are small enough.
+#include <fmt/format.h>
+
+#include "ir/equivalence/compare.h"
+#include "ir/equivalence/inputs.h"
+#include "ir/equivalence/magnitude.h"
+#include "ir/equivalence/testing.h"
+
+namespace solstice::ir {
+namespace {
+
+class WholeTest {
+ public:
+  WholeTest(const Program& problem, const Program& candidate, const Deadline& deadline, Equivalence& out)
+      : problem_(problem), candidate_(candidate), out_(out) {
+    options_.deadline = deadline;
+    options_.coverage = &coverage_;
+  }
+
+  Outcome run() {
+    const int tried = out_.families;
+    for (int f = 0; f < input_families() + rescaled_families(); ++f) {
+      if (f >= input_families() && coverage_.is_complete()) break;
+      const Outcome o = try_family(f);
+      if (o == Outcome::kDifferent) return o;
+      if (o == Outcome::kNotTested && f < input_families()) return o;
+      if (o == Outcome::kNotTested) break;
+    }
+    out_.uncovered = coverage_.uncovered();
+    return out_.families > tried && finite_ ? Outcome::kEqual : Outcome::kNotTested;
+  }
+
+ private:
+  Outcome try_family(int family) {
+    const TensorValues inputs = random_inputs(problem_, family, static_cast<uint64_t>(family) + 1);
+    const auto expected = interpret(problem_, inputs, options_);
+    if (!expected.ok() && expected.error().code == Code::deadline) return Outcome::kNotTested;
+    if (!expected.ok()) return Outcome::kEqual;  // these inputs are not the problem's; other families may be
+    const auto actual = interpret(candidate_, inputs, options_);
+    if (!actual.ok() && actual.error().code == Code::deadline) return Outcome::kNotTested;
+    if (!actual.ok()) {
+      out_.reason = fmt::format("the candidate fails where the problem does not: {}", actual.error().message);
+      return Outcome::kDifferent;
+    }
+    ++out_.families;
+    for (const auto& [name, value] : *expected) compare(name, value, actual->at(name).values, inputs, family);
+    if (out_.counterexamples.empty()) return Outcome::kEqual;
+    out_.reason = difference_text(out_);
+    return Outcome::kDifferent;
+  }
+
+  void compare(const std::string& name, const TensorValue& expected, const std::vector<double>& actual, const TensorValues& inputs,
+               int family) {
+    const bool exactly = problem_.tensor(problem_.find_tensor(name)).value != ValueKind::kReal;
+    const auto terms = [&](const std::vector<size_t>& places) { return terms_of(name, places, inputs); };
+    const Compared found = compared(expected.values, actual, exactly, terms);
+    finite_ = finite_ || found.finite > 0;
+    for (const size_t i : found.different) {
+      if (out_.counterexamples.size() >= kMostCounterexamples) return;
+      out_.counterexamples.push_back({name, index_at(static_cast<int64_t>(i), expected.shape), expected.values[i], actual[i],
+                                      std::string(input_family_name(family)), out_.dims});
+    }
+  }
+
+  std::vector<double> terms_of(const std::string& name, const std::vector<size_t>& places, const TensorValues& inputs) const {
+    InterpretOptions options;
+    options.deadline = options_.deadline;
+    const auto found = interpret(with_magnitudes(problem_), inputs, options);
+    std::vector<double> out;
+    if (!found.ok()) return out;
+    const std::vector<double>& all = found->at(magnitude_name(name)).values;
+    for (const size_t p : places) out.push_back(all[p]);
+    return out;
+  }
+
+  const Program& problem_;
+  const Program& candidate_;
+  Equivalence& out_;
+  InterpretOptions options_;
+  Coverage coverage_;
+  bool finite_ = false;
+};
+
+}  // namespace
+
+Outcome test_whole(const Program& problem, const Program& candidate, const Deadline& deadline, Equivalence& out) {
+  return WholeTest(problem, candidate, deadline, out).run();
+}
+
+}  // namespace solstice::ir

@@ -1,0 +1,170 @@
+// Tests at the real shapes, their tolerance and coverage, literals that stand for dims, and what a candidate may not change.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "ir/bind.h"
+#include "ir/equivalence.h"
+#include "ir/equivalence/magnitude.h"
+#include "ir/equivalence/points.h"
+#include "lang/parse.h"
+
+namespace solstice::ir {
+namespace {
+
+Equivalence asked(const std::string& problem, const std::string& candidate, const EquivalenceOptions& options = {}) {
+  Diagnostics diagnostics;
+  const lang::Program a = lang::parse("program p\n" + problem, diagnostics);
+  const lang::Program b = lang::parse("program p\n" + candidate, diagnostics);
+  EXPECT_FALSE(diagnostics.has_errors()) << render_text(diagnostics, candidate, "candidate");
+  EXPECT_TRUE(bind(a, diagnostics).has_value()) << render_text(diagnostics, problem, "problem");
+  EXPECT_TRUE(bind(b, diagnostics).has_value()) << render_text(diagnostics, candidate, "candidate");
+  return same_meaning(a, b, options);
+}
+
+const std::string kProduct = "dim M = 65536, N = 65536, K = 8192\ninput x : f32[M, K]\nparam w : f32[N, K] \"w\"\noutput y : f32[M, N]\n";
+
+TEST(PointTest, ADifferenceOfOneRealElementIsFound) {
+  // At the end of the real dims alone, behind the boundary of a piece.
+  const std::string problem = kProduct + "y[m,n] = sum[k](x[m,k] * w[n,k])";
+  const Equivalence e = asked(problem, kProduct + "y[m,n] = sum[k](x[m,k] * w[n,k]) for n < N-1\ny[m,N-1] = sum[k](w[N-1,k] * x[m,k]) + 1");
+  EXPECT_EQ(e.verdict, Verdict::kRefuted) << e.reason;
+  ASSERT_FALSE(e.counterexamples.empty());
+  EXPECT_EQ(e.counterexamples[0].index[1], 65535);
+  const Equivalence inside = asked(problem, kProduct + "y[m,n] = select(n == 1000, 0, sum[k](w[n,k] * x[m,k]))");
+  EXPECT_EQ(inside.verdict, Verdict::kRefuted) << inside.reason;
+}
+
+TEST(PointTest, CornersBoundariesAndResiduesAreChosen) {
+  Boundaries boundaries;
+  boundaries.values = {1000};
+  boundaries.residues = 4;
+  const std::vector<int64_t> at = positions_of({4096, 8192}, boundaries);
+  const auto has = [&](int64_t i, int64_t j) { return std::count(at.begin(), at.end(), i * 8192 + j) == 1; };
+  for (const int64_t i : {0, 1, 2048, 4094, 4095}) {
+    for (const int64_t j : {0, 1, 4096, 8190, 8191}) EXPECT_TRUE(has(i, j)) << i << "," << j;
+  }
+  for (const int64_t near : {999, 1000, 1001, 2, 3}) {
+    EXPECT_TRUE(std::any_of(at.begin(), at.end(), [&](int64_t p) { return p / 8192 == near; })) << near;
+    EXPECT_TRUE(std::any_of(at.begin(), at.end(), [&](int64_t p) { return p % 8192 == near; })) << near;
+  }
+  EXPECT_EQ(positions_of({3, 5}, boundaries).size(), 15u);
+}
+
+// Values that are tiny beside the terms that they are the difference of, next to values that are not.
+TEST(PointTest, ToleranceIsOfTheSumOfAbsoluteTerms) {
+  const std::string head = "dim M = 64, N = 4096\ninput x : f32[M, N]\noutput y : f32[M]\n";
+  const std::string problem = head + "y[m] = sum[n](x[m,n]) * select(m == 0, 1e-12, 1)";
+  EXPECT_EQ(asked(problem, head + "y[m] = sum[n](x[m,n]) * select(m == 0, 1.00001e-12, 1)").verdict, Verdict::kRefuted)
+      << "the other rows are larger by 1e12, which excuses nothing";
+  const std::string cancels = head + "y[m] = sum[n](x[m,n] - 1e5) + N * 1e5";
+  EXPECT_EQ(asked(cancels, head + "y[m] = sum[n](x[m,n])").verdict, Verdict::kTested);
+  const Equivalence large = asked(head + "y[m] = sum[n](x[m,n])", head + "y[m] = (sum[n](x[m,n]) * 1.0001 + 1e30) - 1e30");
+  EXPECT_EQ(large.verdict, Verdict::kRefuted) << "the candidate's own terms excuse nothing";
+}
+
+TEST(PointTest, IntegersAreComparedExactly) {
+  const std::string head = "dim N = 4096\ninput i : i64[N]\noutput y : i64[N]\n";
+  EXPECT_EQ(asked(head + "y[n] = i[n] * 1000000000000", head + "y[n] = i[n] * 1000000000000 + 1").verdict, Verdict::kRefuted);
+  EXPECT_EQ(asked(head + "y[n] = i[n] * 2", head + "y[n] = i[n] + i[n]").verdict, Verdict::kTested);
+}
+
+TEST(PointTest, BranchesThatNothingTakesAreNamed) {
+  const std::string head = "dim N = 4096\ninput x : f32[N]\noutput y : f32[N]\n";
+  const Equivalence e = asked(head + "y[n] = select(x[n] > 3000, 1, x[n] * 2)", head + "y[n] = select(x[n] > 3000, 1, x[n] + x[n])");
+  EXPECT_EQ(e.verdict, Verdict::kTested);
+  EXPECT_TRUE(e.uncovered.empty()) << "a rescaled family takes it: " << e.reason;
+  const Equivalence never = asked(head + "y[n] = select(x[n] > 1e30, 1, x[n] * 2)", head + "y[n] = select(x[n] > 1e30, 2, x[n] + x[n])");
+  EXPECT_EQ(never.verdict, Verdict::kTested);
+  ASSERT_EQ(never.uncovered.size(), 1u) << never.reason;
+  EXPECT_NE(never.uncovered[0].find("x[n] > "), std::string::npos);
+  EXPECT_NE(never.reason.find("taken one way only"), std::string::npos);
+  const Equivalence rescaled = asked(head + "y[n] = select(x[n] > 3000, 1, x[n] * 2)", head + "y[n] = select(x[n] > 3000, 2, x[n] + x[n])");
+  EXPECT_EQ(rescaled.verdict, Verdict::kRefuted) << rescaled.reason;
+}
+
+TEST(PointTest, ALiteralThatBehavesLikeADimIsNamed) {
+  const std::string head = "dim M = 64, K = 8192\ninput x : f32[M, K]\noutput y : f32[M]\n";
+  const Equivalence e = asked(head + "y[m] = mean[k](x[m,k])", head + "y[m] = sum[k](x[m,k]) / 8192");
+  EXPECT_EQ(e.verdict, Verdict::kTested) << e.reason;
+  ASSERT_EQ(e.warnings.size(), 1u);
+  EXPECT_EQ(e.warnings[0].code, "W018");
+  EXPECT_NE(e.warnings[0].message.find("8192"), std::string::npos) << e.warnings[0].message;
+  EXPECT_EQ(e.warnings[0].hint, "write `K`");
+  const Equivalence plain = asked(head + "y[m] = mean[k](x[m,k])", head + "y[m] = sum[k](x[m,k]) / K");
+  EXPECT_EQ(plain.verdict, Verdict::kTested) << plain.reason;
+  EXPECT_TRUE(plain.warnings.empty());
+  EquivalenceOptions poor;
+  poor.point_operations = 1000;
+  const Equivalence unknown = asked(head + "y[m] = mean[k](x[m,k])", head + "y[m] = sum[k](x[m,k]) / 8192", poor);
+  EXPECT_EQ(unknown.verdict, Verdict::kUnknown) << unknown.reason;
+  EXPECT_EQ(unknown.warnings.size(), 1u);
+}
+
+// Each a way to change the question instead of answering it.
+TEST(Interface, NothingMayBeChanged) {
+  const std::string head =
+      "dim M = 64, N = 32\nparam w : f32[N] \"a.w\"\nparam v : f32[N] \"a.v\"\nbuffer s : f32[N] \"a.s\"\ninput x : f32[M, N]\n"
+      "random r : bool[M, N] from bernoulli(0.5)\noutput y : f32[M, N]\ntensor s1 : f32[N] into s\n";
+  const std::string rest = "s1[n] = s[n] + w[n]\ny[m,n] = select(r[m,n], x[m,n] * v[n], 0)";
+  const std::string problem = head + rest;
+  EXPECT_EQ(asked(problem, problem).verdict, Verdict::kProved);
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string out = problem;
+    const size_t at = out.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return out.replace(at, from.size(), to);
+  };
+  for (const std::string& cheat : {
+           with("param w : f32[N] \"a.w\"\nparam v : f32[N] \"a.v\"", "param w : f32[N] \"a.v\"\nparam v : f32[N] \"a.w\""),
+           with("param w", "buffer w"),
+           with("bernoulli(0.5)", "bernoulli(0.9)"),
+           with("output y : f32[M, N]", "output y : f16[M, N]"),
+           with("M = 64", "M = 63"),
+           with("tensor s1 : f32[N] into s", "tensor s1 : f32[N]"),
+           with("input x : f32[M, N]", "input x : f32[M, N]\ninput z : f32[M]"),
+           with("output y : f32[M, N]", "output y : f32[M, N] strides(1, M)"),
+           with("tensor s1 : f32[N] into s", "tensor s1 : f32[N] into s\nassume s[n] = 0"),
+       }) {
+    const Equivalence e = asked(problem, cheat);
+    EXPECT_EQ(e.verdict, Verdict::kRefuted) << cheat << ": " << e.reason;
+    EXPECT_TRUE(e.counterexamples.empty()) << "refuted by its declarations: " << e.reason;
+  }
+}
+
+TEST(Interface, OpaqueOperationsAreTheProblemsWithTheirArguments) {
+  const std::string head = "dim M = 64\ninput x : f32[M]\noutput y : f32[M]\ntensor t : f32[M]\n";
+  const std::string call = "opaque v : f32[M], i : i64[M] = \"aten.sort.default\"(t, dim=0)\n";
+  const std::string problem = head + "t[m] = x[m] * 2\n" + call + "y[m] = v[m] + x[m]";
+  EXPECT_EQ(asked(problem, problem).verdict, Verdict::kProved);
+  EXPECT_EQ(asked(problem, head + "t[m] = x[m] + x[m]\n" + call + "y[m] = x[m] + v[m]").verdict, Verdict::kTested);
+  for (const std::string& cheat : {
+           head + "t[m] = x[m] * 3\n" + call + "y[m] = v[m] + x[m]",
+           head + "t[m] = x[m] * 2\nopaque v : f32[M], i : i64[M] = \"aten.sort.default\"(t, dim=1)\ny[m] = v[m] + x[m]",
+           head + "t[m] = x[m] * 2\nopaque v : f32[M], i : i64[M] = \"aten.sort.default\"(x, dim=0)\ny[m] = v[m] + x[m]",
+           head + "t[m] = x[m] * 2\nopaque v : f32[M], i : i64[M] = \"aten.topk.default\"(t, dim=0)\ny[m] = v[m] + x[m]",
+           head + "t[m] = x[m] * 2\ny[m] = t[m] + x[m]",
+       }) {
+    const Equivalence e = asked(problem, cheat);
+    EXPECT_EQ(e.verdict, Verdict::kRefuted) << cheat << ": " << e.reason;
+  }
+}
+
+TEST(Magnitude, IsTheSumOfAbsoluteTerms) {
+  Diagnostics diagnostics;
+  const auto program = load_program(
+      "program p\ninput x : f32[2, 4]\noutput y : f32[2]\noutput z : f32[2]\ny[m] = sum[k](x[m,k] * 3) - x[m,0]\n"
+      "z[m] = max[k](select(k == 3, -inf, x[m,k]))",
+      "t", diagnostics);
+  ASSERT_TRUE(program.ok()) << program.error().text();
+  const auto out = interpret(with_magnitudes(*program), {{"x", {{2, 4}, {1, -2, 3, -4, 0, 0, 0, 5}}}});
+  ASSERT_TRUE(out.ok()) << out.error().text();
+  const auto& terms = out->at(magnitude_name("y")).values;
+  EXPECT_GE(terms[0], 3 * 10 + 1);
+  EXPECT_LE(terms[0], 2 * 3 * 10 + 1);
+  EXPECT_EQ(out->at(magnitude_name("z")).values, (std::vector<double>{3, 0})) << "of what wins, not of the mask";
+}
+
+}  // namespace
+}  // namespace solstice::ir
