@@ -11,6 +11,7 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
+from import_loops import loop_cases
 from import_repeats import repeated_cases
 
 R = torch.randn
@@ -270,6 +271,8 @@ def move_cases() -> dict[str, tuple]:
         "chunk": (lambda x: x.chunk(3, 1)[2] + 1, [R(4, 7)]),
         "unbind": (lambda x: x.unbind(1)[1] * 2, [R(4, 3)]),
         "cat": (lambda a, b: torch.cat([a, b, a], 1), [R(3, 4), R(3, 2)]),
+        "cat_nothing": (lambda a: torch.cat([a[:, :0], a, a[:, 4:]], 1), [R(3, 4)]),
+        "split_nothing": (lambda a: torch.split(a, [0, 3, 1], 1)[1] * 2, [R(3, 4)]),
         "stack": (lambda a, b: torch.stack([a, b], 1), [R(3, 4), R(3, 4)]),
         "pad": (lambda x: F.pad(x, (1, 2, 0, 3), value=1.5) * 2, [R(3, 4)]),
         "pad_crop": (lambda x: F.pad(x, (-1, 2)).exp(), [R(3, 4)]),
@@ -387,5 +390,5 @@ def sequence_cases() -> dict[str, tuple]:
 
 def all_cases() -> dict[str, tuple[Any, list]]:
     groups = (unary_cases, binary_cases, contraction_cases, conv_cases, norm_cases, reduce_cases, window_cases,
-              move_cases, loss_cases, sequence_cases, repeated_cases)
+              move_cases, loss_cases, sequence_cases, repeated_cases, loop_cases)
     return {name: case for group in groups for name, case in group().items()}

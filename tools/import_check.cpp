@@ -79,6 +79,7 @@ Result<int> run(const std::vector<std::string>& args, bool folded) {
   SOLSTICE_TRY(const Graph graph, load_graph(args[0]));
   const ir::ImportForm form = folded ? ir::ImportForm::kFolded : ir::ImportForm::kFlat;
   SOLSTICE_TRY(const ir::ImportedProblem problem, ir::import_graph(graph, form));
+  if (problem.form != form) return fail(Code::internal, problem.notes[0].text);
   Diagnostics diagnostics;
   SOLSTICE_TRY(const ir::Program program, ir::load_program(problem.text, args[0], diagnostics));
   if (args.size() == 1) {

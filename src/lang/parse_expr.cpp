@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "base/dtype.h"
 #include "lang/parser.h"
@@ -9,6 +10,8 @@
 
 namespace solstice::lang {
 namespace {
+
+constexpr std::string_view kLeastMagnitude = "9223372036854775808";  // of an i64: only behind a minus
 
 std::optional<CompareOp> compare_op(const Token& token) {
   if (token.kind != TokenKind::kSymbol) return std::nullopt;
@@ -119,6 +122,10 @@ ExprRef Parser::term() {
 ExprRef Parser::factor() {
   const int begin = begin_of_next();
   if (accept("-")) {
+    if (peek().text == kLeastMagnitude && !at("**", 1)) {
+      next();
+      return with_span(integer(std::numeric_limits<int64_t>::min()), begin);
+    }
     const Nesting nesting(*this, "an expression");
     return with_span(negate(factor()), begin);
   }

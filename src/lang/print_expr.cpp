@@ -38,6 +38,8 @@ Level level_of(const Expr& e) {
       return kNotLevel;
     case ExprKind::kNeg:
       return kNegLevel;
+    case ExprKind::kInt:
+      return e.integer < 0 ? kNegLevel : kAtomLevel;
     default:
       return kAtomLevel;
   }

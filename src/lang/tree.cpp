@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 
 namespace solstice::lang {
 namespace {
@@ -17,7 +18,7 @@ std::shared_ptr<Expr> node(ExprKind kind, std::string text = "") {
 }  // namespace
 
 ExprRef integer(int64_t value) {
-  if (value < 0) return negate(integer(-value));
+  if (value < 0 && value != std::numeric_limits<int64_t>::min()) return negate(integer(-value));
   auto e = node(ExprKind::kInt);
   e->integer = value;
   return e;

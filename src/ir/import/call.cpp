@@ -50,10 +50,16 @@ Error Call::bad_argument(const char* name, const char* wanted) const {
 
 Error Call::unsupported(const std::string& why) const { return fail(Code::unsupported_operator, fmt::format("{}: {}", node_.op, why)); }
 
-Result<Value> Call::value_of(const std::string& id) const {
+Result<Value> Call::any_value(const std::string& id) const {
   const auto found = values_.find(id);
   if (found != values_.end()) return found->second;
   return fail(Code::bad_record, fmt::format("node `{}` ({}) reads `{}`, which is no tensor", node_.id, node_.op, id));
+}
+
+Result<Value> Call::value_of(const std::string& id) const {
+  SOLSTICE_TRY(Value value, any_value(id));
+  if (value.is_empty()) return unsupported(fmt::format("`{}` has no elements", id));
+  return value;
 }
 
 Result<Value> Call::tensor(const char* name) const {
@@ -68,14 +74,33 @@ Result<std::optional<Value>> Call::maybe_tensor(const char* name) const {
   return std::optional<Value>(std::move(value));
 }
 
-Result<std::vector<Value>> Call::tensors(const char* name) const {
-  std::vector<Value> out;
+Result<std::vector<std::string>> Call::ids(const char* name) const {
+  std::vector<std::string> out;
   if (!node_.args.at(name).is_array()) return bad_argument(name, "a list of tensors");
   for (const Json& item : node_.args.at(name).items()) {
     const Json* id = item.find("t");
     if (!id) return bad_argument(name, "a list of tensors");
-    SOLSTICE_TRY(Value value, value_of(id->as_string()));
+    out.push_back(id->as_string());
+  }
+  return out;
+}
+
+Result<std::vector<Value>> Call::tensors(const char* name) const {
+  std::vector<Value> out;
+  SOLSTICE_TRY(const std::vector<std::string> listed, ids(name));
+  for (const std::string& id : listed) {
+    SOLSTICE_TRY(Value value, value_of(id));
     out.push_back(std::move(value));
+  }
+  return out;
+}
+
+Result<std::vector<Value>> Call::tensors_with_elements(const char* name) const {
+  std::vector<Value> out;
+  SOLSTICE_TRY(const std::vector<std::string> listed, ids(name));
+  for (const std::string& id : listed) {
+    SOLSTICE_TRY(Value value, any_value(id));
+    if (!value.is_empty()) out.push_back(std::move(value));
   }
   return out;
 }

@@ -34,6 +34,7 @@ class Call {
   Result<Value> tensor(const char* name) const;
   Result<std::optional<Value>> maybe_tensor(const char* name) const;
   Result<std::vector<Value>> tensors(const char* name) const;
+  Result<std::vector<Value>> tensors_with_elements(const char* name) const;  // the others are left out
   Result<int64_t> integer(const char* name) const;
   Result<double> number(const char* name) const;  // inf and nan included
   Result<bool> flag(const char* name) const;
@@ -56,7 +57,9 @@ class Call {
  private:
   std::string operator_name() const;
   Error bad_argument(const char* name, const char* wanted) const;
-  Result<Value> value_of(const std::string& id) const;
+  Result<std::vector<std::string>> ids(const char* name) const;
+  Result<Value> any_value(const std::string& id) const;
+  Result<Value> value_of(const std::string& id) const;  // with elements
 
   const GraphNode& node_;
   const Graph& graph_;

@@ -65,10 +65,11 @@ struct DraftCall {
 };
 
 struct DraftItem {
-  int node = -1;          // index of the graph's node, -1: the importer's own copy
-  int opaque = -1;        // index into opaques; -1: `equation`, or `call`
-  int call = -1;          // index into calls
-  bool is_placed = true;  // the node's source line is that of every instance
+  int node = -1;           // index of the graph's node, -1: the importer's own copy
+  int opaque = -1;         // index into opaques; -1: `equation`, or `call`
+  int call = -1;           // index into calls
+  bool is_placed = true;   // the node's source line is that of every instance
+  bool is_rolled = false;  // one step of a loop, over the loop's index
   DraftEquation equation;
 
   bool is_equation() const { return opaque < 0 && call < 0; }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ir/bind.h"
 #include "ir/import/emit.h"
 #include "ir/import/interface.h"
 #include "ir/import/outline.h"
@@ -54,6 +55,7 @@ class Importer {
     remove_dead(draft_);
     note_origins();
     if (form_ == ImportForm::kFolded) fold();
+    out_.form = form_;
     out_.text = emit(draft_, graph_, program_name(graph_));
     name_results();
     return std::move(out_);
@@ -79,7 +81,28 @@ class Importer {
     return error;
   }
 
+  // What has no elements has no equations either; `Call` lets only a concatenation read it.
   Status import_node(const GraphNode& node) {
+    bool all_empty = !node.outs.empty();
+    for (const auto& out : node.outs) {
+      const bool empty = out && is_empty(*out);
+      if (empty) values_[out->id] = empty_value(*out);
+      all_empty = all_empty && empty;
+    }
+    return all_empty ? success() : apply_rule(node);
+  }
+
+  static bool is_empty(const GraphTensor& tensor) {
+    return tensor.is_tensor() && std::find(tensor.shape.begin(), tensor.shape.end(), 0) != tensor.shape.end();
+  }
+
+  Value empty_value(const GraphTensor& tensor) {
+    Value out{{}, integer(0), storage_dtype(*tensor.dtype).value_or(DType::kF32)};
+    for (const int64_t extent : tensor.shape) out.axes.push_back(draft_.loops().fresh_axis(extent));
+    return out;
+  }
+
+  Status apply_rule(const GraphNode& node) {
     const size_t tensors = draft_.tensors.size();
     const size_t items = draft_.items.size();
     const Rule* rule = find_rule(node.op);
@@ -107,6 +130,7 @@ class Importer {
       if (!dtype) {
         return fail(Code::unsupported_operator, fmt::format("`{}` yields a value that is no real tensor; no program can hold it", node.op));
       }
+      if (is_empty(*out)) return without_elements(out->id);
       DraftTensor tensor;
       tensor.kind = DraftKind::kTensor;
       tensor.wish = Call(node, graph_, draft_, values_).wish();
@@ -122,11 +146,16 @@ class Importer {
     return success();
   }
 
+  static Error without_elements(const std::string& what) {
+    return fail(Code::unsupported_operator, fmt::format("`{}` has no elements; no program can hold it", what));
+  }
+
   Status add_argument(DraftOpaque& opaque, const std::string& name, const Json& value) {
     if (value.is_null()) return success();
     if (const Json* id = value.find("t")) {
       const auto found = values_.find(id->as_string());
       if (found == values_.end()) return fail(Code::bad_record, fmt::format("`{}` is no tensor", id->as_string()));
+      if (found->second.is_empty()) return without_elements(id->as_string());
       const Value stored = draft_.stored(found->second, name);
       DraftTensor& tensor = draft_.tensors[static_cast<size_t>(stored.term->tensor)];
       if (tensor.kind == DraftKind::kLocal) tensor.kind = DraftKind::kTensor;  // PyTorch wants it in memory
@@ -161,6 +190,8 @@ class Importer {
       const auto value = output.value ? values_.find(*output.value) : values_.end();
       if (value == values_.end()) {
         settled_.push_back(-1);
+      } else if (value->second.is_empty()) {
+        return without_elements(fmt::format("result {}", settled_.size() + 1));
       } else if (output.kind == GraphOutputKind::kUser) {
         const std::string wish = results == 1 ? "y" : fmt::format("y{}", next);
         settled_.push_back(settle_result(draft_, value->second, wish, DraftKind::kOutput));
@@ -263,7 +294,28 @@ class Importer {
 
 }  // namespace
 
-Result<ImportedProblem> import_graph(const Graph& graph, ImportForm form) { return Importer(graph, form).run(); }
+namespace {
+
+// Why the language refuses the text; "" if it does not.
+std::string refusal(const ImportedProblem& problem) {
+  Diagnostics diagnostics;
+  const Result<Program> program = load_program(problem.text, "imported", diagnostics);
+  if (program.ok()) return "";
+  const std::string& why = program.error().message;
+  return why.substr(0, why.find('\n'));
+}
+
+}  // namespace
+
+Result<ImportedProblem> import_graph(const Graph& graph, ImportForm form) {
+  SOLSTICE_TRY(ImportedProblem problem, Importer(graph, form).run());
+  const std::string why = refusal(problem);
+  if (why.empty()) return problem;
+  if (form == ImportForm::kFlat) return fail(Code::internal, "the language refuses the equations of this module: " + why);
+  SOLSTICE_TRY(ImportedProblem flat, import_graph(graph, ImportForm::kFlat));
+  flat.notes.insert(flat.notes.begin(), {"not folded, since the language refuses the folded form: " + why, {}});
+  return flat;
+}
 
 std::vector<OperatorInfo> list_operators() {
   std::vector<OperatorInfo> out;

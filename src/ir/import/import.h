@@ -62,8 +62,15 @@ struct Origin {
   ImportSource source;
 };
 
+// How a problem is written. Both forms mean the same.
+enum class ImportForm {
+  kFlat,    // one equation for each operation of the graph, which schedules can take apart
+  kFolded,  // for people: repeated blocks are calls of a `def`
+};
+
 struct ImportedProblem {
   std::string text;
+  ImportForm form = ImportForm::kFlat;  // flat, with a note, where the folded text would not bind
   std::vector<UnsupportedOp> unsupported;
   std::vector<ImportNote> notes;
   std::vector<ImportedInput> inputs;    // in the program's order
@@ -72,15 +79,9 @@ struct ImportedProblem {
   std::vector<Origin> origins;
 };
 
-// How a problem is written. Both forms mean the same.
-enum class ImportForm {
-  kFlat,    // one equation for each operation of the graph, which schedules can take apart
-  kFolded,  // for people: repeated blocks are calls of a `def`
-};
-
-// Errors: unsupported_operator for what no program can hold (complex or empty tensors), bad_record, internal for a
-// rule whose shape differs from PyTorch's. Names of tensors are those of the bound program: `layer1.0.bn1.g` is the `g`
-// of the def called at "layer1.0.bn1".
+// The text binds. Errors: unsupported_operator for what no program can hold (complex or empty tensors), bad_record,
+// internal for a rule whose shape differs from PyTorch's, or whose equations the language refuses. Names of tensors are those of the bound
+// program: `layer1.0.bn1.g` is the `g` of the def called at "layer1.0.bn1".
 Result<ImportedProblem> import_graph(const Graph& graph, ImportForm form = ImportForm::kFlat);
 
 // The operators that have equations, group by group.

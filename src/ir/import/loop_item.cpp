@@ -58,7 +58,7 @@ class LoopReader : public TermMapper {
 
 LoopItem loop_item(const Draft& draft, const DraftItem& item) {
   LoopItem out;
-  if (!item.is_equation()) return out;
+  if (!item.is_equation() || item.is_rolled) return out;
   (void)LoopReader(draft, out).equation(item.equation);
   return out;
 }

@@ -10,7 +10,7 @@
 namespace solstice::ir::importer {
 
 struct LoopItem {
-  std::string structure;  // "" for what is no equation
+  std::string structure;  // "" for what is no equation, or a loop already: recurrences do not nest
   int target = -1;
   std::vector<int> reads;     // tensors read, in the order of a TermMapper's visits
   std::vector<Size> offsets;  // constant parts of indices; `moving` numbers may differ

@@ -83,6 +83,7 @@ class Roller {
     for (size_t p = 0; p < loop_.period; ++p) {
       DraftItem item = draft_.items[loop_.at(0, p)];
       item.equation = StepWriter(draft_, loop_, p, rolled_, step).equation(item.equation);
+      item.is_rolled = true;
       items.push_back(std::move(item));
     }
     add_copies(items, draft_.dims().size(step.dim));
@@ -166,7 +167,9 @@ class Roller {
       }
       const DraftTensor& first = draft_.tensors[static_cast<size_t>(target)];
       DraftTensor tensor;
-      tensor.kind = first.kind == DraftKind::kLocal || first.kind == DraftKind::kOutput ? DraftKind::kLocal : DraftKind::kTensor;
+      const bool local = first.kind == DraftKind::kLocal || first.kind == DraftKind::kOutput;
+      // Only of a declared tensor does the binder know, before it has read the step, that it holds integers.
+      tensor.kind = local && is_float(first.dtype) ? DraftKind::kLocal : DraftKind::kTensor;
       tensor.wish = first.wish;
       tensor.dtype = first.dtype;
       tensor.shape.push_back(draft_.dims().size(step.dim));

@@ -19,7 +19,10 @@ TermRef literal(std::string text) {
   return make(std::move(out));
 }
 
-TermRef integer(int64_t value) { return value < 0 ? negate(integer(-value)) : literal(std::to_string(value)); }
+TermRef integer(int64_t value) {
+  if (value >= 0) return literal(std::to_string(value));
+  return negate(literal(std::to_string(-static_cast<uint64_t>(value))));  // the least has no positive counterpart
+}
 
 TermRef real(double value) {
   if (std::isnan(value)) return binary("-", literal("inf"), literal("inf"));

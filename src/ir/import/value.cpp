@@ -11,6 +11,10 @@ int64_t Axis::extent() const {
   return out;
 }
 
+bool Value::is_empty() const {
+  return std::any_of(axes.begin(), axes.end(), [](const Axis& axis) { return axis.extent() == 0; });
+}
+
 Loop Loops::fresh(DimId dim, std::string hint) { return {next_++, dim, dims_.value(dim), std::move(hint)}; }
 
 Loop Loops::window(int64_t extent, std::string hint) { return fresh(dims_.literal(extent), std::move(hint)); }
@@ -77,7 +81,7 @@ std::vector<Loop> digits_of(const std::vector<Axis>& axes) {
 bool is_chain(const std::set<int64_t>& cuts) {
   int64_t last = 1;
   for (const int64_t cut : cuts) {
-    if (cut % last != 0) return false;
+    if (last == 0 || cut % last != 0) return false;
     last = cut;
   }
   return true;

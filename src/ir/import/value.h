@@ -24,6 +24,7 @@ struct Value {
   int rank() const { return static_cast<int>(axes.size()); }
   const Axis& axis(int i) const { return axes[static_cast<size_t>(i)]; }
   int64_t extent(int i) const { return axis(i).extent(); }
+  bool is_empty() const;                             // without elements: only a concatenation reads it
   bool is_stored() const { return has_read(term); }  // false: a closed form (ones, arange, masks)
 };
 

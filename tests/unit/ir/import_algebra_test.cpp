@@ -1,6 +1,7 @@
 // The algebra under the importer: sizes, indices, digits, names.
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <set>
 
 #include "ir/import/draft.h"
@@ -90,6 +91,13 @@ TEST_F(ImportIndex, AxesWithoutRefinementKeepTheFirst) {
   EXPECT_EQ(extents(loops.align({&a, &b})), (std::vector<int64_t>{6, 9}));
 }
 
+TEST_F(ImportIndex, AxesWithoutElementsKeepTheirExtent) {
+  const Axis none = loops.fresh_axis(0);
+  EXPECT_EQ(extents(loops.align(none)), std::vector<int64_t>{0});
+  EXPECT_TRUE((Value{{Axis{{h}}, none}, integer(0), DType::kF32}).is_empty());
+  EXPECT_FALSE((Value{{Axis{{h}}}, integer(0), DType::kF32}).is_empty());
+}
+
 TEST_F(ImportIndex, ReshapeKeepsDigitsWhereItCan) {
   Substitution old;
   const std::vector<Axis> axes = loops.reshape({{{h}}, {{d}}}, {4, 2, 3, 32}, old);
@@ -114,6 +122,12 @@ TEST(ImportTerm, RealsReadBackToTheSameDouble) {
   EXPECT_EQ(real(1e-5)->text, "1e-5");
   EXPECT_EQ(real(2)->text, "2");
   EXPECT_EQ(real(-0.5)->kind, TermKind::kPrefix);
+}
+
+TEST(ImportTerm, TheLeastIntegerHasDigits) {
+  const TermRef least = integer(std::numeric_limits<int64_t>::min());
+  ASSERT_EQ(least->kind, TermKind::kPrefix);
+  EXPECT_EQ(least->args[0]->text, "9223372036854775808");
 }
 
 TEST(ImportTerm, ReducingNothingIsTheBody) {

@@ -114,6 +114,13 @@ TEST(ImportFold, WritesUnrolledLoopsAsRecurrences) {
   testing::expect_golden("import/unrolled.folded.ucut", folded.problem.text);
 }
 
+TEST(ImportFold, WritesOneRecurrenceOfNestedLoopsAndDeclaresWhatItCounts) {
+  const Imported folded = import_as(golden_graph("carried"), ImportForm::kFolded);
+  EXPECT_EQ(folded.problem.form, ImportForm::kFolded);
+  expect_named(folded);
+  testing::expect_golden("import/carried.folded.ucut", folded.problem.text);
+}
+
 TEST(ImportFold, WritesBlocksWithStateAsDefsThatCallDefs) {
   const Imported folded = import_as(golden_graph("residual"), ImportForm::kFolded);
   testing::expect_golden("import/residual.folded.ucut", folded.problem.text);

@@ -56,6 +56,15 @@ TEST(Import, RefusesADamagedGraph) {
   EXPECT_FALSE(import_graph(graph).ok());
 }
 
+TEST(Import, RefusesResultsWithoutElements) {
+  Graph graph = *read_graph(*parse_json(*read_file(SOLSTICE_SOURCE_DIR "/tests/golden/import/linear_gelu.json")));
+  for (auto& out : graph.nodes.back().outs) out->shape[0] = 0;
+  const auto problem = import_graph(graph);
+  ASSERT_FALSE(problem.ok());
+  EXPECT_EQ(problem.error().code, Code::unsupported_operator);
+  EXPECT_NE(problem.error().message.find("has no elements"), std::string::npos) << problem.error().message;
+}
+
 TEST(Import, NamesInterfaceMutationsAndOrigins) {
   const auto problem = import_golden("conv_norm");
   ASSERT_TRUE(problem.ok()) << problem.error().text();

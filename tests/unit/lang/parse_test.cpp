@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <set>
 #include <sstream>
 
@@ -85,6 +86,20 @@ TEST(Parse, BracketsOnlyWhereNeeded) {
   EXPECT_EQ(round_trip("max[i<3, j < 3 where i+j<4](x[n, 2*p+i-1 else -inf])"), "max[i<3,j<3 where i+j < 4](x[n,2*p+i-1 else -inf])");
   EXPECT_EQ(round_trip("argtop[e ; s](v[e])"), "argtop[e; s](v[e])");
   EXPECT_EQ(round_trip("max(a,b)+bf16(x[i])"), "max(a, b) + bf16(x[i])");
+  EXPECT_EQ(round_trip("a + -9223372036854775808"), "a + -9223372036854775808");
+  EXPECT_EQ(round_trip("(-9223372036854775808)**2"), "(-9223372036854775808)**2");
+}
+
+TEST(Parse, TheLeastIntegerIsOneNumber) {
+  Diagnostics diagnostics;
+  const ExprRef least = integer(std::numeric_limits<int64_t>::min());
+  EXPECT_TRUE(same(least, parse_expression(print(least), diagnostics)));
+  EXPECT_FALSE(diagnostics.has_errors());
+  for (const char* text : {"9223372036854775808", "-9223372036854775809", "-9223372036854775808**2"}) {
+    Diagnostics refused;
+    parse_expression(text, refused);
+    EXPECT_TRUE(refused.has_errors()) << text;
+  }
 }
 
 TEST(Parse, ReportsSeveralMistakes) {

@@ -9,9 +9,8 @@ namespace {
 
 // One declared tensor, written piece by piece along `axis`.
 Status cat(Call& call) {
-  SOLSTICE_TRY(std::vector<Value> parts, call.tensors("tensors"));
+  SOLSTICE_TRY(const std::vector<Value> parts, call.tensors_with_elements("tensors"));
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
-  std::erase_if(parts, [](const Value& part) { return part.rank() == 1 && part.extent(0) == 0; });
   if (parts.empty()) return call.unsupported("nothing to put together");
   const int rank = parts[0].rank();
   SOLSTICE_TRY(const int axis, call.axis("dim", rank));

@@ -55,7 +55,6 @@ Status slice(Call& call) {
   SOLSTICE_TRY(const Range range, read_range(call, extent, "start", "end"));
   const int64_t length = (range.end - range.start + step - 1) / step;
   if (length == extent) return call.yield(std::move(x));
-  if (length == 0) return call.unsupported("an empty slice");
   const Size whole = call.loops().size(x.axis(axis));
   const Axis part = call.loops().fresh_axis(length);
   if (!part.digits.empty() && step == 1) {
@@ -70,6 +69,7 @@ Status split_into(Call& call, const Value& x, int axis, const std::vector<int64_
   Size start(0);
   std::map<int64_t, DimId> dims;
   for (size_t i = 0; i < lengths.size(); ++i) {
+    if (lengths[i] == 0) continue;
     if (!dims.count(lengths[i])) dims[lengths[i]] = call.dims().fresh(lengths[i]);
     const Axis part = call.loops().axis_of(dims[lengths[i]]);
     if (i < call.node().outs.size() && call.node().outs[i]) {
