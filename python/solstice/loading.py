@@ -25,6 +25,7 @@ from typing import Any, Callable, Optional
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
+from .beside import let_import
 from .errors import OracleError, first_line, input_error, environment_error, is_out_of_memory, user_location
 from .hostmem import available_bytes
 from .tensors import logical_bytes, module_tensors
@@ -124,6 +125,13 @@ def _import(file: Path, source: str) -> ModuleType:
     try:
         ast.parse(source, filename=str(file))
     except SyntaxError as error:
+        if file.suffix == ".ucut":
+            raise input_error(
+                "load.not_python",
+                f"`{file}` is a program of equations already",
+                file=str(file),
+                hint="`solstice check` reads it; a module to import is a Python file",
+            ) from None
         raise input_error("load.syntax", f"{error.msg}", file=str(file), line=error.lineno) from None
     name = module_name(file)
     spec = importlib.util.spec_from_file_location(name, file)
@@ -136,9 +144,7 @@ def _import(file: Path, source: str) -> ModuleType:
         )
     namespace = importlib.util.module_from_spec(spec)
     sys.modules[name] = namespace  # dataclasses and pickle look the module up by name
-    folder = str(file.resolve().parent)
-    if folder not in sys.path:
-        sys.path.insert(0, folder)  # as `python FILE` does: modules beside the file can be imported
+    let_import(str(file.resolve().parent))
     call_user(f"importing `{file}`", "load.import_failed", lambda: spec.loader.exec_module(namespace))
     return namespace
 

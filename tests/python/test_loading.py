@@ -105,6 +105,22 @@ def test_modules_beside_the_file_can_be_imported(write_model):
     assert subject.module.l.in_features == 4
 
 
+def test_a_file_beside_does_not_answer_the_imports_of_packages(write_model):
+    for name in ("z3.py", "nt.py", "sympy.py"):
+        write_model("raise RuntimeError('imported in place of the package')\n", name)
+    subject = load_file(write_model(MODEL))
+    from solstice.tracing import trace
+
+    assert [n["op"] for n in trace(subject)["nodes"]] == ["aten.linear.default"]
+    error = failure(write_model("import nt\n" + MODEL, "asks.py"))
+    assert "imported in place" in error.message
+
+
+def test_a_program_of_equations_is_told_from_python(write_model):
+    error = failure(write_model("program p\ninput x : f32[4]\n", "problem.ucut"))
+    assert error.code == "load.not_python" and "program of equations" in error.message and "solstice check" in error.hint
+
+
 def test_other_kinds_of_inputs():
     assert loading.as_arguments((1, 2)) == ((1, 2), {})
     assert loading.as_arguments({"a": 1}) == ((), {"a": 1})

@@ -52,6 +52,18 @@ REFUSED = {
         "`b` has `momentum=None`: its running statistics are divided by the number of calls",
         "give it a momentum",
     ),
+    "one buffer at two paths": (
+        "return self.d(self.b(x))",
+        {"init": "self.b = nn.BatchNorm1d(8); self.d = nn.Sequential(self.b)"},
+        "`b.running_mean` and `d.0.running_mean` are one buffer, and `forward` writes it",
+        "eval mode",
+    ),
+    "a quote in a name": (
+        "return self.m['a\"b'](x)",
+        {"init": "self.m = nn.ModuleDict({'a\"b': nn.Linear(8, 2)})"},
+        "the name of the module `m.a\"b`",
+        "name it without quotes",
+    ),
     "TorchScript": (
         "return self.s(x)",
         {"init": "self.s = torch.jit.script(nn.Linear(8, 2))"},
@@ -79,6 +91,9 @@ REFUSED = {
 }
 
 
+FOUND_LATER = ("sparse constant", "one buffer at two paths", "a quote in a name")  # in the finished graph, without a line
+
+
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused_with_cause_line_and_way_out(subject_of, name):
     forward, rest, message, hint = REFUSED[name]
@@ -88,7 +103,7 @@ def test_refused_with_cause_line_and_way_out(subject_of, name):
     error = caught.value
     assert (error.kind, error.code) == ("input", "trace.not_exportable")
     assert message in error.message and hint in error.hint
-    if name != "sparse constant":  # it is found in the finished graph
+    if name not in FOUND_LATER:
         assert (error.file, error.line) == (str(subject.path), FORWARD_LINE)
 
 
@@ -145,6 +160,15 @@ def test_arithmetic_on_such_a_number_is_refused_with_its_line(subject_of, tmp_pa
 def test_complex_numbers_are_refused_with_their_line(subject_of, tmp_path):
     error = imported(trace(subject_of("y = torch.fft.fft(x)\nreturn torch.view_as_real(y).sum(-1)")), tmp_path)
     assert f"model.py:{FORWARD_LINE}: `aten.fft_fft.default` yields a value that is no real tensor" in error
+
+
+def test_named_tuples_of_torch_are_results_one_by_one(subject_of):
+    graph = trace(subject_of("return x.max(1)"))
+    assert len(graph["outputs"]) == 2 and graph["out_tree"][1]["type"] == "builtins.tuple"
+
+
+def test_a_module_without_results_is_refused(subject_of, tmp_path):
+    assert "returns no tensor" in imported(trace(subject_of("return None")), tmp_path)
 
 
 def test_random_numbers_that_no_result_needs_are_stated(subject_of):

@@ -55,6 +55,28 @@ def _packed_sequence(module: torch.nn.Module, error: Exception) -> Optional[Caus
     return "shapes of packed sequences depend on the values of their lengths", f"pad and mask instead; otherwise {STAYS}"
 
 
+def _shared_buffer(module: torch.nn.Module, error: Exception) -> Optional[Cause]:
+    if not isinstance(error, AssertionError):
+        return None
+    names: dict[int, list[str]] = {}
+    for name, buffer in module.named_buffers(remove_duplicate=False):
+        names.setdefault(id(buffer), []).append(name)
+    shared = next((n for n in names.values() if len(n) > 1), None)
+    if shared is None:
+        return None
+    return (
+        f"`{shared[0]}` and `{shared[1]}` are one buffer, and `forward` writes it: the tracer cannot tell the writes apart",
+        "reach the module by one path, let each have a buffer of its own, or put it into eval mode",
+    )
+
+
+def _quoted_name(module: torch.nn.Module, error: Exception) -> Optional[Cause]:
+    quoted = next((path for path, _ in module.named_modules() if any(c in path for c in "\"'\\\n")), None)
+    if quoted is None or not isinstance(error, SyntaxError):
+        return None
+    return f"the tracer writes the name of the module `{quoted}` into code, where its quote ends a string", "name it without quotes"
+
+
 def _data_dependent_flow(module: torch.nn.Module, error: Exception) -> Optional[Cause]:
     if not isinstance(error, GuardOnDataDependentSymNode):
         return None
@@ -74,7 +96,7 @@ def _data_dependent_shape(module: torch.nn.Module, error: Exception) -> Optional
 
 _CAUSES: tuple[Callable[[torch.nn.Module, Exception], Optional[Cause]], ...] = (
     *(_batch_norm, _torch_script, _layout, _packed_sequence),
-    *(_data_dependent_flow, _data_dependent_shape),
+    *(_shared_buffer, _quoted_name, _data_dependent_flow, _data_dependent_shape),
 )
 
 
@@ -90,6 +112,6 @@ def not_exportable(module: torch.nn.Module, first: Exception, second: Exception)
     return input_error(
         "trace.not_exportable",
         f"the module cannot be traced: {first_line(first)}{strictly}",
-        hint=f"`forward` must not branch on tensor values, or leave PyTorch; {STAYS}",
+        hint=f"torch.export has to be able to trace it; {STAYS}",
         **place,
     )

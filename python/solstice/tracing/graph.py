@@ -54,8 +54,16 @@ def graph_json(
         "outputs": _outputs(program, writer),
         "structure": describe(module),
         "in_tree": json.loads(pytree.treespec_dumps(program.call_spec.in_spec)),
-        "out_tree": json.loads(pytree.treespec_dumps(program.call_spec.out_spec)),
+        "out_tree": json.loads(pytree.treespec_dumps(_plain(program.call_spec.out_spec))),
     }
+
+
+def _plain(spec: Any) -> Any:
+    """`x.max(1)` returns a named tuple that PyTorch gives no name in records: a tuple."""
+    children = [_plain(child) for child in spec.children()]
+    if getattr(spec.type, "__module__", "") == "torch.return_types":
+        return pytree.TreeSpec(tuple, None, children)
+    return pytree.TreeSpec(spec.type, spec.context, children) if children else spec
 
 
 def semantics(module: torch.nn.Module) -> dict[str, Any]:

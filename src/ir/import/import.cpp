@@ -200,7 +200,9 @@ class Importer {
         settled_.push_back(settle_mutation(output, value->second));
       }
     }
-    return success();
+    const bool useful = std::any_of(settled_.begin(), settled_.end(), [](int tensor) { return tensor >= 0; });
+    if (useful) return success();
+    return fail(Code::unsupported_operator, "the module returns no tensor and writes no buffer; a program of it would compute nothing");
   }
 
   int settle_mutation(const GraphOutput& output, const Value& value) {
