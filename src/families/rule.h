@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/diagnostic.h"
+#include "families/nearest.h"
 
 namespace solstice::families {
 
@@ -21,8 +22,25 @@ struct Rule {
   std::string_view text;                           // the rule, for the docs
   bool (*broken)(const Config&) = nullptr;         // may ask for what earlier rules of the table guarantee
   std::string (*reason)(const Config&) = nullptr;  // what is wrong with these values
-  void (*mend)(Config&) = nullptr;                 // to the nearest values that keep this rule; null: no knob can
+  void (*mend)(Config&) = nullptr;                 // to the nearest values that keep this rule, where knobs are not searched
+  bool of_problem = false;                         // no knob can keep it
 };
+
+template <class Config>
+Rule<Config> error_rule(std::string_view id, std::string_view code, std::string_view text, bool (*broken)(const Config&),
+                        std::string (*reason)(const Config&)) {
+  return {id, code, Severity::kError, text, broken, reason, nullptr, false};
+}
+template <class Config>
+Rule<Config> problem_rule(std::string_view id, std::string_view code, std::string_view text, bool (*broken)(const Config&),
+                          std::string (*reason)(const Config&)) {
+  return {id, code, Severity::kError, text, broken, reason, nullptr, true};
+}
+template <class Config>
+Rule<Config> warning_rule(std::string_view id, std::string_view code, std::string_view text, bool (*broken)(const Config&),
+                          std::string (*reason)(const Config&)) {
+  return {id, code, Severity::kWarning, text, broken, reason, nullptr, false};
+}
 
 // A rule without its types, for lists.
 struct RuleText {
@@ -37,17 +55,28 @@ const Rule<Config>* first_broken(const std::vector<Rule<Config>>& rules, const C
   return nullptr;
 }
 
-// Every rule mended in turn until all errors are gone; nothing where no knob can.
+// The legal configuration next to `config`; nothing where no knob can. A Config with axes() is searched (nearest.h); of others
+// every rule is mended in turn.
 template <class Config>
 std::optional<Config> nearest_legal(const std::vector<Rule<Config>>& rules, Config config) {
-  constexpr int kMostMends = 32;
-  for (int i = 0; i < kMostMends; ++i) {
-    const Rule<Config>* const rule = first_broken(rules, config);
-    if (!rule) return config;
-    if (!rule->mend) return std::nullopt;
-    rule->mend(config);
+  for (const Rule<Config>& rule : rules) {
+    if (rule.of_problem && rule.broken(config)) return std::nullopt;
   }
-  return std::nullopt;
+  if constexpr (HasAxes<Config>) {
+    return NearestSearch<Config>(Config::axes(), config).run(rules, [&](const Config& c) {
+      const Rule<Config>* const rule = first_broken(rules, c);
+      return rule ? static_cast<size_t>(rule - rules.data()) : rules.size();
+    });
+  } else {
+    constexpr int kMostMends = 32;
+    for (int i = 0; i < kMostMends; ++i) {
+      const Rule<Config>* const rule = first_broken(rules, config);
+      if (!rule) return config;
+      if (!rule->mend) return std::nullopt;
+      rule->mend(config);
+    }
+    return std::nullopt;
+  }
 }
 
 // "`tile=128x128x64, cluster=2x1`": the knobs in which `legal` differs. Config::knobs() lists names and values.

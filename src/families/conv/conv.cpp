@@ -17,9 +17,9 @@ std::vector<KnobSpec> conv_knobs() {
   };
 }
 
-void check(const Context&, const ir::Kernel& kernel, Diagnostics& diagnostics) {
+void check(const Context& context, const ir::Kernel& kernel, Diagnostics& diagnostics) {
   if (kernel.knobs.name_or("backend", "auto") != "cutlass") return;
-  check_rules(conv::cutlass_rules(), conv::cutlass_config(kernel.knobs), kernel.span, diagnostics);
+  check_rules(conv::cutlass_rules(), conv::cutlass_config(context.program, kernel), kernel.span, diagnostics);
 }
 
 std::vector<RuleText> rules() { return texts_of(conv::cutlass_rules()); }

@@ -91,9 +91,6 @@ class Finder {
     }
     if (!tensor.dtype) return refuse(fmt::format("operand `{}` is a view or local", tensor.name));
     out.dtype = *tensor.dtype;
-    if (out.dtype != DType::kF32 && out.dtype != DType::kF16 && out.dtype != DType::kBF16) {
-      return refuse(fmt::format("operand `{}` is {}; this family multiplies f32, f16 and bf16", tensor.name, name_of(out.dtype)));
-    }
     return success();
   }
 

@@ -20,7 +20,7 @@ namespace solstice::families::gemm {
 // Which kernel of CUTLASS: who loads, and how the consumer warpgroups share the work.
 enum class CutlassSchedule { kTma, kWarpSpecialized, kCooperative, kPingpong, kCpAsync, kCpAsyncCooperative, kCpAsyncPingpong };
 enum class CutlassEpilogue { kNoSmem, kTma, kTmaCooperative };
-enum class CutlassScheduler { kPersistent, kStreamK, kDynamic };
+enum class CutlassScheduler { kStreamK, kPersistent, kDynamic };
 
 struct CutlassGemm {
   // The problem.
@@ -29,7 +29,7 @@ struct CutlassGemm {
   Major major_a = Major::kK, major_b = Major::kK;
   int64_t m = 0, n = 0, k = 0;                            // 0: not known
   int64_t align_a = 16, align_b = 16, align_result = 16;  // bytes that divide base, lines and batches
-  int residuals = 0;                                      // tensors of the result's shape that the epilogue reads
+  int residuals = 0;                                      // tensors of the result's shape that the epilogue reads (C and further ones)
   bool fused = false;                                     // an epilogue beyond alpha and beta
   bool grouped = false;
   // The knobs.
@@ -43,6 +43,7 @@ struct CutlassGemm {
   bool fast_accumulation = false;  // 8-bit floats: no second accumulator
 
   std::vector<std::pair<std::string, std::string>> knobs() const;
+  static std::vector<KnobAxis<CutlassGemm>> axes();  // their legal values, for the search of the nearest ones
 
   int k_instruction() const;    // k of one wgmma
   int accumulators() const;     // registers a thread
@@ -57,7 +58,7 @@ struct CutlassGemm {
 
 const std::vector<Rule<CutlassGemm>>& cutlass_rules();
 
-// A kernel with `backend=cutlass`.
-CutlassGemm cutlass_config(const ir::Program& program, const Contraction& product, const ir::Knobs& knobs);
+// A kernel with `backend=cutlass`: its product, and what its equations do with it.
+CutlassGemm cutlass_config(const ir::Program& program, const ir::Kernel& kernel, const Contraction& product);
 
 }  // namespace solstice::families::gemm

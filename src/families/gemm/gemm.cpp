@@ -22,7 +22,7 @@ Match match(const ir::Program& program, const ir::Kernel& kernel) { return match
 void check(const Context& context, const ir::Kernel& kernel, Diagnostics& diagnostics) {
   if (kernel.knobs.name_or("backend", "lean") == "cutlass") {
     const auto product = find_contraction(context.program, kernel);
-    if (product.ok()) check_rules(cutlass_rules(), cutlass_config(context.program, *product, kernel.knobs), kernel.span, diagnostics);
+    if (product.ok()) check_rules(cutlass_rules(), cutlass_config(context.program, kernel, *product), kernel.span, diagnostics);
     return;
   }
   const auto problem = make_problem(context.program, kernel);

@@ -28,12 +28,22 @@ Status require_built(const ir::Kernel& kernel) {
   return success();
 }
 
+Status require_format(const ir::Program& program, const OperandAccess& operand) {
+  if (operand.dtype == DType::kF32 || operand.dtype == DType::kF16 || operand.dtype == DType::kBF16) return success();
+  const bool has_instruction = size_of(operand.dtype) == 1 && operand.dtype != DType::kBool;
+  return fail(has_instruction ? Code::not_yet : Code::illegal_knobs,
+              fmt::format("operand `{}` is {}; this family multiplies f32, f16 and bf16", program.tensor(operand.tensor).name,
+                          name_of(operand.dtype)));
+}
+
 }  // namespace
 
 Result<Problem> make_problem(const ir::Program& program, const ir::Kernel& kernel) {
   SOLSTICE_CHECK(require_built(kernel));
   Problem out;
   SOLSTICE_TRY(out.product, find_contraction(program, kernel));
+  SOLSTICE_CHECK(require_format(program, out.product.a));
+  SOLSTICE_CHECK(require_format(program, out.product.b));
   SOLSTICE_TRY(out.epilogue, epilogue_of(program, kernel, out.product));
   SOLSTICE_CHECK(check_outputs(program, out.epilogue));
   const auto& strides = out.epilogue.stores.front().strides;

@@ -65,6 +65,19 @@ TEST(Import, RefusesResultsWithoutElements) {
   EXPECT_NE(problem.error().message.find("has no elements"), std::string::npos) << problem.error().message;
 }
 
+// Found by fuzzing: a normalisation of a tensor without channels read its second axis.
+TEST(Import, DoesNotNormaliseChannelsThatAreNotThere) {
+  const auto text = read_file(SOLSTICE_SOURCE_DIR "/tests/golden/import/group_norm.json");
+  ASSERT_TRUE(text.ok());
+  Graph graph = *read_graph(*parse_json(*text));
+  for (GraphInput& input : graph.inputs) {
+    if (input.shape.size() > 1) input.shape = {input.shape[0]}, input.stride = {1};
+  }
+  const auto problem = import_graph(graph);
+  ASSERT_TRUE(problem.ok()) << problem.error().text();
+  EXPECT_EQ(problem->unsupported.size(), 1U) << problem->text;
+}
+
 TEST(Import, NamesInterfaceMutationsAndOrigins) {
   const auto problem = import_golden("conv_norm");
   ASSERT_TRUE(problem.ok()) << problem.error().text();

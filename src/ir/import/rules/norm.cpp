@@ -68,10 +68,20 @@ Result<std::vector<Axis>> channel_loops(Call& call, const Value& x, const std::v
       SOLSTICE_TRY(const Value value, call.tensor(name));
       values.push_back(value);
     }
-    for (const Value& value : values) aligned.push_back(&value.axis(0));
+    for (const Value& value : values) {
+      if (value.rank() != 1) return call.unsupported("a parameter of a normalisation that is no vector");
+      aligned.push_back(&value.axis(0));
+    }
     axes.push_back(call.loops().align(aligned));
   }
   return axes;
+}
+
+// A tensor with channels.
+Result<Value> channelled(Call& call) {
+  SOLSTICE_TRY(Value x, call.tensor("input"));
+  if (x.rank() < 2) return call.unsupported("an input without a channel axis");
+  return x;
 }
 
 // PyTorch updates a mean element by element, which an infinity turns into inf - inf = NaN (unless it is the first
@@ -91,7 +101,7 @@ Status yield_running(Call& call, size_t result, const char* name, const TermRef&
 
 // Results: y, mean, 1/sqrt(variance + eps), new running mean, new running variance (unbiased).
 Status batch_norm_train(Call& call, bool has_running) {
-  SOLSTICE_TRY(const Value x, call.tensor("input"));
+  SOLSTICE_TRY(const Value x, channelled(call));
   SOLSTICE_TRY(const double eps, call.number("eps"));
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
   std::vector<const char*> parameters{"weight", "bias"};
@@ -120,7 +130,7 @@ Status batch_norm_train(Call& call, bool has_running) {
 }
 
 Status batch_norm_frozen(Call& call) {
-  SOLSTICE_TRY(const Value x, call.tensor("input"));
+  SOLSTICE_TRY(const Value x, channelled(call));
   SOLSTICE_TRY(const double eps, call.number("eps"));
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
   hint(call, x.axis(1), "C");
@@ -143,7 +153,7 @@ Status batch_norm_no_stats(Call& call) { return batch_norm_train(call, false); }
 
 // Statistics for each sample and channel.
 Status instance_norm(Call& call) {
-  SOLSTICE_TRY(const Value x, call.tensor("input"));
+  SOLSTICE_TRY(const Value x, channelled(call));
   SOLSTICE_TRY(const double eps, call.number("eps"));
   SOLSTICE_TRY(const bool use_input_stats, call.flag("use_input_stats"));
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
@@ -160,10 +170,11 @@ Status instance_norm(Call& call) {
 
 // Channel C*g+c belongs to group g; statistics for each sample and group.
 Status group_norm(Call& call) {
-  SOLSTICE_TRY(const Value x, call.tensor("input"));
+  SOLSTICE_TRY(const Value x, channelled(call));
   SOLSTICE_TRY(const int64_t groups, call.integer("num_groups"));
   SOLSTICE_TRY(const double eps, call.number("eps"));
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  if (groups < 1 || x.extent(1) % groups != 0) return call.unsupported("groups that do not divide the channels");
   hint(call, x.axis(1), "C");
   SOLSTICE_TRY(const std::vector<Axis> whole, channel_loops(call, x, {"weight", "bias"}));
   Substitution old;
@@ -204,6 +215,7 @@ Result<Trailing> trailing_axes(Call& call, const Value& x, const std::vector<con
   for (const char* name : parameters) {
     if (call.is_none(name)) continue;
     SOLSTICE_TRY(const Value value, call.tensor(name));
+    if (value.rank() != x.rank() - out.first) return call.unsupported("parameters of another rank than what is normalised");
     values.push_back(value);
   }
   for (int i = 0; i < x.rank(); ++i) {
