@@ -168,13 +168,15 @@ Checked check(const std::string& text, const Setting& setting) {
 }
 
 void add_not_yet(const ir::Program& program, Diagnostics& diagnostics) {
+  const auto note = [&](const std::string& what, Span span) {
+    diagnostics.add({"N100", Severity::kNote, "not yet: " + what, span, {}, "`check` goes on, `compile` stops here", ""});
+  };
+  for (const ir::NotYet& each : not_built(program)) note(each.what, each.span);
   for (const ir::Kernel& kernel : program.kernels) {
     const families::Family* family = families::find_family(kernel.family);
     if (!family) continue;
     const families::Match match = family->match(program, kernel);
-    if (match.ok && !match.built) {
-      diagnostics.add({"N100", Severity::kNote, "not yet: " + match.reason, kernel.span, {}, "`check` goes on, `compile` stops here", ""});
-    }
+    if (match.ok && !match.built) note(match.reason, kernel.span);
   }
 }
 

@@ -49,14 +49,8 @@ class Lowering {
       return fail(Code::program_invalid, fmt::format("`{}` has no schedule: put it into a kernel, or let `solstice optimize` do it",
                                                      ir::to_text(program_, program_.equation(item.equation))));
     }
-    for (const ir::Tensor& tensor : program_.tensors) {
-      if (tensor.kind == TensorKind::kRandom)
-        return fail(Code::not_yet, fmt::format("`random {}`: drawing numbers is not built yet", tensor.name));
-      if (tensor.same >= 0 && tensor.kind == TensorKind::kTensor) {
-        return fail(Code::not_yet, fmt::format("`tensor {} same ...`: shared storage of intermediates is not built yet", tensor.name));
-      }
-    }
-    return success();
+    const std::vector<ir::NotYet> lacking = not_built(program_);
+    return lacking.empty() ? success() : fail(Code::not_yet, "not yet: " + lacking[0].what);
   }
 
   void add_buffers() {
@@ -180,6 +174,18 @@ void check_schedule(const families::Context& context, const KnobPlaces& places, 
       family->check(context, kernel, diagnostics);
     }
   }
+}
+
+std::vector<ir::NotYet> not_built(const ir::Program& program) {
+  std::vector<ir::NotYet> out = program.not_yet;
+  if (program.is_problem()) return out;
+  for (const ir::Tensor& tensor : program.tensors) {
+    if (tensor.kind == TensorKind::kRandom) out.push_back({fmt::format("`random {}`: drawing numbers", tensor.name), tensor.span});
+    if (tensor.same >= 0 && tensor.kind == TensorKind::kTensor) {
+      out.push_back({fmt::format("`tensor {} same ...`: shared storage of intermediates", tensor.name), tensor.span});
+    }
+  }
+  return out;
 }
 
 Result<Lowered> lower(const families::Context& context) {

@@ -33,6 +33,9 @@ const families::Family* check_settings(const ir::Kernel& kernel, const KnobPlace
 // Every rule that needs no compiler: families exist, knob names and values, the families' own legality.
 void check_schedule(const families::Context& context, const KnobPlaces& places, Diagnostics& diagnostics);
 
+// What of the language the program uses that no kernel can be made of yet, families aside.
+std::vector<ir::NotYet> not_built(const ir::Program& program);
+
 // Errors: not_yet (a declared family without a generator; `random`, `opaque`, `same` on intermediates, frozen kernels
 // without --weights frozen), illegal_knobs, and what families report.
 Result<Lowered> lower(const families::Context& context);

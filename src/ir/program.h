@@ -174,6 +174,12 @@ struct Item {
   int opaque = -1;
 };
 
+// Legal, and nothing implements it.
+struct NotYet {
+  std::string what;
+  Span span;
+};
+
 struct Program {
   std::string name;
   std::string target;    // "" or a machine
@@ -188,6 +194,7 @@ struct Program {
   std::vector<Opaque> opaques;
   std::vector<Item> items;
   std::vector<Equation> assumptions;  // closed forms of buffers
+  std::vector<NotYet> not_yet;
 
   const Tensor& target_of(const Equation& e) const { return tensors[static_cast<size_t>(e.target)]; }
   const Tensor& tensor(int id) const { return tensors[static_cast<size_t>(id)]; }

@@ -55,7 +55,11 @@ Dim Parser::dim() {
     d.low = arith();
     expect("..", "between the dim's bounds");
     d.high = arith();
-    if (accept("step")) d.step = expect_int("the step");
+    if (accept("step")) {
+      const Token step = peek();
+      d.step = expect_int("the step");
+      if (d.step == 0) fail(step, "a step is at least 1");
+    }
   }
   d.span = since(begin);
   return d;

@@ -21,19 +21,24 @@ Knob Parser::knob() {
   if (peek().kind == TokenKind::kString) {
     k.value = knob_value();
   } else if (accept("(")) {
-    do k.names.push_back(expect_name("a knob"));
+    do k.names.push_back(knob_name());
     while (accept(","));
     expect(")", "after the tied knobs");
     expect("=", "after the tied knobs");
     k.value = knob_set();
   } else {
-    if (peek().kind != TokenKind::kWord) fail(peek(), "expected a knob `name=value`");
-    k.names.push_back(std::string(next().text));
+    k.names.push_back(knob_name());
     expect("=", "after the knob's name");
     k.value = knob_set();
   }
   k.span = since(begin);
   return k;
+}
+
+// Any word, a reserved one too.
+std::string Parser::knob_name() {
+  if (peek().kind != TokenKind::kWord) fail(peek(), "expected a knob `name=value`");
+  return std::string(next().text);
 }
 
 KnobValue Parser::knob_set() {
@@ -71,7 +76,7 @@ KnobValue Parser::knob_value() {
     v.text = expect_string("a value");
   } else if (tuple_ahead()) {
     return knob_tuple();
-  } else if (peek().kind == TokenKind::kWord && at("(", 1)) {
+  } else if (struct_ahead()) {
     v.kind = KnobValue::Kind::kStruct;
     v.text = std::string(next().text);
     next();  // (
@@ -91,11 +96,18 @@ bool Parser::tuple_ahead() const {
   if (!at("(")) return false;
   int depth = 0;
   for (size_t i = 0; peek(i).kind != TokenKind::kEnd; ++i) {
-    if (at("(", i)) ++depth;
-    if (at(")", i) && --depth == 0) return false;
+    if (at("(", i) || at("[", i) || at("{", i)) ++depth;
+    if ((at(")", i) || at("]", i) || at("}", i)) && --depth == 0) return false;
     if (depth == 1 && at(",", i)) return true;
   }
   return false;
+}
+
+// `name(` begins a value with members if the first of them follows; else it is arithmetic.
+bool Parser::struct_ahead() const {
+  if (peek().kind != TokenKind::kWord || !at("(", 1)) return false;
+  const bool tied = at("(", 2) && peek(3).kind == TokenKind::kWord && (at(",", 4) || (at(")", 4) && at("=", 5)));
+  return tied || at(")", 2) || peek(2).kind == TokenKind::kString || (peek(2).kind == TokenKind::kWord && at("=", 3));
 }
 
 KnobValue Parser::knob_tuple() {

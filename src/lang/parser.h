@@ -73,10 +73,12 @@ class Parser {
   // knobs
   std::vector<Knob> knob_list(std::string_view closing);
   Knob knob();
+  std::string knob_name();
   KnobValue knob_set();
   KnobValue knob_value();
   KnobValue knob_tuple();
   bool tuple_ahead() const;
+  bool struct_ahead() const;
   bool value_ends(size_t ahead) const;
 
   // expressions

@@ -25,21 +25,30 @@ class RandomTree {
   }
 
   std::string word();
+  std::string any_word();  // reserved ones too: knobs have such names
+  std::vector<std::string> words(int64_t most);
+  std::string dtype();
+  std::string reducer();
   std::vector<std::string> comments();
   ExprRef value(int depth);
   ExprRef arith(int depth);
   ExprRef condition(int depth);
   std::vector<ExprRef> ariths(int depth, int64_t most);
+  std::vector<ExprRef> some_ariths(int depth);
   Range range(bool extent);
   Type type();
   Formal formal();
   KnobValue knob_value(int depth);
+  Knob knob(int depth);
   std::vector<Knob> knobs();
   Equation equation();
   Node decl();
   Node opaque();
   Node call();
-  Node top_node();
+  Node dims();
+  Node clause();
+  Node def();
+  Node inner_node();
   std::vector<Item> items(int count, bool in_kernel);
   Item item(Node node);
 

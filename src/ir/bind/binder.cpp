@@ -19,7 +19,7 @@ void Binder::warning(std::string_view code, Span span, std::string message, std:
 }
 
 void Binder::item(const lang::Item& it, Scope& scope) {
-  if (const auto* c = std::get_if<lang::Clause>(&it.node)) return clause(*c, scope);
+  if (const auto* c = std::get_if<lang::Clause>(&it.node)) return clause(*c, it.span, scope);
   if (const auto* d = std::get_if<lang::Dims>(&it.node)) return declare_dims(*d, scope);
   if (const auto* d = std::get_if<lang::Decl>(&it.node)) return declare(*d, it.span, scope);
   if (const auto* f = std::get_if<lang::Fn>(&it.node)) return declare_fn(*f, it.span, scope);
@@ -93,6 +93,7 @@ std::optional<Program> Binder::run() {
   items(source_.items, top);
   check_unbound_defs();
   check_cover();
+  check_updates();
   return diagnostics_.has_errors() ? std::nullopt : std::optional(std::move(program_));
 }
 

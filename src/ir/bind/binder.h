@@ -37,14 +37,22 @@ class Binder {
   bool name_is_free(const std::string& name, const Scope& scope, Span span);
   int declare_tensor(const lang::Type& type, const std::string& name, TensorKind kind, Span span, Scope& scope);
   void declare(const lang::Decl& decl, Span span, Scope& scope);
-  void declare_storage(const lang::Decl& decl, Tensor& tensor, Span span, Scope& scope);
   void declare_fn(const lang::Fn& fn, Span span, Scope& scope);
   void declare_opaque(const lang::Opaque& opaque, Span span, Scope& scope);
   int add_tensor(Tensor tensor);
   std::string unique_name(const std::string& wanted) const;
   Knobs bind_knobs(const std::vector<lang::Knob>& knobs, const Scope& scope);
   KnobValue bind_knob(const lang::KnobValue& value, const Scope& scope);
-  void clause(const lang::Clause& clause, const Scope& scope);
+
+  // storage and clauses (storage.cpp, clauses.cpp)
+  void declare_storage(const lang::Decl& decl, Tensor& tensor, Span span, Scope& scope);
+  void declare_layout(const lang::Decl& decl, Tensor& tensor, Span span, const Scope& scope);
+  void declare_shared(const lang::Decl& decl, Tensor& tensor, Span span, const Scope& scope);
+  void declare_draw(const lang::Decl& decl, Tensor& tensor, Span span, const Scope& scope);
+  int existing(const std::string& name, Span span, const Scope& scope);
+  void check_updates();
+  void clause(const lang::Clause& clause, Span span, const Scope& scope);
+  void one_of(const std::vector<std::string>& names, const std::string& word, const char* clause_word, Span span);
 
   // items and defs (binder.cpp, calls.cpp)
   void items(const std::vector<lang::Item>& items, Scope& scope);
@@ -90,6 +98,7 @@ class Binder {
   void order(int kernel);
   bool may_touch(const Draft& reader, const TensorRead& read, const Equation& writer) const;
   void check_recurrence(const std::vector<int>& members);
+  void report_cycle(const Draft& first);
   bool try_step(const std::vector<int>& members, const std::string& name);
   bool try_step(const std::vector<int>& members, const std::string& name, int sign);
   void emit(int draft, int kernel);
@@ -112,6 +121,7 @@ class Binder {
   std::set<const lang::Def*> bound_defs_;   // that a call has reached
   std::set<std::string> lost_;              // names whose definition had a mistake: nothing is said of their uses
   std::vector<Draft> drafts_;               // of the block at work
+  const TensorRead* early_read_ = nullptr;  // of a recurrence: below its definition's place in the step
   std::map<std::string, size_t> upcoming_;  // locals that the block at work will define: name -> rank
   int kernel_ = -1;                         // kernel at work
   int depth_ = 0;                           // of calls

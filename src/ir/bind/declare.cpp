@@ -1,8 +1,8 @@
-// Dims, declarations, functions, opaque operations, clauses and knobs.
+// Dims, declarations, functions, opaque operations and knobs.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "base/dtype.h"
 #include "ir/bind/binder.h"
@@ -111,6 +111,12 @@ void Binder::declare_dims(const lang::Dims& dims, Scope& scope) {
       error("E022", d.span, fmt::format("dim `{}` is {}, outside {}..{}", d.name, *value, *low, *high),
             "the value is an example of the range");
     }
+    if (d.low && value) {
+      program_.not_yet.push_back({fmt::format("a dim with a range: `{}` is {} everywhere, other sizes are neither checked nor "
+                                              "compiled",
+                                              d.name, *value),
+                                  d.span});
+    }
     scope.dims[d.name] = {known ? *value : 1, scope.instance.empty() ? lang::name(d.name) : outer(d.value, scope), "", known};
     if (scope.instance.empty()) program_.dims.push_back({d.name, known ? *value : 1});
   }
@@ -172,68 +178,6 @@ void Binder::declare(const lang::Decl& d, Span span, Scope& scope) {
   Tensor& t = program_.tensors[static_cast<size_t>(id)];
   if (d.path) t.path = scope.path.empty() ? *d.path : scope.path + "." + *d.path;
   declare_storage(d, t, span, scope);
-}
-
-void Binder::declare_storage(const lang::Decl& d, Tensor& t, Span span, Scope& scope) {
-  const size_t rank = t.shape.size();
-  if (!d.order.empty()) {
-    std::vector<int64_t> sorted = d.order;
-    std::sort(sorted.begin(), sorted.end());
-    bool permutation = sorted.size() == rank;
-    for (size_t i = 0; i < sorted.size(); ++i) permutation = permutation && sorted[i] == static_cast<int64_t>(i);
-    if (!permutation) {
-      error("E022", span, fmt::format("`order` of `{}` is not a permutation of its {} dimensions", d.name, rank),
-            "list every dimension's number once, outermost first: `order(0, 2, 3, 1)`");
-    } else {
-      int64_t stride = 1;
-      for (size_t i = rank; i-- > 0;) {
-        t.strides[static_cast<size_t>(d.order[i])] = stride;
-        stride *= t.shape[static_cast<size_t>(d.order[i])];
-      }
-    }
-  }
-  if (!d.strides.empty()) {
-    if (d.strides.size() != rank) {
-      error("E022", span, fmt::format("`{}` has {} dimensions but {} strides", d.name, rank, d.strides.size()), "one stride a dimension");
-    }
-    for (size_t i = 0; i < std::min(rank, d.strides.size()); ++i) t.strides[i] = value_of(d.strides[i], scope).value_or(1);
-  }
-  const auto existing = [&](const std::string& name) {
-    const auto found = scope.symbols.find(name);
-    if (found != scope.symbols.end() && found->second.tensor >= 0) return found->second.tensor;
-    if (lost_.count(name)) return -1;
-    error("E008", span, fmt::format("unknown tensor `{}`", name), "declare it before the tensor that refers to it");
-    return -1;
-  };
-  if (!d.into.empty()) {
-    t.into = existing(d.into);
-    const Tensor* buffer = t.into >= 0 ? &program_.tensor(t.into) : nullptr;
-    if (buffer && (buffer->kind != TensorKind::kBuffer || buffer->shape != t.shape)) {
-      error("E022", span, fmt::format("`{}` cannot become the new value of `{}`", d.name, d.into),
-            "`into` names a buffer of the same shape");
-    }
-  }
-  if (!d.same.empty()) {
-    t.same = existing(d.same);
-    if (t.same >= 0) {
-      const Tensor& base = program_.tensor(t.same);
-      if (d.same_at.size() > base.shape.size())
-        error("E006", span, fmt::format("`{}` has rank {} but {} indices", d.same, base.shape.size(), d.same_at.size()),
-              "at most one index a dimension");
-      for (size_t i = 0; i < std::min(d.same_at.size(), base.strides.size()); ++i) {
-        t.same_offset += value_of(d.same_at[i], scope).value_or(0) * base.strides[i];
-      }
-      if (!d.same_at.empty()) t.strides = base.strides.size() == rank ? base.strides : t.strides;
-    }
-  }
-  t.distribution = d.distribution;
-  for (const lang::ExprRef& e : d.distribution_args) {
-    const lang::ExprRef& magnitude = e->kind == lang::ExprKind::kNeg ? e->args[0] : e;
-    const double sign = e->kind == lang::ExprKind::kNeg ? -1 : 1;
-    const bool number = magnitude->kind == lang::ExprKind::kNumber;
-    t.distribution_args.push_back(number ? sign * std::strtod(magnitude->text.c_str(), nullptr)
-                                         : static_cast<double>(value_of(e, scope).value_or(0)));
-  }
 }
 
 void Binder::declare_fn(const lang::Fn& fn, Span span, Scope& scope) {
@@ -313,24 +257,6 @@ Knobs Binder::bind_knobs(const std::vector<lang::Knob>& knobs, const Scope& scop
     out.items.emplace_back(name, bind_knob(k.value, scope));
   }
   return out;
-}
-
-void Binder::clause(const lang::Clause& c, const Scope& scope) {
-  switch (c.kind) {
-    case lang::Clause::Kind::kTarget:
-      program_.target = c.names[0];
-      break;
-    case lang::Clause::Kind::kNumerics:
-      program_.numerics = c.names[0];
-      break;
-    case lang::Clause::Kind::kLaunch:
-      program_.launch_kind = c.names[0];
-      program_.launch = bind_knobs(c.knobs, scope);
-      break;
-    case lang::Clause::Kind::kAllow:
-      program_.allow.insert(program_.allow.end(), c.names.begin(), c.names.end());
-      break;
-  }
 }
 
 }  // namespace solstice::ir

@@ -46,6 +46,7 @@ bool Binder::try_step(const std::vector<int>& members, const std::string& name, 
         if (sign < 0) gap = plus(Linear{}, gap, -1);
         if (known.prove_at_least(gap, 1) == Proof::kProved) continue;
         const bool this_step = gap.terms.empty() && gap.constant == 0;
+        if (this_step && writer > reader) early_read_ = &r;
         if (!this_step || writer >= reader) return false;
       }
     }
@@ -69,21 +70,31 @@ bool Binder::try_step(const std::vector<int>& members, const std::string& name) 
   return try_step(members, name, +1) || try_step(members, name, -1);
 }
 
-void Binder::check_recurrence(const std::vector<int>& members) {
-  const Equation& first = drafts_[static_cast<size_t>(members[0])].equation;
-  for (const int id : first.free) {
-    if (try_step(members, first.indices[static_cast<size_t>(id)].name)) return;
+void Binder::report_cycle(const Draft& first) {
+  if (early_read_) {
+    const std::string& read = program_.tensor(early_read_->read->id).name;
+    error("E010", early_read_->span, fmt::format("`{}` is read at the step of its own equation, which stands below this one", read),
+          fmt::format("equations of one step run in text order: move that of `{}` above this one", read));
+    return;
   }
-  const Draft& d = drafts_[static_cast<size_t>(members[0])];
-  const std::string name = program_.target_of(d.equation).name;
-  Span where = d.equation.span;
-  for (const TensorRead& r : d.reads) {
-    if (r.read->id == d.equation.target) where = r.span;
+  const std::string name = program_.target_of(first.equation).name;
+  Span where = first.equation.span;
+  for (const TensorRead& r : first.reads) {
+    if (r.read->id == first.equation.target) where = r.span;
   }
   error("E010", where, fmt::format("`{}` is read while it is being defined, not at an earlier step of one index", name),
         fmt::format("a recurrence reads a constant earlier step and gives the initial state: `{}[..., t-1 else 0]`; "
                     "all equations of the cycle share the index `t`",
                     name));
+}
+
+void Binder::check_recurrence(const std::vector<int>& members) {
+  const Equation& first = drafts_[static_cast<size_t>(members[0])].equation;
+  early_read_ = nullptr;
+  for (const int id : first.free) {
+    if (try_step(members, first.indices[static_cast<size_t>(id)].name)) return;
+  }
+  report_cycle(drafts_[static_cast<size_t>(members[0])]);
   for (const int m : members) {
     drafts_[static_cast<size_t>(m)].failed = true;
     states_[static_cast<size_t>(drafts_[static_cast<size_t>(m)].equation.target)].poisoned = true;

@@ -84,7 +84,7 @@ class Structured {
   int64_t room_ = 5;
 };
 
-struct Choice {
+struct SizeChoice {
   int64_t more;        // than the room that windows need
   int64_t period;      // v mod period is kept
   int64_t plain_base;  // for dims that only count; 0: treat them like the others
@@ -92,7 +92,7 @@ struct Choice {
 
 // No two values equal where the real ones differ.
 std::vector<std::pair<std::string, int64_t>> assignment(const std::vector<std::pair<std::string, int64_t>>& real,
-                                                        const std::set<std::string>& structured, int64_t least, const Choice& choice) {
+                                                        const std::set<std::string>& structured, int64_t least, const SizeChoice& choice) {
   std::vector<std::pair<std::string, int64_t>> out;
   std::set<int64_t> used;
   for (const auto& [name, value] : real) {
@@ -176,11 +176,11 @@ std::vector<std::pair<std::string, int64_t>> shrunken_dims(const lang::Program& 
   const auto accepted = [&](const std::vector<std::pair<std::string, int64_t>>& dims) {
     return !(deadline && deadline->passed()) && legal(problem, dims) && legal(candidate, dims);
   };
-  const auto choose = [&](const Choice& c) {
+  const auto choose = [&](const SizeChoice& c) {
     return assignment(real, structured, room + c.more + attempt, {c.more, c.period, c.plain_base ? c.plain_base + attempt : 0});
   };
   // From the smallest up: the first that both programs accept.
-  for (const Choice& c : {Choice{0, 2, 3}, {0, 4, 3}, {1, 6, 3}}) {
+  for (const SizeChoice& c : {SizeChoice{0, 2, 3}, {0, 4, 3}, {1, 6, 3}}) {
     if (const auto dims = choose(c); accepted(dims)) return dims;
   }
   for (const int64_t period : {2, 4}) {
@@ -190,7 +190,7 @@ std::vector<std::pair<std::string, int64_t>> shrunken_dims(const lang::Program& 
       if (const auto tied = following(problem, *a, real, dims); accepted(tied)) return tied;
     }
   }
-  for (const Choice& c : {Choice{0, 8, 3}, {0, 2, 0}, {0, 4, 0}, {1, 6, 0}, {3, 8, 0}, {0, 16, 0}, {12, 32, 0}, {28, 64, 0}}) {
+  for (const SizeChoice& c : {SizeChoice{0, 8, 3}, {0, 2, 0}, {0, 4, 0}, {1, 6, 0}, {3, 8, 0}, {0, 16, 0}, {12, 32, 0}, {28, 64, 0}}) {
     if (const auto dims = choose(c); accepted(dims)) return dims;
   }
   return {};

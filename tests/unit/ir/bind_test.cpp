@@ -47,6 +47,74 @@ TEST(Bind, AcceptsEveryExampleProgram) {
   EXPECT_GE(count, 12);
 }
 
+constexpr const char* kRow = "dim M = 8\ninput x : f32[M]\noutput y : f32[M]\ny[m] = x[m]\n";
+
+TEST(Bind, RefusesClausesThatNameNothing) {
+  const std::string row = kRow;
+  EXPECT_EQ(codes_of("program p\ntarget h200\nnumerics high\nlaunch stream\nallow frozen, nondeterministic\n" + row), "");
+  EXPECT_EQ(codes_of("program p\nnumerics refrence\nlaunch grph(pdl=true)\nallow nondeterminstic\n" + row), "E008 E008 E008");
+  EXPECT_EQ(codes_of("program p\nnumerics high\nnumerics medium\n" + row), "E022");
+}
+
+TEST(Bind, NotesWhatNothingImplements) {
+  EXPECT_TRUE(bound(std::string("program p\n") + kRow).not_yet.empty());
+  const Program p = bound("program p\nallow rng\ndim M = 8 in 1..64 step 8\ninput x : f32[M]\noutput y : f32[M]\ny[m] = x[m]\n");
+  ASSERT_EQ(p.not_yet.size(), 2u);
+  EXPECT_NE(p.not_yet[0].what.find("allow rng"), std::string::npos);
+  EXPECT_NE(p.not_yet[1].what.find("`M` is 8"), std::string::npos);
+  EXPECT_EQ(codes_of("program p\ndim M = 8 in 1..64 step 0\ninput x : f32[M]\noutput y : f32[M]\ny[m] = x[m]\n"), "E000");
+}
+
+TEST(Bind, ADrawNamesItsDistribution) {
+  const auto drawn = [](const std::string& line) {
+    return codes_of("program p\ndim M = 8\n" + line + "\noutput y : f32[M]\ny[m] = z[m]\n");
+  };
+  EXPECT_EQ(drawn("random z : f32[M] from normal(0, 1.5)"), "");
+  EXPECT_EQ(drawn("random z : bool[M] from bernoulli(0.9)"), "");
+  EXPECT_EQ(drawn("random z : f32[M]"), "E022");
+  EXPECT_EQ(drawn("random z : f32[M] from gauss(0, 1)"), "E022");
+  EXPECT_EQ(drawn("random z : bool[M] from bernoulli(0.9, 3)"), "E022");
+  EXPECT_EQ(drawn("input z : f32[M] from normal(0, 1)"), "E022");
+}
+
+TEST(Bind, SharedStorageFitsAndMayBeWritten) {
+  const auto shared = [](const std::string& line) {
+    return codes_of(
+        "program p\ndim N = 4, C = 3\nparam w : f32[N, C]\nparam v : f32[C, N] strides(1, C) same w\ninput x : f32[N, C]\n"
+        "output f : f32[N, 2*C]\n" +
+        line + "\nt[n,c] = x[n,c] * v[c,n]\nf[n,c] = t[n,c]\nf[n,C+c] = w[n,c]\n");
+  };
+  EXPECT_EQ(shared("tensor t : f32[N, C] same f[0, C]"), "");
+  EXPECT_EQ(shared("tensor t : f32[N, C] same f[0, C+1]"), "E022");
+  EXPECT_EQ(shared("tensor t : f16[N, C] same f[0, 0]"), "E022");
+  EXPECT_EQ(shared("tensor t : f32[N, C] same x"), "E014");
+  EXPECT_EQ(shared("tensor t : f32[N, C] same f[0, 0, 0]"), "E006");
+}
+
+TEST(Bind, ABufferIsUpdatedOnceAndNotAssumed) {
+  const std::string head = "program p\ndim T = 4\nbuffer b : f32[T] \"b\"\ninput s : f32[T]\noutput y : f32[T]\n";
+  const std::string update = "tensor b1 : f32[T] into b\nb1[i] = b[i] + s[i]\n";
+  EXPECT_EQ(codes_of(head + update + "y[i] = s[i]\n"), "");
+  EXPECT_EQ(codes_of(head + update + "tensor b2 : f32[T] into b\nb2[i] = s[i]\ny[i] = s[i]\n"), "E022");
+  EXPECT_EQ(codes_of(head + update + "assume b[i] = i\ny[i] = s[i]\n"), "E022");
+  const std::string def =
+      "program p\ndef count(x : f32[C]) -> y : f32[C] {\n  buffer m : f32[C] \"m\"\n  tensor m1 : f32[C] into m\n"
+      "  m1[c] = m[c] + x[c]\n  y[c] = x[c] - m[c]\n}\ndim C = 4\ninput x : f32[C]\noutput z : f32[C]\n";
+  EXPECT_EQ(codes_of(def + "u = count(x) at \"a\"\nz = count(u) at \"b\"\n"), "");
+  EXPECT_EQ(codes_of(def + "u = count(x) at \"a\"\nz = count(u) at \"a\"\n"), "E022");
+}
+
+TEST(Bind, ARecurrenceNamesTheReadThatStandsTooEarly) {
+  Diagnostics diagnostics;
+  const std::string text =
+      "program p\ndim T = 7\ninput x : f32[T]\noutput u : f32[T]\noutput v : f32[T]\n"
+      "u[t] = 0.9 * u[t-1 else 0] + v[t]\nv[t] = x[t] - u[t-1 else 0]\n";
+  EXPECT_FALSE(load_program(text, "test", diagnostics).ok());
+  ASSERT_EQ(diagnostics.size(), 1u);
+  EXPECT_NE(diagnostics.all()[0].message.find("`v` is read at the step of its own equation"), std::string::npos)
+      << diagnostics.all()[0].message;
+}
+
 TEST(Bind, FillsTheProgram) {
   const Program p = bound(
       "program lin\ntarget h200\nnumerics reference\nlaunch graph(pdl=true)\nallow frozen\ndim M = 4, K = 8, "

@@ -105,9 +105,9 @@ TEST(PointTest, ALiteralThatBehavesLikeADimIsNamed) {
 // Each a way to change the question instead of answering it.
 TEST(Interface, NothingMayBeChanged) {
   const std::string head =
-      "dim M = 64, N = 32\nparam w : f32[N] \"a.w\"\nparam v : f32[N] \"a.v\"\nbuffer s : f32[N] \"a.s\"\ninput x : f32[M, N]\n"
+      "dim M = 64, N = 32\nparam w : f32[N] \"a.w\"\nparam v : f32[N] \"a.v\"\nbuffer s : f32[N] \"a.s\"\nbuffer u : f32[N] \"a.u\"\ninput x : f32[M, N]\n"
       "random r : bool[M, N] from bernoulli(0.5)\noutput y : f32[M, N]\ntensor s1 : f32[N] into s\n";
-  const std::string rest = "s1[n] = s[n] + w[n]\ny[m,n] = select(r[m,n], x[m,n] * v[n], 0)";
+  const std::string rest = "s1[n] = s[n] + w[n] * u[n]\ny[m,n] = select(r[m,n], x[m,n] * v[n], 0)";
   const std::string problem = head + rest;
   EXPECT_EQ(asked(problem, problem).verdict, Verdict::kProved);
   const auto with = [&](const std::string& from, const std::string& to) {
@@ -125,7 +125,7 @@ TEST(Interface, NothingMayBeChanged) {
            with("tensor s1 : f32[N] into s", "tensor s1 : f32[N]"),
            with("input x : f32[M, N]", "input x : f32[M, N]\ninput z : f32[M]"),
            with("output y : f32[M, N]", "output y : f32[M, N] strides(1, M)"),
-           with("tensor s1 : f32[N] into s", "tensor s1 : f32[N] into s\nassume s[n] = 0"),
+           with("tensor s1 : f32[N] into s", "tensor s1 : f32[N] into s\nassume u[n] = 0"),
        }) {
     const Equivalence e = asked(problem, cheat);
     EXPECT_EQ(e.verdict, Verdict::kRefuted) << cheat << ": " << e.reason;
