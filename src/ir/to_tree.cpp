@@ -39,7 +39,7 @@ class Writer {
       case Op::kReal:
         return std::isnan(e->real) ? nan() : lang::number(e->real);
       case Op::kInt:  // a rewrite's extent of an index keeps that index
-        return e->id >= 0 ? extent(e->id) : lang::integer(e->integer);
+        return e->id >= 0 ? extent(e->id) : integer(*e);
       case Op::kBool:
         return lang::name(e->integer ? "true" : "false");
       case Op::kIndex:
@@ -77,6 +77,13 @@ class Writer {
   }
 
  private:
+  // What the source wrote with dims keeps its place there.
+  static lang::ExprRef integer(const Expr& e) {
+    auto out = std::make_shared<lang::Expr>(*lang::integer(e.integer));
+    out->span = e.span;
+    return out;
+  }
+
   static lang::ExprRef nan() { return lang::binary(lang::BinaryOp::kSub, lang::name("inf"), lang::name("inf")); }
 
   const Index& index(int id) const { return equation_.indices[static_cast<size_t>(id)]; }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "lang/print.h"
@@ -86,8 +87,10 @@ ExprRef Elaborator::made(Op op, std::vector<ExprRef> args, Span span) {
   for (const ExprRef& a : args) {
     if (!a) return nullptr;
   }
+  const bool has_place = std::any_of(args.begin(), args.end(), [](const ExprRef& a) { return a->span.end != 0; });
   ExprRef e = make(op, std::move(args));
-  std::const_pointer_cast<Expr>(e)->span = here(span);  // just made: nobody shares it yet
+  // Just made: nobody shares it yet. An integer has a place only if a dim is in it.
+  if (e->op != Op::kInt || has_place) std::const_pointer_cast<Expr>(e)->span = here(span);
   return e;
 }
 

@@ -27,7 +27,12 @@ ExprRef Elaborator::bare_name(const lang::Expr& e) {
     }
   }
   const auto dim = scope_.dims.find(e.text);
-  if (dim != scope_.dims.end()) return dim->second.known ? make_int(dim->second.value) : nullptr;
+  if (dim != scope_.dims.end()) {
+    if (!dim->second.known) return nullptr;
+    auto value = std::make_shared<Expr>(*make_int(dim->second.value));
+    value->span = here(e.span);  // rewrites find the dim again by it
+    return value;
+  }
   if (binder_.lost_.count(e.text)) return nullptr;
   return unknown_name(e);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/condition.h"
 #include "ir/live.h"
 
 namespace solstice::ir {
@@ -63,8 +64,21 @@ ExprRef instance(Equation& into, const Equation& definition, const Expr& read) {
 
 ExprRef product(const std::vector<ExprRef>& factors) {
   if (factors.empty()) return make_int(1);
+  const auto is_dim = [](const ExprRef& e) { return e->op == Op::kInt && (e->id >= 0 || e->span.end != 0); };
   ExprRef out = factors[0];
-  for (size_t i = 1; i < factors.size(); ++i) out = make(Op::kMul, {out, factors[i]});
+  for (size_t i = 1; i < factors.size(); ++i) {
+    const ExprRef& next = factors[i];
+    const bool folds = out->op == Op::kInt && next->op == Op::kInt && (is_dim(out) || is_dim(next));
+    if (!folds) {
+      out = make(Op::kMul, {out, next});
+      continue;
+    }
+    auto both = std::make_shared<Expr>();  // as one number the dim would be lost
+    both->op = Op::kMul;
+    both->kind = ValueKind::kInt;
+    both->args = {out, next};
+    out = both;
+  }
   return out;
 }
 
@@ -92,6 +106,33 @@ bool gathers(const ExprRef& e) {
     for (const ExprRef& index : read_indices(node)) found = found || has_read(index);
   });
   return found;
+}
+
+bool can_fail(const ExprRef& e) {
+  bool found = false;
+  walk(e, [&](const Expr& node) {
+    const bool arg = node.op == Op::kReduce && (node.reducer == Reducer::kArgMax || node.reducer == Reducer::kArgMin);
+    const bool divides = (node.op == Op::kFloorDiv || node.op == Op::kMod) && has_read(node.args[1]);
+    const bool whole = node.op == Op::kCast && node.kind != ValueKind::kReal && node.args[0]->kind == ValueKind::kReal;
+    found = found || divides || whole || (arg && node.args.size() > 1) || (node.op == Op::kRank && has_read(node.args[1]));
+    if (node.op != Op::kRead || node.has_else) return;
+    found = found || std::any_of(node.args.begin(), node.args.end(), has_read);
+  });
+  return found;
+}
+
+bool is_guarded(const ExprRef& root, const Expr* node) {
+  const auto guards = [&](size_t argument) {
+    if (root->op == Op::kReduce) return argument == 0 && root->args.size() > 1;
+    if (root->op == Op::kRead) return root->has_else && argument + 1 == root->args.size();
+    return argument > 0 && (root->op == Op::kSelect || root->op == Op::kAnd || root->op == Op::kOr);
+  };
+  for (size_t i = 0; i < root->args.size(); ++i) {
+    bool below = false;
+    walk(root->args[i], [&](const Expr& e) { below = below || &e == node; });
+    if (below) return guards(i) || is_guarded(root->args[i], node);
+  }
+  return false;
 }
 
 std::vector<ExprRef> reductions_in(const ExprRef& root, const std::function<bool(const Expr&)>& wanted) {

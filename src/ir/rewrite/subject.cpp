@@ -51,18 +51,19 @@ Definitions::Definitions(const Program& program) : program_(program), dtypes_(dt
 }
 
 bool Definitions::narrows(const Equation& equation) const {
-  const DType stored = dtypes_[static_cast<size_t>(equation.target)];
-  bool narrower = false;
-  walk(equation.rhs, [&](const Expr& e) {
-    if (e.op != Op::kRead) return;
-    const DType read = dtypes_[static_cast<size_t>(e.id)];
-    narrower = narrower || (is_float(read) &&
-                            (!is_float(stored) || size_of(read) > size_of(stored) || (size_of(read) == size_of(stored) && read != stored)));
-  });
+  const DType stored = dtype(equation.target);
+  const auto is_narrower = [&](DType from) {
+    return is_float(from) && (!is_float(stored) || size_of(from) > size_of(stored) || (size_of(from) == size_of(stored) && from != stored));
+  };
+  const ExprRef& rhs = equation.rhs;
+  const bool copies = rhs->op == Op::kRead && !rhs->has_else && is_float(dtype(rhs->id));
+  const bool rounds = program_.target_of(equation).dtype && is_float(stored) && size_of(stored) < size_of(DType::kF32);
+  bool narrower = rounds && !copies;
+  walk(rhs, [&](const Expr& e) { narrower = narrower || (e.op == Op::kRead && is_narrower(dtype(e.id))); });
   return narrower;
 }
 
-const Equation* Definitions::of(int tensor) const {
+const Equation* Definitions::whole(int tensor) const {
   const Tensor& t = program_.tensor(tensor);
   const bool inner = t.kind == TensorKind::kLocal || t.kind == TensorKind::kTensor || t.kind == TensorKind::kOutput;
   if (!inner || writers(tensor).size() != 1 || t.value != ValueKind::kReal) return nullptr;
@@ -72,8 +73,12 @@ const Equation* Definitions::of(int tensor) const {
     if (e.lhs[d]->op != Op::kIndex || !seen.insert(e.lhs[d]->id).second) return nullptr;
     if (index_of(e, e.lhs[d]->id).extent != t.shape[d]) return nullptr;
   }
-  if (e.group >= 0 || e.rhs->kind != ValueKind::kReal || narrows(e)) return nullptr;
-  return &e;
+  return e.group < 0 && e.rhs->kind == ValueKind::kReal ? &e : nullptr;
+}
+
+const Equation* Definitions::of(int tensor) const {
+  const Equation* e = whole(tensor);
+  return e && !narrows(*e) ? e : nullptr;
 }
 
 Subject::Subject(const Program& program) : program_(program), definitions_(program), needed_(needed_tensors(program)) {

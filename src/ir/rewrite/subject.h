@@ -17,14 +17,17 @@ class Definitions {
   // The equation that may stand for every read of the tensor: one, real, over bare indices, not part of a recurrence,
   // not storing below the precision of what it reads. Null: none.
   const Equation* of(int tensor) const;
+  // The same for a rewrite that keeps the tensor and stores in it what it stored: it may round.
+  const Equation* whole(int tensor) const;
+  // Does the equation round what it stores? A declared float below f32 rounds all but copies of such a float, any tensor what it
+  // reads in more bits.
+  bool narrows(const Equation& equation) const;
   const std::vector<int>& writers(int tensor) const { return writers_[static_cast<size_t>(tensor)]; }
   const std::vector<int>& readers(int tensor) const { return readers_[static_cast<size_t>(tensor)]; }  // equations, each once
   DType dtype(int tensor) const { return dtypes_[static_cast<size_t>(tensor)]; }  // stored; of a local the widest it is made of
   bool read_by_opaque(int tensor) const { return opaque_[static_cast<size_t>(tensor)]; }
 
  private:
-  bool narrows(const Equation& equation) const;
-
   const Program& program_;
   std::vector<DType> dtypes_;
   std::vector<std::vector<int>> writers_, readers_;

@@ -1,6 +1,7 @@
 #include "ir/rewrite/term_split.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "ir/condition.h"
 
@@ -9,19 +10,26 @@ namespace {
 
 bool is_plain(const ExprRef& e) { return e->op == Op::kRead || e->op == Op::kReal || e->op == Op::kInt; }
 
+bool is_safe_divisor(const ExprRef& e) {
+  if (e->op == Op::kNeg) return is_safe_divisor(e->args[0]);
+  return e->op == Op::kInt ? e->integer != 0 : e->op == Op::kReal && std::isfinite(e->real) && e->real != 0;
+}
+
 }  // namespace
 
 bool is_one(const ExprRef& e) { return e->op == Op::kInt && e->integer == 1 && e->id < 0; }
 
-TermSplit::TermSplit(Equation& equation, const Expr& outer, const Term& term)
+TermSplit::TermSplit(Equation& equation, const Expr& outer, const Term& term, FiniteValues& finite)
     : equation_(equation), binders_(outer.binders.begin(), outer.binders.end()) {
   read(term, outer);
   if (!admits()) return;
+  mark_plain(finite);
   choose(true);
   if (!useful()) choose(false);
 }
 
-// Factors of the term and of the first sum among them; divisors that the reduction does not touch stay outside.
+// Factors of the term and of the first sum among them. Divisors that the reduction does not touch stay outside; where it may
+// have no point only literals, as its 0 may not become 0/0.
 void TermSplit::read(const Term& term, const Expr& outer) {
   add_conjuncts(outer.args.size() > 1 ? outer.args[1] : nullptr, conditions_);
   for (const ExprRef& factor : term.factors) {
@@ -42,7 +50,7 @@ void TermSplit::read(const Term& term, const Expr& outer) {
     }
   }
   for (const ExprRef& divisor : term.divisors) {
-    if (depends(divisor, binders_)) {
+    if (depends(divisor, binders_) || (outer.args.size() > 1 && !is_safe_divisor(divisor))) {
       factors_.push_back(make(Op::kDiv, {make_int(1), divisor}));
     } else {
       divisors.push_back(divisor);
@@ -50,11 +58,15 @@ void TermSplit::read(const Term& term, const Expr& outer) {
   }
 }
 
+void TermSplit::mark_plain(FiniteValues& finite) {
+  for (const ExprRef& factor : factors_) plain_.push_back(conditions_.empty() || (is_plain(factor) && finite.has(factor)));
+}
+
 bool TermSplit::admits() const {
   for (const ExprRef& condition : conditions_) {
     if (has_read(condition)) return false;
   }
-  const auto fine = [](const ExprRef& e) { return !gathers(e) && !has_infinity(e); };
+  const auto fine = [](const ExprRef& e) { return !can_fail(e) && !has_infinity(e); };
   return std::all_of(factors_.begin(), factors_.end(), fine);
 }
 
@@ -93,8 +105,9 @@ void TermSplit::divide(const IndexSet& pulled) {
     const IndexSet own = indices_of(e);
     needed.insert(own.begin(), own.end());
   };
-  for (const ExprRef& factor : factors_) {
-    const bool out = !depends(factor, pulled) && (conditions_.empty() || is_plain(factor));
+  for (size_t i = 0; i < factors_.size(); ++i) {
+    const ExprRef& factor = factors_[i];
+    const bool out = !depends(factor, pulled) && plain_[i];
     (out ? outside : inside).push_back(factor);
     if (out) need(factor);
   }

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "ir/rewrite/finite.h"
 #include "ir/rewrite/terms.h"
 
 namespace solstice::ir {
@@ -11,10 +12,10 @@ bool is_one(const ExprRef& e);  // the literal
 
 class TermSplit {
  public:
-  // Of a term of `outer`'s body; `equation` has both.
-  TermSplit(Equation& equation, const Expr& outer, const Term& term);
+  // Of a term of `outer`'s body; `equation` has both. `finite`: only while it is made.
+  TermSplit(Equation& equation, const Expr& outer, const Term& term, FiniteValues& finite);
 
-  // Values decide no condition or index, and nothing is infinite: sums may be exchanged.
+  // Values decide no condition or index, nothing may stop at run time or is an infinite literal: sums may be exchanged.
   bool admits() const;
   // Something comes out of the outer reduction.
   bool exchanges() const;
@@ -27,6 +28,7 @@ class TermSplit {
 
  private:
   void read(const Term& term, const Expr& outer);
+  void mark_plain(FiniteValues& finite);
   void choose(bool follow);
   void divide(const IndexSet& pulled);
   int widest_inner(const ExprRef& condition) const;
@@ -35,6 +37,7 @@ class TermSplit {
   Equation& equation_;
   IndexSet binders_;  // of the outer reduction
   std::vector<ExprRef> conditions_, factors_;
+  std::vector<bool> plain_;  // the factor may come out of a sum of nothing
   bool has_inner_sum_ = false;
 };
 

@@ -36,34 +36,54 @@ void tensors_read(const lang::ExprRef& e, std::set<std::string>& names) {
   tensors_read(e->where, names);
 }
 
-// Names of dims in an expression that are values: not indices of a read, not extents.
-void dims_as_values(const Program& program, const lang::ExprRef& e, std::map<int64_t, std::string>& out) {
-  if (!e) return;
-  if (e->kind == lang::ExprKind::kName) {
-    for (const Dim& d : program.dims) {
-      if (d.name == e->text) out[d.value] = d.name;
+// Integers that the source wrote with dims (`N`, `N-1`), by where it did: literals of the bound program have their place.
+class WrittenDims {
+ public:
+  WrittenDims(const lang::Program& tree, const Program& program) : program_(program) {
+    for (const lang::Item& item : tree.items) {
+      if (const auto* equation = std::get_if<lang::Equation>(&item.node)) collect(*equation);
+      if (const auto* view = std::get_if<lang::View>(&item.node)) collect(view->equation);
     }
   }
-  if (e->kind != lang::ExprKind::kRead) {
-    for (const lang::ExprRef& a : e->args) dims_as_values(program, a, out);
-  }
-  dims_as_values(program, e->otherwise, out);
-}
 
-// Numbers that are dims again, where the equation was written with these dims.
-lang::ExprRef with_dims_named(const lang::ExprRef& e, const std::map<int64_t, std::string>& dims) {
-  if (!e) return e;
-  if (e->kind == lang::ExprKind::kInt) {
-    const auto found = dims.find(e->integer);
-    if (found != dims.end()) return lang::name(found->second);
-    const auto next = dims.find(e->integer + 1);
-    return next == dims.end() || e->integer < 2 ? e : lang::binary(lang::BinaryOp::kSub, lang::name(next->second), lang::integer(1));
+  lang::ExprRef named(const lang::ExprRef& e) const {
+    if (!e) return e;
+    const auto found = e->span.end == 0 ? written_.end() : written_.find({e->span.begin, e->span.end});
+    if (found != written_.end()) return found->second;
+    auto copy = std::make_shared<lang::Expr>(*e);
+    for (lang::ExprRef& a : copy->args) a = named(a);
+    copy->otherwise = named(copy->otherwise);
+    copy->where = named(copy->where);
+    return copy;
   }
-  if (e->kind == lang::ExprKind::kRead) return e;
-  auto copy = std::make_shared<lang::Expr>(*e);
-  for (lang::ExprRef& a : copy->args) a = with_dims_named(a, dims);
-  return copy;
-}
+
+ private:
+  void collect(const lang::Equation& equation) {
+    for (const lang::ExprRef& e : equation.lhs) collect(e);
+    collect(equation.rhs);
+  }
+
+  void collect(const lang::ExprRef& e) {
+    if (!e) return;
+    bool has_dim = false;
+    if (is_constant(*e, has_dim) && has_dim) written_[{e->span.begin, e->span.end}] = e;
+    for (const lang::ExprRef& a : e->args) collect(a);
+    collect(e->otherwise);
+    collect(e->where);
+  }
+
+  bool is_constant(const lang::Expr& e, bool& has_dim) const {
+    const bool dim = e.kind == lang::ExprKind::kName &&
+                     std::any_of(program_.dims.begin(), program_.dims.end(), [&](const Dim& d) { return d.name == e.text; });
+    has_dim = has_dim || dim;
+    if (dim || e.kind == lang::ExprKind::kInt) return true;
+    if (e.kind != lang::ExprKind::kBinary && e.kind != lang::ExprKind::kNeg) return false;
+    return std::all_of(e.args.begin(), e.args.end(), [&](const lang::ExprRef& a) { return is_constant(*a, has_dim); });
+  }
+
+  const Program& program_;
+  std::map<std::pair<int, int>, lang::ExprRef> written_;
+};
 
 Result<lang::Decl> declaration_of(const Program& program, const Tensor& t) {
   static const std::map<TensorKind, lang::DeclKind> kinds = {
@@ -89,7 +109,8 @@ Result<lang::Decl> declaration_of(const Program& program, const Tensor& t) {
 
 class RewrittenText {
  public:
-  RewrittenText(const lang::Program& tree, const Program& before, const Program& after) : tree_(tree), before_(before), after_(after) {}
+  RewrittenText(const lang::Program& tree, const Program& before, const Program& after)
+      : tree_(tree), before_(before), after_(after), dims_(tree, before) {}
 
   Result<lang::Program> run() {
     out_ = tree_;
@@ -164,9 +185,8 @@ class RewrittenText {
       return success();
     }
     lang::Equation text = to_tree(after_, with_own_names(after_, equation), Extents::kDims);
-    std::map<int64_t, std::string> dims;
-    if (source) dims_as_values(before_, std::get<lang::Equation>(source->node).rhs, dims);
-    if (!dims.empty()) text.rhs = with_dims_named(text.rhs, dims);
+    for (lang::ExprRef& e : text.lhs) e = dims_.named(e);
+    text.rhs = dims_.named(text.rhs);
     lang::Item fresh(std::move(text));
     fresh.after = comment_of(tree_, equation);
     if (source && commented_.insert(source).second) fresh.before = source->before;
@@ -205,6 +225,7 @@ class RewrittenText {
   const lang::Program& tree_;
   const Program& before_;
   const Program& after_;
+  const WrittenDims dims_;
   lang::Program out_;
   std::set<std::string> defined_, declared_;
   std::vector<const lang::Item*> opaques_;

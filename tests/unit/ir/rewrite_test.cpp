@@ -91,6 +91,102 @@ TEST(Rewrites, VarianceIsNotTakenApart) {
   EXPECT_EQ(rewritten("program p\ndim M = 4, N = 8\ninput x : f32[M, N]\noutput y : f32[M]\n" + equations), equations);
 }
 
+// `text` under one rewrite, applied wherever it applies, whether that saves or not.
+std::string forced(const std::string& text, const char* name) {
+  RewriteOptions options;
+  options.only = find_rewrite(name);
+  options.whatever_it_costs = true;
+  const BoundText before = bound(text);
+  const auto out = rewrite_all(before, options);
+  EXPECT_TRUE(out.ok()) << out.error().text();
+  if (!out.ok()) return "";
+  EXPECT_NE(same_meaning(before.tree, out->result.tree).verdict, Verdict::kRefuted);
+  std::string equations;
+  for (const lang::Item& item : out->result.tree.items) {
+    if (std::holds_alternative<lang::Equation>(item.node)) equations += lang::print(item);
+  }
+  return equations;
+}
+
+void expect_untouched(const std::string& declarations, const std::string& equations, const char* name) {
+  EXPECT_EQ(forced("program p\n" + declarations + equations, name), equations) << name;
+}
+
+const std::string kGathers = "dim M = 5, V = 4, D = 64\ninput e : f32[V, D]\ninput i : i64[M]\noutput a : f32[M]\noutput b : f32[M]\n";
+
+TEST(Rewrites, AGatherStaysBelowItsSelect) {  // outside it may be out of range
+  expect_untouched(kGathers,
+                   "a[m] = select(0 <= i[m], sum[j](e[i[m],j] * e[i[m],j]), 0)\n"
+                   "b[m] = select(0 <= i[m], sum[j](e[i[m],j] * e[i[m],j]) * 2, 1)\n",
+                   "share_statistics");
+  expect_untouched(kGathers,
+                   "a[m] = select(0 <= i[m], max[j](select(e[i[m],j] > 0, e[i[m],j], 0.1 * e[i[m],j])), 0)\n"
+                   "b[m] = sum[j where i[m] >= 0 and i[m] < j](max[k](select(e[i[m],k] > 0, e[i[m],k], 0.1 * e[i[m],k])) * e[0,j])\n",
+                   "commute_monotone");
+}
+
+TEST(Rewrites, AGatherThatIsReadEverywhereIsShared) {
+  EXPECT_EQ(forced("program p\n" + kGathers + "a[m] = sum[j](e[i[m],j]) + 1\nb[m] = select(0 <= i[m], sum[j](e[i[m],j]) * 2, 1)\n",
+                   "share_statistics"),
+            "sum_of[m] = sum[j](e[i[m],j])\na[m] = sum_of[m] + 1\nb[m] = select(0 <= i[m], sum_of[m] * 2, 1)\n");
+}
+
+const std::string kTriangle =
+    "dim M = 4, N = 4, K = 3\ninput x : f32[N, K]\ninput w : f32[K]\ninput s : f32[M]\noutput y : f32[M]\n";
+
+TEST(Rewrites, NothingThatMayBeInfiniteComesOutOfAnEmptySum) {  // y[0] is 0 whatever s[0] is
+  expect_untouched(kTriangle, "y[m] = sum[n where n < m](x[n,0] / s[m])\n", "factor_sums");
+  expect_untouched(kTriangle, "y[m] = sum[n where n < m](x[n,0] * rsqrt(s[m]))\n", "factor_sums");
+  expect_untouched(kTriangle, "r[m] = 1 / s[m]\ny[m] = sum[n where n < m](x[n,0] * r[m])\n", "factor_sums");
+  for (const char* z : {"sum[k where k < n](x[n,k] * w[k]) / s[m]", "sum[k where k < n](x[n,k] * w[k] / s[m])"}) {
+    const std::string text = forced("program p\n" + kTriangle + "z[m,n] = " + z + "\ny[m] = sum[n where n < m](z[m,n])\n", "factor_sums");
+    EXPECT_EQ(text.find(") / s[m]\n"), std::string::npos) << text;
+  }
+}
+
+TEST(Rewrites, WhatIsFiniteComesOutOfAnEmptySum) {
+  EXPECT_EQ(forced("program p\n" + kTriangle + "y[m] = sum[n where n < m](x[n,0] * s[m] / 3)\n", "factor_sums"),
+            "y[m] = s[m] * sum[n where n < m](x[n,0]) / 3\n");
+  EXPECT_EQ(forced("program p\n" + kTriangle + "r[m] = s[m] * sigmoid(s[m])\ny[m] = sum[n where n < m](x[n,0] * r[m])\n", "factor_sums"),
+            "r[m] = s[m] * (1 / (1 + exp(-s[m])))\ny[m] = r[m] * sum[n where n < m](x[n,0])\n");
+}
+
+const std::string kTransposed =
+    "dim I = 4, U = 8, R = 3\ninput x : f32[I]\ninput w : f32[R]\noutput y : f32[U]\n";
+
+TEST(Rewrites, PaddingIsMultipliedOnlyByWhatIsFinite) {  // 0 * inf is NaN
+  const auto split = [](const std::string& factor) {
+    return forced("program p\n" + kTransposed + "y[u] = sum[i,r where u == 2*i+r-1](x[i] * " + factor + ") for u < U\n", "split_parity");
+  };
+  for (const char* factor : {"rsqrt(w[r])", "exp(w[r])", "log(w[r])", "(1 / w[r])"}) {
+    const std::string text = split(factor);
+    EXPECT_EQ(text.find("else"), std::string::npos) << text;
+    EXPECT_NE(text.find("where"), std::string::npos) << text;
+  }
+  for (const char* factor : {"w[r]", "tanh(w[r])"}) EXPECT_NE(split(factor).find("else 0"), std::string::npos) << factor;
+}
+
+// A number that equals a dim is none, whether it was written or folded.
+TEST(Rewrites, OnlyWhatWasWrittenWithADimIsNamedByIt) {
+  const std::string chain = "program p\ndim N = 8\ninput x : f32[N]\noutput y : f32[N]\n";
+  EXPECT_EQ(forced(chain + "y[n] = x[n] * 2 * 4 / N\n", "fold_scalars"), "y[n] = x[n] * 8 / N\n");
+  EXPECT_EQ(forced(chain + "y[n] = x[n] * 2.0 * 3.5 + N\n", "fold_scalars"), "y[n] = x[n] * 7 + N\n");
+  EXPECT_EQ(forced(chain + "y[n] = x[N-1-n] * 2 * -3 / (N-1)\n", "fold_scalars"), "y[n] = x[N-1-n] * -6 / (N-1)\n");
+  EXPECT_EQ(forced("program p\ndim M = 4, N = 8\ninput x : f32[M, N]\ninput s : f32[M]\noutput y : f32[M]\n"
+                   "y[m] = sum[n](x[m,n] * s[m] * N * 2 * 8)\n",
+                   "factor_sums"),
+            "y[m] = s[m] * N * 2 * 8 * sum[n](x[m,n])\n");
+}
+
+TEST(Rewrites, AStoreInFewerBitsIsARoundingPoint) {
+  const std::string half = "dim T = 5, J = 3\ninput x : f16[T, J]\ninput r : f32[T]\noutput y : f32[T]\n";
+  expect_untouched(half + "tensor t : f16[T, J]\n", "t[a,j] = x[a,j] * 3.5\ny[a] = max[j](t[a,j] * 2)\n", "fold_scalars");
+  const std::string equations = "t[a,j] = x[a,j] * 3.5\ny[a] = max[j](t[a,j] * 2)\n";
+  EXPECT_NE(forced("program p\n" + half + "tensor t : f16[T, J]\n" + equations, "commute_monotone").find("t[a,j] = "), std::string::npos);
+  EXPECT_EQ(forced("program p\n" + half + "tensor t : f32[T, J]\n" + equations, "commute_monotone").find("t[a,j] = "), std::string::npos);
+  expect_untouched("dim T = 5\ninput x : f32[T]\noutput h : bf16[T]\n", "h[t] = h[t-1 else 0] + x[t]\n", "prefix_sums");
+}
+
 TEST(Rewrites, ProgramsWithKernelsAreRefused) {
   const BoundText text = bound("program p\ndim M = 4\ninput x : f32[M]\noutput y : f32[M]\nkernel k by map() {\n  y[m] = x[m]\n}\n");
   EXPECT_EQ(find_sites(text).error().code, Code::not_yet);

@@ -13,6 +13,9 @@
 //
 // Padding. In max[i](t[2*p+i-1 else -inf]) with t = f(x) the padded points are no elements of S. If every window has a
 // point inside, that is f(max[i](x[2*p+i-1 else -inf])); this is checked for every window.
+//
+// A map that uses its operand more than once (leaky_relu) reads the extremum from a local, which is computed everywhere. An
+// extremum below a select is put into one only if it cannot stop at run time: a gather there is in range only where it is wanted.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -92,16 +95,18 @@ class Commuter {
       if (const ExprRef padded = of_padded(*reduction, reducer, *core)) return outer.rebuilt(padded);
     }
     if (outer.layers.empty() || !depends(core, {reduction->binders.begin(), reduction->binders.end()})) return nullptr;
-    return behind(outer, make_reduce(reducer, reduction->binders, core));
+    return behind(outer, *reduction, make_reduce(reducer, reduction->binders, core));
   }
 
  private:
   Equation& equation() { return rewritten_.equations[static_cast<size_t>(place_)]; }
 
-  // A map that uses its operand more than once reads it.
-  ExprRef behind(const MonotonePeeler& peeler, ExprRef reduction) {
+  // A map that uses its operand more than once reads it. Null: it would be computed at points where `before` was not, and may stop
+  // there.
+  ExprRef behind(const MonotonePeeler& peeler, const Expr& before, ExprRef reduction) {
     const bool several =
         std::any_of(peeler.layers.begin(), peeler.layers.end(), [](const MonotoneLayer& l) { return l.node->op == Op::kSelect; });
+    if (several && can_fail(reduction) && is_guarded(equation().rhs, &before)) return nullptr;
     if (several) reduction = hoisted(rewritten_, place_, reduction, std::string(name_of(reduction->reducer)) + "_of");
     return peeler.rebuilt(reduction);
   }
@@ -124,7 +129,7 @@ class Commuter {
     const Reducer inner = flipped(reducer, peeler.falls());
     const ExprRef padding = make_real(inner == Reducer::kMax ? -INFINITY : INFINITY);
     const ExprRef padded = make_read(core->id, core->kind, core->args, padding);
-    return behind(peeler, make_reduce(inner, reduction.binders, padded));
+    return behind(peeler, reduction, make_reduce(inner, reduction.binders, padded));
   }
 
   const Program& program_;

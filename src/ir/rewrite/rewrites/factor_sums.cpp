@@ -9,10 +9,13 @@
 // it, and sums and means are linear. `where` conditions: a term is summed at the points that satisfy all conditions of both
 // sums. Those that mention an index of the new inner sum move there, where they select the same points; the others stay
 // outside. The outer sum may then visit points that had no term: the inner sum is empty there, 0, and adds nothing, as the
-// factors outside are then restricted to reads and literals, which are finite. A mean without `where` is the sum divided by
+// factors outside are then restricted to literals and reads of what is finite for every finite input (FiniteValues: not
+// 1/x, rsqrt, log, exp). For the same reason a divisor comes out of a sum with `where` only if it is a literal other than 0;
+// a sum without one has a term, which the divisor divides before and after. A mean without `where` is the sum divided by
 // the number of points, so it is linear too and the mean of what does not depend on its indices is that itself; a mean
 // with `where` is left alone, as its count is not constant. Casts, selects and reads with `else` are single factors.
-// Conditions or indices that read tensors are left alone: what they would read at new points is not known. So are
+// Conditions or indices that read tensors are left alone: what they would read at new points is not known. So is what else may
+// stop at run time, and
 // differences with a statistic, x - mean(x): true over the reals, but their sums taken apart lose all digits.
 #include <fmt/format.h>
 
@@ -147,10 +150,11 @@ std::optional<Rewritten> factored(const Subject& subject, int id, const ExprRef&
   const auto terms = terms_of(equation, outer->args[0], &subject.definitions());
   const IndexSet binders(outer->binders.begin(), outer->binders.end());
   if (!terms || subtracts_statistic(program, subject.definitions(), *terms, binders)) return std::nullopt;
+  FiniteValues finite(program, subject.definitions());
   std::vector<TermSplit> splits;
   bool exchanges = false;
   for (const Term& term : *terms) {
-    splits.emplace_back(equation, *outer, term);
+    splits.emplace_back(equation, *outer, term, finite);
     if (!splits.back().admits()) return std::nullopt;
     exchanges = exchanges || splits.back().exchanges();
   }

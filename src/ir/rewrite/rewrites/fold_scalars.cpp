@@ -6,8 +6,12 @@
 // x -> clamp(a*x + b, low, high) with a != 0 and low <= high: each step maps that form to itself (a negative factor swaps
 // low and high; min and max cut both limits). A sum of two unclamped chains of the same x adds their a and b, unless the
 // a cancel. NaN stays NaN: a*x + b and clamp pass it on. Infinities: a != 0, so they end at the same limit. The literals
-// are combined in double, whose rounding (1e-16) is below what float64 itself would round. An integer that may stand for a
-// dim (it or the next is one's value) is no literal here, so that the result keeps its meaning at other dims.
+// are combined in double, whose rounding (1e-16) is below what float64 itself would round. What the source wrote with
+// dims is no literal here, so that the result keeps its meaning at other dims.
+//
+// Within an equation nothing is folded below a comparison, floor, cast, ranking or integer result: there the last bit of an
+// operand may decide. A tensor that another equation compares is folded as any: over the reals its value is the same, and
+// where PyTorch rounds a value before it decides, the importer writes the cast, which nothing crosses.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -54,8 +58,7 @@ struct ScalarChain {
 
 class ChainReader {
  public:
-  ChainReader(const Program& program, Equation& equation, const Definitions& definitions)
-      : program_(program), equation_(equation), definitions_(definitions) {}
+  ChainReader(Equation& equation, const Definitions& definitions) : equation_(equation), definitions_(definitions) {}
 
   ScalarChain read(const ExprRef& e) {
     if (e->op == Op::kNeg) return read(e->args[0]).scaled(-1);
@@ -67,13 +70,9 @@ class ChainReader {
   }
 
  private:
-  bool may_be_dim(int64_t value) const {
-    return value != 0 &&
-           std::any_of(program_.dims.begin(), program_.dims.end(), [&](const Dim& d) { return d.value == value || d.value == value + 1; });
-  }
-
-  std::optional<double> literal(const ExprRef& e) const {
-    if (e->op == Op::kInt && e->id < 0 && !may_be_dim(e->integer)) return static_cast<double>(e->integer);
+  // An integer with a place in the source is made of dims.
+  static std::optional<double> literal(const ExprRef& e) {
+    if (e->op == Op::kInt && e->id < 0 && e->span.end == 0) return static_cast<double>(e->integer);
     if (e->op == Op::kReal && std::isfinite(e->real)) return e->real;
     if (e->op != Op::kNeg) return std::nullopt;
     const auto value = literal(e->args[0]);
@@ -158,7 +157,6 @@ class ChainReader {
   // A chain's operand that may be read here instead of the chain's result: no more work than a read.
   static bool is_cheap(const ExprRef& e) { return e->op == Op::kRead; }
 
-  const Program& program_;
   Equation& equation_;
   const Definitions& definitions_;
 };
@@ -187,7 +185,7 @@ bool is_finite(const ScalarChain& c) {
   return std::isfinite(c.factor) && std::isfinite(c.shift) && std::abs(c.factor) > 1e-30 && !std::isnan(c.low) && !std::isnan(c.high);
 }
 
-// Where the last bit of an operand may decide a result, nothing is folded.
+// Where the last bit of an operand may decide a result.
 bool is_discontinuous(const Expr& e) {
   const bool compares = e.op >= Op::kLt && e.op <= Op::kGt;
   return compares || (e.op >= Op::kSign && e.op <= Op::kTrunc) || e.op == Op::kCast || e.op == Op::kRank || e.op == Op::kFloorDiv ||
@@ -218,7 +216,7 @@ std::optional<Rewritten> folded_scalars(const Subject& subject, int id) {
   const Program& program = subject.program();
   if (program.equation(id).group >= 0) return std::nullopt;
   Equation equation = program.equation(id);
-  ChainReader reader(program, equation, subject.definitions());
+  ChainReader reader(equation, subject.definitions());
   const ExprRef rhs = folded_in(reader, equation.rhs);
   if (!rhs) return std::nullopt;
   equation.rhs = rhs;

@@ -5,7 +5,8 @@
 // Proof. By induction over the steps: h at the first step is c + x there, the sum over one element; if h[t-1] is c plus the
 // sum of the elements up to t-1, adding x[t] gives the sum up to t. Products, maxima and minima are associative alike. The
 // read of the step before is the only read of the recurrence's own tensor, at the same point of the other indices, and x is
-// evaluated at the same points as before. What is accumulated may not be scaled on the way (h*a + x is no prefix sum).
+// evaluated at the same points as before. What is accumulated may not be scaled on the way (h*a + x is no prefix sum),
+// nor rounded: a tensor below f32 rounds every step, a prefix sum once.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -61,7 +62,7 @@ std::optional<Rewritten> as_prefix_sum(const Subject& subject, int id) {
     return std::nullopt;
   const bool bare = std::all_of(recurrence.lhs.begin(), recurrence.lhs.end(), [](const ExprRef& e) { return e->op == Op::kIndex; });
   const std::optional<Reducer> reducer = accumulated_by(recurrence.rhs->op);
-  if (!bare || !reducer || recurrence.rhs->kind != ValueKind::kReal) return std::nullopt;
+  if (!bare || !reducer || recurrence.rhs->kind != ValueKind::kReal || subject.definitions().narrows(recurrence)) return std::nullopt;
   const size_t own = is_step_before(recurrence, *recurrence.rhs->args[0]) ? 0 : 1;
   const ExprRef& previous = recurrence.rhs->args[own];
   const ExprRef& added = recurrence.rhs->args[1 - own];

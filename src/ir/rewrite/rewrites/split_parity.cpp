@@ -7,7 +7,8 @@
 // Proof. Every u is s*p + a for one a in 0..s-1. u == s*i + d*r + o then means s divides a - o - d*r: that picks taps
 // r = r0 + g*r' with g = s / gcd(s, d), or none, and i = p + (a - o - d*r) / s. So the sum over (i, r) is one over r' with i
 // put in; the points whose i lies outside of 0..I-1 had no term. They are left out by a `where`, or read as 0 where the
-// only read at i is a factor of the product that is summed. Without taps the sum is empty, 0. The parts are disjoint and
+// only read at i is a factor of the product that is summed and the other factors are finite for every finite input
+// (FiniteValues) and cannot stop at run time: 0 times infinity is NaN. Without taps the sum is empty, 0. The parts are disjoint and
 // cover t. The number of operations is the same: counting leaves out the points without a tap already.
 #include <fmt/format.h>
 
@@ -17,6 +18,7 @@
 #include "base/integer.h"
 #include "ir/live.h"
 #include "ir/rewrite/edit.h"
+#include "ir/rewrite/finite.h"
 #include "ir/rewrite/merge.h"
 #include "ir/rewrite/rewrite.h"
 #include "ir/rewrite/terms.h"
@@ -64,9 +66,14 @@ std::optional<Relation> relation_of(const Equation& equation, const ExprRef& con
 // One part: u = stride*p + remainder.
 class PartWriter {
  public:
-  PartWriter(const Program& program, const Equation& equation, const ExprRef& reduction, std::vector<Relation> relations,
+  PartWriter(const Subject& subject, const Equation& equation, const ExprRef& reduction, std::vector<Relation> relations,
              std::vector<ExprRef> conditions)
-      : program_(program), out_(equation), reduction_(reduction), relations_(std::move(relations)), conditions_(std::move(conditions)) {
+      : program_(subject.program()),
+        finite_(subject.program(), subject.definitions()),
+        out_(equation),
+        reduction_(reduction),
+        relations_(std::move(relations)),
+        conditions_(std::move(conditions)) {
     binders_ = reduction->binders;
   }
 
@@ -149,7 +156,10 @@ class PartWriter {
     if (!term || !(*term)[0].divisors.empty()) return nullptr;
     ExprRef found;
     for (const ExprRef& factor : (*term)[0].factors) {
-      if (!depends(factor, solved)) continue;
+      if (!depends(factor, solved)) {
+        if (can_fail(factor) || !finite_.has(factor)) return nullptr;
+        continue;
+      }
       if (found || factor->op != Op::kRead || factor->has_else) return nullptr;
       found = factor;
     }
@@ -191,6 +201,7 @@ class PartWriter {
   }
 
   const Program& program_;
+  FiniteValues finite_;
   Equation out_;
   ExprRef reduction_;
   std::vector<Relation> relations_;
@@ -214,7 +225,7 @@ std::optional<Rewritten> split_by_parity(const Subject& subject, int id) {
   const Program& program = subject.program();
   const Equation& equation = program.equation(id);
   const ExprRef sum = conditional_sum(equation.rhs);
-  if (!sum || subject.definitions().of(equation.target) != &equation) return std::nullopt;
+  if (!sum || subject.definitions().whole(equation.target) != &equation) return std::nullopt;
   std::vector<ExprRef> all, conditions;
   std::vector<Relation> relations;
   add_conjuncts(sum->args[1], all);
@@ -237,7 +248,7 @@ std::optional<Rewritten> split_by_parity(const Subject& subject, int id) {
       remainders.push_back(rest % relation.stride);
       rest /= relation.stride;
     }
-    PartWriter writer(program, equation, sum, relations, conditions);
+    PartWriter writer(subject, equation, sum, relations, conditions);
     if (auto piece = writer.write(remainders)) written.push_back(std::move(*piece));
   }
   Tensor& target = out.program.tensors[static_cast<size_t>(equation.target)];
