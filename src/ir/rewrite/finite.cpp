@@ -25,8 +25,8 @@ FiniteValues::Known FiniteValues::product(const ExprRef& e, const Known& a, cons
 
 FiniteValues::Known FiniteValues::quotient(const ExprRef& e, const Known& a, const Known& b) {
   const Expr& divisor = *e->args[1];
-  const bool other_literal = (divisor.op == Op::kReal && std::isfinite(divisor.real) && divisor.real != 0) ||
-                             (divisor.op == Op::kInt && divisor.integer != 0);
+  const bool other_literal =
+      (divisor.op == Op::kReal && std::isfinite(divisor.real) && divisor.real != 0) || (divisor.op == Op::kInt && divisor.integer != 0);
   if (!a.finite || (b.sign != Sign::kPositive && !other_literal)) return {};
   return {true, not_negative(a) && not_negative(b) ? Sign::kNotNegative : Sign::kUnknown};
 }

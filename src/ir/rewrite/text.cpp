@@ -8,6 +8,7 @@
 
 #include "ir/equal.h"
 #include "ir/rewrite/edit.h"
+#include "ir/rewrite/written_dims.h"
 #include "ir/to_tree.h"
 #include "lang/parse.h"
 #include "lang/words.h"
@@ -35,55 +36,6 @@ void tensors_read(const lang::ExprRef& e, std::set<std::string>& names) {
   tensors_read(e->otherwise, names);
   tensors_read(e->where, names);
 }
-
-// Integers that the source wrote with dims (`N`, `N-1`), by where it did: literals of the bound program have their place.
-class WrittenDims {
- public:
-  WrittenDims(const lang::Program& tree, const Program& program) : program_(program) {
-    for (const lang::Item& item : tree.items) {
-      if (const auto* equation = std::get_if<lang::Equation>(&item.node)) collect(*equation);
-      if (const auto* view = std::get_if<lang::View>(&item.node)) collect(view->equation);
-    }
-  }
-
-  lang::ExprRef named(const lang::ExprRef& e) const {
-    if (!e) return e;
-    const auto found = e->span.end == 0 ? written_.end() : written_.find({e->span.begin, e->span.end});
-    if (found != written_.end()) return found->second;
-    auto copy = std::make_shared<lang::Expr>(*e);
-    for (lang::ExprRef& a : copy->args) a = named(a);
-    copy->otherwise = named(copy->otherwise);
-    copy->where = named(copy->where);
-    return copy;
-  }
-
- private:
-  void collect(const lang::Equation& equation) {
-    for (const lang::ExprRef& e : equation.lhs) collect(e);
-    collect(equation.rhs);
-  }
-
-  void collect(const lang::ExprRef& e) {
-    if (!e) return;
-    bool has_dim = false;
-    if (is_constant(*e, has_dim) && has_dim) written_[{e->span.begin, e->span.end}] = e;
-    for (const lang::ExprRef& a : e->args) collect(a);
-    collect(e->otherwise);
-    collect(e->where);
-  }
-
-  bool is_constant(const lang::Expr& e, bool& has_dim) const {
-    const bool dim = e.kind == lang::ExprKind::kName &&
-                     std::any_of(program_.dims.begin(), program_.dims.end(), [&](const Dim& d) { return d.name == e.text; });
-    has_dim = has_dim || dim;
-    if (dim || e.kind == lang::ExprKind::kInt) return true;
-    if (e.kind != lang::ExprKind::kBinary && e.kind != lang::ExprKind::kNeg) return false;
-    return std::all_of(e.args.begin(), e.args.end(), [&](const lang::ExprRef& a) { return is_constant(*a, has_dim); });
-  }
-
-  const Program& program_;
-  std::map<std::pair<int, int>, lang::ExprRef> written_;
-};
 
 Result<lang::Decl> declaration_of(const Program& program, const Tensor& t) {
   static const std::map<TensorKind, lang::DeclKind> kinds = {

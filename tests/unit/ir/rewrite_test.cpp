@@ -131,8 +131,7 @@ TEST(Rewrites, AGatherThatIsReadEverywhereIsShared) {
             "sum_of[m] = sum[j](e[i[m],j])\na[m] = sum_of[m] + 1\nb[m] = select(0 <= i[m], sum_of[m] * 2, 1)\n");
 }
 
-const std::string kTriangle =
-    "dim M = 4, N = 4, K = 3\ninput x : f32[N, K]\ninput w : f32[K]\ninput s : f32[M]\noutput y : f32[M]\n";
+const std::string kTriangle = "dim M = 4, N = 4, K = 3\ninput x : f32[N, K]\ninput w : f32[K]\ninput s : f32[M]\noutput y : f32[M]\n";
 
 TEST(Rewrites, NothingThatMayBeInfiniteComesOutOfAnEmptySum) {  // y[0] is 0 whatever s[0] is
   expect_untouched(kTriangle, "y[m] = sum[n where n < m](x[n,0] / s[m])\n", "factor_sums");
@@ -151,8 +150,7 @@ TEST(Rewrites, WhatIsFiniteComesOutOfAnEmptySum) {
             "r[m] = s[m] * (1 / (1 + exp(-s[m])))\ny[m] = r[m] * sum[n where n < m](x[n,0])\n");
 }
 
-const std::string kTransposed =
-    "dim I = 4, U = 8, R = 3\ninput x : f32[I]\ninput w : f32[R]\noutput y : f32[U]\n";
+const std::string kTransposed = "dim I = 4, U = 8, R = 3\ninput x : f32[I]\ninput w : f32[R]\noutput y : f32[U]\n";
 
 TEST(Rewrites, PaddingIsMultipliedOnlyByWhatIsFinite) {  // 0 * inf is NaN
   const auto split = [](const std::string& factor) {
