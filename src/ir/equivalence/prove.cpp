@@ -1,68 +1,143 @@
 #include "ir/equivalence/prove.h"
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
-#include "ir/equal.h"
-#include "ir/equivalence/inline.h"
+#include "ir/normal/pipeline.h"
+#include "ir/normal/prefix.h"
 
 namespace solstice::ir {
 namespace {
 
+using normal::Definition;
+using normal::Form;
+using normal::Pool;
+using normal::Root;
+using normal::TermId;
+
 // One of the two programs, with what has been proved of its tensors so far.
 struct Side {
-  explicit Side(const Program& p) : program(p), inliner(p), pieces(p.tensors.size()) {
+  Side(const Program& p, std::string prefix_of)
+      : program(normal::with_prefix_sums(p)), prefix(std::move(prefix_of)), pieces(p.tensors.size()) {
     for (size_t e = 0; e < p.equations.size(); ++e) pieces[static_cast<size_t>(p.equations[e].target)].push_back(static_cast<int>(e));
-  }
-
-  bool is_shared(int tensor) const {
-    const Tensor& t = program.tensor(tensor);
-    return cuts.count(tensor) > 0 || (t.is_interface() && t.kind != TensorKind::kOutput);
-  }
-
-  bool reads_only_shared(const Equation& e) const {
-    bool out = true;
-    walk(e.rhs, [&](const Expr& r) { out = out && (r.op != Op::kRead || is_shared(r.id)); });
-    return out;
-  }
-
-  // The pieces of a tensor in terms of shared tensors alone, in an order that does not depend on the text.
-  std::optional<std::vector<Equation>> definitions(int tensor) {
-    std::vector<std::pair<uint64_t, Equation>> found;
-    for (const int id : pieces[static_cast<size_t>(tensor)]) {
-      std::optional<Equation> e = inliner.inlined(id, cuts);
-      if (!e || !reads_only_shared(*e)) return std::nullopt;
-      found.emplace_back(structural_hash(program, *e), std::move(*e));
+    for (size_t t = 0; t < p.tensors.size(); ++t) {
+      if (p.tensors[t].is_interface() && p.tensors[t].kind != TensorKind::kOutput) shared.insert(static_cast<int>(t));
     }
-    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    std::vector<Equation> out;
-    for (auto& [hash, e] : found) out.push_back(std::move(e));
-    return out;
   }
 
   bool is_recurrence(int tensor) const { return program.equation(pieces[static_cast<size_t>(tensor)].front()).group >= 0; }
+  const std::vector<int>& pieces_of(int tensor) const { return pieces[static_cast<size_t>(tensor)]; }
 
-  const Program& program;
-  Inliner inliner;
+  const Program program;
+  std::string prefix;  // of tensors that are not shared: never equal to the other side's
   std::vector<std::vector<int>> pieces;
-  std::set<int> cuts;  // equal to the other side's tensor of the same name
+  std::set<int> shared;  // the interface
+  std::set<int> cuts;    // equal to the other side's tensor of the same name
 };
+
+// An element of a tensor as a function of the indices of one piece, which have places instead of names.
+struct Pattern {
+  std::vector<TermId> left;
+  std::vector<int> free;
+};
+
+Form form_of(Pool& pool, const Side& side) {
+  Form out(pool, side.program, side.prefix, {});
+  out.shared = side.shared;
+  out.shared.insert(side.cuts.begin(), side.cuts.end());
+  return out;
+}
+
+normal::Substitution places_of(Pool& pool, const Definition& d, Pattern& pattern) {
+  normal::Substitution places;
+  for (size_t i = 0; i < d.free.size(); ++i) {
+    pattern.free.push_back(pool.root_variable(i, pool.var(d.free[i]).extent));
+    places[d.free[i]] = pool.variable(pattern.free.back());
+  }
+  for (const TermId index : d.left) pattern.left.push_back(pool.substitute(index, places));
+  return places;
+}
+
+// The tensor's elements at these patterns, normal. Empty where a budget ran out.
+std::vector<TermId> values_at(Pool& pool, const Side& side, int tensor, const std::vector<Pattern>& patterns) {
+  Form form = form_of(pool, side);
+  for (const Pattern& p : patterns) form.roots.push_back({tensor, p.left, p.free, pool.read(form.symbol(tensor), p.left)});
+  translate(form);
+  run_passes(form);
+  std::vector<TermId> out;
+  for (const Root& r : form.roots) out.push_back(r.value);
+  return pool.exceeded() ? std::vector<TermId>() : out;
+}
+
+// Pieces of one tensor: by pattern the value.
+using Pieces = std::vector<std::pair<std::vector<TermId>, TermId>>;
+
+// A recurrence's pieces as they are written, normal and in an order that does not depend on the text.
+std::optional<Pieces> steps_of(Pool& pool, const Side& side, int tensor) {
+  Form form = form_of(pool, side);
+  form.symbol(tensor);  // its reads are of what is equal by induction
+  form.shared.erase(tensor);
+  form.roots.push_back({tensor, {}, {}, pool.constant(0)});
+  translate(form);
+  form.shared.insert(tensor);
+  const std::vector<Definition> all = form.definitions;
+  form.roots.clear();
+  for (const Definition& d : all) {
+    if (d.tensor != tensor) continue;
+    Pattern pattern;
+    const normal::Substitution places = places_of(pool, d, pattern);
+    form.roots.push_back({tensor, pattern.left, pattern.free, pool.substitute(d.value, places)});
+  }
+  std::erase_if(form.definitions, [&](const Definition& d) { return d.tensor == tensor; });
+  run_passes(form);
+  if (pool.exceeded()) return std::nullopt;
+  Pieces out;
+  for (const Root& r : form.roots) out.emplace_back(r.left, r.value);
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+std::vector<Pattern> patterns_of(Pool& pool, const Side& side, int tensor) {
+  Form form = form_of(pool, side);
+  form.roots.push_back({tensor, {}, {}, pool.constant(0)});
+  translate(form);
+  std::vector<Pattern> out;
+  for (const Definition& d : form.definitions) {
+    if (d.tensor != tensor) continue;
+    out.emplace_back();
+    places_of(pool, d, out.back());
+  }
+  return out;
+}
+
+// Pieces, then digits of their indices: at the finer ones the other side's guards and divisions are decided.
+std::pair<size_t, size_t> fineness(const std::vector<Pattern>& patterns) {
+  size_t digits = 0;
+  for (const Pattern& p : patterns) digits += p.free.size();
+  return {patterns.size(), digits};
+}
 
 class Prover {
  public:
-  Prover(const Program& problem, const Program& candidate) : a_(problem), b_(candidate) {}
+  Prover(const Program& problem, const Program& candidate) : a_(problem, "a:"), b_(candidate, "b:"), end_(Clock::now() + kWhole) {}
 
-  std::optional<std::vector<Obligation>> run() {
+  // `assuming`: what cannot be proved becomes an obligation and a cut; else it is substituted on.
+  std::optional<std::vector<Obligation>> run(bool assuming) {
     const Program& problem = a_.program;
     std::vector<Obligation> out;
-    for (size_t e = 0; e < problem.equations.size(); ++e) {
+    int failures = 0;
+    for (size_t e = 0; e < problem.equations.size() && failures < kMostFailures; ++e) {
       const Equation& equation = problem.equations[e];
-      if (a_.cuts.count(equation.target) || !is_last_piece(e) || prove(targets_of(equation)) || equation.group >= 0) continue;
+      if (a_.cuts.count(equation.target) || !is_last_piece(e)) continue;
+      const bool proved = prove(targets_of(equation));
+      failures = proved || assuming ? 0 : failures + 1;
+      if (proved || equation.group >= 0) continue;
       const int other = b_.program.find_tensor(problem.target_of(equation).name);
-      if (!may_stand_for(equation.target, other)) continue;
+      if (!assuming || !may_stand_for(equation.target, other)) continue;
       out.push_back({problem.target_of(equation).name, names()});
       mark(equation.target, other);
     }
@@ -75,10 +150,13 @@ class Prover {
   }
 
  private:
-  bool is_last_piece(size_t e) const {
-    const auto& pieces = a_.pieces[static_cast<size_t>(a_.program.equations[e].target)];
-    return pieces.back() == static_cast<int>(e);
-  }
+  using Clock = std::chrono::steady_clock;
+  // A comparison stops at so many terms, whatever the machine; the time is there for what nobody thought of.
+  static constexpr size_t kMostTerms = 20'000;
+  static constexpr std::chrono::milliseconds kWhole{3000}, kEach{1000};
+  static constexpr int kMostFailures = 4;  // in a row, without assuming: what follows is built on what differs
+
+  bool is_last_piece(size_t e) const { return a_.pieces_of(a_.program.equations[e].target).back() == static_cast<int>(e); }
 
   // A recurrence defines its tensors together.
   std::vector<int> targets_of(const Equation& equation) const {
@@ -96,7 +174,7 @@ class Prover {
     std::vector<std::pair<int, int>> pairs;
     for (const int target : targets) {
       const int other = b_.program.find_tensor(a_.program.tensor(target).name);
-      if (other < 0 || b_.pieces[static_cast<size_t>(other)].empty()) return false;
+      if (other < 0 || b_.pieces_of(other).empty()) return false;
       pairs.emplace_back(target, other);
       if (recurrence) mark(target, other);
     }
@@ -110,7 +188,7 @@ class Prover {
 
   // Both have elements for all of it, so that either can be computed and compared.
   bool may_stand_for(int target, int other) const {
-    if (other < 0 || b_.pieces[static_cast<size_t>(other)].empty() || b_.is_recurrence(other)) return false;
+    if (other < 0 || b_.pieces_of(other).empty() || b_.is_recurrence(other)) return false;
     const Tensor &x = a_.program.tensor(target), &y = b_.program.tensor(other);
     return x.shape == y.shape && x.value == y.value;
   }
@@ -126,24 +204,34 @@ class Prover {
     b_.cuts.insert(other);
   }
 
+  // One pool for both, so that equal terms have one id. Elements are compared piece by piece of the side that has more.
   bool same_definitions(int target, int other) {
-    if (a_.is_recurrence(target) != b_.is_recurrence(other)) return false;
-    const auto x = a_.definitions(target);
-    const auto y = b_.definitions(other);
-    if (!x || !y || x->size() != y->size()) return false;
-    for (size_t i = 0; i < x->size(); ++i) {
-      if (!same_up_to_names(a_.program, (*x)[i], b_.program, (*y)[i])) return false;
+    const Tensor &x = a_.program.tensor(target), &y = b_.program.tensor(other);
+    const auto left = std::chrono::duration_cast<std::chrono::microseconds>(std::min<Clock::duration>(end_ - Clock::now(), kEach));
+    if (a_.is_recurrence(target) != b_.is_recurrence(other) || x.shape != y.shape || left.count() <= 0) return false;
+    normal::Limits limits;
+    limits.terms = kMostTerms;
+    limits.microseconds = left.count();
+    Pool pool(limits);
+    if (a_.is_recurrence(target)) {
+      const auto p = steps_of(pool, a_, target), q = steps_of(pool, b_, other);
+      return p && q && *p == *q;
     }
-    return true;
+    std::vector<Pattern> patterns = patterns_of(pool, a_, target), others = patterns_of(pool, b_, other);
+    if (fineness(others) > fineness(patterns)) patterns = std::move(others);
+    const std::vector<TermId> p = values_at(pool, a_, target, patterns), q = values_at(pool, b_, other, patterns);
+    return !p.empty() && p == q;
   }
 
   Side a_, b_;
+  Clock::time_point end_;
 };
 
 }  // namespace
 
 std::optional<std::vector<Obligation>> obligations(const Program& problem, const Program& candidate) {
-  return Prover(problem, candidate).run();
+  if (auto proved = Prover(problem, candidate).run(false)) return proved;
+  return Prover(problem, candidate).run(true);
 }
 
 }  // namespace solstice::ir

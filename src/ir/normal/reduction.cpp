@@ -1,0 +1,218 @@
+// Reductions of the pass `algebra`: sums distributed, split and merged; terms and positive factors out of extrema.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "ir/normal/expression.h"
+#include "ir/normal/name.h"
+
+namespace solstice::ir::normal {
+namespace {
+
+constexpr size_t kMostSummed = 12;  // of one sum: their order has to be found
+
+bool gives_positions(Reducer r) { return r == Reducer::kArgMax || r == Reducer::kArgMin || r == Reducer::kArgTop || r == Reducer::kArgBot; }
+
+bool is_reduction(const Pool& pool, TermId t, Reducer reducer) { return pool.at(t).kind == Kind::kReduce && pool.at(t).reducer == reducer; }
+
+}  // namespace
+
+TermId of_nothing(Pool& pool, Reducer reducer) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (reducer == Reducer::kMax || reducer == Reducer::kMin) return pool.real(reducer == Reducer::kMax ? -kInfinity : kInfinity);
+  return pool.constant(reducer == Reducer::kProd || reducer == Reducer::kAll ? 1 : 0);
+}
+
+TermId Expressions::close(Reducer reducer, const Domain& domain, TermId body) {
+  std::vector<TermId> args{body};
+  args.insert(args.end(), domain.conditions.begin(), domain.conditions.end());
+  return closed(pool_, reducer, domain.binders, args, enabled_.name);
+}
+
+TermId Expressions::reduction(const Term& t, const std::vector<TermId>& args) {
+  if (gives_positions(t.reducer)) return closed(pool_, t.reducer, t.binders, args, false);
+  if (t.reducer == Reducer::kMean || t.reducer == Reducer::kVar || t.reducer == Reducer::kLogSumExp)
+    return closed(pool_, t.reducer, t.binders, args, enabled_.name);
+  Domain domain{t.binders, {args.begin() + 1, args.end()}, {args[0]}, false};
+  simplify(domain, steps());
+  if (domain.empty) return of_nothing(pool_, t.reducer);
+  const TermId body = (*this)(domain.carried[0]);
+  if (t.reducer == Reducer::kSum) return polys_.term(sum_over(domain, polys_.of(body)));
+  if (t.reducer == Reducer::kMax || t.reducer == Reducer::kMin) return extremum_over(t.reducer, domain, body);
+  return domain.binders.empty() ? at_one_point(t.reducer, domain.conditions, body) : close(t.reducer, domain, body);
+}
+
+// Of a domain that is one point or none.
+TermId Expressions::at_one_point(Reducer reducer, const std::vector<TermId>& conditions, TermId body) {
+  const TermId holds = connected(Op::kAnd, conditions);
+  return is_true(holds) ? body : select(holds, body, of_nothing(pool_, reducer));
+}
+
+Poly Expressions::sum_over(const Domain& domain, const Poly& body) {
+  Poly out;
+  for (const auto& [monomial, weight] : body) {
+    if (pool_.exceeded()) return {};
+    out = polys_.plus(out, sum_of_monomial(domain, monomial), weight);
+  }
+  return out;
+}
+
+Poly Expressions::sum_of_monomial(Domain domain, TermId monomial) {
+  std::vector<Factor> factors;
+  bool guarded = false;
+  for (const Factor& f : polys_.factors(monomial)) {
+    const Term& base = pool_.at(f.base);
+    if (base.kind != Kind::kGuard || !enabled_.absorb) {
+      factors.push_back(f);
+      continue;
+    }
+    domain.conditions.insert(domain.conditions.end(), base.args.begin(), base.args.end());
+    guarded = true;
+  }
+  if (!guarded) return sum_of_parts(domain, factors);
+  const Poly body = polys_.from_factors(factors);
+  const TermId before = polys_.term(body);
+  domain.carried = {before};
+  simplify(domain, steps());
+  if (domain.empty) return {};
+  const TermId after = domain.carried[0] == before ? before : (*this)(domain.carried[0]);
+  return sum_over(domain, polys_.of(after));
+}
+
+// sum[b](P * sum[c](Q)) = sum[b,c](P * Q), where Q depends on b.
+std::optional<Poly> Expressions::merged_inner_sum(const Domain& domain, const std::vector<Factor>& factors) {
+  for (size_t i = 0; i < factors.size(); ++i) {
+    const TermId base = factors[i].base;
+    if (!(factors[i].exponent == kOne) || !is_reduction(pool_, base, Reducer::kSum) || !pool_.depends(base, domain.binders)) continue;
+    if (domain.binders.size() + pool_.at(base).binders.size() > kMostSummed) continue;
+    const Opened inner = opened(pool_, base);
+    std::vector<Factor> others = factors;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    Domain joint = domain;
+    joint.binders.insert(joint.binders.end(), inner.binders.begin(), inner.binders.end());
+    joint.conditions.insert(joint.conditions.end(), inner.args.begin() + 1, inner.args.end());
+    return sum_over(joint, polys_.times(polys_.from_factors(others), polys_.of(inner.args[0])));
+  }
+  return std::nullopt;
+}
+
+// Factors and conditions that share no binder are sums of their own; what has no binder stands before the sum.
+Poly Expressions::sum_of_parts(const Domain& domain, const std::vector<Factor>& factors) {
+  if (const auto merged = merged_inner_sum(domain, factors)) return *merged;
+  std::vector<size_t> part(domain.binders.size());
+  std::iota(part.begin(), part.end(), size_t{0});
+  const auto join = [&](TermId t) {
+    size_t first = part.size();
+    for (size_t b = 0; b < part.size(); ++b) {
+      if (!pool_.depends(t, domain.binders[b])) continue;
+      if (first == part.size()) first = part[b];
+      const size_t old = part[b];
+      for (size_t& p : part) p = p == old ? first : p;
+    }
+  };
+  for (const Factor& f : factors) join(f.base);
+  for (const TermId c : domain.conditions) join(c);
+  std::vector<Factor> before;
+  for (const Factor& f : factors) {
+    if (!pool_.depends(f.base, domain.binders)) before.push_back(f);
+  }
+  std::vector<TermId> guard;
+  for (const TermId c : domain.conditions) {
+    if (!pool_.depends(c, domain.binders)) guard.push_back(c);
+  }
+  if (!guard.empty()) before.push_back({pool_.guard(guard), kOne});
+  Poly out = polys_.from_factors(before);
+  for (size_t p = 0; p < part.size(); ++p) {
+    Domain own;
+    for (size_t b = 0; b < part.size(); ++b) {
+      if (part[b] == p) own.binders.push_back(domain.binders[b]);
+    }
+    if (own.binders.empty()) continue;
+    std::vector<Factor> inside;
+    for (const TermId c : domain.conditions) {
+      if (pool_.depends(c, own.binders)) own.conditions.push_back(c);
+    }
+    for (const Factor& f : factors) {
+      if (pool_.depends(f.base, own.binders)) inside.push_back(f);
+    }
+    out = polys_.times(out, sum_of_part(own, inside));
+  }
+  return out;
+}
+
+Poly Expressions::sum_of_part(const Domain& domain, const std::vector<Factor>& factors) {
+  if (factors.empty() && domain.conditions.empty()) {
+    Rational points = kOne;
+    for (const int b : domain.binders) {
+      const auto more = multiply(points, Rational{pool_.var(b).extent, 1});
+      if (!more) return polys_.of(close(Reducer::kSum, domain, polys_.one()));
+      points = *more;
+    }
+    return polys_.constant(points);
+  }
+  const Poly body = polys_.from_factors(factors);
+  if (body.size() != 1) return polys_.of(close(Reducer::kSum, domain, polys_.term(body)));
+  return polys_.scaled(polys_.of(close(Reducer::kSum, domain, body.begin()->first)), body.begin()->second);
+}
+
+// max[b](select(c, e, -inf) + f) = max[b where c](e + f)
+void Expressions::absorb_mask(Reducer reducer, Domain& domain, Poly& body) {
+  for (const auto& [m, w] : body) {
+    const Term t = pool_.at(m);
+    if (t.kind != Kind::kOp || t.op != Op::kSelect || !w.is(1)) continue;
+    const Term& otherwise = pool_.at(t.args[2]);
+    if (otherwise.kind != Kind::kReal || !std::isinf(otherwise.real) || (otherwise.real < 0) != (reducer == Reducer::kMax)) continue;
+    const std::vector<TermId> more = conjuncts(t.args[0]);
+    domain.conditions.insert(domain.conditions.end(), more.begin(), more.end());
+    Poly rest = body;
+    rest.erase(m);
+    domain.carried = {polys_.term(polys_.plus(rest, polys_.of(t.args[1])))};
+    simplify(domain, steps());
+    if (!domain.empty) body = polys_.of((*this)(domain.carried[0]));
+    return;
+  }
+}
+
+TermId Expressions::extremum_over(Reducer reducer, Domain domain, TermId body) {
+  if (is_reduction(pool_, body, reducer)) {
+    const Opened inner = opened(pool_, body);
+    domain.binders.insert(domain.binders.end(), inner.binders.begin(), inner.binders.end());
+    domain.conditions.insert(domain.conditions.end(), inner.args.begin() + 1, inner.args.end());
+    return extremum_over(reducer, domain, inner.args[0]);
+  }
+  Poly all = polys_.of(body);
+  if (enabled_.absorb) absorb_mask(reducer, domain, all);
+  if (domain.empty) return of_nothing(pool_, reducer);
+  std::erase_if(domain.binders, [&](int b) {
+    const bool free = std::none_of(domain.conditions.begin(), domain.conditions.end(), [&](TermId c) { return pool_.depends(c, b); });
+    return free && pool_.var(b).extent > 0 && !pool_.depends(polys_.term(all), b);
+  });
+  if (domain.binders.empty()) return at_one_point(reducer, domain.conditions, polys_.term(all));
+  Poly inside, outside;
+  for (const auto& [m, w] : all) (pool_.depends(m, domain.binders) ? inside : outside)[m] = w;
+  const bool has_points = domain.conditions.empty() &&
+                          std::all_of(domain.binders.begin(), domain.binders.end(), [&](int b) { return pool_.var(b).extent > 0; });
+  if (inside.empty()) return has_points ? polys_.term(all) : close(reducer, domain, polys_.term(all));
+  return polys_.term(polys_.plus(outside, polys_.of(extremum_of_dependent(reducer, domain, inside))));
+}
+
+TermId Expressions::extremum_of_dependent(Reducer reducer, const Domain& domain, const Poly& body) {
+  Rational scale = polys_.leading(body);
+  std::vector<Factor> before, inside;
+  if (body.size() == 1) {
+    for (const Factor& f : polys_.factors(body.begin()->first)) {
+      const bool out = !pool_.depends(f.base, domain.binders) && signs_.positive(f.base);
+      (out ? before : inside).push_back(f);
+    }
+  }
+  const auto inverse = Rational::of(scale.den, scale.num);
+  if (!inverse) return close(reducer, domain, polys_.term(body));
+  const Poly smaller = polys_.scaled(body.size() == 1 ? polys_.scaled(polys_.from_factors(inside), scale) : body, *inverse);
+  const bool flip = scale.num < 0;
+  const Reducer other = reducer == Reducer::kMax ? Reducer::kMin : Reducer::kMax;
+  const TermId core = close(flip ? other : reducer, domain, polys_.term(smaller));
+  return polys_.term(polys_.scaled(polys_.times(polys_.from_factors(before), polys_.of(core)), scale));
+}
+
+}  // namespace solstice::ir::normal

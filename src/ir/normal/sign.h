@@ -1,0 +1,41 @@
+// What is known of a term's values whatever the inputs: sign, and the range of integers.
+#pragma once
+
+#include <unordered_map>
+
+#include "ir/bind/integers.h"
+#include "ir/normal/pool.h"
+
+namespace solstice::ir::normal {
+
+class Signs {
+ public:
+  explicit Signs(const Pool& pool) : pool_(pool) {}
+
+  // For every finite input. `exp` is positive where its argument is provably finite.
+  bool positive(TermId t);
+  bool nonnegative(TermId t);
+  // No division by what may be 0, root or logarithm of what may be negative, extremum of what may be nothing.
+  bool finite(TermId t);
+
+ private:
+  enum class Sign : uint8_t { kUnknown, kNonnegative, kPositive };
+  Sign of(TermId t);
+  Sign found(TermId t);
+  Sign of_op(const Term& t);
+  Sign of_reduce(const Term& t);
+  Sign of_product(const Term& t);
+  Sign of_sum(const Term& t);
+
+  bool finite_op(const Term& t);
+  bool finite_product(const Term& t);
+
+  const Pool& pool_;
+  std::unordered_map<TermId, Sign> known_;
+  std::unordered_map<TermId, bool> finite_;
+};
+
+// Of an integer, from the extents of its variables.
+ValueRange range_of(const Pool& pool, TermId t);
+
+}  // namespace solstice::ir::normal
