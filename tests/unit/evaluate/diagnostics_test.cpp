@@ -1,5 +1,6 @@
 // Every diagnostic has a golden file: tests/golden/diagnostics/CODE.ucut (or CODE_what.ucut) is a program that causes it,
-// the .txt beside it what `solstice check` says, as text and as JSON. ten_*.ucut have ten mistakes each.
+// the .txt beside it what `solstice check` says, as text and as JSON; what is said of a candidate alone has its problem in CODE.problem.
+// ten_*.ucut have ten mistakes each.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +11,8 @@
 
 #include "base/file.h"
 #include "evaluate/candidate.h"
+#include "ir/equivalence.h"
+#include "lang/parse.h"
 #include "machine/machine.h"
 #include "support/golden.h"
 
@@ -18,7 +21,17 @@ namespace {
 
 const std::filesystem::path kGoldens = SOLSTICE_SOURCE_DIR "/tests/golden/diagnostics";
 
+// Of a candidate, compared with the problem in STEM.problem.
+Diagnostics warnings_of(const std::string& problem, const std::string& candidate) {
+  Diagnostics parsing, out;
+  const lang::Program a = lang::parse(problem, parsing), b = lang::parse(candidate, parsing);
+  EXPECT_FALSE(parsing.has_errors());
+  for (const Diagnostic& warning : ir::same_meaning(a, b).warnings) out.add(warning);
+  return out;
+}
+
 Diagnostics diagnostics_of(const std::string& text, const std::string& stem) {
+  if (const auto problem = read_file(kGoldens / (stem + ".problem")); problem.ok()) return warnings_of(*problem, text);
   const machine::Machine machine = std::move(machine::load_machine("h200")).value();
   Checked checked = check(text, {machine, stem.starts_with("E016") ? "reference" : ""});
   if (checked.ok()) add_not_yet(*checked.program, checked.diagnostics);
