@@ -21,7 +21,7 @@ constexpr int kTermsCost = 8;  // times what the values cost
 class PointTest {
  public:
   PointTest(const Program& problem, const Program& candidate, int64_t operations, const Deadline& deadline, Equivalence& out)
-      : problem_(problem), candidate_(candidate), operations_(operations), deadline_(deadline), out_(out), a_(problem), b_(candidate) {
+      : problem_(problem), operations_(operations), deadline_(deadline), out_(out), a_(problem), b_(candidate) {
     Boundaries boundaries;
     boundaries.add(problem);
     boundaries.add(candidate);
@@ -142,7 +142,6 @@ class PointTest {
   }
 
   const Program& problem_;
-  const Program& candidate_;
   const int64_t operations_;
   const Deadline& deadline_;
   Equivalence& out_;
