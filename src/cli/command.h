@@ -50,6 +50,16 @@ struct Command {
 
 const std::vector<const Command*>& all_commands();  // generated table
 
+// Of commands on a program, which may name its policy itself.
+inline Parameter program_numerics() {
+  return {"--numerics",
+          "POLICY",
+          "which products are legal; left out: as the program says, else reference",
+          "",
+          {"reference", "high", "medium"},
+          false,
+          false};
+}
 inline Parameter json_flag() { return {"--json", "", "print one JSON value instead of text", "", {}, false, false}; }
 
 }  // namespace solstice::cli

@@ -259,22 +259,21 @@ TermId Pool::reduce(Reducer reducer, std::vector<int> binders, std::vector<TermI
   return intern(std::move(t));
 }
 
-TermId Pool::sum(std::vector<TermId> args, std::vector<Rational> weights) {
+TermId Pool::weighted(Kind kind, std::vector<TermId> args, std::vector<Rational> weights) {
   Term t;
-  t.kind = Kind::kSum;
+  t.kind = kind;
   t.args = std::move(args);
   t.weights = std::move(weights);
   sort_weighted(t.args, t.weights);
   return intern(std::move(t));
 }
 
+TermId Pool::sum(std::vector<TermId> args, std::vector<Rational> weights) {
+  return weighted(Kind::kSum, std::move(args), std::move(weights));
+}
+
 TermId Pool::product(std::vector<TermId> args, std::vector<Rational> weights) {
-  Term t;
-  t.kind = Kind::kProduct;
-  t.args = std::move(args);
-  t.weights = std::move(weights);
-  sort_weighted(t.args, t.weights);
-  return intern(std::move(t));
+  return weighted(Kind::kProduct, std::move(args), std::move(weights));
 }
 
 TermId Pool::guard(std::vector<TermId> conditions) {

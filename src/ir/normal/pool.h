@@ -115,6 +115,7 @@ class Pool {
   const Limits& limits() const { return limits_; }
 
  private:
+  TermId weighted(Kind kind, std::vector<TermId> args, std::vector<Rational> weights);
   using Clock = std::chrono::steady_clock;
 
   TermId intern(Term term);
