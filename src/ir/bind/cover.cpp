@@ -178,6 +178,8 @@ void Binder::check_cover() {
     const bool given = tensor.is_interface() && tensor.kind != TensorKind::kOutput;
     const TensorState& state = states_[t];
     if (given || state.poisoned || std::find(state.writers.begin(), state.writers.end(), -1) != state.writers.end()) continue;
+    // An extent that could not be told is an error of its own, and there is nothing to cover.
+    if (std::any_of(tensor.shape.begin(), tensor.shape.end(), [](int64_t extent) { return extent < 0; })) continue;
     std::vector<const Equation*> pieces;
     for (const int w : state.writers) pieces.push_back(&program_.equations[static_cast<size_t>(w)]);
     check_cover(tensor.name, tensor.shape, pieces, tensor.span);

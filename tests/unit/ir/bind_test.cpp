@@ -218,6 +218,7 @@ TEST(Bind, Rejects) {
       {"E008", "input x:f32[5,8] output y:f32[5,8] y[m,n]=relux(x[m,n])"},
       {"E008", "input x:f32[5] output y:f32[5] y[x]=x[x]"},
       {"E013", "input x:f32[5,8] output y:f32[5,8] y[m,k]=x[m,k/2]"},
+      {"E013", "dim H=2.5 input x:f32[3] tensor c:f32[H] output y:f32[3] c[1]=1 c[2]=2 y[m]=x[m]"},
       {"E014", "buffer rm:f32[5] output y:f32[5] y[m]=rm[m] rm[m]=0*y[m]"},
       {"E011", "input x:f32[5] output y:f32[5] kernel a by map() { t[m]=x[m] } kernel b by map() { y[m]=t[m] }"},
       {"E015", "input x:f32[5] output y:f32[5] kernel a once by map() { y[m]=x[m] }"},
