@@ -15,7 +15,10 @@ import sys
 import time
 from typing import Any, Callable, Optional
 
-import torch
+from . import bytecode
+
+bytecode.keep()  # before PyTorch is imported
+import torch  # noqa: E402
 
 STREAM_BYTES = 4 << 30
 PRODUCT = 8192

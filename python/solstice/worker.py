@@ -22,6 +22,7 @@ import time
 import warnings
 from typing import Optional
 
+from . import bytecode
 from .errors import OracleError, input_error, internal_error
 from .probe import Probe
 from .protocol import BadLine, Request, Sender, parse_request, read_lines
@@ -249,6 +250,7 @@ def main() -> int:
     parser.add_argument("--warm", action="store_true", help="import what tracing needs once, for many modules")
     arguments = parser.parse_args()
     read_fd, write_fd = take_standard_streams()
+    bytecode.keep()
     probe = Probe()  # the driver answers while PyTorch is imported
     # PyTorch's idle threads are not missed by the children, which start none before they need them.
     warnings.filterwarnings(

@@ -104,10 +104,15 @@ Result<fs::path> python_path() {
   return fail(Code::no_python, "no Python was found: neither .venv/bin/python nor python3 on PATH; set SOLSTICE_PYTHON");
 }
 
-Result<std::string> python_search_path() {
+Result<std::map<std::string, std::string>> python_environment() {
   SOLSTICE_TRY(const fs::path ours, data_folder("python"));
   const std::string set = environment("PYTHONPATH");
-  return set.empty() ? ours.string() : ours.string() + ":" + set;
+  std::map<std::string, std::string> out = {{"PYTHONPATH", set.empty() ? ours.string() : ours.string() + ":" + set}};
+  std::error_code failed;
+  const Result<fs::path> cache = cache_folder();
+  const fs::path absolute = cache.ok() ? fs::absolute(*cache, failed) : fs::path();
+  if (cache.ok() && !failed) out["SOLSTICE_BYTECODE"] = (absolute / "bytecode").string();
+  return out;
 }
 
 }  // namespace solstice

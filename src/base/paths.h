@@ -6,6 +6,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -34,8 +35,10 @@ Result<std::filesystem::path> home_folder();
 // Whether it has PyTorch is for the caller to find out. Error no_python.
 Result<std::filesystem::path> python_path();
 
-// PYTHONPATH for it: our package first, then what the variable holds already. Error not_found.
-Result<std::string> python_search_path();
+// What a Python process of ours needs in its environment. PYTHONPATH: our package first, then what the variable holds
+// already. SOLSTICE_BYTECODE: where it keeps PyTorch's bytecode if none is installed (python/solstice/bytecode.py), below
+// cache_folder(); absent where there is none. Error not_found.
+Result<std::map<std::string, std::string>> python_environment();
 
 // An executable on PATH; not_found.
 Result<std::filesystem::path> find_program(std::string_view name);

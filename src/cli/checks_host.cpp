@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <sys/statvfs.h>
 
+#include <algorithm>
+
 #include "base/paths.h"
 #include "base/subprocess.h"
 #include "cli/checks.h"
@@ -39,9 +41,14 @@ Finding check_store() {
   return good("run store", folder->string() + space);
 }
 
-// What the oracle's Python reports of itself, on one line.
+// What the oracle's Python reports of itself: where PyTorch's bytecode is (python/solstice/bytecode.py), its versions.
 constexpr const char* kAskPython =
     "import sys\n"
+    "try:\n"
+    "  from solstice import bytecode\n"
+    "  print(bytecode.keep())\n"
+    "except ImportError:\n"
+    "  print('')\n"
     "v = 'Python ' + sys.version.split()[0]\n"
     "try:\n"
     "  import torch\n"
@@ -50,6 +57,15 @@ constexpr const char* kAskPython =
     "except ImportError as e:\n"
     "  print(v + ', no PyTorch (' + str(e) + ')')\n"
     "  sys.exit(5)\n";
+
+Finding check_bytecode(const std::string& where, const std::string& folder) {
+  if (where == "installed") return good("bytecode", "installed with PyTorch");
+  if (where == "kept") return good("bytecode", fmt::format("none installed with PyTorch; kept in {}", folder));
+  return {"bytecode", Health::kLimited,
+          folder.empty() ? "none installed with PyTorch"
+                         : fmt::format("none installed with PyTorch, and {} is not a folder that only you can write", folder),
+          "every start of Python compiles PyTorch's sources anew, which takes seconds", "set SOLSTICE_CACHE to a folder of your own"};
+}
 
 }  // namespace
 
@@ -95,10 +111,15 @@ std::vector<Finding> check_python() {
   if (!python.ok()) return {missing("Python", python.error().message, costs, "apt-get install python3, then ./x setup")};
   SpawnOptions options;
   options.argv = {python->string(), "-c", kAskPython};
+  if (auto environment = python_environment(); environment.ok()) options.environment = std::move(*environment);
   const Result<CommandOutput> asked = run_command(options, Seconds(120));
   if (!asked.ok()) return {missing("Python", asked.error().message, costs, "./x setup, or set SOLSTICE_PYTHON")};
-  const std::string said = fmt::format("{} ({})", asked->out.substr(0, asked->out.find('\n')), python->string());
-  if (asked->exit.code == 0) return {good("Python", said)};
+  const size_t first = std::min(asked->out.find('\n'), asked->out.size());
+  const size_t second = std::min(first + 1, asked->out.size());
+  const std::string said = fmt::format("{} ({})", asked->out.substr(second, asked->out.find('\n', second) - second), python->string());
+  if (asked->exit.code == 0) {
+    return {good("Python", said), check_bytecode(asked->out.substr(0, first), options.environment["SOLSTICE_BYTECODE"])};
+  }
   return {missing("Python", said, costs, "PyTorch 2.11 or newer: ./x setup, or set SOLSTICE_PYTHON to one that has it")};
 }
 

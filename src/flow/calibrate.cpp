@@ -14,10 +14,9 @@ constexpr Seconds kLimit{300};
 
 Result<Json> measure() {
   SOLSTICE_TRY(const fs::path python, python_path());
-  SOLSTICE_TRY(const std::string packages, python_search_path());
   SpawnOptions options;
   options.argv = {python.string(), "-m", "solstice.calibrating"};
-  options.environment = {{"PYTHONPATH", packages}};
+  SOLSTICE_TRY(options.environment, python_environment());
   SOLSTICE_TRY(const CommandOutput done, run_command(options, kLimit));
   if (done.exit.code == 3) return fail(Code::no_gpu, "PyTorch sees no usable GPU; `solstice doctor` says more");
   if (!done.exit.ok()) {

@@ -101,11 +101,10 @@ class DescriptorTransport final : public OracleTransport {
 
 Result<std::unique_ptr<OracleTransport>> worker_transport(std::string_view device, bool warm) {
   SOLSTICE_TRY(const auto python, python_path());
-  SOLSTICE_TRY(const std::string packages, python_search_path());
   SpawnOptions options;
   options.argv = {python.string(), "-m", "solstice.worker", "--device", std::string(device)};
   if (warm) options.argv.emplace_back("--warm");
-  options.environment = {{"PYTHONPATH", packages}};
+  SOLSTICE_TRY(options.environment, python_environment());
   options.max_line = kMaxLine;
   SOLSTICE_TRY(Subprocess worker, Subprocess::spawn(options));
   return std::unique_ptr<OracleTransport>(std::make_unique<WorkerTransport>(std::move(worker)));

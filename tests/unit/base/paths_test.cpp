@@ -51,6 +51,15 @@ TEST(Paths, UserFoldersFollowTheEnvironment) {
   EXPECT_EQ(*cache_folder(), "/own");
 }
 
+TEST(Paths, OurPythonFindsThePackageAndAPlaceForBytecode) {
+  const Variable set("SOLSTICE_CACHE", "own");
+  const Variable path("PYTHONPATH", "/theirs");
+  const auto environment = python_environment();
+  ASSERT_TRUE(environment.ok());
+  EXPECT_EQ(environment->at("PYTHONPATH"), data_folder("python")->string() + ":/theirs");
+  EXPECT_EQ(environment->at("SOLSTICE_BYTECODE"), fs::current_path() / "own/bytecode");
+}
+
 TEST(Paths, ProgramsAreFoundOnPath) {
   EXPECT_TRUE(find_program("sh").ok());
   EXPECT_EQ(find_program("no-such-program-here").error().code, Code::not_found);
