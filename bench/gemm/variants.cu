@@ -45,7 +45,8 @@ struct Epilogue {
 };
 
 template <class Math, Major kA, Major kB, int kVectorA, int kVectorB>
-__global__ void __launch_bounds__(gemm::kSplitThreads, 4) split_kernel(gemm::Operand<float> a, gemm::Operand<float> b, int blocks_a) {
+__global__ void __launch_bounds__(gemm::kSplitThreads, smaller(gemm::split_blocks(kA), gemm::split_blocks(kB)))
+    split_kernel(gemm::Operand<float> a, gemm::Operand<float> b, int blocks_a) {
   ptx::let_next_kernel_start();
   const int block = static_cast<int>(blockIdx.x);
   if (block < blocks_a)
@@ -93,8 +94,8 @@ Planes make_planes(const float* data, Major major, int ld, i64 batch_stride, int
   p.planes = Array<u8>(static_cast<size_t>(batches) * Math::kPlanes * x.lines * x.plane_stride * Math::Type::kBytes);
   p.scales = Array<u8>(4 * static_cast<size_t>(batches) * ceil_div(k, 64) * x.scale_stride);
   const int chunks = ceil_div(k, 64);
-  const int items = by_k ? batches * ceil_div(extent, 64) * ceil_div(chunks, 2) : batches * chunks * ceil_div(extent, 128);
-  p.blocks = std::min(items, 132 * 4);
+  const int items = batches * chunks * ceil_div(extent, by_k ? 64 : 128);
+  p.blocks = std::min(items, 132 * gemm::split_blocks(major));
   p.guard = Array<gemm::GuardWord>(p.blocks);
   x.planes = p.planes.data, x.scales = p.scales.data, x.guard = p.guard.data;
   return p;

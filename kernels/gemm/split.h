@@ -18,6 +18,8 @@
 namespace solstice::gemm {
 
 inline constexpr int kSplitThreads = 256;
+// Blocks that an SM is to hold at once, by the registers that they leave a thread.
+constexpr int split_blocks(mma::Major major) { return major == mma::Major::kK ? 5 : 4; }
 inline constexpr int kSplitColumns = 128;  // of an MN-major operand, a block takes at a time
 
 template <typename T>
@@ -59,7 +61,7 @@ SOLSTICE_DEVICE void load_line(float (&v)[kCount], const T* p, int valid) {
 #pragma unroll
       for (int i = 0; i < kCount; i += kVector) {
         float w[kVector];
-        ptx::load_streaming(w, p + i);
+        ptx::load_global(w, p + i);
 #pragma unroll
         for (int j = 0; j < kVector; ++j) v[i + j] = w[j];
       }
@@ -75,42 +77,35 @@ SOLSTICE_DEVICE void store_block_guard(GuardWord* guard, int block, GuardWord wo
   store_guard<kSplitThreads>(words, guard, block, word);
 }
 
-// kK: four lanes share a chunk of a line, four elements of every sixteen each; a block takes 64 lines and
-// kChunks chunks at a time.
+// kK: four lanes share a chunk of a line, four elements of every sixteen each; a block takes one chunk of 64 lines at a
+// time.
 template <class Math, int kScaleBytes, int kVector, typename T>
 SOLSTICE_DEVICE void split_k_major(const Operand<T>& x, int block, int blocks) {
-  constexpr int kChunks = 2;
   constexpr int kLines = kSplitThreads / 4;
   const int chunks = ceil_div(x.length, kChunk);
-  const int groups = ceil_div(chunks, kChunks);
   const int strips = ceil_div(x.lines, kLines);
   const int lane = threadIdx.x % 4;
   Range range;
-  for (int item = block; item < x.batches * strips * groups; item += blocks) {
-    const int batch = item / (strips * groups);
-    const int strip = item / groups - batch * strips;
+  for (int item = block; item < x.batches * strips * chunks; item += blocks) {
+    const int batch = item / (strips * chunks);
+    const int strip = item / chunks - batch * strips;
     const int line = strip * kLines + threadIdx.x / 4;
-    const int chunk0 = item % groups * kChunks;
+    const int chunk = item % chunks;
     const bool live = line < x.lines;
-    const int k0 = chunk0 * kChunk + lane * 4;
+    const int k0 = chunk * kChunk + lane * 4;
     const T* from = x.data + batch * x.batch_stride + line * x.stride + k0;
-    float v[kChunks * 4][4];
+    float v[4][4];
 #pragma unroll
-    for (int i = 0; i < kChunks * 4; ++i) load_line<kVector>(v[i], from + 16 * i, live ? x.length - k0 - 16 * i : 0);
+    for (int i = 0; i < 4; ++i) load_line<kVector>(v[i], from + 16 * i, live ? x.length - k0 - 16 * i : 0);
+    if constexpr (Math::kScaled) {
+      const int valid = smaller(x.length - chunk * kChunk, kChunk);
+      const Scale scale = scale_chunk<1, 2>([&](int i) -> float& { return v[i / 4][i % 4]; }, valid, range);
+      if (lane == 0 && live) x.template store_scale<kScaleBytes>(static_cast<i64>(batch) * chunks + chunk, line, scale);
+    }
+    u8* to = x.template plane_at<Math>(batch, line, k0);
 #pragma unroll
-    for (int c = 0; c < kChunks; ++c) {
-      if constexpr (Math::kScaled) {
-        const int valid = smaller(x.length - (chunk0 + c) * kChunk, kChunk);
-        const Scale scale = scale_chunk<1, 2>([&](int i) -> float& { return v[4 * c + i / 4][i % 4]; }, valid, range);
-        if (lane == 0 && live && chunk0 + c < chunks)
-          x.template store_scale<kScaleBytes>(static_cast<i64>(batch) * chunks + chunk0 + c, line, scale);
-      }
-      u8* to = x.template plane_at<Math>(batch, line, k0 + c * kChunk);
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (live && k0 + c * kChunk + 16 * i < x.plane_stride)
-          store_planes<Math>(to + 16 * i * Math::Type::kBytes, x.template plane_bytes<Math>(), v[4 * c + i]);
-      }
+    for (int i = 0; i < 4; ++i) {
+      if (live && k0 + 16 * i < x.plane_stride) store_planes<Math>(to + 16 * i * Math::Type::kBytes, x.template plane_bytes<Math>(), v[i]);
     }
   }
   if constexpr (Math::kScaled) store_block_guard(x.guard, block, range.word());

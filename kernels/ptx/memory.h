@@ -5,12 +5,12 @@
 
 namespace solstice::ptx {
 
-// Read-once data: kept out of L1 and first to leave L2.
-SOLSTICE_DEVICE void load_streaming(float (&v)[4], const float* p) {
-  asm volatile("ld.global.cs.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(v[0]), "=f"(v[1]), "=f"(v[2]), "=f"(v[3]) : "l"(p));
+// Without a cache policy: of lines that are read in halves, the second half is then still there.
+SOLSTICE_DEVICE void load_global(float (&v)[4], const float* p) {
+  asm volatile("ld.global.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(v[0]), "=f"(v[1]), "=f"(v[2]), "=f"(v[3]) : "l"(p));
 }
-SOLSTICE_DEVICE void load_streaming(float (&v)[2], const float* p) {
-  asm volatile("ld.global.cs.v2.f32 {%0, %1}, [%2];" : "=f"(v[0]), "=f"(v[1]) : "l"(p));
+SOLSTICE_DEVICE void load_global(float (&v)[2], const float* p) {
+  asm volatile("ld.global.v2.f32 {%0, %1}, [%2];" : "=f"(v[0]), "=f"(v[1]) : "l"(p));
 }
 
 SOLSTICE_DEVICE void store_global(void* p, u32 a, u32 b, u32 c, u32 d) {

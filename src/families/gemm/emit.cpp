@@ -41,6 +41,9 @@ std::string operand_text(const SplitPlan& x, size_t i, const Settings& s) {
                      x.operand.batch, x.stride, x.batches, x.lines, x.length, i, x.plane_stride, scales, x.scale_stride, guard);
 }
 
+// As split_blocks of kernels/gemm/split.h.
+int split_blocks(Major major) { return major == Major::kMN ? 4 : 5; }
+
 int split_vector(const SplitPlan& x) { return x.operand.dtype == DType::kF32 ? vector_of(x.operand, x.major, 4) : 1; }
 
 }  // namespace
@@ -63,8 +66,8 @@ SplitPlan split_plan(const Context& context, const Problem& problem, const Setti
   out.planes = numerics::info(s.math).planes;
   out.bytes = element_bytes(s.math);
   // Work items of kernels/gemm/split.h, and as many blocks as the SMs hold at once.
-  const int64_t items = out.batches * (by_k ? ceil_div(extent, 64) * ceil_div(out.chunks, 2) : out.chunks * ceil_div(extent, 128));
-  out.blocks = std::min<int64_t>(items, context.machine.sm_count * 4);
+  const int64_t items = out.batches * out.chunks * ceil_div(extent, by_k ? 64 : 128);
+  out.blocks = std::min<int64_t>(items, context.machine.sm_count * split_blocks(out.major));
   // Scales of what lies along an accumulator's columns are floats, of its rows bfloats.
   const bool streaming = s.stream != Streamed::kNone && s.math != Math::kSimt;
   out.scale_size = is_a && !streaming ? 2 : 4;
@@ -75,8 +78,10 @@ SplitPlan split_plan(const Context& context, const Problem& problem, const Setti
 std::string split_source(const std::string& entry, const std::vector<SplitPlan>& splits, const Settings& s) {
   std::string parameters, body;
   int64_t first = 0;
+  int held = split_blocks(Major::kK);  // blocks that an SM is to hold at once
   for (size_t i = 0; i < splits.size(); ++i) {
     const SplitPlan& x = splits[i];
+    held = std::min(held, split_blocks(x.major));
     parameters += fmt::format("{}const {}* SOLSTICE_RESTRICT x{}, u8* SOLSTICE_RESTRICT planes{}", i ? ", " : "",
                               codegen::storage_type(x.operand.dtype), i, i);
     if (s.scaled) parameters += fmt::format(", u8* SOLSTICE_RESTRICT scales{0}, gemm::GuardWord* SOLSTICE_RESTRICT guard{0}", i);
@@ -89,9 +94,9 @@ std::string split_source(const std::string& entry, const std::vector<SplitPlan>&
   }
   return fmt::format(
       "#include \"gemm/split.h\"\n#include \"math/platform.h\"\n\nusing namespace solstice;\n\n"
-      "SOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kSplitThreads, 4) {}({}) {{\n"
+      "SOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kSplitThreads, {}) {}({}) {{\n"
       "ptx::let_next_kernel_start();\nconst int block = static_cast<int>(blockIdx.x);\n{}}}\n",
-      entry, parameters, body);
+      held, entry, parameters, body);
 }
 
 std::string tensor_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& s,
