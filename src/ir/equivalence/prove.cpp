@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "ir/equivalence/stops.h"
 #include "ir/normal/pipeline.h"
 #include "ir/normal/prefix.h"
 
@@ -146,6 +147,7 @@ class Prover {
       const bool asked = tensor.kind == TensorKind::kOutput || tensor.into >= 0;
       if (asked && !a_.cuts.count(static_cast<int>(t))) return std::nullopt;
     }
+    if (!stops_only_with(stops_side(a_), stops_side(b_), limits())) return std::nullopt;
     return out;
   }
 
@@ -204,15 +206,25 @@ class Prover {
     b_.cuts.insert(other);
   }
 
+  normal::Limits limits() const {
+    const auto left = std::chrono::duration_cast<std::chrono::microseconds>(std::min<Clock::duration>(end_ - Clock::now(), kEach));
+    normal::Limits out;
+    out.terms = kMostTerms;
+    out.microseconds = left.count();
+    return out;
+  }
+
+  static StopSide stops_side(const Side& side) {
+    StopSide out{side.program, side.prefix, side.shared};
+    out.shared.insert(side.cuts.begin(), side.cuts.end());
+    return out;
+  }
+
   // One pool for both, so that equal terms have one id. Elements are compared piece by piece of the side that has more.
   bool same_definitions(int target, int other) {
     const Tensor &x = a_.program.tensor(target), &y = b_.program.tensor(other);
-    const auto left = std::chrono::duration_cast<std::chrono::microseconds>(std::min<Clock::duration>(end_ - Clock::now(), kEach));
-    if (a_.is_recurrence(target) != b_.is_recurrence(other) || x.shape != y.shape || left.count() <= 0) return false;
-    normal::Limits limits;
-    limits.terms = kMostTerms;
-    limits.microseconds = left.count();
-    Pool pool(limits);
+    if (a_.is_recurrence(target) != b_.is_recurrence(other) || x.shape != y.shape || Clock::now() >= end_) return false;
+    Pool pool(limits());
     if (a_.is_recurrence(target)) {
       const auto p = steps_of(pool, a_, target), q = steps_of(pool, b_, other);
       return p && q && *p == *q;

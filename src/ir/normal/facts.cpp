@@ -201,6 +201,11 @@ std::optional<std::vector<TermId>> tidied(Pool& pool, std::vector<TermId> condit
   std::sort(conditions.begin(), conditions.end());
   conditions.erase(std::unique(conditions.begin(), conditions.end()), conditions.end());
   if (conditions.size() <= 1) return conditions;
+  for (const TermId c : conditions) {
+    const Term& t = pool.at(c);
+    const bool negates = t.kind == Kind::kOp && t.op == Op::kNot;
+    if (negates && std::binary_search(conditions.begin(), conditions.end(), t.args[0])) return std::nullopt;
+  }
   for (size_t c = 0; c < conditions.size(); ++c) {
     if (pool.at(conditions[c]).kind != Kind::kOp || pool.at(conditions[c]).op != Op::kOr) continue;
     std::vector<TermId> others = conditions;

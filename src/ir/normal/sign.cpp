@@ -169,6 +169,9 @@ ValueRange range_of(const Pool& pool, TermId id) {
   if (t.kind == Kind::kVar) return {0, pool.var(t.id).extent - 1};
   if (t.value == ValueKind::kBool || t.kind == Kind::kGuard) return {0, 1};
   if (t.kind == Kind::kOp && (t.op == Op::kFloorDiv || t.op == Op::kMod)) return range_of_division(pool, t);
+  const bool position = t.kind == Kind::kReduce && (t.reducer == Reducer::kArgMax || t.reducer == Reducer::kArgMin ||
+                                                    t.reducer == Reducer::kArgTop || t.reducer == Reducer::kArgBot);
+  if (position) return {0, pool.var(t.binders[0]).extent - 1};
   if (t.kind != Kind::kSum || t.value == ValueKind::kReal) return {};
   Wide low = 0, high = 0;
   for (size_t i = 0; i < t.args.size(); ++i) {

@@ -7,6 +7,7 @@
 
 #include "ir/condition.h"
 #include "ir/live.h"
+#include "ir/stops.h"
 
 namespace solstice::ir {
 
@@ -110,14 +111,7 @@ bool gathers(const ExprRef& e) {
 
 bool can_fail(const ExprRef& e) {
   bool found = false;
-  walk(e, [&](const Expr& node) {
-    const bool arg = node.op == Op::kReduce && (node.reducer == Reducer::kArgMax || node.reducer == Reducer::kArgMin);
-    const bool divides = (node.op == Op::kFloorDiv || node.op == Op::kMod) && has_read(node.args[1]);
-    const bool whole = node.op == Op::kCast && node.kind != ValueKind::kReal && node.args[0]->kind == ValueKind::kReal;
-    found = found || divides || whole || (arg && node.args.size() > 1) || (node.op == Op::kRank && has_read(node.args[1]));
-    if (node.op != Op::kRead || node.has_else) return;
-    found = found || std::any_of(node.args.begin(), node.args.end(), has_read);
-  });
+  walk(e, [&](const Expr& node) { found = found || may_stop(node); });
   return found;
 }
 

@@ -39,6 +39,9 @@ const char* const kPairTransposed =
 const char* const kPairShape = "dim G = 4, D = 6, C = G*D, H = 5\ninput x : f32[C, H]\nparam w : f32[C]\noutput y : f32[C, H]";
 const char* const kPairScores = "dim T = 16, D = 8\ninput q : f32[T, D]\ninput k : f32[T, D]\ninput v : f32[T, D]\noutput o : f32[T, D]";
 
+const char* const kPairGather =
+    "dim J = 8, R = 8\ninput x : f32[R]\ninput z : f32[J, R]\ninput i : i64[J]\ninput m : bool[J]\noutput y : f32[J]";
+
 const Pair kPairEqual[] = {
     {"operands and binders renamed", kPairMatrix, "y[m,n] = sum[k](x[m,k]*w[n,k]) + b[n]", "y[i,j] = b[j] + sum[c](w[j,c]*x[i,c])"},
     {"a scalar inside or before the sum", kPairMatrix, "y[m,n] = sum[k](2*x[m,k]*w[n,k])", "y[m,n] = 2*sum[k](x[m,k]*w[n,k])"},
@@ -115,6 +118,15 @@ const Pair kPairEqual[] = {
      "y[m,n] = y[m,n-1 else 0]+x[m,n]"},
     {"an empty domain", kPairReduced, "y[m] = sum[n where n > N](x[m,n])", "y[m] = 0"},
     {"a domain by its bounds", kPairReduced, "y[m] = sum[n where n < 10](x[m,n])", "y[m] = sum[n<10](x[m,n])"},
+    {"a gather through a local", kPairGather, "y[j] = select(m[j] and i[j] >= 0, x[i[j]], 0)",
+     "r[j] = i[j]\ny[j] = select(r[j] >= 0 and m[j], x[r[j]], 0)"},
+    {"a guarded gather of one computed everywhere", kPairGather, "t[j] = x[i[j]]\ny[j] = select(m[j], t[j], 0)",
+     "y[j] = select(m[j], x[i[j]], 0)"},
+    {"a gather in pieces", kPairGather, "y[j] = x[i[j]]", "y[j] = x[i[j]] for j < 3\ny[j+3] = x[i[j+3]] for j < J-3"},
+    {"a gather that cannot miss", kPairGather, "y[j] = select(m[j], z[j,argmax[r](z[j,r])], 0)",
+     "t[j] = z[j,argmax[r](z[j,r])]\ny[j] = select(m[j], t[j], 0)"},
+    {"a gather below a `where`", kPairGather, "y[k] = sum[j where m[j]](x[i[j]]*z[k,j])",
+     "y[k] = sum[j where m[j]](z[k,j]*select(m[j], x[i[j]], 1))"},
     {"a scatter under another name", "dim J = 7, R = 5, D = 3\ninput s : f32[J,D]\ninput i : i64[J]\noutput y : f32[R,D]",
      "y[r,d] = sum[j where i[j] == r](s[j,d])", "y[r,d] = sum[j](select(r == i[j], s[j,d], 0))"},
 };
@@ -177,6 +189,22 @@ const Pair kPairDifferent[] = {
     {"a difference of infinities", kPairRow, "y[m,n] = x[m,n]", "y[m,n] = x[m,n]+1/n-1/n"},
     {"no times infinity", kPairRow, "y[m,n] = x[m,n]", "y[m,n] = x[m,n]+0*max[j where j < n](z[m,j])"},
     {"a quotient that is 0/0 at an index", kPairRow, "y[m,n] = x[m,n]", "y[m,n] = x[m,n]*n/n"},
+    {"a gather out of its `select`", kPairGather, "y[j] = select(m[j], x[i[j]], 0)", "t[j] = x[i[j]]\ny[j] = select(m[j], t[j], 0)"},
+    {"a gather out of the other branch", kPairGather, "y[j] = select(m[j], x[i[j]], 0)", "y[j] = x[i[j]]*select(m[j], 1, 0)"},
+    {"a gather out of its `where`", kPairGather, "y[k] = sum[j where m[j]](x[i[j]]*z[k,j])",
+     "y[k] = sum[j](x[i[j]]*select(m[j], z[k,j], 0))"},
+    {"a gather with a wider guard", kPairGather, "y[j] = select(m[j] and i[j] < 4, x[i[j]], 0)",
+     "t[j] = select(m[j], x[i[j]], 0)\ny[j] = select(i[j] < 4, t[j], 0)"},
+    {"a gather that must not miss any more", kPairGather, "y[j] = select(i[j] < R and i[j] >= 0, x[i[j] else 3], 0)",
+     "t[j] = x[i[j]]\ny[j] = select(i[j] < R and i[j] >= 0, t[j], 0)"},
+    {"an unused gather more", kPairGather, "y[j] = select(m[j], 1, 0)", "t[j] = x[i[j]]\ny[j] = select(m[j], 1, 0)"},
+    {"an integer cast out of its `select`", kPairGather, "y[j] = select(m[j], i64(x[j]), 0)",
+     "t[j] = i64(x[j])\ny[j] = select(m[j], t[j], 0)"},
+    {"a division out of its `select`", kPairGather, "y[j] = select(i[j] > 0, 7 // i[j], 0)",
+     "t[j] = 7 // i[j]\ny[j] = select(i[j] > 0, t[j], 0)"},
+    {"the position of no maximum", kPairGather, "y[j] = select(m[j], argmax[r where z[j,r] > 0](z[j,r]), 0)",
+     "t[j] = argmax[r where z[j,r] > 0](z[j,r])\ny[j] = select(m[j], t[j], 0)"},
+    {"integers stored in fewer bits", kPairGather, "y[j] = i[j]", "tensor t : i8[J]\nt[j] = i[j]\ny[j] = t[j]"},
     {"tanh is not odd here", kPairRow, "y[m,n] = tanh(x[m,n])", "y[m,n] = tanh(-x[m,n])"},
 };
 
