@@ -19,7 +19,7 @@ namespace solstice::gemm {
 
 inline constexpr int kSplitThreads = 256;
 // Blocks that an SM is to hold at once, by the registers that they leave a thread.
-constexpr int split_blocks(mma::Major major) { return major == mma::Major::kK ? 5 : 4; }
+SOLSTICE_DEVICE constexpr int split_blocks(mma::Major major) { return major == mma::Major::kK ? 5 : 4; }
 inline constexpr int kSplitColumns = 128;  // of an MN-major operand, a block takes at a time
 
 template <typename T>
