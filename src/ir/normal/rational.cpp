@@ -40,10 +40,10 @@ std::optional<Rational> Rational::of(int64_t num, int64_t den) { return reduced(
 
 std::optional<Rational> Rational::of(double value) {
   if (!std::isfinite(value)) return std::nullopt;
-  const std::string text = fmt::format("{:e}", value);  // the shortest that reads back as the same double
+  const std::string text = fmt::format("{}", value);  // the shortest that reads back as the same double
   const size_t e = text.find('e');
   int64_t digits = 0;
-  int exponent = std::atoi(text.c_str() + e + 1);
+  int exponent = e == std::string::npos ? 0 : std::atoi(text.c_str() + e + 1);
   bool fraction = false;
   for (const char c : text.substr(0, e)) {
     if (c == '.') fraction = true;
