@@ -31,7 +31,11 @@ struct Step {
 class State {
  public:
   State(const BoundText& text, Program program)
-      : text_(text), program_(std::move(program)), subject_(program_), needs_(Liveness(program_).needs()) {}
+      : text_(text),
+        program_(std::move(program)),
+        dims_(text.tree, text.program),
+        subject_(program_, &dims_),
+        needs_(Liveness(program_).needs()) {}
   State(const State&) = delete;
 
   const Program& program() const { return program_; }
@@ -49,6 +53,7 @@ class State {
  private:
   const BoundText& text_;
   Program program_;
+  WrittenDims dims_;
   Subject subject_;
   Needs needs_;
 };
@@ -144,7 +149,8 @@ Result<std::vector<Site>> find_sites(const BoundText& subject, const Rewrite* re
 
 Result<BoundText> apply(const BoundText& subject, const Rewrite& rewrite, int equation) {
   SOLSTICE_TRY(const BoundText text, rewritable(subject));
-  const Subject looked_up(text.program);
+  const WrittenDims dims(text.tree, text.program);
+  const Subject looked_up(text.program, &dims);
   const std::optional<Rewritten> rewritten = rewrite.at(looked_up, equation);
   if (!rewritten) {
     return fail(Code::bad_argument,

@@ -81,7 +81,8 @@ const Equation* Definitions::of(int tensor) const {
   return e && !narrows(*e) ? e : nullptr;
 }
 
-Subject::Subject(const Program& program) : program_(program), definitions_(program), needed_(needed_tensors(program)) {
+Subject::Subject(const Program& program, const WrittenDims* dims)
+    : program_(program), dims_(dims), definitions_(program), needed_(needed_tensors(program)) {
   const auto real = [](const Expr& e) { return e.kind == ValueKind::kReal; };
   for (size_t i = 0; i < program.equations.size(); ++i) {
     const int id = static_cast<int>(i);

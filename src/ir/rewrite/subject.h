@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ir/program.h"
+#include "ir/rewrite/written_dims.h"
 
 namespace solstice::ir {
 
@@ -44,9 +45,12 @@ struct LoneReduction {
 
 class Subject {
  public:
-  explicit Subject(const Program& program);
+  // `dims`: how the source wrote its numbers, where that counts.
+  explicit Subject(const Program& program, const WrittenDims* dims = nullptr);
   const Program& program() const { return program_; }
   const Definitions& definitions() const { return definitions_; }
+  // Of expressions that are equal by value: equal at other dims, too?
+  bool written_alike(const ExprRef& a, const ExprRef& b) const { return !dims_ || dims_->alike(a, b); }
   bool needed(int tensor) const { return needed_[static_cast<size_t>(tensor)]; }
   const std::vector<LoneReduction>& reductions_of(int equation) const { return reductions_[static_cast<size_t>(equation)]; }
   // Real reductions outside of recurrences that have the same structural hash, in text order.
@@ -54,6 +58,7 @@ class Subject {
 
  private:
   const Program& program_;
+  const WrittenDims* dims_;
   Definitions definitions_;
   std::vector<bool> needed_;
   std::vector<std::vector<LoneReduction>> reductions_;  // of each equation, those of real values

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "lang/print.h"
+
 namespace solstice::ir {
 
 WrittenDims::WrittenDims(const lang::Program& tree, const Program& program) : program_(program) {
@@ -11,10 +13,25 @@ WrittenDims::WrittenDims(const lang::Program& tree, const Program& program) : pr
   }
 }
 
+const lang::ExprRef* WrittenDims::written(const Span& span) const {
+  const auto found = span.end == 0 ? written_.end() : written_.find({span.begin, span.end});
+  return found == written_.end() ? nullptr : &found->second;
+}
+
+bool WrittenDims::alike(const ExprRef& a, const ExprRef& b) const {
+  if (a->op == Op::kInt && b->op == Op::kInt) {
+    const lang::ExprRef *x = written(a->span), *y = written(b->span);
+    return x && y ? lang::print(*x) == lang::print(*y) : (a->span.end == 0) == (b->span.end == 0);
+  }
+  for (size_t i = 0; i < std::min(a->args.size(), b->args.size()); ++i) {
+    if (!alike(a->args[i], b->args[i])) return false;
+  }
+  return true;
+}
+
 lang::ExprRef WrittenDims::named(const lang::ExprRef& e) const {
   if (!e) return e;
-  const auto found = e->span.end == 0 ? written_.end() : written_.find({e->span.begin, e->span.end});
-  if (found != written_.end()) return found->second;
+  if (const lang::ExprRef* found = written(e->span)) return *found;
   auto copy = std::make_shared<lang::Expr>(*e);
   for (lang::ExprRef& a : copy->args) a = named(a);
   copy->otherwise = named(copy->otherwise);

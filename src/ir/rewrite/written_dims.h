@@ -16,10 +16,13 @@ class WrittenDims {
   WrittenDims(const lang::Program& tree, const Program& program);
   // The expression, printed from a bound one, with the dims in place of the numbers.
   lang::ExprRef named(const lang::ExprRef& e) const;
+  // Are all numbers of two expressions that are equal by value written alike, with the same dims or without?
+  bool alike(const ExprRef& a, const ExprRef& b) const;
 
  private:
   void collect(const lang::Equation& equation);
   void collect(const lang::ExprRef& e);
+  const lang::ExprRef* written(const Span& span) const;
   bool is_constant(const lang::Expr& e, bool& has_dim) const;
 
   const Program& program_;

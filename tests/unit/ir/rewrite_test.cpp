@@ -176,6 +176,27 @@ TEST(Rewrites, OnlyWhatWasWrittenWithADimIsNamedByIt) {
             "y[m] = s[m] * N * 2 * 8 * sum[n](x[m,n])\n");
 }
 
+// 64 and N are equal here and nowhere else.
+TEST(Rewrites, NumbersAreSharedOnlyIfTheyAreWrittenAlike) {
+  const std::string head = "dim M = 4, N = 64, K = 64\ninput x : f32[M, N]\noutput y : f32[M]\noutput z : f32[M]\n";
+  const std::string first = "y[m] = sum[n where n < N-1](tanh(x[m,n]))\n";
+  EXPECT_NE(
+      forced("program p\n" + head + first + "z[m] = 2 * sum[n where n < N-1](tanh(x[m,n]))\n", "share_statistics").find("z[m] = 2 * y[m]"),
+      std::string::npos);
+  expect_untouched(head, first + "z[m] = 2 * sum[n where n < 63](tanh(x[m,n]))\n", "share_statistics");
+  expect_untouched(head, first + "z[m] = 2 * sum[n where n < K-1](tanh(x[m,n]))\n", "share_statistics");
+}
+
+// Over the reals 0.1 * 0.7 * 100 is 7; rounded, it decides the floor of -21 otherwise.
+TEST(Rewrites, FoldedLiteralsAreExactInFrontOfWhatJumps) {
+  const std::string head = "dim N = 8\ninput x : f32[N]\noutput y : f32[N]\n";
+  EXPECT_EQ(forced("program p\n" + head + "a[n] = x[n] * 0.1 * 0.7\nb[n] = a[n] * 100\ny[n] = floor(b[n])\n", "fold_scalars"),
+            "b[n] = x[n] * 7\ny[n] = floor(b[n])\n");
+  expect_untouched(head, "a[n] = x[n] / 7 * 5\nb[n] = tanh(a[n])\ny[n] = floor(b[n])\n", "fold_scalars");
+  expect_untouched(head, "a[n] = x[n] / 7 * 5\ny[n] = select(a[n] > 1, x[n], 0)\n", "fold_scalars");
+  EXPECT_NE(forced("program p\n" + head + "a[n] = x[n] / 7 * 5\ny[n] = tanh(a[n])\n", "fold_scalars").find("0.714285"), std::string::npos);
+}
+
 TEST(Rewrites, AStoreInFewerBitsIsARoundingPoint) {
   const std::string half = "dim T = 5, J = 3\ninput x : f16[T, J]\ninput r : f32[T]\noutput y : f32[T]\n";
   expect_untouched(half + "tensor t : f16[T, J]\n", "t[a,j] = x[a,j] * 3.5\ny[a] = max[j](t[a,j] * 2)\n", "fold_scalars");

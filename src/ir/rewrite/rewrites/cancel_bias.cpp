@@ -24,13 +24,16 @@ namespace {
 
 bool shifts_along(Reducer r) { return r == Reducer::kMean || r == Reducer::kMax || r == Reducer::kMin || r == Reducer::kLogSumExp; }
 
-bool same_value(const Term& a, const Term& b) { return same(to_expr(a), to_expr(b)); }
+bool same_value(const Subject& subject, const Term& a, const Term& b) {
+  const ExprRef x = to_expr(a), y = to_expr(b);
+  return same(x, y) && subject.written_alike(x, y);
+}
 
 // Removes pairs of equal terms of opposite sign; true if there was one.
-bool cancel(std::vector<Term>& terms) {
+bool cancel(const Subject& subject, std::vector<Term>& terms) {
   for (size_t i = 0; i < terms.size(); ++i) {
     for (size_t j = i + 1; j < terms.size(); ++j) {
-      if (terms[i].negative == terms[j].negative || !same_value(terms[i], terms[j])) continue;
+      if (terms[i].negative == terms[j].negative || !same_value(subject, terms[i], terms[j])) continue;
       terms.erase(terms.begin() + static_cast<std::ptrdiff_t>(j));
       terms.erase(terms.begin() + static_cast<std::ptrdiff_t>(i));
       return true;
@@ -41,7 +44,8 @@ bool cancel(std::vector<Term>& terms) {
 
 class BiasCanceller {
  public:
-  BiasCanceller(const Subject& subject, int id) : program_(subject.program()), definitions_(subject.definitions()), id_(id) {}
+  BiasCanceller(const Subject& subject, int id)
+      : subject_(subject), program_(subject.program()), definitions_(subject.definitions()), id_(id) {}
 
   std::optional<Rewritten> run() {
     const Equation& source = program_.equation(id_);
@@ -181,7 +185,7 @@ class BiasCanceller {
       auto terms = terms_of(equation, node, nullptr);
       if (!terms) return nullptr;
       bool cancelled = false;
-      while (cancel(*terms)) cancelled = true;
+      while (cancel(subject_, *terms)) cancelled = true;
       return cancelled ? sum_of(*terms) : nullptr;
     });
     if (has_bias(out)) return false;
@@ -210,6 +214,7 @@ class BiasCanceller {
     return true;
   }
 
+  const Subject& subject_;
   const Program& program_;
   const Definitions& definitions_;
   int id_;

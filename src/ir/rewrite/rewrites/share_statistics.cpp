@@ -7,7 +7,8 @@
 // same point of their free indices. The earlier one is computed for every such point, in the order of the text before both
 // readers; it reads nothing that is defined later, as it stood there already. Equations of a recurrence are left alone. A
 // reduction that may stop at run time (a gather) is not taken from below a select, where it was not computed at every point. A
-// tensor that stores below the precision of what it reads does not stand for the reduction (Definitions::of).
+// number that equals a dim is no dim: both must be written alike, so that they stay equal at other dims. A tensor that stores below the
+// precision of what it reads does not stand for the reduction (Definitions::of).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,6 +33,7 @@ std::optional<Shared> shared_reduction(const Subject& subject, int id) {
       if (there->equation >= id) break;
       if (there->alone.free.size() != here.alone.free.size()) continue;
       if (!same_up_to_names(subject.program(), there->alone, subject.program(), here.alone)) continue;
+      if (!subject.written_alike(there->node, here.node)) continue;
       if (can_fail(there->node) && is_guarded(subject.program().equation(there->equation).rhs, there->node.get())) continue;
       return Shared{there->equation, there->node, here.node, there->alone.free, here.alone.free};
     }
