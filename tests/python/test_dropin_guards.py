@@ -5,6 +5,7 @@ import torch
 from host_dropin import refused
 
 from solstice.dropin import structure
+from solstice.dropin.fast import MISS
 
 
 def test_other_constructor_arguments(subject):
@@ -160,6 +161,51 @@ def test_same_address_other_view(subject):
     with pytest.warns(UserWarning, match=r"`inner.w` is float32\[2\]"):
         with pytest.raises(RuntimeError):  # the original cannot multiply by it either
             subject.call()
+
+
+def unlike(x):
+    """Tensors that differ from `x`, [2, 3] of float32, in one thing each."""
+    return {
+        "extents": torch.rand(3, 2),
+        "order": torch.rand(2, 6)[:, :3],
+        "transposed": torch.rand(3, 2).t(),
+        "rank": torch.rand(2, 3, 1),
+        "dtype": x.int(),
+        "layout": x.to_sparse(),
+        "device": x.to("meta"),
+        "without memory": torch._efficientzerotensor((2, 3)),
+        "negated": torch._neg_view(x),
+        "no tensor": 3.0,
+    }
+
+
+@pytest.mark.parametrize("guard", [True, False])
+def test_tensors_are_compared_in_one_call_where_pytorch_offers_it(subject, monkeypatch, guard):
+    if not guard:
+        monkeypatch.delattr(torch._C._dynamo.guards, "TensorGuards")
+    assert subject.call()[1]
+    fast = subject.new.__dict__["_solstice_runtime"].fast
+    alike, w = fast.__globals__["alike"], subject.new.inner.w
+    assert alike(torch.rand(2, 3), w) is guard
+    for how, x in unlike(subject.x).items():
+        assert not alike(x, w), how
+        if how != "negated":  # as a user's would be, which has another layout: fast.py, _argument()
+            assert fast(subject.new, (x,), {}) is MISS, how
+
+
+def test_what_pytorchs_guard_does_not_know_is_looked_at_again(subject):
+    assert subject.call()[1]
+    fast = subject.new.__dict__["_solstice_runtime"].fast
+    x = torch.nn.Parameter(subject.x)
+    assert not fast.__globals__["alike"](x, subject.new.inner.w)
+    assert fast(subject.new, (x,), {}) is not MISS
+    with torch.inference_mode():
+        assert fast(subject.new, (subject.x,), {}) is not MISS
+
+
+def test_an_argument_without_memory(subject):
+    assert subject.call()[1]
+    refused(subject, "argument 0 has no memory", torch._efficientzerotensor((2, 3)))
 
 
 def test_untied_parameter(subject, record):

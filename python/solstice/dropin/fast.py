@@ -26,6 +26,7 @@ _UNROLLED = 32  # items of a list
 
 _ENVIRONMENT: dict[str, Any] = {
     "MISS": MISS,
+    "alike": lambda *tensors: False,  # until recognise() knows better
     "Tensor": TENSOR_TYPES[0],
     "Parameter": TENSOR_TYPES[1],
     "Handle": RemovableHandle,
@@ -66,8 +67,9 @@ def write(
     conditions = [
         *_environment(flags),
         *_tree(text, binding),
-        *(c for i, a in enumerate(recording.arguments) for c in _argument(text, i, a, binding.device.index)),
-        *(c for owner in binding.owners for c in _state(text, owner)),
+        *_constants(text, recording),
+        *_forms(text, recording, binding),
+        *_addresses(text, recording, binding),
         *_gradients(text, recording, binding),
     ]
     lines = [
@@ -153,17 +155,46 @@ def _list(text: _Text, own: str, was: list) -> Iterator[str]:
         yield from (f"{own}[{i}] is not {text.literal(item)}" for i, item in enumerate(was))
 
 
-def _argument(text: _Text, position: int, recorded: Any, device: int) -> Iterator[str]:
-    """As guards.misfit(). A tensor of another layout has no address and raises RuntimeError; a lazily negated one is
-    the imaginary part of a conjugate, every other element of it, which is contiguous with one element alone."""
-    x = f"x{position}"
-    if isinstance(recorded, Constant):
-        yield f"not {text.bind('constant', recorded)}.equals({x})"
+def _tensor_arguments(recording: Recording) -> list[tuple[int, TensorSpec]]:
+    return [(i, a) for i, a in enumerate(recording.arguments) if isinstance(a, TensorSpec)]
+
+
+def _constants(text: _Text, recording: Recording) -> Iterator[str]:
+    for position, recorded in enumerate(recording.arguments):
+        if isinstance(recorded, Constant):
+            yield f"not {text.bind('constant', recorded)}.equals(x{position})"
+
+
+def _forms(text: _Text, recording: Recording, binding: Binding) -> Iterator[str]:
+    """What guards.misfit() and binding.Owner.holds() ask of all tensors but where they lie: in one call where they look
+    as they once did, else one by one. The same tensor at the same address can still have become a transposed one, or
+    one of another dtype whose memory happens to lie there."""
+    arguments = _tensor_arguments(recording)
+    names = [f"x{i}" for i, _ in arguments] + [text.bind("state", owner.tensor) for owner in binding.owners]
+    if not names:
         return
+    each = [c for i, spec in arguments for c in _argument(text, f"x{i}", spec, binding.device.index)]
+    for name, owner in zip(names[len(arguments) :], binding.owners):
+        each += _form(text, name, owner.spec)
+    yield f"not alike({', '.join(names)}) and ({' or '.join(each)})"
+
+
+def recognise(fast: Callable, recording: Recording, binding: Binding, leaves: Any) -> None:
+    """`fast` compares its tensors with these, which fit, by PyTorch's own guard where it has one: type, dtype, device,
+    dispatch keys, extents and strides, hence more than is asked."""
+    make = getattr(getattr(torch._C._dynamo, "guards", None), "TensorGuards", None)
+    tensors = [leaves[i] for i, _ in _tensor_arguments(recording)] + [owner.tensor for owner in binding.owners]
+    if make is not None:
+        sizes, strides = [list(t.shape) for t in tensors], [list(t.stride()) for t in tensors]
+        fast.__globals__["alike"] = make(*tensors, dynamic_dims_sizes=sizes, dynamic_dims_strides=strides).check
+
+
+def _argument(text: _Text, x: str, recorded: TensorSpec, device: int) -> Iterator[str]:
+    """A lazily negated tensor is the imaginary part of a conjugate, every other element of it, which is contiguous with
+    one element alone."""
     yield f"type({x}) is not Tensor and type({x}) is not Parameter"
     yield from _form(text, x, recorded)
     yield f"{x}.get_device() != {device}"
-    yield f"(a{position} := {x}.data_ptr()) % {recorded.alignment}"
     if not recorded.contiguous or math.prod(recorded.shape) == 1:
         yield f"{x}.is_neg()"
 
@@ -174,17 +205,20 @@ def _form(text: _Text, tensor: str, spec: TensorSpec) -> Iterator[str]:
     yield f"not {tensor}.is_contiguous()" if spec.contiguous else f"{tensor}.stride() != {spec.stride!r}"
 
 
-def _state(text: _Text, owner: Any) -> Iterator[str]:
-    """As binding.Owner.holds(). The same tensor at the same address can still have become a transposed one, or
-    one of another dtype whose memory happens to lie there."""
-    tensor = text.bind("state", owner.tensor)
-    yield f"{text.bind('store', owner.store)}[{owner.name!r}] is not {tensor}"
-    yield f"{tensor}.data_ptr() != {owner.pointer}"
-    yield from _form(text, tensor, owner.spec)
+def _addresses(text: _Text, recording: Recording, binding: Binding) -> Iterator[str]:
+    """A tensor of another layout has no address and raises RuntimeError; one whose memory was given back has 0."""
+    for position, spec in _tensor_arguments(recording):
+        yield f"(a{position} := x{position}.data_ptr()) % {spec.alignment}"
+        if math.prod(spec.shape):
+            yield f"not a{position}"
+    for owner in binding.owners:
+        tensor = text.bind("state", owner.tensor)
+        yield f"{text.bind('store', owner.store)}[{owner.name!r}] is not {tensor}"
+        yield f"{tensor}.data_ptr() != {owner.pointer}"
 
 
 def _gradients(text: _Text, recording: Recording, binding: Binding) -> Iterator[str]:
-    tensors = [f"x{i}" for i, a in enumerate(recording.arguments) if isinstance(a, TensorSpec)]
+    tensors = [f"x{i}" for i, _ in _tensor_arguments(recording)]
     tensors += [text.bind("state", owner.tensor) for owner in binding.owners]
     tensors += [text.bind("held", tensor) for tensor, _, _ in binding.watch.contents.tensors]
     if tensors:

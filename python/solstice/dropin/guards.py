@@ -58,6 +58,8 @@ def misfit(value: Any, spec: TensorSpec, device: int, position: int) -> Optional
         return f"argument {position} is on {value.device}"
     if value.data_ptr() % spec.alignment:
         return f"argument {position} is not aligned to {spec.alignment} bytes"
+    if not value.data_ptr() and value.numel():
+        return f"argument {position} has no memory"
     return f"argument {position} is a lazily negated view" if value.is_neg() else None
 
 

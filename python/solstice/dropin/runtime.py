@@ -147,6 +147,7 @@ class Runtime:
             versions = bound.binding.versions()
             slot.launcher.prepare(moved)
             bound.slots.keep(stream, slot, versions)
+            fast.recognise(bound.fast, self.recording, bound.binding, leaves)
         slot.launcher.launch(moved)
         if bound.binding.written:
             bound.binding.mark_written()
