@@ -43,15 +43,16 @@ SOLSTICE_DEVICE int minimum(int a, int b) { return a < b ? a : b; }
 SOLSTICE_DEVICE i64 maximum(i64 a, i64 b) { return a > b ? a : b; }
 SOLSTICE_DEVICE i64 minimum(i64 a, i64 b) { return a < b ? a : b; }
 
-// Floor division and non-negative remainder by a positive constant.
+// Floor division, and the remainder with the divisor's sign.
 template <typename T>
 SOLSTICE_DEVICE T floor_div(T a, T b) {
-  return a / b - (a % b < 0 ? 1 : 0);
+  const T r = a % b;
+  return a / b - (r != 0 && (r < 0) != (b < 0) ? 1 : 0);
 }
 template <typename T>
 SOLSTICE_DEVICE T floor_mod(T a, T b) {
   const T r = a % b;
-  return r < 0 ? r + b : r;
+  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
 template <typename T>

@@ -63,9 +63,11 @@ int64_t value_of(const Expr& e, const std::vector<int64_t>& at) {
     case Op::kMul:
       return arg(0) * arg(1);
     case Op::kFloorDiv:
-      return floor_div(arg(0), arg(1));
-    case Op::kMod:
-      return arg(0) - arg(1) * floor_div(arg(0), arg(1));
+    case Op::kMod: {
+      const int64_t a = arg(0), b = arg(1);
+      const int64_t quotient = b == 0 ? 0 : floor_div(a, b);  // by 0: the program stops
+      return e.op == Op::kMod ? a - b * quotient : quotient;
+    }
     case Op::kMin:
       return std::min(arg(0), arg(1));
     case Op::kMax:

@@ -176,6 +176,12 @@ ExprRef Elaborator::arithmetic(const lang::Expr& e) {
           "`//` and `%` round down by a positive divisor");
     return nullptr;
   }
+  if (division && ((left && left->kind == ValueKind::kReal) || (right && right->kind == ValueKind::kReal))) {
+    error("E021", e.span, fmt::format("`{}` is of reals", lang::print(std::make_shared<lang::Expr>(e))),
+          e.binary == lang::BinaryOp::kMod ? "`%` takes integers; of reals: `a - b*floor(a / b)`"
+                                           : "`//` takes integers; of reals: `floor(a / b)`");
+    return nullptr;
+  }
   return made(op_of(e.binary), {std::move(left), std::move(right)}, e.span);
 }
 

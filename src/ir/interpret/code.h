@@ -41,6 +41,7 @@ struct Instruction {
   int own_index = -1;         // kIndex: position among the frame's indices
   DType dtype = DType::kF32;  // kCast
   int mask = -1;              // register; -1: all lanes
+  bool checked = false;       // kFloorDiv, kMod: the divisor may be 0
   // kRead
   int tensor = -1;
   Address address;

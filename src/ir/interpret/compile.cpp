@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "ir/bind/integers.h"
+#include "ir/stops.h"
 
 namespace solstice::ir {
 namespace {
@@ -128,9 +129,7 @@ class Compiler {
   bool risky(const ExprRef& e) {
     const auto known = risky_.find(e.get());
     if (known != risky_.end()) return known->second;
-    bool out = e->op == Op::kCast && !is_float(e->dtype) && e->args[0]->kind == ValueKind::kReal;
-    out = out || (e->op == Op::kRead && !e->has_else && needs_check(*e));
-    out = out || (e->op == Op::kReduce && e->args.size() > 1 && (e->reducer == Reducer::kArgMax || e->reducer == Reducer::kArgMin));
+    bool out = e->op == Op::kRead ? !e->has_else && needs_check(*e) : may_stop(*e);
     for (const ExprRef& a : e->args) out = out || risky(a);
     risky_[e.get()] = out;
     return out;
@@ -234,6 +233,7 @@ class Compiler {
         break;
     }
     i.dtype = e->dtype;
+    i.checked = e->op != Op::kCast && may_stop(*e);
     for (const ExprRef& a : e->args) i.args.push_back(value(a, f, mask));
     return push(std::move(i), f);
   }

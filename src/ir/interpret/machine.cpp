@@ -256,9 +256,21 @@ void Machine::execute(const Instruction& i, int f) {
     default: {
       const double* a = s.data[static_cast<size_t>(i.args[0])];
       const double* b = i.args.size() > 1 ? s.data[static_cast<size_t>(i.args[1])] : nullptr;
+      if (i.checked && !divides(i, s)) return;
       if (!evaluate_op(i.op, a, b, s.lanes, out)) fail_at(fmt::format("operation `{}` cannot be evaluated", name_of(i.op)));
     }
   }
+}
+
+bool Machine::divides(const Instruction& i, const State& s) {
+  const double* divisor = s.data[static_cast<size_t>(i.args[1])];
+  const double* mask = i.mask >= 0 ? s.data[static_cast<size_t>(i.mask)] : nullptr;
+  for (int l = 0; l < s.lanes; ++l) {
+    if (divisor[l] != 0 || (mask && mask[l] == 0)) continue;
+    fail_at("a division of integers by 0");
+    return false;
+  }
+  return true;
 }
 
 void Machine::cast(const Instruction& i, State& s) {

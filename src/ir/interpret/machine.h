@@ -114,6 +114,7 @@ class Machine {
   Inside inside_of(const Instruction& i, State& s) const;
   void read_some(const Instruction& i, State& s, const Form& at, const Inside& inside);
   void cast(const Instruction& i, State& s);
+  bool divides(const Instruction& i, const State& s);  // no divisor that is wanted is 0
   void note(const Instruction& i, const State& s);
   void note_condition(int branch, const double* values, int lanes);
   bool fits(const double* values, int lanes);

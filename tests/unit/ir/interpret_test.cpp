@@ -164,6 +164,25 @@ TEST(Interpret, GuardsKeepReadsInRange) {
   EXPECT_NE(out.error().text().find("out of range"), std::string::npos);
 }
 
+TEST(Interpret, IntegersDivideDownAndNotByZero) {
+  const std::string head = "input a : i64[5] input b : i64[5] output y : i64[5] y[i] = ";
+  const TensorValues in = {{"a", {{5}, {7, -7, 7, -7, 6}}}, {"b", {{5}, {2, 2, -2, -2, 0}}}};
+  expect_near(result(head + "select(b[i] != 0, a[i] // b[i], 9)", in), {3, -4, -4, 3, 9});
+  expect_near(result(head + "select(b[i] == 0, 9, a[i] % b[i])", in), {1, 1, -1, -1, 9});
+  expect_near(result(head + "sum[j where b[j] != 0 and a[j] // b[j] == i](1)", in), {0, 0, 0, 2, 0});
+  for (const char* stops : {"a[i] // b[i]", "a[i] % b[i]", "select(a[i] // b[i] == 5, 1, 2)", "min(4, a[i] // b[i])"}) {
+    const auto out = interpret(bind_text(head + stops), in);
+    ASSERT_FALSE(out.ok()) << stops;
+    EXPECT_NE(out.error().text().find("by 0"), std::string::npos) << out.error().text();
+  }
+}
+
+// A cast to fewer bits is asked only where it is wanted.
+TEST(Interpret, GuardsKeepIntegersInRange) {
+  const TensorValues in = {{"a", {{2}, {300, 3}}}};
+  expect_near(result("input a : i64[2] output y : i64[2] y[i] = select(a[i] < 128, i8(a[i]), 7)", in), {7, 3});
+}
+
 TEST(Interpret, Recurrences) {
   const TensorValues in = {{"x", {{4}, {1, 2, 3, 4}}}};
   expect_near(result("input x : f32[4] output y : f32[4] y[t] = y[t-1 else 0] + x[t]", in), {1, 3, 6, 10});
