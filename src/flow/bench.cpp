@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/interrupt.h"
+#include "base/sha256.h"
 #include "base/version.h"
 #include "flow/known.h"
 #include "flow/outcome.h"
@@ -129,6 +130,22 @@ Status check_same_place(const Bench& bench, const BenchRow& fresh, const fs::pat
   return success();
 }
 
+Result<std::string> hash_of(const BenchProblem& problem) {
+  SOLSTICE_TRY(const std::string text, read_file(problem.file));
+  return sha256_hex(text);
+}
+
+// The row of this very problem. One of the same number whose file was another one then is dropped.
+Result<const BenchRow*> known_row(Bench& bench, const BenchProblem& problem, Progress& progress) {
+  const auto row = std::find_if(bench.rows.begin(), bench.rows.end(), [&](const BenchRow& r) { return r.id == problem.id; });
+  if (row == bench.rows.end()) return nullptr;
+  SOLSTICE_TRY(const std::string source, hash_of(problem));
+  if (row->source == source) return &*row;
+  progress.message(fmt::format("{}: its file is not the one of the row that was kept; it is run again", problem.id));
+  bench.rows.erase(row);
+  return nullptr;
+}
+
 void fill(BenchRow& row, const OptimizeOutcome& outcome) {
   const Report& report = outcome.report;
   row.outcome = report.outcome;
@@ -152,6 +169,7 @@ Result<BenchRow> run_problem(const BenchOptions& options, const BenchProblem& pr
   BenchRow row;
   row.id = problem.id;
   row.name = problem.name;
+  SOLSTICE_TRY(row.source, hash_of(problem));
   const Seconds start = monotonic_now();
   Result<OptimizeOutcome> outcome = optimize(each, progress);
   row.took = monotonic_now() - start;
@@ -207,14 +225,14 @@ Result<Bench> run_bench(const BenchOptions& options, const Optimize& optimize, P
   SOLSTICE_TRY(const OutcomeLock lock, OutcomeLock::take(options.out));
   SOLSTICE_TRY(Bench bench, start_bench(options));
   for (const BenchProblem& problem : options.problems) {
-    const auto known = std::find_if(bench.rows.begin(), bench.rows.end(), [&](const BenchRow& r) { return r.id == problem.id; });
-    if (known != bench.rows.end()) {
+    SOLSTICE_TRY(const BenchRow* known, known_row(bench, problem, progress));
+    if (known) {
       after(*known);
       continue;
     }
     if (interrupted()) break;
     SOLSTICE_TRY(BenchRow row, run_problem(options, problem, optimize, progress).context("bench of " + problem.id));
-    if (interrupted() && row.failed) break;  // it did not fail, it was stopped
+    if (interrupted()) break;  // what was stopped is no result: neither a failure nor the best that a whole search finds
     SOLSTICE_CHECK(check_same_place(bench, row, options.out));
     bench.rows.push_back(std::move(row));
     SOLSTICE_CHECK(write_bench(bench, options.out));

@@ -12,8 +12,9 @@
 namespace solstice {
 
 struct BenchRow {
-  std::string id;    // "1/2": level and number
-  std::string name;  // file name without its number
+  std::string id;      // "1/2": level and number
+  std::string name;    // file name without its number
+  std::string source;  // SHA-256 of the file
   RunOutcome outcome = RunOutcome::kNone;
   std::string reason;   // operator where unsupported; the error where it failed
   bool failed = false;  // it ended with an error
@@ -28,7 +29,8 @@ struct BenchRow {
   static auto fields() {
     return std::make_tuple(
         field("id", &BenchRow::id, "level and number"), field("name", &BenchRow::name, "file name"),
-        field("outcome", &BenchRow::outcome, "what it came to"), optional_field("reason", &BenchRow::reason, "operator or error"),
+        field("outcome", &BenchRow::outcome, "what it came to"), optional_field("source", &BenchRow::source, "SHA-256 of the file"),
+        optional_field("reason", &BenchRow::reason, "operator or error"),
         optional_field("failed", &BenchRow::failed, "it ended with an error"),
         optional_field("predicted", &BenchRow::predicted, "times are a model's"),
         optional_field("speedup", &BenchRow::speedup, "forward against forward, 0: not measured"),

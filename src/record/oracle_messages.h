@@ -251,11 +251,13 @@ struct OracleTrial {
 
 struct OracleDropinCheck {
   bool passed = false;
+  bool strict = false;     // within the limits of `reference` too
   std::string state_dict;  // "loads", or why it does not
   std::vector<OracleTrial> trials;
   std::vector<std::string> fallbacks;
   static auto fields() {
     return std::make_tuple(field("passed", &OracleDropinCheck::passed, "all trials and the state_dict"),
+                           field("strict", &OracleDropinCheck::strict, "it would pass under `reference` too"),
                            field("state_dict", &OracleDropinCheck::state_dict, "loads, or why not"),
                            field("trials", &OracleDropinCheck::trials, "KernelBench's five"),
                            field("fallbacks", &OracleDropinCheck::fallbacks, "why the original forward ran"));

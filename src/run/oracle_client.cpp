@@ -135,8 +135,8 @@ Result<OracleBlock> OracleClient::time_compiled(std::string_view set, std::strin
   return ask<OracleBlock>("time_compiled", block(set, request).set("mode", text(mode)), limits_.work);
 }
 
-Result<OracleDropinCheck> OracleClient::check_dropin(std::string_view model_new) {
-  return ask<OracleDropinCheck>("check_dropin", Json::object().set("path", text(model_new)), limits_.work);
+Result<OracleDropinCheck> OracleClient::check_dropin(std::string_view model_new, std::string_view numerics) {
+  return ask<OracleDropinCheck>("check_dropin", Json::object().set("path", text(model_new)).set("numerics", text(numerics)), limits_.work);
 }
 
 Result<OracleComparison> OracleClient::time_dropin(std::string_view model_new, std::string_view set, const RoundsRequest& request) {

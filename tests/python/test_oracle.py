@@ -324,6 +324,20 @@ def test_kernelbenchs_check(session_of, write_model, change, passed):
     json.dumps(verdict, allow_nan=False)
 
 
+@pytest.mark.parametrize("numerics, passed", [("reference", False), ("high", True)])
+def test_a_lower_policy_is_checked_as_reduced_precision(session_of, write_model, numerics, passed):
+    off = DROPIN.replace("torch.relu(self.l(x))", "torch.relu(self.l(x)) * 1.001")
+    verdict = requests(session_of())["check_dropin"](path=write_model(off, "model_new.py"), numerics=numerics)
+    assert verdict["passed"] is passed and not verdict["strict"]
+
+
+def test_half_precision_results_are_checked_as_such(session_of, write_model):
+    half = LINEAR.replace("torch.relu(self.l(x))", "torch.relu(self.l(x)).bfloat16()")
+    off = half.replace("class Model", "class ModelNew").replace(".bfloat16()", ".mul(1.004).bfloat16()")
+    verdict = requests(session_of(half))["check_dropin"](path=write_model(off, "model_new.py"))
+    assert verdict["passed"] and verdict["strict"]
+
+
 def test_kernelbenchs_check_wants_the_same_dtype(session_of, write_model):
     narrower = LINEAR.replace("class Model", "class ModelNew").replace("torch.relu(self.l(x))", "torch.relu(self.l(x)).double()")
     verdict = requests(session_of())["check_dropin"](path=write_model(narrower, "model_new.py"))

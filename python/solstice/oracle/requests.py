@@ -150,8 +150,8 @@ def time_rivals(self: Session, *, reps: int, warmups: int, blocks: int = 4) -> d
     return {"rivals": rivals.contest(self, self.contest, reps, warmups, blocks)}
 
 
-def check_dropin(self: Session, *, path: str) -> dict[str, Any]:
-    return kernelbench.check(self, path)
+def check_dropin(self: Session, *, path: str, numerics: str = "reference") -> dict[str, Any]:
+    return kernelbench.check(self, path, numerics)
 
 
 def time_dropin(self: Session, *, path: str, set: str, reps: int, warmups: int, rounds: int) -> dict[str, Any]:

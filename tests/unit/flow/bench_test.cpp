@@ -66,6 +66,25 @@ TEST_F(BenchTest, AnErrorIsARowAndAMissingGpuEndsIt) {
   EXPECT_EQ(seen[1].outcome, RunOutcome::kFaster);
 }
 
+TEST_F(BenchTest, ResumeRunsAgainWhatIsAnotherFile) {
+  std::vector<std::string> ran;
+  const Optimize noted = [&](const OptimizeOptions& o, Progress&) {
+    ran.push_back(o.problem);
+    return faster(o);
+  };
+  const auto ignore = [](const BenchRow&) {};
+  ASSERT_TRUE(run_bench(options(), noted, silent_, ignore).ok());
+  ASSERT_EQ(ran.size(), 3u);
+  ASSERT_TRUE(write_file(folder_.path() / "kb/level1/10_Tenth.py", "y").ok());
+  ran.clear();
+  BenchOptions again = options();
+  again.resume = true;
+  const Result<Bench> bench = run_bench(again, noted, silent_, ignore);
+  ASSERT_TRUE(bench.ok()) << bench.error().message;
+  EXPECT_EQ(ran, std::vector<std::string>{"1/10 Tenth"});
+  EXPECT_EQ(bench->rows.size(), 3u);
+}
+
 TEST_F(BenchTest, ResumeKeepsRowsAndTriesFailedOnesAgain) {
   int calls = 0;
   const Optimize first = [&](const OptimizeOptions& o, Progress&) -> Result<OptimizeOutcome> {
