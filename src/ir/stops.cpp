@@ -57,6 +57,12 @@ bool may_stop(const Expr& node) {
   return is_unfit(node) || divides_by_zero(node);
 }
 
+bool can_stop(const ExprRef& e) {
+  bool found = false;
+  walk(e, [&](const Expr& node) { found = found || may_stop(node); });
+  return found;
+}
+
 std::vector<Stop> stops_of(const Program& program, const Equation& equation, const ExprRef& node) {
   std::vector<Stop> out;
   if (!may_stop(*node)) return out;

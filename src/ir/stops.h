@@ -28,7 +28,8 @@ struct Stop {
 std::vector<Stop> stops_of(const Program& program, const Equation& equation, const ExprRef& node);
 // Of storing the equation's value in a tensor that is narrower than the numbers that int64 holds.
 std::vector<Stop> stops_of_store(const Program& program, const Equation& equation);
-// Has this node stops?
+// Has this node stops? A node that may stop is evaluated only where it was.
 bool may_stop(const Expr& node);
+bool can_stop(const ExprRef& e);  // or one of its operands
 
 }  // namespace solstice::ir

@@ -61,41 +61,47 @@ double real_value(int family, double v) {
   }
 }
 
-// The smallest dimension that the tensor's values index, so that gathers stay in range.
-int64_t indexed_extent(const Program& program, int tensor) {
-  int64_t least = 4;
-  bool found = false;
-  const auto look = [&](const ExprRef& root) {
-    walk(root, [&](const Expr& e) {
-      if (e.op != Op::kRead) return;
-      const auto& shape = program.tensor(e.id).shape;
-      for (size_t d = 0; d < shape.size() && d < e.args.size(); ++d) {
-        bool here = false;
-        walk(e.args[d], [&](const Expr& i) { here |= i.op == Op::kRead && i.id == tensor; });
-        if (here) least = found ? std::min(least, shape[d]) : shape[d];
-        found |= here;
-      }
-    });
-  };
-  for (const Equation& e : program.equations) look(e.rhs);
-  return std::max<int64_t>(1, least);
-}
-
-// Integers that the tensor's elements are compared with (`t[m] != -100`): values that decide something.
-std::vector<double> special_values(const Program& program, int tensor) {
-  std::vector<double> out;
-  for (const Equation& equation : program.equations) {
-    walk(equation.rhs, [&](const Expr& e) {
-      if (e.op < Op::kLt || e.op > Op::kGt) return;
-      for (const int side : {0, 1}) {
-        const ExprRef& read = e.args[static_cast<size_t>(side)];
-        const ExprRef& literal = e.args[static_cast<size_t>(1 - side)];
-        if (read->op == Op::kRead && read->id == tensor && literal->op == Op::kInt) out.push_back(static_cast<double>(literal->integer));
-      }
-    });
+// What the program does with the values of each integer tensor.
+class IntegerUses {
+ public:
+  explicit IntegerUses(const Program& program) : program_(program), uses_(program.tensors.size()) {
+    for (const Equation& e : program.equations) {
+      walk(e.rhs, [&](const Expr& node) {
+        if (node.op == Op::kRead) index(node);
+        if (node.op >= Op::kLt && node.op <= Op::kGt) compare(node);
+      });
+    }
   }
-  return out;
-}
+
+  struct Use {
+    int64_t below = -1;           // the smallest dimension that they index, so that gathers stay in range; -1: none
+    std::vector<double> special;  // literals that they are compared with (`t[m] != -100`): values that decide something
+  };
+  const Use& of(size_t tensor) const { return uses_[tensor]; }
+
+ private:
+  void index(const Expr& read) {
+    const auto& shape = program_.tensor(read.id).shape;
+    for (size_t d = 0; d < shape.size() && d < read.args.size(); ++d) {
+      walk(read.args[d], [&](const Expr& i) {
+        if (i.op != Op::kRead) return;
+        int64_t& below = uses_[static_cast<size_t>(i.id)].below;
+        below = below < 0 ? shape[d] : std::min(below, shape[d]);
+      });
+    }
+  }
+
+  void compare(const Expr& e) {
+    for (const size_t side : {size_t{0}, size_t{1}}) {
+      const ExprRef &read = e.args[side], &literal = e.args[1 - side];
+      if (read->op != Op::kRead || literal->op != Op::kInt) continue;
+      uses_[static_cast<size_t>(read->id)].special.push_back(static_cast<double>(literal->integer));
+    }
+  }
+
+  const Program& program_;
+  std::vector<Use> uses_;
+};
 
 bool is_result(const Program& program, int tensor) {
   return std::any_of(program.opaques.begin(), program.opaques.end(),
@@ -110,6 +116,7 @@ int rescaled_families() { return static_cast<int>(kFamilies.size()) - kPlain; }
 std::string_view input_family_name(int family) { return kFamilies[static_cast<size_t>(family)]; }
 
 InputFunctions::InputFunctions(const Program& program, int family, uint64_t seed) : family_(family), rules_(program.tensors.size()) {
+  const IntegerUses integers(program);
   for (size_t i = 0; i < rules_.size(); ++i) {
     const Tensor& t = program.tensors[i];
     Rule& rule = rules_[i];
@@ -119,8 +126,9 @@ InputFunctions::InputFunctions(const Program& program, int family, uint64_t seed
     rule.key = mixed(key_of(t.name) + mixed(seed * 64 + static_cast<uint64_t>(family)));
     rule.kind = t.value;
     if (t.value != ValueKind::kInt) continue;
-    rule.below = indexed_extent(program, static_cast<int>(i));
-    rule.special = special_values(program, static_cast<int>(i));
+    const IntegerUses::Use& use = integers.of(i);
+    rule.below = use.below < 0 ? 4 : std::max<int64_t>(1, use.below);
+    rule.special = use.special;
   }
 }
 

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
+#include "ir/equal.h"
 #include "ir/equivalence/stops.h"
 #include "ir/normal/pipeline.h"
 #include "ir/normal/prefix.h"
@@ -23,8 +26,7 @@ using normal::TermId;
 // One of the two programs, with what has been proved of its tensors so far.
 struct Side {
   Side(const Program& p, std::string prefix_of)
-      : program(normal::with_prefix_sums(p)), prefix(std::move(prefix_of)), pieces(p.tensors.size()) {
-    for (size_t e = 0; e < p.equations.size(); ++e) pieces[static_cast<size_t>(p.equations[e].target)].push_back(static_cast<int>(e));
+      : program(normal::with_prefix_sums(p)), prefix(std::move(prefix_of)), pieces(normal::writers_of(program)) {
     for (size_t t = 0; t < p.tensors.size(); ++t) {
       if (p.tensors[t].is_interface() && p.tensors[t].kind != TensorKind::kOutput) shared.insert(static_cast<int>(t));
     }
@@ -48,6 +50,7 @@ struct Pattern {
 
 Form form_of(Pool& pool, const Side& side) {
   Form out(pool, side.program, side.prefix, {});
+  out.writers = &side.pieces;
   out.shared = side.shared;
   out.shared.insert(side.cuts.begin(), side.cuts.end());
   return out;
@@ -124,14 +127,19 @@ std::pair<size_t, size_t> fineness(const std::vector<Pattern>& patterns) {
 
 class Prover {
  public:
-  Prover(const Program& problem, const Program& candidate) : a_(problem, "a:"), b_(candidate, "b:"), end_(Clock::now() + kWhole) {}
+  Prover(const Program& problem, const Program& candidate, Seconds most)
+      : a_(problem, "a:"), b_(candidate, "b:"), end_(Clock::now() + std::chrono::microseconds(static_cast<int64_t>(most.value * 1e6))) {
+    for (const Equation& e : a_.program.equations) {
+      if (e.group >= 0) groups_[e.group].insert(e.target);
+    }
+  }
 
   // `assuming`: what cannot be proved becomes an obligation and a cut; else it is substituted on.
   std::optional<std::vector<Obligation>> run(bool assuming) {
     const Program& problem = a_.program;
     std::vector<Obligation> out;
     int failures = 0;
-    for (size_t e = 0; e < problem.equations.size() && failures < kMostFailures; ++e) {
+    for (size_t e = 0; e < problem.equations.size() && failures < kMostFailures && Clock::now() < end_; ++e) {
       const Equation& equation = problem.equations[e];
       if (a_.cuts.count(equation.target) || !is_last_piece(e)) continue;
       const bool proved = prove(targets_of(equation));
@@ -147,7 +155,9 @@ class Prover {
       const bool asked = tensor.kind == TensorKind::kOutput || tensor.into >= 0;
       if (asked && !a_.cuts.count(static_cast<int>(t))) return std::nullopt;
     }
-    if (!stops_only_with(stops_side(a_), stops_side(b_), limits())) return std::nullopt;
+    StopSide candidate = stops_side(b_);
+    candidate.settled = alike_;
+    if (!stops_only_with(stops_side(a_), candidate, limits())) return std::nullopt;
     return out;
   }
 
@@ -155,18 +165,16 @@ class Prover {
   using Clock = std::chrono::steady_clock;
   // A comparison stops at so many terms, whatever the machine; the time is there for what nobody thought of.
   static constexpr size_t kMostTerms = 20'000;
-  static constexpr std::chrono::milliseconds kWhole{3000}, kEach{1000};
+  static constexpr std::chrono::milliseconds kEach{1000};
   static constexpr int kMostFailures = 4;  // in a row, without assuming: what follows is built on what differs
 
   bool is_last_piece(size_t e) const { return a_.pieces_of(a_.program.equations[e].target).back() == static_cast<int>(e); }
 
   // A recurrence defines its tensors together.
   std::vector<int> targets_of(const Equation& equation) const {
-    std::set<int> out{equation.target};
-    for (const Equation& e : a_.program.equations) {
-      if (equation.group >= 0 && e.group == equation.group) out.insert(e.target);
-    }
-    return {out.begin(), out.end()};
+    if (equation.group < 0) return {equation.target};
+    const std::set<int>& all = groups_.at(equation.group);
+    return {all.begin(), all.end()};
   }
 
   // Equal equations with equal reads define equal tensors. A recurrence's own tensors count as equal meanwhile: its
@@ -180,7 +188,8 @@ class Prover {
       pairs.emplace_back(target, other);
       if (recurrence) mark(target, other);
     }
-    const bool equal = std::all_of(pairs.begin(), pairs.end(), [&](const auto& p) { return same_definitions(p.first, p.second); });
+    const bool equal = std::all_of(pairs.begin(), pairs.end(),
+                                   [&](const auto& p) { return written_alike(p.first, p.second) || same_definitions(p.first, p.second); });
     for (const auto& [target, other] : pairs) {
       if (equal) mark(target, other);
       if (!equal) a_.cuts.erase(target), b_.cuts.erase(other);
@@ -206,6 +215,20 @@ class Prover {
     b_.cuts.insert(other);
   }
 
+  // The same equations up to the names of indices, of tensors that are equal: most of what an edit leaves alone.
+  bool written_alike(int target, int other) {
+    const std::vector<int>&pieces = a_.pieces_of(target), &others = b_.pieces_of(other);
+    if (pieces.size() != others.size() || a_.program.tensor(target).shape != b_.program.tensor(other).shape) return false;
+    for (size_t p = 0; p < pieces.size(); ++p) {
+      const Equation &x = a_.program.equation(pieces[p]), &y = b_.program.equation(others[p]);
+      bool known = true;
+      walk(x.rhs, [&](const Expr& e) { known = known && (e.op != Op::kRead || a_.shared.count(e.id) || a_.cuts.count(e.id)); });
+      if (!known || (x.group >= 0) != (y.group >= 0) || !same_up_to_names(a_.program, x, b_.program, y)) return false;
+    }
+    alike_.insert(other);
+    return true;
+  }
+
   normal::Limits limits() const {
     const auto left = std::chrono::duration_cast<std::chrono::microseconds>(std::min<Clock::duration>(end_ - Clock::now(), kEach));
     normal::Limits out;
@@ -215,7 +238,7 @@ class Prover {
   }
 
   static StopSide stops_side(const Side& side) {
-    StopSide out{side.program, side.prefix, side.shared};
+    StopSide out{side.program, side.prefix, side.shared, {}};
     out.shared.insert(side.cuts.begin(), side.cuts.end());
     return out;
   }
@@ -236,14 +259,19 @@ class Prover {
   }
 
   Side a_, b_;
+  std::map<int, std::set<int>> groups_;  // targets of each recurrence
+  std::set<int> alike_;                  // the candidate's tensors whose equations are the problem's
   Clock::time_point end_;
 };
 
+constexpr double kWithoutAssuming = 0.7;  // of the time; the rest is for what has to be tested
+
 }  // namespace
 
-std::optional<std::vector<Obligation>> obligations(const Program& problem, const Program& candidate) {
-  if (auto proved = Prover(problem, candidate).run(false)) return proved;
-  return Prover(problem, candidate).run(true);
+std::optional<std::vector<Obligation>> obligations(const Program& problem, const Program& candidate, Seconds most) {
+  const Deadline deadline(most);
+  if (auto proved = Prover(problem, candidate, Seconds{most.value * kWithoutAssuming}).run(false)) return proved;
+  return Prover(problem, candidate, deadline.left()).run(true);
 }
 
 }  // namespace solstice::ir

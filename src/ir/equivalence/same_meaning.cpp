@@ -16,6 +16,7 @@ namespace {
 
 constexpr int kDimChoices = 3;
 constexpr size_t kBranchesShown = 4;
+constexpr double kProving = 0.8;  // of the time that is left
 
 Equivalence verdict(Verdict v, std::string reason) {
   Equivalence out;
@@ -74,17 +75,19 @@ DimList real_values(const Program& problem, const DimList& shrunken) {
 class Question {
  public:
   Question(const lang::Program& problem_text, const lang::Program& candidate_text, const Program& problem, const Program& candidate,
-           const EquivalenceOptions& options, const Deadline& deadline)
+           const EquivalenceOptions& options, const Deadline& deadline, Seconds binding)
       : problem_text_(problem_text),
         candidate_text_(candidate_text),
         problem_(problem),
         candidate_(candidate),
         options_(options),
-        deadline_(deadline) {}
+        deadline_(deadline),
+        binding_(binding) {}
 
   Equivalence answer() {
-    const auto left = obligations(problem_, candidate_);
+    const auto left = obligations(problem_, candidate_, Seconds{kProving * deadline_.left().value});
     if (left && left->empty()) return verdict(Verdict::kProved, "every output has the problem's definition");
+    if (deadline_.left().value < binding_.value) return verdict(Verdict::kUnknown, too_short());
     const Equivalence points = at_points(left);
     if (points.verdict == Verdict::kRefuted) return points;
     if (points.verdict == Verdict::kTested) return with_literals(points);
@@ -124,6 +127,8 @@ class Question {
     return out;
   }
 
+  std::string too_short() const { return fmt::format("{:.0f} ms were not enough to prove or test it", 1e3 * options_.budget.value); }
+
   // Both programs at smaller dims; nothing if one of them has errors there.
   struct Small {
     DimList dims;
@@ -132,9 +137,12 @@ class Question {
   };
   Small small(int attempt) const {
     Small out;
-    out.dims = shrunken_dims(problem_text_, candidate_text_, attempt, deadline_);
+    // To see whether dims are legal is to bind both programs, which is not interrupted, and so is what follows.
+    const double room = deadline_.left().value - 2 * binding_.value;
+    if (room <= binding_.value) return out;
+    out.dims = shrunken_dims(problem_text_, candidate_text_, attempt, Deadline(Seconds{room}));
     Diagnostics quiet;
-    if (deadline_.passed()) return out;
+    if (out.dims.empty() || deadline_.left().value <= binding_.value) return out;
     out.problem = bind(lang::with_dims(problem_text_, out.dims), quiet);
     out.candidate = bind(lang::with_dims(candidate_text_, out.dims), quiet);
     if (out.problem) out.problem = comparable(*out.problem);
@@ -179,7 +187,7 @@ class Question {
       if (o == Outcome::kDifferent) return differs(std::move(out));
       instances += o == Outcome::kEqual ? 1 : 0;
     }
-    if (deadline_.passed() && instances == 0) out.reason = "the time was not enough to test it";
+    if (instances == 0 && deadline_.left().value <= 3 * binding_.value) out.reason = too_short();
     if (instances == 0) return out;
     return tested(
         out, fmt::format("equal at {} shrunken sizes{}", instances, parts > 0 ? " where the programs differ (the rest is proved)" : ""));
@@ -201,7 +209,7 @@ class Question {
 
   // Every tensor that differs by itself, the others as inputs: equality here means equality, a difference here nothing.
   Compared compared_apart(const Small& s, Equivalence& out) const {
-    const auto left = obligations(*s.problem, *s.candidate);
+    const auto left = obligations(*s.problem, *s.candidate, Seconds{kProving * deadline_.left().value});
     if (!left) return Compared::kOther;
     for (const Obligation& each : *left) {
       const Program a = cone(*s.problem, each.tensor, each.given), b = cone(*s.candidate, each.tensor, each.given);
@@ -220,6 +228,7 @@ class Question {
   const Program& candidate_;
   const EquivalenceOptions& options_;
   const Deadline& deadline_;
+  const Seconds binding_;  // of both programs
 };
 
 }  // namespace
@@ -240,15 +249,17 @@ std::string_view name_of(Verdict v) {
 
 Equivalence same_meaning(const lang::Program& problem, const lang::Program& candidate, const EquivalenceOptions& options) {
   const Deadline deadline(options.budget);
+  const Seconds begin = monotonic_now();
   Diagnostics diagnostics;
   const auto a = bind(problem, diagnostics);
   if (!a) return verdict(Verdict::kUnknown, "the problem has errors");
   const auto b = bind(candidate, diagnostics);
   if (!b) return verdict(Verdict::kRefuted, "the candidate has errors");
+  const Seconds binding{monotonic_now().value - begin.value};
   const std::string difference = interface_difference(*a, *b);
   if (!difference.empty()) return verdict(Verdict::kRefuted, difference);
   const Program compared_problem = comparable(*a), compared_candidate = comparable(*b);
-  return Question(problem, candidate, compared_problem, compared_candidate, options, deadline).answer();
+  return Question(problem, candidate, compared_problem, compared_candidate, options, deadline, binding).answer();
 }
 
 }  // namespace solstice::ir

@@ -10,12 +10,13 @@ namespace {
 
 class StopWriter {
  public:
-  explicit StopWriter(const Program& program) : program_(program), out_{program, {}, {}} {}
+  StopWriter(const Program& program, const std::set<int>& without) : program_(program), without_(without), out_{program, {}, {}} {}
 
   StopProgram run() {
     const Program& program = program_;
     for (size_t e = 0; e < program.equations.size(); ++e) {
       equation_ = &program.equations[e];
+      if (without_.count(equation_->target)) continue;
       points_ = equation_->free;
       visit(equation_->rhs);
       const Tensor& target = program.target_of(*equation_);
@@ -118,6 +119,7 @@ class StopWriter {
   }
 
   const Program& program_;
+  const std::set<int>& without_;
   StopProgram out_;
   const Equation* equation_ = nullptr;
   std::vector<int> points_;  // indices in sight
@@ -126,6 +128,6 @@ class StopWriter {
 
 }  // namespace
 
-StopProgram stop_program(const Program& program) { return StopWriter(program).run(); }
+StopProgram stop_program(const Program& program, const std::set<int>& without) { return StopWriter(program, without).run(); }
 
 }  // namespace solstice::ir

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <vector>
 
 #include "ir/program.h"
@@ -17,6 +18,6 @@ struct StopProgram {
   std::vector<int> stops;         // tensors, of no dimension
   std::map<int, Stop> functions;  // by tensor
 };
-StopProgram stop_program(const Program& program);
+StopProgram stop_program(const Program& program, const std::set<int>& without = {});  // tensors whose equations are left out
 
 }  // namespace solstice::ir

@@ -106,7 +106,7 @@ class Matcher {
 class SideStops {
  public:
   SideStops(Pool& pool, const StopSide& side)
-      : pool_(pool), made_(stop_program(side.program)), form_(pool, made_.program, side.prefix, {}) {
+      : pool_(pool), made_(stop_program(side.program, side.settled)), form_(pool, made_.program, side.prefix, {}) {
     form_.shared = side.shared;
     for (const auto& [tensor, stop] : made_.functions) {
       form_.shared.insert(tensor);
@@ -181,6 +181,10 @@ class SideStops {
 }  // namespace
 
 bool stops_only_with(const StopSide& problem, const StopSide& candidate, const normal::Limits& limits) {
+  const bool none = std::all_of(candidate.program.equations.begin(), candidate.program.equations.end(), [&](const Equation& e) {
+    return candidate.settled.count(e.target) || (!can_stop(e.rhs) && stops_of_store(candidate.program, e).empty());
+  });
+  if (none) return true;
   Pool pool(limits);
   const auto here = SideStops(pool, candidate).run();
   if (!here || here->empty()) return here.has_value();

@@ -15,6 +15,7 @@ struct StopSide {
   const Program& program;
   std::string prefix;  // of other tensors' names
   std::set<int> shared;
+  std::set<int> settled;  // tensors whose equations are the other's: their stops are, too
 };
 
 // Proved: whenever an equation of the candidate stops, one of the problem does. Every stop is brought into normal form, as

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "ir/equivalence/compare.h"
 #include "ir/equivalence/inputs.h"
@@ -25,12 +26,14 @@ class PointTest {
     Boundaries boundaries;
     boundaries.add(problem);
     boundaries.add(candidate);
+    std::vector<bool> defined(problem.tensors.size(), false);
+    for (const Equation& e : problem.equations) defined[static_cast<size_t>(e.target)] = true;
     for (size_t t = 0; t < problem.tensors.size(); ++t) {
       const Tensor& tensor = problem.tensors[t];
-      const bool defined = std::any_of(problem.equations.begin(), problem.equations.end(),
-                                       [&](const Equation& e) { return e.target == static_cast<int>(t); });
-      if (!defined || (tensor.kind != TensorKind::kOutput && tensor.into < 0)) continue;
-      asked_.push_back({static_cast<int>(t), candidate.find_tensor(tensor.name), positions_of(tensor.shape, boundaries), 0, 0});
+      if (!defined[t] || (tensor.kind != TensorKind::kOutput && tensor.into < 0)) continue;
+      const auto [known, made] = positions_.try_emplace(tensor.shape);
+      if (made) known->second = positions_of(tensor.shape, boundaries);
+      asked_.push_back({static_cast<int>(t), candidate.find_tensor(tensor.name), known->second, 0, 0});
     }
     for (const Tensor& tensor : candidate.tensors) named_.push_back(problem.find_tensor(tensor.name));
   }
@@ -54,7 +57,7 @@ class PointTest {
  private:
   struct Asked {
     int in_problem, in_candidate;
-    std::vector<int64_t> positions;
+    const std::vector<int64_t>& positions;
     size_t next;    // that no family has tried yet
     size_t finite;  // elements compared
   };
@@ -146,6 +149,7 @@ class PointTest {
   const Deadline& deadline_;
   Equivalence& out_;
   PointInterpreter a_, b_;
+  std::map<std::vector<int64_t>, std::vector<int64_t>> positions_;  // by shape
   std::vector<Asked> asked_;
   std::vector<int> named_;  // by tensor of the candidate: the problem's of that name
   InputFunction values_;

@@ -85,41 +85,54 @@ Definition translated(Form& form, const Equation& equation) {
   return out;
 }
 
-// Tensors that the roots need, up to shared ones.
-std::vector<char> needed_tensors(const Form& form) {
-  std::vector<std::vector<const Equation*>> writers(form.program.tensors.size());
-  for (const Equation& e : form.program.equations) writers[static_cast<size_t>(e.target)].push_back(&e);
+// The equations of tensors that the roots need, up to shared ones, in text order.
+std::vector<int> needed_equations(const Form& form) {
+  const std::vector<std::vector<int>> own = form.writers ? std::vector<std::vector<int>>() : writers_of(form.program);
+  const std::vector<std::vector<int>>& writers = form.writers ? *form.writers : own;
   std::vector<char> needed(form.program.tensors.size(), 0);
-  std::vector<int> left;
+  std::vector<int> left, out;
   for (const Root& r : form.roots) left.push_back(r.tensor);
   left.insert(left.end(), form.wanted.begin(), form.wanted.end());
+  std::sort(left.begin(), left.end());
+  left.erase(std::unique(left.begin(), left.end()), left.end());
   for (const int tensor : left) needed[static_cast<size_t>(tensor)] = 1;
   while (!left.empty()) {
     const int tensor = left.back();
     left.pop_back();
-    for (const Equation* e : writers[static_cast<size_t>(tensor)]) {
-      walk(e->rhs, [&](const Expr& r) {
+    for (const int e : writers[static_cast<size_t>(tensor)]) {
+      out.push_back(e);
+      walk(form.program.equation(e).rhs, [&](const Expr& r) {
         if (r.op != Op::kRead || form.shared.count(r.id) || needed[static_cast<size_t>(r.id)]) return;
         needed[static_cast<size_t>(r.id)] = 1;
         left.push_back(r.id);
       });
     }
   }
-  return needed;
+  std::sort(out.begin(), out.end());
+  return out;
 }
 
 }  // namespace
 
+std::vector<std::vector<int>> writers_of(const Program& program) {
+  std::vector<std::vector<int>> out(program.tensors.size());
+  for (size_t e = 0; e < program.equations.size(); ++e)
+    out[static_cast<size_t>(program.equations[e].target)].push_back(static_cast<int>(e));
+  return out;
+}
+
 int Form::symbol(int tensor) {
-  int& id = symbol_of[static_cast<size_t>(tensor)];
+  const auto [known, made] = symbols_.try_emplace(tensor, -1);
+  if (!made) return known->second;
   const Tensor& t = program.tensor(tensor);
-  if (id < 0) id = pool.symbol(shared.count(tensor) ? t.name : prefix + t.name, t.value, t.shape);
-  return id;
+  known->second = pool.symbol(shared.count(tensor) ? t.name : prefix + t.name, t.value, t.shape);
+  tensors_[known->second] = tensor;
+  return known->second;
 }
 
 int Form::tensor_of(int symbol_id) const {
-  const auto found = std::find(symbol_of.begin(), symbol_of.end(), symbol_id);
-  return found == symbol_of.end() ? -1 : static_cast<int>(found - symbol_of.begin());
+  const auto found = tensors_.find(symbol_id);
+  return found == tensors_.end() ? -1 : found->second;
 }
 
 TermId Rewriter::operator()(TermId t) {
@@ -158,11 +171,9 @@ TermId all_of(Pool& pool, const std::vector<TermId>& conditions) {
 }
 
 void translate(Form& form) {
-  const std::vector<char> needed = needed_tensors(form);
-  for (size_t e = 0; e < form.program.equations.size(); ++e) {
-    if (!needed[static_cast<size_t>(form.program.equations[e].target)]) continue;
-    form.definitions.push_back(translated(form, form.program.equations[e]));
-    form.definitions.back().equation = static_cast<int>(e);
+  for (const int e : needed_equations(form)) {
+    form.definitions.push_back(translated(form, form.program.equation(e)));
+    form.definitions.back().equation = e;
   }
   for (const Equation& e : form.program.assumptions) form.assumptions.push_back(translated(form, e));
 }

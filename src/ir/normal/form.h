@@ -4,6 +4,7 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "ir/normal/pool.h"
@@ -34,14 +35,18 @@ struct Root {
   TermId value = 0;
 };
 
+std::vector<std::vector<int>> writers_of(const Program& program);  // equations, by tensor
+
 struct Form {
   Form(Pool& p, const Program& program_of, std::string prefix_of, Enabled on)
-      : pool(p), program(program_of), prefix(std::move(prefix_of)), enabled(on), symbol_of(program_of.tensors.size(), -1) {}
+      : pool(p), program(program_of), prefix(std::move(prefix_of)), enabled(on) {}
 
   Pool& pool;
   const Program& program;
   std::string prefix;  // of the names of tensors that are not shared
   Enabled enabled;
+  // By tensor the equations that define it, where somebody knows them already.
+  const std::vector<std::vector<int>>* writers = nullptr;
   std::set<int> shared;  // tensors that stay reads: the interface, cut points
   // Tensors that are kept as nodes of a DAG: these, and where `keep_nodes` those whose definition has a reduction.
   std::set<int> wanted;
@@ -49,10 +54,12 @@ struct Form {
   std::vector<Definition> definitions;  // in text order
   std::vector<Definition> assumptions;
   std::vector<Root> roots;
-  std::vector<int> symbol_of;  // by tensor; -1: not seen yet
 
   int symbol(int tensor);
   int tensor_of(int symbol_id) const;  // -1: none
+
+ private:
+  std::unordered_map<int, int> symbols_, tensors_;  // by tensor, by symbol
 };
 
 // Every term below `t`, arguments first, through `change`, which gets a term whose arguments have been changed.

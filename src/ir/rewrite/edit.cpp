@@ -7,7 +7,6 @@
 
 #include "ir/condition.h"
 #include "ir/live.h"
-#include "ir/stops.h"
 
 namespace solstice::ir {
 
@@ -106,12 +105,6 @@ bool gathers(const ExprRef& e) {
     if (node.op != Op::kRead) return;
     for (const ExprRef& index : read_indices(node)) found = found || has_read(index);
   });
-  return found;
-}
-
-bool can_fail(const ExprRef& e) {
-  bool found = false;
-  walk(e, [&](const Expr& node) { found = found || may_stop(node); });
   return found;
 }
 

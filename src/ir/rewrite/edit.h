@@ -28,9 +28,6 @@ ExprRef extent_of(const Equation& equation, int index);
 bool depends(const ExprRef& e, const IndexSet& indices);
 bool has_infinity(const ExprRef& e);  // a literal one
 bool gathers(const ExprRef& e);       // a read whose index is read
-// May it stop at run time, by what tensors hold? A gather out of range, an empty argmax, a division of integers by 0, an integer
-// cast of what is none. Such an expression is evaluated only where it was.
-bool can_fail(const ExprRef& e);
 // Does `node` stand where it is evaluated only if something else says so: below select, and, or, `else`, `where`?
 bool is_guarded(const ExprRef& root, const Expr* node);
 // The reductions below `root` that `wanted` accepts, outer ones first.

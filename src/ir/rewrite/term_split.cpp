@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ir/condition.h"
+#include "ir/stops.h"
 
 namespace solstice::ir {
 namespace {
@@ -66,7 +67,7 @@ bool TermSplit::admits() const {
   for (const ExprRef& condition : conditions_) {
     if (has_read(condition)) return false;
   }
-  const auto fine = [](const ExprRef& e) { return !can_fail(e) && !has_infinity(e); };
+  const auto fine = [](const ExprRef& e) { return !can_stop(e) && !has_infinity(e); };
   return std::all_of(factors_.begin(), factors_.end(), fine);
 }
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <ctime>
+
 #include "ir/bind.h"
 #include "ir/equal.h"
 #include "lang/parse.h"
@@ -90,6 +92,38 @@ TEST(Equivalence, WhatDiffersIsTestedAlone) {
   const Equivalence other =
       same_meaning(problem, lang::parse(text("t10[m,n] = t9[m,n] + sum[k](w[n,k] * t9[m,k])\n"), diagnostics), options);
   EXPECT_EQ(other.verdict, Verdict::kUnknown) << other.reason;
+}
+
+// A network of 200 blocks of four equations each, `change` in one of them.
+std::string network(const std::string& change) {
+  std::string out =
+      "program p\ndim B = 10, C = 64, H = 56\nparam w : f32[C, C, 3, 3] \"w\"\ninput x : f32[B, C, H, H]\noutput y : f32[B, C, H, H]\n"
+      "t0[b,c,p,q] = x[b,c,p,q]\n";
+  for (int i = 1; i <= 200; ++i) {
+    out += fmt::format(
+        "v{0}[b,k,p,q] = sum[c,r,s](t{1}[b,c,p+r-1,q+s-1 else 0] * w[k,c,r,s]) for p<H, q<H\n"
+        "m{0}[c] = mean[b,p,q](v{0}[b,c,p,q])\ns{0}[c] = var[b,p,q](v{0}[b,c,p,q])\n"
+        "t{0}[b,c,p,q] = {2}((v{0}[b,c,p,q] - m{0}[c]) * rsqrt(s{0}[c] + 1e-5)) + t{1}[b,c,p,q]\n",
+        i, i - 1, i == 100 ? change : "relu");
+  }
+  return out + "y[b,c,p,q] = t200[b,c,p,q]\n";
+}
+
+// The default of a trial is 100 ms; what is measured is CPU time, for other work on the machine.
+TEST(Equivalence, ATrialHasADeadline) {
+  EquivalenceOptions options;
+  options.budget = Seconds{0.1};
+  Diagnostics diagnostics;
+  const lang::Program problem = lang::parse(network("relu"), diagnostics);
+  for (const char* change : {"relu", "silu", "max(0, 1) * relu"}) {
+    const std::clock_t begin = std::clock();
+    const Equivalence e = same_meaning(problem, lang::parse(network(change), diagnostics), options);
+    EXPECT_LT(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, 0.5) << change << ": " << e.reason;
+    EXPECT_FALSE(e.reason.empty());
+    if (std::string(change) != "silu") EXPECT_NE(e.verdict, Verdict::kRefuted) << change << ": " << e.reason;
+  }
+  options.budget = Seconds{10};
+  EXPECT_EQ(same_meaning(problem, lang::parse(network("max(0, 1) * relu"), diagnostics), options).verdict, Verdict::kProved);
 }
 
 TEST(Equivalence, AlgebraIsProved) {

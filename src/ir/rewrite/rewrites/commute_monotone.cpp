@@ -27,6 +27,7 @@
 #include "ir/rewrite/edit.h"
 #include "ir/rewrite/monotone.h"
 #include "ir/rewrite/rewrite.h"
+#include "ir/stops.h"
 
 namespace solstice::ir {
 namespace {
@@ -106,7 +107,7 @@ class Commuter {
   ExprRef behind(const MonotonePeeler& peeler, const Expr& before, ExprRef reduction) {
     const bool several =
         std::any_of(peeler.layers.begin(), peeler.layers.end(), [](const MonotoneLayer& l) { return l.node->op == Op::kSelect; });
-    if (several && can_fail(reduction) && is_guarded(equation().rhs, &before)) return nullptr;
+    if (several && can_stop(reduction) && is_guarded(equation().rhs, &before)) return nullptr;
     if (several) reduction = hoisted(rewritten_, place_, reduction, std::string(name_of(reduction->reducer)) + "_of");
     return peeler.rebuilt(reduction);
   }

@@ -16,6 +16,7 @@
 #include "ir/equal.h"
 #include "ir/rewrite/edit.h"
 #include "ir/rewrite/rewrite.h"
+#include "ir/stops.h"
 
 namespace solstice::ir {
 namespace {
@@ -34,7 +35,7 @@ std::optional<Shared> shared_reduction(const Subject& subject, int id) {
       if (there->alone.free.size() != here.alone.free.size()) continue;
       if (!same_up_to_names(subject.program(), there->alone, subject.program(), here.alone)) continue;
       if (!subject.written_alike(there->node, here.node)) continue;
-      if (can_fail(there->node) && is_guarded(subject.program().equation(there->equation).rhs, there->node.get())) continue;
+      if (can_stop(there->node) && is_guarded(subject.program().equation(there->equation).rhs, there->node.get())) continue;
       return Shared{there->equation, there->node, here.node, there->alone.free, here.alone.free};
     }
   }

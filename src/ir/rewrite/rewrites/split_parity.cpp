@@ -22,6 +22,7 @@
 #include "ir/rewrite/merge.h"
 #include "ir/rewrite/rewrite.h"
 #include "ir/rewrite/terms.h"
+#include "ir/stops.h"
 
 namespace solstice::ir {
 namespace {
@@ -157,7 +158,7 @@ class PartWriter {
     ExprRef found;
     for (const ExprRef& factor : (*term)[0].factors) {
       if (!depends(factor, solved)) {
-        if (can_fail(factor) || !finite_.has(factor)) return nullptr;
+        if (can_stop(factor) || !finite_.has(factor)) return nullptr;
         continue;
       }
       if (found || factor->op != Op::kRead || factor->has_else) return nullptr;
