@@ -120,7 +120,9 @@ TEST(Equivalence, ATrialHasADeadline) {
     const Equivalence e = same_meaning(problem, lang::parse(network(change), diagnostics), options);
     EXPECT_LT(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, 0.5) << change << ": " << e.reason;
     EXPECT_FALSE(e.reason.empty());
-    if (std::string(change) != "silu") EXPECT_NE(e.verdict, Verdict::kRefuted) << change << ": " << e.reason;
+    if (std::string(change) != "silu") {
+      EXPECT_NE(e.verdict, Verdict::kRefuted) << change << ": " << e.reason;
+    }
   }
   options.budget = Seconds{10};
   EXPECT_EQ(same_meaning(problem, lang::parse(network("max(0, 1) * relu"), diagnostics), options).verdict, Verdict::kProved);
