@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from solstice import dropin
+from solstice.dropin import structure
 from solstice.dropin.runtime import Runtime
 
 SOURCE = """
@@ -96,7 +97,7 @@ def write_recording(folder, library):
         ],
     }
     (folder / "plan.json").write_text(json.dumps(plan))
-    return {
+    record = {
         "schema": "solstice.dropin/1",
         "source": {
             "file": "model_original.py",
@@ -108,20 +109,14 @@ def write_recording(folder, library):
         "weights": "live",
         "arguments": [{"buffer": "x", "dtype": "f32", "shape": [2, 3], "stride": [3, 1]}],
         "results": [{"buffer": "y"}],
-        "structure": {
-            "": {"class": "", "attributes": {"training": "True", "scale": "2.0"}},
-            "inner": {"class": "torch.nn.modules.module.Module", "attributes": {"training": "True"}},
-            "drop": {
-                "class": "torch.nn.modules.dropout.Dropout",
-                "attributes": {"training": "True", "p": "0.0", "inplace": "False"},
-            },
-        },
         "flags": {
             "matmul_tf32": torch.backends.cuda.matmul.allow_tf32,
             "cudnn_tf32": torch.backends.cudnn.allow_tf32,
             "deterministic": False,
         },
     }
+    record["structure"] = structure.describe(dropin.load_original(str(folder), record).Model(2.0))
+    return record
 
 
 class Subject:

@@ -9,6 +9,7 @@ import torch
 from host_dropin import refused
 
 from solstice import dropin
+from solstice.dropin import structure
 
 
 def test_runs_the_kernels_while_all_is_as_recorded(subject):
@@ -36,7 +37,7 @@ def test_results_in_a_tree_and_constant_arguments(subject, record):
         def forward(self, x, k):
             return {"a": torch.relu(x * self.inner.w), "b": [x, 7]}
 
-    module = subject.module(record, Original)
+    module = subject.module({**record, "structure": structure.describe(Original(2.0))}, Original)
     before = subject.launches()
     result = module(subject.x, 3)
     assert subject.launches() == before + 1
@@ -183,7 +184,7 @@ def test_shallow_copy_and_replica_have_their_own(subject):
     replica = subject.new._replicate_for_data_parallel()
     replica._modules["inner"] = subject.new.inner._replicate_for_data_parallel()
     replica.inner.w = subject.new.inner.w.detach() * 3  # as DataParallel does: no parameter, a plain attribute
-    with pytest.warns(UserWarning, match="no parameter or buffer any more"):
+    with pytest.warns(UserWarning, match="`_is_replica` is True; the recorded module has none"):
         torch.testing.assert_close(replica(subject.x), torch.relu(subject.x * 6))
     assert subject.call()[1]
 

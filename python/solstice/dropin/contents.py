@@ -1,30 +1,52 @@
-"""What the attributes of a module hold: plain values, small tensors, and lists, tuples, dicts and unregistered modules of
-these. As text, which two instances are compared by, and by identity and version, which each call looks at.
+"""What the attributes of a module hold, as text that two instances are compared by.
 
-Small tensors count by content, since the kernels may hold them as literals. Parameters and buffers count by their path:
-the kernels read those. Large tensors never become literals.
+A value is told by its parts, down to numbers, strings and names: containers by their items, an object whose whole state
+is Python's by its attributes, functions by name.py. Small tensors count by content, since the kernels may hold them as
+literals. Parameters and buffers count by their path: the kernels read those. Large tensors never become literals.
+
+What is left over (a lock, an object of a C library) is told by its identity: no other object is taken for it.
 """
 
 from __future__ import annotations
 
+import copyreg
+import enum
+import functools
 import hashlib
+import itertools
+import os
+import pathlib
+import sys
 import types
-from collections import OrderedDict
-from operator import is_
-from typing import Any, Iterable, Optional
+import weakref
+from collections import OrderedDict, defaultdict, deque
+from typing import Any, Iterator, NamedTuple, Optional
 
 import torch
 
+from . import names
+
 MOST_BYTES = 1 << 15  # of a tensor that is told by content; what a graph holds in line is smaller
 _SHOWN = 8  # elements that the text writes out
-_SCALARS = (bool, int, float, complex, str, bytes, type(None), torch.dtype)
-_CALLABLES = (types.FunctionType, types.BuiltinFunctionType, type)
-_CONTAINERS = (tuple, list, dict, OrderedDict)
+_BY_REPR = (bool, int, float, complex, str, bytes, type(None), type(...), type(NotImplemented), range)
+_BY_REPR += (torch.dtype, torch.device, torch.layout, torch.memory_format)
+_NUMBERS, _STRINGS = (int, float, complex), (str, bytes, bytearray)
+_CONTAINERS = (list, torch.Size, tuple, OrderedDict, defaultdict, dict, set, frozenset, deque)  # derived ones first
 _TENSORS = (torch.Tensor, torch.nn.Parameter)
 _HIDDEN = set(vars(torch.nn.Module())) - {"training", "_parameters", "_buffers", "_modules"}
-_USERS = ("solstice_user_", "solstice_original_")
+_PLAIN = ("__new__", "__init__", "__repr__", "__str__", "__class__")
+_HEAP_TYPE = 1 << 9  # of a class that a class statement made
+_POINTER = 8
 
 Paths = dict[int, str]  # of the parameters, buffers and modules of a tree, by id
+
+
+class Parts(NamedTuple):
+    """What decides a value: its kind, and further values."""
+
+    kind: str
+    items: list[tuple[str, Any]]  # each with what names it
+    ordered: bool = True
 
 
 def paths_of(module: torch.nn.Module) -> Paths:
@@ -37,50 +59,128 @@ def paths_of(module: torch.nn.Module) -> Paths:
     return {id(thing): path for path, thing in reversed(named)}
 
 
-def name_of(thing: Any) -> str:
-    """With the module that defines it; the user's own file is loaded under different names in different processes."""
-    module = str(thing.__module__)
-    return f"{'' if module.startswith(_USERS) else module + '.'}{thing.__qualname__}"
-
-
-def text_of(value: Any, paths: Paths, within: tuple = ()) -> Optional[str]:
-    """None where two values could not be told apart; in a container beside others such a value counts by its type."""
-    if isinstance(value, _SCALARS):
+def text_of(value: Any, paths: Paths, within: tuple = ()) -> str:
+    if type(value) in _BY_REPR:
         return repr(value)
-    if isinstance(value, _CALLABLES):
-        return name_of(value)
     if id(value) in paths:
         return f"`{paths[id(value)]}`"
+    if id(value) in within:
+        return f"<level {within.index(id(value))}>"  # a list may hold itself
     if isinstance(value, torch.Tensor):
         return _text_of_tensor(value)
-    items = _items(value)
-    if items is None or id(value) in within:  # a list may hold itself
-        return None
-    keys = [f"{k!r}: " for k in items] if isinstance(items, dict) else [""] * len(items)
-    texts = [text_of(v, paths, (*within, id(value))) for v in _held(items)]
-    if texts and not any(texts):
-        return None
-    texts = [text or name_of(type(v)) for text, v in zip(texts, _held(items))]
-    name = type(value).__name__ if type(value) in _CONTAINERS else name_of(type(value))
-    return f"{name}({', '.join(map(str.__add__, keys, texts))})"
+    if is_array(value):
+        return f"{names.of(type(value))}({value.dtype}{list(value.shape)}, {_content_of_array(value)})"
+    name = names.of_logger(value) or names.if_importable(value)
+    if name is not None:
+        return name
+    parts = parts_of(value)
+    if parts is None:
+        return _text_of_identity(value)
+    within = (*within, id(value))
+    texts = [f"{key}{text_of(item, paths, within)}" for key, item in parts.items]
+    return f"{parts.kind}({', '.join(texts if parts.ordered else sorted(texts))})"
 
 
-def _items(value: Any) -> Any:
-    """What a container holds, as a list, a tuple or a dict; None where it is none."""
-    if type(value) in _CONTAINERS:
-        return value
+def parts_of(value: Any) -> Optional[Parts]:
+    """None where its state cannot be seen, or is none that it holds by reference."""
+    kind = type(value)
     if isinstance(value, torch.nn.Module):
-        return {n: v for n, v in vars(value).items() if n not in _HIDDEN}
+        return Parts(names.of_class(kind), _named({n: v for n, v in vars(value).items() if n not in _HIDDEN}))
+    if isinstance(value, enum.Enum):
+        return Parts(f"{names.of(kind)}.{value._name_}", [("", value._value_)])
+    for told in (_parts_of_container, _parts_of_callable, names.parts_of_code, _parts_of_object):
+        parts = told(value)
+        if parts is not None:
+            return Parts(*parts)
     return None
 
 
-def _held(items: Any) -> Iterable[Any]:
-    return items.values() if isinstance(items, dict) else items
+def _named(values: dict[str, Any]) -> list[tuple[str, Any]]:
+    return [(f"{name}=", value) for name, value in values.items()]
+
+
+def _parts_of_container(value: Any) -> Optional[tuple]:
+    """Also of a class that is derived from one, which may hold more beside."""
+    base = next((b for b in (*_CONTAINERS, *_NUMBERS, *_STRINGS) if isinstance(value, b)), None)
+    if base is None or not _is_seen(type(value), base):
+        return None
+    if base in _NUMBERS:
+        items = [("", base.__pos__(value))]
+    elif base is bytearray:
+        items = [("", bytes(value))]
+    elif base in _STRINGS:
+        items = [("", base.__getitem__(value, slice(None)))]
+    elif issubclass(base, dict):
+        items = [(f"{text_of(key, {})}: ", item) for key, item in base.items(value)]
+    else:
+        items = [("", item) for item in base.__iter__(value)]
+    if base in (defaultdict, deque):
+        items.append(("", value.default_factory if base is defaultdict else value.maxlen))
+    kind = base.__name__ if type(value) is base else names.of_class(type(value))
+    return kind, items + _named(state_of(value)), not isinstance(value, (set, frozenset))
+
+
+def _parts_of_callable(value: Any) -> Optional[tuple]:
+    if type(value) is functools.partial:
+        return "partial", [("", value.func), ("", value.args), ("", value.keywords), *_named(vars(value))]
+    if type(value) is types.MethodType:
+        return "method", [("", value.__self__), ("", value.__func__)]
+    if type(value) in (types.BuiltinMethodType, types.MethodWrapperType):
+        return f"method {value.__name__}", [("", value.__self__)]
+    if type(value) is slice:
+        return "slice", [("", value.start), ("", value.stop), ("", value.step)]
+    if type(value) is weakref.ref:
+        return "weakref", [("", value())]
+    if isinstance(value, pathlib.PurePath):
+        return type(value).__name__, [("", str(value))]
+    return None
+
+
+def is_array(value: Any) -> bool:
+    """An array or a scalar of NumPy's, of numbers."""
+    numpy = sys.modules.get("numpy")
+    if numpy is None or type(value) is not numpy.ndarray and not isinstance(value, numpy.generic):
+        return False
+    return not value.dtype.hasobject and (type(value) is numpy.ndarray or type(value).__module__ == "numpy")
+
+
+def _parts_of_object(value: Any) -> Optional[tuple]:
+    kind = type(value)
+    if not _is_seen(kind, object):
+        return None
+    state = state_of(value)
+    if not state and not any(callable(v) for cls in kind.__mro__[:-1] for n, v in vars(cls).items() if n not in _PLAIN):
+        return None  # a mark, which programs ask for its identity
+    return names.of_class(kind), _named(state)
+
+
+def state_of(value: Any) -> dict[str, Any]:
+    """The attributes of an object itself."""
+    slots = {name: getattr(value, name) for name in copyreg._slotnames(type(value)) if hasattr(value, name)}
+    return {**getattr(value, "__dict__", {}), **slots}
+
+
+def _is_seen(kind: type, base: type) -> bool:
+    """Its instances hold attributes of Python's and what `base` holds, and nothing else: no memory of a C library."""
+    if kind is base:
+        return base is not object
+    if not all(cls.__flags__ & _HEAP_TYPE for cls in kind.__mro__ if not issubclass(base, cls)):
+        return False
+    places = (kind.__dictoffset__ > base.__dictoffset__) + (kind.__weakrefoffset__ > 0) + len(copyreg._slotnames(kind))
+    return kind.__basicsize__ <= base.__basicsize__ + _POINTER * places
 
 
 def _text_of_tensor(tensor: torch.Tensor) -> str:
-    form = f"{str(tensor.dtype)[6:]}{list(tensor.shape)}"
+    if type(tensor) not in _TENSORS or tensor.layout is not torch.strided or tensor.is_quantized:
+        return _text_of_identity(tensor)
+    form = form_of(tensor)
     return f"tensor({form}, {_content(tensor)})" if is_told_by_content(tensor) else f"tensor({form})"
+
+
+def form_of(tensor: torch.Tensor) -> str:
+    if torch.nn.parameter.is_lazy(tensor):
+        return "not initialized"
+    return f"{str(tensor.dtype)[6:]}{list(tensor.shape)}"
 
 
 def is_told_by_content(tensor: torch.Tensor) -> bool:
@@ -98,53 +198,28 @@ def _content(tensor: torch.Tensor) -> str:
     return hashlib.sha256(bytes(host.reshape(-1).view(torch.uint8).tolist())).hexdigest()[:16]
 
 
-class Watch:
-    """What can change inside of values while they stay the same objects."""
-
-    def __init__(self, values: Iterable[Any], paths: Paths) -> None:
-        self.lists: list[tuple[list, list]] = []
-        self.dicts: list[tuple[dict, dict]] = []
-        self.tensors: list[tuple[torch.Tensor, int, int]] = []  # with its version and address
-        self.has_inference = False  # some tensor counts no versions
-        for value in values:
-            self._add(value, paths, ())
-
-    def _add(self, value: Any, paths: Paths, within: tuple) -> None:
-        if id(value) in paths or id(value) in within:
-            return
-        if isinstance(value, torch.Tensor):
-            self._add_tensor(value)
-            return
-        items = _items(value)
-        if items is None:
-            return
-        if isinstance(value, list):
-            self.lists.append((value, list(value)))
-        elif not isinstance(value, tuple):
-            own = value if isinstance(value, dict) else vars(value)
-            self.dicts.append((own, dict(own)))
-        for item in _held(items):
-            self._add(item, paths, (*within, id(value)))
-
-    def _add_tensor(self, tensor: torch.Tensor) -> None:
-        if not is_told_by_content(tensor):
-            return
-        if tensor.is_inference():
-            self.has_inference = True
-        else:
-            self.tensors.append((tensor, tensor._version, tensor.data_ptr()))
-
-    def holds(self) -> bool:
-        return (
-            all(t._version == version and t.data_ptr() == pointer for t, version, pointer in self.tensors)
-            and all(same_list(now, was) for now, was in self.lists)
-            and all(same_dict(now, was) for now, was in self.dicts)
-        )
 
 
-def same_list(now: list, was: list) -> bool:
-    return len(now) == len(was) and all(map(is_, now, was))
+def _content_of_array(array: Any) -> str:
+    return repr(array.tolist()) if array.size <= _SHOWN else hashlib.sha256(array.tobytes()).hexdigest()[:16]
 
 
-def same_dict(now: dict, was: dict) -> bool:
-    return now.keys() == was.keys() and all(now[k] is v for k, v in was.items())
+_numbers: Iterator[int] = itertools.count()
+_identities: dict[int, tuple[Any, str]] = {}  # by id; keeps what cannot be referred to weakly
+
+
+def _text_of_identity(value: Any) -> str:
+    """The same for one object as long as the process runs, and of no other anywhere."""
+    held, text = _identities.get(id(value), (None, ""))
+    if (held() if isinstance(held, weakref.ref) else held) is not value:
+        try:
+            held = weakref.ref(value)
+        except TypeError:
+            held = value
+        mark = hashlib.sha256(f"{_PROCESS} {os.getpid()} {next(_numbers)}".encode()).hexdigest()[:8]
+        text = f"{names.of(type(value))} that cannot be compared with another ({mark})"
+        _identities[id(value)] = held, text
+    return text
+
+
+_PROCESS = os.urandom(16).hex()

@@ -16,7 +16,7 @@ import torch
 from torch.utils import _pytree as pytree
 from torch.utils.hooks import RemovableHandle
 
-from . import contents
+from . import watching
 from .binding import Binding
 from .guards import TENSOR_TYPES
 from .recording import Constant, Recording, TensorSpec
@@ -80,7 +80,7 @@ def write(
         "        if (",
         "            " + "\n            or ".join(conditions),
         "        ): return MISS",
-        "    except (KeyError, AttributeError, RuntimeError): return MISS",  # gone, or flags that refuse to answer: the slow look says which
+        "    except (KeyError, AttributeError, ValueError, RuntimeError): return MISS",  # gone, or flags that refuse to answer: the slow look says which
         *_launch(text, recording, binding, slots, assemble),
     ]
     exec(compile("\n".join(lines) + "\n", "<solstice drop-in>", "exec"), text.names)
@@ -115,13 +115,15 @@ def _tree(text: _Text, binding: Binding) -> Iterator[str]:
     for name, table in zip(("_modules", "_parameters", "_buffers"), binding.watch.tables):
         yield f"root[{name!r}] is not {text.bind('table', table)}"
     for table, children in binding.watch.children:
-        own = text.bind("table", table)
-        yield f"len({own}) != {len(children)}"
-        yield from (f"{own}[{name!r}] is not {text.bind('child', child)}" for name, child in children.items())
+        yield from _dict(text, table, children)
+    owned = {(id(owner.store), owner.name) for owner in binding.owners}
+    for table, tensors in binding.watch.tensors:
+        yield from _entries(text, table, len(tensors), {n: t for n, t in tensors.items() if (id(table), n) not in owned})
     for cls, forward in binding.watch.forwards:
         yield f"{text.bind('class', cls)}.forward is not {text.bind('forward', forward)}"
-    for owner, values in binding.watch.attributes:
+    for owner, entries, values in binding.watch.attributes:
         own = "root" if owner is None else text.bind("own", owner)
+        yield f"len({own}) != {entries}"
         for name, value in values.items():
             yield f"{own}[{name!r}] is not {text.literal(value)}"
         if owner is not None:
@@ -130,8 +132,25 @@ def _tree(text: _Text, binding: Binding) -> Iterator[str]:
     yield f"Handle.next_id != {text.bind('hooks', binding.hooks)}.seen"
 
 
-def _contents(text: _Text, watch: contents.Watch) -> Iterator[str]:
-    """As contents.Watch.holds()."""
+def _entries(text: _Text, table: dict, count: int, entries: dict) -> Iterator[str]:
+    """As many as they were, and these of them the same. Whether a dict is empty is the cheapest thing to ask of it."""
+    own = text.bind("table", table)
+    yield f"len({own}) != {count}" if count else own
+    yield from (f"{own}[{text.literal(key)}] is not {text.literal(value)}" for key, value in entries.items())
+
+
+def _dict(text: _Text, table: dict, was: dict) -> Iterator[str]:
+    """As watching.same_dict()."""
+    if len(was) > _UNROLLED:
+        yield f"not {text.bind('same', watching.same_dict)}({text.bind('table', table)}, {text.bind('was', was)})"
+        return
+    if len(was) > 1:  # in their order
+        yield f"[*{text.bind('table', table)}] != {text.bind('keys', [*was])}"
+    yield from _entries(text, table, len(was), was)
+
+
+def _contents(text: _Text, watch: watching.Watch) -> Iterator[str]:
+    """As watching.Watch.holds()."""
     for tensor, version, pointer in watch.tensors:
         held = text.bind("held", tensor)
         yield f"{held}._version != {version}"
@@ -139,17 +158,19 @@ def _contents(text: _Text, watch: contents.Watch) -> Iterator[str]:
     for now, was in watch.lists:
         yield from _list(text, text.bind("list", now), was)
     for now, was in watch.dicts:
-        own = text.bind("dict", now)
-        yield f"len({own}) != {len(was)}"
-        yield from (f"{own}[{text.bind('key', k)}] is not {text.literal(v)}" for k, v in was.items())
+        yield from _dict(text, now, was)
+    for place, name, value in watch.places:
+        yield f"{text.bind('place', place)}.{name} is not {text.literal(value)}"
+    for value, was in watch.others:
+        yield f"{text.bind('inside', watching.inside_of)}({text.bind('value', value)}) != {text.bind('was', was)}"
 
 
 def _list(text: _Text, own: str, was: list) -> Iterator[str]:
-    """A call of contents.same_list() takes longer than a few comparisons."""
+    """A call of watching.same_list() takes longer than a few comparisons."""
     if all(type(item) is str for item in was):  # equal ones are the same
         yield f"{own} != {text.bind('was', was)}"
     elif len(was) > _UNROLLED:
-        yield f"not {text.bind('same', contents.same_list)}({own}, {text.bind('was', was)})"
+        yield f"not {text.bind('same', watching.same_list)}({own}, {text.bind('was', was)})"
     else:
         yield f"len({own}) != {len(was)}"
         yield from (f"{own}[{i}] is not {text.literal(item)}" for i, item in enumerate(was))

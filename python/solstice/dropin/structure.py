@@ -1,36 +1,38 @@
 """What of a module, beside its tensors, decides what `forward` computes: its tree, the class of each module in it with
-the code of its `forward`, and its plain attributes (a scale that the constructor took, `eps`, the training flag, an
-activation function, a small tensor, a list of these). What stays unseen is listed in docs/protocol.md.
+its `forward`, which parameters and buffers there are, and its attributes (a scale that the constructor took, `eps`, the
+training flag, an activation function, a small tensor, a list of these). What stays unseen is listed in docs/protocol.md.
 
 The recording holds a description of them. A module is bound only where it fits; afterwards each call compares
-identities, which is cheap. Attributes that the recording does not know are nobody's concern.
+identities, which is cheap (watch below, and contents of attributes in watching.py).
 """
 
 from __future__ import annotations
 
 import hashlib
 import sys
-import types
 from typing import Any, Iterator, Optional
 
 import torch
 
-from . import contents
-from .contents import Paths, name_of, paths_of, text_of
+from . import names, watching
+from .contents import Paths, form_of, paths_of, text_of
 
 Description = dict[str, dict[str, Any]]
 
-_OWN = set(vars(torch.nn.Module())) - {"training"}
+_OWN = set(vars(torch.nn.Module())) - {"training"} | {"_compiled_call_impl"}
 _ABSENT = object()
+_SHOWN = 200  # characters of a text
 
 
 def describe(module: torch.nn.Module) -> Description:
-    """By path: the class, and the attributes as text. The root's class is left out: a drop-in has another."""
+    """By path. The root's class is left out: a drop-in has another."""
     paths = paths_of(module)
     return {
         path: {
-            "class": name_of(type(m)) if path else "",
+            "class": names.of_class(type(m)) if path else "",
             "forward": _forward(type(m)),
+            "children": [name if child is not None else f"{name}: None" for name, child in m._modules.items()],
+            "tensors": dict(_tensors(m)),
             "attributes": dict(_attributes(m, paths)),
         }
         for path, m in module.named_modules(remove_duplicate=False)
@@ -40,21 +42,12 @@ def describe(module: torch.nn.Module) -> Description:
 def _forward(cls: type) -> dict[str, str]:
     """Of a drop-in, the original's. Bytecode differs between versions of Python, a library's between versions of it."""
     function = getattr(getattr(cls, "_solstice_original", cls), "forward", None)
-    code = getattr(function, "__code__", None)
-    if code is None:
+    parts = names.parts_of_code(function)
+    if parts is None:
         return {}
-    digest = hashlib.sha256(repr(_content(code)).encode()).hexdigest()[:16]
-    return {"name": name_of(function), "code": digest, "versions": f"{sys.version_info[:2]} {torch.__version__}"}
-
-
-def _content(code: types.CodeType) -> tuple:
-    constants = [_content(c) if isinstance(c, types.CodeType) else _constant(c) for c in code.co_consts]
-    return code.co_code.hex(), constants, code.co_names, code.co_varnames, code.co_freevars
-
-
-def _constant(value: Any) -> Any:
-    """Sets are in no order."""
-    return sorted(map(repr, value)) if isinstance(value, frozenset) else repr(value)
+    text = repr([parts[0], *(f"{key}{text_of(value, {})}" for key, value in parts[1])])
+    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+    return {"name": names.of(function), "code": digest, "versions": f"{sys.version_info[:2]} {torch.__version__}"}
 
 
 def _other_forward(found: dict[str, str], recorded: dict[str, str]) -> bool:
@@ -64,11 +57,21 @@ def _other_forward(found: dict[str, str], recorded: dict[str, str]) -> bool:
     return found["name"] != recorded["name"] or same_versions and found["code"] != recorded["code"]
 
 
+def _tensors(module: torch.nn.Module) -> Iterator[tuple[str, str]]:
+    """Parameters and buffers: what kind each is, or that there is none under this name."""
+    for table in (module._parameters, module._buffers):
+        yield from ((name, "None" if tensor is None else form_of(tensor)) for name, tensor in table.items())
+
+
 def _attributes(module: torch.nn.Module, paths: Paths) -> Iterator[tuple[str, str]]:
     for name, value in vars(module).items():
-        text = None if name in _OWN or name.startswith("_solstice") else text_of(value, paths)
-        if text is not None:
-            yield name, text
+        if not _is_own(name):
+            yield name, text_of(value, paths)
+
+
+def _is_own(name: str) -> bool:
+    """PyTorch's attributes and the drop-in's. Another `forward` is looked for apart."""
+    return name in _OWN or name == "forward" or name.startswith("_solstice")
 
 
 def difference(module: torch.nn.Module, recorded: Description) -> Optional[str]:
@@ -77,59 +80,72 @@ def difference(module: torch.nn.Module, recorded: Description) -> Optional[str]:
         if path and "forward" in vars(child):
             return f"the module `{path}` was given another forward"
     now = describe(module)
-    for path in [*recorded, *(p for p in now if p not in recorded)]:
-        shown = f"the module `{path}`"
+    for path in [*recorded, *now]:
         if path not in now or path not in recorded:
-            return f"{shown} is {'gone' if path in recorded else 'new'}"
-        if now[path]["class"] != recorded[path]["class"]:
-            return f"{shown} is a {now[path]['class']}; recorded was a {recorded[path]['class']}"
-        if _other_forward(now[path]["forward"], recorded[path].get("forward", {})):
-            return f"the class of {shown} has another forward than the recorded one"
-        found = now[path]["attributes"]
-        for name, was in recorded[path]["attributes"].items():
-            if found.get(name) != was:
-                place = f"{path}.{name}" if path else name
-                return f"`{place}` is {found.get(name, 'no plain value')}; recorded was {was}"
+            return f"the module `{path}` is {'gone' if path in recorded else 'new'}"
+    for path in recorded:
+        found = _difference_at(path, now[path], recorded[path])
+        if found is not None:
+            return found
     return None
 
 
+def _difference_at(path: str, now: dict[str, Any], recorded: dict[str, Any]) -> Optional[str]:
+    shown = f"the module `{path}`"
+    if "tensors" not in recorded or "children" not in recorded:
+        return "it was recorded by an older version of Solstice: run `solstice optimize` again"
+    if now["class"].split()[:1] == recorded["class"].split()[:1] and _other_forward(now["forward"], recorded.get("forward", {})):
+        return f"the class of {shown} has another forward than the recorded one"
+    if now["class"] != recorded["class"]:
+        return f"{shown} is a {now['class']}; recorded was a {recorded['class']}"
+    for kind, absent in (("tensors", "no parameter or buffer any more"), ("attributes", "no attribute any more")):
+        for name in [*recorded[kind], *(n for n in now[kind] if n not in recorded[kind])]:
+            found, was = now[kind].get(name, absent), recorded[kind].get(name, absent)
+            if found != was:
+                place = f"{path}.{name}" if path else name
+                return f"`{place}` is {_short(found)}; " + (f"recorded was {_short(was)}" if was != absent else "the recorded module has none")
+    if now["children"] != recorded["children"]:
+        return f"{shown} has its modules in the order {now['children']}; recorded was {recorded['children']}"
+    return None
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
 class Watch:
-    """One module's tree and attributes as they were when it was bound: by identity, hence never loosely equal; the tensors
-    among them also by version.
+    """One module's tree, tensors and attributes as they were when it was bound: by identity, hence never loosely equal;
+    what the attributes hold as watching.py does.
 
     The root's own dict is not held, since it owns what holds this; whoever compares passes it.
     """
 
-    def __init__(self, module: torch.nn.Module, recorded: Description) -> None:
-        paths: dict[int, list[str]] = {}
-        for path, child in module.named_modules(remove_duplicate=False):
-            paths.setdefault(id(child), []).append(path)
-        self.children: list[tuple[dict, dict[str, torch.nn.Module]]] = []
-        self.attributes: list[tuple[Optional[dict], dict[str, Any]]] = []  # None: the root's
+    def __init__(self, module: torch.nn.Module) -> None:
+        self.children: list[tuple[dict, dict[str, Any]]] = []
+        self.tensors: list[tuple[dict, dict[str, Optional[torch.Tensor]]]] = []
+        self.attributes: list[tuple[Optional[dict], int, dict[str, Any]]] = []  # None: the root's; entries in all
         for child in module.modules():
-            own, root = vars(child), child is module
-            if child._modules:
-                self.children.append((child._modules, dict(child._modules)))
-            names = {n for path in paths[id(child)] for n in recorded.get(path, {}).get("attributes", ())}
-            self.attributes.append((None if root else own, {n: own.get(n, _ABSENT) for n in sorted(names)}))
+            own = vars(child)
+            self.children.append((child._modules, dict(child._modules)))
+            self.tensors += [(table, dict(table)) for table in (child._parameters, child._buffers)]
+            values = {name: value for name, value in own.items() if not _is_own(name)}
+            self.attributes.append((None if child is module else own, len(own), values))
         classes = {type(child) for child in module.modules() if child is not module}
-        self.forwards = [(c, c.forward) for c in sorted(classes, key=name_of) if hasattr(c, "forward")]
-        held = [value for _, values in self.attributes for value in values.values()]
-        self.contents = contents.Watch(held, paths_of(module))
+        self.forwards = [(c, c.forward) for c in sorted(classes, key=names.of) if hasattr(c, "forward")]
+        held = [value for _, _, values in self.attributes for value in values.values()]
+        self.contents = watching.Watch(held, paths_of(module))
         self.tables = [module._modules, module._parameters, module._buffers]
 
     def holds(self, root: dict) -> bool:
-        if [id(root[n]) for n in ("_modules", "_parameters", "_buffers")] != [id(t) for t in self.tables]:
-            return False
-        for table, children in self.children:
-            if table.keys() != children.keys() or any(table[n] is not c for n, c in children.items()):
-                return False
-        if any(c.forward is not forward for c, forward in self.forwards):
-            return False
-        for owner, values in self.attributes:
-            own = root if owner is None else owner
-            if any(own.get(n, _ABSENT) is not v for n, v in values.items()):
-                return False
-            if owner is not None and "forward" in own:
-                return False
-        return self.contents.holds()
+        return (
+            [id(root[n]) for n in ("_modules", "_parameters", "_buffers")] == [id(t) for t in self.tables]
+            and all(watching.same_dict(table, was) for table, was in (*self.children, *self.tensors))
+            and all(c.forward is forward for c, forward in self.forwards)
+            and all(self._has(root if own is None else own, *was) for own, *was in self.attributes)
+            and not any(own is not None and "forward" in own for own, _, _ in self.attributes)
+            and self.contents.holds()
+        )
+
+    @staticmethod
+    def _has(own: dict, entries: int, values: dict[str, Any]) -> bool:
+        return len(own) == entries and all(own.get(name, _ABSENT) is value for name, value in values.items())
