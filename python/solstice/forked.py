@@ -16,19 +16,22 @@ from .errors import OracleError, internal_error
 _PR_SET_PDEATHSIG = 1
 
 
-def die_with_parent() -> None:
-    """An orphan would hold GPU memory for ever."""
+def die_with_parent(parent: int) -> None:
+    """An orphan would hold GPU memory for ever. `parent` is who forked this process: it may be gone already."""
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(1)
 
 
 def call_in_child(function: Callable[[], Any]) -> Any:
     """`function()`'s JSON-able value. What it raises is raised here as an OracleError, its traceback
     on the child's stderr; its death is an internal error."""
     read_fd, write_fd = os.pipe()
+    parent = os.getpid()
     pid = os.fork()
     if pid == 0:
         os.close(read_fd)
-        _answer_and_exit(function, write_fd)
+        _answer_and_exit(function, write_fd, parent)
     os.close(write_fd)
     with os.fdopen(read_fd, "rb") as pipe:
         data = pipe.read()
@@ -55,13 +58,13 @@ def _one_thread() -> None:
     torch.set_num_threads(1)
 
 
-def _answer_and_exit(function: Callable[[], Any], write_fd: int) -> NoReturn:
+def _answer_and_exit(function: Callable[[], Any], write_fd: int, parent: int) -> NoReturn:
     """Nothing may leave this function: above it is the parent's code, in the wrong process."""
     from .handler import as_oracle_error
 
     status = 0
     try:
-        die_with_parent()
+        die_with_parent(parent)
         _one_thread()  # the parent's worker threads do not exist in this process
         try:
             answer = json.dumps({"value": function()}, allow_nan=False)

@@ -60,11 +60,12 @@ class Child:
     def __init__(self, device: str) -> None:
         request_read, self._requests = os.pipe()
         answers, answer_write = os.pipe()
+        supervisor = os.getpid()
         self.pid = os.fork()
         if self.pid == 0:
             os.close(self._requests)
             os.close(answers)
-            _run_session(device, request_read, answer_write)
+            _run_session(device, request_read, answer_write, supervisor)
         os.close(request_read)
         os.close(answer_write)
         self._answers = answers
@@ -129,7 +130,7 @@ def _is_last(answer: bytes) -> bool:
     return b'"event":"progress"' not in answer[:_REPLY_MARK_BYTES]
 
 
-def _run_session(device: str, read_fd: int, write_fd: int) -> None:
+def _run_session(device: str, read_fd: int, write_fd: int, supervisor: int) -> None:
     from .forked import die_with_parent
     from .handler import Handler, serve
     from .hello import choose_device
@@ -137,7 +138,7 @@ def _run_session(device: str, read_fd: int, write_fd: int) -> None:
 
     status = 0
     try:
-        die_with_parent()
+        die_with_parent(supervisor)
         serve(Handler(Session(choose_device(device), forks=True)), read_fd, Sender(write_fd))
     except BrokenPipeError:
         pass  # the supervisor is gone, and nobody is left to tell

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -90,6 +91,7 @@ struct ChildStart {
   char* const* argv;
   char* const* envp;
   const char* folder;  // null: stay
+  pid_t ends_with;     // 0: nobody
   const PreparedSandbox* sandbox;
 };
 
@@ -104,6 +106,8 @@ void say(int fd, const StartReport& report) {
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::signal(SIGPIPE, SIG_DFL);
+  // A parent that died before the call is not noticed by it.
+  if (start.ends_with != 0 && (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != start.ends_with)) ::_exit(126);
   StartReport report;
   ::dup2(wires.in.child, 0);
   ::dup2(wires.out.child, 1);
@@ -173,7 +177,11 @@ Result<Spawned> spawn_process(const SpawnOptions& options) {
 
   std::vector<std::string> arguments = options.argv, environment = environment_of(options);
   const std::vector<char*> argv = pointers(arguments), envp = pointers(environment);
-  const ChildStart start{program.c_str(), argv.data(), envp.data(), options.folder.empty() ? nullptr : options.folder.c_str(),
+  const ChildStart start{program.c_str(),
+                         argv.data(),
+                         envp.data(),
+                         options.folder.empty() ? nullptr : options.folder.c_str(),
+                         options.ends_with_thread ? ::getpid() : 0,
                          sandbox ? &*sandbox : nullptr};
   SOLSTICE_TRY(const pid_t pid, fork_child(start, wires));
   SOLSTICE_TRY(const StartReport report, read_start(wires.status.parent));

@@ -12,6 +12,7 @@
 #include <ctime>
 #include <utility>
 
+#include "base/interrupt.h"
 #include "base/spawn.h"
 
 namespace solstice {
@@ -55,6 +56,7 @@ Result<Subprocess> Subprocess::spawn(const SpawnOptions& options) {
   SOLSTICE_TRY(Spawned spawned, spawn_process(options));
   Subprocess out;
   out.pid_ = spawned.pid;
+  end_with_us(out.pid_);
   out.in_ = spawned.in;
   out.out_ = spawned.out;
   out.err_ = spawned.err;
@@ -175,6 +177,7 @@ std::optional<ExitStatus> Subprocess::poll() {
   // WNOWAIT: the group is killed while its leader's number cannot have been given to someone else.
   if (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) return std::nullopt;
   ::kill(-pid_, SIGKILL);
+  forget_group(pid_);
   int status = 0;
   ::waitpid(pid_, &status, 0);
   finish(status);
@@ -198,6 +201,7 @@ Result<ExitStatus> Subprocess::wait(const Deadline& deadline) {
 void Subprocess::kill() {
   if (pid_ >= 0 && !exit_) {
     ::kill(-pid_, SIGKILL);
+    forget_group(pid_);
     int status = 0;
     while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
     }

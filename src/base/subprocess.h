@@ -36,6 +36,9 @@ struct SpawnOptions {
   Pipe err = Pipe::kPipe;                     // piped: its end is kept for messages
   std::optional<SandboxPolicy> sandbox = {};  // policy.allow_exec must be true: the exec comes after it
   size_t max_line = size_t{64} << 20;         // longer lines break the protocol
+  // Killed when the thread that spawned it ends, also where this process is killed: for a thread that lasts as long as the
+  // child is wanted. A child that reads its input ends by itself; this is for one that works without looking up.
+  bool ends_with_thread = false;
 };
 
 struct ExitStatus {

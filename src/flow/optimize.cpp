@@ -193,6 +193,7 @@ void release_engine(Session& state, const Status& done) {
   }
   if (broken) state.judge.reset();
   if (state.oracle && (broken || !state.oracle->release().ok())) state.oracle.reset();
+  if (state.oracle) state.oracle->stop_when(nullptr);  // it asks this session
 }
 
 Json summary_of(const Report& report) { return Json::object().set("speedup", report.headline.speedup).set("predicted", report.predicted); }

@@ -1,5 +1,5 @@
-// What one run of `optimize` holds while it goes through its stages. Each stage is a function of a stage_*.h file that
-// reads and extends it; optimize.cpp calls them in order.
+// What one run of `optimize` holds while it goes through its stages. Each stage is a function declared below,
+// in a stage_*.cpp file, that reads and extends it; optimize.cpp calls them in order.
 #pragma once
 
 #include <filesystem>

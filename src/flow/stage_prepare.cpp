@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/interrupt.h"
 #include "base/paths.h"
 #include "base/time_text.h"
 #include "flow/known.h"
@@ -132,6 +133,11 @@ Standing Session::standing() const {
 
 namespace {
 
+// Until a candidate is usable there is nothing to finish with: Ctrl-C ends what Python is at.
+void stop_on_interrupt(Session& state) {
+  state.oracle->stop_when([&state] { return interrupted() && !state.tree.best(); });
+}
+
 Status connect_oracle(Session& state) {
   run::OracleOptions options;
   options.device = state.options.device == "model" ? "cpu" : "auto";
@@ -139,6 +145,7 @@ Status connect_oracle(Session& state) {
   options.warm = state.options.several;
   SOLSTICE_TRY(run::OracleClient client, run::OracleClient::start(options));
   state.oracle.emplace(std::move(client));
+  stop_on_interrupt(state);
   if (state.options.device != "model" && !judge_fits(state, side_request(state, 0))) {
     state.gpu_side = std::async(std::launch::async, [wanted = side_request(state, 0)] { return start_gpu_side(wanted); });
   }
@@ -161,7 +168,11 @@ Error why_no_gpu(Session& state) {
 
 Status start_oracle(Session& state) {
   return stage(state, "oracle", state.oracle ? "at hand" : "starting Python", [&]() -> Result<std::string> {
-    if (!state.oracle) SOLSTICE_CHECK(connect_oracle(state));
+    if (state.oracle) {
+      stop_on_interrupt(state);
+    } else {
+      SOLSTICE_CHECK(connect_oracle(state));
+    }
     state.gpu = state.hello.device.is_cuda();
     if (state.options.device == "gpu" && !state.gpu) return why_no_gpu(state);
     SOLSTICE_TRY(machine::Machine machine, choose_machine(state));

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace solstice::run {
 namespace {
+
+constexpr Seconds kLook{0.1};  // between two looks at whether to stop
 
 Json text(std::string_view value) { return Json(std::string(value)); }
 
@@ -44,13 +47,24 @@ Result<Json> OracleClient::call(std::string_view request, Json params, Seconds l
   auto answer = sent.ok() ? await(id, deadline) : Result<Json>(std::move(sent).error());
   spent_[std::string(request)] += monotonic_now() - began;
   // A late answer would be taken for the next request's.
-  if (!answer.ok() && answer.error().code == Code::deadline) transport_->abandon();
+  const bool given_up = !answer.ok() && (answer.error().code == Code::deadline || answer.error().code == Code::interrupted);
+  if (given_up) transport_->abandon();
   return std::move(answer).context(fmt::format("asking the oracle for `{}`", request));
+}
+
+// Looks up now and then: a signal may arrive just before the wait, or in another thread.
+Result<std::string> OracleClient::next_line(const Deadline& deadline) {
+  while (true) {
+    if (stop_ && stop_()) return fail(Code::interrupted, "stopped while Python was at work");
+    Result<std::string> line = transport_->read_line(stop_ ? Deadline(std::min(kLook, deadline.left())) : deadline);
+    const bool looks_again = stop_ && !line.ok() && line.error().code == Code::deadline && !deadline.passed();
+    if (!looks_again) return line;
+  }
 }
 
 Result<Json> OracleClient::await(int64_t id, const Deadline& deadline) {
   while (true) {
-    SOLSTICE_TRY(const std::string line, transport_->read_line(deadline));
+    SOLSTICE_TRY(const std::string line, next_line(deadline));
     auto message = parse_json(line);
     if (!message.ok()) return broken(fmt::format("`{}` is no JSON", line.substr(0, 80)));
     if (message->at("schema").as_string() != kOracleSchema) return broken("a line without its schema");
@@ -129,10 +143,6 @@ Result<OracleTensors> OracleClient::export_file(std::string_view set, const std:
 
 Result<OracleBlock> OracleClient::time_eager(std::string_view set, const BlockRequest& request) {
   return ask<OracleBlock>("time_eager", block(set, request), limits_.work);
-}
-
-Result<OracleBlock> OracleClient::time_compiled(std::string_view set, std::string_view mode, const BlockRequest& request) {
-  return ask<OracleBlock>("time_compiled", block(set, request).set("mode", text(mode)), limits_.work);
 }
 
 Result<OracleDropinCheck> OracleClient::check_dropin(std::string_view model_new, std::string_view numerics) {

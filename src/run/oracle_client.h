@@ -7,8 +7,8 @@
 //
 // Every call waits for its answer, at most as long as `limits` says. Errors: what the oracle answers, under
 // this program's codes, with file and line of the user's code where known (module_import, module_trace,
-// too_large, ...); deadline, after which the oracle is ended and every further call answers process_failed;
-// process_failed. Not thread-safe.
+// too_large, ...); deadline and interrupted, after which the oracle is ended and every further call answers
+// process_failed; process_failed. Not thread-safe.
 #pragma once
 
 #include <functional>
@@ -72,6 +72,8 @@ class OracleClient {
   OracleClient(std::unique_ptr<OracleTransport> transport, OracleLimits limits);
 
   void on_progress(Progress progress) { progress_ = std::move(progress); }
+  // Asked several times a second while an answer is awaited: at true the oracle is ended and the call answers `interrupted`.
+  void stop_when(std::function<bool()> stop) { stop_ = std::move(stop); }
 
   Result<OracleHello> hello();
   // Ends the module that was loaded before. Without a file: the module that the caller's process already
@@ -88,7 +90,6 @@ class OracleClient {
   Result<OracleTensors> export_ipc(std::string_view set, const std::vector<std::string>& kinds);
   Result<OracleTensors> export_file(std::string_view set, const std::vector<std::string>& kinds, std::string_view path);
   Result<OracleBlock> time_eager(std::string_view set, const BlockRequest& request = {});
-  Result<OracleBlock> time_compiled(std::string_view set, std::string_view mode, const BlockRequest& request = {});
   Result<OracleDropinCheck> check_dropin(std::string_view model_new, std::string_view numerics);
   Result<OracleComparison> time_dropin(std::string_view model_new, std::string_view set, const RoundsRequest& request = {});
   Result<OracleMemory> memory(std::string_view set, std::string_view model_new = {});  // of the original without a path
@@ -111,10 +112,12 @@ class OracleClient {
   template <typename T>
   Result<T> ask(std::string_view request, Json params, Seconds limit);
   Result<Json> await(int64_t id, const Deadline& deadline);
+  Result<std::string> next_line(const Deadline& deadline);
 
   std::unique_ptr<OracleTransport> transport_;
   OracleLimits limits_;
   Progress progress_;
+  std::function<bool()> stop_;
   int64_t last_id_ = 0;
   std::map<std::string, Seconds> spent_;
 };

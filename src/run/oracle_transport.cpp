@@ -106,6 +106,7 @@ Result<std::unique_ptr<OracleTransport>> worker_transport(std::string_view devic
   if (warm) options.argv.emplace_back("--warm");
   SOLSTICE_TRY(options.environment, python_environment());
   options.max_line = kMaxLine;
+  options.ends_with_thread = true;  // while it runs the user's code it does not look at its input
   SOLSTICE_TRY(Subprocess worker, Subprocess::spawn(options));
   return std::unique_ptr<OracleTransport>(std::make_unique<WorkerTransport>(std::move(worker)));
 }

@@ -145,7 +145,7 @@ def floor_us(nvcc, cubin, tmp_path_factory):
 def test_overhead(pair, floor_us, capsys):
     """Host time of a whole call, `module(x)` to the returned tensor, above that of the bare driver call that launches
     its one kernel: at most 8 us."""
-    from solstice.oracle.timing import host_overhead
+    from host_time import host_overhead
 
     original, new, x = pair
 

@@ -2,8 +2,10 @@
 
 import json
 import os
+import pathlib
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -58,6 +60,22 @@ class Worker:
         message, _ = self.receive()
         assert message["id"] == self.last
         return message[message["event"]]
+
+
+def until(condition, seconds=60):
+    end = time.monotonic() + seconds
+    while not (value := condition()):
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    return value
+
+
+def is_over(pid):
+    """Gone, or waiting for whoever adopted it."""
+    try:
+        return ") Z " in pathlib.Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return True
 
 
 @pytest.fixture(scope="module")
@@ -149,6 +167,21 @@ def test_shutdown_ends_it(write_model):
     worker = Worker()
     assert worker.ask("shutdown") == {}
     assert worker.process.wait(timeout=60) == 0
+
+
+def test_a_killed_worker_takes_the_module_along(tmp_path, write_model):
+    told = tmp_path / "pid"
+    worker = Worker()
+    path = write_model(f"import os\nopen({str(told)!r}, 'w').write(f'{{os.getpid()}}.')\nwhile True: pass\n")
+    worker.send(
+        json.dumps(
+            {"schema": protocol.SCHEMA, "id": 1, "request": "load", "params": {"file": path}}
+        ).encode()
+    )
+    child = until(lambda: told.exists() and told.read_text().endswith(".") and int(told.read_text()[:-1]))
+    worker.process.kill()
+    worker.process.wait()
+    assert until(lambda: is_over(child))
 
 
 def test_end_of_input_ends_it():

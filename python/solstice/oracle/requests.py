@@ -119,20 +119,6 @@ def time_eager(self: Session, *, set: str, reps: int, warmups: int) -> dict[str,
     return timing.time_block(self, chosen, self.module(chosen.variant), reps, warmups)
 
 
-def time_compiled(
-    self: Session, *, set: str, reps: int, warmups: int, mode: str = "default"
-) -> dict[str, Any]:
-    timing.need_gpu(self)
-    chosen = self.need_set(set)
-    key = f"{chosen.variant}:{mode}"
-    if key not in self.compiled:
-        self.progress("compile", f"torch.compile, mode {mode}")
-        self.compiled[key] = torch.compile(
-            self.module(chosen.variant), mode=None if mode == "default" else mode
-        )
-    return timing.time_block(self, chosen, self.compiled[key], reps, warmups)
-
-
 def start_rivals(
     self: Session, *, file: Optional[str] = None, class_name: Optional[str] = None, seed: int = SEED
 ) -> dict[str, Any]:
@@ -207,7 +193,6 @@ ALL: dict[str, Callable[..., dict[str, Any]]] = {
         expected,
         export_tensors,
         time_eager,
-        time_compiled,
         start_rivals,
         time_rivals,
         check_dropin,

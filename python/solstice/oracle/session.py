@@ -45,7 +45,6 @@ class Session:
     closed: bool = False
     forks: bool = False  # tracing may happen in a child, so that it leaves no mark on the module
     _variants: dict[str, torch.nn.Module] = field(default_factory=dict)
-    compiled: dict[str, Any] = field(default_factory=dict)
     dropins: dict[str, torch.nn.Module] = field(default_factory=dict)
     buffers_settled: bool = False  # those of the perturbed module are moved, as far as forward takes that
     notes: dict[str, list[str]] = field(default_factory=dict)  # by variant: what the results do not show

@@ -180,16 +180,3 @@ def compare(session: Session, original: Call, new: Call, reps: int, warmups: int
             blocks.append({"side": side, "seconds": kernelbench_samples(calls[side], reps, flush)})
             session.progress("timed", side)  # the client reads the clocks now
     return blocks
-
-
-def host_overhead(call: Call, reps: int) -> float:
-    """Seconds that one call keeps the host busy: many in a row, GPU time excluded by not waiting."""
-    for _ in range(min(reps, 20)):
-        call()
-    torch.cuda.synchronize()
-    start = time.perf_counter()
-    for _ in range(reps):
-        call()
-    elapsed = time.perf_counter() - start
-    torch.cuda.synchronize()
-    return elapsed / reps

@@ -111,6 +111,23 @@ TEST(OracleClient, GivesUpAnOracleThatMissedItsDeadline) {
   EXPECT_TRUE(script.abandoned);
 }
 
+TEST(OracleClient, StopsWhileItWaits) {
+  Script script;
+  OracleClient client = scripted(script);
+  int looks = 0;
+  client.stop_when([&looks] { return ++looks > 3; });
+  EXPECT_EQ(client.load("m.py").error().code, Code::interrupted);
+  EXPECT_EQ(looks, 4);
+  EXPECT_TRUE(script.abandoned);
+}
+
+TEST(OracleClient, KeepsItsDeadlineWhereItLooksUp) {
+  Script script;
+  OracleClient client(std::make_unique<ScriptedTransport>(script), {.start = milliseconds(20)});
+  client.stop_when([] { return false; });
+  EXPECT_EQ(client.hello().error().code, Code::deadline);
+}
+
 TEST(OracleClient, ServesOverADescriptor) {
   int ends[2];
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
