@@ -1,7 +1,7 @@
 // How fast the interpreter is: operations of the equations (a multiply and an add are two, an `exp` is one) per second, the
 // best of several runs: of one thread's CPU time, and of the clock with two threads.
 //
-//   ninja -C build bench_interpret && build/bench/bench_interpret [repetitions]
+//   ninja -C build bench_interpret && build/bench/bench_interpret [repetitions [part of a name]]
 #include <fmt/format.h>
 #include <time.h>
 
@@ -46,6 +46,8 @@ const std::vector<Subject> kSubjects = {
      7.0 * 1024 * 2048},
     {"gelu", "input a : f32[1024, 2048] output y : f32[1024, 2048] y[m,n] = a[m,n] * 0.5 * (1 + erf(a[m,n] * 0.7071067811865476))",
      5.0 * 1024 * 2048},
+    {"prefix sum as a relation", "input x : f32[256, 4096] output y : f32[256, 4096] y[b,t] = sum[s where s <= t](x[b,s])",
+     1.0 * 256 * 4096},
     {"running sum", "input x : f32[256, 4096] output y : f32[256, 4096] y[b,t] = x[b,t] + y[b,t-1 else 0]", 1.0 * 256 * 4096},
     {"recurrent network",
      "input x : f32[64, 16, 256] param w : f32[256, 256] output h : f32[64, 16, 256] "
@@ -78,8 +80,10 @@ double best_rate(const ir::Program& program, const ir::TensorValues& inputs, dou
 
 int main(int argc, char** argv) {
   const int repetitions = argc > 1 ? std::atoi(argv[1]) : 7;
+  const std::string wanted = argc > 2 ? argv[2] : "";
   fmt::print("{:24} {:>12} {:>12} {:>12}\n", "operations a second", "operations", "1 thread", "2 threads");
   for (const Subject& s : kSubjects) {
+    if (s.name.find(wanted) == std::string::npos) continue;
     Diagnostics diagnostics;
     const auto program = ir::load_program("program p\n" + s.text, s.name, diagnostics);
     if (!program.ok()) return fmt::print(stderr, "{}\n", program.error().text()), 1;

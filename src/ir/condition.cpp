@@ -107,8 +107,9 @@ std::optional<IndexBound> bound_on(const ExprRef& condition, bool negated, int l
   return out;
 }
 
-void IndexRange::meet(const IndexBound& c, const std::vector<int64_t>& point) {
-  const int64_t rest = value_at(c.rest, point);
+void IndexRange::meet(const IndexBound& c, const std::vector<int64_t>& point) { meet(c, value_at(c.rest, point)); }
+
+void IndexRange::meet(const IndexBound& c, int64_t rest) {
   if (c.last == 0) {
     if (c.equal ? rest != 0 : rest < 0) high = low - 1;
   } else if (c.equal) {

@@ -28,6 +28,7 @@ struct IndexRange {
   int64_t low = 0;
   int64_t high = -1;
   void meet(const IndexBound& c, const std::vector<int64_t>& point);
+  void meet(const IndexBound& c, int64_t rest);  // where `rest` has this value
 };
 
 }  // namespace solstice::ir

@@ -55,7 +55,7 @@ double cost_of(const Program& p) {
   for (const Equation& e : p.equations) {
     double points = 1;
     for (const int id : e.free) points *= static_cast<double>(e.indices[static_cast<size_t>(id)].extent);
-    out += cost_of(e, split_domains(e.rhs), points);
+    out += cost_of(e, split_domains(e.indices, e.rhs), points);
   }
   return out;
 }

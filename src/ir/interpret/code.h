@@ -8,9 +8,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "ir/condition.h"
 #include "ir/program.h"
 
 namespace solstice::ir {
@@ -31,6 +33,13 @@ struct BoundCheck {
 struct Gathered {
   int value = -1;  // register of a computed index
   int64_t stride = 1;
+};
+
+// One comparison that bounds the index of a reduction; its `rest` stands in terms of the frame around.
+struct Bound {
+  IndexBound form;
+  Address rest;
+  int branch = -1;
 };
 
 struct Instruction {
@@ -54,9 +63,12 @@ struct Instruction {
   int body_frame = -1;
   int body = -1;  // register of the body frame
   int where_frame = -1;
-  int where = -1;        // register of the where frame
-  int rank = -1;         // register
-  std::vector<int> key;  // kRank: index ids that the ranked values depend on
+  bool bounded = false;  // the body's one index runs over what `bounds` leave of its extent
+  std::vector<Bound> bounds;
+  bool one_body = false;  // the values reduced do not depend on the innermost index of frame 0, which is the parent
+  int where = -1;         // register of the where frame
+  int rank = -1;          // register
+  std::vector<int> key;   // kRank: index ids that the ranked values depend on
   Span span;
   int branch = -1;  // in the routine's list
 };
@@ -80,8 +92,15 @@ struct Frame {
   std::vector<Import> integer_imports;
   std::vector<AddressRegister> addresses;
   std::vector<Instruction> code;
+  bool by_rows = false;  // memory is read in order if the lanes of the parent are run one after the other
   int registers = 0;
   int integer_registers = 0;
+};
+
+// What a running sum, product or extremum takes along its rows.
+struct Carry {
+  Op op = Op::kAdd;
+  double start = 0;
 };
 
 struct Routine {
@@ -89,6 +108,7 @@ struct Routine {
   int target = -1;
   Address store;                      // in frame 0
   int result = -1;                    // register of frame 0
+  std::optional<Carry> carry;         // the target's elements are those of `result` combined with the one before in the row
   int step_position = -1;             // of the step among frame 0's indices
   std::string text;                   // of the equation, for errors
   std::vector<std::string> branches;  // texts, where coverage is wanted

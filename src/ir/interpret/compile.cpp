@@ -1,15 +1,19 @@
 #include "ir/interpret/compile.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <tuple>
 
 #include "ir/bind/integers.h"
+#include "ir/interpret/split.h"
 #include "ir/stops.h"
 
 namespace solstice::ir {
 namespace {
+
+constexpr int64_t kLongRow = 64;  // where it pays to run a reduction's rows one after the other
 
 std::vector<int64_t> row_major(const std::vector<int64_t>& shape) {
   std::vector<int64_t> strides(shape.size(), 1);
@@ -291,6 +295,7 @@ class Compiler {
       i.checks.push_back(std::move(check));
     }
     i.address = address(flat, f);
+    if (f > 0) note_order(flat, f);
     i.has_else = e.has_else;
     if (e.has_else) {
       const Expr& otherwise = *e.args.back();
@@ -301,9 +306,44 @@ class Compiler {
     return push(std::move(i), f);
   }
 
+  // The index along which the lanes of a frame run; -1: none.
+  int innermost(int f) {
+    const auto& ids = frame(f).indices;
+    auto last = static_cast<int>(ids.size()) - 1;
+    if (f == 0 && equation_.group >= 0 && last >= 0 && ids[static_cast<size_t>(last)] == equation_.step_index) --last;
+    return last < 0 ? -1 : ids[static_cast<size_t>(last)];
+  }
+
+  // Counts the reads of a reduction's frame that are consecutive along its last index, or along that of its parent.
+  void note_order(const Affine& flat, int f) {
+    const int64_t along = std::abs(flat.coefficient(frame(f).indices.back()));
+    const int64_t across = std::abs(flat.coefficient(innermost(frame(f).parent)));
+    Order& order = orders_[f];
+    order.along += along == 1 && across > 1;
+    order.across += across == 1 && along > 1;
+    const bool is_long = frame(f).extents.back() >= kLongRow;
+    frame(f).by_rows = is_long && order.along > 0 && order.across == 0;
+  }
+
+  // The conditions of a reduction over one index, where all of them bound it.
+  bool bound(const Expr& e, Instruction& i, int f) {
+    std::vector<ExprRef> conditions;
+    conjuncts(e.args[1], conditions);
+    for (const ExprRef& c : conditions) {
+      auto form = e.binders.size() == 1 ? bound_on(c, false, e.binders[0]) : std::nullopt;
+      if (!form) return i.bounds.clear(), false;
+      i.bounds.push_back({std::move(*form), {}, -1});
+      i.bounds.back().rest = address(i.bounds.back().form.rest, f);
+    }
+    for (size_t k = 0; k < conditions.size(); ++k) i.bounds[k].branch = branch_of(conditions[k]);
+    return true;
+  }
+
   int emit_reduction(const Expr& e, Instruction i, int f, int mask) {
     i.reducer = e.reducer;
-    if (e.op == Op::kReduce && e.args.size() > 1) {
+    const bool filtered = e.op == Op::kReduce && e.args.size() > 1;
+    if (filtered) i.bounded = bound(e, i, f);
+    if (filtered && !i.bounded) {
       i.where_frame = add_frame(f, e.binders);
       i.where = value(e.args[1], i.where_frame, -1);
     }
@@ -313,6 +353,8 @@ class Compiler {
       std::copy_if(on.begin(), on.end(), std::back_inserter(i.key),
                    [&](int id) { return std::find(e.binders.begin(), e.binders.end(), id) == e.binders.end(); });
     }
+    const bool one_pass = i.reducer != Reducer::kVar && i.reducer != Reducer::kLogSumExp;
+    i.one_body = i.bounded && f == 0 && one_pass && dependencies(e.args[0]).count(innermost(f)) == 0;
     i.body_frame = add_frame(f, e.binders);
     i.body = value(e.args[0], i.body_frame, -1);
     return push(std::move(i), f);
@@ -325,6 +367,11 @@ class Compiler {
   std::map<std::pair<int, std::vector<std::pair<int, int64_t>>>, int> integers_;
   std::map<std::tuple<int, int, int>, int> imports_;
   std::map<std::tuple<const Expr*, int, int>, int> values_;
+  struct Order {
+    int along = 0;
+    int across = 0;
+  };
+  std::map<int, Order> orders_;  // by frame
   std::map<const Expr*, bool> risky_;
   std::map<const Expr*, std::set<int>> dependencies_;
   std::vector<ExprRef> kept_;  // keys above stay alive

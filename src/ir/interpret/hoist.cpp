@@ -127,7 +127,7 @@ Program hoist_reductions(const Program& program) {
   std::vector<int> renumbered(program.equations.size());
   for (size_t i = 0; i < program.equations.size(); ++i) {
     Equation e = program.equations[i];
-    e.rhs = split_domains(e.rhs);
+    e.rhs = split_domains(e.indices, e.rhs);
     std::vector<Equation> hidden;
     Hoister(out, e, hidden).run();
     for (Equation& h : hidden) equations.push_back(std::move(h));

@@ -1,6 +1,7 @@
 #include "ir/interpret.h"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <limits>
@@ -10,12 +11,21 @@
 #include "ir/interpret/hoist.h"
 #include "ir/interpret/machine.h"
 #include "ir/interpret/rounding.h"
+#include "ir/interpret/running.h"
 
 namespace solstice::ir {
 namespace {
 
 constexpr int64_t kMostElements = int64_t{1} << 31;
 constexpr int64_t kPointsPerThread = 4096;
+
+// Untouched memory is mapped two megabytes at a time where the system allows it: small pages cost more than the arithmetic.
+void ask_for_large_pages(const void* begin, size_t bytes) {
+  constexpr uintptr_t kPage = uintptr_t{1} << 21;
+  const auto first = (reinterpret_cast<uintptr_t>(begin) + kPage - 1) / kPage * kPage;
+  const auto last = (reinterpret_cast<uintptr_t>(begin) + bytes) / kPage * kPage;
+  if (first < last) (void)::madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
+}
 
 class Interpreter {
  public:
@@ -50,6 +60,8 @@ class Interpreter {
       if (given(t, static_cast<int>(i))) {
         SOLSTICE_TRY(entry.values, values_of(inputs, t));
       } else {
+        values_[i].reserve(static_cast<size_t>(n));
+        ask_for_large_pages(values_[i].data(), static_cast<size_t>(n) * sizeof(double));
         values_[i].assign(static_cast<size_t>(n), std::numeric_limits<double>::quiet_NaN());
         entry.values = entry.stored = values_[i].data();
       }
@@ -99,7 +111,8 @@ class Interpreter {
 
   Status run_points(const Routine& code, int64_t step) {
     const int64_t points = Machine::points(code);
-    const auto threads = static_cast<int>(std::clamp<int64_t>(points / kPointsPerThread, 1, std::max(1, options_.threads)));
+    const int most_threads = code.carry ? 1 : std::max(1, options_.threads);  // what is carried comes from the block before
+    const auto threads = static_cast<int>(std::clamp<int64_t>(points / kPointsPerThread, 1, most_threads));
     std::vector<Machine> machines;
     for (int t = 0; t < threads; ++t) machines.emplace_back(program_, code, storage_, options_.deadline);
     std::vector<Status> results(static_cast<size_t>(threads), success());
@@ -121,6 +134,9 @@ class Interpreter {
   }
 
   Status run_recurrence(const std::vector<int>& group) {
+    if (group.size() == 1 && !options_.coverage) {
+      if (const auto code = compile_running(program_, program_.equation(group[0]))) return run_points(*code, -1);
+    }
     std::vector<Routine> codes;
     std::vector<int64_t> extents;
     for (const int id : group) {

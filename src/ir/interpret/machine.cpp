@@ -12,6 +12,8 @@ namespace {
 
 constexpr int kShortestRow = 40;  // lanes; shorter rows are run several at once, at the price of addresses by lane
 
+bool is_literal(Op op) { return op == Op::kReal || op == Op::kInt || op == Op::kBool; }
+
 }  // namespace
 
 Machine::Machine(const Program& program, const Routine& code, const Storage& storage, const std::optional<Deadline>& deadline)
@@ -34,7 +36,11 @@ Machine::Machine(const Program& program, const Routine& code, const Storage& sto
     for (auto& r : s.own) r.resize(kLanes);
     for (auto& r : s.own) s.data.push_back(r.data());
     for (auto& r : s.own_integers) r.resize(kLanes);
+    for (const Instruction& i : frame.code) {
+      if (is_literal(i.op)) std::fill_n(s.own[static_cast<size_t>(i.out)].data(), kLanes, i.literal);
+    }
   }
+  if (code.carry) running_.resize(kLanes);
 }
 
 int64_t Machine::points(const Routine& code) {
@@ -93,11 +99,16 @@ Status Machine::evaluate(const std::vector<std::vector<int64_t>>& points, int n,
   return success();
 }
 
+// The position of the innermost free index that is not the step: rows run along it.
+int Machine::inner() const {
+  const int last = static_cast<int>(frame(0).extents.size()) - 1;
+  return last >= 0 && last == code_.step_position ? last - 1 : last;
+}
+
 // Points from `begin` that are run at once: the rest of a row where rows are long.
 int64_t Machine::root_block(int64_t begin, int64_t end) const {
-  const auto& extents = frame(0).extents;
-  if (extents.empty() || static_cast<int>(extents.size()) - 1 == code_.step_position) return kLanes;
-  const int64_t row = extents.back();
+  if (inner() < 0) return kLanes;
+  const int64_t row = frame(0).extents[static_cast<size_t>(inner())];
   const int64_t left = row - begin % row;
   if (row < kShortestRow) return kLanes;
   return std::min({left, end - begin, (row + (row + kLanes - 1) / kLanes - 1) / ((row + kLanes - 1) / kLanes)});
@@ -117,9 +128,9 @@ void Machine::fill_root(int64_t begin, int64_t end, int64_t step) {
     s.start[i] = rest % f.extents[i];
     rest /= f.extents[i];
   }
-  const bool inner_moves = rank > 0 && static_cast<int>(rank) - 1 != code_.step_position;
-  s.regular = s.lanes == 1 || (inner_moves && s.start[rank - 1] + s.lanes <= f.extents[rank - 1]);
-  s.moving = inner_moves ? static_cast<int>(rank) - 1 : -1;
+  s.moving = inner();
+  const auto moves = static_cast<size_t>(s.moving);
+  s.regular = s.lanes == 1 || (s.moving >= 0 && s.start[moves] + s.lanes <= f.extents[moves]);
   if (s.regular) return;
   std::vector<int64_t> at = s.start;
   for (int l = 0; l < s.lanes; ++l) {
@@ -231,8 +242,7 @@ void Machine::execute(const Instruction& i, int f) {
     case Op::kReal:
     case Op::kInt:
     case Op::kBool:
-      std::fill(out, out + s.lanes, i.literal);
-      return;
+      return;  // filled once
     case Op::kIndex: {
       const auto k = static_cast<size_t>(i.own_index);
       for (int l = 0; l < s.lanes; ++l) out[l] = static_cast<double>(s.index_at(k, l));
@@ -301,6 +311,7 @@ void Machine::store() {
   State& s = states_[0];
   double* to = storage_.tensors[static_cast<size_t>(code_.target)].stored;
   const double* from = s.data[static_cast<size_t>(code_.result)];
+  if (code_.carry) from = carry_on(from);
   if (!fits(from, s.lanes)) return;
   const Form at = resolve(code_.store, s, s.scratch.data());
   if (at.values) {

@@ -91,6 +91,12 @@ class Machine {
     std::vector<double> total, carry, extra;
     std::vector<int64_t> count;
     std::vector<int> wanted;
+    std::vector<int64_t> low, high;  // the values of a bounded index: low .. high-1
+    bool same_bounds(const std::vector<int>& of) const;
+  };
+  struct Cursor {  // among the wanted lanes, and among the values of the bounded index there
+    size_t lane = 0;
+    int64_t done = 0;
   };
   struct Ranking {  // the last permutation, and for which indices it holds
     std::vector<int64_t> key;
@@ -100,6 +106,7 @@ class Machine {
 
   Frame const& frame(int f) const { return code_.frames[static_cast<size_t>(f)]; }
   State& state(int f) { return states_[static_cast<size_t>(f)]; }
+  int inner() const;
   void fill_root(int64_t begin, int64_t end, int64_t step);
   int64_t root_block(int64_t begin, int64_t end) const;
   void enter(int f);  // imports and addresses
@@ -119,18 +126,29 @@ class Machine {
   void note_condition(int branch, const double* values, int lanes);
   bool fits(const double* values, int lanes);
   void store();
+  const double* carry_on(const double* values);
 
   // reductions (reduce.cpp)
   template <typename Visit>
   void for_chunks(const Instruction& i, int f, const std::vector<int>& wanted, Visit&& visit);
-  int64_t chunk_at(const Frame& body, int64_t at, int64_t lanes) const;
+  static int64_t chunk_at(const Frame& body, int64_t at, int64_t end, int64_t lanes);
   void fill(int f, const std::vector<int>& wanted, bool all, int64_t start, int64_t count);
   bool keep_true(const Instruction& i);
   static void wanted_lanes(const Instruction& i, const State& s, std::vector<int>& out);
   void reduce(const Instruction& i, int f);
+  void start(const Instruction& i, Lanes& lanes, size_t n);
+  void centre(Lanes& lanes);
   void accumulate(const Instruction& i, Lanes& lanes, int pass);
   void position(const Instruction& i, Lanes& lanes);
   void finish(const Instruction& i, State& s, const Lanes& lanes);
+
+  // bounded indices (bounds.cpp)
+  void note_range(int branch, int64_t points, int64_t extent);
+  void bound(const Instruction& i, State& s, Lanes& lanes);
+  static bool is_prefixes(const State& s, const Lanes& lanes);
+  void accumulate_prefixes(const Instruction& i, Lanes& lanes);
+  bool fill_pairs(int f, const Lanes& lanes, const std::vector<int>& wanted, Cursor& at);
+
   void rank(const Instruction& i, int f);
   void rank_values(const Instruction& i, int f, int lane, Ranking& ranking);
   int64_t index_value(int id, int f, int lane) const;
@@ -146,6 +164,8 @@ class Machine {
   std::vector<Lanes> lanes_;       // by body frame
   std::vector<Ranking> rankings_;  // by body frame
   std::vector<Sides> taken_;       // by branch of the routine
+  std::vector<double> running_;    // a block of a routine that carries
+  double carried_ = 0;
   std::optional<Error> error_;
   int64_t ticks_ = 0;
 };

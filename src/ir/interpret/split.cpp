@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <set>
 
+#include "ir/condition.h"
+
 namespace solstice::ir {
-namespace {
 
 void conjuncts(const ExprRef& e, std::vector<ExprRef>& out) {
   if (e->op != Op::kAnd) {
@@ -14,6 +15,8 @@ void conjuncts(const ExprRef& e, std::vector<ExprRef>& out) {
   conjuncts(e->args[0], out);
   conjuncts(e->args[1], out);
 }
+
+namespace {
 
 // Bound indices that conditions relate, with those conditions.
 struct Part {
@@ -66,7 +69,29 @@ bool separable(const std::vector<Part>& parts) {
   });
 }
 
-ExprRef split(const ExprRef& e) {
+ExprRef all_of(const std::vector<ExprRef>& conditions) {
+  ExprRef out = conditions.empty() ? nullptr : conditions[0];
+  for (size_t i = 1; i < conditions.size(); ++i) out = make(Op::kAnd, {out, conditions[i]});
+  return out;
+}
+
+// The reduction over one part: that over its longest index within that over the others, if all conditions bound an index.
+ExprRef nest(Reducer reducer, const std::vector<Index>& indices, Part part, const ExprRef& body) {
+  const auto shorter = [&](int a, int b) { return indices[static_cast<size_t>(a)].extent < indices[static_cast<size_t>(b)].extent; };
+  const int longest = *std::max_element(part.binders.begin(), part.binders.end(), shorter);
+  const auto bounds = [&](const ExprRef& c) { return bound_on(c, false, longest).has_value(); };
+  if (part.binders.size() < 2 || part.conditions.empty() || !std::all_of(part.conditions.begin(), part.conditions.end(), bounds)) {
+    return make_reduce(reducer, {part.binders.begin(), part.binders.end()}, body, all_of(part.conditions));
+  }
+  const auto inner = std::stable_partition(part.conditions.begin(), part.conditions.end(),
+                                           [&](const ExprRef& c) { return bound_on(c, false, longest)->last == 0; });
+  const ExprRef within = make_reduce(reducer, {longest}, body, all_of({inner, part.conditions.end()}));
+  part.conditions.erase(inner, part.conditions.end());
+  part.binders.erase(longest);
+  return nest(reducer, indices, std::move(part), within);
+}
+
+ExprRef split(const std::vector<Index>& indices, const ExprRef& e) {
   if (e->op != Op::kReduce || e->args.size() < 2 || !nests(e->reducer)) return e;
   const std::vector<Part> parts = parts_of(*e);
   std::vector<int> free;
@@ -74,23 +99,21 @@ ExprRef split(const ExprRef& e) {
     const bool related = std::any_of(parts.begin(), parts.end(), [&](const Part& p) { return p.binders.count(b) > 0; });
     if (!related) free.push_back(b);
   }
-  if (parts.size() + (free.empty() ? 0 : 1) < 2 || !separable(parts)) return e;
+  if (!separable(parts)) return e;
   ExprRef out = free.empty() ? e->args[0] : make_reduce(e->reducer, free, e->args[0]);
   for (const Part& p : parts) {
-    ExprRef where = p.conditions[0];
-    for (size_t i = 1; i < p.conditions.size(); ++i) where = make(Op::kAnd, {where, p.conditions[i]});
-    out = make_reduce(e->reducer, {p.binders.begin(), p.binders.end()}, out, where);
+    out = nest(e->reducer, indices, p, out);
   }
   return out;
 }
 
 }  // namespace
 
-ExprRef split_domains(const ExprRef& root) {
+ExprRef split_domains(const std::vector<Index>& indices, const ExprRef& root) {
   if (root->args.empty()) return root;
   auto copy = std::make_shared<Expr>(*root);
-  for (ExprRef& a : copy->args) a = split_domains(a);
-  return split(copy);
+  for (ExprRef& a : copy->args) a = split_domains(indices, a);
+  return split(indices, copy);
 }
 
 }  // namespace solstice::ir
