@@ -104,6 +104,9 @@ def compile_kernel(nvcc, folder):
 
 
 def write_description(folder, weights):
+    from solstice import dropin
+    from solstice.dropin import structure
+
     described = {
         "schema": "solstice.dropin/1",
         "plan": "plan.json",
@@ -116,13 +119,13 @@ def write_description(folder, weights):
         },
         "arguments": [{"buffer": "x", "dtype": "f32", "shape": list(SHAPE), "stride": [SHAPE[1], 1]}],
         "results": [{"buffer": "y"}],
-        "structure": {"": {"class": "", "attributes": {"training": "True"}}},
         "flags": {
             "matmul_tf32": torch.backends.cuda.matmul.allow_tf32,
             "cudnn_tf32": torch.backends.cudnn.allow_tf32,
             "deterministic": False,
         },
     }
+    described["structure"] = structure.describe(dropin.load_original(str(folder), described).Model(2.0))
     (folder / "dropin.json").write_text(json.dumps(described))
 
 

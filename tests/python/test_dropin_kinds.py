@@ -75,7 +75,7 @@ class Holder(torch.nn.Module):
         self.value = value
 
     def forward(self, x):
-        return x
+        return x, self.value
 
 
 def lambdas(k):
@@ -271,6 +271,9 @@ def test_a_change_inside_after_the_module_is_bound(subject, record, make, change
             super().__init__(scale)
             self.value = make()
 
+        def forward(self, x):
+            return torch.relu(x * self.inner.w), self.value
+
     module = subject.module({**record, "structure": structure.describe(Original(2.0))}, Original)
     for _ in range(3):
         assert subject.call(module=module)[1]
@@ -287,6 +290,9 @@ def test_another_value_after_the_module_is_bound(subject, record, kind):
         def __init__(self, scale):
             super().__init__(scale)
             self.value = was
+
+        def forward(self, x):
+            return torch.relu(x * self.inner.w), self.value
 
     module = subject.module({**record, "structure": structure.describe(Original(2.0))}, Original)
     assert subject.call(module=module)[1]

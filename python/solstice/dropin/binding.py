@@ -73,7 +73,7 @@ def bind(module: torch.nn.Module, recording: Recording, device: Any) -> Union[Bi
     frozen = [o.tensor for o in first if not o.spec.written] if recording.frozen else None
     if any(t.is_inference() for t in frozen or ()):
         return "frozen weights made in inference mode cannot be watched for changes"
-    watch = structure.Watch(module)
+    watch = structure.Watch(module, recording.structure)
     if watch.contents.has_inference:
         return "tensor attributes made in inference mode cannot be watched for changes"
     return Binding(

@@ -33,7 +33,7 @@ _BY_REPR += (torch.dtype, torch.device, torch.layout, torch.memory_format)
 _NUMBERS, _STRINGS = (int, float, complex), (str, bytes, bytearray)
 _CONTAINERS = (list, torch.Size, tuple, OrderedDict, defaultdict, dict, set, frozenset, deque)  # derived ones first
 _TENSORS = (torch.Tensor, torch.nn.Parameter)
-_HIDDEN = set(vars(torch.nn.Module())) - {"training", "_parameters", "_buffers", "_modules"}
+HIDDEN = set(vars(torch.nn.Module())) - {"training", "_parameters", "_buffers", "_modules"}
 _PLAIN = ("__new__", "__init__", "__repr__", "__str__", "__class__")
 _HEAP_TYPE = 1 << 9  # of a class that a class statement made
 _POINTER = 8
@@ -60,7 +60,7 @@ def paths_of(module: torch.nn.Module) -> Paths:
 
 
 def text_of(value: Any, paths: Paths, within: tuple = ()) -> str:
-    if type(value) in _BY_REPR:
+    if type(value) in _BY_REPR or _is_numpys_type(value):
         return repr(value)
     if id(value) in paths:
         return f"`{paths[id(value)]}`"
@@ -85,7 +85,7 @@ def parts_of(value: Any) -> Optional[Parts]:
     """None where its state cannot be seen, or is none that it holds by reference."""
     kind = type(value)
     if isinstance(value, torch.nn.Module):
-        return Parts(names.of_class(kind), _named({n: v for n, v in vars(value).items() if n not in _HIDDEN}))
+        return Parts(names.of_class(kind), _named({n: v for n, v in vars(value).items() if n not in HIDDEN}))
     if isinstance(value, enum.Enum):
         return Parts(f"{names.of(kind)}.{value._name_}", [("", value._value_)])
     for told in (_parts_of_container, _parts_of_callable, names.parts_of_code, _parts_of_object):
@@ -134,6 +134,11 @@ def _parts_of_callable(value: Any) -> Optional[tuple]:
     if isinstance(value, pathlib.PurePath):
         return type(value).__name__, [("", str(value))]
     return None
+
+
+def _is_numpys_type(value: Any) -> bool:
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, numpy.dtype)
 
 
 def is_array(value: Any) -> bool:
@@ -208,6 +213,14 @@ _numbers: Iterator[int] = itertools.count()
 _identities: dict[int, tuple[Any, str]] = {}  # by id; keeps what cannot be referred to weakly
 
 
+_ALONE = " that cannot be compared with another ("
+
+
+def is_of_identity(text: str) -> bool:
+    """Some of what it tells is told by identity."""
+    return _ALONE in text
+
+
 def _text_of_identity(value: Any) -> str:
     """The same for one object as long as the process runs, and of no other anywhere."""
     held, text = _identities.get(id(value), (None, ""))
@@ -217,7 +230,7 @@ def _text_of_identity(value: Any) -> str:
         except TypeError:
             held = value
         mark = hashlib.sha256(f"{_PROCESS} {os.getpid()} {next(_numbers)}".encode()).hexdigest()[:8]
-        text = f"{names.of(type(value))} that cannot be compared with another ({mark})"
+        text = f"{names.of(type(value))}{_ALONE}{mark})"
         _identities[id(value)] = held, text
     return text
 

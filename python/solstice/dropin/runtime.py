@@ -131,7 +131,7 @@ class Runtime:
         if self._different is not None and self._different[0].holds(vars(module)):
             return self._different[1]
         reason = structure.difference(module, self.recording.structure)
-        watch = structure.Watch(module)
+        watch = structure.Watch(module, self.recording.structure)
         # Tensors cannot be read in a capture: what it found out does not last.
         lasting = reason is not None and not device.capturing() and watch.holds(vars(module))
         self._different = (watch, reason) if lasting else None

@@ -15,7 +15,8 @@ from typing import Any, Iterator, Optional
 import torch
 
 from . import names, watching
-from .contents import Paths, form_of, paths_of, text_of
+from .contents import Paths, form_of, is_of_identity, paths_of, text_of
+from .reads import Reads
 
 Description = dict[str, dict[str, Any]]
 
@@ -25,7 +26,20 @@ _SHOWN = 200  # characters of a text
 
 
 def describe(module: torch.nn.Module) -> Description:
-    """By path. The root's class is left out: a drop-in has another."""
+    """By path, what a recording holds. Left out is what no forward reads, where that spares others: the training flag, and
+    what only its identity tells."""
+    found, reads = _describe(module), Reads(module)
+    for path, child in module.named_modules(remove_duplicate=False):
+        kept = found[path]["attributes"]
+        for name, text in list(kept.items()):
+            is_read = reads.may_read_training(child) if name == "training" else reads.may_read(name)
+            if not is_read and (name == "training" or is_of_identity(text)):
+                del kept[name]
+    return found
+
+
+def _describe(module: torch.nn.Module) -> Description:
+    """The root's class is left out: a drop-in has another."""
     paths = paths_of(module)
     return {
         path: {
@@ -79,15 +93,21 @@ def difference(module: torch.nn.Module, recorded: Description) -> Optional[str]:
     for path, child in module.named_modules():
         if path and "forward" in vars(child):
             return f"the module `{path}` was given another forward"
-    now = describe(module)
+    now, reads = _describe(module), Reads(module)
     for path in [*recorded, *now]:
         if path not in now or path not in recorded:
             return f"the module `{path}` is {'gone' if path in recorded else 'new'}"
     for path in recorded:
-        found = _difference_at(path, now[path], recorded[path])
+        found = _difference_at(path, _without_unread(now[path], recorded[path], reads), recorded[path])
         if found is not None:
             return found
     return None
+
+
+def _without_unread(now: dict[str, Any], recorded: dict[str, Any], reads: Reads) -> dict[str, Any]:
+    """Attributes that were not recorded are of no account where no forward reads them."""
+    is_known = lambda name: name in recorded["attributes"] or name != "training" and reads.may_read(name)
+    return {**now, "attributes": {name: text for name, text in now["attributes"].items() if is_known(name)}}
 
 
 def _difference_at(path: str, now: dict[str, Any], recorded: dict[str, Any]) -> Optional[str]:
@@ -120,7 +140,10 @@ class Watch:
     The root's own dict is not held, since it owns what holds this; whoever compares passes it.
     """
 
-    def __init__(self, module: torch.nn.Module) -> None:
+    def __init__(self, module: torch.nn.Module, recorded: Description) -> None:
+        paths: dict[int, list[str]] = {}
+        for path, child in module.named_modules(remove_duplicate=False):
+            paths.setdefault(id(child), []).append(path)
         self.children: list[tuple[dict, dict[str, Any]]] = []
         self.tensors: list[tuple[dict, dict[str, Optional[torch.Tensor]]]] = []
         self.attributes: list[tuple[Optional[dict], int, dict[str, Any]]] = []  # None: the root's; entries in all
@@ -128,7 +151,8 @@ class Watch:
             own = vars(child)
             self.children.append((child._modules, dict(child._modules)))
             self.tensors += [(table, dict(table)) for table in (child._parameters, child._buffers)]
-            values = {name: value for name, value in own.items() if not _is_own(name)}
+            known = {name for path in paths[id(child)] for name in recorded.get(path, {}).get("attributes", ())}
+            values = {name: own.get(name, _ABSENT) for name in sorted(known)}
             self.attributes.append((None if child is module else own, len(own), values))
         classes = {type(child) for child in module.modules() if child is not module}
         self.forwards = [(c, c.forward) for c in sorted(classes, key=names.of) if hasattr(c, "forward")]
