@@ -180,11 +180,29 @@ class Estimator {
     const Seconds waits = latency(kernel);
     out.time = std::max(most.time, waits);
     out.limited_by = waits > most.time ? "sequential steps" : most.resource;
-    if (machine_.measured.launch) out.time += *machine_.measured.launch;
+    if (waits > most.time) terms.push_back(counted("sequential steps", "steps", waits, *machine_.measured.grid_sync, cause));
+    if (machine_.measured.launch) {
+      const Seconds launch = *machine_.measured.launch;
+      if (launch > out.time) out.limited_by = "launch";
+      terms.push_back(counted("launch", "launches", launch, launch, cause));
+      out.time += launch;
+    }
     out.dram = Bytes(moved.read + moved.written);
     out.l2 = Bytes(moved.l2);
     all.insert(all.end(), terms.begin(), terms.end());
     return out;
+  }
+
+  // What is counted and takes `each`, with all that it takes.
+  static SolTerm counted(const char* what, const char* unit, Seconds time, Seconds each, const std::string& cause) {
+    return {.resource = "latency",
+            .what = what,
+            .time = time,
+            .amount = time / each,
+            .unit = unit,
+            .rate = 1 / each.value,
+            .measured = true,
+            .cause = cause};
   }
 
   // Every step of a recurrence with a contraction waits for all SMs.

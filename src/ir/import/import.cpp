@@ -108,6 +108,9 @@ class Importer {
     const Rule* rule = find_rule(node.op);
     Call call(node, graph_, draft_, values_);
     Status status = rule ? rule->apply(call) : Status(call.unsupported("no equations for this operator yet"));
+    if (take_missing_axis()) {
+      return at(node, fail(Code::bad_record, fmt::format("the graph is damaged: `{}` does not take operands of these ranks", node.op)));
+    }
     if (status.ok()) return success();
     if (status.error().code != Code::unsupported_operator) return at(node, std::move(status.error()));
     draft_.tensors.resize(tensors);

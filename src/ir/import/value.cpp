@@ -2,8 +2,22 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace solstice::ir::importer {
+namespace {
+thread_local bool missing_axis = false;
+}  // namespace
+
+void note_missing_axis() { missing_axis = true; }
+bool take_missing_axis() { return std::exchange(missing_axis, false); }
+
+const Axis& Value::axis(int i) const {
+  static const Axis kNone;
+  if (i >= 0 && i < rank()) return axes[static_cast<size_t>(i)];
+  note_missing_axis();
+  return kNone;
+}
 
 int64_t Axis::extent() const {
   int64_t out = 1;
@@ -208,8 +222,9 @@ std::vector<Axis> Loops::reshape(const std::vector<Axis>& axes, const std::vecto
 }
 
 TermRef read_at(const Value& value, const std::vector<Index>& at, const Loops& loops) {
+  if (at.size() != value.axes.size()) note_missing_axis();
   Substitution by;
-  for (size_t i = 0; i < value.axes.size(); ++i) loops.place(value.axes[i], at[i], by);
+  for (size_t i = 0; i < std::min(at.size(), value.axes.size()); ++i) loops.place(value.axes[i], at[i], by);
   return substitute(value.term, by, loops.dims());
 }
 

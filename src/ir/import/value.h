@@ -16,13 +16,18 @@ struct Axis {
   int64_t extent() const;
 };
 
+// Rules take for granted that operands have the ranks that PyTorch lets them have. In a damaged graph they need not: an
+// axis that is asked for and not there is noted, and the importer refuses the node whose rule asked.
+void note_missing_axis();
+bool take_missing_axis();  // whether one was noted on this thread since the last call
+
 struct Value {
   std::vector<Axis> axes;
   TermRef term;
   DType dtype = DType::kF32;
 
   int rank() const { return static_cast<int>(axes.size()); }
-  const Axis& axis(int i) const { return axes[static_cast<size_t>(i)]; }
+  const Axis& axis(int i) const;
   int64_t extent(int i) const { return axis(i).extent(); }
   bool is_empty() const;                             // without elements: only a concatenation reads it
   bool is_stored() const { return has_read(term); }  // false: a closed form (ones, arange, masks)

@@ -142,6 +142,15 @@ TEST(Bounds, IoAndWorkStayBelowPractical) {
   }
 }
 
+TEST(Bounds, ALaunchIsTheLargestPartOfLittleWork) {
+  const SolReport report = report_of(parse("program p\ninput x : f32[64]\noutput y : f32[64]\ny[i] = 2*x[i]\n"));
+  const auto largest = std::max_element(report.practical.terms.begin(), report.practical.terms.end(),
+                                        [](const SolTerm& a, const SolTerm& b) { return a.time < b.time; });
+  ASSERT_NE(largest, report.practical.terms.end());
+  EXPECT_EQ(largest->what, "launch");
+  EXPECT_EQ(report.kernels[0].limited_by, "launch");
+}
+
 // What was measured on an H200 lies above the bounds (docs/sol.md names the runs).
 TEST(Bounds, LieBelowWhatWasMeasured) {
   const auto product = [](int m, int n, int k) {

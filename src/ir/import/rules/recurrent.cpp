@@ -17,7 +17,7 @@ struct Recurrence {
 
 void swap_batch(Value& x) { std::swap(x.axes[0], x.axes[1]); }
 
-Result<Recurrence> read_recurrence(Call& call) {
+Result<Recurrence> read_recurrence(Call& call, size_t states) {
   Recurrence out;
   SOLSTICE_TRY(out.x, call.tensor("input"));
   SOLSTICE_TRY(out.params, call.tensors("params"));
@@ -34,6 +34,7 @@ Result<Recurrence> read_recurrence(Call& call) {
     SOLSTICE_TRY(Value h0, call.tensor("hx"));
     out.states.push_back(std::move(h0));
   }
+  if (out.states.size() != states) return call.unsupported("an unknown list of states");
   const size_t cells = static_cast<size_t>(out.layers * out.directions());
   out.projected = out.params.size() == cells * (out.per_cell() + 1);
   if (out.params.size() != cells * out.per_cell()) return call.unsupported("an unknown list of parameters");
@@ -243,8 +244,8 @@ Status yield_last(Call& call, size_t result, const std::vector<Value>& cells, co
   return call.yield(result, call.draft().whole(tensor, axes));
 }
 
-Status recurrence(Call& call, int64_t gates, CellFunction function) {
-  SOLSTICE_TRY(const Recurrence r, read_recurrence(call));
+Status recurrence(Call& call, int64_t gates, size_t states, CellFunction function) {
+  SOLSTICE_TRY(const Recurrence r, read_recurrence(call, states));
   Value x = r.x;
   std::vector<Value> hidden, cells;
   for (int64_t layer = 0; layer < r.layers; ++layer) {
@@ -263,10 +264,10 @@ Status recurrence(Call& call, int64_t gates, CellFunction function) {
   return cells.empty() ? success() : yield_last(call, 2, cells, r, "cn");
 }
 
-Status lstm(Call& call) { return recurrence(call, 4, lstm_cell); }
-Status gru(Call& call) { return recurrence(call, 3, gru_cell); }
-Status rnn_tanh(Call& call) { return recurrence(call, 1, rnn_cell<kTanh>); }
-Status rnn_relu(Call& call) { return recurrence(call, 1, rnn_cell<kRelu>); }
+Status lstm(Call& call) { return recurrence(call, 4, 2, lstm_cell); }
+Status gru(Call& call) { return recurrence(call, 3, 1, gru_cell); }
+Status rnn_tanh(Call& call) { return recurrence(call, 1, 1, rnn_cell<kTanh>); }
+Status rnn_relu(Call& call) { return recurrence(call, 1, 1, rnn_cell<kRelu>); }
 
 }  // namespace
 
