@@ -40,6 +40,11 @@ base_python() {
 
 has_torch() { "$1" -c 'import torch; v = torch.__version__.split("."); exit((int(v[0]), int(v[1])) < (2, 11))' 2>/dev/null; }
 
+# Beside a GPU a build without CUDA is none.
+has_fitting_torch() {
+  has_torch "$1" && { ! has_gpu || "$1" -c 'import torch; exit(torch.version.cuda is None)' 2>/dev/null; }
+}
+
 toolkit_has_nvrtc() {
   local folder
   for folder in "${CUDA_HOME:-/usr/local/cuda}" /usr/local/cuda; do
@@ -53,11 +58,15 @@ torch_has_nvrtc() { "$python" -c 'import importlib.metadata as m, torch; exit(no
 pip_install() { "$python" -m pip install -qq --disable-pip-version-check "$@" 1>&2; }
 
 install_torch() {
-  if has_torch "$python"; then return; fi
+  if has_fitting_torch "$python"; then return; fi
   local pin
   pin=$(grep -v '^#' "$root/requirements-torch.txt")
   say "installing $pin (this is the large one)"
-  if has_gpu; then pip_install "$pin"; return; fi
+  # pip takes an installed CPU build for the same version.
+  if has_gpu; then
+    if has_torch "$python"; then pip_install --force-reinstall "$pin"; else pip_install "$pin"; fi
+    return
+  fi
   # The CPU build is a tenth of the size. It has an index of its own; the default index has the CUDA build.
   pip_install "$pin+cpu" 2>"$root/.venv/pip.log" || pip_install "$pin+cpu" --extra-index-url "$torch_cpu_index" || pip_install "$pin" ||
     { cat "$root/.venv/pip.log" >&2; return 1; }
@@ -97,11 +106,22 @@ make_venv() {
   echo "$root/python" >"$(site_packages "$python")/solstice.pth"
 }
 
-# Once; the stamp names all that a set-up depends on.
+# All that a set-up depends on. PyTorch's version is read, not imported: that takes seconds.
+stamp_of() {
+  local base=$1
+  {
+    cat "$root"/requirements*.txt "$root/tools/setup.sh"
+    echo "$base"
+    if has_gpu; then echo "a GPU"; fi
+    "$base" -c 'import importlib.metadata as m; print("torch", m.version("torch"))' 2>/dev/null || echo "no torch"
+  } | sha256sum
+}
+
+# Once for each stamp.
 set_up() {
   local base stamp
   base=$(base_python) || exit
-  stamp=$(cat "$root"/requirements*.txt "$root/tools/setup.sh" <(echo "$base") | sha256sum)
+  stamp=$(stamp_of "$base")
   if [ "$(cat "$root/.venv/.stamp" 2>/dev/null)" = "$stamp" ]; then return; fi
   local venv=""
   "$base" -c 'import ensurepip, venv' 2>/dev/null || venv=python3-venv

@@ -9,6 +9,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <iterator>
+#include <optional>
+#include <random>
 #include <sstream>
 
 namespace solstice {
@@ -39,6 +42,57 @@ Status write_all(int fd, const fs::path& path, std::string_view bytes) {
   return success();
 }
 
+// What a write to a path is to change: the file behind all links, with the permissions it has.
+struct Target {
+  fs::path path;
+  bool in_place = false;       // a device, a pipe, an open file: nothing that can be replaced
+  std::optional<mode_t> mode;  // none: it is new
+};
+
+// A link below /proc is an open file, not the name of one; /dev/stdout leads there.
+bool is_open_file(const fs::path& link) {
+  std::error_code ignored;  // what cannot be resolved is not in /proc
+  const fs::path folder = fs::canonical(link.parent_path().empty() ? "." : link.parent_path(), ignored);
+  return folder.begin() != folder.end() && std::next(folder.begin()) != folder.end() && *std::next(folder.begin()) == "proc";
+}
+
+Result<Target> target_of(fs::path path) {
+  constexpr int kMostLinks = 40;  // as the kernel has it
+  for (int links = 0; links < kMostLinks; ++links) {
+    struct stat found {};
+    if (::lstat(path.c_str(), &found) != 0) return Target{path, false, std::nullopt};  // new, or making it will tell
+    const mode_t mode = found.st_mode & 0777;
+    if (S_ISDIR(found.st_mode)) return fail(Code::bad_argument, fmt::format("cannot write {}: it is a folder, not a file", path.string()));
+    if (!S_ISLNK(found.st_mode)) return Target{path, !S_ISREG(found.st_mode), mode};
+    if (is_open_file(path)) return Target{path, true, mode};
+    std::error_code error;
+    const fs::path next = fs::read_symlink(path, error);
+    if (error) return writing_error(path, "follow", error.value());
+    path = path.parent_path() / next;
+  }
+  return writing_error(path, "follow", ELOOP);
+}
+
+Status write_in_place(const fs::path& path, std::string_view bytes) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC);
+  if (fd < 0) return writing_error(path, "open", errno);
+  const Status written = write_all(fd, path, bytes);
+  ::close(fd);
+  return written;
+}
+
+// Beside `path`, with a name that nothing has.
+Result<int> create_beside(const fs::path& path, std::string& name) {
+  std::random_device random;
+  for (int tries = 0; tries < 100; ++tries) {
+    name = fmt::format("{}.{:06x}", path.string(), random() & 0xffffff);
+    const int fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);  // less the umask
+    if (fd >= 0) return fd;
+    if (errno != EEXIST) break;
+  }
+  return writing_error(path, "create a temporary file for", errno);
+}
+
 }  // namespace
 
 Result<std::string> read_file(const fs::path& path) {
@@ -61,16 +115,19 @@ Status make_folder(const fs::path& path) {
   return success();
 }
 
+// A device, a pipe or an open file is written as it is; a file keeps its links and permissions, a new one gets the umask's.
 Status write_file(const fs::path& path, std::string_view bytes) {
-  if (path.has_parent_path()) SOLSTICE_CHECK(make_folder(path.parent_path()));
-  std::string temporary = path.string() + ".XXXXXX";
-  const int fd = ::mkstemp(temporary.data());
-  if (fd < 0) return writing_error(path, "create a temporary file for", errno);
-  Status written = write_all(fd, path, bytes);
+  SOLSTICE_TRY(const Target target, target_of(path));
+  if (target.in_place) return write_in_place(path, bytes);
+  if (target.path.has_parent_path()) SOLSTICE_CHECK(make_folder(target.path.parent_path()));
+  std::string temporary;
+  SOLSTICE_TRY(const int fd, create_beside(target.path, temporary));
+  Status written = success();
+  if (target.mode && ::fchmod(fd, *target.mode) != 0) written = writing_error(path, "keep the permissions of", errno);
+  if (written.ok()) written = write_all(fd, path, bytes);
   if (written.ok() && ::fsync(fd) != 0) written = writing_error(path, "flush", errno);
-  ::fchmod(fd, 0644);
   ::close(fd);
-  if (written.ok() && ::rename(temporary.c_str(), path.c_str()) != 0) written = writing_error(path, "replace", errno);
+  if (written.ok() && ::rename(temporary.c_str(), target.path.c_str()) != 0) written = writing_error(path, "replace", errno);
   if (!written.ok()) ::unlink(temporary.c_str());
   return written;
 }

@@ -1,5 +1,5 @@
-// Files: whole reads, atomic writes (temporary, fsync, rename), temporary folders. Errors io_error or disk_full;
-// of reading also not_found, and bad_argument for a folder.
+// Files: whole reads, atomic writes (temporary, fsync, rename), temporary folders. Errors io_error, disk_full, and
+// bad_argument for a folder; of reading also not_found.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 namespace solstice {
 
 Result<std::string> read_file(const std::filesystem::path& path);
-Status write_file(const std::filesystem::path& path, std::string_view bytes);  // readers see old or new, never half
+Status write_file(const std::filesystem::path& path, std::string_view bytes);  // see file.cpp; readers see old or new
 Status append_line(const std::filesystem::path& path, std::string_view line);
 Status make_folder(const std::filesystem::path& path);
 

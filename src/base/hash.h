@@ -1,4 +1,4 @@
-// Content hashes (XXH3, 128 bits) for cache keys and artifact names. Not for secrets.
+// Content hashes (XXH3, 128 bits) for cache keys and file names. Not for secrets.
 #pragma once
 
 #include <cstdint>

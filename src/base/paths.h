@@ -28,7 +28,7 @@ Result<std::filesystem::path> data_folder(std::string_view name);  // below data
 // SOLSTICE_CACHE, else XDG_CACHE_HOME/solstice, else ~/.cache/solstice: may be deleted at any time.
 Result<std::filesystem::path> cache_folder();
 
-// SOLSTICE_HOME, else XDG_DATA_HOME/solstice, else ~/.local/share/solstice: runs and their artifacts.
+// SOLSTICE_HOME, else XDG_DATA_HOME/solstice, else ~/.local/share/solstice: the run store.
 Result<std::filesystem::path> home_folder();
 
 // The Python that runs the oracle: SOLSTICE_PYTHON, else .venv/bin/python of data_root(), else python3 on PATH.

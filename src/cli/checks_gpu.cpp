@@ -16,6 +16,7 @@
 namespace solstice::cli {
 namespace {
 
+constexpr const char* kWithoutCounters = "findings come from ptxas, SASS and timing alone";
 constexpr const char* kWithoutGpu = "nothing is measured: --device model predicts times and interprets equations";
 
 // What others do on the GPU, asked before this process opens it; nothing where NVML cannot say.
@@ -101,26 +102,35 @@ Finding check_counters() {
   if (restricted) finding.found += ", counters are for administrators only";
   if (restricted || !ncu.ok()) {
     finding.health = Health::kLimited;
-    finding.costs = "findings come from ptxas, SASS and timing alone";
+    finding.costs = kWithoutCounters;
     finding.remedy = restricted ? "load the driver with NVreg_RestrictProfilingToAdminUsers=0" : "install Nsight Compute";
   }
   return finding;
 }
 
+// What stands behind a missing GPU is missing too: whoever installs one learns what else there is to look at.
+void without_gpu(std::vector<Finding>& all, const std::string& found, const std::string& remedy) {
+  all.push_back({"GPU", Health::kMissing, found, kWithoutGpu, remedy});
+  all.push_back(check_nvml());
+  all.push_back({"counters", Health::kMissing, "no GPU to read them from", kWithoutCounters, ""});
+}
+
 }  // namespace
 
 std::vector<Finding> check_gpu() {
+  std::vector<Finding> all;
   const Result<const rt::Driver*> driver = rt::cuda_driver();
   if (!driver.ok()) {
-    return {{"CUDA driver", Health::kMissing, driver.error().message, kWithoutGpu, "install NVIDIA's driver 525 or newer"}};
+    all.push_back({"CUDA driver", Health::kMissing, driver.error().message, kWithoutGpu, "install NVIDIA's driver 525 or newer"});
+    without_gpu(all, "none can be used without the driver", "");
+    return all;
   }
   int version = 0, count = 0;
-  std::vector<Finding> all;
   if ((*driver)->cuDriverGetVersion(&version) == cu::kSuccess) {
     all.push_back({"CUDA driver", Health::kGood, fmt::format("CUDA {}.{}", version / 1000, version % 1000 / 10), "", ""});
   }
   if ((*driver)->cuDeviceGetCount(&count) != cu::kSuccess || count == 0) {
-    all.push_back({"GPU", Health::kMissing, "the driver sees none", kWithoutGpu, "check nvidia-smi and CUDA_VISIBLE_DEVICES"});
+    without_gpu(all, "the driver sees none", "check nvidia-smi and CUDA_VISIBLE_DEVICES");
     return all;
   }
   for (int ordinal = 0; ordinal < count; ++ordinal) all.push_back(describe(**driver, ordinal));

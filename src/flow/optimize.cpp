@@ -25,6 +25,7 @@ std::string name_of_problem(const OptimizeOptions& options) {
   return options.file.empty() ? "module" : options.file.stem().string();
 }
 
+// Before anything is written elsewhere: without a source or a store there will be no run.
 Status open_store(Session& state) {
   fs::path folder = state.options.store;
   if (folder.empty()) {
@@ -32,19 +33,48 @@ Status open_store(Session& state) {
   }
   SOLSTICE_TRY(store::Store store, store::Store::open(folder));
   state.store.emplace(std::move(store));
-  RunRecord run;
-  run.problem = name_of_problem(state.options);
-  run.file = state.options.file.string();
   std::string source;
-  if (!run.file.empty()) {
+  if (!state.options.file.empty()) {
     SOLSTICE_TRY(source, read_file(state.options.file));
   }
   state.problem_key = hash_hex(source + state.options.class_name);
+  return success();
+}
+
+// As it is read from any folder.
+std::string whole_path(const fs::path& path) {
+  std::error_code error;
+  const fs::path whole = fs::absolute(path, error);
+  return path.empty() || error ? path.string() : whole.lexically_normal().string();
+}
+
+std::string working_folder() {
+  std::error_code gone;  // then nothing there can be reproduced
+  return fs::current_path(gone).string();
+}
+
+// An outcome of another module keeps a folder that nobody named; in one that was named it is replaced, and that is said.
+void choose_folder(Session& state) {
+  const bool named = !state.options.out.empty();
+  const fs::path wanted = named ? state.options.out : fs::path("runs") / name_of_problem(state.options);
+  const std::string subject = subject_text(state.options.file, state.options.class_name), found = subject_in(wanted);
+  state.out = named || subject.empty() ? wanted : folder_for(wanted, subject);
+  if (subject.empty() || found.empty() || found == subject) return;
+  state.progress.message(named
+                             ? fmt::format("{} holds the outcome of {}; a new one replaces it", wanted.string(), found)
+                             : fmt::format("{} holds the outcome of {}; this one goes to {}", wanted.string(), found, state.out.string()));
+}
+
+Status begin_run(Session& state) {
+  RunRecord run;
+  run.problem = name_of_problem(state.options);
+  run.file = whole_path(state.options.file);
   run.problem_key = state.problem_key;
   run.options_key = Hasher().add(state.options.device).add(state.options.numerics).add(int64_t{state.options.frozen}).hex();
   run.command = state.options.command;
+  run.working_folder = working_folder();
   run.device = state.options.device;
-  run.folder = state.out.string();
+  run.folder = whole_path(state.out);
   run.versions["solstice"] = std::string(version());
   SOLSTICE_TRY(state.report.run, state.store->begin_run(std::move(run)));
   return success();
@@ -53,8 +83,10 @@ Status open_store(Session& state) {
 void begin_report(Session& state) {
   Report& report = state.report;
   report.problem = name_of_problem(state.options);
-  report.file = state.options.file.string();
+  report.file = whole_path(state.options.file);
+  report.class_name = state.options.class_name;
   report.command = state.options.command;
+  report.working_folder = working_folder();
   report.created = utc_now();
   report.versions["solstice"] = std::string(version());
   report.options = {{"numerics", state.options.numerics},
@@ -226,12 +258,17 @@ Result<OptimizeOutcome> optimize(const OptimizeOptions& options, Progress& progr
 
 Result<OptimizeOutcome> optimize(const OptimizeOptions& options, Progress& progress, Engine& engine) {
   Session state(options, progress, engine);
-  state.out = options.out.empty() ? fs::path("runs") / name_of_problem(options) : options.out;
   if (state.oracle) state.spent_before = state.oracle->spent();
+  SOLSTICE_CHECK(open_store(state));
+  choose_folder(state);
   SOLSTICE_TRY(const OutcomeLock lock, OutcomeLock::take(state.out));
   SOLSTICE_TRY(state.fresh, begin_outcome(state.out));
   begin_report(state);
-  SOLSTICE_CHECK(open_store(state));
+  if (Status begun = begin_run(state); !begun.ok()) {
+    std::error_code ignored;  // the error to tell is another
+    fs::remove_all(state.fresh, ignored);
+    return begun.error();
+  }
 
   Status done = run_stages(state);
   if (done.ok()) measure_memory(state);

@@ -24,7 +24,7 @@ struct OptimizeOptions {
   bool frozen = false;                 // --weights frozen
   Seconds budget{60};
   int trials = 40;
-  std::filesystem::path out;         // "": runs/NAME
+  std::filesystem::path out;         // "": runs/NAME, or runs/NAME-2, ... beside outcomes of other modules
   std::filesystem::path store;       // "": the user's store
   std::string problem;               // name in reports; "": from the file
   bool baselines = true;             // time torch.compile and TF32 beside eager

@@ -131,6 +131,32 @@ Status check_room(const fs::path& out) {
 
 }  // namespace
 
+std::string subject_text(const fs::path& file, const std::string& class_name) {
+  if (file.empty()) return "";
+  std::error_code error;
+  const fs::path whole = fs::weakly_canonical(file, error);
+  return (error ? file : whole).string() + (class_name.empty() ? "" : ":" + class_name);
+}
+
+std::string subject_in(const fs::path& folder) {
+  for (const fs::path& place : {folder / kWhole, folder}) {
+    const Result<std::string> text = read_file(place / "report.json");
+    if (!text.ok()) continue;
+    const Result<Json> report = parse_json(*text);
+    return report.ok() ? subject_text(report->at("file").as_string(), report->at("class_name").as_string()) : "";
+  }
+  return "";
+}
+
+fs::path folder_for(const fs::path& wanted, const std::string& subject) {
+  fs::path folder = wanted;
+  for (int number = 2;; ++number) {
+    const std::string found = subject_in(folder);
+    if (found.empty() || found == subject) return folder;
+    folder = fmt::format("{}-{}", wanted.string(), number);
+  }
+}
+
 Result<OutcomeLock> OutcomeLock::take(const fs::path& out) {
   SOLSTICE_CHECK(make_folder(out));
   const std::string file = (out / kLock).string();

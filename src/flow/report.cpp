@@ -137,7 +137,7 @@ std::string machine_section(const Report& r) {
   add("run", r.run);
   add("date", r.created);
   std::string out = "\n## Machine and versions\n\n" + markdown_table(rows);
-  if (!r.command.empty()) out += "\nReproduce with\n\n```\n" + shell_text(r.command) + "\n```\n";
+  if (!r.command.empty()) out += "\nReproduce with\n\n```\n" + shell_text(r.working_folder, r.command) + "\n```\n";
   return out;
 }
 

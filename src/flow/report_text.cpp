@@ -71,4 +71,8 @@ std::string shell_text(const std::vector<std::string>& argv) {
   return out;
 }
 
+std::string shell_text(const std::string& folder, const std::vector<std::string>& argv) {
+  return folder.empty() ? shell_text(argv) : shell_text({"cd", folder}) + " && " + shell_text(argv);
+}
+
 }  // namespace solstice::flow

@@ -135,7 +135,8 @@ struct Report {
   static constexpr const char* kSchema = "solstice.report/1";
   std::string run;
   std::string problem;
-  std::string file;
+  std::string file;        // whole path
+  std::string class_name;  // as it was named, "" where it was not
   RunOutcome outcome = RunOutcome::kNone;
   std::string reason;      // one line, where the outcome is not `faster`
   bool predicted = false;  // no GPU was used: every time is a model's
@@ -155,14 +156,16 @@ struct Report {
   std::map<std::string, std::string> options;  // numerics, weights, budget
   std::map<std::string, Seconds> timings;      // stage: what it took; "oracle: REQUEST" within them
   std::vector<std::string> command;
+  std::string working_folder;  // where the command was given
   std::vector<std::string> warnings;
   std::string program;  // the winner's text
   std::string created;  // UTC
   static auto fields() {
     return std::make_tuple(
         field("run", &Report::run, "id in the store"), field("problem", &Report::problem, "name"),
-        optional_field("file", &Report::file, "the user's file"), field("outcome", &Report::outcome, "what it came to"),
-        optional_field("reason", &Report::reason, "where it is not faster"),
+        optional_field("file", &Report::file, "the user's file"),
+        optional_field("class_name", &Report::class_name, "of it, where one was named"),
+        field("outcome", &Report::outcome, "what it came to"), optional_field("reason", &Report::reason, "where it is not faster"),
         optional_field("predicted", &Report::predicted, "times are a model's, not measured"),
         optional_field("headline", &Report::headline, "forward against forward"),
         optional_field("bounds", &Report::bounds, "speed of light"),
@@ -179,6 +182,7 @@ struct Report {
         optional_field("options", &Report::options, "that shaped the run"),
         optional_field("timings", &Report::timings, "seconds of each stage of the run"),
         optional_field("command", &Report::command, "argv that reproduces it"),
+        optional_field("working_folder", &Report::working_folder, "where the command was given"),
         optional_field("warnings", &Report::warnings, "what a reader should know"),
         optional_field("program", &Report::program, "the winner's text"), optional_field("created", &Report::created, "UTC"));
   }

@@ -22,12 +22,13 @@ struct RunRecord {
   std::string problem;                          // name for a person: "linear_gelu", "1/2"
   std::string problem_key;                      // hash of all that defines the problem
   std::string options_key;                      // hash of all options that change the outcome
-  std::string file;                             // the user's file, "" for a module passed in Python
-  std::vector<std::string> command;             // argv that reproduces it
+  std::string file;                             // the user's file, whole path; "" for a module passed in Python
+  std::vector<std::string> command;             // argv that reproduces it, as it was given
+  std::string working_folder;                   // where it was given
   std::string machine;                          // name of the machine description
   std::string device;                           // "gpu" or "model"
   std::map<std::string, std::string> versions;  // solstice, driver, nvrtc, torch, python
-  std::string folder;                           // where the outcome was written
+  std::string folder;                           // where the outcome was written, whole path
   std::string started;                          // UTC
   std::string finished;                         // UTC, "" while it runs
   RunState state = RunState::kRunning;
@@ -40,6 +41,7 @@ struct RunRecord {
                            field("options_key", &RunRecord::options_key, "hash of the options that change the outcome"),
                            optional_field("file", &RunRecord::file, "the user's file"),
                            optional_field("command", &RunRecord::command, "argv that reproduces it"),
+                           optional_field("working_folder", &RunRecord::working_folder, "where the command was given"),
                            optional_field("machine", &RunRecord::machine, "machine description"),
                            optional_field("device", &RunRecord::device, "gpu or model"),
                            optional_field("versions", &RunRecord::versions, "of everything that matters"),

@@ -24,12 +24,11 @@ struct TrialRecord {
   std::string meaning;                // its equations against the problem's: proved, tested, unknown, refuted
   TrialState state = TrialState::kIllegal;
   std::string message;
-  std::optional<Seconds> predicted;    // by the cost model
-  std::optional<Seconds> measured;     // median of the kernels' span
-  Json verdict;                        // errors against the oracle, limits (as the judge wrote it)
-  Json timing;                         // samples, interval, clocks (as the judge wrote it)
-  Json cost;                           // terms of the cost model
-  std::vector<std::string> artifacts;  // hashes in the store: build log, plan, cubins
+  std::optional<Seconds> predicted;  // by the cost model
+  std::optional<Seconds> measured;   // median of the kernels' span
+  Json verdict;                      // errors against the oracle, limits (as the judge wrote it)
+  Json timing;                       // samples, interval, clocks (as the judge wrote it)
+  Json cost;                         // terms of the cost model
   Seconds compile_time;
   std::string started;  // UTC
   static auto fields() {
@@ -45,7 +44,6 @@ struct TrialRecord {
         optional_field("verdict", &TrialRecord::verdict, "errors against the oracle"),
         optional_field("timing", &TrialRecord::timing, "samples, interval, clocks"),
         optional_field("cost", &TrialRecord::cost, "terms of the cost model"),
-        optional_field("artifacts", &TrialRecord::artifacts, "hashes in the store"),
         optional_field("compile_time", &TrialRecord::compile_time, "seconds"), optional_field("started", &TrialRecord::started, "UTC"));
   }
 };

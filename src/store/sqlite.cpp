@@ -14,6 +14,9 @@ Error database_error(sqlite3* handle, std::string_view doing) {
   const char* file = handle ? sqlite3_db_filename(handle, "main") : nullptr;
   const std::string message = fmt::format("cannot {} the run store {}: {}", doing, file ? file : "", text);
   if (code == SQLITE_FULL) return fail(Code::disk_full, message);
+  if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT) {
+    return fail(Code::store_error, message + "; move it away, or set SOLSTICE_HOME to another folder");
+  }
   if (code == SQLITE_BUSY) return fail(Code::store_error, message + "; another solstice is writing to it");
   return fail(Code::store_error, message);
 }
@@ -90,5 +93,7 @@ Status Database::execute(const char* sql) {
   if (sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr) != SQLITE_OK) return database_error(handle_, "change");
   return success();
 }
+
+std::string Database::file() const { return sqlite3_db_filename(handle_, "main"); }
 
 }  // namespace solstice::store

@@ -46,6 +46,7 @@ class Database {
 
   Result<Statement> prepare(std::string_view sql);
   Status execute(const char* sql);  // several statements, no parameters
+  std::string file() const;         // whole path
 
  private:
   explicit Database(sqlite3* handle) : handle_(handle) {}

@@ -7,7 +7,6 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/paths.h"
 #include "store/process.h"
 #include "store/schema.h"
@@ -36,10 +35,13 @@ std::string new_id(const std::string& utc) {
   return id;
 }
 
+// `what` names it: "run ID".
 template <typename T>
-Result<T> read_record(const std::string& text) {
-  SOLSTICE_TRY(const Json json, parse_json(text));
-  return from_json<T>(json);
+Result<T> read_record(const Database& database, const std::string& what, const std::string& text) {
+  const Result<Json> json = parse_json(text);
+  Result<T> record = json.ok() ? from_json<T>(*json) : Result<T>(json.error());
+  if (record.ok()) return record;
+  return fail(Code::store_error, fmt::format("the record of {} in {} is damaged: {}", what, database.file(), record.error().message));
 }
 
 std::string state_name(RunState state) { return enum_names(state)[static_cast<size_t>(state)]; }
@@ -63,22 +65,29 @@ Status update_run(Database& database, const RunRecord& run) {
   return update.bind(run.finished).bind(state_name(run.state)).bind(to_json(run).dump()).bind(run.id).run();
 }
 
+// The record stays as it is: it may be of use to whoever repairs it.
+Status close_damaged(Database& database, const std::string& id) {
+  SOLSTICE_TRY(Statement update, database.prepare("UPDATE runs SET state = ? WHERE id = ?"));
+  return update.bind(state_name(RunState::kInterrupted)).bind(id).run();
+}
+
 Result<RunRecord> read_run(Database& database, const std::string& id) {
   SOLSTICE_TRY(Statement query, database.prepare("SELECT record FROM runs WHERE id = ?"));
   query.bind(id);
   SOLSTICE_TRY(const bool row, query.step());
   if (!row) return fail(Code::not_found, fmt::format("no run `{}` in the store", id));
-  return read_record<RunRecord>(query.text(0));
+  return read_record<RunRecord>(database, "run " + id, query.text(0));
 }
 
 Result<std::vector<TrialRecord>> read_trials(Database& database, const std::string& run) {
-  SOLSTICE_TRY(Statement query, database.prepare("SELECT record FROM trials WHERE run = ? ORDER BY number"));
+  SOLSTICE_TRY(Statement query, database.prepare("SELECT record, number FROM trials WHERE run = ? ORDER BY number"));
   query.bind(run);
   std::vector<TrialRecord> trials;
   for (;;) {
     SOLSTICE_TRY(const bool row, query.step());
     if (!row) return trials;
-    SOLSTICE_TRY(TrialRecord trial, read_record<TrialRecord>(query.text(0)));
+    const std::string what = fmt::format("trial {} of run {}", query.integer(1), run);
+    SOLSTICE_TRY(TrialRecord trial, read_record<TrialRecord>(database, what, query.text(0)));
     trials.push_back(std::move(trial));
   }
 }
@@ -114,7 +123,7 @@ Result<fs::path> Store::default_folder() { return home_folder(); }
 const fs::path& Store::folder() const { return state_->folder; }
 
 Result<Store> Store::open(const fs::path& folder) {
-  SOLSTICE_CHECK(make_folder(folder / "artifacts"));
+  SOLSTICE_CHECK(make_folder(folder));
   SOLSTICE_TRY(Database database, Database::open(folder / "runs.db"));
   SOLSTICE_CHECK(upgrade(database).context(fmt::format("opening {}", (folder / "runs.db").string())));
   return Store(std::make_unique<State>(State{folder, std::move(database)}));
@@ -138,7 +147,7 @@ Status Store::describe_run(const std::string& id, const std::string& machine, co
 
 Result<std::vector<LoadedRun>> Store::verified_trials(std::string_view problem_key, int limit) {
   SOLSTICE_TRY(Statement query,
-               state_->database.prepare("SELECT trials.record, runs.record FROM trials JOIN runs ON trials.run = runs.id WHERE "
+               state_->database.prepare("SELECT trials.record, runs.record, runs.id FROM trials JOIN runs ON trials.run = runs.id WHERE "
                                         "runs.problem_key = ? AND trials.state = 'verified' ORDER BY runs.started DESC, "
                                         "trials.number LIMIT ?"));
   query.bind(problem_key).bind(static_cast<int64_t>(limit));
@@ -146,9 +155,10 @@ Result<std::vector<LoadedRun>> Store::verified_trials(std::string_view problem_k
   for (;;) {
     SOLSTICE_TRY(const bool row, query.step());
     if (!row) return runs;
-    SOLSTICE_TRY(TrialRecord trial, read_record<TrialRecord>(query.text(0)));
+    const std::string id = query.text(2);
+    SOLSTICE_TRY(TrialRecord trial, read_record<TrialRecord>(state_->database, "a trial of run " + id, query.text(0)));
     if (runs.empty() || runs.back().run.id != trial.run) {
-      SOLSTICE_TRY(RunRecord run, read_record<RunRecord>(query.text(1)));
+      SOLSTICE_TRY(RunRecord run, read_record<RunRecord>(state_->database, "run " + id, query.text(1)));
       runs.push_back({std::move(run), {}});
     }
     runs.back().trials.push_back(std::move(trial));
@@ -181,15 +191,15 @@ Status Store::finish_run(const std::string& id, RunState state, RunOutcome outco
   return update_run(state_->database, run);
 }
 
-Result<std::vector<RunRecord>> Store::list(int limit) {
-  SOLSTICE_TRY(Statement query, state_->database.prepare("SELECT record FROM runs ORDER BY id DESC LIMIT ?"));
+Result<std::vector<ListedRun>> Store::list(int limit) {
+  SOLSTICE_TRY(Statement query, state_->database.prepare("SELECT id, record FROM runs ORDER BY id DESC LIMIT ?"));
   query.bind(static_cast<int64_t>(limit));
-  std::vector<RunRecord> runs;
+  std::vector<ListedRun> runs;
   for (;;) {
     SOLSTICE_TRY(const bool row, query.step());
     if (!row) return runs;
-    SOLSTICE_TRY(RunRecord run, read_record<RunRecord>(query.text(0)));
-    runs.push_back(std::move(run));
+    const std::string id = query.text(0);
+    runs.push_back({id, read_record<RunRecord>(state_->database, "run " + id, query.text(1))});
   }
 }
 
@@ -210,22 +220,11 @@ Result<int> Store::close_abandoned() {
     if (process_start(static_cast<int>(query.integer(1))) != query.text(2)) gone.push_back(query.text(0));
   }
   for (const std::string& id : gone) {
-    SOLSTICE_CHECK(finish_run(id, RunState::kInterrupted, RunOutcome::kNone, "its process ended without a word", Json()));
+    const bool readable = read_run(state_->database, id).ok();
+    SOLSTICE_CHECK(readable ? finish_run(id, RunState::kInterrupted, RunOutcome::kNone, "its process ended without a word", Json())
+                            : close_damaged(state_->database, id));
   }
   return static_cast<int>(gone.size());
-}
-
-Result<std::string> Store::put_artifact(std::string_view bytes) {
-  const std::string hash = hash_hex(bytes);
-  const fs::path path = state_->folder / "artifacts" / hash.substr(0, 2) / hash;
-  std::error_code ignored;
-  if (!fs::exists(path, ignored)) SOLSTICE_CHECK(write_file(path, bytes));
-  return hash;
-}
-
-Result<std::string> Store::get_artifact(std::string_view hash) {
-  if (hash.size() != 32) return fail(Code::bad_argument, fmt::format("`{}` is no artifact hash of 32 digits", hash));
-  return read_file(state_->folder / "artifacts" / hash.substr(0, 2) / hash);
 }
 
 }  // namespace solstice::store

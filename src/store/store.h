@@ -1,11 +1,11 @@
-// The run store: every run and trial in one SQLite file (WAL), and a folder of artifacts named by their content.
+// The run store: every run and trial in one SQLite file (WAL).
 //
 // Each call is its own transaction, on disk when it returns (synchronous=FULL), so a killed process loses nothing it
 // was told about. Several processes may use one store; a writer waits up to ten seconds for another. A store of an
 // older schema is upgraded when it is opened; one of a newer schema is refused and left as it is.
 //
-// Errors: store_error, disk_full, io_error; not_found and bad_argument where a run is named. Not thread-safe: one
-// object a thread.
+// Errors: store_error (also of a record that cannot be read; it is named), disk_full, io_error; not_found and
+// bad_argument where a run is named. Not thread-safe: one object a thread.
 #pragma once
 
 #include <filesystem>
@@ -27,9 +27,15 @@ struct LoadedRun {
   std::vector<TrialRecord> trials;  // by number
 };
 
+// A damaged record keeps its place: the error says which it is, in which file.
+struct ListedRun {
+  std::string id;
+  Result<RunRecord> run;
+};
+
 class Store {
  public:
-  // `folder` holds runs.db and artifacts/; made where missing.
+  // `folder` holds runs.db; made where missing.
   static Result<Store> open(const std::filesystem::path& folder);
   static Result<std::filesystem::path> default_folder();  // home_folder() of base/paths.h
   Store(Store&&) noexcept;
@@ -46,17 +52,13 @@ class Store {
   Status add_trial(const TrialRecord& trial);  // a number that exists is replaced
   Status finish_run(const std::string& id, RunState state, RunOutcome outcome, std::string_view reason, const Json& summary);
 
-  Result<std::vector<RunRecord>> list(int limit = 50);  // newest first
+  Result<std::vector<ListedRun>> list(int limit = 50);  // newest first
   // An id or the start of one; "last" is the newest. Ambiguous: bad_argument with the candidates.
   Result<LoadedRun> load_run(std::string_view id_or_prefix);
   // Verified trials of this problem's latest runs, newest run first: at most `limit` trials.
   Result<std::vector<LoadedRun>> verified_trials(std::string_view problem_key, int limit = 400);
   // Runs still marked running whose process is gone become `interrupted`. Returns how many.
   Result<int> close_abandoned();
-
-  // Artifacts: build logs, plans, cubins. put() returns the content's hash; the same bytes are kept once.
-  Result<std::string> put_artifact(std::string_view bytes);
-  Result<std::string> get_artifact(std::string_view hash);
 
   const std::filesystem::path& folder() const;
 

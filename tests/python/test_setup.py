@@ -36,6 +36,55 @@ def set_up(tmp_path):
     return run
 
 
+def shell(script, *arguments):
+    done = subprocess.run(["bash", "-c", script, "setup", *map(str, arguments)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_the_stamp_knows_of_gpu_and_torch(tmp_path):
+    """A set-up is done again where a GPU or the base's PyTorch came or went."""
+    root = tmp_path / "project"
+    (root / "tools").mkdir(parents=True)
+    for file in ("requirements.txt", "tools/setup.sh"):
+        (root / file).write_text((ROOT / file).read_text())
+    base = tmp_path / "python"
+
+    def stamp(gpu, torch):
+        base.write_text(f"#!/bin/sh\n{f'echo torch {torch}' if torch else 'exit 1'}\n")
+        base.chmod(0o755)
+        script = f'set -euo pipefail; root=$1; . "$1/tools/setup.sh"; has_gpu() {{ {gpu}; }}; stamp_of "$2"'
+        return shell(script, root, base)
+
+    stamps = [stamp(gpu, torch) for gpu in ("true", "false") for torch in ("", "2.13.0", "2.13.0+cpu")]
+    assert len(set(stamps)) == 6
+    assert stamp("false", "") == stamps[3]
+
+
+@pytest.mark.parametrize(
+    "gpu, torch, cuda, installs",
+    [
+        ("false", True, False, ""),
+        ("true", True, True, ""),
+        ("true", True, False, "--force-reinstall torch=="),
+        ("true", False, False, "torch=="),
+    ],
+)
+def test_a_gpu_wants_a_build_for_cuda(tmp_path, gpu, torch, cuda, installs):
+    python = tmp_path / ".venv/bin/python"
+    python.parent.mkdir(parents=True)
+    answer = f"case $2 in *cuda*) exit {int(not cuda)};; *) exit {int(not torch)};; esac"
+    python.write_text(f"#!/bin/sh\n{answer}\n")
+    python.chmod(0o755)
+    (tmp_path / "requirements-torch.txt").write_text("torch==2.13.0\n")
+    script = (
+        f'set -euo pipefail; root=$1; . "$2/tools/setup.sh"; has_gpu() {{ {gpu}; }}\n'
+        'pip_install() { echo "$*"; }; install_torch'
+    )
+    said = shell(script, tmp_path, ROOT)
+    assert said.startswith(installs) and bool(said) == bool(installs)
+
+
 def test_torch_of_a_virtual_environment(set_up, tmp_path):
     venv.create(tmp_path / "base", with_pip=False)
     python = tmp_path / "base/bin/python"

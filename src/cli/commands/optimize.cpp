@@ -70,7 +70,7 @@ const Command solstice_commands_optimize = {
         "something is faster, model_new.py below DIR. When nothing is faster it says why and exits 0. Ctrl-C ends "
         "the search: the best so far is verified and reported, and the exit code is 130; a second one ends at once. Other exit "
         "codes: 2 the input is wrong or too large, 3 this machine lacks something (GPU, driver, disk space) or is busy, 70 a bug. "
-        "An earlier outcome in DIR stays whole unless a new one replaces it: a run that fails, or is stopped before a candidate is found, leaves it alone, and what a kill cuts short the next run finishes. Other files in DIR are never replaced or removed. Without a GPU times are predicted (--device model), and every report says so.",
+        "An earlier outcome in DIR stays whole unless a new one replaces it: a run that fails, or is stopped before a candidate is found, leaves it alone, and what a kill cuts short the next run finishes. Other files in DIR are never replaced or removed. Without --out the outcome goes to runs/NAME, or to runs/NAME-2 and so on where that holds the outcome of another file or class; a DIR that is named is used for any. Without a GPU times are predicted (--device model), and every report says so.",
     .example = "solstice optimize examples/linear_gelu.py --budget 60s,40trials",
     .parameters =
         {{"FILE", "", "Python file, and optionally :Class", "", {}, false, false},
@@ -91,7 +91,7 @@ const Command solstice_commands_optimize = {
           false,
           false},
          {"--budget", "BUDGET", "time and trials, for example 60s,40trials", "60s,40trials", {}, false, false},
-         {"--out", "DIR", "where the outcome goes (runs/NAME where it is not given)", "", {}, false, false},
+         {"--out", "DIR", "where the outcome goes [default: runs/NAME]", "", {}, false, false},
          {"--store", "DIR", "another run store than the user's", "", {}, false, false},
          {"--no-baselines", "", "do not time torch.compile and TF32 beside eager", "", {}, false, false},
          {"--allow-busy", "", "go on although other processes keep the GPU busy", "", {}, false, false},

@@ -3,6 +3,7 @@
 
 #include "cli/command.h"
 #include "cli/table.h"
+#include "flow/report_text.h"
 #include "store/store.h"
 
 namespace solstice::cli {
@@ -20,10 +21,19 @@ std::string time_text(const std::optional<Seconds>& time) { return time ? show(*
 std::string first_line(const std::string& text) { return clip(text.substr(0, text.find('\n')), 60); }
 
 Status show_list(store::Store& store, bool json) {
-  SOLSTICE_TRY(const std::vector<RunRecord> runs, store.list());
+  SOLSTICE_TRY(const std::vector<store::ListedRun> runs, store.list());
   Json all = Json::array();
   std::vector<std::vector<std::string>> rows = {{"run", "problem", "outcome", "device", "speedup", "reason"}};
-  for (const RunRecord& run : runs) {
+  std::string damage;
+  for (const store::ListedRun& listed : runs) {
+    if (!listed.run.ok()) {
+      const std::string& why = listed.run.error().message;
+      all.push(Json::object().set("id", listed.id).set("damaged", why));
+      rows.push_back({listed.id, "-", "damaged", "-", "-", "see below"});
+      damage += why + "\n";
+      continue;
+    }
+    const RunRecord& run = *listed.run;
     all.push(to_json(run));
     const double speedup = run.summary.at("speedup").as_double();
     rows.push_back(
@@ -34,7 +44,7 @@ Status show_list(store::Store& store, bool json) {
   } else if (runs.empty()) {
     fmt::print("no runs yet in {}\n", store.folder().string());
   } else {
-    fmt::print("{}", table(rows));
+    fmt::print("{}{}{}", table(rows), damage.empty() ? "" : "\n", damage);
   }
   return success();
 }
@@ -43,7 +53,7 @@ void print_run(const RunRecord& run) {
   fmt::print("run      {}\nproblem  {}\noutcome  {}{}\n", run.id, run.problem, outcome(run), run.reason.empty() ? "" : ": " + run.reason);
   fmt::print("machine  {} ({})\nstarted  {}\nfinished {}\n", run.machine, run.device, run.started, run.finished);
   if (!run.folder.empty()) fmt::print("folder   {}\n", run.folder);
-  if (!run.command.empty()) fmt::print("command  {}\n", fmt::join(run.command, " "));
+  if (!run.command.empty()) fmt::print("command  {}\n", flow::shell_text(run.working_folder, run.command));
   for (const auto& [what, version] : run.versions) fmt::print("  {} {}\n", what, version);
 }
 
@@ -93,7 +103,9 @@ extern const Command solstice_commands_show;
 const Command solstice_commands_show = {
     .name = "show",
     .summary = "Print the runs in the store, or one run with its trials",
-    .help = "RUN is an id, the start of one, or `last`. Without RUN the newest 50 are listed.",
+    .help =
+        "RUN is an id, the start of one, or `last`. Without RUN the newest 50 are listed; one whose record cannot be read is listed as "
+        "`damaged`.",
     .example = "solstice show last",
     .parameters = {{"RUN", "", "which run", "", {}, false, false},
                    {"--trial", "N", "one trial of it, with its program", "", {}, false, false},

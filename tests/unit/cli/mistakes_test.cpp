@@ -1,5 +1,6 @@
 // What the program says of mistakes in the command line and in files, and where its output must be one value.
 #include "base/json.h"
+#include "store/sqlite.h"
 #include "store/store.h"
 #include "unit/cli/program.h"
 
@@ -44,6 +45,49 @@ TEST_F(ProgramTest, WhereNothingCanBeWrittenIsTheEnvironmentsFault) {
     EXPECT_EQ(done.exit.code, 3) << done.err;
     EXPECT_NE(done.err.find(out), std::string::npos) << done.err;
   }
+}
+
+// Beside the command lies the folder that it was given in; the outcome's folder is whole.
+TEST_F(ProgramTest, ARunIsFoundAgainFromAnyFolder) {
+  ASSERT_TRUE(write_file(folder_.path() / "m.py", "raise ValueError('no module')\n").ok());
+  SpawnOptions options;
+  options.argv = {companion("solstice")->string(), "optimize", "m.py", "--device", "model"};
+  options.environment = {{"SOLSTICE_HOME", (folder_.path() / "home").string()}, {"SOLSTICE_CACHE", (folder_.path() / "cache").string()}};
+  options.folder = folder_.path();
+  ASSERT_TRUE(run_command(options, Seconds(120)).ok());
+  const std::string shown = run({"show", "last"}).out;
+  EXPECT_NE(shown.find("folder   " + (folder_.path() / "runs/m").string() + "\n"), std::string::npos) << shown;
+  EXPECT_NE(shown.find("cd " + folder_.path().string() + " && "), std::string::npos) << shown;
+  const Json record = *parse_json(run({"show", "last", "--json"}).out);
+  EXPECT_EQ(record.at("run").at("file").as_string(), (folder_.path() / "m.py").string());
+}
+
+TEST_F(ProgramTest, AStoreThatIsNoDatabaseLeavesNothingBehind) {
+  ASSERT_TRUE(write_file(folder_.path() / "home/runs.db", std::string(4096, 'x')).ok());
+  ASSERT_TRUE(write_file(folder_.path() / "m.py", "x = 1\n").ok());
+  const auto out = folder_.path() / "out";
+  const CommandOutput done = run({"optimize", (folder_.path() / "m.py").string(), "--out", out.string()});
+  EXPECT_EQ(done.exit.code, 3);
+  EXPECT_NE(done.err.find("move it away, or set SOLSTICE_HOME to another folder"), std::string::npos) << done.err;
+  EXPECT_FALSE(std::filesystem::exists(out));
+}
+
+TEST_F(ProgramTest, ADamagedRunIsListedBesideTheOthers) {
+  store::Store store = std::move(store::Store::open(folder_.path() / "home")).value();
+  for (const char* id : {"1-good", "2-bad"}) {
+    RunRecord record;
+    record.id = id;
+    record.problem = id;
+    ASSERT_TRUE(store.begin_run(record).ok());
+  }
+  ASSERT_TRUE(store::Database::open(folder_.path() / "home/runs.db")->execute("UPDATE runs SET record = '{' WHERE id = '2-bad'").ok());
+  const CommandOutput list = run({"show"});
+  EXPECT_EQ(list.exit.code, 0) << list.err;
+  EXPECT_NE(list.out.find("1-good"), std::string::npos) << list.out;
+  EXPECT_NE(list.out.find("the record of run 2-bad in " + (folder_.path() / "home/runs.db").string()), std::string::npos) << list.out;
+  const Json all = *parse_json(run({"show", "--json"}).out);
+  EXPECT_EQ(all.at(size_t{0}).at("id").as_string(), "2-bad");
+  EXPECT_FALSE(all.at(size_t{0}).at("damaged").as_string().empty());
 }
 
 TEST_F(ProgramTest, ATrialAsJsonIsOneValue) {

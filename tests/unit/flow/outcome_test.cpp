@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "base/json.h"
 
 namespace solstice::flow {
 namespace {
@@ -36,6 +37,25 @@ TEST_F(OutcomeTest, TakesItsPlaceWhole) {
   EXPECT_FALSE(fs::exists(fresh));
   EXPECT_FALSE(fs::exists(out_ / ".outcome"));
   EXPECT_FALSE(fs::exists(out_ / "trials"));
+}
+
+TEST_F(OutcomeTest, AnOutcomeOfAnotherFileOrClassKeepsItsFolder) {
+  const fs::path one = folder_.path() / "a/m.py", other = folder_.path() / "b/m.py";
+  const auto report = [this](const fs::path& folder, const fs::path& file, const std::string& class_name) {
+    write(folder / "report.json", Json::object().set("file", file.string()).set("class_name", class_name).dump());
+  };
+  EXPECT_EQ(folder_for(out_, subject_text(one, "")), out_);
+  report(out_, one, "");
+  EXPECT_EQ(subject_in(out_), subject_text(one, ""));
+  EXPECT_EQ(folder_for(out_, subject_text(one, "")), out_);
+  EXPECT_EQ(folder_for(out_, subject_text(folder_.path() / "b/../a/m.py", "")), out_);
+  EXPECT_EQ(folder_for(out_, subject_text(other, "")), out_.string() + "-2");
+  EXPECT_EQ(folder_for(out_, subject_text(one, "Wide")), out_.string() + "-2");
+  report(out_.string() + "-2", one, "Wide");
+  EXPECT_EQ(folder_for(out_, subject_text(one, "Wide")), out_.string() + "-2");
+  EXPECT_EQ(folder_for(out_, subject_text(other, "")), out_.string() + "-3");
+  report(out_ / ".outcome", other, "");  // on its way when its run was killed
+  EXPECT_EQ(folder_for(out_, subject_text(other, "")), out_);
 }
 
 TEST_F(OutcomeTest, WhatNoOutcomeListsIsNeitherRemovedNorReplaced) {

@@ -80,6 +80,10 @@ TEST(Report, IsWrittenAsJsonThatReadsBack) {
 }
 
 TEST(ReportText, CommandsSurviveAShell) { EXPECT_EQ(shell_text({"a", "b c", "it's", ""}), "a 'b c' 'it'\\''s' ''"); }
+TEST(ReportText, CommandsGoWhereTheyWereGiven) {
+  EXPECT_EQ(shell_text("/my models", {"solstice", "optimize", "m.py"}), "cd '/my models' && solstice optimize m.py");
+  EXPECT_EQ(shell_text("", {"solstice"}), "solstice");
+}
 
 }  // namespace
 }  // namespace solstice::flow

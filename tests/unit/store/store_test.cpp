@@ -92,7 +92,7 @@ TEST_F(StoreTest, FindsRunsByPrefixAndLast) {
   EXPECT_EQ(store.load_run("20260101")->run.problem, "a");
   EXPECT_EQ(store.load_run("2026").error().code, Code::bad_argument);
   EXPECT_EQ(store.load_run("x").error().code, Code::not_found);
-  EXPECT_EQ(store.list(1)->front().problem, "b");
+  EXPECT_EQ(store.list(1)->front().run->problem, "b");
 }
 
 TEST_F(StoreTest, ARunLearnsItsProblemLater) {
@@ -134,13 +134,42 @@ TEST_F(StoreTest, LeavesItsOwnRunningRunsOpen) {
   EXPECT_EQ(*store.close_abandoned(), 0);
 }
 
-TEST_F(StoreTest, KeepsEqualArtifactsOnce) {
+TEST_F(StoreTest, ADamagedRecordIsNamedAndHidesNoOther) {
   Store store = open();
-  const std::string hash = *store.put_artifact("log text");
-  EXPECT_EQ(*store.put_artifact("log text"), hash);
-  EXPECT_EQ(*store.get_artifact(hash), "log text");
-  EXPECT_EQ(store.get_artifact(std::string(32, '0')).error().code, Code::not_found);
-  EXPECT_EQ(store.get_artifact("../../etc/passwd").error().code, Code::bad_argument);
+  RunRecord good = run_of("good", "o"), bad = run_of("bad", "o"), trials = run_of("trials", "o");
+  good.id = "1-good", bad.id = "2-bad", trials.id = "3-trials";
+  for (const RunRecord& run : {good, bad, trials}) ASSERT_TRUE(store.begin_run(run).ok());
+  ASSERT_TRUE(store.add_trial(trial_of(trials.id, 7, TrialState::kVerified)).ok());
+  {
+    Database database = std::move(Database::open(folder_.path() / "runs.db")).value();
+    ASSERT_TRUE(database.execute("UPDATE runs SET record = '{\"id\": 3', pid = 0 WHERE id = '2-bad'").ok());
+    ASSERT_TRUE(database.execute("UPDATE trials SET record = '[]'").ok());
+  }
+  EXPECT_EQ(*store.close_abandoned(), 1);  // the damaged one, whose process is none
+  EXPECT_EQ(*store.close_abandoned(), 0);
+  const auto listed = store.list();
+  ASSERT_TRUE(listed.ok()) << listed.error().text();
+  ASSERT_EQ(listed->size(), 3u);
+  EXPECT_EQ((*listed)[2].run->problem, "good");
+  EXPECT_EQ((*listed)[1].id, "2-bad");
+  const std::string database = (folder_.path() / "runs.db").string();
+  const std::string why = (*listed)[1].run.error().message;
+  EXPECT_NE(why.find("the record of run 2-bad in " + database + " is damaged"), std::string::npos) << why;
+  EXPECT_EQ(store.load_run("2-bad").error().message, why);
+  const std::string trial = store.load_run("3").error().message;
+  EXPECT_NE(trial.find("trial 7 of run 3-trials in " + database), std::string::npos) << trial;
+}
+
+// Written when trials could name artifacts.
+TEST_F(StoreTest, ReadsTrialsOfAnEarlierProgram) {
+  Store store = open();
+  const std::string id = *store.begin_run(run_of("p", "o"));
+  ASSERT_TRUE(store.add_trial(trial_of(id, 1, TrialState::kVerified)).ok());
+  {
+    Database database = std::move(Database::open(folder_.path() / "runs.db")).value();
+    ASSERT_TRUE(database.execute("UPDATE trials SET record = json_set(record, '$.artifacts', json_array('0f'))").ok());
+  }
+  EXPECT_EQ(store.load_run(id)->trials.size(), 1u);
 }
 
 TEST_F(StoreTest, RefusesAStoreOfANewerProgram) {
@@ -157,7 +186,9 @@ TEST_F(StoreTest, RefusesAStoreOfANewerProgram) {
 
 TEST_F(StoreTest, SaysWhatIsWrongWithAFileThatIsNoDatabase) {
   ASSERT_TRUE(write_file(folder_.path() / "runs.db", std::string(4096, 'x')).ok());
-  EXPECT_EQ(Store::open(folder_.path()).error().code, Code::store_error);
+  const Result<Store> store = Store::open(folder_.path());
+  EXPECT_EQ(store.error().code, Code::store_error);
+  EXPECT_NE(store.error().message.find("move it away, or set SOLSTICE_HOME"), std::string::npos) << store.error().message;
 }
 
 }  // namespace
