@@ -1,9 +1,11 @@
 // Every pass of the normal form against the interpreter: each left out, each alone, all together, with nodes and without.
 #include "ir/normal.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 
 #include "base/file.h"
@@ -11,6 +13,7 @@
 #include "ir/bind.h"
 #include "ir/equivalence.h"
 #include "lang/parse.h"
+#include "property/random_values.h"
 
 namespace solstice::ir {
 namespace {
@@ -140,6 +143,22 @@ TEST(NormalForm, KeepsTheMeaningOfImports) {
     ++count;
   }
   EXPECT_GE(count, 15);
+}
+
+TEST(NormalForm, KeepsTheMeaningOfGeneratedPrograms) {
+  const char* more = std::getenv("SOLSTICE_GENERATED_PROGRAMS");  // for a longer search
+  const uint64_t programs = more ? std::strtoull(more, nullptr, 10) : 60;
+  uint64_t legal = 0;
+  for (uint64_t seed = 1; seed <= programs; ++seed) {
+    const std::string text = testing::random_program(seed);
+    Diagnostics diagnostics;
+    const auto program = load_program(text, "generated", diagnostics);
+    if (!program.ok()) continue;
+    ++legal;
+    expect_same_meaning(*program, fmt::format("seed {}\n{}", seed, text));
+    if (HasFailure()) return;
+  }
+  EXPECT_GE(10 * legal, 7 * programs);
 }
 
 }  // namespace

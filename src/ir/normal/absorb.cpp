@@ -6,8 +6,8 @@
 //   max[b](select(c, e, -inf))                  =   max[b where c](e)          (min with inf)
 //   and conditions that follow from others go; bounds on one index become its extent (domain.cpp)
 //
-// Proof. The language's definition of `else`; exp(-inf) is 0; what a reduction leaves out is its neutral element. A factor
-// that is not finite where the guard fails has no meaning there: inputs are finite.
+// Proof. The language's definition of `else`; exp(-inf) is 0; what a reduction leaves out is its neutral element. A guard
+// leaves a product only if the other factors are finite wherever it fails: 0 * inf is no 0.
 #include <cmath>
 
 #include "ir/normal/expression.h"
@@ -59,10 +59,13 @@ class Absorber {
       return unguarded(t.args[1], guards);
     }
     if (t.op == Op::kMul) {
-      const TermId a = unguarded(t.args[0], guards);
-      return pool_.op(t.op, {a, unguarded(t.args[1], guards)});
+      std::vector<TermId> args = t.args;
+      for (const size_t side : {size_t{0}, size_t{1}}) {
+        if (signs_.finite(t.args[1 - side])) args[side] = unguarded(args[side], guards);
+      }
+      return pool_.op(Op::kMul, std::move(args));
     }
-    if (t.op == Op::kNeg || t.op == Op::kDiv) {
+    if (t.op == Op::kNeg || (t.op == Op::kDiv && signs_.positive(t.args[1]) && signs_.finite(t.args[1]))) {
       std::vector<TermId> args = t.args;
       args[0] = unguarded(args[0], guards);
       return pool_.op(t.op, std::move(args));
@@ -88,6 +91,7 @@ class Absorber {
   }
 
   Pool& pool_;
+  Signs signs_{pool_};
   Expressions normal_;
 };
 

@@ -67,9 +67,10 @@ TermId Expressions::operation(const Term& t, const std::vector<TermId>& args) {
     case Op::kSub:
       return polys_.term(recombined(polys_.plus(poly(0), poly(1), kMinus)));
     case Op::kMul:
-      return polys_.term(polys_.times(poly(0), poly(1)));
-    case Op::kDiv:
-      return polys_.term(polys_.times(poly(0), polys_.power(poly(1), Rational{-1, 1})));
+    case Op::kDiv: {
+      const Poly a = poly(0), b = t.op == Op::kMul ? poly(1) : polys_.power(poly(1), Rational{-1, 1});
+      return is_guarded_apart(a, b) || is_guarded_apart(b, a) ? pool_.op(t.op, args) : polys_.term(polys_.times(a, b));
+    }
     case Op::kSqrt:
       return polys_.term(polys_.power(poly(0), kHalf));
     case Op::kRsqrt:
@@ -109,6 +110,29 @@ TermId Expressions::operation(const Term& t, const std::vector<TermId>& args) {
     default:
       return pool_.op(t.op, args, t.dtype);
   }
+}
+
+// Is something in `b` computed where a guard of `a` does not hold, and may be infinite there? 0 * inf is no 0.
+bool Expressions::is_guarded_apart(const Poly& a, const Poly& b) {
+  std::vector<TermId> guards;
+  for (const auto& [m, w] : a) {
+    for (const Factor& f : polys_.factors(m)) {
+      const Term& base = pool_.at(f.base);
+      if (base.kind == Kind::kGuard) guards.insert(guards.end(), base.args.begin(), base.args.end());
+    }
+  }
+  if (guards.empty()) return false;
+  return std::any_of(b.begin(), b.end(), [&](const auto& m) {
+    std::vector<TermId> own;
+    bool finite = true;
+    for (const Factor& f : polys_.factors(m.first)) {
+      const Term& base = pool_.at(f.base);
+      if (base.kind == Kind::kGuard) own = base.args;
+      finite = finite && is_finite(f);
+    }
+    const auto known = [&](TermId g) { return std::find(own.begin(), own.end(), g) != own.end(); };
+    return !finite && !std::all_of(guards.begin(), guards.end(), known);
+  });
 }
 
 TermId Expressions::power(TermId base, TermId exponent) {

@@ -62,6 +62,9 @@ class Expressions {
   TermId reduction(const Term& t, const std::vector<TermId>& args);
   Poly sum_over(const Domain& domain, const Poly& body);
   Poly sum_of_monomial(Domain domain, TermId monomial);
+  bool is_finite(const Factor& f);
+  bool is_guarded_apart(const Poly& a, const Poly& b);
+  int tie_to_empty_parts(const Domain& domain, const std::vector<Factor>& factors, std::vector<size_t>& part);
   Poly sum_of_parts(const Domain& domain, const std::vector<Factor>& factors);
   Poly sum_of_part(const Domain& domain, const std::vector<Factor>& factors);
   std::optional<Poly> merged_inner_sum(const Domain& domain, const std::vector<Factor>& factors);

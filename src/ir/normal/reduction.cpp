@@ -3,8 +3,10 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <set>
 
 #include "ir/normal/expression.h"
+#include "ir/normal/facts.h"
 #include "ir/normal/name.h"
 
 namespace solstice::ir::normal {
@@ -86,15 +88,51 @@ std::optional<Poly> Expressions::merged_inner_sum(const Domain& domain, const st
     const TermId base = factors[i].base;
     if (!(factors[i].exponent == kOne) || !is_reduction(pool_, base, Reducer::kSum) || !pool_.depends(base, domain.binders)) continue;
     if (domain.binders.size() + pool_.at(base).binders.size() > kMostSummed) continue;
-    const Opened inner = opened(pool_, base);
     std::vector<Factor> others = factors;
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    const Term& reduction = pool_.at(base);  // where it has no point the other factors would not be computed any more
+    const bool has_points = has_point(pool_, reduction.binders, {reduction.args.begin() + 1, reduction.args.end()});
+    if (!has_points && !std::all_of(others.begin(), others.end(), [&](const Factor& f) { return is_finite(f); })) continue;
+    const Opened inner = opened(pool_, base);
     Domain joint = domain;
     joint.binders.insert(joint.binders.end(), inner.binders.begin(), inner.binders.end());
     joint.conditions.insert(joint.conditions.end(), inner.args.begin() + 1, inner.args.end());
     return sum_over(joint, polys_.times(polys_.from_factors(others), polys_.of(inner.args[0])));
   }
   return std::nullopt;
+}
+
+bool Expressions::is_finite(const Factor& f) { return signs_.finite(f.exponent == kOne ? f.base : pool_.product({f.base}, {f.exponent})); }
+
+// A part that may have no point is 0 then, whatever else there is: what may be infinite is computed at its points alone.
+// The part that such factors stay in, all that may be empty in one; -1: there is none.
+int Expressions::tie_to_empty_parts(const Domain& domain, const std::vector<Factor>& factors, std::vector<size_t>& part) {
+  if (std::all_of(factors.begin(), factors.end(), [&](const Factor& f) { return is_finite(f); })) return -1;
+  std::set<size_t> joined;
+  for (const size_t p : std::set<size_t>(part.begin(), part.end())) {
+    std::vector<int> own;
+    for (size_t b = 0; b < part.size(); ++b) {
+      if (part[b] == p) own.push_back(domain.binders[b]);
+    }
+    std::vector<TermId> conditions;
+    for (const TermId c : domain.conditions) {
+      if (pool_.depends(c, own)) conditions.push_back(c);
+    }
+    for (const Factor& f : factors) {  // a guard that the pass `absorb` did not make conditions
+      const Term& base = pool_.at(f.base);
+      if (base.kind == Kind::kGuard && pool_.depends(f.base, own)) conditions.insert(conditions.end(), base.args.begin(), base.args.end());
+    }
+    if (!has_point(pool_, own, conditions)) joined.insert(p);
+  }
+  if (joined.empty()) return -1;
+  for (const Factor& f : factors) {
+    if (is_finite(f)) continue;
+    for (size_t b = 0; b < part.size(); ++b) {
+      if (pool_.depends(f.base, domain.binders[b])) joined.insert(part[b]);
+    }
+  }
+  for (size_t& p : part) p = joined.count(p) ? *joined.begin() : p;
+  return static_cast<int>(*joined.begin());
 }
 
 // Factors and conditions that share no binder are sums of their own; what has no binder stands before the sum.
@@ -113,9 +151,10 @@ Poly Expressions::sum_of_parts(const Domain& domain, const std::vector<Factor>& 
   };
   for (const Factor& f : factors) join(f.base);
   for (const TermId c : domain.conditions) join(c);
+  const int tied = tie_to_empty_parts(domain, factors, part);
   std::vector<Factor> before;
   for (const Factor& f : factors) {
-    if (!pool_.depends(f.base, domain.binders)) before.push_back(f);
+    if (!pool_.depends(f.base, domain.binders) && (tied < 0 || is_finite(f))) before.push_back(f);
   }
   std::vector<TermId> guard;
   for (const TermId c : domain.conditions) {
@@ -134,7 +173,8 @@ Poly Expressions::sum_of_parts(const Domain& domain, const std::vector<Factor>& 
       if (pool_.depends(c, own.binders)) own.conditions.push_back(c);
     }
     for (const Factor& f : factors) {
-      if (pool_.depends(f.base, own.binders)) inside.push_back(f);
+      const bool free = !pool_.depends(f.base, domain.binders);
+      if (pool_.depends(f.base, own.binders) || (free && static_cast<int>(p) == tied && !is_finite(f))) inside.push_back(f);
     }
     out = polys_.times(out, sum_of_part(own, inside));
   }
