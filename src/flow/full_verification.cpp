@@ -1,6 +1,7 @@
 #include "flow/full_verification.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -51,6 +52,16 @@ void add_errors(std::vector<ErrorRow>& rows, const CaseVerdict& verdict) {
   }
 }
 
+// "idx, mask": the arguments of the module that are tensors and no floats.
+std::string integer_inputs(const Graph& graph) {
+  std::vector<std::string> names;
+  for (const GraphInput& input : graph.inputs) {
+    const std::optional<DType> dtype = input.is_tensor() ? storage_dtype(*input.dtype) : std::nullopt;
+    if (input.kind == GraphInputKind::kUser && dtype && !is_float(*dtype)) names.push_back(input.id);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 class FullVerification {
  public:
   FullVerification(Session& state, Finalist& finalist) : state_(state), finalist_(finalist) {}
@@ -59,6 +70,9 @@ class FullVerification {
   Result<Verdict> run() {
     SOLSTICE_TRY(all_, verify(state_.trial_cases));
     for (const CaseVerdict& one : all_.cases) add_errors(finalist_.errors, one);
+    if (const std::string fixed = integer_inputs(state_.problem->graph); !fixed.empty()) {
+      warn(fmt::format("verified with the values that get_inputs() makes for {}: no family changes integers, which may be indices", fixed));
+    }
     for (const CaseRequest& request : full_requests()) {
       if (!all_.passed()) break;
       SOLSTICE_CHECK(try_case(request));
