@@ -127,6 +127,20 @@ def test_hook_on_an_inner_module(subject):
     assert subject.call()[1]
 
 
+def test_hook_on_a_module_that_an_attribute_holds(subject, record):
+    class Original(type(subject.original)):
+        def __init__(self, scale):
+            super().__init__(scale)
+            self.held = [torch.nn.Sequential(torch.nn.ReLU())]
+
+    module = subject.module({**record, "structure": structure.describe(Original(2.0))}, Original)
+    assert subject.call(module=module)[1]
+    handle = module.held[0][0].register_forward_hook(lambda module, args, out: None)
+    refused(subject, "hooks", module=module)
+    handle.remove()
+    assert subject.call(module=module)[1]
+
+
 def test_hook_on_all_modules(subject):
     assert subject.call()[1]
     handle = torch.nn.modules.module.register_module_forward_hook(lambda module, args, out: None)

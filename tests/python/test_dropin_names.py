@@ -7,7 +7,7 @@ import torch
 from host_dropin import refused
 from torch import nn
 
-from solstice.dropin import structure
+from solstice.dropin import structure, watching
 
 
 @pytest.mark.parametrize(
@@ -50,9 +50,11 @@ def test_a_recording_of_an_older_version_is_refused(subject, record):
     refused(subject, "recorded by an older version", module=subject.module({**record, "structure": older}))
 
 
-@pytest.fixture
-def wide(subject, record):
+@pytest.fixture(params=["versions of dicts", "entry by entry"])
+def wide(subject, record, request, monkeypatch):
     """A drop-in whose original reads what may be absent."""
+    if request.param == "entry by entry":  # as from Python 3.13 on
+        monkeypatch.setattr(watching, "DICT_VERSION", None)
 
     class Original(type(subject.original)):
         def __init__(self, scale):
@@ -60,6 +62,7 @@ def wide(subject, record):
             self.inner.register_parameter("bias", None)
             self.inner.register_buffer("shift", None)
             self.inner.register_parameter("unused", nn.Parameter(torch.ones(1)))
+            self.inner.a, self.inner.b, self.inner.c = 1, 2, 3
             self.layers = nn.Sequential(nn.Identity(), nn.ReLU())
 
         def forward(self, x):
@@ -96,6 +99,23 @@ def add_to_root(m):
     m.late = 3.0
 
 
+def set_attribute(m):
+    m.inner.b = 3
+
+
+def set_attribute_often(m):
+    for i in range(1000):  # Python has a faster way for such
+        m.inner.b = i
+
+
+def set_in_dict(m):
+    vars(m.inner).update(b=3)
+
+
+def exchange_attribute(m):
+    m.inner.late = vars(m.inner).pop("c")
+
+
 def drop_unused(m):
     m.inner.unused = None
 
@@ -129,6 +149,10 @@ def drop_module(m):
         (add_buffer, "`inner.extra` is float32.* the recorded module has none"),
         (add_attribute, "`inner.late` is 3.0; the recorded module has none"),
         (add_to_root, "`late` is 3.0"),
+        (set_attribute, "`inner.b` is 3; recorded was 2"),
+        (set_attribute_often, "`inner.b` is 999"),
+        (set_in_dict, "`inner.b` is 3"),
+        (exchange_attribute, "`inner.c` is no attribute any more"),
         (drop_unused, "`inner.unused` is None; recorded was float32"),
         (delete_unused, "`inner.unused` is no parameter or buffer any more"),
         (reshape_unused, r"`inner.unused` is float32\[2\]"),
@@ -152,3 +176,13 @@ def test_hooks_of_the_module_itself_are_no_new_attributes(subject, wide):
     wide.register_forward_hook(lambda module, args, out: out + 1)
     wide.register_state_dict_post_hook(lambda *_: None)
     assert subject.call(module=wide)[1]
+
+
+def test_what_is_written_again_as_it_was(subject, wide):
+    """Another version of a dict is no reason yet."""
+    assert subject.call(module=wide)[1]
+    fast = wide.__dict__["_solstice_runtime"].fast
+    wide.inner.b, wide.inner.c = 2, 3
+    before = subject.launches()
+    fast(wide, (subject.x,), {})
+    assert subject.launches() == before + 1

@@ -82,7 +82,7 @@ def bind(module: torch.nn.Module, recording: Recording, device: Any) -> Union[Bi
         pointers=[(o.spec.slot, o.pointer) for o in first],
         written=[t for t in written if not t.is_inference()],  # those have no version
         frozen=frozen,
-        hooks=guards.HookWatch(module),
+        hooks=guards.HookWatch(module, watch.contents.modules),
         watch=watch,
     )
 

@@ -16,13 +16,12 @@ import torch
 from torch.utils import _pytree as pytree
 from torch.utils.hooks import RemovableHandle
 
-from . import watching
 from .binding import Binding
 from .guards import TENSOR_TYPES
 from .recording import Constant, Recording, TensorSpec
+from .unrolled import Text, tree
 
 MISS = object()
-_UNROLLED = 32  # items of a list
 
 _ENVIRONMENT: dict[str, Any] = {
     "MISS": MISS,
@@ -43,30 +42,14 @@ _ENVIRONMENT: dict[str, Any] = {
 }
 
 
-class _Text:
-    """Lines of the function, and the objects that its names stand for."""
-
-    def __init__(self) -> None:
-        self.names: dict[str, Any] = dict(_ENVIRONMENT)
-
-    def bind(self, kind: str, value: Any) -> str:
-        name = f"{kind}{len(self.names)}"
-        self.names[name] = value
-        return name
-
-    def literal(self, value: Any) -> str:
-        """Small constants are written out; comparisons by identity need the object."""
-        return repr(value) if value is None or isinstance(value, bool) else self.bind("value", value)
-
-
 def write(
     recording: Recording, binding: Binding, slots: Any, flags: tuple, flatten: Callable, assemble: Callable
 ) -> Callable:
     """`fast(module, args, kwargs)`: the result of the kernels, or MISS."""
-    text = _Text()
+    text = Text(_ENVIRONMENT)
     conditions = [
         *_environment(flags),
-        *_tree(text, binding),
+        *tree(text, binding),
         *_constants(text, recording),
         *_forms(text, recording, binding),
         *_addresses(text, recording, binding),
@@ -87,7 +70,7 @@ def write(
     return text.names["fast"]
 
 
-def _unpack(text: _Text, recording: Recording, flatten: Callable) -> Iterator[str]:
+def _unpack(text: Text, recording: Recording, flatten: Callable) -> Iterator[str]:
     count = len(recording.arguments)
     if recording.in_tree is None:
         yield f"    if kwargs or len(args) != {count}: return MISS"
@@ -110,83 +93,17 @@ def _environment(flags: tuple) -> Iterator[str]:
     yield "forward_ad._current_level >= 0"
 
 
-def _tree(text: _Text, binding: Binding) -> Iterator[str]:
-    """As structure.Watch.holds() and guards.HookWatch."""
-    for name, table in zip(("_modules", "_parameters", "_buffers"), binding.watch.tables):
-        yield f"root[{name!r}] is not {text.bind('table', table)}"
-    for table, children in binding.watch.children:
-        yield from _dict(text, table, children)
-    owned = {(id(owner.store), owner.name) for owner in binding.owners}
-    for table, tensors in binding.watch.tensors:
-        yield from _entries(text, table, len(tensors), {n: t for n, t in tensors.items() if (id(table), n) not in owned})
-    for cls, forward in binding.watch.forwards:
-        yield f"{text.bind('class', cls)}.forward is not {text.bind('forward', forward)}"
-    for owner, entries, values in binding.watch.attributes:
-        own = "root" if owner is None else text.bind("own", owner)
-        yield f"len({own}) != {entries}"
-        for name, value in values.items():
-            yield f"{own}[{name!r}] is not {text.literal(value)}"
-        if owner is not None:
-            yield f"'forward' in {own}"
-    yield from _contents(text, binding.watch.contents)
-    yield f"Handle.next_id != {text.bind('hooks', binding.hooks)}.seen"
-
-
-def _entries(text: _Text, table: dict, count: int, entries: dict) -> Iterator[str]:
-    """As many as they were, and these of them the same. Whether a dict is empty is the cheapest thing to ask of it."""
-    own = text.bind("table", table)
-    yield f"len({own}) != {count}" if count else own
-    yield from (f"{own}[{text.literal(key)}] is not {text.literal(value)}" for key, value in entries.items())
-
-
-def _dict(text: _Text, table: dict, was: dict) -> Iterator[str]:
-    """As watching.same_dict()."""
-    if len(was) > _UNROLLED:
-        yield f"not {text.bind('same', watching.same_dict)}({text.bind('table', table)}, {text.bind('was', was)})"
-        return
-    if len(was) > 1:  # in their order
-        yield f"[*{text.bind('table', table)}] != {text.bind('keys', [*was])}"
-    yield from _entries(text, table, len(was), was)
-
-
-def _contents(text: _Text, watch: watching.Watch) -> Iterator[str]:
-    """As watching.Watch.holds()."""
-    for tensor, version, pointer in watch.tensors:
-        held = text.bind("held", tensor)
-        yield f"{held}._version != {version}"
-        yield f"{held}.data_ptr() != {pointer}"
-    for now, was in watch.lists:
-        yield from _list(text, text.bind("list", now), was)
-    for now, was in watch.dicts:
-        yield from _dict(text, now, was)
-    for place, name, value in watch.places:
-        yield f"{text.bind('place', place)}.{name} is not {text.literal(value)}"
-    for value, was in watch.others:
-        yield f"{text.bind('inside', watching.inside_of)}({text.bind('value', value)}) != {text.bind('was', was)}"
-
-
-def _list(text: _Text, own: str, was: list) -> Iterator[str]:
-    """A call of watching.same_list() takes longer than a few comparisons."""
-    if all(type(item) is str for item in was):  # equal ones are the same
-        yield f"{own} != {text.bind('was', was)}"
-    elif len(was) > _UNROLLED:
-        yield f"not {text.bind('same', watching.same_list)}({own}, {text.bind('was', was)})"
-    else:
-        yield f"len({own}) != {len(was)}"
-        yield from (f"{own}[{i}] is not {text.literal(item)}" for i, item in enumerate(was))
-
-
 def _tensor_arguments(recording: Recording) -> list[tuple[int, TensorSpec]]:
     return [(i, a) for i, a in enumerate(recording.arguments) if isinstance(a, TensorSpec)]
 
 
-def _constants(text: _Text, recording: Recording) -> Iterator[str]:
+def _constants(text: Text, recording: Recording) -> Iterator[str]:
     for position, recorded in enumerate(recording.arguments):
         if isinstance(recorded, Constant):
             yield f"not {text.bind('constant', recorded)}.equals(x{position})"
 
 
-def _forms(text: _Text, recording: Recording, binding: Binding) -> Iterator[str]:
+def _forms(text: Text, recording: Recording, binding: Binding) -> Iterator[str]:
     """What guards.misfit() and binding.Owner.holds() ask of all tensors but where they lie: in one call where they look
     as they once did, else one by one. The same tensor at the same address can still have become a transposed one, or
     one of another dtype whose memory happens to lie there."""
@@ -210,7 +127,7 @@ def recognise(fast: Callable, recording: Recording, binding: Binding, leaves: An
         fast.__globals__["alike"] = make(*tensors, dynamic_dims_sizes=sizes, dynamic_dims_strides=strides).check
 
 
-def _argument(text: _Text, x: str, recorded: TensorSpec, device: int) -> Iterator[str]:
+def _argument(text: Text, x: str, recorded: TensorSpec, device: int) -> Iterator[str]:
     """A lazily negated tensor is the imaginary part of a conjugate, every other element of it, which is contiguous with
     one element alone."""
     yield f"type({x}) is not Tensor and type({x}) is not Parameter"
@@ -220,13 +137,13 @@ def _argument(text: _Text, x: str, recorded: TensorSpec, device: int) -> Iterato
         yield f"{x}.is_neg()"
 
 
-def _form(text: _Text, tensor: str, spec: TensorSpec) -> Iterator[str]:
+def _form(text: Text, tensor: str, spec: TensorSpec) -> Iterator[str]:
     yield f"{tensor}.dtype is not {text.bind('dtype', spec.dtype)}"
     yield f"{tensor}.shape != {spec.shape!r}"
     yield f"not {tensor}.is_contiguous()" if spec.contiguous else f"{tensor}.stride() != {spec.stride!r}"
 
 
-def _addresses(text: _Text, recording: Recording, binding: Binding) -> Iterator[str]:
+def _addresses(text: Text, recording: Recording, binding: Binding) -> Iterator[str]:
     """A tensor of another layout has no address and raises RuntimeError; one whose memory was given back has 0."""
     for position, spec in _tensor_arguments(recording):
         yield f"(a{position} := x{position}.data_ptr()) % {spec.alignment}"
@@ -238,7 +155,7 @@ def _addresses(text: _Text, recording: Recording, binding: Binding) -> Iterator[
         yield f"{tensor}.data_ptr() != {owner.pointer}"
 
 
-def _gradients(text: _Text, recording: Recording, binding: Binding) -> Iterator[str]:
+def _gradients(text: Text, recording: Recording, binding: Binding) -> Iterator[str]:
     tensors = [f"x{i}" for i, _ in _tensor_arguments(recording)]
     tensors += [text.bind("state", owner.tensor) for owner in binding.owners]
     tensors += [text.bind("held", tensor) for tensor, _, _ in binding.watch.contents.tensors]
@@ -247,7 +164,7 @@ def _gradients(text: _Text, recording: Recording, binding: Binding) -> Iterator[
 
 
 def _launch(
-    text: _Text, recording: Recording, binding: Binding, slots: Any, assemble: Callable
+    text: Text, recording: Recording, binding: Binding, slots: Any, assemble: Callable
 ) -> Iterator[str]:
     device = binding.device
     if device.several:
@@ -273,7 +190,7 @@ def _launch(
     yield f"    return {_result(text, recording, assemble)}"
 
 
-def _result(text: _Text, recording: Recording, assemble: Callable) -> str:
+def _result(text: Text, recording: Recording, assemble: Callable) -> str:
     names = {"output": "y{}", "argument": "x{}"}
     leaves = [
         names[kind].format(which) if kind in names else text.literal(which)

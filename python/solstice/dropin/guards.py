@@ -72,10 +72,11 @@ def any_requires_grad(leaves: Any) -> bool:
 
 
 class HookWatch:
-    """Hooks on inner modules, or on all modules, would be skipped. Registering one moves a counter of PyTorch's."""
+    """Hooks on inner modules, on those that attributes hold, or on all modules, would be skipped. Registering one moves a counter of PyTorch's."""
 
-    def __init__(self, module: torch.nn.Module) -> None:
-        self._tables = [getattr(m, name) for m in module.modules() if m is not module for name in _HOOKS]
+    def __init__(self, module: torch.nn.Module, others: list[torch.nn.Module]) -> None:
+        inner = [m for m in module.modules() if m is not module] + others
+        self._tables = [getattr(m, name) for m in inner for name in _HOOKS]
         if self._tables:
             self._tables += [getattr(nn_module, "_global" + name) for name in _HOOKS]
         self.seen = -1  # the counter when there was none; fast.py compares it

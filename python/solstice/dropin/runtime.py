@@ -123,6 +123,8 @@ class Runtime:
         except DropinError as error:
             self._unusable = str(error)
             return self._unusable
+        if not binding.holds(module):  # what was written down above may be neither the old nor the new
+            return "another thread changes the module"
         self._bound, self.fast = bound, bound.fast
         return None
 

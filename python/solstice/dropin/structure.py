@@ -144,6 +144,7 @@ class Watch:
         paths: dict[int, list[str]] = {}
         for path, child in module.named_modules(remove_duplicate=False):
             paths.setdefault(id(child), []).append(path)
+        self.root_version = watching.version_of(vars(module))
         self.children: list[tuple[dict, dict[str, Any]]] = []
         self.tensors: list[tuple[dict, dict[str, Optional[torch.Tensor]]]] = []
         self.attributes: list[tuple[Optional[dict], int, dict[str, Any]]] = []  # None: the root's; entries in all

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import copyreg
 import enum
+import sys
 import types
 import weakref
 from collections import defaultdict, deque
 from operator import is_
-from typing import Any, Iterable
+from typing import Any, Callable, Iterable, Optional
 
 import torch
 
 from . import names
 from .contents import Paths, is_array, is_told_by_content, parts_of
+
+# As PyTorch's own guards use it. From Python 3.13 on, attributes may be written past the dict that holds them.
+_GUARDS = getattr(torch._C._dynamo, "guards", None) if sys.version_info < (3, 13) else None
+DICT_VERSION: Optional[Callable[[dict], int]] = getattr(_GUARDS, "dict_version", None)
 
 
 class Watch:
@@ -25,6 +30,7 @@ class Watch:
         self.tensors: list[tuple[torch.Tensor, int, int]] = []  # with its version and address
         self.places: list[tuple[Any, str, Any]] = []  # an object, an attribute of it, and what that holds
         self.others: list[tuple[Any, Any]] = []  # what is compared by a call of inside_of()
+        self.modules: list[torch.nn.Module] = []  # that are not in the tree
         self.has_inference = False  # some tensor counts no versions
         self._seen: dict[int, Any] = {}
         for value in values:
@@ -52,6 +58,8 @@ class Watch:
             self._add(item, paths)
 
     def _add_own(self, value: Any) -> None:
+        if isinstance(value, torch.nn.Module):
+            self.modules.append(value)
         if isinstance(value, types.FunctionType):
             self.places += [(value, name, getattr(value, name)) for name in ("__code__", "__defaults__", "__kwdefaults__")]
             cells = [(cell, names.contents_of(cell)) for cell in value.__closure__ or ()]
@@ -82,6 +90,11 @@ class Watch:
             and all(_held(owner, name) is was for owner, name, was in self.places)
             and all(inside_of(value) == was for value, was in self.others)
         )
+
+
+def version_of(held: dict) -> Optional[int]:
+    """A number that every change of the dict changes; None where there is none to trust."""
+    return None if DICT_VERSION is None else DICT_VERSION(held)
 
 
 def same_list(now: list, was: list) -> bool:
