@@ -2,6 +2,7 @@
 
 import functools
 import operator
+import sys
 import threading
 import types
 
@@ -163,9 +164,44 @@ class InAModuleOfFunctions(Base):
         return x if namespace.ask(self) else -x
 
 
+@functools.lru_cache(maxsize=None)
+def ask_once(module):
+    return module.training
+
+
+class InACachedFunction(Base):
+    def forward(self, x):
+        return x if ask_once(self) else -x
+
+
+class InAnOperator(Base):
+    def __iter__(self):
+        return iter([self.training])
+
+    def forward(self, x):
+        return x if all(self) else -x
+
+
+class InAPartOfAMethod(Base):
+    def forward(self, x):
+        def inner():
+            return (lambda: [self.training for _ in range(1)])()
+
+        return x if inner() else -x
+
+
+class OnlyWhenMade(Base):
+    def __init__(self):
+        super().__init__()
+        self.was_training = self.training
+
+    def forward(self, x):
+        return self.act(x)
+
+
 READING = [Direct, OfAChild, InAMethod, InAProperty, Inherited, InADecorated, InAFunction, InALambda, InAPartial, InAnObject]
 READING += [InAGlobalObject, ByName, ByAMadeUpName, ByItsDict, ByAGetter, InACallBefore, InAComprehension]
-READING += [InPyTorchsFunction, InAModuleOfFunctions]
+READING += [InACachedFunction, InAnOperator, InAPartOfAMethod, InPyTorchsFunction, InAModuleOfFunctions]
 
 
 @pytest.mark.parametrize("cls", READING)
@@ -178,7 +214,19 @@ def test_code_that_may_read_the_training_flag(cls):
         assert "training` is False; recorded was True" in structure.difference(module.eval(), recorded)
 
 
-@pytest.mark.parametrize("module", [Plain(), nn.Sequential(nn.Linear(2, 2), nn.GELU()), nn.Sequential(Plain())])
+def test_a_file_of_the_users_named_like_one_of_pythons(monkeypatch, tmp_path):
+    (tmp_path / "token.py").write_text("def ask(module): return module.training\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "token", raising=False)
+    scope = {"nn": nn, "__name__": "a_model"}
+    exec(
+        "from token import ask\nclass Model(nn.Module):\n    def forward(self, x): return x if ask(self) else -x\n", scope
+    )
+    module = scope["Model"]()
+    assert Reads(module).may_read_training(module)
+
+
+@pytest.mark.parametrize("module", [Plain(), OnlyWhenMade(), nn.Sequential(nn.Linear(2, 2), nn.GELU()), nn.Sequential(Plain())])
 def test_code_that_does_not_read_it(module):
     recorded = structure.describe(module)
     assert structure.difference(module.eval(), recorded) is None

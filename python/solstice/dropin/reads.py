@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dis
 import functools
+import os
 import sys
 import types
 from typing import Any, Iterator
@@ -18,8 +19,9 @@ import torch
 from . import contents, names
 
 _PYTORCHS = ("torch", "functorch", "torchgen")
-_LIBRARIES = {*_PYTORCHS, "numpy", "builtins"} | set(getattr(sys, "stdlib_module_names", ()))
-_ENTRIES = ("forward", "__call__", "__getattr__", "__getattribute__")
+_LIBRARIES = (*_PYTORCHS, "numpy", "builtins")
+_PYTHONS = os.path.dirname(os.__file__) + os.sep
+_MAKING = ("__init__", "__new__", "__init_subclass__", "__setstate__", "__getstate__", "__repr__")
 _MADE_UP = {"getattr", "hasattr", "setattr", "delattr", "vars", "dir", "eval", "exec", "compile", "locals", "globals"}
 _MADE_UP |= {"__dict__", "__getattribute__", "__getattr__", "__import__", "attrgetter", "methodcaller", "getmembers"}
 _MADE_UP |= {"getattr_static", "import_module"}
@@ -58,7 +60,7 @@ class Reads:
         for cls in _users_classes(type(module)):
             if cls not in self._classes:
                 self._classes.append(cls)
-                self._names({name for name in self.named | set(_ENTRIES) if name in vars(cls)}, {})
+                self._names({name for name in vars(cls) if name in self.named or _is_entry(name)}, {})
         for name, value in vars(module).items():
             if name not in contents.HIDDEN and name not in _NOT_CODE:
                 self._value(value)
@@ -122,6 +124,7 @@ class Reads:
             self._value(held)
 
     def _object(self, value: Any) -> None:
+        self._value(getattr(value, "__wrapped__", None))  # a cache of the user's function
         if names.of_logger(value) or names.if_importable(value):
             return
         self._value(type(value))
@@ -133,8 +136,18 @@ class Reads:
             self._value(held)
 
 
+def _is_entry(name: str) -> bool:
+    """Also the operators: `for part in self` names none."""
+    return name == "forward" or name.startswith("__") and name.endswith("__") and name not in _MAKING
+
+
 def _is_library(name: Any) -> bool:
-    return isinstance(name, str) and name.partition(".")[0] in _LIBRARIES
+    """PyTorch, NumPy and what comes with Python; a user's file may have the name of one of these."""
+    top = name.partition(".")[0] if isinstance(name, str) else ""
+    if top in _LIBRARIES or top not in getattr(sys, "stdlib_module_names", ()):
+        return top in _LIBRARIES
+    file = getattr(sys.modules.get(top), "__file__", None) or _PYTHONS  # built in
+    return file.startswith(_PYTHONS) and "-packages" + os.sep not in file
 
 
 def _is_pytorchs(name: str) -> bool:
