@@ -64,6 +64,17 @@ Json tied_of(const Graph& graph) {
   return out;
 }
 
+// Buffers whose closed form the program assumes: the drop-in compares them before it trusts the kernels.
+Json assumed_of(const Graph& graph) {
+  Json out = Json::array();
+  for (const GraphInput& input : graph.inputs) {
+    if (!input.closed_form) continue;
+    Json entry = Json::object().set("path", input.fqn).set("dtype", enum_names(*input.dtype)[static_cast<size_t>(*input.dtype)]);
+    out.push(entry.set("shape", list_of(input.shape)).set("form", to_json(*input.closed_form)));
+  }
+  return out;
+}
+
 Status copy_bytes(const fs::path& from, const fs::path& to) {
   SOLSTICE_TRY(const std::string bytes, read_file(from));
   return write_file(to, bytes);
@@ -145,6 +156,7 @@ Result<Json> dropin_record(const DropinParts& parts) {
                           .set("cudnn_tf32", parts.subject.flags.cudnn_tf32)
                           .set("deterministic", parts.subject.flags.deterministic));
   record.set("structure", parts.graph.structure).set("tied", tied_of(parts.graph));
+  record.set("assumed", assumed_of(parts.graph));
   if (parts.subject.file) record.set("source", source_of(parts.subject));
   return record;
 }

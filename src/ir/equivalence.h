@@ -54,7 +54,7 @@ Equivalence same_meaning(const lang::Program& problem, const lang::Program& cand
 std::vector<std::pair<std::string, int64_t>> shrunken_dims(const lang::Program& problem, const lang::Program& candidate, int attempt,
                                                            const std::optional<Deadline>& deadline = std::nullopt);
 
-// Inputs of a program: one of several families of values, reproducible.
+// Inputs of a program: one of several families of values, reproducible. Buffers with an assumed closed form hold it.
 int input_families();
 std::string_view input_family_name(int family);
 TensorValues random_inputs(const Program& program, int family, uint64_t seed);

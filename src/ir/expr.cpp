@@ -185,6 +185,25 @@ int64_t Tensor::elements() const {
   return n;
 }
 
+bool describes_whole(const Program& program, const Equation& assumption) {
+  const Tensor& buffer = program.target_of(assumption);
+  std::vector<int> seen;
+  for (size_t d = 0; d < assumption.lhs.size(); ++d) {
+    const Expr& place = *assumption.lhs[d];
+    if (place.op == Op::kInt && place.integer == 0 && buffer.shape[d] == 1) continue;
+    if (place.op != Op::kIndex || assumption.indices[static_cast<size_t>(place.id)].extent != buffer.shape[d]) return false;
+    if (std::find(seen.begin(), seen.end(), place.id) != seen.end()) return false;
+    seen.push_back(place.id);
+  }
+  return true;
+}
+
+const Equation* closed_form_of(const Program& program, int tensor) {
+  const auto found = std::find_if(program.assumptions.begin(), program.assumptions.end(),
+                                  [&](const Equation& e) { return e.target == tensor && describes_whole(program, e); });
+  return found == program.assumptions.end() ? nullptr : &*found;
+}
+
 int Program::find_tensor(std::string_view tensor_name) const {
   for (size_t i = 0; i < tensors.size(); ++i) {
     if (tensors[i].name == tensor_name) return static_cast<int>(i);

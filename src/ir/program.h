@@ -203,6 +203,11 @@ struct Program {
   bool is_problem() const { return kernels.empty(); }
 };
 
+// Whether an assumption says what every element of its buffer is.
+bool describes_whole(const Program& program, const Equation& assumption);
+// The buffer's assumption of that kind; null: none.
+const Equation* closed_form_of(const Program& program, int tensor);
+
 // Visits `root` and everything below it, parents first.
 template <typename F>
 void walk(const ExprRef& root, F&& visit) {

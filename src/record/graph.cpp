@@ -10,6 +10,7 @@ namespace solstice {
 std::vector<const char*> enum_names(GraphDType) {
   return {"f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u8", "b1", "c64", "c128"};
 }
+std::vector<const char*> enum_names(ClosedFormKind) { return {"triangle", "diagonal", "arange"}; }
 std::vector<const char*> enum_names(GraphInputKind) { return {"parameter", "buffer", "constant_tensor", "user_input"}; }
 std::vector<const char*> enum_names(GraphOutputKind) { return {"user_output", "buffer_mutation", "user_input_mutation"}; }
 
@@ -60,6 +61,7 @@ class Checker {
     for (const GraphInput& input : graph_.inputs) {
       SOLSTICE_CHECK(define(input.id));
       SOLSTICE_CHECK(check_tensor(input.id, input));
+      if (input.closed_form) SOLSTICE_CHECK(check_closed_form(input));
     }
     for (const GraphState& state : graph_.state) SOLSTICE_CHECK(check_tensor(state.fqn, state));
     for (const GraphNode& node : graph_.nodes) SOLSTICE_CHECK(check_node(node));
@@ -82,6 +84,31 @@ class Checker {
     const bool negative = std::any_of(tensor.shape.begin(), tensor.shape.end(), [](int64_t n) { return n < 0; });
     if (negative) return bad(fmt::format("`{}` has a negative extent", name));
     return success();
+  }
+
+  Status check_closed_form(const GraphInput& input) const {
+    const ClosedForm& form = *input.closed_form;
+    const auto is_written = [&](const GraphOutput& o) { return o.kind == GraphOutputKind::kBufferMutation && o.target == input.fqn; };
+    if (input.kind != GraphInputKind::kBuffer || !input.is_tensor())
+      return bad(fmt::format("`{}` is no buffer, but has a closed form", input.id));
+    if (std::any_of(graph_.outputs.begin(), graph_.outputs.end(), is_written)) {
+      return bad(fmt::format("`{}` is written, but has a closed form", input.id));
+    }
+    const bool range = form.kind == ClosedFormKind::kArange;
+    const auto rank = static_cast<int64_t>(input.shape.size());
+    const bool known = std::all_of(form.axes.begin(), form.axes.end(), [&](int64_t axis) { return axis >= 0 && axis < rank; });
+    if (form.axes.size() != (range ? 1u : 2u) || !known || form.axes.front() >= rank || (!range && form.axes[0] == form.axes[1])) {
+      return bad(fmt::format("the closed form of `{}` names other axes than it has", input.id));
+    }
+    if (!is_number(form.value) || (!range && !is_number(form.otherwise)) || (range && !form.value.is_number())) {
+      return bad(fmt::format("the closed form of `{}` has no numbers", input.id));
+    }
+    return success();
+  }
+
+  static bool is_number(const Json& value) {
+    const Json* name = value.find("float");
+    return value.is_number() || (name && name->is_string() && (name->as_string() == "inf" || name->as_string() == "-inf"));
   }
 
   Status check_node(const GraphNode& node) {

@@ -85,6 +85,31 @@ struct GraphState : GraphTensor {
   }
 };
 
+// What a buffer holds, where that is a formula (python/solstice/dropin/closed_form.py). Along axes that are not listed the
+// elements repeat.
+//   triangle  `value` where axes[1] <= axes[0] + diagonal, else `otherwise`
+//   diagonal  `value` where axes[1] == axes[0] + diagonal, else `otherwise`
+//   arange    value + step * axes[0]
+enum class ClosedFormKind { kTriangle, kDiagonal, kArange };
+std::vector<const char*> enum_names(ClosedFormKind);
+
+struct ClosedForm {
+  ClosedFormKind kind = ClosedFormKind::kTriangle;
+  std::vector<int64_t> axes;
+  int64_t diagonal = 0;
+  Json value;      // a number, or {"float": "inf" or "-inf"}
+  Json otherwise;  // likewise
+  int64_t step = 0;
+  static auto fields() {
+    return std::make_tuple(field("kind", &ClosedForm::kind, "triangle, diagonal, arange"),
+                           field("axes", &ClosedForm::axes, "what it depends on: two axes, of a range one"),
+                           optional_field("diagonal", &ClosedForm::diagonal, "of a triangle or diagonal"),
+                           field("value", &ClosedForm::value, "on the diagonal, in the triangle, or at the range's begin"),
+                           optional_field("otherwise", &ClosedForm::otherwise, "elsewhere"),
+                           optional_field("step", &ClosedForm::step, "of a range"));
+  }
+};
+
 enum class GraphInputKind { kParameter, kBuffer, kConstant, kUser };
 std::vector<const char*> enum_names(GraphInputKind);
 
@@ -97,8 +122,9 @@ struct GraphInput : GraphTensor {
   std::optional<int64_t> storage;  // equal numbers share memory
   std::vector<std::string> tied;   // other fqns of the same object
   bool used = true;
-  Json value;  // of an input that is no tensor
-  Json data;   // {"base64"}, {"blob", "bytes"} or {"missing"}: contents of a constant
+  Json value;                             // of an input that is no tensor
+  Json data;                              // {"base64"}, {"blob", "bytes"} or {"missing"}: contents of a constant
+  std::optional<ClosedForm> closed_form;  // of a buffer that forward reads and nothing writes
   static auto fields() {
     return std::tuple_cat(std::make_tuple(field("id", &GraphInput::id, "value id"), field("kind", &GraphInput::kind, "what it is"),
                                           optional_field("fqn", &GraphInput::fqn, "module path of a parameter, buffer or constant"),
@@ -108,7 +134,8 @@ struct GraphInput : GraphTensor {
                                           optional_field("tied", &GraphInput::tied, "other names of the same parameter"),
                                           optional_field("used", &GraphInput::used, "some node reads it"),
                                           optional_field("value", &GraphInput::value, "value of an input that is no tensor"),
-                                          optional_field("data", &GraphInput::data, "contents of a constant")),
+                                          optional_field("data", &GraphInput::data, "contents of a constant"),
+                                          optional_field("closed_form", &GraphInput::closed_form, "formula of a buffer's contents")),
                           fields_of<GraphInput>());
   }
 };

@@ -18,13 +18,14 @@ std::string cause_of(const ir::Program& program, const ir::Count& count, int ten
   return "";
 }
 
-// Tensors whose bytes every algorithm moves. Frozen weights may have become anything at load.
+// Tensors whose bytes every algorithm moves. Frozen weights may have become anything at load; a buffer whose closed form is
+// assumed need not be read.
 std::vector<ir::TensorCount> must_read(const ir::Program& program, const ir::Count& count, bool frozen) {
   std::vector<ir::TensorCount> out;
   for (const ir::TensorCount& each : count.inputs) {
     const ir::TensorKind kind = program.tensor(each.tensor).kind;
     const bool weight = kind == ir::TensorKind::kParam || kind == ir::TensorKind::kBuffer;
-    if (!(frozen && weight)) out.push_back(each);
+    if (!(frozen && weight) && !ir::closed_form_of(program, each.tensor)) out.push_back(each);
   }
   return out;
 }

@@ -8,6 +8,7 @@ from typing import Any, Optional, Union
 import torch
 
 from . import guards, structure
+from .assumed import Held
 from .recording import Recording, TensorSpec
 
 
@@ -41,10 +42,11 @@ class Binding:
     frozen: Optional[list[torch.Tensor]]  # whose values were baked in at prepare
     hooks: guards.HookWatch
     watch: structure.Watch
+    assumed: list[Held]  # buffers that were compared with their closed form
 
     def holds(self, module: torch.nn.Module) -> bool:
         """The module still has the same tensors at the same addresses, in the same tree."""
-        return self.watch.holds(vars(module)) and all(owner.holds() for owner in self.owners)
+        return self.watch.holds(vars(module)) and all(one.holds() for one in (*self.owners, *self.assumed))
 
     def versions(self) -> tuple:
         """Counts of in-place writes to the frozen weights; a change makes prepare run again."""
@@ -52,14 +54,15 @@ class Binding:
 
     def requires_grad(self) -> bool:
         held = (tensor for tensor, _, _ in self.watch.contents.tensors)
-        return any(tensor.requires_grad for tensor in (*(owner.tensor for owner in self.owners), *held))
+        named = (one.tensor for one in (*self.owners, *self.assumed))
+        return any(tensor.requires_grad for tensor in (*named, *held))
 
     def mark_written(self) -> None:
         """The kernels wrote these in place; PyTorch has to know."""
         torch.autograd.graph.increment_version(self.written)
 
 
-def bind(module: torch.nn.Module, recording: Recording, device: Any) -> Union[Binding, str]:
+def bind(module: torch.nn.Module, recording: Recording, device: Any, assumed: list[Held]) -> Union[Binding, str]:
     """The binding of a module with the recorded structure, or why there is none."""
     owners: list[Owner] = []
     for spec in recording.state:
@@ -84,6 +87,7 @@ def bind(module: torch.nn.Module, recording: Recording, device: Any) -> Union[Bi
         frozen=frozen,
         hooks=guards.HookWatch(module, watch.contents.modules),
         watch=watch,
+        assumed=assumed,
     )
 
 

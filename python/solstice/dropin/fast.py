@@ -53,6 +53,7 @@ def write(
         *_constants(text, recording),
         *_forms(text, recording, binding),
         *_addresses(text, recording, binding),
+        *(c for held in binding.assumed for c in _assumed(text, held)),
         *_gradients(text, recording, binding),
     ]
     lines = [
@@ -155,9 +156,21 @@ def _addresses(text: Text, recording: Recording, binding: Binding) -> Iterator[s
         yield f"{tensor}.data_ptr() != {owner.pointer}"
 
 
+def _assumed(text: Text, held: Any) -> Iterator[str]:
+    """As assumed.Held.holds()."""
+    tensor = text.bind("assumed", held.tensor)
+    version, pointer, dtype, shape, stride = held.facts
+    yield f"{text.bind('store', held.store)}[{held.name!r}] is not {tensor}"
+    yield f"{tensor}._version != {version}"
+    yield f"{tensor}.data_ptr() != {pointer}"
+    yield f"{tensor}.dtype is not {text.bind('dtype', dtype)}"
+    yield f"{tensor}.shape != {tuple(shape)!r}"
+    yield f"{tensor}.stride() != {stride!r}"
+
+
 def _gradients(text: Text, recording: Recording, binding: Binding) -> Iterator[str]:
     tensors = [f"x{i}" for i, _ in _tensor_arguments(recording)]
-    tensors += [text.bind("state", owner.tensor) for owner in binding.owners]
+    tensors += [text.bind("state", owner.tensor) for owner in (*binding.owners, *binding.assumed)]
     tensors += [text.bind("held", tensor) for tensor, _, _ in binding.watch.contents.tensors]
     if tensors:
         yield "grad_mode() and (" + " or ".join(f"{t}.requires_grad" for t in tensors) + ")"

@@ -15,6 +15,7 @@ from typing import Any, Optional
 import torch
 from torch.utils import _pytree as pytree
 
+from .closed_form import Form
 from .structure import Description
 
 SCHEMA = "solstice.dropin/1"
@@ -66,6 +67,23 @@ class TensorSpec:
 
 
 @dataclass(frozen=True)
+class Assumption:
+    """A buffer that has to hold a closed form, whether the kernels read it or not."""
+
+    path: str
+    dtype: torch.dtype
+    shape: tuple
+    form: Form
+
+    def text(self) -> str:
+        value, otherwise = self.form["value"], self.form.get("otherwise")
+        if self.form["kind"] == "arange":
+            return f"a range from {value} in steps of {self.form['step']}"
+        shown = [v["float"] if isinstance(v, dict) else v for v in (value, otherwise)]
+        return f"a {self.form['kind']} of {shown[0]} and {shown[1]}"
+
+
+@dataclass(frozen=True)
 class Recording:
     folder: str
     plan_path: str
@@ -85,6 +103,7 @@ class Recording:
     tied: dict[str, list[str]]  # other paths of a parameter or module buffer
     frozen: bool
     persistent: bool  # the workspace keeps content from prepare on
+    assumed: list[Assumption] = field(default_factory=list)  # buffers that have to hold a closed form
     problem: str = ""  # why the files beside it are not its own; then nothing else here counts
 
     @property
@@ -130,6 +149,7 @@ def read(folder: str, record: dict[str, Any]) -> Recording:
         tied=record.get("tied", {}),
         frozen=record["weights"] == "frozen",
         persistent=any(b.get("persistent", False) for b in plan["buffers"]),
+        assumed=[Assumption(a["path"], DTYPES[a["dtype"]], tuple(a["shape"]), a["form"]) for a in record.get("assumed", [])],
     )
 
 

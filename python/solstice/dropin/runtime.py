@@ -10,6 +10,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from . import fast, guards, structure
+from .assumed import Comparer
 from .binding import Binding, bind
 from .device import CudaDevice
 from .recording import Constant, DropinError, Recording, TensorSpec
@@ -44,6 +45,7 @@ class Runtime:
         self._bound: Optional[Bound] = None
         self._reasons: dict[str, int] = {}
         self._unusable: Optional[str] = recording.problem or None
+        self._comparer = Comparer(recording.assumed)
         self._different: Optional[tuple[structure.Watch, str]] = None  # last seen, and how it differs
         self._pack = struct.Struct(f"{len(recording.moving)}P").pack
 
@@ -115,7 +117,10 @@ class Runtime:
         different = self._difference(module, device)
         if different is not None:
             return different
-        binding = bind(module, self.recording, device)
+        assumed = self._comparer.held(module, device)
+        if isinstance(assumed, str):
+            return assumed
+        binding = bind(module, self.recording, device, assumed)
         if isinstance(binding, str):
             return binding
         try:

@@ -1,7 +1,8 @@
 """Float buffers of the perturbed module: one of ones or zeros that kept its value would pass kernels that ignore it.
 
 Where forward cannot take the moved values (a logarithm, a table of indices kept as floats), the buffers at fault keep
-what they were built with, and a note says so. Buffers that forward writes are results and stay as they are.
+what they were built with, and a note says so. Buffers that forward writes are results and stay as they are; so do those whose
+closed form a program may assume (tracing/closed_forms.py), since a drop-in compares them with it.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import torch
 
 from ..errors import OracleError
+from ..tracing.closed_forms import closed_forms
 from . import families, running
 from .inputs import restore
 from .session import InputSet, Session
@@ -25,7 +27,8 @@ def settle(session: Session, inputs: InputSet) -> None:
     if inputs.variant != "perturbed" or session.buffers_settled:
         return
     module = session.module(inputs.variant)
-    buffers = _float_buffers(module)
+    assumed = closed_forms(module)
+    buffers = {name: buffer for name, buffer in _float_buffers(module).items() if name not in assumed}
     if buffers:
         results = _run(session, module, inputs)
         kept = _move(session, module, inputs, [b for n, b in buffers.items() if f"buffer.{n}" not in results], results)

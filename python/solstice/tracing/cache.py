@@ -4,7 +4,7 @@ A trace takes seconds of imports and is the same as long as nothing that it depe
 key is a hash of all that is known to matter: the text of the tracer and of every module of the user's
 that is loaded, packages that they brought in, the class, constructor arguments, example inputs without
 their values, PyTorch, its flags, the kind of device, and what the live module looks like (submodules,
-training flags, plain attributes, parameters and buffers without their values). An entry also lists the
+training flags, plain attributes, parameters and buffers without their values, closed forms of buffers). An entry also lists the
 user files that were loaded at the end of the trace, since `forward` may import more; they are compared
 before it is believed. What cannot be seen this way (a file or an environment variable that `forward`
 reads) is caught afterwards: candidates made from a graph are verified against the live module.
@@ -27,6 +27,7 @@ import torch
 
 from ..errors import OracleError, is_library_file
 from ..tensors import leaves
+from .closed_forms import closed_forms
 from .fakes import sized_inputs
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ def key_of(subject: "Subject", decompose: Sequence[str], device: torch.device) -
             "inputs": _call_signature(_example(subject), values=False),
             "flags": describe_modes(),
             "module": list(_module_signature(subject.module)),
+            "closed_forms": closed_forms(subject.module),
         }
     except (_Unknowable, OracleError, OSError):
         return None

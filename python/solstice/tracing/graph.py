@@ -12,6 +12,7 @@ from torch.utils import _pytree as pytree
 
 from ..dropin.structure import describe
 from ..errors import input_error
+from .closed_forms import closed_forms
 from .nodes import ModuleTable, NodeWriter, has_unbacked_extent
 from .sources import SourceTable
 from .values import constant_data, number, tensor_meta
@@ -154,10 +155,15 @@ def _inputs(program: Any, module: torch.nn.Module, blob_dir: Optional[str]) -> l
         names.setdefault(id(tensor), []).append(fqn)
     storages = _Storages()
     placeholders = {n.name: n for n in program.graph.nodes if n.op == "placeholder"}
-    return [
+    forms = closed_forms(module, program.graph_signature.buffers_to_mutate.values())
+    records = [
         _input(spec, placeholders[spec.arg.name], live, names, storages, program, blob_dir)
         for spec in program.graph_signature.input_specs
     ]
+    for record in records:
+        if record["kind"] == "buffer" and record["used"] and record["fqn"] in forms:
+            record["closed_form"] = forms[record["fqn"]]
+    return records
 
 
 def _input(

@@ -154,6 +154,30 @@ void InputFunctions::evaluate(int tensor, const int64_t* at, int64_t n, double* 
   for (int64_t k = 0; k < n; ++k) out[k] = real_value(family_, out[k]);
 }
 
+namespace {
+
+// Buffers with a closed form hold it.
+void hold_assumptions(const Program& program, TensorValues& values) {
+  Program forms = program;
+  forms.equations.clear();
+  forms.kernels.clear();
+  forms.opaques.clear();
+  forms.items.clear();
+  for (Tensor& t : forms.tensors) t.kind = t.is_interface() && t.kind != TensorKind::kOutput ? t.kind : TensorKind::kLocal;
+  for (const Equation& e : program.assumptions) {
+    Tensor& buffer = forms.tensors[static_cast<size_t>(e.target)];
+    if (buffer.kind != TensorKind::kBuffer || !describes_whole(program, e)) continue;
+    buffer.kind = TensorKind::kOutput;
+    forms.items.push_back({static_cast<int>(forms.equations.size()), -1, -1});
+    forms.equations.push_back(e);
+  }
+  const auto held = interpret(forms, values);
+  if (!held.ok()) return;  // of a form that fails at run time nothing is known
+  for (const auto& [name, value] : *held) values[name] = value;
+}
+
+}  // namespace
+
 TensorValues random_inputs(const Program& program, int family, uint64_t seed) {
   TensorValues out;
   const InputFunctions inputs(program, family, seed);
@@ -169,6 +193,7 @@ TensorValues random_inputs(const Program& program, int family, uint64_t seed) {
     inputs.evaluate(static_cast<int>(i), at.data(), t.elements(), v.values.data());
     out[t.name] = std::move(v);
   }
+  if (!program.assumptions.empty()) hold_assumptions(program, out);
   return out;
 }
 

@@ -112,11 +112,7 @@ void define_assumed(Program& program) {
   std::vector<Item> first;
   for (const Equation& e : program.assumptions) {
     Tensor& t = program.tensors[static_cast<size_t>(e.target)];
-    bool whole = t.shape.size() == e.free.size();
-    for (size_t d = 0; whole && d < e.lhs.size(); ++d) {
-      whole = e.lhs[d]->op == Op::kIndex && e.indices[static_cast<size_t>(e.lhs[d]->id)].extent == t.shape[d];
-    }
-    if (!whole || t.kind != TensorKind::kBuffer) continue;
+    if (!describes_whole(program, e) || t.kind != TensorKind::kBuffer) continue;
     t.kind = TensorKind::kLocal;
     first.push_back({static_cast<int>(program.equations.size()), -1, -1});
     program.equations.push_back(e);
@@ -131,6 +127,18 @@ std::string interface_difference(const Program& problem, const Program& candidat
   if (out.empty()) out = opaque_difference(problem, candidate);
   if (out.empty() && !same_assumptions(problem, candidate)) out = "the candidate assumes what the problem does not";
   return out;
+}
+
+Program with_assumptions(Program candidate, const Program& problem) {
+  for (const Equation& e : problem.assumptions) {
+    const int id = candidate.find_tensor(problem.target_of(e).name);
+    bool reads = false;
+    walk(e.rhs, [&](const Expr& x) { reads = reads || x.op == Op::kRead; });
+    if (id < 0 || reads || !describes_whole(problem, e) || closed_form_of(candidate, id)) continue;
+    candidate.assumptions.push_back(e);
+    candidate.assumptions.back().target = id;
+  }
+  return candidate;
 }
 
 Program comparable(const Program& program) {

@@ -145,8 +145,8 @@ class Question {
     if (out.dims.empty() || deadline_.left().value <= binding_.value) return out;
     out.problem = bind(lang::with_dims(problem_text_, out.dims), quiet);
     out.candidate = bind(lang::with_dims(candidate_text_, out.dims), quiet);
+    if (out.problem && out.candidate) out.candidate = comparable(with_assumptions(std::move(*out.candidate), *out.problem));
     if (out.problem) out.problem = comparable(*out.problem);
-    if (out.candidate) out.candidate = comparable(*out.candidate);
     return out;
   }
 
@@ -258,7 +258,7 @@ Equivalence same_meaning(const lang::Program& problem, const lang::Program& cand
   const Seconds binding{monotonic_now().value - begin.value};
   const std::string difference = interface_difference(*a, *b);
   if (!difference.empty()) return verdict(Verdict::kRefuted, difference);
-  const Program compared_problem = comparable(*a), compared_candidate = comparable(*b);
+  const Program compared_problem = comparable(*a), compared_candidate = comparable(with_assumptions(*b, *a));
   return Question(problem, candidate, compared_problem, compared_candidate, options, deadline, binding).answer();
 }
 

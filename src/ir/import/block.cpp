@@ -121,6 +121,7 @@ class BlockReader : public TermMapper {
     mark(fmt::format("{}:{}", is_written ? "w" : "r", static_cast<int>(t.dtype)));
     if (role == Block::Role::kOwned) {
       mark(fmt::format("{}{}", static_cast<int>(t.kind), *relative_path(t.path, block_.at)));
+      if (t.closed_form) mark(to_json(*t.closed_form).dump());
       ++block_.owned;
     }
     for (const Size& extent : final_shape(t)) {

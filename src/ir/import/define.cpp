@@ -68,7 +68,10 @@ class BodyWriter : public TermMapper {
     copy.wish = wish(number);
     copy.dtype = given.dtype;
     copy.is_result = given.is_result && roles_[number] == Role::kInner;
-    if (roles_[number] == Role::kOwned) copy.path = *relative_path(given.path, block_.at);
+    if (roles_[number] == Role::kOwned) {
+      copy.path = *relative_path(given.path, block_.at);
+      copy.closed_form = given.closed_form;
+    }
     const int out = body_.add(std::move(copy));
     tensors_[id] = out;
     std::vector<Size> shape;

@@ -11,20 +11,23 @@
 
 #include "base/json.h"
 #include "ir/import/value.h"
+#include "record/graph.h"
 
 namespace solstice::ir::importer {
 
-enum class DraftKind { kParam, kBuffer, kInput, kOutput, kTensor, kLocal };
+enum class DraftKind { kParam, kBuffer, kInput, kOutput, kTensor, kLocal, kRandom };
 
 struct DraftTensor {
   DraftKind kind = DraftKind::kLocal;
   std::string wish;  // preferred name
   DType dtype = DType::kF32;
   std::vector<Size> shape;
-  std::string path;              // module path of a param or buffer
-  std::vector<int64_t> strides;  // of an interface tensor that is not row-major
-  int into = -1;                 // state update: the buffer it replaces
-  int same = -1;                 // shares storage with this tensor
+  std::string path;                       // module path of a param or buffer
+  std::vector<int64_t> strides;           // of an interface tensor that is not row-major
+  std::string distribution;               // of a random tensor: "bernoulli(0.9)"
+  int into = -1;                          // state update: the buffer it replaces
+  int same = -1;                          // shares storage with this tensor
+  std::optional<ClosedForm> closed_form;  // of a buffer: what an `assume` says of it
   // Of a local that became an output or a state update: the dimensions that make up each axis, outermost first.
   std::vector<std::vector<int>> merged;
   bool is_merged = false;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ir/import/assumed.h"
 #include "ir/import/block.h"
 #include "ir/import/dim_lines.h"
 #include "ir/import/names.h"
@@ -26,6 +27,8 @@ const char* keyword(const DraftTensor& tensor) {
     case DraftKind::kTensor:
     case DraftKind::kLocal:
       return "tensor";
+    case DraftKind::kRandom:
+      return "random";
   }
   return "";
 }
@@ -45,7 +48,7 @@ class Emitter {
   std::string program(const std::string& program_name, const std::string& defs) {
     std::vector<std::string> declared = declarations();
     for (const int id : draft_.results) declared.push_back(declaration(tensor(id)));
-    const std::string body = lines("", declared) + "\n" + lines("", items());
+    const std::string body = lines("", declared) + lines("", assumes()) + "\n" + lines("", items());
     const std::string dims = lines("", dim_lines(dims_, draft_.dims(), !defs.empty()));
     return fmt::format("program {}\n{}{}{}", program_name, dims, defs.empty() ? "" : "\n" + defs, body);
   }
@@ -59,7 +62,7 @@ class Emitter {
     for (const int id : def_->results) results.push_back(fmt::format("{} : {}", tensor(id).name, result_type(tensor(id))));
     const std::string given = statics.empty() ? "" : fmt::format("[{}]", fmt::join(statics, ", "));
     const std::string head = fmt::format("def {}{}({}) -> {} {{\n", def_->name, given, fmt::join(formals, ", "), fmt::join(results, ", "));
-    const std::string body = lines("  ", declarations()) + lines("  ", items());
+    const std::string body = lines("  ", declarations()) + lines("  ", assumes()) + lines("  ", items());
     return head + lines("  ", dim_lines(dims_, draft_.dims(), true)) + body + "}\n";
   }
 
@@ -80,6 +83,16 @@ class Emitter {
       (def_ && tensor.into >= 0 ? updates : out).push_back(declaration(tensor));
     }
     out.insert(out.end(), updates.begin(), updates.end());
+    return out;
+  }
+
+  std::vector<std::string> assumes() const {
+    std::vector<std::string> out;
+    for (size_t i = 0; i < draft_.tensors.size(); ++i) {
+      const auto id = static_cast<int>(i);
+      if (!draft_.tensors[i].closed_form || !needs_declaration(id)) continue;
+      out.push_back("assume " + equation_text(draft_, closed_form_equation(draft_, id), dims_.names));
+    }
     return out;
   }
 
@@ -141,6 +154,7 @@ class Emitter {
     if (!tensor.path.empty()) out += fmt::format(" \"{}\"", tensor.path);
     if (!tensor.strides.empty()) out += fmt::format(" strides({})", fmt::join(tensor.strides, ", "));
     if (tensor.same >= 0) out += " same " + draft_.tensors[static_cast<size_t>(tensor.same)].name;
+    if (!tensor.distribution.empty()) out += " from " + tensor.distribution;
     if (tensor.into >= 0) out += " into " + draft_.tensors[static_cast<size_t>(tensor.into)].name;
     return out;
   }

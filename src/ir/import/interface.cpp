@@ -89,6 +89,7 @@ Result<InterfaceTensor> declare(const Graph& graph, const GraphInput& input, Dra
   tensor.dtype = *dtype;
   tensor.path = input.kind == GraphInputKind::kUser ? "" : input.fqn;
   tensor.strides = unusual_strides(input);
+  tensor.closed_form = input.closed_form;
   Value value = draft.interface_tensor(std::move(tensor), input.shape);
   out.tensor = static_cast<int>(draft.tensors.size()) - 1;
   if (input.kind == GraphInputKind::kUser) hint_by_rank(draft, value);

@@ -70,7 +70,6 @@ class Expander {
       for (size_t i = 0; i < d.left.size(); ++i) {
         if (pool_.at(d.left[i]).kind == Kind::kVar) values[pool_.at(d.left[i]).id] = t.args[i];
       }
-      if (values.size() != d.free.size()) return id;  // a closed form of a part
       const TermId value = pool_.substitute(d.value, values);
       const std::vector<TermId> at(t.args.begin(), t.args.begin() + static_cast<std::ptrdiff_t>(d.left.size()));
       const auto inside = within(pool_, form_.program.tensor(tensor).shape, at);

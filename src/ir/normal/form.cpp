@@ -175,7 +175,9 @@ void translate(Form& form) {
     form.definitions.push_back(translated(form, form.program.equation(e)));
     form.definitions.back().equation = e;
   }
-  for (const Equation& e : form.program.assumptions) form.assumptions.push_back(translated(form, e));
+  for (const Equation& e : form.program.assumptions) {
+    if (describes_whole(form.program, e)) form.assumptions.push_back(translated(form, e));
+  }
 }
 
 void drop_unused(Form& form) {

@@ -36,6 +36,22 @@ TEST(DropinSource, CopiesTheModulesThatTheFileLoaded) {
   EXPECT_EQ(modules.at(3).at("file").as_string(), "original_modules/fast.cpython-311.so");
 }
 
+TEST(DropinRecord, ListsTheBuffersThatTheProgramAssumes) {
+  const auto text = read_file(SOLSTICE_SOURCE_DIR "/tests/golden/import/assumed.json");
+  ASSERT_TRUE(text.ok());
+  const auto graph = read_graph(*parse_json(*text));
+  ASSERT_TRUE(graph.ok()) << graph.error().text();
+  const auto record = dropin_record({*graph, ir::ImportedProblem(), OracleSubject(), "sm_90a"});
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  const Json& assumed = record->at("assumed");
+  ASSERT_EQ(assumed.size(), 7u);  // positions, two masks, four blocks
+  for (const Json& one : assumed.items()) {
+    if (one.at("path").as_string() != "later") continue;
+    EXPECT_EQ(one.dump(), R"({"path":"later","dtype":"f32","shape":[5,5],"form":{"kind":"triangle","axes":[0,1],"diagonal":0,)"
+                          R"("value":0.0,"otherwise":{"float":"-inf"},"step":0}})");
+  }
+}
+
 TEST(DropinRecord, HoldsTheFlagsThatTheFileLeft) {
   Graph graph;
   graph.structure = Json::object();

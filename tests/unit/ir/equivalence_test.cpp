@@ -46,6 +46,27 @@ TEST(Equivalence, TensorsOfOneNameAreCutPoints) {
   EXPECT_EQ(e.verdict, Verdict::kProved) << e.reason;
 }
 
+const std::string kMasked = "program p\ndim N = 64\nbuffer mask : f32[1, N, N] \"mask\"\ninput x : f32[N, N]\noutput y : f32[N, N]\n";
+
+// What the problem assumes holds for every candidate; a candidate alone may assume nothing.
+TEST(Equivalence, ProblemsAssumeForTheirCandidates) {
+  const std::string assumed = "assume mask[0,i,j] = j <= i\n";
+  const std::string read = "y[i,k] = sum[j](x[i,j] * mask[0,i,j] * x[j,k])\n";
+  const std::string folded = "y[i,k] = sum[j where j <= i](x[i,j] * x[j,k])\n";
+  for (const std::string& candidate : {kMasked + read, kMasked + folded, kMasked + assumed + folded}) {
+    const Equivalence e = compared(kMasked + assumed + read, candidate);
+    EXPECT_TRUE(e.verdict == Verdict::kProved || e.verdict == Verdict::kTested) << e.reason;
+  }
+  EXPECT_EQ(compared(kMasked + read, kMasked + folded).verdict, Verdict::kRefuted);
+  EXPECT_EQ(compared(kMasked + read, kMasked + assumed + read).verdict, Verdict::kRefuted);
+}
+
+TEST(Equivalence, AnAssumedPartSaysNothingOfTheRest) {
+  const std::string head = "program p\ndim N = 8\nbuffer b : f32[2, N] \"b\"\ninput x : f32[N]\noutput y : f32[N]\nassume b[0,n] = 1\n";
+  const Equivalence e = compared(head + "y[n] = x[n] * b[1,n]\n", head + "y[n] = x[n]\n");
+  EXPECT_EQ(e.verdict, Verdict::kRefuted) << e.reason;
+}
+
 TEST(Equivalence, PiecesAndRecurrencesAreProvedWhole) {
   const std::string head =
       "program p\ndim T = 512, B = 64, H = 32\ninput x : f32[T, B, H]\nparam w : f32[H, H] \"w\"\noutput y : f32[T, B, H]\n"

@@ -98,7 +98,7 @@ TEST_P(ImportFold, MeansTheSame) {
 
 INSTANTIATE_TEST_SUITE_P(All, ImportFold,
                          ::testing::Values("attention", "conv_norm", "dense", "group_norm", "linear_gelu", "lstm", "scan_loss", "tied",
-                                           "residual", "transposed", "windows"),
+                                           "residual", "transposed", "windows", "assumed"),
                          [](const auto& test) { return test.param; });
 
 // Concatenations that grow are taken from each other, so the equations are others; tools/check_import.py compares values.
@@ -119,6 +119,13 @@ TEST(ImportFold, WritesOneRecurrenceOfNestedLoopsAndDeclaresWhatItCounts) {
   EXPECT_EQ(folded.problem.form, ImportForm::kFolded);
   expect_named(folded);
   testing::expect_golden("import/carried.folded.ucut", folded.problem.text);
+}
+
+TEST(ImportFold, SaysInADefWhatItsBufferHolds) {
+  const Graph graph = golden_graph("assumed");
+  const Imported folded = import_as(graph, ImportForm::kFolded);
+  testing::expect_golden("import/assumed.folded.ucut", folded.problem.text);
+  EXPECT_EQ(folded.program.assumptions.size(), import_as(graph, ImportForm::kFlat).program.assumptions.size());
 }
 
 TEST(ImportFold, WritesBlocksWithStateAsDefsThatCallDefs) {

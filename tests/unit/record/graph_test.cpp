@@ -73,6 +73,13 @@ TEST(Graph, RefusesAMutationOfNothing) {
   EXPECT_NE(message(read_edited("\"target\": \"n\"", "\"target\": \"m\"")).find("writes `m`"), std::string::npos);
 }
 
+TEST(Graph, RefusesClosedFormsThatSayNothing) {
+  const std::string form = R"("closed_form": {"kind": "arange", "axes": [0], "value": 0, "step": 1}, )";
+  EXPECT_NE(message(read_edited("\"storage\": 0", form + "\"storage\": 0")).find("`b_n` is written"), std::string::npos);
+  const std::string user = "\"kind\": \"user_input\", \"dtype\"";
+  EXPECT_NE(message(read_edited(user, "\"kind\": \"user_input\", " + form + "\"dtype\"")).find("`x` is no buffer"), std::string::npos);
+}
+
 TEST(Graph, RefusesShapeAndStridesOfUnequalRank) {
   EXPECT_NE(message(read_edited("\"stride\": [4, 1], \"used\": true},\n  {\"id\": \"flag\"",
                                 "\"stride\": [4], \"used\": true},\n  {\"id\": \"flag\""))
