@@ -28,6 +28,7 @@ from typing import Any, Iterator, Optional, Sequence
 
 import torch
 from torch.utils import _pytree as pytree
+from torch.utils._python_dispatch import TorchDispatchMode
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tools")]
@@ -49,12 +50,57 @@ class Wrapped(torch.nn.Module):
         return self.function(*args)
 
 
-def trace(module: torch.nn.Module, args: Sequence, kwargs: Optional[dict] = None) -> dict:
-    program, producer = export_functional(copy.deepcopy(module), tuple(args), kwargs or {})
+class Draws(TorchDispatchMode):
+    """Keeps what random operators draw: of dropout the mask."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.values: list[torch.Tensor] = []
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: tuple = (), kwargs: Optional[dict] = None) -> Any:
+        out = func(*args, **(kwargs or {}))
+        if torch.Tag.nondeterministic_seeded in func.tags:
+            self.values.append(out[1] if isinstance(out, tuple) else out)
+        return out
+
+
+def trace(module: torch.nn.Module, args: Sequence, kwargs: Optional[dict] = None, decompose: Sequence[str] = ()) -> dict:
+    program, producer = export_functional(copy.deepcopy(module), tuple(args), kwargs or {}, decompose)
     graph = graph_json(program, module, {**producer, "weights": "real"}, {})
     # Constants travel with the graph; the interpreter wants their values like any other input's.
     graph["constants"] = {s.arg.name: program.constants[s.target] for s in program.graph_signature.input_specs
                           if s.target in program.constants and s.kind.name == "CONSTANT_TENSOR"}
+    if graph["rng"]:  # the draws and the results of one run
+        with torch.no_grad(), Draws() as draws:
+            results = program.module()(*copy.deepcopy(tuple(args)), **copy.deepcopy(kwargs or {}))
+        graph["run"] = (draws.values, pytree.tree_leaves(results))
+    return graph
+
+
+def as_record(graph: dict) -> str:
+    """What the importer reads, without the tensors that only the comparison needs."""
+    return json.dumps({k: v for k, v in graph.items() if k not in ("constants", "run")})
+
+
+def imported(binary: str, graph: dict) -> dict:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "graph.json")
+        path.write_text(as_record(graph))
+        done = subprocess.run([binary, str(path)], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(done.stderr.strip())
+    return json.loads(done.stdout)
+
+
+def decomposed(binary: str, module: torch.nn.Module, args: Sequence, kwargs: dict) -> dict:
+    """The graph with operators that have no equations broken up, as a run has it (src/flow/traced_import.h)."""
+    graph, broken = trace(module, args, kwargs), []
+    for _ in range(4):
+        missing = {what.split(":")[0] for what in imported(binary, graph)["unsupported"]}
+        broken += sorted(missing & set(graph["producer"]["decomposable"]))
+        if not missing & set(broken):
+            break
+        graph = trace(module, args, kwargs, broken)
     return graph
 
 
@@ -70,11 +116,14 @@ def input_values(graph: dict, module: torch.nn.Module, args: Sequence, kwargs: d
         elif value is None:
             value = state[entry["fqn"]]
         yield value.detach()
+    yield from graph.get("run", ([],))[0]
 
 
 def expected_values(graph: dict, module: torch.nn.Module, args: Sequence, kwargs: dict) -> list[torch.Tensor]:
     live = copy.deepcopy(module)
     results = iter(pytree.tree_leaves(live(*copy.deepcopy(args), **copy.deepcopy(kwargs))))
+    if "run" in graph:
+        results = iter(graph["run"][1])
     buffers = dict(live.named_buffers())
     return [next(results).detach() if o["kind"] == "user_output" else buffers[o["target"]] for o in graph["outputs"]]
 
@@ -82,7 +131,7 @@ def expected_values(graph: dict, module: torch.nn.Module, args: Sequence, kwargs
 def interpret(command: list[str], graph: dict, values: list[torch.Tensor]) -> list[torch.Tensor]:
     with tempfile.TemporaryDirectory() as folder:
         paths = [str(Path(folder, n)) for n in ("graph.json", "values", "results")]
-        Path(paths[0]).write_text(json.dumps({k: v for k, v in graph.items() if k != "constants"}))
+        Path(paths[0]).write_text(as_record(graph))
         Path(paths[1]).write_bytes(b"".join(v.double().contiguous().numpy().tobytes() for v in values))
         done = subprocess.run([*command, *paths], capture_output=True, text=True)
         if done.returncode != 0:
@@ -112,7 +161,7 @@ def check(binary: str, cases: Sequence[tuple]) -> str:
     modules = [(s if isinstance(s, torch.nn.Module) else Wrapped(s), args, {}) for s, args in cases]
     module, args, kwargs = import_batches.together(modules)
     try:
-        return compare(binary, trace(module, args, kwargs), module, args, kwargs)
+        return compare(binary, decomposed(binary, module, args, kwargs), module, args, kwargs)
     except Exception as error:  # a case that breaks is a failure like any other
         return f"{type(error).__name__}: {error}"
 
@@ -139,7 +188,7 @@ def check_lengths(binary: str, store: str | None) -> int:
 
     failed = 0
     for name, (module, args) in long_cases().items():
-        graph = {k: v for k, v in trace(module, args).items() if k != "constants"}
+        graph = json.loads(as_record(trace(module, args)))
         if store:
             store_graph(Path(store, f"{name}.json.xz"), graph)
         with tempfile.TemporaryDirectory() as folder:

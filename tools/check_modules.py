@@ -16,10 +16,7 @@ from __future__ import annotations
 import argparse
 import collections
 import importlib.util
-import json
-import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import Any, Iterator, NamedTuple, Sequence
@@ -70,24 +67,14 @@ def build(case: Case) -> tuple[torch.nn.Module, tuple, dict]:
     return module, args, kwargs
 
 
-def opaque_operators(binary: str, graph: dict) -> list[str]:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "graph.json")
-        path.write_text(json.dumps({k: v for k, v in graph.items() if k != "constants"}))
-        done = subprocess.run([binary, str(path)], capture_output=True, text=True)
-        if done.returncode != 0:
-            raise RuntimeError(done.stderr.strip())
-    return json.loads(done.stdout)["unsupported"]
-
-
 def verdict(binary: str, cases: Sequence[Case]) -> Verdict:
     module, args, kwargs = import_batches.together([build(case) for case in cases])
     try:
         with _quiet():
-            graph = check_import.trace(module, args, kwargs)
+            graph = check_import.decomposed(binary, module, args, kwargs)
     except OracleError as error:
         return Verdict("untraced", str(error))
-    missing = opaque_operators(binary, graph)
+    missing = check_import.imported(binary, graph)["unsupported"]
     if missing:
         return Verdict("opaque", "; ".join(sorted(set(missing))))
     problem = check_import.compare(binary, graph, module, args, kwargs)

@@ -1,6 +1,6 @@
 // import_check GRAPH.json: the imported problem as JSON (program text, names of inputs and outputs, what is missing).
-// import_check GRAPH.json VALUES RESULTS: interprets it. VALUES holds every tensor input of the graph, RESULTS gets
-// every tensor output, in the graph's order, row-major float64 without headers. --folded takes the short form of the
+// import_check GRAPH.json VALUES RESULTS: interprets it. VALUES holds every tensor input of the graph, then what is drawn;
+// RESULTS gets every tensor output, in the graph's order, row-major float64 without headers. --folded takes the short form of the
 // program. Driven by tools/check_import.py.
 #include <fmt/format.h>
 
@@ -34,6 +34,17 @@ Json summary(const Graph& graph, const ir::ImportedProblem& problem) {
   return Json::object().set("text", problem.text).set("inputs", inputs).set("outputs", outputs).set("unsupported", unsupported);
 }
 
+// The next tensor of VALUES.
+Result<ir::TensorValue> next_value(const std::string& bytes, const std::vector<int64_t>& shape, size_t& at) {
+  size_t count = 1;
+  for (const int64_t extent : shape) count *= static_cast<size_t>(extent);
+  if (at + count * sizeof(double) > bytes.size()) return fail(Code::bad_argument, "VALUES is too short");
+  ir::TensorValue value{shape, std::vector<double>(count)};
+  std::memcpy(value.values.data(), bytes.data() + at, count * sizeof(double));
+  at += count * sizeof(double);
+  return value;
+}
+
 // The bytes of VALUES cut into the program's tensors.
 Result<ir::TensorValues> read_values(const std::string& path, const Graph& graph, const ir::ImportedProblem& problem) {
   SOLSTICE_TRY(const std::string bytes, read_file(path));
@@ -42,13 +53,10 @@ Result<ir::TensorValues> read_values(const std::string& path, const Graph& graph
   for (const auto& entry : problem.inputs) {
     const GraphInput* input = graph.find_input(entry.graph_id);
     if (!input || !input->is_tensor()) continue;
-    size_t count = 1;
-    for (const int64_t extent : input->shape) count *= static_cast<size_t>(extent);
-    if (at + count * sizeof(double) > bytes.size()) return fail(Code::bad_argument, path + " is too short");
-    ir::TensorValue value{input->shape, std::vector<double>(count)};
-    std::memcpy(value.values.data(), bytes.data() + at, count * sizeof(double));
-    at += count * sizeof(double);
-    out[entry.tensor] = std::move(value);
+    SOLSTICE_TRY(out[entry.tensor], next_value(bytes, input->shape, at));
+  }
+  for (const ir::Draw& draw : problem.draws) {
+    SOLSTICE_TRY(out[draw.tensor], next_value(bytes, draw.shape, at));
   }
   return out;
 }

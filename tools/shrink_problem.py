@@ -18,13 +18,13 @@ from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
 from solstice.loading import as_arguments
-from solstice.tracing.rnn_shapes import _SHAPE_FUNCTIONS
+from solstice.tracing.shapes import _RECURRENT as _RECURRENT_SHAPES
 
 KEPT = 12  # windows, strides, heads and the like are at most this
 SMALLEST = 12
 BATCHES = (2, 3)
 MAKERS = ("get_inputs", "get_init_inputs")
-_RECURRENT = {op.__name__.partition(".")[0]: shape for op, shape in _SHAPE_FUNCTIONS}
+_RECURRENT = {op.__name__.partition(".")[0]: shape for op, shape in _RECURRENT_SHAPES}
 
 
 @dataclass

@@ -43,6 +43,12 @@ Result<Problem> load_problem(run::OracleClient& oracle, const std::filesystem::p
   if (!problem.imported.unsupported.empty()) {
     return fail(Code::unsupported_operator, unsupported_text(problem.imported));
   }
+  if (!problem.imported.draws.empty()) {
+    const ir::Draw& draw = problem.imported.draws[0];
+    const std::string name = std::filesystem::path(draw.source.file).filename().string();
+    return fail(Code::not_yet, fmt::format("`{}`{} draws random numbers; kernels that draw are not built yet", draw.op,
+                                           name.empty() ? "" : fmt::format(", {}:{},", name, draw.source.line)));
+  }
   Diagnostics diagnostics;
   problem.tree = lang::parse(problem.imported.text, diagnostics);
   if (!diagnostics.has_errors()) {

@@ -21,7 +21,7 @@ from . import instance_norm, python_state, random_nodes
 from .causal_hint import masks_as_given
 from .causes import not_exportable
 from .device_map import CudaToCpu, gpu_hidden
-from .rnn_shapes import RECURRENT, recurrent_shapes
+from .shapes import RECURRENT, stated_shapes
 from .sources import all_frames
 
 # What fake tensors cannot say, though real ones could: no fault of the module's shapes.
@@ -36,7 +36,7 @@ _TRACER_LIMITS = (
 @contextlib.contextmanager
 def _repairs(on_host: bool) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
-        for repair in (recurrent_shapes(), instance_norm.explicit_running_stats(), masks_as_given(), all_frames()):
+        for repair in (stated_shapes(), instance_norm.explicit_running_stats(), masks_as_given(), all_frames()):
             stack.enter_context(repair)
         if on_host:
             stack.enter_context(gpu_hidden())

@@ -95,6 +95,19 @@ Result<std::vector<Value>> Call::tensors(const char* name) const {
   return out;
 }
 
+Result<std::vector<std::optional<Value>>> Call::maybe_tensors(const char* name) const {
+  std::vector<std::optional<Value>> out;
+  if (!node_.args.at(name).is_array()) return bad_argument(name, "a list of tensors");
+  for (const Json& item : node_.args.at(name).items()) {
+    const Json* id = item.find("t");
+    if (!id && !item.is_null()) return bad_argument(name, "a list of tensors");
+    out.emplace_back();
+    if (!id) continue;
+    SOLSTICE_TRY(out.back(), value_of(id->as_string()));
+  }
+  return out;
+}
+
 Result<std::vector<Value>> Call::tensors_with_elements(const char* name) const {
   std::vector<Value> out;
   SOLSTICE_TRY(const std::vector<std::string> listed, ids(name));
@@ -206,7 +219,7 @@ TermRef as_stored(const Call& call, const Value& value, TermRef term) {
   if (!is_float(value.dtype) || !value.is_stored()) return term;
   if (value.term->kind == TermKind::kRead) {
     const DraftKind kind = call.draft().tensors[static_cast<size_t>(value.term->tensor)].kind;
-    if (kind == DraftKind::kInput || kind == DraftKind::kParam || kind == DraftKind::kBuffer) return term;
+    if (kind == DraftKind::kInput || kind == DraftKind::kParam || kind == DraftKind::kBuffer || kind == DraftKind::kRandom) return term;
   }
   return apply(std::string(name_of(value.dtype)), {std::move(term)});
 }

@@ -34,7 +34,8 @@ class Call {
   Result<Value> tensor(const char* name) const;
   Result<std::optional<Value>> maybe_tensor(const char* name) const;
   Result<std::vector<Value>> tensors(const char* name) const;
-  Result<std::vector<Value>> tensors_with_elements(const char* name) const;  // the others are left out
+  Result<std::vector<std::optional<Value>>> maybe_tensors(const char* name) const;  // a list, some of them None
+  Result<std::vector<Value>> tensors_with_elements(const char* name) const;         // the others are left out
   Result<int64_t> integer(const char* name) const;
   Result<double> number(const char* name) const;  // inf and nan included
   Result<bool> flag(const char* name) const;

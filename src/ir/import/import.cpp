@@ -111,7 +111,12 @@ class Importer {
     if (take_missing_axis()) {
       return at(node, fail(Code::bad_record, fmt::format("the graph is damaged: `{}` does not take operands of these ranks", node.op)));
     }
-    if (status.ok()) return success();
+    if (status.ok()) {
+      for (size_t i = tensors; i < draft_.tensors.size(); ++i) {
+        if (draft_.tensors[i].kind == DraftKind::kRandom) draws_.emplace_back(static_cast<int>(i), draft_.node);
+      }
+      return success();
+    }
     if (status.error().code != Code::unsupported_operator) return at(node, std::move(status.error()));
     draft_.tensors.resize(tensors);
     draft_.items.resize(items);
@@ -243,6 +248,12 @@ class Importer {
       if (output.kind == GraphOutputKind::kInputMutation) note_written_input(output);
     }
     add_notes();
+    for (const auto& [tensor, node] : draws_) {
+      const GraphNode& from = graph_.nodes[static_cast<size_t>(node)];
+      std::vector<int64_t> shape;
+      for (const Size& extent : draft_.tensors[static_cast<size_t>(tensor)].shape) shape.push_back(extent.value());
+      out_.draws.push_back({name(tensor), from.op, std::move(shape), source_of(from)});
+    }
     for (const auto& [tensor, node] : origins_) {
       const GraphNode& from = graph_.nodes[static_cast<size_t>(node)];
       out_.origins.push_back({name(tensor), from.id, from.op, source_of(from)});
@@ -294,6 +305,7 @@ class Importer {
   std::vector<InterfaceTensor> interface_;
   std::vector<int> settled_;                  // tensor of each graph output, -1: none
   std::vector<std::pair<int, int>> origins_;  // tensor, node
+  std::vector<std::pair<int, int>> draws_;    // likewise
   ImportedProblem out_;
 };
 

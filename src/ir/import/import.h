@@ -48,6 +48,14 @@ struct ImportedOutput {
   Json constant;
 };
 
+// A tensor that PyTorch draws, in the order of the draws.
+struct Draw {
+  std::string tensor;
+  std::string op;
+  std::vector<int64_t> shape;
+  ImportSource source;
+};
+
 struct BufferMutation {
   std::string tensor;  // the state update
   std::string buffer;  // program name of what it replaces
@@ -76,6 +84,7 @@ struct ImportedProblem {
   std::vector<ImportedInput> inputs;    // in the program's order
   std::vector<ImportedOutput> outputs;  // in the order of the module's results
   std::vector<BufferMutation> mutations;
+  std::vector<Draw> draws;
   std::vector<Origin> origins;
 };
 

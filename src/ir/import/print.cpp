@@ -191,7 +191,7 @@ class EquationPrinter {
       const bool known = bare != bare_.end() && bare->second == std::set<int64_t>{binder.extent};
       binders.push_back(known ? loops_.of(binder.id) : range(binder));
     }
-    const std::string where = t.args.size() > 1 ? " where " + term(t.args[1]).text : "";
+    const std::string where = t.args.size() > 1 ? (is_ranking(t) ? "; " : " where ") + term(t.args[1]).text : "";
     Text out{fmt::format("{}[{}{}]({})", t.text, fmt::join(binders, ","), where, term(t.args[0]).text), kAtom};
     loops_.leave(outer);
     return out;

@@ -6,9 +6,10 @@ namespace solstice::ir::importer {
 
 const std::vector<const RuleGroup*>& all_rule_groups() {
   static const std::vector<const RuleGroup*> groups = {
-      &kContractionRules, &kConvRules,      &kNormRules,     &kBinaryRules, &kUnaryRules,    &kReduceRules,    &kSoftmaxRules,
-      &kLossRules,        &kClassLossRules, &kDistanceRules, &kWindowRules, &kScanRules,     &kAttentionRules, &kRecurrentRules,
-      &kCellRules,        &kViewRules,      &kPartRules,     &kMoveRules,   &kCreationRules,
+      &kContractionRules, &kConvRules,       &kNormRules,     &kBinaryRules, &kUnaryRules,    &kReduceRules,    &kSoftmaxRules,
+      &kLossRules,        &kClassLossRules,  &kDistanceRules, &kWindowRules, &kScanRules,     &kAttentionRules, &kRecurrentRules,
+      &kCellRules,        &kViewRules,       &kPartRules,     &kMoveRules,   &kCreationRules, &kIndexRules,     &kScatterRules,
+      &kRankRules,        &kHyperbolicRules, &kAdaptiveRules, &kDrawRules,
   };
   return groups;
 }

@@ -22,6 +22,7 @@ struct RuleGroup {
 const std::vector<const RuleGroup*>& all_rule_groups();
 const Rule* find_rule(std::string_view op);  // null: no equations
 
+extern const RuleGroup kAdaptiveRules;
 extern const RuleGroup kAttentionRules;
 extern const RuleGroup kBinaryRules;
 extern const RuleGroup kCellRules;
@@ -30,13 +31,18 @@ extern const RuleGroup kContractionRules;
 extern const RuleGroup kConvRules;
 extern const RuleGroup kCreationRules;
 extern const RuleGroup kDistanceRules;
+extern const RuleGroup kDrawRules;
+extern const RuleGroup kHyperbolicRules;
+extern const RuleGroup kIndexRules;
 extern const RuleGroup kLossRules;
 extern const RuleGroup kMoveRules;
 extern const RuleGroup kNormRules;
 extern const RuleGroup kPartRules;
+extern const RuleGroup kRankRules;
 extern const RuleGroup kRecurrentRules;
 extern const RuleGroup kReduceRules;
 extern const RuleGroup kScanRules;
+extern const RuleGroup kScatterRules;
 extern const RuleGroup kSoftmaxRules;
 extern const RuleGroup kUnaryRules;
 extern const RuleGroup kViewRules;

@@ -117,6 +117,12 @@ TermRef reduce(std::string reducer, std::vector<Loop> binders, TermRef body, Ter
   return make(std::move(out));
 }
 
+TermRef ranked(std::string ranking, Loop binder, TermRef body, Index rank) {
+  return reduce(std::move(ranking), {std::move(binder)}, std::move(body), index_value(std::move(rank)));
+}
+
+bool is_ranking(const Term& term) { return term.text == "argtop" || term.text == "argbot"; }
+
 TermRef select(TermRef condition, TermRef yes, TermRef no) {
   return apply("select", {std::move(condition), std::move(yes), std::move(no)});
 }

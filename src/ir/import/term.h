@@ -19,7 +19,7 @@ enum class TermKind {
   kApply,    // text(args)
   kBinary,   // args[0] text args[1]
   kPrefix,   // text args[0]: "-", "not"
-  kReduce,   // text[binders where args[1]](args[0])
+  kReduce,   // text[binders where args[1]](args[0]); of a ranking text[binders; args[1]](args[0])
 };
 
 struct Term {
@@ -44,6 +44,9 @@ TermRef binary(std::string op, TermRef a, TermRef b);
 TermRef negate(TermRef a);
 TermRef logical_not(TermRef a);
 TermRef reduce(std::string reducer, std::vector<Loop> binders, TermRef body, TermRef where = nullptr);
+// argtop[binder; rank](body), or argbot: the index of that rank.
+TermRef ranked(std::string ranking, Loop binder, TermRef body, Index rank);
+bool is_ranking(const Term& term);
 TermRef select(TermRef condition, TermRef yes, TermRef no);
 
 TermRef operator+(const TermRef& a, const TermRef& b);

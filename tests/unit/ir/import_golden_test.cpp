@@ -97,11 +97,11 @@ TEST(Import, NamesInterfaceMutationsAndOrigins) {
 }
 
 TEST(Import, ReportsOperatorsWithoutEquations) {
-  const auto problem = import_golden("sorted");
+  const auto problem = import_golden("angles");
   ASSERT_TRUE(problem.ok()) << problem.error().text();
   ASSERT_EQ(problem->unsupported.size(), 1U);
-  EXPECT_EQ(problem->unsupported[0].op, "aten.sort.stable");
-  EXPECT_EQ(problem->unsupported[0].source.file, "sorted.py");
+  EXPECT_EQ(problem->unsupported[0].op, "aten.atan2.default");
+  EXPECT_EQ(problem->unsupported[0].source.file, "angles.py");
 }
 
 TEST(Import, NotesParametersThatNothingReads) {

@@ -86,6 +86,9 @@ const RuleGroup kCreationRules = {
         {"aten.new_zeros.default", zeros},
         {"aten.new_ones.default", ones},
         {"aten.new_full.default", full},
+        {"aten.empty.memory_format", zeros},  // any contents will do
+        {"aten.new_empty.default", zeros},
+        {"aten.empty_like.default", zeros_like},
         {"aten.zeros_like.default", zeros_like},
         {"aten.ones_like.default", ones_like},
         {"aten.full_like.default", full_like},

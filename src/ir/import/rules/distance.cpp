@@ -69,40 +69,51 @@ Status cosine_embedding(Call& call) {
   return yield_loss(call, shape.axes, select(binary("==", t, integer(1)), integer(1) - c, apart));
 }
 
-// max(0, margin + |a-p+eps| - |a-n+eps|), eps added to the difference of each element. With `swap` the negative's
-// distance is the smaller of those to anchor and positive.
+// Rows of the named operands, and the distance |a - b + eps| of two of them: eps is added to the difference of each element.
+struct Distances {
+  Pairs rows;
+  double order = 2, eps = 0;
+  DType dtype = DType::kF32;
+
+  TermRef between(size_t i, size_t j) const { return norm_of(order, rows.row, rows.element[i] - rows.element[j] + real(eps)); }
+};
+
+Result<Distances> distances_of(Call& call, const std::vector<const char*>& names) {
+  std::vector<Value> operands;
+  for (const char* name : names) {
+    SOLSTICE_TRY(Value operand, call.tensor(name));
+    operands.push_back(std::move(operand));
+  }
+  Distances out;
+  SOLSTICE_TRY(out.order, call.number("p"));
+  SOLSTICE_TRY(out.eps, call.number("eps"));
+  SOLSTICE_TRY(out.dtype, call.out_dtype());
+  SOLSTICE_TRY(out.rows, pairs_of(call, operands, -1));
+  return out;
+}
+
+// max(0, margin + |a-p+eps| - |a-n+eps|). With `swap` the negative's distance is the smaller of those to anchor and
+// positive.
 Status triplet_margin(Call& call) {
-  SOLSTICE_TRY(const Value a, call.tensor("anchor"));
-  SOLSTICE_TRY(const Value p, call.tensor("positive"));
-  SOLSTICE_TRY(const Value n, call.tensor("negative"));
+  SOLSTICE_TRY(const Distances d, distances_of(call, {"anchor", "positive", "negative"}));
   SOLSTICE_TRY(const double margin, call.number("margin"));
-  SOLSTICE_TRY(const double order, call.number("p"));
-  SOLSTICE_TRY(const double eps, call.number("eps"));
   SOLSTICE_TRY(const bool swap, call.flag("swap"));
-  SOLSTICE_TRY(const DType dtype, call.out_dtype());
-  SOLSTICE_TRY(const Pairs rows, pairs_of(call, {a, p, n}, -1));
   const auto distance = [&](const char* wish, size_t i, size_t j) {
-    const TermRef norm = norm_of(order, rows.row, rows.element[i] - rows.element[j] + real(eps));
-    return call.draft().define(wish, rows.kept, norm, dtype).term;
+    return call.draft().define(wish, d.rows.kept, d.between(i, j), d.dtype).term;
   };
   const TermRef near = distance("dp", 0, 1);
   TermRef far = distance("dn", 0, 2);
   if (swap) far = apply("min", {far, distance("ds", 1, 2)});
-  return yield_loss(call, rows.kept, apply("max", {integer(0), real(margin) + near - far}));
+  return yield_loss(call, d.rows.kept, apply("max", {integer(0), real(margin) + near - far}));
 }
 
 // |a - b + eps| along the last axis
 Status pairwise_distance(Call& call) {
-  SOLSTICE_TRY(const Value a, call.tensor("x1"));
-  SOLSTICE_TRY(const Value b, call.tensor("x2"));
-  SOLSTICE_TRY(const double order, call.number("p"));
-  SOLSTICE_TRY(const double eps, call.number("eps"));
+  SOLSTICE_TRY(Distances d, distances_of(call, {"x1", "x2"}));
   SOLSTICE_TRY(const bool keepdim, call.flag("keepdim"));
-  SOLSTICE_TRY(const DType dtype, call.out_dtype());
-  SOLSTICE_TRY(Pairs rows, pairs_of(call, {a, b}, -1));
-  const TermRef norm = norm_of(order, rows.row, rows.element[0] - rows.element[1] + real(eps));
-  if (keepdim) rows.kept.push_back({});
-  return call.yield(call.draft().define(call.wish(), rows.kept, norm, dtype));
+  const TermRef norm = d.between(0, 1);
+  if (keepdim) d.rows.kept.push_back({});
+  return call.yield(call.draft().define(call.wish(), d.rows.kept, norm, d.dtype));
 }
 
 // d[.., i, j] = |a[.., i] - b[.., j]|

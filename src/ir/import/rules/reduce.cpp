@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ir/import/rules.h"
+#include "ir/import/rules/index.h"
 #include "ir/import/rules/loss.h"
 
 namespace solstice::ir::importer {
@@ -71,14 +72,6 @@ Status truth(Call& call) {
     const TermRef element = x.dtype == DType::kBool ? r.element : binary("!=", r.element, integer(0));
     return r.reduced.empty() ? element : reduce(R, r.reduced, element);
   });
-}
-
-// The value's axis as one loop, which arg-reductions and prefixes need.
-Axis single(Call& call, const Axis& axis) {
-  if (axis.digits.size() <= 1) return call.loops().align(axis);
-  const DimId dim = call.dims().fresh(axis.extent());
-  call.dims().derive(dim, {call.loops().size(axis), 1, 0});
-  return call.loops().axis_of(dim);
 }
 
 Value flattened(Call& call, const Value& x) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ir/import/rules.h"
+#include "ir/import/rules/pool.h"
 
 namespace solstice::ir::importer {
 namespace {
@@ -78,12 +79,17 @@ Windows windows_of(Call& call, const Pool& pool, const Value& x) {
   return out;
 }
 
-void hint_axes(Call& call, const Value& x, int space) {
-  if (x.rank() != space + 2) return;
-  const char* const names[3] = {"D", "H", "W"};
-  hint(call, x.axis(0), "B");
-  hint(call, x.axis(1), "C");
-  for (int i = 0; i < space; ++i) hint(call, x.axis(2 + i), space == 1 ? "L" : names[3 - space + i]);
+TermRef inside(Call& call, const Windows& w, const Value& x, int space) {
+  TermRef out;
+  const int first = x.rank() - space;
+  for (const int axis : w.beyond) {
+    const Index& at = w.position[static_cast<size_t>(axis - first)];
+    const TermRef low = binary("<=", integer(0), index_value(at));
+    const TermRef high = binary("<", index_value(at), size_value(call.loops().size(x.axis(axis))));
+    const TermRef both = binary("and", low, high);
+    out = out ? binary("and", out, both) : both;
+  }
+  return out;
 }
 
 template <int Space>
@@ -91,12 +97,15 @@ Status max_pool(Call& call) {
   SOLSTICE_TRY(Value x, call.tensor("self"));
   SOLSTICE_TRY(const Pool pool, read_pool(call, Space));
   if (!is_float(x.dtype)) return call.unsupported("integers have no -inf for the padding");
-  hint_axes(call, x, Space);
+  hint_plane(call, x, Space);
   const Windows w = windows_of(call, pool, x);
   if (!w.beyond.empty()) x = call.draft().paddable(x, w.beyond);
   const TermRef element = w.beyond.empty() ? read_at(x, w.at, call.loops()) : call.draft().read_padded(x, w.at, negate(literal("inf")));
   const TermRef y = reduce("max", w.window, element);
-  return call.yield(call.draft().define_merged(call.wish("pool"), w.axes, y, x.dtype));
+  SOLSTICE_CHECK(call.yield(call.draft().define_merged(call.wish("pool"), w.axes, y, x.dtype)));
+  if (!call.out_used(1)) return success();
+  const TermRef read = read_at(x, w.at, call.loops());
+  return call.yield(1, greatest(call, x, {w.axes, w.window, w.position, inside(call, w, x, Space)}, read));
 }
 
 // Elements of the window that count where padding counts: cut off at the padded end, which ceil_mode may pass.
@@ -117,25 +126,12 @@ TermRef padded_count(Call& call, const Pool& pool, const Windows& w, const Value
   return out;
 }
 
-TermRef inside(Call& call, const Windows& w, const Value& x, int space) {
-  TermRef out;
-  const int first = x.rank() - space;
-  for (const int axis : w.beyond) {
-    const Index& at = w.position[static_cast<size_t>(axis - first)];
-    const TermRef low = binary("<=", integer(0), index_value(at));
-    const TermRef high = binary("<", index_value(at), size_value(call.loops().size(x.axis(axis))));
-    const TermRef both = binary("and", low, high);
-    out = out ? binary("and", out, both) : both;
-  }
-  return out;
-}
-
 template <int Space>
 Status avg_pool(Call& call) {
   SOLSTICE_TRY(Value x, call.tensor("self"));
   SOLSTICE_TRY(const Pool pool, read_pool(call, Space));
   SOLSTICE_TRY(const bool count_padding, call.flag("count_include_pad"));
-  hint_axes(call, x, Space);
+  hint_plane(call, x, Space);
   const Windows w = windows_of(call, pool, x);
   const bool overridden = call.node().args.find("divisor_override") && !call.is_none("divisor_override");
   TermRef y;
@@ -155,86 +151,6 @@ Status avg_pool(Call& call) {
   return call.yield(call.draft().define_merged(call.wish("pool"), w.axes, y, x.dtype));
 }
 
-// Window o of O over L elements is [o*L//O, ((o+1)*L+O-1)//O): equal windows where O divides L.
-struct Adaptive {
-  Axis out;
-  Loop run;
-  Index position;
-  TermRef where;  // null: the window is all of `run`
-};
-
-Adaptive adaptive_axis(Call& call, const Axis& input, int64_t extent, int i) {
-  Adaptive out;
-  const int64_t length = input.extent();
-  const char* const names[3] = {"i", "j", "k"};
-  if (extent == 1) {
-    const DimId dim = input.digits.size() == 1 ? input.digits[0].dim : call.dims().fresh(length);
-    out.run = call.loops().fresh(dim);
-    out.position = index_of(out.run);
-    return out;
-  }
-  const DimId dim = call.dims().fresh(extent);
-  call.dims().hint(dim, kOutDims[i], 10);
-  out.out = call.loops().axis_of(dim, kOut[i]);
-  const Index o = call.loops().flat(out.out);
-  if (length % extent == 0) {
-    out.run = call.loops().window(length / extent, names[i]);
-    out.position = scale(o, Size(length / extent)) + index_of(out.run);
-    return out;
-  }
-  const Size size = call.loops().size(input);
-  const Size outs = call.loops().size(out.out);
-  out.run = call.loops().fresh(input.digits.size() == 1 ? input.digits[0].dim : call.dims().fresh(length), names[i]);
-  out.position = index_of(out.run);
-  const Index low = floor_div(scale(o, size), outs, call.dims());
-  const Index high = floor_div(scale(o + Index(1), size) + Index(outs - Size(1)), outs, call.dims());
-  out.where =
-      binary("and", binary("<=", index_value(low), index_value(out.position)), binary("<", index_value(out.position), index_value(high)));
-  return out;
-}
-
-Status adaptive_pool(Call& call, const char* reducer, int space) {
-  SOLSTICE_TRY(const Value x, call.tensor("self"));
-  hint_axes(call, x, space);
-  const int first = x.rank() - space;
-  std::vector<Axis> axes;
-  std::vector<Index> at;
-  std::vector<Loop> window;
-  TermRef where;
-  for (int i = 0; i < x.rank(); ++i) {
-    if (i < first) {
-      axes.push_back(call.loops().align(x.axis(i)));
-      at.push_back(call.loops().flat(axes.back()));
-      continue;
-    }
-    const int64_t extent = call.out_shape()[static_cast<size_t>(i)];
-    const Adaptive a = adaptive_axis(call, x.axis(i), extent, 3 - space + i - first);
-    axes.push_back(a.out);
-    at.push_back(a.position);
-    window.push_back(a.run);
-    if (a.where) where = where ? binary("and", where, a.where) : a.where;
-  }
-  const TermRef y = reduce(reducer, window, read_at(x, at, call.loops()), where);
-  return call.yield(call.draft().define_merged(call.wish("pool"), axes, y, x.dtype));
-}
-
-template <int Space>
-Status adaptive_avg_pool(Call& call) {
-  return adaptive_pool(call, "mean", Space);
-}
-
-template <int Space>
-Status adaptive_max_pool(Call& call) {
-  if (call.out_used(1)) return call.unsupported("the indices of an adaptive max pool");
-  return adaptive_pool(call, "max", Space);
-}
-
-template <int Space>
-Status max_pool_with_indices(Call& call) {
-  if (call.out_used(1)) return call.unsupported("the indices of a max pool");
-  return max_pool<Space>(call);
-}
-
 }  // namespace
 
 const RuleGroup kWindowRules = {
@@ -243,17 +159,12 @@ const RuleGroup kWindowRules = {
         {"aten.max_pool1d.default", max_pool<1>},
         {"aten.max_pool2d.default", max_pool<2>},
         {"aten.max_pool3d.default", max_pool<3>},
-        {"aten.max_pool2d_with_indices.default", max_pool_with_indices<2>},
-        {"aten.max_pool3d_with_indices.default", max_pool_with_indices<3>},
+        {"aten.max_pool1d_with_indices.default", max_pool<1>},
+        {"aten.max_pool2d_with_indices.default", max_pool<2>},
+        {"aten.max_pool3d_with_indices.default", max_pool<3>},
         {"aten.avg_pool1d.default", avg_pool<1>},
         {"aten.avg_pool2d.default", avg_pool<2>},
         {"aten.avg_pool3d.default", avg_pool<3>},
-        {"aten.adaptive_avg_pool1d.default", adaptive_avg_pool<1>},
-        {"aten.adaptive_avg_pool2d.default", adaptive_avg_pool<2>},
-        {"aten.adaptive_avg_pool3d.default", adaptive_avg_pool<3>},
-        {"aten.adaptive_max_pool1d.default", adaptive_max_pool<1>},
-        {"aten.adaptive_max_pool2d.default", adaptive_max_pool<2>},
-        {"aten.adaptive_max_pool3d.default", adaptive_max_pool<3>},
     },
 };
 

@@ -1,9 +1,10 @@
-"""Shape functions for the recurrent ATen operators while tracing.
+"""Shape functions of ATen operators while tracing, where PyTorch's own are slow or wrong.
 
 PyTorch finds the result shapes of `aten.lstm.input` and its kin by running their decomposition:
 every time step of every layer. A 6-layer LSTM over 512 steps then takes minutes to export; with the
-shapes stated directly, a fraction of a second. Both tables must be replaced: `py_kernels` serves
-the export, `decomposition_table` the retrace of `run_decompositions`.
+shapes stated directly, a fraction of a second. `multilabel_margin_loss` of one row without a reduction
+is a number; PyTorch's shape function says a list of one. Both tables must be replaced: `py_kernels`
+serves the export, `decomposition_table` the retrace of `run_decompositions`.
 """
 
 from __future__ import annotations
@@ -34,13 +35,18 @@ def _single_state(x, hx, params, has_biases, num_layers, dropout, train, bidirec
     return _sequence(x, hx, bidirectional, batch_first), torch.empty_like(hx)
 
 
-_SHAPE_FUNCTIONS = (
+def _multilabel_margin(x, target, reduction=1):
+    return x.new_empty(x.shape[:-1] if reduction == 0 else ())
+
+
+_RECURRENT = (
     (aten.lstm.input, _lstm),
     (aten.gru.input, _single_state),
     (aten.rnn_tanh.input, _single_state),
     (aten.rnn_relu.input, _single_state),
 )
-RECURRENT = frozenset(str(op) for op, _ in _SHAPE_FUNCTIONS)
+_SHAPE_FUNCTIONS = (*_RECURRENT, (aten.multilabel_margin_loss.default, _multilabel_margin))
+RECURRENT = frozenset(str(op) for op, _ in _RECURRENT)
 
 
 def _install(op: Any, function: Any) -> None:
@@ -62,7 +68,7 @@ def _restore(op: Any, kernels: dict, decomposition: Any) -> None:
 
 
 @contextlib.contextmanager
-def recurrent_shapes() -> Iterator[None]:
+def stated_shapes() -> Iterator[None]:
     saved = [(op, dict(op.py_kernels), decomposition_table.get(op)) for op, _ in _SHAPE_FUNCTIONS]
     try:
         for op, function in _SHAPE_FUNCTIONS:

@@ -1,0 +1,53 @@
+// Functions of one tensor that the language has no word for, by those it has. Differences are taken where nothing cancels.
+// Inverse trigonometric functions have no such form.
+#include "ir/import/rules.h"
+
+namespace solstice::ir::importer {
+namespace {
+
+using Function = TermRef (*)(const TermRef& x);
+
+template <Function F>
+Status of_self(Call& call) {
+  SOLSTICE_TRY(const Value x, call.tensor("self"));
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  SOLSTICE_TRY(Value y, pointwise(call, {x}, dtype, [&](const std::vector<TermRef>& t) { return F(t[0]); }));
+  return call.yield(std::move(y));
+}
+
+TermRef call_of(const char* function, const TermRef& x) { return apply(function, {x}); }
+
+// expm1 keeps what is small near 0.
+TermRef sinh(const TermRef& x) { return (call_of("expm1", x) - call_of("expm1", negate(x))) / integer(2); }
+TermRef cosh(const TermRef& x) { return (call_of("exp", x) + call_of("exp", negate(x))) / integer(2); }
+TermRef tan(const TermRef& x) { return call_of("sin", x) / call_of("cos", x); }
+
+// sign(x) * log1p(|x| + x*x/(1 + sqrt(x*x + 1)))
+TermRef asinh(const TermRef& x) {
+  const TermRef size = call_of("abs", x), square = x * x;
+  const TermRef rest = square / (integer(1) + call_of("sqrt", square + integer(1)));
+  return call_of("sign", x) * call_of("log1p", size + rest);
+}
+TermRef acosh(const TermRef& x) { return call_of("log", x + call_of("sqrt", (x - integer(1)) * (x + integer(1)))); }
+TermRef atanh(const TermRef& x) { return (call_of("log1p", x) - call_of("log1p", negate(x))) / integer(2); }
+
+TermRef erfc(const TermRef& x) { return integer(1) - call_of("erf", x); }
+TermRef is_infinite(const TermRef& x) { return binary("==", call_of("abs", x), literal("inf")); }
+
+}  // namespace
+
+const RuleGroup kHyperbolicRules = {
+    "hyperbolic",
+    {
+        {"aten.sinh.default", of_self<sinh>},
+        {"aten.cosh.default", of_self<cosh>},
+        {"aten.tan.default", of_self<tan>},
+        {"aten.asinh.default", of_self<asinh>},
+        {"aten.acosh.default", of_self<acosh>},
+        {"aten.atanh.default", of_self<atanh>},
+        {"aten.erfc.default", of_self<erfc>},
+        {"aten.isinf.default", of_self<is_infinite>},
+    },
+};
+
+}  // namespace solstice::ir::importer

@@ -1,0 +1,26 @@
+// What rules that read and write through indices share.
+#pragma once
+
+#include "ir/import/call.h"
+
+namespace solstice::ir::importer {
+
+// The axis as one loop, which rankings, arg-reductions and prefixes need.
+Axis single(Call& call, const Axis& axis);
+
+// Where indices that broadcast point to, one an axis of a tensor; null for the axes that they leave as they are.
+struct Pointers {
+  std::vector<Axis> axes;          // of the broadcast indices
+  std::vector<TermRef> positions;  // counted from the front
+  int place = 0;                   // of those axes in what `tensor[indices]` yields
+};
+
+// Of the argument `indices`. Unsupported: masks, whose shape depends on their values.
+Result<Pointers> pointers_of(Call& call, const Value& tensor);
+
+// A negative position counts from the end.
+TermRef from_front(Call& call, const TermRef& position, const Axis& axis);
+
+Index index_at(const TermRef& position, const Axis& axis);
+
+}  // namespace solstice::ir::importer
