@@ -116,6 +116,10 @@ def exchange_attribute(m):
     m.inner.late = vars(m.inner).pop("c")
 
 
+def exchange_table(m):
+    m.inner._parameters = {**m.inner._parameters, "bias": nn.Parameter(torch.ones(3))}
+
+
 def drop_unused(m):
     m.inner.unused = None
 
@@ -153,6 +157,7 @@ def drop_module(m):
         (set_attribute_often, "`inner.b` is 999"),
         (set_in_dict, "`inner.b` is 3"),
         (exchange_attribute, "`inner.c` is no attribute any more"),
+        (exchange_table, "`inner.bias` is float32"),
         (drop_unused, "`inner.unused` is None; recorded was float32"),
         (delete_unused, "`inner.unused` is no parameter or buffer any more"),
         (reshape_unused, r"`inner.unused` is float32\[2\]"),

@@ -14,7 +14,6 @@ import enum
 import functools
 import hashlib
 import itertools
-import os
 import pathlib
 import sys
 import types
@@ -24,9 +23,10 @@ from typing import Any, Iterator, NamedTuple, Optional
 
 import torch
 
-from . import names
+from . import identity, names
 
 MOST_BYTES = 1 << 15  # of a tensor that is told by content; what a graph holds in line is smaller
+MOST_PARTS = 5000  # containers and objects that a value is told by
 _SHOWN = 8  # elements that the text writes out
 _BY_REPR = (bool, int, float, complex, str, bytes, type(None), type(...), type(NotImplemented), range)
 _BY_REPR += (torch.dtype, torch.device, torch.layout, torch.memory_format)
@@ -59,7 +59,18 @@ def paths_of(module: torch.nn.Module) -> Paths:
     return {id(thing): path for path, thing in reversed(named)}
 
 
-def text_of(value: Any, paths: Paths, within: tuple = ()) -> str:
+class _TooLarge(Exception):
+    """An object that leads to half of the program."""
+
+
+def text_of(value: Any, paths: Paths) -> str:
+    try:
+        return _text_of(value, paths, (), itertools.count())
+    except (_TooLarge, RecursionError):
+        return identity.text_of(value)
+
+
+def _text_of(value: Any, paths: Paths, within: tuple, parts_seen: Iterator[int]) -> str:
     if type(value) in _BY_REPR or _is_numpys_type(value):
         return repr(value)
     if id(value) in paths:
@@ -75,9 +86,11 @@ def text_of(value: Any, paths: Paths, within: tuple = ()) -> str:
         return name
     parts = parts_of(value)
     if parts is None:
-        return _text_of_identity(value)
+        return identity.text_of(value)
+    if next(parts_seen) >= MOST_PARTS:
+        raise _TooLarge
     within = (*within, id(value))
-    texts = [f"{key}{text_of(item, paths, within)}" for key, item in parts.items]
+    texts = [f"{key}{_text_of(item, paths, within, parts_seen)}" for key, item in parts.items]
     return f"{parts.kind}({', '.join(texts if parts.ordered else sorted(texts))})"
 
 
@@ -177,7 +190,7 @@ def _is_seen(kind: type, base: type) -> bool:
 
 def _text_of_tensor(tensor: torch.Tensor) -> str:
     if type(tensor) not in _TENSORS or tensor.layout is not torch.strided or tensor.is_quantized:
-        return _text_of_identity(tensor)
+        return identity.text_of(tensor)
     form = form_of(tensor)
     return f"tensor({form}, {_content(tensor)})" if is_told_by_content(tensor) else f"tensor({form})"
 
@@ -207,32 +220,3 @@ def _content(tensor: torch.Tensor) -> str:
 
 def _content_of_array(array: Any) -> str:
     return repr(array.tolist()) if array.size <= _SHOWN else hashlib.sha256(array.tobytes()).hexdigest()[:16]
-
-
-_numbers: Iterator[int] = itertools.count()
-_identities: dict[int, tuple[Any, str]] = {}  # by id; keeps what cannot be referred to weakly
-
-
-_ALONE = " that cannot be compared with another ("
-
-
-def is_of_identity(text: str) -> bool:
-    """Some of what it tells is told by identity."""
-    return _ALONE in text
-
-
-def _text_of_identity(value: Any) -> str:
-    """The same for one object as long as the process runs, and of no other anywhere."""
-    held, text = _identities.get(id(value), (None, ""))
-    if (held() if isinstance(held, weakref.ref) else held) is not value:
-        try:
-            held = weakref.ref(value)
-        except TypeError:
-            held = value
-        mark = hashlib.sha256(f"{_PROCESS} {os.getpid()} {next(_numbers)}".encode()).hexdigest()[:8]
-        text = f"{names.of(type(value))}{_ALONE}{mark})"
-        _identities[id(value)] = held, text
-    return text
-
-
-_PROCESS = os.urandom(16).hex()

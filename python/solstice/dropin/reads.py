@@ -26,6 +26,7 @@ _MADE_UP = {"getattr", "hasattr", "setattr", "delattr", "vars", "dir", "eval", "
 _MADE_UP |= {"__dict__", "__getattribute__", "__getattr__", "__import__", "attrgetter", "methodcaller", "getmembers"}
 _MADE_UP |= {"getattr_static", "import_module"}
 _REFLECTION = ("sys", "inspect", "gc", "importlib", "builtins", "ctypes")
+_MOST = 50000  # things that are looked into
 _NOT_CODE = ("_parameters", "_buffers", "_modules", "_solstice_runtime")
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), torch.Tensor, torch.dtype, torch.device)
 
@@ -40,6 +41,12 @@ class Reads:
         self._pending: list[types.FunctionType] = []
         self._pytorchs: set[str] = set()  # in PyTorch's modules of the tree
         self._of_training = {id(below) for m in module.modules() if "training" in _named_by(type(m)) for below in m.modules()}
+        try:
+            self._follow(module)
+        except RecursionError:
+            self.everything = True
+
+    def _follow(self, module: torch.nn.Module) -> None:
         for child in module.modules():
             self._module(child)
         while self._pending and not self.everything:
@@ -90,6 +97,9 @@ class Reads:
     def _value(self, value: Any) -> None:
         """What may be called or looked into."""
         if isinstance(value, _PLAIN) or id(value) in self._seen:
+            return
+        if len(self._seen) > _MOST:
+            self.everything = True
             return
         if isinstance(value, torch.nn.Module):
             self._module(value)

@@ -14,13 +14,14 @@ from typing import Any, Iterator, Optional
 
 import torch
 
-from . import names, watching
-from .contents import Paths, form_of, is_of_identity, paths_of, text_of
+from . import identity, names, watching
+from .contents import Paths, form_of, paths_of, text_of
 from .reads import Reads
 
 Description = dict[str, dict[str, Any]]
 
 _OWN = set(vars(torch.nn.Module())) - {"training"} | {"_compiled_call_impl"}
+_TABLES = ("_modules", "_parameters", "_buffers")
 _ABSENT = object()
 _SHOWN = 200  # characters of a text
 
@@ -33,7 +34,7 @@ def describe(module: torch.nn.Module) -> Description:
         kept = found[path]["attributes"]
         for name, text in list(kept.items()):
             is_read = reads.may_read_training(child) if name == "training" else reads.may_read(name)
-            if not is_read and (name == "training" or is_of_identity(text)):
+            if not is_read and (name == "training" or identity.is_in(text)):
                 del kept[name]
     return found
 
@@ -144,6 +145,7 @@ class Watch:
         paths: dict[int, list[str]] = {}
         for path, child in module.named_modules(remove_duplicate=False):
             paths.setdefault(id(child), []).append(path)
+        held: list[Any] = []
         self.root_version = watching.version_of(vars(module))
         self.children: list[tuple[dict, dict[str, Any]]] = []
         self.tensors: list[tuple[dict, dict[str, Optional[torch.Tensor]]]] = []
@@ -154,16 +156,18 @@ class Watch:
             self.tensors += [(table, dict(table)) for table in (child._parameters, child._buffers)]
             known = {name for path in paths[id(child)] for name in recorded.get(path, {}).get("attributes", ())}
             values = {name: own.get(name, _ABSENT) for name in sorted(known)}
+            held += values.values()
+            if child is not module:
+                values.update((name, own[name]) for name in _TABLES)
             self.attributes.append((None if child is module else own, len(own), values))
         classes = {type(child) for child in module.modules() if child is not module}
         self.forwards = [(c, c.forward) for c in sorted(classes, key=names.of) if hasattr(c, "forward")]
-        held = [value for _, _, values in self.attributes for value in values.values()]
         self.contents = watching.Watch(held, paths_of(module))
-        self.tables = [module._modules, module._parameters, module._buffers]
+        self.tables = [vars(module)[name] for name in _TABLES]
 
     def holds(self, root: dict) -> bool:
         return (
-            [id(root[n]) for n in ("_modules", "_parameters", "_buffers")] == [id(t) for t in self.tables]
+            [id(root[name]) for name in _TABLES] == [id(t) for t in self.tables]
             and all(watching.same_dict(table, was) for table, was in (*self.children, *self.tensors))
             and all(c.forward is forward for c, forward in self.forwards)
             and all(self._has(root if own is None else own, *was) for own, *was in self.attributes)

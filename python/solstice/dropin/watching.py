@@ -14,7 +14,7 @@ from typing import Any, Callable, Iterable, Optional
 import torch
 
 from . import names
-from .contents import Paths, is_array, is_told_by_content, parts_of
+from .contents import MOST_PARTS, Paths, is_array, is_told_by_content, parts_of
 
 # As PyTorch's own guards use it. From Python 3.13 on, attributes may be written past the dict that holds them.
 _GUARDS = getattr(torch._C._dynamo, "guards", None) if sys.version_info < (3, 13) else None
@@ -34,7 +34,11 @@ class Watch:
         self.has_inference = False  # some tensor counts no versions
         self._seen: dict[int, Any] = {}
         for value in values:
-            self._add(value, paths)
+            self._parts_seen = 0
+            try:
+                self._add(value, paths)
+            except RecursionError:  # told by its identity alone, as in contents.text_of()
+                continue
 
     def _add(self, value: Any, paths: Paths) -> None:
         is_new = id(value) not in self._seen
@@ -51,7 +55,8 @@ class Watch:
         if names.of_logger(value) or names.if_importable(value):
             return
         parts = parts_of(value)
-        if parts is None:
+        self._parts_seen += 1
+        if parts is None or self._parts_seen > MOST_PARTS:
             return
         self._add_own(value)
         for _, item in parts.items:

@@ -1,0 +1,71 @@
+"""Values that cannot be compared: only the very same object fits."""
+
+import threading
+
+import pytest
+import torch
+
+from solstice.dropin import contents, structure
+
+
+class Holder(torch.nn.Module):
+    def __init__(self, value):
+        super().__init__()
+        self.value = value
+
+    def forward(self, x):
+        return x, self.value
+
+
+def difference(now, was):
+    return structure.difference(Holder(now), structure.describe(Holder(was)))
+
+
+def test_what_cannot_be_compared_is_named():
+    assert "_thread.lock that cannot be compared with another" in difference(threading.Lock(), threading.Lock())
+
+
+class Node:
+    def __init__(self, *others):
+        self.others = others
+
+
+def deep():
+    node = Node()
+    for _ in range(3000):
+        node = Node(node)
+    return node
+
+
+def shared():
+    """With 2^40 ways through it."""
+    node = Node()
+    for _ in range(40):
+        node = Node(node, node)
+    return node
+
+
+@pytest.mark.parametrize("make", [deep, shared])
+def test_objects_without_end(subject, record, make):
+    assert "Node that cannot be compared with another" in difference(make(), make())
+    value = make()
+    assert difference(value, value) is None
+
+    class Original(type(subject.original)):
+        def __init__(self, scale):
+            super().__init__(scale)
+            self.value = value
+
+        def forward(self, x):
+            return torch.relu(x * self.inner.w), self.value
+
+    module = subject.module({**record, "structure": structure.describe(Original(2.0))}, Original)
+    assert subject.call(module=module)[1]
+    module.value = make()
+    with pytest.warns(UserWarning, match="`value` is "):
+        assert not subject.call(module=module)[1]
+
+
+def test_identities_are_no_other_objects():
+    texts = {contents.text_of(object(), {}) for _ in range(100)}
+    assert len(texts) == 100
