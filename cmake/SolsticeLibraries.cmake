@@ -14,7 +14,7 @@ target_compile_options(solstice_flags INTERFACE -Wall -Wextra -Wpedantic -Wshado
 target_compile_options(solstice_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 target_include_directories(solstice_flags INTERFACE ${CMAKE_SOURCE_DIR}/src)
 if(SOLSTICE_SANITIZE)
-  target_compile_options(solstice_flags INTERFACE -fsanitize=${SOLSTICE_SANITIZE} -fno-omit-frame-pointer -g)
+  target_compile_options(solstice_flags INTERFACE -fsanitize=${SOLSTICE_SANITIZE} -fno-omit-frame-pointer -g1)
   target_link_options(solstice_flags INTERFACE -fsanitize=${SOLSTICE_SANITIZE})
 else()
   # The binary runs on machines with another libstdc++; only glibc stays dynamic.
