@@ -294,6 +294,57 @@ def test_another_value_after_the_module_is_bound(subject, record, kind):
     assert subject.call(module=module)[1]
 
 
+class AttrDict(dict):
+    __getattr__ = dict.__getitem__
+
+
+class EmptyAttrDict(dict):
+    __slots__ = ()
+    __getattr__ = dict.__getitem__
+
+
+class Raising:
+    __slots__ = ("k", "unset")
+
+    def __init__(self, k):
+        self.k = k
+
+    def __getattr__(self, name):
+        raise RuntimeError(name)
+
+
+class Shadowing(Raising):
+    __slots__ = ()
+    k = unset = property(lambda self: self.absent)
+
+    def __init__(self, k):
+        Raising.k.__set__(self, k)
+
+
+@pytest.mark.parametrize("make", [AttrDict, EmptyAttrDict, lambda k: Raising(k["k"]), lambda k: Shadowing(k["k"])])
+def test_attributes_that_raise_other_errors(subject, record, make):
+    class Original(type(subject.original)):
+        def __init__(self, scale, value=2.0):
+            super().__init__(scale)
+            self.value = make({"k": value})
+
+        def forward(self, x):
+            return torch.relu(x * self.inner.w), self.value
+
+    module = subject.module({**record, "structure": structure.describe(Original(2.0))}, Original)
+    for _ in range(3):
+        assert subject.call(module=module)[1]
+    if isinstance(module.value, Raising):
+        Raising.unset.__set__(module.value, 3)
+    else:
+        module.value["k"] = 3
+    with pytest.warns(UserWarning, match="`value` is "):
+        assert not subject.call(module=module)[1]
+    other = type(module)(2.0, 3.0)
+    with pytest.warns(UserWarning, match="`value` is "):
+        assert not subject.call(module=other)[1]
+
+
 @pytest.mark.parametrize("make", [lambda: Config(), lambda: Nested(Config())])
 def test_a_copy_of_the_module_has_a_copy_of_the_value(make):
     module = Holder(make())

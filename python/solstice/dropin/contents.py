@@ -173,9 +173,26 @@ def _parts_of_object(value: Any) -> Optional[tuple]:
 
 
 def state_of(value: Any) -> dict[str, Any]:
-    """The attributes of an object itself."""
-    slots = {name: getattr(value, name) for name in copyreg._slotnames(type(value)) if hasattr(value, name)}
-    return {**getattr(value, "__dict__", {}), **slots}
+    """The attributes of an object itself, past its class's `__getattr__`, which may raise what it likes."""
+    slots = {name: slot_of(value, name) for name in copyreg._slotnames(type(value))}
+    return {**(dict_of(value) or {}), **{name: held for name, held in slots.items() if held is not names.NOTHING}}
+
+
+def dict_of(value: Any) -> Optional[dict[str, Any]]:
+    try:
+        return object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return None
+
+
+def slot_of(value: Any, name: str) -> Any:
+    """A class derived from the one with the slot may have something else of that name."""
+    found = (vars(cls).get(name) for cls in type(value).__mro__)
+    slot = next((held for held in found if isinstance(held, types.MemberDescriptorType)), None)
+    try:
+        return names.NOTHING if slot is None else slot.__get__(value)
+    except AttributeError:  # nothing was assigned yet
+        return names.NOTHING
 
 
 def _is_seen(kind: type, base: type) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dis
 import functools
+import inspect
 import os
 import sys
 import types
@@ -134,7 +135,7 @@ class Reads:
             self._value(held)
 
     def _object(self, value: Any) -> None:
-        self._value(getattr(value, "__wrapped__", None))  # a cache of the user's function
+        self._value(_wrapped_by(value))
         if names.of_logger(value) or names.if_importable(value):
             return
         self._value(type(value))
@@ -144,6 +145,17 @@ class Reads:
             return
         for _, held in parts.items:
             self._value(held)
+
+
+def _wrapped_by(value: Any) -> Any:
+    """The user's function, of a cache. Without `__getattr__`, which may raise what it likes."""
+    held = inspect.getattr_static(value, "__wrapped__", None)
+    if not isinstance(held, (types.MemberDescriptorType, types.GetSetDescriptorType)):
+        return held
+    try:
+        return held.__get__(value)
+    except (AttributeError, ValueError):
+        return None
 
 
 def _is_entry(name: str) -> bool:

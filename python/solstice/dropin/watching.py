@@ -14,7 +14,7 @@ from typing import Any, Callable, Iterable, Optional
 import torch
 
 from . import names
-from .contents import MOST_PARTS, Paths, is_array, is_told_by_content, parts_of
+from .contents import MOST_PARTS, Paths, dict_of, is_array, is_told_by_content, parts_of, slot_of
 
 # As PyTorch's own guards use it. From Python 3.13 on, attributes may be written past the dict that holds them.
 _GUARDS = getattr(torch._C._dynamo, "guards", None) if sys.version_info < (3, 13) else None
@@ -73,8 +73,9 @@ class Watch:
             self.lists.append((value, list(value)))
         elif isinstance(value, dict):
             self.dicts.append((value, dict(value)))
-        if isinstance(getattr(value, "__dict__", None), dict) and not isinstance(value, (types.FunctionType, enum.Enum)):
-            self.dicts.append((vars(value), dict(vars(value))))
+        own = dict_of(value)
+        if isinstance(own, dict) and not isinstance(value, (types.FunctionType, enum.Enum)):
+            self.dicts.append((own, dict(own)))
         inside = inside_of(value)
         if inside:
             self.others.append((value, inside))
@@ -123,7 +124,7 @@ def inside_of(value: Any) -> tuple:
         inside = (id(value.default_factory),)
     else:
         inside = (id(value()),) if type(value) is weakref.ref else ()
-    return inside + tuple(id(getattr(value, name, None)) for name in copyreg._slotnames(type(value)))
+    return inside + tuple(id(slot_of(value, name)) for name in copyreg._slotnames(type(value)))
 
 
 def _held(owner: Any, name: str) -> Any:
