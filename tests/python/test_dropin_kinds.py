@@ -222,6 +222,10 @@ def reorder(v):
     v["a"] = v.pop("a")
 
 
+def move(v):
+    v.move_to_end(0)
+
+
 def set_default(v):
     v.__defaults__ = (3,)
 
@@ -248,6 +252,8 @@ CHANGES = [
     (lambda: {1, 2}, add),
     (lambda: collections.deque([1]), append),
     (lambda: {"a": 1, "b": 2}, reorder),
+    (lambda: collections.OrderedDict(zip(range(4), "abcd")), move),
+    (lambda: collections.OrderedDict.fromkeys(range(50)), move),
     (lambda: with_default(1), set_default),
     (lambda: local(1), set_cell),
     (lambda: lambdas(0), set_code),

@@ -99,8 +99,9 @@ class Watch:
 
 
 def version_of(held: dict) -> Optional[int]:
-    """A number that every change of the dict changes; None where there is none to trust."""
-    return None if DICT_VERSION is None else DICT_VERSION(held)
+    """A number that every change of the dict changes; None where there is none to trust: an OrderedDict keeps it when
+    move_to_end() reorders it."""
+    return None if DICT_VERSION is None or type(held) is not dict else DICT_VERSION(held)
 
 
 def same_list(now: list, was: list) -> bool:
