@@ -143,6 +143,41 @@ def test_a_mask_that_is_another_from_the_start(masked):
     refused(masked, "no longer holds")
 
 
+class MaskedTwice(Masked):
+    """The same mask in two modules, and one of these at two paths."""
+
+    def __init__(self, scale):
+        super().__init__(scale)
+        self.other = torch.nn.Module()
+        self.other.register_buffer("mask", self.inner.mask)
+        self.again = self.inner
+
+    def forward(self, x):
+        return self.other.mask @ torch.relu(x * self.inner.w)
+
+
+@pytest.fixture
+def masked_twice(subject, record):
+    form = {"path": "inner.mask", "dtype": "f32", "shape": [2, 2], "form": triangle(0, 1, 0)}
+    subject.original = MaskedTwice(2.0)
+    tied = {"inner.mask": ["other.mask", "again.mask"]}
+    more = {"assumed": [form], "tied": tied, "structure": structure.describe(subject.original)}
+    subject.new = subject.module({**record, **more}, MaskedTwice)
+    return subject
+
+
+@pytest.mark.parametrize("name", ["inner", "other", "again"])
+def test_a_mask_of_two_names_is_compared_under_each(masked_twice, name):
+    assert masked_twice.call()[1]
+    setattr(getattr(masked_twice.new, name), "mask", torch.tril(torch.ones(2, 2)))
+    assert masked_twice.call()[1]  # the same contents in two tensors
+    setattr(getattr(masked_twice.new, name), "mask", torch.ones(2, 2))
+    setattr(getattr(masked_twice.original, name), "mask", torch.ones(2, 2))
+    refused(masked_twice, f"`{'other' if name == 'other' else 'inner'}.mask` no longer holds a triangle of 1 and 0")
+    getattr(masked_twice.new, name).mask.tril_()
+    assert masked_twice.call()[1]
+
+
 def test_other_shapes_and_a_mask_that_is_gone(masked):
     masked.new.inner.mask = torch.tril(torch.ones(2, 2)).double()
     with pytest.warns(UserWarning, match="`inner.mask`.*float64.*recorded was"), pytest.raises(RuntimeError):

@@ -5,7 +5,7 @@ PyTorch counts; each call looks at identity, version, address and layout.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Optional, Union
 
 import torch
@@ -34,24 +34,27 @@ def facts_of(tensor: torch.Tensor) -> tuple:
 class Comparer:
     """Remembers what it compared: a buffer that nothing wrote since is not read again."""
 
-    def __init__(self, assumptions: list[Assumption]) -> None:
-        self._assumptions = assumptions
+    def __init__(self, assumptions: list[Assumption], tied: dict[str, list[str]]) -> None:
+        """Recorded is one name of a buffer, but the original forward may read it by any."""
+        self._assumptions = [replace(one, path=path) for one in assumptions for path in (one.path, *tied.get(one.path, ()))]
         self._seen: dict[str, tuple[torch.Tensor, tuple, bool]] = {}
 
     def held(self, module: torch.nn.Module, device: Any) -> Union[list[Held], str]:
         """The module's buffers, all as assumed; or which one is not."""
-        out = []
+        out: dict[tuple[int, str], Held] = {}  # by place: a module may have several paths
         for one in self._assumptions:
             path, _, name = one.path.rpartition(".")
             try:
                 store = module.get_submodule(path)._buffers
             except AttributeError:
                 return f"the module has no `{one.path}` any more"
+            if (id(store), name) in out:
+                continue
             problem = self._problem(one, store.get(name), device)
             if problem is not None:
                 return problem
-            out.append(Held(store, name, store[name], facts_of(store[name])))
-        return out
+            out[id(store), name] = Held(store, name, store[name], facts_of(store[name]))
+        return [*out.values()]
 
     def _problem(self, one: Assumption, tensor: Any, device: Any) -> Optional[str]:
         if type(tensor) not in guards.TENSOR_TYPES or tensor.layout is not torch.strided:

@@ -45,7 +45,7 @@ class Runtime:
         self._bound: Optional[Bound] = None
         self._reasons: dict[str, int] = {}
         self._unusable: Optional[str] = recording.problem or None
-        self._comparer = Comparer(recording.assumed)
+        self._comparer = Comparer(recording.assumed, recording.tied)
         self._different: Optional[tuple[structure.Watch, str]] = None  # last seen, and how it differs
         self._pack = struct.Struct(f"{len(recording.moving)}P").pack
 
