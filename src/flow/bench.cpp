@@ -136,12 +136,14 @@ Result<std::string> hash_of(const BenchProblem& problem) {
 }
 
 // The row of this very problem. One of the same number whose file was another one then is dropped.
-Result<const BenchRow*> known_row(Bench& bench, const BenchProblem& problem, Progress& progress) {
+const BenchRow* known_row(Bench& bench, const BenchProblem& problem, Progress& progress) {
   const auto row = std::find_if(bench.rows.begin(), bench.rows.end(), [&](const BenchRow& r) { return r.id == problem.id; });
   if (row == bench.rows.end()) return nullptr;
-  SOLSTICE_TRY(const std::string source, hash_of(problem));
-  if (row->source == source) return &*row;
-  progress.message(fmt::format("{}: its file is not the one of the row that was kept; it is run again", problem.id));
+  const Result<std::string> source = hash_of(problem);
+  if (source.ok() && row->source == *source) return &*row;
+  progress.message(fmt::format(
+      "{}: {}; it is run again", problem.id,
+      row->source.empty() ? "the row that was kept does not say of which file it is" : "its file is not the one of the row that was kept"));
   bench.rows.erase(row);
   return nullptr;
 }
@@ -169,9 +171,10 @@ Result<BenchRow> run_problem(const BenchOptions& options, const BenchProblem& pr
   BenchRow row;
   row.id = problem.id;
   row.name = problem.name;
-  SOLSTICE_TRY(row.source, hash_of(problem));
   const Seconds start = monotonic_now();
-  Result<OptimizeOutcome> outcome = optimize(each, progress);
+  const Result<std::string> source = hash_of(problem);
+  Result<OptimizeOutcome> outcome = source.ok() ? optimize(each, progress) : Result<OptimizeOutcome>(source.error());
+  if (source.ok()) row.source = *source;
   row.took = monotonic_now() - start;
   if (outcome.ok()) {
     fill(row, *outcome);
@@ -225,8 +228,7 @@ Result<Bench> run_bench(const BenchOptions& options, const Optimize& optimize, P
   SOLSTICE_TRY(const OutcomeLock lock, OutcomeLock::take(options.out));
   SOLSTICE_TRY(Bench bench, start_bench(options));
   for (const BenchProblem& problem : options.problems) {
-    SOLSTICE_TRY(const BenchRow* known, known_row(bench, problem, progress));
-    if (known) {
+    if (const BenchRow* known = known_row(bench, problem, progress)) {
       after(*known);
       continue;
     }

@@ -137,7 +137,7 @@ Status choose_winner(Session& state);
 std::filesystem::path dropin_path(const Session& state);
 Status check_dropin(Session& state);
 // stage_rivals.cpp: the other opponents.
-void start_rivals(Session& state);  // what they need of the host, beside all else
+Status start_rivals(Session& state);  // what they need of the host, beside all else
 Status time_rivals(Session& state);
 
 }  // namespace solstice::flow

@@ -193,7 +193,7 @@ Status start_oracle(Session& state) {
 Status import_problem(Session& state) {
   return stage(state, "import", state.options.file.filename().string(), [&]() -> Result<std::string> {
     const std::filesystem::path cache = state.options.file.empty() ? std::filesystem::path() : graph_cache();
-    start_rivals(state);
+    SOLSTICE_CHECK(start_rivals(state));
     SOLSTICE_TRY(Problem problem, load_problem(*state.oracle, state.options.file, state.options.class_name, cache));
     state.problem.emplace(std::move(problem));
     state.meaning = std::make_unique<evaluate::Meaning>(state.problem->tree);

@@ -40,19 +40,25 @@ Baseline eager_alone(const Session& state) {
   return row;
 }
 
-// Opponents that cannot be started ahead are prepared when they are asked for, and fail there if they must.
-void begin_rivals(Session& state) {
+// Opponents that the oracle cannot start ahead are prepared when they are asked for, and fail there if they must. An oracle
+// that is gone, or was given up, is another matter.
+Status begin_rivals(Session& state) {
   const Status started = state.oracle->start_rivals(state.options.file.string(), state.options.class_name);
-  if (!started.ok()) state.report.warnings.push_back("the other baselines could not be prepared beside: " + started.error().message);
   state.rivals = true;
+  if (started.ok()) return success();
+  for (const Code gone : {Code::interrupted, Code::deadline, Code::process_failed}) {
+    if (started.error().code == gone) return started;
+  }
+  state.report.warnings.push_back("the other baselines could not be prepared beside: " + started.error().message);
+  return success();
 }
 
 }  // namespace
 
-void start_rivals(Session& state) {
+Status start_rivals(Session& state) {
   constexpr unsigned kFewProcessors = 4;  // with fewer, importing a compiler would be felt in what is timed meanwhile
-  if (!wanted(state) || state.options.file.empty() || std::thread::hardware_concurrency() < kFewProcessors) return;
-  begin_rivals(state);
+  if (!wanted(state) || state.options.file.empty() || std::thread::hardware_concurrency() < kFewProcessors) return success();
+  return begin_rivals(state);
 }
 
 // What cannot be measured is a row that says so.
@@ -63,9 +69,9 @@ Status time_rivals(Session& state) {
     return success();
   }
   return stage(state, "baselines", "eager, TF32, torch.compile", [&]() -> Result<std::string> {
-    if (!state.rivals && !state.options.file.empty()) begin_rivals(state);
+    const Status begun = state.rivals || state.options.file.empty() ? success() : begin_rivals(state);
     if (!state.options.several) state.judge->dismiss_spares();  // they are gone before the opponents are compiled
-    const Result<OracleRivals> found = state.oracle->rivals({10, 3, 4});
+    const Result<OracleRivals> found = begun.ok() ? state.oracle->rivals({10, 3, 4}) : Result<OracleRivals>(begun.error());
     if (!found.ok()) {
       state.report.baselines.push_back(eager_alone(state));
       state.report.warnings.push_back("the other baselines were not measured: " + found.error().message);

@@ -5,6 +5,7 @@ import ctypes
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
@@ -154,7 +155,11 @@ def test_overhead(pair, floor_us, capsys):
             return x
 
     calls = {"drop-in": new, "original": original, "an empty module": Empty()}
-    us = {name: min(host_overhead(lambda m=m: m(x), 200) for _ in range(50)) * 1e6 for name, m in calls.items()}
+    us = dict.fromkeys(calls, float("inf"))
+    for _ in range(50):  # in turn and over a while: a host may be slow for a tenth of a second
+        for name, module in calls.items():
+            us[name] = min(us[name], host_overhead(lambda: module(x), 200) * 1e6)
+        time.sleep(0.03)
     floor = floor_us(x, new.w, torch.empty_like(x))
     with capsys.disabled():
         shown = ", ".join(f"{name} {value:.2f} us" for name, value in us.items())

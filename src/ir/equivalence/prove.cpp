@@ -192,7 +192,7 @@ class Prover {
                                    [&](const auto& p) { return written_alike(p.first, p.second) || same_definitions(p.first, p.second); });
     for (const auto& [target, other] : pairs) {
       if (equal) mark(target, other);
-      if (!equal) a_.cuts.erase(target), b_.cuts.erase(other);
+      if (!equal) a_.cuts.erase(target), b_.cuts.erase(other), alike_.erase(other);
     }
     return equal;
   }
@@ -215,10 +215,14 @@ class Prover {
     b_.cuts.insert(other);
   }
 
-  // The same equations up to the names of indices, of tensors that are equal: most of what an edit leaves alone.
+  // The same equations up to the names of indices, of tensors that are equal: most of what an edit leaves alone. Their
+  // stores stop alike too, so the types must be the same.
   bool written_alike(int target, int other) {
     const std::vector<int>&pieces = a_.pieces_of(target), &others = b_.pieces_of(other);
-    if (pieces.size() != others.size() || a_.program.tensor(target).shape != b_.program.tensor(other).shape) return false;
+    const Tensor &whole = a_.program.tensor(target), &theirs = b_.program.tensor(other);
+    if (pieces.size() != others.size() || whole.shape != theirs.shape || whole.dtype != theirs.dtype || whole.value != theirs.value) {
+      return false;
+    }
     for (size_t p = 0; p < pieces.size(); ++p) {
       const Equation &x = a_.program.equation(pieces[p]), &y = b_.program.equation(others[p]);
       bool known = true;

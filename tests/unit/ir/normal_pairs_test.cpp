@@ -216,6 +216,8 @@ const Pair kPairDifferent[] = {
     {"the position of no maximum", kPairGather, "y[j] = select(m[j], argmax[r where z[j,r] > 0](z[j,r]), 0)",
      "t[j] = argmax[r where z[j,r] > 0](z[j,r])\ny[j] = select(m[j], t[j], 0)"},
     {"integers stored in fewer bits", kPairGather, "y[j] = i[j]", "tensor t : i8[J]\nt[j] = i[j]\ny[j] = t[j]"},
+    {"the same integers stored in fewer bits", kPairGather, "tensor t : i64[J]\nt[j] = i[j]\ny[j] = t[j]",
+     "tensor t : i8[J]\nt[j] = i[j]\ny[j] = t[j]"},
     {"tanh is not odd here", kPairRow, "y[m,n] = tanh(x[m,n])", "y[m,n] = tanh(-x[m,n])"},
 };
 
