@@ -6,6 +6,7 @@ import sys
 import threading
 import types
 
+import numpy as np
 import pytest
 import torch
 from host_dropin import refused
@@ -277,6 +278,35 @@ def test_attributes_that_no_forward_reads(subject, plain):
     assert subject.call(module=plain)[1]
     plain.__dict__["_solstice_runtime"].fast(plain, (subject.x,), {})
     assert subject.launches() == before + 2
+
+
+@pytest.mark.parametrize("is_read", [False, True])
+def test_arrays_are_compared_where_a_forward_reads_them(subject, record, is_read):
+    class Original(type(subject.original)):
+        def __init__(self, scale):
+            super().__init__(scale)
+            self.held, self.scalar = {"table": [np.ones(30000)]}, np.float32(2)
+
+        def forward(self, x):
+            return torch.relu(x * self.inner.w)
+
+    class Reading(Original):
+        def forward(self, x):
+            return torch.relu(x * self.inner.w * self.held["table"][0][0])
+
+    cls = Reading if is_read else Original
+    recorded = structure.describe(cls(2.0))
+    assert ("held" in recorded[""]["attributes"]) is is_read and "scalar" in recorded[""]["attributes"]
+    module = subject.module({**record, "structure": recorded}, cls)
+    assert subject.call(module=module)[1]
+    compared = module.__dict__["_solstice_runtime"]._bound.binding.watch.contents.others
+    assert any(isinstance(value, np.ndarray) for value, _ in compared) is is_read
+    module.held["table"][0][0] = 7
+    if is_read:
+        with pytest.warns(UserWarning, match="`held` is "):
+            assert not subject.call(module=module)[1]
+    else:
+        assert subject.call(module=module)[1]
 
 
 def test_an_attribute_in_front_of_a_method(subject, plain):

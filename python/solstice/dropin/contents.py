@@ -27,6 +27,7 @@ from . import identity, names
 
 MOST_BYTES = 1 << 15  # of a tensor that is told by content; what a graph holds in line is smaller
 MOST_PARTS = 5000  # containers and objects that a value is told by
+_ARRAY = "numpy.ndarray("  # how the text of one begins
 _SHOWN = 8  # elements that the text writes out
 _BY_REPR = (bool, int, float, complex, str, bytes, type(None), type(...), type(NotImplemented), range)
 _BY_REPR += (torch.dtype, torch.device, torch.layout, torch.memory_format)
@@ -212,6 +213,11 @@ def _text_of_tensor(tensor: torch.Tensor) -> str:
     return f"tensor({form}, {_content(tensor)})" if is_told_by_content(tensor) else f"tensor({form})"
 
 
+def has_array(text: str) -> bool:
+    """Some of what it tells is an array of NumPy's."""
+    return _ARRAY in text
+
+
 def form_of(tensor: torch.Tensor) -> str:
     if torch.nn.parameter.is_lazy(tensor):
         return "not initialized"
@@ -231,8 +237,6 @@ def _content(tensor: torch.Tensor) -> str:
     if host.numel() <= _SHOWN:
         return repr(host.tolist())
     return hashlib.sha256(bytes(host.reshape(-1).view(torch.uint8).tolist())).hexdigest()[:16]
-
-
 
 
 def _content_of_array(array: Any) -> str:

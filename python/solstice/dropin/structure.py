@@ -14,7 +14,7 @@ from typing import Any, Iterator, Optional
 
 import torch
 
-from . import identity, names, watching
+from . import contents, identity, names, watching
 from .contents import Paths, form_of, paths_of, text_of
 from .reads import Reads
 
@@ -27,14 +27,14 @@ _SHOWN = 200  # characters of a text
 
 
 def describe(module: torch.nn.Module) -> Description:
-    """By path, what a recording holds. Left out is what no forward reads, where that spares others: the training flag, and
-    what only its identity tells."""
+    """By path, what a recording holds. Left out is what no forward reads, where that spares others: the training flag,
+    what only its identity tells, and arrays, whose content each call would compare."""
     found, reads = _describe(module), Reads(module)
     for path, child in module.named_modules(remove_duplicate=False):
         kept = found[path]["attributes"]
         for name, text in list(kept.items()):
             is_read = reads.may_read_training(child) if name == "training" else reads.may_read(name)
-            if not is_read and (name == "training" or identity.is_in(text)):
+            if not is_read and (name == "training" or identity.is_in(text) or contents.has_array(text)):
                 del kept[name]
     return found
 
