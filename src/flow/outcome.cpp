@@ -143,7 +143,8 @@ std::string subject_in(const fs::path& folder) {
     const Result<std::string> text = read_file(place / "report.json");
     if (!text.ok()) continue;
     const Result<Json> report = parse_json(*text);
-    return report.ok() ? subject_text(report->at("file").as_string(), report->at("class_name").as_string()) : "";
+    return report.ok() ? subject_text(report->at("file").as_string(), report->at("class_name").as_string())
+                       : "what its damaged report.json does not say";
   }
   return "";
 }

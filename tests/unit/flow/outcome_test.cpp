@@ -54,6 +54,8 @@ TEST_F(OutcomeTest, AnOutcomeOfAnotherFileOrClassKeepsItsFolder) {
   report(out_.string() + "-2", one, "Wide");
   EXPECT_EQ(folder_for(out_, subject_text(one, "Wide")), out_.string() + "-2");
   EXPECT_EQ(folder_for(out_, subject_text(other, "")), out_.string() + "-3");
+  write(out_.string() + "-3/report.json", "{");  // whose it is cannot be told
+  EXPECT_EQ(folder_for(out_, subject_text(other, "")), out_.string() + "-4");
   report(out_ / ".outcome", other, "");  // on its way when its run was killed
   EXPECT_EQ(folder_for(out_, subject_text(other, "")), out_);
 }
