@@ -145,7 +145,12 @@ def _import(file: Path, source: str) -> ModuleType:
     namespace = importlib.util.module_from_spec(spec)
     sys.modules[name] = namespace  # dataclasses and pickle look the module up by name
     let_import(str(file.resolve().parent))
-    call_user(f"importing `{file}`", "load.import_failed", lambda: spec.loader.exec_module(namespace))
+
+    def run() -> None:
+        # The very text that was read and hashed: bytecode of a file that is rewritten at once may be of the old text.
+        exec(compile(source, str(file), "exec", dont_inherit=True), vars(namespace))
+
+    call_user(f"importing `{file}`", "load.import_failed", run)
     return namespace
 
 

@@ -1,5 +1,8 @@
 """Every way in which a user's file can be wrong has its message."""
 
+import os
+import sys
+
 import pytest
 import torch
 
@@ -126,3 +129,20 @@ def test_other_kinds_of_inputs():
     assert loading.as_arguments({"a": 1}) == ((), {"a": 1})
     with pytest.raises(OracleError, match="must be a list"):
         loading.as_arguments(3)
+
+
+def test_a_file_that_is_rewritten_at_once_runs_its_new_text(tmp_path, monkeypatch):
+    """Python knows bytecode by second and size."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    file = tmp_path / "m.py"
+    for value in (1, 2):
+        file.write_text(
+            "import torch\n"
+            "class Model(torch.nn.Module):\n"
+            f"    value = {value}\n"
+            "    def forward(self, x): return x\n"
+            "def get_inputs(): return [torch.ones(2)]\n"
+            "def get_init_inputs(): return []\n"
+        )
+        os.utime(file, (1_700_000_000, 1_700_000_000))
+        assert load_file(str(file)).module.value == value
