@@ -1,6 +1,7 @@
 // Adaptive pooling: as many windows as the result has elements.
 #include "ir/import/rules.h"
 #include "ir/import/rules/index.h"
+#include "ir/import/rules/plane.h"
 #include "ir/import/rules/pool.h"
 
 namespace solstice::ir::importer {
@@ -38,9 +39,6 @@ Value greatest(Call& call, const Value& x, const PoolWindows& windows, const Ter
 
 namespace {
 
-const char* const kAdaptiveOut[] = {"o", "p", "q"};
-const char* const kAdaptiveDims[] = {"O", "P", "Q"};
-
 // Window o of O over L elements is [o*L//O, ((o+1)*L+O-1)//O): equal windows where O divides L.
 struct Adaptive {
   Axis out;
@@ -60,8 +58,8 @@ Adaptive adaptive_axis(Call& call, const Axis& input, int64_t extent, int i) {
     return out;
   }
   const DimId dim = call.dims().fresh(extent);
-  call.dims().hint(dim, kAdaptiveDims[i], 10);
-  out.out = call.loops().axis_of(dim, kAdaptiveOut[i]);
+  call.dims().hint(dim, kOutDims[i], 10);
+  out.out = call.loops().axis_of(dim, kOut[i]);
   const Index o = call.loops().flat(out.out);
   if (length % extent == 0) {
     out.run = call.loops().window(length / extent, names[i]);

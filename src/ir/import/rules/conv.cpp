@@ -2,15 +2,14 @@
 //   forward     y[n, D*g+k, p] = sum[c,r](x[n, C*g+c, s*p+d*r-pad else 0] * w[D*g+k, c, r]) + b[D*g+k]
 //   transposed  y[n, D*g+k, u] = sum[c,i,r where u == s*i+d*r-pad](x[n, C*g+c, i] * w[C*g+c, k, r]) + b[D*g+k]
 #include "ir/import/rules.h"
+#include "ir/import/rules/plane.h"
 
 namespace solstice::ir::importer {
 namespace {
 
-constexpr const char* kOut[] = {"o", "p", "q"};
 constexpr const char* kWindow[] = {"t", "r", "s"};
 constexpr const char* kSource[] = {"l", "i", "j"};
 constexpr const char* kSpaceDims[] = {"D", "H", "W"};
-constexpr const char* kOutDims[] = {"O", "P", "Q"};
 
 struct Conv {
   int space = 0;  // spatial dimensions

@@ -54,13 +54,18 @@ Result<Axis> all_ranks(Call& call) {
   return single(call, x.axis(axis));
 }
 
-Status sort(Call& call) {
-  SOLSTICE_TRY(const bool descending, call.flag("descending"));
-  SOLSTICE_TRY(const Axis rank, all_ranks(call));
+// Values and indices of the first elements in order, as many as `rank` has.
+Status yield_ranked(Call& call, const Axis& rank, bool descending) {
   SOLSTICE_TRY(const Ranking r, ranking_of(call, rank, descending));
   const Value indices = indices_of(call, r, call.loops().flat(rank));
   SOLSTICE_CHECK(call.yield(0, values_of(call, r, indices)));
   return call.yield(1, indices);
+}
+
+Status sort(Call& call) {
+  SOLSTICE_TRY(const bool descending, call.flag("descending"));
+  SOLSTICE_TRY(const Axis rank, all_ranks(call));
+  return yield_ranked(call, rank, descending);
 }
 
 Status argsort(Call& call) {
@@ -75,11 +80,7 @@ Status topk(Call& call) {
   SOLSTICE_TRY(const bool largest, call.flag("largest"));
   SOLSTICE_TRY(const bool sorted, call.flag("sorted"));
   if (!sorted && k > 1) return call.unsupported("the order of the results is not defined");
-  const Axis rank = call.loops().fresh_axis(k);
-  SOLSTICE_TRY(const Ranking r, ranking_of(call, rank, largest));
-  const Value indices = indices_of(call, r, call.loops().flat(rank));
-  SOLSTICE_CHECK(call.yield(0, values_of(call, r, indices)));
-  return call.yield(1, indices);
+  return yield_ranked(call, call.loops().fresh_axis(k), largest);
 }
 
 // The k-th smallest, k from 1.

@@ -59,12 +59,13 @@ Status last_written(Call& call, const Hits& h, const Written& written) {
 }
 
 // An index of x's rank: index[.., k, ..] is where x's axis is written; the other axes go together, as far as it reaches.
-Result<Hits> hits_along(Call& call, int& axis, std::vector<int>& shorter) {
+Result<Hits> hits_along(Call& call, int& axis) {
   Hits out;
   SOLSTICE_TRY(out.x, call.tensor("self"));
   SOLSTICE_TRY(Value index, call.tensor("index"));
   SOLSTICE_TRY(axis, call.axis("dim", out.x.rank()));
   if (out.x.rank() == 0 || index.rank() != out.x.rank()) return call.unsupported("writing to a single number");
+  std::vector<int> shorter;
   for (int i = 0; i < out.x.rank(); ++i) {
     if (i != axis && index.extent(i) != out.x.extent(i)) shorter.push_back(i);
   }
@@ -95,35 +96,26 @@ Written source_along(Call& call, const Hits& h, const Value& src, int axis) {
   };
 }
 
-Status scatter(Call& call) {
+Status scatter_by(Call& call, Status (*write)(Call&, const Hits&, const Written&)) {
   int axis = 0;
-  std::vector<int> shorter;
-  SOLSTICE_TRY(const Hits h, hits_along(call, axis, shorter));
+  SOLSTICE_TRY(const Hits h, hits_along(call, axis));
   SOLSTICE_TRY(const Value src, call.tensor("src"));
-  return last_written(call, h, source_along(call, h, src, axis));
+  return write(call, h, source_along(call, h, src, axis));
 }
+Status scatter(Call& call) { return scatter_by(call, last_written); }
+Status scatter_add(Call& call) { return scatter_by(call, add_written); }
 
 Status scatter_value(Call& call) {
   int axis = 0;
-  std::vector<int> shorter;
-  SOLSTICE_TRY(const Hits h, hits_along(call, axis, shorter));
+  SOLSTICE_TRY(const Hits h, hits_along(call, axis));
   SOLSTICE_TRY(const TermRef value, call.scalar("value", h.x.dtype));
   return fill_written(call, h, value);
-}
-
-Status scatter_add(Call& call) {
-  int axis = 0;
-  std::vector<int> shorter;
-  SOLSTICE_TRY(const Hits h, hits_along(call, axis, shorter));
-  SOLSTICE_TRY(const Value src, call.tensor("src"));
-  return add_written(call, h, source_along(call, h, src, axis));
 }
 
 // sum, prod, amax or amin of what is written and, if asked, of what was there.
 Status scatter_reduce(Call& call) {
   int axis = 0;
-  std::vector<int> shorter;
-  SOLSTICE_TRY(const Hits h, hits_along(call, axis, shorter));
+  SOLSTICE_TRY(const Hits h, hits_along(call, axis));
   SOLSTICE_TRY(const Value src, call.tensor("src"));
   SOLSTICE_TRY(const std::string how, call.text("reduce"));
   SOLSTICE_TRY(const bool with_own, call.flag("include_self"));

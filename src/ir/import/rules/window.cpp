@@ -4,14 +4,13 @@
 #include <algorithm>
 
 #include "ir/import/rules.h"
+#include "ir/import/rules/plane.h"
 #include "ir/import/rules/pool.h"
 
 namespace solstice::ir::importer {
 namespace {
 
 constexpr const char* kWindow[] = {"i", "j", "k"};
-constexpr const char* kOut[] = {"o", "p", "q"};
-constexpr const char* kOutDims[] = {"O", "P", "Q"};
 
 struct Pool {
   int space = 0;
