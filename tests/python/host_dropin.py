@@ -151,6 +151,20 @@ class Subject:
         return result, self.launches() > before
 
 
+def reads_value(subject, record, make):
+    """A module whose `forward` also returns its attribute `value`, which its constructor makes; recorded as it is."""
+
+    class Original(type(subject.original)):
+        def __init__(self, scale):
+            super().__init__(scale)
+            self.value = make()
+
+        def forward(self, x):
+            return torch.relu(x * self.inner.w), self.value
+
+    return subject.module({**record, "structure": structure.describe(Original(2.0))}, Original)
+
+
 def refused(subject, reason, x=None, module=None, **kwargs):
     x = subject.x if x is None else x
     with pytest.warns(UserWarning, match=reason):

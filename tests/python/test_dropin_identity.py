@@ -4,6 +4,7 @@ import threading
 
 import pytest
 import torch
+from host_dropin import reads_value
 
 from solstice.dropin import contents, structure
 
@@ -51,15 +52,7 @@ def test_objects_without_end(subject, record, make):
     value = make()
     assert difference(value, value) is None
 
-    class Original(type(subject.original)):
-        def __init__(self, scale):
-            super().__init__(scale)
-            self.value = value
-
-        def forward(self, x):
-            return torch.relu(x * self.inner.w), self.value
-
-    module = subject.module({**record, "structure": structure.describe(Original(2.0))}, Original)
+    module = reads_value(subject, record, lambda: value)
     assert subject.call(module=module)[1]
     module.value = make()
     with pytest.warns(UserWarning, match="`value` is "):

@@ -13,6 +13,7 @@ import weakref
 import numpy as np
 import pytest
 import torch
+from host_dropin import reads_value
 
 from solstice.dropin import structure
 
@@ -263,15 +264,7 @@ CHANGES = [
 
 @pytest.mark.parametrize("make, change", CHANGES, ids=[f"{change.__name__}{i}" for i, (_, change) in enumerate(CHANGES)])
 def test_a_change_inside_after_the_module_is_bound(subject, record, make, change):
-    class Original(type(subject.original)):
-        def __init__(self, scale):
-            super().__init__(scale)
-            self.value = make()
-
-        def forward(self, x):
-            return torch.relu(x * self.inner.w), self.value
-
-    module = subject.module({**record, "structure": structure.describe(Original(2.0))}, Original)
+    module = reads_value(subject, record, make)
     for _ in range(3):
         assert subject.call(module=module)[1]
     change(module.value)
@@ -283,15 +276,7 @@ def test_a_change_inside_after_the_module_is_bound(subject, record, make, change
 def test_another_value_after_the_module_is_bound(subject, record, kind):
     was, now = PAIRS[kind]
 
-    class Original(type(subject.original)):
-        def __init__(self, scale):
-            super().__init__(scale)
-            self.value = was
-
-        def forward(self, x):
-            return torch.relu(x * self.inner.w), self.value
-
-    module = subject.module({**record, "structure": structure.describe(Original(2.0))}, Original)
+    module = reads_value(subject, record, lambda: was)
     assert subject.call(module=module)[1]
     module.value = now
     with pytest.warns(UserWarning, match="`value` is "):
