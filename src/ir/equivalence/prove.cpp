@@ -40,6 +40,8 @@ struct Side {
   std::vector<std::vector<int>> pieces;
   std::set<int> shared;  // the interface
   std::set<int> cuts;    // equal to the other side's tensor of the same name
+  const Definitions definitions{program};
+  mutable FiniteValues finite{program, definitions, FiniteValues::Of::kReals};
 };
 
 // An element of a tensor as a function of the indices of one piece, which have places instead of names.
@@ -51,6 +53,7 @@ struct Pattern {
 Form form_of(Pool& pool, const Side& side) {
   Form out(pool, side.program, side.prefix, {});
   out.writers = &side.pieces;
+  out.finite = &side.finite;
   out.shared = side.shared;
   out.shared.insert(side.cuts.begin(), side.cuts.end());
   return out;

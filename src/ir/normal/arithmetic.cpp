@@ -5,12 +5,14 @@
 //   c * (a // c) + a % c = a;  a // c >= k is a >= c*k
 //   a < b  is  b - a - 1 >= 0 over the integers and b - a > 0 over the reals, divided by what all coefficients share
 //
-// Proof. Floors and remainders of integers; the reals are finite, so that one of a < b, a == b, a > b holds.
+// Proof. Floors and remainders of integers; where both sides are provably finite, one of a < b, a == b, a > b holds. Other
+// comparisons stay as they are: of NaN all but != are false, and the difference of equal infinities is NaN.
 #include <algorithm>
 #include <numeric>
 
 #include "base/integer.h"
 #include "ir/normal/expression.h"
+#include "ir/normal/facts.h"
 
 namespace solstice::ir::normal {
 namespace {
@@ -18,6 +20,8 @@ namespace {
 bool is_comparison(const Term& t) {
   return t.kind == Kind::kOp && (t.op == Op::kGe || t.op == Op::kGt || t.op == Op::kEq || t.op == Op::kNe);
 }
+
+bool is_equality(const Term& t) { return t.kind == Kind::kOp && (t.op == Op::kEq || t.op == Op::kNe); }
 
 }  // namespace
 
@@ -71,6 +75,7 @@ std::optional<Poly> Expressions::without_quotient(const Poly& p) {
     const Term& t = pool_.at(m);
     if (t.kind != Kind::kOp || t.op != Op::kFloorDiv || pool_.at(t.args[1]).kind != Kind::kConst || (w.num != 1 && w.num != -1)) continue;
     const Rational c = pool_.at(t.args[1]).number;
+    if (c.num <= 0) continue;  // computed: rounds the other way
     Poly k = p;
     k.erase(m);
     Poly out = polys_.plus(polys_.scaled(k, c), polys_.of(t.args[0]), w);
@@ -144,9 +149,10 @@ TermId Expressions::equal_zero(const Poly& p, bool equal) {
 }
 
 TermId Expressions::comparison(Op op, TermId a, TermId b) {
-  const bool infinite = pool_.at(a).kind == Kind::kReal || pool_.at(b).kind == Kind::kReal;
-  if (infinite) return pool_.op(op, {a, b});  // comparisons with infinities stay
   if (op == Op::kLt || op == Op::kLe) return comparison(op == Op::kLt ? Op::kGt : Op::kGe, b, a);
+  const bool symmetric = op == Op::kEq || op == Op::kNe;
+  const bool literal = pool_.at(a).kind == Kind::kReal || pool_.at(b).kind == Kind::kReal;
+  if (literal || !signs_.finite(a) || !signs_.finite(b)) return pool_.op(op, symmetric && b < a ? std::vector{b, a} : std::vector{a, b});
   const Poly difference = polys_.plus(polys_.of(a), polys_.of(b), kMinus);
   if (op == Op::kGt || op == Op::kGe) return at_least_zero(difference, op == Op::kGt);
   return equal_zero(difference, op == Op::kEq);
@@ -178,7 +184,9 @@ TermId Expressions::negated(TermId condition) {
     for (const TermId a : t.args) args.push_back(negated(a));
     return connected(t.op == Op::kAnd ? Op::kOr : Op::kAnd, args);
   }
-  if (!is_comparison(t) || !pool_.is_const(t.args[1], 0)) return pool_.op(Op::kNot, {condition});
+  const bool finite = is_comparison(t) && signs_.finite(t.args[0]) && signs_.finite(t.args[1]);
+  if (is_equality(t) && !finite) return pool_.op(t.op == Op::kEq ? Op::kNe : Op::kEq, t.args);
+  if (!finite || !compares_with_zero(pool_, t)) return pool_.op(Op::kNot, {condition});
   const Poly p = polys_.of(t.args[0]);
   if (t.op == Op::kEq || t.op == Op::kNe) return equal_zero(p, t.op == Op::kNe);
   return at_least_zero(polys_.scaled(p, kMinus), t.op == Op::kGe);

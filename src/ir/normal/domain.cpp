@@ -84,7 +84,7 @@ class DomainSteps {
   bool solve_equality() {
     for (size_t c = 0; c < domain_.conditions.size(); ++c) {
       const Term& t = pool_.at(domain_.conditions[c]);
-      if (t.kind != Kind::kOp || t.op != Op::kEq || !is_index_form(t.args[0])) continue;
+      if (!compares_with_zero(pool_, t) || t.op != Op::kEq || !is_index_form(t.args[0])) continue;
       Poly form = polys_.of(t.args[0]);
       const int b = solvable(form);
       if (b < 0) continue;
@@ -108,7 +108,7 @@ class DomainSteps {
   bool split_residue() {
     for (const TermId condition : domain_.conditions) {
       const Term& t = pool_.at(condition);
-      if (t.kind != Kind::kOp || t.op != Op::kEq) continue;
+      if (!compares_with_zero(pool_, t) || t.op != Op::kEq) continue;
       int64_t wanted = 0;
       TermId remainder = -1;
       for (const auto& [m, w] : polys_.of(t.args[0])) {
@@ -157,7 +157,7 @@ class DomainSteps {
   // Narrows low..high where the condition is about this binder alone.
   void bound(TermId condition, int binder, int64_t& low, int64_t& high) const {
     const Term& t = pool_.at(condition);
-    if (t.kind != Kind::kOp || t.op != Op::kGe || !pool_.is_integral(t.args[0])) return;
+    if (!compares_with_zero(pool_, t) || t.op != Op::kGe || !pool_.is_integral(t.args[0])) return;
     Poly form = polys_.of(t.args[0]);
     const auto offset = form.find(polys_.one());
     const int64_t k = offset == form.end() ? 0 : offset->second.num;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/normal/facts.h"
+
 namespace solstice::ir::normal {
 namespace {
 
@@ -152,7 +154,10 @@ TermId Expressions::exponential(TermId a) {
     const Term& monomial = pool_.at(m);
     const bool branches = monomial.kind == Kind::kOp && monomial.op == Op::kSelect;
     const TermId base = branches ? exponential(m) : pool_.op(Op::kExp, {m});
-    out = polys_.times(out, polys_.power(polys_.of(base), w));
+    if (w.num == 0) return pool_.op(Op::kExp, {a});  // 0 * inf: it is no exp(0)
+    const Poly factor = polys_.power(polys_.of(base), w);
+    if (is_guarded_apart(out, factor) || is_guarded_apart(factor, out)) return pool_.op(Op::kExp, {a});
+    out = polys_.times(out, factor);
   }
   return polys_.term(out);
 }
@@ -202,6 +207,7 @@ TermId Expressions::extremum(Op op, const std::vector<TermId>& args) {
 std::optional<TermId> Expressions::as_maximum(TermId condition, TermId a, TermId b) {
   const Term& c = pool_.at(condition);
   if (c.kind != Kind::kOp || (c.op != Op::kGt && c.op != Op::kGe) || pool_.is_integral(c.args[0])) return std::nullopt;
+  if (!compares_with_zero(pool_, c) || !signs_.finite(a) || !signs_.finite(b)) return std::nullopt;  // a maximum hands on NaN
   const Poly difference = polys_.plus(polys_.of(a), polys_.of(b), Rational{-1, 1});
   const Poly known = polys_.of(c.args[0]);
   if (difference.empty() || difference.size() != known.size()) return std::nullopt;

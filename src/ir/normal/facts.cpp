@@ -19,7 +19,7 @@ class Facts {
   // Nothing: not a condition on integers.
   std::optional<std::vector<Linear>> forms(TermId condition) {
     const Term& t = pool_.at(condition);
-    if (t.kind != Kind::kOp || (t.op != Op::kGe && t.op != Op::kEq) || !pool_.is_integral(t.args[0])) return std::nullopt;
+    if (!compares_with_zero(pool_, t) || (t.op != Op::kGe && t.op != Op::kEq) || !pool_.is_integral(t.args[0])) return std::nullopt;
     const Linear form = linear(t.args[0]);
     if (t.op == Op::kGe) return std::vector<Linear>{form};
     return std::vector<Linear>{form, plus(Linear{}, form, -1)};
@@ -75,6 +75,10 @@ class Facts {
 
 }  // namespace
 
+bool compares_with_zero(const Pool& pool, const Term& t) {
+  return t.kind == Kind::kOp && t.op >= Op::kLt && t.op <= Op::kGt && pool.is_const(t.args[1], 0);
+}
+
 bool implied(const Pool& pool, const std::vector<TermId>& known, TermId condition) {
   Facts facts(pool);
   const auto goal = facts.forms(condition);
@@ -113,7 +117,7 @@ struct Witness {
 
 bool holds_at(const Pool& pool, TermId condition, const std::map<int, Witness>& at) {
   const Term& c = pool.at(condition);
-  if (c.kind != Kind::kOp || (c.op != Op::kGe && c.op != Op::kEq) || !pool.is_integral(c.args[0])) return false;
+  if (!compares_with_zero(pool, c) || (c.op != Op::kGe && c.op != Op::kEq) || !pool.is_integral(c.args[0])) return false;
   const Term& form = pool.at(c.args[0]);
   const bool sum = form.kind == Kind::kSum;
   const std::vector<TermId> terms = sum ? form.args : std::vector<TermId>{c.args[0]};

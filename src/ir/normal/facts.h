@@ -9,6 +9,9 @@
 
 namespace solstice::ir::normal {
 
+// Is it e >= 0, e > 0, e == 0 or e != 0? Comparisons with what may be infinite have two sides.
+bool compares_with_zero(const Pool& pool, const Term& condition);
+
 bool implied(const Pool& pool, const std::vector<TermId>& known, TermId condition);
 bool contradictory(const Pool& pool, const std::vector<TermId>& known);
 

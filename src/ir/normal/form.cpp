@@ -125,7 +125,8 @@ int Form::symbol(int tensor) {
   const auto [known, made] = symbols_.try_emplace(tensor, -1);
   if (!made) return known->second;
   const Tensor& t = program.tensor(tensor);
-  known->second = pool.symbol(shared.count(tensor) ? t.name : prefix + t.name, t.value, t.shape);
+  const bool given = t.is_interface() && t.kind != TensorKind::kOutput;
+  known->second = pool.symbol(shared.count(tensor) ? t.name : prefix + t.name, t.value, t.shape, given || (finite && finite->has(tensor)));
   tensors_[known->second] = tensor;
   return known->second;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ir/normal/pool.h"
+#include "ir/rewrite/finite.h"
 
 namespace solstice::ir::normal {
 
@@ -51,6 +52,7 @@ struct Form {
   // Tensors that are kept as nodes of a DAG: these, and where `keep_nodes` those whose definition has a reduction.
   std::set<int> wanted;
   bool keep_nodes = false;
+  FiniteValues* finite = nullptr;       // of the program; null: of its interface alone
   std::vector<Definition> definitions;  // in text order
   std::vector<Definition> assumptions;
   std::vector<Root> roots;

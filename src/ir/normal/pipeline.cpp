@@ -106,6 +106,9 @@ Result<NormalForm> normal_form(const Program& program, const NormalOptions& opti
   normal::Pool pool({options.most_terms, options.most_expansion, options.most_microseconds});
   const Program subject = enabled.algebra ? normal::with_prefix_sums(program) : program;
   normal::Form form(pool, subject, "", enabled);
+  const Definitions definitions(subject);
+  FiniteValues finite(subject, definitions, FiniteValues::Of::kReals);
+  form.finite = &finite;
   for (size_t t = 0; t < program.tensors.size(); ++t) {
     const Tensor& tensor = program.tensors[t];
     const auto id = static_cast<int>(t);

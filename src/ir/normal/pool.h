@@ -65,6 +65,7 @@ struct Symbol {
   std::string name;
   ValueKind value = ValueKind::kReal;
   std::vector<int64_t> shape;
+  bool finite = true;  // for every finite input
 };
 
 struct Limits {
@@ -95,7 +96,7 @@ class Pool {
   int fresh(const std::string& name, int64_t extent);
   int root_variable(size_t place, int64_t extent);
   int bound_variable(int level, size_t place, int64_t extent);  // names of canonical binders
-  int symbol(const std::string& name, ValueKind value, const std::vector<int64_t>& shape);
+  int symbol(const std::string& name, ValueKind value, const std::vector<int64_t>& shape, bool finite);
 
   const Term& at(TermId t) const { return terms_[static_cast<size_t>(t)]; }
   const Variable& var(int id) const { return variables_[static_cast<size_t>(id)]; }

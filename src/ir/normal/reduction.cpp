@@ -207,6 +207,7 @@ void Expressions::absorb_mask(Reducer reducer, Domain& domain, Poly& body) {
     domain.conditions.insert(domain.conditions.end(), more.begin(), more.end());
     Poly rest = body;
     rest.erase(m);
+    if (!signs_.finite(polys_.term(rest))) continue;  // -inf + inf is not left out
     domain.carried = {polys_.term(polys_.plus(rest, polys_.of(t.args[1])))};
     simplify(domain, steps());
     if (!domain.empty) body = polys_.of((*this)(domain.carried[0]));
@@ -230,9 +231,8 @@ TermId Expressions::extremum_over(Reducer reducer, Domain domain, TermId body) {
   });
   if (domain.binders.empty()) return at_one_point(reducer, domain.conditions, polys_.term(all));
   Poly inside, outside;
-  for (const auto& [m, w] : all) (pool_.depends(m, domain.binders) ? inside : outside)[m] = w;
-  const bool has_points = domain.conditions.empty() &&
-                          std::all_of(domain.binders.begin(), domain.binders.end(), [&](int b) { return pool_.var(b).extent > 0; });
+  const bool has_points = has_point(pool_, domain.binders, domain.conditions);
+  for (const auto& [m, w] : all) (pool_.depends(m, domain.binders) || (!has_points && !signs_.finite(m)) ? inside : outside)[m] = w;
   if (inside.empty()) return has_points ? polys_.term(all) : close(reducer, domain, polys_.term(all));
   return polys_.term(polys_.plus(outside, polys_.of(extremum_of_dependent(reducer, domain, inside))));
 }

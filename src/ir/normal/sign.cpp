@@ -8,7 +8,7 @@
 
 namespace solstice::ir::normal {
 
-bool Signs::positive(TermId t) { return of(t) == Sign::kPositive; }
+bool Signs::positive(TermId t) { return of(t) == Sign::kPositive && finite(t); }
 
 bool Signs::nonnegative(TermId t) { return of(t) != Sign::kUnknown; }
 
@@ -84,6 +84,8 @@ bool Signs::finite(TermId id) {
   const auto known = finite_.find(id);
   if (known != finite_.end()) return known->second;
   const Term& t = pool_.at(id);
+  if (t.kind == Kind::kRead && !pool_.symbol(t.id).finite) return finite_[id] = false;
+  if (t.kind == Kind::kOp && t.op == Op::kCast && pool_.is_integral(id)) return finite_[id] = true;  // or it stops
   bool out = t.kind == Kind::kReal ? std::isfinite(t.real) : std::all_of(t.args.begin(), t.args.end(), [&](TermId a) { return finite(a); });
   if (out && t.kind == Kind::kOp) out = finite_op(t);
   if (out && t.kind == Kind::kProduct) out = finite_product(t);
@@ -106,9 +108,10 @@ bool Signs::finite_op(const Term& t) {
     case Op::kPow:
       return positive(t.args[0]);
     case Op::kDiv:
+      return positive(t.args[1]);
     case Op::kFloorDiv:
     case Op::kMod:
-      return positive(t.args[1]);
+      return t.value != ValueKind::kReal || positive(t.args[1]);  // by 0 they stop
     default:
       return t.op != Op::kLog1p;
   }

@@ -12,7 +12,7 @@ class Signs {
  public:
   explicit Signs(const Pool& pool) : pool_(pool) {}
 
-  // For every finite input. `exp` is positive where its argument is provably finite.
+  // For every finite input; positive is finite, too: (sqrt(x) + 1) / (sqrt(x) + 1) is 1 nowhere below 0.
   bool positive(TermId t);
   bool nonnegative(TermId t);
   // No division by what may be 0, root or logarithm of what may be negative, extremum of what may be nothing.

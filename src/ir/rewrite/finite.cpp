@@ -17,18 +17,24 @@ FiniteValues::Known FiniteValues::either(const Known& a, const Known& b) {
   return {a.finite && b.finite, a.sign == b.sign ? a.sign : weaker};
 }
 
-FiniteValues::Known FiniteValues::product(const ExprRef& e, const Known& a, const Known& b) {
-  if (!a.finite || !b.finite) return {};  // 0 * inf is NaN
-  if (same(e->args[0], e->args[1])) return {true, Sign::kNotNegative};
-  return {true, not_negative(a) && not_negative(b) ? Sign::kNotNegative : Sign::kUnknown};
+// Of a product or quotient.
+FiniteValues::Sign FiniteValues::of_both(const Known& a, const Known& b) const {
+  if (reals_ && a.sign == Sign::kPositive && b.sign == Sign::kPositive) return Sign::kPositive;
+  return not_negative(a) && not_negative(b) ? Sign::kNotNegative : Sign::kUnknown;
 }
 
-FiniteValues::Known FiniteValues::quotient(const ExprRef& e, const Known& a, const Known& b) {
+FiniteValues::Known FiniteValues::product(const ExprRef& e, const Known& a, const Known& b) const {
+  if (!a.finite || !b.finite) return {};  // 0 * inf is NaN
+  if (same(e->args[0], e->args[1])) return {true, Sign::kNotNegative};
+  return {true, of_both(a, b)};
+}
+
+FiniteValues::Known FiniteValues::quotient(const ExprRef& e, const Known& a, const Known& b) const {
   const Expr& divisor = *e->args[1];
   const bool other_literal =
       (divisor.op == Op::kReal && std::isfinite(divisor.real) && divisor.real != 0) || (divisor.op == Op::kInt && divisor.integer != 0);
   if (!a.finite || (b.sign != Sign::kPositive && !other_literal)) return {};
-  return {true, not_negative(a) && not_negative(b) ? Sign::kNotNegative : Sign::kUnknown};
+  return {true, of_both(a, b)};
 }
 
 FiniteValues::Known FiniteValues::extremum(bool largest, const Known& a, const Known& b) {
@@ -38,7 +44,8 @@ FiniteValues::Known FiniteValues::extremum(bool largest, const Known& a, const K
   return {true, not_negative(a) || not_negative(b) ? Sign::kNotNegative : Sign::kUnknown};
 }
 
-FiniteValues::Known FiniteValues::exponential(Op op, const Known& a) {
+FiniteValues::Known FiniteValues::exponential(Op op, const Known& a) const {
+  if (reals_) return {a.finite, a.finite && op == Op::kExp ? Sign::kPositive : Sign::kUnknown};
   const bool bounded = a.finite && a.sign == Sign::kNotPositive;
   return {bounded, a.finite && op == Op::kExp ? Sign::kNotNegative : Sign::kUnknown};
 }
@@ -60,12 +67,13 @@ FiniteValues::Known FiniteValues::power(const ExprRef& e, const Known& a) {
 }
 
 // With a `where` there may be nothing to reduce: an extremum is infinite then, a mean NaN.
-FiniteValues::Known FiniteValues::reduced(const Expr& e, const Known& body) {
+FiniteValues::Known FiniteValues::reduced(const Expr& e, const Known& body) const {
   const bool adds = e.reducer == Reducer::kSum || e.reducer == Reducer::kProd;
   if (!body.finite || (!adds && e.args.size() > 1)) return {};
   switch (e.reducer) {
     case Reducer::kSum:
     case Reducer::kProd:
+      if (reals_ && e.args.size() == 1 && body.sign == Sign::kPositive) return body;
       return {true, not_negative(body) ? Sign::kNotNegative : Sign::kUnknown};
     case Reducer::kVar:
       return {true, Sign::kNotNegative};
@@ -119,7 +127,7 @@ FiniteValues::Known FiniteValues::of_real(const ExprRef& e) {
 }
 
 // Functions of one value, and powers.
-FiniteValues::Known FiniteValues::of_function(const ExprRef& e, const Known& a) {
+FiniteValues::Known FiniteValues::of_function(const ExprRef& e, const Known& a) const {
   switch (e->op) {
     case Op::kExp:
     case Op::kExpm1:
@@ -157,11 +165,19 @@ FiniteValues::Known FiniteValues::of_tensor(int tensor) {
   const TensorKind kind = program_.tensor(tensor).kind;
   const bool given = kind == TensorKind::kParam || kind == TensorKind::kBuffer || kind == TensorKind::kInput || kind == TensorKind::kRandom;
   const std::vector<int>& writers = definitions_.writers(tensor);
-  Known out{given, Sign::kUnknown};
+  if (writers.empty()) return known_[tensor] = {given, Sign::kUnknown};
+  // What it reads of itself is earlier: over the reals this is induction. Rounding errors may add up to anything.
+  known_[tensor] = {reals_, Sign::kUnknown};
+  open_.insert(tensor);
+  Known out;
   for (size_t i = 0; i < writers.size(); ++i) {
     const Equation& equation = program_.equation(writers[i]);
-    const Known piece = equation.group >= 0 ? Known{} : of(equation.rhs);
+    const Known piece = equation.group >= 0 && !reals_ ? Known{} : of(equation.rhs);
     out = i == 0 ? piece : either(out, piece);
+  }
+  open_.erase(tensor);
+  if (!out.finite) {  // what was found by assuming otherwise
+    std::erase_if(known_, [&](const auto& k) { return !open_.count(k.first) && (k.second.finite || k.second.sign != Sign::kUnknown); });
   }
   return known_[tensor] = out;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 
 #include "ir/rewrite/subject.h"
 
@@ -9,13 +10,19 @@ namespace solstice::ir {
 
 class FiniteValues {
  public:
-  FiniteValues(const Program& program, const Definitions& definitions) : program_(program), definitions_(definitions) {}
-  // Proved; false: not known. Exponentials may overflow, divisors be 0, roots and logarithms leave their domain; results of
-  // recurrences and opaque operations are not looked into.
+  enum class Of {
+    kFloats,  // exponentials may overflow, positive values underflow; recurrences are not looked into
+    kReals,
+  };
+  FiniteValues(const Program& program, const Definitions& definitions, Of of = Of::kFloats)
+      : program_(program), definitions_(definitions), reals_(of == Of::kReals) {}
+  // Proved; false: not known. Divisors may be 0, roots and logarithms leave their domain; results of opaque operations are not
+  // looked into.
   bool has(const ExprRef& e) { return of(e).finite; }
+  bool has(int tensor) { return of_tensor(tensor).finite; }
 
  private:
-  enum class Sign { kUnknown, kNotPositive, kNotNegative, kPositive };  // kPositive: not below some positive literal
+  enum class Sign { kUnknown, kNotPositive, kNotNegative, kPositive };  // kPositive: of floats not below some positive literal
   struct Known {
     bool finite = false;
     Sign sign = Sign::kUnknown;  // any but kUnknown: not NaN
@@ -24,22 +31,25 @@ class FiniteValues {
   static bool not_negative(const Known& k) { return k.sign == Sign::kNotNegative || k.sign == Sign::kPositive; }
   static Known literal(double value);
   static Known either(const Known& a, const Known& b);
-  static Known product(const ExprRef& e, const Known& a, const Known& b);
-  static Known quotient(const ExprRef& e, const Known& a, const Known& b);
+  Known product(const ExprRef& e, const Known& a, const Known& b) const;
+  Known quotient(const ExprRef& e, const Known& a, const Known& b) const;
+  Sign of_both(const Known& a, const Known& b) const;
   static Known extremum(bool largest, const Known& a, const Known& b);
-  static Known exponential(Op op, const Known& a);
+  Known exponential(Op op, const Known& a) const;
   static Known root(Op op, const Known& a);
   static Known logarithm(Op op, const Known& a);
   static Known power(const ExprRef& e, const Known& a);
-  static Known reduced(const Expr& e, const Known& body);
+  Known reduced(const Expr& e, const Known& body) const;
   Known of(const ExprRef& e);
   Known of_real(const ExprRef& e);
-  static Known of_function(const ExprRef& e, const Known& a);
+  Known of_function(const ExprRef& e, const Known& a) const;
   Known of_tensor(int tensor);
 
   const Program& program_;
   const Definitions& definitions_;
+  const bool reals_;
   std::map<int, Known> known_;  // of tensors
+  std::set<int> open_;          // of those, what is assumed until their equations have been looked at
 };
 
 }  // namespace solstice::ir
