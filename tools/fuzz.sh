@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Fuzzes the lexer, the parser, the checker and the importer of graphs with libFuzzer, AddressSanitizer and UBSan (clang).
 # Usage: fuzz.sh BUILD_FOLDER [RUNS [TARGET...]]; RUNS of each target, 1000000 by default. A corpus grows below BUILD_FOLDER;
-# its seeds are the programs and graphs of the tests, its dictionary their words. The log is BUILD_FOLDER/TARGET.log; of it
+# its seeds are the programs and graphs of the tests (and graphs that tools/fuzz_graphs.py traces, for which the program is
+# built and set up: ./x build), its dictionary their words. The log is BUILD_FOLDER/TARGET.log; of it
 # the edges covered after 80 % of the runs and after all are printed: they are the same where coverage is flat.
 set -euo pipefail
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
@@ -41,6 +42,7 @@ for target in "$@"; do
     relative=${file#"$root"/}
     cp "$file" "$seeds/${relative//\//-}"
   done
+  [ "$target" != graph ] || "${SOLSTICE_PYTHON:-$root/.venv/bin/python}" -W ignore "$root/tools/fuzz_graphs.py" "$seeds" "$length"
   dictionary "$seeds"/* >"$build/$target.dict"
   "$build/tests/fuzz_$target" -runs="$runs" -max_len="$length" -dict="$build/$target.dict" -entropic=0 -timeout=10 \
     -rss_limit_mb=4096 -artifact_prefix="$build/$target-" -print_funcs=0 -print_final_stats=1 "$corpus" "$seeds" \

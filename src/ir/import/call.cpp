@@ -7,6 +7,8 @@
 #include <limits>
 #include <numeric>
 
+#include "ir/import/damage.h"
+
 namespace solstice::ir::importer {
 
 namespace {
@@ -18,6 +20,11 @@ std::vector<int64_t> shape_of(const Value& value) {
   for (const Axis& axis : value.axes) out.push_back(axis.extent());
   return out;
 }
+
+constexpr int64_t kLargest = int64_t{1} << 56;
+constexpr int64_t kMostCount = int64_t{1} << 30;  // products of two do not overflow
+
+bool is_moderate(int64_t value) { return value > -kLargest && value < kLargest; }
 
 double special_number(const Json& json) {
   const Json* special = json.find("float");
@@ -120,8 +127,21 @@ Result<std::vector<Value>> Call::tensors_with_elements(const char* name) const {
 
 Result<int64_t> Call::integer(const char* name) const {
   const Json& value = node_.args.at(name);
-  if (!value.is_int() && !value.is_bool()) return bad_argument(name, "an integer");
-  return value.is_bool() ? static_cast<int64_t>(value.as_bool()) : value.as_int();
+  if (value.is_bool()) return static_cast<int64_t>(value.as_bool());
+  if (!value.is_int() || !is_moderate(value.as_int())) return bad_argument(name, "an integer below 2^56");
+  return value.as_int();
+}
+
+Result<int64_t> Call::position(const char* name) const {
+  const Json& value = node_.args.at(name);
+  if (!value.is_int()) return bad_argument(name, "an integer");
+  return std::clamp(value.as_int(), -kLargest, kLargest);
+}
+
+Result<int64_t> Call::count(const char* name) const {
+  SOLSTICE_TRY(const int64_t value, integer(name));
+  if (value < 1 || value > kMostCount) return bad_argument(name, "an integer above 0");
+  return value;
 }
 
 Result<double> Call::number(const char* name) const {
@@ -143,15 +163,22 @@ Result<std::string> Call::text(const char* name) const {
 
 Result<std::vector<int64_t>> Call::integers(const char* name, size_t count) const {
   const Json& value = node_.args.at(name);
-  if (value.is_int()) return std::vector<int64_t>(std::max<size_t>(count, 1), value.as_int());
+  if (value.is_int() && is_moderate(value.as_int())) return std::vector<int64_t>(std::max<size_t>(count, 1), value.as_int());
   if (!value.is_array()) return bad_argument(name, "a list of integers");
   std::vector<int64_t> out;
   for (const Json& item : value.items()) {
-    if (!item.is_int()) return bad_argument(name, "a list of integers");
+    if (!item.is_int() || !is_moderate(item.as_int())) return bad_argument(name, "a list of integers below 2^56");
     out.push_back(item.as_int());
   }
   if (out.size() == 1 && count > 1) out.assign(count, out[0]);
   if (count != 0 && out.size() != count) return bad_argument(name, "one integer for each dimension");
+  return out;
+}
+
+Result<std::vector<int64_t>> Call::counts(const char* name, size_t count) const {
+  SOLSTICE_TRY(std::vector<int64_t> out, integers(name, count));
+  const bool fit = std::all_of(out.begin(), out.end(), [](int64_t value) { return value >= 1 && value <= kMostCount; });
+  if (!fit) return bad_argument(name, "integers above 0");
   return out;
 }
 
@@ -166,14 +193,19 @@ Result<std::vector<int>> Call::axes(const char* name, int rank) const {
   std::vector<int> out(static_cast<size_t>(rank));
   std::iota(out.begin(), out.end(), 0);
   if (is_none(name) || (node_.args.at(name).is_array() && node_.args.at(name).size() == 0)) return out;
-  SOLSTICE_TRY(std::vector<int64_t> given, integers(name));
-  out.clear();
+  SOLSTICE_TRY(out, listed_axes(name, rank));
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+Result<std::vector<int>> Call::listed_axes(const char* name, int rank) const {
+  SOLSTICE_TRY(const std::vector<int64_t> given, integers(name));
+  std::vector<int> out;
   for (const int64_t axis : given) {
     const int64_t at = axis < 0 ? axis + rank : axis;
     if (at < 0 || at >= std::max(rank, 1)) return bad_argument(name, "dimensions of the tensor");
     if (rank > 0) out.push_back(static_cast<int>(at));
   }
-  std::sort(out.begin(), out.end());
   return out;
 }
 
@@ -199,6 +231,13 @@ Result<DType> Call::out_dtype(size_t i) const {
 const std::vector<int64_t>& Call::out_shape(size_t i) const {
   static const std::vector<int64_t> none;
   return i < node_.outs.size() && node_.outs[i] ? node_.outs[i]->shape : none;
+}
+
+int64_t Call::out_extent(int axis) const {
+  const std::vector<int64_t>& shape = out_shape();
+  const int64_t at = axis < 0 ? axis + static_cast<int64_t>(shape.size()) : axis;
+  if (at < 0 || at >= static_cast<int64_t>(shape.size())) damaged("a result of too low a rank");
+  return shape[static_cast<size_t>(at)];
 }
 
 bool Call::out_used(size_t i) const { return i < node_.outs.size() && node_.outs[i] && node_.outs[i]->used; }

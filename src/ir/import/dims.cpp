@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/import/damage.h"
+
 namespace solstice::ir::importer {
 
 Size::Size(int64_t constant) : value_(constant) {
@@ -14,14 +16,14 @@ bool Size::is_constant() const { return terms_.empty() || (terms_.size() == 1 &&
 
 void Size::add(const std::vector<DimId>& product, int64_t coefficient) {
   int64_t& slot = terms_[product];
-  slot += coefficient;
+  slot = sum_of(slot, coefficient);
   if (slot == 0) terms_.erase(product);
 }
 
 Size Size::operator+(const Size& other) const {
   Size out = *this;
   for (const auto& [product, coefficient] : other.terms_) out.add(product, coefficient);
-  out.value_ = value_ + other.value_;
+  out.value_ = sum_of(value_, other.value_);
   return out;
 }
 
@@ -34,10 +36,10 @@ Size Size::operator*(const Size& other) const {
       std::vector<DimId> product = a;
       product.insert(product.end(), b.begin(), b.end());
       std::sort(product.begin(), product.end());
-      out.add(product, x * y);
+      out.add(product, product_of(x, y));
     }
   }
-  out.value_ = value_ * other.value_;
+  out.value_ = product_of(value_, other.value_);
   return out;
 }
 
@@ -48,7 +50,7 @@ Size Size::canonical(const Dims& dims) const {
     int64_t factor = coefficient;
     for (const DimId id : product) {
       if (dims.is_literal(id)) {
-        factor *= dims.value(id);
+        factor = product_of(factor, dims.value(id));
       } else {
         named.push_back(dims.find(id));
       }
@@ -96,6 +98,7 @@ std::optional<Size> divide(const Size& a, const Size& b, const Dims& dims) {
 }
 
 DimId Dims::fresh(int64_t value) {
+  if (value < 0) damaged("a negative extent");
   const DimId id = count();
   Entry entry;
   entry.parent = id;
@@ -144,6 +147,7 @@ void Dims::hint(DimId id, const std::string& name, int weight) {
 }
 
 void Dims::derive(DimId id, Formula formula) {
+  if (formula.divisor < 1) damaged("a step that is not positive");
   if (!entry(id).formula) entry(id).formula = std::move(formula);
 }
 

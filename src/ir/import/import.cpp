@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "ir/bind.h"
+#include "ir/import/damage.h"
 #include "ir/import/emit.h"
 #include "ir/import/interface.h"
 #include "ir/import/outline.h"
@@ -45,6 +47,23 @@ class Importer {
   Importer(const Graph& graph, ImportForm form) : graph_(graph), form_(form) {}
 
   Result<ImportedProblem> run() {
+    try {
+      return import();
+    } catch (const Damage& damage) {
+      return damaged_node(damage.why);
+    } catch (const std::out_of_range&) {  // `at` of a list that holds too little
+      return damaged_node("too few operands");
+    }
+  }
+
+ private:
+  Error damaged_node(const std::string& why) const {
+    if (graph_.nodes.empty()) return fail(Code::bad_record, "the graph is damaged: it has " + why);
+    const GraphNode& node = graph_.nodes[static_cast<size_t>(draft_.node)];
+    return at(node, fail(Code::bad_record, fmt::format("the graph is damaged: `{}` has {}", node.op, why)));
+  }
+
+  Result<ImportedProblem> import() {
     SOLSTICE_CHECK(well_formed(graph_));
     SOLSTICE_TRY(interface_, declare_interface(graph_, draft_, values_));
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
@@ -61,7 +80,6 @@ class Importer {
     return std::move(out_);
   }
 
- private:
   ImportSource source_of(const GraphNode& node) const {
     ImportSource out{node.module, "", 0};
     if (node.src) {
@@ -108,9 +126,6 @@ class Importer {
     const Rule* rule = find_rule(node.op);
     Call call(node, graph_, draft_, values_);
     Status status = rule ? rule->apply(call) : Status(call.unsupported("no equations for this operator yet"));
-    if (take_missing_axis()) {
-      return at(node, fail(Code::bad_record, fmt::format("the graph is damaged: `{}` does not take operands of these ranks", node.op)));
-    }
     if (status.ok()) {
       for (size_t i = tensors; i < draft_.tensors.size(); ++i) {
         if (draft_.tensors[i].kind == DraftKind::kRandom) draws_.emplace_back(static_cast<int>(i), draft_.node);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/import/damage.h"
 #include "ir/import/term.h"
 
 namespace solstice::ir::importer {
@@ -109,6 +110,7 @@ Index scale(const Index& a, const Size& factor) {
 
 Index floor_div(const Index& a, const Size& divisor, const Dims& dims) {
   if (divisor.value() == 1) return a;
+  if (divisor.value() < 1) damaged("a position divided by what is not positive");
   const Split split = split_by(a, divisor, dims);
   if (within(split.remainder, divisor)) return split.quotient;
   auto atom = std::make_shared<Atom>();
@@ -120,6 +122,7 @@ Index floor_div(const Index& a, const Size& divisor, const Dims& dims) {
 
 Index modulo(const Index& a, const Size& divisor, const Dims& dims) {
   if (divisor.value() == 1) return Index(0);
+  if (divisor.value() < 1) damaged("a position divided by what is not positive");
   if (within(a, divisor)) return a;
   const Split split = split_by(a, divisor, dims);
   if (within(split.remainder, divisor)) return split.remainder;
@@ -135,8 +138,9 @@ IndexRange range_of(const Index& index) {
   for (const IndexTerm& term : index.terms) {
     const IndexRange atom = range_of(*term.atom);
     const int64_t c = term.coefficient.value();
-    out.low += std::min(c * atom.low, c * atom.high);
-    out.high += std::max(c * atom.low, c * atom.high);
+    const auto [low, high] = std::minmax({product_of(c, atom.low), product_of(c, atom.high)});
+    out.low = sum_of(out.low, low);
+    out.high = sum_of(out.high, high);
   }
   return out;
 }

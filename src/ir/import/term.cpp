@@ -5,11 +5,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/import/damage.h"
+
 namespace solstice::ir::importer {
 
 namespace {
 
-TermRef make(Term term) { return std::make_shared<const Term>(std::move(term)); }
+TermRef make(Term term) {
+  if (std::find(term.args.begin(), term.args.end(), nullptr) != term.args.end()) damaged("too few operands");
+  return std::make_shared<const Term>(std::move(term));
+}
 
 }  // namespace
 

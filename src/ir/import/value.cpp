@@ -4,24 +4,18 @@
 #include <set>
 #include <utility>
 
-namespace solstice::ir::importer {
-namespace {
-thread_local bool missing_axis = false;
-}  // namespace
+#include "ir/import/damage.h"
 
-void note_missing_axis() { missing_axis = true; }
-bool take_missing_axis() { return std::exchange(missing_axis, false); }
+namespace solstice::ir::importer {
 
 const Axis& Value::axis(int i) const {
-  static const Axis kNone;
-  if (i >= 0 && i < rank()) return axes[static_cast<size_t>(i)];
-  note_missing_axis();
-  return kNone;
+  if (i < 0 || i >= rank()) damaged("an operand of too low a rank");
+  return axes[static_cast<size_t>(i)];
 }
 
 int64_t Axis::extent() const {
   int64_t out = 1;
-  for (const Loop& digit : digits) out *= digit.extent;
+  for (const Loop& digit : digits) out = product_of(out, digit.extent);
   return out;
 }
 
@@ -73,7 +67,7 @@ namespace {
 std::vector<int64_t> cuts_of(const std::vector<int64_t>& extents) {
   std::vector<int64_t> cuts{1};
   for (size_t i = extents.size(); i-- > 0;) {
-    if (extents[i] != 1) cuts.push_back(cuts.back() * extents[i]);
+    if (extents[i] != 1) cuts.push_back(product_of(cuts.back(), extents[i]));
   }
   return cuts;
 }
@@ -110,7 +104,7 @@ struct Cutting {
 Cutting cutting_of(const std::vector<Loop>& digits) {
   Cutting out{{1}, {}};
   for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit) {
-    out.cuts.push_back(out.cuts.back() * digit->extent);
+    out.cuts.push_back(product_of(out.cuts.back(), digit->extent));
     out.dims.push_back(digit->dim);
   }
   return out;
@@ -171,6 +165,9 @@ Axis Loops::align(const std::vector<const Axis*>& axes) {
     operands.push_back(cutting_of(axis->digits));
     all.insert(operands.back().cuts.begin(), operands.back().cuts.end());
   }
+  for (const Cutting& operand : operands) {
+    if (operand.cuts.back() != operands.front().cuts.back()) damaged("operands whose extents differ");
+  }
   Axis out;
   if (!is_chain(all)) {
     for (const Loop& digit : axes.front()->digits) out.digits.push_back(fresh(digit.dim));
@@ -191,6 +188,7 @@ std::vector<Axis> Loops::reshape(const std::vector<Axis>& axes, const std::vecto
   const std::vector<Loop> digits = digits_of(axes);
   const std::vector<int64_t> before = cuts_of(extents_of(axes));
   const std::vector<int64_t> after = cuts_of(shape);
+  if (before.back() < 1 || before.back() != after.back()) damaged("a view of other than all elements");
   // Between two common cuts, the old cuts are kept as well where that refines; elsewhere only the new ones.
   std::set<int64_t> cuts(after.begin(), after.end());
   int64_t low = 1;
@@ -221,10 +219,15 @@ std::vector<Axis> Loops::reshape(const std::vector<Axis>& axes, const std::vecto
   return out;
 }
 
+void lift(Value& value, size_t rank) {
+  if (value.axes.size() > rank) damaged("an operand of too high a rank");
+  value.axes.insert(value.axes.begin(), rank - value.axes.size(), Axis{});
+}
+
 TermRef read_at(const Value& value, const std::vector<Index>& at, const Loops& loops) {
-  if (at.size() != value.axes.size()) note_missing_axis();
+  if (at.size() != value.axes.size()) damaged("an operand of another rank");
   Substitution by;
-  for (size_t i = 0; i < std::min(at.size(), value.axes.size()); ++i) loops.place(value.axes[i], at[i], by);
+  for (size_t i = 0; i < at.size(); ++i) loops.place(value.axes[i], at[i], by);
   return substitute(value.term, by, loops.dims());
 }
 

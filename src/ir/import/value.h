@@ -16,18 +16,13 @@ struct Axis {
   int64_t extent() const;
 };
 
-// Rules take for granted that operands have the ranks that PyTorch lets them have. In a damaged graph they need not: an
-// axis that is asked for and not there is noted, and the importer refuses the node whose rule asked.
-void note_missing_axis();
-bool take_missing_axis();  // whether one was noted on this thread since the last call
-
 struct Value {
   std::vector<Axis> axes;
   TermRef term;
   DType dtype = DType::kF32;
 
   int rank() const { return static_cast<int>(axes.size()); }
-  const Axis& axis(int i) const;
+  const Axis& axis(int i) const;  // damage where there is none, as for every function here whose operands do not fit
   int64_t extent(int i) const { return axis(i).extent(); }
   bool is_empty() const;                             // without elements: only a concatenation reads it
   bool is_stored() const { return has_read(term); }  // false: a closed form (ones, arange, masks)
@@ -64,6 +59,8 @@ class Loops {
 };
 
 // The value at one position along each axis.
+// Leading axes of extent 1 are added until there are `rank`.
+void lift(Value& value, size_t rank);
 TermRef read_at(const Value& value, const std::vector<Index>& at, const Loops& loops);
 
 }  // namespace solstice::ir::importer

@@ -7,7 +7,7 @@
 namespace solstice::ir::importer {
 namespace {
 
-constexpr int64_t kMostElements = int64_t{1} << 62;
+constexpr int64_t kMostElements = int64_t{1} << 56;  // sums of sizes stay far below 64 bits
 
 Status check(const GraphTensor& tensor, std::string_view what) {
   if (!tensor.is_tensor()) return success();

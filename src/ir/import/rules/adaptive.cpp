@@ -89,7 +89,7 @@ Status adaptive_pool(Call& call, const char* reducer, int space) {
       at.push_back(call.loops().flat(w.axes.back()));
       continue;
     }
-    const int64_t extent = call.out_shape()[static_cast<size_t>(i)];
+    const int64_t extent = call.out_extent(i);
     const Adaptive a = adaptive_axis(call, x.axis(i), extent, 3 - space + i - first);
     w.axes.push_back(a.out);
     at.push_back(a.position);

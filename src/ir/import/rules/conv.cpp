@@ -1,6 +1,7 @@
 // Convolutions, forward and transposed, in one to three dimensions.
 //   forward     y[n, D*g+k, p] = sum[c,r](x[n, C*g+c, s*p+d*r-pad else 0] * w[D*g+k, c, r]) + b[D*g+k]
 //   transposed  y[n, D*g+k, u] = sum[c,i,r where u == s*i+d*r-pad](x[n, C*g+c, i] * w[C*g+c, k, r]) + b[D*g+k]
+#include "ir/import/damage.h"
 #include "ir/import/rules.h"
 #include "ir/import/rules/plane.h"
 
@@ -26,9 +27,9 @@ Result<Conv> read_conv(Call& call, const Value& w) {
   out.space = w.rank() - 2;
   if (out.space < 1 || out.space > 3) return call.unsupported("only 1 to 3 spatial dimensions have equations");
   const size_t n = static_cast<size_t>(out.space);
-  SOLSTICE_TRY(out.stride, call.integers("stride", n));
-  SOLSTICE_TRY(out.dilation, call.integers("dilation", n));
-  SOLSTICE_TRY(out.groups, call.integer("groups"));
+  SOLSTICE_TRY(out.stride, call.counts("stride", n));
+  SOLSTICE_TRY(out.dilation, call.counts("dilation", n));
+  SOLSTICE_TRY(out.groups, call.count("groups"));
   if (!call.node().args.at("padding").is_string()) {
     SOLSTICE_TRY(out.padding_low, call.integers("padding", n));
     out.padding_high = out.padding_low;
@@ -36,7 +37,7 @@ Result<Conv> read_conv(Call& call, const Value& w) {
   }
   for (size_t i = 0; i < n; ++i) {  // "same": an odd rest goes to the right; "valid": none
     const bool same = call.node().args.at("padding").as_string() == "same";
-    const int64_t total = same ? out.dilation[i] * (w.extent(2 + static_cast<int>(i)) - 1) : 0;
+    const int64_t total = same ? product_of(out.dilation[i], w.extent(2 + static_cast<int>(i)) - 1) : 0;
     out.padding_low.push_back(total / 2);
     out.padding_high.push_back(total - total / 2);
   }
@@ -88,7 +89,7 @@ TermRef with_bias(Call& call, const std::optional<Value>& bias, TermRef sum, con
 Axis output_axis(Call& call, const Conv& conv, int i, const Axis& input, int64_t window, int64_t extent) {
   const size_t at = static_cast<size_t>(i);
   if (extent == 1) return {};
-  const int64_t cut = conv.padding_low[at] + conv.padding_high[at] - conv.dilation[at] * (window - 1) - 1;
+  const int64_t cut = conv.padding_low[at] + conv.padding_high[at] - product_of(conv.dilation[at], window - 1) - 1;
   const Size formula = call.loops().size(input) + Size(cut);
   const DimId dim = call.dims().fresh(extent);
   if (conv.stride[at] == 1 && cut == -1 && input.digits.size() == 1) {
@@ -137,17 +138,12 @@ Status yield_conv(Call& call, const ConvLoops& l, TermRef sum, bool has_batch) {
   return call.yield(call.draft().define_merged(call.wish("conv"), axes, std::move(sum), dtype));
 }
 
-int64_t out_extent(const Call& call, const Conv& conv, int i) {
-  const std::vector<int64_t>& shape = call.out_shape();
-  return shape[shape.size() - static_cast<size_t>(conv.space - i)];
-}
-
 // Adds the loops of one spatial axis: position = stride*p + dilation*r - padding.
 void add_space(Call& call, const Conv& conv, int i, const Value& x, const Value& filters, ConvLoops& l) {
   const size_t at = static_cast<size_t>(i);
   Loops& loops = call.loops();
   const int64_t window = filters.extent(3 + i);
-  l.space.push_back(output_axis(call, conv, i, x.axis(2 + i), window, out_extent(call, conv, i)));
+  l.space.push_back(output_axis(call, conv, i, x.axis(2 + i), window, call.out_extent(i - conv.space)));
   l.window.push_back(named(loops.align(filters.axis(3 + i)), conv.name(kWindow, i)));
   l.position.push_back(scale(loops.flat(l.space.back()), Size(conv.stride[at])) +
                        scale(loops.flat(l.window.back()), Size(conv.dilation[at])) + Index(-conv.padding_low[at]));
@@ -205,7 +201,7 @@ Axis reached_axis(Call& call, const Conv& conv, int i, const Axis& input, int64_
   const int64_t stride = conv.stride[static_cast<size_t>(i)];
   const DimId dim = call.dims().fresh(extent);
   call.dims().hint(dim, conv.space == 1 ? "U" : conv.name(dims, i), 10);
-  call.dims().derive(dim, {call.loops().size(input) * Size(stride) + Size(extent - input.extent() * stride), 1, 0});
+  call.dims().derive(dim, {call.loops().size(input) * Size(stride) + Size(extent - product_of(input.extent(), stride)), 1, 0});
   return call.loops().axis_of(dim, conv.space == 1 ? "u" : conv.name(names, i));
 }
 
@@ -230,7 +226,7 @@ Status conv_transposed(Call& call) {
   for (int i = 0; i < conv.space; ++i) {
     const size_t at = static_cast<size_t>(i);
     const char* const windows[3] = {"m", "r", "s"};
-    l.space.push_back(reached_axis(call, conv, i, x.axis(2 + i), out_extent(call, conv, i)));
+    l.space.push_back(reached_axis(call, conv, i, x.axis(2 + i), call.out_extent(i - conv.space)));
     from.push_back(named(call.loops().align(x.axis(2 + i)), conv.name(kSource, i)));
     l.window.push_back(named(call.loops().align(filters.axis(3 + i)), conv.name(windows, i)));
     const Index reached = scale(call.loops().flat(from.back()), Size(conv.stride[at])) +

@@ -178,7 +178,7 @@ Status triu(Call& call) { return triangle(call, ">="); }
 Status repeat(Call& call) {
   SOLSTICE_TRY(Value x, call.tensor("self"));
   const std::vector<int64_t>& shape = call.out_shape();
-  x.axes.insert(x.axes.begin(), shape.size() - x.axes.size(), Axis{});
+  lift(x, shape.size());
   for (size_t i = 0; i < shape.size(); ++i) {
     const int64_t times = shape[i] / std::max<int64_t>(x.axes[i].extent(), 1);
     if (times == 1) continue;
@@ -237,7 +237,7 @@ Status gather(Call& call) {
 Status copy(Call& call) {
   SOLSTICE_TRY(Value src, call.tensor("src"));
   const std::vector<int64_t>& shape = call.out_shape();
-  src.axes.insert(src.axes.begin(), shape.size() - src.axes.size(), Axis{});
+  lift(src, shape.size());
   for (size_t i = 0; i < shape.size(); ++i) {
     if (src.axes[i].extent() != shape[i]) src.axes[i] = call.loops().fresh_axis(shape[i]);
   }

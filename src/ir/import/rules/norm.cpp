@@ -171,10 +171,10 @@ Status instance_norm(Call& call) {
 // Channel C*g+c belongs to group g; statistics for each sample and group.
 Status group_norm(Call& call) {
   SOLSTICE_TRY(const Value x, channelled(call));
-  SOLSTICE_TRY(const int64_t groups, call.integer("num_groups"));
+  SOLSTICE_TRY(const int64_t groups, call.count("num_groups"));
   SOLSTICE_TRY(const double eps, call.number("eps"));
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
-  if (groups < 1 || x.extent(1) % groups != 0) return call.unsupported("groups that do not divide the channels");
+  if (x.extent(1) % groups != 0) return call.unsupported("groups that do not divide the channels");
   hint(call, x.axis(1), "C");
   SOLSTICE_TRY(const std::vector<Axis> whole, channel_loops(call, x, {"weight", "bias"}));
   Substitution old;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ir/import/damage.h"
 #include "ir/import/rules.h"
 
 namespace solstice::ir::importer {
@@ -35,10 +36,10 @@ struct Range {
 Result<Range> read_range(Call& call, int64_t extent, const char* start, const char* end) {
   Range out{0, extent, false};
   if (!call.is_none(start)) {
-    SOLSTICE_TRY(out.start, call.integer(start));
+    SOLSTICE_TRY(out.start, call.position(start));
   }
   if (!call.is_none(end)) {
-    SOLSTICE_TRY(out.end, call.integer(end));
+    SOLSTICE_TRY(out.end, call.position(end));
   }
   out.from_end = out.start < 0;
   const auto clipped = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + extent : at, 0, extent); };
@@ -50,7 +51,7 @@ Result<Range> read_range(Call& call, int64_t extent, const char* start, const ch
 Status slice(Call& call) {
   SOLSTICE_TRY(Value x, call.tensor("self"));
   SOLSTICE_TRY(const int axis, call.axis("dim", x.rank()));
-  SOLSTICE_TRY(const int64_t step, call.integer("step"));
+  SOLSTICE_TRY(const int64_t step, call.count("step"));
   const int64_t extent = x.extent(axis);
   SOLSTICE_TRY(const Range range, read_range(call, extent, "start", "end"));
   const int64_t length = (range.end - range.start + step - 1) / step;
@@ -82,7 +83,8 @@ Status split_into(Call& call, const Value& x, int axis, const std::vector<int64_
   return success();
 }
 
-std::vector<int64_t> parts_of(int64_t extent, int64_t size) {
+std::vector<int64_t> parts_of(const Call& call, int64_t extent, int64_t size) {
+  if ((extent + size - 1) / size > static_cast<int64_t>(call.node().outs.size())) damaged("fewer results than parts");
   std::vector<int64_t> out;
   for (int64_t done = 0; done < extent; done += size) out.push_back(std::min(size, extent - done));
   return out;
@@ -91,9 +93,8 @@ std::vector<int64_t> parts_of(int64_t extent, int64_t size) {
 Status split(Call& call) {
   SOLSTICE_TRY(const Value x, call.tensor("self"));
   SOLSTICE_TRY(const int axis, call.axis("dim", x.rank()));
-  SOLSTICE_TRY(const int64_t size, call.integer("split_size"));
-  if (size < 1) return call.unsupported("parts of size 0");
-  return split_into(call, x, axis, parts_of(x.extent(axis), size));
+  SOLSTICE_TRY(const int64_t size, call.count("split_size"));
+  return split_into(call, x, axis, parts_of(call, x.extent(axis), size));
 }
 
 Status split_with_sizes(Call& call) {
@@ -106,9 +107,8 @@ Status split_with_sizes(Call& call) {
 Status chunk(Call& call) {
   SOLSTICE_TRY(const Value x, call.tensor("self"));
   SOLSTICE_TRY(const int axis, call.axis("dim", x.rank()));
-  SOLSTICE_TRY(const int64_t chunks, call.integer("chunks"));
-  if (chunks < 1) return call.unsupported("no chunks");
-  return split_into(call, x, axis, parts_of(x.extent(axis), (x.extent(axis) + chunks - 1) / chunks));
+  SOLSTICE_TRY(const int64_t chunks, call.count("chunks"));
+  return split_into(call, x, axis, parts_of(call, x.extent(axis), (x.extent(axis) + chunks - 1) / chunks));
 }
 
 Status unbind(Call& call) {
@@ -146,10 +146,10 @@ Status flip(Call& call) {
 Status roll(Call& call) {
   SOLSTICE_TRY(Value x, call.tensor("self"));
   SOLSTICE_TRY(const std::vector<int64_t> shifts, call.integers("shifts"));
-  SOLSTICE_TRY(const std::vector<int64_t> axes, call.integers("dims"));
+  SOLSTICE_TRY(const std::vector<int> axes, call.listed_axes("dims", x.rank()));
   if (axes.size() != shifts.size()) return call.unsupported("rolling the flattened tensor");
   for (size_t i = 0; i < axes.size(); ++i) {
-    const int axis = static_cast<int>(axes[i] < 0 ? axes[i] + x.rank() : axes[i]);
+    const int axis = axes[i];
     const int64_t extent = x.extent(axis);
     const int64_t by = ((-shifts[i]) % extent + extent) % extent;
     if (by == 0) continue;
@@ -166,7 +166,7 @@ Status diagonal(Call& call) {
   SOLSTICE_TRY(const int64_t offset, call.integer("offset"));
   SOLSTICE_TRY(const int a, call.axis("dim1", x.rank()));
   SOLSTICE_TRY(const int b, call.axis("dim2", x.rank()));
-  const Axis along = call.loops().fresh_axis(call.out_shape().back());
+  const Axis along = call.loops().fresh_axis(call.out_extent(-1));
   x = cut(call, x, a, along, call.loops().flat(along) + Index(std::max<int64_t>(-offset, 0)));
   x = cut(call, x, b, along, call.loops().flat(along) + Index(std::max<int64_t>(offset, 0)));
   x.axes.erase(x.axes.begin() + std::max(a, b));

@@ -24,7 +24,7 @@ Result<Recurrence> read_recurrence(Call& call, size_t states) {
   SOLSTICE_TRY(out.biased, call.flag("has_biases"));
   SOLSTICE_TRY(out.two_way, call.flag("bidirectional"));
   SOLSTICE_TRY(out.batch_first, call.flag("batch_first"));
-  SOLSTICE_TRY(out.layers, call.integer("num_layers"));
+  SOLSTICE_TRY(out.layers, call.count("num_layers"));
   SOLSTICE_TRY(const double dropout, call.number("dropout"));
   SOLSTICE_TRY(const bool train, call.flag("train"));
   if (dropout != 0 && train && out.layers > 1) return call.unsupported("dropout between layers");

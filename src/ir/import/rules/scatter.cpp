@@ -4,6 +4,7 @@
 // Where several write one element the last one counts, as on PyTorch's CPU; PyTorch leaves it open.
 #include <algorithm>
 
+#include "ir/import/damage.h"
 #include "ir/import/rules.h"
 #include "ir/import/rules/index.h"
 #include "ir/import/rules/loss.h"
@@ -235,7 +236,8 @@ Status replace_range(Call& call, int axis, int64_t start, int64_t step, int64_t 
     require(binary("==", index_value(along), integer(start)));
   } else {
     if (start > 0) require(binary(">=", index_value(along), integer(start)));
-    if (start + count * step < x.extent(axis)) require(binary("<", index_value(along), integer(start + (count - 1) * step + 1)));
+    if (sum_of(start, product_of(count, step)) < x.extent(axis))
+      require(binary("<", index_value(along), integer(start + (count - 1) * step + 1)));
     if (step > 1) require(binary("==", index_value(modulo(distance, Size(step), call.dims())), integer(0)));
   }
   along = count == 1 ? Index(0) : floor_div(distance, Size(step), call.dims());
@@ -255,10 +257,10 @@ Status slice_scatter(Call& call) {
   SOLSTICE_TRY(const Value x, call.tensor("self"));
   SOLSTICE_TRY(const Value src, call.tensor("src"));
   SOLSTICE_TRY(const int axis, call.axis("dim", x.rank()));
-  SOLSTICE_TRY(const int64_t step, call.integer("step"));
+  SOLSTICE_TRY(const int64_t step, call.count("step"));
   int64_t start = 0;
   if (!call.is_none("start")) {
-    SOLSTICE_TRY(start, call.integer("start"));
+    SOLSTICE_TRY(start, call.position("start"));
   }
   start = std::clamp<int64_t>(start < 0 ? start + x.extent(axis) : start, 0, x.extent(axis));
   return replace_range(call, axis, start, step, src.extent(axis), true);

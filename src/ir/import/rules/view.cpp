@@ -1,6 +1,8 @@
 // Views and identities: index maps that cost no equation.
 #include <algorithm>
+#include <set>
 
+#include "ir/import/damage.h"
 #include "ir/import/rules.h"
 
 namespace solstice::ir::importer {
@@ -42,9 +44,9 @@ Value reshaped(Call& call, const Value& x, const std::vector<int64_t>& shape) {
 // [N, C, ..] with the channels read as [C/groups, groups] instead of [groups, C/groups].
 Status channel_shuffle(Call& call) {
   SOLSTICE_TRY(const Value x, call.tensor("self"));
-  SOLSTICE_TRY(const int64_t groups, call.integer("groups"));
+  SOLSTICE_TRY(const int64_t groups, call.count("groups"));
   std::vector<int64_t> split = call.out_shape();
-  const int64_t channels = split[1];
+  const int64_t channels = call.out_extent(1);
   split[1] = groups;
   split.insert(split.begin() + 2, channels / groups);
   Value out = reshaped(call, x, split);
@@ -55,7 +57,7 @@ Status channel_shuffle(Call& call) {
 // [N, C*r*r, H, W] to [N, C, H*r, W*r]
 Status pixel_shuffle(Call& call) {
   SOLSTICE_TRY(const Value x, call.tensor("self"));
-  SOLSTICE_TRY(const int64_t r, call.integer("upscale_factor"));
+  SOLSTICE_TRY(const int64_t r, call.count("upscale_factor"));
   if (x.rank() != 4) return call.unsupported("only four axes have equations");
   Value out = reshaped(call, x, {x.extent(0), x.extent(1) / (r * r), r, r, x.extent(2), x.extent(3)});
   out.axes = {out.axes[0], out.axes[1], out.axes[4], out.axes[2], out.axes[5], out.axes[3]};
@@ -69,11 +71,10 @@ Status view(Call& call) {
 
 Status permute(Call& call) {
   SOLSTICE_TRY(const Value x, call.tensor("self"));
-  SOLSTICE_TRY(const std::vector<int64_t> order, call.integers("dims", static_cast<size_t>(x.rank())));
+  SOLSTICE_TRY(const std::vector<int> order, call.listed_axes("dims", x.rank()));
+  if (std::set<int>(order.begin(), order.end()).size() != x.axes.size()) damaged("axes that are no permutation");
   Value out = x;
-  for (size_t i = 0; i < order.size(); ++i) {
-    out.axes[i] = x.axis(static_cast<int>(order[i] < 0 ? order[i] + x.rank() : order[i]));
-  }
+  for (size_t i = 0; i < x.axes.size(); ++i) out.axes[i] = x.axis(order.at(i));
   return call.yield(std::move(out));
 }
 
@@ -129,8 +130,7 @@ Status nothing(Call&) { return success(); }
 Status expand(Call& call) {
   SOLSTICE_TRY(Value x, call.tensor("self"));
   const std::vector<int64_t>& shape = call.out_shape();
-  const size_t added = shape.size() - x.axes.size();
-  x.axes.insert(x.axes.begin(), added, Axis{});
+  lift(x, shape.size());
   for (size_t i = 0; i < shape.size(); ++i) {
     if (x.axes[i].extent() != shape[i]) x.axes[i] = call.loops().fresh_axis(shape[i]);
   }

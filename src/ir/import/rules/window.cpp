@@ -21,16 +21,16 @@ Result<Pool> read_pool(Call& call, int space) {
   Pool out;
   out.space = space;
   const size_t n = static_cast<size_t>(space);
-  SOLSTICE_TRY(out.kernel, call.integers("kernel_size", n));
+  SOLSTICE_TRY(out.kernel, call.counts("kernel_size", n));
   out.stride = out.kernel;
   const Json& stride = call.node().args.at("stride");
   if (stride.is_int() || stride.size() > 0) {
-    SOLSTICE_TRY(out.stride, call.integers("stride", n));
+    SOLSTICE_TRY(out.stride, call.counts("stride", n));
   }
   SOLSTICE_TRY(out.padding, call.integers("padding", n));
   out.dilation.assign(n, 1);
   if (call.node().args.find("dilation")) {
-    SOLSTICE_TRY(out.dilation, call.integers("dilation", n));
+    SOLSTICE_TRY(out.dilation, call.counts("dilation", n));
   }
   return out;
 }
@@ -65,7 +65,7 @@ Windows windows_of(Call& call, const Pool& pool, const Value& x) {
   }
   for (int i = 0; i < pool.space; ++i) {
     const size_t at = static_cast<size_t>(i);
-    const int64_t extent = call.out_shape()[static_cast<size_t>(first + i)];
+    const int64_t extent = call.out_extent(first + i);
     out.axes.push_back(pooled_axis(call, pool, i, x.axis(first + i), extent));
     const Loop window = call.loops().window(pool.kernel[at], kWindow[i]);
     out.window.push_back(window);
