@@ -14,7 +14,11 @@ Compared compared(const std::vector<double>& problem, const std::vector<double>&
   Compared out;
   std::vector<size_t> suspicious;
   for (size_t i = 0; i < problem.size(); ++i) {
-    if (!std::isfinite(problem[i])) continue;
+    if (!std::isfinite(problem[i])) {
+      const bool same = std::isnan(problem[i]) ? std::isnan(candidate[i]) : problem[i] == candidate[i];
+      if (!same) out.infinite.push_back(i);
+      continue;
+    }
     ++out.finite;
     const double distance = std::abs(problem[i] - candidate[i]);
     const double allowed = exactly ? 0 : kTolerance * std::abs(problem[i]);

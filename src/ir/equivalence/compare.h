@@ -13,6 +13,7 @@ using TermsOf = std::function<std::vector<double>(const std::vector<size_t>& pla
 
 struct Compared {
   std::vector<size_t> different;  // places in the list
+  std::vector<size_t> infinite;   // the problem's value is an infinity or NaN, and the candidate's something else
   size_t finite = 0;              // elements of which the problem has a finite value: the others ask for nothing finite
 };
 

@@ -5,13 +5,16 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "ir/equivalence.h"
+#include "ir/interpret/rounding.h"
 
 namespace solstice::ir {
 namespace {
 
 constexpr int kPlain = 6;
+constexpr int64_t kLongRow = 32;
 constexpr std::array<std::string_view, 10> kFamilies = {"normal",   "small integers", "tiny",          "large",        "negative",
                                                         "positive", "normal * 1000",  "normal * 1e-6", "normal * 1e6", "normal + 3"};
 
@@ -61,10 +64,10 @@ double real_value(int family, double v) {
   }
 }
 
-// What the program does with the values of each integer tensor.
-class IntegerUses {
+// What the program does with the values of each tensor.
+class Uses {
  public:
-  explicit IntegerUses(const Program& program) : program_(program), uses_(program.tensors.size()) {
+  explicit Uses(const Program& program) : program_(program), uses_(program.tensors.size()) {
     for (const Equation& e : program.equations) {
       walk(e.rhs, [&](const Expr& node) {
         if (node.op == Op::kRead) index(node);
@@ -74,8 +77,8 @@ class IntegerUses {
   }
 
   struct Use {
-    int64_t below = -1;           // the smallest dimension that they index, so that gathers stay in range; -1: none
-    std::vector<double> special;  // literals that they are compared with (`t[m] != -100`): values that decide something
+    int64_t below = -1;           // of integers: the smallest dimension that they index, so that gathers stay in range; -1: none
+    std::vector<double> special;  // literals that it is compared with (`t[m] != -100`): values that decide something
   };
   const Use& of(size_t tensor) const { return uses_[tensor]; }
 
@@ -94,8 +97,9 @@ class IntegerUses {
   void compare(const Expr& e) {
     for (const size_t side : {size_t{0}, size_t{1}}) {
       const ExprRef &read = e.args[side], &literal = e.args[1 - side];
-      if (read->op != Op::kRead || literal->op != Op::kInt) continue;
-      uses_[static_cast<size_t>(read->id)].special.push_back(static_cast<double>(literal->integer));
+      if (read->op != Op::kRead || (literal->op != Op::kInt && literal->op != Op::kReal)) continue;
+      const double value = literal->op == Op::kInt ? static_cast<double>(literal->integer) : literal->real;
+      if (std::isfinite(value)) uses_[static_cast<size_t>(read->id)].special.push_back(value);
     }
   }
 
@@ -115,8 +119,9 @@ int rescaled_families() { return static_cast<int>(kFamilies.size()) - kPlain; }
 
 std::string_view input_family_name(int family) { return kFamilies[static_cast<size_t>(family)]; }
 
-InputFunctions::InputFunctions(const Program& program, int family, uint64_t seed) : family_(family), rules_(program.tensors.size()) {
-  const IntegerUses integers(program);
+InputFunctions::InputFunctions(const Program& program, int family, uint64_t seed, Integers integers)
+    : family_(family), integers_(integers), rules_(program.tensors.size()) {
+  const Uses uses(program);
   for (size_t i = 0; i < rules_.size(); ++i) {
     const Tensor& t = program.tensors[i];
     Rule& rule = rules_[i];
@@ -125,10 +130,16 @@ InputFunctions::InputFunctions(const Program& program, int family, uint64_t seed
     // By name, so that two programs with one interface get the same values.
     rule.key = mixed(key_of(t.name) + mixed(seed * 64 + static_cast<uint64_t>(family)));
     rule.kind = t.value;
-    if (t.value != ValueKind::kInt) continue;
-    const IntegerUses::Use& use = integers.of(i);
-    rule.below = use.below < 0 ? 4 : std::max<int64_t>(1, use.below);
+    const Uses::Use& use = uses.of(i);
     rule.special = use.special;
+    int64_t stride = 1;
+    for (size_t d = t.shape.size(); d-- > 0; stride *= t.shape[d]) {
+      if (t.shape[d] >= kLongRow) rule.rows.emplace_back(stride, t.shape[d]);
+    }
+    if (t.value != ValueKind::kInt) continue;
+    rule.below = use.below < 0 ? 4 : std::max<int64_t>(1, use.below);
+    const IntegerRange fits = integer_range(t.dtype.value_or(DType::kI64));
+    rule.least = fits.low, rule.most = fits.high;
   }
 }
 
@@ -136,10 +147,34 @@ InputFunctions::InputFunctions(const Program& program, int family, uint64_t seed
 double InputFunctions::integer(const Rule& rule, uint64_t hash) const {
   if (rule.kind == ValueKind::kBool && (family_ == 4 || family_ == 5)) return family_ - 4;
   const uint64_t choice = hash >> 32;
+  if (rule.kind == ValueKind::kInt && integers_ == Integers::kWide && family_ >= 2 && family_ <= 4) return wide_integer(rule, choice);
   if (family_ % 2 == 1 && !rule.special.empty() && choice % 4 == 0) return rule.special[(choice >> 2) % rule.special.size()];
   if (choice % 16 == 1) return 0;
   if (choice % 16 == 2) return static_cast<double>(rule.below - 1);
   return static_cast<double>((hash & 0xffffffffu) % static_cast<uint64_t>(rule.below));
+}
+
+// Around 0, large, or negative, and next to what decides something.
+double InputFunctions::wide_integer(const Rule& rule, uint64_t choice) const {
+  const auto drawn = [&](int64_t low, int64_t values) {
+    return static_cast<double>(low + static_cast<int64_t>(choice % static_cast<uint64_t>(values)));
+  };
+  double out = family_ == 2   ? drawn(-rule.below, 2 * rule.below)
+               : family_ == 3 ? drawn(0, 64 * rule.below)
+                              : drawn(-8 * rule.below, 8 * rule.below);
+  if (!rule.special.empty() && choice / 1024 % 4 == 0)
+    out = rule.special[choice / 4096 % rule.special.size()] + static_cast<double>(choice % 3) - 1;
+  return std::clamp(std::trunc(out), rule.least, rule.most);
+}
+
+// Larger at both ends of long rows, so that an extremum that misses them is found.
+double InputFunctions::at_ends(const Rule& rule, int64_t at, double v) const {
+  double factor = 1;
+  for (const auto& [stride, extent] : rule.rows) {
+    const int64_t i = at / stride % extent;
+    factor = i == extent - 1 ? 4 : i == 0 ? std::max(factor, 3.0) : factor;
+  }
+  return factor * v;
 }
 
 void InputFunctions::evaluate(int tensor, const int64_t* at, int64_t n, double* out) const {
@@ -152,6 +187,15 @@ void InputFunctions::evaluate(int tensor, const int64_t* at, int64_t n, double* 
   for (int64_t k = 0; k < n; ++k) out[k] = normal_of(hash(k));
   if (family_ == 0) return;
   for (int64_t k = 0; k < n; ++k) out[k] = real_value(family_, out[k]);
+  if (family_ == 4 || family_ == 5) {
+    for (int64_t k = 0; k < n; ++k) out[k] = at_ends(rule, at[k], out[k]);
+  }
+  if (family_ != 1) return;
+  for (int64_t k = 0; k < n; ++k) {  // some are halves, some what decides
+    const uint64_t choice = mixed(hash(k) + 1);
+    if (choice % 8 == 0) out[k] += 0.5;
+    if (choice % 8 == 1 && !rule.special.empty()) out[k] = rule.special[(choice >> 3) % rule.special.size()];
+  }
 }
 
 namespace {
@@ -179,8 +223,12 @@ void hold_assumptions(const Program& program, TensorValues& values) {
 }  // namespace
 
 TensorValues random_inputs(const Program& program, int family, uint64_t seed) {
+  return random_inputs(program, family, seed, InputFunctions::Integers::kInRange);
+}
+
+TensorValues random_inputs(const Program& program, int family, uint64_t seed, InputFunctions::Integers integers) {
   TensorValues out;
-  const InputFunctions inputs(program, family, seed);
+  const InputFunctions inputs(program, family, seed, integers);
   std::vector<int64_t> at;
   for (size_t i = 0; i < program.tensors.size(); ++i) {
     if (!inputs.is_input(static_cast<int>(i))) continue;

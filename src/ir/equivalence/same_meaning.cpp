@@ -98,17 +98,18 @@ class Question {
   // At the real shapes: whole cones where they are affordable, else what differs, with what comes before as inputs.
   Equivalence at_points(const std::optional<std::vector<Obligation>>& left) {
     Equivalence out = verdict(Verdict::kUnknown, "");
-    const Outcome whole = test_points(problem_, candidate_, options_.point_operations, deadline_, out);
+    const Outcome whole = test_points(problem_, candidate_, Tested::kResults, options_.point_operations, deadline_, out);
     if (whole == Outcome::kDifferent) out.verdict = Verdict::kRefuted;
     if (whole == Outcome::kEqual) return tested(out, fmt::format("equal at {} points of the real shapes", out.points));
     if (whole != Outcome::kNotTested || !left) return out;
     out = verdict(Verdict::kUnknown, "");
+    const int64_t operations = options_.point_operations / std::max<int64_t>(1, static_cast<int64_t>(left->size()));
     for (const Obligation& each : *left) {
       if (each.given.empty()) return out;
       const Program a = cone(problem_, each.tensor, each.given), b = cone(candidate_, each.tensor, each.given);
       Equivalence one = out;
       // Values that were related by the definitions left out no longer are, so a difference says nothing.
-      if (test_points(a, b, options_.point_operations / static_cast<int64_t>(left->size()), deadline_, one) != Outcome::kEqual) return out;
+      if (test_points(a, b, Tested::kIntermediates, operations, deadline_, one) != Outcome::kEqual) return out;
       out.points = one.points;
       out.families = std::max(out.families, one.families);
       out.uncovered.insert(out.uncovered.end(), one.uncovered.begin(), one.uncovered.end());
@@ -165,7 +166,7 @@ class Question {
     const auto warning = literal(s.dims);
     if (!warning) return out;
     Equivalence quiet;
-    if (test_whole(*s.problem, *s.candidate, deadline_, quiet) == Outcome::kDifferent) out.warnings.push_back(*warning);
+    if (test_whole(*s.problem, *s.candidate, Tested::kResults, deadline_, quiet) == Outcome::kDifferent) out.warnings.push_back(*warning);
     return out;
   }
 
@@ -183,7 +184,7 @@ class Question {
         instances += apart == Compared::kEqual ? 1 : 0, parts += apart == Compared::kEqual ? 1 : 0;
         continue;
       }
-      const Outcome o = test_whole(*s.problem, *s.candidate, deadline_, out);
+      const Outcome o = test_whole(*s.problem, *s.candidate, Tested::kResults, deadline_, out);
       if (o == Outcome::kDifferent) return differs(std::move(out));
       instances += o == Outcome::kEqual ? 1 : 0;
     }
@@ -215,7 +216,7 @@ class Question {
       const Program a = cone(*s.problem, each.tensor, each.given), b = cone(*s.candidate, each.tensor, each.given);
       if (cost_of(a) + cost_of(b) > static_cast<double>(options_.most_operations)) return Compared::kTooLarge;
       Equivalence one = out;
-      if (test_whole(a, b, deadline_, one) != Outcome::kEqual) return Compared::kOther;
+      if (test_whole(a, b, Tested::kIntermediates, deadline_, one) != Outcome::kEqual) return Compared::kOther;
       out.families = one.families;
       out.uncovered = one.uncovered;
     }

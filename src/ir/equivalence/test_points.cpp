@@ -7,6 +7,7 @@
 #include "ir/equivalence/compare.h"
 #include "ir/equivalence/inputs.h"
 #include "ir/equivalence/magnitude.h"
+#include "ir/equivalence/masks.h"
 #include "ir/equivalence/points.h"
 #include "ir/equivalence/testing.h"
 #include "ir/interpret_at.h"
@@ -21,8 +22,8 @@ constexpr int kTermsCost = 8;  // times what the values cost
 
 class PointTest {
  public:
-  PointTest(const Program& problem, const Program& candidate, int64_t operations, const Deadline& deadline, Equivalence& out)
-      : problem_(problem), operations_(operations), deadline_(deadline), out_(out), a_(problem), b_(candidate) {
+  PointTest(const Program& problem, const Program& candidate, Tested tested, int64_t operations, const Deadline& deadline, Equivalence& out)
+      : problem_(problem), tested_(tested), operations_(operations), deadline_(deadline), out_(out), a_(problem), b_(candidate) {
     Boundaries boundaries;
     boundaries.add(problem);
     boundaries.add(candidate);
@@ -58,14 +59,15 @@ class PointTest {
   struct Asked {
     int in_problem, in_candidate;
     const std::vector<int64_t>& positions;
-    size_t next;    // that no family has tried yet
-    size_t finite;  // elements compared
+    size_t next;       // that no family has tried yet; after the last from the front
+    size_t finite;     // elements compared
+    size_t tried = 0;  // by this family
   };
 
   size_t asked_points() const {
     size_t most = 0;
     for (const Asked& t : asked_) most = std::max(most, t.positions.size());
-    return most / static_cast<size_t>(input_families()) + 1;
+    return std::max(most / static_cast<size_t>(input_families()) + 1, std::min(most, kPointsForCoverage));
   }
 
   Coverage taken() const {
@@ -75,9 +77,17 @@ class PointTest {
     return out;
   }
 
-  // The first points, then those that no other family tried, in growing batches, until the share of operations is spent.
+  // Integers of any size and sign; where the problem stops at such, those that it takes.
   Outcome try_family(int family, int64_t operations, size_t points) {
-    const InputFunctions inputs(problem_, family, static_cast<uint64_t>(family) + 1);
+    const int families = out_.families;
+    const Outcome wide = try_inputs(family, InputFunctions::Integers::kWide, operations, points);
+    if (wide != Outcome::kEqual || out_.families > families) return wide;
+    return try_inputs(family, InputFunctions::Integers::kInRange, operations, points);
+  }
+
+  // The first points, then those that no other family tried, in growing batches, until the share of operations is spent.
+  Outcome try_inputs(int family, InputFunctions::Integers integers, int64_t operations, size_t points) {
+    const InputFunctions inputs(problem_, family, static_cast<uint64_t>(family) + 1, integers);
     family_ = family;
     values_ = [&](int tensor, const int64_t* at, int64_t n, double* out) { inputs.evaluate(tensor, at, n, out); };
     a_.begin(values_, operations / 2, deadline_);
@@ -85,7 +95,7 @@ class PointTest {
         [&](int tensor, const int64_t* at, int64_t n, double* out) { inputs.evaluate(named_[static_cast<size_t>(tensor)], at, n, out); },
         operations / 2, deadline_);
     for (Asked& t : asked_) {
-      const size_t first = std::min(kFirstPoints, t.positions.size());
+      const size_t first = t.tried = std::min(kFirstPoints, t.positions.size());
       const Outcome o = compare(t, {t.positions.begin(), t.positions.begin() + static_cast<ptrdiff_t>(first)});
       if (o != Outcome::kEqual) return o == Outcome::kNotTested && skipped_ ? Outcome::kEqual : o;
     }
@@ -93,13 +103,15 @@ class PointTest {
     size_t batch = 2 * kFirstPoints;
     for (size_t done = 0; done < points; done += batch, batch = std::min(2 * batch, kMostAtOnce)) {
       for (Asked& t : asked_) {
-        t.next = std::max(t.next, std::min(kFirstPoints, t.positions.size()));
+        if (t.tried >= t.positions.size()) continue;
+        t.next = std::max(t.next, kFirstPoints);
+        if (t.next >= t.positions.size()) t.next = kFirstPoints;
         const size_t last = std::min({t.positions.size(), t.next + batch, t.next + points - done});
-        if (t.next >= last) continue;
         const Outcome o =
             compare(t, {t.positions.begin() + static_cast<ptrdiff_t>(t.next), t.positions.begin() + static_cast<ptrdiff_t>(last)});
         if (o == Outcome::kDifferent) return o;
         if (o == Outcome::kNotTested) return Outcome::kEqual;  // the share is spent
+        t.tried += last - t.next;
         t.next = last;
       }
     }
@@ -121,7 +133,9 @@ class PointTest {
     }
     const Tensor& tensor = problem_.tensor(t.in_problem);
     const auto terms = [&](const std::vector<size_t>& places) { return terms_of(tensor.name, at, places); };
-    const Compared found = compared(*expected, *actual, tensor.value != ValueKind::kReal, terms);
+    Compared found = compared(*expected, *actual, tensor.value != ValueKind::kReal, terms);
+    const auto masked = [&](const std::vector<size_t>& places) { return values_of(with_finite_masks(problem_), tensor.name, at, places); };
+    add_infinities(found, tested_, masked);
     t.finite += found.finite;
     out_.points += static_cast<int64_t>(at.size());
     for (const size_t i : found.different) {
@@ -135,16 +149,22 @@ class PointTest {
   }
 
   std::vector<double> terms_of(const std::string& name, const std::vector<int64_t>& at, const std::vector<size_t>& places) {
-    const Program larger = with_magnitudes(problem_);
-    PointInterpreter terms(larger);
-    terms.begin(values_, kTermsCost * operations_, deadline_);
+    return values_of(with_magnitudes(problem_), magnitude_name(name), at, places);
+  }
+
+  // Of a program with the problem's inputs.
+  std::vector<double> values_of(const Program& program, const std::string& name, const std::vector<int64_t>& at,
+                                const std::vector<size_t>& places) {
+    PointInterpreter values(program);
+    values.begin(values_, kTermsCost * operations_, deadline_);
     std::vector<int64_t> positions;
     for (const size_t p : places) positions.push_back(at[p]);
-    const auto out = terms.at(larger.find_tensor(magnitude_name(name)), positions);
+    const auto out = values.at(program.find_tensor(name), positions);
     return out.ok() ? *out : std::vector<double>();
   }
 
   const Program& problem_;
+  const Tested tested_;
   const int64_t operations_;
   const Deadline& deadline_;
   Equivalence& out_;
@@ -159,8 +179,9 @@ class PointTest {
 
 }  // namespace
 
-Outcome test_points(const Program& problem, const Program& candidate, int64_t operations, const Deadline& deadline, Equivalence& out) {
-  return PointTest(problem, candidate, operations, deadline, out).run();
+Outcome test_points(const Program& problem, const Program& candidate, Tested tested, int64_t operations, const Deadline& deadline,
+                    Equivalence& out) {
+  return PointTest(problem, candidate, tested, operations, deadline, out).run();
 }
 
 std::vector<int64_t> index_at(int64_t position, const std::vector<int64_t>& shape) {

@@ -4,6 +4,7 @@
 #include "ir/equivalence/compare.h"
 #include "ir/equivalence/inputs.h"
 #include "ir/equivalence/magnitude.h"
+#include "ir/equivalence/masks.h"
 #include "ir/equivalence/testing.h"
 
 namespace solstice::ir {
@@ -11,8 +12,8 @@ namespace {
 
 class WholeTest {
  public:
-  WholeTest(const Program& problem, const Program& candidate, const Deadline& deadline, Equivalence& out)
-      : problem_(problem), candidate_(candidate), out_(out) {
+  WholeTest(const Program& problem, const Program& candidate, Tested tested, const Deadline& deadline, Equivalence& out)
+      : problem_(problem), candidate_(candidate), tested_(tested), out_(out) {
     options_.deadline = deadline;
     options_.coverage = &coverage_;
   }
@@ -32,8 +33,13 @@ class WholeTest {
 
  private:
   Outcome try_family(int family) {
-    const TensorValues inputs = random_inputs(problem_, family, static_cast<uint64_t>(family) + 1);
-    const auto expected = interpret(problem_, inputs, options_);
+    TensorValues inputs;
+    auto expected = Result<TensorValues>(inputs);
+    for (const auto integers : {InputFunctions::Integers::kWide, InputFunctions::Integers::kInRange}) {
+      inputs = random_inputs(problem_, family, static_cast<uint64_t>(family) + 1, integers);
+      expected = interpret(problem_, inputs, options_);
+      if (expected.ok() || expected.error().code == Code::deadline) break;
+    }
     if (!expected.ok() && expected.error().code == Code::deadline) return Outcome::kNotTested;
     if (!expected.ok()) return Outcome::kEqual;  // these inputs are not the problem's; other families may be
     const auto actual = interpret(candidate_, inputs, options_);
@@ -53,7 +59,9 @@ class WholeTest {
                int family) {
     const bool exactly = problem_.tensor(problem_.find_tensor(name)).value != ValueKind::kReal;
     const auto terms = [&](const std::vector<size_t>& places) { return terms_of(name, places, inputs); };
-    const Compared found = compared(expected.values, actual, exactly, terms);
+    Compared found = compared(expected.values, actual, exactly, terms);
+    const auto masked = [&](const std::vector<size_t>& places) { return values_of(with_finite_masks(problem_), name, places, inputs); };
+    add_infinities(found, tested_, masked);
     finite_ = finite_ || found.finite > 0;
     for (const size_t i : found.different) {
       if (out_.counterexamples.size() >= kMostCounterexamples) return;
@@ -63,18 +71,24 @@ class WholeTest {
   }
 
   std::vector<double> terms_of(const std::string& name, const std::vector<size_t>& places, const TensorValues& inputs) const {
+    return values_of(with_magnitudes(problem_), magnitude_name(name), places, inputs);
+  }
+
+  std::vector<double> values_of(const Program& program, const std::string& name, const std::vector<size_t>& places,
+                                const TensorValues& inputs) const {
     InterpretOptions options;
     options.deadline = options_.deadline;
-    const auto found = interpret(with_magnitudes(problem_), inputs, options);
+    const auto found = interpret(program, inputs, options);
     std::vector<double> out;
     if (!found.ok()) return out;
-    const std::vector<double>& all = found->at(magnitude_name(name)).values;
+    const std::vector<double>& all = found->at(name).values;
     for (const size_t p : places) out.push_back(all[p]);
     return out;
   }
 
   const Program& problem_;
   const Program& candidate_;
+  const Tested tested_;
   Equivalence& out_;
   InterpretOptions options_;
   Coverage coverage_;
@@ -83,8 +97,8 @@ class WholeTest {
 
 }  // namespace
 
-Outcome test_whole(const Program& problem, const Program& candidate, const Deadline& deadline, Equivalence& out) {
-  return WholeTest(problem, candidate, deadline, out).run();
+Outcome test_whole(const Program& problem, const Program& candidate, Tested tested, const Deadline& deadline, Equivalence& out) {
+  return WholeTest(problem, candidate, tested, deadline, out).run();
 }
 
 }  // namespace solstice::ir

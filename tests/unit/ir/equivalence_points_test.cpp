@@ -169,5 +169,60 @@ TEST(Magnitude, IsTheSumOfAbsoluteTerms) {
   EXPECT_EQ(out->at(magnitude_name("z")).values, (std::vector<double>{3, 0})) << "of what wins, not of the mask";
 }
 
+// Integers of either sign and of any size, unless the problem stops at them.
+TEST(PointTest, IntegersAreNegativeAndLargeToo) {
+  const std::string head = "dim N = 64\ninput i : i64[N]\ninput u : u8[N]\ninput x : f32[N]\noutput y : i64[N]\n";
+  const std::pair<const char*, const char*> different[] = {{"y[n] = i[n] // 2", "y[n] = i64(i[n] / 2)"},
+                                                           {"y[n] = abs(i[n])", "y[n] = i[n]"},
+                                                           {"y[n] = i[n] % 4", "y[n] = i[n]"},
+                                                           {"y[n] = i[n] // 5", "y[n] = 0"},
+                                                           {"y[n] = select(i[n] > 10, 1, 0)", "y[n] = 0"},
+                                                           {"y[n] = select(i[n] > 0, 1, 0)", "y[n] = select(i[n] != 0, 1, 0)"},
+                                                           {"y[n] = min(u[n], 200)", "y[n] = min(u[n], 9)"}};
+  for (const auto& [problem, candidate] : different)
+    EXPECT_EQ(asked(head + problem, head + candidate).verdict, Verdict::kRefuted) << candidate;
+  const std::string gather = "y[n] = i64(floor(x[i[n]] * 8))";
+  const Equivalence e = asked(head + gather, head + "y[n] = i64(floor(max(x[i[n]], -1.0e9) * 8))");
+  EXPECT_EQ(e.verdict, Verdict::kTested) << e.reason;
+  EXPECT_GE(e.families, 6) << "a family whose integers the problem does not take is tried with others";
+}
+
+TEST(PointTest, InfinitiesThatAreWrittenAreResults) {
+  const std::string head = "dim N = 64\ninput x : f32[N, N]\noutput y : f32[N, N]\n";
+  const std::string problem = head + "y[i,j] = select(j <= i, x[i,j], -inf)";
+  for (const char* other :
+       {"x[i,j]", "select(j <= i, x[i,j], inf)", "select(j <= i, x[i,j], -1.0e30)", "select(j <= i, x[i,j], log(x[i,j]))"})
+    EXPECT_EQ(asked(problem, head + "y[i,j] = " + other).verdict, Verdict::kRefuted) << other;
+  EXPECT_EQ(asked(problem, head + "y[i,j] = select(j <= i, max(x[i,j], 0) + min(x[i,j], 0), -inf)").verdict, Verdict::kTested);
+  EXPECT_EQ(asked(head + "y[i,j] = exp(1000 * x[i,j])", head + "y[i,j] = exp(1000 * (max(x[i,j], 0) + min(x[i,j], 0)))").verdict,
+            Verdict::kTested)
+      << "an overflow is none";
+}
+
+// Scores are compared where the softmax behind them is proved: what a mask hides is part of them.
+TEST(PointTest, AMaskThatIsDroppedIsFound) {
+  const std::string head =
+      "dim T = 1024, D = 64\ninput q : f32[T, D]\ninput k : f32[T, D]\ninput v : f32[T, D]\nparam w : f32[D, D]\noutput o : f32[T, D]\n"
+      "a[i,d] = tanh(sum[c](q[i,c]*w[d,c]))\n";
+  const std::string tail =
+      "m[i] = max[j](s[i,j])\ne[i,j] = exp(s[i,j]-m[i])\nz[i] = sum[j](e[i,j])\np[i,j] = e[i,j]/z[i]\no[i,d] = sum[j](p[i,j]*v[j,d])";
+  const std::string problem = head + "s[i,j] = select(j <= i, sum[d](a[i,d]*k[j,d]), -inf)\n" + tail;
+  for (const char* scores : {"s[i,j] = sum[d](a[i,d]*k[j,d])\n", "s[i,j] = select(j <= i, sum[d](a[i,d]*k[j,d]), 0)\n"})
+    EXPECT_EQ(asked(problem, head + scores + tail).verdict, Verdict::kRefuted) << scores;
+}
+
+TEST(PointTest, EndsOfLongRowsAndTiesDecide) {
+  const std::string head = "dim M = 64, K = 8192\ninput x : f32[M, K]\noutput y : f32[M]\n";
+  for (const char* missed : {"k < K-1", "k > 0", "k < 8064"}) {
+    const std::string where = fmt::format("[k where {}](x[m,k])", missed);
+    EXPECT_EQ(asked(head + "y[m] = max[k](x[m,k])", head + "y[m] = max" + where).verdict, Verdict::kRefuted) << missed;
+    EXPECT_EQ(asked(head + "y[m] = min[k](x[m,k])", head + "y[m] = min" + where).verdict, Verdict::kRefuted) << missed;
+  }
+  const std::string row = "dim N = 64\ninput x : f32[N]\ninput w : f32[N]\ninput b : bool[N]\noutput y : f32[N]\n";
+  EXPECT_EQ(asked(row + "y[n] = round(x[n])", row + "y[n] = floor(x[n]+0.5)").verdict, Verdict::kRefuted);
+  EXPECT_EQ(asked(row + "y[n] = select(x[n] > 0.1, 1, 0)", row + "y[n] = select(x[n] >= 0.1, 1, 0)").verdict, Verdict::kRefuted);
+  EXPECT_EQ(asked(row + "y[n] = select(b[n], x[n]/w[n], 0)", row + "y[n] = select(b[n], x[n], 0)/w[n]").verdict, Verdict::kRefuted);
+}
+
 }  // namespace
 }  // namespace solstice::ir

@@ -1,0 +1,19 @@
+// Infinities that a program writes (`else -inf`) are part of what it computes; those of an overflow are not.
+#pragma once
+
+#include <vector>
+
+#include "ir/equivalence/compare.h"
+#include "ir/equivalence/testing.h"
+#include "ir/program.h"
+
+namespace solstice::ir {
+
+// With a large number in place of every infinity that is written.
+Program with_finite_masks(const Program& program);
+
+// Of results, the places where the problem's infinity is one that is written; of intermediates all count as different. `masked`:
+// those places of the problem with finite masks, empty where they are not known.
+void add_infinities(Compared& found, Tested tested, const TermsOf& masked);
+
+}  // namespace solstice::ir
