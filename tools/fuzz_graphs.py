@@ -28,21 +28,25 @@ from solstice.errors import OracleError  # noqa: E402
 from solstice.tracing import _quiet  # noqa: E402
 
 
-def traced() -> Iterator[tuple[str, dict]]:
+def subjects() -> Iterator[tuple[str, torch.nn.Module, tuple, dict]]:
     torch.set_default_dtype(torch.float64)
     torch.manual_seed(0)
     from semantic_rows import ROWS
 
     for name, (subject, args) in [*import_cases.all_cases().items(), *ROWS.items()]:
-        module = subject if isinstance(subject, torch.nn.Module) else check_import.Wrapped(subject)
-        yield name, check_import.trace(module, args)
+        yield name, subject if isinstance(subject, torch.nn.Module) else check_import.Wrapped(subject), args, {}
     for case in check_modules.cases(most=1):
-        module, args, kwargs = check_modules.build(case)
+        yield case.name, *check_modules.build(case)
+
+
+def traced() -> Iterator[tuple[str, dict]]:
+    for name, module, args, kwargs in subjects():
         try:
             with _quiet():
-                yield case.name, check_import.trace(module, args, kwargs)
-        except OracleError:
+                graph = check_import.trace(module, args, kwargs)
+        except OracleError:  # a branch on values, for example
             continue
+        yield name, graph
 
 
 def record(graph: dict) -> str:

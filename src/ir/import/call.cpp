@@ -51,11 +51,17 @@ std::string Call::operator_name() const {
 }
 
 Error Call::bad_argument(const char* name, const char* wanted) const {
-  return fail(Code::bad_record, fmt::format("node `{}` ({}): argument `{}` should be {}, not {}", node_.id, node_.op, name, wanted,
-                                            node_.args.at(name).dump()));
+  return fail(Code::bad_record,
+              fmt::format("node `{}` ({}): argument `{}` should be {}, not {}", node_.id, node_.op, name, wanted, argument(name).dump()));
 }
 
 Error Call::unsupported(const std::string& why) const { return fail(Code::unsupported_operator, fmt::format("{}: {}", node_.op, why)); }
+
+const Json& Call::argument(const char* name) const {
+  const Json* value = node_.args.find(name);
+  if (!value) damaged(fmt::format("no argument `{}`", name));
+  return *value;
+}
 
 Result<Value> Call::any_value(const std::string& id) const {
   const auto found = values_.find(id);
@@ -70,7 +76,7 @@ Result<Value> Call::value_of(const std::string& id) const {
 }
 
 Result<Value> Call::tensor(const char* name) const {
-  const Json* id = node_.args.at(name).find("t");
+  const Json* id = argument(name).find("t");
   if (!id) return bad_argument(name, "a tensor");
   return value_of(id->as_string());
 }
@@ -83,8 +89,8 @@ Result<std::optional<Value>> Call::maybe_tensor(const char* name) const {
 
 Result<std::vector<std::string>> Call::ids(const char* name) const {
   std::vector<std::string> out;
-  if (!node_.args.at(name).is_array()) return bad_argument(name, "a list of tensors");
-  for (const Json& item : node_.args.at(name).items()) {
+  if (!argument(name).is_array()) return bad_argument(name, "a list of tensors");
+  for (const Json& item : argument(name).items()) {
     const Json* id = item.find("t");
     if (!id) return bad_argument(name, "a list of tensors");
     out.push_back(id->as_string());
@@ -104,8 +110,8 @@ Result<std::vector<Value>> Call::tensors(const char* name) const {
 
 Result<std::vector<std::optional<Value>>> Call::maybe_tensors(const char* name) const {
   std::vector<std::optional<Value>> out;
-  if (!node_.args.at(name).is_array()) return bad_argument(name, "a list of tensors");
-  for (const Json& item : node_.args.at(name).items()) {
+  if (!argument(name).is_array()) return bad_argument(name, "a list of tensors");
+  for (const Json& item : argument(name).items()) {
     const Json* id = item.find("t");
     if (!id && !item.is_null()) return bad_argument(name, "a list of tensors");
     out.emplace_back();
@@ -126,14 +132,14 @@ Result<std::vector<Value>> Call::tensors_with_elements(const char* name) const {
 }
 
 Result<int64_t> Call::integer(const char* name) const {
-  const Json& value = node_.args.at(name);
+  const Json& value = argument(name);
   if (value.is_bool()) return static_cast<int64_t>(value.as_bool());
   if (!value.is_int() || !is_moderate(value.as_int())) return bad_argument(name, "an integer below 2^56");
   return value.as_int();
 }
 
 Result<int64_t> Call::position(const char* name) const {
-  const Json& value = node_.args.at(name);
+  const Json& value = argument(name);
   if (!value.is_int()) return bad_argument(name, "an integer");
   return std::clamp(value.as_int(), -kLargest, kLargest);
 }
@@ -145,24 +151,24 @@ Result<int64_t> Call::count(const char* name) const {
 }
 
 Result<double> Call::number(const char* name) const {
-  const Json& value = node_.args.at(name);
+  const Json& value = argument(name);
   if (value.is_bool()) return value.as_bool() ? 1.0 : 0.0;
   if (!value.is_number() && !value.find("float")) return bad_argument(name, "a number");
   return special_number(value);
 }
 
 Result<bool> Call::flag(const char* name) const {
-  if (!node_.args.at(name).is_bool()) return bad_argument(name, "true or false");
-  return node_.args.at(name).as_bool();
+  if (!argument(name).is_bool()) return bad_argument(name, "true or false");
+  return argument(name).as_bool();
 }
 
 Result<std::string> Call::text(const char* name) const {
-  if (!node_.args.at(name).is_string()) return bad_argument(name, "a string");
-  return node_.args.at(name).as_string();
+  if (!argument(name).is_string()) return bad_argument(name, "a string");
+  return argument(name).as_string();
 }
 
 Result<std::vector<int64_t>> Call::integers(const char* name, size_t count) const {
-  const Json& value = node_.args.at(name);
+  const Json& value = argument(name);
   if (value.is_int() && is_moderate(value.as_int())) return std::vector<int64_t>(std::max<size_t>(count, 1), value.as_int());
   if (!value.is_array()) return bad_argument(name, "a list of integers");
   std::vector<int64_t> out;
@@ -192,7 +198,7 @@ Result<int> Call::axis(const char* name, int rank) const {
 Result<std::vector<int>> Call::axes(const char* name, int rank) const {
   std::vector<int> out(static_cast<size_t>(rank));
   std::iota(out.begin(), out.end(), 0);
-  if (is_none(name) || (node_.args.at(name).is_array() && node_.args.at(name).size() == 0)) return out;
+  if (is_none(name) || (argument(name).is_array() && argument(name).size() == 0)) return out;
   SOLSTICE_TRY(out, listed_axes(name, rank));
   std::sort(out.begin(), out.end());
   return out;
@@ -215,8 +221,8 @@ TermRef rounded_scalar(double value, DType dtype) {
 
 Result<TermRef> Call::scalar(const char* name, DType dtype) const {
   SOLSTICE_TRY(const double value, number(name));
-  if (node_.args.at(name).is_bool()) return literal(value != 0 ? "true" : "false");
-  if (node_.args.at(name).is_int()) return importer::integer(node_.args.at(name).as_int());
+  if (argument(name).is_bool()) return literal(value != 0 ? "true" : "false");
+  if (argument(name).is_int()) return importer::integer(argument(name).as_int());
   return rounded_scalar(value, dtype);
 }
 
@@ -285,7 +291,7 @@ Result<Broadcast> broadcast(Call& call, const std::vector<Value>& operands) {
     out.axes.push_back(aligned.empty() ? Axis{} : call.loops().align(aligned));
   }
   for (const Value& operand : operands) {
-    std::vector<Index> at;
+    Indices at;
     for (int own = 0; own < operand.rank(); ++own) {
       const size_t axis = static_cast<size_t>(own + rank - operand.rank());
       at.push_back(operand.extent(own) == 1 ? Index(0) : call.loops().flat(out.axes[axis]));
@@ -297,7 +303,7 @@ Result<Broadcast> broadcast(Call& call, const std::vector<Value>& operands) {
 
 Result<Value> pointwise(Call& call, const std::vector<Value>& operands, DType dtype, const PointFunction& f) {
   SOLSTICE_TRY(const Broadcast shape, broadcast(call, operands));
-  std::vector<TermRef> terms;
+  Terms terms;
   bool stored = false;
   for (size_t i = 0; i < operands.size(); ++i) {
     terms.push_back(read_at(operands[i], shape.at[i], call.loops()));

@@ -30,7 +30,9 @@ class Call {
   std::string wish() const { return wish(operator_name().c_str()); }
   std::string wish(const char* otherwise) const;
 
-  bool is_none(const char* name) const { return node_.args.at(name).is_null(); }
+  bool has(const char* name) const { return node_.args.find(name) != nullptr; }  // overloads differ in their arguments
+  const Json& argument(const char* name) const;                                  // damage where there is none
+  bool is_none(const char* name) const { return argument(name).is_null(); }
   Result<Value> tensor(const char* name) const;
   Result<std::optional<Value>> maybe_tensor(const char* name) const;
   Result<std::vector<Value>> tensors(const char* name) const;
@@ -81,7 +83,7 @@ TermRef rounded_scalar(double value, DType dtype);
 TermRef as_stored(const Call& call, const Value& value, TermRef term);
 
 // y[i..] = f(operands[i..]) with broadcasting; a closed form if all operands are.
-using PointFunction = std::function<TermRef(const std::vector<TermRef>&)>;
+using PointFunction = std::function<TermRef(const Terms&)>;
 Result<Value> pointwise(Call& call, const std::vector<Value>& operands, DType dtype, const PointFunction& f);
 
 // A vote for the name of the axis's dim, where the axis is one dim.
@@ -89,8 +91,8 @@ void hint(Call& call, const Axis& axis, const std::string& name);
 
 // Loops over the broadcast shape of the operands, and where each operand is read for them.
 struct Broadcast {
-  std::vector<Axis> axes;
-  std::vector<std::vector<Index>> at;  // one list an operand
+  Axes axes;
+  std::vector<Indices> at;  // one list an operand
 };
 Result<Broadcast> broadcast(Call& call, const std::vector<Value>& operands);
 

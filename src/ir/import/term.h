@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/import/checked.h"
 #include "ir/import/index.h"
 
 namespace solstice::ir::importer {
@@ -32,6 +33,8 @@ struct Term {
 
   bool has_else() const { return kind == TermKind::kRead && !args.empty(); }
 };
+
+using Terms = Checked<TermRef>;
 
 TermRef literal(std::string text);
 TermRef integer(int64_t value);

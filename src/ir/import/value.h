@@ -16,8 +16,11 @@ struct Axis {
   int64_t extent() const;
 };
 
+using Axes = Checked<Axis>;
+using Indices = Checked<Index>;
+
 struct Value {
-  std::vector<Axis> axes;
+  Axes axes;
   TermRef term;
   DType dtype = DType::kF32;
 

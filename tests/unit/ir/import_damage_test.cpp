@@ -60,6 +60,8 @@ const Damaged kDamaged[] = {
     {"NegativePart", "aten.narrow.default", R"({"self": {"t": "x"}, "dim": 0, "start": 0, "length": -3})", {4, 5}, "a negative extent"},
     {"ExpandedToLess", "aten.expand.default", R"({"self": {"t": "x"}, "size": [5]})", {5}, "an operand of too high a rank"},
     {"StackOfNothing", "aten.stack.default", R"({"tensors": [], "dim": 0})", {1, 4}, "too few operands"},
+    {"NoOperand", "aten.soft_margin_loss.default", R"({"target": {"t": "x"}, "reduction": 1})", {}, "no argument `self`"},
+    {"OperandOfNone", "aten.mse_loss.default", R"({"self": null, "target": {"t": "x"}, "reduction": 1})", {}, "too few operands"},
     {"BiasOfAMatrix",
      "aten.linear.default",
      R"({"input": {"t": "x"}, "weight": {"t": "x"}, "bias": {"t": "x"}})",

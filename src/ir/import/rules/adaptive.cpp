@@ -82,7 +82,7 @@ Status adaptive_pool(Call& call, const char* reducer, int space) {
   hint_plane(call, x, space);
   const int first = x.rank() - space;
   PoolWindows w;
-  std::vector<Index> at;
+  Indices at;
   for (int i = 0; i < x.rank(); ++i) {
     if (i < first) {
       w.axes.push_back(call.loops().align(x.axis(i)));

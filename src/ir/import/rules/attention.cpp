@@ -7,7 +7,7 @@ namespace solstice::ir::importer {
 namespace {
 
 struct Attention {
-  std::vector<Axis> batch;
+  Axes batch;
   Axis i, e, v;  // queries, features, features of the values
   Value q, k, value;
   std::optional<Value> mask;
@@ -22,8 +22,8 @@ struct Attention {
   }
 };
 
-std::vector<Index> at(Call& call, const Value& value, const std::vector<Axis>& batch, const Axis& row, const Axis& column) {
-  std::vector<Index> out;
+Indices at(Call& call, const Value& value, const Axes& batch, const Axis& row, const Axis& column) {
+  Indices out;
   for (int i = 0; i + 2 < value.rank(); ++i) {
     const size_t own = static_cast<size_t>(i) + batch.size() + 2 - static_cast<size_t>(value.rank());
     out.push_back(value.extent(i) == 1 ? Index(0) : call.loops().flat(batch[own]));
@@ -79,7 +79,7 @@ Value scores(Call& call, const Attention& a) {
     const TermRef mask = read_at(*a.mask, at(call, *a.mask, a.batch, a.i, j), call.loops());
     s = a.mask->dtype == DType::kBool ? select(mask, s, negate(literal("inf"))) : s + mask;
   }
-  std::vector<Axis> axes = a.batch;
+  Axes axes = a.batch;
   axes.push_back(a.i);
   axes.push_back(j);
   return call.draft().define("sc", axes, s, a.dtype);
@@ -94,17 +94,17 @@ TermRef visible(Call& call, const Attention& a, const Axis& j) {
 Status attention(Call& call) {
   SOLSTICE_TRY(const Attention a, read_attention(call));
   const Value s = scores(call, a);
-  std::vector<Axis> rows = a.batch;
+  Axes rows = a.batch;
   rows.push_back(a.i);
   const auto at_key = [&](const Value& value, const Axis& j) {
-    std::vector<Index> position = flat_all(rows, call.loops());
+    Indices position = flat_all(rows, call.loops());
     position.push_back(call.loops().flat(j));
     return read_at(value, position, call.loops());
   };
   const Axis j0 = a.keys(call), j1 = a.keys(call), j2 = a.keys(call), j3 = a.keys(call);
   const Value top = call.draft().define("mx", rows, reduce("max", j0.digits, at_key(s, j0), visible(call, a, j0)), a.dtype);
   // A row that sees no key has -inf for its maximum: it yields 0, not NaN.
-  std::vector<Axis> square = rows;
+  Axes square = rows;
   square.push_back(j1);
   const TermRef e = apply("exp", {at_key(s, j1) - top.term});
   const Value p = call.draft().define("pr", square, e, a.dtype);
@@ -112,7 +112,7 @@ Status attention(Call& call) {
       reduce("sum", j2.digits, at_key(p, j2) * read_at(a.value, at(call, a.value, a.batch, j2, a.v), call.loops()), visible(call, a, j2));
   TermRef o = sum / reduce("sum", j3.digits, at_key(p, j3), visible(call, a, j3));
   if (a.mask) o = select(binary("==", top.term, negate(literal("inf"))), integer(0), o);
-  std::vector<Axis> axes = rows;
+  Axes axes = rows;
   axes.push_back(a.v);
   return call.yield(call.draft().define(call.wish("attn"), axes, o, a.dtype));
 }

@@ -6,7 +6,7 @@ namespace {
 
 // The operand `name`: a tensor's value, or a scalar as a closed form of rank 0.
 Result<Value> operand(Call& call, const char* name, DType dtype) {
-  if (call.node().args.at(name).find("t")) return call.tensor(name);
+  if (call.argument(name).find("t")) return call.tensor(name);
   SOLSTICE_TRY(TermRef value, call.scalar(name, dtype));
   return Value{{}, std::move(value), dtype};
 }

@@ -12,7 +12,7 @@ struct CellStep {
   Axis b, u, q;
   Axis wide;  // q and u as one axis of the weights
 
-  std::vector<Axis> state() const { return {b, u}; }
+  Axes state() const { return {b, u}; }
 };
 
 Result<CellStep> read_cell(Call& call, int64_t gates, bool has_c) {
@@ -32,7 +32,7 @@ Result<CellStep> read_cell(Call& call, int64_t gates, bool has_c) {
   if (out.x.rank() != 2 || out.h.rank() != 2) return call.unsupported("a step without a batch axis");
   Loops& loops = call.loops();
   Substitution old;
-  const std::vector<Axis> parts = loops.reshape({out.w_ih.axis(0)}, {gates, out.w_ih.extent(0) / gates}, old);
+  const Axes parts = loops.reshape({out.w_ih.axis(0)}, {gates, out.w_ih.extent(0) / gates}, old);
   if (!parts[0].digits.empty()) call.dims().set_literal(parts[0].digits[0].dim);
   loops.align({&out.w_hh.axis(0), &out.w_ih.axis(0)});
   for (const auto& bias : {out.b_ih, out.b_hh}) {

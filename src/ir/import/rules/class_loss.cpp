@@ -10,12 +10,12 @@ namespace {
 struct Classes {
   Value x;
   int axis = 0;  // of the classes
-  std::vector<Axis> rows;
+  Axes rows;
   Axis classes;
 
-  std::vector<Index> at(Call& call, const Index& c) const {
-    std::vector<Index> out = flat_all(rows, call.loops());
-    out.insert(out.begin() + axis, c);
+  Indices at(Call& call, const Index& c) const {
+    Indices out = flat_all(rows, call.loops());
+    out.insert_at(axis, c);
     return out;
   }
   TermRef element(Call& call, const Index& c) const { return read_at(x, at(call, c), call.loops()); }
@@ -159,8 +159,8 @@ Status multilabel_margin(Call& call) {
   const Classes r = class_loops(call, x, target);
   const Axis j = call.loops().align(r.classes), k = call.loops().align(r.classes), i = call.loops().align(r.classes);
   const auto label = [&](const Axis& c) { return read_at(target, r.at(call, call.loops().flat(c)), call.loops()); };
-  std::vector<Axis> axes = r.rows;
-  axes.insert(axes.begin() + r.axis, j);
+  Axes axes = r.rows;
+  axes.insert_at(r.axis, j);
   const TermRef before = binary("<=", index_value(call.loops().flat(k)), index_value(call.loops().flat(j)));
   const TermRef listed = reduce("all", k.digits, binary(">=", label(k), integer(0)), before);
   const Value valid = call.draft().define("listed", axes, listed, DType::kBool);

@@ -16,8 +16,8 @@ struct Contraction {
   std::map<char, Axis> axes;  // loops of each letter
   TermRef sum;
 
-  std::vector<Axis> axes_of(const std::string& letters) const {
-    std::vector<Axis> out;
+  Axes axes_of(const std::string& letters) const {
+    Axes out;
     for (const char letter : letters) out.push_back(axes.at(letter));
     return out;
   }
@@ -52,7 +52,7 @@ Result<Contraction> contract(Call& call, const std::vector<Operand>& operands, c
   }
   TermRef product;
   for (const Operand& operand : operands) {
-    std::vector<Index> at;
+    Indices at;
     for (size_t i = 0; i < operand.letters.size(); ++i) {
       at.push_back(operand.value.extent(static_cast<int>(i)) == 1 ? Index(0) : call.loops().flat(out.axes[operand.letters[i]]));
     }
@@ -130,7 +130,7 @@ Status add_product(Call& call, const char* a_name, const char* b_name, const std
   SOLSTICE_TRY(const Contraction product, contract(call, {{a, a_letters}, {b, b_letters}}, result));
   TermRef rhs = alpha == 1 ? product.sum : rounded_scalar(alpha, dtype) * product.sum;
   if (beta != 0) {
-    std::vector<Index> at;
+    Indices at;
     for (int i = 0; i < c.rank(); ++i) {
       const Axis& axis = product.axes.at(result[result.size() - static_cast<size_t>(c.rank() - i)]);
       if (c.extent(i) != 1) call.loops().align({&c.axis(i), &axis});

@@ -30,13 +30,13 @@ Result<Conv> read_conv(Call& call, const Value& w) {
   SOLSTICE_TRY(out.stride, call.counts("stride", n));
   SOLSTICE_TRY(out.dilation, call.counts("dilation", n));
   SOLSTICE_TRY(out.groups, call.count("groups"));
-  if (!call.node().args.at("padding").is_string()) {
+  if (!call.argument("padding").is_string()) {
     SOLSTICE_TRY(out.padding_low, call.integers("padding", n));
     out.padding_high = out.padding_low;
     return out;
   }
   for (size_t i = 0; i < n; ++i) {  // "same": an odd rest goes to the right; "valid": none
-    const bool same = call.node().args.at("padding").as_string() == "same";
+    const bool same = call.argument("padding").as_string() == "same";
     const int64_t total = same ? product_of(out.dilation[i], w.extent(2 + static_cast<int>(i)) - 1) : 0;
     out.padding_low.push_back(total / 2);
     out.padding_high.push_back(total - total / 2);
@@ -56,11 +56,11 @@ Value batched(const Value& x, const Conv& conv) {
 Value split_groups(Call& call, const Value& value, int axis, int64_t groups) {
   Substitution old;
   const Axis whole = value.axis(axis);
-  const std::vector<Axis> parts = call.loops().reshape({whole}, {groups, whole.extent() / groups}, old);
+  const Axes parts = call.loops().reshape({whole}, {groups, whole.extent() / groups}, old);
   Value out = value;
   out.term = substitute(value.term, old, call.dims());
   out.axes[static_cast<size_t>(axis)] = parts[0];
-  out.axes.insert(out.axes.begin() + axis + 1, parts[1]);
+  out.axes.insert_at(axis + 1, parts[1]);
   return out;
 }
 
@@ -104,9 +104,9 @@ Axis output_axis(Call& call, const Conv& conv, int i, const Axis& input, int64_t
 // The loops of one convolution, and its operands read there.
 struct ConvLoops {
   Axis n, g, k, c;
-  std::vector<Axis> space;      // of the result
-  std::vector<Axis> window;     // of the filter
-  std::vector<Index> position;  // in the input, along each spatial axis
+  Axes space;        // of the result
+  Axes window;       // of the filter
+  Indices position;  // in the input, along each spatial axis
 };
 
 Axis named(Axis axis, const char* hint) {
@@ -131,7 +131,7 @@ Status yield_conv(Call& call, const ConvLoops& l, TermRef sum, bool has_batch) {
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
   const Axis channels = joined(l.g, l.k);
   sum = with_bias(call, bias, std::move(sum), channels);
-  std::vector<Axis> axes;
+  Axes axes;
   if (has_batch) axes.push_back(l.n);
   axes.push_back(channels);
   axes.insert(axes.end(), l.space.begin(), l.space.end());
@@ -149,13 +149,13 @@ void add_space(Call& call, const Conv& conv, int i, const Value& x, const Value&
                        scale(loops.flat(l.window.back()), Size(conv.dilation[at])) + Index(-conv.padding_low[at]));
 }
 
-std::vector<Index> filter_at(Call& call, const Axis& first, const Axis& second, const ConvLoops& l) {
-  std::vector<Index> out{call.loops().flat(l.g), call.loops().flat(first), call.loops().flat(second)};
+Indices filter_at(Call& call, const Axis& first, const Axis& second, const ConvLoops& l) {
+  Indices out{call.loops().flat(l.g), call.loops().flat(first), call.loops().flat(second)};
   for (const Axis& axis : l.window) out.push_back(call.loops().flat(axis));
   return out;
 }
 
-std::vector<Loop> summed_loops(const std::vector<const std::vector<Axis>*>& lists, const Axis& first) {
+std::vector<Loop> summed_loops(const std::vector<const Axes*>& lists, const Axis& first) {
   std::vector<Loop> out = first.digits;
   for (const auto* list : lists) {
     for (const Axis& axis : *list) out.insert(out.end(), axis.digits.begin(), axis.digits.end());
@@ -179,7 +179,7 @@ Status conv_forward(Call& call) {
     hint(call, l.c, "CG");
     hint(call, l.k, "KG");
   }
-  std::vector<Index> source{call.loops().flat(l.n), call.loops().flat(joined(l.g, l.c))};
+  Indices source{call.loops().flat(l.n), call.loops().flat(joined(l.g, l.c))};
   std::vector<int> padded;
   for (int i = 0; i < conv.space; ++i) {
     add_space(call, conv, i, x, filters, l);
@@ -220,8 +220,8 @@ Status conv_transposed(Call& call) {
     hint(call, l.c, "CG");
     hint(call, l.k, "KG");
   }
-  std::vector<Index> source{call.loops().flat(l.n), call.loops().flat(joined(l.g, l.c))};
-  std::vector<Axis> from;
+  Indices source{call.loops().flat(l.n), call.loops().flat(joined(l.g, l.c))};
+  Axes from;
   TermRef where;
   for (int i = 0; i < conv.space; ++i) {
     const size_t at = static_cast<size_t>(i);

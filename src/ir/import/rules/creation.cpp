@@ -6,7 +6,7 @@ namespace {
 
 Status constant(Call& call, const TermRef& value) {
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
-  std::vector<Axis> axes;
+  Axes axes;
   for (const int64_t extent : call.out_shape()) axes.push_back(call.loops().fresh_axis(extent));
   return call.yield({std::move(axes), value, dtype});
 }
@@ -15,7 +15,7 @@ Status constant(Call& call, const TermRef& value) {
 Status constant_like(Call& call, const TermRef& value) {
   SOLSTICE_TRY(const Value like, call.tensor("self"));
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
-  std::vector<Axis> axes;
+  Axes axes;
   for (const Axis& axis : like.axes) axes.push_back(call.loops().align(axis));
   return call.yield({std::move(axes), value, dtype});
 }
@@ -60,7 +60,7 @@ Status scalar_tensor(Call& call) {
 // start + step * i
 Status arange(Call& call) {
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
-  const auto given = [&](const char* name) { return call.node().args.find(name) && !call.is_none(name); };
+  const auto given = [&](const char* name) { return call.has(name) && !call.is_none(name); };
   TermRef start = integer(0), step = integer(1);
   if (given("start")) {
     SOLSTICE_TRY(start, call.scalar("start", dtype));

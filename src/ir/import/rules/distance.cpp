@@ -9,7 +9,7 @@ namespace {
 
 // Rows of operands that broadcast, along one axis.
 struct Pairs {
-  std::vector<Axis> kept;
+  Axes kept;
   std::vector<Loop> row;
   std::vector<TermRef> element;  // of each operand
 };
@@ -22,7 +22,7 @@ Result<Pairs> pairs_of(Call& call, const std::vector<Value>& operands, int axis)
   if (along < 0 || along >= rank) return call.unsupported("operands without such an axis");
   out.kept = shape.axes;
   out.row = out.kept[static_cast<size_t>(along)].digits;
-  out.kept.erase(out.kept.begin() + along);
+  out.kept.erase_at(along);
   for (size_t i = 0; i < operands.size(); ++i) out.element.push_back(read_at(operands[i], shape.at[i], call.loops()));
   return out;
 }

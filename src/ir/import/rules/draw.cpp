@@ -11,7 +11,7 @@ namespace {
 std::string number_text(double value) { return (value < 0 ? "-" : "") + real(std::abs(value))->text; }
 
 // random r : dtype[axes] from distribution(a, b)
-Value drawn(Call& call, const std::string& wish, const std::vector<Axis>& axes, DType dtype, const std::string& distribution) {
+Value drawn(Call& call, const std::string& wish, const Axes& axes, DType dtype, const std::string& distribution) {
   const int id = call.draft().declare(wish, axes, dtype);
   DraftTensor& tensor = call.draft().tensors[static_cast<size_t>(id)];
   tensor.kind = DraftKind::kRandom;
@@ -19,9 +19,9 @@ Value drawn(Call& call, const std::string& wish, const std::vector<Axis>& axes, 
   return call.draft().whole(id, axes);
 }
 
-Result<std::vector<Axis>> result_axes(Call& call) {
-  std::vector<Axis> out;
-  if (!call.node().args.find("self")) {
+Result<Axes> result_axes(Call& call) {
+  Axes out;
+  if (!call.has("self")) {
     for (const int64_t extent : call.out_shape()) out.push_back(call.loops().fresh_axis(extent));
     return out;
   }
@@ -31,7 +31,7 @@ Result<std::vector<Axis>> result_axes(Call& call) {
 }
 
 Status yield_drawn(Call& call, const std::string& distribution) {
-  SOLSTICE_TRY(const std::vector<Axis> axes, result_axes(call));
+  SOLSTICE_TRY(const Axes axes, result_axes(call));
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
   return call.yield(drawn(call, call.wish(), axes, dtype, distribution));
 }
@@ -54,7 +54,7 @@ Status exponential(Call& call) {
 
 Status integers(Call& call) {
   int64_t low = 0;
-  if (call.node().args.find("low")) {
+  if (call.has("low")) {
     SOLSTICE_TRY(low, call.integer("low"));
   }
   SOLSTICE_TRY(const int64_t high, call.integer("high"));
@@ -64,7 +64,7 @@ Status integers(Call& call) {
 // Zeros and ones in the result's dtype.
 Status bernoulli(Call& call) {
   SOLSTICE_TRY(const double p, call.number("p"));
-  SOLSTICE_TRY(const std::vector<Axis> axes, result_axes(call));
+  SOLSTICE_TRY(const Axes axes, result_axes(call));
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
   const Value keep = drawn(call, "keep", axes, DType::kBool, fmt::format("bernoulli({})", number_text(p)));
   return call.yield(call.draft().define(call.wish(), axes, select(keep.term, integer(1), integer(0)), dtype));
@@ -79,7 +79,7 @@ Status dropout(Call& call) {
   if (!call.is_none("train")) {
     SOLSTICE_TRY(train, call.flag("train"));
   }
-  std::vector<Axis> axes;
+  Axes axes;
   for (const Axis& axis : x.axes) axes.push_back(call.loops().align(axis));
   if (!train || p == 0) {
     SOLSTICE_CHECK(call.yield(0, x));

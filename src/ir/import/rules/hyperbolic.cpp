@@ -11,7 +11,7 @@ template <Function F>
 Status of_self(Call& call) {
   SOLSTICE_TRY(const Value x, call.tensor("self"));
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
-  SOLSTICE_TRY(Value y, pointwise(call, {x}, dtype, [&](const std::vector<TermRef>& t) { return F(t[0]); }));
+  SOLSTICE_TRY(Value y, pointwise(call, {x}, dtype, [&](const Terms& t) { return F(t[0]); }));
   return call.yield(std::move(y));
 }
 

@@ -59,8 +59,8 @@ namespace {
 Status index_tensor(Call& call) {
   SOLSTICE_TRY(const Value x, call.tensor("self"));
   SOLSTICE_TRY(const Pointers to, pointers_of(call, x));
-  std::vector<Axis> axes;
-  std::vector<Index> at;
+  Axes axes;
+  Indices at;
   for (size_t i = 0; i < x.axes.size(); ++i) {
     if (to.positions[i]) {
       at.push_back(index_at(to.positions[i], x.axes[i]));

@@ -10,7 +10,7 @@ Axis single(Call& call, const Axis& axis);
 
 // Where indices that broadcast point to, one an axis of a tensor; null for the axes that they leave as they are.
 struct Pointers {
-  std::vector<Axis> axes;          // of the broadcast indices
+  Axes axes;                       // of the broadcast indices
   std::vector<TermRef> positions;  // counted from the front
   int place = 0;                   // of those axes in what `tensor[indices]` yields
 };

@@ -7,7 +7,7 @@
 
 namespace solstice::ir::importer {
 
-std::vector<Loop> all_digits(const std::vector<Axis>& axes) {
+std::vector<Loop> all_digits(const Axes& axes) {
   std::vector<Loop> out;
   for (const Axis& axis : axes) out.insert(out.end(), axis.digits.begin(), axis.digits.end());
   return out;
@@ -16,7 +16,7 @@ std::vector<Loop> all_digits(const std::vector<Axis>& axes) {
 TermRef squared(const TermRef& x) { return binary("**", x, integer(2)); }
 TermRef absolute(const TermRef& x) { return apply("abs", {x}); }
 
-Status yield_loss(Call& call, const std::vector<Axis>& axes, const TermRef& each) {
+Status yield_loss(Call& call, const Axes& axes, const TermRef& each) {
   SOLSTICE_TRY(const int64_t reduction, call.integer("reduction"));
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
   if (reduction == 0) return call.yield(call.draft().define(call.wish("loss"), axes, each, dtype));
@@ -34,7 +34,7 @@ Status elementwise(Call& call, const std::vector<const char*>& names, const Poin
     if (operand) operands.push_back(std::move(*operand));
   }
   SOLSTICE_TRY(const Broadcast shape, broadcast(call, operands));
-  std::vector<TermRef> terms;
+  Terms terms;
   for (size_t i = 0; i < operands.size(); ++i) terms.push_back(read_at(operands[i], shape.at[i], call.loops()));
   return yield_loss(call, shape.axes, f(terms));
 }
@@ -42,7 +42,7 @@ Status elementwise(Call& call, const std::vector<const char*>& names, const Poin
 using LossFunction = std::function<TermRef(const TermRef&, const TermRef&)>;
 
 Status elementwise(Call& call, const LossFunction& f) {
-  return elementwise(call, {"self", "target"}, [&](const std::vector<TermRef>& t) { return f(t[0], t[1]); });
+  return elementwise(call, {"self", "target"}, [&](const Terms& t) { return f(t[0], t[1]); });
 }
 
 Status mse(Call& call) {
@@ -83,7 +83,7 @@ Status kl_div(Call& call) {
 
 // Logarithms are cut off at -100.
 Status binary_cross_entropy(Call& call) {
-  return elementwise(call, {"self", "target", "weight"}, [](const std::vector<TermRef>& v) {
+  return elementwise(call, {"self", "target", "weight"}, [](const Terms& v) {
     const auto log = [](const TermRef& p) { return apply("max", {apply("log", {p}), integer(-100)}); };
     const TermRef loss = negate(v[1] * log(v[0]) + (integer(1) - v[1]) * log(integer(1) - v[0]));
     return v.size() > 2 ? loss * v[2] : loss;
@@ -93,7 +93,7 @@ Status binary_cross_entropy(Call& call) {
 // (1-t)*x + log_weight*(max(-x,0) + log1p(e**-|x|)), log_weight = (pos_weight-1)*t + 1
 Status binary_cross_entropy_with_logits(Call& call) {
   const bool weighted = !call.is_none("weight"), positive = !call.is_none("pos_weight");
-  return elementwise(call, {"self", "target", "weight", "pos_weight"}, [&](const std::vector<TermRef>& v) {
+  return elementwise(call, {"self", "target", "weight", "pos_weight"}, [&](const Terms& v) {
     const TermRef &x = v[0], &t = v[1];
     const TermRef soft = apply("log1p", {apply("exp", {negate(absolute(x))})});
     TermRef loss = apply("max", {x, integer(0)}) - x * t + soft;
@@ -110,7 +110,7 @@ Status poisson_nll(Call& call) {
   SOLSTICE_TRY(const bool log_input, call.flag("log_input"));
   SOLSTICE_TRY(const bool full, call.flag("full"));
   SOLSTICE_TRY(const double eps, call.number("eps"));
-  return elementwise(call, {"input", "target"}, [&](const std::vector<TermRef>& v) {
+  return elementwise(call, {"input", "target"}, [&](const Terms& v) {
     const TermRef &x = v[0], &t = v[1];
     const TermRef loss = log_input ? apply("exp", {x}) - t * x : x - t * apply("log", {x + real(eps)});
     if (!full) return loss;
@@ -126,7 +126,7 @@ Status soft_margin(Call& call) {
 // max(0, margin - t*(a - b))
 Status margin_ranking(Call& call) {
   SOLSTICE_TRY(const double margin, call.number("margin"));
-  return elementwise(call, {"input1", "input2", "target"}, [&](const std::vector<TermRef>& v) {
+  return elementwise(call, {"input1", "input2", "target"}, [&](const Terms& v) {
     return apply("max", {integer(0), real(margin) - v[2] * (v[0] - v[1])});
   });
 }

@@ -5,7 +5,7 @@
 
 namespace solstice::ir::importer {
 
-std::vector<Loop> all_digits(const std::vector<Axis>& axes);
+std::vector<Loop> all_digits(const Axes& axes);
 
 TermRef squared(const TermRef& x);
 TermRef absolute(const TermRef& x);
@@ -14,6 +14,6 @@ TermRef absolute(const TermRef& x);
 TermRef norm_of(double order, const std::vector<Loop>& row, const TermRef& x);
 
 // The loss of each element over `axes`, reduced as the argument `reduction` says: 0 none, 1 mean, 2 sum.
-Status yield_loss(Call& call, const std::vector<Axis>& axes, const TermRef& each);
+Status yield_loss(Call& call, const Axes& axes, const TermRef& each);
 
 }  // namespace solstice::ir::importer

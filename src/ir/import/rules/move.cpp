@@ -14,7 +14,7 @@ Status cat(Call& call) {
   if (parts.empty()) return call.unsupported("nothing to put together");
   const int rank = parts[0].rank();
   SOLSTICE_TRY(const int axis, call.axis("dim", rank));
-  std::vector<Axis> axes;
+  Axes axes;
   Size total(0);
   for (const Value& part : parts) total = total + call.loops().size(part.axis(axis));
   for (int i = 0; i < rank; ++i) {
@@ -34,10 +34,10 @@ Status cat(Call& call) {
   const int tensor = call.draft().declare(call.wish(), axes, dtype);
   Size offset(0);
   for (const Value& part : parts) {
-    std::vector<Axis> at = axes;
+    Axes at = axes;
     at[static_cast<size_t>(axis)] = call.loops().align(part.axis(axis));
-    const std::vector<Index> position = flat_all(at, call.loops());
-    std::vector<Index> target = position;
+    const Indices position = flat_all(at, call.loops());
+    Indices target = position;
     target[static_cast<size_t>(axis)] = position[static_cast<size_t>(axis)] + Index(offset);
     call.draft().write(tensor, std::move(target), read_at(part, position, call.loops()));
     offset = offset + call.loops().size(part.axis(axis));
@@ -49,18 +49,18 @@ Status stack(Call& call) {
   SOLSTICE_TRY(const std::vector<Value> parts, call.tensors("tensors"));
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
   SOLSTICE_TRY(const int axis, call.axis("dim", parts.at(0).rank() + 1));
-  std::vector<Axis> axes;
+  Axes axes;
   for (int i = 0; i < parts[0].rank(); ++i) {
     std::vector<const Axis*> aligned;
     for (const Value& part : parts) aligned.push_back(&part.axis(i));
     axes.push_back(call.loops().align(aligned));
   }
-  const std::vector<Index> position = flat_all(axes, call.loops());
-  axes.insert(axes.begin() + axis, call.loops().fresh_axis(static_cast<int64_t>(parts.size())));
+  const Indices position = flat_all(axes, call.loops());
+  axes.insert_at(axis, call.loops().fresh_axis(static_cast<int64_t>(parts.size())));
   const int tensor = call.draft().declare(call.wish(), axes, dtype);
   for (size_t i = 0; i < parts.size(); ++i) {
-    std::vector<Index> target = position;
-    target.insert(target.begin() + axis, Index(static_cast<int64_t>(i)));
+    Indices target = position;
+    target.insert_at(axis, Index(static_cast<int64_t>(i)));
     call.draft().write(tensor, std::move(target), read_at(parts[i], position, call.loops()));
   }
   return call.yield(call.draft().whole(tensor, axes));
@@ -104,8 +104,8 @@ Status pad_constant(Call& call) {
     if (pad.before > 0 || pad.after > 0) grown.push_back(i);
   }
   if (!grown.empty()) x = call.draft().paddable(x, grown);
-  std::vector<Axis> axes;
-  std::vector<Index> at;
+  Axes axes;
+  Indices at;
   for (int i = 0; i < x.rank(); ++i) {
     const Pad pad = pads[static_cast<size_t>(i)];
     const bool same = pad.before == 0 && pad.after == 0;
@@ -135,8 +135,8 @@ Status pad_inside(Call& call, const std::string& mode) {
   SOLSTICE_TRY(const Value x, call.tensor("self"));
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
   SOLSTICE_TRY(const std::vector<Pad> pads, read_pads(call, x.rank()));
-  std::vector<Axis> axes;
-  std::vector<Index> at;
+  Axes axes;
+  Indices at;
   for (int i = 0; i < x.rank(); ++i) {
     const Pad pad = pads[static_cast<size_t>(i)];
     const bool same = pad.before == 0 && pad.after == 0;
@@ -159,9 +159,9 @@ Status triangle(Call& call, const char* comparison) {
   SOLSTICE_TRY(const int64_t diagonal, call.integer("diagonal"));
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
   if (x.rank() < 2) return call.unsupported("a triangle of a vector");
-  std::vector<Axis> axes;
+  Axes axes;
   for (const Axis& axis : x.axes) axes.push_back(call.loops().align(axis));
-  const std::vector<Index> at = flat_all(axes, call.loops());
+  const Indices at = flat_all(axes, call.loops());
   const Index row = at[at.size() - 2] + Index(diagonal);
   const TermRef inside = binary(comparison, index_value(at.back()), index_value(row));
   const TermRef element = read_at(x, at, call.loops());
@@ -191,9 +191,9 @@ Status repeat(Call& call) {
 
 // y[.., i.., ..] = x[.., index[i..], ..]
 Status take(Call& call, const Value& x, int axis, const Value& index) {
-  std::vector<Axis> axes, own;
+  Axes axes, own;
   for (const Axis& a : index.axes) own.push_back(call.loops().align(a));
-  std::vector<Index> at;
+  Indices at;
   const TermRef position = read_at(index, flat_all(own, call.loops()), call.loops());
   for (int i = 0; i < x.rank(); ++i) {
     if (i == axis) {
@@ -225,9 +225,9 @@ Status gather(Call& call) {
   SOLSTICE_TRY(const Value x, call.tensor("self"));
   SOLSTICE_TRY(const int axis, call.axis("dim", x.rank()));
   SOLSTICE_TRY(const Value index, call.tensor("index"));
-  std::vector<Axis> axes;
+  Axes axes;
   for (const Axis& a : index.axes) axes.push_back(call.loops().align(a));
-  std::vector<Index> at = flat_all(axes, call.loops());
+  Indices at = flat_all(axes, call.loops());
   const TermRef position = read_at(index, at, call.loops());
   at[static_cast<size_t>(axis)] = index_of_read(position, x.extent(axis));
   return call.yield(call.draft().define(call.wish(), axes, read_at(x, at, call.loops()), x.dtype));

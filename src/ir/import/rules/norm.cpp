@@ -8,7 +8,7 @@ namespace {
 
 // Loops over x, of which some are reduced; the statistics read at the same loops.
 struct Statistics {
-  std::vector<Axis> axes;
+  Axes axes;
   TermRef element;
   TermRef mean;  // at the loops
   TermRef variance;
@@ -19,11 +19,11 @@ struct Statistics {
 
 using AxisTest = std::function<bool(int)>;
 
-Statistics statistics_of(Call& call, const Value& x, const std::vector<Axis>& axes, const AxisTest& reduced) {
+Statistics statistics_of(Call& call, const Value& x, const Axes& axes, const AxisTest& reduced) {
   Statistics out;
   out.axes = axes;
   out.element = read_at(x, flat_all(axes, call.loops()), call.loops());
-  std::vector<Axis> kept;
+  Axes kept;
   std::vector<Loop> over;
   for (int i = 0; i < x.rank(); ++i) {
     const Axis& axis = axes[static_cast<size_t>(i)];
@@ -58,8 +58,8 @@ Result<TermRef> channel_parameter(Call& call, const char* name, const Axis& chan
 }
 
 // Loops over x with the channels (axis 1) aligned to a parameter's.
-Result<std::vector<Axis>> channel_loops(Call& call, const Value& x, const std::vector<const char*>& parameters) {
-  std::vector<Axis> axes;
+Result<Axes> channel_loops(Call& call, const Value& x, const std::vector<const char*>& parameters) {
+  Axes axes;
   for (int i = 0; i < x.rank(); ++i) {
     std::vector<const Axis*> aligned{&x.axis(i)};
     std::vector<Value> values;
@@ -107,7 +107,7 @@ Status batch_norm_train(Call& call, bool has_running) {
   std::vector<const char*> parameters{"weight", "bias"};
   if (has_running) parameters.insert(parameters.end(), {"running_mean", "running_var"});
   hint(call, x.axis(1), "C");
-  SOLSTICE_TRY(const std::vector<Axis> axes, channel_loops(call, x, parameters));
+  SOLSTICE_TRY(const Axes axes, channel_loops(call, x, parameters));
   const Axis channel = axes[1];
   SOLSTICE_TRY(const TermRef weight, channel_parameter(call, "weight", channel));
   SOLSTICE_TRY(const TermRef bias, channel_parameter(call, "bias", channel));
@@ -134,7 +134,7 @@ Status batch_norm_frozen(Call& call) {
   SOLSTICE_TRY(const double eps, call.number("eps"));
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
   hint(call, x.axis(1), "C");
-  SOLSTICE_TRY(const std::vector<Axis> axes, channel_loops(call, x, {"weight", "bias", "running_mean", "running_var"}));
+  SOLSTICE_TRY(const Axes axes, channel_loops(call, x, {"weight", "bias", "running_mean", "running_var"}));
   SOLSTICE_TRY(const TermRef weight, channel_parameter(call, "weight", axes[1]));
   SOLSTICE_TRY(const TermRef bias, channel_parameter(call, "bias", axes[1]));
   SOLSTICE_TRY(const TermRef mean, channel_parameter(call, "running_mean", axes[1]));
@@ -160,7 +160,7 @@ Status instance_norm(Call& call) {
   if (!use_input_stats) return batch_norm_frozen(call);
   if (!call.is_none("running_mean")) return call.unsupported("running statistics of an instance norm");
   hint(call, x.axis(1), "C");
-  SOLSTICE_TRY(const std::vector<Axis> axes, channel_loops(call, x, {"weight", "bias"}));
+  SOLSTICE_TRY(const Axes axes, channel_loops(call, x, {"weight", "bias"}));
   SOLSTICE_TRY(const TermRef weight, channel_parameter(call, "weight", axes[1]));
   SOLSTICE_TRY(const TermRef bias, channel_parameter(call, "bias", axes[1]));
   const Statistics s = statistics_of(call, x, axes, [](int axis) { return axis >= 2; });
@@ -176,24 +176,24 @@ Status group_norm(Call& call) {
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
   if (x.extent(1) % groups != 0) return call.unsupported("groups that do not divide the channels");
   hint(call, x.axis(1), "C");
-  SOLSTICE_TRY(const std::vector<Axis> whole, channel_loops(call, x, {"weight", "bias"}));
+  SOLSTICE_TRY(const Axes whole, channel_loops(call, x, {"weight", "bias"}));
   Substitution old;
-  const std::vector<Axis> parts = call.loops().reshape({x.axis(1)}, {groups, x.extent(1) / groups}, old);
+  const Axes parts = call.loops().reshape({x.axis(1)}, {groups, x.extent(1) / groups}, old);
   hint(call, parts[0], "G");
   hint(call, parts[1], "D");
   Value split = x;
   split.term = substitute(x.term, old, call.dims());
   split.axes[1] = parts[0];
-  split.axes.insert(split.axes.begin() + 2, parts[1]);
-  std::vector<Axis> axes = whole;
+  split.axes.insert_at(2, parts[1]);
+  Axes axes = whole;
   axes[1] = call.loops().align(parts[0]);
-  axes.insert(axes.begin() + 2, call.loops().align(parts[1]));
+  axes.insert_at(2, call.loops().align(parts[1]));
   Axis channel = axes[1];
   channel.digits.insert(channel.digits.end(), axes[2].digits.begin(), axes[2].digits.end());
   SOLSTICE_TRY(const TermRef weight, channel_parameter(call, "weight", channel));
   SOLSTICE_TRY(const TermRef bias, channel_parameter(call, "bias", channel));
   const Statistics s = statistics_of(call, split, axes, [](int axis) { return axis >= 2; });
-  std::vector<Axis> merged = whole;
+  Axes merged = whole;
   merged[1] = channel;
   const TermRef y = with_affine(normalised(s.element, s.mean, s.variance, eps), weight, bias);
   return call.yield(call.draft().define_merged(call.wish("gn"), merged, y, dtype));
@@ -201,7 +201,7 @@ Status group_norm(Call& call) {
 
 // The last axes, with the parameters given element by element.
 struct Trailing {
-  std::vector<Axis> axes;
+  Axes axes;
   int first = 0;
   TermRef weight, bias;
 };
@@ -225,7 +225,7 @@ Result<Trailing> trailing_axes(Call& call, const Value& x, const std::vector<con
     }
     out.axes.push_back(call.loops().align(aligned));
   }
-  std::vector<Index> at;
+  Indices at;
   for (int i = out.first; i < x.rank(); ++i) at.push_back(call.loops().flat(out.axes[static_cast<size_t>(i)]));
   size_t next = 0;
   if (!call.is_none("weight")) out.weight = read_at(values[next++], at, call.loops());
@@ -259,7 +259,7 @@ Status rms_norm(Call& call) {
   }
   SOLSTICE_TRY(const Trailing t, trailing_axes(call, x, {"weight"}));
   const TermRef element = read_at(x, flat_all(t.axes, call.loops()), call.loops());
-  std::vector<Axis> kept(t.axes.begin(), t.axes.begin() + t.first);
+  Axes kept(t.axes.begin(), t.axes.begin() + t.first);
   std::vector<Loop> over;
   for (size_t i = static_cast<size_t>(t.first); i < t.axes.size(); ++i) {
     over.insert(over.end(), t.axes[i].digits.begin(), t.axes[i].digits.end());

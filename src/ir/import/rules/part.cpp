@@ -24,7 +24,7 @@ Status select_index(Call& call) {
   SOLSTICE_TRY(const int64_t index, call.integer("index"));
   const Index position = index < 0 ? Index(call.loops().size(x.axis(axis)) + Size(index)) : Index(index);
   Value out = cut(call, x, axis, {}, position);
-  out.axes.erase(out.axes.begin() + axis);
+  out.axes.erase_at(axis);
   return call.yield(std::move(out));
 }
 
@@ -116,7 +116,7 @@ Status unbind(Call& call) {
   SOLSTICE_TRY(const int axis, call.axis("dim", x.rank()));
   for (int64_t i = 0; i < x.extent(axis); ++i) {
     Value out = cut(call, x, axis, {}, Index(i));
-    out.axes.erase(out.axes.begin() + axis);
+    out.axes.erase_at(axis);
     SOLSTICE_CHECK(call.yield(static_cast<size_t>(i), std::move(out)));
   }
   return success();
@@ -169,8 +169,8 @@ Status diagonal(Call& call) {
   const Axis along = call.loops().fresh_axis(call.out_extent(-1));
   x = cut(call, x, a, along, call.loops().flat(along) + Index(std::max<int64_t>(-offset, 0)));
   x = cut(call, x, b, along, call.loops().flat(along) + Index(std::max<int64_t>(offset, 0)));
-  x.axes.erase(x.axes.begin() + std::max(a, b));
-  x.axes.erase(x.axes.begin() + std::min(a, b));
+  x.axes.erase_at(std::max(a, b));
+  x.axes.erase_at(std::min(a, b));
   x.axes.push_back(along);
   return call.yield(std::move(x));
 }

@@ -10,10 +10,10 @@ void hint_plane(Call& call, const Value& x, int space);
 
 // Windows of the last axes.
 struct PoolWindows {
-  std::vector<Axis> axes;  // of the result
+  Axes axes;  // of the result
   std::vector<Loop> window;
-  std::vector<Index> position;  // along each of the last axes of x
-  TermRef where;                // what lies in x and in the window; null: everything
+  Indices position;  // along each of the last axes of x
+  TermRef where;     // what lies in x and in the window; null: everything
 };
 
 // The position in x's plane of the first greatest element of each window; `element` is x at the positions.

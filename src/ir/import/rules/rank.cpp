@@ -11,8 +11,8 @@ struct Ranking {
   Value x;
   int axis = 0;
   bool descending = false;
-  std::vector<Axis> axes;  // of the result: `rank` in place of the ranked axis
-  TermRef row;             // elements along the axis, at `along`
+  Axes axes;    // of the result: `rank` in place of the ranked axis
+  TermRef row;  // elements along the axis, at `along`
   Axis along;
 };
 
@@ -22,7 +22,7 @@ Result<Ranking> ranking_of(Call& call, const Axis& rank, bool descending) {
   SOLSTICE_TRY(out.x, call.tensor("self"));
   if (out.x.rank() == 0) return call.unsupported("the rank of a single number");
   SOLSTICE_TRY(out.axis, call.axis("dim", out.x.rank()));
-  std::vector<Axis> loops;
+  Axes loops;
   for (int i = 0; i < out.x.rank(); ++i) {
     loops.push_back(i == out.axis ? single(call, out.x.axis(i)) : call.loops().align(out.x.axis(i)));
     out.axes.push_back(i == out.axis ? rank : loops.back());
@@ -40,7 +40,7 @@ Value indices_of(Call& call, const Ranking& r, const Index& rank) {
 }
 
 Value values_of(Call& call, const Ranking& r, const Value& indices) {
-  std::vector<Index> at = flat_all(r.axes, call.loops());
+  Indices at = flat_all(r.axes, call.loops());
   const TermRef position = read_at(indices, at, call.loops());
   at[static_cast<size_t>(r.axis)] = r.along.digits.empty() ? Index(0) : index_of_read(position, r.along.extent());
   return call.draft().define(call.wish(), r.axes, read_at(r.x, at, call.loops()), r.x.dtype);
@@ -91,7 +91,7 @@ Status kth_value(Call& call) {
   Value indices = indices_of(call, r, Index(k - 1));
   Value values = values_of(call, r, indices);
   for (Value* result : {&indices, &values}) {
-    if (!keepdim) result->axes.erase(result->axes.begin() + r.axis);
+    if (!keepdim) result->axes.erase_at(r.axis);
   }
   SOLSTICE_CHECK(call.yield(0, std::move(values)));
   return call.yield(1, std::move(indices));

@@ -28,7 +28,7 @@ Result<Recurrence> read_recurrence(Call& call, size_t states) {
   SOLSTICE_TRY(const double dropout, call.number("dropout"));
   SOLSTICE_TRY(const bool train, call.flag("train"));
   if (dropout != 0 && train && out.layers > 1) return call.unsupported("dropout between layers");
-  if (call.node().args.at("hx").is_array()) {
+  if (call.argument("hx").is_array()) {
     SOLSTICE_TRY(out.states, call.tensors("hx"));
   } else {
     SOLSTICE_TRY(Value h0, call.tensor("hx"));
@@ -61,8 +61,8 @@ struct Cell {
   int64_t state = 0;  // row of the initial states
   std::vector<Value> params;
 
-  std::vector<Axis> axes() const { return {t, b, u}; }
-  std::vector<Axis> hidden_axes() const { return {t, b, p}; }
+  Axes axes() const { return {t, b, u}; }
+  Axes hidden_axes() const { return {t, b, p}; }
 };
 
 // The axis [gates*units] of the weights as [gates, units].
@@ -74,9 +74,10 @@ Cell make_cell(Call& call, const Recurrence& r, const Value& x, int64_t index, i
   out.params.assign(first, first + static_cast<int64_t>(r.per_cell()));
   const Value& h0 = r.states[0];
   Substitution old;
-  const std::vector<Axis> parts = call.loops().reshape({out.params[0].axis(0)}, {gates, out.params[0].extent(0) / gates}, old);
+  const Axes parts = call.loops().reshape({out.params[0].axis(0)}, {gates, out.params[0].extent(0) / gates}, old);
   if (!parts[0].digits.empty()) call.dims().set_literal(parts[0].digits[0].dim);
-  for (size_t i = 1; i < out.params.size(); ++i) call.loops().align({&out.params[i].axis(0), &out.params[0].axis(0)});
+  const size_t of_gates = out.params.size() - (r.projected ? 1 : 0);
+  for (size_t i = 1; i < of_gates; ++i) call.loops().align({&out.params[i].axis(0), &out.params[0].axis(0)});
   hint(call, parts[1], "U");
   out.q = call.loops().align(parts[0]);
   if (r.projected) {
@@ -101,7 +102,7 @@ TermRef parameter(Call& call, const Cell& cell, size_t i, const Index& row) { re
 Value input_part(Call& call, const Recurrence& r, const Cell& cell, const Value& x, bool add_hidden_bias) {
   const Axis i = call.loops().align({&x.axis(2), &cell.params[0].axis(1)});
   const Index row = call.loops().flat(cell.wide);
-  const std::vector<Index> at{call.loops().flat(cell.t), call.loops().flat(cell.b), call.loops().flat(i)};
+  const Indices at{call.loops().flat(cell.t), call.loops().flat(cell.b), call.loops().flat(i)};
   TermRef sum = reduce("sum", i.digits, read_at(x, at, call.loops()) * read_at(cell.params[0], {row, call.loops().flat(i)}, call.loops()));
   if (r.biased) sum = sum + parameter(call, cell, 2, row);
   if (r.biased && add_hidden_bias) sum = sum + parameter(call, cell, 3, row);
@@ -109,7 +110,7 @@ Value input_part(Call& call, const Recurrence& r, const Cell& cell, const Value&
 }
 
 // A local that the recurrence will write; its own earlier step is read with the initial state beyond the end.
-int state_tensor(Call& call, const std::vector<Axis>& axes, const char* wish, DType dtype) {
+int state_tensor(Call& call, const Axes& axes, const char* wish, DType dtype) {
   DraftTensor tensor;
   tensor.wish = wish;
   tensor.dtype = dtype;
@@ -119,8 +120,8 @@ int state_tensor(Call& call, const std::vector<Axis>& axes, const char* wish, DT
   return call.draft().add(std::move(tensor));
 }
 
-std::vector<Index> bare(const std::vector<Axis>& axes) {
-  std::vector<Index> out;
+Indices bare(const Axes& axes) {
+  Indices out;
   for (const Axis& axis : axes) {
     for (const Loop& loop : axis.digits) out.push_back(index_of(loop));
   }
@@ -129,10 +130,10 @@ std::vector<Index> bare(const std::vector<Axis>& axes) {
 
 // The state one step earlier; the initial one at the first step, which is the only one of a sequence of one element.
 TermRef previous(Call& call, const Cell& cell, int tensor, const Value& initial, const Axis& unit) {
-  const std::vector<Index> start{Index(cell.state), call.loops().flat(cell.b), call.loops().flat(unit)};
+  const Indices start{Index(cell.state), call.loops().flat(cell.b), call.loops().flat(unit)};
   const TermRef first = read_at(initial, start, call.loops());
   if (cell.t.digits.empty()) return first;
-  std::vector<Index> at = bare({cell.t, cell.b, unit});
+  Indices at = bare({cell.t, cell.b, unit});
   at[0] = at[0] + Index(cell.backward ? 1 : -1);
   return read(tensor, at, first);
 }
@@ -146,7 +147,7 @@ TermRef hidden_part(Call& call, const Recurrence& r, const Cell& cell, int h, co
 }
 
 TermRef gate(Call& call, const Cell& cell, const Value& z, int64_t i) {
-  const std::vector<Index> at{call.loops().flat(cell.t), call.loops().flat(cell.b), Index(i), call.loops().flat(cell.u)};
+  const Indices at{call.loops().flat(cell.t), call.loops().flat(cell.b), Index(i), call.loops().flat(cell.u)};
   return read_at(z, at, call.loops());
 }
 
@@ -160,7 +161,7 @@ TermRef projection(Call& call, const Cell& cell, const TermRef& full, DType dtyp
   const Value all = call.draft().define("ho", cell.axes(), full, dtype);
   const Axis j = call.loops().align(cell.u);
   const TermRef weight = read_at(cell.params.back(), {call.loops().flat(cell.p), call.loops().flat(j)}, call.loops());
-  const std::vector<Index> at{call.loops().flat(cell.t), call.loops().flat(cell.b), call.loops().flat(j)};
+  const Indices at{call.loops().flat(cell.t), call.loops().flat(cell.b), call.loops().flat(j)};
   return reduce("sum", j.digits, weight * read_at(all, at, call.loops()));
 }
 
@@ -172,7 +173,7 @@ CellResult lstm_cell(Call& call, const Recurrence& r, const Cell& cell, const Va
   const Index row = call.loops().flat(cell.wide);
   const Value z = call.draft().define("zs", {cell.t, cell.b, cell.q, cell.u}, a.term + hidden_part(call, r, cell, h, row), x.dtype);
   const auto sigmoid = [&](int64_t i) { return apply("sigmoid", {gate(call, cell, z, i)}); };
-  const std::vector<Index> at = bare(cell.axes()), hidden_at = bare(cell.hidden_axes());
+  const Indices at = bare(cell.axes()), hidden_at = bare(cell.hidden_axes());
   call.draft().write(c, at,
                      sigmoid(1) * previous(call, cell, c, r.states[1], cell.u) + sigmoid(0) * apply("tanh", {gate(call, cell, z, 2)}));
   TermRef next = sigmoid(3) * apply("tanh", {read(c, at)});
@@ -193,7 +194,7 @@ CellResult gru_cell(Call& call, const Recurrence& r, const Cell& cell, const Val
   const TermRef fresh = apply("tanh", {gate(call, cell, a, 2) + sigmoid(0) * gate(call, cell, g, 2)});
   const Value n = call.draft().define("nw", cell.axes(), fresh, x.dtype);
   const Value z = call.draft().define("zs", cell.axes(), sigmoid(1), x.dtype);
-  const std::vector<Index> at = bare(cell.axes());
+  const Indices at = bare(cell.axes());
   call.draft().write(h, at, (integer(1) - z.term) * n.term + z.term * previous(call, cell, h, r.states[0], cell.u));
   return {{cell.axes(), read(h, at), x.dtype}, std::nullopt};
 }
@@ -203,7 +204,7 @@ CellResult rnn_cell(Call& call, const Recurrence& r, const Cell& cell, const Val
   const Value a = input_part(call, r, cell, x, true);
   const int h = state_tensor(call, cell.axes(), "hs", x.dtype);
   const TermRef hidden = hidden_part(call, r, cell, h, call.loops().flat(cell.u));
-  const std::vector<Index> at = bare(cell.axes());
+  const Indices at = bare(cell.axes());
   call.draft().write(h, at, apply(Activation, {a.term + hidden}));
   return {{cell.axes(), read(h, at), x.dtype}, std::nullopt};
 }
@@ -214,15 +215,15 @@ using CellFunction = CellResult (*)(Call&, const Recurrence&, const Cell&, const
 // [T, B, U] of both directions next to each other.
 Value side_by_side(Call& call, const Value& forward, const Value& backward) {
   Loops& loops = call.loops();
-  const std::vector<Axis> axes{loops.align({&forward.axis(0), &backward.axis(0)}), loops.align({&forward.axis(1), &backward.axis(1)}),
-                               loops.align({&forward.axis(2), &backward.axis(2)})};
+  const Axes axes{loops.align({&forward.axis(0), &backward.axis(0)}), loops.align({&forward.axis(1), &backward.axis(1)}),
+                  loops.align({&forward.axis(2), &backward.axis(2)})};
   const Size units = loops.size(axes[2]);
   const DimId wide = call.dims().fresh(2 * units.value());
   call.dims().derive(wide, {units * Size(2), 1, 0});
-  const std::vector<Axis> whole{axes[0], axes[1], loops.axis_of(wide)};
+  const Axes whole{axes[0], axes[1], loops.axis_of(wide)};
   const int tensor = call.draft().declare("hh", whole, forward.dtype);
-  const std::vector<Index> at = flat_all(axes, loops);
-  std::vector<Index> shifted = at;
+  const Indices at = flat_all(axes, loops);
+  Indices shifted = at;
   shifted[2] = at[2] + Index(units);
   call.draft().write(tensor, at, read_at(forward, at, loops));
   call.draft().write(tensor, shifted, read_at(backward, at, loops));
@@ -233,12 +234,12 @@ Value side_by_side(Call& call, const Value& forward, const Value& backward) {
 Status yield_last(Call& call, size_t result, const std::vector<Value>& cells, const Recurrence& r, const char* wish) {
   if (!call.out_used(result)) return success();
   Loops& loops = call.loops();
-  const std::vector<Axis> axes{loops.align(r.states[0].axis(0)), loops.align(cells[0].axis(1)), loops.align(cells[0].axis(2))};
+  const Axes axes{loops.align(r.states[0].axis(0)), loops.align(cells[0].axis(1)), loops.align(cells[0].axis(2))};
   const int tensor = call.draft().declare(wish, axes, cells[0].dtype);
   for (size_t i = 0; i < cells.size(); ++i) {
     const bool backward = r.two_way && i % 2 == 1;
     const Index last = backward ? Index(0) : Index(loops.size(cells[i].axis(0)) - Size(1));
-    const std::vector<Index> at{last, loops.flat(axes[1]), loops.flat(axes[2])};
+    const Indices at{last, loops.flat(axes[1]), loops.flat(axes[2])};
     call.draft().write(tensor, {Index(static_cast<int64_t>(i)), at[1], at[2]}, read_at(cells[i], at, loops));
   }
   return call.yield(result, call.draft().whole(tensor, axes));

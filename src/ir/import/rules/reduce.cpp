@@ -10,8 +10,8 @@ namespace {
 
 // The axes of a reduction: loops over everything, and what remains of the shape.
 struct Reduction {
-  std::vector<Axis> loops;  // one an axis of the operand
-  std::vector<Axis> kept;   // axes of the result
+  Axes loops;  // one an axis of the operand
+  Axes kept;   // axes of the result
   std::vector<Loop> reduced;
   Size count = Size(1);  // elements that one result takes in
   TermRef element;       // the operand at `loops`
@@ -34,17 +34,15 @@ Reduction over(Call& call, const Value& x, const std::vector<int>& axes, bool ke
   return out;
 }
 
-bool has(const Call& call, const char* name) { return call.node().args.find(name) != nullptr; }
-
 Result<Reduction> read_reduction(Call& call) {
   SOLSTICE_TRY(const Value x, call.tensor("self"));
   std::vector<int> axes;
   for (int i = 0; i < x.rank(); ++i) axes.push_back(i);
-  if (has(call, "dim")) {
+  if (call.has("dim")) {
     SOLSTICE_TRY(axes, call.axes("dim", x.rank()));
   }
   bool keepdim = false;
-  if (has(call, "keepdim")) {
+  if (call.has("keepdim")) {
     SOLSTICE_TRY(keepdim, call.flag("keepdim"));
   }
   return over(call, x, axes, keepdim);
@@ -85,7 +83,7 @@ Value flattened(Call& call, const Value& x) {
 }
 
 Result<Value> arg_reduce(Call& call, const Value& x, int axis, const char* reducer, bool keepdim) {
-  std::vector<Axis> loops, kept;
+  Axes loops, kept;
   for (int i = 0; i < x.rank(); ++i) {
     loops.push_back(i == axis ? single(call, x.axis(i)) : call.loops().align(x.axis(i)));
     if (i != axis) kept.push_back(loops.back());
@@ -127,10 +125,10 @@ Status with_index(Call& call) {
 // var * n / (n - correction)
 Result<TermRef> variance(Call& call, const Reduction& r) {
   double correction = 1;
-  if (has(call, "correction") && !call.is_none("correction")) {
+  if (call.has("correction") && !call.is_none("correction")) {
     SOLSTICE_TRY(correction, call.number("correction"));
   }
-  if (has(call, "unbiased")) {
+  if (call.has("unbiased")) {
     SOLSTICE_TRY(const bool unbiased, call.flag("unbiased"));
     correction = unbiased ? 1 : 0;
   }
@@ -156,7 +154,7 @@ Status standard_deviation(Call& call) {
 
 // The p-norm of all elements along the axes; never a matrix norm.
 Status vector_norm(Call& call) {
-  SOLSTICE_TRY(const double p, has(call, "ord") ? call.number("ord") : call.number("p"));
+  SOLSTICE_TRY(const double p, call.has("ord") ? call.number("ord") : call.number("p"));
   return reduction(call, [&](const Reduction& r) { return norm_of(p, r.reduced, r.element); });
 }
 

@@ -10,9 +10,9 @@ Status prefix(Call& call, const char* reducer) {
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
   if (x.rank() == 0) return call.yield(x);
   SOLSTICE_TRY(const int axis, call.axis("dim", x.rank()));
-  std::vector<Axis> axes;
+  Axes axes;
   for (const Axis& a : x.axes) axes.push_back(call.loops().align(a));
-  std::vector<Axis> earlier = axes;
+  Axes earlier = axes;
   earlier[static_cast<size_t>(axis)] = call.loops().align(x.axis(axis));
   const Axis& run = earlier[static_cast<size_t>(axis)];
   const TermRef before = binary("<=", index_value(call.loops().flat(run)), index_value(call.loops().flat(axes[static_cast<size_t>(axis)])));

@@ -15,13 +15,13 @@ namespace {
 // Who writes the element of the result that the loops stand at.
 struct Hits {
   Value x;
-  std::vector<Axis> axes;     // of the result
-  std::vector<Axis> writers;  // what the indices run over
-  TermRef here;               // a writer points to the element
+  Axes axes;     // of the result
+  Axes writers;  // what the indices run over
+  TermRef here;  // a writer points to the element
 };
 
 // What a writer writes there, by its position in `writers`.
-using Written = std::function<TermRef(const std::vector<Index>&)>;
+using Written = std::function<TermRef(const Indices&)>;
 
 TermRef own(Call& call, const Hits& h) { return read_at(h.x, flat_all(h.axes, call.loops()), call.loops()); }
 
@@ -40,7 +40,7 @@ Status fill_written(Call& call, const Hits& h, const TermRef& value) {
 }
 
 Status last_written(Call& call, const Hits& h, const Written& written) {
-  const std::vector<Index> at = flat_all(h.writers, call.loops());
+  const Indices at = flat_all(h.writers, call.loops());
   Index position(0);
   int64_t count = 1;
   for (size_t i = 0; i < at.size(); ++i) {
@@ -49,7 +49,7 @@ Status last_written(Call& call, const Hits& h, const Written& written) {
   }
   const TermRef mine = importer::select(h.here, index_value(position), integer(-1));
   const Value last = call.draft().define("last", h.axes, reduce("max", all_digits(h.writers), mine), DType::kI64);
-  std::vector<Index> parts(at.size());
+  Indices parts(at.size());
   Index rest = index_of_read(last.term, count);
   for (size_t i = at.size(); i-- > 0;) {
     const Size extent = call.loops().size(h.writers[i]);
@@ -72,7 +72,7 @@ Result<Hits> hits_along(Call& call, int& axis) {
   }
   if (!shorter.empty()) index = call.draft().paddable(index, shorter);
   out.writers = {call.loops().align(index.axis(axis))};
-  std::vector<Index> at;
+  Indices at;
   for (int i = 0; i < out.x.rank(); ++i) {
     const bool together = i != axis && index.extent(i) == out.x.extent(i);
     out.axes.push_back(together ? call.loops().align({&out.x.axis(i), &index.axis(i)}) : call.loops().align(out.x.axis(i)));
@@ -90,8 +90,8 @@ Written source_along(Call& call, const Hits& h, const Value& src, int axis) {
     if (i != axis && src.extent(i) < h.x.extent(i)) beyond.push_back(i);
   }
   const Value padded = call.draft().paddable(src, beyond);
-  return [&call, &h, padded, axis](const std::vector<Index>& writer) {
-    std::vector<Index> at = flat_all(h.axes, call.loops());
+  return [&call, &h, padded, axis](const Indices& writer) {
+    Indices at = flat_all(h.axes, call.loops());
     at[static_cast<size_t>(axis)] = writer[0];
     return call.draft().read_padded(padded, at, integer(0));
   };
@@ -153,8 +153,8 @@ Status index_add(Call& call) {
   SOLSTICE_TRY(const TermRef alpha, call.scalar("alpha", h.x.dtype));
   if (source.rank() != h.x.rank()) return call.unsupported("a single number that is added");
   const Written each = source_along(call, h, source, axis);
-  return add_written(call, h, [&](const std::vector<Index>& at) {
-    const std::vector<Index> one = at.empty() ? std::vector<Index>{Index(0)} : at;
+  return add_written(call, h, [&](const Indices& at) {
+    const Indices one = at.empty() ? Indices{Index(0)} : at;
     return alpha->text == "1" ? each(one) : alpha * each(one);
   });
 }
@@ -182,7 +182,7 @@ Status index_put(Call& call) {
   SOLSTICE_TRY(const Value values, call.tensor("values"));
   SOLSTICE_TRY(const bool adds, call.flag("accumulate"));
   h.writers = to.axes;
-  std::vector<Index> rest;  // of the axes that the indices leave
+  Indices rest;  // of the axes that the indices leave
   for (size_t i = 0; i < h.x.axes.size(); ++i) {
     h.axes.push_back(call.loops().align(h.x.axes[i]));
     const Index at = call.loops().flat(h.axes.back());
@@ -202,8 +202,8 @@ Status index_put(Call& call) {
     if (at >= place && at < place + to.axes.size() && values.extent(own_axis) > 1) beyond.push_back(own_axis);
   }
   const Value padded = beyond.empty() ? values : call.draft().paddable(values, beyond);
-  const Written written = [&](const std::vector<Index>& writer) {
-    std::vector<Index> whole = rest, at;
+  const Written written = [&](const Indices& writer) {
+    Indices whole = rest, at;
     whole.insert(whole.begin() + to.place, writer.begin(), writer.end());
     for (size_t i = 0; i < values.axes.size(); ++i) {
       at.push_back(values.axes[i].extent() == 1 ? Index(0) : whole[i + rank - values.axes.size()]);
@@ -211,7 +211,7 @@ Status index_put(Call& call) {
     return beyond.empty() ? read_at(padded, at, call.loops()) : call.draft().read_padded(padded, at, integer(0));
   };
   if (adds) return add_written(call, h, written);
-  if (beyond.empty()) return fill_written(call, h, written(std::vector<Index>(to.axes.size())));
+  if (beyond.empty()) return fill_written(call, h, written(Indices(to.axes.size())));
   return last_written(call, h, written);
 }
 
@@ -220,9 +220,9 @@ Status replace_range(Call& call, int axis, int64_t start, int64_t step, int64_t 
   SOLSTICE_TRY(const Value x, call.tensor("self"));
   SOLSTICE_TRY(Value src, call.tensor("src"));
   if (src.rank() != x.rank() - (keeps_axis ? 0 : 1)) return call.unsupported("a part of another rank");
-  if (!keeps_axis) src.axes.insert(src.axes.begin() + axis, Axis{});
-  std::vector<Axis> axes;
-  std::vector<Index> at;
+  if (!keeps_axis) src.axes.insert_at(axis, Axis{});
+  Axes axes;
+  Indices at;
   for (int i = 0; i < x.rank(); ++i) {
     axes.push_back(i == axis ? call.loops().align(x.axis(i)) : call.loops().align({&x.axis(i), &src.axis(i)}));
     at.push_back(call.loops().flat(axes.back()));

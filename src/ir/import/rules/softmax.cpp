@@ -6,7 +6,7 @@ namespace {
 
 struct Rows {
   DType dtype = DType::kF32;
-  std::vector<Axis> axes;
+  Axes axes;
   TermRef element;        // x at the equation's own indices
   std::vector<Loop> row;  // a second run along the axis
   TermRef row_element;    // x along it
@@ -20,7 +20,7 @@ Result<Rows> read_rows(Call& call, const Value& x) {
   out.element = read_at(x, flat_all(out.axes, call.loops()), call.loops());
   out.row_element = out.element;
   if (x.rank() == 0) return out;
-  std::vector<Axis> along = out.axes;
+  Axes along = out.axes;
   along[static_cast<size_t>(axis)] = call.loops().align(x.axis(axis));
   out.row = along[static_cast<size_t>(axis)].digits;
   out.row_element = read_at(x, flat_all(along, call.loops()), call.loops());

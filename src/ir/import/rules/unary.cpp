@@ -15,7 +15,7 @@ struct Name {
 Status map_self(Call& call, const std::function<TermRef(const TermRef&)>& f) {
   SOLSTICE_TRY(const Value x, call.tensor("self"));
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
-  SOLSTICE_TRY(Value y, pointwise(call, {x}, dtype, [&](const std::vector<TermRef>& t) { return f(t[0]); }));
+  SOLSTICE_TRY(Value y, pointwise(call, {x}, dtype, [&](const Terms& t) { return f(t[0]); }));
   return call.yield(std::move(y));
 }
 
@@ -169,13 +169,13 @@ Status glu(Call& call) {
   SOLSTICE_TRY(const Value x, call.tensor("self"));
   SOLSTICE_TRY(const int axis, call.axis("dim", x.rank()));
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
-  std::vector<Axis> axes;
+  Axes axes;
   for (const Axis& a : x.axes) axes.push_back(call.loops().align(a));
   const int64_t half = x.extent(axis) / 2;
   axes[static_cast<size_t>(axis)] = call.loops().fresh_axis(half);
   const Size offset = call.loops().size(axes[static_cast<size_t>(axis)]);
   if (x.axis(axis).digits.size() == 1) call.dims().derive(x.axis(axis).digits[0].dim, {offset * Size(2), 1, 0});
-  std::vector<Index> at = flat_all(axes, call.loops());
+  Indices at = flat_all(axes, call.loops());
   const TermRef value = read_at(x, at, call.loops());
   at[static_cast<size_t>(axis)] = at[static_cast<size_t>(axis)] + Index(offset);
   const TermRef gate = read_at(x, at, call.loops());

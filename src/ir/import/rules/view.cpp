@@ -45,10 +45,10 @@ Value reshaped(Call& call, const Value& x, const std::vector<int64_t>& shape) {
 Status channel_shuffle(Call& call) {
   SOLSTICE_TRY(const Value x, call.tensor("self"));
   SOLSTICE_TRY(const int64_t groups, call.count("groups"));
-  std::vector<int64_t> split = call.out_shape();
+  Checked<int64_t> split = call.out_shape();
   const int64_t channels = call.out_extent(1);
   split[1] = groups;
-  split.insert(split.begin() + 2, channels / groups);
+  split.insert_at(2, channels / groups);
   Value out = reshaped(call, x, split);
   std::swap(out.axes[1], out.axes[2]);
   return call.yield(reshaped(call, out, call.out_shape()));
@@ -95,20 +95,20 @@ Status t(Call& call) {
 Status unsqueeze(Call& call) {
   SOLSTICE_TRY(Value x, call.tensor("self"));
   SOLSTICE_TRY(const int at, call.axis("dim", x.rank() + 1));
-  x.axes.insert(x.axes.begin() + at, Axis{});
+  x.axes.insert_at(at, Axis{});
   return call.yield(std::move(x));
 }
 
 Status squeeze(Call& call) {
   SOLSTICE_TRY(Value x, call.tensor("self"));
   std::vector<int> axes;
-  if (call.node().args.find("dim")) {
+  if (call.has("dim")) {
     SOLSTICE_TRY(axes, call.axes("dim", x.rank()));
   } else {
     for (int i = 0; i < x.rank(); ++i) axes.push_back(i);
   }
   for (size_t i = axes.size(); i-- > 0;) {
-    if (x.extent(axes[i]) == 1) x.axes.erase(x.axes.begin() + axes[i]);
+    if (x.extent(axes[i]) == 1) x.axes.erase_at(axes[i]);
   }
   return call.yield(std::move(x));
 }

@@ -23,13 +23,13 @@ Result<Pool> read_pool(Call& call, int space) {
   const size_t n = static_cast<size_t>(space);
   SOLSTICE_TRY(out.kernel, call.counts("kernel_size", n));
   out.stride = out.kernel;
-  const Json& stride = call.node().args.at("stride");
+  const Json& stride = call.argument("stride");
   if (stride.is_int() || stride.size() > 0) {
     SOLSTICE_TRY(out.stride, call.counts("stride", n));
   }
   SOLSTICE_TRY(out.padding, call.integers("padding", n));
   out.dilation.assign(n, 1);
-  if (call.node().args.find("dilation")) {
+  if (call.has("dilation")) {
     SOLSTICE_TRY(out.dilation, call.counts("dilation", n));
   }
   return out;
@@ -37,11 +37,11 @@ Result<Pool> read_pool(Call& call, int space) {
 
 // The loops of a pooling: leading axes as they are, positions and windows along the last ones.
 struct Windows {
-  std::vector<Axis> axes;  // of the result
-  std::vector<Index> at;   // in x
+  Axes axes;   // of the result
+  Indices at;  // in x
   std::vector<Loop> window;
-  std::vector<Index> position;  // of the spatial axes
-  std::vector<int> beyond;      // axes that are read beyond their ends
+  Indices position;         // of the spatial axes
+  std::vector<int> beyond;  // axes that are read beyond their ends
 };
 
 Axis pooled_axis(Call& call, const Pool& pool, int i, const Axis& input, int64_t extent) {
@@ -132,7 +132,7 @@ Status avg_pool(Call& call) {
   SOLSTICE_TRY(const bool count_padding, call.flag("count_include_pad"));
   hint_plane(call, x, Space);
   const Windows w = windows_of(call, pool, x);
-  const bool overridden = call.node().args.find("divisor_override") && !call.is_none("divisor_override");
+  const bool overridden = call.has("divisor_override") && !call.is_none("divisor_override");
   TermRef y;
   if (w.beyond.empty()) {
     y = reduce(overridden ? "sum" : "mean", w.window, read_at(x, w.at, call.loops()));
