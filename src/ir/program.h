@@ -116,7 +116,8 @@ struct Tensor {
   int64_t same_offset = 0;        // ... at this element
   std::string distribution;       // of a random tensor: "bernoulli" ...
   std::vector<double> distribution_args;
-  int kernel = -1;  // kernel that defines it; -1: interface, loose or opaque
+  bool any_value = false;  // of an opaque operation: may be infinite, or NaN, whatever the inputs
+  int kernel = -1;         // kernel that defines it; -1: interface, loose or opaque
   Span span;
 
   int64_t elements() const;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "ir/count.h"
 #include "ir/equal.h"
 
 namespace solstice::ir {
@@ -41,6 +42,14 @@ bool is_needed(const Program& p, int tensor) {
          });
 }
 
+std::vector<std::string> draws_of(const Program& p, const Program& known_to) {
+  std::vector<std::string> out;
+  for (const Tensor& t : p.tensors) {
+    if (t.kind == TensorKind::kRandom && known_to.find_tensor(t.name) >= 0) out.push_back(t.name);
+  }
+  return out;
+}
+
 std::string tensors_difference(const Program& problem, const Program& candidate) {
   for (size_t i = 0; i < problem.tensors.size(); ++i) {
     const Tensor& t = problem.tensors[i];
@@ -56,13 +65,23 @@ std::string tensors_difference(const Program& problem, const Program& candidate)
     const int id = problem.find_tensor(t.name);
     if (is_asked(t) && (id < 0 || !is_asked(problem.tensor(id)))) return fmt::format("the problem has no `{}` in its interface", t.name);
   }
+  if (draws_of(problem, candidate) != draws_of(candidate, problem)) return "the random tensors are not in the problem's order";
   return "";
+}
+
+// Stored as the problem stores it, at least as wide where the problem leaves that open: what the operation does may depend on it.
+bool same_storage(const Program& a, int x, const Program& b, int y) {
+  const Tensor &t = a.tensor(x), &u = b.tensor(y);
+  if (t.shape != u.shape) return false;
+  if (t.dtype && u.dtype) return t.dtype == u.dtype && t.strides == u.strides;
+  return size_of(dtypes_of(b)[static_cast<size_t>(y)]) >= size_of(dtypes_of(a)[static_cast<size_t>(x)]);
 }
 
 bool same_argument(const Program& a, const ExprRef& x, const Program& b, const ExprRef& y) {
   if (!x || !y) return !x && !y;
   if (x->op != y->op || x->args.size() != y->args.size() || x->integer != y->integer || x->real != y->real) return false;
-  if (x->op == Op::kRead && a.tensor(x->id).name != b.tensor(y->id).name) return false;
+  if (x->dtype != y->dtype) return false;
+  if (x->op == Op::kRead && (a.tensor(x->id).name != b.tensor(y->id).name || !same_storage(a, x->id, b, y->id))) return false;
   for (size_t i = 0; i < x->args.size(); ++i) {
     if (!same_argument(a, x->args[i], b, y->args[i])) return false;
   }
@@ -82,14 +101,18 @@ bool same_opaque(const Program& a, const Opaque& x, const Program& b, const Opaq
   return true;
 }
 
-// Every operation that the problem needs, and none besides: an operation may have effects.
+// Every operation that the problem needs in its order, and none besides: an operation may have effects.
 std::string opaque_difference(const Program& problem, const Program& candidate) {
   std::vector<bool> matched(candidate.opaques.size(), false);
+  size_t next = 0;
   for (const Opaque& o : problem.opaques) {
     bool found = false;
     for (size_t i = 0; i < candidate.opaques.size() && !found; ++i) {
       found = !matched[i] && same_opaque(problem, o, candidate, candidate.opaques[i]);
-      if (found) matched[i] = true;
+      if (!found) continue;
+      if (i < next) return fmt::format("the operation `{}` is not in the problem's order", o.op);
+      matched[i] = true;
+      next = i + 1;
     }
     const bool needed = std::any_of(o.results.begin(), o.results.end(), [&](int r) { return is_needed(problem, r); });
     if (!found && needed) return fmt::format("the operation `{}` is missing, or has other arguments or results", o.op);
@@ -158,6 +181,7 @@ Program comparable(const Program& program) {
       Tensor& t = out.tensors[static_cast<size_t>(r)];
       t.kind = TensorKind::kInput;
       t.into = -1;
+      t.any_value = true;
     }
   }
   out.opaques.clear();

@@ -171,6 +171,13 @@ bool Polynomials::splits(const Factor& f, Rational e) {
   return f.exponent.num < 0 && f.exponent.is_integer() && e.is_integer() && e.num > 0;
 }
 
+// A guard that divides is no guard: 1/0 is not left out.
+TermId Polynomials::divisor(TermId guard) {
+  std::vector<TermId> conditions = pool_.at(guard).args;
+  const TermId all = conditions.size() == 1 ? conditions[0] : pool_.op(Op::kAnd, std::move(conditions));
+  return pool_.op(Op::kSelect, {all, one_, pool_.constant(0)});
+}
+
 Poly Polynomials::monomial_power(TermId monomial, Rational weight, Rational e) {
   std::vector<Factor> out, rest;
   for (const Factor& f : factors(monomial)) {
@@ -197,7 +204,8 @@ Poly Polynomials::monomial_power(TermId monomial, Rational weight, Rational e) {
     }
   }
   if (!rest.empty() || !inside.is(1)) {
-    const TermId base = term(scaled(from_factors(rest), inside));
+    TermId base = term(scaled(from_factors(rest), inside));
+    if (pool_.at(base).kind == Kind::kGuard) base = divisor(base);
     out.push_back({base, e});
   }
   return scaled(from_factors(out), *number);

@@ -43,6 +43,7 @@ class Polynomials {
   Poly monomial_times(TermId a, TermId b);
   bool merges(TermId base, Rational a, Rational b);
   void insert(std::vector<Factor>& factors, Factor f);
+  TermId divisor(TermId guard);
   Poly monomial_power(TermId monomial, Rational weight, Rational exponent);
   bool splits(const Factor& f, Rational exponent);
   Poly sum_power(const Poly& p, Rational exponent);

@@ -129,6 +129,7 @@ TEST(Interface, NothingMayBeChanged) {
            with("input x : f32[M, N]", "input x : f32[M, N]\ninput z : f32[M]"),
            with("output y : f32[M, N]", "output y : f32[M, N] strides(1, M)"),
            with("tensor s1 : f32[N] into s", "tensor s1 : f32[N] into s\nassume u[n] = 0"),
+           with("random r", "random q : bool[M, N] from bernoulli(0.5)\nrandom r"),
        }) {
     const Equivalence e = asked(problem, cheat);
     EXPECT_EQ(e.verdict, Verdict::kRefuted) << cheat << ": " << e.reason;
@@ -139,6 +140,7 @@ TEST(Interface, NothingMayBeChanged) {
 TEST(Interface, OpaqueOperationsAreTheProblemsWithTheirArguments) {
   const std::string head = "dim M = 64\ninput x : f32[M]\noutput y : f32[M]\ntensor t : f32[M]\n";
   const std::string call = "opaque v : f32[M], i : i64[M] = \"aten.sort.default\"(t, dim=0)\n";
+  const std::string with_half = "dim M = 64\ninput x : f32[M]\noutput y : f32[M]\ntensor t : f16[M]\n";
   const std::string problem = head + "t[m] = x[m] * 2\n" + call + "y[m] = v[m] + x[m]";
   EXPECT_EQ(asked(problem, problem).verdict, Verdict::kProved);
   EXPECT_EQ(asked(problem, head + "t[m] = x[m] + max(x[m], 0) + min(x[m], 0)\n" + call + "y[m] = x[m] + v[m]").verdict, Verdict::kTested);
@@ -148,10 +150,27 @@ TEST(Interface, OpaqueOperationsAreTheProblemsWithTheirArguments) {
            head + "t[m] = x[m] * 2\nopaque v : f32[M], i : i64[M] = \"aten.sort.default\"(x, dim=0)\ny[m] = v[m] + x[m]",
            head + "t[m] = x[m] * 2\nopaque v : f32[M], i : i64[M] = \"aten.topk.default\"(t, dim=0)\ny[m] = v[m] + x[m]",
            head + "t[m] = x[m] * 2\ny[m] = t[m] + x[m]",
+           with_half + "t[m] = x[m] * 2\n" + call + "y[m] = v[m] + x[m]",
        }) {
     const Equivalence e = asked(problem, cheat);
     EXPECT_EQ(e.verdict, Verdict::kRefuted) << cheat << ": " << e.reason;
   }
+}
+
+TEST(Interface, DrawsAndOperationsComeInTheProblemsOrder) {
+  const std::string head = "dim M = 64\ninput x : f32[M]\noutput y : f32[M]\n";
+  const auto ordered = [&](std::string first, const std::string& second, const std::string& y) {
+    return std::pair(head + first + second + y, head + second + first + y);
+  };
+  for (const auto& [problem, candidate] :
+       {ordered("random a : bool[M] from bernoulli(0.5)\n", "random b : bool[M] from bernoulli(0.5)\n", "y[m] = x[m]*a[m] + b[m]"),
+        ordered("opaque a : f32[M] = \"aten.foo\"(x)\n", "opaque b : f32[M] = \"aten.bar\"(x)\n", "y[m] = a[m] + b[m]")}) {
+    EXPECT_EQ(asked(problem, problem).verdict, Verdict::kProved);
+    EXPECT_EQ(asked(problem, candidate).verdict, Verdict::kRefuted) << candidate;
+  }
+  const std::string result = head + "opaque a : f32[M] = \"aten.log\"(x)\n";
+  EXPECT_NE(asked(result + "y[m] = select(a[m] > 0, 1, 2)", result + "y[m] = select(a[m] <= 0, 2, 1)").verdict, Verdict::kProved)
+      << "what an operation gives may be NaN";
 }
 
 TEST(Magnitude, IsTheSumOfAbsoluteTerms) {

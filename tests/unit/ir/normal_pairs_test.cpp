@@ -244,6 +244,9 @@ const Pair kPairDifferent[] = {
      "y[j] = exp(select(m[j], z[j,0], -inf)+1/x[j])"},
     {"a root out of a maximum of nothing", kPairReduced, "y[m] = exp(max[n where n < m](sqrt(z[m,0])+x[m,n]))",
      "y[m] = exp(sqrt(z[m,0])+max[n where n < m](x[m,n]))"},
+    {"a mean of nothing", kPairGather, "y[j] = select(m[j], sum[r](z[j,r])/R, 0)", "y[j] = mean[r where m[j]](z[j,r])"},
+    {"a quotient by a mask", kPairGather, "y[j] = sum[r](select(m[r], x[r], 0))", "y[j] = sum[r](x[r]/select(m[r], 1, 0))"},
+    {"the square of a quotient by a mask", kPairGather, "y[j] = select(m[j], x[j], 0)", "y[j] = x[j]*(1/select(m[j], 1, 0))**2"},
     {"tanh is not odd here", kPairRow, "y[m,n] = tanh(x[m,n])", "y[m,n] = tanh(-x[m,n])"},
 };
 
