@@ -2,7 +2,6 @@
 // yield(). A rule that meets a variant it has no equations for returns unsupported(), and the node becomes opaque.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -77,23 +76,5 @@ class Call {
 
 // A real number as PyTorch's kernels take it where the result has `dtype`.
 TermRef rounded_scalar(double value, DType dtype);
-
-// The value's term with the rounding that PyTorch's storage implies, for use in comparisons, floor, arg-reductions:
-// an explicit cast unless the value is a tensor of the interface (which is stored already) or no float.
-TermRef as_stored(const Call& call, const Value& value, TermRef term);
-
-// y[i..] = f(operands[i..]) with broadcasting; a closed form if all operands are.
-using PointFunction = std::function<TermRef(const Terms&)>;
-Result<Value> pointwise(Call& call, const std::vector<Value>& operands, DType dtype, const PointFunction& f);
-
-// A vote for the name of the axis's dim, where the axis is one dim.
-void hint(Call& call, const Axis& axis, const std::string& name);
-
-// Loops over the broadcast shape of the operands, and where each operand is read for them.
-struct Broadcast {
-  Axes axes;
-  std::vector<Indices> at;  // one list an operand
-};
-Result<Broadcast> broadcast(Call& call, const std::vector<Value>& operands);
 
 }  // namespace solstice::ir::importer

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ir/import/call.h"
+#include "ir/import/pointwise.h"
 
 namespace solstice::ir::importer {
 
