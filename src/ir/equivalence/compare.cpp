@@ -5,7 +5,6 @@
 namespace solstice::ir {
 namespace {
 
-constexpr double kTolerance = 1e-9;
 constexpr double kLeast = 1e-300;  // what underflow leaves
 
 }  // namespace

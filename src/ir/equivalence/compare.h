@@ -8,6 +8,8 @@
 
 namespace solstice::ir {
 
+inline constexpr double kTolerance = 1e-9;  // of the sum of absolute terms
+
 // Of the elements with these places in the list compared: the sum of the absolute terms. Empty where it is not known.
 using TermsOf = std::function<std::vector<double>(const std::vector<size_t>& places)>;
 

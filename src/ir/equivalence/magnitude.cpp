@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "ir/equivalence/compare.h"
+
 namespace solstice::ir {
 namespace {
 
@@ -72,10 +74,11 @@ class Magnitudes {
       case Op::kMod:
         return of(x) + of(y);
       case Op::kMul:
-        return size_of(x) * of(y) + size_of(y) * of(x);
+        return of_product(x, y);
       case Op::kDiv:
         return of(x) / size_of(y) + size_of(e) * of(y) / size_of(y);
       case Op::kPow:
+        if (y->op == Op::kInt && y->integer == 2) return of_product(x, x);
         return size_of(e) + size_of(y * make(Op::kPow, {x, y - make_int(1)})) * of(x);
       case Op::kMax:
         return make(Op::kSelect, {make(Op::kGe, {x, y}), of(x), of(y)});
@@ -84,6 +87,12 @@ class Magnitudes {
       default:
         return size_of(e);
     }
+  }
+
+  // To the second order: what is the square of a difference that cancels has no first.
+  ExprRef of_product(const ExprRef& x, const ExprRef& y) {
+    const ExprRef a = of(x), b = of(y);
+    return size_of(x) * b + size_of(y) * a + make_real(kTolerance) * (a * b);
   }
 
   ExprRef reduction(const ExprRef& e) {
