@@ -12,6 +12,7 @@ import torch.nn as nn
 import torch.nn.functional as F
 
 from import_index import index_cases
+from import_less_common import less_common_cases
 from import_loops import loop_cases
 from import_repeats import repeated_cases
 
@@ -391,5 +392,5 @@ def sequence_cases() -> dict[str, tuple]:
 
 def all_cases() -> dict[str, tuple[Any, list]]:
     groups = (unary_cases, binary_cases, contraction_cases, conv_cases, norm_cases, reduce_cases, window_cases,
-              move_cases, loss_cases, sequence_cases, repeated_cases, loop_cases, index_cases)
+              move_cases, loss_cases, sequence_cases, repeated_cases, loop_cases, index_cases, less_common_cases)
     return {name: case for group in groups for name, case in group().items()}

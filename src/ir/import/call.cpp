@@ -81,6 +81,26 @@ Result<Value> Call::tensor(const char* name) const {
   return value_of(id->as_string());
 }
 
+bool Call::is_row_major(const char* name) const {
+  const Json* id = argument(name).find("t");
+  const GraphTensor* found = nullptr;
+  for (const GraphInput& input : graph_.inputs) {
+    if (id && input.id == id->as_string()) found = &input;
+  }
+  for (const GraphNode& node : graph_.nodes) {
+    for (const auto& out : node.outs) {
+      if (id && out && out->id == id->as_string()) found = &*out;
+    }
+  }
+  if (!found || found->offset != 0 || found->stride.size() != found->shape.size()) return false;
+  int64_t stride = 1;
+  for (size_t i = found->shape.size(); i-- > 0;) {
+    if (found->shape[i] != 1 && found->stride[i] != stride) return false;
+    stride = product_of(stride, found->shape[i]);
+  }
+  return true;
+}
+
 Result<std::optional<Value>> Call::maybe_tensor(const char* name) const {
   if (is_none(name)) return std::optional<Value>();
   SOLSTICE_TRY(Value value, tensor(name));

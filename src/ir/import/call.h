@@ -33,6 +33,7 @@ class Call {
   const Json& argument(const char* name) const;                                  // damage where there is none
   bool is_none(const char* name) const { return argument(name).is_null(); }
   Result<Value> tensor(const char* name) const;
+  bool is_row_major(const char* name) const;  // the tensor as PyTorch has it in memory, from the start of its storage
   Result<std::optional<Value>> maybe_tensor(const char* name) const;
   Result<std::vector<Value>> tensors(const char* name) const;
   Result<std::vector<std::optional<Value>>> maybe_tensors(const char* name) const;  // a list, some of them None
@@ -60,6 +61,9 @@ class Call {
   Status yield(size_t i, Value value);  // checked against the recorded shape
 
   Error unsupported(const std::string& why) const;
+  // What the equations leave out, for the report of the import; only of a node that is not refused.
+  void note(std::string what) { notes_.push_back(std::move(what)); }
+  const std::vector<std::string>& notes() const { return notes_; }
 
  private:
   std::string operator_name() const;
@@ -72,6 +76,7 @@ class Call {
   const Graph& graph_;
   Draft& draft_;
   Values& values_;
+  std::vector<std::string> notes_;
 };
 
 // A real number as PyTorch's kernels take it where the result has `dtype`.

@@ -130,6 +130,7 @@ class Importer {
       for (size_t i = tensors; i < draft_.tensors.size(); ++i) {
         if (draft_.tensors[i].kind == DraftKind::kRandom) draws_.emplace_back(static_cast<int>(i), draft_.node);
       }
+      for (const std::string& note : call.notes()) out_.notes.push_back({note, source_of(node)});
       return success();
     }
     if (status.error().code != Code::unsupported_operator) return at(node, std::move(status.error()));

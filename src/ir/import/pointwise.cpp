@@ -13,6 +13,12 @@ TermRef as_stored(const Call& call, const Value& value, TermRef term) {
   return apply(std::string(name_of(value.dtype)), {std::move(term)});
 }
 
+Result<Value> operand(Call& call, const char* name, DType dtype) {
+  if (call.argument(name).find("t")) return call.tensor(name);
+  SOLSTICE_TRY(TermRef value, call.scalar(name, dtype));
+  return Value{{}, std::move(value), dtype};
+}
+
 void hint(Call& call, const Axis& axis, const std::string& name) {
   constexpr int kRoleWeight = 10;
   if (axis.digits.size() == 1) call.dims().hint(axis.digits[0].dim, name, kRoleWeight);

@@ -17,6 +17,9 @@ TermRef as_stored(const Call& call, const Value& value, TermRef term);
 using PointFunction = std::function<TermRef(const Terms&)>;
 Result<Value> pointwise(Call& call, const std::vector<Value>& operands, DType dtype, const PointFunction& f);
 
+// The operand `name`: a tensor's value, or a scalar as a closed form of rank 0.
+Result<Value> operand(Call& call, const char* name, DType dtype);
+
 // A vote for the name of the axis's dim, where the axis is one dim.
 void hint(Call& call, const Axis& axis, const std::string& name);
 

@@ -1,15 +1,10 @@
 // Elementwise operators of two or three tensors, or a tensor and a Python scalar.
+#include <cmath>
+
 #include "ir/import/rules.h"
 
 namespace solstice::ir::importer {
 namespace {
-
-// The operand `name`: a tensor's value, or a scalar as a closed form of rank 0.
-Result<Value> operand(Call& call, const char* name, DType dtype) {
-  if (call.argument(name).find("t")) return call.tensor(name);
-  SOLSTICE_TRY(TermRef value, call.scalar(name, dtype));
-  return Value{{}, std::move(value), dtype};
-}
 
 Status combine(Call& call, const char* a_name, const char* b_name, const std::function<TermRef(const TermRef&, const TermRef&)>& f) {
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
@@ -101,16 +96,6 @@ Status extremum(Call& call) {
 }
 constexpr char kMin[] = "min", kMax[] = "max";
 
-template <const char* Op>
-Status logical(Call& call) {
-  SOLSTICE_TRY(const Value a, call.tensor("self"));
-  SOLSTICE_TRY(const Value b, operand(call, "other", a.dtype));
-  if (a.dtype != DType::kBool || b.dtype != DType::kBool) return call.unsupported("only bool operands have equations");
-  SOLSTICE_TRY(Value y, pointwise(call, {a, b}, DType::kBool, [](const auto& t) { return binary(Op, t[0], t[1]); }));
-  return call.yield(std::move(y));
-}
-constexpr char kLogicalAnd[] = "and", kLogicalOr[] = "or";
-
 // x**0 is 1 for every x; 1/2 is a square root, as in PyTorch's kernels (so (-inf)**0.5 is NaN).
 TermRef power(const TermRef& base, double exponent, const TermRef& text) {
   if (exponent == 0) return integer(1);
@@ -130,6 +115,23 @@ Status pow_scalar(Call& call) {
 
 Status pow_tensor(Call& call) {
   return combine(call, "self", "exponent", [](const TermRef& a, const TermRef& b) { return binary("**", a, b); });
+}
+
+// |self| with the sign of the other. The language knows no sign of zero.
+Status copysign(Call& call) {
+  if (!call.argument("other").find("t")) {
+    SOLSTICE_TRY(const double sign, call.number("other"));
+    return combine(call, "self", "other", [&](const TermRef& a, const TermRef&) {
+      const TermRef size = apply("abs", {a});
+      return std::signbit(sign) ? negate(size) : size;
+    });
+  }
+  SOLSTICE_TRY(const Value sign, call.tensor("other"));
+  if (is_float(sign.dtype)) call.note("a zero counts as positive; PyTorch looks at its sign");
+  return combine(call, "self", "other", [&](const TermRef& a, const TermRef& b) {
+    const TermRef size = apply("abs", {a});
+    return select(binary("<", sign.is_stored() ? as_stored(call, sign, b) : b, integer(0)), negate(size), size);
+  });
 }
 
 Status masked_fill(Call& call) {
@@ -241,12 +243,8 @@ const RuleGroup kBinaryRules = {
         {"aten.minimum.default", extremum<kMin>},
         {"aten.max.other", extremum<kMax>},
         {"aten.maximum.default", extremum<kMax>},
-        {"aten.logical_and.default", logical<kLogicalAnd>},
-        {"aten.logical_or.default", logical<kLogicalOr>},
-        {"aten.bitwise_and.Tensor", logical<kLogicalAnd>},
-        {"aten.bitwise_or.Tensor", logical<kLogicalOr>},
-        {"aten.__and__.Tensor", logical<kLogicalAnd>},
-        {"aten.__or__.Tensor", logical<kLogicalOr>},
+        {"aten.copysign.Tensor", copysign},
+        {"aten.copysign.Scalar", copysign},
         {"aten.masked_fill.Scalar", masked_fill},
         {"aten.masked_fill.Tensor", masked_fill},
         {"aten.where.self", where},

@@ -28,15 +28,18 @@ Index index_at(const TermRef& position, const Axis& axis) {
   return position->kind == TermKind::kIndex ? position->indices[0] : index_of_read(position, axis.extent());
 }
 
+bool has_mask(const std::vector<std::optional<Value>>& indices) {
+  return std::any_of(indices.begin(), indices.end(),
+                     [](const auto& index) { return index && (index->dtype == DType::kBool || index->dtype == DType::kU8); });
+}
+
 Result<Pointers> pointers_of(Call& call, const Value& tensor) {
   SOLSTICE_TRY(const std::vector<std::optional<Value>> listed, call.maybe_tensors("indices"));
   std::vector<Value> given;
   std::vector<size_t> at;
+  if (has_mask(listed)) return call.unsupported("a mask as an index: how many elements it takes depends on its values");
   for (size_t i = 0; i < listed.size(); ++i) {
     if (!listed[i]) continue;
-    if (listed[i]->dtype == DType::kBool || listed[i]->dtype == DType::kU8) {
-      return call.unsupported("a mask as an index: how many elements it takes depends on its values");
-    }
     given.push_back(*listed[i]);
     at.push_back(i);
   }
@@ -98,6 +101,20 @@ Status repeat_interleave(Call& call) {
   return call.yield(std::move(x));
 }
 
+// y[.., c] = 1 where the class is c
+Status one_hot(Call& call) {
+  SOLSTICE_TRY(const Value classes, call.tensor("self"));
+  SOLSTICE_TRY(const int64_t count, call.integer("num_classes"));
+  if (count < 1) return call.unsupported("how many classes there are depends on the values");
+  Axes axes;
+  for (const Axis& a : classes.axes) axes.push_back(call.loops().align(a));
+  const TermRef own = read_at(classes, flat_all(axes, call.loops()), call.loops());
+  axes.push_back(call.loops().fresh_axis(count));
+  const TermRef hit = binary("==", own, index_value(call.loops().flat(axes.back())));
+  call.note("a check of values is left out: PyTorch refuses classes below 0 and beyond the last, the program gives a row of zeros");
+  return call.yield(call.draft().define(call.wish(), axes, importer::select(hit, integer(1), integer(0)), DType::kI64));
+}
+
 }  // namespace
 
 const RuleGroup kIndexRules = {
@@ -106,6 +123,7 @@ const RuleGroup kIndexRules = {
         {"aten.index.Tensor", index_tensor},
         {"aten._unsafe_index.Tensor", index_tensor},
         {"aten.repeat_interleave.self_int", repeat_interleave},
+        {"aten.one_hot.default", one_hot},
     },
 };
 

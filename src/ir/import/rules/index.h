@@ -18,6 +18,11 @@ struct Pointers {
 // Of the argument `indices`. Unsupported: masks, whose shape depends on their values.
 Result<Pointers> pointers_of(Call& call, const Value& tensor);
 
+// Whether one of the indices is a mask.
+bool has_mask(const std::vector<std::optional<Value>>& indices);
+// x[mask] = values, or += them, where all that the mask takes gets the same.
+Status put_where(Call& call);
+
 // A negative position counts from the end.
 TermRef from_front(Call& call, const TermRef& position, const Axis& axis);
 

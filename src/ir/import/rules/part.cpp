@@ -160,6 +160,25 @@ Status roll(Call& call) {
   return call.yield(std::move(x));
 }
 
+// Windows along one axis: y[.., p, .., i] = x[.., step*p + i, ..]
+Status unfold(Call& call) {
+  SOLSTICE_TRY(Value x, call.tensor("self"));
+  SOLSTICE_TRY(const int axis, call.axis("dimension", x.rank()));
+  SOLSTICE_TRY(const int64_t size, call.count("size"));
+  SOLSTICE_TRY(const int64_t step, call.count("step"));
+  if (x.rank() == 0) return call.unsupported("windows of a single number");
+  if (size > x.extent(axis)) damaged("windows longer than the axis");
+  const Axis places = call.loops().fresh_axis((x.extent(axis) - size) / step + 1);
+  if (!places.digits.empty()) {
+    call.dims().derive(places.digits[0].dim, {call.loops().size(x.axis(axis)) - Size(size), step, 1});
+  }
+  const Axis window = size == 1 ? Axis{} : Axis{{call.loops().window(size, "i")}};
+  const Index at = scale(call.loops().flat(places), Size(step)) + call.loops().flat(window);
+  Value out = cut(call, x, axis, places, at);
+  out.axes.push_back(window);
+  return call.yield(std::move(out));
+}
+
 // The main diagonal of two axes, as the last axis of the result.
 Status diagonal(Call& call) {
   SOLSTICE_TRY(Value x, call.tensor("self"));
@@ -190,6 +209,7 @@ const RuleGroup kPartRules = {
         {"aten.flip.default", flip},
         {"aten.roll.default", roll},
         {"aten.diagonal.default", diagonal},
+        {"aten.unfold.default", unfold},
     },
 };
 

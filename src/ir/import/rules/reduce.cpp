@@ -145,6 +145,16 @@ Status var(Call& call) {
   return call.yield(call.draft().define(call.wish(), r.kept, value, dtype));
 }
 
+// The variance, or its root, and the mean.
+template <bool Root>
+Status spread_and_mean(Call& call) {
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  SOLSTICE_TRY(const Reduction r, read_reduction(call));
+  SOLSTICE_TRY(const TermRef value, variance(call, r));
+  SOLSTICE_CHECK(call.yield(0, call.draft().define(Root ? "std" : "variance", r.kept, Root ? apply("sqrt", {value}) : value, dtype)));
+  return call.yield(1, call.draft().define("average", r.kept, reduce("mean", r.reduced, r.element), dtype));
+}
+
 Status standard_deviation(Call& call) {
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
   SOLSTICE_TRY(const Reduction r, read_reduction(call));
@@ -188,6 +198,12 @@ const RuleGroup kReduceRules = {
         {"aten.std.default", standard_deviation},
         {"aten.std.dim", standard_deviation},
         {"aten.std.correction", standard_deviation},
+        {"aten.var_mean.default", spread_and_mean<false>},
+        {"aten.var_mean.dim", spread_and_mean<false>},
+        {"aten.var_mean.correction", spread_and_mean<false>},
+        {"aten.std_mean.default", spread_and_mean<true>},
+        {"aten.std_mean.dim", spread_and_mean<true>},
+        {"aten.std_mean.correction", spread_and_mean<true>},
         {"aten.linalg_vector_norm.default", vector_norm},
         {"aten.norm.ScalarOpt_dim", vector_norm},
         {"aten.norm.Scalar", vector_norm},

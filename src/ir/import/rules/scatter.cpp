@@ -176,6 +176,8 @@ Status index_fill(Call& call) {
 
 // x[i[k], j[k]] = values[k, ..], or += them.
 Status index_put(Call& call) {
+  SOLSTICE_TRY(const auto indices, call.maybe_tensors("indices"));
+  if (has_mask(indices)) return put_where(call);
   Hits h;
   SOLSTICE_TRY(h.x, call.tensor("self"));
   SOLSTICE_TRY(const Pointers to, pointers_of(call, h.x));

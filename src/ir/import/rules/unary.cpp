@@ -1,4 +1,7 @@
 // Elementwise operators of one tensor. Parameters follow PyTorch's formulas; see docs/import.md for the traps.
+#include <cmath>
+#include <cstdlib>
+
 #include "ir/import/rules.h"
 
 namespace solstice::ir::importer {
@@ -54,16 +57,26 @@ Status exp2(Call& call) {
   return map_self(call, [](const TermRef& x) { return apply("exp", {x * apply("log", {integer(2)})}); });
 }
 
-Status logical_not(Call& call) {
+// round(10**d * x) / 10**d; the product is rounded as PyTorch stores it.
+Status round_decimals(Call& call) {
   SOLSTICE_TRY(const Value x, call.tensor("self"));
-  if (x.dtype == DType::kBool) return map_self(call, [](const TermRef& t) { return importer::logical_not(t); });
-  return map_self(call, [&](const TermRef& t) { return binary("==", as_stored(call, x, t), integer(0)); });
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  SOLSTICE_TRY(const int64_t decimals, call.integer("decimals"));
+  if (std::abs(decimals) > 300) return call.unsupported("a power of ten beyond f64");
+  const TermRef power = rounded_scalar(std::pow(10.0, static_cast<double>(std::abs(decimals))), dtype);
+  return map_self(call, [&](const TermRef& t) {
+    const TermRef stored = as_stored(call, x, t);
+    if (decimals == 0) return apply("round", {stored});
+    const TermRef scaled = apply(std::string(name_of(dtype)), {decimals > 0 ? stored * power : stored / power});
+    return decimals > 0 ? apply("round", {scaled}) / power : apply("round", {scaled}) * power;
+  });
 }
 
-Status bitwise_not(Call& call) {
+// The language knows no sign of zero.
+Status signbit(Call& call) {
   SOLSTICE_TRY(const Value x, call.tensor("self"));
-  if (x.dtype == DType::kBool) return map_self(call, [](const TermRef& t) { return importer::logical_not(t); });
-  return map_self(call, [](const TermRef& t) { return negate(t) - integer(1); });
+  if (is_float(x.dtype)) call.note("a zero counts as positive; PyTorch looks at its sign");
+  return map_self(call, [&](const TermRef& t) { return binary("<", as_stored(call, x, t), integer(0)); });
 }
 
 Status gelu(Call& call) {
@@ -215,12 +228,12 @@ const RuleGroup kUnaryRules = {
         {"aten.floor.default", step_function<"floor">},
         {"aten.ceil.default", step_function<"ceil">},
         {"aten.round.default", step_function<"round">},
+        {"aten.round.decimals", round_decimals},
+        {"aten.signbit.default", signbit},
         {"aten.trunc.default", step_function<"trunc">},
         {"aten.neg.default", neg},
         {"aten.reciprocal.default", reciprocal},
         {"aten.square.default", square},
-        {"aten.logical_not.default", logical_not},
-        {"aten.bitwise_not.default", bitwise_not},
         {"aten.gelu.default", gelu},
         {"aten.clamp.default", clamp},
         {"aten.clamp_min.default", clamp_min},

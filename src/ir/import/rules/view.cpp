@@ -126,6 +126,17 @@ Status broadcast_tensors(Call& call) {
 // A check that PyTorch makes while tracing.
 Status nothing(Call&) { return success(); }
 
+// A check of values: a program yields values and raises nothing.
+Status check_of_values(Call& call) {
+  std::string message = "a check of values is left out; where PyTorch raises, the program goes on";
+  if (call.has("assert_msg")) {
+    SOLSTICE_TRY(const std::string text, call.text("assert_msg"));
+    message += ": " + text;
+  }
+  call.note(std::move(message));
+  return success();
+}
+
 // Broadcast axes get loops that the term does not use.
 Status expand(Call& call) {
   SOLSTICE_TRY(Value x, call.tensor("self"));
@@ -167,6 +178,8 @@ const RuleGroup kViewRules = {
         {"aten.native_channel_shuffle.default", channel_shuffle},
         {"aten.pixel_shuffle.default", pixel_shuffle},
         {"aten._assert_tensor_metadata.default", nothing},
+        {"aten._assert_async.default", check_of_values},
+        {"aten._assert_async.msg", check_of_values},
     },
 };
 

@@ -1,0 +1,106 @@
+// Truth values, and bits of integers where arithmetic says the same.
+#include "ir/import/rules.h"
+
+namespace solstice::ir::importer {
+namespace {
+
+// What PyTorch takes for true.
+TermRef truth_of(const Call& call, const Value& value, const TermRef& term) {
+  if (value.dtype == DType::kBool) return term;
+  return binary("!=", value.is_stored() ? as_stored(call, value, term) : term, integer(0));
+}
+
+template <const char* Op>
+Status logical(Call& call) {
+  SOLSTICE_TRY(const Value a, call.tensor("self"));
+  SOLSTICE_TRY(const Value b, operand(call, "other", a.dtype));
+  SOLSTICE_TRY(Value y, pointwise(call, {a, b}, DType::kBool,
+                                  [&](const Terms& t) { return binary(Op, truth_of(call, a, t[0]), truth_of(call, b, t[1])); }));
+  return call.yield(std::move(y));
+}
+constexpr char kAnd[] = "and", kOr[] = "or", kXor[] = "!=";
+
+Status logical_not(Call& call) {
+  SOLSTICE_TRY(const Value x, call.tensor("self"));
+  SOLSTICE_TRY(Value y, pointwise(call, {x}, DType::kBool, [&](const Terms& t) {
+                 if (x.dtype == DType::kBool) return importer::logical_not(t[0]);
+                 return binary("==", as_stored(call, x, t[0]), integer(0));
+               }));
+  return call.yield(std::move(y));
+}
+
+template <const char* Op>
+Status bitwise(Call& call) {
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  if (dtype != DType::kBool) return call.unsupported("the language has no operators on the bits of integers");
+  return logical<Op>(call);
+}
+
+// x & (2**k - 1) keeps the lowest k bits, of negative integers too: x % 2**k.
+Status bitwise_and(Call& call) {
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  if (dtype == DType::kBool || call.argument("other").find("t")) return bitwise<kAnd>(call);
+  SOLSTICE_TRY(const int64_t mask, call.integer("other"));
+  if (mask < 1 || (mask & (mask + 1)) != 0) return call.unsupported("the language has no operators on the bits of integers");
+  SOLSTICE_TRY(const Value x, call.tensor("self"));
+  SOLSTICE_TRY(Value y, pointwise(call, {x}, dtype, [&](const Terms& t) { return binary("%", t[0], integer(mask + 1)); }));
+  return call.yield(std::move(y));
+}
+
+// -x - 1
+Status bitwise_not(Call& call) {
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  if (dtype == DType::kBool) return logical_not(call);
+  SOLSTICE_TRY(const Value x, call.tensor("self"));
+  if (dtype == DType::kU8) {
+    SOLSTICE_TRY(Value y, pointwise(call, {x}, dtype, [](const Terms& t) { return integer(255) - t[0]; }));
+    return call.yield(std::move(y));
+  }
+  SOLSTICE_TRY(Value y, pointwise(call, {x}, dtype, [](const Terms& t) { return negate(t[0]) - integer(1); }));
+  return call.yield(std::move(y));
+}
+
+// By a number of places that the graph knows: x * 2**k, x // 2**k.
+template <const char* Op>
+Status shift(Call& call) {
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  if (!is_integer(dtype)) return call.unsupported("only integers are shifted");
+  if (call.argument("other").find("t")) return call.unsupported("the language has no operators on the bits of integers");
+  SOLSTICE_TRY(const int64_t places, call.integer("other"));
+  if (places < 0 || places > 31) return call.unsupported("a shift by as many places has no equations");
+  SOLSTICE_TRY(const Value x, call.tensor("self"));
+  SOLSTICE_TRY(Value y, pointwise(call, {x}, dtype, [&](const Terms& t) { return binary(Op, t[0], integer(int64_t{1} << places)); }));
+  return call.yield(std::move(y));
+}
+constexpr char kTimes[] = "*", kOver[] = "//";
+
+}  // namespace
+
+const RuleGroup kLogicRules = {
+    "logic",
+    {
+        {"aten.logical_and.default", logical<kAnd>},
+        {"aten.logical_or.default", logical<kOr>},
+        {"aten.logical_xor.default", logical<kXor>},
+        {"aten.logical_not.default", logical_not},
+        {"aten.bitwise_and.Tensor", bitwise_and},
+        {"aten.bitwise_and.Scalar", bitwise_and},
+        {"aten.__and__.Tensor", bitwise_and},
+        {"aten.__and__.Scalar", bitwise_and},
+        {"aten.bitwise_or.Tensor", bitwise<kOr>},
+        {"aten.bitwise_or.Scalar", bitwise<kOr>},
+        {"aten.__or__.Tensor", bitwise<kOr>},
+        {"aten.__or__.Scalar", bitwise<kOr>},
+        {"aten.bitwise_xor.Tensor", bitwise<kXor>},
+        {"aten.bitwise_xor.Scalar", bitwise<kXor>},
+        {"aten.__xor__.Tensor", bitwise<kXor>},
+        {"aten.__xor__.Scalar", bitwise<kXor>},
+        {"aten.bitwise_not.default", bitwise_not},
+        {"aten.bitwise_left_shift.Tensor_Scalar", shift<kTimes>},
+        {"aten.bitwise_right_shift.Tensor_Scalar", shift<kOver>},
+        {"aten.__lshift__.Scalar", shift<kTimes>},
+        {"aten.__rshift__.Scalar", shift<kOver>},
+    },
+};
+
+}  // namespace solstice::ir::importer
