@@ -33,6 +33,7 @@ struct Equivalence {
   std::vector<std::pair<std::string, int64_t>> dims;  // shrunken dims of a test, empty at the real ones
   int families = 0;                                   // of inputs that were tried
   int64_t points = 0;                                 // of the real shapes that were compared
+  int64_t unasked = 0;                                // elements that differ where the problem's value is infinite or NaN
   std::vector<std::string> uncovered;                 // branches of which no test took both sides
   std::vector<Diagnostic> warnings;                   // W018; spans are the candidate's
 };

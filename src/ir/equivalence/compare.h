@@ -16,7 +16,8 @@ using TermsOf = std::function<std::vector<double>(const std::vector<size_t>& pla
 struct Compared {
   std::vector<size_t> different;  // places in the list
   std::vector<size_t> infinite;   // the problem's value is an infinity or NaN, and the candidate's something else
-  size_t finite = 0;              // elements of which the problem has a finite value: the others ask for nothing finite
+  size_t finite = 0;              // elements of which the problem has a finite value
+  size_t unasked = 0;             // elements that differ where the problem asks for nothing
 };
 
 // `terms` is asked only where values differ by more than 1e-9 of themselves: what cancels is rare.

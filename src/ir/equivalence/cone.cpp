@@ -15,6 +15,8 @@ Program cone(const Program& program, const std::string& wanted, const std::set<s
     if (!defined) continue;
     tensor.kind = tensor.name == wanted ? TensorKind::kOutput : given.count(tensor.name) ? TensorKind::kInput : TensorKind::kLocal;
     tensor.into = tensor.same = -1;
+    // Storage rounds nothing (docs/language.md, section 8): what is given here need not be of the format.
+    if (tensor.kind == TensorKind::kInput && tensor.value == ValueKind::kReal) tensor.dtype.reset();
   }
   std::erase_if(out.equations, [&](const Equation& e) { return out.target_of(e).kind == TensorKind::kInput; });
   const std::vector<char> needed = ancestors_of(out, out.find_tensor(wanted));

@@ -15,8 +15,12 @@ namespace {
 
 constexpr int kPlain = 6;
 constexpr int64_t kLongRow = 32;
-constexpr std::array<std::string_view, 10> kFamilies = {"normal",   "small integers", "tiny",          "large",        "negative",
-                                                        "positive", "normal * 1000",  "normal * 1e-6", "normal * 1e6", "normal + 3"};
+constexpr int kRescaled = 4;
+constexpr std::array<std::string_view, 12> kFamilies = {"normal",       "small integers", "tiny",           "large",
+                                                        "negative",     "positive",       "normal * 1000",  "normal * 1e-6",
+                                                        "normal * 1e6", "normal + 3",     "below literals", "beyond literals"};
+constexpr int kBelow = kPlain + kRescaled, kBeyond = kBelow + 1;
+constexpr double kLeastLiteral = 8, kMostLiteral = 1e12;
 
 // SplitMix64 (Steele, Lea, Flood 2014): consecutive keys give independent values.
 uint64_t mixed(uint64_t x) {
@@ -39,18 +43,12 @@ double normal_of(uint64_t hash) {
   return (sum - 1.5 * kMask) * (2.0 / kMask);
 }
 
-double real_value(int family, double v) {
+double scaled(int family, double v) {
   switch (family) {
-    case 1:
-      return std::nearbyint(2 * v);
     case 2:
       return 1e-3 * v;
     case 3:
       return 30 * v;
-    case 4:
-      return -std::abs(v);
-    case 5:
-      return std::abs(v);
     case 6:
       return 1e3 * v;
     case 7:
@@ -64,49 +62,6 @@ double real_value(int family, double v) {
   }
 }
 
-// What the program does with the values of each tensor.
-class Uses {
- public:
-  explicit Uses(const Program& program) : program_(program), uses_(program.tensors.size()) {
-    for (const Equation& e : program.equations) {
-      walk(e.rhs, [&](const Expr& node) {
-        if (node.op == Op::kRead) index(node);
-        if (node.op >= Op::kLt && node.op <= Op::kGt) compare(node);
-      });
-    }
-  }
-
-  struct Use {
-    int64_t below = -1;           // of integers: the smallest dimension that they index, so that gathers stay in range; -1: none
-    std::vector<double> special;  // literals that it is compared with (`t[m] != -100`): values that decide something
-  };
-  const Use& of(size_t tensor) const { return uses_[tensor]; }
-
- private:
-  void index(const Expr& read) {
-    const auto& shape = program_.tensor(read.id).shape;
-    for (size_t d = 0; d < shape.size() && d < read.args.size(); ++d) {
-      walk(read.args[d], [&](const Expr& i) {
-        if (i.op != Op::kRead) return;
-        int64_t& below = uses_[static_cast<size_t>(i.id)].below;
-        below = below < 0 ? shape[d] : std::min(below, shape[d]);
-      });
-    }
-  }
-
-  void compare(const Expr& e) {
-    for (const size_t side : {size_t{0}, size_t{1}}) {
-      const ExprRef &read = e.args[side], &literal = e.args[1 - side];
-      if (read->op != Op::kRead || (literal->op != Op::kInt && literal->op != Op::kReal)) continue;
-      const double value = literal->op == Op::kInt ? static_cast<double>(literal->integer) : literal->real;
-      if (std::isfinite(value)) uses_[static_cast<size_t>(read->id)].special.push_back(value);
-    }
-  }
-
-  const Program& program_;
-  std::vector<Use> uses_;
-};
-
 bool is_result(const Program& program, int tensor) {
   return std::any_of(program.opaques.begin(), program.opaques.end(),
                      [&](const Opaque& o) { return std::find(o.results.begin(), o.results.end(), tensor) != o.results.end(); });
@@ -115,13 +70,18 @@ bool is_result(const Program& program, int tensor) {
 }  // namespace
 
 int input_families() { return kPlain; }
-int rescaled_families() { return static_cast<int>(kFamilies.size()) - kPlain; }
+int rescaled_families() { return kRescaled; }
 
 std::string_view input_family_name(int family) { return kFamilies[static_cast<size_t>(family)]; }
 
-InputFunctions::InputFunctions(const Program& program, int family, uint64_t seed, Integers integers)
-    : family_(family), integers_(integers), rules_(program.tensors.size()) {
-  const Uses uses(program);
+std::vector<int> families_beyond(const Uses& uses) {
+  const double literal = uses.largest_literal();
+  return literal >= kLeastLiteral && literal <= kMostLiteral ? std::vector<int>{kBelow, kBeyond} : std::vector<int>();
+}
+
+InputFunctions::InputFunctions(const Program& program, const Uses& uses, int family, uint64_t seed, Integers integers)
+    : family_(family), integers_(integers), beyond_(4 * uses.largest_literal()), places_(uses.places()), rules_(program.tensors.size()) {
+  bool negative = true;
   for (size_t i = 0; i < rules_.size(); ++i) {
     const Tensor& t = program.tensors[i];
     Rule& rule = rules_[i];
@@ -134,8 +94,9 @@ InputFunctions::InputFunctions(const Program& program, int family, uint64_t seed
     rule.special = use.special;
     int64_t stride = 1;
     for (size_t d = t.shape.size(); d-- > 0; stride *= t.shape[d]) {
-      if (t.shape[d] >= kLongRow) rule.rows.emplace_back(stride, t.shape[d]);
+      if (t.shape[d] >= kLongRow) rule.rows.push_back({stride, t.shape[d], use.extremal.count(d) > 0});
     }
+    if (t.value == ValueKind::kReal) rule.stored = t.dtype, negative = !negative, rule.negative = negative || family == kBelow;
     if (t.value != ValueKind::kInt) continue;
     rule.below = use.below < 0 ? 4 : std::max<int64_t>(1, use.below);
     const IntegerRange fits = integer_range(t.dtype.value_or(DType::kI64));
@@ -147,11 +108,18 @@ InputFunctions::InputFunctions(const Program& program, int family, uint64_t seed
 double InputFunctions::integer(const Rule& rule, uint64_t hash) const {
   if (rule.kind == ValueKind::kBool && (family_ == 4 || family_ == 5)) return family_ - 4;
   const uint64_t choice = hash >> 32;
-  if (rule.kind == ValueKind::kInt && integers_ == Integers::kWide && family_ >= 2 && family_ <= 4) return wide_integer(rule, choice);
+  if (rule.kind == ValueKind::kInt && integers_ == Integers::kAnySize && family_ == kFamilyOfAnySize) return any_integer(rule, choice);
+  if (rule.kind == ValueKind::kInt && integers_ != Integers::kInRange && family_ >= 2 && family_ <= 4) return wide_integer(rule, choice);
   if (family_ % 2 == 1 && !rule.special.empty() && choice % 4 == 0) return rule.special[(choice >> 2) % rule.special.size()];
   if (choice % 16 == 1) return 0;
   if (choice % 16 == 2) return static_cast<double>(rule.below - 1);
   return static_cast<double>((hash & 0xffffffffu) % static_cast<uint64_t>(rule.below));
+}
+
+// Next to powers of two, up to what is exact.
+double InputFunctions::any_integer(const Rule& rule, uint64_t choice) const {
+  const double power = std::ldexp(1.0, static_cast<int>(choice % 53)) + static_cast<double>(choice / 64 % 3) - 1;
+  return std::clamp(choice / 256 % 2 == 0 ? power : -power, rule.least, rule.most);
 }
 
 // Around 0, large, or negative, and next to what decides something.
@@ -167,14 +135,50 @@ double InputFunctions::wide_integer(const Rule& rule, uint64_t choice) const {
   return std::clamp(std::trunc(out), rule.least, rule.most);
 }
 
-// Larger at both ends of long rows, so that an extremum that misses them is found.
+// Larger at both ends of long rows, and in every second row at one place more, so that an extremum that misses them is found.
 double InputFunctions::at_ends(const Rule& rule, int64_t at, double v) const {
   double factor = 1;
-  for (const auto& [stride, extent] : rule.rows) {
+  for (const auto& [stride, extent, extremal] : rule.rows) {
     const int64_t i = at / stride % extent;
-    factor = i == extent - 1 ? 4 : i == 0 ? std::max(factor, 3.0) : factor;
+    factor = i == extent - 1 ? std::max(factor, 4.0) : i == 0 ? std::max(factor, 3.0) : factor;
+    if (!extremal) continue;
+    const uint64_t row = mixed(rule.key + static_cast<uint64_t>(at / (stride * extent) * stride + at % stride));
+    if (row % 2 == 0 && i == place_in_row(row >> 1, extent)) factor = 8;
   }
   return factor * v;
+}
+
+// Where an index is compared with a literal, or anywhere.
+int64_t InputFunctions::place_in_row(uint64_t choice, int64_t extent) const {
+  const int64_t place = places_.empty() || choice % 2 == 0 ? extent : places_[(choice >> 1) % places_.size()];
+  return place < extent ? place : static_cast<int64_t>((choice >> 1) % static_cast<uint64_t>(extent));
+}
+
+// What decides something, or the values of the format on either side of it.
+double InputFunctions::next_to(const Rule& rule, uint64_t choice) const {
+  const double v = rule.special[choice / 3 % rule.special.size()];
+  const double step = 2 * unit_roundoff(rule.stored.value_or(DType::kF32));
+  return v + (static_cast<double>(choice % 3) - 1) * step * std::abs(v);
+}
+
+double InputFunctions::real(const Rule& rule, int64_t at, uint64_t hash) const {
+  const double v = normal_of(hash);
+  switch (family_) {
+    case 1: {  // some are halves, some what decides
+      const uint64_t choice = mixed(hash + 1);
+      if (choice % 8 == 1 && !rule.special.empty()) return next_to(rule, choice >> 3);
+      return std::nearbyint(2 * v) + (choice % 8 == 0 ? 0.5 : 0);
+    }
+    case 4:
+      return at_ends(rule, at, -std::abs(v));
+    case 5:
+      return at_ends(rule, at, std::abs(v));
+    case kBelow:
+    case kBeyond:  // of two signs, so that products are negative too
+      return (rule.negative ? -beyond_ : beyond_) * (1 + std::abs(v));
+    default:
+      return scaled(family_, v);
+  }
 }
 
 void InputFunctions::evaluate(int tensor, const int64_t* at, int64_t n, double* out) const {
@@ -184,18 +188,9 @@ void InputFunctions::evaluate(int tensor, const int64_t* at, int64_t n, double* 
     for (int64_t k = 0; k < n; ++k) out[k] = integer(rule, hash(k));
     return;
   }
-  for (int64_t k = 0; k < n; ++k) out[k] = normal_of(hash(k));
-  if (family_ == 0) return;
-  for (int64_t k = 0; k < n; ++k) out[k] = real_value(family_, out[k]);
-  if (family_ == 4 || family_ == 5) {
-    for (int64_t k = 0; k < n; ++k) out[k] = at_ends(rule, at[k], out[k]);
-  }
-  if (family_ != 1) return;
-  for (int64_t k = 0; k < n; ++k) {  // some are halves, some what decides
-    const uint64_t choice = mixed(hash(k) + 1);
-    if (choice % 8 == 0) out[k] += 0.5;
-    if (choice % 8 == 1 && !rule.special.empty()) out[k] = rule.special[(choice >> 3) % rule.special.size()];
-  }
+  for (int64_t k = 0; k < n; ++k) out[k] = real(rule, at[k], hash(k));
+  if (!rule.stored) return;
+  for (int64_t k = 0; k < n; ++k) out[k] = stored_near(*rule.stored, out[k]);
 }
 
 namespace {
@@ -223,12 +218,11 @@ void hold_assumptions(const Program& program, TensorValues& values) {
 }  // namespace
 
 TensorValues random_inputs(const Program& program, int family, uint64_t seed) {
-  return random_inputs(program, family, seed, InputFunctions::Integers::kInRange);
+  return all_values(program, InputFunctions(program, family, seed));
 }
 
-TensorValues random_inputs(const Program& program, int family, uint64_t seed, InputFunctions::Integers integers) {
+TensorValues all_values(const Program& program, const InputFunctions& inputs) {
   TensorValues out;
-  const InputFunctions inputs(program, family, seed, integers);
   std::vector<int64_t> at;
   for (size_t i = 0; i < program.tensors.size(); ++i) {
     if (!inputs.is_input(static_cast<int>(i))) continue;

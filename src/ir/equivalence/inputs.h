@@ -3,23 +3,29 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "ir/equivalence/uses.h"
 #include "ir/interpret.h"
 #include "ir/program.h"
 
 namespace solstice::ir {
 
-// Families beyond input_families(): other scales, for branches that the plain ones never take.
+// Families after input_families(): other scales, for branches that the plain ones never take.
 int rescaled_families();
+// And those whose values lie beyond every literal that decides something, where there are any that plain ones do not reach.
+std::vector<int> families_beyond(const Uses& uses);
 
 class InputFunctions {
  public:
-  // Integers that keep gathers in range, or in some families negative ones and larger ones.
-  enum class Integers { kInRange, kWide };
-  InputFunctions(const Program& program, int family, uint64_t seed, Integers integers = Integers::kInRange);
+  // Integers that keep gathers in range; in some families negative ones and larger ones; in one of those of any size.
+  enum class Integers { kInRange, kWide, kAnySize };
+  static constexpr int kFamilyOfAnySize = 3;
+  InputFunctions(const Program& program, int family, uint64_t seed) : InputFunctions(program, Uses(program), family, seed) {}
+  InputFunctions(const Program& program, const Uses& uses, int family, uint64_t seed, Integers integers = Integers::kInRange);
 
   // Params, buffers, inputs, draws and results of opaque operations.
   bool is_input(int tensor) const { return rules_[static_cast<size_t>(tensor)].given; }
@@ -27,24 +33,37 @@ class InputFunctions {
   void evaluate(int tensor, const int64_t* at, int64_t n, double* out) const;
 
  private:
+  struct Row {
+    int64_t stride, extent;
+    bool extremal;  // of which an extremum is taken
+  };
   struct Rule {
     bool given = false;
     ValueKind kind = ValueKind::kReal;
+    std::optional<DType> stored;  // of reals: the format that holds them
+    bool negative = false;        // beyond literals
     uint64_t key = 0;
-    int64_t below = 2;                              // of integers
-    double least = 0, most = 0;                     // that the type holds
-    std::vector<double> special;                    // values that decide something
-    std::vector<std::pair<int64_t, int64_t>> rows;  // stride and extent of long dimensions
+    int64_t below = 2;            // of integers
+    double least = 0, most = 0;   // that the type holds
+    std::vector<double> special;  // values that decide something
+    std::vector<Row> rows;        // along long dimensions
   };
   double integer(const Rule& rule, uint64_t hash) const;
+  double any_integer(const Rule& rule, uint64_t choice) const;
   double wide_integer(const Rule& rule, uint64_t choice) const;
+  double real(const Rule& rule, int64_t at, uint64_t hash) const;
+  double next_to(const Rule& rule, uint64_t choice) const;
   double at_ends(const Rule& rule, int64_t at, double v) const;
+  int64_t place_in_row(uint64_t choice, int64_t extent) const;
 
   int family_;
   Integers integers_;
+  double beyond_;
+  std::vector<int64_t> places_;  // of rows that decide something
   std::vector<Rule> rules_;
 };
 
-TensorValues random_inputs(const Program& program, int family, uint64_t seed, InputFunctions::Integers integers);
+// All elements. Buffers with an assumed closed form hold it.
+TensorValues all_values(const Program& program, const InputFunctions& inputs);
 
 }  // namespace solstice::ir

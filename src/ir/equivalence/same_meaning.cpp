@@ -111,6 +111,7 @@ class Question {
       // Values that were related by the definitions left out no longer are, so a difference says nothing.
       if (test_points(a, b, Tested::kIntermediates, operations, deadline_, one) != Outcome::kEqual) return out;
       out.points = one.points;
+      out.unasked = one.unasked;
       out.families = std::max(out.families, one.families);
       out.uncovered.insert(out.uncovered.end(), one.uncovered.begin(), one.uncovered.end());
     }
@@ -120,6 +121,7 @@ class Question {
   static Equivalence tested(Equivalence out, std::string how) {
     out.verdict = Verdict::kTested;
     out.reason = std::move(how) + fmt::format(", {} sets of inputs", out.families);
+    if (out.unasked > 0) out.reason += fmt::format("; {} elements differ where the problem's are infinite or NaN", out.unasked);
     if (out.uncovered.empty()) return out;
     const std::vector<std::string> shown(out.uncovered.begin(),
                                          out.uncovered.begin() + static_cast<ptrdiff_t>(std::min(kBranchesShown, out.uncovered.size())));

@@ -3,6 +3,10 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "ir/equivalence/compare.h"
 #include "ir/equivalence/inputs.h"
@@ -10,6 +14,7 @@
 #include "ir/equivalence/masks.h"
 #include "ir/equivalence/points.h"
 #include "ir/equivalence/testing.h"
+#include "ir/equivalence/uses.h"
 #include "ir/interpret_at.h"
 
 namespace solstice::ir {
@@ -19,11 +24,23 @@ constexpr size_t kFirstPoints = 4;  // of every family, whatever they cost
 constexpr size_t kMostAtOnce = 256;
 constexpr size_t kPointsForCoverage = 64;
 constexpr int kTermsCost = 8;  // times what the values cost
+constexpr int kMostRounds = 8;
+constexpr int64_t kSeeds = 16;  // of a round
+constexpr int64_t kCheap = 20;  // a part of the operations that further rounds may take
 
 class PointTest {
+  using Integers = InputFunctions::Integers;
+
  public:
   PointTest(const Program& problem, const Program& candidate, Tested tested, int64_t operations, const Deadline& deadline, Equivalence& out)
-      : problem_(problem), tested_(tested), operations_(operations), deadline_(deadline), out_(out), a_(problem), b_(candidate) {
+      : problem_(problem),
+        tested_(tested),
+        operations_(operations),
+        deadline_(deadline),
+        out_(out),
+        uses_(problem, &candidate),
+        a_(problem),
+        b_(candidate) {
     Boundaries boundaries;
     boundaries.add(problem);
     boundaries.add(candidate);
@@ -40,19 +57,25 @@ class PointTest {
   }
 
   Outcome run() {
-    const int families = input_families();
-    for (int f = 0; f < families; ++f) {
-      const Outcome o = try_family(f, operations_ / families, asked_points());
-      if (o != Outcome::kEqual) return o;
+    std::vector<int> plain(static_cast<size_t>(input_families()));
+    std::iota(plain.begin(), plain.end(), 0);
+    std::vector<int> all = families_beyond(uses_);
+    all.insert(all.begin(), plain.begin(), plain.end());
+    if (const Outcome o = try_families(all, asked_points()); o != Outcome::kEqual) return o;
+    // What is cheap is tried with other values, and every point with other families: ties and zeros of a few elements are rare,
+    // and a zero may hide a difference.
+    for (round_ = 1; round_ < kMostRounds && spent_ * (round_ + 1) < round_ * operations_ / kCheap && !deadline_.passed(); ++round_) {
+      for (Asked& t : asked_) t.next += asked_points();
+      if (try_families(plain, asked_points()) == Outcome::kDifferent) return Outcome::kDifferent;
     }
     Coverage coverage = taken();
-    for (int f = families; f < families + rescaled_families() && !coverage.is_complete() && !deadline_.passed(); ++f) {
-      if (try_family(f, operations_ / families, kPointsForCoverage) == Outcome::kDifferent) return Outcome::kDifferent;
+    for (int f = 0; f < rescaled_families() && !coverage.is_complete() && !deadline_.passed(); ++f) {
+      if (try_families({input_families() + f}, kPointsForCoverage) == Outcome::kDifferent) return Outcome::kDifferent;
       coverage = taken();
     }
     out_.uncovered = coverage.uncovered();
-    const bool all = std::all_of(asked_.begin(), asked_.end(), [](const Asked& t) { return t.finite > 0; });
-    return all ? Outcome::kEqual : Outcome::kNotTested;
+    const bool compared = std::all_of(asked_.begin(), asked_.end(), [](const Asked& t) { return t.finite > 0; });
+    return compared ? Outcome::kEqual : Outcome::kNotTested;
   }
 
  private:
@@ -77,29 +100,53 @@ class PointTest {
     return out;
   }
 
-  // Integers of any size and sign; where the problem stops at such, those that it takes.
-  Outcome try_family(int family, int64_t operations, size_t points) {
-    const int families = out_.families;
-    const Outcome wide = try_inputs(family, InputFunctions::Integers::kWide, operations, points);
-    if (wide != Outcome::kEqual || out_.families > families) return wide;
-    return try_inputs(family, InputFunctions::Integers::kInRange, operations, points);
+  // The first points of every family before more of any.
+  Outcome try_families(const std::vector<int>& families, size_t points) {
+    std::vector<std::pair<int, Integers>> taken;
+    for (const int f : families) {
+      const Outcome o = first_points(f, taken);
+      if (o != Outcome::kEqual) return o;
+    }
+    for (const auto& [family, integers] : taken) {
+      begin(family, integers);
+      const Outcome o = more_points(points);
+      spent_ += a_.operations() + b_.operations();
+      if (o != Outcome::kEqual) return o;
+    }
+    return Outcome::kEqual;
   }
 
-  // The first points, then those that no other family tried, in growing batches, until the share of operations is spent.
-  Outcome try_inputs(int family, InputFunctions::Integers integers, int64_t operations, size_t points) {
-    const InputFunctions inputs(problem_, family, static_cast<uint64_t>(family) + 1, integers);
+  void begin(int family, Integers integers) {
+    inputs_.emplace(problem_, uses_, family, static_cast<uint64_t>(family + kSeeds * round_) + 1, integers);
     family_ = family;
-    values_ = [&](int tensor, const int64_t* at, int64_t n, double* out) { inputs.evaluate(tensor, at, n, out); };
-    a_.begin(values_, operations / 2, deadline_);
-    b_.begin(
-        [&](int tensor, const int64_t* at, int64_t n, double* out) { inputs.evaluate(named_[static_cast<size_t>(tensor)], at, n, out); },
-        operations / 2, deadline_);
-    for (Asked& t : asked_) {
-      const size_t first = t.tried = std::min(kFirstPoints, t.positions.size());
-      const Outcome o = compare(t, {t.positions.begin(), t.positions.begin() + static_cast<ptrdiff_t>(first)});
-      if (o != Outcome::kEqual) return o == Outcome::kNotTested && skipped_ ? Outcome::kEqual : o;
+    const int64_t share = operations_ / input_families() / 2;
+    a_.begin(values_, share, deadline_);
+    b_.begin([&](int t, const int64_t* at, int64_t n, double* out) { inputs_->evaluate(named_[static_cast<size_t>(t)], at, n, out); },
+             share, deadline_);
+  }
+
+  // Integers of any size and sign; where the problem stops at such, those that it takes.
+  Outcome first_points(int family, std::vector<std::pair<int, Integers>>& taken) {
+    for (const Integers integers : {Integers::kAnySize, Integers::kWide, Integers::kInRange}) {
+      if (integers == Integers::kAnySize && family != InputFunctions::kFamilyOfAnySize) continue;
+      begin(family, integers);
+      Outcome o = Outcome::kEqual;
+      for (size_t k = 0; k < asked_.size() && o == Outcome::kEqual; ++k) {
+        Asked& t = asked_[k];
+        t.tried = std::min(kFirstPoints, t.positions.size());
+        o = compare(t, {t.positions.begin(), t.positions.begin() + static_cast<ptrdiff_t>(t.tried)});
+      }
+      spent_ += a_.operations() + b_.operations();
+      if (o == Outcome::kNotTested && skipped_) continue;
+      if (o == Outcome::kEqual) ++out_.families, taken.emplace_back(family, integers);
+      return o;
     }
-    ++out_.families;
+    return Outcome::kEqual;
+  }
+
+  // Those that no other family tried, in growing batches, until the share of operations is spent.
+  Outcome more_points(size_t points) {
+    for (Asked& t : asked_) t.tried = std::min(kFirstPoints, t.positions.size());
     size_t batch = 2 * kFirstPoints;
     for (size_t done = 0; done < points; done += batch, batch = std::min(2 * batch, kMostAtOnce)) {
       for (Asked& t : asked_) {
@@ -137,7 +184,8 @@ class PointTest {
     const auto masked = [&](const std::vector<size_t>& places) { return values_of(with_finite_masks(problem_), tensor.name, at, places); };
     add_infinities(found, tested_, masked);
     t.finite += found.finite;
-    out_.points += static_cast<int64_t>(at.size());
+    out_.points += static_cast<int64_t>(at.size() - found.unasked);
+    out_.unasked += static_cast<int64_t>(found.unasked);
     for (const size_t i : found.different) {
       if (out_.counterexamples.size() >= kMostCounterexamples) break;
       out_.counterexamples.push_back(
@@ -168,12 +216,16 @@ class PointTest {
   const int64_t operations_;
   const Deadline& deadline_;
   Equivalence& out_;
+  const Uses uses_;
   PointInterpreter a_, b_;
   std::map<std::vector<int64_t>, std::vector<int64_t>> positions_;  // by shape
   std::vector<Asked> asked_;
   std::vector<int> named_;  // by tensor of the candidate: the problem's of that name
-  InputFunction values_;
+  std::optional<InputFunctions> inputs_;
+  const InputFunction values_ = [this](int t, const int64_t* at, int64_t n, double* out) { inputs_->evaluate(t, at, n, out); };
   int family_ = 0;
+  int64_t spent_ = 0;  // operations of all families
+  int64_t round_ = 0;
   bool skipped_ = false;
 };
 

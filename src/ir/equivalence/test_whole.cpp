@@ -13,18 +13,22 @@ namespace {
 class WholeTest {
  public:
   WholeTest(const Program& problem, const Program& candidate, Tested tested, const Deadline& deadline, Equivalence& out)
-      : problem_(problem), candidate_(candidate), tested_(tested), out_(out) {
+      : problem_(problem), candidate_(candidate), tested_(tested), out_(out), uses_(problem, &candidate) {
     options_.deadline = deadline;
     options_.coverage = &coverage_;
   }
 
   Outcome run() {
     const int tried = out_.families;
-    for (int f = 0; f < input_families() + rescaled_families(); ++f) {
-      if (f >= input_families() && coverage_.is_complete()) break;
-      const Outcome o = try_family(f);
+    for (int f = 0; f < input_families(); ++f) {
+      if (const Outcome o = try_family(f); o != Outcome::kEqual) return o;
+    }
+    std::vector<int> more = families_beyond(uses_);
+    const size_t beyond = more.size();
+    for (int f = input_families(); f < input_families() + rescaled_families(); ++f) more.push_back(f);
+    for (size_t k = 0; k < more.size() && (k < beyond || !coverage_.is_complete()); ++k) {
+      const Outcome o = try_family(more[k]);
       if (o == Outcome::kDifferent) return o;
-      if (o == Outcome::kNotTested && f < input_families()) return o;
       if (o == Outcome::kNotTested) break;
     }
     out_.uncovered = coverage_.uncovered();
@@ -35,8 +39,10 @@ class WholeTest {
   Outcome try_family(int family) {
     TensorValues inputs;
     auto expected = Result<TensorValues>(inputs);
-    for (const auto integers : {InputFunctions::Integers::kWide, InputFunctions::Integers::kInRange}) {
-      inputs = random_inputs(problem_, family, static_cast<uint64_t>(family) + 1, integers);
+    using Integers = InputFunctions::Integers;
+    for (const auto integers : {Integers::kAnySize, Integers::kWide, Integers::kInRange}) {
+      if (integers == Integers::kAnySize && family != InputFunctions::kFamilyOfAnySize) continue;
+      inputs = all_values(problem_, InputFunctions(problem_, uses_, family, static_cast<uint64_t>(family) + 1, integers));
       expected = interpret(problem_, inputs, options_);
       if (expected.ok() || expected.error().code == Code::deadline) break;
     }
@@ -63,6 +69,7 @@ class WholeTest {
     const auto masked = [&](const std::vector<size_t>& places) { return values_of(with_finite_masks(problem_), name, places, inputs); };
     add_infinities(found, tested_, masked);
     finite_ = finite_ || found.finite > 0;
+    out_.unasked += static_cast<int64_t>(found.unasked);
     for (const size_t i : found.different) {
       if (out_.counterexamples.size() >= kMostCounterexamples) return;
       out_.counterexamples.push_back({name, index_at(static_cast<int64_t>(i), expected.shape), expected.values[i], actual[i],
@@ -90,6 +97,7 @@ class WholeTest {
   const Program& candidate_;
   const Tested tested_;
   Equivalence& out_;
+  const Uses uses_;
   InterpretOptions options_;
   Coverage coverage_;
   bool finite_ = false;

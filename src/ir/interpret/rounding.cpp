@@ -1,6 +1,9 @@
 #include "ir/interpret/rounding.h"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 namespace solstice::ir {
@@ -13,6 +16,14 @@ struct Format {
   double overflow;  // what is beyond becomes this
 };
 
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+constexpr Format kF16 = {10, -14, 65504, kInf};
+constexpr Format kBF16 = {7, -126, 3.3895313892515355e38, kInf};
+constexpr Format kE4M3 = {3, -6, 448, kNan};
+constexpr Format kE5M2 = {2, -14, 57344, kInf};
+
 // Rounds to `mantissa` bits after the leading one, or to the spacing of the subnormals.
 double to_format(double value, const Format& f) {
   if (!std::isfinite(value) || value == 0) return std::isinf(value) ? std::copysign(f.overflow, value) : value;
@@ -23,28 +34,52 @@ double to_format(double value, const Format& f) {
   return std::abs(out) > f.largest ? std::copysign(f.overflow, value) : out;
 }
 
+// Drops the bits that a normal number has no place for.
+double cut_to_format(double value, const Format& f) {
+  value = std::clamp(value, -f.largest, f.largest);
+  if (std::abs(value) < std::ldexp(1.0, f.least_exponent)) return to_format(value, f);
+  return std::bit_cast<double>(std::bit_cast<uint64_t>(value) & ~((uint64_t{1} << (52 - f.mantissa)) - 1));
+}
+
 }  // namespace
 
 double rounded(DType dtype, double value) {
-  constexpr double kInf = std::numeric_limits<double>::infinity();
-  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   switch (dtype) {
     case DType::kF64:
       return value;
     case DType::kF32:
       return static_cast<double>(static_cast<float>(value));
     case DType::kF16:
-      return to_format(value, {10, -14, 65504, kInf});
+      return to_format(value, kF16);
     case DType::kBF16:
-      return to_format(value, {7, -126, 3.3895313892515355e38, kInf});
+      return to_format(value, kBF16);
     case DType::kE4M3:
-      return to_format(value, {3, -6, 448, kNan});
+      return to_format(value, kE4M3);
     case DType::kE5M2:
-      return to_format(value, {2, -14, 57344, kInf});
+      return to_format(value, kE5M2);
     case DType::kBool:
       return value != 0 ? 1 : 0;
     default:
       return std::trunc(value);
+  }
+}
+
+double stored_near(DType dtype, double value) {
+  switch (dtype) {
+    case DType::kF32: {
+      constexpr double kLargest = std::numeric_limits<float>::max();
+      return static_cast<double>(static_cast<float>(std::clamp(value, -kLargest, kLargest)));
+    }
+    case DType::kF16:
+      return cut_to_format(value, kF16);
+    case DType::kBF16:
+      return cut_to_format(value, kBF16);
+    case DType::kE4M3:
+      return cut_to_format(value, kE4M3);
+    case DType::kE5M2:
+      return cut_to_format(value, kE5M2);
+    default:
+      return value;
   }
 }
 

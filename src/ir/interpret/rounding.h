@@ -6,6 +6,8 @@
 namespace solstice::ir {
 
 double rounded(DType dtype, double value);
+// A finite value of a float format next to this one: what an input may hold.
+double stored_near(DType dtype, double value);
 
 // Smallest and largest integer that the format stores; everything for f64.
 struct IntegerRange {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ir/normal/facts.h"
+#include "ir/normal/formats.h"
 
 namespace solstice::ir::normal {
 namespace {
@@ -109,6 +110,9 @@ TermId Expressions::operation(const Term& t, const std::vector<TermId>& args) {
       return negated(args[0]);
     case Op::kAbs:
       return signs_.nonnegative(args[0]) ? args[0] : pool_.op(t.op, args);
+    case Op::kCast:  // before the operand's normal form, too, whose sums say less
+      if (is_float(t.dtype) && (is_of_format(pool_, t.args[0], t.dtype) || is_of_format(pool_, args[0], t.dtype))) return args[0];
+      return pool_.op(t.op, args, t.dtype);
     default:
       return pool_.op(t.op, args, t.dtype);
   }

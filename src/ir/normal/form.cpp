@@ -125,8 +125,9 @@ int Form::symbol(int tensor) {
   const auto [known, made] = symbols_.try_emplace(tensor, -1);
   if (!made) return known->second;
   const Tensor& t = program.tensor(tensor);
-  const bool given = t.is_interface() && t.kind != TensorKind::kOutput && !t.any_value;
-  known->second = pool.symbol(shared.count(tensor) ? t.name : prefix + t.name, t.value, t.shape, given || (finite && finite->has(tensor)));
+  const bool given = t.is_interface() && t.kind != TensorKind::kOutput;
+  known->second = pool.symbol({shared.count(tensor) ? t.name : prefix + t.name, t.value, t.shape,
+                               (given && !t.any_value) || (finite && finite->has(tensor)), given ? t.dtype : std::nullopt});
   tensors_[known->second] = tensor;
   return known->second;
 }

@@ -325,9 +325,9 @@ int Pool::bound_variable(int level, size_t place, int64_t extent) {
   return it->second;
 }
 
-int Pool::symbol(const std::string& name, ValueKind value, const std::vector<int64_t>& shape, bool finite) {
-  const auto [it, made] = symbol_ids_.emplace(name, static_cast<int>(symbols_.size()));
-  if (made) symbols_.push_back({name, value, shape, finite});
+int Pool::symbol(Symbol symbol) {
+  const auto [it, made] = symbol_ids_.emplace(symbol.name, static_cast<int>(symbols_.size()));
+  if (made) symbols_.push_back(std::move(symbol));
   return it->second;
 }
 

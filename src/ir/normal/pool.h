@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -65,7 +66,8 @@ struct Symbol {
   std::string name;
   ValueKind value = ValueKind::kReal;
   std::vector<int64_t> shape;
-  bool finite = true;  // for every finite input
+  bool finite = true;           // for every finite input
+  std::optional<DType> stored;  // the format of all its values, where the program is given them
 };
 
 struct Limits {
@@ -96,7 +98,7 @@ class Pool {
   int fresh(const std::string& name, int64_t extent);
   int root_variable(size_t place, int64_t extent);
   int bound_variable(int level, size_t place, int64_t extent);  // names of canonical binders
-  int symbol(const std::string& name, ValueKind value, const std::vector<int64_t>& shape, bool finite);
+  int symbol(Symbol symbol);
 
   const Term& at(TermId t) const { return terms_[static_cast<size_t>(t)]; }
   const Variable& var(int id) const { return variables_[static_cast<size_t>(id)]; }

@@ -112,6 +112,8 @@ bool Signs::finite_op(const Term& t) {
     case Op::kFloorDiv:
     case Op::kMod:
       return t.value != ValueKind::kReal || positive(t.args[1]);  // by 0 they stop
+    case Op::kCast:
+      return t.dtype == DType::kBF16 || size_of(t.dtype) >= 4;  // others overflow
     default:
       return t.op != Op::kLog1p;
   }

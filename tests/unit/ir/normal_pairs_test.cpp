@@ -42,7 +42,21 @@ const char* const kPairScores = "dim T = 16, D = 8\ninput q : f32[T, D]\ninput k
 const char* const kPairGather =
     "dim J = 8, R = 8\ninput x : f32[R]\ninput z : f32[J, R]\ninput i : i64[J]\ninput m : bool[J]\noutput y : f32[J]";
 
+const char* const kPairFormats =
+    "dim N = 8, K = 16\ninput x : bf16[N, K]\ninput w : bf16[N, K]\ninput h : f16[N, K]\ninput s : f32[N, K]\ninput e : e4m3[N, K]\n"
+    "input i : i8[N, K]\noutput y : f32[N]";
+
 const Pair kPairEqual[] = {
+    {"products of half precision", kPairFormats, "y[n] = sum[k](x[n,k]*w[n,k])", "y[n] = sum[k](f32(x[n,k])*f32(w[n,k]))"},
+    {"a cast to the input's own format", kPairFormats, "y[n] = sum[k](x[n,k] + s[n,k])", "y[n] = sum[k](bf16(x[n,k]) + f32(s[n,k]))"},
+    {"a cast to a wider format, through a local", kPairFormats, "y[n] = sum[k](h[n,k]*e[n,k])",
+     "a[n,k] = f32(h[n,k])\nb[n,k] = f16(e[n,k])\ny[n] = sum[k](f64(a[n,k])*f32(b[n,k]))"},
+    {"a cast of what is chosen or clamped", kPairFormats, "y[n] = sum[k](relu(x[n,k]) + select(k < 3, -w[n,k], 0))",
+     "y[n] = sum[k](f32(relu(x[n,k])) + f32(select(k < 3, -w[n,k], 0)))"},
+    {"a cast of padding and of an extremum", kPairFormats, "y[n] = max[k](x[n,k]) + sum[k<K](w[n,k-1 else 0])",
+     "y[n] = f32(max[k](x[n,k])) + sum[k<K](f32(w[n,k-1 else 0]))"},
+    {"a cast after a cast", kPairFormats, "y[n] = sum[k](bf16(s[n,k]))", "y[n] = sum[k](f32(bf16(bf16(s[n,k]))))"},
+    {"a cast of small integers", kPairFormats, "y[n] = sum[k](i[n,k]*(k/2))", "y[n] = sum[k](bf16(i[n,k])*(f32(k)/2))"},
     {"operands and binders renamed", kPairMatrix, "y[m,n] = sum[k](x[m,k]*w[n,k]) + b[n]", "y[i,j] = b[j] + sum[c](w[j,c]*x[i,c])"},
     {"a scalar inside or before the sum", kPairMatrix, "y[m,n] = sum[k](2*x[m,k]*w[n,k])", "y[m,n] = 2*sum[k](x[m,k]*w[n,k])"},
     {"a divisor inside the sum", kPairMatrix, "y[m,n] = sum[k](x[m,k]/4*w[n,k])", "y[m,n] = 0.25*sum[k](x[m,k]*w[n,k])"},
@@ -178,6 +192,15 @@ const Pair kPairDifferent[] = {
     {"a mask that is 0 instead of -inf", kPairReduced, "y[m] = max[n](select(n <= m, x[m,n], -inf))",
      "y[m] = max[n](select(n <= m, x[m,n], 0))"},
     {"biased and unbiased variance", kPairReduced, "y[m] = var[n](x[m,n])", "y[m] = sum[n]((x[m,n]-mean[j](x[m,j]))**2)/(N-1)"},
+    {"a cast to a format that lacks values", kPairFormats, "y[n] = sum[k](f16(x[n,k]))", "y[n] = sum[k](x[n,k])"},
+    {"another format that lacks values", kPairFormats, "y[n] = sum[k](bf16(h[n,k]))", "y[n] = sum[k](h[n,k])"},
+    {"a cast of what is computed", kPairFormats, "y[n] = sum[k](f32(x[n,k]*w[n,k]*h[n,k]))", "y[n] = sum[k](x[n,k]*w[n,k]*h[n,k])"},
+    {"a cast of what is computed and stored in the format", kPairFormats,
+     "tensor t : bf16[N, K]\nt[n,k] = x[n,k]*w[n,k]\ny[n] = sum[k](bf16(t[n,k]))",
+     "tensor t : bf16[N, K]\nt[n,k] = x[n,k]*w[n,k]\ny[n] = sum[k](t[n,k])"},
+    {"a cast of large integers", kPairFormats, "y[n] = sum[k](e4m3(i[n,k]))", "y[n] = sum[k](i[n,k])"},
+    {"a cast of a number", kPairFormats, "y[n] = x[n,0]*f32(0.1)", "y[n] = x[n,0]*0.1"},
+    {"a cast that overflows", kPairFormats, "y[n] = f16(s[n,0]) - f16(s[n,0])", "y[n] = 0"},
     {"a cast that stays", kPairRow, "y[m,n] = f16(x[m,n])", "y[m,n] = x[m,n]"},
     {"a cast moved over a sum", kPairReduced, "y[m] = sum[n](bf16(x[m,n]))", "y[m] = bf16(sum[n](x[m,n]))"},
     {"two casts", kPairRow, "y[m,n] = bf16(x[m,n])", "y[m,n] = f16(x[m,n])"},

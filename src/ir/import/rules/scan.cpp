@@ -26,8 +26,8 @@ Status prefix(Call& call) {
   SOLSTICE_TRY(Value y, prefix_of(call, x, axis, R));
   return call.yield(std::move(y));
 }
-constexpr char kSum[] = "sum", kProd[] = "prod", kLogSumExp[] = "logsumexp", kMax[] = "max", kMin[] = "min", kArgMax[] = "argmax",
-               kArgMin[] = "argmin";
+constexpr char kPrefixSum[] = "sum", kPrefixProd[] = "prod", kPrefixLogSumExp[] = "logsumexp", kRunningMax[] = "max", kRunningMin[] = "min", kRunningArgMax[] = "argmax",
+               kRunningArgMin[] = "argmin";
 
 // Of equal ones, and of several NaNs, PyTorch takes the last, so the row is walked backwards:
 // i[m,n] = n - argmax[j where j <= n](x[m,n-j])
@@ -62,11 +62,11 @@ Status running(Call& call) {
 const RuleGroup kScanRules = {
     "scan",
     {
-        {"aten.cumsum.default", prefix<kSum>},
-        {"aten.cumprod.default", prefix<kProd>},
-        {"aten.logcumsumexp.default", prefix<kLogSumExp>},
-        {"aten.cummax.default", running<kMax, kArgMax>},
-        {"aten.cummin.default", running<kMin, kArgMin>},
+        {"aten.cumsum.default", prefix<kPrefixSum>},
+        {"aten.cumprod.default", prefix<kPrefixProd>},
+        {"aten.logcumsumexp.default", prefix<kPrefixLogSumExp>},
+        {"aten.cummax.default", running<kRunningMax, kRunningArgMax>},
+        {"aten.cummin.default", running<kRunningMin, kRunningArgMin>},
     },
 };
 
