@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "evaluate/meaning.h"
 #include "ir/bind.h"
 #include "lang/parse.h"
 #include "numerics/policy.h"
@@ -134,11 +135,22 @@ void check_schedules_of(const lang::Program& tree, const Setting& setting, Diagn
   }
 }
 
-// The run's policy is not for the program to loosen.
-void check_policy(const lang::Program& tree, const std::string& run, Diagnostics& diagnostics) {
+// What the run or the problem asks is not for the program to loosen. Frozen weights are the run's (`--weights frozen`).
+void check_permissions(const lang::Clause& clause, Span span, const Meaning& meaning, Diagnostics& diagnostics) {
+  for (const std::string& name : clause.names) {
+    if (name == "frozen" || meaning.allowed().contains(name)) continue;
+    diagnostics.error("E016", span, fmt::format("`allow {}` is looser than the problem, which does not have it", name),
+                      "remove it: what a candidate may do is the problem's to say");
+  }
+}
+
+void check_policy(const lang::Program& tree, const Setting& setting, Diagnostics& diagnostics) {
+  const std::string& run = setting.numerics;
   const auto of_run = numerics::policy_from_name(run);
   for (const lang::Item& item : tree.items) {
     const auto* clause = std::get_if<lang::Clause>(&item.node);
+    if (clause && clause->kind == lang::Clause::Kind::kAllow && setting.meaning)
+      check_permissions(*clause, item.span, *setting.meaning, diagnostics);
     if (!clause || clause->kind != lang::Clause::Kind::kNumerics || !of_run) continue;
     const auto wanted = numerics::policy_from_name(clause->names[0]);
     if (!wanted || *wanted <= *of_run) continue;
@@ -153,7 +165,7 @@ Checked check(const std::string& text, const Setting& setting) {
   Checked out;
   out.tree = lang::parse(text, out.diagnostics);
   const bool grammar = out.diagnostics.has_errors();
-  check_policy(out.tree, setting.numerics, out.diagnostics);
+  check_policy(out.tree, setting, out.diagnostics);
   out.program = ir::bind(out.tree, out.diagnostics);  // what else is wrong where the grammar is: one list should be enough
   if (grammar) out.program.reset();
   if (!out.ok()) {

@@ -19,6 +19,13 @@ std::string equations_of(lang::Program program) {
 
 }  // namespace
 
+Meaning::Meaning(lang::Program problem, Seconds budget) : problem_(std::move(problem)), budget_(budget) {
+  for (const lang::Item& item : problem_.items) {
+    const auto* clause = std::get_if<lang::Clause>(&item.node);
+    if (clause && clause->kind == lang::Clause::Kind::kAllow) allowed_.insert(clause->names.begin(), clause->names.end());
+  }
+}
+
 const ir::Equivalence& Meaning::of(const lang::Program& candidate) {
   const std::string equations = equations_of(candidate);
   const auto known = known_.find(equations);

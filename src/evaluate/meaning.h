@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 
 #include "base/units.h"
@@ -13,14 +14,18 @@ namespace solstice::evaluate {
 
 class Meaning {
  public:
-  explicit Meaning(lang::Program problem, Seconds budget = Seconds(0.1)) : problem_(std::move(problem)), budget_(budget) {}
+  explicit Meaning(lang::Program problem, Seconds budget = Seconds(0.1));
 
   // Candidates that differ in their schedules alone share one verdict.
   const ir::Equivalence& of(const lang::Program& candidate);
 
+  // What the problem's `allow` clauses say: a candidate may add nothing but `frozen`, which is the run's.
+  const std::set<std::string>& allowed() const { return allowed_; }
+
  private:
   lang::Program problem_;
   Seconds budget_;
+  std::set<std::string> allowed_;
   std::map<std::string, ir::Equivalence> known_;  // by the equations' text
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "ir/count.h"
@@ -42,12 +43,23 @@ bool is_needed(const Program& p, int tensor) {
          });
 }
 
-std::vector<std::string> draws_of(const Program& p, const Program& known_to) {
+// Those that both have: the caller passes inputs and takes outputs by place, and draws come one after the other.
+std::vector<std::string> names_of(TensorKind kind, const Program& p, const Program& other) {
   std::vector<std::string> out;
   for (const Tensor& t : p.tensors) {
-    if (t.kind == TensorKind::kRandom && known_to.find_tensor(t.name) >= 0) out.push_back(t.name);
+    if (t.kind == kind && other.find_tensor(t.name) >= 0) out.push_back(t.name);
   }
   return out;
+}
+
+std::string order_difference(const Program& problem, const Program& candidate) {
+  const std::pair<TensorKind, const char*> ordered[] = {
+      {TensorKind::kInput, "inputs"}, {TensorKind::kOutput, "outputs"}, {TensorKind::kRandom, "random tensors"}};
+  for (const auto& [kind, name] : ordered) {
+    if (names_of(kind, problem, candidate) != names_of(kind, candidate, problem))
+      return fmt::format("the {} are not in the problem's order", name);
+  }
+  return "";
 }
 
 std::string tensors_difference(const Program& problem, const Program& candidate) {
@@ -65,8 +77,7 @@ std::string tensors_difference(const Program& problem, const Program& candidate)
     const int id = problem.find_tensor(t.name);
     if (is_asked(t) && (id < 0 || !is_asked(problem.tensor(id)))) return fmt::format("the problem has no `{}` in its interface", t.name);
   }
-  if (draws_of(problem, candidate) != draws_of(candidate, problem)) return "the random tensors are not in the problem's order";
-  return "";
+  return order_difference(problem, candidate);
 }
 
 // Stored as the problem stores it, at least as wide where the problem leaves that open: what the operation does may depend on it.

@@ -52,6 +52,26 @@ TEST_F(MeaningTest, OthersAreTestedAndWrongOnesRefuted) {
   EXPECT_FALSE(wrong.reason.empty());
 }
 
+TEST_F(MeaningTest, ACandidateLoosensNothingThatTheProblemAsks) {
+  const Setting setting{h200(), "reference", false, &meaning_};
+  const std::string plain = candidate("y[m,n] = 2 * x[m,n] + 1");
+  const auto codes = [](const std::string& text, const Setting& of) {
+    std::string out;
+    const Checked checked = check(text, of);
+    for (const Diagnostic& d : checked.diagnostics.all()) out += d.code;
+    return out;
+  };
+  EXPECT_EQ(codes(plain, setting), "");
+  EXPECT_EQ(codes(plain + "allow nondeterministic\n", setting), "E016");
+  EXPECT_EQ(codes(plain + "allow frozen, rng\n", setting), "E016");
+  EXPECT_EQ(codes(plain + "allow frozen\n", setting), "");
+  Meaning loose(parsed(std::string(kProblem) + "allow nondeterministic\n"));
+  EXPECT_EQ(codes(plain + "allow nondeterministic\n", {h200(), "reference", false, &loose}), "");
+  EXPECT_EQ(codes(plain + "allow nondeterministic\n", {h200(), "reference", false, nullptr}), "") << "a program by itself";
+  Preparation refused(plain + "allow nondeterministic\n", setting, nullptr);
+  EXPECT_EQ(refused.state(), TrialState::kIllegal);
+}
+
 TEST_F(MeaningTest, ARefutedCandidateReachesNoCompiler) {
   const Setting setting{h200(), "reference", false, &meaning_};
   Preparation wrong(candidate("y[m,n] = 2 * x[m,n] - 1"), setting, nullptr);

@@ -168,6 +168,17 @@ TEST(Interface, OpaqueOperationsAreTheProblemsWithTheirArguments) {
   }
 }
 
+TEST(Interface, InputsAndOutputsComeInTheProblemsOrder) {
+  const std::string a = "input a : f32[M]\n", b = "input b : f32[M]\n", p = "param p : f32[M] \"l.p\"\n", q = "buffer q : f32[M] \"l.q\"\n",
+                    y = "output y : f32[M]\n", z = "output z : f32[M]\n", rest = "y[m] = a[m]*p[m] + q[m]\nz[m] = b[m]*p[m]";
+  const auto verdict = [&](const std::string& order) {
+    return asked("dim M = 64\n" + a + b + p + q + y + z + rest, "dim M = 64\n" + order + rest).verdict;
+  };
+  EXPECT_EQ(verdict(b + a + p + q + y + z), Verdict::kRefuted);
+  EXPECT_EQ(verdict(a + b + p + q + z + y), Verdict::kRefuted);
+  EXPECT_EQ(verdict(y + q + p + a + z + b), Verdict::kProved) << "params and buffers are known by their paths";
+}
+
 TEST(Interface, DrawsAndOperationsComeInTheProblemsOrder) {
   const std::string head = "dim M = 64\ninput x : f32[M]\noutput y : f32[M]\n";
   const auto ordered = [&](std::string first, const std::string& second, const std::string& y) {

@@ -26,8 +26,8 @@ Status prefix(Call& call) {
   SOLSTICE_TRY(Value y, prefix_of(call, x, axis, R));
   return call.yield(std::move(y));
 }
-constexpr char kPrefixSum[] = "sum", kPrefixProd[] = "prod", kPrefixLogSumExp[] = "logsumexp", kRunningMax[] = "max", kRunningMin[] = "min", kRunningArgMax[] = "argmax",
-               kRunningArgMin[] = "argmin";
+constexpr char kPrefixSum[] = "sum", kPrefixProd[] = "prod", kPrefixLogSumExp[] = "logsumexp", kRunningMax[] = "max", kRunningMin[] = "min",
+               kRunningArgMax[] = "argmax", kRunningArgMin[] = "argmin";
 
 // Of equal ones, and of several NaNs, PyTorch takes the last, so the row is walked backwards:
 // i[m,n] = n - argmax[j where j <= n](x[m,n-j])
