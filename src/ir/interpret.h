@@ -1,5 +1,5 @@
 // The real meaning of a program (docs/language.md, section 8): every equation evaluated in float64 at the
-// program's own dims, sums compensated, integers exact up to 2^53. Storage dtypes of reals are the identity;
+// program's own dims, sums compensated, integers exact below 2^53. Storage dtypes of reals are the identity;
 // explicit casts round.
 //
 // Schedules, layouts, `same` and order are not looked at. The result is the same for every number of threads.
@@ -35,7 +35,7 @@ struct InterpretOptions {
 // `inputs` holds every param, buffer, input, random tensor and result of an opaque operation, by name.
 // Errors: bad_argument (an input is missing or has another shape), program_invalid (a run-time error of
 // section 8: a gather out of range, an integer that does not fit, the position of an extremum of nothing),
-// too_large, deadline.
+// not_yet (an integer beyond 2^53), too_large, deadline.
 Result<TensorValues> interpret(const Program& program, const TensorValues& inputs, const InterpretOptions& options = {});
 
 }  // namespace solstice::ir

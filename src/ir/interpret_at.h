@@ -31,7 +31,7 @@ class PointInterpreter {
   void begin(InputFunction inputs, int64_t operations, std::optional<Deadline> deadline = std::nullopt);
 
   // Errors: too_large (the operations are spent, or a cone is too deep), program_invalid (a run-time error of docs/language.md,
-  // section 8), deadline.
+  // section 8), not_yet (an integer beyond 2^53), deadline.
   Result<std::vector<double>> at(int tensor, const std::vector<int64_t>& positions);
   int64_t operations() const;              // since begin()
   void add_coverage(Coverage& out) const;  // of everything evaluated so far

@@ -116,9 +116,9 @@ double InputFunctions::integer(const Rule& rule, uint64_t hash) const {
   return static_cast<double>((hash & 0xffffffffu) % static_cast<uint64_t>(rule.below));
 }
 
-// Next to powers of two, up to what is exact.
+// Next to powers of two, as far as leaves room to compute with them.
 double InputFunctions::any_integer(const Rule& rule, uint64_t choice) const {
-  const double power = std::ldexp(1.0, static_cast<int>(choice % 53)) + static_cast<double>(choice / 64 % 3) - 1;
+  const double power = std::ldexp(1.0, static_cast<int>(choice % 41)) + static_cast<double>(choice / 64 % 3) - 1;
   return std::clamp(choice / 256 % 2 == 0 ? power : -power, rule.least, rule.most);
 }
 

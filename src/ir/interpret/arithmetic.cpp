@@ -11,7 +11,12 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 double least(double a, double b) { return std::isnan(a) || std::isnan(b) ? kNan : std::min(a, b); }
 double most(double a, double b) { return std::isnan(a) || std::isnan(b) ? kNan : std::max(a, b); }
-double remainder_of(double a, double b) { return a - b * std::floor(a / b); }
+// Of integers: the quotient of large ones may round up to the next.
+double quotient_of(double a, double b) {
+  const double q = std::floor(a / b), rest = a - b * q;
+  return rest != 0 && (rest < 0) != (b < 0) ? q - 1 : q;
+}
+double remainder_of(double a, double b) { return a - b * quotient_of(a, b); }
 double sign_of(double a) { return (a > 0) - (a < 0); }  // 0 of NaN, as in PyTorch
 
 template <typename F>
@@ -53,7 +58,7 @@ bool evaluate_op(Op op, const double* a, const double* b, int n, double* out) {
       each(out, a, b, n, [](double x, double y) { return x / y; });
       break;
     case Op::kFloorDiv:
-      each(out, a, b, n, [](double x, double y) { return std::floor(x / y); });
+      each(out, a, b, n, quotient_of);
       break;
     case Op::kMod:
       each(out, a, b, n, remainder_of);

@@ -51,6 +51,7 @@ struct Instruction {
   DType dtype = DType::kF32;  // kCast
   int mask = -1;              // register; -1: all lanes
   bool checked = false;       // kFloorDiv, kMod: the divisor may be 0
+  bool inexact = false;       // integers may lie beyond what a double counts exactly
   // kRead
   int tensor = -1;
   Address address;

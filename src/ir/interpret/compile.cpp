@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "ir/bind/integers.h"
+#include "ir/interpret/exact.h"
 #include "ir/interpret/split.h"
 #include "ir/stops.h"
 
@@ -24,7 +25,7 @@ std::vector<int64_t> row_major(const std::vector<int64_t>& shape) {
 class Compiler {
  public:
   Compiler(const Program& program, const Equation& equation, bool with_branches)
-      : program_(program), equation_(equation), with_branches_(with_branches) {}
+      : program_(program), equation_(equation), with_branches_(with_branches), exact_(program, equation) {}
 
   Routine run() {
     out_.target = equation_.target;
@@ -133,7 +134,7 @@ class Compiler {
   bool risky(const ExprRef& e) {
     const auto known = risky_.find(e.get());
     if (known != risky_.end()) return known->second;
-    bool out = e->op == Op::kRead ? !e->has_else && needs_check(*e) : may_stop(*e);
+    bool out = e->op == Op::kRead ? !e->has_else && needs_check(*e) : may_stop(*e) || exact_.may_leave(e);
     for (const ExprRef& a : e->args) out = out || risky(a);
     risky_[e.get()] = out;
     return out;
@@ -212,6 +213,7 @@ class Compiler {
     i.mask = mask;
     i.span = e->span;
     i.branch = branch_of(e);
+    i.inexact = exact_.may_leave(e);
     switch (e->op) {
       case Op::kReal:
         i.literal = e->real;
@@ -363,6 +365,7 @@ class Compiler {
   const Program& program_;
   const Equation& equation_;
   const bool with_branches_;
+  ExactIntegers exact_;
   Routine out_;
   std::map<std::pair<int, std::vector<std::pair<int, int64_t>>>, int> integers_;
   std::map<std::tuple<int, int, int>, int> imports_;

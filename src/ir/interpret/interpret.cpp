@@ -65,10 +65,7 @@ class Interpreter {
         values_[i].assign(static_cast<size_t>(n), std::numeric_limits<double>::quiet_NaN());
         entry.values = entry.stored = values_[i].data();
       }
-      if (!t.dtype || t.value == ValueKind::kReal) continue;
-      entry.whole = true;
-      entry.low = integer_range(*t.dtype).low;
-      entry.high = integer_range(*t.dtype).high;
+      entry.limit(t);
     }
     return success();
   }

@@ -37,8 +37,7 @@ class PointInterpreter::Evaluator : public TensorSource {
     }
     for (const Tensor& t : program_.tensors) {
       Storage::Entry entry;
-      entry.whole = t.dtype && t.value != ValueKind::kReal;
-      if (entry.whole) entry.low = integer_range(*t.dtype).low, entry.high = integer_range(*t.dtype).high;
+      entry.limit(t);
       storage_.tensors.push_back(entry);
     }
     storage_.source = this;

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "ir/interpret/arithmetic.h"
+#include "ir/interpret/exact.h"
 #include "ir/interpret/rounding.h"
 
 namespace solstice::ir {
@@ -12,9 +14,18 @@ namespace {
 
 constexpr int kShortestRow = 40;  // lanes; shorter rows are run several at once, at the price of addresses by lane
 
+// An integer of 64 bits, maybe one that a double does not hold.
+bool is_counted(double v) { return std::abs(v) <= 9223372036854775808.0; }
+
 bool is_literal(Op op) { return op == Op::kReal || op == Op::kInt || op == Op::kBool; }
 
 }  // namespace
+
+void Storage::Entry::limit(const Tensor& t) {
+  if (t.value == ValueKind::kReal) return;
+  const IntegerRange range = integer_range(t.dtype.value_or(t.value == ValueKind::kBool ? DType::kBool : DType::kI64));
+  whole = true, low = range.low, high = range.high;
+}
 
 Machine::Machine(const Program& program, const Routine& code, const Storage& storage, const std::optional<Deadline>& deadline)
     : program_(program), code_(code), storage_(storage), deadline_(deadline) {
@@ -208,6 +219,7 @@ void Machine::execute(int f) {
   if (storage_.meter) storage_.meter->used += static_cast<int64_t>(frame(f).code.size()) * state(f).lanes;
   for (const Instruction& i : frame(f).code) {
     execute(i, f);
+    if (i.inexact && !failed()) check_exact(i, state(f));
     if (failed()) return;
     if (i.branch >= 0) note(i, state(f));
   }
@@ -283,6 +295,26 @@ bool Machine::divides(const Instruction& i, const State& s) {
   return true;
 }
 
+void Machine::fail_inexact() {
+  if (error_) return;
+  error_ = fail(Code::not_yet, fmt::format("an integer of `{}` lies beyond 2^53, to where the interpreter counts exactly", code_.text));
+}
+
+// Of a comparison, one operand beyond is larger or smaller than the other whatever its last digits.
+void Machine::check_exact(const Instruction& i, const State& s) {
+  const double* mask = i.mask >= 0 ? s.data[static_cast<size_t>(i.mask)] : nullptr;
+  const bool compares = i.op >= Op::kLt && i.op <= Op::kGt;
+  const double* a = i.op == Op::kReduce ? nullptr : s.data[static_cast<size_t>(i.args[0])];
+  const double* b = i.op == Op::kReduce ? nullptr : s.data[static_cast<size_t>(i.args[1])];
+  const double* out = s.data[static_cast<size_t>(i.out)];
+  const auto beyond = [](double v) { return std::abs(v) >= kExactIntegers && std::isfinite(v); };
+  for (int l = 0; l < s.lanes; ++l) {
+    if (mask && mask[l] == 0) continue;
+    const bool left = a && beyond(a[l]), right = b && beyond(b[l]);
+    if (compares ? left && right : left || right || beyond(out[l])) return fail_inexact();
+  }
+}
+
 void Machine::cast(const Instruction& i, State& s) {
   double* out = s.own[static_cast<size_t>(i.out)].data();
   const double* a = s.data[static_cast<size_t>(i.args[0])];
@@ -292,7 +324,8 @@ void Machine::cast(const Instruction& i, State& s) {
   for (int l = 0; l < s.lanes; ++l) {
     out[l] = rounded(i.dtype, a[l]);
     if (!whole || (out[l] >= range.low && out[l] <= range.high)) continue;
-    if (!mask || mask[l] != 0) return fail_at(fmt::format("{} does not fit {}", a[l], name_of(i.dtype)));
+    if (mask && mask[l] == 0) continue;
+    return i.dtype == DType::kI64 && is_counted(a[l]) ? fail_inexact() : fail_at(fmt::format("{} does not fit {}", a[l], name_of(i.dtype)));
   }
 }
 
@@ -301,7 +334,10 @@ bool Machine::fits(const double* values, int lanes) {
   const Storage::Entry& target = storage_.tensors[static_cast<size_t>(code_.target)];
   for (int l = 0; target.whole && l < lanes; ++l) {
     if (values[l] >= target.low && values[l] <= target.high) continue;
-    fail_at(fmt::format("{} does not fit {}", values[l], name_of(*program_.tensor(code_.target).dtype)));
+    const DType dtype = program_.tensor(code_.target).dtype.value_or(DType::kI64);
+    if (std::isinf(values[l]) && !program_.tensor(code_.target).dtype) continue;  // an extremum of nothing
+    if (dtype == DType::kI64 && is_counted(values[l])) return fail_inexact(), false;
+    fail_at(fmt::format("{} does not fit {}", values[l], name_of(dtype)));
     return false;
   }
   return true;

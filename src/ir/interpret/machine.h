@@ -37,6 +37,8 @@ struct Storage {
     double* stored = nullptr;  // the same array where an equation writes it
     double low = 0, high = 0;  // of what may be stored
     bool whole = false;        // integers
+
+    void limit(const Tensor& tensor);
   };
   std::vector<Entry> tensors;
   TensorSource* source = nullptr;
@@ -125,6 +127,7 @@ class Machine {
   void note(const Instruction& i, const State& s);
   void note_condition(int branch, const double* values, int lanes);
   bool fits(const double* values, int lanes);
+  void check_exact(const Instruction& i, const State& s);
   void store();
   const double* carry_on(const double* values);
 
@@ -153,6 +156,7 @@ class Machine {
   void rank_values(const Instruction& i, int f, int lane, Ranking& ranking);
   int64_t index_value(int id, int f, int lane) const;
   void fail_at(std::string message);
+  void fail_inexact();
   bool failed() const { return error_.has_value(); }
   bool stopped();  // by the deadline or the meter
 

@@ -96,7 +96,7 @@ IntegerRange integer_range(DType dtype) {
     case DType::kI32:
       return {-2147483648.0, 2147483647.0};
     case DType::kI64:
-      return {-9007199254740992.0, 9007199254740992.0};  // what a double counts exactly
+      return {-9007199254740991.0, 9007199254740991.0};  // what a double counts exactly
     default:
       return {-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
   }

@@ -9,7 +9,7 @@ double rounded(DType dtype, double value);
 // A finite value of a float format next to this one: what an input may hold.
 double stored_near(DType dtype, double value);
 
-// Smallest and largest integer that the format stores; everything for f64.
+// Smallest and largest integer that the format stores, of i64 those that a double counts exactly; everything for f64.
 struct IntegerRange {
   double low;
   double high;

@@ -230,6 +230,17 @@ TEST(PointTest, IntegersAreNegativeAndLargeToo) {
   EXPECT_GE(e.families, 6) << "a family whose integers the problem does not take is tried with others";
 }
 
+TEST(PointTest, IntegersBeyondWhatIsExactAreUnknown) {
+  const std::string head = "dim N = 64\ninput i : i64[N]\noutput y : f32[N]\n";
+  const auto verdict = [&](const std::string& a, const std::string& b) {
+    return asked(head + "y[n] = " + a, head + "y[n] = " + b).verdict;
+  };
+  EXPECT_EQ(verdict("(i[n]*4611686018427387904)*1.0", "(i[n]*4611686018427387905)*1.0"), Verdict::kUnknown);
+  EXPECT_EQ(verdict("i[n]*9007199254740993", "i[n]*9007199254740992"), Verdict::kUnknown);
+  EXPECT_EQ(verdict("i[n]*9007199254740993", "9007199254740993*i[n]"), Verdict::kProved);
+  EXPECT_EQ(verdict("(i[n]*i[n])*1.0", "abs(i[n])*abs(i[n])*1.0"), Verdict::kTested) << "other inputs stay below";
+}
+
 TEST(PointTest, InfinitiesThatAreWrittenAreResults) {
   const std::string head = "dim N = 64\ninput x : f32[N, N]\noutput y : f32[N, N]\n";
   const std::string problem = head + "y[i,j] = select(j <= i, x[i,j], -inf)";

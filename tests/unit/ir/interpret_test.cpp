@@ -177,6 +177,32 @@ TEST(Interpret, IntegersDivideDownAndNotByZero) {
   }
 }
 
+// Doubles count to 2^53: beyond, the interpreter stops, where the value is wanted.
+TEST(Interpret, IntegersAreExactOrRefused) {
+  const std::string head = "program p\ninput i : i64[2]\noutput y : i64[2]\n";
+  const auto run = [&](const std::string& y, const std::vector<double>& values) {
+    Diagnostics diagnostics;
+    const auto program = load_program(head + "y[n] = " + y, "t", diagnostics);
+    EXPECT_TRUE(program.ok()) << y;
+    const auto out = interpret(*program, {{"i", {{2}, values}}});
+    return out.ok() ? Result<std::vector<double>>(out->at("y").values) : Result<std::vector<double>>(out.error());
+  };
+  constexpr double kLarge = 4503599627370497.0;  // 2^52 + 1
+  for (const char* beyond : {"i[n] * 2", "i[n] * 4611686018427387905", "i[n] + 9007199254740993", "(i[n]*i[n]) % 7", "sum[k<2](i[k])",
+                             "prod[k<2](i[k])", "select(i[n]*i[n] > 0, 1, 0)", "9223372036854775807", "i64(1.0e17)", "i[n]**2"}) {
+    const auto out = run(beyond, {kLarge, kLarge});
+    ASSERT_FALSE(out.ok()) << beyond;
+    EXPECT_EQ(out.error().code, Code::not_yet) << beyond << ": " << out.error().text();
+  }
+  EXPECT_EQ(*run("i[n] + (i[n] - 3)", {kLarge, 5}), (std::vector<double>{9007199254740991.0, 7}));
+  EXPECT_EQ(*run("(i[n] - 1) // 2", {kLarge, 5}), (std::vector<double>{2251799813685248.0, 2}));
+  EXPECT_EQ(*run("9007199254740991 // i[n]", {2, 4}), (std::vector<double>{4503599627370495.0, 2251799813685247.0}));
+  EXPECT_EQ(*run("9007199254740991 % i[n]", {2, 4}), (std::vector<double>{1, 3}));
+  EXPECT_EQ(*run("select(i[n] < 9, i[n]*3, 0)", {kLarge, 5}), (std::vector<double>{0, 15})) << "not wanted";
+  EXPECT_EQ(*run("min(i[n], 9223372036854775807)", {kLarge, 5}), (std::vector<double>{kLarge, 5}));
+  EXPECT_EQ(*run("select(i[n] < 9223372036854775807, 1, 0)", {kLarge, 5}), (std::vector<double>{1, 1}));
+}
+
 // A cast to fewer bits is asked only where it is wanted.
 TEST(Interpret, GuardsKeepIntegersInRange) {
   const TensorValues in = {{"a", {{2}, {300, 3}}}};
