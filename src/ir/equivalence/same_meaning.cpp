@@ -91,7 +91,9 @@ class Question {
     const Equivalence points = at_points(left);
     if (points.verdict == Verdict::kRefuted) return points;
     if (points.verdict == Verdict::kTested) return with_literals(points);
-    return shrunken();
+    Equivalence out = shrunken();
+    if (out.verdict == Verdict::kUnknown && !points.reason.empty()) out.reason = points.reason;
+    return out;
   }
 
  private:
@@ -102,7 +104,7 @@ class Question {
     if (whole == Outcome::kDifferent) out.verdict = Verdict::kRefuted;
     if (whole == Outcome::kEqual) return tested(out, fmt::format("equal at {} points of the real shapes", out.points));
     if (whole != Outcome::kNotTested || !left) return out;
-    out = verdict(Verdict::kUnknown, "");
+    out = verdict(Verdict::kUnknown, out.reason);
     const int64_t operations = options_.point_operations / std::max<int64_t>(1, static_cast<int64_t>(left->size()));
     for (const Obligation& each : *left) {
       if (each.given.empty()) return out;

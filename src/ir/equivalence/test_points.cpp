@@ -78,6 +78,7 @@ class PointTest {
     }
     out_.uncovered = coverage.uncovered();
     const bool compared = std::all_of(asked_.begin(), asked_.end(), [](const Asked& t) { return t.finite > 0; });
+    if (!compared) out_.reason = inexact_;
     return compared ? Outcome::kEqual : Outcome::kNotTested;
   }
 
@@ -168,16 +169,22 @@ class PointTest {
     return Outcome::kEqual;
   }
 
+  void note_inexact(const Error& e) {
+    if (e.code == Code::not_yet) inexact_ = e.message;
+  }
+
   Outcome compare(Asked& t, const std::vector<int64_t>& at) {
     skipped_ = false;
     const auto expected = a_.at(t.in_problem, at);
     if (!expected.ok()) {
       skipped_ = is_skipped(expected.error().code);
+      note_inexact(expected.error());
       return Outcome::kNotTested;
     }
     const auto actual = b_.at(t.in_candidate, at);
     if (!actual.ok()) {
       skipped_ = actual.error().code == Code::not_yet;
+      note_inexact(actual.error());
       if (actual.error().code != Code::program_invalid) return Outcome::kNotTested;
       out_.reason = fmt::format("the candidate fails where the problem does not: {}", actual.error().message);
       return Outcome::kDifferent;
@@ -231,6 +238,7 @@ class PointTest {
   int64_t spent_ = 0;  // operations of all families
   int64_t round_ = 0;
   bool skipped_ = false;
+  std::string inexact_;
 };
 
 }  // namespace

@@ -238,6 +238,8 @@ TEST(PointTest, IntegersBeyondWhatIsExactAreUnknown) {
   EXPECT_EQ(verdict("(i[n]*4611686018427387904)*1.0", "(i[n]*4611686018427387905)*1.0"), Verdict::kUnknown);
   EXPECT_EQ(verdict("i[n]*9007199254740993", "i[n]*9007199254740992"), Verdict::kUnknown);
   EXPECT_EQ(verdict("i[n]*9007199254740993", "9007199254740993*i[n]"), Verdict::kProved);
+  const Equivalence e = asked(head + "y[n] = i[n]*9007199254740993", head + "y[n] = 0");
+  EXPECT_NE(e.reason.find("beyond 2^53"), std::string::npos) << e.reason;
   EXPECT_EQ(verdict("(i[n]*i[n])*1.0", "abs(i[n])*abs(i[n])*1.0"), Verdict::kTested) << "other inputs stay below";
 }
 
