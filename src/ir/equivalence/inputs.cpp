@@ -62,6 +62,14 @@ double scaled(int family, double v) {
   }
 }
 
+bool is_row_major(const Tensor& t) {
+  int64_t stride = 1;
+  for (size_t d = t.shape.size(); d-- > 0; stride *= t.shape[d]) {
+    if (t.strides[d] != stride) return false;
+  }
+  return true;
+}
+
 bool is_result(const Program& program, int tensor) {
   return std::any_of(program.opaques.begin(), program.opaques.end(),
                      [&](const Opaque& o) { return std::find(o.results.begin(), o.results.end(), tensor) != o.results.end(); });
@@ -79,6 +87,12 @@ std::vector<int> families_beyond(const Uses& uses) {
   return literal >= kLeastLiteral && literal <= kMostLiteral ? std::vector<int>{kBelow, kBeyond} : std::vector<int>();
 }
 
+int64_t InputFunctions::Shared::place(int64_t position) const {
+  int64_t out = offset;
+  for (size_t d = shape.size(); d-- > 0; position /= shape[d]) out += position % shape[d] * strides[d];
+  return out;
+}
+
 InputFunctions::InputFunctions(const Program& program, const Uses& uses, int family, uint64_t seed, Integers integers)
     : family_(family), integers_(integers), beyond_(4 * uses.largest_literal()), places_(uses.places()), rules_(program.tensors.size()) {
   bool negative = true;
@@ -87,6 +101,7 @@ InputFunctions::InputFunctions(const Program& program, const Uses& uses, int fam
     Rule& rule = rules_[i];
     rule.given = (t.is_interface() && t.kind != TensorKind::kOutput) || is_result(program, static_cast<int>(i));
     if (!rule.given) continue;
+    if (t.same >= 0 && is_row_major(program.tensor(t.same))) rule.shared = Shared{t.same, t.same_offset, t.shape, t.strides};
     // By name, so that two programs with one interface get the same values.
     rule.key = mixed(key_of(t.name) + mixed(seed * 64 + static_cast<uint64_t>(family)));
     rule.kind = t.value;
@@ -183,6 +198,11 @@ double InputFunctions::real(const Rule& rule, int64_t at, uint64_t hash) const {
 
 void InputFunctions::evaluate(int tensor, const int64_t* at, int64_t n, double* out) const {
   const Rule& rule = rules_[static_cast<size_t>(tensor)];
+  if (rule.shared) {
+    std::vector<int64_t> there(at, at + n);
+    for (int64_t& k : there) k = rule.shared->place(k);
+    return evaluate(rule.shared->tensor, there.data(), n, out);
+  }
   const auto hash = [&](int64_t k) { return mixed(rule.key + static_cast<uint64_t>(at[k]) * 0x9e3779b97f4a7c15u); };
   if (rule.kind != ValueKind::kReal) {
     for (int64_t k = 0; k < n; ++k) out[k] = integer(rule, hash(k));

@@ -33,12 +33,20 @@ class InputFunctions {
   void evaluate(int tensor, const int64_t* at, int64_t n, double* out) const;
 
  private:
+  // An element stands at this place of a row-major tensor whose storage it shares.
+  struct Shared {
+    int tensor;
+    int64_t offset;
+    std::vector<int64_t> shape, strides;
+    int64_t place(int64_t position) const;
+  };
   struct Row {
     int64_t stride, extent;
     bool extremal;  // of which an extremum is taken
   };
   struct Rule {
     bool given = false;
+    std::optional<Shared> shared;
     ValueKind kind = ValueKind::kReal;
     std::optional<DType> stored;  // of reals: the format that holds them
     bool negative = false;        // beyond literals

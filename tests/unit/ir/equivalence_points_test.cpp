@@ -285,6 +285,15 @@ TEST(PointTest, InputsHoldValuesOfTheirFormat) {
   EXPECT_EQ(asked(wide + "y[n] = t[n]", wide + "y[n] = f32(t[n])").verdict, Verdict::kRefuted);
 }
 
+TEST(PointTest, TensorsOfOneStorageHoldTheSameValues) {
+  const std::string head =
+      "dim N = 8, K = 4\nparam x : f32[N, K] \"a\"\nparam w : f32[N, K] \"b\" same x\nparam v : f32[K] \"c\" same x[2]\noutput y : f32[N, K]\n";
+  EXPECT_EQ(asked(head + "y[n,k] = x[n,k] - 2*w[n,k]", head + "y[n,k] = -x[n,k]").verdict, Verdict::kProved);
+  EXPECT_EQ(asked(head + "y[n,k] = x[n,k] - 2*w[n,k]", head + "y[n,k] = max(-x[n,k], 0) + min(-w[n,k], 0)").verdict, Verdict::kTested);
+  EXPECT_EQ(asked(head + "y[n,k] = v[k] + x[n,k]", head + "y[n,k] = w[2,k] + w[n,k]").verdict, Verdict::kTested);
+  EXPECT_EQ(asked(head + "y[n,k] = v[k] + x[n,k]", head + "y[n,k] = w[1,k] + w[n,k]").verdict, Verdict::kRefuted);
+}
+
 TEST(PointTest, ValuesLieBeyondThePaddingThatAProgramWrites) {
   const std::string head = "dim N = 64\ninput x : f32[N]\nparam w : f32[N]\noutput y : f32[N]\n";
   const auto pooled = [&](const std::string& t, const std::string& pad) {
