@@ -91,6 +91,57 @@ REFUSED = {
 }
 
 
+UNWRITABLE = {
+    "a written parameter": (
+        "with torch.no_grad(): self.w.mul_(.9)\nreturn x * self.w",
+        "self.w = nn.Parameter(torch.ones(8))",
+        "trace.parameter_written",
+        "`forward` writes the parameter `w`",
+        "make it a buffer",
+    ),
+    "torch.cond": (
+        "return torch.cond(x.sum() > 0, lambda x: x * 2, lambda x: x - 1, (x,))",
+        "pass",
+        "trace.higher_order",
+        "`cond` calls functions, and values decide which of them run",
+        "torch.where",
+    ),
+    "a generator": (
+        "return x + torch.rand(8, generator=self.g)",
+        "self.g = torch.Generator().manual_seed(0)",
+        "trace.object",
+        "draws from a generator of its own",
+        "torch.manual_seed",
+    ),
+    "torch.instance_norm": (
+        "return torch.instance_norm(x[None], None, None, self.m, self.m + 1, True, 0.1, 1e-5, False)",
+        "self.register_buffer('m', torch.zeros(3))",
+        "trace.hidden_mutation",
+        "writes running statistics that its schema hides",
+        "torch.nn.functional.instance_norm",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNWRITABLE)
+def test_what_a_graph_cannot_hold_is_refused(subject_of, name):
+    forward, init, code, message, hint = UNWRITABLE[name]
+    subject = subject_of(forward, init)
+    with pytest.raises(OracleError) as caught:
+        trace(subject)
+    error = caught.value
+    assert (error.kind, error.code, error.file, error.line) == ("input", code, str(subject.path), FORWARD_LINE)
+    assert message in error.message and hint in error.hint
+
+
+def test_operators_under_autocast_keep_module_and_line(subject_of, tmp_path):
+    forward = "with torch.autocast('cpu', torch.bfloat16):\n    y = self.l(x)\n    with torch.no_grad(): z = y.exp()\nreturn z.float()"
+    graph = trace(subject_of(forward, "self.l = nn.Linear(8, 2)"))
+    found = {n["op"]: (n.get("module"), n["src"]["line"]) for n in graph["nodes"]}
+    assert found["aten.linear.default"] == ("l", FORWARD_LINE + 1) and found["aten.exp.default"] == ("", FORWARD_LINE + 2)
+    assert [file.rsplit("/", 1)[1] for file in graph["files"]] == ["model.py"]
+
+
 FOUND_LATER = ("sparse constant", "one buffer at two paths", "a quote in a name")  # in the finished graph, without a line
 
 
@@ -109,7 +160,7 @@ def test_refused_with_cause_line_and_way_out(subject_of, name):
 
 STATE = {
     "a global": ("global calls\ncalls += 1\nreturn x * calls", {}, "`calls (a global)`: 0 -> 1"),
-    "an object": ("self.o.n += 1\nreturn x * self.o.n", {"init": "self.o = Held()", "top": "class Held: n = 0"}, "`o`: {} -> {'n': '1'}"),
+    "an object": ("self.o.n += 1\nreturn x * self.o.n", {"init": "self.o = Held()", "top": "class Held: n = 0"}, "`o.n`: absent -> 1"),
     "a number drawn by Python": ("return x * random.random()", {}, "`random.getstate()`"),
     "a training flag": ("self.b.eval()\nreturn self.b(x)", {"init": "self.b = nn.BatchNorm1d(8)"}, "`b.training`: True -> False"),
     "a tensor": ("self.h = x.sum(0)\nreturn x + 1", {"init": "self.h = None"}, "`h`: None -> tensor"),

@@ -15,12 +15,13 @@ from torch._subclasses import fake_tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
-from ..errors import first_line, input_error, is_out_of_memory, environment_error, user_location
+from ..errors import OracleError, first_line, input_error, is_out_of_memory, environment_error, user_location
 from ..tensors import module_tensors, tensor_leaves
-from . import instance_norm, python_state, random_nodes
+from . import answers, calls, eager, instance_norm, python_state, random_nodes
 from .causal_hint import masks_as_given
 from .causes import not_exportable
 from .device_map import CudaToCpu, gpu_hidden
+from .refusals import refuse_unwritable
 from .shapes import RECURRENT, stated_shapes
 from .sources import all_frames
 
@@ -36,8 +37,10 @@ _TRACER_LIMITS = (
 @contextlib.contextmanager
 def _repairs(on_host: bool) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
-        for repair in (stated_shapes(), instance_norm.explicit_running_stats(), masks_as_given(), all_frames()):
-            stack.enter_context(repair)
+        stack.enter_context(stated_shapes())
+        stack.enter_context(instance_norm.explicit_running_stats())
+        for repair in (masks_as_given, all_frames, answers.as_in_eager):
+            stack.enter_context(repair())
         if on_host:
             stack.enter_context(gpu_hidden())
             stack.enter_context(CudaToCpu())
@@ -49,20 +52,23 @@ def export_functional(
 ) -> tuple[Any, dict]:
     """The exported program and how it was made (`mode`, `level`, `notes`, `dropped`, `decomposable`)."""
     table = _decompositions(decompose)
-    watch = python_state.Watch(module)
     notes: list[str] = []
     on_host = all(t.device.type != "cuda" for t in (*tensor_leaves((args, kwargs)), *module_tensors(module)))
     with _repairs(on_host):
-        program, mode = _export(module, args, kwargs, notes, watch)
-        _refuse_python_state(watch.changes())
+        program, mode = _export(module, args, kwargs, notes)
         drawn = random_nodes.drawing(program)
         program = _functional(module, program, table)
-    _refuse_hidden_mutations(program)
+    refuse_unwritable(program)
     lost, breakable = random_nodes.dropped(drawn, program), _decomposable(program)
     return program, {"mode": mode, "level": "functional", "notes": notes, "dropped": lost, "decomposable": breakable}
 
 
 def _functional(module: torch.nn.Module, program: Any, table: dict) -> Any:
+    """Parts of the graph under an autocast or `no_grad` are graphs of their own until then. Node by node, so that what
+    they become keeps its module and line."""
+    for name, part in program.graph_module.named_modules():
+        if name and isinstance(part, torch.fx.GraphModule):
+            part.forward = torch.fx.Interpreter(part).run
     try:
         program = program.run_decompositions({})
         return program.run_decompositions(table) if table else program
@@ -70,12 +76,15 @@ def _functional(module: torch.nn.Module, program: Any, table: dict) -> Any:
         raise not_exportable(module, error, error) from error
 
 
-def _export(
-    module: torch.nn.Module, args: tuple, kwargs: dict, notes: list[str], watch: python_state.Watch
-) -> tuple[Any, str]:
+def _export(module: torch.nn.Module, args: tuple, kwargs: dict, notes: list[str]) -> tuple[Any, str]:
     try:
-        with watch.during_calls():
-            return torch.export.export(module, args, kwargs, strict=False), "nonstrict"
+        with python_state.left_as_found(module) as caches:
+            with calls.recorded(module) as made, python_state.refused(module, caches):
+                program = torch.export.export(module, args, kwargs, strict=False)
+            notes += filter(None, [eager.difference(made[-1], module, args, kwargs)])
+        return program, "nonstrict"
+    except OracleError:
+        raise
     except Exception as error:
         first = error
         notes.append(f"nonstrict: {first_line(error, 200)}")
@@ -107,25 +116,6 @@ def _refuse_failing_forward(module: torch.nn.Module, args: tuple, kwargs: dict) 
             hint="check the shapes and dtypes that `get_inputs()` returns",
             **user_location(error),
         ) from error
-
-
-def _refuse_python_state(changed: list[str]) -> None:
-    if changed:
-        raise input_error(
-            "trace.python_state",
-            f"`forward` changes Python state: {'; '.join(changed[:5])}",
-            hint="keep such state in a registered buffer, and draw random numbers with PyTorch",
-        )
-
-
-def _refuse_hidden_mutations(program: Any) -> None:
-    for node in program.graph.nodes:
-        if node.op == "call_function" and instance_norm.hides_a_mutation(node):
-            raise input_error(
-                "trace.hidden_mutation",
-                f"`{node.name}` writes running statistics that its schema hides",
-                hint="call torch.nn.functional.instance_norm, or a module, instead of torch.instance_norm",
-            )
 
 
 @functools.cache

@@ -1,109 +1,119 @@
-"""Finds Python state that `forward` changes.
+"""Finds state that `forward` keeps outside of parameters and buffers.
 
-`self.n += 1; return x + self.n` exports as `x + 1` for ever. The attributes of every submodule, the globals
-of the user's own modules and the state of Python's and NumPy's random numbers are compared before and
-after one trace; a change is refused by name.
+`self.n += 1; return x + self.n` exports as `x + 1` for ever, `self.h = self.cell(x, self.h)` as its first step. What the
+module and the code around it hold (picture.py), and the state of Python's and NumPy's random numbers, are compared at
+the start and at the end of the traced call; a change is refused by name, with the line that makes it.
+
+The comparison stands within the call, because the tracer puts attributes back when it is done.
 """
 
 from __future__ import annotations
 
 import contextlib
+import dis
 import hashlib
 import random
 import sys
-from typing import Any, Iterator
+import types
+from typing import Any, Iterator, Optional
 
 import torch
 
-from ..errors import is_library_file
+from ..errors import input_error, is_library_file
+from .picture import Picture, changes
 
-_MANAGED = ("_parameters", "_buffers", "_modules", "_non_persistent_buffers_set")
-_SCALARS = (bool, int, float, complex, str, bytes, type(None))
-_MAX_DEPTH = 4
-
-
-def _frozen(value: Any, depth: int = 0) -> Any:
-    """A comparable picture of plain Python data; anything else is pictured by its type alone."""
-    if isinstance(value, _SCALARS):
-        return repr(value)
-    if depth < _MAX_DEPTH and isinstance(value, (list, tuple)):
-        return [type(value).__name__, *(_frozen(v, depth + 1) for v in value)]
-    if depth < _MAX_DEPTH and isinstance(value, (dict, set)):
-        items = value.items() if isinstance(value, dict) else ((v, None) for v in value)
-        return {repr(k): _frozen(v, depth + 1) for k, v in items if isinstance(k, _SCALARS)}
-    if depth < _MAX_DEPTH and _is_users(type(value)) and hasattr(value, "__dict__") and not isinstance(value, torch.nn.Module):
-        return {name: _frozen(held, depth + 1) for name, held in vars(value).items()}
-    return "tensor" if isinstance(value, torch.Tensor) else type(value).__name__
+_MOST_NAMED = 5
+_STORES = ("STORE_ATTR", "STORE_GLOBAL", "STORE_DEREF", "STORE_FAST")
+_BUILDING = ("__init__", "__new__", "__post_init__", "__setstate__")
 
 
-def _is_users(cls: type) -> bool:
-    file = getattr(sys.modules.get(cls.__module__), "__file__", None)
-    return isinstance(file, str) and not is_library_file(file)
+@contextlib.contextmanager
+def left_as_found(module: torch.nn.Module) -> Iterator[list[Any]]:
+    """Runs without memory may set attributes to tensors that nobody else can use, and fill caches with them. What it
+    yields is to be filled with the caches."""
+    saved = [(child, dict(vars(child))) for child in module.modules()]
+    caches: list[Any] = []
+    try:
+        yield caches
+    finally:
+        _clear(caches)
+        for child, held in saved:
+            vars(child).clear()
+            vars(child).update(held)
 
 
-def snapshot(module: torch.nn.Module) -> dict[str, Any]:
-    return {**_attributes(module), **_globals(module), **_random_numbers()}
+@contextlib.contextmanager
+def refused(module: torch.nn.Module, caches: list[Any]) -> Iterator[None]:
+    """Within it a call of the module that changes such state ends with an error. Functions under `functools.cache` count
+    as functions: their caches are empty when the call begins, and when it is over."""
+    before: list[tuple[Picture, dict[str, str]]] = []
+
+    def start(*_: Any) -> None:
+        found = Picture(module)
+        caches.extend(found.caches)
+        _clear(caches)
+        before.append((found, _random_numbers()))
+
+    def end(*_: Any) -> None:
+        now = Picture(module)
+        caches.extend(now.caches)
+        _clear(caches)
+        _refuse(module, *before.pop(), now)
+
+    handles = (module.register_forward_pre_hook(start, prepend=True), module.register_forward_hook(end))
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
 
 
-def _attributes(module: torch.nn.Module) -> dict[str, Any]:
-    return {
-        f"{path}.{name}" if path else name: _frozen(value)
-        for path, child in module.named_modules()
-        for name, value in vars(child).items()
-        if name not in _MANAGED and "_hooks" not in name
-    }
+def _clear(caches: list[Any]) -> None:
+    for cache in caches:
+        cache.cache_clear()
 
 
-def _globals(module: torch.nn.Module) -> dict[str, Any]:
-    """Plain values at the top of the files that define the modules."""
-    names = {type(child).__module__ for child in module.modules() if _is_users(type(child))}
-    return {
-        f"{name} (a global)": _frozen(value)
-        for space in sorted(names)
-        for name, value in vars(sys.modules[space]).items()
-        if isinstance(value, (*_SCALARS, list, dict, set)) and not name.startswith("__")
-    }
+def _refuse(module: torch.nn.Module, was: Picture, drawn: dict[str, str], now: Picture) -> None:
+    found = changes(was, now)
+    found += [(f"`{name}`", "random") for name, state in _random_numbers().items() if drawn.get(name, state) != state]
+    if found:
+        phrases = [phrase for phrase, _ in found[:_MOST_NAMED]]
+        raise input_error(
+            "trace.python_state",
+            f"`forward` changes state that is no buffer: {'; '.join(phrases)}",
+            hint="keep it in a registered buffer (`register_buffer` in the constructor, where a table that the first call "
+            "fills is made, too), and draw random numbers with PyTorch",
+            **_place(module, now, found[0][1]),
+        )
 
 
-def _random_numbers() -> dict[str, Any]:
+def _random_numbers() -> dict[str, str]:
     states = {"random.getstate()": random.getstate()}
     numpy = sys.modules.get("numpy")
     if numpy is not None:
         states["numpy.random.get_state()"] = tuple(map(str, numpy.random.get_state()))
-    return {name: hashlib.sha256(repr(state).encode()).hexdigest()[:8] for name, state in states.items()}
+    return {name: hashlib.sha256(repr(state).encode()).hexdigest() for name, state in states.items()}
 
 
-class Watch:
-    """Compares the state before a trace with the state at the end of each traced call.
+def _place(module: torch.nn.Module, found: Picture, word: str) -> dict[str, Any]:
+    """Of the first instruction in the user's code that stores under this word, else of the first that names it, else of
+    the module's forward."""
+    codes = [code for code in found.codes if code.co_name not in _BUILDING]
+    mentions = [(i.opname in _STORES, code, line) for code in codes for i, line in _instructions(code) if i.argval == word]
+    mentions.sort(key=lambda mention: not mention[0])
+    forward = getattr(type(module).forward, "__code__", None)
+    if mentions:
+        return {"file": mentions[0][1].co_filename, "line": mentions[0][2]}
+    if forward is None or is_library_file(forward.co_filename):
+        return {}
+    return {"file": forward.co_filename, "line": forward.co_firstlineno}
 
-    The end of the call, because the tracer puts attributes back when it is done.
-    """
 
-    def __init__(self, module: torch.nn.Module) -> None:
-        self._module = module
-        self._before = snapshot(module)
-        self._after = self._before
-
-    @contextlib.contextmanager
-    def during_calls(self) -> Iterator[None]:
-        def look(*_: Any) -> None:
-            self._after = snapshot(self._module)
-
-        handle = self._module.register_forward_hook(look)
-        try:
-            yield
-        finally:
-            handle.remove()
-
-    def changes(self) -> list[str]:
-        """One phrase for each attribute that differs, as the error message lists them."""
-        now = snapshot(self._module)
-        changed = []
-        for name in sorted(self._before.keys() | self._after.keys() | now.keys()):
-            old = self._before.get(name, "absent")
-            new = next(
-                (s.get(name, "absent") for s in (self._after, now) if s.get(name, "absent") != old), old
-            )
-            if new != old:
-                changed.append(f"`{name}`: {old} -> {new}")
-        return changed
+def _instructions(code: types.CodeType) -> Iterator[tuple[dis.Instruction, Optional[int]]]:
+    line: Optional[int] = code.co_firstlineno
+    for instruction in dis.get_instructions(code):
+        line = instruction.positions.lineno if instruction.positions else line
+        yield instruction, line
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _instructions(constant)
