@@ -144,7 +144,16 @@ def test_a_tracers_run_unlike_eager_is_refused(subject_of, name):
     assert "class of a tensor" in error.hint
 
 
-@pytest.mark.parametrize("forward", ["self.b.data = x * 2\nreturn self.b + 1", "self.w.data = self.w * .9\nreturn x * self.w"])
+BEHIND = {
+    "a buffer": "self.b.data = x * 2\nreturn self.b + 1",
+    "a parameter": "self.w.data = self.w * .9\nreturn x * self.w",
+    "in place": "self.b.data.copy_(x)\nreturn self.b + 1",
+    "an element": "self.b.data[0] = 1\nreturn self.b + x",
+    "set_": "self.b.set_(x)\nreturn self.b + 1",
+}
+
+
+@pytest.mark.parametrize("forward", BEHIND.values(), ids=BEHIND)
 def test_other_memory_under_a_tensor_is_refused(subject_of, forward):
     error = refusal(subject_of(forward, "self.w = nn.Parameter(torch.ones(8))\nself.register_buffer('b', torch.zeros(3, 8))"))
     assert error.code == "trace.replaced_storage" and text_at(error) == forward.split("\n")[0] and "copy_" in error.hint

@@ -16,8 +16,7 @@ from torch.utils import _pytree as pytree
 
 from ..errors import input_error, is_library_file
 
-_DATA = torch.Tensor.data.__set__
-_REPLACING = (_DATA, torch.Tensor.set_)
+_DATA = torch.Tensor.data
 _OTHER = "a tensor"
 _BETWEEN = (_OTHER, "result ")
 _WRITING = ("__setitem__",)  # without a result
@@ -50,6 +49,7 @@ class Calls(TorchFunctionMode):
         self.made: list[Call] = []
         self.is_mixed = False  # some lie within an autocast
         self._labels: dict[int, str] = {}
+        self._past: dict[int, torch.Tensor] = {}  # other views of a tensor, writes to which are not seen
         self._kept: list[torch.Tensor] = []  # so that an id stays one tensor's
         for number, leaf in enumerate(pytree.tree_leaves(arguments)):
             self._label(leaf, f"input {number}")
@@ -59,11 +59,13 @@ class Calls(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         frame = sys._getframe(1)
-        if func in _REPLACING:
+        name = getattr(func, "__name__", str(func))
+        if func == _DATA.__set__ or name.partition(".")[0] == "set_" or _writes(name) and args and id(args[0]) in self._past:
             raise _replaced(frame)
         given = [self._told(v) for v in pytree.tree_leaves((args, kwargs))]
-        name = getattr(func, "__name__", str(func))
         result = func(*args, **kwargs)
+        if func == _DATA.__get__:
+            self._past[id(result)] = result
         self.is_mixed |= torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda")
         if name in _CONVERTING and id(args[0]) not in self._labels and _is_like(result, args[0]) and not kwargs.get("copy"):
             return args[0] if result.device == args[0].device else result
@@ -87,6 +89,10 @@ class Calls(TorchFunctionMode):
         return repr(value) if isinstance(value, _PLAIN) else type(value).__name__
 
 
+def _writes(name: str) -> bool:
+    return name in _WRITING or name.endswith("_") and not name.endswith("__")
+
+
 def _is_like(made: Any, given: Any) -> bool:
     if not isinstance(made, torch.Tensor) or not isinstance(given, torch.Tensor):
         return False
@@ -104,7 +110,7 @@ def _replaced(frame: Any) -> Exception:
     file, line = users_line(frame)
     return input_error(
         "trace.replaced_storage",
-        "`forward` puts other memory under a tensor (`.data =`, `set_`): the tracer loses that",
+        "`forward` writes a tensor behind the tracer's back (`.data`, `set_`)",
         hint="write into the tensor: `self.b.copy_(x)` under `torch.no_grad()`",
         **({"file": file, "line": line} if line else {}),
     )

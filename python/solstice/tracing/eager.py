@@ -21,6 +21,13 @@ from .shapes import SHAPES_OF_FUNCTIONS
 
 Pair = tuple[Optional[Call], Optional[Call]]
 _META = torch.device("meta")
+# Where a tensor says it lies: the type of device that makes each true; they are equal, not identical, when they are called.
+_PLACES = {
+    torch.Tensor.device.__get__: None,
+    torch.Tensor.is_meta.__get__: "meta",
+    torch.Tensor.is_cpu.__get__: "cpu",
+    torch.Tensor.is_cuda.__get__: "cuda",
+}
 
 
 def _emptied(value: torch.Tensor) -> torch.Tensor:
@@ -41,13 +48,9 @@ class _Placed(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        if func is torch.Tensor.device.__get__ and func(*args).type == "meta":
-            return self._device
-        if func is torch.Tensor.is_meta.__get__:
-            return False
-        if func in (torch.Tensor.is_cpu.__get__, torch.Tensor.is_cuda.__get__):
-            return self._device.type == ("cpu" if func is torch.Tensor.is_cpu.__get__ else "cuda")
-        if func in SHAPES_OF_FUNCTIONS and isinstance(args[2], (list, tuple)):  # not of a packed sequence
+        if func in _PLACES and args[0].is_meta:
+            return self._device if _PLACES[func] is None else self._device.type == _PLACES[func]
+        if func in SHAPES_OF_FUNCTIONS and isinstance(args[3], bool):  # not of a packed sequence
             return SHAPES_OF_FUNCTIONS[func](*args)
         if func in (torch.Tensor.cpu, torch.Tensor.cuda):
             return args[0]
