@@ -11,6 +11,8 @@ DTYPE_NAMES = {
     torch.float32: "f32",
     torch.float16: "f16",
     torch.bfloat16: "bf16",
+    torch.float8_e4m3fn: "e4m3",
+    torch.float8_e5m2: "e5m2",
     torch.int64: "i64",
     torch.int32: "i32",
     torch.int16: "i16",
@@ -24,7 +26,7 @@ DTYPES = {name: dtype for dtype, name in DTYPE_NAMES.items()}
 
 
 def dtype_name(dtype: torch.dtype) -> str:
-    """Short name; a dtype without one (float8, quantised) keeps PyTorch's, so that nothing is invented."""
+    """Short name; a dtype without one (other float8 forms, quantised) keeps PyTorch's, so that nothing is invented."""
     return DTYPE_NAMES.get(dtype, str(dtype))
 
 

@@ -8,7 +8,7 @@
 namespace solstice {
 
 std::vector<const char*> enum_names(GraphDType) {
-  return {"f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u8", "b1", "c64", "c128"};
+  return {"f64", "f32", "f16", "bf16", "e4m3", "e5m2", "i64", "i32", "i16", "i8", "u8", "b1", "c64", "c128"};
 }
 std::vector<const char*> enum_names(ClosedFormKind) { return {"triangle", "diagonal", "arange"}; }
 std::vector<const char*> enum_names(GraphInputKind) { return {"parameter", "buffer", "constant_tensor", "user_input"}; }
@@ -24,6 +24,10 @@ std::optional<DType> storage_dtype(GraphDType dtype) {
       return DType::kF16;
     case GraphDType::kBF16:
       return DType::kBF16;
+    case GraphDType::kE4M3:
+      return DType::kE4M3;
+    case GraphDType::kE5M2:
+      return DType::kE5M2;
     case GraphDType::kI64:
       return DType::kI64;
     case GraphDType::kI32:

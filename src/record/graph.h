@@ -21,7 +21,7 @@
 namespace solstice {
 
 // Every dtype PyTorch may record; storage_dtype() is ours, none for the complex ones.
-enum class GraphDType { kF64, kF32, kF16, kBF16, kI64, kI32, kI16, kI8, kU8, kB1, kC64, kC128 };
+enum class GraphDType { kF64, kF32, kF16, kBF16, kE4M3, kE5M2, kI64, kI32, kI16, kI8, kU8, kB1, kC64, kC128 };
 std::vector<const char*> enum_names(GraphDType);
 std::optional<DType> storage_dtype(GraphDType dtype);
 

@@ -99,10 +99,17 @@ def test_state_outside_of_buffers_is_refused(subject_of, name):
 
 
 NO_STATE = {
+    "masks by the size and the place of the input": (
+        "m = torch.tril(torch.ones(x.shape[0], 3, device=x.device)).to(x.dtype)\n"
+        "y = x[self.i] + self.p[: x.shape[0]].to(x.device) if x.device.type == 'cpu' and not x.is_cuda else x\n"
+        "return (m * self.p[:3, :3]) @ y + x.new_zeros(8) + torch.tensor([1.] * 8)",
+        "self.i, self.p = torch.tensor([2, 0, 1]), torch.rand(9, 8)",
+    ),
     "attributes that a call sets as it found them": ("self.size = list(x.shape)\nreturn x * self.size[1]", "self.size = [3, 8]"),
     "a constant moved to where the input is": ("self.t = self.t.to(x.device)\nself.l = [t.to(x) for t in self.l]\nreturn x + self.t + self.l[0]", "self.t, self.l = torch.ones(8), [torch.ones(8)]"),
     "a cached function": ("return x + table(x.shape[1])", "pass"),
     "a recurrent layer": ("return self.r(x)[0]", "self.r = nn.LSTM(8, 4)"),
+    "weights that PyTorch's hooks make": ("return self.b(self.a(x))", "self.a = nn.utils.weight_norm(nn.Linear(8, 8))\nself.b = nn.utils.spectral_norm(nn.Linear(8, 8))"),
     "running statistics": ("return self.b(x)", "self.b = nn.BatchNorm1d(8)"),
     "a buffer that is set": ("self.b = self.b * .9 + x.sum(0)\nreturn x + self.b", "self.register_buffer('b', torch.zeros(8))"),
 }
@@ -184,3 +191,33 @@ def test_functions_that_read_the_values_of_constants_are_traced():
 
     _, producer = export_functional(Reads(), (torch.rand(3),), {})
     assert producer["notes"] == []
+
+
+STRICT = {  # what only the strict tracer takes
+    "an array": ("return x + torch.from_numpy(np.tanh(x.detach().numpy()))", "pass", None),
+    "a number from a buffer": ("return x * int(self.n)", "self.register_buffer('n', torch.tensor(2))", None),
+    "state": ("self.k += 1\nreturn x * int(self.n) * self.k", "self.register_buffer('n', torch.tensor(2))\nself.k = 0", "trace.python_state"),
+    "a list": ("self.l.append(1)\nreturn x * int(self.n) * len(self.l)", "self.register_buffer('n', torch.tensor(2))\nself.l = []", "trace.python_state"),
+    "whether it is compiled": (
+        "return x * int(self.n) * (2 if torch.compiler.is_compiling() else 3)",
+        "self.register_buffer('n', torch.tensor(2))",
+        "trace.unlike_eager",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STRICT)
+def test_what_only_the_strict_tracer_takes_runs_for_real(subject_of, name):
+    forward, init, code = STRICT[name]
+    subject = subject_of(forward, init)
+    if code is None:
+        producer = trace(subject)["producer"]
+        assert producer["mode"] == "strict" and len(producer["notes"]) == 1
+    else:
+        error = refusal(subject)
+        assert error.code == code and error.line
+
+
+def test_large_modules_do_not_run(subject_of):
+    subject = subject_of("return x * int(self.n)", "self.register_buffer('n', torch.tensor(2))", "[torch.rand(5000, 5000)]")
+    assert trace(subject)["producer"]["notes"][1] == "strict: not compared with eager: it is too large"

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 def trace(
     subject: "Subject", decompose: Sequence[str] = (), blob_dir: Optional[str] = None
 ) -> dict[str, Any]:
-    """The graph of `subject.module` as its constructor left it. Runs no kernel of the module."""
+    """The graph of `subject.module` as its constructor left it. Runs no kernel of the module, but for small modules that
+    only the strict tracer takes (real_run.py)."""
     import torch
 
     from ..tensors import module_tensors
@@ -28,7 +29,7 @@ def trace(
     names = {str(subject.path.resolve()), str(subject.path)} if subject.path else ()
     display = {name: str(subject.path) for name in names}
     with _quiet():
-        program, producer = export_functional(subject.module, args, kwargs, decompose)
+        program, producer = export_functional(subject.module, args, kwargs, decompose, subject.inputs)
         return graph_json(
             program, subject.module, {**producer, "weights": subject.weights}, display, blob_dir
         )

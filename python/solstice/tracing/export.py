@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from typing import Any, Iterator, Sequence
+from typing import Any, Iterator, Optional, Sequence
 
 import torch
 from torch._subclasses import fake_tensor
@@ -17,7 +17,7 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from ..errors import OracleError, first_line, input_error, is_out_of_memory, environment_error, user_location
 from ..tensors import module_tensors, tensor_leaves
-from . import answers, calls, eager, instance_norm, python_state, random_nodes
+from . import answers, calls, eager, instance_norm, python_state, random_nodes, real_run
 from .causal_hint import masks_as_given
 from .causes import not_exportable
 from .device_map import CudaToCpu, gpu_hidden
@@ -48,14 +48,15 @@ def _repairs(on_host: bool) -> Iterator[None]:
 
 
 def export_functional(
-    module: torch.nn.Module, args: tuple, kwargs: dict, decompose: Sequence[str] = ()
+    module: torch.nn.Module, args: tuple, kwargs: dict, decompose: Sequence[str] = (), make: Optional[real_run.Make] = None
 ) -> tuple[Any, dict]:
-    """The exported program and how it was made (`mode`, `level`, `notes`, `dropped`, `decomposable`)."""
+    """The exported program and how it was made (`mode`, `level`, `notes`, `dropped`, `decomposable`). `make` gives inputs
+    with values."""
     table = _decompositions(decompose)
     notes: list[str] = []
     on_host = all(t.device.type != "cuda" for t in (*tensor_leaves((args, kwargs)), *module_tensors(module)))
     with _repairs(on_host):
-        program, mode = _export(module, args, kwargs, notes)
+        program, mode = _export(module, args, kwargs, notes, make)
         drawn = random_nodes.drawing(program)
         program = _functional(module, program, table)
     refuse_unwritable(program)
@@ -76,7 +77,9 @@ def _functional(module: torch.nn.Module, program: Any, table: dict) -> Any:
         raise not_exportable(module, error, error) from error
 
 
-def _export(module: torch.nn.Module, args: tuple, kwargs: dict, notes: list[str]) -> tuple[Any, str]:
+def _export(
+    module: torch.nn.Module, args: tuple, kwargs: dict, notes: list[str], make: Optional[real_run.Make]
+) -> tuple[Any, str]:
     try:
         with python_state.left_as_found(module) as caches:
             with calls.recorded(module) as made, python_state.refused(module, caches):
@@ -89,7 +92,11 @@ def _export(module: torch.nn.Module, args: tuple, kwargs: dict, notes: list[str]
         first = error
         notes.append(f"nonstrict: {first_line(error, 200)}")
     try:
-        return torch.export.export(module, args, kwargs, strict=True), "strict"
+        program = torch.export.export(module, args, kwargs, strict=True)
+        notes += filter(None, [real_run.difference(program, module, make, (args, kwargs))])
+        return program, "strict"
+    except OracleError:
+        raise
     except Exception as error:
         second = error
         notes.append(f"strict: {first_line(error, 200)}")

@@ -71,11 +71,12 @@ class Picture:
             self._kept.append(parameter)
         for name, buffer in module._buffers.items():
             self.places[prefix + name] = Place(buffer is None, "None" if buffer is None else "buffer", name)
+        derived = {*_MANAGED, *_FOLLOWING, *_made_by_hooks(module)}
         for name, value in vars(module).items():
             if name.endswith("_hooks") and isinstance(value, dict):
                 for hook in value.values():
                     self._queue(f"{prefix}{name}", hook, name)
-            elif name not in (*_MANAGED, *_FOLLOWING) and "_hooks_" not in name:
+            elif name not in derived and "_hooks_" not in name:
                 self._add(prefix + name, value, name)
         self._queue(type(module).__name__, type(module), "")
 
@@ -182,6 +183,13 @@ def changes(old: Picture, new: Picture) -> list[tuple[str, str]]:
         before, after = was.text if was else _ABSENT, now.text if now else _ABSENT
         found.append((f"`{name}`: {before} -> {'another' if before == after else after}", (was or now).word))
     return found
+
+
+def _made_by_hooks(module: torch.nn.Module) -> Iterator[str]:
+    """Weights that `torch.nn.utils` (weight_norm, spectral_norm, prune) makes of parameters before each call."""
+    for hook in module._forward_pre_hooks.values():
+        if type(hook).__module__.startswith(torch.nn.utils.__name__):
+            yield from (vars(hook)[name] for name in ("name", "_tensor_name") if name in vars(hook))
 
 
 def _is_descriptor(value: Any) -> bool:

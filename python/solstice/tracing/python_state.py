@@ -82,7 +82,7 @@ def _refuse(module: torch.nn.Module, was: Picture, drawn: dict[str, str], now: P
             "trace.python_state",
             f"`forward` changes state that is no buffer: {'; '.join(phrases)}",
             hint="keep it in a registered buffer (`register_buffer` in the constructor, where a table that the first call "
-            "fills is made, too), and draw random numbers with PyTorch",
+            "fills is made, too), what one call needs in a local variable, and draw random numbers with PyTorch",
             **_place(module, now, found[0][1]),
         )
 
@@ -101,9 +101,13 @@ def _place(module: torch.nn.Module, found: Picture, word: str) -> dict[str, Any]
     codes = [code for code in found.codes if code.co_name not in _BUILDING]
     mentions = [(i.opname in _STORES, code, line) for code in codes for i, line in _instructions(code) if i.argval == word]
     mentions.sort(key=lambda mention: not mention[0])
-    forward = getattr(type(module).forward, "__code__", None)
     if mentions:
         return {"file": mentions[0][1].co_filename, "line": mentions[0][2]}
+    return place_of_forward(module)
+
+
+def place_of_forward(module: torch.nn.Module) -> dict[str, Any]:
+    forward = getattr(type(module).forward, "__code__", None)
     if forward is None or is_library_file(forward.co_filename):
         return {}
     return {"file": forward.co_filename, "line": forward.co_firstlineno}
