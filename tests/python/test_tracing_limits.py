@@ -213,6 +213,14 @@ def test_complex_numbers_are_refused_with_their_line(subject_of, tmp_path):
     assert f"model.py:{FORWARD_LINE}: `aten.fft_fft.default` yields a value that is no real tensor" in error
 
 
+def test_float8_tensors_have_the_languages_types(subject_of, tmp_path):
+    forward = "return x.to(torch.float8_e5m2).float() @ self.w.float()"
+    graph = trace(subject_of(forward, "self.register_buffer('w', torch.ones(8, 8).to(torch.float8_e4m3fn))"))
+    assert [s["dtype"] for s in graph["state"]] == ["e4m3"]
+    answer = imported(graph, tmp_path)
+    assert answer["unsupported"] == [] and ": e4m3[" in answer["text"] and "= e5m2(x[" in answer["text"]
+
+
 def test_named_tuples_of_torch_are_results_one_by_one(subject_of):
     graph = trace(subject_of("return x.max(1)"))
     assert len(graph["outputs"]) == 2 and graph["out_tree"][1]["type"] == "builtins.tuple"
