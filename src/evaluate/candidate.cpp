@@ -5,15 +5,14 @@
 #include <algorithm>
 #include <set>
 
-#include "evaluate/meaning.h"
+#include "evaluate/clauses.h"
 #include "ir/bind.h"
 #include "lang/parse.h"
-#include "numerics/policy.h"
 
 namespace solstice::evaluate {
 namespace {
 
-void add_places(const std::vector<lang::Item>& items, KnobPlaces& places) {
+void add_places(const std::vector<lang::Item>& items, families::KnobPlaces& places) {
   for (const lang::Item& item : items) {
     if (const auto* def = std::get_if<lang::Def>(&item.node)) add_places(def->items, places);
     const auto* kernel = std::get_if<lang::Kernel>(&item.node);
@@ -24,8 +23,8 @@ void add_places(const std::vector<lang::Item>& items, KnobPlaces& places) {
   }
 }
 
-KnobPlaces places_of(const lang::Program& tree) {
-  KnobPlaces places;
+families::KnobPlaces places_of(const lang::Program& tree) {
+  families::KnobPlaces places;
   add_places(tree.items, places);
   return places;
 }
@@ -71,9 +70,11 @@ UsableDims usable_dims(const lang::Program& tree) {
 
 // Knobs that say something by themselves: the first of a name, of usable dims.
 void keep_usable(std::vector<lang::Knob>& knobs, const std::set<std::string>& bad_dims) {
-  std::set<std::vector<std::string>> seen;
+  std::set<std::string> seen;
   std::erase_if(knobs, [&](const lang::Knob& knob) {
-    return mentions(knob.value, bad_dims) || (!knob.names.empty() && !seen.insert(knob.names).second);
+    const bool again =
+        std::any_of(knob.names.begin(), knob.names.end(), [&](const std::string& name) { return !seen.insert(name).second; });
+    return again || mentions(knob.value, bad_dims);
   });
 }
 
@@ -116,7 +117,7 @@ std::optional<ir::Program> alone(const lang::Program& tree, const lang::Item& ke
 
 // The schedules alone, of a program with errors; each kernel by itself, so that none hides another's.
 void check_schedules_of(const lang::Program& tree, const Setting& setting, Diagnostics& diagnostics) {
-  const KnobPlaces places = places_of(tree);
+  const families::KnobPlaces places = places_of(tree);
   const UsableDims dims = usable_dims(tree);
   for (lang::Item item : tree.items) {
     auto* kernel = std::get_if<lang::Kernel>(&item.node);
@@ -135,37 +136,13 @@ void check_schedules_of(const lang::Program& tree, const Setting& setting, Diagn
   }
 }
 
-// What the run or the problem asks is not for the program to loosen. Frozen weights are the run's (`--weights frozen`).
-void check_permissions(const lang::Clause& clause, Span span, const Meaning& meaning, Diagnostics& diagnostics) {
-  for (const std::string& name : clause.names) {
-    if (name == "frozen" || meaning.allowed().contains(name)) continue;
-    diagnostics.error("E016", span, fmt::format("`allow {}` is looser than the problem, which does not have it", name),
-                      "remove it: what a candidate may do is the problem's to say");
-  }
-}
-
-void check_policy(const lang::Program& tree, const Setting& setting, Diagnostics& diagnostics) {
-  const std::string& run = setting.numerics;
-  const auto of_run = numerics::policy_from_name(run);
-  for (const lang::Item& item : tree.items) {
-    const auto* clause = std::get_if<lang::Clause>(&item.node);
-    if (clause && clause->kind == lang::Clause::Kind::kAllow && setting.meaning)
-      check_permissions(*clause, item.span, *setting.meaning, diagnostics);
-    if (!clause || clause->kind != lang::Clause::Kind::kNumerics || !of_run) continue;
-    const auto wanted = numerics::policy_from_name(clause->names[0]);
-    if (!wanted || *wanted <= *of_run) continue;
-    diagnostics.error("E016", item.span, fmt::format("`numerics {}` is looser than this run's `{}`", clause->names[0], run),
-                      fmt::format("remove it: the policy belongs to the run (`--numerics {}`)", clause->names[0]));
-  }
-}
-
 }  // namespace
 
 Checked check(const std::string& text, const Setting& setting) {
   Checked out;
   out.tree = lang::parse(text, out.diagnostics);
   const bool grammar = out.diagnostics.has_errors();
-  check_policy(out.tree, setting, out.diagnostics);
+  check_clauses(out.tree, setting.numerics, setting.meaning, out.diagnostics);
   out.program = ir::bind(out.tree, out.diagnostics);  // what else is wrong where the grammar is: one list should be enough
   if (grammar) out.program.reset();
   if (!out.ok()) {

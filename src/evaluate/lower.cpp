@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "families/space.h"
+
 namespace solstice::evaluate {
 namespace {
 
@@ -127,51 +129,32 @@ int64_t spanned_elements(const ir::Tensor& tensor) {
   return last + 1;
 }
 
-namespace {
-
-// One at a time, each in the place of its kernel.
-void check_knobs(const families::Family& family, const ir::Kernel& kernel, const KnobPlaces& places, Diagnostics& diagnostics) {
-  ir::Kernel one;
-  one.name = kernel.name;
-  one.family = kernel.family;
-  for (const auto& knob : kernel.knobs.items) {
-    const auto place = places.find({kernel.span.begin, ir::tied_knobs(knob.first).front()});
-    one.span = place == places.end() ? kernel.span : place->second;
-    one.knobs.items = {knob};
-    families::check_knobs(family, one, diagnostics);
-  }
-}
-
-}  // namespace
-
-const families::Family* check_settings(const ir::Kernel& kernel, const KnobPlaces& places, Diagnostics& diagnostics) {
-  const families::Family* family = families::find_family(kernel.family);
-  if (family) {
-    check_knobs(*family, kernel, places, diagnostics);
-    return family;
+std::optional<ir::Knobs> check_settings(const ir::Kernel& kernel, const families::KnobPlaces& places, Diagnostics& diagnostics) {
+  if (const families::Family* family = families::find_family(kernel.family)) {
+    return families::check_knobs(*family, kernel, places, diagnostics);
   }
   std::vector<std::string> names;
   for (const families::Family* f : families::all_families()) names.emplace_back(f->name);
   const std::string near = closest(kernel.family, names);
   diagnostics.error("E100", kernel.span, fmt::format("no kernel family `{}`", kernel.family),
                     near.empty() ? "families: " + known_families() : fmt::format("closest: `{}`", near));
-  return nullptr;
+  return std::nullopt;
 }
 
-void check_schedule(const families::Context& context, const KnobPlaces& places, Diagnostics& diagnostics) {
-  for (const ir::Kernel& kernel : context.program.kernels) {
-    const families::Family* family = check_settings(kernel, places, diagnostics);
-    if (!family) continue;
-    if (!family->available) {
-      if (family->check) family->check(context, kernel, diagnostics);
-      continue;
-    }
-    const families::Match match = family->match(context.program, kernel);
-    if (!match.ok) {
-      diagnostics.error("E103", kernel.span, fmt::format("family `{}` cannot run kernel `{}`: {}", family->name, kernel.name, match.reason),
-                        fmt::format("`{}` is for {}", family->name, family->help));
-    } else if (family->check) {
-      family->check(context, kernel, diagnostics);
+void check_schedule(const families::Context& context, const families::KnobPlaces& places, Diagnostics& diagnostics) {
+  for (const ir::Kernel& written : context.program.kernels) {
+    std::optional<ir::Knobs> knobs = check_settings(written, places, diagnostics);
+    if (!knobs) continue;
+    const families::Family& family = *families::find_family(written.family);
+    ir::Kernel kernel = written;
+    kernel.knobs = std::move(*knobs);
+    families::check_required(family, kernel, diagnostics);
+    const families::Match match = family.match(context.program, kernel);
+    if (match.ok) {
+      families::check_rules_of(family, context, kernel, diagnostics);
+    } else {
+      diagnostics.error("E103", kernel.span, fmt::format("family `{}` cannot run kernel `{}`: {}", family.name, kernel.name, match.reason),
+                        fmt::format("`{}` is for {}", family.name, family.help));
     }
   }
 }

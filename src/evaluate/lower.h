@@ -2,9 +2,8 @@
 // No compiler runs here; the plan's modules get their cubins afterwards (evaluate/build.h).
 #pragma once
 
-#include <map>
+#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/diagnostic.h"
@@ -22,16 +21,12 @@ struct Lowered {
 // Elements of memory from a tensor's first to its last, gaps between them included.
 int64_t spanned_elements(const ir::Tensor& tensor);
 
-// Where knobs are written: by the begin of their kernel's span and by name. An error of one that is not in it underlines
-// the kernel.
-using KnobPlaces = std::map<std::pair<int, std::string>, Span>;
-
-// The family of a kernel, with the names and values of its knobs checked; null where there is none. What can be said
-// of a schedule whose equations have errors.
-const families::Family* check_settings(const ir::Kernel& kernel, const KnobPlaces& places, Diagnostics& diagnostics);
+// The knobs of a kernel, with names and values checked, as further rules take them (families::check_knobs); nothing where there is
+// no such family. What can be said of a schedule whose equations have errors.
+std::optional<ir::Knobs> check_settings(const ir::Kernel& kernel, const families::KnobPlaces& places, Diagnostics& diagnostics);
 
 // Every rule that needs no compiler: families exist, knob names and values, the families' own legality.
-void check_schedule(const families::Context& context, const KnobPlaces& places, Diagnostics& diagnostics);
+void check_schedule(const families::Context& context, const families::KnobPlaces& places, Diagnostics& diagnostics);
 
 // What of the language the program uses that no kernel can be made of yet, families aside.
 std::vector<ir::NotYet> not_built(const ir::Program& program);

@@ -5,8 +5,10 @@
 // source and launch steps that compute them. Everything it needs to know of the machine is in Context.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/diagnostic.h"
@@ -25,9 +27,13 @@ struct KnobSpec {
   std::string type;                 // "size", "int", "name", "bool", "string", "tuple"
   std::vector<std::string> values;  // legal values as text; empty: described by `range`
   std::string range;                // "1..8", "multiples of 64"
-  std::string otherwise;            // value when the knob is not written ("auto": the family chooses)
+  std::string otherwise;            // value when the knob is not written ("auto": the family chooses); "": it must be
   std::string help;
+  int64_t least = 0, most = 0;  // of an int; of a size: of the number of its extents; most = 0: rules of the family decide
 };
+
+// An int with these bounds.
+KnobSpec int_knob(std::string name, int64_t least, int64_t most, std::string otherwise, std::string help);
 
 struct Context {
   const ir::Program& program;
@@ -93,7 +99,15 @@ struct Family {
 const std::vector<const Family*>& all_families();  // generated table
 const Family* find_family(std::string_view name);
 
+// Where knobs are written: by the begin of their kernel's span and by name. What is said of one that is not in it underlines the
+// kernel.
+using KnobPlaces = std::map<std::pair<int, std::string>, Span>;
+
 // Names, types and values of a clause against the family's table (E101 unknown knob, E102 bad value).
-void check_knobs(const Family& family, const ir::Kernel& kernel, Diagnostics& diagnostics);
+// Returns the knobs for further rules: a value that is none is `auto` there, and a set without its bad members.
+ir::Knobs check_knobs(const Family& family, const ir::Kernel& kernel, const KnobPlaces& places, Diagnostics& diagnostics);
+
+// The knobs that have no value of their own are written (E105).
+void check_required(const Family& family, const ir::Kernel& kernel, Diagnostics& diagnostics);
 
 }  // namespace solstice::families

@@ -42,6 +42,11 @@ Rule<Config> warning_rule(std::string_view id, std::string_view code, std::strin
   return {id, code, Severity::kWarning, text, broken, reason, nullptr, false};
 }
 
+template <class Config>
+void append(std::vector<Rule<Config>>& rules, const std::vector<Rule<Config>>& more) {
+  rules.insert(rules.end(), more.begin(), more.end());
+}
+
 // A rule without its types, for lists.
 struct RuleText {
   std::string_view id, code, text;
@@ -103,6 +108,19 @@ void check_rules(const std::vector<Rule<Config>>& rules, const Config& config, S
   for (const Rule<Config>& rule : rules) {
     if (rule.severity == Severity::kWarning && rule.broken(config))
       diagnostics.warning(std::string(rule.code), span, rule.reason(config), std::string(rule.text));
+  }
+}
+
+// Reports every error, of rules that ask for nothing that others guarantee.
+template <class Config>
+void check_each(const std::vector<Rule<Config>>& rules, const Config& config, Span span, Diagnostics& diagnostics) {
+  for (const Rule<Config>& rule : rules) {
+    if (!rule.broken(config)) continue;
+    Config legal = config;
+    if (rule.mend) rule.mend(legal);
+    const bool mended = !rule.broken(legal);
+    diagnostics.error(std::string(rule.code), span, rule.reason(config),
+                      mended ? "closest: " + knobs_changed(config, legal) : std::string(rule.text));
   }
 }
 

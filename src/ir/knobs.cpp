@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace solstice::ir {
 
 KnobValue KnobValue::of_int(int64_t v) {
@@ -103,6 +105,39 @@ std::vector<std::string> tied_knobs(const std::string& name) {
     const size_t end = std::min(name.find(',', at), name.find(')', at));
     out.push_back(name.substr(at, end - at));
     at = end + 2;
+  }
+  return out;
+}
+
+bool is_space(const Knobs& knobs) {
+  return std::any_of(knobs.items.begin(), knobs.items.end(), [](const auto& knob) { return knob.second.kind == KnobValue::Kind::kSet; });
+}
+
+size_t count_settings(const Knobs& space) {
+  constexpr size_t kMost = size_t{1} << 31;
+  size_t out = 1;
+  for (const auto& [name, value] : space.items) {
+    if (value.kind == KnobValue::Kind::kSet) out = std::min(kMost, out * value.items.size());
+  }
+  return out;
+}
+
+std::vector<Knobs> settings_of(const Knobs& space, size_t most) {
+  std::vector<Knobs> out;
+  const size_t count = std::min(most, count_settings(space));
+  for (size_t n = 0; n < count; ++n) {
+    Knobs one;
+    size_t rest = n;
+    for (auto knob = space.items.rbegin(); knob != space.items.rend(); ++knob) {
+      const bool set = knob->second.kind == KnobValue::Kind::kSet;
+      const KnobValue& value = set ? knob->second.items[rest % knob->second.items.size()] : knob->second;
+      if (set) rest /= knob->second.items.size();
+      const std::vector<std::string> names = tied_knobs(knob->first);
+      const bool tied = names.size() > 1 && value.kind == KnobValue::Kind::kTuple;
+      for (size_t i = names.size(); i-- > 0;) one.items.emplace_back(names[i], tied ? value.items[i] : value);
+    }
+    std::reverse(one.items.begin(), one.items.end());
+    out.push_back(std::move(one));
   }
   return out;
 }

@@ -1,4 +1,4 @@
-// Knob values of a schedule: `tile=128x256x64`, `math=fp16x3`, `args=(x, y)`, `tma=(x(box=64x64))`, sets `{a, b}`.
+// Knob values of a schedule: `tile=128x256x64`, `math=fp16x3`, `args=(x, y)`, `tma=x(box=64x64)`, sets `{a, b}`.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,7 @@ struct KnobValue {
   int64_t integer = 0;                                     // kInt
   double real = 0;                                         // kReal
   std::string text;                                        // kName, kString; name of a kStruct
+  int tensor = -1;                                         // of a kName or kStruct: what the name is where the knob stands
   std::vector<int64_t> sizes;                              // kSize
   std::vector<KnobValue> items;                            // kTuple, kSet
   std::vector<std::pair<std::string, KnobValue>> members;  // kStruct
@@ -43,6 +44,12 @@ struct Knobs {
 
 // The knobs that a name stands for: `tile` itself, or those tied together in `(tile, cluster)={(..), (..)}`.
 std::vector<std::string> tied_knobs(const std::string& name);
+
+// The settings that a clause with sets stands for: one value a knob, tied ones taken apart. In the order of the sets, the last
+// knob's values first; at most `most` of them.
+std::vector<Knobs> settings_of(const Knobs& space, size_t most);
+bool is_space(const Knobs& knobs);          // has a set
+size_t count_settings(const Knobs& space);  // at most 2^31
 
 std::string to_text(const Knobs& knobs);  // "math=fp16x3, tile=128x256x64"
 

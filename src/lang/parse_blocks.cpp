@@ -1,6 +1,9 @@
 // The item loop, blocks in braces and the program itself.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
+
 #include "lang/parser.h"
 
 namespace solstice::lang {
@@ -95,7 +98,11 @@ Node Parser::def(std::string& header_comment) {
 
 Program Parser::program() {
   Program p;
-  if (accept("ucut")) p.version = static_cast<int>(expect_int("the language's version"));
+  const int begin = begin_of_next();
+  if (accept("ucut")) {
+    p.version = static_cast<int>(std::min<int64_t>(expect_int("the language's version"), std::numeric_limits<int>::max()));
+    p.version_at = since(begin);
+  }
   expect("program", "at the start of the file");
   p.name = expect_name("the program's name");
   if (broken_) {

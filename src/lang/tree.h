@@ -220,6 +220,7 @@ struct Item {
 
 struct Program {
   int version = 0;  // of `ucut N`; 0: not written
+  Span version_at;
   std::string name;
   std::vector<std::string> before;
   std::string after;

@@ -107,7 +107,9 @@ std::optional<Convolution> find_convolution(const ir::Program& program, const ir
       if (first.op != Op::kRead || second.op != Op::kRead) return;
       auto one = Reader(equation, e, first, second).read();
       if (!one) one = Reader(equation, e, second, first).read();
-      if (one) found.push_back(*one);
+      if (!one) return;
+      one->equation = id, one->node = &e;
+      found.push_back(*one);
     });
   }
   return found.size() == 1 ? std::optional(found.front()) : std::nullopt;

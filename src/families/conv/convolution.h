@@ -11,6 +11,8 @@ namespace solstice::families::conv {
 
 struct Convolution {
   int image = -1, filter = -1, result = -1;  // tensors
+  int equation = -1;                         // id in the program
+  const ir::Expr* node = nullptr;            // the sum
   bool transposed = false;
   int rank = 0;                                   // dimensions in which the filter slides
   int64_t groups = 1, channels = 1, filters = 1;  // of all groups

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/integer.h"
+#include "families/collective_rules.h"
 #include "families/conv/convolution.h"
 
 namespace solstice::families::conv {
@@ -11,16 +12,13 @@ namespace {
 
 using Rules = std::vector<Rule<CutlassConv>>;
 
-constexpr int64_t kSharedBytes = 232448;  // of a block
 constexpr int64_t kMostBytes = int64_t{1} << 31;
 constexpr std::array<int64_t, 3> kMostOffset = {65536, 256, 16};  // what an im2col descriptor holds, by rank
 
 bool is_sm90(const CutlassConv& c) { return c.generation == Generation::kSm90; }
 bool is_gradient(const CutlassConv& c) { return c.direction != Direction::kForward; }
-std::string tile_text(const CutlassConv& c) { return fmt::format("tile={}x{}x{}", c.tile_m, c.tile_n, c.tile_k); }
 std::string_view schedule_text(const CutlassConv& c) { return is_sm90(c) ? "schedule=sm90" : "schedule=sm80"; }
 int64_t most_offset(const CutlassConv& c) { return kMostOffset[static_cast<size_t>(std::clamp(c.rank, 1, 3) - 1)]; }
-bool is_power_of_two(int v) { return v > 0 && (v & (v - 1)) == 0; }
 
 bool legal_type(const CutlassConv& c) {
   const bool half = c.dtype == DType::kF16 || c.dtype == DType::kBF16;
@@ -88,27 +86,31 @@ void add_knob_rules(Rules& out) {
       "for sm_90a one warpgroup holds the whole tile: fewer than 256 sums a thread, or wgmma is serialised and sums are spilled",
       [](const CutlassConv& c) { return is_sm90(c) && c.accumulators() > 255; },
       [](const CutlassConv& c) { return fmt::format("`{}`: {} sums a thread", tile_text(c), c.accumulators()); }));
+  append(out, cluster_rules<CutlassConv>());
   out.push_back(error_rule<CutlassConv>(
-      "conv.cluster", "E112", "a cluster has power-of-two extents and at most 8 blocks; the 2.x kernels have none",
-      [](const CutlassConv& c) {
-        return !is_power_of_two(c.cluster_m) || !is_power_of_two(c.cluster_n) || c.cluster_m * c.cluster_n > (is_sm90(c) ? 8 : 1);
-      },
-      [](const CutlassConv& c) { return fmt::format("`cluster={}x{}, {}`", c.cluster_m, c.cluster_n, schedule_text(c)); }));
-  out.push_back(error_rule<CutlassConv>(
-      "conv.stages", "E113", "two stages at least fit into the 227 KiB of a block",
-      [](const CutlassConv& c) { return 2 * c.stage_bytes() > kSharedBytes; },
-      [](const CutlassConv& c) { return fmt::format("`{}`: {} B a stage", tile_text(c), c.stage_bytes()); }));
+      "conv.cluster", "E112", "the 2.x kernels have no clusters",
+      [](const CutlassConv& c) { return !is_sm90(c) && c.cluster_m * c.cluster_n > 1; },
+      [](const CutlassConv& c) { return fmt::format("`{}, {}`", cluster_text(c), schedule_text(c)); }));
+  append(out, stage_rules<CutlassConv>());
 }
 
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> CutlassConv::knobs() const {
   return {{"tile", fmt::format("{}x{}x{}", tile_m, tile_n, tile_k)},
-          {"cluster", fmt::format("{}x{}", cluster_m, cluster_n)},
+          {"cluster", cluster_value(*this)},
+          {"stages", stages ? std::to_string(stages) : "auto"},
           {"schedule", is_sm90(*this) ? "sm90" : "sm80"}};
 }
 
-int64_t CutlassConv::stage_bytes() const { return round_up(int64_t{tile_k} * (tile_m + tile_n) * size_of(dtype), 128) + 16; }
+// With the stage's barriers, which the 2.x kernels have none of.
+int64_t CutlassConv::stage_bytes() const {
+  const int64_t tiles = int64_t{tile_k} * (tile_m + tile_n) * size_of(dtype);
+  return is_sm90(*this) ? round_up(tiles, 128) + 16 : tiles;
+}
+
+// The epilogue of the 2.x kernels takes the place of the stages once these are used up.
+int64_t CutlassConv::epilogue_bytes() const { return is_sm90(*this) ? stored_through_shared(epilogue, tile_m, tile_n, false) : 0; }
 
 std::vector<KnobAxis<CutlassConv>> CutlassConv::axes() {
   using C = CutlassConv;
@@ -124,6 +126,11 @@ std::vector<KnobAxis<CutlassConv>> CutlassConv::axes() {
        2},
       {{1, 2, 4, 8}, [](const C& c) -> int64_t { return c.cluster_m; }, [](C& c, int64_t v) { c.cluster_m = static_cast<int>(v); }, 1},
       {{1, 2, 4, 8}, [](const C& c) -> int64_t { return c.cluster_n; }, [](C& c, int64_t v) { c.cluster_n = static_cast<int>(v); }, 1},
+      {{1}, [](const C& c) -> int64_t { return c.cluster_k; }, [](C& c, int64_t v) { c.cluster_k = static_cast<int>(v); }, 1},
+      {{0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12},
+       [](const C& c) -> int64_t { return c.stages; },
+       [](C& c, int64_t v) { c.stages = static_cast<int>(v); },
+       1},
       {{0, 1},
        [](const C& c) { return static_cast<int64_t>(c.generation); },
        [](C& c, int64_t v) { c.generation = static_cast<Generation>(v); },
@@ -153,6 +160,7 @@ CutlassConv cutlass_config(const ir::Program& program, const ir::Kernel& kernel)
       const ir::Tensor& tensor = program.tensor(id);
       out.largest_bytes = std::max(out.largest_bytes, tensor.elements() * size_of(tensor.dtype.value_or(DType::kF32)));
     }
+    out.epilogue = read_epilogue(program, kernel, found->equation, found->node).value_or(out.epilogue);
   }
   out.tile_k = 4 * out.k_instruction();
   const auto tile = kernel.knobs.size_or("tile", {128, 128});
@@ -162,6 +170,8 @@ CutlassConv cutlass_config(const ir::Program& program, const ir::Kernel& kernel)
   if (tile.size() > 2) out.tile_k = static_cast<int>(tile[2]);
   out.cluster_m = static_cast<int>(cluster[0]);
   if (cluster.size() > 1) out.cluster_n = static_cast<int>(cluster[1]);
+  if (cluster.size() > 2) out.cluster_k = static_cast<int>(cluster[2]);
+  out.stages = static_cast<int>(kernel.knobs.int_or("stages", 0));
   out.generation = kernel.knobs.name_or("schedule", "sm90") == "sm80" ? Generation::kSm80 : Generation::kSm90;
   return out;
 }

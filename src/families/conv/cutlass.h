@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/dtype.h"
+#include "families/collective_epilogue.h"
 #include "families/rule.h"
 #include "ir/program.h"
 
@@ -25,16 +26,19 @@ struct CutlassConv {
   int64_t stride = 1, dilation = 1;                 // the largest of all dimensions
   int64_t pad = 0, extent = 3;                      // of the filter, the largest of all dimensions
   int64_t largest_bytes = 0;                        // of the tensors
+  Epilogue epilogue = {DType::kF16};
   // The knobs.
   Generation generation = Generation::kSm90;
   int tile_m = 128, tile_n = 128, tile_k = 64;
-  int cluster_m = 1, cluster_n = 1;
+  int cluster_m = 1, cluster_n = 1, cluster_k = 1;
+  int stages = 0;  // 0: as many as fit
 
   std::vector<std::pair<std::string, std::string>> knobs() const;
   static std::vector<KnobAxis<CutlassConv>> axes();           // their legal values, for the search of the nearest ones
   int accumulators() const { return tile_m * tile_n / 128; }  // registers a thread: one warpgroup has the whole tile
   int k_instruction() const { return 32 / size_of(dtype); }
   int64_t stage_bytes() const;
+  int64_t epilogue_bytes() const;
   bool is_depthwise() const { return groups > 1 && groups == channels; }
 };
 

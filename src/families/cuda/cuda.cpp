@@ -1,4 +1,5 @@
 // Family `cuda`: device code of a person or a model; its equations are the claim it is verified against.
+#include "families/cuda/launch.h"
 #include "families/declared.h"
 
 namespace solstice::families {
@@ -17,10 +18,16 @@ std::vector<KnobSpec> cuda_knobs() {
   };
 }
 
+void check_cuda(const Context& context, const ir::Kernel& kernel, Diagnostics& diagnostics) {
+  check_each(cuda::launch_rules(), cuda::launch_of(context, kernel), kernel.span, diagnostics);
+}
+
+std::vector<RuleText> cuda_rules() { return texts_of(cuda::launch_rules()); }
+
 }  // namespace
 
 extern const Family solstice_families_cuda;
 const Family solstice_families_cuda =
-    declared_family("cuda", "given CUDA device code; its equations say what it claims to compute", cuda_knobs);
+    declared_family("cuda", "given CUDA device code; its equations say what it claims to compute", cuda_knobs, check_cuda, cuda_rules);
 
 }  // namespace solstice::families

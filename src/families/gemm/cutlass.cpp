@@ -1,9 +1,9 @@
 #include "families/gemm/cutlass.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "base/integer.h"
+#include "families/collective_epilogue.h"
 #include "families/gemm/cutlass_rules.h"
 
 namespace solstice::families::gemm {
@@ -11,7 +11,6 @@ namespace solstice::families::gemm {
 bool is_8bit_float(DType t) { return t == DType::kE4M3 || t == DType::kE5M2; }
 bool is_tf32(const CutlassGemm& c) { return c.a == DType::kF32 && c.b == DType::kF32; }
 bool both(const CutlassGemm& c, Major major) { return c.major_a == major && c.major_b == major; }
-std::string tile_text(const CutlassGemm& c) { return fmt::format("tile={}x{}x{}", c.tile_m, c.tile_n, c.tile_k); }
 
 CutlassEpilogue epilogue_of(const CutlassGemm& c) {
   if (!c.loads_by_tma() || c.schedule == CutlassSchedule::kTma) return CutlassEpilogue::kNoSmem;
@@ -19,14 +18,13 @@ CutlassEpilogue epilogue_of(const CutlassGemm& c) {
 }
 
 std::vector<std::pair<std::string, std::string>> CutlassGemm::knobs() const {
-  return {
-      {"tile", fmt::format("{}x{}x{}", tile_m, tile_n, tile_k)},
-      {"cluster", cluster_k == 1 ? fmt::format("{}x{}", cluster_m, cluster_n) : fmt::format("{}x{}x{}", cluster_m, cluster_n, cluster_k)},
-      {"stages", stages ? std::to_string(stages) : "auto"},
-      {"schedule", std::string(text_of(kSchedules, schedule))},
-      {"epilogue", std::string(text_of(kEpilogues, epilogue))},
-      {"scheduler", std::string(text_of(kSchedulers, scheduler))},
-      {"split", std::to_string(split)}};
+  return {{"tile", fmt::format("{}x{}x{}", tile_m, tile_n, tile_k)},
+          {"cluster", cluster_value(*this)},
+          {"stages", stages ? std::to_string(stages) : "auto"},
+          {"schedule", std::string(text_of(kSchedules, schedule))},
+          {"epilogue", std::string(text_of(kEpilogues, epilogue))},
+          {"scheduler", std::string(text_of(kSchedulers, scheduler))},
+          {"split", std::to_string(split)}};
 }
 
 int CutlassGemm::k_instruction() const { return 32 / std::max(size_of(a), size_of(b)); }
@@ -50,29 +48,13 @@ bool CutlassGemm::swaps_operands() const {
   return size_of(b) < size_of(a);
 }
 
-// The closed form of StageCountAutoCarveout with the TMA epilogue's shared storage.
 int64_t CutlassGemm::epilogue_bytes() const {
-  const int64_t row_vector = fused ? 4 * tile_n : 0;
   if (epilogue == CutlassEpilogue::kNoSmem) return 0;
-  const int64_t size = size_of(result);
-  const int64_t rows = std::min(is_cooperative() ? 128 : 64, tile_m);
-  const int64_t wide = !is_cooperative() && size == 1 && tile_n % 64 == 0 ? 64 : 32;
-  const int64_t columns = std::gcd(std::min<int64_t>(wide, tile_n), static_cast<int64_t>(tile_n));
-  const int64_t tiles = tile_m * tile_n / (rows * columns);
-  const int64_t stores = std::min<int64_t>(tiles, 2);
-  const int64_t loads = residuals == 0 ? 0 : size > 1 ? std::max(std::min<int64_t>(tiles, 4), stores + 1) : std::min<int64_t>(tiles, 4);
-  // C and the result share their slots where they have one width of 16 bits or more.
-  const int64_t slots = loads == 0 ? stores : size > 1 ? loads : loads + stores;
-  const int64_t further = std::max(residuals - 1, 0) * std::min<int64_t>(tiles, 4);
   // Grouped kernels keep tensor maps and a pipe of 8 tiles there too; what they take is rounded up.
-  return (slots + further) * rows * columns * size + row_vector + (size == 4 ? 2048 : 1024) + (grouped ? 1024 : 0);
+  return stored_through_shared({result, align_result, residuals, fused}, tile_m, tile_n, is_cooperative()) + (grouped ? 1024 : 0);
 }
 
 int64_t CutlassGemm::stage_bytes() const { return round_up(tile_k * (tile_m * size_of(a) + tile_n * size_of(b)), 128) + 16; }
-
-int CutlassGemm::fitting_stages() const {
-  return static_cast<int>((kSharedBytes - round_up(epilogue_bytes(), 128)) / std::max<int64_t>(stage_bytes(), 1));
-}
 
 // A change of schedule or epilogue is a larger one than of a tile.
 std::vector<KnobAxis<CutlassGemm>> CutlassGemm::axes() {
@@ -117,7 +99,7 @@ const std::vector<Rule<CutlassGemm>>& cutlass_rules() {
     add_tile_rules(out);
     add_schedule_rules(out);
     add_cluster_rules(out);
-    add_stage_rules(out);
+    append(out, stage_rules<CutlassGemm>());
     return out;
   }();
   return rules;

@@ -53,7 +53,6 @@ struct CutlassGemm {
   bool swaps_operands() const;  // the builder computes the transposed product
   int64_t epilogue_bytes() const;
   int64_t stage_bytes() const;
-  int fitting_stages() const;
 };
 
 const std::vector<Rule<CutlassGemm>>& cutlass_rules();

@@ -6,13 +6,6 @@
 namespace solstice::families::gemm {
 namespace {
 
-std::string cluster_text(const CutlassGemm& c) {
-  return c.cluster_k == 1 ? fmt::format("cluster={}x{}", c.cluster_m, c.cluster_n)
-                          : fmt::format("cluster={}x{}x{}", c.cluster_m, c.cluster_n, c.cluster_k);
-}
-
-bool is_power_of_two(int v) { return v > 0 && (v & (v - 1)) == 0; }
-
 // Lines of an operand in one atom of its layout in shared memory: 8 where k is contiguous, else the widest swizzle (128 to 16
 // bytes) that divides the tile's lines.
 int atom_lines(DType type, Major major, int lines) {
@@ -31,18 +24,7 @@ bool cuts_into_atoms(const CutlassGemm& c) {
 }  // namespace
 
 void add_cluster_rules(CutlassRules& rules) {
-  rules.push_back(error_rule<CutlassGemm>(
-      "cluster.depth", "E112", "a cluster has one block along k: more compile and are wrong",
-      [](const CutlassGemm& c) { return c.cluster_k != 1; },
-      [](const CutlassGemm& c) { return fmt::format("`{}`: clusters along k", cluster_text(c)); }));
-  rules.push_back(error_rule<CutlassGemm>(
-      "cluster.power", "E112", "the extents of a cluster are powers of two",
-      [](const CutlassGemm& c) { return !is_power_of_two(c.cluster_m) || !is_power_of_two(c.cluster_n); },
-      [](const CutlassGemm& c) { return fmt::format("`{}`: extents are powers of two", cluster_text(c)); }));
-  rules.push_back(error_rule<CutlassGemm>(
-      "cluster.size", "E112", "a cluster has at most 8 blocks (16 are not portable)",
-      [](const CutlassGemm& c) { return c.cluster_m * c.cluster_n > 8; },
-      [](const CutlassGemm& c) { return fmt::format("`{}`: {} blocks", cluster_text(c), c.cluster_m * c.cluster_n); }));
+  append(rules, cluster_rules<CutlassGemm>());
   rules.push_back(error_rule<CutlassGemm>(
       "cluster.cp_async", "E112", "only the copy engine writes into other blocks: cp_async schedules have no cluster",
       [](const CutlassGemm& c) { return !c.loads_by_tma() && c.cluster_m * c.cluster_n > 1; },

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "families/collective_rules.h"
 #include "families/gemm/cutlass.h"
 
 namespace solstice::families::gemm {
@@ -32,20 +33,16 @@ constexpr std::string_view text_of(const std::array<std::pair<T, std::string_vie
   return "?";
 }
 
-std::string tile_text(const CutlassGemm& c);  // "tile=128x128x64"
 bool is_tf32(const CutlassGemm& c);
 bool is_8bit_float(DType t);
 bool both(const CutlassGemm& c, Major major);
 // The epilogue through shared memory that goes with a schedule; kNoSmem: none does.
 CutlassEpilogue epilogue_of(const CutlassGemm& c);
 
-inline constexpr int64_t kSharedBytes = 232448;  // sm90_smem_capacity_bytes
-
 using CutlassRules = std::vector<Rule<CutlassGemm>>;
 void add_type_rules(CutlassRules& rules);
 void add_tile_rules(CutlassRules& rules);
 void add_schedule_rules(CutlassRules& rules);
 void add_cluster_rules(CutlassRules& rules);
-void add_stage_rules(CutlassRules& rules);
 
 }  // namespace solstice::families::gemm

@@ -61,25 +61,4 @@ void add_schedule_rules(CutlassRules& rules) {
       }));
 }
 
-void add_stage_rules(CutlassRules& rules) {
-  rules.push_back(error_rule<CutlassGemm>(
-      "stages.two", "E113", "two stages at least, which fit into the 227 KiB of a block",
-      [](const CutlassGemm& c) { return c.fitting_stages() < 2 || (c.stages != 0 && c.stages < 2); },
-      [](const CutlassGemm& c) {
-        return fmt::format("`{}, stages={}`: {} B a stage beside {} B of epilogue", tile_text(c),
-                           c.stages ? std::to_string(c.stages) : "auto", c.stage_bytes(), c.epilogue_bytes());
-      }));
-  rules.push_back(error_rule<CutlassGemm>(
-      "stages.fit", "E113", "explicit stages that do not fit compile and fail when the kernel is launched",
-      [](const CutlassGemm& c) { return c.stages > c.fitting_stages(); },
-      [](const CutlassGemm& c) {
-        return fmt::format("`stages={}`: {} x {} B and {} B of epilogue are more than {} B", c.stages, c.stages, c.stage_bytes(),
-                           c.epilogue_bytes(), kSharedBytes);
-      }));
-  rules.push_back(warning_rule<CutlassGemm>(
-      "stages.few", "W113", "fewer than three stages do not hide the memory's latency",
-      [](const CutlassGemm& c) { return (c.stages ? c.stages : c.fitting_stages()) < 3; },
-      [](const CutlassGemm& c) { return fmt::format("{} stages", c.stages ? c.stages : c.fitting_stages()); }));
-}
-
 }  // namespace solstice::families::gemm

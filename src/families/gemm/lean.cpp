@@ -178,6 +178,10 @@ void add_stream_tile(LeanRules& rules) {
                    [](LeanGemm& c) { c.settings.split = static_cast<int>(std::clamp<int64_t>(c.settings.split, 1, most_splits(c))); }});
 }
 
+std::string lean_cluster(const Settings& s) {
+  return s.cluster_k == 1 ? fmt::format("{}x{}", s.cluster, s.cluster_n) : fmt::format("{}x{}x{}", s.cluster, s.cluster_n, s.cluster_k);
+}
+
 bool is_known_tile(const Settings& s) {
   return std::any_of(tiles().begin(), tiles().end(), [&](Tile t) { return t.m == s.tile_m && t.n == s.tile_n; });
 }
@@ -218,16 +222,18 @@ void add_tile(LeanRules& rules) {
 }
 
 void add_resources(LeanRules& rules) {
-  rules.push_back({"lean.cluster", "E112", Severity::kError, "one operand is shared, by 1 or 2 blocks: 1x1, 2x1 or 1x2",
-                   [](const LeanGemm& c) {
-                     const Settings& s = c.settings;
-                     return is_tiled(c) && (s.cluster < 1 || s.cluster_n < 1 || s.cluster * s.cluster_n > 2);
-                   },
-                   [](const LeanGemm& c) {
-                     return fmt::format("`cluster={}x{}`: one operand is shared, by 1 or 2 blocks", c.settings.cluster,
-                                        c.settings.cluster_n);
-                   },
-                   [](LeanGemm& c) { c.settings.cluster = 2, c.settings.cluster_n = 1; }});
+  rules.push_back(
+      {"lean.cluster", "E112", Severity::kError, "one operand is shared, by 1 or 2 blocks: 1x1, 2x1 or 1x2",
+       [](const LeanGemm& c) {
+         const Settings& s = c.settings;
+         return is_tiled(c) && (s.cluster < 1 || s.cluster_n < 1 || s.cluster * s.cluster_n > 2 || s.cluster_k != 1);
+       },
+       [](const LeanGemm& c) { return fmt::format("`cluster={}`: one operand is shared, by 1 or 2 blocks", lean_cluster(c.settings)); },
+       [](LeanGemm& c) {
+         Settings& s = c.settings;
+         if (s.cluster * s.cluster_n != 2) s.cluster = 2, s.cluster_n = 1;
+         s.cluster_k = 1;
+       }});
   rules.push_back(
       {"lean.stages", "E113", Severity::kError, "a ring has 2 to 8 slots",
        [](const LeanGemm& c) { return is_tiled(c) && c.settings.stages != 0 && (c.settings.stages < 2 || c.settings.stages > 8); },
@@ -259,7 +265,7 @@ std::vector<std::pair<std::string, std::string>> LeanGemm::knobs() const {
   return {
       {"math", std::string(numerics::info(s.math).name)},
       {"tile", s.math == Math::kSimt ? fmt::format("{}x{}", s.tile_m, s.tile_n) : fmt::format("{}x{}x{}", s.tile_m, s.tile_n, s.tile_k)},
-      {"cluster", fmt::format("{}x{}", s.cluster, s.cluster_n)},
+      {"cluster", lean_cluster(s)},
       {"stages", number(s.stages)},
       {"stream", std::string(name_of(s.stream))},
       {"split", std::to_string(s.split)},
@@ -285,7 +291,10 @@ const std::vector<Rule<LeanGemm>>& lean_rules() {
 
 LeanGemm lean_config(const Context& context, const ir::Kernel& kernel, const Problem& problem) {
   LeanGemm out{&context, &problem, settings_of(context, kernel, problem), {}, {}, {}};
-  for (const auto& [member, name] : foreign_knobs()) out.*member = kernel.knobs.name_or(name, usual_value(name));
+  for (const auto& [member, name] : foreign_knobs()) {
+    const std::string written = kernel.knobs.name_or(name, "auto");
+    out.*member = written == "auto" ? usual_value(name) : written;
+  }
   return out;
 }
 

@@ -22,6 +22,7 @@ struct Settings {
   int tile_m = 128, tile_n = 128, tile_k = 64;
   int cluster = 1;    // blocks along M that share B
   int cluster_n = 1;  // blocks along N that share A; one of the two is 1
+  int cluster_k = 1;  // there is no other
   int stages = 0;     // of each ring; 0: as many as fit
   int group = 8;      // row tiles walked before the next column of tiles
   Streamed stream = Streamed::kNone;

@@ -8,7 +8,7 @@ std::vector<KnobSpec> reduce_knobs() {
   return {
       {"threads", "int", {"128", "256", "512", "1024"}, "", "auto", "threads a block"},
       {"vector", "int", {"1", "2", "4", "8"}, "", "auto", "elements a thread takes at once"},
-      {"split", "int", {}, "1..4096", "auto", "blocks that share one result"},
+      int_knob("split", 1, 4096, "auto", "blocks that share one result"),
       {"finish", "name", {"second_launch", "last_block"}, "", "auto", "who adds up the blocks' parts"},
   };
 }

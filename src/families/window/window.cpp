@@ -6,7 +6,7 @@ namespace {
 
 std::vector<KnobSpec> window_knobs() {
   return {
-      {"tile", "size", {}, "outputs a block computes, one number a window axis", "auto", "outputs a block computes"},
+      {"tile", "size", {}, "one to three numbers, one a window axis", "auto", "outputs a block computes", 1, 3},
       {"threads", "int", {"128", "256", "512"}, "", "auto", "threads a block"},
       {"staging", "name", {"shared", "none"}, "", "auto", "whether the inputs of a tile are staged in shared memory"},
   };

@@ -74,7 +74,15 @@ void Binder::kernel(const lang::Kernel& k, Span span, Scope& scope) {
   out.knobs = bind_knobs(k.knobs, scope);
   const auto changed = scope.overrides.find(k.name);
   if (changed != scope.overrides.end()) {
-    for (auto& [name, value] : bind_knobs(changed->second, scope).items) out.knobs.set(name, value);
+    // A knob that is given anew leaves what it was tied to.
+    for (auto& [name, value] : bind_knobs(changed->second, scope).items) {
+      const std::vector<std::string> names = tied_knobs(name);
+      std::erase_if(out.knobs.items, [&](const auto& old) {
+        const std::vector<std::string> given = tied_knobs(old.first);
+        return std::find_first_of(given.begin(), given.end(), names.begin(), names.end()) != given.end();
+      });
+      out.knobs.items.emplace_back(name, std::move(value));
+    }
   }
   const int id = static_cast<int>(program_.kernels.size());
   program_.kernels.push_back(std::move(out));
@@ -86,12 +94,24 @@ void Binder::kernel(const lang::Kernel& k, Span span, Scope& scope) {
   block(content, id, scope);
 }
 
+// What runs at load alone takes it that weights do not change.
+void Binder::check_frozen() {
+  const auto allowed = std::find(program_.allow.begin(), program_.allow.end(), "frozen");
+  for (const Kernel& kernel : program_.kernels) {
+    if (!kernel.once || allowed != program_.allow.end()) continue;
+    error("E015", kernel.span, fmt::format("kernel `{}` runs `once`, at load, and nothing says that weights do not change", kernel.name),
+          "`allow frozen`; without `once` it runs in every call");
+  }
+}
+
 std::optional<Program> Binder::run() {
   Scope top;
   for (const lang::Fn& fn : lang::prelude()) top.functions[{fn.name, fn.parameters.size()}] = &fn;
   program_.name = source_.name;
+  check_version();
   items(source_.items, top);
   check_unbound_defs();
+  check_frozen();
   check_cover();
   check_updates();
   return diagnostics_.has_errors() ? std::nullopt : std::optional(std::move(program_));

@@ -43,6 +43,9 @@ class Binder {
   std::string unique_name(const std::string& wanted) const;
   Knobs bind_knobs(const std::vector<lang::Knob>& knobs, const Scope& scope);
   KnobValue bind_knob(const lang::KnobValue& value, const Scope& scope);
+  void name_tensors(std::vector<std::pair<std::string, KnobValue>>& knobs, const Scope& scope);
+  void name_tensors(KnobValue& value, const Scope& scope);
+  int strided_tensor(const View& view) const;
 
   // storage and clauses (storage.cpp, clauses.cpp)
   void declare_storage(const lang::Decl& decl, Tensor& tensor, Span span, Scope& scope);
@@ -52,7 +55,10 @@ class Binder {
   int existing(const std::string& name, Span span, const Scope& scope);
   void check_updates();
   void clause(const lang::Clause& clause, Span span, const Scope& scope);
-  void one_of(const std::vector<std::string>& names, const std::string& word, const char* clause_word, Span span);
+  void check_options(const char* clause_word, const lang::Clause& clause, const Knobs& given, Span span);
+  void check_version();
+  void check_frozen();
+  bool one_of(const std::vector<std::string>& names, const std::string& word, const char* clause_word, Span span);
 
   // items and defs (binder.cpp, calls.cpp)
   void items(const std::vector<lang::Item>& items, Scope& scope);

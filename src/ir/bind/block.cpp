@@ -44,6 +44,7 @@ void Binder::block(const std::vector<const lang::Item*>& list, int kernel_id, Sc
   upcoming_.clear();
   kernel_ = -1;
   if (kernel_id < 0) return;
+  name_tensors(program_.kernels[static_cast<size_t>(kernel_id)].knobs.items, scope);
   for (const auto& [name, symbol] : scope.symbols) {  // what the kernel named is not seen outside it
     if (!outside.count(name)) scope.gone[name] = program_.kernels[static_cast<size_t>(kernel_id)].name;
   }

@@ -1,6 +1,5 @@
-// Dims, declarations, functions, opaque operations and knobs.
+// Dims, declarations, functions and opaque operations.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -216,47 +215,6 @@ void Binder::declare_opaque(const lang::Opaque& o, Span span, Scope& scope) {
   item.opaque = static_cast<int>(program_.opaques.size());
   program_.opaques.push_back(std::move(out));
   program_.items.push_back(item);
-}
-
-KnobValue Binder::bind_knob(const lang::KnobValue& v, const Scope& scope) {
-  using Kind = lang::KnobValue::Kind;
-  KnobValue out;
-  switch (v.kind) {
-    case Kind::kSize:
-      return KnobValue::of_size(v.sizes);
-    case Kind::kString:
-      return KnobValue::of_string(v.text);
-    case Kind::kTuple:
-    case Kind::kSet:
-      out.kind = v.kind == Kind::kTuple ? KnobValue::Kind::kTuple : KnobValue::Kind::kSet;
-      for (const lang::KnobValue& i : v.items) out.items.push_back(bind_knob(i, scope));
-      return out;
-    case Kind::kStruct:
-      out.kind = KnobValue::Kind::kStruct;
-      out.text = v.text;
-      out.members = bind_knobs(v.members, scope).items;
-      return out;
-    case Kind::kExpr:
-      break;
-  }
-  if (v.expr->kind == lang::ExprKind::kName && !scope.dims.count(v.expr->text)) return KnobValue::of_name(v.expr->text);
-  if (v.expr->kind == lang::ExprKind::kNumber) {
-    out.kind = KnobValue::Kind::kReal;
-    out.real = std::strtod(v.expr->text.c_str(), nullptr);
-    return out;
-  }
-  return KnobValue::of_int(value_of(v.expr, scope).value_or(0));
-}
-
-Knobs Binder::bind_knobs(const std::vector<lang::Knob>& knobs, const Scope& scope) {
-  Knobs out;
-  for (const lang::Knob& k : knobs) {
-    std::string name = k.names.size() == 1 ? k.names[0] : "";
-    if (k.names.size() > 1) name = fmt::format("({})", fmt::join(k.names, ", "));
-    if (!name.empty() && out.find(name)) error("E022", k.span, fmt::format("knob `{}` is given twice", name));
-    out.items.emplace_back(name, bind_knob(k.value, scope));
-  }
-  return out;
 }
 
 }  // namespace solstice::ir

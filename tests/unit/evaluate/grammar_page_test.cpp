@@ -81,8 +81,8 @@ const std::map<std::string, Frame>& snippet_frames() {
        {"def layer[U](x : f32[B], h0 : f32[B]) -> h : f32[U], c : f32[B] { h[u] = u c[b] = x[b] + h0[b] } input x : f32[4] "
         "input h0 : f32[2,4] output h : f32[64] output c : f32[4]",
         ""}},
-      {"(tile, cluster)={(128x256x64, 2x1), (256x128x64, 1x2)}",
-       {"input x : f32[256,256] input w : f32[256,256] output y : f32[256,256] kernel k by gemm(math=bf16x6,",
+      {"(tile, cluster)={(128x256x64, 2x1), (128x128x64, 1x2)}",
+       {"input x : f32[256,256] input w : f32[256,256] output y : f32[256,256] kernel k by gemm(math=fp16x3,",
         ") { y[m,n] = sum[k](x[m,k] * w[n,k]) }"}},
       {"by cuda(\"k.cu\", entry=\"f\", args=(x, y, M), grid=(M//128, 1), block=256) { y[m] = x[m] }",
        {"dim M = 256 input x : f32[M] output y : f32[M] kernel k", ""}},

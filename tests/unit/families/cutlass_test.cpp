@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/diagnostic.h"
+#include "families/collective_rules.h"
 #include "families/conv/cutlass.h"
 #include "families/family.h"
 #include "ir/bind.h"
@@ -35,11 +36,11 @@ std::string broken(const CutlassGemm& c) {
 TEST(Cutlass, KnownKernelsAreLegal) {
   CutlassGemm c = halves();
   EXPECT_EQ(broken(c), "");
-  EXPECT_EQ(c.fitting_stages(), 6);
+  EXPECT_EQ(fitting_stages(c), 6);
   c.tile_n = 256;
   c.cluster_m = 2;
   EXPECT_EQ(broken(c), "");
-  EXPECT_EQ(c.fitting_stages(), 4);
+  EXPECT_EQ(fitting_stages(c), 4);
   c.tile_m = 256, c.tile_n = 128;
   EXPECT_EQ(broken(c), "");
   c.tile_m = 64, c.schedule = CutlassSchedule::kPingpong, c.epilogue = CutlassEpilogue::kTma;
@@ -193,12 +194,16 @@ TEST(Cutlass, Convolutions) {
     c.stride = one_of<int64_t>(random, {1, 2}), c.dilation = one_of<int64_t>(random, {1, 2}), c.pad = one_of<int64_t>(random, {0, 20, 300});
     c.largest_bytes = one_of<int64_t>(random, {0, int64_t{1} << 32});
     c.tile_m = one_of(random, {64, 128, 100, 256}), c.tile_n = one_of(random, {64, 128, 256, 20}), c.cluster_m = one_of(random, {1, 2, 3});
-    c.tile_k = one_of(random, {16, 64, 256, 8});
+    c.tile_k = one_of(random, {16, 64, 256, 8}), c.stages = one_of(random, {0, 0, 1, 2, 12});
+    c.cluster_n = one_of(random, {1, 1, 16}), c.cluster_k = one_of(random, {1, 1, 2});
     if (const auto* rule = first_broken(conv::cutlass_rules(), c)) fired.insert(rule->id);
     if (i % 20) continue;
     const auto legal = nearest_legal(conv::cutlass_rules(), c);
     if (legal) {
       ASSERT_EQ(first_broken(conv::cutlass_rules(), *legal), nullptr);
+      for (const auto& rule : conv::cutlass_rules()) {
+        if (rule.severity == Severity::kWarning && rule.broken(*legal)) fired.insert(rule.id);
+      }
     }
   }
   EXPECT_EQ(fired.size(), conv::cutlass_rules().size());
@@ -253,6 +258,24 @@ TEST(Cutlass, ConvolutionsAreReadOffTheEquations) {
                "y[n,k,u,v] = sum[c,i,j,r,s where u == 2*i+r-1 and v == 2*j+s-1](x[n,c,i,j] * w[c,k,r,s]) for u<2*H, v<2*H")
                 .find("stride 2"),
             std::string::npos);
+  const std::string forward = "y[n,k,p,q] = sum[c,r,s](x[n,c,p+r-1,q+s-1 else 0] * w[k,c,r,s])";
+  const auto staged = [&](int stages, const std::string& what) {
+    return said(declared + "input z : bf16[B,64,H,H]\noutput y : bf16[B,64,H,H]",
+                fmt::format("kernel k by conv(backend=cutlass, tile=128x128x64, stages={}) {{ {} }}", stages, what));
+  };
+  EXPECT_EQ(staged(6, forward), "");
+  EXPECT_NE(staged(7, forward).find("closest: `stages=6`"), std::string::npos) << "compiles and fails at launch";
+  EXPECT_NE(staged(1, forward).find("`tile=128x128x64, stages=1`"), std::string::npos);
+  EXPECT_NE(staged(-3, forward).find("stages=-3"), std::string::npos);
+  const std::string fused =
+      "t[n,k,p,q] = sum[c,r,s](x[n,c,p+r-1,q+s-1 else 0] * w[k,c,r,s]) for p<H, q<H y[n,k,p,q] = relu(t[n,k,p,q] + z[n,k,p,q])";
+  EXPECT_NE(staged(7, fused).find("more than"), std::string::npos);
+  const auto lean = [&](const char* knobs) {
+    return said(declared + "output y : bf16[B,64,H,H]", fmt::format("kernel k by conv({}) {{ {} }}", knobs, forward));
+  };
+  EXPECT_NE(lean("stages=99").find("closest: `stages=8`"), std::string::npos);
+  EXPECT_NE(lean("cluster=4x1").find("closest: `cluster=2x1`"), std::string::npos);
+  EXPECT_EQ(lean("backend=cutlass, cluster=4x1"), "") << "CUTLASS's have up to 8 blocks";
   const std::string depthwise =
       said("dim B = 8, H = 32\ninput x : bf16[B,64,H,H]\nparam w : bf16[64,1,3,3] \"w\"\noutput y : bf16[B,64,H,H]",
            "kernel k by conv(backend=cutlass) { y[n,c,p,q] = sum[r,s](x[n,c,p+r-1,q+s-1 else 0] * w[c,0,r,s]) }");

@@ -221,7 +221,12 @@ TEST(Bind, Rejects) {
       {"E013", "dim H=2.5 input x:f32[3] tensor c:f32[H] output y:f32[3] c[1]=1 c[2]=2 y[m]=x[m]"},
       {"E014", "buffer rm:f32[5] output y:f32[5] y[m]=rm[m] rm[m]=0*y[m]"},
       {"E011", "input x:f32[5] output y:f32[5] kernel a by map() { t[m]=x[m] } kernel b by map() { y[m]=t[m] }"},
-      {"E015", "input x:f32[5] output y:f32[5] kernel a once by map() { y[m]=x[m] }"},
+      {"E015", "allow frozen input x:f32[5] output y:f32[5] kernel a once by map() { y[m]=x[m] }"},
+      {"E015", "param w:f32[5] output y:f32[5] kernel a once by map() { y[m]=w[m] }"},
+      {"E022", "input x:f32[5] output y:f32[5] kernel a by map(threads=128, (vector, threads)={(4, 256)}) { y[m]=x[m] }"},
+      {"E101", "launch graph(foo=3) input x:f32[5] output y:f32[5] y[m]=x[m]"},
+      {"E102", "numerics budget(rel=0) input x:f32[5] output y:f32[5] y[m]=x[m]"},
+      {"E105", "numerics budget input x:f32[5] output y:f32[5] y[m]=x[m]"},
       {"W002", "dim K=4, N=4 input x:f32[K,K] param w:f32[N,K] output y:f32[K,K] y[m,n]=sum[k](x[m,k]*w[k,n])"},
       {"E021", "input x:f32[5] output y:i64[5] y[m]=x[m]"},
       {"E021", "input x:f32[5] output y:f32[5] y[m]=select(x[m], 1, 2)"},
@@ -261,6 +266,30 @@ TEST(Bind, ProvesRanges) {
     EXPECT_EQ(codes_of(std::string("program p ") + text), "") << text;
   }
   EXPECT_EQ(codes_of("program p input x:f32[7] output y:f32[3] y[o]=sum[i<3](x[(o*7)//3+i+1])"), "E001");
+}
+
+TEST(Bind, AKnobGivenAnewLeavesWhatItWasTiedTo) {
+  Diagnostics diagnostics;
+  const auto program = load_program(
+      "program p\ndef twice(x : f32[N]) -> y : f32[N] { kernel k by map(unroll=2, (vector, threads)={(4, 256), (8, 128)}) { y[n] = 2*x[n] } }\n"
+      "input x : f32[8]\noutput y : f32[8]\ny = twice(x) with k(threads=512)",
+      "p.ucut", diagnostics);
+  ASSERT_TRUE(program.ok());
+  EXPECT_EQ(to_text(program->kernels[0].knobs), "unroll=2, threads=512");
+}
+
+TEST(Bind, NamesInKnobsAreTheTensorsInSight) {
+  Diagnostics diagnostics;
+  const auto program = load_program(
+      "program p\ndef twice(a : f32[N]) -> b : f32[N] {\n  view v[n] = a[n]\n"
+      "  kernel k by cuda(\"k.cu\", entry=\"f\", args=(v, b, N), grid=1, block=8) { b[n] = 2*a[n] } }\n"
+      "input x : f32[8]\noutput y : f32[8]\ny = twice(x)",
+      "p.ucut", diagnostics);
+  ASSERT_TRUE(program.ok());
+  const std::vector<KnobValue>& args = program->kernels[0].knobs.find("args")->items;
+  EXPECT_EQ(args[0].tensor, program->find_tensor("x"));
+  EXPECT_EQ(args[1].tensor, program->find_tensor("y"));
+  EXPECT_EQ(args[2].tensor, -1);
 }
 
 }  // namespace

@@ -1,0 +1,260 @@
+#include "families/cuda/launch.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "codegen/flatten.h"
+
+namespace solstice::families::cuda {
+namespace {
+
+using Kind = ir::KnobValue::Kind;
+using Rules = std::vector<Rule<CudaLaunch>>;
+
+constexpr int64_t kMostThreads = 1024, kMostDeep = 64;  // of a block; of its third extent
+constexpr int64_t kMostCluster = 8;                     // blocks that every GPU of the kind takes
+constexpr int64_t kMostGridX = std::numeric_limits<int32_t>::max(), kMostGridYZ = 65535;
+constexpr int64_t kMostBox = 256;  // elements of a box along one dimension
+
+std::vector<ir::KnobValue> items_of(const ir::KnobValue* value) {
+  if (!value) return {};
+  return value->kind == Kind::kTuple ? value->items : std::vector<ir::KnobValue>{*value};
+}
+
+bool is_auto(const ir::KnobValue* value) { return value && value->kind == Kind::kName && value->text == "auto"; }
+
+Extents extents_of(const ir::Knobs& knobs, std::string_view name) {
+  Extents out;
+  const ir::KnobValue* const value = knobs.find(name);
+  if (!value || is_auto(value)) return out;
+  out.given = true;
+  out.values.clear();
+  for (const ir::KnobValue& item : items_of(value)) {
+    out.integers = out.integers && item.kind == Kind::kInt;
+    out.values.push_back(item.integer);
+  }
+  return out;
+}
+
+std::string text_of(const Extents& e) {
+  return e.values.size() == 1 ? std::to_string(e.values[0]) : fmt::format("({})", fmt::join(e.values, ", "));
+}
+
+bool is_box(const Extents& e) {
+  return e.integers && e.values.size() <= 3 && std::all_of(e.values.begin(), e.values.end(), [](int64_t v) { return v > 0; });
+}
+
+int64_t most_of_grid(size_t dimension) { return dimension == 0 ? kMostGridX : kMostGridYZ; }
+
+bool fits_grid(const Extents& e) {
+  if (!is_box(e)) return false;
+  for (size_t d = 0; d < e.values.size(); ++d) {
+    if (e.values[d] > most_of_grid(d)) return false;
+  }
+  return true;
+}
+
+bool fits_block(const Extents& e) { return is_box(e) && e.count() <= kMostThreads && (e.values.size() < 3 || e.values[2] <= kMostDeep); }
+
+bool divides_grid(const CudaLaunch& c) {
+  for (size_t d = 0; d < c.cluster.values.size(); ++d) {
+    const int64_t blocks = d < c.grid.values.size() ? c.grid.values[d] : 1;
+    if (blocks % c.cluster.values[d] != 0) return false;
+  }
+  return true;
+}
+
+void clamp(Extents& e, int64_t (*most)(size_t)) {
+  if (e.values.size() > 3) e.values.resize(3);
+  for (size_t d = 0; d < e.values.size(); ++d) e.values[d] = std::clamp<int64_t>(e.values[d], 1, most(d));
+  e.integers = true;
+}
+
+// An argument that is a tensor in sight, or a number.
+bool is_known(const ir::KnobValue& arg) { return arg.tensor >= 0 || arg.kind == Kind::kInt; }
+
+const ir::KnobValue* unknown_arg(const CudaLaunch& c) {
+  const auto found = std::find_if(c.args.begin(), c.args.end(), [](const ir::KnobValue& arg) { return !is_known(arg); });
+  return found == c.args.end() ? nullptr : &*found;
+}
+
+const ir::KnobValue* extra_arg(const CudaLaunch& c) {
+  const auto found =
+      std::find_if(c.args.begin(), c.args.end(), [&](const ir::KnobValue& arg) { return arg.tensor >= 0 && !c.allowed.count(arg.tensor); });
+  return found == c.args.end() ? nullptr : &*found;
+}
+
+const ir::KnobValue* second_arg(const CudaLaunch& c) {
+  for (auto arg = c.args.begin(); arg != c.args.end(); ++arg) {
+    const bool again = arg->tensor >= 0 && std::any_of(c.args.begin(), arg, [&](const auto& other) { return other.text == arg->text; });
+    if (again) return &*arg;
+  }
+  return nullptr;
+}
+
+std::vector<int> missing_args(const CudaLaunch& c) {
+  std::vector<int> out;
+  for (const int id : c.needed) {
+    if (std::none_of(c.args.begin(), c.args.end(), [&](const ir::KnobValue& arg) { return arg.tensor == id; })) out.push_back(id);
+  }
+  return out;
+}
+
+// As it is named where the kernel stands.
+std::string name_in(const CudaLaunch& c, int tensor) { return c.context->program.tensor(tensor).name; }
+
+void drop(CudaLaunch& c, const ir::KnobValue* arg) {
+  if (arg) c.args.erase(c.args.begin() + (arg - c.args.data()));
+}
+
+void add_argument_rules(Rules& out) {
+  out.push_back({"cuda.args_known", "E119", Severity::kError,
+                 "an argument is a tensor, a view that takes a tensor's elements at strides, or a number of dims",
+                 [](const CudaLaunch& c) { return unknown_arg(c) != nullptr; },
+                 [](const CudaLaunch& c) {
+                   return fmt::format("argument `{}` is neither a tensor in sight nor a number", ir::to_text(*unknown_arg(c)));
+                 }});
+  out.push_back({"cuda.args_used", "E119", Severity::kError, "tensors among the arguments are those that the equations read and write",
+                 [](const CudaLaunch& c) { return extra_arg(c) != nullptr; },
+                 [](const CudaLaunch& c) { return fmt::format("argument `{}`: no equation reads or writes it", extra_arg(c)->text); },
+                 [](CudaLaunch& c) {
+                   while (const auto* const arg = extra_arg(c)) drop(c, arg);
+                 }});
+  out.push_back({"cuda.args_once", "E119", Severity::kError, "a tensor is passed once",
+                 [](const CudaLaunch& c) { return second_arg(c) != nullptr; },
+                 [](const CudaLaunch& c) { return fmt::format("argument `{}` is given twice", second_arg(c)->text); },
+                 [](CudaLaunch& c) {
+                   while (const auto* const arg = second_arg(c)) drop(c, arg);
+                 }});
+  out.push_back(
+      {"cuda.args_whole", "E119", Severity::kError, "every tensor that the equations read, or leave behind, is an argument",
+       [](const CudaLaunch& c) { return c.has_args && !missing_args(c).empty(); },
+       [](const CudaLaunch& c) { return fmt::format("`{}` is no argument, and the equations use it", name_in(c, missing_args(c)[0])); },
+       [](CudaLaunch& c) {
+         for (const int id : missing_args(c)) {
+           ir::KnobValue arg = ir::KnobValue::of_name(name_in(c, id));
+           arg.tensor = id;
+           c.args.push_back(std::move(arg));
+         }
+       }});
+}
+
+void add_launch_rules(Rules& out) {
+  out.push_back({"cuda.grid", "E119", Severity::kError, "a grid has up to three extents of 1 or more, below 2^31, 2^16 and 2^16",
+                 [](const CudaLaunch& c) { return !fits_grid(c.grid); },
+                 [](const CudaLaunch& c) { return fmt::format("`grid={}` is no grid", text_of(c.grid)); },
+                 [](CudaLaunch& c) { clamp(c.grid, most_of_grid); }});
+  out.push_back({"cuda.block", "E119", Severity::kError, "a block has up to three extents, 1 to 1024 threads, at most 64 along the third",
+                 [](const CudaLaunch& c) { return !fits_block(c.block); },
+                 [](const CudaLaunch& c) {
+                   return is_box(c.block) ? fmt::format("`block={}`: {} threads", text_of(c.block), c.block.count())
+                                          : fmt::format("`block={}` is no block", text_of(c.block));
+                 },
+                 [](CudaLaunch& c) {
+                   clamp(c.block, [](size_t d) { return d < 2 ? kMostThreads : kMostDeep; });
+                   for (size_t d = c.block.values.size(); c.block.count() > kMostThreads && d-- > 0;) {
+                     const int64_t others = c.block.count() / c.block.values[d];
+                     c.block.values[d] = std::max<int64_t>(1, kMostThreads / others);
+                   }
+                 }});
+  out.push_back({"cuda.cluster", "E119", Severity::kError, "a cluster has up to three extents and 8 blocks",
+                 [](const CudaLaunch& c) { return !is_box(c.cluster) || c.cluster.count() > kMostCluster; },
+                 [](const CudaLaunch& c) { return fmt::format("`cluster={}` is no cluster of 1 to 8 blocks", text_of(c.cluster)); }});
+  out.push_back(
+      {"cuda.cluster_grid", "E119", Severity::kError, "each extent of a cluster divides the grid's",
+       [](const CudaLaunch& c) { return is_box(c.grid) && is_box(c.cluster) && !divides_grid(c); },
+       [](const CudaLaunch& c) { return fmt::format("`cluster={}` does not divide `grid={}`", text_of(c.cluster), text_of(c.grid)); }});
+  out.push_back({"cuda.shared", "E119", Severity::kError, "dynamic shared memory fits a block of the machine",
+                 [](const CudaLaunch& c) { return c.shared < 0 || c.shared > c.most_shared(); },
+                 [](const CudaLaunch& c) { return fmt::format("`smem={}`: a block has 0 to {} bytes", c.shared, c.most_shared()); },
+                 [](CudaLaunch& c) { c.shared = std::clamp<int64_t>(c.shared, 0, c.most_shared()); }});
+}
+
+// What is wrong with one entry of `tma`; "" nothing.
+std::string tma_mistake(const CudaLaunch& c, const ir::KnobValue& entry) {
+  const bool passed = std::any_of(c.args.begin(), c.args.end(), [&](const auto& arg) { return arg.tensor >= 0 && arg.text == entry.text; });
+  if (entry.kind != Kind::kStruct || !passed) return fmt::format("`{}` is no tensor among the arguments", ir::to_text(entry));
+  const ir::Knobs members{entry.members};
+  for (const auto& [name, value] : entry.members) {
+    if (name != "box" && name != "swizzle") return fmt::format("`{}` has no `{}`: there are `box` and `swizzle`", entry.text, name);
+  }
+  const std::vector<int64_t> box = members.size_or("box", {});
+  const bool fits = std::all_of(box.begin(), box.end(), [](int64_t v) { return v > 0 && v <= kMostBox; });
+  if (box.empty() || box.size() > 5 || !fits) return fmt::format("`{}` needs a box of one to five extents of 1 to 256", entry.text);
+  const ir::KnobValue* const swizzle = members.find("swizzle");
+  const std::string written = swizzle ? ir::to_text(*swizzle) : "none";
+  const bool known = written == "none" || written == "32" || written == "64" || written == "128";
+  return known ? "" : fmt::format("`swizzle={}` of `{}`: none, 32, 64 or 128", written, entry.text);
+}
+
+std::string tma_mistake(const CudaLaunch& c) {
+  for (const ir::KnobValue& entry : c.tma) {
+    if (std::string mistake = tma_mistake(c, entry); !mistake.empty()) return mistake;
+  }
+  return "";
+}
+
+void add_tma_rule(Rules& out) {
+  out.push_back(
+      {"cuda.tma", "E119", Severity::kError,
+       "`tma` names tensors among the arguments, each with a box of one to five extents of 1 to 256 and a swizzle of none, 32, 64 or 128",
+       [](const CudaLaunch& c) { return !tma_mistake(c).empty(); }, [](const CudaLaunch& c) { return tma_mistake(c); }});
+}
+
+}  // namespace
+
+int64_t Extents::count() const {
+  int64_t out = 1;
+  for (const int64_t v : values) out = std::min<int64_t>(kMostGridX, out * std::min<int64_t>(v, kMostGridX));
+  return out;
+}
+
+std::vector<std::pair<std::string, std::string>> CudaLaunch::knobs() const {
+  std::vector<std::string> names;
+  for (const ir::KnobValue& arg : args) names.push_back(ir::to_text(arg));
+  return {{"args", names.size() == 1 ? names[0] : fmt::format("({})", fmt::join(names, ", "))},
+          {"grid", text_of(grid)},
+          {"block", text_of(block)},
+          {"cluster", text_of(cluster)},
+          {"smem", std::to_string(shared)}};
+}
+
+const std::vector<Rule<CudaLaunch>>& launch_rules() {
+  static const Rules rules = [] {
+    Rules out;
+    add_argument_rules(out);
+    add_launch_rules(out);
+    add_tma_rule(out);
+    return out;
+  }();
+  return rules;
+}
+
+CudaLaunch launch_of(const Context& context, const ir::Kernel& kernel) {
+  CudaLaunch out;
+  out.context = &context;
+  const ir::KnobValue* const args = kernel.knobs.find("args");
+  out.has_args = args && !is_auto(args);
+  if (out.has_args) out.args = items_of(args);
+  std::set<int> written;
+  for (const int id : kernel.equations) written.insert(context.program.equation(id).target);
+  for (const int id : codegen::materialised(context.program, kernel)) out.needed.insert(id);
+  for (const int id : kernel.equations) {
+    ir::walk(context.program.equation(id).rhs, [&](const ir::Expr& e) {
+      if (e.op == ir::Op::kRead && !written.count(e.id)) out.needed.insert(e.id);
+    });
+  }
+  out.allowed = out.needed;
+  for (const int id : written) {
+    if (context.program.tensor(id).dtype) out.allowed.insert(id);
+  }
+  out.grid = extents_of(kernel.knobs, "grid"), out.block = extents_of(kernel.knobs, "block");
+  out.cluster = extents_of(kernel.knobs, "cluster");
+  out.shared = kernel.knobs.int_or("smem", 0);
+  if (const ir::KnobValue* const tma = kernel.knobs.find("tma"); tma && !is_auto(tma)) out.tma = items_of(tma);
+  return out;
+}
+
+}  // namespace solstice::families::cuda

@@ -1,0 +1,82 @@
+// Knobs of schedules and options of clauses.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "ir/bind/binder.h"
+
+namespace solstice::ir {
+
+KnobValue Binder::bind_knob(const lang::KnobValue& v, const Scope& scope) {
+  using Kind = lang::KnobValue::Kind;
+  KnobValue out;
+  switch (v.kind) {
+    case Kind::kSize:
+      return KnobValue::of_size(v.sizes);
+    case Kind::kString:
+      return KnobValue::of_string(v.text);
+    case Kind::kTuple:
+    case Kind::kSet:
+      out.kind = v.kind == Kind::kTuple ? KnobValue::Kind::kTuple : KnobValue::Kind::kSet;
+      for (const lang::KnobValue& i : v.items) out.items.push_back(bind_knob(i, scope));
+      return out;
+    case Kind::kStruct:
+      out.kind = KnobValue::Kind::kStruct;
+      out.text = v.text;
+      out.members = bind_knobs(v.members, scope).items;
+      return out;
+    case Kind::kExpr:
+      break;
+  }
+  if (v.expr->kind == lang::ExprKind::kName && !scope.dims.count(v.expr->text)) return KnobValue::of_name(v.expr->text);
+  if (v.expr->kind == lang::ExprKind::kNumber) {
+    out.kind = KnobValue::Kind::kReal;
+    out.real = std::strtod(v.expr->text.c_str(), nullptr);
+    return out;
+  }
+  return KnobValue::of_int(value_of(v.expr, scope).value_or(0));
+}
+
+Knobs Binder::bind_knobs(const std::vector<lang::Knob>& knobs, const Scope& scope) {
+  Knobs out;
+  std::set<std::string> given;
+  for (const lang::Knob& k : knobs) {
+    const std::vector<std::string> names = k.names.empty() ? std::vector<std::string>{""} : k.names;
+    for (const std::string& each : names) {
+      if (given.insert(each).second) continue;
+      error("E022", k.span, each.empty() ? "two values without a name" : fmt::format("knob `{}` is given twice", each), "keep one");
+    }
+    const std::string name = names.size() == 1 ? names[0] : fmt::format("({})", fmt::join(names, ", "));
+    out.items.emplace_back(name, bind_knob(k.value, scope));
+  }
+  return out;
+}
+
+// The tensor whose elements a view takes at strides of their own; -1: it is no such view.
+int Binder::strided_tensor(const View& view) const {
+  if (view.pieces.size() != 1) return -1;
+  const ViewPiece& piece = view.pieces[0];
+  const auto stands_alone = [](const Affine& f) { return f.offset == 0 && f.terms.size() == 1 && f.terms[0].second == 1; };
+  const bool whole = std::all_of(piece.lhs.begin(), piece.lhs.end(), stands_alone);
+  if (!whole || piece.rhs->op != Op::kRead || piece.rhs->has_else) return -1;
+  const bool affine =
+      std::all_of(piece.rhs->args.begin(), piece.rhs->args.end(), [](const ExprRef& e) { return as_affine(e).has_value(); });
+  return affine ? piece.rhs->id : -1;
+}
+
+void Binder::name_tensors(KnobValue& value, const Scope& scope) {
+  for (KnobValue& item : value.items) name_tensors(item, scope);
+  name_tensors(value.members, scope);
+  if (value.kind != KnobValue::Kind::kName && value.kind != KnobValue::Kind::kStruct) return;
+  const auto found = scope.symbols.find(value.text);
+  if (found == scope.symbols.end()) return;
+  const Symbol& symbol = found->second;
+  value.tensor = symbol.view < 0 ? symbol.tensor : strided_tensor(views_[static_cast<size_t>(symbol.view)]);
+}
+
+void Binder::name_tensors(std::vector<std::pair<std::string, KnobValue>>& knobs, const Scope& scope) {
+  for (auto& [name, value] : knobs) name_tensors(value, scope);
+}
+
+}  // namespace solstice::ir
