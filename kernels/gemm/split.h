@@ -33,14 +33,14 @@ struct Operand {
   int scale_stride;  // elements
   GuardWord* guard;
 
-  // kBytes of the inverse scale of (chunk, line or element): its upper half is a bfloat.
+  // The inverse scale of (chunk, line or element), a power of two: as a float, or its exponent.
   template <int kBytes>
   SOLSTICE_DEVICE void store_scale(i64 chunk, int at, const Scale& scale) const {
     u8* to = scales + (chunk * scale_stride + at) * kBytes;
     if constexpr (kBytes == 4)
       *reinterpret_cast<u32*>(to) = scale.inverse_float_bits();
     else
-      *reinterpret_cast<u16*>(to) = static_cast<u16>(scale.inverse_float_bits() >> 16);
+      *to = static_cast<u8>(scale.inverse_float_bits() >> 23);
   }
   template <class Math>
   SOLSTICE_DEVICE i64 plane_bytes() const {

@@ -33,14 +33,19 @@ struct TensorConfig {
   static constexpr int kPlaneA = kTileM * mma::kRowBytes, kPlaneB = kN * mma::kRowBytes;
   using RingA = Ring<kSlotsA_, Math::kPlanes * kPlaneA>;
   using RingB = Ring<kSlotsB_, Math::kPlanes * kPlaneB>;
+  // Slots of an operand that CTAs share are released by arrives in another CTA, which may overtake loads from shared
+  // memory that are still on their way. Scales have one slot more then: it is filled again only after the arrival that
+  // follows, and before that their values have been used. (Planes are read by wgmma, which has ended by then.)
   static constexpr int kScaleA = Math::kScaled ? kScaleBytesA * kTileM : 0, kScaleB = Math::kScaled ? kScaleBytesB * kN : 0;
+  using ScalesA = Aside<kSlotsA_ + (kShareA > 1 ? 1 : 0), kScaleA>;
+  using ScalesB = Aside<kSlotsB_ + (kShareB > 1 ? 1 : 0), kScaleB>;
 
   // Shared memory, in this order.
   static constexpr int kOffsetB = RingA::kBytes;
   static constexpr int kOffsetStaging = kOffsetB + RingB::kBytes;
   static constexpr int kOffsetScaleA = kOffsetStaging + 4 * kGroups * kStageBuffers * kStageBytes;
-  static constexpr int kOffsetScaleB = kOffsetScaleA + kSlotsA_ * kScaleA;
-  static constexpr int kOffsetBarriersA = kOffsetScaleB + kSlotsB_ * kScaleB;
+  static constexpr int kOffsetScaleB = kOffsetScaleA + ScalesA::kBytes;
+  static constexpr int kOffsetBarriersA = kOffsetScaleB + ScalesB::kBytes;
   static constexpr int kOffsetBarriersB = kOffsetBarriersA + RingA::kBarrierBytes;
   static constexpr int kSharedBytes = kOffsetBarriersB + RingB::kBarrierBytes;
   static_assert(kSharedBytes <= 232448, "more shared memory than a block may have");
@@ -51,7 +56,7 @@ struct TensorConfig {
 struct Problem {
   int m, n, k, batches;
   int group;           // row tiles (of a cluster) walked before the next column of tiles
-  const u8* scales_a;  // bfloat
+  const u8* scales_a;  // exponents
   const u8* scales_b;  // float
   int scale_stride_a, scale_stride_b;
 };
@@ -62,6 +67,8 @@ struct Tensor {
   using Type = typename Math::Type;
   using RingA = typename Config::RingA;
   using RingB = typename Config::RingB;
+  using ScalesA = typename Config::ScalesA;
+  using ScalesB = typename Config::ScalesB;
   static constexpr int kN = Config::kN, kHalves = Config::kHalves, kCluster = Config::kCluster, kShareA = Config::kShareA,
                        kShareB = Config::kShareB, kPlanes = Math::kPlanes;
   static constexpr int kRegisters = kN / 2;  // of one accumulator
@@ -74,6 +81,8 @@ struct Tensor {
 
   SOLSTICE_DEVICE RingA ring_a() const { return RingA(shared, shared + Config::kOffsetBarriersA); }
   SOLSTICE_DEVICE RingB ring_b() const { return RingB(shared + Config::kOffsetB, shared + Config::kOffsetBarriersB); }
+  SOLSTICE_DEVICE ScalesA scales_a() const { return ScalesA(shared + Config::kOffsetScaleA); }
+  SOLSTICE_DEVICE ScalesB scales_b() const { return ScalesB(shared + Config::kOffsetScaleB); }
   SOLSTICE_DEVICE int stages() const { return ceil_div(p.k, Config::kStageK); }
   SOLSTICE_DEVICE GroupedOrder order() const {
     return {ceil_div(p.m, Config::kTileM * kShareB), ceil_div(p.n, Config::kTileN * kShareA), p.group};
@@ -107,8 +116,9 @@ struct Tensor {
   }
   SOLSTICE_DEVICE void load_a() const {
     RingA ring = ring_a();
+    ScalesA scales = scales_a();
     for_each_tile([&](int batch, int m0, int) {
-      for (int s = 0; s < stages(); ++s, ring.advance()) {
+      for (int s = 0; s < stages(); ++s, ring.advance(), scales.advance()) {
         ring.wait_empty();
         ptx::barrier_arrive_expect(ring.full(), kPlanes * Config::kPlaneA + Config::kScaleA);
 #pragma unroll
@@ -130,7 +140,7 @@ struct Tensor {
         }
         if constexpr (Math::kScaled) {
           const u8* from = p.scales_a + ((static_cast<i64>(batch) * stages() + s) * p.scale_stride_a + m0) * kScaleBytesA;
-          copy::load_bytes(shared + Config::kOffsetScaleA + ring.slot * Config::kScaleA, from, Config::kScaleA, ring.full());
+          copy::load_bytes(scales.address(), from, Config::kScaleA, ring.full());
         }
       }
     });
@@ -151,10 +161,11 @@ struct Tensor {
   }
   SOLSTICE_DEVICE void load_b() const {
     RingB ring = ring_b();
+    ScalesB scales = scales_b();
     for_each_tile([&](int batch, int, int n0) {
       for (int s = 0; s < stages(); ++s) {
 #pragma unroll 1
-        for (int h = 0; h < kHalves; ++h, ring.advance()) {
+        for (int h = 0; h < kHalves; ++h, ring.advance(), scales.advance()) {
           const int n = n0 + h * kN;
           ring.wait_empty();
           ptx::barrier_arrive_expect(ring.full(), kPlanes * Config::kPlaneB + Config::kScaleB);
@@ -163,7 +174,7 @@ struct Tensor {
             load_b_plane(ring.address() + plane * Config::kPlaneB, s * Config::kStageK, n, batch * kPlanes + plane, ring.full());
           if constexpr (Math::kScaled) {
             const u8* from = p.scales_b + ((static_cast<i64>(batch) * stages() + s) * p.scale_stride_b + n) * kScaleBytesB;
-            copy::load_bytes(shared + Config::kOffsetScaleB + ring.slot * Config::kScaleB, from, Config::kScaleB, ring.full());
+            copy::load_bytes(scales.address(), from, Config::kScaleB, ring.full());
           }
         }
       }
@@ -236,19 +247,19 @@ struct Tensor {
   // The tensor cores serve both warpgroups at once, so a warpgroup's promotion is free only while it takes
   // less than half as long as its products: every instruction of it counts. Half of the scales are read
   // before the products are done, the others while the first half is added.
-  SOLSTICE_DEVICE void accumulate_promoted(float (&sums)[kHalves][kRegisters], RingA& a, RingB& b, int group, int lane, int row) const {
-    for (int s = 0; s < stages(); ++s, a.advance()) {
+  SOLSTICE_DEVICE void accumulate_promoted(float (&sums)[kHalves][kRegisters], RingA& a, RingB& b, ScalesA& aside_a, ScalesB& aside_b,
+                                           int group, int lane, int row) const {
+    for (int s = 0; s < stages(); ++s, a.advance(), aside_a.advance()) {
       a.wait_full();
       const u32 tile_a = a.address() + group * 64 * mma::kRowBytes;
       Pair scale_a{1.f, 1.f};
       if constexpr (Math::kScaled) {
-        const u32 at = shared + Config::kOffsetScaleA + a.slot * Config::kScaleA + kScaleBytesA * row;
-        scale_a = {ptx::from_bits(static_cast<u32>(ptx::load_shared_u16(at)) << 16),
-                   ptx::from_bits(static_cast<u32>(ptx::load_shared_u16(at + 8 * kScaleBytesA)) << 16)};
+        const u32 at = aside_a.address() + kScaleBytesA * row;
+        scale_a = {ptx::from_bits(ptx::load_shared_u8(at) << 23), ptx::from_bits(ptx::load_shared_u8(at + 8 * kScaleBytesA) << 23)};
       }
 #pragma unroll
-      for (int h = 0; h < kHalves; ++h, b.advance()) {
-        const u32 scales_b = shared + Config::kOffsetScaleB + b.slot * Config::kScaleB + 2 * kScaleBytesB * (lane % 4);
+      for (int h = 0; h < kHalves; ++h, b.advance(), aside_b.advance()) {
+        const u32 scales_b = aside_b.address() + 2 * kScaleBytesB * (lane % 4);
         float part[kRegisters];
         Pair scales[2][kPart];
         b.wait_full();
@@ -302,11 +313,13 @@ struct Tensor {
     const u32 staging = shared + Config::kOffsetStaging + (group * 4 + warp) * kStageBuffers * kStageBytes;
     RingA a = ring_a();
     RingB b = ring_b();
+    ScalesA aside_a = scales_a();
+    ScalesB aside_b = scales_b();
     for_each_tile([&](int batch, int m0, int n0) {
       float sums[kHalves][kRegisters] = {};
       const int row = group * 64 + warp * 16;
       if constexpr (Math::kPromoted)
-        accumulate_promoted(sums, a, b, group, lane, row + lane / 4);
+        accumulate_promoted(sums, a, b, aside_a, aside_b, group, lane, row + lane / 4);
       else
         accumulate(sums, a, b, group, lane);
 #pragma unroll

@@ -38,4 +38,20 @@ struct Ring {
   }
 };
 
+// What lies beside a ring and is read by ordinary loads: kSlots slots taken in turn, without barriers of their own.
+template <int kSlots, int kSlotBytes>
+struct Aside {
+  static constexpr int kBytes = kSlots * kSlotBytes;
+
+  u32 data;  // shared address of slot 0
+  int slot = 0;
+
+  SOLSTICE_DEVICE explicit Aside(u32 data_address) : data(data_address) {}
+
+  SOLSTICE_DEVICE u32 address() const { return data + slot * kSlotBytes; }
+  SOLSTICE_DEVICE void advance() {
+    if (++slot == kSlots) slot = 0;
+  }
+};
+
 }  // namespace solstice

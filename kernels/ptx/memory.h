@@ -45,6 +45,11 @@ SOLSTICE_DEVICE u32 load_remote_u32(u32 address, u32 block) {
                : "memory");
   return v;
 }
+SOLSTICE_DEVICE u32 load_shared_u8(u32 address) {
+  u32 v;
+  asm volatile("ld.shared.u8 %0, [%1];" : "=r"(v) : "r"(address) : "memory");
+  return v;
+}
 SOLSTICE_DEVICE u16 load_shared_u16(u32 address) {
   u16 v;
   asm volatile("ld.shared.b16 %0, [%1];" : "=h"(v) : "r"(address) : "memory");

@@ -68,9 +68,9 @@ SplitPlan split_plan(const Context& context, const Problem& problem, const Setti
   // Work items of kernels/gemm/split.h, and as many blocks as the SMs hold at once.
   const int64_t items = out.batches * out.chunks * ceil_div(extent, by_k ? 64 : 128);
   out.blocks = std::min<int64_t>(items, context.machine.sm_count * split_blocks(out.major));
-  // Scales of what lies along an accumulator's columns are floats, of its rows bfloats.
+  // Scales of what lies along an accumulator's columns are floats, of its rows exponents.
   const bool streaming = s.stream != Streamed::kNone && s.math != Math::kSimt;
-  out.scale_size = is_a && !streaming ? 2 : 4;
+  out.scale_size = is_a && !streaming ? 1 : 4;
   if (streaming && is_a == (s.stream == Streamed::kRows)) out.blocks = stream_plan(context, problem, s).tiles * s.split;
   return out;
 }
@@ -87,7 +87,7 @@ std::string split_source(const std::string& entry, const std::vector<SplitPlan>&
     if (s.scaled) parameters += fmt::format(", u8* SOLSTICE_RESTRICT scales{0}, gemm::GuardWord* SOLSTICE_RESTRICT guard{0}", i);
     const std::string call =
         fmt::format("{}gemm::split_operand<{}, gemm::kScaleBytes{}, {}, {}>(x, block - {}, {});\n", operand_text(x, i, s), math_text(s),
-                    x.scale_size == 2 ? "A" : "B", major_text(x.major), split_vector(x), first, x.blocks);
+                    x.scale_size == 1 ? "A" : "B", major_text(x.major), split_vector(x), first, x.blocks);
     first += x.blocks;
     const bool last = i + 1 == splits.size();
     body += last ? call : fmt::format("if (block < {}) {{\n{}return;\n}}\n", first, call);
