@@ -8,6 +8,7 @@
 #include "ir/bind.h"
 #include "ir/import/damage.h"
 #include "ir/import/emit.h"
+#include "ir/import/input_dims.h"
 #include "ir/import/interface.h"
 #include "ir/import/outline.h"
 #include "ir/import/reroll.h"
@@ -73,6 +74,7 @@ class Importer {
     SOLSTICE_CHECK(settle_outputs());
     remove_dead(draft_);
     note_origins();
+    free_input_dims(draft_);
     if (form_ == ImportForm::kFolded) fold();
     out_.form = form_;
     out_.text = emit(draft_, graph_, program_name(graph_));

@@ -18,7 +18,7 @@ Status logical(Call& call) {
                                   [&](const Terms& t) { return binary(Op, truth_of(call, a, t[0]), truth_of(call, b, t[1])); }));
   return call.yield(std::move(y));
 }
-constexpr char kAnd[] = "and", kOr[] = "or", kXor[] = "!=";
+constexpr char kBothTrue[] = "and", kEitherTrue[] = "or", kOneTrue[] = "!=";
 
 Status logical_not(Call& call) {
   SOLSTICE_TRY(const Value x, call.tensor("self"));
@@ -39,7 +39,7 @@ Status bitwise(Call& call) {
 // x & (2**k - 1) keeps the lowest k bits, of negative integers too: x % 2**k.
 Status bitwise_and(Call& call) {
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
-  if (dtype == DType::kBool || call.argument("other").find("t")) return bitwise<kAnd>(call);
+  if (dtype == DType::kBool || call.argument("other").find("t")) return bitwise<kBothTrue>(call);
   SOLSTICE_TRY(const int64_t mask, call.integer("other"));
   if (mask < 1 || (mask & (mask + 1)) != 0) return call.unsupported("the language has no operators on the bits of integers");
   SOLSTICE_TRY(const Value x, call.tensor("self"));
@@ -72,34 +72,34 @@ Status shift(Call& call) {
   SOLSTICE_TRY(Value y, pointwise(call, {x}, dtype, [&](const Terms& t) { return binary(Op, t[0], integer(int64_t{1} << places)); }));
   return call.yield(std::move(y));
 }
-constexpr char kTimes[] = "*", kOver[] = "//";
+constexpr char kShiftLeft[] = "*", kShiftRight[] = "//";
 
 }  // namespace
 
 const RuleGroup kLogicRules = {
     "logic",
     {
-        {"aten.logical_and.default", logical<kAnd>},
-        {"aten.logical_or.default", logical<kOr>},
-        {"aten.logical_xor.default", logical<kXor>},
+        {"aten.logical_and.default", logical<kBothTrue>},
+        {"aten.logical_or.default", logical<kEitherTrue>},
+        {"aten.logical_xor.default", logical<kOneTrue>},
         {"aten.logical_not.default", logical_not},
         {"aten.bitwise_and.Tensor", bitwise_and},
         {"aten.bitwise_and.Scalar", bitwise_and},
         {"aten.__and__.Tensor", bitwise_and},
         {"aten.__and__.Scalar", bitwise_and},
-        {"aten.bitwise_or.Tensor", bitwise<kOr>},
-        {"aten.bitwise_or.Scalar", bitwise<kOr>},
-        {"aten.__or__.Tensor", bitwise<kOr>},
-        {"aten.__or__.Scalar", bitwise<kOr>},
-        {"aten.bitwise_xor.Tensor", bitwise<kXor>},
-        {"aten.bitwise_xor.Scalar", bitwise<kXor>},
-        {"aten.__xor__.Tensor", bitwise<kXor>},
-        {"aten.__xor__.Scalar", bitwise<kXor>},
+        {"aten.bitwise_or.Tensor", bitwise<kEitherTrue>},
+        {"aten.bitwise_or.Scalar", bitwise<kEitherTrue>},
+        {"aten.__or__.Tensor", bitwise<kEitherTrue>},
+        {"aten.__or__.Scalar", bitwise<kEitherTrue>},
+        {"aten.bitwise_xor.Tensor", bitwise<kOneTrue>},
+        {"aten.bitwise_xor.Scalar", bitwise<kOneTrue>},
+        {"aten.__xor__.Tensor", bitwise<kOneTrue>},
+        {"aten.__xor__.Scalar", bitwise<kOneTrue>},
         {"aten.bitwise_not.default", bitwise_not},
-        {"aten.bitwise_left_shift.Tensor_Scalar", shift<kTimes>},
-        {"aten.bitwise_right_shift.Tensor_Scalar", shift<kOver>},
-        {"aten.__lshift__.Scalar", shift<kTimes>},
-        {"aten.__rshift__.Scalar", shift<kOver>},
+        {"aten.bitwise_left_shift.Tensor_Scalar", shift<kShiftLeft>},
+        {"aten.bitwise_right_shift.Tensor_Scalar", shift<kShiftRight>},
+        {"aten.__lshift__.Scalar", shift<kShiftLeft>},
+        {"aten.__rshift__.Scalar", shift<kShiftRight>},
     },
 };
 

@@ -28,23 +28,34 @@ Status select_index(Call& call) {
   return call.yield(std::move(out));
 }
 
-struct Range {
-  int64_t start = 0, end = 0;
-  bool from_end = false;  // start was counted from the end
+// One end of a slice: a position from the front, or one counted from the end.
+struct End {
+  int64_t at = 0;  // within the axis
+  bool from_end = false;
+
+  Size size(const Size& whole) const { return from_end ? whole - Size(whole.value() - at) : Size(at); }
 };
 
-Result<Range> read_range(Call& call, int64_t extent, const char* start, const char* end) {
-  Range out{0, extent, false};
-  if (!call.is_none(start)) {
-    SOLSTICE_TRY(out.start, call.position(start));
-  }
-  if (!call.is_none(end)) {
-    SOLSTICE_TRY(out.end, call.position(end));
-  }
-  out.from_end = out.start < 0;
-  const auto clipped = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + extent : at, 0, extent); };
-  out.start = clipped(out.start);
-  out.end = std::max(clipped(out.end), out.start);
+// Python's rules: below 0 counts from the end, beyond the end is the end.
+Result<End> read_end(Call& call, const char* name, int64_t extent, End otherwise) {
+  if (call.is_none(name)) return otherwise;
+  SOLSTICE_TRY(const int64_t given, call.position(name));
+  const int64_t at = std::clamp<int64_t>(given < 0 ? given + extent : given, 0, extent);
+  return End{at, given < 0 || given > extent};
+}
+
+// An axis whose extent the code writes as a number, or has computed from a size that the trace no longer knows. It is
+// related to no other extent: few elements are a number, more a dim of its own, so that they can shrink in a test.
+Axis written_axis(Call& call, int64_t extent) {
+  constexpr int64_t kFew = 16;
+  if (extent < 2 || extent > kFew) return call.loops().fresh_axis(extent);
+  return {{call.loops().window(extent, "")}};
+}
+
+Axis slice_axis(Call& call, int64_t length, int64_t step, const Size& reach) {
+  if (reach.is_constant()) return written_axis(call, length);
+  const Axis out = call.loops().fresh_axis(length);
+  if (!out.digits.empty()) call.dims().derive(out.digits[0].dim, {reach + Size(step - 1), step, 0});
   return out;
 }
 
@@ -53,16 +64,13 @@ Status slice(Call& call) {
   SOLSTICE_TRY(const int axis, call.axis("dim", x.rank()));
   SOLSTICE_TRY(const int64_t step, call.count("step"));
   const int64_t extent = x.extent(axis);
-  SOLSTICE_TRY(const Range range, read_range(call, extent, "start", "end"));
-  const int64_t length = (range.end - range.start + step - 1) / step;
+  SOLSTICE_TRY(const End start, read_end(call, "start", extent, {0, false}));
+  SOLSTICE_TRY(const End end, read_end(call, "end", extent, {extent, true}));
+  const int64_t length = (std::max(end.at - start.at, int64_t{0}) + step - 1) / step;
   if (length == extent) return call.yield(std::move(x));
   const Size whole = call.loops().size(x.axis(axis));
-  const Axis part = call.loops().fresh_axis(length);
-  if (!part.digits.empty() && step == 1) {
-    call.dims().derive(part.digits[0].dim, {whole - Size(extent - length), 1, 0});
-  }
-  const Size start = range.from_end ? whole - Size(extent - range.start) : Size(range.start);
-  return call.yield(cut(call, x, axis, part, scale(call.loops().flat(part), Size(step)) + Index(start)));
+  const Axis part = slice_axis(call, length, step, end.size(whole) - start.size(whole));
+  return call.yield(cut(call, x, axis, part, scale(call.loops().flat(part), Size(step)) + Index(start.size(whole))));
 }
 
 // Parts one after the other; equal parts share their dim, and the whole is their sum.
@@ -127,7 +135,7 @@ Status narrow(Call& call) {
   SOLSTICE_TRY(const int axis, call.axis("dim", x.rank()));
   SOLSTICE_TRY(const int64_t start, call.integer("start"));
   SOLSTICE_TRY(const int64_t length, call.integer("length"));
-  const Axis part = call.loops().fresh_axis(length);
+  const Axis part = written_axis(call, length);
   const int64_t from = start < 0 ? start + x.extent(axis) : start;
   return call.yield(cut(call, x, axis, part, call.loops().flat(part) + Index(from)));
 }
