@@ -10,6 +10,7 @@
 #include "ir/import/emit.h"
 #include "ir/import/input_dims.h"
 #include "ir/import/interface.h"
+#include "ir/import/notes.h"
 #include "ir/import/outline.h"
 #include "ir/import/reroll.h"
 #include "ir/import/rules.h"
@@ -82,14 +83,7 @@ class Importer {
     return std::move(out_);
   }
 
-  ImportSource source_of(const GraphNode& node) const {
-    ImportSource out{node.module, "", 0};
-    if (node.src) {
-      out.file = graph_.files[static_cast<size_t>(node.src->file)];
-      out.line = node.src->line;
-    }
-    return out;
-  }
+  ImportSource source_of(const GraphNode& node) const { return importer::source_of(graph_, node); }
 
   Error at(const GraphNode& node, Error error) const {
     const ImportSource source = source_of(node);
@@ -265,7 +259,7 @@ class Importer {
       out_.mutations.push_back({name(settled_[i]), name(buffer), output.target});
       if (output.kind == GraphOutputKind::kInputMutation) note_written_input(output);
     }
-    add_notes();
+    add_notes(graph_, values_, out_.notes);
     for (const auto& [tensor, node] : draws_) {
       const GraphNode& from = graph_.nodes[static_cast<size_t>(node)];
       std::vector<int64_t> shape;
@@ -299,21 +293,6 @@ class Importer {
     telescope(draft_);
     outline(draft_, graph_);
     settle_statics(draft_);
-  }
-
-  void add_notes() {
-    for (const GraphInput& input : graph_.inputs) {
-      if (!input.used) out_.notes.push_back({fmt::format("`{}` is never read", input.fqn.empty() ? input.id : input.fqn), {}});
-      if (input.data.find("missing")) {
-        out_.notes.push_back({fmt::format("the contents of `{}` are unknown: {}", input.fqn, input.data.at("missing").as_string()), {}});
-      }
-    }
-    for (const GraphNode& node : graph_.nodes) {
-      if (node.rng) out_.notes.push_back({fmt::format("{} draws random numbers", node.op), source_of(node)});
-    }
-    if (const Json* dropped = graph_.producer.find("dropped")) {
-      for (const Json& what : dropped->items()) out_.notes.push_back({what.as_string(), {}});
-    }
   }
 
   const Graph& graph_;

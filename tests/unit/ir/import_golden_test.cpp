@@ -1,4 +1,6 @@
-// Every tests/golden/import/NAME.json, a traced graph, must become NAME.ucut; NAME.py is the module it was traced from.
+// Every tests/golden/import/NAME.json, a traced graph, must become NAME.ucut, with the notes of NAME.notes; NAME.py is the module it was
+// traced from.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,6 +36,9 @@ TEST_P(ImportGolden, BecomesTheProgramAndBinds) {
   const auto problem = import_golden(GetParam());
   ASSERT_TRUE(problem.ok()) << problem.error().text();
   testing::expect_golden("import/" + GetParam() + ".ucut", problem->text);
+  std::string notes;
+  for (const ImportNote& note : problem->notes) notes += fmt::format("{}, {}:{}\n", note.text, note.source.file, note.source.line);
+  if (!notes.empty()) testing::expect_golden("import/" + GetParam() + ".notes", notes);
   Diagnostics diagnostics;
   const auto program = load_program(problem->text, GetParam() + ".ucut", diagnostics);
   EXPECT_TRUE(program.ok()) << program.error().text();

@@ -1,0 +1,16 @@
+// What a user should know of an import beside its equations.
+#pragma once
+
+#include <vector>
+
+#include "ir/import/call.h"
+#include "ir/import/import.h"
+
+namespace solstice::ir::importer {
+
+ImportSource source_of(const Graph& graph, const GraphNode& node);
+
+// State that nothing reads, contents that are unknown, draws, integers that may wrap around, what the trace left out.
+void add_notes(const Graph& graph, const Values& values, std::vector<ImportNote>& notes);
+
+}  // namespace solstice::ir::importer
