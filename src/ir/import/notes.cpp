@@ -46,9 +46,9 @@ std::optional<DType> may_wrap(const GraphNode& node) {
 }
 
 std::string wrap_note(DType dtype, int operators) {
-  return fmt::format(
-      "PyTorch wraps {} around; here what leaves {} has no meaning: the interpreter stops, a kernel may give any value ({} operator{})",
-      name_of(dtype), range_text(dtype), operators, operators == 1 ? "" : "s, the first");
+  const std::string which = operators == 1 ? "" : fmt::format(" (first of {} operators)", operators);
+  return fmt::format("PyTorch wraps {} around; here what leaves {} has no meaning: the interpreter stops, a kernel may give any value{}",
+                     name_of(dtype), range_text(dtype), which);
 }
 
 // A tied parameter is read under either name.
