@@ -47,7 +47,7 @@ struct EquivalenceOptions {
 // Refuted where the interface is not the problem's. Proved: every output and new buffer value has the same definition after
 // locals, declared intermediates and views are inlined, up to the names of indices. Else tested: at points of the real shapes
 // where their cones are affordable, else at shrunken dims that both programs' static rules accept. Values agree within 1e-9 of
-// the sum of the problem's absolute terms, integers exactly.
+// the sum of the problem's absolute terms, and of a few times what errors of that size do; integers exactly.
 Equivalence same_meaning(const lang::Program& problem, const lang::Program& candidate, const EquivalenceOptions& options = {});
 
 // Smaller values for the dims, the same for both programs; empty if none that both accept were

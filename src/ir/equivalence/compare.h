@@ -13,6 +13,13 @@ inline constexpr double kTolerance = 1e-9;  // of the sum of absolute terms
 // Of the elements with these places in the list compared: the sum of the absolute terms. Empty where it is not known.
 using TermsOf = std::function<std::vector<double>(const std::vector<size_t>& places)>;
 
+// What a comparison is measured against.
+struct Terms {
+  TermsOf carried;                               // of all equations, carried through functions by their derivatives
+  TermsOf own;                                   // of the tensor's own equations
+  std::function<TermsOf(int seed)> with_errors;  // the values where every tensor has an error
+};
+
 struct Compared {
   std::vector<size_t> different;  // places in the list
   std::vector<size_t> infinite;   // the problem's value is an infinity or NaN, and the candidate's something else
@@ -20,7 +27,8 @@ struct Compared {
   size_t unasked = 0;             // elements that differ where the problem asks for nothing
 };
 
-// `terms` is asked only where values differ by more than 1e-9 of themselves: what cancels is rare.
-Compared compared(const std::vector<double>& problem, const std::vector<double>& candidate, bool exactly, const TermsOf& terms);
+// `terms` are asked only where values differ by more than 1e-9 of themselves: what cancels is rare. What the terms of all
+// equations excuse must be no more than a few times what errors of this size do.
+Compared compared(const std::vector<double>& problem, const std::vector<double>& candidate, bool exactly, const Terms& terms);
 
 }  // namespace solstice::ir

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "ir/equivalence/compare.h"
 
@@ -155,20 +156,51 @@ std::vector<int> text_order(const Program& program) {
 
 std::string magnitude_name(const std::string& tensor) { return "|" + tensor + "|"; }
 
-Program with_magnitudes(const Program& program) {
+namespace {
+
+// 1 or -1, by the element and the seed.
+ExprRef sign_of(const Equation& e, int seed) {
+  ExprRef phase = make_real(1.7 * seed + 0.618 * e.target);
+  double step = 12.9898;
+  for (const int i : e.free) phase = phase + make_real(step) * make_index(i), step += 65.2432;
+  return make(Op::kSelect, {make(Op::kGt, {make(Op::kSin, {phase}), make_real(0)}), make_real(1), make_real(-1)});
+}
+
+bool is_read(const Program& program, int tensor) {
+  bool out = false;
+  for (const Equation& e : program.equations) walk(e.rhs, [&](const Expr& r) { out = out || (r.op == Op::kRead && r.id == tensor); });
+  return out;
+}
+
+}  // namespace
+
+Program with_errors(const Program& program, int seed) {
+  Program out = program;
+  const std::vector<int> none(program.tensors.size(), -1);
+  for (Equation& e : out.equations) {
+    if (program.target_of(e).value != ValueKind::kReal || !is_read(program, e.target)) continue;
+    const ExprRef error = make_real(kTolerance) * Magnitudes(none, e).of(e.rhs);
+    e.rhs = e.rhs + make(Op::kSelect, {make(Op::kIsFinite, {error}), sign_of(e, seed) * error, make_real(0)});
+  }
+  return out;
+}
+
+Program with_magnitudes(const Program& program, bool carried) {
   Program out = program;
   std::vector<int> twins(program.tensors.size(), -1);
   for (const Equation& e : program.equations) {
     int& twin = twins[static_cast<size_t>(e.target)];
     const Tensor& t = program.target_of(e);
-    if (t.value != ValueKind::kReal || twin >= 0) continue;
+    const bool asked = t.kind == TensorKind::kOutput || t.into >= 0;
+    if (t.value != ValueKind::kReal || twin >= 0 || (!carried && !asked)) continue;
     twin = static_cast<int>(out.tensors.size());
     Tensor of = t;
     of.name = magnitude_name(t.name);
-    of.kind = t.kind == TensorKind::kOutput || t.into >= 0 ? TensorKind::kOutput : TensorKind::kLocal;
+    of.kind = asked ? TensorKind::kOutput : TensorKind::kLocal;
     of.into = of.same = -1;
     out.tensors.push_back(std::move(of));
   }
+  const std::vector<int> none(program.tensors.size(), -1);
   out.equations.clear();
   out.items.clear();
   out.kernels.clear();
@@ -183,10 +215,20 @@ Program with_magnitudes(const Program& program) {
     if (twin < 0) continue;
     Equation of = e;
     of.target = twin;
-    of.rhs = Magnitudes(twins, of).of(e.rhs);
+    of.rhs = Magnitudes(carried ? twins : none, of).of(e.rhs);
     add(std::move(of));
   }
   return out;
+}
+
+Terms terms_of(const Program& problem, const std::string& tensor, ValuesOf values) {
+  const auto magnitudes = [&problem, values, name = magnitude_name(tensor)](bool carried) -> TermsOf {
+    return [=, &problem](const std::vector<size_t>& places) { return values(with_magnitudes(problem, carried), name, places); };
+  };
+  const auto errors = [&problem, values, tensor](int seed) -> TermsOf {
+    return [=, &problem](const std::vector<size_t>& places) { return values(with_errors(problem, seed), tensor, places); };
+  };
+  return {magnitudes(true), magnitudes(false), errors};
 }
 
 }  // namespace solstice::ir

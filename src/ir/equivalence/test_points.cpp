@@ -190,7 +190,9 @@ class PointTest {
       return Outcome::kDifferent;
     }
     const Tensor& tensor = problem_.tensor(t.in_problem);
-    const auto terms = [&](const std::vector<size_t>& places) { return terms_of(tensor.name, at, places); };
+    const Terms terms = terms_of(problem_, tensor.name, [&](const Program& program, const std::string& name, const auto& places) {
+      return values_of(program, name, at, places);
+    });
     Compared found = compared(*expected, *actual, tensor.value != ValueKind::kReal, terms);
     const auto masked = [&](const std::vector<size_t>& places) { return values_of(with_finite_masks(problem_), tensor.name, at, places); };
     add_infinities(found, tested_, masked);
@@ -205,10 +207,6 @@ class PointTest {
     if (found.different.empty()) return Outcome::kEqual;
     out_.reason = difference_text(out_);
     return Outcome::kDifferent;
-  }
-
-  std::vector<double> terms_of(const std::string& name, const std::vector<int64_t>& at, const std::vector<size_t>& places) {
-    return values_of(with_magnitudes(problem_), magnitude_name(name), at, places);
   }
 
   // Of a program with the problem's inputs.

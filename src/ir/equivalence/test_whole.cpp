@@ -65,7 +65,9 @@ class WholeTest {
   void compare(const std::string& name, const TensorValue& expected, const std::vector<double>& actual, const TensorValues& inputs,
                int family) {
     const bool exactly = problem_.tensor(problem_.find_tensor(name)).value != ValueKind::kReal;
-    const auto terms = [&](const std::vector<size_t>& places) { return terms_of(name, places, inputs); };
+    const Terms terms = terms_of(problem_, name, [&](const Program& program, const std::string& of, const auto& places) {
+      return values_of(program, of, places, inputs);
+    });
     Compared found = compared(expected.values, actual, exactly, terms);
     const auto masked = [&](const std::vector<size_t>& places) { return values_of(with_finite_masks(problem_), name, places, inputs); };
     add_infinities(found, tested_, masked);
@@ -76,10 +78,6 @@ class WholeTest {
       out_.counterexamples.push_back({name, index_at(static_cast<int64_t>(i), expected.shape), expected.values[i], actual[i],
                                       std::string(input_family_name(family)), out_.dims});
     }
-  }
-
-  std::vector<double> terms_of(const std::string& name, const std::vector<size_t>& places, const TensorValues& inputs) const {
-    return values_of(with_magnitudes(problem_), magnitude_name(name), places, inputs);
   }
 
   std::vector<double> values_of(const Program& program, const std::string& name, const std::vector<size_t>& places,

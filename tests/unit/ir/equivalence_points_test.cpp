@@ -64,6 +64,31 @@ TEST(PointTest, ToleranceIsOfTheSumOfAbsoluteTerms) {
   EXPECT_EQ(large.verdict, Verdict::kRefuted) << "the candidate's own terms excuse nothing";
 }
 
+// A bound of rounding errors that adds up layer by layer would excuse anything behind a dozen of them.
+TEST(PointTest, ToleranceBehindManyLayersIsWhatErrorsDo) {
+  static constexpr int kLayers = 16;
+  const auto net = [](const std::string& act, bool moments) {
+    std::string out = "dim T = 8, D = 16, F = 64\ninput h0 : f32[T, D]\n", layers;
+    for (int l = 0; l < kLayers; ++l) {
+      out += fmt::format("param up{0} : f32[F, D] \"{0}.up\"\nparam dn{0} : f32[D, F] \"{0}.dn\"\n", l);
+      layers += fmt::format("m{0}[t] = mean[d](h{0}[t,d])\nv{0}[t] = ", l);
+      layers += moments ? fmt::format("mean[d](h{0}[t,d]**2) - m{0}[t]**2\n", l) : fmt::format("var[d](h{0}[t,d])\n", l);
+      layers += fmt::format("g{0}[t,f] = {1}(sum[d]((h{0}[t,d] - m{0}[t])*rsqrt(v{0}[t] + 1e-5)*up{0}[f,d]))\n", l, act);
+      layers += fmt::format("h{1}[t,d] = h{0}[t,d] + sum[f](g{0}[t,f]*dn{0}[d,f])\n", l, l + 1);
+    }
+    return out + fmt::format("output h{} : f32[T, D]\n", kLayers) + layers;
+  };
+  const Equivalence other = asked(net("gelu", false), net("gelu_tanh", false));
+  EXPECT_EQ(other.verdict, Verdict::kRefuted) << other.reason;
+  const std::string gelu = net("gelu", false);
+  std::string halves = gelu;
+  for (size_t at; (at = halves.find("h3[t,d] + sum[f](")) != std::string::npos;)
+    halves.replace(at, 10, "max(h3[t,d], 0) + min(h3[t,d], 0) +");
+  EXPECT_EQ(asked(gelu, halves).verdict, Verdict::kTested);
+  const Verdict reordered = asked(net("gelu", false), net("gelu", true)).verdict;
+  EXPECT_TRUE(reordered == Verdict::kTested || reordered == Verdict::kProved);
+}
+
 // A variance of equal values is 0 but for rounding, whatever the values.
 TEST(PointTest, SquaresOfWhatCancelsAreRoundingErrors) {
   const std::string head = "dim N = 64, K = 7\ninput x : f32[N]\ninput b : bool[N]\noutput y : f32[N]\n";
