@@ -44,18 +44,11 @@ Result<End> read_end(Call& call, const char* name, int64_t extent, End otherwise
   return End{at, given < 0 || given > extent};
 }
 
-// An axis whose extent the code writes as a number, or has computed from a size that the trace no longer knows. It is
-// related to no other extent: few elements are a number, more a dim of its own, so that they can shrink in a test.
-Axis written_axis(Call& call, int64_t extent) {
-  constexpr int64_t kFew = 16;
-  if (extent < 2 || extent > kFew) return call.loops().fresh_axis(extent);
-  return {{call.loops().window(extent, "")}};
-}
-
+// Ends that are written as numbers, or that the code computed from a size that the trace no longer knows, make a dim of
+// its own, which is related to no other extent.
 Axis slice_axis(Call& call, int64_t length, int64_t step, const Size& reach) {
-  if (reach.is_constant()) return written_axis(call, length);
   const Axis out = call.loops().fresh_axis(length);
-  if (!out.digits.empty()) call.dims().derive(out.digits[0].dim, {reach + Size(step - 1), step, 0});
+  if (!out.digits.empty() && !reach.is_constant()) call.dims().derive(out.digits[0].dim, {reach + Size(step - 1), step, 0});
   return out;
 }
 
@@ -135,7 +128,7 @@ Status narrow(Call& call) {
   SOLSTICE_TRY(const int axis, call.axis("dim", x.rank()));
   SOLSTICE_TRY(const int64_t start, call.integer("start"));
   SOLSTICE_TRY(const int64_t length, call.integer("length"));
-  const Axis part = written_axis(call, length);
+  const Axis part = call.loops().fresh_axis(length);
   const int64_t from = start < 0 ? start + x.extent(axis) : start;
   return call.yield(cut(call, x, axis, part, call.loops().flat(part) + Index(from)));
 }
