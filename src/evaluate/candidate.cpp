@@ -118,10 +118,13 @@ std::optional<ir::Program> alone(const lang::Program& tree, const lang::Item& ke
 // The schedules alone, of a program with errors; each kernel by itself, so that none hides another's.
 void check_schedules_of(const lang::Program& tree, const Setting& setting, Diagnostics& diagnostics) {
   const families::KnobPlaces places = places_of(tree);
+  constexpr size_t kMostBound = size_t{1} << 22;  // seconds: each kernel is bound with all declarations
   const UsableDims dims = usable_dims(tree);
+  size_t bound = 0;
   for (lang::Item item : tree.items) {
     auto* kernel = std::get_if<lang::Kernel>(&item.node);
     if (!kernel || kernel->family.empty()) continue;  // the grammar has said it
+    if ((bound += tree.items.size()) > kMostBound) return;
     const bool damaged = std::any_of(diagnostics.all().begin(), diagnostics.all().end(), [&](const Diagnostic& d) {
       return d.code == "E000" && d.span.begin >= item.span.begin && d.span.end <= item.span.end;
     });
@@ -146,7 +149,9 @@ Checked check(const std::string& text, const Setting& setting) {
   out.program = ir::bind(out.tree, out.diagnostics);  // what else is wrong where the grammar is: one list should be enough
   if (grammar) out.program.reset();
   if (!out.ok()) {
-    check_schedules_of(out.tree, setting, out.diagnostics);
+    const auto& found = out.diagnostics.all();
+    const bool too_large = std::any_of(found.begin(), found.end(), [](const Diagnostic& d) { return d.code == "E023"; });
+    if (!too_large) check_schedules_of(out.tree, setting, out.diagnostics);
     out.diagnostics.sort();
     return out;
   }

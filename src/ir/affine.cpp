@@ -5,9 +5,14 @@
 namespace solstice::ir {
 namespace {
 
-Affine combine(const Affine& a, const Affine& b, int64_t factor) {
+// a + factor * b; false where that does not fit.
+bool add_scaled(int64_t a, int64_t factor, int64_t b, int64_t& out) {
+  return !__builtin_mul_overflow(factor, b, &b) && !__builtin_add_overflow(a, b, &out);
+}
+
+std::optional<Affine> combine(const Affine& a, const Affine& b, int64_t factor) {
   Affine out;
-  out.offset = a.offset + factor * b.offset;
+  if (!add_scaled(a.offset, factor, b.offset, out.offset)) return std::nullopt;
   size_t i = 0;
   size_t j = 0;
   while (i < a.terms.size() || j < b.terms.size()) {
@@ -16,7 +21,7 @@ Affine combine(const Affine& a, const Affine& b, int64_t factor) {
     const int id = take_a ? a.terms[i].first : b.terms[j].first;
     int64_t coefficient = 0;
     if (take_a) coefficient += a.terms[i++].second;
-    if (take_b) coefficient += factor * b.terms[j++].second;
+    if (take_b && !add_scaled(coefficient, factor, b.terms[j++].second, coefficient)) return std::nullopt;
     if (coefficient != 0) out.terms.emplace_back(id, coefficient);
   }
   return out;
@@ -39,13 +44,13 @@ std::optional<Affine> as_affine(const ExprRef& e) {
       return Affine{0, {{e->id, 1}}};
     case Op::kNeg: {
       const auto a = as_affine(e->args[0]);
-      return a ? std::optional(combine(Affine{}, *a, -1)) : std::nullopt;
+      return a ? combine(Affine{}, *a, -1) : std::nullopt;
     }
     case Op::kAdd:
     case Op::kSub: {
       const auto a = as_affine(e->args[0]);
       const auto b = a ? as_affine(e->args[1]) : std::nullopt;
-      return b ? std::optional(combine(*a, *b, e->op == Op::kAdd ? 1 : -1)) : std::nullopt;
+      return b ? combine(*a, *b, e->op == Op::kAdd ? 1 : -1) : std::nullopt;
     }
     case Op::kMul: {
       const auto a = as_affine(e->args[0]);

@@ -50,6 +50,7 @@ void Parser::block(std::vector<Item>& out, std::vector<std::string>& tail, std::
 }
 
 Node Parser::kernel(std::string& header_comment) {
+  const size_t head = position_;
   next();
   Kernel k;
   k.name = expect_name("a kernel");
@@ -60,7 +61,7 @@ Node Parser::kernel(std::string& header_comment) {
     k.knobs = knob_list(")");
     expect(")", "after the knobs");
   }
-  if (broken_ && skip_to_block()) k.knobs.clear();
+  if (broken_ && skip_to_block(head)) k.knobs.clear();
   block(k.items, k.tail, header_comment, true);
   return k;
 }
@@ -73,6 +74,7 @@ Static Parser::def_static() {
 }
 
 Node Parser::def(std::string& header_comment) {
+  const size_t head = position_;
   next();
   Def d;
   d.name = expect_name("a definition");
@@ -90,7 +92,7 @@ Node Parser::def(std::string& header_comment) {
   expect("->", "before the results");
   do d.results.push_back(formal());
   while (accept(","));
-  const bool lost = broken_ && skip_to_block();
+  const bool lost = broken_ && skip_to_block(head);
   block(d.items, d.tail, header_comment, false);
   if (lost) broken_ = true;  // what its mistakes are was worth knowing; what it defines is not known
   return d;

@@ -127,9 +127,22 @@ void Parser::synchronise(bool inside_block) {
   }
 }
 
-// After a mistake in the head of a kernel or definition: to the `{` that ends a line of it. False, and nothing has
-// happened, where there is none.
-bool Parser::skip_to_block() {
+// After a mistake in the head of a kernel or definition, which begins at token `head`: to the `{` outside its brackets, or,
+// where these do not match, to the next that ends a line. False, and nothing has happened, where there is none.
+bool Parser::skip_to_block(size_t head) {
+  int depth = 0;
+  for (size_t i = head; i + 1 < tokens_.size() && depth >= 0; ++i) {
+    const Token& t = tokens_[i];
+    if (i > head && t.first_on_line && t.kind == TokenKind::kWord && starts_item(t.text)) break;
+    if (t.kind != TokenKind::kSymbol) continue;
+    if (t.text == "{" && depth == 0 && i >= position_) {
+      position_ = i;
+      broken_ = false;
+      return true;
+    }
+    if (t.text == "(" || t.text == "[" || t.text == "{") ++depth;
+    if (t.text == ")" || t.text == "]" || t.text == "}") --depth;
+  }
   for (size_t i = position_; i + 1 < tokens_.size(); ++i) {
     const Token& t = tokens_[i];
     if (i > position_ && t.first_on_line && t.kind == TokenKind::kWord && starts_item(t.text)) return false;

@@ -65,7 +65,7 @@ class Parser {
   std::vector<ExprRef> bracketed_ariths();
   void block(std::vector<Item>& out, std::vector<std::string>& tail, std::string& header_comment, bool in_kernel);
   void synchronise(bool inside_block);
-  bool skip_to_block();
+  bool skip_to_block(size_t head);
   void note_lost(size_t start);
   std::string take_same_line_comment();
   void keep_comments(const Token& token);

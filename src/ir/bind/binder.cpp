@@ -30,6 +30,7 @@ void Binder::item(const lang::Item& it, Scope& scope) {
   if (const auto* d = std::get_if<lang::Def>(&it.node)) {
     const bool known = std::any_of(defs_.begin(), defs_.end(), [&](const auto& e) { return e.first == d->name; });
     if (known) error("E008", it.span, fmt::format("`{}` is defined twice", d->name), "choose another name");
+    if (!known) name_is_free(d->name, scope, it.span);
     defs_.emplace_back(d->name, d);
   }
 }
@@ -37,6 +38,7 @@ void Binder::item(const lang::Item& it, Scope& scope) {
 // A run of loose equations (with the views and declarations among them) is one block.
 void Binder::items(const std::vector<lang::Item>& list, Scope& scope) {
   std::vector<const lang::Item*> run;
+  if (!afford_items(list.size(), list.empty() ? Span() : list.front().span)) return;
   const auto flush = [&] {
     const bool any = std::any_of(run.begin(), run.end(), [](const lang::Item* i) {
       return std::holds_alternative<lang::Equation>(i->node) || std::holds_alternative<lang::View>(i->node);
@@ -49,6 +51,7 @@ void Binder::items(const std::vector<lang::Item>& list, Scope& scope) {
     run.clear();
   };
   for (const lang::Item& it : list) {
+    if (spent_) return;
     const bool breaks = std::holds_alternative<lang::Kernel>(it.node) || std::holds_alternative<lang::Call>(it.node) ||
                         std::holds_alternative<lang::Opaque>(it.node);
     if (!breaks) {
@@ -64,9 +67,8 @@ void Binder::items(const std::vector<lang::Item>& list, Scope& scope) {
 void Binder::kernel(const lang::Kernel& k, Span span, Scope& scope) {
   Kernel out;
   out.name = scope.instance.empty() ? k.name : scope.instance + "." + k.name;
-  const bool known =
-      std::any_of(program_.kernels.begin(), program_.kernels.end(), [&](const Kernel& other) { return other.name == out.name; });
-  if (known) error("E008", span, fmt::format("kernel `{}` is defined twice", out.name), "choose another name");
+  if (!kernel_names_.insert(out.name).second)
+    error("E008", span, fmt::format("kernel `{}` is defined twice", out.name), "choose another name");
   out.family = k.family;
   out.once = k.once;
   out.instance = scope.instance;
@@ -89,6 +91,7 @@ void Binder::kernel(const lang::Kernel& k, Span span, Scope& scope) {
   Item entry;
   entry.kernel = id;
   program_.items.push_back(entry);
+  if (!afford_items(k.items.size(), span)) return;
   std::vector<const lang::Item*> content;
   for (const lang::Item& it : k.items) content.push_back(&it);
   block(content, id, scope);
@@ -110,10 +113,12 @@ std::optional<Program> Binder::run() {
   program_.name = source_.name;
   check_version();
   items(source_.items, top);
-  check_unbound_defs();
+  if (!spent_) check_unbound_defs();
+  if (spent_) return std::nullopt;
   check_frozen();
   check_cover();
   check_updates();
+  if (!diagnostics_.has_errors()) check_sharing();
   return diagnostics_.has_errors() ? std::nullopt : std::optional(std::move(program_));
 }
 

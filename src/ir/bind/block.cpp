@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "ir/bind/binder.h"
 #include "ir/bind/elaborate.h"
@@ -13,6 +14,8 @@ void Binder::block(const std::vector<const lang::Item*>& list, int kernel_id, Sc
   kernel_ = kernel_id;
   drafts_.clear();
   upcoming_.clear();
+  written_.clear();
+  read_.clear();
   std::map<std::string, size_t> declared;
   for (const lang::Item* it : list) {
     if (const auto* d = std::get_if<lang::Decl>(&it->node)) declared[d->name] = 0;
@@ -20,8 +23,9 @@ void Binder::block(const std::vector<const lang::Item*>& list, int kernel_id, Sc
     const auto* e = std::get_if<lang::Equation>(&it->node);
     if (e && !scope.symbols.count(e->target) && !declared.count(e->target)) upcoming_[e->target] = e->lhs.size();
   }
-  const auto outside = scope.symbols;
+  const size_t outside = scope.named.size();
   for (const lang::Item* it : list) {
+    if (spent_) return;
     if (const auto* e = std::get_if<lang::Equation>(&it->node)) {
       draft(*e, it->span, scope);
     } else if (const auto* v = std::get_if<lang::View>(&it->node)) {
@@ -45,10 +49,13 @@ void Binder::block(const std::vector<const lang::Item*>& list, int kernel_id, Sc
   kernel_ = -1;
   if (kernel_id < 0) return;
   name_tensors(program_.kernels[static_cast<size_t>(kernel_id)].knobs.items, scope);
-  for (const auto& [name, symbol] : scope.symbols) {  // what the kernel named is not seen outside it
-    if (!outside.count(name)) scope.gone[name] = program_.kernels[static_cast<size_t>(kernel_id)].name;
+  for (size_t n = outside; n < scope.named.size(); ++n) {  // what the kernel named is not seen outside it
+    const Symbol& symbol = scope.symbols.at(scope.named[n]);
+    const bool is_local = symbol.tensor >= 0 && program_.tensor(symbol.tensor).kind == TensorKind::kLocal;
+    scope.gone[scope.named[n]] = {program_.kernels[static_cast<size_t>(kernel_id)].name, !is_local};
+    scope.symbols.erase(scope.named[n]);
   }
-  scope.symbols = outside;
+  scope.named.resize(outside);
 }
 
 // The tensor of a local; made when it is first written or, in a recurrence, read.
@@ -57,7 +64,7 @@ int Binder::local(const std::string& name, size_t rank, Span span, Scope& scope)
   if (known != scope.symbols.end()) return known->second.tensor;
   Tensor t;
   t.name = scope.instance.empty() ? name : scope.instance + "." + name;
-  if (program_.find_tensor(t.name) >= 0 && kernel_ >= 0) {
+  if (names_.count(t.name) && kernel_ >= 0) {
     t.name = program_.kernels[static_cast<size_t>(kernel_)].name + "." + name;
   }
   t.kind = TensorKind::kLocal;
@@ -68,7 +75,7 @@ int Binder::local(const std::string& name, size_t rank, Span span, Scope& scope)
   Symbol symbol;
   symbol.tensor = add_tensor(std::move(t));
   symbol.dims.assign(rank, "");
-  scope.symbols[name] = symbol;
+  give_name(scope, name, symbol);
   return symbol.tensor;
 }
 
@@ -140,14 +147,13 @@ void Binder::draft(const lang::Equation& e, Span span, Scope& scope) {
   } else if (d.equation.target >= 0) {
     Tensor& t = program_.tensors[static_cast<size_t>(d.equation.target)];
     if (t.kind == TensorKind::kLocal) t.value = std::max(t.value, d.equation.rhs->kind);
-    const bool first = std::none_of(drafts_.begin(), drafts_.end(), [&](const Draft& o) { return o.equation.target == d.equation.target; });
-    const bool read_before = std::any_of(drafts_.begin(), drafts_.end(), [&](const Draft& o) {
-      return std::any_of(o.reads.begin(), o.reads.end(), [&](const TensorRead& r) { return r.read->id == d.equation.target; });
-    });
     const bool reads_itself =
         std::any_of(d.reads.begin(), d.reads.end(), [&](const TensorRead& r) { return r.read->id == d.equation.target; });
-    if (t.kind == TensorKind::kLocal && first && !read_before && !reads_itself) t.value = d.equation.rhs->kind;
+    const bool fresh = !written_.count(d.equation.target) && !read_.count(d.equation.target) && !reads_itself;
+    if (t.kind == TensorKind::kLocal && fresh) t.value = d.equation.rhs->kind;
   }
+  written_.insert(d.equation.target);
+  for (const TensorRead& r : d.reads) read_.insert(r.read->id);
   if (d.failed && d.equation.target >= 0) states_[static_cast<size_t>(d.equation.target)].poisoned = true;
   if (!d.failed) solve(d);
   drafts_.push_back(std::move(d));
@@ -190,7 +196,7 @@ void Binder::view(const lang::Equation& e, Span span, Scope& scope) {
     Symbol symbol;
     symbol.view = static_cast<int>(views_.size());
     symbol.dims.assign(e.lhs.size(), "");
-    scope.symbols[e.target] = symbol;
+    give_name(scope, e.target, symbol);
     views_.push_back({e.target, equation.rhs->kind, std::vector<int64_t>(e.lhs.size(), 0), {}, span});
   }
   Symbol& symbol = scope.symbols[e.target];
@@ -205,12 +211,17 @@ void Binder::view(const lang::Equation& e, Span span, Scope& scope) {
   piece.rhs = equation.rhs;
   for (size_t i = 0; i < equation.lhs.size(); ++i) {
     const Affine form = *as_affine(equation.lhs[i]);
-    int64_t high = form.offset;
-    for (const auto& [id, c] : form.terms) high += std::max<int64_t>(0, c * (piece.indices[static_cast<size_t>(id)].extent - 1));
+    int64_t high = form.offset, most = 0;
+    for (const auto& [id, c] : form.terms) {
+      const int64_t extent = piece.indices[static_cast<size_t>(id)].extent;
+      const bool fits = !__builtin_mul_overflow(c, extent - 1, &most) && !__builtin_add_overflow(high, std::max<int64_t>(0, most), &high);
+      high = fits ? high : std::numeric_limits<int64_t>::max() - 1;
+    }
     v.shape[i] = std::max(v.shape[i], high + 1);
     if (equation.lhs[i]->op == Op::kIndex && fresh) symbol.dims[i] = piece.indices[static_cast<size_t>(equation.lhs[i]->id)].dim;
     piece.lhs.push_back(form);
   }
+  if (!check_size(e.target, v.shape, 1, span)) lost_.insert(e.target);
   v.pieces.push_back(std::move(piece));
 }
 
@@ -230,7 +241,29 @@ void Binder::assume(const lang::Equation& e, Span span, Scope& scope) {
     return;
   }
   std::optional<Draft> drafted = lone_draft(e, span, known->second.tensor, scope);
-  if (drafted) program_.assumptions.push_back(std::move(drafted->equation));
+  if (!drafted) return;
+  if (!drafted->reads.empty()) {
+    error("E022", drafted->reads[0].span,
+          fmt::format("the closed form of `{}` reads `{}`", e.target, program_.tensor(drafted->reads[0].read->id).name),
+          "a buffer is held against its form when it is loaded: the form is of indices and dims alone");
+    return;
+  }
+  if (!describes_whole(program_, drafted->equation)) {
+    error("E022", span, fmt::format("`assume` says only what a part of `{}` is", e.target),
+          "it says what every element is: one index a dimension, over its whole extent");
+    return;
+  }
+  program_.assumptions.push_back(std::move(drafted->equation));
+}
+
+void Binder::report_crossing(const std::string& name, const Scope::Gone& from, Span span) {
+  if (from.declared) {
+    error("E011", span, fmt::format("`{}` is declared inside kernel `{}` and not seen outside it", name, from.kernel),
+          "move its declaration above the kernels");
+    return;
+  }
+  error("E011", span, fmt::format("`{}` crosses from kernel `{}` but is not declared", name, from.kernel),
+        fmt::format("`tensor {} : f32[...]` before the kernels (dtype and order are yours to choose)", name));
 }
 
 // `once` kernels run when weights are loaded: they may see params, buffers and each other's results.
@@ -240,8 +273,7 @@ void Binder::check_once(const Kernel& kernel, const Draft& d) {
     const Tensor& t = program_.tensor(r.read->id);
     const bool weight = t.kind == TensorKind::kParam || t.kind == TensorKind::kBuffer;
     const bool made_once = t.kernel >= 0 && program_.kernels[static_cast<size_t>(t.kernel)].once;
-    const bool own =
-        t.kernel == kernel_ || std::any_of(drafts_.begin(), drafts_.end(), [&](const Draft& o) { return o.equation.target == r.read->id; });
+    const bool own = t.kernel == kernel_ || written_.count(r.read->id) > 0;
     if (weight || made_once || own) continue;
     const bool input = t.kind == TensorKind::kInput;
     error("E015", r.span, fmt::format("kernel `{} once` reads the {} `{}`", kernel.name, input ? "input" : "tensor", t.name),

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
+#include "base/dtype.h"
 #include "ir/bind/binder.h"
 #include "lang/parse.h"
 #include "lang/prelude.h"
@@ -12,7 +14,7 @@
 namespace solstice::ir {
 namespace {
 
-constexpr int kDeepestCall = 40;
+constexpr size_t kDeepestCall = 40;
 
 std::string joined(const std::string& prefix, const std::string& rest) {
   if (prefix.empty() || rest.empty()) return prefix + rest;
@@ -52,12 +54,12 @@ bool Binder::bind_formal(const lang::CallArg& arg, const lang::Formal& formal, S
   const auto found = outer_scope.symbols.find(arg.tensor);
   if (found == outer_scope.symbols.end()) {
     if (lost_.count(arg.tensor)) return false;
-    const bool local = outer_scope.gone.count(arg.tensor) > 0;
-    error(local ? "E011" : "E008", arg.span,
-          local ? fmt::format("`{}` crosses from kernel `{}` but is not declared", arg.tensor, outer_scope.gone[arg.tensor])
-                : fmt::format("unknown tensor `{}`", arg.tensor),
-          local ? fmt::format("`tensor {} : f32[...]` before the kernels (dtype and order are yours to choose)", arg.tensor)
-                : "declare it, or define it before the call");
+    const auto gone = outer_scope.gone.find(arg.tensor);
+    if (gone != outer_scope.gone.end()) {
+      report_crossing(arg.tensor, gone->second, arg.span);
+    } else {
+      error("E008", arg.span, fmt::format("unknown tensor `{}`", arg.tensor), "declare it, or define it before the call");
+    }
     return false;
   }
   Symbol symbol = found->second;
@@ -83,7 +85,7 @@ bool Binder::bind_formal(const lang::CallArg& arg, const lang::Formal& formal, S
           "fix leading indices, `h0[2]`, or pass a view");
     return false;
   }
-  bool fine = true;
+  bool fine = check_kind(symbol, arg.tensor, formal, "formal", arg.span);
   for (size_t d = 0; d < rank; ++d) {
     const lang::ExprRef& e = formal.type.extents[d];
     const int64_t extent = extent_of(symbol, d);
@@ -109,6 +111,21 @@ bool Binder::bind_formal(const lang::CallArg& arg, const lang::Formal& formal, S
   return fine;
 }
 
+// How a real or an integer is stored is the tensor's own business; that it is one or the other is the signature's.
+bool Binder::check_kind(const Symbol& symbol, const std::string& name, const lang::Formal& formal, const char* role, Span span) {
+  const auto dtype = dtype_from_name(formal.type.dtype);
+  const bool view = symbol.view >= 0;
+  if (!dtype || (!view && states_[static_cast<size_t>(symbol.tensor)].poisoned)) return true;
+  const ValueKind kind = view ? views_[static_cast<size_t>(symbol.view)].kind : program_.tensor(symbol.tensor).value;
+  if (kind == kind_of(*dtype)) return true;
+  constexpr std::array<const char*, 3> kKinds = {"conditions", "integers", "reals"};
+  error(
+      "E022", span,
+      fmt::format("`{}` holds {} but the {} `{}` is {}", name, kKinds.at(static_cast<size_t>(kind)), role, formal.name, formal.type.dtype),
+      "the two hold values of one kind: change one dtype, or convert the values in an equation of their own");
+  return false;
+}
+
 // A result is a tensor of the caller: declared there (an output, say), or made here with the signature's
 // type.
 bool Binder::bind_result(const std::string& name, const lang::Formal& formal, Span span, Scope& outer_scope, Scope& inner) {
@@ -116,15 +133,18 @@ bool Binder::bind_result(const std::string& name, const lang::Formal& formal, Sp
   if (existing == outer_scope.symbols.end()) {
     const std::string instance = inner.instance;
     inner.instance = outer_scope.instance;  // it belongs to the caller
+    const auto numbered = names_.find(joined(outer_scope.instance, formal.name));
+    const int last = numbered == names_.end() ? 0 : numbered->second;
     const int id = declare_tensor(formal.type, formal.name, TensorKind::kTensor, span, inner);
     inner.instance = instance;
     if (id < 0) return false;
     Tensor& t = program_.tensors[static_cast<size_t>(id)];
-    t.name.clear();
+    names_.erase(t.name);  // which was the formal's
+    if (last > 0) names_[joined(outer_scope.instance, formal.name)] = last;
     t.name = unique_name(joined(outer_scope.instance, name));
     Symbol symbol = inner.symbols.at(formal.name);
     for (std::string& dim : symbol.dims) dim = dim.empty() ? "" : inner.dims.at(dim).caller;
-    outer_scope.symbols[name] = symbol;
+    give_name(outer_scope, name, symbol);
     return true;
   }
   if (!check_target(name, existing->second, span)) return false;
@@ -140,6 +160,7 @@ bool Binder::bind_result(const std::string& name, const lang::Formal& formal, Sp
     error("E022", span, fmt::format("`{}` has another shape than the result `{}`", name, formal.name),
           "declare it with the shape that the definition gives, or leave its declaration out");
   }
+  fits = fits && check_kind(symbol, name, formal, "result", span);
   inner.symbols[formal.name] = symbol;
   return fits;
 }
@@ -147,7 +168,7 @@ bool Binder::bind_result(const std::string& name, const lang::Formal& formal, Sp
 // A module may be called twice: same path (and parameters of the same path), another instance.
 std::string Binder::unique_instance(const std::string& wanted) {
   std::string instance = wanted;
-  for (int n = 2; !instances_.insert(instance).second; ++n) instance = fmt::format("{}.{}", wanted, n);
+  while (!instances_.emplace(instance, 1).second) instance = fmt::format("{}.{}", wanted, ++instances_[wanted]);
   return instance;
 }
 
@@ -177,8 +198,13 @@ void Binder::call(const lang::Call& c, Span span, Scope& scope) {
           "results stand left of `=`, tensors in the brackets");
     return poison();
   }
-  if (depth_ >= kDeepestCall) {
+  if (std::find(calling_.begin(), calling_.end(), &def) != calling_.end()) {
     error("E022", span, fmt::format("`{}` calls itself", def.name), "definitions are expanded: no recursion");
+    return poison();
+  }
+  if (calling_.size() >= kDeepestCall) {
+    error("E022", span, fmt::format("calls of definitions are nested more than {} deep here", kDeepestCall),
+          "call the inner definitions one after the other");
     return poison();
   }
   Scope inner;
@@ -198,9 +224,10 @@ void Binder::call(const lang::Call& c, Span span, Scope& scope) {
     if (!known) error("E022", span, fmt::format("`{}` has no kernel `{}`", def.name, name), "`with` names a kernel of the definition");
   }
   bound_defs_.insert(&def);
-  ++depth_;
+  if (calling_.empty()) outermost_call_ = span;
+  calling_.push_back(&def);
   items(def.items, inner);
-  --depth_;
+  calling_.pop_back();
 }
 
 // A definition by itself, its extents made up: all different, so that nothing fits by chance.
@@ -233,7 +260,12 @@ void Binder::check_unbound_defs() {
     Binder alone(source_, found);
     alone.defs_ = defs_;
     alone.lost_ = lost_;
+    alone.nodes_ = nodes_;
+    alone.items_ = items_;
     alone.bind_alone(*def);
+    nodes_ = alone.nodes_;
+    items_ = alone.items_;
+    if (alone.spent_) return;  // no call asks for so much: it is no mistake, and the rest is not looked at
     for (const Diagnostic& d : found.all()) {
       if (kForEveryExtent.count(d.code)) diagnostics_.add(d);
     }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
+#include <set>
 
 #include "ir/bind/binder.h"
 
@@ -87,6 +89,31 @@ bool disjoint(const Piece& a, const Piece& b) {
   return false;
 }
 
+// The first two in text order that meet. They are walked through along the dimension that sets most of them apart.
+std::optional<std::pair<size_t, size_t>> meeting(const std::vector<Piece>& pieces) {
+  std::vector<size_t> by_place(pieces.size());
+  std::iota(by_place.begin(), by_place.end(), size_t{0});
+  size_t along = 0, most = 0;
+  for (size_t d = 0; !pieces.empty() && d < pieces[0].dimensions.size(); ++d) {
+    std::set<int64_t> firsts;
+    for (const Piece& p : pieces) firsts.insert(p.dimensions[d].first);
+    if (firsts.size() <= most) continue;
+    most = firsts.size();
+    along = d;
+  }
+  const auto first = [&](size_t p) { return most == 0 ? 0 : pieces[p].dimensions[along].first; };
+  const auto last = [&](size_t p) { return most == 0 ? 0 : pieces[p].dimensions[along].last(); };
+  std::stable_sort(by_place.begin(), by_place.end(), [&](size_t a, size_t b) { return first(a) < first(b); });
+  std::optional<std::pair<size_t, size_t>> out;
+  for (size_t i = 0; i < by_place.size(); ++i) {
+    for (size_t k = i + 1; k < by_place.size() && first(by_place[k]) <= last(by_place[i]); ++k) {
+      const std::pair pair(std::min(by_place[i], by_place[k]), std::max(by_place[i], by_place[k]));
+      if ((!out || pair < *out) && !disjoint(pieces[pair.first], pieces[pair.second])) out = pair;
+    }
+  }
+  return out;
+}
+
 std::string shape_text(const std::vector<int64_t>& shape) { return shape.empty() ? "scalar" : fmt::format("{}", fmt::join(shape, "x")); }
 
 // "[.., 32..63]": the first run in the first dimension that the pieces leave open, "" if every dimension is
@@ -147,20 +174,17 @@ void Binder::check_cover(const std::string& name, const std::vector<int64_t>& sh
   }
   int64_t elements = 1;
   for (const int64_t extent : shape) elements *= extent;
-  for (size_t a = 0; a < pieces.size(); ++a) {
-    for (size_t b = a + 1; b < pieces.size(); ++b) {
-      if (disjoint(pieces[a], pieces[b])) continue;
-      Diagnostic d;
-      d.code = "E005";
-      d.span = pieces[b].equation->span;
-      d.message = fmt::format("`{}` ({}): elements are defined twice", name, shape_text(shape));
-      d.labels.push_back({pieces[a].equation->span, "defined here first"});
-      d.hint =
-          "equations do not update: give the second a new name; or give the pieces ranges and offsets that "
-          "do not meet";
-      diagnostics_.add(std::move(d));
-      return;
-    }
+  if (const auto twice = meeting(pieces)) {
+    Diagnostic d;
+    d.code = "E005";
+    d.span = pieces[twice->second].equation->span;
+    d.message = fmt::format("`{}` ({}): elements are defined twice", name, shape_text(shape));
+    d.labels.push_back({pieces[twice->first].equation->span, "defined here first"});
+    d.hint =
+        "equations do not update: give the second a new name; or give the pieces ranges and offsets that "
+        "do not meet";
+    diagnostics_.add(std::move(d));
+    return;
   }
   if (volume == elements) return;
   const std::string part = open_part(shape, pieces);
@@ -185,6 +209,7 @@ void Binder::check_cover() {
     check_cover(tensor.name, tensor.shape, pieces, tensor.span);
   }
   for (const View& v : views_) {
+    if (lost_.count(v.name)) continue;
     std::vector<Equation> kept;
     for (const ViewPiece& p : v.pieces) {
       Equation e;

@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "base/dtype.h"
+#include "base/integer.h"
+#include "ir/bind.h"
 #include "ir/bind/binder.h"
 #include "ir/bind/elaborate.h"
 #include "lang/print.h"
@@ -31,8 +33,19 @@ TensorKind kind_of(lang::DeclKind kind) {
 
 std::vector<int64_t> row_major(const std::vector<int64_t>& shape) {
   std::vector<int64_t> strides(shape.size(), 1);
-  for (size_t d = shape.size(); d-- > 1;) strides[d - 1] = strides[d] * shape[d];
+  for (size_t d = shape.size(); d-- > 1;) {
+    if (__builtin_mul_overflow(strides[d], shape[d], &strides[d - 1])) strides[d - 1] = 0;  // check_size has said it
+  }
   return strides;
+}
+
+// The first reduction or ranking, null if there is none.
+const lang::Expr* reduction_in(const lang::ExprRef& e) {
+  if (!e || e->kind == lang::ExprKind::kReduce || e->kind == lang::ExprKind::kRank) return e.get();
+  for (const lang::ExprRef& a : e->args) {
+    if (const lang::Expr* found = reduction_in(a)) return found;
+  }
+  return reduction_in(e->otherwise);
 }
 
 bool is_dim_name(const lang::ExprRef& e) { return e->kind == lang::ExprKind::kName; }
@@ -62,9 +75,9 @@ std::optional<int64_t> Binder::value_of(const lang::ExprRef& e, const Scope& sco
     const auto b = a ? value_of(e->args[1], scope) : std::nullopt;
     if (!b) return std::nullopt;
     if (e->binary == BinaryOp::kPow) {
-      int64_t out = 1;
-      for (int64_t i = 0; i < std::min<int64_t>(*b, 62); ++i) out *= *a;
-      return out;
+      if (const auto power = integer_power(*a, *b)) return power;
+      error("E013", e->span, fmt::format("`{}` is no integer of 64 bits", lang::print(e)), "an exponent is 0 or more");
+      return std::nullopt;
     }
     static const std::map<BinaryOp, Op> ops = {{BinaryOp::kAdd, Op::kAdd},
                                                {BinaryOp::kSub, Op::kSub},
@@ -106,7 +119,12 @@ void Binder::declare_dims(const lang::Dims& dims, Scope& scope) {
     if (value && !known) error("E022", d.span, fmt::format("dim `{}` is {}", d.name, *value), "a dim is an extent: 1 or more");
     const auto low = d.low ? value_of(d.low, scope) : value;
     const auto high = d.high ? value_of(d.high, scope) : value;
-    if (value && low && high && (*value < *low || *value > *high)) {
+    if (low && high && d.low && (*low < 1 || *low > *high)) {
+      error("E022", d.span, fmt::format("dim `{}` ranges over {}..{}", d.name, *low, *high), "a dim is 1 or more: `in 1..64`");
+    } else if (value && d.step > 0 && *value % d.step != 0) {
+      error("E022", d.span, fmt::format("dim `{}` is {}, no multiple of its step {}", d.name, *value, d.step),
+            "the value is an example of the range, whose members are multiples of the step");
+    } else if (value && low && high && (*value < *low || *value > *high)) {
       error("E022", d.span, fmt::format("dim `{}` is {}, outside {}..{}", d.name, *value, *low, *high),
             "the value is an example of the range");
     }
@@ -121,10 +139,15 @@ void Binder::declare_dims(const lang::Dims& dims, Scope& scope) {
   }
 }
 
-std::string Binder::unique_name(const std::string& wanted) const {
+std::string Binder::unique_name(const std::string& wanted) {
   std::string name = wanted;
-  for (int n = 2; program_.find_tensor(name) >= 0; ++n) name = fmt::format("{}.{}", wanted, n);
+  while (!names_.emplace(name, 1).second) name = fmt::format("{}.{}", wanted, ++names_[wanted]);
   return name;
+}
+
+void Binder::give_name(Scope& scope, const std::string& name, const Symbol& symbol) {
+  scope.symbols[name] = symbol;
+  scope.named.push_back(name);
 }
 
 int Binder::add_tensor(Tensor tensor) {
@@ -160,8 +183,9 @@ int Binder::declare_tensor(const lang::Type& type, const std::string& name, Tens
     t.dims.push_back(known ? lang::print_tight(outer(e, scope)) : "");
     symbol.dims.push_back(is_dim_name(e) ? e->text : "");
   }
+  fine = fine && check_size(name, t.shape, size_of(*t.dtype), span);
   symbol.tensor = add_tensor(std::move(t));
-  scope.symbols[name] = symbol;
+  give_name(scope, name, symbol);
   states_.back().poisoned = !fine || lost_.count(name) > 0;
   return fine ? symbol.tensor : -1;
 }
@@ -172,11 +196,31 @@ void Binder::declare(const lang::Decl& d, Span span, Scope& scope) {
     error("E022", span, fmt::format("`{}` is an interface tensor inside a definition", d.name),
           "a definition's tensors come in as formals and leave as results");
   }
+  const bool def = scope.instance.empty() && std::any_of(defs_.begin(), defs_.end(), [&](const auto& f) { return f.first == d.name; });
+  if (def) error("E008", span, fmt::format("`{}` is the name of a definition too", d.name), "one name has one meaning in a scope");
   const int id = declare_tensor(d.type, d.name, kind_of(d.kind), span, scope);
   if (id < 0) return;
   Tensor& t = program_.tensors[static_cast<size_t>(id)];
-  if (d.path) t.path = scope.path.empty() ? *d.path : scope.path + "." + *d.path;
+  if (d.path) declare_path(scope.path.empty() ? *d.path : scope.path + "." + *d.path, id, span);
   declare_storage(d, t, span, scope);
+}
+
+// One path is one tensor of the module, however many instances own it.
+void Binder::declare_path(const std::string& path, int id, Span span) {
+  Tensor& t = program_.tensors[static_cast<size_t>(id)];
+  if (t.kind != TensorKind::kParam && t.kind != TensorKind::kBuffer) {
+    error("E022", span, fmt::format("`{}` is neither a param nor a buffer and has no path", t.name), "leave the string out");
+    return;
+  }
+  t.path = path;
+  const Tensor& first = program_.tensor(paths_.emplace(path, id).first->second);
+  if (first.kind == t.kind && first.dtype == t.dtype && first.shape == t.shape) return;
+  const auto type = [](const Tensor& of) {
+    return fmt::format("a {} {}[{}]", of.kind == TensorKind::kParam ? "param" : "buffer", name_of(*of.dtype), fmt::join(of.shape, ", "));
+  };
+  error("E022", calling_.empty() ? span : outermost_call_,
+        fmt::format("`{}` is {}, but at its path `{}` there is already {}", t.name, type(t), path, type(first)),
+        "one path is one tensor: give this one, or the call that makes it (`at`), a path of its own");
 }
 
 void Binder::declare_fn(const lang::Fn& fn, Span span, Scope& scope) {
@@ -184,6 +228,27 @@ void Binder::declare_fn(const lang::Fn& fn, Span span, Scope& scope) {
   if (scope.functions.count(key)) {
     error("E008", span, fmt::format("function `{}` of {} parameters is defined twice, or in the prelude", fn.name, fn.parameters.size()),
           "choose another name");
+    return;
+  }
+  const auto primitives = primitive_functions();
+  if (std::find(primitives.begin(), primitives.end(), fn.name) != primitives.end()) {
+    error("E008", span, fmt::format("function `{}` is one of the language's own", fn.name), "choose another name");
+    return;
+  }
+  for (size_t p = 0; p < fn.parameters.size(); ++p) {
+    if (std::find(fn.parameters.begin(), fn.parameters.begin() + static_cast<std::ptrdiff_t>(p), fn.parameters[p]) ==
+        fn.parameters.begin() + static_cast<std::ptrdiff_t>(p)) {
+      continue;
+    }
+    error("E008", span, fmt::format("function `{}` has two parameters `{}`", fn.name, fn.parameters[p]), "rename one of them");
+    lost_.insert(fn.name);
+    return;
+  }
+  if (const lang::Expr* reduction = reduction_in(fn.body)) {
+    error("E022", reduction->span,
+          fmt::format("function `{}` holds `{}[...]`: a function is a macro over values", fn.name, reduction->text),
+          "reduce where it is called, or in an equation of its own, and pass the result");
+    lost_.insert(fn.name);
     return;
   }
   scope.functions[key] = &fn;

@@ -94,7 +94,21 @@ ExprRef Elaborator::made(Op op, std::vector<ExprRef> args, Span span) {
   return e;
 }
 
+bool Elaborator::grow(int64_t nodes, int height, Span span) {
+  nodes_ += nodes;
+  deepest_ = std::max(deepest_, level_ + height);
+  return binder_.afford_nodes(nodes, here(span)) && binder_.afford_depth(deepest_, here(span));
+}
+
 ExprRef Elaborator::value(const lang::ExprRef& e) {
+  if (!grow(1, 1, e->span)) return nullptr;
+  ++level_;
+  ExprRef out = expression(e);
+  --level_;
+  return out;
+}
+
+ExprRef Elaborator::expression(const lang::ExprRef& e) {
   switch (e->kind) {
     case lang::ExprKind::kInt:
       return make_int(e->integer);

@@ -21,10 +21,19 @@ class Elaborator {
   ExprRef condition(const lang::ExprRef& e);  // boolean
 
  private:
-  using Env = std::map<std::string, ExprRef>;
+  // A function's argument, with the nodes and the height of its tree.
+  struct Argument {
+    ExprRef value;
+    int64_t nodes = 0;
+    int height = 0;
+  };
+  using Env = std::map<std::string, Argument>;
+  Argument argument(const lang::ExprRef& e);
 
   Span here(Span span) const;
   void error(std::string_view code, Span span, std::string message, std::string hint = "");
+  bool grow(int64_t nodes, int height, Span span);  // by a subtree at the level at work
+  ExprRef expression(const lang::ExprRef& e);
   ExprRef made(Op op, std::vector<ExprRef> args, Span span);
   ExprRef logical(const lang::Expr& e);
   ExprRef arithmetic(const lang::Expr& e);
@@ -48,7 +57,7 @@ class Elaborator {
   bool bind_indices(const lang::Expr& e, std::vector<int>& binders);
   ExprRef apply(const lang::Expr& e);
   ExprRef no_function(const lang::Expr& e);  // says so; null
-  ExprRef call_fn(const lang::Fn& fn, std::vector<ExprRef> args, Span span);
+  ExprRef call_fn(const lang::Fn& fn, std::vector<Argument> args, Span span);
   ExprRef select(const lang::Expr& e);
   ExprRef read_view(const View& view, const std::vector<ExprRef>& indices, const ExprRef& otherwise, Span span);
 
@@ -58,9 +67,13 @@ class Elaborator {
   std::vector<std::pair<std::string, int>> names_;  // indices in sight, innermost last
   size_t reductions_from_ = 0;                      // names_ from here on are bound by reductions
   std::vector<Fact> facts_;
-  const Env* env_ = nullptr;  // inside a function: its arguments
-  Span call_;                 // of the outermost call, inside a function
-  int depth_ = 0;
+  const Env* env_ = nullptr;              // inside a function: its arguments
+  Span call_;                             // of the outermost call, inside a function
+  std::vector<const lang::Fn*> calling_;  // functions at work
+  // Of the bound tree, as if nothing in it were shared: the walks over it visit what is shared once a use.
+  int64_t nodes_ = 0;
+  int level_ = 0;    // of the expression at work
+  int deepest_ = 0;  // level that was reached
 };
 
 }  // namespace solstice::ir

@@ -132,8 +132,11 @@ ExprRef Elaborator::apply(const lang::Expr& e) {
   }
   const Primitive* primitive = find_primitive(e.text);
   if (primitive && primitive->op == Op::kSelect && e.args.size() == 3) return select(e);
+  const int64_t nodes = nodes_;
+  std::vector<Argument> given;
+  for (const lang::ExprRef& a : e.args) given.push_back(argument(a));
   std::vector<ExprRef> args;
-  for (const lang::ExprRef& a : e.args) args.push_back(value(a));
+  for (const Argument& a : given) args.push_back(a.value);
   const auto dtype = dtype_from_name(e.text);
   const auto fn = scope_.functions.find({e.text, args.size()});
   const bool cast = dtype && args.size() == 1, own = fn != scope_.functions.end();
@@ -146,10 +149,25 @@ ExprRef Elaborator::apply(const lang::Expr& e) {
     std::const_pointer_cast<Expr>(out)->span = here(e.span);
     return out;
   }
-  if (own) return call_fn(*fn->second, std::move(args), e.span);
+  if (own) {
+    nodes_ = nodes;  // the arguments count where they are used
+    return call_fn(*fn->second, std::move(given), e.span);
+  }
   if (!folds) return made(primitive->op, std::move(args), e.span);
   ExprRef out = args[0];
   for (size_t i = 1; i < args.size(); ++i) out = made(primitive->op, {out, args[i]}, e.span);
+  return out;
+}
+
+Elaborator::Argument Elaborator::argument(const lang::ExprRef& e) {
+  const int64_t nodes = nodes_;
+  const int deepest = deepest_;
+  deepest_ = level_;
+  Argument out;
+  out.value = value(e);
+  out.nodes = nodes_ - nodes;
+  out.height = deepest_ - level_;
+  deepest_ = std::max(deepest, deepest_);
   return out;
 }
 
@@ -176,8 +194,8 @@ ExprRef Elaborator::no_function(const lang::Expr& e) {
 }
 
 // A function is a macro over values: its body is elaborated with its parameters bound to the arguments.
-ExprRef Elaborator::call_fn(const lang::Fn& fn, std::vector<ExprRef> args, Span span) {
-  if (depth_ > 60) {
+ExprRef Elaborator::call_fn(const lang::Fn& fn, std::vector<Argument> args, Span span) {
+  if (std::find(calling_.begin(), calling_.end(), &fn) != calling_.end()) {
     error("E008", span, fmt::format("function `{}` calls itself", fn.name), "functions are macros: no recursion");
     return nullptr;
   }
@@ -187,9 +205,9 @@ ExprRef Elaborator::call_fn(const lang::Fn& fn, std::vector<ExprRef> args, Span 
   const Span outside_call = call_;
   call_ = here(span);
   env_ = &env;
-  ++depth_;
+  calling_.push_back(&fn);
   ExprRef out = value(fn.body);
-  --depth_;
+  calling_.pop_back();
   env_ = outside;
   call_ = outside_call;
   return out;
@@ -202,6 +220,8 @@ ExprRef Elaborator::read_view(const View& view, const std::vector<ExprRef>& indi
     const ViewPiece& piece = view.pieces[p];
     const SolvedPiece solved = solve_piece(piece, view.shape, indices);
     ExprRef condition = out ? solved.condition : nullptr;
+    const Size size = size_of(piece.rhs, solved.indices), test = condition ? size_of(condition, {}) : Size{};
+    if (!grow(size.nodes + test.nodes, std::max(size.height, test.height) + static_cast<int>(p), span)) return nullptr;
     if (condition) facts_.push_back({condition, true});
     ExprRef value = substitute(piece.rhs, solved.indices);
     walk(value, [&](const Expr& e) {

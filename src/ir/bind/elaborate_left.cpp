@@ -45,7 +45,11 @@ std::optional<int64_t> Elaborator::given_extent(const lang::Range& range) {
 
 void Elaborator::left_side(const lang::Equation& equation, Span span) {
   std::map<std::string, const lang::Range*> ranges;
-  for (const lang::Range& r : equation.ranges) ranges[r.name] = &r;
+  for (const lang::Range& r : equation.ranges) {
+    if (ranges.emplace(r.name, &r).second) continue;
+    error("E008", r.span, fmt::format("`{}` has two ranges", r.name), "keep one");
+    draft_.failed = true;
+  }
   std::vector<std::pair<std::string, Span>> names;
   for (const lang::ExprRef& e : equation.lhs) collect_names(e, names);
   for (const auto& [name, where] : names) {

@@ -20,7 +20,13 @@ ExprRef Elaborator::bare_name(const lang::Expr& e) {
   }
   if (env_) {
     const auto argument = env_->find(e.text);
-    if (argument != env_->end()) return argument->second;
+    if (argument != env_->end()) {
+      const Argument& a = argument->second;
+      --level_;  // it takes the place of its name
+      const bool affordable = grow(a.nodes - 1, a.height, e.span);
+      ++level_;
+      return affordable ? a.value : nullptr;
+    }
   } else {
     for (auto it = names_.rbegin(); it != names_.rend(); ++it) {
       if (it->first == e.text) return make_index(it->second);
@@ -78,8 +84,7 @@ std::optional<Symbol> Elaborator::find_tensor(const lang::Expr& e) {
   }
   const auto gone = scope_.gone.find(e.text);
   if (gone != scope_.gone.end()) {
-    error("E011", e.span, fmt::format("`{}` crosses from kernel `{}` but is not declared", e.text, gone->second),
-          fmt::format("`tensor {} : f32[...]` before the kernels (dtype and order are yours to choose)", e.text));
+    binder_.report_crossing(e.text, gone->second, e.span);
     return std::nullopt;
   }
   if (binder_.lost_.count(e.text)) return std::nullopt;

@@ -23,7 +23,7 @@ void tighten(Linear& f) {
 }
 
 bool too_large(const Linear& f) {
-  if (std::abs(f.constant) > kMostCoefficient) return true;
+  if (f.overflow || std::abs(f.constant) > kMostCoefficient) return true;
   return std::any_of(f.terms.begin(), f.terms.end(), [](const auto& term) { return std::abs(term.second) > kMostCoefficient; });
 }
 

@@ -58,6 +58,10 @@ void Binder::settle_local(Draft& d) {
     t.dims[i] = index.dim;
   }
   if (std::find(t.shape.begin(), t.shape.end(), -1) != t.shape.end()) return;
+  if (!check_size(t.name, t.shape, sizeof(double), d.equation.span)) {
+    d.failed = states_[static_cast<size_t>(d.equation.target)].poisoned = true;
+    return;
+  }
   t.strides.assign(t.shape.size(), 1);
   for (size_t i = t.shape.size(); i-- > 1;) t.strides[i - 1] = t.strides[i] * t.shape[i];
 }

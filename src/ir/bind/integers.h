@@ -10,6 +10,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "ir/program.h"
@@ -28,6 +29,7 @@ struct ValueRange {
 struct Linear {
   int64_t constant = 0;
   std::vector<std::pair<int, int64_t>> terms;
+  bool overflow = false;  // a number did not fit: nothing is known of the form
 };
 
 struct Fact {
@@ -46,6 +48,7 @@ class Integers {
   void assume(const Fact& fact);
   Linear linear(const ExprRef& expression);
   ValueRange interval(const Linear& form) const;
+  ValueRange range(const ExprRef& expression);              // as narrow as the expression's own shape and its form tell
   Proof prove_at_least(const Linear& form, int64_t bound);  // form >= bound
   Proof prove_at_most(const Linear& form, int64_t bound);
   bool depends_on_data(const Linear& form) const;
@@ -66,15 +69,23 @@ class Integers {
   Linear division(const ExprRef& e);
   Linear extremum(const ExprRef& e);
   Linear atom(const ExprRef& e);
+  ValueRange atom_range(const ExprRef& e);
+  ValueRange reduction_range(const ExprRef& e);
   void assume_comparison(Op op, const Linear& a, const Linear& b);
-  std::vector<Linear> relevant(const Linear& goal) const;
+  std::vector<bool> reached_from(const Linear& goal, const std::vector<Linear>& more) const;
+  std::vector<Linear> apart(const Linear& goal) const;
+  std::vector<Linear> relevant(const Linear& goal, const std::vector<Linear>& more) const;
   Proof search(const Linear& form, int64_t bound) const;
+  void collect_indices(const Linear& form, std::set<int>& out) const;
+  std::vector<Fact> alternatives(std::set<int>& indices) const;
   bool evaluate(const Linear& form, const std::vector<int64_t>& values, int64_t& out) const;
 
   const std::vector<Index>& indices_;
   Values values_;
   std::vector<Variable> variables_;
-  std::vector<Linear> facts_;  // each >= 0
+  std::vector<Linear> facts_;    // each >= 0
+  std::vector<Linear> unequal_;  // each != 0
+  std::vector<Fact> either_;     // disjunctions: known to the search alone
 };
 
 Linear plus(const Linear& a, const Linear& b, int64_t factor = 1);

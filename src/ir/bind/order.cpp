@@ -21,21 +21,35 @@ class Components {
   const std::vector<int>& component() const { return component_; }
 
  private:
-  void visit(int n) {
-    const auto at = static_cast<size_t>(n);
-    order_[at] = low_[at] = clock_++;
-    stack_.push_back(n);
-    for (const int next : edges_[at]) {
-      const auto to = static_cast<size_t>(next);
-      if (order_[to] < 0) visit(next);
-      if (component_[to] < 0) low_[at] = std::min(low_[at], low_[to]);
+  // No recursion: a path may be as long as the block.
+  void visit(int root) {
+    std::vector<std::pair<size_t, size_t>> path;  // nodes, and how many of their edges were followed
+    const auto enter = [&](int n) {
+      order_[static_cast<size_t>(n)] = low_[static_cast<size_t>(n)] = clock_++;
+      stack_.push_back(n);
+      path.emplace_back(n, 0);
+    };
+    for (enter(root); !path.empty();) {
+      const auto [at, followed] = path.back();
+      if (followed < edges_[at].size()) {
+        const int next = edges_[at][path.back().second++];
+        const auto to = static_cast<size_t>(next);
+        if (order_[to] < 0) enter(next);
+        if (component_[to] < 0) low_[at] = std::min(low_[at], low_[to]);
+        continue;
+      }
+      path.pop_back();
+      if (low_[at] == order_[at]) close(static_cast<int>(at));
+      if (!path.empty() && component_[at] < 0) low_[path.back().first] = std::min(low_[path.back().first], low_[at]);
     }
-    if (low_[at] != order_[at]) return;
-    while (true) {
-      const int member = stack_.back();
+  }
+
+  void close(int n) {
+    int member = -1;
+    while (member != n) {
+      member = stack_.back();
       stack_.pop_back();
       component_[static_cast<size_t>(member)] = count_;
-      if (member == n) break;
     }
     ++count_;
   }
@@ -67,20 +81,18 @@ bool Binder::may_touch(const Draft& reader, const TensorRead& read, const Equati
   return true;
 }
 
-std::vector<int> Binder::dependencies(int reader, bool& forward) const {
-  std::vector<int> out;
+std::vector<int> Binder::dependencies(int reader, const Writers& writers, bool& forward) const {
+  std::set<int> out;
   const Draft& d = drafts_[static_cast<size_t>(reader)];
-  for (size_t w = 0; w < drafts_.size(); ++w) {
-    const Draft& writer = drafts_[w];
-    if (writer.failed) continue;
-    const bool touches = std::any_of(d.reads.begin(), d.reads.end(), [&](const TensorRead& r) {
-      return r.read->id == writer.equation.target && may_touch(d, r, writer.equation);
-    });
-    if (!touches) continue;
-    out.push_back(static_cast<int>(w));
-    forward |= static_cast<int>(w) >= reader;
+  for (const TensorRead& r : d.reads) {
+    const auto found = writers.find(r.read->id);
+    if (found == writers.end()) continue;
+    for (const int w : found->second) {
+      if (!out.count(w) && may_touch(d, r, drafts_[static_cast<size_t>(w)].equation)) out.insert(w);
+    }
   }
-  return out;
+  forward |= !out.empty() && *out.rbegin() >= reader;
+  return {out.begin(), out.end()};
 }
 
 // Tensors must have a definition that the read can see: an earlier block, or this one.
@@ -90,8 +102,7 @@ void Binder::check_defined(const Draft& d) {
     TensorState& state = states_[static_cast<size_t>(r.read->id)];
     const bool given = t.is_interface() && t.kind != TensorKind::kOutput;
     if (given || state.poisoned) continue;
-    const bool here = std::any_of(drafts_.begin(), drafts_.end(), [&](const Draft& o) { return o.equation.target == r.read->id; });
-    if (here || !state.writers.empty()) {
+    if (written_.count(r.read->id) || !state.writers.empty()) {
       state.early_reads.push_back(r);
       continue;
     }
@@ -103,8 +114,12 @@ void Binder::check_defined(const Draft& d) {
 void Binder::order(int kernel_id) {
   std::vector<std::vector<int>> edges(drafts_.size());
   bool forward = false;
+  Writers writers;
   for (size_t i = 0; i < drafts_.size(); ++i) {
-    if (!drafts_[i].failed) edges[i] = dependencies(static_cast<int>(i), forward);
+    if (!drafts_[i].failed) writers[drafts_[i].equation.target].push_back(static_cast<int>(i));
+  }
+  for (size_t i = 0; i < drafts_.size(); ++i) {
+    if (!drafts_[i].failed) edges[i] = dependencies(static_cast<int>(i), writers, forward);
   }
   for (const Draft& d : drafts_) {
     if (!d.failed) check_defined(d);
@@ -117,30 +132,49 @@ void Binder::order(int kernel_id) {
   std::map<int, std::vector<int>> members;  // components in dependency order
   for (size_t i = 0; i < drafts_.size(); ++i) members[found.component()[i]].push_back(static_cast<int>(i));
   // Text order wherever dependencies allow it: a component is emitted at its first member, after what it
-  // needs.
-  std::vector<bool> done(drafts_.size(), false);
-  const std::function<void(int)> place = [&](int n) {
-    if (done[static_cast<size_t>(n)]) return;
-    const std::vector<int>& group = members[found.component()[static_cast<size_t>(n)]];
-    for (const int m : group) done[static_cast<size_t>(m)] = true;
-    for (const int m : group) {
-      for (const int needed : edges[static_cast<size_t>(m)]) place(needed);
-    }
-    const auto self = edges[static_cast<size_t>(n)];
-    const bool cyclic = group.size() > 1 || std::find(self.begin(), self.end(), n) != self.end();
-    if (cyclic) {
-      check_recurrence(group);
-    } else {
-      for (const int needed : self) {
-        if (needed <= n) continue;
-        error("E010", drafts_[static_cast<size_t>(n)].equation.span,
-              fmt::format("`{}` is read before it is defined", program_.target_of(drafts_[static_cast<size_t>(needed)].equation).name),
-              "move the equation that defines it above this one");
-      }
-    }
-    for (const int m : group) emit(m, kernel_id);
+  // needs. No recursion: a chain of needs may be as long as the block.
+  struct Opened {
+    int first;
+    std::vector<int> needed;
+    size_t placed = 0;
   };
-  for (size_t i = 0; i < drafts_.size(); ++i) place(static_cast<int>(i));
+  std::vector<bool> done(drafts_.size(), false);
+  std::vector<Opened> path;
+  const auto open = [&](int n) {
+    if (done[static_cast<size_t>(n)]) return;
+    Opened opened{n, {}};
+    for (const int m : members[found.component()[static_cast<size_t>(n)]]) {
+      done[static_cast<size_t>(m)] = true;
+      opened.needed.insert(opened.needed.end(), edges[static_cast<size_t>(m)].begin(), edges[static_cast<size_t>(m)].end());
+    }
+    path.push_back(std::move(opened));
+  };
+  for (size_t i = 0; i < drafts_.size(); ++i) {
+    for (open(static_cast<int>(i)); !path.empty();) {
+      if (path.back().placed < path.back().needed.size()) {
+        open(path.back().needed[path.back().placed++]);
+        continue;
+      }
+      const int first = path.back().first;
+      path.pop_back();
+      place(members[found.component()[static_cast<size_t>(first)]], first, edges[static_cast<size_t>(first)], kernel_id);
+    }
+  }
+}
+
+// The equations of one component, one of which is met first; `needed` is what that one reads.
+void Binder::place(const std::vector<int>& group, int first, const std::vector<int>& needed, int kernel_id) {
+  if (group.size() > 1 || std::find(needed.begin(), needed.end(), first) != needed.end()) {
+    check_recurrence(group);
+  } else {
+    for (const int other : needed) {
+      if (other <= first) continue;
+      error("E010", drafts_[static_cast<size_t>(first)].equation.span,
+            fmt::format("`{}` is read before it is defined", program_.target_of(drafts_[static_cast<size_t>(other)].equation).name),
+            "move the equation that defines it above this one");
+    }
+  }
+  for (const int m : group) emit(m, kernel_id);
 }
 
 void Binder::emit(int draft_id, int kernel_id) {

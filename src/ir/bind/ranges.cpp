@@ -26,10 +26,12 @@ void Binder::check_read(Draft& d, const SourceRead& read) {
     Proof high = known.prove_at_most(form, extent - 1);
     const auto bad = [](Proof p) { return p == Proof::kRefuted || p == Proof::kUnknown; };
     if (!bad(low) && !bad(high)) continue;
-    const ValueRange range = known.interval(form);
+    const ValueRange range = known.range(read.indices[i]);
     const std::string text = lang::print_tight(to_tree(program_, d.equation, read.indices[i]));
     const bool unknown = low == Proof::kUnknown || high == Proof::kUnknown;
-    std::string message = read.rank_binder >= 0
+    std::string message = !range.bounded() ? fmt::format("nothing bounds index `{}` in dimension {} of `{}`, which has 0..{}", text, i,
+                                                         read.rank_binder >= 0 ? "the ranking" : read.name, extent - 1)
+                          : read.rank_binder >= 0
                               ? fmt::format("rank `{}` reaches {}..{} but only 0..{} are ranked", text, range.low, range.high, extent - 1)
                               : fmt::format("index `{}` {} {}..{} in dimension {} of `{}`, which has 0..{}", text,
                                             unknown ? "may reach" : "reaches", range.low, range.high, i, read.name, extent - 1);
@@ -70,16 +72,14 @@ void Binder::check_ranges(Draft& d) {
 // Integers whose range the equations fix (ranks, positions, index arithmetic) may index without a run-time
 // check.
 void Binder::note_values(const Draft& d) {
+  const bool fresh = d.equation.target >= 0 && noted_.insert(d.equation.target).second;
   if (d.failed || d.equation.target < 0 || d.equation.rhs->kind == ValueKind::kReal) return;
   TensorState& state = states_[static_cast<size_t>(d.equation.target)];
   Integers known = integers(d, {});
-  const ValueRange range = known.interval(known.linear(d.equation.rhs));
-  const bool first = state.writers.empty() && std::none_of(drafts_.begin(), drafts_.end(), [&](const Draft& o) {
-                       return &o < &d && o.equation.target == d.equation.target;
-                     });
+  const ValueRange range = known.range(d.equation.rhs);
   if (!range.bounded()) {
     state.values.reset();
-  } else if (first) {
+  } else if (fresh && state.writers.empty()) {
     state.values = range;
   } else if (state.values) {
     state.values = ValueRange{std::min(range.low, state.values->low), std::max(range.high, state.values->high)};

@@ -31,13 +31,20 @@ std::optional<std::pair<size_t, int64_t>> place_of(const Equation& e, int step) 
 }  // namespace
 
 bool Binder::try_step(const std::vector<int>& members, const std::string& name, int sign) {
+  Writers writers;
+  for (size_t m = 0; m < members.size(); ++m) {
+    writers[drafts_[static_cast<size_t>(members[m])].equation.target].push_back(static_cast<int>(m));
+  }
   for (size_t reader = 0; reader < members.size(); ++reader) {
     Draft& d = drafts_[static_cast<size_t>(members[reader])];
     const int step = index_named(d.equation, name);
     for (const TensorRead& r : d.reads) {
-      for (size_t writer = 0; writer < members.size(); ++writer) {
+      const auto found = writers.find(r.read->id);
+      if (found == writers.end()) continue;
+      for (const int m : found->second) {
+        const auto writer = static_cast<size_t>(m);
         const Equation& w = drafts_[static_cast<size_t>(members[writer])].equation;
-        if (w.target != r.read->id || !may_touch(d, r, w)) continue;
+        if (!may_touch(d, r, w)) continue;
         const auto place = place_of(w, index_named(w, name));
         Integers known = integers(d, r.facts);
         // The writer's step that the read sees, against this one.
@@ -45,7 +52,7 @@ bool Binder::try_step(const std::vector<int>& members, const std::string& name, 
         gap.constant += place->second;
         if (sign < 0) gap = plus(Linear{}, gap, -1);
         if (known.prove_at_least(gap, 1) == Proof::kProved) continue;
-        const bool this_step = gap.terms.empty() && gap.constant == 0;
+        const bool this_step = !gap.overflow && gap.terms.empty() && gap.constant == 0;
         if (this_step && writer > reader) early_read_ = &r;
         if (!this_step || writer >= reader) return false;
       }

@@ -49,7 +49,12 @@ struct Scope {
   std::string path;      // prefix of module paths
   std::map<std::string, DimEntry> dims;
   std::map<std::string, Symbol> symbols;
-  std::map<std::string, std::string> gone;  // locals of finished kernels, for E011
+  std::vector<std::string> named;  // symbols in the order in which they came
+  struct Gone {
+    std::string kernel;
+    bool declared = false;
+  };
+  std::map<std::string, Gone> gone;  // what finished kernels named, for E011
   std::map<std::pair<std::string, size_t>, const lang::Fn*> functions;
   std::map<std::string, std::vector<lang::Knob>> overrides;  // of this instance's kernels
   std::map<std::string, Symbol> results;                     // of a def: where its results go

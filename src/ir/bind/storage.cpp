@@ -78,6 +78,7 @@ void Binder::declare_layout(const lang::Decl& d, Tensor& t, Span span, const Sco
       error("E022", span, fmt::format("`{}` has {} dimensions but {} strides", d.name, rank, d.strides.size()), "one stride a dimension");
     }
     for (size_t i = 0; i < std::min(rank, d.strides.size()); ++i) t.strides[i] = value_of(d.strides[i], scope).value_or(1);
+    check_strides(t, span);
   }
 }
 
@@ -127,10 +128,32 @@ void Binder::declare_draw(const lang::Decl& d, Tensor& t, Span span, const Scope
   const bool known = std::any_of(std::begin(kDistributions), std::end(kDistributions), [&](const Distribution& k) {
     return k.name == d.distribution && k.arguments == d.distribution_args.size();
   });
+  if (drawn && known) check_draw(t, span);
   if (!drawn || known) return;
   std::string all;
   for (const Distribution& k : kDistributions) all += fmt::format("{}`{}` of {}", all.empty() ? "" : ", ", k.name, k.arguments);
   error("E022", span, fmt::format("no distribution `{}` of {} arguments", d.distribution, d.distribution_args.size()), all);
+}
+
+// What PyTorch would refuse to draw.
+void Binder::check_draw(const Tensor& t, Span span) {
+  const std::vector<double>& a = t.distribution_args;
+  const auto refuse = [&](std::string what, std::string hint) { error("E022", span, std::move(what), std::move(hint)); };
+  const bool whole = t.distribution == "bernoulli" || t.distribution == "randint";
+  if (!whole && t.value != ValueKind::kReal) {
+    return refuse(fmt::format("`{}` is {} but `{}` draws reals", t.name, name_of(*t.dtype), t.distribution),
+                  "declare it f32, or of another float format");
+  }
+  const std::string given = fmt::format("`{}({})`", t.distribution, fmt::join(a, ", "));
+  if (t.distribution == "bernoulli" && !(a[0] >= 0 && a[0] <= 1))
+    return refuse(given + " has no such probability", "0 to 1, as in `bernoulli(0.9)`");
+  if (t.distribution == "uniform" && !(a[0] <= a[1]))
+    return refuse(given + " is of no interval", "`uniform(low, high)`: the lower bound first");
+  if (t.distribution == "randint" && !(a[0] < a[1]))
+    return refuse(given + " has no integer to draw", "`randint(low, high)` draws low..high-1");
+  if (t.distribution == "normal" && !(a[1] >= 0))
+    return refuse(given + " has a negative deviation", "`normal(mean, std)`: std is 0 or more");
+  if (t.distribution == "exponential" && !(a[0] > 0)) return refuse(given + " has no such rate", "a rate is above 0");
 }
 
 // A buffer, which several instances may own under one path, gets one new value, and none where its contents are assumed.

@@ -69,6 +69,31 @@ SolvedPiece solve_piece(const ViewPiece& piece, const std::vector<int64_t>& shap
   return out;
 }
 
+namespace {
+
+Size size_of(const ExprRef& e, const std::map<int, Size>& indices) {
+  if (e->op == Op::kIndex) {
+    const auto found = indices.find(e->id);
+    return found == indices.end() ? Size{1, 1} : found->second;
+  }
+  Size out{1, 0};
+  for (const ExprRef& a : e->args) {
+    const Size part = size_of(a, indices);
+    out.nodes += part.nodes;
+    out.height = std::max(out.height, part.height);
+  }
+  ++out.height;
+  return out;
+}
+
+}  // namespace
+
+Size size_of(const ExprRef& e, const std::map<int, ExprRef>& indices) {
+  std::map<int, Size> sizes;
+  for (const auto& [id, index] : indices) sizes.emplace(id, size_of(index, std::map<int, Size>()));
+  return size_of(e, sizes);
+}
+
 ExprRef substitute(const ExprRef& e, const std::map<int, ExprRef>& indices) {
   if (e->op == Op::kIndex) {
     const auto found = indices.find(e->id);

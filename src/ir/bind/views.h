@@ -18,6 +18,15 @@ struct SolvedPiece {
 // defined).
 SolvedPiece solve_piece(const ViewPiece& piece, const std::vector<int64_t>& shape, const std::vector<ExprRef>& at);
 
+// Of an expression's tree: what is shared counts once a use.
+struct Size {
+  int64_t nodes = 0;
+  int height = 0;
+};
+
+// The size of `e` with indices replaced by expressions.
+Size size_of(const ExprRef& e, const std::map<int, ExprRef>& indices);
+
 // `e` with indices replaced by expressions.
 ExprRef substitute(const ExprRef& e, const std::map<int, ExprRef>& indices);
 

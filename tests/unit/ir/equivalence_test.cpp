@@ -61,12 +61,6 @@ TEST(Equivalence, ProblemsAssumeForTheirCandidates) {
   EXPECT_EQ(compared(kMasked + read, kMasked + assumed + read).verdict, Verdict::kRefuted);
 }
 
-TEST(Equivalence, AnAssumedPartSaysNothingOfTheRest) {
-  const std::string head = "program p\ndim N = 8\nbuffer b : f32[2, N] \"b\"\ninput x : f32[N]\noutput y : f32[N]\nassume b[0,n] = 1\n";
-  const Equivalence e = compared(head + "y[n] = x[n] * b[1,n]\n", head + "y[n] = x[n]\n");
-  EXPECT_EQ(e.verdict, Verdict::kRefuted) << e.reason;
-}
-
 TEST(Equivalence, PiecesAndRecurrencesAreProvedWhole) {
   const std::string head =
       "program p\ndim T = 512, B = 64, H = 32\ninput x : f32[T, B, H]\nparam w : f32[H, H] \"w\"\noutput y : f32[T, B, H]\n"
