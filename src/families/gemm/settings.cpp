@@ -47,9 +47,18 @@ std::vector<KnobSpec> knob_table() {
        {},
        fmt::format("{}; math=simt: 128x128, 32x32; a third extent, if written, is the k of a stage", tile_list()),
        "auto",
-       "rows x columns of the result a block computes"},
-      {"cluster", "size", {}, "1x1, 2x1, 1x2", "auto", "blocks that share loads; 2x1: two tiles along M share B, 1x2: two along N share A"},
-      {"stages", "int", {}, "2..8", "auto", "slots of the shared-memory rings; auto: as many as fit"},
+       "rows x columns of the result a block computes",
+       2,
+       3},
+      {"cluster",
+       "size",
+       {},
+       "1x1, 2x1, 1x2; backend=cutlass: powers of two, at most 8 blocks",
+       "auto",
+       "blocks that share loads; 2x1: two tiles along M share B, 1x2: two along N share A",
+       2,
+       3},
+      {"stages", "int", {}, "2..8; backend=cutlass: as many as fit", "auto", "slots of the shared-memory rings; auto: as many as fit"},
       {"stream",
        "name",
        {"none", "rows", "columns"},
@@ -76,7 +85,7 @@ std::vector<KnobSpec> knob_table() {
        "",
        "false",
        "an operand is chosen by an index that depends on the row (experts); not built yet"},
-      {"group", "int", {}, "1..64", "8", "row tiles walked before the next column of tiles (L2 reuse)"},
+      int_knob("group", 1, 64, "8", "row tiles walked before the next column of tiles (L2 reuse)"),
       {"prepack", "bool", {"true", "false"}, "", "auto", "split parameters once, at load (needs frozen weights); auto: whenever allowed"},
       {"backend", "name", {"lean", "cutlass"}, "", "lean", "lean: own headers; cutlass: not built yet"},
   };
@@ -144,7 +153,8 @@ Settings settings_of(const Context& context, const ir::Kernel& kernel, const Pro
   out.tile_k = stage_k(out.math);
   if (tile.size() >= 3) out.tile_k = static_cast<int>(tile[2]);
   if (!cluster.empty()) out.cluster = static_cast<int>(cluster[0]);
-  if (!cluster.empty()) out.cluster_n = cluster.size() > 1 ? static_cast<int>(cluster[1]) : 1;
+  if (cluster.size() > 1) out.cluster_n = static_cast<int>(cluster[1]);
+  out.cluster_k = cluster.size() > 2 ? static_cast<int>(cluster[2]) : 1;
   out.stages = static_cast<int>(knobs.int_or("stages", 0));
   out.group = static_cast<int>(knobs.int_or("group", 8));
   const std::string prepack = knobs.name_or("prepack", "auto");

@@ -86,7 +86,7 @@ std::string said_of(const char* family, const char* knob, const ir::KnobValue& v
 }
 
 TEST(Families, SizesHaveAsManyExtentsAsTheyMean) {
-  for (const char* family : {"conv"}) {
+  for (const char* family : {"gemm", "conv"}) {
     EXPECT_EQ(said_of(family, "tile", ir::KnobValue::of_size({128, 128})), "");
     EXPECT_EQ(said_of(family, "tile", ir::KnobValue::of_size({128, 128, 64})), "");
     EXPECT_NE(said_of(family, "tile", ir::KnobValue::of_size({128, 128, 64, 1})), "");
@@ -102,6 +102,7 @@ TEST(Families, SizesHaveAsManyExtentsAsTheyMean) {
 TEST(Families, NumbersLieInTheirRange) {
   EXPECT_NE(said_of("attention", "split", ir::KnobValue::of_int(65)).find("legal: 1..64"), std::string::npos);
   EXPECT_EQ(said_of("attention", "split", ir::KnobValue::of_int(64)), "");
+  EXPECT_NE(said_of("gemm", "group", ir::KnobValue::of_int(0)), "");
   EXPECT_NE(said_of("gemm", "stages", ir::KnobValue::of_int((int64_t{1} << 32) + 4)), "");
 }
 
