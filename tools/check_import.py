@@ -50,6 +50,10 @@ class Wrapped(torch.nn.Module):
         return self.function(*args)
 
 
+def as_module(subject: Any) -> torch.nn.Module:
+    return subject if isinstance(subject, torch.nn.Module) else Wrapped(subject)
+
+
 class Draws(TorchDispatchMode):
     """Keeps what random operators draw: of dropout the mask."""
 
@@ -158,7 +162,7 @@ def difference(got: torch.Tensor, wanted: torch.Tensor) -> float:
 
 def check(binary: str, cases: Sequence[tuple]) -> str:
     """What is wrong, or an empty string."""
-    modules = [(s if isinstance(s, torch.nn.Module) else Wrapped(s), args, {}) for s, args in cases]
+    modules = [(as_module(subject), args, {}) for subject, args in cases]
     module, args, kwargs = import_batches.together(modules)
     try:
         return compare(binary, decomposed(binary, module, args, kwargs), module, args, kwargs)

@@ -34,7 +34,7 @@ def subjects() -> Iterator[tuple[str, torch.nn.Module, tuple, dict]]:
     from semantic_rows import ROWS
 
     for name, (subject, args) in [*import_cases.all_cases().items(), *ROWS.items()]:
-        yield name, subject if isinstance(subject, torch.nn.Module) else check_import.Wrapped(subject), args, {}
+        yield name, check_import.as_module(subject), args, {}
     for case in check_modules.cases(most=1):
         yield case.name, *check_modules.build(case)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterable
+import contextlib
+from typing import Any, Iterable, Iterator
 
 import torch
 
@@ -36,6 +37,18 @@ def logical_bytes(tensors: Iterable[torch.Tensor]) -> int:
 
 def module_tensors(module: torch.nn.Module) -> list[torch.Tensor]:
     return [*module.parameters(), *module.buffers()]
+
+
+@contextlib.contextmanager
+def buffers_kept(module: torch.nn.Module) -> Iterator[None]:
+    """What a call within it writes to buffers is undone; those that a lazy module waits for are left to it."""
+    saved = [(b, b.clone()) for b in module.buffers() if not torch.nn.parameter.is_lazy(b)]
+    try:
+        yield
+    finally:
+        with torch.no_grad():
+            for buffer, held in saved:
+                buffer.copy_(held)
 
 
 def leaves(tree: Any) -> list[Any]:

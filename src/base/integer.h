@@ -15,6 +15,11 @@ constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 // The smallest multiple of b that is at least a, for a >= 0 and b > 0.
 constexpr int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
 
+// a + factor * b; false where that does not fit.
+constexpr bool add_scaled(int64_t a, int64_t factor, int64_t b, int64_t& out) {
+  return !__builtin_mul_overflow(factor, b, &b) && !__builtin_add_overflow(a, b, &out);
+}
+
 // a to the power of b, if b is not negative and the power fits.
 constexpr std::optional<int64_t> integer_power(int64_t a, int64_t b) {
   if (b < 0) return std::nullopt;

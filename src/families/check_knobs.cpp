@@ -14,8 +14,6 @@ using Kind = ir::KnobValue::Kind;
 constexpr int64_t kMostInt = int64_t{1} << 31;     // families keep knobs as int
 constexpr int64_t kMostExtent = int64_t{1} << 20;  // of a size
 
-bool is_auto(const ir::KnobValue& value) { return value.kind == Kind::kName && value.text == "auto"; }
-
 // A number alone is a size of one extent.
 bool is_size_of(const KnobSpec& spec, const ir::KnobValue& value) {
   std::vector<int64_t> extents = value.sizes;
@@ -41,7 +39,7 @@ bool type_fits(const KnobSpec& spec, const ir::KnobValue& value) {
 }
 
 bool value_fits(const KnobSpec& spec, const ir::KnobValue& value) {
-  if (is_auto(value)) return !spec.otherwise.empty();
+  if (value.is_auto()) return !spec.otherwise.empty();
   if (!type_fits(spec, value)) return false;
   return spec.values.empty() || std::find(spec.values.begin(), spec.values.end(), ir::to_text(value)) != spec.values.end();
 }

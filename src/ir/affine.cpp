@@ -1,14 +1,10 @@
 #include <algorithm>
 
+#include "base/integer.h"
 #include "ir/program.h"
 
 namespace solstice::ir {
 namespace {
-
-// a + factor * b; false where that does not fit.
-bool add_scaled(int64_t a, int64_t factor, int64_t b, int64_t& out) {
-  return !__builtin_mul_overflow(factor, b, &b) && !__builtin_add_overflow(a, b, &out);
-}
 
 std::optional<Affine> combine(const Affine& a, const Affine& b, int64_t factor) {
   Affine out;

@@ -228,4 +228,10 @@ std::string_view name_of(Reducer reducer) {
   return names[static_cast<size_t>(reducer)];
 }
 
+bool reads(const ExprRef& root, int tensor) {
+  bool found = false;
+  walk(root, [&](const Expr& e) { found = found || (e.op == Op::kRead && e.id == tensor); });
+  return found;
+}
+
 }  // namespace solstice::ir

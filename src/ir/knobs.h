@@ -25,6 +25,7 @@ struct KnobValue {
   static KnobValue of_name(std::string v);
   static KnobValue of_size(std::vector<int64_t> v);
   static KnobValue of_string(std::string v);
+  bool is_auto() const { return kind == Kind::kName && text == "auto"; }
   bool operator==(const KnobValue&) const = default;
 };
 

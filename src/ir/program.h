@@ -217,6 +217,8 @@ void walk(const ExprRef& root, F&& visit) {
   for (const ExprRef& arg : root->args) walk(arg, visit);
 }
 
+bool reads(const ExprRef& root, int tensor);
+
 // offset + sum of coefficient * index, where that is what an integer expression is.
 struct Affine {
   int64_t offset = 0;

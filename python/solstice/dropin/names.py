@@ -7,7 +7,7 @@ import hashlib
 import logging
 import sys
 import types
-from typing import Any, Optional
+from typing import Any, Iterator, Optional
 
 import torch
 
@@ -78,6 +78,14 @@ def parts_of_code(value: Any) -> Optional[tuple]:
     defaults = [("defaults=", d) for d in (value.__defaults__, value.__kwdefaults__) if d]
     more = [(f"{n}=", v) for n, v in vars(value).items()]
     return f"{of(value)} {digest(value.__code__)}", [*cells, *defaults, *more]
+
+
+def codes_in(code: types.CodeType) -> Iterator[types.CodeType]:
+    """Itself, and those of the functions, lambdas and comprehensions that it makes."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from codes_in(constant)
 
 
 def contents_of(cell: Any) -> Any:

@@ -187,13 +187,14 @@ def _named_by(cls: type) -> frozenset[str]:
     bases = [b for b in cls.__mro__ if _is_pytorchs(b.__module__) and b is not torch.nn.Module]
     helds = [held for b in bases if issubclass(b, torch.nn.Module) for held in vars(b).values()]
     codes = [getattr(h.fget if isinstance(h, property) else h, "__code__", None) for h in helds]
-    return frozenset(name for code in codes if code is not None for name in _in_code(code))
+    return frozenset(name for code in codes if code is not None for name in _named_in(code))
 
 
-def _in_code(code: types.CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for constant in code.co_consts:
-        yield from _in_code(constant) if isinstance(constant, types.CodeType) else _strings(constant)
+def _named_in(code: types.CodeType) -> Iterator[str]:
+    for part in names.codes_in(code):
+        yield from part.co_names
+        for constant in part.co_consts:
+            yield from _strings(constant)
 
 
 def _strings(constant: Any) -> Iterator[str]:

@@ -8,6 +8,8 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode, unset_fake_temporarily
 from torch.nn.modules.lazy import LazyModuleMixin
 
+from ..tensors import buffers_kept
+
 
 def waits(module: torch.nn.Module) -> bool:
     return any(isinstance(m, LazyModuleMixin) and m.has_uninitialized_params() for m in module.modules())
@@ -30,10 +32,6 @@ def materialise(module: torch.nn.Module, args: tuple, kwargs: dict) -> None:
         for number, hook in child._forward_pre_hooks.items():
             if getattr(hook, "__func__", None) is LazyModuleMixin._infer_parameters:
                 child._forward_pre_hooks[number] = _for_real(hook)
-    held = [(buffer, buffer.clone()) for buffer in module.buffers() if not torch.nn.parameter.is_lazy(buffer)]
     mode = torch._guards.detect_fake_mode((args, kwargs)) or FakeTensorMode(allow_non_fake_inputs=True)
-    with torch.no_grad(), mode:
+    with buffers_kept(module), torch.no_grad(), mode:  # counters are written even so
         module(*args, **kwargs)
-    with torch.no_grad():
-        for buffer, before in held:  # counters are written even so
-            buffer.copy_(before)

@@ -159,7 +159,7 @@ class Picture:
         for word, value in {**defaults, **(function.__kwdefaults__ or {})}.items():
             yield f"{word} (a default of `{called}`)", value, word
         yield from ((f"{called}.{n}", v, n) for n, v in vars(function).items())
-        words = set(_words(code))
+        words = {word for part in names.codes_in(code) for word in part.co_names}
         self._words |= words
         self._globals(function.__globals__, function.__globals__.keys() if "globals" in words else words)
 
@@ -194,12 +194,3 @@ def _made_by_hooks(module: torch.nn.Module) -> Iterator[str]:
 
 def _is_descriptor(value: Any) -> bool:
     return isinstance(value, (types.MemberDescriptorType, types.GetSetDescriptorType))
-
-
-def _words(code: types.CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _words(constant)
-
-

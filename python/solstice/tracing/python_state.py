@@ -19,6 +19,7 @@ from typing import Any, Iterator, Optional
 
 import torch
 
+from ..dropin import names
 from ..errors import input_error, is_library_file
 from .picture import Picture, changes
 
@@ -114,10 +115,8 @@ def place_of_forward(module: torch.nn.Module) -> dict[str, Any]:
 
 
 def _instructions(code: types.CodeType) -> Iterator[tuple[dis.Instruction, Optional[int]]]:
-    line: Optional[int] = code.co_firstlineno
-    for instruction in dis.get_instructions(code):
-        line = instruction.positions.lineno if instruction.positions else line
-        yield instruction, line
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _instructions(constant)
+    for part in names.codes_in(code):
+        line: Optional[int] = part.co_firstlineno
+        for instruction in dis.get_instructions(part):
+            line = instruction.positions.lineno if instruction.positions else line
+            yield instruction, line

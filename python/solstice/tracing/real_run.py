@@ -4,15 +4,14 @@ outside of buffers is refused, and so is a graph that gives other values."""
 
 from __future__ import annotations
 
-import contextlib
-from typing import Any, Callable, Iterator, Optional
+from typing import Any, Callable, Optional
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils import _pytree as pytree
 
 from ..errors import OracleError, first_line, input_error
-from ..tensors import leaves, logical_bytes, module_tensors, tensor_leaves
+from ..tensors import buffers_kept, leaves, logical_bytes, module_tensors, tensor_leaves
 from . import python_state
 
 Make = Callable[[], tuple[tuple, dict]]
@@ -31,12 +30,15 @@ def difference(program: Any, module: torch.nn.Module, make: Optional[Make], fake
         return f"{_NOT_COMPARED}there are no values to run it on"
     if logical_bytes(held) > _MOST_BYTES or sum(v.numel() for v in values) > _MOST_ELEMENTS:
         return f"{_NOT_COMPARED}it is too large"
+    ran = ""
     try:
-        wanted, got = _run(module, module, make), _run(program.module(), module, make)
+        wanted = _run(module, module, make)
+        ran = "the module runs, the exported graph does not: "
+        got = _run(program.module(), module, make)
     except OracleError:
         raise
-    except Exception as error:  # the module's own, on these inputs; the graph says nothing of it
-        return f"{_NOT_COMPARED}{first_line(error, 200)}"
+    except Exception as error:  # on these inputs; the graph says nothing of the module's own
+        return f"{_NOT_COMPARED}{ran}{first_line(error, 200)}"
     draws = any(torch.Tag.nondeterministic_seeded in getattr(n.target, "tags", ()) for n in program.graph.nodes)
     worst = 0.0 if draws else max((_distance(a, b) for a, b in zip(leaves(wanted), leaves(got))), default=0.0)
     if not worst <= _TOLERANCE:
@@ -52,20 +54,9 @@ def difference(program: Any, module: torch.nn.Module, make: Optional[Make], fake
 def _run(called: torch.nn.Module, module: torch.nn.Module, make: Make) -> Any:
     torch.manual_seed(0)
     args, kwargs = make()
-    with _buffers_kept(module), python_state.left_as_found(module) as caches, torch.no_grad():
+    with buffers_kept(module), python_state.left_as_found(module) as caches, torch.no_grad():
         with python_state.refused(module, caches):
             return pytree.tree_map(lambda v: v.clone() if isinstance(v, torch.Tensor) else v, called(*args, **kwargs))
-
-
-@contextlib.contextmanager
-def _buffers_kept(module: torch.nn.Module) -> Iterator[None]:
-    saved = [(buffer, buffer.clone()) for buffer in module.buffers()]
-    try:
-        yield
-    finally:
-        with torch.no_grad():
-            for buffer, held in saved:
-                buffer.copy_(held)
 
 
 def _distance(wanted: Any, got: Any) -> float:

@@ -23,12 +23,10 @@ std::vector<ir::KnobValue> items_of(const ir::KnobValue* value) {
   return value->kind == Kind::kTuple ? value->items : std::vector<ir::KnobValue>{*value};
 }
 
-bool is_auto(const ir::KnobValue* value) { return value && value->kind == Kind::kName && value->text == "auto"; }
-
 Extents extents_of(const ir::Knobs& knobs, std::string_view name) {
   Extents out;
   const ir::KnobValue* const value = knobs.find(name);
-  if (!value || is_auto(value)) return out;
+  if (!value || value->is_auto()) return out;
   out.given = true;
   out.values.clear();
   for (const ir::KnobValue& item : items_of(value)) {
@@ -236,7 +234,7 @@ CudaLaunch launch_of(const Context& context, const ir::Kernel& kernel) {
   CudaLaunch out;
   out.context = &context;
   const ir::KnobValue* const args = kernel.knobs.find("args");
-  out.has_args = args && !is_auto(args);
+  out.has_args = args && !args->is_auto();
   if (out.has_args) out.args = items_of(args);
   std::set<int> written;
   for (const int id : kernel.equations) written.insert(context.program.equation(id).target);
@@ -253,7 +251,7 @@ CudaLaunch launch_of(const Context& context, const ir::Kernel& kernel) {
   out.grid = extents_of(kernel.knobs, "grid"), out.block = extents_of(kernel.knobs, "block");
   out.cluster = extents_of(kernel.knobs, "cluster");
   out.shared = kernel.knobs.int_or("smem", 0);
-  if (const ir::KnobValue* const tma = kernel.knobs.find("tma"); tma && !is_auto(tma)) out.tma = items_of(tma);
+  if (const ir::KnobValue* const tma = kernel.knobs.find("tma"); tma && !tma->is_auto()) out.tma = items_of(tma);
   return out;
 }
 

@@ -4,13 +4,13 @@
 #include <map>
 #include <numeric>
 
+#include "base/integer.h"
+
 namespace solstice::ir {
 namespace {
 
 constexpr size_t kMostForms = 400;
 constexpr int64_t kMostCoefficient = int64_t{1} << 40;
-
-int64_t floor_div(int64_t a, int64_t b) { return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0); }
 
 // Divides by the coefficients' common factor; the constant may be rounded down, as the terms are whole
 // multiples.

@@ -16,11 +16,6 @@ inline Linear constant_form(int64_t value) { return Linear{value, {}}; }
 inline Linear variable_form(int variable) { return Linear{0, {{variable, 1}}}; }
 inline bool is_constant(const Linear& f) { return f.terms.empty() && !f.overflow; }
 
-// a + factor * b; false where that does not fit.
-inline bool add_scaled(int64_t a, int64_t factor, int64_t b, int64_t& out) {
-  return !__builtin_mul_overflow(factor, b, &b) && !__builtin_add_overflow(a, b, &out);
-}
-
 // Whether only a run of the program can tell the value.
 bool depends_on_tensors(const ExprRef& expression);
 

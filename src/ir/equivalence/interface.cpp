@@ -31,15 +31,10 @@ std::string declaration_difference(const Program& problem, const Tensor& t, cons
 bool is_asked(const Tensor& t) { return t.is_interface() || t.into >= 0; }
 
 bool is_needed(const Program& p, int tensor) {
-  const auto reads = [&](const ExprRef& root) {
-    bool out = false;
-    walk(root, [&](const Expr& e) { out |= e.op == Op::kRead && e.id == tensor; });
-    return out;
-  };
   return p.tensor(tensor).kind == TensorKind::kOutput || p.tensor(tensor).into >= 0 ||
-         std::any_of(p.equations.begin(), p.equations.end(), [&](const Equation& e) { return reads(e.rhs); }) ||
+         std::any_of(p.equations.begin(), p.equations.end(), [&](const Equation& e) { return reads(e.rhs, tensor); }) ||
          std::any_of(p.opaques.begin(), p.opaques.end(), [&](const Opaque& o) {
-           return std::any_of(o.arguments.begin(), o.arguments.end(), [&](const auto& a) { return a.second && reads(a.second); });
+           return std::any_of(o.arguments.begin(), o.arguments.end(), [&](const auto& a) { return a.second && reads(a.second, tensor); });
          });
 }
 

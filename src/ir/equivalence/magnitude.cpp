@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "ir/equivalence/compare.h"
@@ -166,9 +167,13 @@ ExprRef sign_of(const Equation& e, int seed) {
   return make(Op::kSelect, {make(Op::kGt, {make(Op::kSin, {phase}), make_real(0)}), make_real(1), make_real(-1)});
 }
 
-bool is_read(const Program& program, int tensor) {
-  bool out = false;
-  for (const Equation& e : program.equations) walk(e.rhs, [&](const Expr& r) { out = out || (r.op == Op::kRead && r.id == tensor); });
+std::set<int> read_tensors(const Program& program) {
+  std::set<int> out;
+  for (const Equation& e : program.equations) {
+    walk(e.rhs, [&](const Expr& r) {
+      if (r.op == Op::kRead) out.insert(r.id);
+    });
+  }
   return out;
 }
 
@@ -177,8 +182,9 @@ bool is_read(const Program& program, int tensor) {
 Program with_errors(const Program& program, int seed) {
   Program out = program;
   const std::vector<int> none(program.tensors.size(), -1);
+  const std::set<int> read = read_tensors(program);
   for (Equation& e : out.equations) {
-    if (program.target_of(e).value != ValueKind::kReal || !is_read(program, e.target)) continue;
+    if (program.target_of(e).value != ValueKind::kReal || !read.count(e.target)) continue;
     const ExprRef error = make_real(kTolerance) * Magnitudes(none, e).of(e.rhs);
     e.rhs = e.rhs + make(Op::kSelect, {make(Op::kIsFinite, {error}), sign_of(e, seed) * error, make_real(0)});
   }

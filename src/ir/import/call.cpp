@@ -41,12 +41,14 @@ std::string Call::wish(const char* otherwise) const {
   return otherwise;
 }
 
-std::string Call::operator_name() const {
-  // "aten._native_batch_norm_legit_functional.default": the part between the dots, without leading underscores.
-  const size_t first = node_.op.find('.');
-  if (first == std::string::npos) return node_.op;
-  std::string name = node_.op.substr(first + 1, node_.op.find('.', first + 1) - first - 1);
-  name.erase(0, name.find_first_not_of('_'));
+std::string operator_name(const std::string& op) {
+  const size_t first = op.find('.');
+  return first == std::string::npos ? op : op.substr(first + 1, op.find('.', first + 1) - first - 1);
+}
+
+std::string Call::operator_name() const {  // without leading underscores
+  std::string name = importer::operator_name(node_.op);
+  if (name != node_.op) name.erase(0, name.find_first_not_of('_'));
   return name;
 }
 

@@ -15,6 +15,9 @@ namespace solstice::ir::importer {
 
 using Values = std::map<std::string, Value>;  // by graph id
 
+// Of an ATen operator the part between the dots: `_to_copy` of `aten._to_copy.default`.
+std::string operator_name(const std::string& op);
+
 class Call {
  public:
   Call(const GraphNode& node, const Graph& graph, Draft& draft, Values& values)

@@ -2,14 +2,13 @@
 
 #include <algorithm>
 
+#include "base/integer.h"
 #include "ir/import/damage.h"
 #include "ir/import/term.h"
 
 namespace solstice::ir::importer {
 
 namespace {
-
-int64_t floor_quotient(int64_t a, int64_t b) { return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0); }
 
 Index of_atom(AtomRef atom) {
   Index out;
@@ -27,7 +26,7 @@ IndexRange range_of(const Atom& atom) {
       return {0, atom.read_extent - 1};
     case AtomKind::kDiv: {
       const IndexRange inner = importer::range_of(atom.inner);
-      return {floor_quotient(inner.low, atom.divisor.value()), floor_quotient(inner.high, atom.divisor.value())};
+      return {solstice::floor_div(inner.low, atom.divisor.value()), solstice::floor_div(inner.high, atom.divisor.value())};
     }
   }
   return {};
@@ -51,7 +50,7 @@ Split split_by(const Index& a, const Size& divisor, const Dims& dims) {
   if (auto exact = divide(a.offset, divisor, dims)) {
     out.quotient.offset = *exact;
   } else {
-    const Size whole(floor_quotient(a.offset.value(), divisor.value()));
+    const Size whole(solstice::floor_div(a.offset.value(), divisor.value()));
     out.quotient.offset = whole;
     out.remainder.offset = a.offset - whole * divisor;
   }

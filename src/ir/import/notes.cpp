@@ -39,10 +39,7 @@ std::optional<DType> may_wrap(const GraphNode& node) {
   if (node.outs.empty() || !node.outs[0] || !node.outs[0]->is_tensor()) return std::nullopt;
   const auto dtype = storage_dtype(*node.outs[0]->dtype);
   if (!dtype || !is_integer(*dtype) || *dtype == DType::kI64 || *dtype == DType::kBool) return std::nullopt;
-  const size_t first = node.op.find('.');
-  if (first == std::string::npos) return std::nullopt;
-  const std::string name = node.op.substr(first + 1, node.op.find('.', first + 1) - first - 1);
-  return growing_operators().count(name) ? dtype : std::nullopt;
+  return growing_operators().count(operator_name(node.op)) ? dtype : std::nullopt;
 }
 
 std::string wrap_note(DType dtype, int operators) {

@@ -63,4 +63,15 @@ Result<Value> pointwise(Call& call, const std::vector<Value>& operands, DType dt
   return call.draft().define(call.wish(), shape.axes, f(terms), dtype);
 }
 
+Status yield_pointwise(Call& call, const std::vector<Value>& operands, DType dtype, const PointFunction& f) {
+  SOLSTICE_TRY(Value y, pointwise(call, operands, dtype, f));
+  return call.yield(std::move(y));
+}
+
+Status map_self(Call& call, const std::function<TermRef(const TermRef&)>& f) {
+  SOLSTICE_TRY(const Value x, call.tensor("self"));
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  return yield_pointwise(call, {x}, dtype, [&](const Terms& t) { return f(t[0]); });
+}
+
 }  // namespace solstice::ir::importer

@@ -74,6 +74,8 @@ TermRef binary(std::string op, TermRef a, TermRef b) {
   return make(std::move(out));
 }
 
+TermRef also(const TermRef& known, const TermRef& condition) { return known ? binary("and", known, condition) : condition; }
+
 TermRef negate(TermRef a) {
   Term out;
   out.kind = TermKind::kPrefix;

@@ -44,6 +44,7 @@ TermRef size_value(const Size& size);
 TermRef read(int tensor, std::vector<Index> at, TermRef otherwise = nullptr);
 TermRef apply(std::string function, std::vector<TermRef> args);
 TermRef binary(std::string op, TermRef a, TermRef b);
+TermRef also(const TermRef& known, const TermRef& condition);  // `known and condition`; `known` may be null
 TermRef negate(TermRef a);
 TermRef logical_not(TermRef a);
 TermRef reduce(std::string reducer, std::vector<Loop> binders, TermRef body, TermRef where = nullptr);

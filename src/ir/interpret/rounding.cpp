@@ -41,22 +41,31 @@ double cut_to_format(double value, const Format& f) {
   return std::bit_cast<double>(std::bit_cast<uint64_t>(value) & ~((uint64_t{1} << (52 - f.mantissa)) - 1));
 }
 
+// Of a format that C++ has no type for; null: of another.
+const Format* format_of(DType dtype) {
+  switch (dtype) {
+    case DType::kF16:
+      return &kF16;
+    case DType::kBF16:
+      return &kBF16;
+    case DType::kE4M3:
+      return &kE4M3;
+    case DType::kE5M2:
+      return &kE5M2;
+    default:
+      return nullptr;
+  }
+}
+
 }  // namespace
 
 double rounded(DType dtype, double value) {
+  if (const Format* format = format_of(dtype)) return to_format(value, *format);
   switch (dtype) {
     case DType::kF64:
       return value;
     case DType::kF32:
       return static_cast<double>(static_cast<float>(value));
-    case DType::kF16:
-      return to_format(value, kF16);
-    case DType::kBF16:
-      return to_format(value, kBF16);
-    case DType::kE4M3:
-      return to_format(value, kE4M3);
-    case DType::kE5M2:
-      return to_format(value, kE5M2);
     case DType::kBool:
       return value != 0 ? 1 : 0;
     default:
@@ -65,22 +74,10 @@ double rounded(DType dtype, double value) {
 }
 
 double stored_near(DType dtype, double value) {
-  switch (dtype) {
-    case DType::kF32: {
-      constexpr double kLargest = std::numeric_limits<float>::max();
-      return static_cast<double>(static_cast<float>(std::clamp(value, -kLargest, kLargest)));
-    }
-    case DType::kF16:
-      return cut_to_format(value, kF16);
-    case DType::kBF16:
-      return cut_to_format(value, kBF16);
-    case DType::kE4M3:
-      return cut_to_format(value, kE4M3);
-    case DType::kE5M2:
-      return cut_to_format(value, kE5M2);
-    default:
-      return value;
-  }
+  if (const Format* format = format_of(dtype)) return cut_to_format(value, *format);
+  if (dtype != DType::kF32) return value;
+  constexpr double kLargest = std::numeric_limits<float>::max();
+  return static_cast<double>(static_cast<float>(std::clamp(value, -kLargest, kLargest)));
 }
 
 IntegerRange integer_range(DType dtype) {

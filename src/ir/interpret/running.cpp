@@ -33,12 +33,6 @@ bool is_carried(const Equation& e, const Expr& read) {
   return true;
 }
 
-bool reads(const ExprRef& root, int tensor) {
-  bool out = false;
-  walk(root, [&](const Expr& e) { out = out || (e.op == Op::kRead && e.id == tensor); });
-  return out;
-}
-
 template <typename F>
 double carry_on(const double* values, int n, double carried, double* out, F&& f) {
   for (int l = 0; l < n; ++l) out[l] = carried = f(carried, values[l]);

@@ -95,7 +95,7 @@ Status adaptive_pool(Call& call, const char* reducer, int space) {
     at.push_back(a.position);
     w.position.push_back(a.position);
     w.window.push_back(a.run);
-    if (a.where) w.where = w.where ? binary("and", w.where, a.where) : a.where;
+    if (a.where) w.where = also(w.where, a.where);
   }
   const TermRef element = read_at(x, at, call.loops());
   const TermRef y = reduce(reducer, w.window, element, w.where);

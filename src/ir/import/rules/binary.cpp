@@ -10,8 +10,7 @@ Status combine(Call& call, const char* a_name, const char* b_name, const std::fu
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
   SOLSTICE_TRY(const Value a, operand(call, a_name, dtype));
   SOLSTICE_TRY(const Value b, operand(call, b_name, dtype));
-  SOLSTICE_TRY(Value y, pointwise(call, {a, b}, dtype, [&](const auto& t) { return f(t[0], t[1]); }));
-  return call.yield(std::move(y));
+  return yield_pointwise(call, {a, b}, dtype, [&](const auto& t) { return f(t[0], t[1]); });
 }
 
 // Sums and products of booleans alone are booleans.
@@ -49,11 +48,10 @@ Status rounded_quotient(Call& call, const std::string& mode) {
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
   SOLSTICE_TRY(const Value a, operand(call, "self", dtype));
   SOLSTICE_TRY(const Value b, operand(call, "other", dtype));
-  SOLSTICE_TRY(Value y, pointwise(call, {a, b}, dtype, [&](const auto& t) {
-                 const TermRef quotient = apply(mode, {as_stored(call, a, t[0]) / as_stored(call, b, t[1])});
-                 return is_float(dtype) ? quotient : apply(std::string(name_of(dtype)), {quotient});
-               }));
-  return call.yield(std::move(y));
+  return yield_pointwise(call, {a, b}, dtype, [&](const auto& t) {
+    const TermRef quotient = apply(mode, {as_stored(call, a, t[0]) / as_stored(call, b, t[1])});
+    return is_float(dtype) ? quotient : apply(std::string(name_of(dtype)), {quotient});
+  });
 }
 
 Status div_mode(Call& call) {
@@ -69,12 +67,11 @@ Status rest(Call& call, const char* rounding) {
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
   SOLSTICE_TRY(const Value a, operand(call, "self", dtype));
   SOLSTICE_TRY(const Value b, operand(call, "other", dtype));
-  SOLSTICE_TRY(Value y, pointwise(call, {a, b}, dtype, [&](const auto& t) {
-                 const TermRef x = as_stored(call, a, t[0]), by = as_stored(call, b, t[1]);
-                 const TermRef quotient = apply(rounding, {x / by});
-                 return x - (is_float(dtype) ? quotient : apply(std::string(name_of(dtype)), {quotient})) * by;
-               }));
-  return call.yield(std::move(y));
+  return yield_pointwise(call, {a, b}, dtype, [&](const auto& t) {
+    const TermRef x = as_stored(call, a, t[0]), by = as_stored(call, b, t[1]);
+    const TermRef quotient = apply(rounding, {x / by});
+    return x - (is_float(dtype) ? quotient : apply(std::string(name_of(dtype)), {quotient})) * by;
+  });
 }
 Status remainder(Call& call) { return rest(call, "floor"); }
 Status fmod(Call& call) { return rest(call, "trunc"); }
@@ -83,10 +80,9 @@ template <const char* Op>
 Status compare(Call& call) {
   SOLSTICE_TRY(const Value a, call.tensor("self"));
   SOLSTICE_TRY(const Value b, operand(call, "other", a.dtype));
-  SOLSTICE_TRY(Value y, pointwise(call, {a, b}, DType::kBool, [&](const auto& t) {
-                 return binary(Op, as_stored(call, a, t[0]), b.is_stored() ? as_stored(call, b, t[1]) : t[1]);
-               }));
-  return call.yield(std::move(y));
+  return yield_pointwise(call, {a, b}, DType::kBool, [&](const auto& t) {
+    return binary(Op, as_stored(call, a, t[0]), b.is_stored() ? as_stored(call, b, t[1]) : t[1]);
+  });
 }
 constexpr char kEq[] = "==", kNe[] = "!=", kLt[] = "<", kLe[] = "<=", kGt[] = ">", kGe[] = ">=";
 
@@ -139,8 +135,7 @@ Status masked_fill(Call& call) {
   SOLSTICE_TRY(const Value x, call.tensor("self"));
   SOLSTICE_TRY(const Value mask, call.tensor("mask"));
   SOLSTICE_TRY(const Value fill, operand(call, "value", dtype));
-  SOLSTICE_TRY(Value y, pointwise(call, {x, mask, fill}, dtype, [](const auto& t) { return select(t[1], t[2], t[0]); }));
-  return call.yield(std::move(y));
+  return yield_pointwise(call, {x, mask, fill}, dtype, [](const auto& t) { return select(t[1], t[2], t[0]); });
 }
 
 Status where(Call& call) {
@@ -148,8 +143,7 @@ Status where(Call& call) {
   SOLSTICE_TRY(const Value condition, call.tensor("condition"));
   SOLSTICE_TRY(const Value a, operand(call, "self", dtype));
   SOLSTICE_TRY(const Value b, operand(call, "other", dtype));
-  SOLSTICE_TRY(Value y, pointwise(call, {condition, a, b}, dtype, [](const auto& t) { return select(t[0], t[1], t[2]); }));
-  return call.yield(std::move(y));
+  return yield_pointwise(call, {condition, a, b}, dtype, [](const auto& t) { return select(t[0], t[1], t[2]); });
 }
 
 Status clamp_tensor(Call& call) {
@@ -160,11 +154,10 @@ Status clamp_tensor(Call& call) {
   std::vector<Value> operands{x};
   if (low) operands.push_back(*low);
   if (high) operands.push_back(*high);
-  SOLSTICE_TRY(Value y, pointwise(call, operands, dtype, [&](const auto& t) {
-                 const TermRef lifted = low ? apply("max", {t[0], t[1]}) : t[0];
-                 return high ? apply("min", {lifted, t.back()}) : lifted;
-               }));
-  return call.yield(std::move(y));
+  return yield_pointwise(call, operands, dtype, [&](const auto& t) {
+    const TermRef lifted = low ? apply("max", {t[0], t[1]}) : t[0];
+    return high ? apply("min", {lifted, t.back()}) : lifted;
+  });
 }
 
 // self + value * a * b, self + value * a / b
@@ -175,9 +168,7 @@ Status fused_product(Call& call) {
   SOLSTICE_TRY(const Value a, call.tensor("tensor1"));
   SOLSTICE_TRY(const Value b, call.tensor("tensor2"));
   SOLSTICE_TRY(const TermRef factor, call.scalar("value", dtype));
-  SOLSTICE_TRY(Value y,
-               pointwise(call, {x, a, b}, dtype, [&](const auto& t) { return t[0] + binary(std::string(1, Op), factor * t[1], t[2]); }));
-  return call.yield(std::move(y));
+  return yield_pointwise(call, {x, a, b}, dtype, [&](const auto& t) { return t[0] + binary(std::string(1, Op), factor * t[1], t[2]); });
 }
 
 Status lerp(Call& call) {
@@ -185,8 +176,7 @@ Status lerp(Call& call) {
   SOLSTICE_TRY(const Value a, call.tensor("self"));
   SOLSTICE_TRY(const Value b, call.tensor("end"));
   SOLSTICE_TRY(const Value weight, operand(call, "weight", dtype));
-  SOLSTICE_TRY(Value y, pointwise(call, {a, b, weight}, dtype, [](const auto& t) { return t[0] + t[2] * (t[1] - t[0]); }));
-  return call.yield(std::move(y));
+  return yield_pointwise(call, {a, b, weight}, dtype, [](const auto& t) { return t[0] + t[2] * (t[1] - t[0]); });
 }
 
 // One slope for all, or one for each channel (axis 1).
@@ -196,8 +186,7 @@ Status prelu(Call& call) {
   SOLSTICE_TRY(Value slope, call.tensor("weight"));
   if (slope.rank() == 1 && slope.extent(0) == 1) slope = {{}, read_at(slope, {Index(0)}, call.loops()), slope.dtype};
   for (int i = 2; slope.rank() >= 1 && i < x.rank(); ++i) slope.axes.push_back({});
-  SOLSTICE_TRY(Value y, pointwise(call, {x, slope}, dtype, [](const auto& t) { return apply("leaky_relu", {t[0], t[1]}); }));
-  return call.yield(std::move(y));
+  return yield_pointwise(call, {x, slope}, dtype, [](const auto& t) { return apply("leaky_relu", {t[0], t[1]}); });
 }
 
 }  // namespace

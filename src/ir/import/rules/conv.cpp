@@ -231,8 +231,7 @@ Status conv_transposed(Call& call) {
     l.window.push_back(named(call.loops().align(filters.axis(3 + i)), conv.name(windows, i)));
     const Index reached = scale(call.loops().flat(from.back()), Size(conv.stride[at])) +
                           scale(call.loops().flat(l.window.back()), Size(conv.dilation[at])) + Index(-conv.padding_low[at]);
-    const TermRef hits = binary("==", index_value(call.loops().flat(l.space.back())), index_value(reached));
-    where = where ? binary("and", where, hits) : hits;
+    where = also(where, binary("==", index_value(call.loops().flat(l.space.back())), index_value(reached)));
     source.push_back(call.loops().flat(from.back()));
   }
   const TermRef input = read_at(x, source, call.loops());

@@ -9,10 +9,7 @@ using Function = TermRef (*)(const TermRef& x);
 
 template <Function F>
 Status of_self(Call& call) {
-  SOLSTICE_TRY(const Value x, call.tensor("self"));
-  SOLSTICE_TRY(const DType dtype, call.out_dtype());
-  SOLSTICE_TRY(Value y, pointwise(call, {x}, dtype, [&](const Terms& t) { return F(t[0]); }));
-  return call.yield(std::move(y));
+  return map_self(call, F);
 }
 
 TermRef call_of(const char* function, const TermRef& x) { return apply(function, {x}); }

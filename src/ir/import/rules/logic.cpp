@@ -14,19 +14,17 @@ template <const char* Op>
 Status logical(Call& call) {
   SOLSTICE_TRY(const Value a, call.tensor("self"));
   SOLSTICE_TRY(const Value b, operand(call, "other", a.dtype));
-  SOLSTICE_TRY(Value y, pointwise(call, {a, b}, DType::kBool,
-                                  [&](const Terms& t) { return binary(Op, truth_of(call, a, t[0]), truth_of(call, b, t[1])); }));
-  return call.yield(std::move(y));
+  return yield_pointwise(call, {a, b}, DType::kBool,
+                         [&](const Terms& t) { return binary(Op, truth_of(call, a, t[0]), truth_of(call, b, t[1])); });
 }
 constexpr char kBothTrue[] = "and", kEitherTrue[] = "or", kOneTrue[] = "!=";
 
 Status logical_not(Call& call) {
   SOLSTICE_TRY(const Value x, call.tensor("self"));
-  SOLSTICE_TRY(Value y, pointwise(call, {x}, DType::kBool, [&](const Terms& t) {
-                 if (x.dtype == DType::kBool) return importer::logical_not(t[0]);
-                 return binary("==", as_stored(call, x, t[0]), integer(0));
-               }));
-  return call.yield(std::move(y));
+  return yield_pointwise(call, {x}, DType::kBool, [&](const Terms& t) {
+    if (x.dtype == DType::kBool) return importer::logical_not(t[0]);
+    return binary("==", as_stored(call, x, t[0]), integer(0));
+  });
 }
 
 template <const char* Op>
@@ -43,21 +41,14 @@ Status bitwise_and(Call& call) {
   SOLSTICE_TRY(const int64_t mask, call.integer("other"));
   if (mask < 1 || (mask & (mask + 1)) != 0) return call.unsupported("the language has no operators on the bits of integers");
   SOLSTICE_TRY(const Value x, call.tensor("self"));
-  SOLSTICE_TRY(Value y, pointwise(call, {x}, dtype, [&](const Terms& t) { return binary("%", t[0], integer(mask + 1)); }));
-  return call.yield(std::move(y));
+  return yield_pointwise(call, {x}, dtype, [&](const Terms& t) { return binary("%", t[0], integer(mask + 1)); });
 }
 
 // -x - 1
 Status bitwise_not(Call& call) {
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
   if (dtype == DType::kBool) return logical_not(call);
-  SOLSTICE_TRY(const Value x, call.tensor("self"));
-  if (dtype == DType::kU8) {
-    SOLSTICE_TRY(Value y, pointwise(call, {x}, dtype, [](const Terms& t) { return integer(255) - t[0]; }));
-    return call.yield(std::move(y));
-  }
-  SOLSTICE_TRY(Value y, pointwise(call, {x}, dtype, [](const Terms& t) { return negate(t[0]) - integer(1); }));
-  return call.yield(std::move(y));
+  return map_self(call, [&](const TermRef& x) { return dtype == DType::kU8 ? integer(255) - x : negate(x) - integer(1); });
 }
 
 // By a number of places that the graph knows: x * 2**k, x // 2**k.
@@ -69,8 +60,7 @@ Status shift(Call& call) {
   SOLSTICE_TRY(const int64_t places, call.integer("other"));
   if (places < 0 || places > 31) return call.unsupported("a shift by as many places has no equations");
   SOLSTICE_TRY(const Value x, call.tensor("self"));
-  SOLSTICE_TRY(Value y, pointwise(call, {x}, dtype, [&](const Terms& t) { return binary(Op, t[0], integer(int64_t{1} << places)); }));
-  return call.yield(std::move(y));
+  return yield_pointwise(call, {x}, dtype, [&](const Terms& t) { return binary(Op, t[0], integer(int64_t{1} << places)); });
 }
 constexpr char kShiftLeft[] = "*", kShiftRight[] = "//";
 

@@ -192,8 +192,7 @@ Status index_put(Call& call) {
       rest.push_back(at);
       continue;
     }
-    const TermRef same = binary("==", to.positions[i], index_value(at));
-    h.here = h.here ? binary("and", h.here, same) : same;
+    h.here = also(h.here, binary("==", to.positions[i], index_value(at)));
   }
   const auto place = static_cast<size_t>(to.place);
   const size_t rank = rest.size() + to.axes.size();
@@ -233,7 +232,7 @@ Status replace_range(Call& call, int axis, int64_t start, int64_t step, int64_t 
   Index& along = at[static_cast<size_t>(axis)];
   const Index distance = along + Index(-start);
   TermRef inside;
-  const auto require = [&](const TermRef& condition) { inside = inside ? binary("and", inside, condition) : condition; };
+  const auto require = [&](const TermRef& condition) { inside = also(inside, condition); };
   if (count == 1) {
     require(binary("==", index_value(along), integer(start)));
   } else {

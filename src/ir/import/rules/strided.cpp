@@ -81,7 +81,7 @@ Status replace_part(Call& call, const Value& x, const Part& part) {
   Substitution position;
   std::set<size_t> solved;  // axes that gave a position
   TermRef inside;
-  const auto require = [&](const TermRef& condition) { inside = inside ? binary("and", inside, condition) : condition; };
+  const auto require = [&](const TermRef& condition) { inside = also(inside, condition); };
   for (size_t a = 0; a < whole.size(); ++a) {
     const Loop* loop = single_step(part.at.at(a));
     if (!loop || position.count(loop->id)) continue;

@@ -15,13 +15,6 @@ struct Name {
   }
 };
 
-Status map_self(Call& call, const std::function<TermRef(const TermRef&)>& f) {
-  SOLSTICE_TRY(const Value x, call.tensor("self"));
-  SOLSTICE_TRY(const DType dtype, call.out_dtype());
-  SOLSTICE_TRY(Value y, pointwise(call, {x}, dtype, [&](const Terms& t) { return f(t[0]); }));
-  return call.yield(std::move(y));
-}
-
 // A function of the language with the operator's own meaning.
 template <Name F>
 Status function(Call& call) {

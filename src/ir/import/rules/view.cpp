@@ -25,12 +25,11 @@ Status to_dtype(Call& call) {
     x.dtype = dtype;
     return call.yield(std::move(x));
   }
-  SOLSTICE_TRY(Value y, pointwise(call, {x}, dtype, [&](const auto& t) {
-                 if (dtype == DType::kBool) return binary("!=", as_stored(call, x, t[0]), integer(0));
-                 const TermRef source = is_float(dtype) ? t[0] : as_stored(call, x, t[0]);
-                 return apply(std::string(name_of(dtype)), {source});
-               }));
-  return call.yield(std::move(y));
+  return yield_pointwise(call, {x}, dtype, [&](const auto& t) {
+    if (dtype == DType::kBool) return binary("!=", as_stored(call, x, t[0]), integer(0));
+    const TermRef source = is_float(dtype) ? t[0] : as_stored(call, x, t[0]);
+    return apply(std::string(name_of(dtype)), {source});
+  });
 }
 
 Value reshaped(Call& call, const Value& x, const std::vector<int64_t>& shape) {

@@ -85,8 +85,7 @@ TermRef inside(Call& call, const Windows& w, const Value& x, int space) {
     const Index& at = w.position[static_cast<size_t>(axis - first)];
     const TermRef low = binary("<=", integer(0), index_value(at));
     const TermRef high = binary("<", index_value(at), size_value(call.loops().size(x.axis(axis))));
-    const TermRef both = binary("and", low, high);
-    out = out ? binary("and", out, both) : both;
+    out = also(out, binary("and", low, high));
   }
   return out;
 }

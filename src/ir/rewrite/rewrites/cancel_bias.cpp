@@ -96,10 +96,10 @@ class BiasCanceller {
     statistics_.clear();
     gone_ = false;
     for (int e = id_ + 1; e < static_cast<int>(p.equations.size()); ++e) {
-      if (reads(p.equation(e), t)) statistic(p, e);
+      if (reads(p.equation(e).rhs, t)) statistic(p, e);
     }
     for (int e = id_ + 1; e < static_cast<int>(p.equations.size()); ++e) {
-      if (reads(p.equation(e), t) && !mapped(p, e)) return std::nullopt;
+      if (reads(p.equation(e).rhs, t) && !mapped(p, e)) return std::nullopt;
     }
     if (!gone_) return std::nullopt;
     out.description = fmt::format("`{}` cancels in the statistics of `{}`", bias_text, program_.tensor(t).name);
@@ -110,12 +110,6 @@ class BiasCanceller {
     like.name = fresh_name(p, stem);
     p.tensors.push_back(std::move(like));
     return static_cast<int>(p.tensors.size()) - 1;
-  }
-
-  bool reads(const Equation& e, int tensor) const {
-    bool found = false;
-    walk(e.rhs, [&](const Expr& node) { found = found || (node.op == Op::kRead && node.id == tensor); });
-    return found;
   }
 
   // Reads of t become u + b; null where one has an `else`.

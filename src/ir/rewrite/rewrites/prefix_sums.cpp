@@ -38,12 +38,6 @@ bool is_neutral(const ExprRef& e, Reducer reducer) {
   return number && ((reducer == Reducer::kSum && value == 0) || (reducer == Reducer::kProd && value == 1));
 }
 
-bool reads_tensor(const ExprRef& root, int tensor) {
-  bool found = false;
-  walk(root, [&](const Expr& e) { found = found || (e.op == Op::kRead && e.id == tensor); });
-  return found;
-}
-
 // Is it the equation's own tensor, one step before, with a value for the first step?
 bool is_step_before(const Equation& equation, const Expr& e) {
   if (e.op != Op::kRead || e.id != equation.target || !e.has_else || e.args.size() != equation.lhs.size() + 1) return false;
@@ -52,7 +46,7 @@ bool is_step_before(const Equation& equation, const Expr& e) {
     const bool step = equation.lhs[d]->id == equation.step_index;
     if (!here || *here != Affine{step ? -equation.step_sign : 0, {{equation.lhs[d]->id, 1}}}) return false;
   }
-  return !reads_tensor(e.args.back(), equation.target);
+  return !reads(e.args.back(), equation.target);
 }
 
 std::optional<Rewritten> as_prefix_sum(const Subject& subject, int id) {
@@ -66,7 +60,7 @@ std::optional<Rewritten> as_prefix_sum(const Subject& subject, int id) {
   const size_t own = is_step_before(recurrence, *recurrence.rhs->args[0]) ? 0 : 1;
   const ExprRef& previous = recurrence.rhs->args[own];
   const ExprRef& added = recurrence.rhs->args[1 - own];
-  if (!is_step_before(recurrence, *previous) || reads_tensor(added, recurrence.target)) return std::nullopt;
+  if (!is_step_before(recurrence, *previous) || reads(added, recurrence.target)) return std::nullopt;
   Rewritten out{program, ""};
   Equation& equation = out.program.equations[static_cast<size_t>(id)];
   const int t = recurrence.step_index;
