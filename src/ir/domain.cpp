@@ -151,6 +151,23 @@ IndexSet Domain::tied(int index) const {
   return out;
 }
 
+IndexSet Domain::solved_by(int index, const IndexSet& bound) const {
+  IndexSet out;
+  for (const Condition& each : conditions_) {
+    if (each.negated || each.expression->op != Op::kEq || !each.indices.count(index)) continue;
+    const auto form = as_affine(make(Op::kSub, {each.expression->args[0], each.expression->args[1]}));
+    if (!form || form->coefficient(index) == 0) continue;
+    const bool longest = std::all_of(form->terms.begin(), form->terms.end(), [&](const auto& term) {
+      const bool before = extent(term.first) > extent(index) || (extent(term.first) == extent(index) && term.first < index);
+      return !bound.count(term.first) || !before;
+    });
+    for (const auto& [other, coefficient] : form->terms) {
+      if (longest && !bound.count(other)) out.insert(other);
+    }
+  }
+  return out;
+}
+
 double Domain::points(const IndexSet& indices) const {
   double product = 1;
   for (const IndexSet& component : components(indices)) product *= component_points(component);

@@ -157,13 +157,13 @@ void Counter::product(const std::vector<ExprRef>& factors, const IndexSet& binde
   } else {
     IndexSet all;
     for (const ExprRef& factor : factors) all = united(all, indices_of(factor));
-    out.work.simt += std::max<double>(1, static_cast<double>(factors.size()) - 1) * domain.points(all);
+    out.work.simt += std::max<double>(1, static_cast<double>(factors.size()) - 1) * points_within(all, binders, domain);
   }
 }
 
 void Counter::pair(const ExprRef& a, const ExprRef& b, const IndexSet& binders, const Domain& domain) {
-  const double points = domain.points(united(indices_of(a), indices_of(b)));
-  if (!is_contraction(operand_of(a, binders), operand_of(b, binders))) {
+  const double points = points_within(united(indices_of(a), indices_of(b)), binders, domain);
+  if (!is_contraction(operand_of(a, binders, domain), operand_of(b, binders, domain))) {
     out.work.simt += points;
     return;
   }

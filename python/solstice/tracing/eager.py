@@ -91,15 +91,15 @@ def calls_of(module: torch.nn.Module, args: tuple, kwargs: dict) -> Calls:
 
 
 def difference(traced: Calls, module: torch.nn.Module, args: tuple, kwargs: dict) -> Optional[str]:
-    """None where both make the same calls; a note where that cannot be found out; an error where they differ."""
+    """None where both make the same calls; why, where that cannot be found out; an error where they differ."""
     if traced.is_mixed:
-        return "eager: not compared: autocast does nothing to tensors without memory"
+        return "autocast does nothing to tensors without memory"
     try:
         eager = calls_of(module, args, kwargs)
     except OracleError:
         raise
     except Exception as error:
-        return f"eager: not compared: {first_line(error, 200)}"
+        return first_line(error, 200)
     found = _unlike([c for c in traced.made if c.is_users], [c for c in eager.made if c.is_users], Call.told)
     found = found or _unlike([c for c in traced.made if c.of_module()], [c for c in eager.made if c.of_module()], Call.of_module)
     if found is not None:

@@ -32,6 +32,7 @@ _TRACER_LIMITS = (
     fake_tensor.UnsupportedFakeTensorException,
     GuardOnDataDependentSymNode,
 )
+_UNCHECKED = "the trace was not compared with eager PyTorch"
 
 
 @contextlib.contextmanager
@@ -50,18 +51,20 @@ def _repairs(on_host: bool) -> Iterator[None]:
 def export_functional(
     module: torch.nn.Module, args: tuple, kwargs: dict, decompose: Sequence[str] = (), make: Optional[real_run.Make] = None
 ) -> tuple[Any, dict]:
-    """The exported program and how it was made (`mode`, `level`, `notes`, `dropped`, `decomposable`). `make` gives inputs
-    with values."""
+    """The exported program and how it was made (`mode`, `level`, `notes`, `unchecked`, `dropped`, `decomposable`). `make`
+    gives inputs with values."""
     table = _decompositions(decompose)
     notes: list[str] = []
     on_host = all(t.device.type != "cuda" for t in (*tensor_leaves((args, kwargs)), *module_tensors(module)))
     with _repairs(on_host):
-        program, mode = _export(module, args, kwargs, notes, make)
+        program, mode, why = _export(module, args, kwargs, notes, make)
         drawn = random_nodes.drawing(program)
         program = _functional(module, program, table)
     refuse_unwritable(program)
     lost, breakable = random_nodes.dropped(drawn, program), _decomposable(program)
-    return program, {"mode": mode, "level": "functional", "notes": notes, "dropped": lost, "decomposable": breakable}
+    unchecked = [f"{_UNCHECKED}: {why}"] if why else []
+    made = {"mode": mode, "level": "functional", "notes": notes, "unchecked": unchecked}
+    return program, {**made, "dropped": lost, "decomposable": breakable}
 
 
 def _functional(module: torch.nn.Module, program: Any, table: dict) -> Any:
@@ -79,13 +82,13 @@ def _functional(module: torch.nn.Module, program: Any, table: dict) -> Any:
 
 def _export(
     module: torch.nn.Module, args: tuple, kwargs: dict, notes: list[str], make: Optional[real_run.Make]
-) -> tuple[Any, str]:
+) -> tuple[Any, str, Optional[str]]:
+    """The program, the tracer that took the module, and why the trace could not be compared with eager PyTorch."""
     try:
         with python_state.left_as_found(module) as caches:
             with calls.recorded(module) as made, python_state.refused(module, caches):
                 program = torch.export.export(module, args, kwargs, strict=False)
-            notes += filter(None, [eager.difference(made[-1], module, args, kwargs)])
-        return program, "nonstrict"
+            return program, "nonstrict", eager.difference(made[-1], module, args, kwargs)
     except OracleError:
         raise
     except Exception as error:
@@ -93,8 +96,7 @@ def _export(
         notes.append(f"nonstrict: {first_line(error, 200)}")
     try:
         program = torch.export.export(module, args, kwargs, strict=True)
-        notes += filter(None, [real_run.difference(program, module, make, (args, kwargs))])
-        return program, "strict"
+        return program, "strict", real_run.difference(program, module, make, (args, kwargs))
     except OracleError:
         raise
     except Exception as error:

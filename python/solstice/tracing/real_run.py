@@ -19,17 +19,16 @@ Make = Callable[[], tuple[tuple, dict]]
 _MOST_BYTES = 1 << 26  # of parameters, buffers and inputs
 _MOST_ELEMENTS = 1 << 24  # of all values in the graph
 _TOLERANCE = 1e-3  # of the largest value: both run the same kernels, in another order at most
-_NOT_COMPARED = "strict: not compared with eager: "
 
 
 def difference(program: Any, module: torch.nn.Module, make: Optional[Make], fakes: Any) -> Optional[str]:
-    """None where the values agree; a note where that was not tried; an error where they differ."""
+    """None where the values agree; why, where that was not tried; an error where they differ."""
     values = [v for n in program.graph.nodes for v in tensor_leaves(n.meta.get("val"))]
     held = [*module_tensors(module), *tensor_leaves(fakes)]
     if make is None or any(isinstance(t, FakeTensor) or t.device.type != "cpu" for t in module_tensors(module)):
-        return f"{_NOT_COMPARED}there are no values to run it on"
+        return "there are no values to run it on"
     if logical_bytes(held) > _MOST_BYTES or sum(v.numel() for v in values) > _MOST_ELEMENTS:
-        return f"{_NOT_COMPARED}it is too large"
+        return "it is too large"
     ran = ""
     try:
         wanted = _run(module, module, make)
@@ -38,7 +37,7 @@ def difference(program: Any, module: torch.nn.Module, make: Optional[Make], fake
     except OracleError:
         raise
     except Exception as error:  # on these inputs; the graph says nothing of the module's own
-        return f"{_NOT_COMPARED}{ran}{first_line(error, 200)}"
+        return f"{ran}{first_line(error, 200)}"
     draws = any(torch.Tag.nondeterministic_seeded in getattr(n.target, "tags", ()) for n in program.graph.nodes)
     worst = 0.0 if draws else max((_distance(a, b) for a, b in zip(leaves(wanted), leaves(got))), default=0.0)
     if not worst <= _TOLERANCE:

@@ -13,10 +13,10 @@ namespace solstice::ir::importer {
 
 namespace {
 
-std::string shape_text(const std::vector<int64_t>& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
+std::string shape_text(const Integers& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
 
-std::vector<int64_t> shape_of(const Value& value) {
-  std::vector<int64_t> out;
+Integers shape_of(const Value& value) {
+  Integers out;
   for (const Axis& axis : value.axes) out.push_back(axis.extent());
   return out;
 }
@@ -120,8 +120,8 @@ Result<std::vector<std::string>> Call::ids(const char* name) const {
   return out;
 }
 
-Result<std::vector<Value>> Call::tensors(const char* name) const {
-  std::vector<Value> out;
+Result<Operands> Call::tensors(const char* name) const {
+  Operands out;
   SOLSTICE_TRY(const std::vector<std::string> listed, ids(name));
   for (const std::string& id : listed) {
     SOLSTICE_TRY(Value value, value_of(id));
@@ -143,8 +143,8 @@ Result<std::vector<std::optional<Value>>> Call::maybe_tensors(const char* name) 
   return out;
 }
 
-Result<std::vector<Value>> Call::tensors_with_elements(const char* name) const {
-  std::vector<Value> out;
+Result<Operands> Call::tensors_with_elements(const char* name) const {
+  Operands out;
   SOLSTICE_TRY(const std::vector<std::string> listed, ids(name));
   for (const std::string& id : listed) {
     SOLSTICE_TRY(Value value, any_value(id));
@@ -189,11 +189,11 @@ Result<std::string> Call::text(const char* name) const {
   return argument(name).as_string();
 }
 
-Result<std::vector<int64_t>> Call::integers(const char* name, size_t count) const {
+Result<Integers> Call::integers(const char* name, size_t count) const {
   const Json& value = argument(name);
-  if (value.is_int() && is_moderate(value.as_int())) return std::vector<int64_t>(std::max<size_t>(count, 1), value.as_int());
+  if (value.is_int() && is_moderate(value.as_int())) return Integers(std::max<size_t>(count, 1), value.as_int());
   if (!value.is_array()) return bad_argument(name, "a list of integers");
-  std::vector<int64_t> out;
+  Integers out;
   for (const Json& item : value.items()) {
     if (!item.is_int() || !is_moderate(item.as_int())) return bad_argument(name, "a list of integers below 2^56");
     out.push_back(item.as_int());
@@ -203,8 +203,8 @@ Result<std::vector<int64_t>> Call::integers(const char* name, size_t count) cons
   return out;
 }
 
-Result<std::vector<int64_t>> Call::counts(const char* name, size_t count) const {
-  SOLSTICE_TRY(std::vector<int64_t> out, integers(name, count));
+Result<Integers> Call::counts(const char* name, size_t count) const {
+  SOLSTICE_TRY(Integers out, integers(name, count));
   const bool fit = std::all_of(out.begin(), out.end(), [](int64_t value) { return value >= 1 && value <= kMostCount; });
   if (!fit) return bad_argument(name, "integers above 0");
   return out;
@@ -227,7 +227,7 @@ Result<std::vector<int>> Call::axes(const char* name, int rank) const {
 }
 
 Result<std::vector<int>> Call::listed_axes(const char* name, int rank) const {
-  SOLSTICE_TRY(const std::vector<int64_t> given, integers(name));
+  SOLSTICE_TRY(const Integers given, integers(name));
   std::vector<int> out;
   for (const int64_t axis : given) {
     const int64_t at = axis < 0 ? axis + rank : axis;
@@ -256,13 +256,10 @@ Result<DType> Call::out_dtype(size_t i) const {
   return unsupported("complex numbers have no equations");
 }
 
-const std::vector<int64_t>& Call::out_shape(size_t i) const {
-  static const std::vector<int64_t> none;
-  return i < node_.outs.size() && node_.outs[i] ? node_.outs[i]->shape : none;
-}
+Integers Call::out_shape(size_t i) const { return i < node_.outs.size() && node_.outs[i] ? Integers(node_.outs[i]->shape) : Integers(); }
 
 int64_t Call::out_extent(int axis) const {
-  const std::vector<int64_t>& shape = out_shape();
+  const Integers shape = out_shape();
   const int64_t at = axis < 0 ? axis + static_cast<int64_t>(shape.size()) : axis;
   if (at < 0 || at >= static_cast<int64_t>(shape.size())) damaged("a result of too low a rank");
   return shape[static_cast<size_t>(at)];

@@ -38,9 +38,9 @@ class Call {
   Result<Value> tensor(const char* name) const;
   bool is_row_major(const char* name) const;  // the tensor as PyTorch has it in memory, from the start of its storage
   Result<std::optional<Value>> maybe_tensor(const char* name) const;
-  Result<std::vector<Value>> tensors(const char* name) const;
+  Result<Operands> tensors(const char* name) const;
   Result<std::vector<std::optional<Value>>> maybe_tensors(const char* name) const;  // a list, some of them None
-  Result<std::vector<Value>> tensors_with_elements(const char* name) const;         // the others are left out
+  Result<Operands> tensors_with_elements(const char* name) const;                   // the others are left out
   Result<int64_t> integer(const char* name) const;   // below 2^56 in magnitude: sums of a few do not overflow
   Result<int64_t> position(const char* name) const;  // of a slice: far beyond the end means the end
   Result<double> number(const char* name) const;     // inf and nan included
@@ -48,16 +48,16 @@ class Call {
   Result<std::string> text(const char* name) const;
   Result<int64_t> count(const char* name) const;  // an integer above 0
   // A list of `count` integers; one integer stands for all of them. count 0: any length.
-  Result<std::vector<int64_t>> integers(const char* name, size_t count = 0) const;
-  Result<std::vector<int64_t>> counts(const char* name, size_t count) const;  // above 0
-  Result<int> axis(const char* name, int rank) const;                         // negative counts from the end
-  Result<std::vector<int>> listed_axes(const char* name, int rank) const;     // as they are listed
-  Result<std::vector<int>> axes(const char* name, int rank) const;            // ascending; none or empty: all
+  Result<Integers> integers(const char* name, size_t count = 0) const;
+  Result<Integers> counts(const char* name, size_t count) const;           // above 0
+  Result<int> axis(const char* name, int rank) const;                      // negative counts from the end
+  Result<std::vector<int>> listed_axes(const char* name, int rank) const;  // as they are listed
+  Result<std::vector<int>> axes(const char* name, int rank) const;         // ascending; none or empty: all
   // A Python scalar as it takes part in arithmetic of `dtype`: reals rounded as PyTorch does (f32 below f64).
   Result<TermRef> scalar(const char* name, DType dtype) const;
 
   Result<DType> out_dtype(size_t i = 0) const;
-  const std::vector<int64_t>& out_shape(size_t i = 0) const;
+  Integers out_shape(size_t i = 0) const;
   int64_t out_extent(int axis) const;  // of the first result; negative counts from the end
   bool out_used(size_t i) const;
   Status yield(Value value) { return yield(0, std::move(value)); }

@@ -84,8 +84,10 @@ void add_notes(const Graph& graph, const Values& values, std::vector<ImportNote>
     if (node.rng) notes.push_back({fmt::format("{} draws random numbers", node.op), source_of(graph, node)});
   }
   note_wraps(graph, values, notes);
-  if (const Json* dropped = graph.producer.find("dropped")) {
-    for (const Json& what : dropped->items()) notes.push_back({what.as_string(), {}});
+  for (const char* list : {"dropped", "unchecked"}) {
+    const Json* const said = graph.producer.find(list);
+    if (!said) continue;
+    for (const Json& what : said->items()) notes.push_back({what.as_string(), {}});
   }
 }
 

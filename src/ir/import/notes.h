@@ -10,7 +10,8 @@ namespace solstice::ir::importer {
 
 ImportSource source_of(const Graph& graph, const GraphNode& node);
 
-// State that nothing reads, contents that are unknown, draws, integers that may wrap around, what the trace left out.
+// State that nothing reads, contents that are unknown, draws, integers that may wrap around, what the trace left out or
+// could not compare.
 void add_notes(const Graph& graph, const Values& values, std::vector<ImportNote>& notes);
 
 }  // namespace solstice::ir::importer

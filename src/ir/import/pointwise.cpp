@@ -24,7 +24,7 @@ void hint(Call& call, const Axis& axis, const std::string& name) {
   if (axis.digits.size() == 1) call.dims().hint(axis.digits[0].dim, name, kRoleWeight);
 }
 
-Result<Broadcast> broadcast(Call& call, const std::vector<Value>& operands) {
+Result<Broadcast> broadcast(Call& call, const Operands& operands) {
   int rank = 0;
   for (const Value& operand : operands) rank = std::max(rank, operand.rank());
   Broadcast out;
@@ -51,7 +51,7 @@ Result<Broadcast> broadcast(Call& call, const std::vector<Value>& operands) {
   return out;
 }
 
-Result<Value> pointwise(Call& call, const std::vector<Value>& operands, DType dtype, const PointFunction& f) {
+Result<Value> pointwise(Call& call, const Operands& operands, DType dtype, const PointFunction& f) {
   SOLSTICE_TRY(const Broadcast shape, broadcast(call, operands));
   Terms terms;
   bool stored = false;
@@ -63,7 +63,7 @@ Result<Value> pointwise(Call& call, const std::vector<Value>& operands, DType dt
   return call.draft().define(call.wish(), shape.axes, f(terms), dtype);
 }
 
-Status yield_pointwise(Call& call, const std::vector<Value>& operands, DType dtype, const PointFunction& f) {
+Status yield_pointwise(Call& call, const Operands& operands, DType dtype, const PointFunction& f) {
   SOLSTICE_TRY(Value y, pointwise(call, operands, dtype, f));
   return call.yield(std::move(y));
 }

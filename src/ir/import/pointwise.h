@@ -15,9 +15,9 @@ TermRef as_stored(const Call& call, const Value& value, TermRef term);
 
 // y[i..] = f(operands[i..]) with broadcasting; a closed form if all operands are.
 using PointFunction = std::function<TermRef(const Terms&)>;
-Result<Value> pointwise(Call& call, const std::vector<Value>& operands, DType dtype, const PointFunction& f);
+Result<Value> pointwise(Call& call, const Operands& operands, DType dtype, const PointFunction& f);
 // The same as the result of the node.
-Status yield_pointwise(Call& call, const std::vector<Value>& operands, DType dtype, const PointFunction& f);
+Status yield_pointwise(Call& call, const Operands& operands, DType dtype, const PointFunction& f);
 // y[i..] = f(self[i..])
 Status map_self(Call& call, const std::function<TermRef(const TermRef&)>& f);
 
@@ -32,6 +32,6 @@ struct Broadcast {
   Axes axes;
   std::vector<Indices> at;  // one list an operand
 };
-Result<Broadcast> broadcast(Call& call, const std::vector<Value>& operands);
+Result<Broadcast> broadcast(Call& call, const Operands& operands);
 
 }  // namespace solstice::ir::importer

@@ -31,6 +31,9 @@ struct Value {
   bool is_stored() const { return has_read(term); }  // false: a closed form (ones, arange, masks)
 };
 
+using Operands = Checked<Value>;
+using Integers = Checked<int64_t>;
+
 // Fresh loops and the algebra of axes. One for a program.
 class Loops {
  public:

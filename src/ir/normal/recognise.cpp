@@ -40,7 +40,7 @@ std::vector<Part> operands_of(const ExprRef& body) {
   factors_of(body, factors);
   std::vector<Part> out;
   for (const ExprRef& f : factors) {
-    if (any_below(f, [](const Expr& e) { return e.op == Op::kRead; })) out.push_back({{f}, indices_of(f), operand_of(f, {}).direct});
+    if (any_below(f, [](const Expr& e) { return e.op == Op::kRead; })) out.push_back({{f}, indices_of(f), direct_indices(f)});
   }
   std::stable_sort(out.begin(), out.end(), [](const Part& a, const Part& b) { return a.indices.size() > b.indices.size(); });
   for (size_t i = out.size(); out.size() > 2 && i-- > 1;) {

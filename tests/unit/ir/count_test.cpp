@@ -68,13 +68,31 @@ TEST(CountWork, APrefixSumCostsItsTerms) {
   EXPECT_EQ(count(program).total().simt, 4 * 1000);
 }
 
+// Without a batch index the image has an index of the result only through the equality that gives it.
+TEST(CountWork, ATransposedConvolutionIsAContractionInEverySpelling) {
+  const std::string declared = "dim K = 64, C = 32, P = 128\ninput im : f32[C,P]\ninput f : f32[K,C,3]\noutput y : f32[K,255]\n";
+  const Program relation = load(declared + "y[k,u]=sum[c,i,r where u == 2*i+r-1](im[c,i]*f[k,c,r])\n");
+  const Program parts = load(declared +
+                             "y[k,2*u] = sum[c](im[c,u]*f[k,c,1]) for u<128\n"
+                             "y[k,2*u+1] = sum[c,r<2](im[c,u-r+1]*f[k,c,2*r]) for u<127\n");
+  const Work one = count(relation).total(), other = count(parts).total();
+  EXPECT_EQ(one.contraction, 64.0 * 32 * (128 + 2 * 127));
+  EXPECT_EQ(one.contraction, other.contraction);
+  EXPECT_EQ(one.simt, 0);
+  // A depthwise one reuses the filter alone.
+  const Program depthwise = load(
+      "dim C = 32, P = 128\ninput im : f32[C,P]\ninput f : f32[C,3]\noutput y : f32[C,255]\n"
+      "y[c,u]=sum[i,r where u == 2*i+r-1](im[c,i]*f[c,r])\n");
+  EXPECT_EQ(count(depthwise).total().contraction, 0);
+}
+
 TEST(CountWork, ASolvedEqualityCostsItsSolutions) {
-  // Transposed convolution, stride 2, kernel 3: every (i, r) meets one u.
+  // Transposed convolution, stride 2, kernel 3: every (i, r) meets one u, (0, 0) none within the result.
   const Program program = load(
       "dim B = 2, C = 3, K = 5, H = 10\nparam w : f32[C,K,3] \"w\"\ninput x : f32[B,C,H]\noutput y : f32[B,K,2*H]\n"
       "y[n,k,u] = sum[c,i,r where u == 2*i+r-1](x[n,c,i] * w[c,k,r]) for u < 2*H\n");
   const Count all = count(program);
-  EXPECT_EQ(all.total().contraction, 2 * 3 * 5 * 10 * 3);
+  EXPECT_EQ(all.total().contraction, 2 * 3 * 5 * (10 * 3 - 1));
   EXPECT_EQ(read_of(program, all, "x"), 2 * 3 * 10);
   EXPECT_EQ(read_of(program, all, "w"), 3 * 5 * 3);
 }

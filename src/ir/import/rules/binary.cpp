@@ -151,7 +151,7 @@ Status clamp_tensor(Call& call) {
   SOLSTICE_TRY(const Value x, call.tensor("self"));
   SOLSTICE_TRY(const std::optional<Value> low, call.maybe_tensor("min"));
   SOLSTICE_TRY(const std::optional<Value> high, call.maybe_tensor("max"));
-  std::vector<Value> operands{x};
+  Operands operands{x};
   if (low) operands.push_back(*low);
   if (high) operands.push_back(*high);
   return yield_pointwise(call, operands, dtype, [&](const auto& t) {

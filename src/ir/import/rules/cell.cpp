@@ -19,7 +19,7 @@ Result<CellStep> read_cell(Call& call, int64_t gates, bool has_c) {
   CellStep out;
   SOLSTICE_TRY(out.x, call.tensor("input"));
   if (has_c) {
-    SOLSTICE_TRY(const std::vector<Value> states, call.tensors("hx"));
+    SOLSTICE_TRY(const Operands states, call.tensors("hx"));
     out.h = states.at(0);
     out.c = states.at(1);
   } else {

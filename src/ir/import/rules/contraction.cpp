@@ -173,7 +173,7 @@ Subscripts parse_subscripts(std::string text) {
 
 Status einsum(Call& call) {
   SOLSTICE_TRY(const std::string equation, call.text("equation"));
-  SOLSTICE_TRY(const std::vector<Value> values, call.tensors("tensors"));
+  SOLSTICE_TRY(const Operands values, call.tensors("tensors"));
   if (equation.find('.') != std::string::npos) return call.unsupported("an ellipsis in the subscripts");
   const Subscripts subscripts = parse_subscripts(equation);
   if (subscripts.operands.size() != values.size()) return call.unsupported("subscripts do not match the operands");

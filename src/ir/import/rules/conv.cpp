@@ -15,7 +15,7 @@ constexpr const char* kSpaceDims[] = {"D", "H", "W"};
 struct Conv {
   int space = 0;  // spatial dimensions
   bool batched = true;
-  std::vector<int64_t> stride, padding_low, padding_high, dilation;
+  Integers stride, padding_low, padding_high, dilation;
   int64_t groups = 1;
 
   // Names are those of the last `space` dimensions: one-dimensional ones use the last.

@@ -14,7 +14,7 @@ struct Pairs {
   std::vector<TermRef> element;  // of each operand
 };
 
-Result<Pairs> pairs_of(Call& call, const std::vector<Value>& operands, int axis) {
+Result<Pairs> pairs_of(Call& call, const Operands& operands, int axis) {
   SOLSTICE_TRY(const Broadcast shape, broadcast(call, operands));
   Pairs out;
   const int rank = static_cast<int>(shape.axes.size());
@@ -79,7 +79,7 @@ struct Distances {
 };
 
 Result<Distances> distances_of(Call& call, const std::vector<const char*>& names) {
-  std::vector<Value> operands;
+  Operands operands;
   for (const char* name : names) {
     SOLSTICE_TRY(Value operand, call.tensor(name));
     operands.push_back(std::move(operand));

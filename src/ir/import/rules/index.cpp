@@ -35,7 +35,7 @@ bool has_mask(const std::vector<std::optional<Value>>& indices) {
 
 Result<Pointers> pointers_of(Call& call, const Value& tensor) {
   SOLSTICE_TRY(const std::vector<std::optional<Value>> listed, call.maybe_tensors("indices"));
-  std::vector<Value> given;
+  Operands given;
   std::vector<size_t> at;
   if (has_mask(listed)) return call.unsupported("a mask as an index: how many elements it takes depends on its values");
   for (size_t i = 0; i < listed.size(); ++i) {

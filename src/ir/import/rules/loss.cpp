@@ -28,7 +28,7 @@ namespace {
 
 // An elementwise loss of tensors that broadcast; those that are None are left out.
 Status elementwise(Call& call, const std::vector<const char*>& names, const PointFunction& f) {
-  std::vector<Value> operands;
+  Operands operands;
   for (const char* name : names) {
     SOLSTICE_TRY(std::optional<Value> operand, call.maybe_tensor(name));
     if (operand) operands.push_back(std::move(*operand));

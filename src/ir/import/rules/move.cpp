@@ -9,7 +9,7 @@ namespace {
 
 // One declared tensor, written piece by piece along `axis`.
 Status cat(Call& call) {
-  SOLSTICE_TRY(const std::vector<Value> parts, call.tensors_with_elements("tensors"));
+  SOLSTICE_TRY(const Operands parts, call.tensors_with_elements("tensors"));
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
   if (parts.empty()) return call.unsupported("nothing to put together");
   const int rank = parts[0].rank();
@@ -46,7 +46,7 @@ Status cat(Call& call) {
 }
 
 Status stack(Call& call) {
-  SOLSTICE_TRY(const std::vector<Value> parts, call.tensors("tensors"));
+  SOLSTICE_TRY(const Operands parts, call.tensors("tensors"));
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
   SOLSTICE_TRY(const int axis, call.axis("dim", parts.at(0).rank() + 1));
   Axes axes;
@@ -72,7 +72,7 @@ struct Pad {
 
 // PyTorch lists pads from the last axis to the first.
 Result<std::vector<Pad>> read_pads(Call& call, int rank) {
-  SOLSTICE_TRY(const std::vector<int64_t> flat, call.integers("pad"));
+  SOLSTICE_TRY(const Integers flat, call.integers("pad"));
   std::vector<Pad> out(static_cast<size_t>(rank));
   if (flat.size() > 2 * out.size()) return call.unsupported("more pads than the tensor has axes");
   for (size_t i = 0; i + 1 < flat.size(); i += 2) out[out.size() - 1 - i / 2] = {flat[i], flat[i + 1]};
@@ -177,7 +177,7 @@ Status triu(Call& call) { return triangle(call, ">="); }
 // Repeats the whole tensor along each axis.
 Status repeat(Call& call) {
   SOLSTICE_TRY(Value x, call.tensor("self"));
-  const std::vector<int64_t>& shape = call.out_shape();
+  const Integers shape = call.out_shape();
   lift(x, shape.size());
   for (size_t i = 0; i < shape.size(); ++i) {
     const int64_t times = shape[i] / std::max<int64_t>(x.axes[i].extent(), 1);
@@ -236,7 +236,7 @@ Status gather(Call& call) {
 // `self` with the given part replaced by `src`.
 Status copy(Call& call) {
   SOLSTICE_TRY(Value src, call.tensor("src"));
-  const std::vector<int64_t>& shape = call.out_shape();
+  const Integers shape = call.out_shape();
   lift(src, shape.size());
   for (size_t i = 0; i < shape.size(); ++i) {
     if (src.axes[i].extent() != shape[i]) src.axes[i] = call.loops().fresh_axis(shape[i]);

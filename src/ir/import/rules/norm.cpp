@@ -62,7 +62,7 @@ Result<Axes> channel_loops(Call& call, const Value& x, const std::vector<const c
   Axes axes;
   for (int i = 0; i < x.rank(); ++i) {
     std::vector<const Axis*> aligned{&x.axis(i)};
-    std::vector<Value> values;
+    Operands values;
     for (const char* name : parameters) {
       if (i != 1 || call.is_none(name)) continue;
       SOLSTICE_TRY(const Value value, call.tensor(name));
@@ -208,10 +208,10 @@ struct Trailing {
 
 Result<Trailing> trailing_axes(Call& call, const Value& x, const std::vector<const char*>& parameters) {
   Trailing out;
-  SOLSTICE_TRY(const std::vector<int64_t> shape, call.integers("normalized_shape"));
+  SOLSTICE_TRY(const Integers shape, call.integers("normalized_shape"));
   out.first = x.rank() - static_cast<int>(shape.size());
   if (out.first < 0) return call.unsupported("more normalised axes than the tensor has");
-  std::vector<Value> values;
+  Operands values;
   for (const char* name : parameters) {
     if (call.is_none(name)) continue;
     SOLSTICE_TRY(const Value value, call.tensor(name));

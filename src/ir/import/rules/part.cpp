@@ -67,7 +67,7 @@ Status slice(Call& call) {
 }
 
 // Parts one after the other; equal parts share their dim, and the whole is their sum.
-Status split_into(Call& call, const Value& x, int axis, const std::vector<int64_t>& lengths) {
+Status split_into(Call& call, const Value& x, int axis, const Integers& lengths) {
   Size start(0);
   std::map<int64_t, DimId> dims;
   for (size_t i = 0; i < lengths.size(); ++i) {
@@ -84,9 +84,9 @@ Status split_into(Call& call, const Value& x, int axis, const std::vector<int64_
   return success();
 }
 
-std::vector<int64_t> parts_of(const Call& call, int64_t extent, int64_t size) {
+Integers parts_of(const Call& call, int64_t extent, int64_t size) {
   if ((extent + size - 1) / size > static_cast<int64_t>(call.node().outs.size())) damaged("fewer results than parts");
-  std::vector<int64_t> out;
+  Integers out;
   for (int64_t done = 0; done < extent; done += size) out.push_back(std::min(size, extent - done));
   return out;
 }
@@ -101,7 +101,7 @@ Status split(Call& call) {
 Status split_with_sizes(Call& call) {
   SOLSTICE_TRY(const Value x, call.tensor("self"));
   SOLSTICE_TRY(const int axis, call.axis("dim", x.rank()));
-  SOLSTICE_TRY(const std::vector<int64_t> sizes, call.integers("split_sizes"));
+  SOLSTICE_TRY(const Integers sizes, call.integers("split_sizes"));
   return split_into(call, x, axis, sizes);
 }
 
@@ -146,7 +146,7 @@ Status flip(Call& call) {
 
 Status roll(Call& call) {
   SOLSTICE_TRY(Value x, call.tensor("self"));
-  SOLSTICE_TRY(const std::vector<int64_t> shifts, call.integers("shifts"));
+  SOLSTICE_TRY(const Integers shifts, call.integers("shifts"));
   SOLSTICE_TRY(const std::vector<int> axes, call.listed_axes("dims", x.rank()));
   if (axes.size() != shifts.size()) return call.unsupported("rolling the flattened tensor");
   for (size_t i = 0; i < axes.size(); ++i) {

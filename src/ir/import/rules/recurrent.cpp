@@ -6,9 +6,9 @@ namespace solstice::ir::importer {
 namespace {
 
 struct Recurrence {
-  Value x;                    // [T, B, I]
-  std::vector<Value> states;  // h0, and c0 of an LSTM: [layers*directions, B, U]
-  std::vector<Value> params;
+  Value x;          // [T, B, I]
+  Operands states;  // h0, and c0 of an LSTM: [layers*directions, B, U]
+  Operands params;
   bool biased = true, two_way = false, batch_first = false, projected = false;
   int64_t layers = 1;
   int64_t directions() const { return two_way ? 2 : 1; }
@@ -37,7 +37,8 @@ Result<Recurrence> read_recurrence(Call& call, size_t states) {
   if (out.states.size() != states) return call.unsupported("an unknown list of states");
   const size_t cells = static_cast<size_t>(out.layers * out.directions());
   out.projected = out.params.size() == cells * (out.per_cell() + 1);
-  if (out.params.size() != cells * out.per_cell()) return call.unsupported("an unknown list of parameters");
+  if (out.params.size() != cells * out.per_cell() || (out.projected && states != 2))
+    return call.unsupported("an unknown list of parameters");
   if (out.x.rank() != 3) return call.unsupported("a sequence without a batch axis");
   if (out.batch_first) swap_batch(out.x);
   for (const Value& state : out.states) {
@@ -59,7 +60,7 @@ struct Cell {
   Axis wide;        // q and u as one axis of the weights
   bool backward = false;
   int64_t state = 0;  // row of the initial states
-  std::vector<Value> params;
+  Operands params;
 
   Axes axes() const { return {t, b, u}; }
   Axes hidden_axes() const { return {t, b, p}; }
@@ -231,7 +232,7 @@ Value side_by_side(Call& call, const Value& forward, const Value& backward) {
 }
 
 // The last state of every cell: [cells, B, U].
-Status yield_last(Call& call, size_t result, const std::vector<Value>& cells, const Recurrence& r, const char* wish) {
+Status yield_last(Call& call, size_t result, const Operands& cells, const Recurrence& r, const char* wish) {
   if (!call.out_used(result)) return success();
   Loops& loops = call.loops();
   const Axes axes{loops.align(r.states[0].axis(0)), loops.align(cells[0].axis(1)), loops.align(cells[0].axis(2))};
@@ -248,9 +249,9 @@ Status yield_last(Call& call, size_t result, const std::vector<Value>& cells, co
 Status recurrence(Call& call, int64_t gates, size_t states, CellFunction function) {
   SOLSTICE_TRY(const Recurrence r, read_recurrence(call, states));
   Value x = r.x;
-  std::vector<Value> hidden, cells;
+  Operands hidden, cells;
   for (int64_t layer = 0; layer < r.layers; ++layer) {
-    std::vector<Value> outputs;
+    Operands outputs;
     for (int64_t direction = 0; direction < r.directions(); ++direction) {
       CellResult cell = function(call, r, make_cell(call, r, x, layer, gates, direction), x);
       outputs.push_back(cell.h);

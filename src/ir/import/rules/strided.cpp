@@ -16,8 +16,8 @@ struct Part {
 };
 
 // Each stride split into steps along the axes. False where a position would carry over into the next row.
-bool split_strides(const Value& x, const Axes& axes, const std::vector<int64_t>& strides, int64_t offset, const Loops& loops, Indices& at) {
-  std::vector<int64_t> room, weight(x.axes.size(), 1);
+bool split_strides(const Value& x, const Axes& axes, const Integers& strides, int64_t offset, const Loops& loops, Indices& at) {
+  Integers room, weight(x.axes.size(), 1);
   for (const Axis& axis : x.axes) room.push_back(axis.extent());
   for (size_t a = weight.size(); a-- > 1;) weight[a - 1] = product_of(weight[a], room[a]);
   at.assign(x.axes.size(), Index(0));
@@ -40,8 +40,8 @@ bool split_strides(const Value& x, const Axes& axes, const std::vector<int64_t>&
 }
 
 Result<Part> strided_part(Call& call, const Value& x) {
-  SOLSTICE_TRY(const std::vector<int64_t> shape, call.integers("size"));
-  SOLSTICE_TRY(const std::vector<int64_t> strides, call.integers("stride", shape.size()));
+  SOLSTICE_TRY(const Integers shape, call.integers("size"));
+  SOLSTICE_TRY(const Integers strides, call.integers("stride", shape.size()));
   int64_t offset = 0;
   if (!call.is_none("storage_offset")) {
     SOLSTICE_TRY(offset, call.integer("storage_offset"));

@@ -32,7 +32,7 @@ Status to_dtype(Call& call) {
   });
 }
 
-Value reshaped(Call& call, const Value& x, const std::vector<int64_t>& shape) {
+Value reshaped(Call& call, const Value& x, const Integers& shape) {
   Value out = x;
   Substitution old;
   out.axes = call.loops().reshape(x.axes, shape, old);
@@ -44,7 +44,7 @@ Value reshaped(Call& call, const Value& x, const std::vector<int64_t>& shape) {
 Status channel_shuffle(Call& call) {
   SOLSTICE_TRY(const Value x, call.tensor("self"));
   SOLSTICE_TRY(const int64_t groups, call.count("groups"));
-  Checked<int64_t> split = call.out_shape();
+  Integers split = call.out_shape();
   const int64_t channels = call.out_extent(1);
   split[1] = groups;
   split.insert_at(2, channels / groups);
@@ -114,7 +114,7 @@ Status squeeze(Call& call) {
 
 // All operands with the common shape.
 Status broadcast_tensors(Call& call) {
-  SOLSTICE_TRY(const std::vector<Value> operands, call.tensors("tensors"));
+  SOLSTICE_TRY(const Operands operands, call.tensors("tensors"));
   SOLSTICE_TRY(const Broadcast shape, broadcast(call, operands));
   for (size_t i = 0; i < operands.size(); ++i) {
     SOLSTICE_CHECK(call.yield(i, {shape.axes, read_at(operands[i], shape.at[i], call.loops()), operands[i].dtype}));
@@ -139,7 +139,7 @@ Status check_of_values(Call& call) {
 // Broadcast axes get loops that the term does not use.
 Status expand(Call& call) {
   SOLSTICE_TRY(Value x, call.tensor("self"));
-  const std::vector<int64_t>& shape = call.out_shape();
+  const Integers shape = call.out_shape();
   lift(x, shape.size());
   for (size_t i = 0; i < shape.size(); ++i) {
     if (x.axes[i].extent() != shape[i]) x.axes[i] = call.loops().fresh_axis(shape[i]);

@@ -14,7 +14,7 @@ constexpr const char* kWindow[] = {"i", "j", "k"};
 
 struct Pool {
   int space = 0;
-  std::vector<int64_t> kernel, stride, padding, dilation;
+  Integers kernel, stride, padding, dilation;
 };
 
 Result<Pool> read_pool(Call& call, int space) {
