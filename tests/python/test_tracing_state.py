@@ -6,7 +6,7 @@ from torch import nn
 
 from solstice.errors import OracleError
 from solstice.loading import load_file
-from solstice.tracing import eager, trace
+from solstice.tracing import eager, real_run, trace
 from solstice.tracing.export import export_functional
 
 HEADER = """import collections, functools, itertools, random
@@ -204,6 +204,29 @@ STRICT = {  # what only the strict tracer takes
         "self.register_buffer('n', torch.tensor(2))",
         "trace.unlike_eager",
     ),
+    **{
+        f"whether it is compiled, under a mask of {mask}": (
+            "y = x * (4 if torch.compiler.is_compiling() else int(self.n))\nreturn y" + masked,
+            "self.register_buffer('n', torch.tensor(3))",
+            "trace.unlike_eager",
+        )
+        for mask, masked in {
+            "infinities": ".masked_fill(torch.ones(3, 8).triu(1).bool(), -torch.inf)",
+            "NaN": ".masked_fill(torch.ones(3, 8).triu(1).bool(), torch.nan)",
+            "large numbers": ".masked_fill(torch.ones(3, 8).triu(1).bool(), -1e9)",
+            "large summands": " - 1e4 * torch.ones(3, 8).triu(4)",
+        }.items()
+    },
+    "infinities where it is compiled": (
+        "return x * int(self.n) / (0 if torch.compiler.is_compiling() else 1)",
+        "self.register_buffer('n', torch.tensor(3))",
+        "trace.unlike_eager",
+    ),
+    "infinities and NaN": (
+        "m = torch.ones(3, 8).triu(int(self.n))\nreturn x.masked_fill(m.bool(), -torch.inf), x.masked_fill(m.bool(), torch.nan)",
+        "self.register_buffer('n', torch.tensor(2))",
+        None,
+    ),
 }
 
 
@@ -223,3 +246,15 @@ def test_large_modules_do_not_run(subject_of):
     subject = subject_of("return x * int(self.n)", "self.register_buffer('n', torch.tensor(2))", "[torch.rand(5000, 5000)]")
     [why] = trace(subject)["producer"]["unchecked"]
     assert why == "the trace was not compared with eager PyTorch: it is too large"
+
+
+def test_random_draws_are_not_compared(subject_of):
+    subject = subject_of("return F.dropout(x) * int(self.n)", "self.register_buffer('n', torch.tensor(2))")
+    [why] = trace(subject)["producer"]["unchecked"]
+    assert why == "the trace was not compared with eager PyTorch: it draws random numbers"
+
+
+def test_more_results_are_a_difference():
+    x = torch.rand(3)
+    assert real_run.distance([x, x], [x]) == torch.inf
+    assert real_run.distance([x, x], [x, x.clone()]) == 0
