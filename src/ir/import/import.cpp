@@ -60,7 +60,7 @@ class Importer {
 
  private:
   Error damaged_node(const std::string& why) const {
-    if (graph_.nodes.empty()) return fail(Code::bad_record, "the graph is damaged: it has " + why);
+    if (draft_.node < 0) return fail(Code::bad_record, "the graph is damaged: it has " + why);
     const GraphNode& node = graph_.nodes[static_cast<size_t>(draft_.node)];
     return at(node, fail(Code::bad_record, fmt::format("the graph is damaged: `{}` has {}", node.op, why)));
   }

@@ -84,6 +84,29 @@ TEST(DamagedImport, ConvolutionsHaveGroupsAndSteps) {
   }
 }
 
+TEST(DamagedImport, APoolOfNoElementsIsLeftToPyTorch) {
+  const auto problem = import_graph(with_node("aten.adaptive_max_pool1d.default", R"({"self": {"t": "x"}, "output_size": [0]})", {4, 0}));
+  EXPECT_FALSE(problem.ok() && problem->unsupported.empty());
+}
+
+// A projection to fewer features is an LSTM's.
+TEST(DamagedImport, AnRnnHasNoProjection) {
+  Graph graph = *read_graph(*parse_json(*read_file(SOLSTICE_SOURCE_DIR "/tests/golden/import/lstm.json")));
+  for (GraphNode& node : graph.nodes) {
+    if (node.op != "aten.lstm.input") continue;
+    const Json state = node.args.at("hx").items().at(0);
+    node.op = "aten.rnn_tanh.input";
+    node.args.set("hx", state).set("has_biases", true).set("num_layers", 1).set("bidirectional", false);
+    Json params = Json::array();
+    for (int i = 0; i < 5; ++i) params.push(node.args.at("params").items().at(0));
+    node.args.set("params", params);
+    const auto problem = import_graph(graph);
+    EXPECT_FALSE(problem.ok() && problem->unsupported.empty());
+    return;
+  }
+  FAIL() << "no LSTM";
+}
+
 TEST(DamagedImport, AMissingOperandIsNoneThatWasLeftOut) {
   Graph graph = *read_graph(*parse_json(*read_file(SOLSTICE_SOURCE_DIR "/tests/golden/import/conv_norm.json")));
   for (GraphNode& node : graph.nodes) {

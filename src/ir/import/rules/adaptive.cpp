@@ -90,6 +90,7 @@ Status adaptive_pool(Call& call, const char* reducer, int space) {
       continue;
     }
     const int64_t extent = call.out_extent(i);
+    if (extent < 1) return call.unsupported("a result without elements");
     const Adaptive a = adaptive_axis(call, x.axis(i), extent, 3 - space + i - first);
     w.axes.push_back(a.out);
     at.push_back(a.position);
