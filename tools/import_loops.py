@@ -95,7 +95,52 @@ def carried_mask(m: Loop, x: torch.Tensor) -> tuple:
     return x, mask
 
 
+def step_in_condition(m: Loop, x: torch.Tensor) -> tuple:
+    h, steps, lengths = x, [], torch.tensor([2, 7, 5])
+    for t in range(7):
+        h = torch.where((t < lengths)[:, None], torch.tanh(m.a(h)), h)
+        steps.append(h * (lengths > 2 * t - 3)[:, None])
+    return torch.stack(steps, 1), h
+
+
+def step_as_value(m: Loop, x: torch.Tensor) -> tuple:
+    """Over zero in both directions, and by fractions that f32 holds."""
+    y = z = x
+    for t in range(8):
+        x = torch.tanh(m.a(x)) * (t - 4)
+        y = torch.tanh(m.a(y)) * (5 - 2 * t) + (1.5 - 0.5 * t)
+        z = torch.tanh(m.a(z)) + 0.25 * t
+    return x, y, z
+
+
+def step_in_integers(m: Loop, x: torch.Tensor) -> tuple:
+    k, steps = (x * 10).long(), []
+    for t in range(6):
+        k = (k * (t - 2) + 5 * t) % (t + 3) + k // (t + 1)
+        steps.append(m.a(x) ** t + k)
+    return torch.stack(steps), k
+
+
+def step_of_two_loops(m: Loop, x: torch.Tensor) -> torch.Tensor:
+    for t in range(6):
+        x = torch.tanh(m.a(x)) * t + 1
+    for t in range(6):
+        x = torch.tanh(m.a(x)) * (3 * t) + 1
+    for _ in range(6):
+        x = torch.tanh(m.a(x)) * 7 + 2
+    return x
+
+
+def step_uneven(m: Loop, x: torch.Tensor) -> torch.Tensor:
+    """Powers of two, and tenths, which f32 does not hold."""
+    for t in (1, 2, 4, 8, 16, 32):
+        x = torch.tanh(m.a(x)) * t
+    for t in range(6):
+        x = torch.tanh(m.a(x)) * (0.1 * t)
+    return x
+
+
 def loop_cases() -> dict[str, tuple[Any, list]]:
     bodies = (nested_alike, nested_weights, nested_same_weights, nested_two_loops, nested_outer_state, norm_called_again, counter,
-              greedy, carried_mask)
+              greedy, carried_mask, step_in_condition, step_as_value, step_in_integers, step_of_two_loops, step_uneven)
     return {f"loop_{body.__name__}": (Loop(body), [R(3, 5)]) for body in bodies}

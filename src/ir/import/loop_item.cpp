@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <cstdlib>
 #include <map>
 
 #include "ir/import/term_mapper.h"
@@ -36,6 +38,17 @@ class LoopReader : public TermMapper {
     return Index(canonical);
   }
 
+  TermRef number(const TermRef& given) override {
+    mark("#");
+    const bool negative = given->kind == TermKind::kPrefix;
+    const std::string& text = (negative ? given->args[0] : given)->text;
+    LoopItem::Number out{(negative ? "-" : "") + text, std::nullopt};
+    const double units = std::ldexp(std::strtod(out.text.c_str(), nullptr), 32);
+    if (std::abs(units) < 0x1p61 && units == std::floor(units)) out = {"", static_cast<int64_t>(units)};
+    out_.numbers.push_back(std::move(out));
+    return given;
+  }
+
   Size size(const Size& given) override {
     const Size canonical = given.canonical(source().dims());
     mark(fmt::format("s{}", canonical.value()));
@@ -55,6 +68,21 @@ class LoopReader : public TermMapper {
 };
 
 }  // namespace
+
+bool grow_evenly(const LoopItem& a, const LoopItem& b, const LoopItem& c) {
+  for (size_t i = 0; i < a.offsets.size(); ++i) {
+    if (c.offsets[i].value() - b.offsets[i].value() != b.offsets[i].value() - a.offsets[i].value()) return false;
+  }
+  for (size_t i = 0; i < a.numbers.size(); ++i) {
+    const LoopItem::Number &first = a.numbers[i], &second = b.numbers[i], &third = c.numbers[i];
+    if (first.units && second.units && third.units) {
+      if (*third.units - *second.units != *second.units - *first.units) return false;
+    } else if (first.text != second.text || second.text != third.text) {
+      return false;
+    }
+  }
+  return true;
+}
 
 LoopItem loop_item(const Draft& draft, const DraftItem& item) {
   LoopItem out;

@@ -176,8 +176,9 @@ class EquationPrinter {
     int right = commutes ? own : own + 1;
     if (t.text == "**") left = kAtom, right = kUnary;
     if (own == kCompare) left = right = kSum;
-    // a + (b - c) keeps its brackets: the order of rounding is the program's.
-    if (commutes && t.args[1]->kind == TermKind::kBinary && t.args[1]->text != t.text) right = own + 1;
+    // a + (b - c) and h * (0.75 * t) keep their brackets: the order of rounding is the program's.
+    const bool is_closed = own >= kSum && !has_read(t.args[1]);
+    if (commutes && (is_closed || (t.args[1]->kind == TermKind::kBinary && t.args[1]->text != t.text))) right = own + 1;
     const std::string a = at_least(term(t.args[0]), left);
     const std::string b = at_least(term(t.args[1]), right);
     return {t.text == "**" ? a + "**" + b : fmt::format("{} {} {}", a, t.text, b), own};

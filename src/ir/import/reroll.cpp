@@ -12,7 +12,7 @@ constexpr size_t kFewestSteps = 4;
 constexpr int64_t kLeastLinesSaved = 5;  // lines
 
 struct Stretch {
-  size_t first = 0, period = 0, length = 0;  // items i and i + period are alike in [first, first + length - period)
+  size_t first = 0, period = 0, length = 0;  // items i and i + period are alike in [first, first + length - period), numbers grow evenly
   int64_t saved() const { return static_cast<int64_t>(length) - static_cast<int64_t>(period); }
 };
 
@@ -47,22 +47,19 @@ class Finder {
   std::vector<Stretch> stretches() const {
     std::vector<Stretch> out;
     for (size_t period = 1; period <= std::min(kLongestStep, alike_.size() / kFewestSteps); ++period) {
-      size_t length = 0;
+      size_t first = 0;
       for (size_t i = 0; i + period <= alike_.size(); ++i) {
         const bool same = i + period < alike_.size() && alike_[i] == alike_[i + period];
-        if (same) {
-          ++length;
-          continue;
-        }
-        const Stretch stretch{i - length, period, length + period};
+        if (same && (i < first + period || grow_evenly(items_[i - period], items_[i], items_[i + period]))) continue;
+        const Stretch stretch{first, period, i - first + period};
         if (stretch.length >= kFewestSteps * period && stretch.saved() >= kLeastLinesSaved) out.push_back(stretch);
-        length = 0;
+        first = same ? i - period + 1 : i + 1;  // from another step on, numbers grow by other steps
       }
     }
     return out;
   }
 
-  // A step may begin anywhere in the period: where the fewest reads cross from step to step.
+  // A step may begin anywhere in the period: where the fewest tensors cross from step to step.
   std::optional<Unrolled> in(const Stretch& stretch) const {
     std::optional<Unrolled> best;
     for (size_t shift = 0; shift < stretch.period; ++shift) {

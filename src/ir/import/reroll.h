@@ -1,5 +1,5 @@
 // Loops that Python unrolled become equations over a step again. A stretch of items that repeats, with the same reads at
-// the same distance and integers that grow evenly, is written once: `h[t,b,u] = .. h[t-1,b,k else h0[b,k]] ..`.
+// the same distance and numbers that grow evenly, is written once: `h[t,b,u] = .. h[t-1,b,k else h0[b,k]] ..`.
 #pragma once
 
 #include "ir/import/draft.h"

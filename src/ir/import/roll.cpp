@@ -1,6 +1,7 @@
 #include "ir/import/roll.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "ir/import/term_mapper.h"
@@ -20,6 +21,19 @@ class StepWriter : public TermCopier {
     const Unrolled::Offset& moves = place_.offsets[next_offset_++];
     Index out(moves.start);
     return moves.step == 0 ? out : scale(index_of(step_), Size(moves.step)) + out;
+  }
+
+  TermRef number(const TermRef& given) override {
+    const Unrolled::Number& moves = place_.numbers[next_number_++];
+    if (moves.step == 0) return given;
+    const auto whole = [](int64_t units) { return units / (int64_t{1} << 32); };
+    const auto value = [](int64_t units) { return real(std::ldexp(static_cast<double>(units), -32)); };
+    if (!Unrolled::Number::is_whole(moves.step)) {
+      TermRef grown = value(moves.step) * index_value(index_of(step_));
+      return moves.start == 0 ? grown : value(moves.start) + grown;
+    }
+    const Index grown = scale(index_of(step_), Size(whole(moves.step)));
+    return moves.is_whole() ? index_value(grown + Index(whole(moves.start))) : value(moves.start) + index_value(grown);
   }
 
   void left(DraftEquation& equation) override {
@@ -49,7 +63,7 @@ class StepWriter : public TermCopier {
   size_t position_;
   const std::vector<int>& rolled_;
   const Loop& step_;
-  size_t next_offset_ = 0, next_read_ = 0;
+  size_t next_offset_ = 0, next_number_ = 0, next_read_ = 0;
   std::vector<size_t> order_;
   bool met_target_ = false;
 };
@@ -124,7 +138,7 @@ class Roller {
       if (b->indices[i].offset.value() != a->indices[i].offset.value() + 1 || !a->indices[i].is_constant()) continue;
       if (const auto dim = single_dim(draft_.tensors[static_cast<size_t>(a->tensor)].shape[i])) out.push_back(*dim);
     }
-    for (size_t i = 0; i < a->args.size(); ++i) collect(a->args[i], b->args[i], out);
+    for (size_t i = 0; !is_number(*a) && i < a->args.size(); ++i) collect(a->args[i], b->args[i], out);
   }
 
   // An axis that the pieces of all steps fill is as long as the loop, after what stands before the first of them.

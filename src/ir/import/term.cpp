@@ -153,6 +153,11 @@ void collect_loops(const TermRef& term, std::map<int, Loop>& out) {
   for (const TermRef& arg : term->args) collect_loops(arg, out);
 }
 
+bool is_number(const Term& term) {
+  if (term.kind == TermKind::kPrefix) return term.text == "-" && term.args[0]->kind == TermKind::kLiteral && is_number(*term.args[0]);
+  return term.kind == TermKind::kLiteral && term.text[0] >= '0' && term.text[0] <= '9';
+}
+
 bool has_read(const TermRef& term) {
   if (term->kind == TermKind::kRead) return true;
   return std::any_of(term->args.begin(), term->args.end(), [](const TermRef& arg) { return has_read(arg); });

@@ -61,5 +61,6 @@ TermRef operator/(const TermRef& a, const TermRef& b);
 TermRef substitute(const TermRef& term, const Substitution& by, const Dims& dims);
 void collect_loops(const TermRef& term, std::map<int, Loop>& out);  // binders included
 bool has_read(const TermRef& term);
+bool is_number(const Term& term);  // a literal of digits, or minus one
 
 }  // namespace solstice::ir::importer

@@ -49,7 +49,14 @@ AtomRef TermMapper::atom(const Atom& given) {
   return out;
 }
 
+TermRef TermMapper::number(const TermRef& given) {
+  const bool negative = given->kind == TermKind::kPrefix;
+  mark(fmt::format("#{}{}", negative ? "-" : "", (negative ? given->args[0] : given)->text));
+  return given;
+}
+
 TermRef TermMapper::term(const TermRef& given) {
+  if (is_number(*given)) return number(given);
   Term out;
   out.kind = given->kind;
   out.text = given->text;

@@ -22,8 +22,9 @@ class TermMapper {
   virtual Size size(const Size& given) = 0;
   virtual Loop loop(const Loop& given) = 0;
   virtual void mark(std::string_view) {}  // what else the structure consists of
-  // The constant part of an index, and a whole read or left side, for those who change more than names.
+  // The constant part of an index, a number, and a whole read or left side, for those who change more than names.
   virtual Index offset(const Size& given) { return Index(size(given)); }
+  virtual TermRef number(const TermRef& given);  // is_number
   virtual void left(DraftEquation&) {}
   virtual void read_made(Term&) {}
 

@@ -1,6 +1,6 @@
 #include "ir/import/unrolled.h"
 
-#include <algorithm>
+#include <set>
 
 namespace solstice::ir::importer {
 namespace {
@@ -13,7 +13,7 @@ class Checker {
   bool run() {
     for (size_t p = 0; p < out_.period; ++p) {
       out_.places.emplace_back();
-      if (!targets(p) || !offsets(p) || !sizes(p)) return false;
+      if (!targets(p) || !offsets(p) || !numbers(p) || !sizes(p)) return false;
     }
     for (size_t p = 0; p < out_.period; ++p) {
       for (size_t r = 0; r < item(0, p).reads.size(); ++r) {
@@ -55,6 +55,36 @@ class Checker {
     }
     return moves || !out_.places[p].pieces;
   }
+
+  bool numbers(size_t p) {
+    for (size_t i = 0; i < item(0, p).numbers.size(); ++i) {
+      const auto same = [&](size_t k) {
+        const LoopItem::Number &first = item(0, p).numbers[i], &other = item(k, p).numbers[i];
+        return first.units == other.units && first.text == other.text;
+      };
+      Unrolled::Number out;
+      bool is_fixed = true;
+      for (size_t k = 1; k < out_.count && is_fixed; ++k) is_fixed = same(k);
+      if (!is_fixed && !moving(p, i, out)) return false;
+      out_.places[p].numbers.push_back(out);
+    }
+    return true;
+  }
+
+  // Fractions are computed at run time, so all that they are computed from has to be exact in f32.
+  bool moving(size_t p, size_t i, Unrolled::Number& out) const {
+    const auto units = [&](size_t k) { return item(k, p).numbers[i].units; };
+    if (!units(0) || !units(1)) return false;
+    out = {*units(0), *units(1) - *units(0)};
+    for (size_t k = 0; k < out_.count; ++k) {
+      int64_t grown = 0;
+      if (!units(k) || __builtin_mul_overflow(out.step, static_cast<int64_t>(k), &grown) || *units(k) - out.start != grown) return false;
+      if (!out.is_whole() && !(is_float(grown) && is_float(*units(k)))) return false;
+    }
+    return true;
+  }
+
+  static bool is_float(int64_t units) { return static_cast<int64_t>(static_cast<float>(units)) == units; }
 
   bool sizes(size_t p) {
     for (size_t k = 1; k < out_.count; ++k) {
@@ -100,7 +130,8 @@ class Checker {
       out.initial = of(0);
       const auto made = writers_.find(out.initial);
       if (made != writers_.end() && inside(made->second[0])) return false;
-      ++out_.carried;
+      carried_.insert(out.position);
+      out_.carried = {carried_.size(), out_.carried.second + 1};
     }
     out_.places[p].reads.push_back(out);
     return true;
@@ -109,6 +140,7 @@ class Checker {
   const std::vector<LoopItem>& items_;
   const std::map<int, std::vector<size_t>>& writers_;
   Unrolled& out_;
+  std::set<int> carried_;
 };
 
 }  // namespace

@@ -21,14 +21,22 @@ struct Unrolled {
   struct Offset {
     int64_t start = 0, step = 0;
   };
+  // The literal start + step * t, in the units of LoopItem::Number; without a step it is what it was.
+  struct Number {
+    int64_t start = 0, step = 0;
+    static bool is_whole(int64_t units) { return units % (int64_t{1} << 32) == 0; }
+    bool is_whole() const { return is_whole(start) && is_whole(step); }
+  };
   struct Place {
     bool pieces = false;  // all steps write one tensor
     std::vector<Read> reads;
     std::vector<Offset> offsets;
+    std::vector<Number> numbers;
   };
   std::vector<Place> places;                    // of the items of one step
   std::vector<std::pair<DimId, DimId>> joined;  // extents that must be equal
-  int carried = 0;                              // reads of the step before
+  // What the step before hands on: tensors, and reads of them.
+  std::pair<size_t, int> carried;
 
   size_t last() const { return first + period * count; }
   size_t at(size_t step, size_t position) const { return first + step * period + position; }

@@ -114,6 +114,14 @@ TEST(ImportFold, WritesUnrolledLoopsAsRecurrences) {
   testing::expect_golden("import/unrolled.folded.ucut", folded.problem.text);
 }
 
+// Numbers that grow by steps which f32 holds become the step's index; tenths and powers of two stay unrolled.
+TEST(ImportFold, WritesTheNumberOfAStepAsItsIndex) {
+  const Imported folded = import_as(golden_graph("stepped"), ImportForm::kFolded);
+  EXPECT_EQ(folded.problem.form, ImportForm::kFolded);
+  expect_named(folded);
+  testing::expect_golden("import/stepped.folded.ucut", folded.problem.text);
+}
+
 TEST(ImportFold, WritesOneRecurrenceOfNestedLoopsAndDeclaresWhatItCounts) {
   const Imported folded = import_as(golden_graph("carried"), ImportForm::kFolded);
   EXPECT_EQ(folded.problem.form, ImportForm::kFolded);
