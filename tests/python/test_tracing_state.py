@@ -248,6 +248,31 @@ def test_large_modules_do_not_run(subject_of):
     assert why == "the trace was not compared with eager PyTorch: it is too large"
 
 
+UNREGISTERED = {  # constructor, forward, the name
+    "layers in a list": ("self.ls = [nn.Linear(8, 8)]", "return self.ls[0](x)", "ls[0].weight"),
+    "blocks in a dict": ("self.ls = {'a': nn.Sequential(nn.Linear(8, 8))}", "return self.ls['a'](x)", "ls['a'].0.weight"),
+    "parameters in a list": ("self.ps = [nn.Parameter(torch.rand(8))]", "return x * self.ps[0]", "ps[0]"),
+}
+
+
+@pytest.mark.parametrize("name", UNREGISTERED)
+def test_unregistered_parameters_are_refused(subject_of, name):
+    init, forward, said = UNREGISTERED[name]
+    error = refusal(subject_of(forward, init))
+    assert error.code == "trace.unregistered_parameter" and f"`{said}`" in error.message and "nn.ModuleList" in error.hint
+    assert text_at(error) == forward
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_other_unregistered_tensors_are_noted(subject_of, strict):
+    init = "self.scale = torch.rand(8)\nself.t = {'a': [torch.rand(8)]}\nself.unread = torch.rand(8)\nself.register_buffer('n', torch.tensor(3))"
+    forward = "return x * self.scale + self.t['a'][0] + torch.tensor([1.0])" + (" * int(self.n)" if strict else " * self.n")
+    producer = trace(subject_of(forward, init))["producer"]
+    assert producer["mode"] == ("strict" if strict else "nonstrict")
+    assert [note.split("`")[1] for note in producer["frozen"]] == ["scale", "t['a'][0]"]
+    assert all("register_buffer" in note for note in producer["frozen"])
+
+
 def test_random_draws_are_not_compared(subject_of):
     subject = subject_of("return F.dropout(x) * int(self.n)", "self.register_buffer('n', torch.tensor(2))")
     [why] = trace(subject)["producer"]["unchecked"]

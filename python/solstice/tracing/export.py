@@ -17,7 +17,7 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from ..errors import OracleError, first_line, input_error, is_out_of_memory, environment_error, user_location
 from ..tensors import module_tensors, tensor_leaves
-from . import answers, calls, eager, instance_norm, python_state, random_nodes, real_run
+from . import answers, calls, eager, instance_norm, python_state, random_nodes, real_run, unregistered
 from .causal_hint import masks_as_given
 from .causes import not_exportable
 from .device_map import CudaToCpu, gpu_hidden
@@ -51,8 +51,8 @@ def _repairs(on_host: bool) -> Iterator[None]:
 def export_functional(
     module: torch.nn.Module, args: tuple, kwargs: dict, decompose: Sequence[str] = (), make: Optional[real_run.Make] = None
 ) -> tuple[Any, dict]:
-    """The exported program and how it was made (`mode`, `level`, `notes`, `unchecked`, `dropped`, `decomposable`). `make`
-    gives inputs with values."""
+    """The exported program and how it was made (`mode`, `level`, `notes`, `unchecked`, `frozen`, `dropped`, `decomposable`).
+    `make` gives inputs with values."""
     table = _decompositions(decompose)
     notes: list[str] = []
     on_host = all(t.device.type != "cuda" for t in (*tensor_leaves((args, kwargs)), *module_tensors(module)))
@@ -61,9 +61,10 @@ def export_functional(
         drawn = random_nodes.drawing(program)
         program = _functional(module, program, table)
     refuse_unwritable(program)
+    frozen = unregistered.frozen(program, module)
     lost, breakable = random_nodes.dropped(drawn, program), _decomposable(program)
     unchecked = [f"{_UNCHECKED}: {why}"] if why else []
-    made = {"mode": mode, "level": "functional", "notes": notes, "unchecked": unchecked}
+    made = {"mode": mode, "level": "functional", "notes": notes, "unchecked": unchecked, "frozen": frozen}
     return program, {**made, "dropped": lost, "decomposable": breakable}
 
 

@@ -42,6 +42,7 @@ class Picture:
         self.places: dict[str, Place] = {}
         self.codes: list[types.CodeType] = []  # the user's, as far as they were reached
         self.caches: list[Any] = []  # functions under functools.cache
+        self.unmanaged: dict[str, torch.Tensor] = {}  # that the module does not register
         self._seen: dict[int, Any] = {}  # keeps what it holds, so that an id stays one thing's
         self._kept: list[Any] = []
         self._pending: deque[Child] = deque()
@@ -69,8 +70,10 @@ class Picture:
         for name, parameter in module._parameters.items():
             self.places[prefix + name] = Place(id(parameter), "parameter" if parameter is not None else "None", name)
             self._kept.append(parameter)
+            self._tensor(prefix + name, parameter)
         for name, buffer in module._buffers.items():
             self.places[prefix + name] = Place(buffer is None, "None" if buffer is None else "buffer", name)
+            self._tensor(prefix + name, buffer)
         derived = {*_MANAGED, *_FOLLOWING, *_made_by_hooks(module)}
         for name, value in vars(module).items():
             if name.endswith("_hooks") and isinstance(value, dict):
@@ -84,7 +87,12 @@ class Picture:
         if name not in self.places:
             self._kept.append(value)
             self.places[name] = Place(self._mark(value), text_of(value), word)
+            self._tensor(name, value)
         self._queue(name, value, word)
+
+    def _tensor(self, name: str, value: Any) -> None:
+        if isinstance(value, torch.Tensor) and id(value) not in self._managed:
+            self.unmanaged[name] = value
 
     def _queue(self, name: str, value: Any, word: str) -> None:
         if isinstance(value, (*SCALARS, torch.Tensor)) or id(value) in self._seen:

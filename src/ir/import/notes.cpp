@@ -84,7 +84,7 @@ void add_notes(const Graph& graph, const Values& values, std::vector<ImportNote>
     if (node.rng) notes.push_back({fmt::format("{} draws random numbers", node.op), source_of(graph, node)});
   }
   note_wraps(graph, values, notes);
-  for (const char* list : {"dropped", "unchecked"}) {
+  for (const char* list : {"dropped", "unchecked", "frozen"}) {
     const Json* const said = graph.producer.find(list);
     if (!said) continue;
     for (const Json& what : said->items()) notes.push_back({what.as_string(), {}});
