@@ -52,6 +52,7 @@ class Integers {
   Proof prove_at_least(const Linear& form, int64_t bound);  // form >= bound
   Proof prove_at_most(const Linear& form, int64_t bound);
   bool depends_on_data(const Linear& form) const;
+  bool follows(const Linear& form, int64_t bound) const;
 
  private:
   struct Variable {

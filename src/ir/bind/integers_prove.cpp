@@ -144,8 +144,16 @@ std::vector<Linear> Integers::relevant(const Linear& goal, const std::vector<Lin
   return out;
 }
 
+// Whether the form is one of the facts (the remainder of a division, say) but for a constant.
+bool Integers::follows(const Linear& form, int64_t bound) const {
+  return std::any_of(facts_.begin(), facts_.end(), [&](const Linear& fact) {
+    const Linear rest = plus(form, fact, -1);
+    return !rest.overflow && rest.terms.empty() && rest.constant >= bound;
+  });
+}
+
 Proof Integers::prove_at_least(const Linear& form, int64_t bound) {
-  if (interval(form).low >= bound) return Proof::kProved;
+  if (interval(form).low >= bound || follows(form, bound)) return Proof::kProved;
   const std::vector<Linear> unequal = apart(form);
   std::vector<Linear> system = relevant(form, unequal);
   system.push_back(plus(constant_form(bound - 1), form, -1));  // suppose form <= bound - 1

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "ir/import/damage.h"
+#include "ir/import/rounding.h"
 
 namespace solstice::ir::importer {
 
@@ -265,6 +266,19 @@ int64_t Call::out_extent(int axis) const {
   return shape[static_cast<size_t>(at)];
 }
 
+// A closed form is folded into whatever reads it, unless it is long: forms of forms would grow without end.
+Value Call::folded(Value value) {
+  constexpr int kMostNodes = 100;
+  if (value.is_empty()) return value;
+  if (!is_longer(value.term, kMostNodes)) {
+    if (is_float(value.dtype) && !value.is_stored()) value.term = as_marked(value.dtype, std::move(value.term));
+    return value;
+  }
+  if (value.is_stored()) return value;
+  if (is_float(value.dtype)) value.term = apply(std::string(name_of(value.dtype)), {std::move(value.term)});
+  return draft_.stored(value, wish());
+}
+
 bool Call::out_used(size_t i) const { return i < node_.outs.size() && node_.outs[i] && node_.outs[i]->used; }
 
 Status Call::yield(size_t i, Value value) {
@@ -275,7 +289,7 @@ Status Call::yield(size_t i, Value value) {
     return fail(Code::internal, fmt::format("the rule of {} gives shape {} for `{}`, PyTorch recorded {}", node_.op,
                                             shape_text(shape_of(value)), node_.outs[i]->id, shape_text(node_.outs[i]->shape)));
   }
-  values_[node_.outs[i]->id] = std::move(value);
+  values_[node_.outs[i]->id] = folded(std::move(value));
   return success();
 }
 

@@ -74,6 +74,7 @@ class Call {
   Result<std::vector<std::string>> ids(const char* name) const;
   Result<Value> any_value(const std::string& id) const;
   Result<Value> value_of(const std::string& id) const;  // with elements
+  Value folded(Value value);
 
   const GraphNode& node_;
   const Graph& graph_;

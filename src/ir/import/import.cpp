@@ -13,6 +13,7 @@
 #include "ir/import/notes.h"
 #include "ir/import/outline.h"
 #include "ir/import/reroll.h"
+#include "ir/import/rounding.h"
 #include "ir/import/rules.h"
 #include "ir/import/statics.h"
 #include "ir/import/telescope.h"
@@ -74,6 +75,7 @@ class Importer {
     }
     SOLSTICE_CHECK(settle_outputs());
     remove_dead(draft_);
+    settle_rounding(draft_);
     note_origins();
     free_input_dims(draft_);
     if (form_ == ImportForm::kFolded) fold();

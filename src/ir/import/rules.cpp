@@ -9,7 +9,7 @@ const std::vector<const RuleGroup*>& all_rule_groups() {
       &kContractionRules, &kConvRules,       &kNormRules,     &kBinaryRules, &kUnaryRules,    &kReduceRules,    &kSoftmaxRules,
       &kLossRules,        &kClassLossRules,  &kDistanceRules, &kWindowRules, &kScanRules,     &kAttentionRules, &kRecurrentRules,
       &kCellRules,        &kViewRules,       &kPartRules,     &kMoveRules,   &kCreationRules, &kIndexRules,     &kScatterRules,
-      &kRankRules,        &kHyperbolicRules, &kAdaptiveRules, &kDrawRules,   &kLogicRules,    &kStridedRules,
+      &kRankRules,        &kHyperbolicRules, &kAdaptiveRules, &kDrawRules,   &kLogicRules,    &kStridedRules,   &kUpsampleRules,
   };
   return groups;
 }

@@ -7,6 +7,7 @@
 
 #include "ir/import/call.h"
 #include "ir/import/pointwise.h"
+#include "ir/import/rounding.h"
 
 namespace solstice::ir::importer {
 
@@ -48,6 +49,7 @@ extern const RuleGroup kScatterRules;
 extern const RuleGroup kSoftmaxRules;
 extern const RuleGroup kStridedRules;
 extern const RuleGroup kUnaryRules;
+extern const RuleGroup kUpsampleRules;
 extern const RuleGroup kViewRules;
 extern const RuleGroup kWindowRules;
 

@@ -158,9 +158,45 @@ bool is_number(const Term& term) {
   return term.kind == TermKind::kLiteral && term.text[0] >= '0' && term.text[0] <= '9';
 }
 
+namespace {
+
+bool has_read(const Index& index) {
+  return std::any_of(index.terms.begin(), index.terms.end(), [](const IndexTerm& part) {
+    return (part.atom->read && importer::has_read(part.atom->read)) || has_read(part.atom->inner);
+  });
+}
+
+}  // namespace
+
 bool has_read(const TermRef& term) {
   if (term->kind == TermKind::kRead) return true;
-  return std::any_of(term->args.begin(), term->args.end(), [](const TermRef& arg) { return has_read(arg); });
+  return std::any_of(term->args.begin(), term->args.end(), [](const TermRef& arg) { return has_read(arg); }) ||
+         std::any_of(term->indices.begin(), term->indices.end(), [](const Index& index) { return has_read(index); });
+}
+
+namespace {
+
+void count_down(const Term& term, int& left);
+
+void count_down(const Index& index, int& left) {
+  for (const IndexTerm& part : index.terms) {
+    if (--left < 0) return;
+    if (part.atom->read) count_down(*part.atom->read, left);
+    count_down(part.atom->inner, left);
+  }
+}
+
+void count_down(const Term& term, int& left) {
+  if (--left < 0) return;
+  for (const Index& index : term.indices) count_down(index, left);
+  for (const TermRef& arg : term.args) count_down(*arg, left);
+}
+
+}  // namespace
+
+bool is_longer(const TermRef& term, int nodes) {
+  count_down(*term, nodes);
+  return nodes < 0;
 }
 
 }  // namespace solstice::ir::importer

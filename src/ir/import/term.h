@@ -30,6 +30,7 @@ struct Term {
   std::vector<Index> indices;
   std::vector<Loop> binders;
   std::vector<TermRef> args;
+  bool is_storage = false;  // a cast that PyTorch's storage implies; written only where a jump reads it (rounding.h)
 
   bool has_else() const { return kind == TermKind::kRead && !args.empty(); }
 };
@@ -62,5 +63,6 @@ TermRef substitute(const TermRef& term, const Substitution& by, const Dims& dims
 void collect_loops(const TermRef& term, std::map<int, Loop>& out);  // binders included
 bool has_read(const TermRef& term);
 bool is_number(const Term& term);  // a literal of digits, or minus one
+bool is_longer(const TermRef& term, int nodes);  // written out, where shared parts count each time
 
 }  // namespace solstice::ir::importer

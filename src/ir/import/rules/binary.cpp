@@ -43,13 +43,15 @@ Status rsub(Call& call) {
   return combine(call, "self", "other", [&](const TermRef& a, const TermRef& b) { return b - (factor == 1 ? a : alpha * a); });
 }
 
-// "floor" and "trunc" jump, so the quotient is rounded as PyTorch stores its operands.
+// "floor" and "trunc" jump, so the operands are rounded as PyTorch stores them. It truncates the rounded quotient, while
+// its floor is that of the exact one.
 Status rounded_quotient(Call& call, const std::string& mode) {
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
   SOLSTICE_TRY(const Value a, operand(call, "self", dtype));
   SOLSTICE_TRY(const Value b, operand(call, "other", dtype));
   return yield_pointwise(call, {a, b}, dtype, [&](const auto& t) {
-    const TermRef quotient = apply(mode, {as_stored(call, a, t[0]) / as_stored(call, b, t[1])});
+    const TermRef exact = as_stored(call, a, t[0]) / as_stored(call, b, t[1]);
+    const TermRef quotient = apply(mode, {mode == "trunc" ? as_marked(dtype, exact) : exact});
     return is_float(dtype) ? quotient : apply(std::string(name_of(dtype)), {quotient});
   });
 }

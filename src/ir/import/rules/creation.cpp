@@ -75,6 +75,27 @@ Status arange(Call& call) {
   return call.yield({{axis}, value, dtype});
 }
 
+// From the start in the first half, from the end in the second; the step is rounded.
+Status linspace(Call& call) {
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  if (dtype != DType::kF32 && dtype != DType::kF64) return call.unsupported("only f32 and f64 are as PyTorch computes them");
+  SOLSTICE_TRY(const double start, call.number("start"));
+  SOLSTICE_TRY(const double end, call.number("end"));
+  const int64_t steps = call.out_extent(0);
+  const Axis axis = call.loops().fresh_axis(steps);
+  const TermRef first = rounded_scalar(start, dtype), last = rounded_scalar(end, dtype);
+  if (steps == 1) return call.yield({{axis}, first, dtype});
+  const bool is_single = dtype == DType::kF32;
+  const double step = is_single ? static_cast<double>((static_cast<float>(end) - static_cast<float>(start)) / static_cast<float>(steps - 1))
+                                : (end - start) / static_cast<double>(steps - 1);
+  const Index i = call.loops().flat(axis);
+  const Index left = Index(call.loops().size(axis) - Size(1)) + scale(i, Size(-1));
+  const TermRef rise = index_value(i) * real(step);
+  const TermRef value = importer::select(binary("<", index_value(i), integer(steps / 2)), start == 0 ? rise : first + rise,
+                                         last - index_value(left) * real(step));
+  return call.yield({{axis}, value, dtype});
+}
+
 }  // namespace
 
 const RuleGroup kCreationRules = {
@@ -95,6 +116,7 @@ const RuleGroup kCreationRules = {
         {"aten.fill.Scalar", fill},
         {"aten.scalar_tensor.default", scalar_tensor},
         {"aten.arange.default", arange},
+        {"aten.linspace.default", linspace},
         {"aten.arange.start", arange},
         {"aten.arange.start_step", arange},
     },

@@ -15,17 +15,22 @@ Axis single(Call& call, const Axis& axis) {
   return call.loops().axis_of(dim);
 }
 
+namespace {
+
+TermRef wrapped(const TermRef& position, const Size& extent) { return binary("%", position, size_value(extent)); }
+
+}  // namespace
+
 TermRef from_front(Call& call, const TermRef& position, const Axis& axis) {
   const Size extent = call.loops().size(axis);
   if (position->kind == TermKind::kIndex) return index_value(modulo(position->indices[0], extent, call.dims()));
-  const TermRef wrapped = binary("%", position, size_value(extent));
-  if (has_read(position)) return wrapped;
-  // Where nothing is read, the static checks want to see the range, which they cannot tell of a remainder of reals.
-  return apply("min", {apply("max", {wrapped, integer(0)}), size_value(extent - Size(1))});
+  return wrapped(position, extent);
 }
 
-Index index_at(const TermRef& position, const Axis& axis) {
-  return position->kind == TermKind::kIndex ? position->indices[0] : index_of_read(position, axis.extent());
+Index index_at(const TermRef& position, const Axis& axis, const Loops& loops) {
+  if (position->kind == TermKind::kIndex) return position->indices[0];
+  const bool ranged = has_read(position) || position->text == "%";
+  return index_of_read(ranged ? position : wrapped(position, loops.size(axis)), axis.extent());
 }
 
 bool has_mask(const std::vector<std::optional<Value>>& indices) {
@@ -66,7 +71,7 @@ Status index_tensor(Call& call) {
   Indices at;
   for (size_t i = 0; i < x.axes.size(); ++i) {
     if (to.positions[i]) {
-      at.push_back(index_at(to.positions[i], x.axes[i]));
+      at.push_back(index_at(to.positions[i], x.axes[i], call.loops()));
       continue;
     }
     axes.push_back(call.loops().align(x.axes[i]));

@@ -26,6 +26,7 @@ Status put_where(Call& call);
 // A negative position counts from the end.
 TermRef from_front(Call& call, const TermRef& position, const Axis& axis);
 
-Index index_at(const TermRef& position, const Axis& axis);
+// A position of the tensor. Of a closed form the static checks want to see the range.
+Index index_at(const TermRef& position, const Axis& axis, const Loops& loops);
 
 }  // namespace solstice::ir::importer

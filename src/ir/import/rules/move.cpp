@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "ir/import/rules.h"
+#include "ir/import/rules/index.h"
 
 namespace solstice::ir::importer {
 namespace {
@@ -198,7 +199,7 @@ Status take(Call& call, const Value& x, int axis, const Value& index) {
   for (int i = 0; i < x.rank(); ++i) {
     if (i == axis) {
       axes.insert(axes.end(), own.begin(), own.end());
-      at.push_back(index_of_read(position, x.extent(i)));
+      at.push_back(index_at(position, x.axis(i), call.loops()));
     } else {
       axes.push_back(call.loops().align(x.axis(i)));
       at.push_back(call.loops().flat(axes.back()));
@@ -229,7 +230,7 @@ Status gather(Call& call) {
   for (const Axis& a : index.axes) axes.push_back(call.loops().align(a));
   Indices at = flat_all(axes, call.loops());
   const TermRef position = read_at(index, at, call.loops());
-  at[static_cast<size_t>(axis)] = index_of_read(position, x.extent(axis));
+  at[static_cast<size_t>(axis)] = index_at(position, x.axis(axis), call.loops());
   return call.yield(call.draft().define(call.wish(), axes, read_at(x, at, call.loops()), x.dtype));
 }
 
