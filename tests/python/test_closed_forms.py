@@ -125,6 +125,13 @@ def test_buckets_of_relative_positions():
     compare(biased, torch.randn(1, 300), torch.randn(32, 2))
 
 
+def test_buckets_of_given_positions():
+    def biased(p, w):
+        return F.embedding(bucket(p[None] - p[:, None]), w)
+
+    compare(biased, torch.randint(0, 500, (40,)), torch.randn(32, 2))
+
+
 def test_forms_of_forms_end():
     def searched(x):
         low, edges = torch.zeros(50, dtype=torch.long), torch.linspace(0, 1, 33)

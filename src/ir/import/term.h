@@ -62,7 +62,7 @@ TermRef operator/(const TermRef& a, const TermRef& b);
 TermRef substitute(const TermRef& term, const Substitution& by, const Dims& dims);
 void collect_loops(const TermRef& term, std::map<int, Loop>& out);  // binders included
 bool has_read(const TermRef& term);
-bool is_number(const Term& term);  // a literal of digits, or minus one
+bool is_number(const Term& term);                // a literal of digits, or minus one
 bool is_longer(const TermRef& term, int nodes);  // written out, where shared parts count each time
 
 }  // namespace solstice::ir::importer

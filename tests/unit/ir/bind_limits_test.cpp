@@ -110,5 +110,11 @@ TEST(BindLimits, CallsPassWhatTheSignatureSays) {
   EXPECT_EQ(said_of(def + "input v : f32[3]\nr = scale(u) at \"l\"\ns = scale(u) at \"k\"\nt = scale(v) at \"l\"" + end), "E022");
 }
 
+TEST(BindLimits, RemaindersAreInRangeWhateverIsDivided) {
+  EXPECT_EQ(said_of("y[m,n] = x[min(i64(log(n)) + 8, 15) % 8,n]\n"), "");
+  EXPECT_EQ(said_of("y[m,n] = x[((n > m) * 4 + select(n < 3, n, min(i64(log(n)) + 8, 15))) % 8,n]\n"), "");
+  EXPECT_EQ(said_of("y[m,n] = x[min(i64(log(n)) + 8, 15) % 9,n]\n"), "E001");
+}
+
 }  // namespace
 }  // namespace solstice::ir

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "ir/import/damage.h"
+#include "ir/import/finite.h"
 #include "ir/import/rules.h"
 
 namespace solstice::ir::importer {
@@ -11,6 +12,14 @@ namespace {
 Status identity(Call& call) {
   SOLSTICE_TRY(Value x, call.tensor("self"));
   return call.yield(std::move(x));
+}
+
+// What PyTorch makes of inf and NaN among integers depends on the processor, and as a rule another branch discards it
+// (the log of a distance of 0). The language stops there. In a closed form the branch is in the same equation.
+TermRef finite(Call& call, const Value& x, const TermRef& stored) {
+  if (!is_float(x.dtype) || !x.is_stored() || !may_be_infinite(call.draft(), stored)) return stored;
+  call.note("inf and NaN become 0 among integers; PyTorch leaves open what they become");
+  return importer::select(apply("isfinite", {stored}), stored, integer(0));
 }
 
 // A conversion keeps the value; a narrowing one rounds, a real made integral truncates.
@@ -27,7 +36,7 @@ Status to_dtype(Call& call) {
   }
   return yield_pointwise(call, {x}, dtype, [&](const auto& t) {
     if (dtype == DType::kBool) return binary("!=", as_stored(call, x, t[0]), integer(0));
-    const TermRef source = is_float(dtype) ? t[0] : as_stored(call, x, t[0]);
+    const TermRef source = is_float(dtype) ? t[0] : finite(call, x, as_stored(call, x, t[0]));
     return apply(std::string(name_of(dtype)), {source});
   });
 }
