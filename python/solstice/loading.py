@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import inspect
 import importlib.util
 import logging
 import sys
@@ -26,7 +27,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from .beside import let_import
-from .errors import OracleError, first_line, input_error, environment_error, is_out_of_memory, user_location
+from .errors import OracleError, first_line, input_error, environment_error, is_library_file, is_out_of_memory, user_location
 from .hostmem import available_bytes
 from .tensors import logical_bytes, module_tensors
 from .tracing import lazy
@@ -187,12 +188,13 @@ def _input_maker(namespace: ModuleType, cls: type, file: Path) -> InputMaker:
         )
 
     def make() -> tuple[tuple, dict]:
-        return as_arguments(call_user(f"`{maker.__name__}()`", "load.inputs_failed", maker))
+        what = f"`{maker.__name__}()`"
+        return as_arguments(call_user(what, "load.inputs_failed", maker), f"what {what} returns", **_place(maker))
 
     return make
 
 
-def as_arguments(value: Any) -> tuple[tuple, dict]:
+def as_arguments(value: Any, what: str = "example inputs", **where: Any) -> tuple[tuple, dict]:
     """Positional arguments from a list or tuple, keyword arguments from a dict, one tensor as itself."""
     if isinstance(value, torch.Tensor):
         return (value,), {}
@@ -202,19 +204,47 @@ def as_arguments(value: Any) -> tuple[tuple, dict]:
         return tuple(value), {}
     raise input_error(
         "load.bad_inputs",
-        f"example inputs must be a list, tuple, dict or tensor, not `{type(value).__name__}`",
+        f"{what} must be a list, tuple, dict or tensor, not `{type(value).__name__}`",
+        **where,
     )
 
 
 def _init_maker(namespace: ModuleType, cls: type) -> InputMaker:
     maker = getattr(cls, "init_inputs", None) or getattr(namespace, "get_init_inputs", None)
-    return lambda: as_arguments(maker() if callable(maker) else ())
+    if not callable(maker):
+        return lambda: ((), {})
+    return lambda: as_arguments(maker(), f"what `{maker.__name__}()` returns", **_place(maker))
 
 
 def _construct(cls: type, init: InputMaker, seed: int) -> torch.nn.Module:
     args, kwargs = init()
     torch.manual_seed(seed)
-    return cls(*args, **kwargs)
+    try:
+        return cls(*args, **kwargs)
+    except TypeError as error:
+        if _takes(cls.__init__, args, kwargs):
+            raise
+        raise input_error(
+            "load.constructor_failed",
+            f"constructing `{cls.__name__}` failed: {first_line(error)}",
+            hint="`get_init_inputs()`, or `init_inputs()` of the class, returns the constructor's arguments: a list or a dict",
+            **_place(cls.__init__),
+        ) from error
+
+
+def _takes(function: Callable, args: tuple, kwargs: dict) -> bool:
+    try:
+        inspect.signature(function).bind(None, *args, **kwargs)
+    except TypeError:
+        return False
+    return True
+
+
+def _place(function: Any) -> dict[str, Any]:
+    code = getattr(function, "__code__", None)
+    if code is None or is_library_file(code.co_filename):
+        return {}
+    return {"file": code.co_filename, "line": code.co_firstlineno}
 
 
 def _state_bytes_if_cheap(cls: type, init: InputMaker, seed: int) -> Optional[int]:

@@ -131,6 +131,22 @@ def test_other_kinds_of_inputs():
         loading.as_arguments(3)
 
 
+@pytest.mark.parametrize("maker, line", [("get_inputs", 8), ("get_init_inputs", 9)])
+def test_what_a_maker_may_return(write_model, maker, line):
+    other = MODEL.replace(f"def {maker}():", f"def {maker}(): return 3.0\ndef unused():")
+    with pytest.raises(OracleError) as caught:
+        load_file(write_model(other)).inputs()
+    error = caught.value
+    assert error.code == "load.bad_inputs" and error.line == line
+    assert error.message == f"what `{maker}()` returns must be a list, tuple, dict or tensor, not `float`"
+
+
+@pytest.mark.parametrize("given", ["[]", "[4, 5]", "{'m': 4}"])
+def test_arguments_that_the_constructor_does_not_take(write_model, given):
+    error = failure(write_model(MODEL.replace("n=4", "n").replace("return [4]", f"return {given}")))
+    assert error.code == "load.constructor_failed" and "get_init_inputs" in error.hint and error.line == 4
+
+
 def test_a_file_that_is_rewritten_at_once_runs_its_new_text(tmp_path, monkeypatch):
     """Python knows bytecode by second and size."""
     monkeypatch.setattr(sys, "dont_write_bytecode", False)

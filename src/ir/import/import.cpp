@@ -276,9 +276,12 @@ class Importer {
 
   void note_written_input(const GraphOutput& output) {
     ImportSource place;
-    for (const GraphNode& node : graph_.nodes) {
-      const bool yields = std::any_of(node.outs.begin(), node.outs.end(), [&](const auto& out) { return out && out->id == output.value; });
-      if (yields) place = source_of(node);
+    std::string written = output.value.value_or("");
+    for (auto node = graph_.nodes.rbegin(); node != graph_.nodes.rend() && place.file.empty(); ++node) {
+      const bool yields = std::any_of(node->outs.begin(), node->outs.end(), [&](const auto& out) { return out && out->id == written; });
+      if (!yields) continue;
+      place = source_of(*node);
+      written = node->args.at("src").at("t").as_string();  // the exporter's own copy into the input has no place
     }
     out_.unsupported.push_back({"user_input_mutation", "the module writes its input `" + output.target + "`", place});
   }

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <set>
+
+#include "ir/import/wraps.h"
 
 namespace solstice::ir::importer {
 
@@ -19,35 +19,6 @@ ImportSource source_of(const Graph& graph, const GraphNode& node) {
 
 namespace {
 
-// What leaves the range of its operands, or is stored in less than they were.
-const std::set<std::string>& growing_operators() {
-  static const std::set<std::string> names = {"_to_copy", "to",      "add",        "sub",       "rsub",        "mul",
-                                              "multiply", "neg",     "abs",        "pow",       "square",      "addcmul",
-                                              "mm",       "bmm",     "dot",        "mv",        "matmul",      "prod",
-                                              "linear",   "cumprod", "__lshift__", "index_add", "scatter_add", "bitwise_left_shift"};
-  return names;
-}
-
-std::string range_text(DType dtype) {
-  const int bits = 8 * static_cast<int>(size_of(dtype));
-  if (dtype == DType::kU8) return "0..255";
-  return fmt::format("{}..{}", -(int64_t{1} << (bits - 1)), (int64_t{1} << (bits - 1)) - 1);
-}
-
-// The dtype that the result may leave; none where it cannot, or where PyTorch has i64.
-std::optional<DType> may_wrap(const GraphNode& node) {
-  if (node.outs.empty() || !node.outs[0] || !node.outs[0]->is_tensor()) return std::nullopt;
-  const auto dtype = storage_dtype(*node.outs[0]->dtype);
-  if (!dtype || !is_integer(*dtype) || *dtype == DType::kI64 || *dtype == DType::kBool) return std::nullopt;
-  return growing_operators().count(operator_name(node.op)) ? dtype : std::nullopt;
-}
-
-std::string wrap_note(DType dtype, int operators) {
-  const std::string which = operators == 1 ? "" : fmt::format(" (first of {} operators)", operators);
-  return fmt::format("PyTorch wraps {} around; here what leaves {} has no meaning: the interpreter stops, a kernel may give any value{}",
-                     name_of(dtype), range_text(dtype), which);
-}
-
 // A tied parameter is read under either name.
 bool is_read(const Graph& graph, const GraphInput& input) {
   return std::any_of(graph.inputs.begin(), graph.inputs.end(), [&](const GraphInput& other) {
@@ -56,24 +27,24 @@ bool is_read(const Graph& graph, const GraphInput& input) {
   });
 }
 
+std::string python_text(const Json& value) {
+  if (value.is_null()) return "None";
+  if (value.is_bool()) return value.as_bool() ? "True" : "False";
+  return value.is_object() ? value.at("float").as_string() : value.dump();
+}
+
 void note_inputs(const Graph& graph, std::vector<ImportNote>& notes) {
   for (const GraphInput& input : graph.inputs) {
-    if (!is_read(graph, input)) notes.push_back({fmt::format("`{}` is never read", input.fqn.empty() ? input.id : input.fqn), {}});
+    const std::string& name = input.fqn.empty() ? input.id : input.fqn;
+    if (input.kind == GraphInputKind::kUser && !input.is_tensor()) {
+      notes.push_back({fmt::format("`{}` is fixed at {}", name, python_text(input.value)), {}});
+    } else if (!is_read(graph, input)) {
+      notes.push_back({fmt::format("`{}` is never read", name), {}});
+    }
     if (input.data.find("missing")) {
       notes.push_back({fmt::format("the contents of `{}` are unknown: {}", input.fqn, input.data.at("missing").as_string()), {}});
     }
   }
-}
-
-void note_wraps(const Graph& graph, const Values& values, std::vector<ImportNote>& notes) {
-  std::map<DType, std::pair<const GraphNode*, int>> places;  // the first, and how many
-  for (const GraphNode& node : graph.nodes) {
-    const auto dtype = may_wrap(node);
-    const auto value = dtype ? values.find(node.outs[0]->id) : values.end();
-    if (value == values.end() || !value->second.is_stored()) continue;
-    ++places.try_emplace(*dtype, &node, 0).first->second.second;
-  }
-  for (const auto& [dtype, place] : places) notes.push_back({wrap_note(dtype, place.second), source_of(graph, *place.first)});
 }
 
 }  // namespace

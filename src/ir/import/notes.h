@@ -10,8 +10,8 @@ namespace solstice::ir::importer {
 
 ImportSource source_of(const Graph& graph, const GraphNode& node);
 
-// State that nothing reads, contents that are unknown, draws, integers that may wrap around, what the trace left out or
-// could not compare.
+// State that nothing reads, arguments that are no tensors, contents that are unknown, draws, integers that may wrap
+// around, what the trace left out, made constant or could not compare.
 void add_notes(const Graph& graph, const Values& values, std::vector<ImportNote>& notes);
 
 }  // namespace solstice::ir::importer

@@ -109,6 +109,16 @@ TEST(Import, ReportsOperatorsWithoutEquations) {
   EXPECT_EQ(problem->unsupported[0].source.file, "angles.py");
 }
 
+// The exporter's own copy into the input has no place in the user's code; what it copies has.
+TEST(Import, SaysWhereTheModuleWritesItsInput) {
+  const auto problem = import_golden("fixed");
+  ASSERT_TRUE(problem.ok()) << problem.error().text();
+  ASSERT_EQ(problem->unsupported.size(), 1U);
+  EXPECT_EQ(problem->unsupported[0].op, "user_input_mutation");
+  EXPECT_EQ(problem->unsupported[0].source.file, "fixed.py");
+  EXPECT_EQ(problem->unsupported[0].source.line, 12);
+}
+
 TEST(Import, NotesParametersThatNothingReads) {
   const auto problem = import_golden("conv_norm");
   ASSERT_TRUE(problem.ok()) << problem.error().text();
