@@ -104,6 +104,16 @@ def test_bands():
     compare(banded, torch.rand(101))
 
 
+def test_positions_by_way_of_tensors():
+    def chosen(x):
+        n = torch.arange(300)
+        both = torch.cat([n * 0.7 * 10, n * 0.01 * 100])
+        pairs = torch.stack([n * 0.7, n * 0.01], 1)
+        return [x[p.long()] for p in (both, both / 7 * 0.7, pairs * 10, pairs * 30 * 0.1)]
+
+    compare(chosen, torch.arange(10000.0))
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_positions_in_sixteen_bits(dtype):
     compare(lambda x: [x[(torch.arange(50, dtype=dtype) * f).long()] for f in (0.1, 0.7, 1.9)], torch.arange(100.0))

@@ -95,6 +95,53 @@ TermRef settled(const TermRef& term) {
   return term->is_storage ? settled(term->args[0]) : changed_children(term, settled);
 }
 
+// Each tensor that the term reads, and whether a jump stands in between.
+using Reader = std::function<void(int tensor, bool jumped)>;
+
+void visit_reads(const TermRef& term, bool jumped, const Reader& visit);
+
+void visit_reads(const Index& index, bool jumped, const Reader& visit) {
+  for (const IndexTerm& part : index.terms) {
+    if (part.atom->read) visit_reads(part.atom->read, jumped, visit);
+    visit_reads(part.atom->inner, jumped, visit);
+  }
+}
+
+void visit_reads(const TermRef& term, bool jumped, const Reader& visit) {
+  if (term->kind == TermKind::kRead) visit(term->tensor, jumped);
+  for (const Index& index : term->indices) visit_reads(index, jumped, visit);
+  for (const TermRef& arg : term->args) visit_reads(arg, jumped || jumps(*term), visit);
+}
+
+// Tensors that depend on no input: closed forms that a concatenation or their length made tensors, and what follows.
+std::vector<bool> constants_of(const Draft& draft) {
+  std::vector<bool> known(draft.tensors.size(), false), out(draft.tensors.size(), false);
+  for (const DraftItem& item : draft.items) {
+    if (!item.is_equation()) continue;
+    const auto target = static_cast<size_t>(item.equation.tensor);
+    bool constant = !known[target] || out[target];
+    visit_reads(item.equation.rhs, false, [&](int tensor, bool) { constant = constant && out[static_cast<size_t>(tensor)]; });
+    known[target] = true;
+    out[target] = constant;
+  }
+  return out;
+}
+
+// Those constants that a jump reads, or that others of them are computed from: they are rounded as closed forms are.
+std::vector<bool> rounded_constants(const Draft& draft) {
+  const std::vector<bool> constant = constants_of(draft);
+  std::vector<bool> out(draft.tensors.size(), false);
+  for (auto item = draft.items.rbegin(); item != draft.items.rend(); ++item) {
+    if (!item->is_equation()) continue;
+    const bool passes = out[static_cast<size_t>(item->equation.tensor)];
+    visit_reads(item->equation.rhs, false, [&](int tensor, bool jumped) {
+      const auto id = static_cast<size_t>(tensor);
+      if (constant[id] && (jumped || passes)) out[id] = true;
+    });
+  }
+  return out;
+}
+
 // Integers are exact up to 2^(bits of the significand).
 bool is_exact(const Term& term, DType dtype) {
   const double most = 1 / unit_roundoff(dtype);
@@ -121,10 +168,13 @@ TermRef as_marked(DType dtype, TermRef term) {
 }
 
 void settle_rounding(Draft& draft) {
+  const std::vector<bool> rounded = rounded_constants(draft);
   for (DraftItem& item : draft.items) {
     if (!item.is_equation()) continue;
-    for (Index& index : item.equation.lhs) index = changed(index, settled);
-    item.equation.rhs = settled(item.equation.rhs);
+    DraftEquation& equation = item.equation;
+    const auto target = static_cast<size_t>(equation.tensor);
+    for (Index& index : equation.lhs) index = changed(index, settled);
+    equation.rhs = rounded[target] ? kept(as_marked(draft.tensors[target].dtype, equation.rhs)) : settled(equation.rhs);
   }
 }
 
