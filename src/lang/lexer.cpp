@@ -121,20 +121,36 @@ class Lexer {
     push(TokenKind::kString, end + 1);
   }
 
-  // Reports a run of foreign bytes once.
+  // Reports a run of foreign bytes, or of one character, once.
   void unknown() {
     const size_t begin = at_;
     const bool ascii = static_cast<unsigned char>(source_[at_]) < 0x80;
     do {
       ++at_;
-    } while (!ascii && at_ < source_.size() && static_cast<unsigned char>(source_[at_]) >= 0x80);
+    } while (at_ < source_.size() && (ascii ? source_[at_] == source_[begin] : static_cast<unsigned char>(source_[at_]) >= 0x80));
     const std::string_view text = source_.substr(begin, at_ - begin);
-    const bool point = text == ".";
     diagnostics_.error("E000", {static_cast<int>(begin), static_cast<int>(at_)},
-                       fmt::format("`{}` does not belong to the language", ascii ? text : "non-ASCII text"),
-                       point ? "a number has digits on both sides of its point"
-                             : "outside comments and strings a "
-                               "program is ASCII: names, numbers, brackets and operators");
+                       fmt::format("`{}` does not belong to the language", ascii ? text : "non-ASCII text"), hint_for(text, begin));
+  }
+
+  // What other languages write so.
+  std::string hint_for(std::string_view text, size_t begin) const {
+    static constexpr std::pair<char, std::string_view> kMeant[] = {
+        {'^', "a power is `a ** b`"},
+        {'&', "conditions are joined by `and`"},
+        {'|', "conditions are joined by `or`; an absolute value is `abs(a)`"},
+        {'!', "write `not a`, `a != b`"},
+        {'?', "a choice is `select(condition, a, b)`"},
+        {'@', "a product of matrices is `y[m,n] = sum[k](a[m,k] * b[k,n])`"},
+        {'\'', "strings stand in double quotes"},
+    };
+    for (const auto& [written, meant] : kMeant) {
+      if (text[0] == written) return std::string(meant);
+    }
+    if (text == "." && begin > 0 && is_letter(source_[begin - 1]) && is_letter(peek()))
+      return "functions have bare names: `relu(a)`, not `torch.relu(a)`";
+    if (text == ".") return "a number has digits on both sides of its point";
+    return "outside comments and strings a program is ASCII: names, numbers, brackets and operators";
   }
 
   std::string_view source_;

@@ -1,29 +1,17 @@
 // solstice rewrite: the same outputs from cheaper equations.
 #include <fmt/format.h>
 
-#include <filesystem>
+#include <cmath>
 
 #include "base/file.h"
 #include "cli/command.h"
-#include "cli/values.h"
-#include "flow/problem.h"
+#include "cli/subject.h"
 #include "ir/equivalence.h"
 #include "ir/rewrite/driver.h"
 #include "lang/print.h"
 
 namespace solstice::cli {
 namespace {
-
-Result<ir::BoundText> load_subject(const std::string& argument) {
-  if (std::filesystem::path(argument).extension() == ".ucut") {
-    SOLSTICE_TRY(const std::string text, read_file(argument));
-    return ir::bound_text(text, argument);
-  }
-  SOLSTICE_TRY(const FileAndClass subject, parse_file_and_class(argument));
-  SOLSTICE_TRY(run::OracleClient oracle, run::OracleClient::start({.device = "cpu"}));
-  SOLSTICE_TRY(flow::Problem problem, flow::load_problem(oracle, subject.file, subject.class_name, flow::graph_cache()));
-  return ir::BoundText{std::move(problem.tree), std::move(problem.program)};
-}
 
 std::string choices() {
   std::string out = "all";
@@ -55,15 +43,18 @@ Json sites_json(const std::vector<ir::Site>& sites) {
   return out;
 }
 
-std::string share(double saved, double whole) {
-  return fmt::format("{:.4g}{}", saved, whole > 0 ? fmt::format(" ({:.1f} %)", 100 * saved / whole) : "");
+// "saves 12 (3.0 %) operations", "costs 12 (3.0 %) more operations"
+std::string effect(double saved, double whole, const char* what) {
+  const double size = std::abs(saved);
+  const std::string share = whole > 0 && size > 0 ? fmt::format(" ({:.1f} %)", 100 * size / whole) : "";
+  return saved < 0 ? fmt::format("costs {:.4g}{} more {}", size, share, what) : fmt::format("saves {:.4g}{} {}", size, share, what);
 }
 
 void print_sites(const std::vector<ir::Site>& sites, const ir::Cost& whole) {
   for (const ir::Site& site : sites) {
     fmt::print("{}: {}\n  {}\n", site.rewrite->name, site.description, site.where);
     if (!site.comment.empty()) fmt::print("  {}\n", site.comment);
-    fmt::print("  saves {} operations, {} bytes\n", share(site.saved.operations, whole.operations), share(site.saved.bytes, whole.bytes));
+    fmt::print("  {}, {}\n", effect(site.saved.operations, whole.operations, "operations"), effect(site.saved.bytes, whole.bytes, "bytes"));
   }
 }
 
@@ -133,7 +124,7 @@ const Command solstice_commands_rewrite = {
     .summary = "Show or apply algebraic rewrites: the same outputs from cheaper equations",
     .help =
         "Without --apply: what applies where, with the operations saved and the bytes that the equations would read and write "
-        "less if each ran alone. With it: applies one rewrite, or all, until nothing more is saved, checks the result against the "
+        "less if each ran alone; some places cost more, and `--apply all` leaves these. With it: applies one rewrite, or all, until nothing more is saved, checks the result against the "
         "original by interpretation, and prints it; the steps go to stderr. Every rewrite holds for all finite inputs and weights; "
         "docs/rewrites.md lists them.",
     .example = "solstice rewrite examples/linear_gelu.py --apply all",

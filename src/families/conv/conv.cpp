@@ -3,8 +3,10 @@
 
 #include <algorithm>
 
+#include "families/conv/convolution.h"
 #include "families/conv/cutlass.h"
 #include "families/declared.h"
+#include "families/written_math.h"
 
 namespace solstice::families {
 namespace {
@@ -56,6 +58,12 @@ const std::vector<Rule<LeanConv>>& lean_conv_rules() {
 }
 
 void check_conv(const Context& context, const ir::Kernel& kernel, Diagnostics& diagnostics) {
+  if (const auto found = conv::find_convolution(context.program, kernel)) {
+    const DType image = context.program.tensor(found->image).dtype.value_or(DType::kF32);
+    const bool same = image == context.program.tensor(found->filter).dtype.value_or(DType::kF32);
+    // As PyTorch's own, unless told otherwise.
+    check_math(context, kernel, same ? image : DType::kF32, numerics::OwnMath::kTF32, diagnostics);
+  }
   if (kernel.knobs.name_or("backend", "auto") == "cutlass") {
     check_rules(conv::cutlass_rules(), conv::cutlass_config(context.program, kernel), kernel.span, diagnostics);
     return;
@@ -66,8 +74,7 @@ void check_conv(const Context& context, const ir::Kernel& kernel, Diagnostics& d
 
 std::vector<RuleText> conv_rules() {
   std::vector<RuleText> out = texts_of(lean_conv_rules());
-  const std::vector<RuleText> others = texts_of(conv::cutlass_rules());
-  out.insert(out.end(), others.begin(), others.end());
+  for (const auto& others : {math_rules(), texts_of(conv::cutlass_rules())}) out.insert(out.end(), others.begin(), others.end());
   return out;
 }
 

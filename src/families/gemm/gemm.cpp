@@ -11,6 +11,7 @@
 #include "families/gemm/cutlass.h"
 #include "families/gemm/lean.h"
 #include "families/gemm/steps.h"
+#include "families/written_math.h"
 #include "numerics/policy.h"
 
 namespace solstice::families {
@@ -22,7 +23,9 @@ Match match(const ir::Program& program, const ir::Kernel& kernel) { return match
 void check(const Context& context, const ir::Kernel& kernel, Diagnostics& diagnostics) {
   if (kernel.knobs.name_or("backend", "lean") == "cutlass") {
     const auto product = find_contraction(context.program, kernel);
-    if (product.ok()) check_rules(cutlass_rules(), cutlass_config(context.program, kernel, *product), kernel.span, diagnostics);
+    if (!product.ok()) return;
+    check_math(context, kernel, operand_dtype(*product), numerics::OwnMath::kStrict, diagnostics);
+    check_rules(cutlass_rules(), cutlass_config(context.program, kernel, *product), kernel.span, diagnostics);
     return;
   }
   const auto problem = make_problem(context.program, kernel);
@@ -31,8 +34,7 @@ void check(const Context& context, const ir::Kernel& kernel, Diagnostics& diagno
 
 std::vector<RuleText> rules() {
   std::vector<RuleText> out = texts_of(lean_rules());
-  const std::vector<RuleText> others = texts_of(cutlass_rules());
-  out.insert(out.end(), others.begin(), others.end());
+  for (const auto& others : {math_rules(), texts_of(cutlass_rules())}) out.insert(out.end(), others.begin(), others.end());
   return out;
 }
 

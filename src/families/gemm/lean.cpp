@@ -6,6 +6,7 @@
 #include "base/integer.h"
 #include "families/gemm/cost.h"
 #include "families/gemm/stream.h"
+#include "families/written_math.h"
 #include "numerics/policy.h"
 
 namespace solstice::families::gemm {
@@ -77,18 +78,14 @@ void add_schedule(LeanRules& rules) {
 }
 
 void add_math(LeanRules& rules) {
-  rules.push_back({"lean.math", "E110", Severity::kError, "`math` is at least as accurate as `numerics` asks for the operands' format",
-                   [](const LeanGemm& c) {
-                     const std::vector<Math> maths = allowed(c);
-                     return std::find(maths.begin(), maths.end(), c.settings.math) == maths.end();
-                   },
-                   [](const LeanGemm& c) {
-                     std::vector<std::string_view> legal;
-                     for (const Math math : allowed(c)) legal.push_back(numerics::info(math).name);
-                     return fmt::format("`math={}` is less accurate than `numerics {}` allows for {} operands (legal: {})", math_name(c),
-                                        c.context->numerics, name_of(operand_dtype(*c.problem)), fmt::join(legal, ", "));
-                   },
-                   [](LeanGemm& c) { set_math(c, best_settings(*c.context, *c.problem, allowed(c)).math); }});
+  rules.push_back(
+      {"lean.math", "E110", Severity::kError, "`math` is at least as accurate as `numerics` asks for the operands' format",
+       [](const LeanGemm& c) {
+         const std::vector<Math> maths = allowed(c);
+         return std::find(maths.begin(), maths.end(), c.settings.math) == maths.end();
+       },
+       [](const LeanGemm& c) { return less_accurate(c.settings.math, allowed(c), operand_dtype(*c.problem), c.context->numerics); },
+       [](LeanGemm& c) { set_math(c, best_settings(*c.context, *c.problem, allowed(c)).math); }});
   rules.push_back({"lean.contiguous", "E114", Severity::kError,
                    "tensor cores and streams take operands that are contiguous in their lines or in k; `math=simt` reads any strides",
                    [](const LeanGemm& c) { return (!is_simt(c) || is_streamed(c)) && !contiguous(c); },
@@ -186,18 +183,21 @@ bool is_known_tile(const Settings& s) {
   return std::any_of(tiles().begin(), tiles().end(), [&](Tile t) { return t.m == s.tile_m && t.n == s.tile_n; });
 }
 
+bool has_simt_tile(const Settings& s) {
+  return s.tile_m == s.tile_n && (s.tile_m == 128 || s.tile_m == kSmallTile) && s.tile_k == stage_k(Math::kSimt);
+}
+
 void add_tile(LeanRules& rules) {
-  rules.push_back({"lean.simt_tile", "E111", Severity::kError, "`math=simt` has tiles 128x128 and 32x32",
+  rules.push_back({"lean.simt_tile", "E111", Severity::kError, "`math=simt` has tiles 128x128 and 32x32, and a k of its own",
+                   [](const LeanGemm& c) { return is_simt(c) && !is_streamed(c) && !has_simt_tile(c.settings); },
                    [](const LeanGemm& c) {
                      const Settings& s = c.settings;
-                     return is_simt(c) && !is_streamed(c) && (s.tile_m != s.tile_n || (s.tile_m != 128 && s.tile_m != kSmallTile));
-                   },
-                   [](const LeanGemm& c) {
-                     return fmt::format("no kernel for `math=simt, tile={}x{}`; legal: 128x128, 32x32", c.settings.tile_m,
-                                        c.settings.tile_n);
+                     const std::string k = s.tile_k == stage_k(Math::kSimt) ? "" : fmt::format("x{}", s.tile_k);
+                     return fmt::format("no kernel for `math=simt, tile={}x{}{}`; legal: 128x128, 32x32", s.tile_m, s.tile_n, k);
                    },
                    [](LeanGemm& c) {
                      Settings& s = c.settings;
+                     s.tile_k = stage_k(Math::kSimt);
                      s.tile_m = s.tile_n = nearest_of(std::initializer_list<int>{128, kSmallTile}, std::min(s.tile_m, s.tile_n));
                    }});
   rules.push_back({"lean.tile", "E111", Severity::kError, "tiles are 128x256, 128x128, 128x64, 64x256, 64x128 and 64x64",
@@ -261,18 +261,18 @@ void add_resources(LeanRules& rules) {
 
 std::vector<std::pair<std::string, std::string>> LeanGemm::knobs() const {
   const Settings& s = settings;
+  const bool is_own_k = s.math == Math::kSimt && s.tile_k == stage_k(Math::kSimt);
   const auto number = [](int value) { return value == 0 ? std::string("auto") : std::to_string(value); };
-  return {
-      {"math", std::string(numerics::info(s.math).name)},
-      {"tile", s.math == Math::kSimt ? fmt::format("{}x{}", s.tile_m, s.tile_n) : fmt::format("{}x{}x{}", s.tile_m, s.tile_n, s.tile_k)},
-      {"cluster", lean_cluster(s)},
-      {"stages", number(s.stages)},
-      {"stream", std::string(name_of(s.stream))},
-      {"split", std::to_string(s.split)},
-      {"prepack", s.prepack ? "true" : "false"},
-      {"schedule", schedule},
-      {"epilogue", epilogue},
-      {"scheduler", scheduler}};
+  return {{"math", std::string(numerics::info(s.math).name)},
+          {"tile", fmt::format("{}x{}{}", s.tile_m, s.tile_n, is_own_k ? "" : fmt::format("x{}", s.tile_k))},
+          {"cluster", lean_cluster(s)},
+          {"stages", number(s.stages)},
+          {"stream", std::string(name_of(s.stream))},
+          {"split", std::to_string(s.split)},
+          {"prepack", s.prepack ? "true" : "false"},
+          {"schedule", schedule},
+          {"epilogue", epilogue},
+          {"scheduler", scheduler}};
 }
 
 const std::vector<Rule<LeanGemm>>& lean_rules() {

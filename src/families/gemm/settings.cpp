@@ -16,9 +16,8 @@ constexpr int64_t kStagingWarp = 4096;  // two buffers of 16 x 32 floats
 
 }  // namespace
 
-DType operand_dtype(const Problem& problem) {
-  return problem.product.a.dtype == problem.product.b.dtype ? problem.product.a.dtype : DType::kF32;
-}
+DType operand_dtype(const Contraction& product) { return product.a.dtype == product.b.dtype ? product.a.dtype : DType::kF32; }
+DType operand_dtype(const Problem& problem) { return operand_dtype(problem.product); }
 
 std::vector<Math> allowed_maths(const Context& context, const Problem& problem) {
   const auto policy = numerics::policy_from_name(context.numerics).value_or(numerics::Policy::kReference);

@@ -7,6 +7,7 @@ namespace solstice::ir {
 namespace {
 
 constexpr int64_t kMostCorners = 4096;
+constexpr int64_t kMostCrossings = 256;
 constexpr int64_t kRandomElements = 512;
 constexpr int64_t kMostResidues = 16;
 constexpr int64_t kLargestStride = 64;
@@ -39,6 +40,9 @@ class Choice {
       const std::set<int64_t> ends = {0, std::min<int64_t>(1, extent - 1), extent / 2, std::max<int64_t>(0, extent - 2), extent - 1};
       corners_.emplace_back(ends.begin(), ends.end());
       special_.push_back(chosen(extent, boundaries));
+      std::vector<int64_t>& marks = marks_.emplace_back();
+      std::copy_if(boundaries.values.begin(), boundaries.values.end(), std::back_inserter(marks),
+                   [&](int64_t v) { return v >= 0 && v < extent; });
     }
   }
 
@@ -48,7 +52,10 @@ class Choice {
       std::shuffle(positions_.begin(), positions_.end(), random_);
       return positions_;
     }
-    add_corners();
+    add_combinations(corners_, kMostCorners);
+    positions_.push_back(0);
+    positions_.push_back(total_ - 1);
+    if (shape_.size() > 1) add_combinations(marks_, kMostCrossings);
     for (size_t d = 0; d < shape_.size(); ++d) {
       for (const int64_t v : special_[d]) {
         for (int twice = 0; twice < 2; ++twice) add_random(static_cast<int>(d), v);
@@ -73,21 +80,20 @@ class Choice {
     positions_.push_back(position);
   }
 
-  void add_corners() {
+  // Every choice of one value a dim, or random ones where there are more than `most`.
+  void add_combinations(const std::vector<std::vector<int64_t>>& values, int64_t most) {
     int64_t combinations = 1;
-    for (const auto& c : corners_) combinations *= static_cast<int64_t>(c.size());
+    for (const auto& of_dim : values) combinations = std::min(combinations * static_cast<int64_t>(of_dim.size()), most + 1);
     std::vector<int64_t> at(shape_.size());
-    for (int64_t k = 0; k < std::min(combinations, kMostCorners); ++k) {
+    for (int64_t k = 0; k < std::min(combinations, most); ++k) {
       int64_t rest = k;
       for (size_t d = 0; d < shape_.size(); ++d) {
-        const auto n = static_cast<int64_t>(corners_[d].size());
-        at[d] = combinations <= kMostCorners ? corners_[d][static_cast<size_t>(rest % n)] : pick(corners_[d]);
+        const auto n = static_cast<int64_t>(values[d].size());
+        at[d] = combinations <= most ? values[d][static_cast<size_t>(rest % n)] : pick(values[d]);
         rest /= n;
       }
       add(at);
     }
-    positions_.push_back(0);
-    positions_.push_back(total_ - 1);
   }
 
   // The other dims random, near an end or anywhere.
@@ -103,7 +109,7 @@ class Choice {
 
   const std::vector<int64_t>& shape_;
   int64_t total_ = 1;
-  std::vector<std::vector<int64_t>> corners_, special_;  // by dim
+  std::vector<std::vector<int64_t>> corners_, special_, marks_;  // by dim; marks: the boundaries themselves
   std::vector<int64_t> positions_;
   std::mt19937_64 random_{20240229};
 };

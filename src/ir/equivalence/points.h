@@ -18,8 +18,8 @@ struct Boundaries {
 };
 
 // Row-major positions without repetition, in an order in which any beginning is a fair choice: all of a small tensor; else
-// corners (combinations of 0, 1, the middle and the last two), both sides of every boundary, the first and last of all
-// residues, and random elements.
+// corners (combinations of 0, 1, the middle and the last two), where boundaries of several dims meet, both sides of every
+// boundary, the first and last of all residues, and random elements.
 std::vector<int64_t> positions_of(const std::vector<int64_t>& shape, const Boundaries& boundaries);
 
 }  // namespace solstice::ir

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/stat.h>
 
+#include "base/file.h"
 #include "base/json.h"
 
 namespace solstice::cli {
@@ -46,6 +47,25 @@ TEST_F(ProgramTest, ListsMachinesAndFamiliesAsJson) {
   ASSERT_GT(machines.size(), 0u);
   EXPECT_FALSE(machines.at(size_t{0}).at("arch").as_string().empty());
   EXPECT_TRUE(parse_json(run({"list", "families", "--json"}).out).ok());
+}
+
+TEST_F(ProgramTest, SaysWhetherProgramsComputeTheSame) {
+  const auto program = [&](const char* name, const std::string& body) {
+    const std::filesystem::path file = folder_.path() / name;
+    EXPECT_TRUE(write_file(file, "program p\ndim M = 64, N = 256\ninput x : f32[M,N]\noutput y : f32[M,N]\n" + body + "\n").ok());
+    return file.string();
+  };
+  const std::string square = program("square.ucut", "y[m,n] = x[m,n] ** 2");
+  const CommandOutput proved = run({"same", square, program("product.ucut", "y[m,n] = x[m,n] * x[m,n]")});
+  EXPECT_EQ(proved.exit.code, 0) << proved.err;
+  EXPECT_EQ(proved.out.rfind("proved: ", 0), 0U) << proved.out;
+  const std::string other = program("other.ucut", "y[m,n] = select(m == 37 and n == 101, 0, x[m,n] ** 2)");
+  const CommandOutput refuted = run({"same", square, other, "--json"});
+  EXPECT_EQ(refuted.exit.code, 2) << refuted.err;
+  const Json said = *parse_json(refuted.out);
+  EXPECT_EQ(said.at("verdict").as_string(), "refuted");
+  EXPECT_EQ(said.at("counterexamples").at(size_t{0}).at("index").dump(), "[37,101]");
+  EXPECT_NE(run({"same", square, "nowhere.ucut"}).err.find("error[not_found]"), std::string::npos);
 }
 
 TEST_F(ProgramTest, TheDoctorAlwaysAnswers) {

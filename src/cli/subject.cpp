@@ -1,0 +1,22 @@
+#include "cli/subject.h"
+
+#include <filesystem>
+
+#include "base/file.h"
+#include "cli/values.h"
+#include "flow/problem.h"
+
+namespace solstice::cli {
+
+Result<ir::BoundText> load_subject(const std::string& argument) {
+  if (std::filesystem::path(argument).extension() == ".ucut") {
+    SOLSTICE_TRY(const std::string text, read_file(argument));
+    return ir::bound_text(text, argument);
+  }
+  SOLSTICE_TRY(const FileAndClass subject, parse_file_and_class(argument));
+  SOLSTICE_TRY(run::OracleClient oracle, run::OracleClient::start({.device = "cpu"}));
+  SOLSTICE_TRY(flow::Problem problem, flow::load_problem(oracle, subject.file, subject.class_name, flow::graph_cache()));
+  return ir::BoundText{std::move(problem.tree), std::move(problem.program)};
+}
+
+}  // namespace solstice::cli
