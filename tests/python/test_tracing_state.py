@@ -263,6 +263,11 @@ def test_unregistered_parameters_are_refused(subject_of, name):
     assert text_at(error) == forward
 
 
+def test_an_unregistered_network_may_be_frozen_on_purpose(subject_of):
+    subject = subject_of("return self.teacher[0](x)", "self.teacher = [nn.Linear(8, 8).requires_grad_(False)]")
+    assert [note.split("`")[1] for note in trace(subject)["producer"]["frozen"]] == ["teacher[0].weight", "teacher[0].bias"]
+
+
 @pytest.mark.parametrize("strict", [False, True])
 def test_other_unregistered_tensors_are_noted(subject_of, strict):
     init = "self.scale = torch.rand(8)\nself.t = {'a': [torch.rand(8)]}\nself.unread = torch.rand(8)\nself.register_buffer('n', torch.tensor(3))"

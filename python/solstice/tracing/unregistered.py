@@ -14,7 +14,8 @@ from .refusals import place_of
 
 
 def frozen(program: Any, module: torch.nn.Module) -> list[str]:
-    """A sentence for each such tensor. A parameter is refused: it would never be trained, loaded or moved."""
+    """A sentence for each such tensor. A parameter is refused: it would never be trained, loaded or moved. Not one that
+    asks for no gradient: a frozen network may be kept out of `state_dict` on purpose."""
     constants = {
         program.constants[spec.target].untyped_storage()._cdata: spec.arg.name
         for spec in program.graph_signature.input_specs
@@ -28,7 +29,7 @@ def frozen(program: Any, module: torch.nn.Module) -> list[str]:
         constant = constants.pop(tensor.untyped_storage()._cdata, None) if tensor.layout is torch.strided else None
         if constant is None:
             continue
-        if isinstance(tensor, torch.nn.Parameter):
+        if isinstance(tensor, torch.nn.Parameter) and tensor.requires_grad:
             raise input_error(
                 "trace.unregistered_parameter",
                 f"`forward` reads the parameter `{name}`, which the module does not know",
