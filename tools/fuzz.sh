@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # Fuzzes the lexer, the parser, the checker and the importer of graphs with libFuzzer, AddressSanitizer and UBSan (clang).
-# Usage: fuzz.sh BUILD_FOLDER [RUNS [TARGET...]]; RUNS of each target, 1000000 by default. A corpus grows below BUILD_FOLDER;
-# its seeds are the programs and graphs of the tests (and graphs that tools/fuzz_graphs.py traces, for which the program is
-# built and set up: ./x build), its dictionary their words. The log is BUILD_FOLDER/TARGET.log; of it
-# the edges covered after 80 % of the runs and after all are printed: they are the same where coverage is flat.
+# Usage: [JOBS=N] fuzz.sh BUILD_FOLDER [RUNS [TARGET...]]; RUNS of each target, 1000000 by default, in JOBS processes (1) that
+# share a corpus. It grows below BUILD_FOLDER; its seeds are the programs and graphs of the tests (and graphs that
+# tools/fuzz_graphs.py traces, for which the program is built and set up: ./x build), its dictionary their words. The logs are
+# BUILD_FOLDER/TARGET.JOB.log; of each the edges covered after 80 % of the runs and after all are printed: they are the same
+# where coverage is flat.
 set -euo pipefail
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 mkdir -p "$1"
 build=$(cd -- "$1" && pwd)
-runs=${2:-1000000}
+runs=${2:-1000000} jobs=${JOBS:-1}
 shift $(($# < 2 ? $# : 2))
 [ $# -gt 0 ] || set -- lexer parser checker graph
 clang=$(command -v clang++ || command -v clang++-14) || { echo "fuzz.sh needs clang++ with libFuzzer: apt-get install clang-14 libclang-rt-14-dev" >&2; exit 2; }
@@ -31,11 +32,19 @@ coverage() {
 
 # The schedule by entropy costs libFuzzer more than half of its time here; short stacks of allocations are enough, as what
 # is found is run again.
+trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
 export ASAN_OPTIONS=malloc_context_size=1:quarantine_size_mb=16:max_malloc_fill_size=0
+fuzz() {
+  local target=$1 length=$2 log=$3
+  "$build/tests/fuzz_$target" -runs=$((runs / jobs)) -max_len="$length" -dict="$build/$target.dict" -entropic=0 -timeout=10 \
+    -rss_limit_mb=4096 -reload=5 -artifact_prefix="$build/$target-" -print_funcs=0 -print_final_stats=1 \
+    "$build/corpus_$target" "$build/seeds_$target" >"$log" 2>&1 || { tail -40 "$log"; return 1; }
+}
+
 for target in "$@"; do
   ninja -C "$build" --quiet "fuzz_$target"
-  seeds=$build/seeds_$target corpus=$build/corpus_$target kind=ucut length=1024
-  mkdir -p "$seeds" "$corpus"
+  seeds=$build/seeds_$target kind=ucut length=1024
+  mkdir -p "$seeds" "$build/corpus_$target"
   [ "$target" != graph ] || kind=json length=8192
   # Files of one name lie in several folders.
   find "$root/examples" "$root/tests/golden" -name "*.$kind" | while read -r file; do
@@ -44,8 +53,11 @@ for target in "$@"; do
   done
   [ "$target" != graph ] || "${SOLSTICE_PYTHON:-$root/.venv/bin/python}" -W ignore "$root/tools/fuzz_graphs.py" "$seeds" "$length"
   dictionary "$seeds"/* >"$build/$target.dict"
-  "$build/tests/fuzz_$target" -runs="$runs" -max_len="$length" -dict="$build/$target.dict" -entropic=0 -timeout=10 \
-    -rss_limit_mb=4096 -artifact_prefix="$build/$target-" -print_funcs=0 -print_final_stats=1 "$corpus" "$seeds" \
-    >"$build/$target.log" 2>&1 || { tail -40 "$build/$target.log"; exit 1; }
-  echo "$target: $(coverage "$build/$target.log")"
+  pids=()
+  for job in $(seq "$jobs"); do
+    fuzz "$target" "$length" "$build/$target.$job.log" &
+    pids+=($!)
+  done
+  for pid in "${pids[@]}"; do wait "$pid"; done
+  for job in $(seq "$jobs"); do echo "$target: $(coverage "$build/$target.$job.log")"; done
 done
