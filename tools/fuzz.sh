@@ -30,9 +30,10 @@ coverage() {
     END { printf "%d runs: %d edges after 80 %%, %d after all (%+.2f %%)\n", last, early, cov, 100 * (cov - early) / early }' "$1"
 }
 
+trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
+
 # The schedule by entropy costs libFuzzer more than half of its time here; short stacks of allocations are enough, as what
 # is found is run again.
-trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
 export ASAN_OPTIONS=malloc_context_size=1:quarantine_size_mb=16:max_malloc_fill_size=0
 fuzz() {
   local target=$1 length=$2 log=$3

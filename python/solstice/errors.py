@@ -64,6 +64,14 @@ def user_location(error: BaseException) -> dict[str, Any]:
     return {"file": frames[-1].filename, "line": frames[-1].lineno} if frames else {}
 
 
+def function_location(function: Any) -> dict[str, Any]:
+    """`{file, line}` of a function of the user's own code, or `{}`."""
+    code = getattr(function, "__code__", None)
+    if code is None or is_library_file(code.co_filename):
+        return {}
+    return {"file": code.co_filename, "line": code.co_firstlineno}
+
+
 def first_line(error: BaseException, limit: int = 400) -> str:
     """`Type: message`, one line, short enough for a report."""
     text = str(error).strip().split("\n")[0]

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import inspect
 import importlib.util
+import inspect
 import logging
 import sys
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from .beside import let_import
-from .errors import OracleError, first_line, input_error, environment_error, is_library_file, is_out_of_memory, user_location
+from .errors import OracleError, first_line, function_location, input_error, environment_error, is_out_of_memory, user_location
 from .hostmem import available_bytes
 from .tensors import logical_bytes, module_tensors
 from .tracing import lazy
@@ -189,7 +189,7 @@ def _input_maker(namespace: ModuleType, cls: type, file: Path) -> InputMaker:
 
     def make() -> tuple[tuple, dict]:
         what = f"`{maker.__name__}()`"
-        return as_arguments(call_user(what, "load.inputs_failed", maker), f"what {what} returns", **_place(maker))
+        return as_arguments(call_user(what, "load.inputs_failed", maker), f"what {what} returns", **function_location(maker))
 
     return make
 
@@ -213,7 +213,7 @@ def _init_maker(namespace: ModuleType, cls: type) -> InputMaker:
     maker = getattr(cls, "init_inputs", None) or getattr(namespace, "get_init_inputs", None)
     if not callable(maker):
         return lambda: ((), {})
-    return lambda: as_arguments(maker(), f"what `{maker.__name__}()` returns", **_place(maker))
+    return lambda: as_arguments(maker(), f"what `{maker.__name__}()` returns", **function_location(maker))
 
 
 def _construct(cls: type, init: InputMaker, seed: int) -> torch.nn.Module:
@@ -228,7 +228,7 @@ def _construct(cls: type, init: InputMaker, seed: int) -> torch.nn.Module:
             "load.constructor_failed",
             f"constructing `{cls.__name__}` failed: {first_line(error)}",
             hint="`get_init_inputs()`, or `init_inputs()` of the class, returns the constructor's arguments: a list or a dict",
-            **_place(cls.__init__),
+            **function_location(cls.__init__),
         ) from error
 
 
@@ -238,13 +238,6 @@ def _takes(function: Callable, args: tuple, kwargs: dict) -> bool:
     except TypeError:
         return False
     return True
-
-
-def _place(function: Any) -> dict[str, Any]:
-    code = getattr(function, "__code__", None)
-    if code is None or is_library_file(code.co_filename):
-        return {}
-    return {"file": code.co_filename, "line": code.co_firstlineno}
 
 
 def _state_bytes_if_cheap(cls: type, init: InputMaker, seed: int) -> Optional[int]:

@@ -20,7 +20,7 @@ from typing import Any, Iterator, Optional
 import torch
 
 from ..dropin import names
-from ..errors import input_error, is_library_file
+from ..errors import function_location, input_error
 from .picture import Picture, changes
 
 _MOST_NAMED = 5
@@ -108,10 +108,7 @@ def _place(module: torch.nn.Module, found: Picture, word: str) -> dict[str, Any]
 
 
 def place_of_forward(module: torch.nn.Module) -> dict[str, Any]:
-    forward = getattr(type(module).forward, "__code__", None)
-    if forward is None or is_library_file(forward.co_filename):
-        return {}
-    return {"file": forward.co_filename, "line": forward.co_firstlineno}
+    return function_location(type(module).forward)
 
 
 def _instructions(code: types.CodeType) -> Iterator[tuple[dis.Instruction, Optional[int]]]:

@@ -20,9 +20,7 @@ Json dims_json(const std::vector<std::pair<std::string, int64_t>>& dims) {
 
 template <class T>
 Json list_json(const std::vector<T>& list) {
-  Json out = Json::array();
-  for (const T& item : list) out.push(item);
-  return out;
+  return Json(Json::Array(list.begin(), list.end()));
 }
 
 Json example_json(const ir::Counterexample& e) {

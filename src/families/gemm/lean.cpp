@@ -183,23 +183,26 @@ bool is_known_tile(const Settings& s) {
   return std::any_of(tiles().begin(), tiles().end(), [&](Tile t) { return t.m == s.tile_m && t.n == s.tile_n; });
 }
 
+// "128x128x64"; with `math=simt` the k that goes without saying is left out.
+std::string tile_text(const Settings& s) {
+  const bool is_own_k = s.math == Math::kSimt && s.tile_k == stage_k(Math::kSimt);
+  return fmt::format("{}x{}{}", s.tile_m, s.tile_n, is_own_k ? "" : fmt::format("x{}", s.tile_k));
+}
+
 bool has_simt_tile(const Settings& s) {
   return s.tile_m == s.tile_n && (s.tile_m == 128 || s.tile_m == kSmallTile) && s.tile_k == stage_k(Math::kSimt);
 }
 
 void add_tile(LeanRules& rules) {
-  rules.push_back({"lean.simt_tile", "E111", Severity::kError, "`math=simt` has tiles 128x128 and 32x32, and a k of its own",
-                   [](const LeanGemm& c) { return is_simt(c) && !is_streamed(c) && !has_simt_tile(c.settings); },
-                   [](const LeanGemm& c) {
-                     const Settings& s = c.settings;
-                     const std::string k = s.tile_k == stage_k(Math::kSimt) ? "" : fmt::format("x{}", s.tile_k);
-                     return fmt::format("no kernel for `math=simt, tile={}x{}{}`; legal: 128x128, 32x32", s.tile_m, s.tile_n, k);
-                   },
-                   [](LeanGemm& c) {
-                     Settings& s = c.settings;
-                     s.tile_k = stage_k(Math::kSimt);
-                     s.tile_m = s.tile_n = nearest_of(std::initializer_list<int>{128, kSmallTile}, std::min(s.tile_m, s.tile_n));
-                   }});
+  rules.push_back(
+      {"lean.simt_tile", "E111", Severity::kError, "`math=simt` has tiles 128x128 and 32x32, and a k of its own",
+       [](const LeanGemm& c) { return is_simt(c) && !is_streamed(c) && !has_simt_tile(c.settings); },
+       [](const LeanGemm& c) { return fmt::format("no kernel for `math=simt, tile={}`; legal: 128x128, 32x32", tile_text(c.settings)); },
+       [](LeanGemm& c) {
+         Settings& s = c.settings;
+         s.tile_k = stage_k(Math::kSimt);
+         s.tile_m = s.tile_n = nearest_of(std::initializer_list<int>{128, kSmallTile}, std::min(s.tile_m, s.tile_n));
+       }});
   rules.push_back({"lean.tile", "E111", Severity::kError, "tiles are 128x256, 128x128, 128x64, 64x256, 64x128 and 64x64",
                    [](const LeanGemm& c) { return is_tiled(c) && !is_known_tile(c.settings); },
                    [](const LeanGemm& c) {
@@ -261,10 +264,9 @@ void add_resources(LeanRules& rules) {
 
 std::vector<std::pair<std::string, std::string>> LeanGemm::knobs() const {
   const Settings& s = settings;
-  const bool is_own_k = s.math == Math::kSimt && s.tile_k == stage_k(Math::kSimt);
   const auto number = [](int value) { return value == 0 ? std::string("auto") : std::to_string(value); };
   return {{"math", std::string(numerics::info(s.math).name)},
-          {"tile", fmt::format("{}x{}{}", s.tile_m, s.tile_n, is_own_k ? "" : fmt::format("x{}", s.tile_k))},
+          {"tile", tile_text(s)},
           {"cluster", lean_cluster(s)},
           {"stages", number(s.stages)},
           {"stream", std::string(name_of(s.stream))},

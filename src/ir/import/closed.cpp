@@ -1,7 +1,6 @@
 #include "ir/import/closed.h"
 
 #include <map>
-#include <set>
 #include <string>
 
 #include "ir/bind.h"
@@ -32,12 +31,6 @@ class Extracted : public TermMapper {
   Draft& into_;
   std::map<int, Loop> loops_;
 };
-
-bool is_truth(const Term& term) {
-  static const std::set<std::string> kTruths = {"<",    "<=",  ">",   ">=",    "==",       "!=",   "and",  "or",
-                                                "not ", "any", "all", "isnan", "isfinite", "bool", "true", "false"};
-  return term.text == "select" ? is_truth(*term.args[1]) : kTruths.count(term.text) > 0;
-}
 
 void drop_binders(const Term& term, std::map<int, Loop>& loops) {
   for (const Loop& binder : term.binders) loops.erase(binder.id);

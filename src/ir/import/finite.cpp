@@ -14,6 +14,7 @@ class Search {
   explicit Search(const Draft& draft) : draft_(draft) {}
 
   bool found(const TermRef& term) {
+    if (is_truth(*term)) return false;
     switch (term->kind) {
       case TermKind::kIndex:
         return false;
@@ -49,17 +50,14 @@ class Search {
   }
 
   bool binary(const Term& term) {
-    static const std::set<std::string> kTruths = {"<", "<=", ">", ">=", "==", "!=", "and", "or"};
-    if (kTruths.count(term.text) > 0) return false;
     if ((term.text == "/" || term.text == "**") && !is_nonzero(*term.args[1])) return true;
     return any(term);
   }
 
   bool apply(const Term& term) {
     static const std::set<std::string> kUnbounded = {"exp", "expm1", "log", "log1p", "sqrt", "rsqrt"};
-    static const std::set<std::string> kTruths = {"isnan", "isfinite", "bool"};
     const auto dtype = dtype_from_name(term.text);
-    if (kTruths.count(term.text) > 0 || (dtype && is_integer(*dtype))) return false;
+    if (dtype && is_integer(*dtype)) return false;
     if (term.text == "select") return found(term.args[1]) || found(term.args[2]);
     return kUnbounded.count(term.text) > 0 || any(term);
   }

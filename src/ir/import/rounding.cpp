@@ -33,18 +33,7 @@ TermRef changed_children(const TermRef& term, const Change& change) {
   return out;
 }
 
-bool has_mark(const TermRef& term);
-
-bool has_mark(const Index& index) {
-  return std::any_of(index.terms.begin(), index.terms.end(),
-                     [](const IndexTerm& part) { return (part.atom->read && has_mark(part.atom->read)) || has_mark(part.atom->inner); });
-}
-
-bool has_mark(const TermRef& term) {
-  if (term->is_storage) return true;
-  return std::any_of(term->args.begin(), term->args.end(), [](const TermRef& arg) { return has_mark(arg); }) ||
-         std::any_of(term->indices.begin(), term->indices.end(), [](const Index& index) { return has_mark(index); });
-}
+bool has_mark(const TermRef& term) { return term->is_storage || any_child(*term, has_mark); }
 
 // Casts round or truncate, so they jump.
 bool jumps(const Term& term) {
@@ -98,19 +87,12 @@ TermRef settled(const TermRef& term) {
 // Each tensor that the term reads, and whether a jump stands in between.
 using Reader = std::function<void(int tensor, bool jumped)>;
 
-void visit_reads(const TermRef& term, bool jumped, const Reader& visit);
-
-void visit_reads(const Index& index, bool jumped, const Reader& visit) {
-  for (const IndexTerm& part : index.terms) {
-    if (part.atom->read) visit_reads(part.atom->read, jumped, visit);
-    visit_reads(part.atom->inner, jumped, visit);
-  }
-}
-
 void visit_reads(const TermRef& term, bool jumped, const Reader& visit) {
   if (term->kind == TermKind::kRead) visit(term->tensor, jumped);
-  for (const Index& index : term->indices) visit_reads(index, jumped, visit);
-  for (const TermRef& arg : term->args) visit_reads(arg, jumped || jumps(*term), visit);
+  any_child(*term, [&](const TermRef& below) {
+    visit_reads(below, jumped || jumps(*term), visit);
+    return false;
+  });
 }
 
 // Tensors that depend on no input: closed forms that a concatenation or their length made tensors, and what follows.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "ir/import/damage.h"
 
@@ -158,20 +159,12 @@ bool is_number(const Term& term) {
   return term.kind == TermKind::kLiteral && term.text[0] >= '0' && term.text[0] <= '9';
 }
 
-namespace {
+bool has_read(const TermRef& term) { return term->kind == TermKind::kRead || any_child(*term, has_read); }
 
-bool has_read(const Index& index) {
-  return std::any_of(index.terms.begin(), index.terms.end(), [](const IndexTerm& part) {
-    return (part.atom->read && importer::has_read(part.atom->read)) || has_read(part.atom->inner);
-  });
-}
-
-}  // namespace
-
-bool has_read(const TermRef& term) {
-  if (term->kind == TermKind::kRead) return true;
-  return std::any_of(term->args.begin(), term->args.end(), [](const TermRef& arg) { return has_read(arg); }) ||
-         std::any_of(term->indices.begin(), term->indices.end(), [](const Index& index) { return has_read(index); });
+bool is_truth(const Term& term) {
+  static const std::set<std::string> kTruths = {"<",    "<=",  ">",   ">=",    "==",       "!=",   "and",  "or",
+                                                "not ", "any", "all", "isnan", "isfinite", "bool", "true", "false"};
+  return term.text == "select" ? is_truth(*term.args[1]) : kTruths.count(term.text) > 0;
 }
 
 namespace {

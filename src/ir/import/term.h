@@ -62,7 +62,28 @@ TermRef operator/(const TermRef& a, const TermRef& b);
 TermRef substitute(const TermRef& term, const Substitution& by, const Dims& dims);
 void collect_loops(const TermRef& term, std::map<int, Loop>& out);  // binders included
 bool has_read(const TermRef& term);
+bool is_truth(const Term& term);                 // a condition, not a number
 bool is_number(const Term& term);                // a literal of digits, or minus one
 bool is_longer(const TermRef& term, int nodes);  // written out, where shared parts count each time
+
+template <class F>
+bool any_read(const Index& index, const F& f) {
+  for (const IndexTerm& part : index.terms) {
+    if ((part.atom->read && f(part.atom->read)) || any_read(part.atom->inner, f)) return true;
+  }
+  return false;
+}
+
+// Whether f holds of one of the terms right below: arguments, and what indices read.
+template <class F>
+bool any_child(const Term& term, const F& f) {
+  for (const TermRef& arg : term.args) {
+    if (f(arg)) return true;
+  }
+  for (const Index& index : term.indices) {
+    if (any_read(index, f)) return true;
+  }
+  return false;
+}
 
 }  // namespace solstice::ir::importer

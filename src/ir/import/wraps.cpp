@@ -8,6 +8,7 @@
 #include <set>
 
 #include "ir/import/notes.h"
+#include "ir/interpret/rounding.h"
 
 namespace solstice::ir::importer {
 namespace {
@@ -21,17 +22,7 @@ const std::set<std::string>& growing_operators() {
   return names;
 }
 
-struct Range {
-  int64_t low = 0, high = 0;
-  bool holds(const Range& other) const { return low <= other.low && other.high <= high; }
-  bool holds(double value) const { return static_cast<double>(low) <= value && value <= static_cast<double>(high); }
-};
-
-Range range_of(DType dtype) {  // of integers below i64
-  const int bits = 8 * static_cast<int>(size_of(dtype));
-  if (dtype == DType::kBool || dtype == DType::kU8) return {0, dtype == DType::kBool ? 1 : 255};
-  return {-(int64_t{1} << (bits - 1)), (int64_t{1} << (bits - 1)) - 1};
-}
+bool holds(const IntegerRange& range, double value) { return range.low <= value && value <= range.high; }
 
 std::optional<DType> result_dtype(const GraphNode& node) {
   if (node.outs.empty() || !node.outs[0] || !node.outs[0]->is_tensor()) return std::nullopt;
@@ -58,11 +49,13 @@ std::vector<double> bounds(const GraphNode& node, bool lower) {
 }
 
 // Whether what is cast was bounded before, by its dtype or by clamps, maybe rounded since.
-bool fits(const Graph& graph, const GraphNode& cast, const Range& range) {
+bool fits(const Graph& graph, const GraphNode& cast, const IntegerRange& range) {
   static const std::set<std::string> clamps = {"clamp", "clip", "clamp_min", "clamp_max", "hardtanh"};
   static const std::set<std::string> roundings = {"round", "floor", "ceil", "trunc", "fix"};
   const auto dtype_fits = [&](std::optional<DType> dtype) {
-    return dtype && !is_float(*dtype) && *dtype != DType::kI64 && range.holds(range_of(*dtype));
+    if (!dtype || is_float(*dtype) || *dtype == DType::kI64) return false;
+    const IntegerRange own = integer_range(*dtype);
+    return holds(range, own.low) && holds(range, own.high);
   };
   for (const GraphInput& input : graph.inputs) {
     if (input.id == operand_of(cast) && input.is_tensor() && dtype_fits(storage_dtype(*input.dtype))) return true;
@@ -74,7 +67,7 @@ bool fits(const Graph& graph, const GraphNode& cast, const Range& range) {
     if (!clamps.count(name) && !roundings.count(name)) return false;
     for (const bool lower : {true, false}) {
       for (const double bound : clamps.count(name) ? bounds(*node, lower) : std::vector<double>()) {
-        if (!range.holds(bound)) return false;
+        if (!holds(range, bound)) return false;
         (lower ? low : high) = true;
       }
     }
@@ -88,13 +81,13 @@ std::optional<DType> may_wrap(const Graph& graph, const GraphNode& node) {
   if (!dtype || !is_integer(*dtype) || *dtype == DType::kI64) return std::nullopt;
   const std::string name = operator_name(node.op);
   if (!growing_operators().count(name)) return std::nullopt;
-  return (name == "_to_copy" || name == "to") && fits(graph, node, range_of(*dtype)) ? std::nullopt : dtype;
+  return (name == "_to_copy" || name == "to") && fits(graph, node, integer_range(*dtype)) ? std::nullopt : dtype;
 }
 
 std::string wrap_note(DType dtype, int operators) {
   const std::string which = operators == 1 ? "" : fmt::format(" (first of {} operators)", operators);
   return fmt::format("PyTorch wraps {} around; here what leaves {} has no meaning: the interpreter stops, a kernel may give any value{}",
-                     name_of(dtype), fmt::format("{}..{}", range_of(dtype).low, range_of(dtype).high), which);
+                     name_of(dtype), fmt::format("{:.0f}..{:.0f}", integer_range(dtype).low, integer_range(dtype).high), which);
 }
 
 }  // namespace
