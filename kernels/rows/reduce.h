@@ -100,11 +100,23 @@ struct Ranked {
   T value;
   int index;
 };
+constexpr int kNowhere = 0x7fffffff;
 template <bool kLargest>
 struct Arg {
   template <typename R>
   static SOLSTICE_DEVICE R start() {
-    return {kLargest ? lowest<decltype(R::value)>() : highest<decltype(R::value)>(), 0x7fffffff};
+    return {kLargest ? lowest<decltype(R::value)>() : highest<decltype(R::value)>(), kNowhere};
+  }
+  // The next element of an axis that is walked from its begin: `index` is behind all that were taken. What is no better
+  // than the start leaves kNowhere, so where nothing else is found, the axis's first element is the answer (found).
+  template <typename R>
+  static SOLSTICE_DEVICE R take(R a, R next) {
+    const bool no_better = kLargest ? next.value <= a.value : next.value >= a.value;
+    return !no_better && a.value == a.value ? next : a;
+  }
+  template <typename R>
+  static SOLSTICE_DEVICE int found(R a) {
+    return a.index == kNowhere ? 0 : a.index;
   }
   template <typename R>
   static SOLSTICE_DEVICE R combine(R a, R b) {

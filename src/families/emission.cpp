@@ -138,11 +138,13 @@ std::vector<std::string> pointer_parameters(const codegen::Emitter& emitter, con
   return out;
 }
 
-Result<BytesPerSecond> copy_rate(const machine::Machine& machine) {
-  const double rate = machine.copy_ceiling().per_second;
-  if (rate <= 0) return fail(Code::bad_machine, fmt::format("machine `{}` states no DRAM rate", machine.name));
-  return BytesPerSecond(rate);
+static Result<BytesPerSecond> rate_of(const machine::Machine& machine, machine::Ceiling ceiling) {
+  if (ceiling.per_second <= 0) return fail(Code::bad_machine, fmt::format("machine `{}` states no DRAM rate", machine.name));
+  return BytesPerSecond(ceiling.per_second);
 }
+
+Result<BytesPerSecond> copy_rate(const machine::Machine& machine) { return rate_of(machine, machine.copy_ceiling()); }
+Result<BytesPerSecond> read_rate(const machine::Machine& machine) { return rate_of(machine, machine.read_ceiling()); }
 
 FlopsPerSecond issue_rate(const machine::Machine& machine) {
   constexpr double kSchedulers = 4, kLanes = 32;  // of an SM since Volta: one warp instruction each a clock

@@ -47,6 +47,7 @@ std::vector<std::string> pointer_parameters(const codegen::Emitter& emitter, con
 
 // The rate of copying, measured where it was, else the datasheet's; error where the machine file has neither.
 Result<BytesPerSecond> copy_rate(const machine::Machine& machine);
+Result<BytesPerSecond> read_rate(const machine::Machine& machine);  // of reading alone
 // Instructions that all SMs issue a second, each a warp's worth of 32 lanes counted one by one.
 FlopsPerSecond issue_rate(const machine::Machine& machine);
 // Instructions a point costs, estimated from the operators of all equations, each distinct node once.

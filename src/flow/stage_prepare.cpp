@@ -216,10 +216,10 @@ Status plan_kernels(Session& state) {
     }
     if (state.scheduled->kernels.size() > kNamed) kernels += ", ...";
     const propose::Render render = [&state](const std::vector<propose::Axis>& all, const propose::Choice& choice) -> Result<std::string> {
-      std::vector<ir::Knobs> knobs;
-      for (size_t a = 0; a < all.size(); ++a) knobs.push_back(all[a].options[choice[a]]);
+      std::vector<propose::Schedule> schedules;
+      for (size_t a = 0; a < all.size(); ++a) schedules.push_back(all[a].options[choice[a]]);
       const propose::CandidateText how{state.machine->name, state.options.numerics, state.options.frozen};
-      SOLSTICE_TRY(const lang::Program text, propose::render(state.problem->tree, *state.scheduled, knobs, how));
+      SOLSTICE_TRY(const lang::Program text, propose::render(state.problem->tree, *state.scheduled, schedules, how));
       return lang::print(text);
     };
     state.expert = std::make_unique<propose::Expert>(std::move(axes), render, known_candidates(state));

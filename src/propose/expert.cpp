@@ -2,26 +2,73 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 namespace solstice::propose {
+
+namespace {
+
+// Cost models are wrong by less than this: a schedule of another family that they find slower by more is not tried.
+constexpr double kDoubt = 1.5;
+
+struct Option {
+  Schedule schedule;
+  Seconds time;
+};
+
+// What `family` proposes for the kernel, timed by its model.
+Result<std::vector<Option>> options_of(const families::Family& family, const families::Context& context, ir::Kernel& kernel) {
+  kernel.family = std::string(family.name);
+  kernel.knobs = {};
+  SOLSTICE_TRY(const std::vector<ir::Knobs> proposed, family.propose(context, kernel));
+  std::vector<Option> out;
+  for (const ir::Knobs& knobs : proposed) {
+    kernel.knobs = knobs;
+    SOLSTICE_TRY(const families::Cost cost, family.cost(context, kernel));
+    out.push_back({{kernel.family, knobs}, cost.time});
+  }
+  return out;
+}
+
+bool can_run(const families::Family& family, const ir::Program& program, const ir::Kernel& kernel) {
+  if (!family.available || !family.match) return false;
+  const families::Match match = family.match(program, kernel);
+  return match.ok && match.built;
+}
+
+Result<Axis> axis_of(const families::Context& context, ir::Kernel& kernel) {
+  const families::Family* chosen = families::find_family(kernel.family);
+  if (!chosen) return fail(Code::internal, fmt::format("kernel `{}` has no family `{}`", kernel.name, kernel.family));
+  SOLSTICE_TRY(std::vector<Option> options, options_of(*chosen, context, kernel));
+  if (options.empty()) {
+    return fail(Code::internal, fmt::format("family `{}` runs kernel `{}` but proposes no setting", chosen->name, kernel.name));
+  }
+  const Seconds most = options.front().time * kDoubt;
+  for (const families::Family* other : families::all_families()) {
+    if (other == chosen || !can_run(*other, context.program, kernel)) continue;
+    const Result<std::vector<Option>> more = options_of(*other, context, kernel);
+    if (!more.ok()) continue;  // it matches but has no legal setting here
+    std::copy_if(more->begin(), more->end(), std::back_inserter(options), [&](const Option& o) { return o.time <= most; });
+  }
+  kernel.family = std::string(chosen->name);
+  std::stable_sort(options.begin() + 1, options.end(), [](const Option& a, const Option& b) { return a.time < b.time; });
+  Axis axis{kernel.name, {}, {}};
+  for (Option& option : options) {
+    axis.options.push_back(std::move(option.schedule));
+    axis.predicted.push_back(option.time);
+  }
+  return axis;
+}
+
+}  // namespace
 
 Result<std::vector<Axis>> axes_of(const ir::Program& scheduled, const PlanningContext& context) {
   ir::Program scratch = scheduled;
   const families::Context ask{scratch, context.machine, context.numerics, context.frozen};
   std::vector<Axis> axes;
   for (ir::Kernel& kernel : scratch.kernels) {
-    const families::Family* family = families::find_family(kernel.family);
-    if (!family) return fail(Code::internal, fmt::format("kernel `{}` has no family `{}`", kernel.name, kernel.family));
-    Axis axis;
-    axis.kernel = kernel.name;
-    SOLSTICE_TRY(axis.options, family->propose(ask, kernel));
-    if (axis.options.empty()) {
-      return fail(Code::internal, fmt::format("family `{}` runs kernel `{}` but proposes no setting", family->name, kernel.name));
-    }
-    for (const ir::Knobs& option : axis.options) {
-      kernel.knobs = option;
-      SOLSTICE_TRY(const families::Cost cost, family->cost(ask, kernel));
-      axis.predicted.push_back(cost.time);
-    }
+    SOLSTICE_TRY(Axis axis, axis_of(ask, kernel));
     axes.push_back(std::move(axis));
   }
   return axes;
@@ -39,7 +86,7 @@ Expert::Expert(std::vector<Axis> axes, Render render, const std::vector<Known>& 
 
 std::vector<std::string> Expert::settings_of(const Choice& choice) const {
   std::vector<std::string> out;
-  for (size_t a = 0; a < axes_.size(); ++a) out.push_back(axes_[a].kernel + " " + ir::to_text(axes_[a].options[choice[a]]));
+  for (size_t a = 0; a < axes_.size(); ++a) out.push_back(axes_[a].kernel + " " + axes_[a].options[choice[a]].text());
   return out;
 }
 
@@ -49,7 +96,7 @@ std::optional<Choice> Expert::choice_of(const std::vector<std::string>& settings
   Choice choice(axes_.size(), 0);
   for (size_t a = 0; a < axes_.size(); ++a) {
     size_t o = 0;
-    while (o < axes_[a].options.size() && axes_[a].kernel + " " + ir::to_text(axes_[a].options[o]) != settings[a]) ++o;
+    while (o < axes_[a].options.size() && axes_[a].kernel + " " + axes_[a].options[o].text() != settings[a]) ++o;
     if (o == axes_[a].options.size()) return std::nullopt;
     choice[a] = o;
   }
@@ -104,7 +151,7 @@ Result<std::optional<search::Proposal>> Expert::propose(const search::Tree& tree
   for (size_t axis = next_axis(); axis < axes_.size(); axis = next_axis()) {
     Choice choice = base;
     choice[axis] = tried_[axis]++;
-    const std::string reason = fmt::format("kernel {}: {}", axes_[axis].kernel, ir::to_text(axes_[axis].options[choice[axis]]));
+    const std::string reason = fmt::format("kernel {}: {}", axes_[axis].kernel, axes_[axis].options[choice[axis]].text());
     SOLSTICE_TRY(std::optional<search::Proposal> proposal, emit(tree, std::move(choice), best ? best->id : -1, reason));
     if (proposal) return proposal;
   }

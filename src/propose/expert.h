@@ -7,20 +7,20 @@
 #include <string>
 #include <vector>
 
-#include "ir/knobs.h"
 #include "propose/partition.h"
+#include "propose/render.h"
 #include "search/search.h"
 
 namespace solstice::propose {
 
-// The settings of one kernel worth trying, best first by the family's cost model.
+// The schedules of one kernel worth trying, of every family that can run it, best first by their cost models.
 struct Axis {
   std::string kernel;
-  std::vector<ir::Knobs> options;
+  std::vector<Schedule> options;
   std::vector<Seconds> predicted;  // of each option
 };
 
-// The settings of every kernel of `scheduled` (a program that apply() made).
+// The schedules of every kernel of `scheduled` (a program that apply() made).
 Result<std::vector<Axis>> axes_of(const ir::Program& scheduled, const PlanningContext& context);
 
 // The option of each axis.

@@ -35,10 +35,10 @@ class Renderer {
     out_.after = problem.after;
   }
 
-  Result<lang::Program> run(const std::vector<ir::Knobs>& knobs) {
+  Result<lang::Program> run(const std::vector<Schedule>& schedules) {
     SOLSTICE_CHECK(sort_items());
-    if (knobs.size() != scheduled_.kernels.size()) return fail(Code::internal, "one set of knobs a kernel is needed");
-    for (size_t k = 0; k < knobs.size(); ++k) SOLSTICE_CHECK(add_kernel(scheduled_.kernels[k], knobs[k]));
+    if (schedules.size() != scheduled_.kernels.size()) return fail(Code::internal, "one schedule a kernel is needed");
+    for (size_t k = 0; k < schedules.size(); ++k) SOLSTICE_CHECK(add_kernel(scheduled_.kernels[k], schedules[k]));
     out_.tail = problem_.tail;
     return std::move(out_);
   }
@@ -104,13 +104,13 @@ class Renderer {
     }
   }
 
-  Status add_kernel(const ir::Kernel& scheduled, const ir::Knobs& knobs) {
+  Status add_kernel(const ir::Kernel& scheduled, const Schedule& schedule) {
     lang::Kernel kernel;
     kernel.name = scheduled.name;
-    kernel.family = scheduled.family;
+    kernel.family = schedule.family;
     Diagnostics diagnostics;
-    kernel.knobs = lang::parse_knobs(ir::to_text(knobs), diagnostics);
-    if (diagnostics.has_errors()) return fail(Code::internal, fmt::format("knobs `{}` do not parse", ir::to_text(knobs)));
+    kernel.knobs = lang::parse_knobs(ir::to_text(schedule.knobs), diagnostics);
+    if (diagnostics.has_errors()) return fail(Code::internal, fmt::format("knobs of `{}` do not parse", schedule.text()));
     for (int id : scheduled.equations) {
       const lang::Item& item = *equations_[static_cast<size_t>(id)];
       add_views(reads_of(std::get<lang::Equation>(item.node)));
@@ -130,9 +130,11 @@ class Renderer {
 
 }  // namespace
 
-Result<lang::Program> render(const lang::Program& problem, const ir::Program& scheduled, const std::vector<ir::Knobs>& knobs,
+std::string Schedule::text() const { return fmt::format("{}({})", family, ir::to_text(knobs)); }
+
+Result<lang::Program> render(const lang::Program& problem, const ir::Program& scheduled, const std::vector<Schedule>& schedules,
                              const CandidateText& how) {
-  return Renderer(problem, scheduled, how).run(knobs);
+  return Renderer(problem, scheduled, how).run(schedules);
 }
 
 }  // namespace solstice::propose

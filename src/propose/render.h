@@ -4,10 +4,19 @@
 #include <string>
 #include <vector>
 
+#include "ir/knobs.h"
 #include "lang/tree.h"
 #include "propose/partition.h"
 
 namespace solstice::propose {
+
+// How one kernel runs.
+struct Schedule {
+  std::string family;
+  ir::Knobs knobs;
+
+  std::string text() const;  // "gemm(math=fp16x3)"
+};
 
 struct CandidateText {
   std::string machine;   // `target` clause
@@ -15,9 +24,9 @@ struct CandidateText {
   bool frozen = false;   // `allow frozen`
 };
 
-// `scheduled` is apply(problem, partition); knobs[i] are the settings of its kernel i. The problem's text order of
+// `scheduled` is apply(problem, partition); schedules[i] is that of its kernel i. The problem's text order of
 // loose equations is that of the bound program's equations. Error not_yet where the problem calls a `def`.
-Result<lang::Program> render(const lang::Program& problem, const ir::Program& scheduled, const std::vector<ir::Knobs>& knobs,
+Result<lang::Program> render(const lang::Program& problem, const ir::Program& scheduled, const std::vector<Schedule>& schedules,
                              const CandidateText& how);
 
 }  // namespace solstice::propose

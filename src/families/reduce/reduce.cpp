@@ -1,22 +1,199 @@
-// Family `reduce`: reductions whose result is smaller than a launch has blocks: two stages, or the last block to end.
-#include "families/declared.h"
+// Family `reduce`: reductions over any axes, several in one pass, maps before and behind them. Where the axis that stays
+// is contiguous, runs of rows pass through shared memory whatever their alignment (layout.h). Where what is reduced is
+// contiguous, the kernel is one of family `rows`, of which `reduce` is then another name. Sums of f32 are taken in
+// doubles: one rounding.
+//
+// Cost model: launch + max(data / read ceiling / efficiency, instructions / issue rate), and a second launch where the
+// reduced rows are split.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "families/emission.h"
+#include "families/family.h"
+#include "families/reduce/emit.h"
+#include "families/rows/phases.h"
 
 namespace solstice::families {
+namespace reduce {
 namespace {
 
-std::vector<KnobSpec> reduce_knobs() {
+std::vector<KnobSpec> knobs() {
   return {
-      {"threads", "int", {"128", "256", "512", "1024"}, "", "auto", "threads a block"},
-      {"vector", "int", {"1", "2", "4", "8"}, "", "auto", "elements a thread takes at once"},
-      int_knob("split", 1, 4096, "auto", "blocks that share one result"),
-      {"finish", "name", {"second_launch", "last_block"}, "", "auto", "who adds up the blocks' parts"},
+      {"threads", "int", {"64", "128", "256", "512"}, "", "auto", "threads a block that reduce; one warp more copies"},
+      {"vector",
+       "int",
+       {"1", "2", "4", "8"},
+       "",
+       "auto",
+       "neighbouring columns a thread reads at once; auto: 16 bytes where all are aligned"},
+      {"columns", "int", {"1", "2", "4", "8"}, "", "auto", "columns a thread takes where `vector` is 1"},
+      int_knob("rows", 1, 4096, "auto", "reduced rows a stage"),
+      int_knob("stages", 2, 16, "auto", "stages of the ring in shared memory"),
+      int_knob("split", 1, 4096, "auto", "blocks that take a part of the reduced rows each, folded by a second kernel"),
   };
 }
 
+// The same kernel as one of family `rows`, where what is reduced is contiguous; nothing: it is not.
+Result<std::optional<ir::Kernel>> as_rows(const ir::Program& program, const ir::Kernel& kernel) {
+  SOLSTICE_TRY(const rows::Shape shape, rows::shape_of(program, kernel));
+  if (shape.strided) return std::optional<ir::Kernel>();
+  const rows::Phases phases = rows::phases_of(shape, true);
+  for (const rows::Sweep& sweep : phases.sweeps) {
+    if (&sweep != &phases.sweeps.front() && !sweep.stores.empty()) {
+      return fail(Code::illegal_knobs,
+                  fmt::format("kernel `{}` stores along the rows what depends on their reductions: family `rows` takes it", kernel.name));
+    }
+  }
+  ir::Kernel out = kernel;
+  out.family = "rows";
+  out.knobs = {};
+  for (const auto& [name, value] : kernel.knobs.items) {
+    if (name != "threads" && name != "vector" && name != "split") {
+      return fail(Code::illegal_knobs,
+                  fmt::format("`{}` is for reductions across the contiguous axis; legal here: `threads`, `vector`, `split`", name));
+    }
+    out.knobs.set(name == "split" ? "parts" : name, value);
+  }
+  return std::optional(std::move(out));
+}
+
+const Family& rows_family() { return *find_family("rows"); }
+
+struct Prepared {
+  rows::Shape shape;
+  Layout layout;
+};
+
+Result<Prepared> prepare(const ir::Program& program, const ir::Kernel& kernel, const machine::Machine* machine) {
+  Prepared out;
+  SOLSTICE_TRY(out.shape, rows::shape_of(program, kernel));
+  SOLSTICE_TRY(out.layout, layout_of(program, out.shape, kernel.knobs, machine));
+  return out;
+}
+
+Match match(const ir::Program& program, const ir::Kernel& kernel) {
+  ir::Kernel plain = kernel;  // `check` says what is wrong with knobs
+  plain.knobs = {};
+  const auto row = as_rows(program, plain);
+  if (!row.ok()) return match_of(row);
+  if (*row) return rows_family().match(program, **row);
+  auto prepared = prepare(program, plain, nullptr);
+  if (!prepared.ok()) return match_of(prepared);
+  return match_of(emit_kernel(program, plain, prepared->shape, prepared->layout));
+}
+
+void check(const Context& context, const ir::Kernel& kernel, Diagnostics& diagnostics) {
+  const auto row = as_rows(context.program, kernel);
+  if (row.ok() && *row) return rows_family().check(context, **row, diagnostics);
+  const auto prepared = prepare(context.program, kernel, &context.machine);
+  if (row.ok() && (prepared.ok() || prepared.error().code == Code::not_yet)) return;
+  const std::string& text = row.ok() ? prepared.error().message : row.error().message;  // what is wrong; what to do
+  const size_t end = text.find("; ");
+  diagnostics.error("E201", kernel.span, fmt::format("kernel `{}`: {}", kernel.name, text.substr(0, end)),
+                    end == std::string::npos ? "leave the knob out: the family chooses" : text.substr(end + 2));
+}
+
+Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
+  SOLSTICE_TRY(const std::optional<ir::Kernel> row, as_rows(context.program, kernel));
+  if (row) return rows_family().cost(context, *row);
+  SOLSTICE_TRY(const Prepared p, prepare(context.program, kernel, &context.machine));
+  SOLSTICE_TRY(const BytesPerSecond read, read_rate(context.machine));
+  const Layout& l = p.layout;
+  Cost out;
+  out.traffic = codegen::traffic_of(context.program, p.shape.flat);
+  out.work = Flops(instructions_of(p.shape.flat) * static_cast<double>(p.shape.row_count));
+  const auto blocks = static_cast<double>(l.blocks());
+  const double sms = std::max(1, context.machine.sm_count);
+  // Bytes on their way must cover the memory's latency; short runs are copied less well.
+  const double flight =
+      std::min(1.0, static_cast<double>(l.ring_bytes()) * std::min(blocks / sms, double(l.resident_blocks(227 * 1024))) / (48 * 1024));
+  const double efficiency = 0.97 * std::min(1.0, blocks / sms) * flight;
+  finish_cost(context.machine, out.traffic / read / efficiency, out.work / issue_rate(context.machine), out);
+  if (l.split > 1) out.time += out.terms.front().second;  // the fold's launch
+  return out;
+}
+
+Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel& kernel) {
+  ir::Kernel plain = kernel;
+  plain.knobs = {};
+  SOLSTICE_TRY(const std::optional<ir::Kernel> row, as_rows(context.program, plain));
+  if (row) return std::vector<ir::Knobs>(1);  // `rows` proposes the rest
+  std::vector<std::pair<double, ir::Knobs>> found;
+  const auto consider = [&](const std::vector<std::pair<const char*, int>>& values) {
+    ir::Kernel candidate = kernel;
+    candidate.knobs = {};
+    for (const auto& [name, value] : values) candidate.knobs.set(name, ir::KnobValue::of_int(value));
+    const auto time = cost(context, candidate);
+    if (time.ok()) found.push_back({time->time.value, candidate.knobs});
+  };
+  consider({});
+  for (const int threads : {128, 256, 512}) {
+    for (const int stages : {3, 4, 6}) consider({{"threads", threads}, {"stages", stages}});
+  }
+  if (found.empty()) return fail(Code::illegal_knobs, fmt::format("no layout of kernel `{}` fits this machine", kernel.name));
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<ir::Knobs> out;
+  for (auto& [time, knobs_set] : found) {
+    if (std::find(out.begin(), out.end(), knobs_set) == out.end()) out.push_back(std::move(knobs_set));
+  }
+  return out;
+}
+
+// The second launch: the fold of the parts, through one workspace buffer a reduction.
+Status add_fold(const ir::Program& program, const ir::Kernel& kernel, Prepared& p, const Text& text, Emission& out) {
+  SOLSTICE_TRY(const Fold fold, emit_fold(program, kernel, p.shape, text.partials, p.layout));
+  out.sources.front().code += "\n" + fold.code;
+  Step step = out.steps.front();
+  step.name = part_name(kernel, "fold");
+  step.entry = fold.entry;
+  step.grid = {fold.blocks, 1, 1};
+  step.block = {kFoldThreads, 1, 1};
+  step.shared_bytes = fold.shared_bytes;
+  step.arguments.clear();
+  add_pointers(program, fold.reads, step);
+  for (size_t i = 0; i < text.partials.size(); ++i) {
+    PlanBuffer buffer;
+    buffer.name = part_name(kernel, fmt::format("partial{}", i));
+    buffer.dtype = DType::kU8;
+    buffer.bytes = p.layout.outputs() * p.layout.split * text.partials[i].reduction.bytes();
+    buffer.shape = {buffer.bytes};
+    buffer.strides = {1};
+    out.steps.front().arguments.push_back(pointer_to(buffer.name));
+    step.arguments.push_back(pointer_to(buffer.name));
+    out.workspace.push_back(std::move(buffer));
+  }
+  add_pointers(program, fold.writes, step);
+  out.steps.push_back(std::move(step));
+  return success();
+}
+
+Result<Emission> generate(const Context& context, const ir::Kernel& kernel) {
+  SOLSTICE_TRY(const std::optional<ir::Kernel> row, as_rows(context.program, kernel));
+  if (row) return rows_family().generate(context, *row);
+  SOLSTICE_TRY(Prepared p, prepare(context.program, kernel, &context.machine));
+  SOLSTICE_TRY(const Text text, emit_kernel(context.program, kernel, p.shape, p.layout));
+  SOLSTICE_TRY(Emission out, one_launch(context.program, kernel, text.entry, text.code, text.parameters,
+                                        {p.layout.blocks(), p.layout.threads + 32, 1, text.shared_bytes}));
+  if (!text.partials.empty()) SOLSTICE_CHECK(add_fold(context.program, kernel, p, text, out));
+  return out;
+}
+
 }  // namespace
+}  // namespace reduce
 
 extern const Family solstice_families_reduce;
-const Family solstice_families_reduce =
-    declared_family("reduce", "reductions over most of a tensor: statistics a channel, losses", reduce_knobs);
+const Family solstice_families_reduce = {
+    .name = "reduce",
+    .help = "reductions over any axes with one read of the data: sums, extrema, arg-reductions, statistics, losses",
+    .available = true,
+    .knobs = reduce::knobs,
+    .match = reduce::match,
+    .check = reduce::check,
+    .cost = reduce::cost,
+    .propose = reduce::propose,
+    .generate = reduce::generate,
+};
 
 }  // namespace solstice::families

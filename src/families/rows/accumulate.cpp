@@ -27,6 +27,7 @@ std::string open_accumulators(const std::vector<Reduction>& reductions, int vect
 
 std::string accumulate(const Reduction& r, size_t number, bool in_runs) {
   const std::string a = (in_runs && r.rounds() ? of_run(number) : accumulator(number)) + "[lane]";
+  if (r.in_order()) return fmt::format("{0} = rows::{1}::take({0}, {2});\n", a, r.op, r.term);
   return fmt::format("{}{} = rows::{}::combine<{}>({}, {});\n", r.test, a, r.op, r.type, a, r.term);
 }
 

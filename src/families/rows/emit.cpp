@@ -24,6 +24,10 @@ using codegen::Value;
 using ir::ExprRef;
 using ir::Op;
 
+// f32 sums of more elements are taken in doubles: PyTorch's own sums in another order, and cancellation among them can
+// leave PyTorch nearer to the true sum than any one order of ours.
+constexpr int64_t kLongSum = 512;
+
 // A kernel is its sweeps one after the other, then the row's outputs.
 class Writer {
  public:
@@ -98,8 +102,9 @@ class Writer {
 
   Result<VectorText> vector_text(const Sweep& sweep, const std::vector<RowStore>& stores, std::vector<Reduction>& reductions) {
     VectorText out;
+    const bool wide = draft_.shape.column_count > kLongSum;
     for (const ExprRef& r : sweep.reductions) {
-      SOLSTICE_TRY(Reduction reduction, begin_reduction(draft_.emitter, *r));
+      SOLSTICE_TRY(Reduction reduction, begin_reduction(draft_.emitter, *r, wide));
       reductions.push_back(std::move(reduction));
     }
     const bool runs = in_runs(draft_.shape, draft_.settings, reductions);

@@ -13,9 +13,9 @@ using ir::Reducer;
 Result<Reduction> reduction_of(const ir::Expr& e, CType term) {
   const bool real = codegen::is_real(term);
   const CType number = real ? term : CType::kI64;
-  const auto plain = [&](const char* op) { return Reduction{"", op, number, std::string(codegen::name_of(number)), false, "", ""}; };
+  const auto plain = [&](const char* op) { return Reduction{"", op, number, std::string(codegen::name_of(number)), false, "", "", false}; };
   const auto ranked = [&](const char* op) {
-    return Reduction{"", op, CType::kI32, fmt::format("solstice::rows::Ranked<{}>", codegen::name_of(number)), true, "", ""};
+    return Reduction{"", op, CType::kI32, fmt::format("solstice::rows::Ranked<{}>", codegen::name_of(number)), true, "", "", false};
   };
   switch (e.reducer) {
     case Reducer::kSum:
@@ -27,9 +27,9 @@ Result<Reduction> reduction_of(const ir::Expr& e, CType term) {
     case Reducer::kMin:
       return plain("Min");
     case Reducer::kAny:
-      return Reduction{"", "Any", CType::kI32, "int", false, "", ""};
+      return Reduction{"", "Any", CType::kI32, "int", false, "", "", false};
     case Reducer::kAll:
-      return Reduction{"", "All", CType::kI32, "int", false, "", ""};
+      return Reduction{"", "All", CType::kI32, "int", false, "", "", false};
     case Reducer::kArgMax:
       return ranked("ArgMax");
     case Reducer::kArgMin:
@@ -41,10 +41,22 @@ Result<Reduction> reduction_of(const ir::Expr& e, CType term) {
 
 }  // namespace
 
-Result<Reduction> begin_reduction(codegen::Emitter& emitter, const ir::Expr& e) {
+int64_t Reduction::bytes() const {
+  const bool eight = type.find("double") != std::string::npos || type.find("long long") != std::string::npos;
+  return (eight ? 8 : 4) * (ranked ? 2 : 1);
+}
+
+std::string Reduction::value_of(const std::string& text) const {
+  if (in_order()) return fmt::format("rows::{}::found({})", op, text);
+  return ranked ? text + ".index" : wide ? fmt::format("static_cast<float>({})", text) : text;
+}
+
+Result<Reduction> begin_reduction(codegen::Emitter& emitter, const ir::Expr& e, bool wide) {
   SOLSTICE_TRY(const Value term, emitter.emit(e.args[0]));
   SOLSTICE_TRY(Reduction out, reduction_of(e, term.type));
   out.name = fmt::format("r{}", emitter.fresh());
+  out.wide = wide && out.rounds();
+  if (out.wide) out.type = "double";
   out.term = fmt::format("static_cast<{}>({})", out.type, term.text);
   if (out.ranked) {
     SOLSTICE_TRY(const Value index, emitter.emit(emitter.indices().index_node(e.binders.front())));

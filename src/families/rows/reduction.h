@@ -17,9 +17,16 @@ struct Reduction {
   std::string type;           // of the accumulator
   bool ranked = false;
   std::string term, test;  // what is combined, and when
+  bool wide = false;       // an f32 sum in a double
 
-  bool rounds() const { return op == "Sum" && value_type == codegen::CType::kF32; }
-  std::string value() const { return ranked ? name + ".index" : name; }
+  // An arg-reduction of all elements of the axis, each thread taking its own in their order.
+  bool in_order() const { return ranked && test.empty(); }
+
+  bool rounds() const { return op == "Sum" && type == "float"; }
+  int64_t bytes() const;  // of an accumulator
+  // What the accumulator `text` stands for in the equations.
+  std::string value_of(const std::string& text) const;
+  std::string value() const { return value_of(name); }
 };
 
 // What one block found for its part of a row, where the parts of a row are folded by a kernel of their own (fold.h).
@@ -30,9 +37,10 @@ struct Partial {
 
 inline constexpr int64_t kLargestAccumulator = 16;  // bytes
 
-// Writes the term, and the test if it has one, where the emitter stands. Error: not_yet for a reducer without a CUDA
-// form.
-Result<Reduction> begin_reduction(codegen::Emitter& emitter, const ir::Expr& e);
+// Writes the term, and the test if it has one, where the emitter stands. `wide`: f32 sums are accumulated in doubles,
+// which costs a conversion and an addition an element and leaves one rounding. Error: not_yet for a reducer without a
+// CUDA form.
+Result<Reduction> begin_reduction(codegen::Emitter& emitter, const ir::Expr& e, bool wide = false);
 
 std::string partial_name(size_t number);  // of the pointer to a reduction's partial results
 

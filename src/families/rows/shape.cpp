@@ -163,8 +163,8 @@ class Shaper {
 
   Status unify(FlatEquation& equation) {
     const auto reductions = nodes_of(equation.rhs, Op::kReduce);
-    if (reductions.empty()) return refuse(equation, "has no reduction; put it into a `map` kernel");
     std::map<int, ExprRef> rename;
+    if (reductions.empty()) return unify_map(equation);
     for (const ExprRef& r : reductions) SOLSTICE_CHECK(bind_axes(equation, r->binders, columns_, r, "column", rename));
     const std::set<int> numbering = rows_in(equation);
     std::vector<int> row_ids, column_ids;
@@ -187,6 +187,31 @@ class Shaper {
         if (codegen::depends_on(r, axis.index)) return refuse(equation, "has a reduction that depends on the column: a scan or a product");
       }
     }
+    return success();
+  }
+
+  // A map over the rows' own data, on the way of the first sweep: its indices are told apart by their steps through it.
+  Status unify_map(FlatEquation& equation) {
+    std::map<int, ExprRef> rename;
+    std::set<int> taken;
+    for (const int id : equation.free) {
+      const ir::Index& index = out_.flat.indices.index(id);
+      if (index.extent == 1) {
+        rename[id] = out_.flat.indices.integer(0);
+        continue;
+      }
+      const int64_t step = step_through(program_, out_.flat, equation.rhs, out_.primary, id);
+      const Axis* axis = step == 0 ? nullptr : find(rows_, taken, index.extent, step);
+      if (!axis && step != 0) axis = find(columns_, taken, index.extent, step);
+      if (!axis || axis->step != step)
+        return refuse(equation, "has no reduction and does not walk the data that is reduced; put it into a `map` kernel");
+      taken.insert(axis->index);
+      rename[id] = out_.flat.indices.index_node(axis->index);
+    }
+    if (taken.size() != rows_.size() + columns_.size())
+      return refuse(equation, "has no reduction and spans only a part of the rows; put it into a `map` kernel");
+    equation.rhs = out_.flat.indices.substitute(equation.rhs, rename);
+    for (ExprRef& e : equation.lhs) e = out_.flat.indices.substitute(e, rename);
     return success();
   }
 

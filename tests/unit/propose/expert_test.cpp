@@ -5,21 +5,21 @@
 namespace solstice::propose {
 namespace {
 
-ir::Knobs knob(int value) {
-  ir::Knobs out;
-  out.set("unroll", ir::KnobValue::of_int(value));
+Schedule unroll(int value) {
+  Schedule out{"map", {}};
+  out.knobs.set("unroll", ir::KnobValue::of_int(value));
   return out;
 }
 
 // Two kernels of three settings; a candidate's text is its settings.
 std::vector<Axis> axes() {
-  const std::vector<ir::Knobs> options = {knob(1), knob(2), knob(4)};
+  const std::vector<Schedule> options = {unroll(1), unroll(2), unroll(4)};
   return {{"a", options, {Seconds(3), Seconds(4), Seconds(5)}}, {"b", options, {Seconds(1), Seconds(1), Seconds(1)}}};
 }
 
 Result<std::string> text(const std::vector<Axis>& all, const Choice& choice) {
   std::string out;
-  for (size_t a = 0; a < all.size(); ++a) out += all[a].kernel + " " + ir::to_text(all[a].options[choice[a]]) + "\n";
+  for (size_t a = 0; a < all.size(); ++a) out += all[a].kernel + " " + all[a].options[choice[a]].text() + "\n";
   return out;
 }
 
@@ -38,10 +38,10 @@ TEST(Expert, StartsFromTheFastestOfEarlierRunsAndTriesAllTheSame) {
   const Choice good = {2, 1}, slow = {0, 0};
   const auto known = [](const Choice& choice, double time) {
     std::vector<std::string> settings;
-    for (size_t a = 0; a < 2; ++a) settings.push_back(axes()[a].kernel + " " + ir::to_text(axes()[a].options[choice[a]]));
+    for (size_t a = 0; a < 2; ++a) settings.push_back(axes()[a].kernel + " " + axes()[a].options[choice[a]].text());
     return Known{settings, *text(axes(), choice), Seconds(time)};
   };
-  Expert expert(axes(), text, {known(slow, 9), known(good, 2), {{"a unroll=99", "b unroll=1"}, "gone", Seconds(1)}});
+  Expert expert(axes(), text, {known(slow, 9), known(good, 2), {{"a map(unroll=99)", "b map(unroll=1)"}, "gone", Seconds(1)}});
   search::Tree tree;
   const auto first = expert.propose(tree);
   ASSERT_TRUE(first.ok() && *first);

@@ -1,0 +1,37 @@
+// CUDA text of a reduce kernel, and of the kernel that folds what the parts of its rows came to.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "families/reduce/layout.h"
+#include "families/rows/reduction.h"
+
+namespace solstice::families::reduce {
+
+struct Text {
+  std::string code;
+  std::string entry;
+  std::vector<int> parameters;  // tensors, in the order of the kernel's pointers
+  int64_t shared_bytes = 0;
+  std::vector<rows::Partial> partials;  // where rows are split: pointers to these follow `parameters`
+};
+
+// Error: illegal_knobs where the kernel wants more than one round of reductions.
+Result<Text> emit_kernel(const ir::Program& program, const ir::Kernel& kernel, rows::Shape& shape, const Layout& layout);
+
+constexpr int kFoldThreads = 256;
+
+struct Fold {
+  std::string code;  // a kernel without includes
+  std::string entry;
+  std::vector<int> reads, writes;  // tensors: the pointers before and after those to the partial results
+  int64_t blocks = 0;
+  int64_t shared_bytes = 0;
+};
+
+Result<Fold> emit_fold(const ir::Program& program, const ir::Kernel& kernel, rows::Shape& shape, const std::vector<rows::Partial>& partials,
+                       const Layout& layout);
+
+}  // namespace solstice::families::reduce

@@ -1,0 +1,163 @@
+#include "families/reduce/layout.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/integer.h"
+
+namespace solstice::families::reduce {
+namespace {
+
+using codegen::Access;
+using codegen::Loop;
+
+// Found on an H200 (bench/speed): rows of up to 16 KiB a block, two blocks an SM with 96 KiB on their way in each.
+constexpr int64_t kSlotBytes = 32 * 1024;
+constexpr int kSlots = 3;
+constexpr int kThreads = 512;
+constexpr int kLanes = 8;           // columns a thread
+constexpr int kWholeThreads = 256;  // where rows are shared out to groups
+constexpr int64_t kWholeBytes = 16 * 1024;
+constexpr int64_t kShortRow = 2048;  // bytes: below it whole rows are copied together
+constexpr int64_t kLeastRun = 256;   // bytes that are worth a copy of their own
+constexpr int64_t kWarp = 32;
+constexpr int64_t kSharedBytes = 227 * 1024;  // where no machine is given
+constexpr int64_t kMostSplit = 4096;
+constexpr int64_t kResultShare = 128;  // rows of a part at least: its results are written and read again
+
+Error refuse(const std::string& why) { return fail(Code::illegal_knobs, why); }
+
+// Reads that step with the contiguous axis and along the rows.
+std::vector<Stream> streams_of(const ir::Program& program, const rows::Shape& shape) {
+  std::vector<Stream> out;
+  const int inner = shape.rows.back().stepping();
+  for (const Access& access : codegen::accesses_of(program, shape.flat)) {
+    if (!access.read || !access.offset || access.tested || access.offset->coefficient(inner) != 1) continue;
+    const bool along =
+        std::any_of(shape.columns.begin(), shape.columns.end(), [&](const Loop& loop) { return access.depends_on(loop.stepping()); });
+    const bool known = std::any_of(out.begin(), out.end(), [&](const Stream& s) { return s.access.read == access.read; });
+    if (!along || known) continue;
+    Stream stream;
+    stream.element = size_of(program.tensor(access.tensor).dtype.value_or(DType::kF32));
+    stream.access = access;
+    out.push_back(std::move(stream));
+  }
+  return out;
+}
+
+// Widest vector (elements, 16 bytes of the smallest format) that every stream and the axis allow.
+int vector_of(const Layout& layout, const Loop& inner) {
+  int smallest = 8;
+  for (const Stream& s : layout.streams) smallest = std::min(smallest, s.element);
+  int64_t width = std::min(16 / smallest, 8);
+  for (const Stream& s : layout.streams) {
+    width = std::min(width, codegen::alignment_of(s.access, inner, std::max<int64_t>(width, 16 / s.element)));
+  }
+  while (inner.extent % width != 0) width /= 2;
+  // Narrower than 16 bytes of the largest format, runs would still need their own beginning.
+  const bool aligned = std::all_of(layout.streams.begin(), layout.streams.end(), [&](const Stream& s) {
+    return codegen::alignment_of(s.access, inner, 16 / s.element) == 16 / s.element;
+  });
+  return aligned ? static_cast<int>(width) : 1;
+}
+
+// Whether runs of whole rows are contiguous in every stream.
+bool follow_each_other(const rows::Shape& shape, const Layout& layout) {
+  if (shape.columns.size() != 1) return false;
+  return std::all_of(layout.streams.begin(), layout.streams.end(),
+                     [&](const Stream& s) { return s.access.offset->coefficient(shape.columns.back().stepping()) == layout.columns; });
+}
+
+int64_t element_bytes(const Layout& layout) {
+  int64_t sum = 0;
+  for (const Stream& s : layout.streams) sum += s.element;
+  return sum;
+}
+
+void lay_out_tiles(const ir::Knobs& knobs, Layout& l) {
+  const int64_t lanes = l.columns > int64_t{kThreads} * kLanes / 2 ? kLanes : kLanes / 2;
+  l.lanes = l.vector > 1 ? l.vector : static_cast<int>(knobs.int_or("columns", lanes));
+  const int64_t most = knobs.int_or("threads", kThreads) * l.lanes;
+  const int64_t tiles = ceil_div(l.columns, most);
+  l.threads = static_cast<int>(round_up(ceil_div(ceil_div(l.columns, tiles), l.lanes), kWarp));
+}
+
+void lay_out_whole_rows(const ir::Knobs& knobs, Layout& l) {
+  l.lanes = l.vector;
+  const int64_t vectors = l.columns / l.vector;
+  l.groups = static_cast<int>(std::max<int64_t>(1, knobs.int_or("threads", kWholeThreads) / vectors));
+  l.threads = static_cast<int>(round_up(l.groups * vectors, kWarp));
+}
+
+void place_streams(Layout& l) {
+  l.slot_bytes = 0;
+  for (Stream& s : l.streams) {
+    s.offset = l.slot_bytes;
+    const int64_t run = l.whole_rows() ? l.rows * l.columns : l.tile();
+    s.pitch = round_up(run * s.element, int64_t{16}) + 16;
+    l.slot_bytes += (l.whole_rows() ? 1 : l.rows) * s.pitch;
+  }
+}
+
+// Blocks that do not all fit the GPU at once leave most of it idle while the last ones run, unless they are many. So:
+// no more parts than fill it, or enough for four rounds; and the parts' results stay little beside the data.
+int64_t split_for(const Layout& l, const machine::Machine* machine) {
+  const int64_t sms = machine && machine->sm_count > 0 ? machine->sm_count : 132;
+  const int64_t places = sms * std::min(2, l.resident_blocks(kSharedBytes));
+  const int64_t items = l.tiles() * l.outer;
+  if (items >= 4 * places) return 1;
+  const int64_t wanted = items <= places ? places / items : ceil_div(4 * places, items);
+  const int64_t little = std::max<int64_t>(1, l.reduced / kResultShare);
+  const int64_t long_enough = std::max<int64_t>(1, l.reduced / (int64_t{4} * l.rows));
+  return std::min({wanted, little, long_enough, kMostSplit});
+}
+
+}  // namespace
+
+int64_t Layout::tiles() const { return ceil_div(columns, tile()); }
+
+int Layout::resident_blocks(int64_t shared_per_sm) const {
+  return static_cast<int>(std::max<int64_t>(1, std::min(shared_per_sm / (ring_bytes() + 1024), int64_t{2048} / (threads + kWarp))));
+}
+
+Result<Layout> layout_of(const ir::Program& program, const rows::Shape& shape, const ir::Knobs& knobs, const machine::Machine* machine) {
+  if (!shape.strided || shape.rows.empty() || shape.columns.empty()) {
+    return refuse("what is reduced is contiguous in memory: family `rows` takes it");
+  }
+  Layout l;
+  const Loop& inner = shape.rows.back();
+  l.columns = inner.extent;
+  l.reduced = shape.column_count;
+  l.outer = shape.row_count / l.columns;
+  if (l.columns > INT32_MAX / 2 || l.reduced > INT32_MAX / 2) return refuse("an axis has more than 2^30 elements");
+  l.streams = streams_of(program, shape);
+  if (l.streams.empty()) return refuse("no read steps with the axis that stays: family `rows` or `map` takes it");
+  const int widest = vector_of(l, inner);
+  l.vector = static_cast<int>(knobs.int_or("vector", widest));
+  if (l.vector > widest || widest % l.vector != 0) {
+    return refuse(fmt::format("`vector={}`: columns are aligned to {} elements; legal: divisors of {}", l.vector, widest, widest));
+  }
+  const bool whole = l.columns * element_bytes(l) < kShortRow && follow_each_other(shape, l) && l.columns / l.vector <= 512;
+  if (!whole && l.columns * element_bytes(l) < kLeastRun) {
+    return refuse(fmt::format("rows of {} columns that do not follow each other are too short to copy one by one: family `rows` takes them",
+                              l.columns));
+  }
+  whole ? lay_out_whole_rows(knobs, l) : lay_out_tiles(knobs, l);
+  const int64_t row = l.tile() * element_bytes(l);
+  const int64_t least = whole ? l.groups : 1;
+  const int64_t most = whole ? std::max<int64_t>(least, 4096) : kWarp;
+  l.rows = static_cast<int>(std::clamp(knobs.int_or("rows", (whole ? kWholeBytes : kSlotBytes) / row / least * least), least, most));
+  l.slots = static_cast<int>(knobs.int_or("stages", kSlots));
+  place_streams(l);
+  const int64_t limit =
+      machine && machine->shared_per_block.value > 0 ? static_cast<int64_t>(machine->shared_per_block.value) : kSharedBytes;
+  if (l.ring_bytes() > limit) {
+    return refuse(fmt::format("{} stages of {} B = {} KiB > {} KiB of shared memory; fewer `stages` or `rows`", l.slots, l.slot_bytes,
+                              l.ring_bytes() / 1024, limit / 1024));
+  }
+  l.split = static_cast<int>(std::min(knobs.int_or("split", split_for(l, machine)), ceil_div(l.reduced, int64_t{l.rows})));
+  return l;
+}
+
+}  // namespace solstice::families::reduce

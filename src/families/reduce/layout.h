@@ -1,0 +1,53 @@
+// How a reduce kernel is laid out: the axis that stays has neighbours in memory, and what is reduced lies across it.
+//
+// A block takes a tile of neighbouring columns and a part of the reduced rows. One warp copies runs of rows in bulk into
+// a ring of shared memory, whatever their alignment; the other threads read them from there, each its own columns. Where
+// rows are short and follow each other without a gap, a run is several whole rows and groups of threads share them out.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/result.h"
+#include "codegen/access.h"
+#include "families/rows/shape.h"
+#include "ir/knobs.h"
+#include "machine/machine.h"
+
+namespace solstice::families::reduce {
+
+// A read that is copied through the ring, and where its run lies in a slot.
+struct Stream {
+  codegen::Access access;
+  int element = 4;     // bytes
+  int64_t offset = 0;  // bytes from the slot's start
+  int64_t pitch = 0;   // bytes from one run to the next
+};
+
+struct Layout {
+  std::vector<Stream> streams;
+  int64_t columns = 0;  // extent of the axis that stays and is contiguous
+  int64_t reduced = 0;  // rows that are reduced
+  int64_t outer = 1;    // what else stays: outputs are outer x columns
+  int threads = 256;    // that read; one warp more copies
+  int vector = 1;       // neighbouring columns a thread reads at once, where all streams are aligned to it
+  int lanes = 4;        // columns of a thread: neighbours where vector > 1, else `threads` apart
+  int groups = 0;       // > 0: a run is whole rows, shared out to this many groups of threads
+  int rows = 4;         // a slot
+  int slots = 4;
+  int split = 1;  // blocks that take every split-th slot of rows each, folded by a second kernel
+  int64_t slot_bytes = 0;
+
+  bool whole_rows() const { return groups > 0; }
+  int64_t tile() const { return whole_rows() ? columns : int64_t{threads} * lanes; }
+  int64_t tiles() const;
+  int64_t outputs() const { return outer * columns; }
+  int64_t blocks() const { return tiles() * split * outer; }
+  int64_t ring_bytes() const { return slots * (slot_bytes + 16); }
+  int resident_blocks(int64_t shared_per_sm) const;
+};
+
+// Errors: illegal_knobs, with the reason why the family does not fit or which sum exceeds what limit.
+Result<Layout> layout_of(const ir::Program& program, const rows::Shape& shape, const ir::Knobs& knobs, const machine::Machine* machine);
+
+}  // namespace solstice::families::reduce
