@@ -39,7 +39,7 @@ _WARM_MODULES = (
     "solstice.tracing.graph",
     "solstice.oracle.requests",
 )
-_RIVALS = ("start_rivals", "time_rivals")
+_RIVALS = ("start_rivals", "time_rivals", "find_flaws")
 _DYING_SECONDS = 2.0  # from the end of its answers to the end of the process
 _REPLY_MARK_BYTES = 200  # the event's name stands within the first bytes of a message
 
@@ -188,12 +188,19 @@ class Supervisor:
             self._warm_up()
             self._child = self._end(self._child)
             self._child = Child(self._device)
+        ends = request.name == "release" and "set" not in request.params
+        if ends and self._child is None and self._rivals is not None:  # the opponents were all that was left
+            self.end_children()
+            self._sender.reply(request.id, {})
+            return
         if self._child is None:
             raise self._no_session(request)
         if not self._child.forward(line, self._sender):
             status, self._child = self._child.end(grace=_DYING_SECONDS), None
             raise _death(request, status)
-        if request.name == "release" and "set" not in request.params:
+        if ends and request.params.get("keep_opponents"):
+            self._child = self._end(self._child)
+        elif ends:
             self.end_children()
 
     def _dispatch_rivals(self, request: Request, line: bytes) -> None:

@@ -1,12 +1,16 @@
-// A bench: the main job on every problem of a KernelBench folder, one after the other. No problem can end it: an error
-// becomes its row. What every further problem would meet as well (no GPU, a full disk) ends it with that error.
+// A bench: the main job on every problem of a KernelBench folder, one after the other, under one policy or several, beside
+// the opponents. No problem can end it: an error becomes its row. What every further problem would meet as well (no GPU, a
+// full disk) ends it with that error.
 #pragma once
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "flow/bench_figures.h"
+#include "flow/opponents.h"
 #include "flow/optimize.h"
 #include "record/bench.h"
 
@@ -26,23 +30,49 @@ Result<std::vector<BenchProblem>> list_problems(const std::filesystem::path& fol
 
 struct BenchOptions {
   std::vector<BenchProblem> problems;
-  OptimizeOptions each;       // file, out and problem are filled in
-  std::filesystem::path out;  // bench.json, bench.md, and a folder for each problem
-  bool resume = false;        // rows of out/bench.json are kept; failed ones are tried again
+  OptimizeOptions each;               // file, out, problem, numerics and the like are filled in
+  std::vector<VariantName> variants;  // at least one
+  bool opponents = true;              // time PyTorch's other ways beside, and measure flaws
+  Seconds deadline{120};              // for preparing one opponent
+  std::filesystem::path out;          // bench.json, bench.md, bench.svg, and a folder for each problem
+  bool resume = false;                // rows of out/bench.json are kept; failed ones are tried again
 };
 
-using Optimize = std::function<Result<OptimizeOutcome>(const OptimizeOptions&, Progress&)>;
+// What a bench asks of the machine. begin() and end() bracket the requests of one problem, which may share what was prepared
+// for it.
+class BenchWorker {
+ public:
+  virtual ~BenchWorker() = default;
+  virtual void begin(const OptimizeOptions& options) = 0;
+  virtual Result<OptimizeOutcome> optimize(const OptimizeOptions& options, Progress& progress) = 0;
+  virtual Result<OpponentsFound> compete(const OpponentsRequest& request, Progress& progress) = 0;
+  virtual void end() = 0;
+};
+std::unique_ptr<BenchWorker> engine_worker();  // one Python, one compiler and one judge for all problems
 
 // `after` is called with each row as it is done (also with those a resumed bench kept). Stops after the problem in hand
 // on Ctrl-C. Errors: io_error, disk_full; bad_argument where `out` holds a bench and this is no resume, for a resume under
 // other options or on another GPU, driver or PyTorch (known after the first new row, which is then not kept), and where another bench
 // writes to `out`; what ends a bench. Rows of several builds of Solstice may stand together: each says its own, and so does the table's
 // head.
-Result<Bench> run_bench(const BenchOptions& options, const Optimize& optimize, Progress& progress,
+Result<Bench> run_bench(const BenchOptions& options, BenchWorker& worker, Progress& progress,
                         const std::function<void(const BenchRow&)>& after);
 
-// Geometric mean of the speedups; a problem that did not get faster counts 1. 0 where nothing was measured.
-double geometric_mean(const Bench& bench);
+// One bench of several: where two have a problem, the row that was finished last stands. Rows by level and number. Error
+// bad_argument where they were made under other options, of other files of one number, or on another GPU, driver or PyTorch:
+// it names both benches and what differs.
+struct NamedBench {
+  std::string name;
+  Bench bench;
+};
+Result<Bench> merge_benches(std::vector<NamedBench> benches);
+
+Result<Bench> load_bench(const std::filesystem::path& folder);  // folder/bench.json. Errors: not_found, bad_record
+// bench.json, bench.md and, where anything was measured, bench.svg.
+Status write_bench(const Bench& bench, const std::filesystem::path& folder);
+Status write_rendered(const Bench& bench, const std::filesystem::path& folder);  // the latter two
+
 std::string render_bench(const Bench& bench);  // bench.md
+std::string render_chart(const Bench& bench);  // bench.svg; "" where nothing was measured
 
 }  // namespace solstice::flow

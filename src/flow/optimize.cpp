@@ -9,12 +9,11 @@
 #include "base/time_text.h"
 #include "base/version.h"
 #include "flow/conclusion.h"
+#include "flow/described.h"
 #include "flow/known.h"
-#include "flow/measured.h"
 #include "flow/outcome.h"
 #include "flow/report.h"
 #include "flow/session.h"
-#include "run/timing_stats.h"
 
 namespace solstice::flow {
 namespace fs = std::filesystem;
@@ -123,77 +122,6 @@ Status run_stages(Session& state) {
   return time_rivals(state);
 }
 
-// A finalist's time is that of the final rounds, any other's that of its trial.
-Measured time_of(const Session& state, const search::Node& node) {
-  for (const Finalist& finalist : state.finalists) {
-    if (finalist.node != node.id || !finalist.timing) continue;
-    return measured_of(*finalist.timing, &TimingRound::candidate);
-  }
-  std::vector<double> seconds;
-  const Json& list = node.measurement->record.at("seconds");
-  for (size_t i = 0; i < list.size(); ++i) seconds.push_back(list.at(i).as_double());
-  Measured out = measured_of(seconds);
-  out.median = node.measurement->time;
-  return out;
-}
-
-void add_candidates(Session& state) {
-  for (const search::Node& node : state.tree.nodes()) {
-    if (!node.measurement) continue;
-    CandidateRow row;
-    row.trial = node.id + 1;
-    row.what = node.proposal.reason;
-    row.state = enum_names(node.measurement->state)[static_cast<size_t>(node.measurement->state)];
-    row.predicted = node.proposal.predicted;
-    row.note = node.measurement->detail;
-    row.meaning = node.measurement->record.at("meaning").as_string();
-    if (state.gpu && node.usable()) row.time = time_of(state, node);
-    for (const Finalist& finalist : state.finalists) {
-      if (finalist.node == node.id) row.timing = finalist.timing;
-    }
-    state.report.candidates.push_back(std::move(row));
-  }
-}
-
-void add_clocks(Session& state) {
-  if (!state.winner) return;
-  const Timing& timing = *state.winner->timing;
-  std::string reasons;
-  for (const std::string& reason : timing.throttle) reasons += (reasons.empty() ? "" : ", ") + reason;
-  const auto add = [&](const char* what, double TimingRound::*mhz) {
-    const Hertz mean = run::mean_clock(timing, mhz);
-    state.report.clocks[what] = mean.value > 0 ? fmt::format("{:.0f} MHz", mean.value * 1e-6) : "not known";
-  };
-  add("SM, candidate", &TimingRound::candidate_mhz);
-  add("SM, original", &TimingRound::baseline_mhz);
-  state.report.clocks["throttle reasons"] = reasons.empty() ? "none" : reasons;
-}
-
-const Bound* bound_named(const Report& report, std::string_view name) {
-  for (const Bound& bound : report.bounds) {
-    if (bound.name == name) return &bound;
-  }
-  return nullptr;
-}
-
-// The best time against the rungs of the ladder, and the resource behind the nearest.
-void add_explanation(Session& state) {
-  const search::Node* best = state.winner ? &state.tree.node(state.winner->node) : state.tree.best();
-  if (!best) return;
-  state.report.program = best->proposal.program;
-  const Bound* practical = bound_named(state.report, "practical");
-  if (!practical || practical->time.value <= 0 || state.bound_io.value <= 0) return;
-  const Seconds time = state.winner ? state.winner->timing->candidate : best->measurement->time;
-  const BoundTerm* largest = nullptr;
-  for (const BoundTerm& term : practical->terms) {
-    if (!largest || term.time > largest->time) largest = &term;
-  }
-  state.report.bound_by =
-      fmt::format("{}{} is {:.3g}x the practical bound of {} and {:.3g}x the io bound of {}{}", state.gpu ? "" : "a predicted ",
-                  time_text(time), time / practical->time, time_text(practical->time), time / state.bound_io, time_text(state.bound_io),
-                  largest ? fmt::format("; the largest part of the practical bound is {}", largest->name) : "");
-}
-
 // Requests to the oracle lie within the stages.
 void add_timings(Session& state) {
   state.report.timings["total"] = monotonic_now() - state.began;
@@ -206,10 +134,8 @@ void add_timings(Session& state) {
 }
 
 Status write_outcome(Session& state) {
-  add_candidates(state);
   add_timings(state);
-  add_clocks(state);
-  add_explanation(state);
+  SOLSTICE_CHECK(describe_search(state));
   if (state.problem) SOLSTICE_CHECK(write_file(state.fresh / "problem.ucut", state.problem->imported.text));
   if (!state.report.program.empty()) SOLSTICE_CHECK(write_file(state.fresh / "program.ucut", state.report.program));
   SOLSTICE_CHECK(write_report(state.report, state.fresh));
@@ -217,15 +143,17 @@ Status write_outcome(Session& state) {
 }
 
 // Frees what this problem held on the GPU. An oracle or judge that failed is not used again: the next run starts another.
-void release_engine(Session& state, const Status& done) {
+void release_engine(Engine& engine, Session& state, const Status& done) {
   const bool broken = !done.ok() && !is_of_the_user(done.error());
-  if (state.judge) {
-    state.judge->release();
-    state.judge->imports().close_all();
+  if (state.judge) state.judge->release();
+  if (broken) {
+    if (state.judge) state.judge->imports().close_all();
+    state.judge.reset();
+    state.oracle.reset();
   }
-  if (broken) state.judge.reset();
-  if (state.oracle && (broken || !state.oracle->release().ok())) state.oracle.reset();
   if (state.oracle) state.oracle->stop_when(nullptr);  // it asks this session
+  if (state.options.keep && done.ok()) keep_prepared(state);
+  if (!state.options.keep) engine.release_problem();
 }
 
 Json summary_of(const Report& report) { return Json::object().set("speedup", report.headline.speedup).set("predicted", report.predicted); }
@@ -250,6 +178,12 @@ Status close_run(Session& state, const Status& done) {
 
 Engine::Engine() : parts_(std::make_unique<Parts>()) {}
 Engine::~Engine() = default;
+
+void Engine::release_problem() {
+  parts_->prepared.reset();
+  if (parts_->judge) parts_->judge->imports().close_all();
+  if (parts_->oracle && !parts_->oracle->release().ok()) parts_->oracle.reset();
+}
 
 Result<OptimizeOutcome> optimize(const OptimizeOptions& options, Progress& progress) {
   Engine engine;
@@ -282,7 +216,7 @@ Result<OptimizeOutcome> optimize(const OptimizeOptions& options, Progress& progr
   if (done.ok()) done = worth_keeping(state);
   const bool replaces = done.ok();
   if (replaces) done = write_outcome(state);
-  release_engine(state, done);
+  release_engine(engine, state, done);
   if (const Status closed = close_run(state, done); !closed.ok()) {
     return replaces ? closed.error() : that_left(closed.error(), state.out);
   }

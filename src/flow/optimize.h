@@ -30,6 +30,7 @@ struct OptimizeOptions {
   bool baselines = true;             // time torch.compile and TF32 beside eager
   bool allow_busy = false;           // go on where others keep the GPU busy
   bool several = false;              // more runs follow: what they share is made ready as well
+  bool keep = false;                 // a run of the same module may follow: what was prepared stays until Engine::release_problem()
   std::optional<int> oracle_fd;      // the caller's process is the oracle
   std::vector<std::string> command;  // argv, for the report
 };
@@ -49,6 +50,7 @@ class Engine {
   Engine(const Engine&) = delete;
   struct Parts;
   Parts& parts() { return *parts_; }
+  void release_problem();  // frees what the last one held on the GPU
 
  private:
   std::unique_ptr<Parts> parts_;

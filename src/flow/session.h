@@ -38,6 +38,18 @@ struct Finalist {
   std::string refused;                  // why it is out, "" while it is in
 };
 
+// What a run made ready of a problem, for the next one of the same under other options.
+struct Prepared {
+  std::filesystem::path file;
+  std::string class_name;
+  Problem problem;
+  std::unique_ptr<evaluate::Meaning> meaning;
+  std::optional<PreparedCase> trial_case;
+  std::vector<run::JudgeCase> trial_cases;
+  Seconds eager{0}, eager_dispatch{0};
+  std::vector<std::string> warnings;
+};
+
 // The processes behind a session. They outlive it in a bench.
 struct Engine::Parts {
   std::optional<run::OracleClient> oracle;
@@ -46,6 +58,8 @@ struct Engine::Parts {
   std::unique_ptr<run::Judge> judge;              // null on the model device
   GpuSideRequest judge_request;                   // what the judge was started with
   std::string driver;                             // its version
+  std::optional<Prepared> prepared;
+  std::filesystem::path opponents_of;  // a process prepares those of this file's module; "": none does
 };
 
 struct Session {
@@ -85,7 +99,8 @@ struct Session {
   std::optional<PreparedCase> trial_case;
   std::vector<run::JudgeCase> trial_cases;
   Seconds eager{0};
-  Seconds eager_dispatch{0};  // host time of a call of the original
+  Seconds eager_dispatch{0};                  // host time of a call of the original
+  std::vector<std::string> prepare_warnings;  // of everything up to here
 
   std::optional<ir::Program> scheduled;  // the partition, applied
   std::unique_ptr<propose::Expert> expert;
@@ -126,6 +141,12 @@ Status compute_bounds(Session& state);
 Status open_compiler(Session& state);  // and, on a GPU, the judge
 Status plan_kernels(Session& state);
 Status open_device(Session& state);
+
+// prepared.cpp: the case that trials are verified with, another for timing where memory has room, and the original's time.
+Status prepare_trial(Session& state);
+// What the run before made ready, where it was of the same module. False: nothing is.
+bool take_prepared(Session& state);
+void keep_prepared(Session& state);
 
 // stage_search.cpp
 Status search_candidates(Session& state);

@@ -30,7 +30,7 @@ GpuSideRequest side_request(const Session& state, int ordinal) {
 
 bool judge_fits(const Session& state, const GpuSideRequest& wanted) {
   const GpuSideRequest& had = state.engine.judge_request;
-  return state.judge && had.numerics == wanted.numerics && had.ordinal == wanted.ordinal && had.machine == wanted.machine;
+  return state.judge && had.ordinal == wanted.ordinal && had.machine == wanted.machine;
 }
 
 Status open_judge(Session& state) {
@@ -46,50 +46,8 @@ Status open_judge(Session& state) {
     if (!side->note.empty()) state.report.warnings.push_back(side->note);
   }
   if (!state.engine.driver.empty()) state.report.versions["driver"] = state.engine.driver;
+  if (const std::optional<numerics::Policy> policy = numerics::policy_from_name(wanted.numerics)) state.judge->set_policy(*policy);
   return state.judge->adopt_thread();
-}
-
-// The caller's own tensors lie there already where it is the oracle.
-Status check_memory(const Session& state) {
-  const bool loaded = state.options.oracle_fd.has_value();
-  SOLSTICE_TRY(const Bytes available, loaded ? state.judge->total_memory() : state.judge->free_memory());
-  return fits(memory_need(state.problem->program), available);
-}
-
-// Where memory has room for other inputs with their results, repetitions take both in turn.
-Status prepare_second(Session& state) {
-  const MemoryNeed need = memory_need(state.problem->program);
-  SOLSTICE_TRY(const Bytes free, state.judge->free_memory());
-  std::string why = fmt::format("it takes {}, and {} are free", bytes_text(need.another_case()), bytes_text(free));
-  if (fits_another_case(need, free)) {
-    CaseRequest request;
-    request.set = "second trial";
-    request.seed = 43;
-    Result<std::optional<PreparedCase>> made = prepare_case(*state.oracle, *state.judge, *state.problem, request);
-    if (!made.ok() && made.error().code != Code::too_large) return std::move(made).error();
-    if (made.ok() && *made) {
-      state.trial_cases.push_back((*made)->judge);
-      state.trial_case->handles.merge((*made)->handles);  // both stay open
-      return success();
-    }
-    if (!made.ok()) why = made.error().message;
-  }
-  state.report.warnings.push_back("candidates were timed with one set of inputs: memory has no room for a second (" + why + ")");
-  return success();
-}
-
-Status measure_original(Session& state) {
-  SOLSTICE_TRY(const OracleBlock block, state.oracle->time_eager("trial", {10, 3}));
-  state.eager = block.median;
-  state.eager_dispatch = block.dispatch;
-  if (!block.dispatch_hidden) {
-    state.report.warnings.push_back(
-        fmt::format("PyTorch's dispatch of the original ({} a call) is too long to be hidden: the judge's "
-                    "ratio counts it; the headline compares both with theirs",
-                    time_text(block.dispatch)));
-  }
-  if (!block.fresh_content) state.report.warnings.push_back("no memory for fresh inputs in every repetition of the original");
-  return success();
 }
 
 }  // namespace
@@ -192,6 +150,7 @@ Status start_oracle(Session& state) {
 
 Status import_problem(Session& state) {
   return stage(state, "import", state.options.file.filename().string(), [&]() -> Result<std::string> {
+    if (take_prepared(state)) return std::string("as the run before prepared it");
     const std::filesystem::path cache = state.options.file.empty() ? std::filesystem::path() : graph_cache();
     SOLSTICE_CHECK(start_rivals(state));
     SOLSTICE_TRY(Problem problem, load_problem(*state.oracle, state.options.file, state.options.class_name, cache));
@@ -208,6 +167,7 @@ Status plan_kernels(Session& state) {
     const propose::PlanningContext context{*state.machine, state.options.numerics, state.options.frozen};
     SOLSTICE_TRY(const propose::Partition parts, propose::partition(state.problem->program, context));
     state.scheduled = propose::apply(state.problem->program, parts);
+    for (const ir::Kernel& kernel : state.scheduled->kernels) state.report.kernels.push_back({kernel.name, kernel.family});
     SOLSTICE_TRY(std::vector<propose::Axis> axes, propose::axes_of(*state.scheduled, context));
     constexpr size_t kNamed = 6;
     std::string kernels;
@@ -235,13 +195,8 @@ Status open_device(Session& state) {
       state.device = std::make_unique<evaluate::ModelDevice>(state.setting(), state.compiler.get());
       return std::string("no GPU: candidates are checked and compiled, times are predicted");
     }
-    SOLSTICE_CHECK(check_memory(state));
-    SOLSTICE_TRY(std::optional<PreparedCase> prepared, prepare_case(*state.oracle, *state.judge, *state.problem, {}));
-    if (!prepared) return fail(Code::internal, "the oracle has no default inputs");
-    state.trial_case.emplace(std::move(*prepared));
-    state.trial_cases = {state.trial_case->judge};
-    SOLSTICE_CHECK(prepare_second(state));
-    SOLSTICE_CHECK(measure_original(state));
+    if (!state.trial_case) SOLSTICE_CHECK(prepare_trial(state));
+    state.prepare_warnings = state.report.warnings;
     evaluate::GpuDeviceOptions options{state.fresh / "trials", repetitions_for(*state.problem, 12), state.sol ? &*state.sol : nullptr};
     auto device = std::make_unique<evaluate::GpuDevice>(state.setting(), *state.compiler, *state.judge, state.trial_cases, options);
     state.gpu_device = device.get();

@@ -204,12 +204,41 @@ struct OracleRival {
   std::string name;
   std::vector<double> seconds;  // empty: `note` says why
   std::optional<double> error;  // normwise against float64, worst of its outputs
+  Bytes peak;                   // device memory of a call above what lay there before; 0: not measured
   std::string note;
   static auto fields() {
-    return std::make_tuple(field("name", &OracleRival::name, "eager, eager with TF32, torch.compile"),
+    return std::make_tuple(field("name", &OracleRival::name, "eager, eager with TF32, torch.compile, or a drop-in's name"),
                            field("seconds", &OracleRival::seconds, "one a repetition"),
                            field("error", &OracleRival::error, "normwise against float64"),
+                           optional_field("peak_bytes", &OracleRival::peak, "of one call"),
                            field("note", &OracleRival::note, "what it is, or why it was not measured"));
+  }
+};
+
+// A drop-in that is timed beside the opponents.
+struct OracleContender {
+  std::string name, path;
+  static auto fields() {
+    return std::make_tuple(field("name", &OracleContender::name, "what its row is called"),
+                           field("path", &OracleContender::path, "model_new.py"));
+  }
+};
+
+// What KernelBench's check does not see of a problem (docs/measuring.md).
+struct OracleFlaws {
+  std::string constant;             // which constant result passes the check; "": none of those tried
+  std::optional<double> change;     // of the result from one seed of inputs to another, in the check's limits
+  std::vector<std::string> unseen;  // tensors whose removal passes, though other values of theirs change the result
+  std::vector<std::string> dead;    // tensors of which no value that was tried changes it
+  std::optional<double> off;        // the original against float64, in the check's limits
+  std::string note;                 // what was left out
+  static auto fields() {
+    return std::make_tuple(field("constant", &OracleFlaws::constant, "what constant result passes the check"),
+                           field("change", &OracleFlaws::change, "from seed to seed, in the check's limits"),
+                           field("unseen", &OracleFlaws::unseen, "tensors whose removal passes"),
+                           field("dead", &OracleFlaws::dead, "tensors whose values never matter"),
+                           field("off", &OracleFlaws::off, "the original's distance from float64, in the check's limits"),
+                           field("note", &OracleFlaws::note, "what was left out"));
   }
 };
 

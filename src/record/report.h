@@ -131,6 +131,14 @@ struct Headline {
   }
 };
 
+// A kernel of the partition.
+struct KernelRow {
+  std::string name, family;
+  static auto fields() {
+    return std::make_tuple(field("name", &KernelRow::name, "in the program"), field("family", &KernelRow::family, "what runs it"));
+  }
+};
+
 struct Report {
   static constexpr const char* kSchema = "solstice.report/1";
   std::string run;
@@ -145,6 +153,9 @@ struct Report {
   std::string bound_by;  // what bounds the result, with the figures
   std::vector<CandidateRow> candidates;
   int trials_skipped = 0;  // proposals not tried: no gain was predicted
+  std::vector<KernelRow> kernels;
+  int launches = 0;     // of kernels, in one execution of the winner
+  std::string verdict;  // of the full verification: "passed 18 cases, each twice", or why not
   std::vector<ErrorRow> errors;
   std::vector<Baseline> baselines;
   std::optional<Bytes> original_peak_memory;
@@ -172,6 +183,9 @@ struct Report {
         optional_field("bound_by", &Report::bound_by, "what bounds the result"),
         optional_field("candidates", &Report::candidates, "all trials"),
         optional_field("trials_skipped", &Report::trials_skipped, "proposals without a predicted gain"),
+        optional_field("kernels", &Report::kernels, "of the partition"),
+        optional_field("launches", &Report::launches, "of one execution of the winner"),
+        optional_field("verdict", &Report::verdict, "of the full verification"),
         optional_field("errors", &Report::errors, "against the float64 oracle"),
         optional_field("baselines", &Report::baselines, "opponents"),
         optional_field("original_peak_memory", &Report::original_peak_memory, "bytes"),

@@ -117,6 +117,7 @@ class Judge {
   const rt::DeviceContext& device() const { return context_; }
   int64_t flush_bytes() const { return flush_bytes_; }
   const JudgeOptions& options() const { return options_; }
+  void set_policy(numerics::Policy policy) { options_.policy = policy; }  // of the limits, from the next verdict on
 
  private:
   Judge(const rt::Driver& driver, rt::DeviceContext context, JudgeOptions options);

@@ -129,7 +129,15 @@ Status OracleClient::start_rivals(std::string_view file, std::string_view class_
 
 Result<OracleRivals> OracleClient::rivals(const CompareRequest& request) {
   Json params = Json::object().set("reps", request.reps).set("warmups", request.warmups).set("blocks", request.blocks);
+  Json dropins = Json::array();
+  for (const OracleContender& dropin : request.dropins) dropins.push(to_json(dropin));
+  if (!request.dropins.empty()) params.set("dropins", std::move(dropins));
+  if (request.deadline.value > 0) params.set("deadline", request.deadline.value);
   return ask<OracleRivals>("time_rivals", std::move(params), limits_.work);
+}
+
+Result<OracleFlaws> OracleClient::flaws(Seconds budget) {
+  return ask<OracleFlaws>("find_flaws", Json::object().set("budget", budget.value), limits_.work);
 }
 
 Result<OracleTensors> OracleClient::export_ipc(std::string_view set, const std::vector<std::string>& kinds) {
@@ -166,8 +174,10 @@ Status OracleClient::release_set(std::string_view set) {
   return success();
 }
 
-Status OracleClient::release() {
-  SOLSTICE_CHECK(call("release", Json::object(), limits_.work));
+Status OracleClient::release(bool keep_opponents) {
+  Json params = Json::object();
+  if (keep_opponents) params.set("keep_opponents", true);
+  SOLSTICE_CHECK(call("release", std::move(params), limits_.work));
   return success();
 }
 

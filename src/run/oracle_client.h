@@ -56,6 +56,8 @@ struct CompareRequest {
   int reps = 10;  // a block
   int warmups = 3;
   int blocks = 4;
+  std::vector<OracleContender> dropins = {};  // timed in the same blocks
+  Seconds deadline{0};                        // for preparing each of them; 0: none
 };
 
 struct RoundsRequest {
@@ -98,8 +100,10 @@ class OracleClient {
   // the caller's process is the oracle it does nothing.
   Status start_rivals(std::string_view file, std::string_view class_name);
   Result<OracleRivals> rivals(const CompareRequest& request = {});
+  // In that process too, so that nothing else of the module's is disturbed.
+  Result<OracleFlaws> flaws(Seconds budget);
   Status release_set(std::string_view set);
-  Status release();  // the module and all it holds
+  Status release(bool keep_opponents = false);  // the module and all it holds
   Status shutdown();
 
   // Wall time of all answered requests so far, by name.

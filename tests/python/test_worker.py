@@ -199,3 +199,14 @@ def test_opponents_have_a_process_of_their_own(worker, write_model):
     assert worker.ask("trace")["graph"]["nodes"]
     worker.ask("release")
     assert worker.ask("time_rivals", reps=1, warmups=0)["code"] == "session.no_rivals"
+
+
+def test_opponents_can_outlive_the_session(worker, write_model):
+    path = write_model(MODEL)
+    assert worker.ask("start_rivals", file=path) == {}
+    worker.ask("load", file=path)
+    assert worker.ask("release", keep_opponents=True) == {}
+    assert worker.ask("trace")["code"] == "session.no_module"
+    assert worker.ask("find_flaws", budget=1)["constant"] == ""
+    assert worker.ask("release") == {}
+    assert worker.ask("find_flaws", budget=1)["code"] == "session.no_rivals"

@@ -182,6 +182,11 @@ def _compare(reference: list[torch.Tensor], produced: list[torch.Tensor], numeri
     }
 
 
+def excess_of(reference: list[torch.Tensor], produced: list[torch.Tensor], numerics: str = "reference") -> float:
+    """The largest difference of two lists of results of the same shapes, as a multiple of the check's limit."""
+    return max(map(_excess, reference, produced, _limits(produced, numerics)), default=0.0)
+
+
 def _excess(reference: torch.Tensor, produced: torch.Tensor, limit: float = FULL) -> float:
     """The largest difference as a multiple of the limit."""
     if not reference.numel():

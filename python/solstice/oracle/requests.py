@@ -15,7 +15,7 @@ from ..hello import describe_device, describe_flags, describe_worker
 from ..loading import SEED, Subject, load_file, module_name
 from ..tensors import logical_bytes, module_tensors
 from ..tracing import cache, trace as trace_subject
-from . import distance, exporting, inputs as input_sets, kernelbench, reference, rivals, timing
+from . import distance, exporting, flaws, inputs as input_sets, kernelbench, reference, rivals, timing
 from .running import kept_buffers
 from .session import Session
 
@@ -130,10 +130,23 @@ def start_rivals(
     return {}
 
 
-def time_rivals(self: Session, *, reps: int, warmups: int, blocks: int = 4) -> dict[str, Any]:
+def time_rivals(
+    self: Session,
+    *,
+    reps: int,
+    warmups: int,
+    blocks: int = 4,
+    dropins: list[dict[str, str]] = [],
+    deadline: float = 0,
+) -> dict[str, Any]:
+    """`dropins`: `{name, path}` of ours, timed in the same blocks. `deadline`: seconds for preparing each."""
     if self.contest is None:
-        self.contest = rivals.prepare(self)
+        self.contest = rivals.prepare(self, dropins, deadline)
     return {"rivals": rivals.contest(self, self.contest, reps, warmups, blocks)}
+
+
+def find_flaws(self: Session, *, budget: float) -> dict[str, Any]:
+    return flaws.find(self, budget)
 
 
 def check_dropin(self: Session, *, path: str, numerics: str = "reference") -> dict[str, Any]:
@@ -172,8 +185,8 @@ def memory(self: Session, *, set: str, path: Optional[str] = None) -> dict[str, 
     return {"resident_bytes": before, "peak_bytes": torch.cuda.max_memory_allocated(self.device)}
 
 
-def release(self: Session, *, set: Optional[str] = None) -> dict[str, Any]:
-    """Frees one input set, or without a name ends the session."""
+def release(self: Session, *, set: Optional[str] = None, keep_opponents: bool = False) -> dict[str, Any]:
+    """Frees one input set, or without a name ends the session, and with it the process of the opponents unless that is kept."""
     if set is not None:
         self.need_set(set)
         del self.sets[set]
@@ -195,6 +208,7 @@ ALL: dict[str, Callable[..., dict[str, Any]]] = {
         time_eager,
         start_rivals,
         time_rivals,
+        find_flaws,
         check_dropin,
         time_dropin,
         memory,

@@ -1,7 +1,9 @@
-"""The opponents beside plain eager: eager with TF32 allowed, and torch.compile in its default mode.
+"""The opponents beside plain eager: eager with TF32 allowed, and torch.compile in its default mode, without TF32 and with
+it; and drop-ins of ours beside them.
 
 Timed in one process in blocks in turn, under KernelBench's protocol like the headline; each with its error
-against the float64 oracle. An opponent that fails is a row that says why.
+against the float64 oracle and the memory of a call. An opponent that fails, or is not ready in time, is a row that says
+why.
 """
 
 from __future__ import annotations
@@ -13,9 +15,10 @@ from typing import Any, Callable, Iterator, Optional
 
 import torch
 
-from ..errors import first_line
+from ..errors import OracleError, first_line
 from ..loading import SEED
-from . import distance, inputs as input_sets, reference, running, timing
+from . import distance, inputs as input_sets, kernelbench, reference, running, timing
+from .deadline import Expired, within
 from .running import kept_buffers
 from .session import InputSet, Session
 
@@ -28,13 +31,14 @@ class Rival:
     call: Callable[..., Any]
     around: Callable[[], Any] = contextlib.nullcontext
     error: Optional[float] = None
+    peak: int = 0  # bytes of a call above what lay there before the first one
     note: str = ""
     failed: bool = False
     blocks: list[list[float]] = field(default_factory=list)
 
-    def fail(self, what: str, error: Exception) -> None:
+    def fail(self, why: str) -> None:
         self.failed = True
-        self.note = f"{what}: {first_line(error, 200)}"
+        self.note = why
 
 
 @dataclass
@@ -50,25 +54,40 @@ def import_compiler() -> None:
     torch._inductor.config.compile_threads = 1
 
 
-def prepare(session: Session) -> Contest:
+def prepare(session: Session, dropins: list[dict[str, str]] = [], deadline: float = 0) -> Contest:
     """Inputs, errors and compiled code of every opponent; afterwards a call of one only runs kernels."""
     timing.need_gpu(session)
     import_compiler()
     inputs, _ = input_sets.prepare(session, SEED, "default", "built")
     reference.compute(session, inputs)
-    module = session.module()
-    compiled = torch.compile(module)
-    rivals = [
+    contenders = [*_of_pytorch(session.module()), *(_dropin(session, **dropin) for dropin in dropins)]
+    for rival in contenders:
+        session.progress("baselines", rival.name)
+        _make_ready(session, inputs, rival, deadline)
+    inputs.expected, inputs.eager = {}, {}
+    session.empty_cache()
+    return Contest(inputs, contenders)
+
+
+def _of_pytorch(module: torch.nn.Module) -> list[Rival]:
+    compiled = torch.compile(module)  # what it makes holds for one setting of TF32 and is made anew for the other
+    return [
         Rival("PyTorch eager", module),
         Rival("PyTorch eager, TF32 allowed", module, tf32_allowed),
         Rival("torch.compile", compiled, note="default mode"),
+        Rival("torch.compile, TF32 allowed", compiled, tf32_allowed, note="default mode"),
     ]
-    for rival in rivals:
-        session.progress("baselines", rival.name)
-        _measure_error(session, inputs, rival)
-    inputs.expected, inputs.eager = {}, {}
-    session.empty_cache()
-    return Contest(inputs, rivals)
+
+
+def _dropin(session: Session, name: str, path: str) -> Rival:
+    try:
+        new = kernelbench.load_dropin(session, path)
+        new.load_state_dict(session.module().state_dict())
+    except (OracleError, RuntimeError) as error:
+        rival = Rival(name, session.module())
+        rival.fail(f"it cannot be loaded: {first_line(error, 200)}")
+        return rival
+    return Rival(name, new)
 
 
 @contextlib.contextmanager
@@ -81,22 +100,52 @@ def tf32_allowed() -> Iterator[None]:
         torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32 = saved
 
 
-def _measure_error(session: Session, inputs: InputSet, rival: Rival) -> None:
+def _make_ready(session: Session, inputs: InputSet, rival: Rival, deadline: float) -> None:
+    if rival.failed:
+        return
+    before = _allocated(session)
     try:
         with rival.around():
-            values = running.run(rival.call, inputs.args, inputs.kwargs, inputs.seed)
-        if running.wrote_inputs(values):
-            input_sets.restore(session, inputs)
-        # Buffers have other names below a compiled module; results have the same.
-        errors = [
-            distance.relative_error(value, inputs.expected[name])
-            for name, value in values.items()
-            if name.startswith("output.") and value.is_floating_point()
-        ]
-        worst = max(errors, default=0.0)
-        rival.error = worst if worst < float("inf") else None
+            with within(deadline):
+                values = running.run(rival.call, inputs.args, inputs.kwargs, inputs.seed)
+            rival.error = _error(values, inputs)
+            writes = running.wrote_inputs(values)
+            del values
+            rival.peak = _peak(session, inputs, rival, before)
+            if writes:
+                input_sets.restore(session, inputs)
+        fallen = kernelbench.fallbacks(rival.call)
+        if fallen:
+            rival.fail(f"the drop-in fell back: {fallen[0]}")
+    except Expired:
+        rival.fail(f"timed out: it was not ready after {deadline:g} s")
     except Exception as error:
-        rival.fail("it fails", error)
+        rival.fail(f"it fails: {first_line(error, 200)}")
+
+
+def _error(values: running.Values, inputs: InputSet) -> Optional[float]:
+    """Buffers have other names below a compiled module; results have the same."""
+    errors = [
+        distance.relative_error(value, inputs.expected[name])
+        for name, value in values.items()
+        if name.startswith("output.") and value.is_floating_point()
+    ]
+    worst = max(errors, default=0.0)
+    return worst if worst < float("inf") else None
+
+
+def _allocated(session: Session) -> int:
+    return torch.cuda.memory_allocated(session.device) if session.device.type == "cuda" else 0
+
+
+def _peak(session: Session, inputs: InputSet, rival: Rival, before: int) -> int:
+    """Of a second call, with what the first one keeps: a workspace, say."""
+    if session.device.type != "cuda":
+        return 0
+    torch.cuda.reset_peak_memory_stats(session.device)
+    running.run(rival.call, inputs.args, inputs.kwargs, inputs.seed)
+    session.synchronize()
+    return max(torch.cuda.max_memory_allocated(session.device) - before, 0)
 
 
 def contest(session: Session, made: Contest, reps: int, warmups: int, blocks: int) -> list[dict[str, Any]]:
@@ -125,7 +174,7 @@ def _block(inputs: InputSet, rival: Rival, reps: int, flush: Callable[[], None])
         with rival.around():
             rival.blocks.append(timing.kernelbench_samples(call, reps, flush))
     except Exception as error:
-        rival.fail("it fails", error)
+        rival.fail(f"it fails: {first_line(error, 200)}")
 
 
 def describe(rival: Rival) -> dict[str, Any]:
@@ -133,5 +182,6 @@ def describe(rival: Rival) -> dict[str, Any]:
         "name": rival.name,
         "seconds": [] if rival.failed else [x for block in rival.blocks for x in block],
         "error": rival.error,
+        "peak_bytes": rival.peak,
         "note": rival.note,
     }

@@ -8,6 +8,31 @@
 namespace solstice::flow {
 namespace {
 
+// A machine on which every problem comes out as it is told.
+class FakeWorker : public BenchWorker {
+ public:
+  using Make = std::function<Result<OptimizeOutcome>(const OptimizeOptions&)>;
+  explicit FakeWorker(Make make) : make_(std::move(make)) {}
+  void begin(const OptimizeOptions&) override { log += "("; }
+  Result<OptimizeOutcome> optimize(const OptimizeOptions& o, Progress&) override {
+    log += o.numerics[0];
+    return make_(o);
+  }
+  Result<OpponentsFound> compete(const OpponentsRequest& request, Progress&) override {
+    log += "c";
+    asked = request;
+    return found;
+  }
+  void end() override { log += ")"; }
+
+  std::string log;  // what was asked for: a letter each
+  OpponentsRequest asked;
+  Result<OpponentsFound> found = OpponentsFound();
+
+ private:
+  Make make_;
+};
+
 class BenchTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -23,6 +48,7 @@ class BenchTest : public ::testing::Test {
     BenchOptions o;
     o.problems = problems();
     o.out = folder_.path() / "out";
+    o.variants = {{"reference", ""}};
     return o;
   }
 
@@ -52,26 +78,26 @@ TEST_F(BenchTest, ProblemsAreListedInOrderAndNarrowed) {
 
 TEST_F(BenchTest, AnErrorIsARowAndAMissingGpuEndsIt) {
   int calls = 0;
-  const Optimize mixed = [&](const OptimizeOptions& o, Progress&) -> Result<OptimizeOutcome> {
+  FakeWorker mixed([&](const OptimizeOptions& o) -> Result<OptimizeOutcome> {
     if (++calls == 1) return fail(Code::module_trace, "data-dependent control flow");
     if (calls == 2) return faster(o);
     return fail(Code::no_gpu, "gone");
-  };
+  });
   std::vector<BenchRow> seen;
   const Result<Bench> bench = run_bench(options(), mixed, silent_, [&](const BenchRow& row) { seen.push_back(row); });
   ASSERT_FALSE(bench.ok());
   EXPECT_EQ(bench.error().code, Code::no_gpu);
   ASSERT_EQ(seen.size(), 2u);
-  EXPECT_TRUE(seen[0].failed);
-  EXPECT_EQ(seen[1].outcome, RunOutcome::kFaster);
+  EXPECT_TRUE(seen[0].failed());
+  EXPECT_EQ(seen[1].variants[0].outcome, RunOutcome::kFaster);
 }
 
 TEST_F(BenchTest, ResumeRunsAgainWhatIsAnotherFile) {
   std::vector<std::string> ran;
-  const Optimize noted = [&](const OptimizeOptions& o, Progress&) {
+  FakeWorker noted([&](const OptimizeOptions& o) {
     ran.push_back(o.problem);
     return faster(o);
-  };
+  });
   const auto ignore = [](const BenchRow&) {};
   ASSERT_TRUE(run_bench(options(), noted, silent_, ignore).ok());
   ASSERT_EQ(ran.size(), 3u);
@@ -87,24 +113,25 @@ TEST_F(BenchTest, ResumeRunsAgainWhatIsAnotherFile) {
 
 TEST_F(BenchTest, ResumeKeepsRowsAndTriesFailedOnesAgain) {
   int calls = 0;
-  const Optimize first = [&](const OptimizeOptions& o, Progress&) -> Result<OptimizeOutcome> {
+  FakeWorker first([&](const OptimizeOptions& o) -> Result<OptimizeOutcome> {
     if (++calls == 2) return fail(Code::deadline, "slow");
     return faster(o);
-  };
+  });
   const auto ignore = [](const BenchRow&) {};
   ASSERT_TRUE(run_bench(options(), first, silent_, ignore).ok());
   calls = 0;
-  const Optimize second = [&](const OptimizeOptions& o, Progress&) {
+  FakeWorker second([&](const OptimizeOptions& o) {
     ++calls;
     return faster(o);
-  };
+  });
   BenchOptions again = options();
   again.resume = true;
   const Result<Bench> bench = run_bench(again, second, silent_, ignore);
   ASSERT_TRUE(bench.ok()) << bench.error().text();
   EXPECT_EQ(calls, 1);
   EXPECT_EQ(bench->rows.size(), 3u);
-  EXPECT_DOUBLE_EQ(geometric_mean(*bench), 4.0);
+  EXPECT_EQ(bench->rows[1].id, "1/10");  // in order, though it was run last
+  EXPECT_DOUBLE_EQ(figures_of(*bench, {{"reference", ""}}).supported, 4.0);
   again.each.frozen = true;
   again.each.machine = "h100";
   const Result<Bench> other = run_bench(again, second, silent_, ignore);
@@ -115,7 +142,7 @@ TEST_F(BenchTest, ResumeKeepsRowsAndTriesFailedOnesAgain) {
 }
 
 TEST_F(BenchTest, WithoutResumeTheRowsOfAnEarlierBenchStay) {
-  const Optimize make = [](const OptimizeOptions& o, Progress&) { return faster(o); };
+  FakeWorker make(faster);
   const auto ignore = [](const BenchRow&) {};
   ASSERT_TRUE(run_bench(options(), make, silent_, ignore).ok());
   const std::string before = *read_file(options().out / "bench.json");
@@ -129,7 +156,7 @@ TEST_F(BenchTest, WithoutResumeTheRowsOfAnEarlierBenchStay) {
 TEST_F(BenchTest, ADamagedRecordNamesItselfAndTheWayOut) {
   BenchOptions again = options();
   again.resume = true;
-  const Optimize never = [](const OptimizeOptions& o, Progress&) { return faster(o); };
+  FakeWorker never(faster);
   for (const char* text : {"{", "{}", "[1]"}) {
     ASSERT_TRUE(write_file(again.out / "bench.json", text).ok());
     const Result<Bench> bench = run_bench(again, never, silent_, [](const BenchRow&) {});
@@ -141,17 +168,16 @@ TEST_F(BenchTest, ADamagedRecordNamesItselfAndTheWayOut) {
 
 TEST_F(BenchTest, ResumeOnAnotherMachineIsRefusedAndBuildsAreNamed) {
   std::string gpu = "GPU A", torch = "2.1";
-  const Optimize make = [&](const OptimizeOptions& o, Progress& progress) {
+  FakeWorker make([&](const OptimizeOptions& o) {
     Result<OptimizeOutcome> outcome = o.problem.starts_with("2/1") && gpu == "GPU A" && torch == "2.1"
                                           ? Result<OptimizeOutcome>(fail(Code::deadline, "slow"))
                                           : faster(o);
-    (void)progress;
     if (outcome.ok()) {
       outcome->report.device = gpu;
       outcome->report.versions["torch"] = torch;
     }
     return outcome;
-  };
+  });
   const auto ignore = [](const BenchRow&) {};
   const Result<Bench> first = run_bench(options(), make, silent_, ignore);
   ASSERT_TRUE(first.ok());
@@ -162,24 +188,9 @@ TEST_F(BenchTest, ResumeOnAnotherMachineIsRefusedAndBuildsAreNamed) {
   gpu = "GPU B";
   const Result<Bench> elsewhere = run_bench(again, make, silent_, ignore);
   ASSERT_FALSE(elsewhere.ok());
-  EXPECT_NE(elsewhere.error().message.find("made with device GPU A, this is GPU B; use another --out"), std::string::npos);
+  EXPECT_NE(elsewhere.error().message.find("made elsewhere: device GPU A then, GPU B now; use another --out"), std::string::npos);
   gpu = "GPU A", torch = "2.2";
   EXPECT_NE(run_bench(again, make, silent_, ignore).error().message.find("torch 2.1"), std::string::npos);
-}
-
-TEST_F(BenchTest, ATableSaysWhereItsRowsComeFrom) {
-  Bench bench;
-  BenchRow row;
-  row.made_with = {{"build", "aaaa"}, {"device", "GPU A"}};
-  row.reason = std::string(158, 'x') + "\u00e4\u00e4\u00e4 y";
-  bench.rows = {row, row};
-  EXPECT_NE(render_bench(bench).find("- 2 rows: build aaaa, device GPU A\n"), std::string::npos);
-  EXPECT_EQ(render_bench(bench).find("builds of Solstice"), std::string::npos);
-  EXPECT_NE(render_bench(bench).find("x\u00e4\u2026"), std::string::npos);  // whole characters
-  bench.rows[1].made_with["build"] = "bbbb";
-  bench.rows[1].reason = std::string(20, 'a') + std::string(100, 'b') + " " + std::string(100, 'c');
-  EXPECT_NE(render_bench(bench).find("Rows come from 2 builds"), std::string::npos);
-  EXPECT_NE(render_bench(bench).find("b\u2026"), std::string::npos);  // at a word's end
 }
 
 TEST_F(BenchTest, AnUnreadableLevelIsAnError) {
@@ -192,19 +203,49 @@ TEST_F(BenchTest, AnUnreadableLevelIsAnError) {
   EXPECT_EQ(found.error().code, Code::io_error);
 }
 
-TEST_F(BenchTest, WhatIsNotFasterCountsOneAndUnsupportedIsLeftOut) {
-  Bench bench;
-  BenchRow row;
-  row.outcome = RunOutcome::kFaster;
-  row.speedup = 4;
-  bench.rows.push_back(row);
-  row.outcome = RunOutcome::kNotFaster;
-  row.speedup = 0.9;
-  bench.rows.push_back(row);
-  row.outcome = RunOutcome::kUnsupported;
-  bench.rows.push_back(row);
-  EXPECT_DOUBLE_EQ(geometric_mean(bench), 2.0);
-  EXPECT_NE(render_bench(bench).find("- unsupported: 1\n"), std::string::npos);
+TEST_F(BenchTest, EveryPolicyIsRunOnWhatWasPreparedOnceAndOpponentsCompeteOnce) {
+  FakeWorker worker([](const OptimizeOptions& o) -> Result<OptimizeOutcome> {
+    if (o.problem.starts_with("1/10")) return fail(Code::unsupported_operator, "fft");
+    Result<OptimizeOutcome> outcome = faster(o);
+    if (o.numerics == "high" && o.problem.starts_with("2/1")) outcome->report.outcome = RunOutcome::kNotFaster;
+    EXPECT_TRUE(o.keep);
+    EXPECT_FALSE(o.baselines);
+    return outcome;
+  });
+  worker.found->rivals = {{"PyTorch eager", {2e-3, 2e-3}, 1e-7, Bytes(0), ""},
+                          {"high", {1e-3}, {}, Bytes(7), ""},
+                          {"torch.compile", {}, {}, Bytes(0), "timed out"}};
+  worker.found->flaws.constant = "zeros";
+  BenchOptions both = options();
+  both.variants = {{"reference", ""}, {"high", ""}};
+  const Result<Bench> bench = run_bench(both, worker, silent_, [](const BenchRow&) {});
+  ASSERT_TRUE(bench.ok()) << bench.error().text();
+  EXPECT_EQ(worker.log, "(rhc)(rc)(rhc)");  // what is unsupported is so under any policy
+  ASSERT_EQ(worker.asked.dropins.size(), 1u);
+  EXPECT_EQ(worker.asked.dropins[0].name, "reference");
+  EXPECT_EQ(worker.asked.dropins[0].path, (both.out / "2_1/reference/model_new.py").string());
+  const BenchRow& row = bench->rows[0];
+  ASSERT_EQ(row.opponents.size(), 2u);
+  EXPECT_EQ(row.opponents[1].note, "timed out");
+  EXPECT_EQ(row.variants[1].beside.time->median.value, 1e-3);
+  EXPECT_TRUE(row.flaws.flawed());
+  EXPECT_EQ(bench->rows[1].variants[1].numerics, "high");
+  EXPECT_EQ(bench->rows[1].variants[1].outcome, RunOutcome::kUnsupported);
+}
+
+TEST_F(BenchTest, OpponentsThatCannotBeMeasuredAreANote) {
+  FakeWorker worker(faster);
+  worker.found = fail(Code::deadline, "too slow");
+  const Result<Bench> bench = run_bench(options(), worker, silent_, [](const BenchRow&) {});
+  ASSERT_TRUE(bench.ok());
+  EXPECT_EQ(bench->rows[0].opponents_note, "the opponents were not measured: too slow");
+  EXPECT_FALSE(bench->rows[0].flaws.measured);
+  BenchOptions none = options();
+  none.out = folder_.path() / "none";
+  none.opponents = false;
+  worker.log.clear();
+  ASSERT_TRUE(run_bench(none, worker, silent_, [](const BenchRow&) {}).ok());
+  EXPECT_EQ(worker.log, "(r)(r)(r)");
 }
 
 }  // namespace

@@ -1,0 +1,235 @@
+#include "flow/bench_row.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/interrupt.h"
+#include "base/sha256.h"
+#include "base/version.h"
+#include "flow/known.h"
+#include "flow/measured.h"
+
+namespace solstice::flow {
+namespace {
+
+bool ends_the_bench(const Error& error) {
+  static constexpr std::array kFatal = {Code::no_gpu,    Code::no_driver,   Code::no_python, Code::no_compiler,
+                                        Code::disk_full, Code::store_error, Code::not_yet};
+  return std::find(kFatal.begin(), kFatal.end(), error.code) != kFatal.end();
+}
+
+std::map<std::string, std::string> made_with(const Report& report) {
+  std::map<std::string, std::string> out = {{"solstice", std::string(version())}, {"build", build_identity()}};
+  if (!report.device.empty()) out["device"] = report.device;
+  for (const char* name : {"driver", "torch"}) {
+    if (const auto found = report.versions.find(name); found != report.versions.end()) out[name] = found->second;
+  }
+  return out;
+}
+
+Seconds bound_of(const Report& report, std::string_view name) {
+  for (const Bound& bound : report.bounds) {
+    if (bound.name == name) return bound.time;
+  }
+  return Seconds(0);
+}
+
+// The worst of all outputs.
+void fill_errors(BenchVariant& v, const Report& report) {
+  for (const ErrorRow& row : report.errors) {
+    double& worst = row.who == "winner" ? v.worst : v.worst_eager;
+    worst = std::max(worst, row.normwise);
+  }
+}
+
+void fill_headline(BenchVariant& v, const Report& report) {
+  const Headline& h = report.headline;
+  v.speedup = h.speedup;
+  v.speedup_low = h.speedup_low;
+  v.speedup_high = h.speedup_high;
+  if (h.replacement) v.replacement = h.replacement->median;
+  if (h.original) {
+    v.original = h.original->median;
+  } else if (!report.baselines.empty() && report.baselines[0].time) {
+    v.original = report.baselines[0].time->median;
+  }
+}
+
+void fill(BenchVariant& v, const OptimizeOutcome& outcome) {
+  const Report& report = outcome.report;
+  v.outcome = report.outcome;
+  v.reason = report.reason;
+  v.predicted = report.predicted;
+  fill_headline(v, report);
+  fill_errors(v, report);
+  v.verdict = report.verdict;
+  v.io = bound_of(report, "io");
+  v.work = bound_of(report, "work");
+  v.practical = bound_of(report, "practical");
+  for (const KernelRow& kernel : report.kernels) v.kernels.push_back({kernel.name, kernel.family});
+  v.launches = report.launches;
+  v.run = report.run;
+  v.folder = outcome.out.string();
+}
+
+void fill_error(BenchVariant& v, const Error& error) {
+  v.failed = true;
+  v.outcome = error.code == Code::unsupported_operator ? RunOutcome::kUnsupported : RunOutcome::kNone;
+  v.reason = fmt::format("{}: {}", name_of(error.code), error.message);
+}
+
+BenchSide side_of(const OracleRival& rival) {
+  BenchSide out;
+  out.name = rival.name;
+  out.error = rival.error;
+  out.note = rival.note;
+  if (rival.peak.value > 0) out.peak = rival.peak;
+  if (!rival.seconds.empty()) out.time = measured_of(rival.seconds);
+  return out;
+}
+
+BenchFlaws flaws_of(const OpponentsFound& found) {
+  const OracleFlaws& f = found.flaws;
+  BenchFlaws out;
+  out.measured = found.flaws_note.empty();
+  out.note = out.measured ? f.note : found.flaws_note;
+  out.constant_output = !f.constant.empty();
+  out.constant = f.constant;
+  out.change = f.change;
+  out.unseen = f.unseen;
+  out.dead = f.dead;
+  out.off = f.off;
+  out.original_off = f.off && *f.off > 1;
+  return out;
+}
+
+class RowRun {
+ public:
+  RowRun(const BenchOptions& options, const BenchProblem& problem, BenchWorker& worker, Progress& progress)
+      : options_(options), problem_(problem), worker_(worker), progress_(progress) {
+    row_.id = problem.id;
+    row_.name = problem.name;
+  }
+
+  Result<BenchRow> run() {
+    const Seconds start = monotonic_now();
+    const Result<std::string> source = hash_of(problem_);
+    if (source.ok()) row_.source = *source;
+    worker_.begin(options_for(options_.variants[0]));
+    const Status done = run_variants(source);
+    if (done.ok() && options_.opponents && source.ok() && !row_.variants[0].predicted && !interrupted()) run_opponents();
+    worker_.end();
+    SOLSTICE_CHECK(done);
+    row_.took = monotonic_now() - start;
+    row_.finished = utc_now();
+    return std::move(row_);
+  }
+
+ private:
+  OptimizeOptions options_for(const VariantName& variant) const {
+    OptimizeOptions each = options_.each;
+    each.file = problem_.file;
+    each.problem = problem_.id + " " + problem_.name;
+    each.numerics = variant.numerics;
+    each.baselines = false;  // they are timed once, beside all variants
+    each.keep = true;
+    std::string folder = problem_.id;
+    std::replace(folder.begin(), folder.end(), '/', '_');
+    each.out = options_.out / folder;
+    if (options_.variants.size() > 1) each.out /= folder_of(variant);
+    return each;
+  }
+
+  static std::string folder_of(const VariantName& v) { return v.rewrites == "off" ? v.numerics + "_without_rewrites" : v.numerics; }
+
+  Status run_variants(const Result<std::string>& source) {
+    for (const VariantName& name : options_.variants) {
+      BenchVariant& v = row_.variants.emplace_back();
+      v.numerics = name.numerics;
+      v.rewrites = name.rewrites;
+      if (interrupted()) break;
+      SOLSTICE_CHECK(run_variant(v, name, source));
+      if (v.ran()) continue;
+      copy_to_others(v);  // what no program could be made of has none under another policy either
+      break;
+    }
+    return success();
+  }
+
+  Status run_variant(BenchVariant& v, const VariantName& name, const Result<std::string>& source) {
+    const Seconds start = monotonic_now();
+    Result<OptimizeOutcome> outcome =
+        source.ok() ? worker_.optimize(options_for(name), progress_) : Result<OptimizeOutcome>(source.error());
+    v.took = monotonic_now() - start;
+    if (!outcome.ok()) {
+      if (ends_the_bench(outcome.error())) return std::move(outcome).error();
+      fill_error(v, outcome.error());
+      return success();
+    }
+    fill(v, *outcome);
+    if (row_.made_with.empty()) row_.made_with = made_with(outcome->report);
+    return success();
+  }
+
+  void copy_to_others(const BenchVariant& first) {
+    const BenchVariant made = first;
+    for (size_t i = row_.variants.size(); i < options_.variants.size(); ++i) {
+      BenchVariant& v = row_.variants.emplace_back(made);
+      v.numerics = options_.variants[i].numerics;
+      v.rewrites = options_.variants[i].rewrites;
+      v.took = Seconds(0);
+    }
+  }
+
+  void run_opponents() {
+    OpponentsRequest request;
+    request.file = problem_.file;
+    request.deadline = options_.deadline;
+    for (const BenchVariant& v : row_.variants) {
+      if (v.outcome == RunOutcome::kFaster && !v.failed) {
+        request.dropins.push_back({VariantName{v.numerics, v.rewrites}.text(), v.folder + "/model_new.py"});
+      }
+    }
+    const Result<OpponentsFound> found = worker_.compete(request, progress_);
+    if (!found.ok()) {
+      row_.opponents_note = "the opponents were not measured: " + found.error().message;
+      row_.flaws.note = found.error().message;
+      return;
+    }
+    for (const OracleRival& rival : found->rivals) {
+      BenchVariant* const ours = variant_named(rival.name);
+      (ours ? ours->beside : row_.opponents.emplace_back()) = side_of(rival);
+    }
+    row_.flaws = flaws_of(*found);
+  }
+
+  BenchVariant* variant_named(const std::string& name) {
+    for (BenchVariant& v : row_.variants) {
+      if (VariantName{v.numerics, v.rewrites}.text() == name) return &v;
+    }
+    return nullptr;
+  }
+
+  const BenchOptions& options_;
+  const BenchProblem& problem_;
+  BenchWorker& worker_;
+  Progress& progress_;
+  BenchRow row_;
+};
+
+}  // namespace
+
+Result<std::string> hash_of(const BenchProblem& problem) {
+  SOLSTICE_TRY(const std::string text, read_file(problem.file));
+  return sha256_hex(text);
+}
+
+Result<BenchRow> run_problem(const BenchOptions& options, const BenchProblem& problem, BenchWorker& worker, Progress& progress) {
+  return RowRun(options, problem, worker, progress).run();
+}
+
+}  // namespace solstice::flow

@@ -1,0 +1,13 @@
+// One row of a bench: a problem under every variant, beside its opponents.
+#pragma once
+
+#include "flow/bench.h"
+
+namespace solstice::flow {
+
+// Errors: what ends a bench. Any other error is told in the row.
+Result<BenchRow> run_problem(const BenchOptions& options, const BenchProblem& problem, BenchWorker& worker, Progress& progress);
+
+Result<std::string> hash_of(const BenchProblem& problem);  // of its file
+
+}  // namespace solstice::flow

@@ -1,0 +1,110 @@
+#include "flow/described.h"
+
+#include <fmt/format.h>
+
+#include "base/time_text.h"
+#include "flow/full_verification.h"
+#include "flow/measured.h"
+#include "rt/load.h"
+#include "run/timing_stats.h"
+
+namespace solstice::flow {
+namespace {
+
+// A finalist's time is that of the final rounds, any other's that of its trial.
+Measured time_of(const Session& state, const search::Node& node) {
+  for (const Finalist& finalist : state.finalists) {
+    if (finalist.node != node.id || !finalist.timing) continue;
+    return measured_of(*finalist.timing, &TimingRound::candidate);
+  }
+  std::vector<double> seconds;
+  const Json& list = node.measurement->record.at("seconds");
+  for (size_t i = 0; i < list.size(); ++i) seconds.push_back(list.at(i).as_double());
+  Measured out = measured_of(seconds);
+  out.median = node.measurement->time;
+  return out;
+}
+
+void add_candidates(Session& state) {
+  for (const search::Node& node : state.tree.nodes()) {
+    if (!node.measurement) continue;
+    CandidateRow row;
+    row.trial = node.id + 1;
+    row.what = node.proposal.reason;
+    row.state = enum_names(node.measurement->state)[static_cast<size_t>(node.measurement->state)];
+    row.predicted = node.proposal.predicted;
+    row.note = node.measurement->detail;
+    row.meaning = node.measurement->record.at("meaning").as_string();
+    if (state.gpu && node.usable()) row.time = time_of(state, node);
+    for (const Finalist& finalist : state.finalists) {
+      if (finalist.node == node.id) row.timing = finalist.timing;
+    }
+    state.report.candidates.push_back(std::move(row));
+  }
+}
+
+std::string verdict_of(const Session& state) {
+  if (state.winner) return "passed " + cases_text(*state.winner->verdict);
+  for (const Finalist& finalist : state.finalists) {
+    if (finalist.verdict && !finalist.verdict->passed()) return finalist.refused;
+  }
+  return "";
+}
+
+Status add_launches(Session& state) {
+  if (!state.winner) return success();
+  SOLSTICE_TRY(const rt::LoadedPlan loaded, rt::load_plan(state.gpu_device->plan_of(state.winner->node)));
+  for (const Step& step : loaded.plan.steps) state.report.launches += step.kind == StepKind::kLaunch && step.phase == Phase::kLaunch;
+  return success();
+}
+
+void add_clocks(Session& state) {
+  if (!state.winner) return;
+  const Timing& timing = *state.winner->timing;
+  std::string reasons;
+  for (const std::string& reason : timing.throttle) reasons += (reasons.empty() ? "" : ", ") + reason;
+  const auto add = [&](const char* what, double TimingRound::*mhz) {
+    const Hertz mean = run::mean_clock(timing, mhz);
+    state.report.clocks[what] = mean.value > 0 ? fmt::format("{:.0f} MHz", mean.value * 1e-6) : "not known";
+  };
+  add("SM, candidate", &TimingRound::candidate_mhz);
+  add("SM, original", &TimingRound::baseline_mhz);
+  state.report.clocks["throttle reasons"] = reasons.empty() ? "none" : reasons;
+}
+
+const Bound* bound_named(const Report& report, std::string_view name) {
+  for (const Bound& bound : report.bounds) {
+    if (bound.name == name) return &bound;
+  }
+  return nullptr;
+}
+
+// The best time against the rungs of the ladder, and the resource behind the nearest.
+void add_explanation(Session& state) {
+  const search::Node* best = state.winner ? &state.tree.node(state.winner->node) : state.tree.best();
+  if (!best) return;
+  state.report.program = best->proposal.program;
+  const Bound* practical = bound_named(state.report, "practical");
+  if (!practical || practical->time.value <= 0 || state.bound_io.value <= 0) return;
+  const Seconds time = state.winner ? state.winner->timing->candidate : best->measurement->time;
+  const BoundTerm* largest = nullptr;
+  for (const BoundTerm& term : practical->terms) {
+    if (!largest || term.time > largest->time) largest = &term;
+  }
+  state.report.bound_by =
+      fmt::format("{}{} is {:.3g}x the practical bound of {} and {:.3g}x the io bound of {}{}", state.gpu ? "" : "a predicted ",
+                  time_text(time), time / practical->time, time_text(practical->time), time / state.bound_io, time_text(state.bound_io),
+                  largest ? fmt::format("; the largest part of the practical bound is {}", largest->name) : "");
+}
+
+}  // namespace
+
+Status describe_search(Session& state) {
+  add_candidates(state);
+  state.report.verdict = verdict_of(state);
+  add_clocks(state);
+  add_explanation(state);
+  return add_launches(state);
+}
+
+}  // namespace solstice::flow
