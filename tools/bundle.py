@@ -19,7 +19,8 @@ ROOT = Path(__file__).resolve().parent.parent
 LIMIT = 40 << 20
 FOLDERS = ("kernels", "machines", "python", "examples", "bench/speed", "tests/gpu")
 FILES = ("LICENSE", "README.md")
-PROGRAMS = {"bin/solstice": "bin", "bin/solstice-runner": "bin", "lib/libsolstice_rt.so": "lib", "tests/test_gpu_runtime": "bin"}
+PROGRAMS = {"bin/solstice": "bin", "bin/solstice-runner": "bin", "lib/libsolstice_rt.so": "lib", "tests/test_gpu_runtime": "bin",
+            "tests/test_random_kernels": "bin"}
 LAUNCHER = """#!/bin/sh
 # Starts Solstice from this bundle; nothing has to be installed.
 here=$(CDPATH= cd -- "$(dirname -- "$(readlink -f -- "$0")")" && pwd)
@@ -103,9 +104,9 @@ def write_launcher(out):
 
 
 def write_gpu_tests(out):
-    target = out / "gpu-tests"
-    shutil.copy2(ROOT / "tools/gpu_tests.sh", target)
-    target.chmod(0o755)
+    for script, name in (("gpu_tests.sh", "gpu-tests"), ("sanitize_kernels.sh", "sanitize-kernels")):
+        shutil.copy2(ROOT / "tools" / script, out / name)
+        (out / name).chmod(0o755)
 
 
 def commit():

@@ -7,10 +7,9 @@ PATH=$PATH:${CUDA_HOME:-/usr/local/cuda}/bin
 export PATH
 SOLSTICE_PYTHON=${SOLSTICE_PYTHON:-$(command -v "$root/.venv/bin/python" || command -v python3)}
 export SOLSTICE_PYTHON
-for runtime in "$root/bin/test_gpu_runtime" "$root/build/tests/test_gpu_runtime"; do
-  [ -x "$runtime" ] && break
-done
+[ -x "$root/bin/test_gpu_runtime" ] && programs=$root/bin || programs=$root/build/tests
 status=0
-"$runtime" --gtest_brief=1 || status=1
+"$programs/test_gpu_runtime" --gtest_brief=1 || status=1
+"$programs/test_random_kernels" --programs 300 || status=1
 "$SOLSTICE_PYTHON" -m pytest -q -rs -p no:cacheprovider "$root/tests/gpu" "$@" || status=1
 exit $status

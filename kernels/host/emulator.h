@@ -28,9 +28,11 @@ struct Barrier {
   unsigned generation = 0;
 };
 
+inline constexpr size_t kStackBytes = 64 * 1024;
+
 struct Fiber {
   ucontext_t context{};
-  std::vector<char> stack;
+  std::unique_ptr<char[]> stack;  // not filled: most of it is never touched
   int thread = 0;
   int rank = 0;  // block in the cluster
   bool done = false;
@@ -122,8 +124,8 @@ inline void run_team(Team& t) {
   team = &t;
   for (Fiber& fiber : t.fibers) {
     getcontext(&fiber.context);
-    fiber.context.uc_stack.ss_sp = fiber.stack.data();
-    fiber.context.uc_stack.ss_size = fiber.stack.size();
+    fiber.context.uc_stack.ss_sp = fiber.stack.get();
+    fiber.context.uc_stack.ss_size = kStackBytes;
     fiber.context.uc_link = nullptr;
     fiber.done = false;
     makecontext(&fiber.context, fiber_main, 0);
@@ -163,7 +165,7 @@ void launch(void (*kernel)(P...), void** arguments, unsigned grid, int block, in
   for (int rank = 0; rank < cluster; ++rank) t.shared.push_back(std::make_unique<unsigned char[]>(shared + 128));
   for (int i = 0; i < block * cluster; ++i) {
     Fiber& fiber = t.fibers[static_cast<size_t>(i)];
-    fiber.stack.resize(64 * 1024);
+    fiber.stack.reset(new char[kStackBytes]);
     fiber.thread = i % block;
     fiber.rank = i / block;
   }

@@ -106,6 +106,24 @@ std::optional<double> folded(Op op, const Value& a, const Value& b) {
   }
 }
 
+// Of those functions that constants have in the prelude and in models.
+std::optional<double> folded(Op op, const Value& a) {
+  const auto x = constant_of(a);
+  if (!x) return std::nullopt;
+  switch (op) {
+    case Op::kSqrt:
+      return std::sqrt(*x);
+    case Op::kRsqrt:
+      return 1 / std::sqrt(*x);
+    case Op::kExp:
+      return std::exp(*x);
+    case Op::kLog:
+      return std::log(*x);
+    default:
+      return std::nullopt;
+  }
+}
+
 Value real_constant(double value) { return {CType::kF32, literal(value, CType::kF32), 0, {}, value}; }
 
 Value integer_constant(int64_t value) {
@@ -192,6 +210,7 @@ Value Emitter::unary(const ir::Expr& e, const Value& a) {
     const std::string text = e.op == Op::kSign ? fmt::format("sign({})", wide.text) : fmt::format("{0} < 0 ? -{0} : {0}", wide.text);
     return define(wide.type, text, a.depth, range);
   }
+  if (const auto value = folded(e.op, a)) return real_constant(*value);
   const Value x = convert(a, a.type == CType::kF64 ? CType::kF64 : CType::kF32);
   if (e.op == Op::kIsNan || e.op == Op::kIsFinite) {
     return define(CType::kBool, fmt::format("{}({})", e.op == Op::kIsNan ? "is_nan" : "is_finite", x.text), x.depth, {0, 1});

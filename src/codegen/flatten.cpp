@@ -115,6 +115,7 @@ class Flattener {
     for (size_t d = 0; d < rank && read.has_else; ++d) {
       inside = both(out_.indices, inside, in_range(out_.indices, program_, arguments[d], 0, tensor.shape[d] - 1));
     }
+    if (refuted(inside)) return read.args.back();  // outside at every point: no piece has to hold it
     SOLSTICE_TRY(ExprRef value, pieces(read, arguments));
     if (!inside) return value;
     return out_.indices.node(Op::kSelect, value->kind, {inside, value, read.args.back()});

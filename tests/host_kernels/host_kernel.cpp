@@ -1,15 +1,12 @@
 #include "host_kernels/host_kernel.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <random>
+
+#include "host_kernels/library.h"
 
 namespace solstice::testing {
 namespace {
@@ -113,51 +110,6 @@ std::string host_entry(const Step& step) {
                      step.grid[0], step.block[0], step.cluster[0], step.shared_bytes);
 }
 
-struct Entry {
-  void (*run)(void**) = nullptr;
-};
-
-constexpr const char* kFlags = "-std=c++20 -O0 -fPIC";
-
-// The headers that generated code includes, compiled once a process: parsing them is most of a kernel's build.
-std::string precompiled() {
-  static const std::string header = [] {
-    const std::string path = fmt::format("{}/solstice_host_{}_prelude.h", std::filesystem::temp_directory_path().string(), getpid());
-    std::ofstream(path) << "#include \"math/special.h\"\n#include \"math/vector.h\"\n#include \"rows/reduce.h\"\n";
-    const int status =
-        std::system(fmt::format("g++ {} -x c++-header -I{}/kernels -o {}.gch {}", kFlags, SOLSTICE_SOURCE_DIR, path, path).c_str());
-    // Without it the plain header is read instead.
-    if (status != 0) fmt::print(stderr, "no precompiled header: g++ ended with {}\n", status);
-    static const struct Cleaner {
-      std::string path;
-      ~Cleaner() {
-        std::error_code ignored;
-        std::filesystem::remove(path, ignored);
-        std::filesystem::remove(path + ".gch", ignored);
-      }
-    } cleaner{path};
-    return path;
-  }();
-  return header;
-}
-
-Result<Entry> compile(const std::string& code, const std::string& name) {
-  static int count = 0;
-  const std::string base = fmt::format("{}/solstice_host_{}_{}", std::filesystem::temp_directory_path().string(), getpid(), count++);
-  std::ofstream(base + ".cpp") << code;
-  const std::string command = fmt::format("g++ {} -shared -include {} -I{}/kernels -o {}.so {}.cpp >{}.log 2>&1", kFlags, precompiled(),
-                                          SOLSTICE_SOURCE_DIR, base, base, base);
-  if (std::system(command.c_str()) != 0) {
-    std::ifstream log(base + ".log");
-    return fail(Code::compile_failed,
-                fmt::format("kernel `{}`:\n{}\n{}", name, std::string(std::istreambuf_iterator<char>(log), {}), code));
-  }
-  void* library = dlopen((base + ".so").c_str(), RTLD_NOW | RTLD_LOCAL);
-  for (const char* suffix : {".cpp", ".so", ".log"}) std::filesystem::remove(base + suffix);
-  if (!library) return fail(Code::compile_failed, dlerror());
-  return Entry{reinterpret_cast<void (*)(void**)>(dlsym(library, "host_entry"))};
-}
-
 }  // namespace
 
 Result<Tensors> run_on_host(const ir::Program& program, const families::Emission& emission, const Tensors& values) {
@@ -172,10 +124,10 @@ Result<Tensors> run_on_host(const ir::Program& program, const families::Emission
   for (const Step& step : emission.steps) {
     std::string code;
     for (const families::Source& source : emission.sources) code = source.name == step.module ? source.code : code;
-    SOLSTICE_TRY(const Entry entry, compile(code + host_entry(step), step.name));
+    SOLSTICE_TRY(const HostLibrary library, HostLibrary::compile(code + host_entry(step), step.name));
     std::vector<void*> arguments;
     for (const Argument& argument : step.arguments) arguments.push_back(memory.at(argument.buffer).data() + argument.offset);
-    entry.run(arguments.data());
+    library.entry("host_entry")(arguments.data());
   }
   Tensors out;
   for (size_t id = 0; id < program.tensors.size(); ++id) {

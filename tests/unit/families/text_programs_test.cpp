@@ -65,6 +65,30 @@ kernel k by map() {
 })");
 }
 
+// Along an axis of one element the element before is always outside.
+TEST(TextPrograms, LocalReadAlwaysOutside) {
+  run(R"(program before
+dim N = 5
+input  x : f32[1, N]
+output y : f32[1, N]
+kernel k by map() {
+  t[i,j] = 2 * x[i,j]
+  y[i,j] = t[i,j] + t[i-1,j else 0] / 3 + exp(t[i+1,j else 1])
+})");
+}
+
+// `sqrt(2)` has no fp64 operand; rounded to fp32 it would spoil the product with one.
+TEST(TextPrograms, GeluOfDoubles) {
+  run(R"(program gelu
+dim N = 40
+input  x : f64[N]
+output y : f64[N]
+kernel k by map() {
+  y[i] = gelu(x[i])
+})",
+      1e-14);
+}
+
 TEST(TextPrograms, EmbeddingGather) {
   run(R"(program embedding
 dim V = 6, D = 8, T = 5

@@ -1,0 +1,140 @@
+#include "property/kernels/expected.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "evaluate/lower.h"
+#include "ir/equivalence.h"
+#include "ir/equivalence/magnitude.h"
+#include "ir/interpret/rounding.h"
+#include "numerics/policy.h"
+#include "property/kernels/random.h"
+#include "property/kernels/storage.h"
+
+namespace solstice::random_kernels {
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr double kDeadline = 60;
+constexpr int kTiny = 2;  // of ir::random_inputs: normal values times 1e-3
+
+const ir::Tensor& tensor_named(const ir::Program& program, const std::string& name) { return program.tensor(program.find_tensor(name)); }
+
+bool is_real(const ir::Tensor& tensor) { return tensor.value == ir::ValueKind::kReal; }
+
+// A few of them, where the sample asks for it.
+void break_some(std::vector<double>& values, Random& random) {
+  const auto places = static_cast<int64_t>(values.size());
+  for (int k = random.below(4); k > 0 && places > 0; --k) {
+    values[static_cast<size_t>(random.between(0, places - 1))] = random.of({kNone, HUGE_VAL, -HUGE_VAL});
+  }
+}
+
+// As they are read back from memory, where several elements may share an address.
+void share_storage(const ir::Tensor& tensor, std::vector<double>& values) {
+  PlanBuffer buffer;
+  buffer.dtype = *tensor.dtype;
+  buffer.shape = tensor.shape;
+  buffer.strides = tensor.strides;
+  buffer.bytes = evaluate::spanned_elements(tensor) * size_of(*tensor.dtype);
+  const std::string memory = packed(buffer, values, 0);
+  values = unpacked(buffer, reinterpret_cast<const unsigned char*>(memory.data()));
+}
+
+// What a rounding loses of what the program computes in.
+double roundoff_of(const ir::Program& program) {
+  double out = unit_roundoff(DType::kF64);
+  for (const ir::Tensor& t : program.tensors) {
+    if (t.dtype && is_real(t) && t.kind != ir::TensorKind::kOutput && *t.dtype != DType::kF64) out = unit_roundoff(DType::kF32);
+  }
+  for (const ir::Equation& e : program.equations) {
+    ir::walk(e.rhs, [&](const ir::Expr& read) {
+      if (read.op != ir::Op::kRead) return;
+      const ir::Tensor& t = program.tensor(read.id);
+      const bool computed = t.kind == ir::TensorKind::kOutput || t.kind == ir::TensorKind::kTensor;
+      if (computed && t.dtype && is_real(t)) out = std::max(out, unit_roundoff(*t.dtype));
+    });
+  }
+  return out;
+}
+
+// The worst of all data and of all maths that the policy allows for operands of these formats.
+double sum_error(const ir::Program& program, int output) {
+  using numerics::Data;
+  const auto policy =
+      numerics::policy_from_name(program.numerics.empty() ? "reference" : program.numerics).value_or(numerics::Policy::kReference);
+  numerics::Sum sum = numerics::longest_sum(program, output);
+  sum.result = DType::kF64;  // the storage of the result has a term of its own
+  double out = 0;
+  for (const ir::Tensor& t : program.tensors) {
+    const bool operand = t.kind == ir::TensorKind::kInput || t.kind == ir::TensorKind::kParam;
+    if (!operand || !t.dtype || !is_real(t)) continue;
+    sum.dtype = *t.dtype;
+    for (const numerics::Math math : numerics::legal_maths(policy, *t.dtype)) {
+      for (const Data data : {Data::kRandomSign, Data::kPositive, Data::kOutlier}) {
+        sum.data = data;
+        out = std::max(out, numerics::modelled_error(math, sum).total());
+      }
+    }
+  }
+  return out;
+}
+
+std::vector<double> limits_of(const ir::Program& program, const ir::Tensor& output, const std::vector<double>& magnitudes) {
+  const double share = kMargin * (kOperations * roundoff_of(program) + sum_error(program, program.find_tensor(output.name)));
+  std::vector<double> out;
+  for (const double magnitude : magnitudes) out.push_back(std::isfinite(magnitude) ? share * std::abs(magnitude) : kNone);
+  return out;
+}
+
+}  // namespace
+
+// Half a unit in the last place, or of the smallest normal number.
+double storage_error(DType dtype, double size) {
+  if (!is_float(dtype)) return 0;
+  const double least = dtype == DType::kF16 ? 0x1p-14 : dtype == DType::kF64 ? 0x1p-1022 : 0x1p-126;
+  return unit_roundoff(dtype) * std::max(size, least);
+}
+
+ir::TensorValues inputs_of(const Sample& sample, const ir::Program& program, uint64_t seed) {
+  Random random(seed_of(seed, sample.name(), 1));
+  const int family = !sample.exact && random.percent(15) ? kTiny : 0;
+  const bool positive = random.percent(15);
+  ir::TensorValues out = ir::random_inputs(program, family, random.next());
+  for (auto& [name, tensor] : out) {
+    const ir::Tensor& declared = tensor_named(program, name);
+    if (is_real(declared)) {
+      for (double& v : tensor.values) {
+        if (positive) v = std::abs(v);
+        v = sample.exact ? std::nearbyint(2 * v) / 2 : ir::rounded(*declared.dtype, v);
+      }
+      if (sample.not_finite) break_some(tensor.values, random);
+    }
+    share_storage(declared, tensor.values);
+  }
+  return out;
+}
+
+Result<Expected> expected_of(const Sample& sample, const ir::Program& program, uint64_t seed) {
+  Expected out;
+  out.inputs = inputs_of(sample, program, seed);
+  ir::InterpretOptions options;
+  options.deadline = Deadline(Seconds(kDeadline));
+  SOLSTICE_TRY(ir::TensorValues found, ir::interpret(sample.exact ? program : ir::with_magnitudes(program), out.inputs, options));
+  for (const ir::Tensor& tensor : program.tensors) {
+    if (tensor.kind != ir::TensorKind::kOutput) continue;
+    Wanted& wanted = out.outputs[tensor.name];
+    wanted.values = std::move(found.at(tensor.name).values);
+    if (sample.exact || !is_real(tensor)) {
+      if (is_real(tensor))
+        std::transform(wanted.values.begin(), wanted.values.end(), wanted.values.begin(),
+                       [&](double v) { return ir::rounded(*tensor.dtype, v); });
+      continue;
+    }
+    wanted.limits = limits_of(program, tensor, found.at(ir::magnitude_name(tensor.name)).values);
+  }
+  return out;
+}
+
+}  // namespace solstice::random_kernels

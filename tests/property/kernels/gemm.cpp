@@ -1,0 +1,150 @@
+// Products: batches, either major order, several indices of a role, lines that are not aligned, offsets, epilogues, several
+// outputs, weights that are split once.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "property/kernels/generators.h"
+
+namespace solstice::random_kernels {
+namespace {
+
+class GemmDraft {
+ public:
+  explicit GemmDraft(Draft& draft) : d_(draft), random_(draft.random) {}
+
+  void run() {
+    choose_axes();
+    const std::string policy = random_.word({"", "", "", "", "high", "medium"});
+    if (!policy.empty() && !d_.exact) d_.declare("numerics " + policy);
+    const char* dtype = random_.word({"f32", "f32", "f32", "bf16", "f16"});
+    const char* other = random_.percent(90) ? dtype : "f32";
+    const std::string a = operand(dtype, m_, false), b = operand(other, n_, random_.percent(50));
+    const bool swapped = random_.percent(30);
+    Term sum = repeated({"", d_.exact, 4, 2}, points_of(k_));
+    if (!d_.exact) sum = {"", false, std::min(10, 4 + bits_of(points_of(k_)) / 2), kAnyStep};
+    sum.text = fmt::format("sum[{}]({} * {})", ranges(k_), swapped ? b : a, swapped ? a : b);
+    outputs(sum);
+  }
+
+ private:
+  static std::string ranges(const Axes& axes) {
+    std::string out;
+    for (const Axis& axis : axes) out += fmt::format("{}{}<{}", out.empty() ? "" : ",", axis.name, axis.extent);
+    return out;
+  }
+
+  int64_t side(int64_t most) { return random_.percent(12) ? random_.between(1, std::min<int64_t>(8, most)) : d_.extent(most); }
+
+  void choose_axes() {
+    const int64_t products = d_.sizes.products;
+    const int64_t most = std::min<int64_t>(4096, d_.sizes.points);
+    const auto left = [&](int64_t taken) { return std::clamp<int64_t>(products / std::max<int64_t>(taken, 1), 1, most); };
+    const int64_t batch = random_.percent(65) ? 1 : d_.extent(12);
+    int64_t sides[3];
+    int order[3] = {0, 1, 2};
+    for (int k = 2; k > 0; --k) std::swap(order[k], order[random_.below(k + 1)]);
+    int64_t taken = batch;
+    for (const int k : order) sides[k] = side(std::min(left(taken), random_.percent(60) ? int64_t{600} : most)), taken *= sides[k];
+    if (batch > 1) batch_ = split("b", batch, 20);
+    m_ = split("m", sides[0], 15), n_ = split("n", sides[1], 15), k_ = split("k", sides[2], 15);
+  }
+
+  // One index, or two that a tensor steps through with one stride.
+  Axes split(const char* name, int64_t extent, int chance) {
+    if (extent < 4 || !random_.percent(chance)) return {{name, extent}};
+    const int64_t inner = random_.between(2, std::min<int64_t>(8, extent));
+    return {{name, extent / inner}, {fmt::format("{}i", name), inner}};
+  }
+
+  // An operand's declaration and read. Dimensions of a role stay together; gaps between lines only.
+  std::string operand(const char* dtype, const Axes& lines, bool param) {
+    std::vector<Axes> groups = {batch_, lines, k_};
+    if (random_.percent(50)) std::swap(groups[1], groups[2]);
+    if (random_.percent(10)) std::swap(groups[0], groups[1]);
+    std::vector<int64_t> shape, strides;
+    std::vector<std::string> at;
+    int64_t step = 1;
+    const bool gaps = random_.percent(25), merged = random_.percent(15);
+    const int64_t offset = random_.percent(12) ? random_.between(1, 8) : 0;
+    for (size_t g = groups.size(); g-- > 0;) {
+      const Axes& axes = groups[g];
+      if (merged && axes.size() == 2) {
+        add(shape, strides, at, points_of(axes), step, fmt::format("{}*{}+{}", axes[1].extent, axes[0].name, axes[1].name));
+      } else {
+        for (size_t k = axes.size(); k-- > 0;) add(shape, strides, at, axes[k].extent, step, axes[k].name);
+      }
+      if (at.size() == 1 && offset > 0) {
+        shape[0] += offset, step += offset;
+        at[0] += fmt::format("+{}", offset);
+      }
+      if (gaps && !axes.empty()) step += random_.of({1, 2, 4, 8});
+    }
+    for (auto* list : {&shape, &strides}) std::reverse(list->begin(), list->end());
+    std::reverse(at.begin(), at.end());
+    const std::string name = d_.fresh(param ? "w" : "a");
+    d_.declare(fmt::format("{} {} : {}[{}]{}{}", param ? "param" : "input", name, dtype, fmt::join(shape, ", "),
+                           param ? fmt::format(" \"{}\"", name) : "", gaps ? fmt::format(" strides({})", fmt::join(strides, ", ")) : ""));
+    return fmt::format("{}[{}]", name, fmt::join(at, ", "));
+  }
+
+  static void add(std::vector<int64_t>& shape, std::vector<int64_t>& strides, std::vector<std::string>& at, int64_t extent, int64_t& step,
+                  const std::string& index) {
+    shape.push_back(extent), strides.push_back(step), at.push_back(index);
+    step *= extent;
+  }
+
+  Term leaf(const Term& sum) {
+    const int kind = random_.below(10);
+    if (kind < 3) return sum;
+    if (kind < 5) return d_.whole_read(n_);
+    if (kind == 5) return d_.whole_read(m_);
+    if (kind == 6) return d_.whole_read(over_);
+    return kind == 7 ? d_.read(over_) : number(random_);
+  }
+
+  void outputs(const Term& sum) {
+    for (const Axes* axes : {&batch_, &m_, &n_}) over_.insert(over_.end(), axes->begin(), axes->end());
+    Axes order = over_;
+    if (random_.percent(15)) random_.shuffle(order);
+    Term local = sum;
+    const bool named = random_.percent(70);
+    local.text = fmt::format("{}[{}]", named ? d_.fresh("z") : "", names_of(over_));
+    if (named) d_.define(local.text.substr(0, local.text.find('[')), names_of(over_), sum.text, over_);
+    if (!named) local = sum;
+    const int count = named ? random_.of({1, 1, 1, 2}) : 1;
+    for (int k = 0; k < count; ++k) {
+      Term value = local;
+      if (random_.percent(70)) {
+        // Without a local the sum may stand in the text once.
+        const Leaf others = [&] { return leaf(named ? local : number(random_)); };
+        value = d_.combined(local, d_.real(named ? 2 : 1, others, over_));
+        if (!d_.exact && random_.percent(40)) value = applied(random_, value);
+      }
+      output(value, order);
+    }
+  }
+
+  void output(Term value, const Axes& order) {
+    const std::string name = d_.fresh("y");
+    const std::string dtype = random_.word({"f32", "f32", "f32", "bf16", "f16"});
+    if (dtype == "f16") value = clamped(value, kLargest);
+    std::vector<int64_t> shape = shape_of(order), strides(shape.size(), 1);
+    const int64_t gap = random_.percent(20) ? random_.of({1, 2, 4, 8}) : 0;
+    for (size_t d = shape.size(); d-- > 1;) strides[d - 1] = strides[d] * shape[d] + (d + 1 == shape.size() ? gap : 0);
+    d_.declare(fmt::format("output {} : {}[{}]{}", name, dtype, fmt::join(shape, ", "),
+                           gap > 0 && shape.size() > 1 ? fmt::format(" strides({})", fmt::join(strides, ", ")) : ""));
+    d_.define(name, names_of(order), value.text, over_);
+  }
+
+  Draft& d_;
+  Random& random_;
+  Axes batch_, m_, n_, k_, over_;
+};
+
+}  // namespace
+
+void draft_gemm(Draft& draft) { GemmDraft(draft).run(); }
+
+}  // namespace solstice::random_kernels

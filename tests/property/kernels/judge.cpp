@@ -1,0 +1,54 @@
+#include "property/kernels/judge.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ir/equivalence/testing.h"
+
+namespace solstice::random_kernels {
+namespace {
+
+// In units of the limit; above 1 is wrong.
+double error_of(DType dtype, double got, double wanted, const double* limit) {
+  if (!std::isfinite(wanted)) return std::isfinite(got) ? HUGE_VAL : 0;
+  if (got == wanted) return 0;
+  if (!std::isfinite(got) || !limit) return HUGE_VAL;
+  const double computed = std::abs(got - wanted) - storage_error(dtype, std::abs(wanted) + *limit);
+  return computed <= 0 ? 0 : computed / *limit;
+}
+
+void judge_output(const ir::Tensor& tensor, const Wanted& wanted, const std::vector<double>& got, Judged& out) {
+  int64_t wrong = 0;
+  size_t first = 0;
+  for (size_t i = 0; i < wanted.values.size(); ++i) {
+    const double* const limit = wanted.limits.empty() ? nullptr : &wanted.limits[i];
+    ++out.elements;
+    if (limit && std::isnan(*limit)) {
+      ++out.unasked;
+      continue;
+    }
+    const double error = error_of(*tensor.dtype, got[i], wanted.values[i], limit);
+    if (error > 1 && wrong++ == 0) first = i;
+    out.worst = std::max(out.worst, error);
+  }
+  if (wrong == 0 || !out.wrong.empty()) return;
+  const double limit = wanted.limits.empty() ? 0 : wanted.limits[first];
+  out.wrong = fmt::format("`{}[{}]` is {} instead of {} (limit {:.3g}; {} of {} elements are wrong)", tensor.name,
+                          fmt::join(ir::index_at(static_cast<int64_t>(first), tensor.shape), ","), got[first], wanted.values[first], limit,
+                          wrong, wanted.values.size());
+}
+
+}  // namespace
+
+Judged judge(const ir::Program& program, const Expected& expected, const std::map<std::string, std::vector<double>>& got) {
+  Judged out;
+  for (const auto& [name, wanted] : expected.outputs) {
+    judge_output(program.tensor(program.find_tensor(name)), wanted, got.at(name), out);
+  }
+  return out;
+}
+
+}  // namespace solstice::random_kernels

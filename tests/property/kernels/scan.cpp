@@ -1,0 +1,130 @@
+// Prefix reductions along one axis: either direction, with or without their own element, filtered, over flipped tensors, several
+// in one kernel, with maps before and behind.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "property/kernels/generators.h"
+
+namespace solstice::random_kernels {
+namespace {
+
+class ScanDraft {
+ public:
+  explicit ScanDraft(Draft& draft) : d_(draft), random_(draft.random) {}
+
+  void run() {
+    backwards_ = random_.percent(30);
+    filtered_ = random_.percent(25);
+    choose_axes();
+    data_ = d_.whole(all_);
+    const int prefixes = random_.of({1, 1, 1, 2, 3});
+    for (int k = 0; k < prefixes; ++k) prefixes_.push_back(named(prefix()));
+    const int outputs = std::max(prefixes, random_.of({1, 1, 2}));
+    for (int k = 0; k < outputs; ++k) output(prefixes_[static_cast<size_t>(std::min(k, prefixes - 1))]);
+  }
+
+ private:
+  // The interpreter takes time in the square of the row but for plain prefixes along the last axis.
+  void choose_axes() {
+    constexpr int64_t kLongSlow = 2048, kMostSlow = 30'000'000;
+    const int kind = random_.below(6);
+    slow_ = kind < 2 || backwards_ || filtered_;
+    const int64_t most = random_.percent(70) ? 5000 : d_.sizes.points;
+    along_ = {"n", d_.extent(std::min({d_.sizes.row, most, slow_ ? kLongSlow : most}))};
+    const int64_t n = slow_ ? std::min(d_.sizes.points, kMostSlow / along_.extent) : d_.sizes.points;
+    const int64_t left = std::max<int64_t>(1, n / along_.extent);
+    along_at_ = kind == 0 || kind == 2 ? 0 : 1;
+    if (kind == 0) all_ = {along_, {"p", d_.extent(left)}};
+    if (kind == 1) all_ = {{"m", d_.extent(std::min<int64_t>(32, left))}, along_};
+    if (kind == 1) all_.push_back({"p", d_.extent(std::clamp<int64_t>(left / all_[0].extent, 1, 64))});
+    if (kind == 2) all_ = {along_};
+    if (kind > 2) all_ = {{"m", d_.extent(left)}, along_};
+  }
+
+  // Max and min of what is not exact are bounded in time that grows with the square of the row.
+  const char* reducer() {
+    const bool few = d_.exact || along_.extent <= 300;
+    return few ? random_.word({"sum", "sum", "sum", "prod", "max", "min"}) : random_.word({"sum", "sum", "prod"});
+  }
+
+  Term element(const Axes& over) {
+    const int kind = random_.below(10);
+    if (kind < 6) return d_.read(data_, over);
+    if (kind == 6) return d_.whole_read({over[along_at_]});
+    return kind < 9 ? d_.read(over) : number(random_);
+  }
+
+  // In place, or as a local.
+  Term computed(const Axes& over) {
+    const Axes& at = slow_ ? all_ : over;
+    const Term value = clamped(d_.combined(d_.read(data_, at), d_.real(
+                                                                   1, [&] { return element(at); }, at)),
+                               5);
+    if (!slow_) return value;
+    Term out = named(value);
+    out.text = fmt::format("{}[{}]", out.text.substr(0, out.text.find('[')), names_of(over));
+    return out;
+  }
+
+  Term prefix() {
+    Axes over = all_;
+    over[along_at_].name = "j";
+    const std::string_view how = reducer();
+    const bool exclusive = random_.percent(25), flipped = random_.percent(15);
+    Axes read_at = over;
+    if (flipped) read_at[along_at_].name = fmt::format("{}-j", along_.extent - 1);
+    const char* sign = backwards_ ? (exclusive ? ">" : ">=") : (exclusive ? "<" : "<=");
+    std::string where = fmt::format("j {} n", sign);
+    const Term data = d_.read(data_, read_at);
+    if (filtered_ && random_.percent(70)) where += fmt::format(" and {} > {}", data.text, number(random_).text);
+    Term term = data;
+    if (random_.percent(50)) term = computed(over);
+    const auto text = [&](const std::string& body) { return fmt::format("{}[j<{} where {}]({})", how, along_.extent, where, body); };
+    if (how == "prod") return product(data, text);
+    if (how != "sum") return {fmt::format("clamp({}, -31, 31)", text(term.text)), term.exact, 5, term.below};
+    const Term out = repeated({text(term.text), term.exact, term.above, term.below}, along_.extent);
+    if (out.exact || !d_.exact) return out;
+    return repeated({text(fmt::format("sign({})", term.text)), true, 1, 0}, along_.extent);
+  }
+
+  Term named(Term prefix) {
+    const std::string name = d_.fresh("s");
+    d_.define(name, names_of(all_), prefix.text, all_);
+    prefix.text = fmt::format("{}[{}]", name, names_of(all_));
+    return prefix;
+  }
+
+  template <class Text>
+  Term product(const Term& data, const Text& text) {
+    if (d_.exact || along_.extent > 64) return {text(fmt::format("select({} > {}, 1, -1)", data.text, number(random_).text)), true, 1, 0};
+    return {text(fmt::format("(1 + {} / {})", data.text, 4 + along_.extent)), false, 4, kAnyStep};
+  }
+
+  void output(const Term& prefix) {
+    Term value = prefix;
+    if (random_.percent(50)) {
+      value = d_.combined(d_.real(
+                              1, [&] { return element(all_); }, all_),
+                          value);
+      if (!d_.exact && value.above <= 6 && random_.percent(30)) value = applied(random_, value);
+    }
+    const std::string name = d_.output(shape_of(all_), value, random_.percent(5));
+    d_.define(name, names_of(all_), value.text, all_);
+  }
+
+  Draft& d_;
+  Random& random_;
+  Axes all_;
+  Axis along_;
+  size_t along_at_ = 0;
+  bool backwards_ = false, filtered_ = false, slow_ = false;
+  Whole data_;
+  std::vector<Term> prefixes_;
+};
+
+}  // namespace
+
+void draft_scan(Draft& draft) { ScanDraft(draft).run(); }
+
+}  // namespace solstice::random_kernels
