@@ -70,12 +70,12 @@ std::string Draft::layout(const std::vector<int64_t>& shape, bool overlaps, bool
   if (shape.empty() || random.percent(60)) return "";
   std::vector<int> order(shape.size());
   std::iota(order.begin(), order.end(), 0);
-  if (turned && random.percent(40)) random.shuffle(order);
+  if (turned && !plain_layouts && random.percent(40)) random.shuffle(order);
   std::vector<int64_t> strides(shape.size());
-  int64_t step = random.percent(15) ? random.of({2, 3, 4}) : 1;
+  int64_t step = !plain_layouts && random.percent(15) ? random.of({2, 3, 4}) : 1;
   for (size_t k = order.size(); k-- > 0;) {
     const auto d = static_cast<size_t>(order[k]);
-    if (overlaps && random.percent(8)) continue;
+    if (overlaps && !plain_layouts && random.percent(8)) continue;
     strides[d] = step;
     step *= shape[d];
     if (random.percent(25)) step += random.of({1, 2, 3, 4, 8});

@@ -70,7 +70,7 @@ class Draft {
   const Sizes sizes;
   const bool exact;  // inexact terms are not made
   std::string head, body;
-  bool no_gathers = false;
+  bool plain_layouts = false;  // the last axis of every tensor is contiguous, in the order of its dimensions
 
  private:
   struct Known {

@@ -7,6 +7,7 @@ namespace solstice::random_kernels {
 
 void draft_map(Draft& draft);
 void draft_rows(Draft& draft);
+void draft_reduce(Draft& draft);
 void draft_scan(Draft& draft);
 void draft_gemm(Draft& draft);
 

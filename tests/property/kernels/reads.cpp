@@ -24,7 +24,7 @@ std::pair<int64_t, std::string> Draft::place(const Axis& axis) {
     case 4:
       return {by + 1, fmt::format("{}%{}", i, by + 1)};
     case 5: {
-      if (no_gathers || e > 5000) return {e, i};
+      if (e > 5000) return {e, i};
       const int64_t values = extent(64);
       return {values, fmt::format("{}[{}]", integers({e}), i)};
     }
@@ -86,7 +86,7 @@ Whole Draft::whole(const Axes& over) {
   Whole out;
   out.order.resize(over.size());
   std::iota(out.order.begin(), out.order.end(), size_t{0});
-  if (random.percent(15)) random.shuffle(out.order);
+  if (!plain_layouts && random.percent(15)) random.shuffle(out.order);
   if (random.percent(12)) out.offset = random.between(1, 4);
   if (over.size() > 1 && random.percent(12)) out.merged = random.below(static_cast<int>(over.size()) - 1);
   if (out.merged >= 0) std::erase(out.order, static_cast<size_t>(out.merged) + 1);

@@ -1,4 +1,5 @@
-// Reductions along one axis or several, inner, middle or outer, that need each other, and maps behind them.
+// Reductions along one axis or several, inner, middle or outer, that need each other, and maps behind them. Those of family
+// `reduce` do not need each other, and nothing is stored along the rows.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,10 +12,11 @@ namespace {
 
 class RowsDraft {
  public:
-  explicit RowsDraft(Draft& draft) : d_(draft), random_(draft.random) {}
+  RowsDraft(Draft& draft, bool reduces) : d_(draft), random_(draft.random), reduces_(reduces) {}
 
   void run() {
     choose_axes();
+    d_.plain_layouts = reduces_ && random_.percent(90);
     data_.push_back(d_.whole(all_));
     if (random_.percent(25)) data_.push_back(d_.whole(all_));
     const int statistics = random_.of({1, 1, 1, 2, 2, 3});
@@ -26,14 +28,17 @@ class RowsDraft {
  private:
   void choose_axes() {
     const auto row = [&](const char* name, int64_t most) {
-      all_.push_back({name, d_.extent(most)}), is_column_.push_back(false);
+      int64_t extent = d_.extent(most);
+      // Runs that do not follow each other are copied from 256 bytes on.
+      if (reduces_ && name[0] == 'p') extent = std::max<int64_t>(extent, random_.between(128, 140));
+      all_.push_back({name, extent}), is_column_.push_back(false);
       rows_.push_back(all_.back());
     };
     const auto column = [&](const char* name, int64_t most) { all_.push_back({name, d_.extent(most)}), is_column_.push_back(true); };
     const int64_t n = d_.sizes.points, few = 64;
     const int64_t length = std::min(d_.sizes.row, random_.percent(60) ? int64_t{4096} : n);
     const auto left = [&] { return std::max<int64_t>(1, n / points_of(all_)); };
-    switch (random_.below(11)) {
+    switch (reduces_ && random_.percent(50) ? random_.below(4) : random_.below(11)) {
       case 0:  // the outer one of two
         column("n", std::min<int64_t>(length, 2048)), row("p", left());
         break;
@@ -58,14 +63,14 @@ class RowsDraft {
       default:
         row("m", random_.percent(20) ? 4 : std::max<int64_t>(few, n / 1024)), column("n", std::min(length, left()));
     }
-    maps_ = random_.percent(80);
+    maps_ = !reduces_ && random_.percent(80);
   }
 
   // A term of one element of a row: data, what a row or a column has, statistics found before.
   Term element(const Axes& over) {
     const int kind = random_.below(10);
     if (kind < 5) return data(over);
-    if (kind < 7 && !statistics_.empty()) return random_.of(statistics_);
+    if (kind < 7 && !statistics_.empty() && !reduces_) return random_.of(statistics_);
     if (kind == 7) return d_.whole_read(columns_in(over));
     if (kind == 8) return rows_.empty() ? number(random_) : d_.whole_read(rows_);
     return random_.percent(30) ? d_.read(over) : number(random_);
@@ -143,11 +148,11 @@ class RowsDraft {
       case 4:
         if (!d_.exact) return {text("mean", "", term.text), false, term.above, kAnyStep};
         break;
-      case 5:
-        if (!d_.exact) return {fmt::format("sqrt({} + 0.01)", text("var", "", term.text)), false, term.above + 1, kAnyStep};
+      case 5:  // two rounds of reductions
+        if (!d_.exact && !reduces_) return {fmt::format("sqrt({} + 0.01)", text("var", "", term.text)), false, term.above + 1, kAnyStep};
         break;
       case 6:
-        if (!d_.exact) return {text("logsumexp", "", term.text), false, std::max(term.above, 5) + 1, kAnyStep};
+        if (!d_.exact && !reduces_) return {text("logsumexp", "", term.text), false, std::max(term.above, 5) + 1, kAnyStep};
         break;
       case 7:
         return product(over, text("prod", where, "{}"), count);
@@ -226,11 +231,13 @@ class RowsDraft {
   std::vector<bool> is_column_;
   std::vector<Whole> data_;
   std::vector<Term> statistics_;
+  const bool reduces_;  // family reduce
   bool maps_ = true;
 };
 
 }  // namespace
 
-void draft_rows(Draft& draft) { RowsDraft(draft).run(); }
+void draft_rows(Draft& draft) { RowsDraft(draft, false).run(); }
+void draft_reduce(Draft& draft) { RowsDraft(draft, true).run(); }
 
 }  // namespace solstice::random_kernels

@@ -12,7 +12,7 @@ namespace {
 // A family that is built gets its generator here.
 const std::map<std::string_view, void (*)(Draft&)>& generators() {
   static const std::map<std::string_view, void (*)(Draft&)> table = {
-      {"map", draft_map}, {"rows", draft_rows}, {"scan", draft_scan}, {"gemm", draft_gemm}};
+      {"map", draft_map}, {"rows", draft_rows}, {"reduce", draft_reduce}, {"scan", draft_scan}, {"gemm", draft_gemm}};
   return table;
 }
 

@@ -63,7 +63,7 @@ void expect_same(const Prepared& prepared, const HostPlans& plans) {
 }
 
 void expect_same_on_host(const std::string& family) {
-  const int count = number_in("SOLSTICE_RANDOM_KERNELS", 150) / 3;
+  const int count = number_in("SOLSTICE_RANDOM_KERNELS", 150) / 4;
   const std::vector<Prepared> programs = ready_programs(family, count, sizes_of_host());
   std::vector<std::vector<const Prepared*>> units(1);
   for (const Prepared& each : programs) {
@@ -89,6 +89,7 @@ void expect_same_on_host(const std::string& family) {
 
 TEST(RandomKernels, Map) { expect_same_on_host("map"); }
 TEST(RandomKernels, Rows) { expect_same_on_host("rows"); }
+TEST(RandomKernels, Reduce) { expect_same_on_host("reduce"); }
 TEST(RandomKernels, Scan) { expect_same_on_host("scan"); }
 
 // Every size that a GPU would run lowers, with every knob that the rules let through.
