@@ -135,6 +135,7 @@ class RowRun {
     each.file = problem_.file;
     each.problem = problem_.id + " " + problem_.name;
     each.numerics = variant.numerics;
+    each.rewrites = variant.rewrites != "off";
     each.baselines = false;  // they are timed once, beside all variants
     each.keep = true;
     std::string folder = problem_.id;

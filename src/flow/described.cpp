@@ -51,6 +51,17 @@ std::string verdict_of(const Session& state) {
   return "";
 }
 
+// Of what ran, else of the plan.
+void add_kernels(Session& state) {
+  if (!state.scheduled) return;
+  std::optional<ir::Program> program;
+  const search::Node* best = state.winner ? &state.tree.node(state.winner->node) : state.tree.best();
+  if (best) program = evaluate::check(best->proposal.program, state.setting()).program;
+  for (const ir::Kernel& kernel : program ? program->kernels : state.scheduled->kernels) {
+    state.report.kernels.push_back({kernel.name, kernel.family});
+  }
+}
+
 Status add_launches(Session& state) {
   if (!state.winner) return success();
   SOLSTICE_TRY(const rt::LoadedPlan loaded, rt::load_plan(state.gpu_device->plan_of(state.winner->node)));
@@ -102,6 +113,7 @@ void add_explanation(Session& state) {
 Status describe_search(Session& state) {
   add_candidates(state);
   state.report.verdict = verdict_of(state);
+  add_kernels(state);
   add_clocks(state);
   add_explanation(state);
   return add_launches(state);

@@ -22,6 +22,7 @@ struct OptimizeOptions {
   std::string machine;                 // machine description; "": found from the device, h200 for the model device
   std::string numerics = "reference";  // reference | high | medium
   bool frozen = false;                 // --weights frozen
+  bool rewrites = true;                // also try the equations that algebraic rewrites make
   Seconds budget{60};
   int trials = 40;
   std::filesystem::path out;         // "": runs/NAME, or runs/NAME-2, ... beside outcomes of other modules

@@ -102,8 +102,8 @@ struct Session {
   Seconds eager_dispatch{0};                  // host time of a call of the original
   std::vector<std::string> prepare_warnings;  // of everything up to here
 
-  std::optional<ir::Program> scheduled;  // the partition, applied
-  std::unique_ptr<propose::Expert> expert;
+  std::shared_ptr<const ir::Program> scheduled;  // the partition that is predicted to be fastest, applied
+  std::unique_ptr<search::Proposer> expert;
   std::unique_ptr<search::Evaluator> device;
   evaluate::GpuDevice* gpu_device = nullptr;  // `device`, where it is one
   search::Tree tree;
@@ -139,8 +139,13 @@ Status start_oracle(Session& state);
 Status import_problem(Session& state);
 Status compute_bounds(Session& state);
 Status open_compiler(Session& state);  // and, on a GPU, the judge
-Status plan_kernels(Session& state);
 Status open_device(Session& state);
+
+// bounds.cpp: no rung may lie above what other equations of the same problem could reach.
+Status lower_bounds(Session& state, const ir::Program& rewritten);
+
+// stage_plan.cpp
+Status plan_kernels(Session& state);
 
 // prepared.cpp: the case that trials are verified with, another for timing where memory has room, and the original's time.
 Status prepare_trial(Session& state);

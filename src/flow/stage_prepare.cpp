@@ -6,12 +6,9 @@
 #include "base/interrupt.h"
 #include "base/paths.h"
 #include "base/time_text.h"
-#include "flow/known.h"
 #include "flow/memory.h"
 #include "flow/report_text.h"
 #include "flow/session.h"
-#include "lang/print.h"
-#include "propose/render.h"
 
 namespace solstice::flow {
 namespace {
@@ -159,31 +156,6 @@ Status import_problem(Session& state) {
     for (const ir::ImportNote& note : state.problem->imported.notes) state.report.warnings.push_back(note.text);
     return fmt::format("{} operators, {} equations{}", state.problem->graph.nodes.size(), state.problem->program.equations.size(),
                        state.problem->cached.empty() ? "" : " (graph from the cache)");
-  });
-}
-
-Status plan_kernels(Session& state) {
-  return stage(state, "plan", "cutting the program into kernels", [&]() -> Result<std::string> {
-    const propose::PlanningContext context{*state.machine, state.options.numerics, state.options.frozen};
-    SOLSTICE_TRY(const propose::Partition parts, propose::partition(state.problem->program, context));
-    state.scheduled = propose::apply(state.problem->program, parts);
-    for (const ir::Kernel& kernel : state.scheduled->kernels) state.report.kernels.push_back({kernel.name, kernel.family});
-    SOLSTICE_TRY(std::vector<propose::Axis> axes, propose::axes_of(*state.scheduled, context));
-    constexpr size_t kNamed = 6;
-    std::string kernels;
-    for (size_t k = 0; k < std::min(kNamed, state.scheduled->kernels.size()); ++k) {
-      kernels += (kernels.empty() ? "" : ", ") + state.scheduled->kernels[k].name;
-    }
-    if (state.scheduled->kernels.size() > kNamed) kernels += ", ...";
-    const propose::Render render = [&state](const std::vector<propose::Axis>& all, const propose::Choice& choice) -> Result<std::string> {
-      std::vector<propose::Schedule> schedules;
-      for (size_t a = 0; a < all.size(); ++a) schedules.push_back(all[a].options[choice[a]]);
-      const propose::CandidateText how{state.machine->name, state.options.numerics, state.options.frozen};
-      SOLSTICE_TRY(const lang::Program text, propose::render(state.problem->tree, *state.scheduled, schedules, how));
-      return lang::print(text);
-    };
-    state.expert = std::make_unique<propose::Expert>(std::move(axes), render, known_candidates(state));
-    return fmt::format("{} {}: {}", parts.groups.size(), parts.groups.size() == 1 ? "kernel" : "kernels", kernels);
   });
 }
 

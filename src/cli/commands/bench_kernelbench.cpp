@@ -13,13 +13,14 @@
 namespace solstice::cli {
 namespace {
 
-Result<std::vector<flow::VariantName>> variants_named(const std::string& policies) {
+Result<std::vector<flow::VariantName>> variants_named(const std::string& policies, const std::string& rewrites) {
+  const std::vector<std::string> choices = rewrites == "both" ? std::vector<std::string>{"on", "off"} : std::vector<std::string>{rewrites};
   std::vector<flow::VariantName> out;
   for (const std::string& policy : split(policies, ',')) {
     if (!numerics::policy_from_name(policy)) {
       return fail(Code::bad_argument, fmt::format("--numerics `{}`; legal are reference, high and medium, or several with commas", policy));
     }
-    out.push_back({policy, ""});
+    for (const std::string& choice : choices) out.push_back({policy, choice});
   }
   if (out.empty()) return fail(Code::bad_argument, "--numerics names no policy");
   return out;
@@ -34,7 +35,7 @@ Result<flow::BenchOptions> bench_options(const Invocation& in) {
   }
   if (!in.has("--path")) return fail(Code::bad_argument, "--path DIR is missing: the folder with level1/, level2/ ...");
   SOLSTICE_TRY(options.problems, flow::list_problems(in.get("--path"), levels, split(in.get("--only"), ',')));
-  SOLSTICE_TRY(options.variants, variants_named(in.get("--numerics")));
+  SOLSTICE_TRY(options.variants, variants_named(in.get("--numerics"), in.get("--rewrites")));
   SOLSTICE_TRY(const BudgetText budget, parse_budget(in.get("--budget")));
   options.each.budget = budget.time;
   options.each.trials = budget.trials;
@@ -124,6 +125,13 @@ const Command solstice_commands_bench_kernelbench = {
                    {"--machine", "NAME", "machine description; found from the device where it is not given", "", {}, false, false},
                    {"--allow-busy", "", "go on although other processes keep the GPU busy", "", {}, false, false},
                    {"--numerics", "LIST", "how accurate: reference, high, medium, or several with commas", "reference", {}, false, false},
+                   {"--rewrites",
+                    "WHICH",
+                    "whether rewritten equations are tried too; both: a column each",
+                    "on",
+                    {"on", "off", "both"},
+                    false,
+                    false},
                    {"--weights", "MODE", "whether parameters may be packed once", "live", {"live", "frozen"}, false, false},
                    {"--opponents", "WHICH", "whether PyTorch's other ways are timed beside", "all", {"all", "none"}, false, false},
                    {"--opponent-seconds", "SECONDS", "for preparing each of them", "120", {}, false, false},

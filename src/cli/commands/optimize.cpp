@@ -32,6 +32,7 @@ Result<flow::OptimizeOptions> optimize_options(const Invocation& in) {
   options.machine = in.get("--machine");
   options.numerics = in.get("--numerics");
   options.frozen = in.get("--weights") == "frozen";
+  options.rewrites = in.get("--rewrites") == "on";
   options.out = in.get("--out");
   options.store = in.get("--store");
   options.baselines = !in.flag("--no-baselines");
@@ -83,6 +84,7 @@ const Command solstice_commands_optimize = {
           {"reference", "high", "medium"},
           false,
           false},
+         {"--rewrites", "WHICH", "whether equations that algebraic rewrites make are tried too", "on", {"on", "off"}, false, false},
          {"--weights",
           "MODE",
           "live: parameters may change between calls; frozen: they may be packed once",
