@@ -215,6 +215,63 @@ def test_a_forward_that_raises_is_an_input_error_and_leaves_the_earlier_outcome(
     assert kept["state"] == "failed" and "`forward` fails" in kept["reason"], kept
 
 
+SUM_OF_PRODUCT = """
+    import torch
+
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear = torch.nn.Linear(2048, 8192, bias=False)
+
+        def forward(self, x):
+            return self.linear(x).sum(dim=1, keepdim=True)
+
+    def get_inputs():
+        return [torch.rand(512, 2048)]
+
+    def get_init_inputs():
+        return []
+"""
+
+
+def test_rewritten_equations_are_searched_beside_the_problems_own(run, write_model, tmp_path):
+    path = write_model(SUM_OF_PRODUCT)
+    reports = {}
+    for rewrites in ("on", "off"):
+        code, _, err = run("optimize", path, "--device", "model", "--rewrites", rewrites, "--budget", "10s,3trials", "--out", tmp_path / rewrites)
+        assert code == 0, err
+        reports[rewrites] = json.loads((tmp_path / rewrites / "report.json").read_text())
+    first, second = reports["on"]["candidates"][:2]
+    assert first["what"].startswith("rewritten by factor_sums: ") and not second["what"].startswith("rewritten")
+    assert first["predicted"] < second["predicted"] and first["meaning"] == second["meaning"] == "proved"
+    assert "gemm" in [k["family"] for k in reports["off"]["kernels"]] and "gemm" not in [k["family"] for k in reports["on"]["kernels"]]
+    practical = {of: next(b for b in report["bounds"] if b["name"] == "practical") for of, report in reports.items()}
+    assert practical["on"]["time"] < practical["off"]["time"] and "rewritten" in practical["on"]["meaning"]
+    assert not any("rewritten" in c["what"] for c in reports["off"]["candidates"])
+
+
+def test_a_bench_of_several_policies_is_merged_and_rendered_again(run, write_model, tmp_path):
+    for number in (1, 2):
+        folder = tmp_path / f"kb{number}" / "level1"
+        folder.mkdir(parents=True)
+        pathlib.Path(write_model(SUM_OF_PRODUCT)).rename(folder / f"{number}_Sum.py")
+        options = ("--device", "model", "--numerics", "reference,high", "--rewrites", "both", "--budget", "5s,2trials")
+        code, out, err = run("bench", "kernelbench", "--path", tmp_path / f"kb{number}", *options, "--out", tmp_path / f"out{number}")
+        assert code == 0, out + err
+    code, out, err = run("bench", "merge", tmp_path / "out1", tmp_path / "out2", "--out", tmp_path / "both")
+    assert code == 0 and "2 problems" in out, out + err
+    merged = json.loads((tmp_path / "both" / "bench.json").read_text())
+    columns = [(v["numerics"], v["rewrites"]) for v in merged["rows"][1]["variants"]]
+    assert columns == [("reference", "on"), ("reference", "off"), ("high", "on"), ("high", "off")]
+    assert all(v["predicted"] and v["practical"] > 0 and v["kernels"] for v in merged["rows"][1]["variants"])
+    text = (tmp_path / "both" / "bench.md").read_text()
+    (tmp_path / "both" / "bench.md").write_text("")
+    code, out, err = run("bench", "kernelbench", "--render", tmp_path / "both")
+    assert code == 0 and (tmp_path / "both" / "bench.md").read_text() == text and "high, rewrites off" in text
+    code, _, err = run("bench", "merge", tmp_path / "out1", tmp_path / "out2", "--out", tmp_path / "both")
+    assert code == 2 and "holds a bench already" in err, err
+
+
 def test_a_bench_counts_a_forward_that_raises_as_failed(run, write_model, tmp_path):
     folder = tmp_path / "problems" / "level1"
     folder.mkdir(parents=True)
