@@ -55,10 +55,17 @@ class Lowering {
     return lacking.empty() ? success() : fail(Code::not_yet, "not yet: " + lacking[0].what);
   }
 
+  // By a kernel that runs at load; every call reads what it left.
+  bool is_filled_once(const ir::Tensor& tensor) const {
+    return tensor.kernel >= 0 && program_.kernels[static_cast<size_t>(tensor.kernel)].once;
+  }
+
   void add_buffers() {
     const auto add = [&](TensorKind kind, BufferKind as) {
       for (const ir::Tensor& tensor : program_.tensors) {
-        if (tensor.kind == kind) out_.plan.buffers.push_back(buffer_of(tensor, as));
+        if (tensor.kind != kind) continue;
+        out_.plan.buffers.push_back(buffer_of(tensor, as));
+        out_.plan.buffers.back().persistent = as == BufferKind::kWorkspace && is_filled_once(tensor);
       }
     };
     add(TensorKind::kInput, BufferKind::kInput);

@@ -83,7 +83,26 @@ std::string Draft::layout(const std::vector<int64_t>& shape, bool overlaps, bool
   return fmt::format(" strides({})", fmt::join(strides, ", "));
 }
 
+// A copy or an extremum of an input or, where it runs at load, of a param: as large and as fine as that.
+std::string Draft::filled(const std::vector<int64_t>& shape) {
+  const bool once = random.percent(50);
+  const std::string from = fresh("x"), name = fresh("t");
+  if (once && !frozen_) declare("allow frozen");
+  frozen_ |= once;
+  Axes over;
+  for (const int64_t extent : shape) over.push_back({"i" + std::to_string(over.size()), extent});
+  Axes turned = over;
+  if (random.percent(50)) random.shuffle(turned);
+  declare(fmt::format("{} {} : {}[{}]{}", once ? "param" : "input", from, random.word({"f32", "bf16"}), fmt::join(shape_of(turned), ", "),
+                      once ? fmt::format(" \"{}\"", from) : ""));
+  declare(fmt::format("tensor {} : f32[{}]{}", name, fmt::join(shape, ", "), layout(shape, false, true)));
+  before += fmt::format("kernel {}_{}{} by map() {{\n  {}[{}] = max({}[{}], -2){}\n}}\n", name_, name, once ? " once" : "", name,
+                        names_of(over), from, names_of(turned), over.empty() ? "" : " for " + ranges_of(over));
+  return name;
+}
+
 std::string Draft::input(const std::vector<int64_t>& shape) {
+  if (random.percent(4)) return filled(shape);
   const std::string name = fresh("x");
   const char* dtype = random.word({"f32", "f32", "f32", "f32", "bf16", "bf16", "f16", "f16", "f64"});
   const bool param = random.percent(20);

@@ -34,13 +34,14 @@ using Leaf = std::function<Term()>;
 
 class Draft {
  public:
-  Draft(Random& numbers, const Sizes& most, bool is_exact) : random(numbers), sizes(most), exact(is_exact) {}
+  Draft(Random& numbers, const Sizes& most, bool is_exact, std::string name)
+      : random(numbers), sizes(most), exact(is_exact), name_(std::move(name)) {}
 
   // Extents of so many axes, of at most `points` together.
   Axes axes(int count, int64_t points, const std::string& letters = "ijkl");
   int64_t extent(int64_t most);
 
-  // Declares an input or param of this shape in a layout and format of its own.
+  // Declares an input or param of this shape in a layout and format of its own; or a tensor that a kernel before fills.
   std::string input(const std::vector<int64_t>& shape);
   std::string integers(const std::vector<int64_t>& shape);  // i32 or i64
   std::string mask(const std::vector<int64_t>& shape);      // bool
@@ -55,7 +56,7 @@ class Draft {
   Term read(const Whole& tensor, const Axes& over) const;
   Term whole_read(const Axes& over) { return read(whole(over), over); }
   // An input's value: what a read of one is known to be.
-  Term stored(std::string text) const { return {std::move(text), true, 2, exact ? 1 : kAnyStep}; }
+  Term stored(std::string text) const { return {std::move(text), true, 2, exact ? 1 : kAnyStep, false}; }
 
   std::string condition(const Leaf& leaf, const Axes& over);
   std::string index(const Axes& over);  // an integer
@@ -69,7 +70,7 @@ class Draft {
   Random& random;
   const Sizes sizes;
   const bool exact;  // inexact terms are not made
-  std::string head, body;
+  std::string head, before, body;
   bool plain_layouts = false;  // the last axis of every tensor is contiguous, in the order of its dimensions
 
  private:
@@ -83,7 +84,11 @@ class Draft {
   Term padded_read(const Axes& over);
   bool fits(const Term& t) const { return (!exact || t.exact) && t.above <= kLargest; }
 
+  std::string filled(const std::vector<int64_t>& shape);
+
+  const std::string name_;
   std::vector<Known> known_;
+  bool frozen_ = false;
   int names_ = 0;
 };
 

@@ -35,7 +35,7 @@ std::string from_table(const families::Family& family, Random& random) {
 
 std::string proposed(const families::Family& family, const Prepared& plain, const machine::Machine& machine, Random& random) {
   const families::Context context{*plain.program, machine, plain.program->numerics.empty() ? "reference" : plain.program->numerics, true};
-  const auto found = family.propose(context, plain.program->kernels.front());
+  const auto found = family.propose(context, plain.program->kernels.back());
   return found.ok() && !found->empty() ? ir::to_text(random.of(*found)) : "";
 }
 

@@ -141,7 +141,7 @@ class RowsDraft {
         return extremum(text(random_.percent(50) ? "max" : "min", where, term.text), term, where.empty());
       case 2:
         if (columns.size() == 1 && term.exact)
-          return {text(random_.word({"argmax", "argmin"}), "", term.text), true, bits_of(count) + 1, 0};
+          return {text(random_.word({"argmax", "argmin"}), "", term.text), true, bits_of(count) + 1, 0, true};
         break;
       case 3:
         return {fmt::format("select({}, 1, 0)", text(random_.word({"any", "all"}), "", condition(over))), true, 1, 0};
@@ -205,11 +205,11 @@ class RowsDraft {
 
   void row_output() {
     const Term found = random_.of(statistics_);
-    if (found.exact && found.below == 0 && random_.percent(30)) {
+    if (found.exact && found.below == 0 && random_.percent(found.integer ? 70 : 30)) {
       Term whole = found;
       const std::string name = d_.fresh("y");
       d_.declare(fmt::format("output {} : {}[{}]", name, random_.word({"i64", "i32"}), extents_of(rows_)));
-      d_.define(name, names_of(rows_), fmt::format("i64({})", whole.text), rows_);
+      d_.define(name, names_of(rows_), whole.integer ? whole.text : fmt::format("i64({})", whole.text), rows_);
       return;
     }
     Term value = random_.percent(50) ? found

@@ -25,7 +25,7 @@ Sizes sizes_of_host() { return {1500, 20'000, 1500}; }
 std::string Sample::name() const { return fmt::format("{}{}", family, number); }
 
 std::string Sample::text() const {
-  return fmt::format("program {}\n{}\nkernel {} by {}({}) {{\n{}}}\n", name(), head, name(), family, knobs, body);
+  return fmt::format("program {}\n{}\n{}kernel {} by {}({}) {{\n{}}}\n", name(), head, before, name(), family, knobs, body);
 }
 
 const std::vector<std::string>& sampled_families() {
@@ -39,13 +39,14 @@ const std::vector<std::string>& sampled_families() {
 
 Sample make_sample(std::string_view family, uint64_t seed, uint64_t number, const Sizes& sizes) {
   Random random(seed_of(seed, family, number));
-  Draft draft(random, sizes, random.percent(50));
-  generators().at(family)(draft);
   Sample out;
   out.family = family;
   out.number = number;
+  Draft draft(random, sizes, random.percent(50), out.name());
+  generators().at(family)(draft);
   out.exact = draft.exact;
   out.head = draft.head;
+  out.before = draft.before;
   out.body = draft.body;
   const bool casts = out.body.find("i64(") != std::string::npos;  // NaN fits no integer
   out.not_finite = draft.exact && !casts && family != "gemm" && random.percent(15);

@@ -26,6 +26,7 @@ struct Sample {
   std::string family;
   uint64_t number = 0;  // in the sequence of its seed
   std::string head;     // declarations
+  std::string before;   // kernels that fill tensors it reads
   std::string body;     // equations
   std::string knobs;
   bool exact = false;

@@ -10,10 +10,10 @@ namespace {
 
 // Exact where both were and the significand holds every value there may be.
 Term made(std::string text, bool exact, int above, int below) {
-  return {std::move(text), exact && above + below <= kSignificand, above, below};
+  return {std::move(text), exact && above + below <= kSignificand, above, below, false};
 }
 
-Term real(std::string text, int above) { return {std::move(text), false, above, kAnyStep}; }
+Term real(std::string text, int above) { return {std::move(text), false, above, kAnyStep, false}; }
 
 // A function of one term, and the most it can be.
 struct Function {
@@ -77,15 +77,17 @@ Term product_of(Term a, Term b) {
 }
 
 Term extremum_of(const char* function, Term a, Term b) {
-  return {fmt::format("{}({}, {})", function, a.text, b.text), a.exact && b.exact, std::max(a.above, b.above), std::max(a.below, b.below)};
+  return {fmt::format("{}({}, {})", function, a.text, b.text), a.exact && b.exact, std::max(a.above, b.above), std::max(a.below, b.below),
+          false};
 }
 
 Term choice_of(const std::string& condition, Term a, Term b) {
   return {fmt::format("select({}, {}, {})", condition, a.text, b.text), a.exact && b.exact, std::max(a.above, b.above),
-          std::max(a.below, b.below)};
+          std::max(a.below, b.below), false};
 }
 
 Term negated(Term a) {
+  a.integer = false;
   a.text = fmt::format("(-{})", a.text);
   return a;
 }
@@ -95,7 +97,7 @@ Term clamped(Term a, int above) {
   const int64_t most = (int64_t{1} << above) - 1;
   a.text = fmt::format("clamp({}, -{}, {})", a.text, most, most);
   a.above = above;
-  a.below = std::max(a.below, 0);
+  a.integer = false;
   return a;
 }
 
@@ -105,7 +107,7 @@ Term applied(Random& random, Term a) {
   if (random.percent(30)) {
     const Function& f = kExactFunctions[random.below(static_cast<int>(std::size(kExactFunctions)))];
     const int above = std::max(f.above(a.above), 3);
-    return {fmt::format(fmt::runtime(f.text), a.text), a.exact, above, a.below};
+    return {fmt::format(fmt::runtime(f.text), a.text), a.exact, above, a.below, false};
   }
   const Function& f = kFunctions[random.below(static_cast<int>(std::size(kFunctions)))];
   a = clamped(std::move(a), f.most);
@@ -120,7 +122,7 @@ Term stepped(Random& random, Term exact) {
   }
   // Rounding to fewer bits leaves multiples of the same step.
   const char* cast = random.word({"bf16", "f16", "f32"});
-  return {fmt::format("{}({})", cast, clamped(exact, kLargest).text), true, std::min(exact.above, kLargest) + 1, exact.below};
+  return {fmt::format("{}({})", cast, clamped(exact, kLargest).text), true, std::min(exact.above, kLargest) + 1, exact.below, false};
 }
 
 }  // namespace solstice::random_kernels

@@ -17,8 +17,9 @@ inline constexpr int kLargest = 12;      // `above` of terms that others are mad
 struct Term {
   std::string text;
   bool exact = true;
-  int above = 0;  // |value| < 2^above
-  int below = 0;  // of exact terms: the value is a multiple of 2^-below
+  int above = 0;         // |value| < 2^above
+  int below = 0;         // of exact terms: the value is a multiple of 2^-below
+  bool integer = false;  // the language knows that it is one
 
   bool operator==(const Term&) const = default;
 };

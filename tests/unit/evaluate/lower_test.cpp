@@ -63,5 +63,33 @@ kernel up by gemm(math=fp16x3, stream=none, tile=128x128) {
             (std::set<std::string>{"up", "up-split", "up-fallback", "up.split", "up.split-split", "up.split-fallback"}));
 }
 
+// Calls may find the workspace as they left it, but for what was filled at load.
+TEST(Lower, WhatIsFilledOnceStays) {
+  const auto found = lowered(R"(program packed
+dim N = 8
+allow frozen
+param w : f32[N] "w"
+input x : f32[N]
+tensor t : f32[N]
+tensor u : f32[N]
+output y : f32[N]
+kernel pack once by map() {
+  t[i] = 2 * w[i]
+}
+kernel up by map() {
+  u[i] = x[i] + 1
+}
+kernel both by map() {
+  y[i] = t[i] * u[i]
+}
+)");
+  ASSERT_TRUE(found.ok()) << found.error().text();
+  std::set<std::string> kept;
+  for (const PlanBuffer& buffer : found->plan.buffers) {
+    if (buffer.persistent) kept.insert(buffer.name);
+  }
+  EXPECT_EQ(kept, std::set<std::string>{"t"});
+}
+
 }  // namespace
 }  // namespace solstice::evaluate
