@@ -28,6 +28,10 @@ struct BenchProblem {
 Result<std::vector<BenchProblem>> list_problems(const std::filesystem::path& folder, const std::vector<int>& levels,
                                                 const std::vector<std::string>& only);
 
+// Every file NAME.py of `folder` that has a `get_inputs`, by name; its first line, a docstring, is the problem's name. The same
+// errors.
+Result<std::vector<BenchProblem>> list_modules(const std::filesystem::path& folder, const std::vector<std::string>& only);
+
 struct BenchOptions {
   std::vector<BenchProblem> problems;
   OptimizeOptions each;               // file, out, problem, numerics and the like are filled in

@@ -11,7 +11,7 @@
 namespace solstice::flow {
 namespace {
 
-constexpr double kLeft = 52, kTop = 80, kHeight = 320, kPitch = 11, kBar = 8, kBelow = 56, kLeast = 840;
+constexpr double kLeft = 52, kTop = 80, kHeight = 320, kPitch = 11, kBar = 8, kLeast = 840;
 
 // Plain rules, no variables: more programs than browsers draw it.
 constexpr const char* kStyle = R"(<style>
@@ -123,7 +123,7 @@ class Chart {
   }
 
   std::string draw() const {
-    const double height = kTop + kHeight + kBelow;
+    const double height = kTop + kHeight + below();
     std::string out =
         fmt::format(R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0:.0f} {1:.0f}" width="{0:.0f}" height="{1:.0f}" role="img">)",
                     width_, height);
@@ -139,6 +139,12 @@ class Chart {
     high_ = std::max(high_, ratio);
   }
   double y(double ratio) const { return kTop + kHeight * (std::log2(high_) - std::log2(ratio)) / (std::log2(high_) - std::log2(low_)); }
+  // Room for the names.
+  double below() const {
+    size_t longest = 0;
+    for (const Bar& bar : bars_) longest = std::max(longest, bar.row->id.size());
+    return 36 + 5 * static_cast<double>(longest);
+  }
   double right() const { return width_ - 16; }
 
   std::string legend() const {

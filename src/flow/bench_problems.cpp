@@ -5,6 +5,7 @@
 #include <charconv>
 #include <optional>
 
+#include "base/file.h"
 #include "flow/bench.h"
 
 namespace solstice::flow {
@@ -37,7 +38,40 @@ Status list_level(const fs::path& folder, int level, std::vector<Found>& out) {
   return success();
 }
 
+// `"""A gated MLP: 4096 tokens."""` without its quotes; "" where there is none.
+std::string first_docstring_line(const std::string& text) {
+  constexpr std::string_view kQuotes = "\"\"\"";
+  if (!text.starts_with(kQuotes)) return "";
+  const std::string line = text.substr(kQuotes.size(), text.find('\n') - kQuotes.size());
+  return line.substr(0, line.find(kQuotes));
+}
+
+Status check_chosen(const std::vector<BenchProblem>& found, const std::vector<std::string>& only, const fs::path& folder) {
+  for (const std::string& id : only) {
+    const bool there = std::any_of(found.begin(), found.end(), [&](const BenchProblem& p) { return p.id == id; });
+    if (!there) return fail(Code::not_found, fmt::format("{} holds no `{}`", folder.string(), id));
+  }
+  return success();
+}
+
 }  // namespace
+
+Result<std::vector<BenchProblem>> list_modules(const fs::path& folder, const std::vector<std::string>& only) {
+  std::vector<BenchProblem> found;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    if (at->path().extension() != ".py") continue;
+    SOLSTICE_TRY(const std::string text, read_file(at->path()));
+    if (text.find("def get_inputs(") == std::string::npos) continue;
+    found.push_back({at->path().stem().string(), first_docstring_line(text), at->path()});
+  }
+  if (error) return fail(Code::not_found, fmt::format("cannot list {}: {}", folder.string(), error.message()));
+  SOLSTICE_CHECK(check_chosen(found, only, folder));
+  std::erase_if(found, [&](const BenchProblem& p) { return !only.empty() && std::find(only.begin(), only.end(), p.id) == only.end(); });
+  std::sort(found.begin(), found.end(), [](const BenchProblem& a, const BenchProblem& b) { return a.id < b.id; });
+  if (found.empty()) return fail(Code::not_found, fmt::format("{} holds no module with a `get_inputs`", folder.string()));
+  return found;
+}
 
 Result<std::vector<BenchProblem>> list_problems(const fs::path& folder, const std::vector<int>& levels,
                                                 const std::vector<std::string>& only) {

@@ -191,7 +191,7 @@ std::string level_section(const Bench& bench, const std::vector<VariantName>& va
   for (const BenchRow& row : bench.rows) {
     if (level_of(row) == level) rows.push_back(cells_of(row, variants, opponents, notes));
   }
-  return fmt::format("\n## Level {}\n\n", level) + markdown_table(rows) + notes.text();
+  return fmt::format("\n## {}\n\n", level ? fmt::format("Level {}", level) : "Problems") + markdown_table(rows) + notes.text();
 }
 
 }  // namespace

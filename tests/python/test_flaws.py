@@ -116,3 +116,21 @@ def test_dropins_stand_beside_the_opponents(session_of, opponents_on_the_host, m
     assert not made["ours"].failed and made["ours"].error < 1e-6
     assert made["lost"].note == "the drop-in fell back: no GPU"
     assert made["broken"].note.startswith("it cannot be loaded: ")
+
+
+@pytest.mark.parametrize(
+    "body, note",
+    [
+        ("return {'mine': lambda x: model(x), 'off': lambda x: model(x) + 1}", None),
+        ("import no_such_package", "the Python package `no_such_package` is not installed"),
+    ],
+)
+def test_a_file_may_bring_opponents_of_its_own(opponents_on_the_host, monkeypatch, write_model, body, note):
+    monkeypatch.setattr(torch, "compile", lambda module: module)
+    text = MODEL.replace("RESULT", SOUND) + f"\ndef opponents(model):\n    {body}\n"
+    session = Session(torch.device("cpu"), load_file(write_model(text)))
+    own = rivals.prepare(session).rivals[4:]
+    if note:
+        assert [(r.name, r.failed, r.note) for r in own] == [("the file's opponents", True, note)]
+    else:
+        assert [r.name for r in own] == ["mine", "off"] and own[0].error < 1e-6 < 0.1 < own[1].error

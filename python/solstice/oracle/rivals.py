@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import sys
 from dataclasses import dataclass, field
 from typing import Any, Callable, Iterator, Optional
 
 import torch
 
 from ..errors import OracleError, first_line
-from ..loading import SEED
+from ..loading import SEED, call_user, module_name
 from . import distance, inputs as input_sets, kernelbench, reference, running, timing
 from .deadline import Expired, within
 from .running import kept_buffers
@@ -60,7 +61,7 @@ def prepare(session: Session, dropins: list[dict[str, str]] = [], deadline: floa
     import_compiler()
     inputs, _ = input_sets.prepare(session, SEED, "default", "built")
     reference.compute(session, inputs)
-    contenders = [*_of_pytorch(session.module()), *(_dropin(session, **dropin) for dropin in dropins)]
+    contenders = [*_of_pytorch(session.module()), *_of_the_file(session), *(_dropin(session, **dropin) for dropin in dropins)]
     for rival in contenders:
         session.progress("baselines", rival.name)
         _make_ready(session, inputs, rival, deadline)
@@ -77,6 +78,29 @@ def _of_pytorch(module: torch.nn.Module) -> list[Rival]:
         Rival("torch.compile", compiled, note="default mode"),
         Rival("torch.compile, TF32 allowed", compiled, tf32_allowed, note="default mode"),
     ]
+
+
+class _Called(torch.nn.Module):
+    """A function as a module: opponents are called alike."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self.forward = function
+
+
+def _of_the_file(session: Session) -> list[Rival]:
+    """Those that the user's file brings along: `opponents(model)` gives a forward for each name."""
+    path = session.need_subject().path
+    maker = getattr(sys.modules.get(module_name(path)), "opponents", None) if path else None
+    if not callable(maker):
+        return []
+    try:
+        made = call_user("`opponents()`", "load.opponents_failed", lambda: maker(session.module()))
+        return [Rival(name, _Called(function)) for name, function in made.items()]
+    except OracleError as error:
+        rival = Rival("the file's opponents", session.module())
+        rival.fail(error.message)
+        return [rival]
 
 
 def _dropin(session: Session, name: str, path: str) -> Rival:

@@ -1,106 +1,21 @@
 // solstice bench kernelbench: the main job on every problem of a KernelBench folder.
-#include "flow/bench.h"
+#include "cli/bench.h"
 
-#include <fmt/format.h>
-
-#include "base/interrupt.h"
-#include "cli/command.h"
-#include "cli/progress.h"
-#include "cli/table.h"
 #include "cli/values.h"
-#include "numerics/policy.h"
 
 namespace solstice::cli {
 namespace {
 
-Result<std::vector<flow::VariantName>> variants_named(const std::string& policies, const std::string& rewrites) {
-  const std::vector<std::string> choices = rewrites == "both" ? std::vector<std::string>{"on", "off"} : std::vector<std::string>{rewrites};
-  std::vector<flow::VariantName> out;
-  for (const std::string& policy : split(policies, ',')) {
-    if (!numerics::policy_from_name(policy)) {
-      return fail(Code::bad_argument, fmt::format("--numerics `{}`; legal are reference, high and medium, or several with commas", policy));
-    }
-    for (const std::string& choice : choices) out.push_back({policy, choice});
-  }
-  if (out.empty()) return fail(Code::bad_argument, "--numerics names no policy");
-  return out;
-}
-
-Result<flow::BenchOptions> bench_options(const Invocation& in) {
-  flow::BenchOptions options;
+Result<int> run_bench_kernelbench(const Invocation& in) {
+  if (in.has("--render")) return render_bench_again(in.get("--render"));
   std::vector<int> levels;
   for (const std::string& level : split(in.get("--level"), ',')) {
     SOLSTICE_TRY(const int value, parse_int("--level", level, 1, 9));
     levels.push_back(value);
   }
   if (!in.has("--path")) return fail(Code::bad_argument, "--path DIR is missing: the folder with level1/, level2/ ...");
-  SOLSTICE_TRY(options.problems, flow::list_problems(in.get("--path"), levels, split(in.get("--only"), ',')));
-  SOLSTICE_TRY(options.variants, variants_named(in.get("--numerics"), in.get("--rewrites")));
-  SOLSTICE_TRY(const BudgetText budget, parse_budget(in.get("--budget")));
-  options.each.budget = budget.time;
-  options.each.trials = budget.trials;
-  options.each.device = in.get("--device");
-  options.each.machine = in.get("--machine");
-  options.each.allow_busy = in.flag("--allow-busy");
-  options.each.frozen = in.get("--weights") == "frozen";
-  options.each.command = in.argv;
-  options.each.several = true;
-  options.opponents = in.get("--opponents") == "all" && options.each.device != "model";
-  SOLSTICE_TRY(const int seconds, parse_int("--opponent-seconds", in.get("--opponent-seconds"), 1, 3600));
-  options.deadline = Seconds(seconds);
-  options.out = in.get("--out");
-  options.resume = in.flag("--resume");
-  return options;
-}
-
-void print_row(const BenchRow& row) {
-  for (const BenchVariant& v : row.variants) {
-    const bool lost = v.failed && v.outcome == RunOutcome::kNone;
-    const std::string outcome = lost ? "failed" : enum_names(v.outcome)[static_cast<size_t>(v.outcome)];
-    const bool first = &v == &row.variants.front();
-    fmt::print("{:<6} {:<44} {:<10} {:<12} {:>8}  {}\n", first ? row.id : "", first ? clip(row.name, 44) : "", v.numerics, outcome,
-               v.speedup > 0 ? show_factor(v.speedup) : "", clip(v.reason, 80));
-  }
-  std::fflush(stdout);
-}
-
-void print_end(const Bench& bench, const flow::BenchOptions& options) {
-  fmt::print("\n{} of {} problems\n", bench.rows.size(), options.problems.size());
-  for (const flow::VariantName& variant : flow::variants_of(bench)) {
-    const flow::Figures f = flow::figures_of(bench, {variant, 0, true, ""});
-    if (f.compared == 0) continue;
-    fmt::print("{}: {} over the {} supported ones, fast_1 {:.0f} %, fast_2 {:.0f} %\n", variant.text(), show_factor(f.supported),
-               f.compared, 100 * f.fast_1, 100 * f.fast_2);
-  }
-  fmt::print("{}\n", (options.out / "bench.md").string());
-}
-
-// Writes bench.md and bench.svg anew from bench.json.
-Result<int> render_again(const std::filesystem::path& folder) {
-  SOLSTICE_TRY(const Bench bench, flow::load_bench(folder));
-  SOLSTICE_CHECK(flow::write_rendered(bench, folder));
-  fmt::print("{}\n", (folder / "bench.md").string());
-  return 0;
-}
-
-Result<int> run_bench_kernelbench(const Invocation& in) {
-  if (in.has("--render")) return render_again(in.get("--render"));
-  SOLSTICE_TRY(const flow::BenchOptions options, bench_options(in));
-  const bool json = in.json();
-  SilentProgress silent;
-  const std::unique_ptr<Progress> shown = in.flag("--verbose") ? progress_for(stderr) : nullptr;
-  Progress& progress = shown ? *shown : static_cast<Progress&>(silent);
-  const std::unique_ptr<flow::BenchWorker> worker = flow::engine_worker();
-  SOLSTICE_TRY(const Bench bench, flow::run_bench(options, *worker, progress, [json](const BenchRow& row) {
-                 if (!json) print_row(row);
-               }));
-  if (json) {
-    fmt::print("{}\n", to_json(bench).dump(2));
-  } else {
-    print_end(bench, options);
-  }
-  if (interrupted()) return fail(Code::interrupted, "stopped; `--resume` goes on from here");
-  return 0;
+  SOLSTICE_TRY(std::vector<flow::BenchProblem> problems, flow::list_problems(in.get("--path"), levels, split(in.get("--only"), ',')));
+  return run_bench_of(in, std::move(problems));
 }
 
 }  // namespace
@@ -117,29 +32,10 @@ const Command solstice_commands_bench_kernelbench = {
         "them, trying failed ones again; without it an OUT that holds a bench is refused. `solstice bench merge` makes one "
         "bench of several.",
     .example = "solstice bench kernelbench --path KernelBench --numerics reference,high --budget 15s --resume",
-    .parameters = {{"--path", "DIR", "folder with level1/, level2/ ...", "", {}, false, false},
-                   {"--level", "LIST", "levels, for example 1,2,3", "", {}, false, false},
-                   {"--only", "LIST", "problems, for example 1/2,2/41", "", {}, false, false},
-                   {"--budget", "BUDGET", "time and trials for each problem", "15s,40trials", {}, false, false},
-                   {"--device", "NAME", "where candidates run", "auto", {"auto", "gpu", "model"}, false, false},
-                   {"--machine", "NAME", "machine description; found from the device where it is not given", "", {}, false, false},
-                   {"--allow-busy", "", "go on although other processes keep the GPU busy", "", {}, false, false},
-                   {"--numerics", "LIST", "how accurate: reference, high, medium, or several with commas", "reference", {}, false, false},
-                   {"--rewrites",
-                    "WHICH",
-                    "whether rewritten equations are tried too; both: a column each",
-                    "on",
-                    {"on", "off", "both"},
-                    false,
-                    false},
-                   {"--weights", "MODE", "whether parameters may be packed once", "live", {"live", "frozen"}, false, false},
-                   {"--opponents", "WHICH", "whether PyTorch's other ways are timed beside", "all", {"all", "none"}, false, false},
-                   {"--opponent-seconds", "SECONDS", "for preparing each of them", "120", {}, false, false},
-                   {"--out", "DIR", "where outcomes go", "runs/kernelbench", {}, false, false},
-                   {"--resume", "", "keep what OUT/bench.json holds and go on", "", {}, false, false},
-                   {"--render", "DIR", "only write bench.md and bench.svg anew from DIR/bench.json", "", {}, false, false},
-                   {"--verbose", "", "show each problem's progress on stderr", "", {}, false, false},
-                   json_flag()},
+    .parameters = bench_parameters({{"--path", "DIR", "folder with level1/, level2/ ...", "", {}, false, false},
+                                    {"--level", "LIST", "levels, for example 1,2,3", "", {}, false, false},
+                                    {"--only", "LIST", "problems, for example 1/2,2/41", "", {}, false, false}},
+                                   "runs/kernelbench"),
     .run = run_bench_kernelbench,
     .polls_interrupts = true,
 };

@@ -76,6 +76,21 @@ TEST_F(BenchTest, ProblemsAreListedInOrderAndNarrowed) {
   EXPECT_EQ(list_problems(folder_.path(), {}, {}).error().code, Code::not_found);
 }
 
+TEST_F(BenchTest, ModulesAreFilesWithInputs) {
+  const auto folder = folder_.path() / "modules";
+  ASSERT_TRUE(write_file(folder / "b.py", "\"\"\"A product: bf16.\"\"\"\ndef get_inputs(): ...\n").ok());
+  ASSERT_TRUE(write_file(folder / "a.py", "\"\"\"Two\nlines.\"\"\"\ndef get_inputs(): ...\n").ok());
+  ASSERT_TRUE(write_file(folder / "helper.py", "def linear(): ...\n").ok());
+  const auto all = list_modules(folder, {});
+  ASSERT_TRUE(all.ok() && all->size() == 2);
+  EXPECT_EQ((*all)[0].name, "Two");
+  EXPECT_EQ((*all)[1].id, "b");
+  EXPECT_EQ((*all)[1].name, "A product: bf16.");
+  EXPECT_EQ(list_modules(folder, {"b"})->size(), 1u);
+  EXPECT_EQ(list_modules(folder, {"helper"}).error().code, Code::not_found);
+  EXPECT_EQ(list_modules(folder / "none", {}).error().code, Code::not_found);
+}
+
 TEST_F(BenchTest, AnErrorIsARowAndAMissingGpuEndsIt) {
   int calls = 0;
   FakeWorker mixed([&](const OptimizeOptions& o) -> Result<OptimizeOutcome> {

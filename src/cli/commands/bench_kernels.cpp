@@ -1,0 +1,38 @@
+// solstice bench kernels: the same bench on production shapes in bf16, whose files bring Triton kernels along.
+#include "base/paths.h"
+#include "cli/bench.h"
+#include "cli/values.h"
+
+namespace solstice::cli {
+namespace {
+
+Result<int> run_bench_kernels(const Invocation& in) {
+  if (in.has("--render")) return render_bench_again(in.get("--render"));
+  std::filesystem::path folder = in.get("--path");
+  if (folder.empty()) {
+    SOLSTICE_TRY(folder, data_folder("bench/kernels"));
+  }
+  SOLSTICE_TRY(std::vector<flow::BenchProblem> problems, flow::list_modules(folder, split(in.get("--only"), ',')));
+  return run_bench_of(in, std::move(problems));
+}
+
+}  // namespace
+
+extern const Command solstice_commands_bench_kernels;
+const Command solstice_commands_bench_kernels = {
+    .name = "bench kernels",
+    .summary = "The same bench on production shapes in bf16, beside Triton kernels too",
+    .help =
+        "DIR holds modules, a file each. What `opponents(model)` of a file returns, a dictionary of names and forwards, is timed "
+        "beside PyTorch's ways and the drop-in. Solstice's own table has a norm and the product behind it, a product of few rows "
+        "while decoding, and a gated MLP; grouped products have no module there yet. Everything else is as in `bench "
+        "kernelbench`.",
+    .example = "solstice bench kernels --budget 20s",
+    .parameters = bench_parameters({{"--path", "DIR", "folder of modules [default: Solstice's own]", "", {}, false, false},
+                                    {"--only", "LIST", "modules, for example decode_gemv,fused_mlp", "", {}, false, false}},
+                                   "runs/kernels"),
+    .run = run_bench_kernels,
+    .polls_interrupts = true,
+};
+
+}  // namespace solstice::cli
