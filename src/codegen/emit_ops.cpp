@@ -101,24 +101,41 @@ std::optional<double> folded(Op op, const Value& a, const Value& b) {
       return *x / *y;
     case Op::kPow:
       return std::pow(*x, *y);
+    case Op::kMin:
+      return std::min(*x, *y);
+    case Op::kMax:
+      return std::max(*x, *y);
     default:
       return std::nullopt;
   }
 }
 
-// Of those functions that constants have in the prelude and in models.
 std::optional<double> folded(Op op, const Value& a) {
   const auto x = constant_of(a);
   if (!x) return std::nullopt;
   switch (op) {
+    case Op::kAbs:
+      return std::abs(*x);
+    case Op::kExp:
+      return std::exp(*x);
+    case Op::kExpm1:
+      return std::expm1(*x);
+    case Op::kLog:
+      return std::log(*x);
+    case Op::kLog1p:
+      return std::log1p(*x);
     case Op::kSqrt:
       return std::sqrt(*x);
     case Op::kRsqrt:
       return 1 / std::sqrt(*x);
-    case Op::kExp:
-      return std::exp(*x);
-    case Op::kLog:
-      return std::log(*x);
+    case Op::kTanh:
+      return std::tanh(*x);
+    case Op::kErf:
+      return std::erf(*x);
+    case Op::kSin:
+      return std::sin(*x);
+    case Op::kCos:
+      return std::cos(*x);
     default:
       return std::nullopt;
   }

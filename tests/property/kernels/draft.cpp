@@ -85,20 +85,33 @@ std::string Draft::layout(const std::vector<int64_t>& shape, bool overlaps, bool
 
 // A copy or an extremum of an input or, where it runs at load, of a param: as large and as fine as that.
 std::string Draft::filled(const std::vector<int64_t>& shape) {
-  const bool once = random.percent(50);
-  const std::string from = fresh("x"), name = fresh("t");
-  if (once && !frozen_) declare("allow frozen");
-  frozen_ |= once;
+  Filled out;
+  out.once = random.percent(50);
+  out.name = fresh("t");
+  const std::string from = fresh("x");
   Axes over;
   for (const int64_t extent : shape) over.push_back({"i" + std::to_string(over.size()), extent});
   Axes turned = over;
   if (random.percent(50)) random.shuffle(turned);
-  declare(fmt::format("{} {} : {}[{}]{}", once ? "param" : "input", from, random.word({"f32", "bf16"}), fmt::join(shape_of(turned), ", "),
-                      once ? fmt::format(" \"{}\"", from) : ""));
-  declare(fmt::format("tensor {} : f32[{}]{}", name, fmt::join(shape, ", "), layout(shape, false, true)));
-  before += fmt::format("kernel {}_{}{} by map() {{\n  {}[{}] = max({}[{}], -2){}\n}}\n", name_, name, once ? " once" : "", name,
-                        names_of(over), from, names_of(turned), over.empty() ? "" : " for " + ranges_of(over));
-  return name;
+  out.declarations =
+      fmt::format("{} {} : {}[{}]{}\ntensor {} : f32[{}]{}\n", out.once ? "param" : "input", from, random.word({"f32", "bf16"}),
+                  fmt::join(shape_of(turned), ", "), out.once ? fmt::format(" \"{}\"", from) : "", out.name, fmt::join(shape, ", "),
+                  layout(shape, false, true));
+  out.kernel = fmt::format("kernel {}_{}{} by map() {{\n  {}[{}] = max({}[{}], -2){}\n}}\n", name_, out.name, out.once ? " once" : "",
+                           out.name, names_of(over), from, names_of(turned), over.empty() ? "" : " for " + ranges_of(over));
+  filled_.push_back(out);
+  return out.name;
+}
+
+void Draft::finish() {
+  bool once = false;
+  for (const Filled& each : filled_) {
+    if (body.find(each.name + "[") == std::string::npos) continue;
+    head += each.declarations;
+    before += each.kernel;
+    once |= each.once;
+  }
+  if (once) declare("allow frozen");
 }
 
 std::string Draft::input(const std::vector<int64_t>& shape) {

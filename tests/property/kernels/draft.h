@@ -47,6 +47,8 @@ class Draft {
   std::string mask(const std::vector<int64_t>& shape);      // bool
   // Declares an output that holds `value`, which it clamps where the format is short of range. `turned`: in any order of strides.
   std::string output(const std::vector<int64_t>& shape, Term& value, bool turned = true);
+  // Writes the kernels that fill what the equations read.
+  void finish();
   void declare(const std::string& line) { head += line + "\n"; }
   std::string fresh(const char* letter) { return letter + std::to_string(names_++); }
 
@@ -84,11 +86,16 @@ class Draft {
   Term padded_read(const Axes& over);
   bool fits(const Term& t) const { return (!exact || t.exact) && t.above <= kLargest; }
 
+  // A tensor that a kernel of its own fills.
+  struct Filled {
+    std::string name, declarations, kernel;
+    bool once = false;
+  };
   std::string filled(const std::vector<int64_t>& shape);
 
   const std::string name_;
   std::vector<Known> known_;
-  bool frozen_ = false;
+  std::vector<Filled> filled_;
   int names_ = 0;
 };
 

@@ -27,7 +27,7 @@ std::string random_value(const families::KnobSpec& spec, Random& random) {
 std::string from_table(const families::Family& family, Random& random) {
   std::string out;
   for (const families::KnobSpec& spec : family.knobs()) {
-    if (spec.name.empty() || !random.percent(25)) continue;
+    if (spec.name.empty() || !random.percent(30)) continue;
     out += fmt::format("{}{}={}", out.empty() ? "" : ", ", spec.name, random_value(spec, random));
   }
   return out;

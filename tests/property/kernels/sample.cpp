@@ -44,6 +44,7 @@ Sample make_sample(std::string_view family, uint64_t seed, uint64_t number, cons
   out.number = number;
   Draft draft(random, sizes, random.percent(50), out.name());
   generators().at(family)(draft);
+  draft.finish();
   out.exact = draft.exact;
   out.head = draft.head;
   out.before = draft.before;

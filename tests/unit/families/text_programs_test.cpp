@@ -77,14 +77,14 @@ kernel k by map() {
 })");
 }
 
-// `sqrt(2)` has no fp64 operand; rounded to fp32 it would spoil the product with one.
+// `sqrt(2)` and the constant's own functions have no fp64 operand; rounded to fp32 they would spoil the results.
 TEST(TextPrograms, GeluOfDoubles) {
   run(R"(program gelu
 dim N = 40
 input  x : f64[N]
 output y : f64[N]
 kernel k by map() {
-  y[i] = gelu(x[i])
+  y[i] = gelu(x[i]) + softsign(-0.5) + max(tanh(0.3), erf(0.1) + sin(1) * cos(2)) / log1p(0.7)
 })",
       1e-14);
 }
