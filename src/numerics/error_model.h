@@ -25,6 +25,7 @@ struct Sum {
   DType result = DType::kF32;  // storage of the result
   Data data = Data::kRandomSign;
   int64_t promote_every = 128;  // k between promotions; ignored by maths that do not promote
+  int64_t elements = 1;         // of the result: the largest of many errors is larger
 };
 
 struct ErrorParts {
