@@ -67,6 +67,7 @@ void fill(BenchVariant& v, const OptimizeOutcome& outcome) {
   fill_headline(v, report);
   fill_errors(v, report);
   v.verdict = report.verdict;
+  v.rewritten = report.rewrites;
   v.io = bound_of(report, "io");
   v.work = bound_of(report, "work");
   v.practical = bound_of(report, "practical");
@@ -153,12 +154,27 @@ class RowRun {
       v.numerics = name.numerics;
       v.rewrites = name.rewrites;
       if (interrupted()) break;
+      if (const BenchVariant* same = searched_alike(name)) {
+        v = *same;
+        v.rewrites = name.rewrites;
+        v.took = Seconds(0);
+        continue;
+      }
       SOLSTICE_CHECK(run_variant(v, name, source));
       if (v.ran()) continue;
       copy_to_others(v);  // what no program could be made of has none under another policy either
       break;
     }
     return success();
+  }
+
+  // Where no rewrite applies, the search without them is that with them.
+  const BenchVariant* searched_alike(const VariantName& name) const {
+    for (size_t i = 0; name.rewrites == "off" && i + 1 < row_.variants.size(); ++i) {
+      const BenchVariant& v = row_.variants[i];
+      if (v.numerics == name.numerics && v.rewrites == "on" && v.rewritten.empty() && v.ran()) return &v;
+    }
+    return nullptr;
   }
 
   Status run_variant(BenchVariant& v, const VariantName& name, const Result<std::string>& source) {
@@ -191,9 +207,10 @@ class RowRun {
     request.file = problem_.file;
     request.deadline = options_.deadline;
     for (const BenchVariant& v : row_.variants) {
-      if (v.outcome == RunOutcome::kFaster && !v.failed) {
-        request.dropins.push_back({VariantName{v.numerics, v.rewrites}.text(), v.folder + "/model_new.py"});
-      }
+      const std::string path = v.folder + "/model_new.py";
+      const bool known =
+          std::any_of(request.dropins.begin(), request.dropins.end(), [&](const OracleContender& d) { return d.path == path; });
+      if (v.outcome == RunOutcome::kFaster && !v.failed && !known) request.dropins.push_back({v.folder, path});
     }
     const Result<OpponentsFound> found = worker_.compete(request, progress_);
     if (!found.ok()) {
@@ -202,17 +219,21 @@ class RowRun {
       return;
     }
     for (const OracleRival& rival : found->rivals) {
-      BenchVariant* const ours = variant_named(rival.name);
-      (ours ? ours->beside : row_.opponents.emplace_back()) = side_of(rival);
+      if (!of_a_dropin(rival)) row_.opponents.push_back(side_of(rival));
     }
     row_.flaws = flaws_of(*found);
   }
 
-  BenchVariant* variant_named(const std::string& name) {
+  // Drop-ins go by their folders' names; variants may share one.
+  bool of_a_dropin(const OracleRival& rival) {
+    bool found = false;
     for (BenchVariant& v : row_.variants) {
-      if (VariantName{v.numerics, v.rewrites}.text() == name) return &v;
+      if (v.folder.empty() || v.folder != rival.name) continue;
+      v.beside = side_of(rival);
+      v.beside.name = VariantName{v.numerics, v.rewrites}.text();
+      found = true;
     }
-    return nullptr;
+    return found;
   }
 
   const BenchOptions& options_;

@@ -97,6 +97,7 @@ Status plan_kernels(Session& state) {
       state.expert = std::move(plain.expert);
       return text;
     }
+    state.report.rewrites = names;
     const std::string label = fmt::format("rewritten by {}: ", names);
     const std::string text = fmt::format("{}; {}{}, predicted {:.3g}x", plain.text(), label, other->text(), plain.cost / other->cost);
     if (other->cost < plain.cost) {

@@ -65,7 +65,8 @@ struct BenchKernel {
 // Ours under one policy.
 struct BenchVariant {
   std::string numerics = "reference";
-  std::string rewrites;  // "on", "off"; "": from before there was a choice
+  std::string rewrites;   // "on", "off"; "": from before there was a choice
+  std::string rewritten;  // by which rewrites other equations were made and searched; "": by none
   RunOutcome outcome = RunOutcome::kNone;
   std::string reason;   // operator where unsupported; the error where it failed
   bool failed = false;  // it ended with an error
@@ -90,6 +91,7 @@ struct BenchVariant {
   static auto fields() {
     return std::make_tuple(
         field("numerics", &BenchVariant::numerics, "policy"), optional_field("rewrites", &BenchVariant::rewrites, "on or off"),
+        optional_field("rewritten", &BenchVariant::rewritten, "by which rewrites"),
         field("outcome", &BenchVariant::outcome, "what it came to"), optional_field("reason", &BenchVariant::reason, "operator or error"),
         optional_field("failed", &BenchVariant::failed, "it ended with an error"),
         optional_field("predicted", &BenchVariant::predicted, "times are a model's"),

@@ -153,6 +153,7 @@ struct Report {
   std::string bound_by;  // what bounds the result, with the figures
   std::vector<CandidateRow> candidates;
   int trials_skipped = 0;  // proposals not tried: no gain was predicted
+  std::string rewrites;  // that made other equations, which were searched too: "factor_sums, cancel_bias"; "": none did
   std::vector<KernelRow> kernels;
   int launches = 0;     // of kernels, in one execution of the winner
   std::string verdict;  // of the full verification: "passed 18 cases, each twice", or why not
@@ -183,6 +184,7 @@ struct Report {
         optional_field("bound_by", &Report::bound_by, "what bounds the result"),
         optional_field("candidates", &Report::candidates, "all trials"),
         optional_field("trials_skipped", &Report::trials_skipped, "proposals without a predicted gain"),
+        optional_field("rewrites", &Report::rewrites, "that made other equations, searched too"),
         optional_field("kernels", &Report::kernels, "of the partition"),
         optional_field("launches", &Report::launches, "of one execution of the winner"),
         optional_field("verdict", &Report::verdict, "of the full verification"),

@@ -227,17 +227,17 @@ TEST_F(BenchTest, EveryPolicyIsRunOnWhatWasPreparedOnceAndOpponentsCompeteOnce) 
     EXPECT_FALSE(o.baselines);
     return outcome;
   });
+  BenchOptions both = options();
+  const std::string dropin = (both.out / "1_2/high").string();
   worker.found->rivals = {{"PyTorch eager", {2e-3, 2e-3}, 1e-7, Bytes(0), ""},
-                          {"high", {1e-3}, {}, Bytes(7), ""},
+                          {dropin, {1e-3}, {}, Bytes(7), ""},
                           {"torch.compile", {}, {}, Bytes(0), "timed out"}};
   worker.found->flaws.constant = "zeros";
-  BenchOptions both = options();
   both.variants = {{"reference", ""}, {"high", ""}};
   const Result<Bench> bench = run_bench(both, worker, silent_, [](const BenchRow&) {});
   ASSERT_TRUE(bench.ok()) << bench.error().text();
   EXPECT_EQ(worker.log, "(rhc)(rc)(rhc)");  // what is unsupported is so under any policy
   ASSERT_EQ(worker.asked.dropins.size(), 1u);
-  EXPECT_EQ(worker.asked.dropins[0].name, "reference");
   EXPECT_EQ(worker.asked.dropins[0].path, (both.out / "2_1/reference/model_new.py").string());
   const BenchRow& row = bench->rows[0];
   ASSERT_EQ(row.opponents.size(), 2u);
@@ -246,6 +246,27 @@ TEST_F(BenchTest, EveryPolicyIsRunOnWhatWasPreparedOnceAndOpponentsCompeteOnce) 
   EXPECT_TRUE(row.flaws.flawed());
   EXPECT_EQ(bench->rows[1].variants[1].numerics, "high");
   EXPECT_EQ(bench->rows[1].variants[1].outcome, RunOutcome::kUnsupported);
+}
+
+TEST_F(BenchTest, WhereNoRewriteAppliesTheSearchWithoutThemIsTheSame) {
+  FakeWorker worker([](const OptimizeOptions& o) {
+    Result<OptimizeOutcome> outcome = faster(o);
+    if (o.rewrites && o.problem.starts_with("2/1")) outcome->report.rewrites = "factor_sums";
+    return outcome;
+  });
+  BenchOptions both = options();
+  both.variants = {{"reference", "on"}, {"reference", "off"}};
+  worker.found->rivals = {{(both.out / "1_2/reference").string(), {1e-3}, {}, Bytes(0), ""}};
+  const Result<Bench> bench = run_bench(both, worker, silent_, [](const BenchRow&) {});
+  ASSERT_TRUE(bench.ok()) << bench.error().text();
+  EXPECT_EQ(worker.log, "(rc)(rc)(rrc)");
+  EXPECT_EQ(worker.asked.dropins.size(), 2u);
+  const BenchRow& row = bench->rows[0];
+  EXPECT_EQ(row.variants[1].rewrites, "off");
+  EXPECT_EQ(row.variants[1].speedup, 4);
+  EXPECT_TRUE(row.variants[1].beside.time && row.variants[0].beside.time);
+  EXPECT_TRUE(row.opponents.empty());
+  EXPECT_EQ(bench->rows[2].variants[0].rewritten, "factor_sums");
 }
 
 TEST_F(BenchTest, OpponentsThatCannotBeMeasuredAreANote) {
