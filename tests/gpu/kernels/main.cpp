@@ -59,7 +59,11 @@ class Progress {
 Result<std::vector<Verdict>> verdicts_of(const Options& options, const std::vector<Item>& items, const std::vector<std::string>& arguments,
                                          std::string& device) {
   Progress progress(items.size());
-  if (!options.in_process) return supervise(items, arguments, [&](const Verdict& v) { progress.add(v); });
+  if (!options.in_process) {
+    SOLSTICE_TRY(const Sizes sizes, sizes_named(options.work.sizes));
+    const auto text_of = [&](const Item& item) { return make_sample(item.family, options.work.seed, item.number, sizes).text(); };
+    return supervise(items, arguments, text_of, [&](const Verdict& v) { progress.add(v); });
+  }
   SOLSTICE_TRY(const auto work, Work::create(options.work));
   device = work->device_name();
   std::vector<Verdict> out;

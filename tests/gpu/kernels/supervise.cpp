@@ -86,6 +86,7 @@ class Shift {
 }  // namespace
 
 Result<std::vector<Verdict>> supervise(const std::vector<Item>& items, const std::vector<std::string>& arguments,
+                                       const std::function<std::string(const Item&)>& text_of,
                                        const std::function<void(const Verdict&)>& done) {
   SOLSTICE_TRY(const auto self, executable_path());
   std::vector<std::string> argv = {self.string(), "--child"};
@@ -109,6 +110,7 @@ Result<std::vector<Verdict>> supervise(const std::vector<Item>& items, const std
       verdict.number = static_cast<int64_t>(suspects[0].number);
       verdict.outcome = Outcome::kCrashed;
       verdict.why = "the process " + end;
+      verdict.text = text_of(suspects[0]);
       done(verdict);
       verdicts.push_back(std::move(verdict));
       std::erase(left, suspects[0]);

@@ -6,8 +6,9 @@
 
 namespace solstice::random_kernels {
 
-// In processes of this executable (`--child`), which get `arguments` too.
+// In processes of this executable (`--child`), which get `arguments` too. `text_of` tells the program of one that died.
 Result<std::vector<Verdict>> supervise(const std::vector<Item>& items, const std::vector<std::string>& arguments,
+                                       const std::function<std::string(const Item&)>& text_of,
                                        const std::function<void(const Verdict&)>& done);
 
 // The child's side: items come in lines, what happens goes out in lines.

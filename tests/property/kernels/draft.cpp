@@ -117,7 +117,8 @@ void Draft::finish() {
 std::string Draft::input(const std::vector<int64_t>& shape) {
   if (random.percent(4)) return filled(shape);
   const std::string name = fresh("x");
-  const char* dtype = random.word({"f32", "f32", "f32", "f32", "bf16", "bf16", "f16", "f16", "f64"});
+  const char* dtype =
+      random.word({"f32", "f32", "f32", "f32", "f32", "f32", "bf16", "bf16", "bf16", "f16", "f16", "f64", "f64", "e4m3", "e5m2"});
   const bool param = random.percent(20);
   declare(fmt::format("{} {} : {}[{}]{}{}", param ? "param" : "input", name, dtype, fmt::join(shape, ", "),
                       param ? fmt::format(" \"{}\"", name) : "", layout(shape, true, true)));
@@ -127,7 +128,7 @@ std::string Draft::input(const std::vector<int64_t>& shape) {
 
 std::string Draft::integers(const std::vector<int64_t>& shape) {
   const std::string name = fresh("g");
-  declare(fmt::format("input {} : {}[{}]", name, random.word({"i32", "i64"}), fmt::join(shape, ", ")));
+  declare(fmt::format("input {} : {}[{}]", name, random.word({"i32", "i64", "i32", "i64", "i16", "i8", "u8"}), fmt::join(shape, ", ")));
   return name;
 }
 

@@ -8,34 +8,43 @@
 namespace solstice::random_kernels {
 namespace {
 
-// Sign, exponent and mantissa of a 16-bit float format.
-struct Half {
-  int mantissa;  // bits
-  int bias;
-};
-constexpr Half kF16 = {10, 15}, kBF16 = {7, 127};
+// A float format of one or two bytes: a sign, an exponent and a mantissa.
+struct Narrow {
+  int bytes, mantissa, bias;  // mantissa in bits
+  bool infinite;              // the largest exponent is of infinities and NaN; else of the format's one NaN alone
 
-// `value` is one of the format's.
-uint16_t bits_of_half(Half format, double value) {
-  const int exponents = 15 - format.mantissa, top = (1 << exponents) - 1;
-  const auto sign = static_cast<uint16_t>(std::signbit(value) ? 0x8000 : 0);
-  const auto with = [&](int exponent, int mantissa) { return static_cast<uint16_t>(sign | exponent << format.mantissa | mantissa); };
-  if (std::isnan(value)) return with(top, 1 << (format.mantissa - 1));
-  if (std::isinf(value)) return with(top, 0);
-  if (value == 0) return sign;
-  const double size = std::abs(value);
-  const int exponent = std::max(std::ilogb(size), 1 - format.bias);
-  const auto steps = static_cast<int>(std::ldexp(size, format.mantissa - exponent));  // below 2^mantissa: subnormal
-  return static_cast<uint16_t>(sign | (((exponent + format.bias - 1) << format.mantissa) + steps));
+  int exponents() const { return 8 * bytes - 1 - mantissa; }
+  int top() const { return (1 << exponents()) - 1; }
+  int fraction() const { return (1 << mantissa) - 1; }
+};
+
+Narrow narrow_of(DType dtype) {
+  if (dtype == DType::kF16) return {2, 10, 15, true};
+  if (dtype == DType::kBF16) return {2, 7, 127, true};
+  if (dtype == DType::kE5M2) return {1, 2, 15, true};
+  return {1, 3, 7, false};
 }
 
-double value_of_half(Half format, uint16_t bits) {
-  const int exponents = 15 - format.mantissa, top = (1 << exponents) - 1;
-  const int exponent = bits >> format.mantissa & top, mantissa = bits & ((1 << format.mantissa) - 1);
-  const double sign = bits & 0x8000 ? -1 : 1;
-  if (exponent == top) return mantissa ? std::nan("") : sign * INFINITY;
-  if (exponent == 0) return sign * std::ldexp(mantissa, 1 - format.bias - format.mantissa);
-  return sign * std::ldexp(mantissa + (1 << format.mantissa), exponent - format.bias - format.mantissa);
+// `value` is one of the format's.
+uint16_t bits_of(Narrow f, double value) {
+  const int sign = std::signbit(value) ? 1 << (8 * f.bytes - 1) : 0;
+  const auto with = [&](int exponent, int fraction) { return static_cast<uint16_t>(sign | exponent << f.mantissa | fraction); };
+  if (std::isnan(value) || (std::isinf(value) && !f.infinite)) return with(f.top(), f.fraction());
+  if (std::isinf(value)) return with(f.top(), 0);
+  if (value == 0) return static_cast<uint16_t>(sign);
+  const double size = std::abs(value);
+  const int exponent = std::max(std::ilogb(size), 1 - f.bias);
+  const auto steps = static_cast<int>(std::ldexp(size, f.mantissa - exponent));  // below 2^mantissa: subnormal
+  return static_cast<uint16_t>(sign | (((exponent + f.bias - 1) << f.mantissa) + steps));
+}
+
+double value_of(Narrow f, uint16_t bits) {
+  const int exponent = bits >> f.mantissa & f.top(), fraction = bits & f.fraction();
+  const double sign = bits >> (8 * f.bytes - 1) & 1 ? -1 : 1;
+  if (exponent == f.top() && (f.infinite ? fraction != 0 : fraction == f.fraction())) return std::nan("");
+  if (exponent == f.top() && f.infinite) return sign * INFINITY;
+  if (exponent == 0) return sign * std::ldexp(fraction, 1 - f.bias - f.mantissa);
+  return sign * std::ldexp(fraction + (1 << f.mantissa), exponent - f.bias - f.mantissa);
 }
 
 template <class T>
@@ -58,9 +67,11 @@ void encode(DType dtype, double value, unsigned char* to) {
     case DType::kF32:
       return put(static_cast<float>(value), to);
     case DType::kF16:
-      return put(bits_of_half(kF16, ir::rounded(dtype, value)), to);
     case DType::kBF16:
-      return put(bits_of_half(kBF16, ir::rounded(dtype, value)), to);
+      return put(bits_of(narrow_of(dtype), ir::rounded(dtype, value)), to);
+    case DType::kE4M3:
+    case DType::kE5M2:
+      return put(static_cast<uint8_t>(bits_of(narrow_of(dtype), ir::rounded(dtype, value))), to);
     case DType::kI64:
       return put(static_cast<int64_t>(value), to);
     case DType::kI32:
@@ -75,20 +86,19 @@ void encode(DType dtype, double value, unsigned char* to) {
 }
 
 double decode(DType dtype, const unsigned char* from) {
-  const auto half = [&] {
-    uint16_t bits;
-    std::memcpy(&bits, from, 2);
-    return bits;
-  };
+  uint16_t bits = *from;
   switch (dtype) {
     case DType::kF64:
       return get<double>(from);
     case DType::kF32:
       return get<float>(from);
     case DType::kF16:
-      return value_of_half(kF16, half());
     case DType::kBF16:
-      return value_of_half(kBF16, half());
+      std::memcpy(&bits, from, 2);
+      return value_of(narrow_of(dtype), bits);
+    case DType::kE4M3:
+    case DType::kE5M2:
+      return value_of(narrow_of(dtype), bits);
     case DType::kI64:
       return get<int64_t>(from);
     case DType::kI32:
