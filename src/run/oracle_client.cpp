@@ -132,6 +132,7 @@ Result<OracleRivals> OracleClient::rivals(const CompareRequest& request) {
   Json dropins = Json::array();
   for (const OracleContender& dropin : request.dropins) dropins.push(to_json(dropin));
   if (!request.dropins.empty()) params.set("dropins", std::move(dropins));
+  if (request.compile_tf32) params.set("compile_tf32", true);
   if (request.deadline.value > 0) params.set("deadline", request.deadline.value);
   return ask<OracleRivals>("time_rivals", std::move(params), limits_.work);
 }

@@ -58,6 +58,7 @@ struct CompareRequest {
   int blocks = 4;
   std::vector<OracleContender> dropins = {};  // timed in the same blocks
   Seconds deadline{0};                        // for preparing each of them; 0: none
+  bool compile_tf32 = false;                  // torch.compile with TF32 allowed too, which compiles once more
 };
 
 struct RoundsRequest {

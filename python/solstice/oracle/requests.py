@@ -138,10 +138,12 @@ def time_rivals(
     blocks: int = 4,
     dropins: list[dict[str, str]] = [],
     deadline: float = 0,
+    compile_tf32: bool = False,
 ) -> dict[str, Any]:
-    """`dropins`: `{name, path}` of ours, timed in the same blocks. `deadline`: seconds for preparing each."""
+    """`dropins`: `{name, path}` of ours, timed in the same blocks. `deadline`: seconds for preparing each. `compile_tf32`:
+    torch.compile a second time, with TF32 allowed."""
     if self.contest is None:
-        self.contest = rivals.prepare(self, dropins, deadline)
+        self.contest = rivals.prepare(self, dropins, deadline, compile_tf32)
     return {"rivals": rivals.contest(self, self.contest, reps, warmups, blocks)}
 
 

@@ -55,13 +55,15 @@ def import_compiler() -> None:
     torch._inductor.config.compile_threads = 1
 
 
-def prepare(session: Session, dropins: list[dict[str, str]] = [], deadline: float = 0) -> Contest:
+def prepare(
+    session: Session, dropins: list[dict[str, str]] = [], deadline: float = 0, compile_tf32: bool = True
+) -> Contest:
     """Inputs, errors and compiled code of every opponent; afterwards a call of one only runs kernels."""
     timing.need_gpu(session)
     import_compiler()
     inputs, _ = input_sets.prepare(session, SEED, "default", "built")
     reference.compute(session, inputs)
-    contenders = [*_of_pytorch(session.module()), *_of_the_file(session), *(_dropin(session, **dropin) for dropin in dropins)]
+    contenders = [*_of_pytorch(session.module(), compile_tf32), *_of_the_file(session), *(_dropin(session, **dropin) for dropin in dropins)]
     for rival in contenders:
         session.progress("baselines", rival.name)
         _make_ready(session, inputs, rival, deadline)
@@ -70,14 +72,15 @@ def prepare(session: Session, dropins: list[dict[str, str]] = [], deadline: floa
     return Contest(inputs, contenders)
 
 
-def _of_pytorch(module: torch.nn.Module) -> list[Rival]:
+def _of_pytorch(module: torch.nn.Module, compile_tf32: bool) -> list[Rival]:
     compiled = torch.compile(module)  # what it makes holds for one setting of TF32 and is made anew for the other
-    return [
+    all_of_them = [
         Rival("PyTorch eager", module),
         Rival("PyTorch eager, TF32 allowed", module, tf32_allowed),
         Rival("torch.compile", compiled, note="default mode"),
         Rival("torch.compile, TF32 allowed", compiled, tf32_allowed, note="default mode"),
     ]
+    return all_of_them if compile_tf32 else all_of_them[:3]
 
 
 class _Called(torch.nn.Module):
