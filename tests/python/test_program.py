@@ -221,7 +221,7 @@ SUM_OF_PRODUCT = """
     class Model(torch.nn.Module):
         def __init__(self):
             super().__init__()
-            self.linear = torch.nn.Linear(2048, 8192, bias=False)
+            self.linear = torch.nn.Linear(2048, 8192)
 
         def forward(self, x):
             return self.linear(x).sum(dim=1, keepdim=True)

@@ -34,7 +34,8 @@ const std::string kGemm =
 
 TEST(Rewrites, RowSumOfAProductIsAMatrixVectorProduct) {
   EXPECT_EQ(rewritten(kGemm + "output y : f32[M]\nz[m,n] = sum[k](x[m,k] * w[n,k]) + b[n]\ny[m] = sum[n](z[m,n])  # model.py:3\n"),
-            "part[k] = sum[n](w[n,k])  # model.py:3\ny[m] = sum[k](x[m,k] * part[k]) + sum[n](b[n])  # model.py:3\n");
+            "part[k] = sum[n](w[n,k])  # model.py:3\npart2[] = sum[n](b[n])  # model.py:3\n"
+            "y[m] = sum[k](x[m,k] * part[k]) + part2[]  # model.py:3\n");
 }
 
 TEST(Rewrites, ATensorThatIsAnOutputTooIsKept) {

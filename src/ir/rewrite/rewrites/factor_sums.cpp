@@ -35,12 +35,15 @@ bool is_linear_sum(const Expr& e) { return e.op == Op::kReduce && (e.reducer == 
 // Writes a divided term under the outer reduction.
 class ExchangeWriter {
  public:
-  // A local may come before equation `place`.
-  ExchangeWriter(Program& program, int& place, const Expr& outer) : program_(program), place_(place), outer_(outer) {}
+  // A local may come before equation `place`. `several`: other terms are added to those written.
+  ExchangeWriter(Program& program, int& place, const Expr& outer, bool several)
+      : program_(program), place_(place), outer_(outer), several_(several) {}
 
   ExprRef write(const TermSplit& split) {
     ExprRef value = inner(split);
-    if (!split.outside_binders.empty() && value->op == Op::kReduce) value = part(split, value);
+    // A sum that does not vary with the result (of a bias) would be taken for each of its elements.
+    const bool invariant = several_ && indices_of(value).empty();
+    if ((!split.outside_binders.empty() || invariant) && value->op == Op::kReduce) value = part(split, value);
     std::vector<ExprRef> factors = split.outside;
     if (!is_one(value)) factors.push_back(value);
     value = product(factors);
@@ -115,6 +118,7 @@ class ExchangeWriter {
   Program& program_;
   int& place_;
   const Expr& outer_;
+  bool several_;
 };
 
 // A sum or mean that may be exchanged with those below it.
@@ -163,7 +167,7 @@ std::optional<Rewritten> factored(const Subject& subject, int id, const ExprRef&
                                      names_of(equation, outer->binders))};
   int place = id;
   out.program.equations[static_cast<size_t>(id)] = equation;
-  ExchangeWriter writer(out.program, place, *outer);
+  ExchangeWriter writer(out.program, place, *outer, splits.size() > 1);
   std::vector<Term> sums;
   for (size_t i = 0; i < splits.size(); ++i) sums.push_back({(*terms)[i].negative, {writer.write(splits[i])}, {}});
   Equation& changed_equation = out.program.equations[static_cast<size_t>(place)];
