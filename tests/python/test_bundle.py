@@ -53,7 +53,7 @@ def test_manifest_lists_every_file_with_its_hash(made):
 
 def test_holds_what_a_machine_without_network_needs_and_no_nvrtc(made):
     names = files_in(made)
-    assert {"solstice", "gpu-tests", "bin/solstice", "bin/solstice-runner", "lib/libsolstice_rt.so"} <= names
+    assert {"solstice", "gpu-tests", "sanitize-kernels", "bin/solstice", "bin/solstice-runner", "lib/libsolstice_rt.so"} <= names
     assert {"machines/h200.toml", "python/solstice/__init__.py", "examples/linear_gelu.py"} <= names
     assert not [name for name in names if "nvrtc" in name.rsplit("/", 1)[-1] and ".so" in name]
 
