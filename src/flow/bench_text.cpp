@@ -77,11 +77,13 @@ std::string summary_of(const Bench& bench, const VariantName& variant) {
 std::string opponents_section(const Bench& bench, const std::vector<VariantName>& variants) {
   const std::vector<std::string> opponents = opponents_of(bench);
   if (opponents.empty()) return "";
-  Cells rows = {{"against", "ours", "compared", "supported", "faster only", "fast_1", "fast_2"}};
+  Cells rows = {{"against", "ours", "compared", "supported", "without flawed", "faster only", "fast_1", "fast_2"}};
   for (const std::string& opponent : opponents) {
     for (const VariantName& variant : variants) {
       const Figures f = figures_of(bench, {variant, 0, true, opponent});
-      rows.push_back({opponent, variant.text(), std::to_string(f.compared), factor(f.supported), factor(f.of_faster), share(f.fast_1),
+      const Figures sound = figures_of(bench, {variant, 0, false, opponent});
+      rows.push_back({opponent, variant.text(), std::to_string(f.compared), factor(f.supported),
+                      fmt::format("{} ({})", factor(sound.supported), sound.compared), factor(f.of_faster), share(f.fast_1),
                       share(f.fast_2)});
     }
   }
