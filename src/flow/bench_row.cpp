@@ -9,7 +9,9 @@
 #include "base/file.h"
 #include "base/interrupt.h"
 #include "base/sha256.h"
+#include "families/family.h"
 #include "flow/bench_fill.h"
+#include "numerics/policy.h"
 
 namespace solstice::flow {
 namespace {
@@ -18,6 +20,25 @@ bool ends_the_bench(const Error& error) {
   static constexpr std::array kFatal = {Code::no_gpu,    Code::no_driver,   Code::no_python, Code::no_compiler,
                                         Code::disk_full, Code::store_error, Code::not_yet};
   return std::find(kFatal.begin(), kFatal.end(), error.code) != kFatal.end();
+}
+
+// Where no rewrite applies, the search without them is that with them.
+bool no_rewrite_applied(const BenchVariant& made, const VariantName& name) {
+  return name.rewrites == "off" && made.rewrites == "on" && made.numerics == name.numerics && made.rewritten.empty();
+}
+
+bool has_math(const BenchKernel& kernel) {
+  const families::Family* family = families::find_family(kernel.family);
+  if (!family || !family->knobs) return true;
+  const std::vector<families::KnobSpec> knobs = family->knobs();
+  return std::any_of(knobs.begin(), knobs.end(), [](const families::KnobSpec& knob) { return knob.name == "math"; });
+}
+
+// Where no kernel multiplies, a looser policy allows nothing more.
+bool no_math_to_choose(const BenchVariant& made, const VariantName& name) {
+  const auto strict = numerics::policy_from_name(made.numerics), loose = numerics::policy_from_name(name.numerics);
+  return made.rewrites == name.rewrites && strict && loose && *strict < *loose && !made.kernels.empty() &&
+         std::none_of(made.kernels.begin(), made.kernels.end(), has_math);
 }
 
 class RowRun {
@@ -68,6 +89,7 @@ class RowRun {
       if (interrupted()) break;
       if (const BenchVariant* same = searched_alike(name)) {
         v = *same;
+        v.numerics = name.numerics;
         v.rewrites = name.rewrites;
         v.took = Seconds(0);
         continue;
@@ -80,11 +102,11 @@ class RowRun {
     return success();
   }
 
-  // Where no rewrite applies, the search without them is that with them.
+  // A search that was made already and finds the same.
   const BenchVariant* searched_alike(const VariantName& name) const {
-    for (size_t i = 0; name.rewrites == "off" && i + 1 < row_.variants.size(); ++i) {
+    for (size_t i = 0; i + 1 < row_.variants.size(); ++i) {
       const BenchVariant& v = row_.variants[i];
-      if (v.numerics == name.numerics && v.rewrites == "on" && v.rewritten.empty() && v.ran()) return &v;
+      if (v.ran() && (no_rewrite_applied(v, name) || no_math_to_choose(v, name))) return &v;
     }
     return nullptr;
   }

@@ -269,6 +269,27 @@ TEST_F(BenchTest, WhereNoRewriteAppliesTheSearchWithoutThemIsTheSame) {
   EXPECT_EQ(bench->rows[2].variants[0].rewritten, "factor_sums");
 }
 
+TEST_F(BenchTest, WhereNoKernelMultipliesALooserPolicyAllowsNothingMore) {
+  FakeWorker worker([](const OptimizeOptions& o) {
+    Result<OptimizeOutcome> outcome = faster(o);
+    outcome->report.kernels = {{"a", "map"}};
+    if (o.problem.starts_with("2/1")) outcome->report.kernels.push_back({"b", "gemm"});
+    return outcome;
+  });
+  BenchOptions both = options();
+  both.variants = {{"reference", "on"}, {"high", "on"}};
+  const Result<Bench> bench = run_bench(both, worker, silent_, [](const BenchRow&) {});
+  ASSERT_TRUE(bench.ok()) << bench.error().text();
+  EXPECT_EQ(worker.log, "(rc)(rc)(rhc)");
+  EXPECT_EQ(bench->rows[0].variants[1].numerics, "high");
+  EXPECT_EQ(bench->rows[0].variants[1].folder, bench->rows[0].variants[0].folder);
+  both.out = folder_.path() / "other";
+  both.variants = {{"high", "on"}, {"reference", "on"}};
+  worker.log.clear();
+  ASSERT_TRUE(run_bench(both, worker, silent_, [](const BenchRow&) {}).ok());
+  EXPECT_EQ(worker.log, "(hrc)(hrc)(hrc)");
+}
+
 TEST_F(BenchTest, OpponentsThatCannotBeMeasuredAreANote) {
   FakeWorker worker(faster);
   worker.found = fail(Code::deadline, "too slow");
