@@ -129,6 +129,7 @@ std::string variant_text(const BenchVariant* v, Footnotes& notes) {
   if (v->speedup > 0) out += fmt::format(" {:.3g}x", v->speedup);
   if (v->speedup_low > 0) out += fmt::format(" [{:.3g}, {:.3g}]", v->speedup_low, v->speedup_high);
   if (v->ran() && !v->kernels.empty() && !v->complete()) out += ", mixed";
+  if (!v->rewritten.empty()) out += " " + notes.mark("its equations were also searched as rewritten by " + v->rewritten);
   return v->reason.empty() ? out : out + " " + notes.mark(v->reason);
 }
 
