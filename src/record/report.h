@@ -153,7 +153,7 @@ struct Report {
   std::string bound_by;  // what bounds the result, with the figures
   std::vector<CandidateRow> candidates;
   int trials_skipped = 0;  // proposals not tried: no gain was predicted
-  std::string rewrites;  // that made other equations, which were searched too: "factor_sums, cancel_bias"; "": none did
+  std::string rewrites;    // that made other equations, which were searched too: "factor_sums, cancel_bias"; "": none did
   std::vector<KernelRow> kernels;
   int launches = 0;     // of kernels, in one execution of the winner
   std::string verdict;  // of the full verification: "passed 18 cases, each twice", or why not

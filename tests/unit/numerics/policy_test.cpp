@@ -103,7 +103,8 @@ TEST(Limits, OfALowerClassAllowForTheLargestOfManyErrors) {
   const Limit high = limit_of(Policy::kHigh, fp32, many);
   EXPECT_NEAR(high.allowed.elementwise, 5.65 * high.allowed.normwise, 0.01 * high.allowed.normwise);
   EXPECT_DOUBLE_EQ(limit_of(Policy::kHigh, fp32, one).allowed.elementwise, 2 * high.allowed.normwise);
-  EXPECT_DOUBLE_EQ(limit_of(Policy::kReference, fp32, many).allowed.elementwise, limit_of(Policy::kReference, fp32, one).allowed.elementwise);
+  EXPECT_DOUBLE_EQ(limit_of(Policy::kReference, fp32, many).allowed.elementwise,
+                   limit_of(Policy::kReference, fp32, one).allowed.elementwise);
   // What TF32 gave on an H200 for 1024 x 8192 x 8192 behind a ReLU.
   EXPECT_EQ(violation(high, {9.0e-5, 6.98e-4}), "");
 }
