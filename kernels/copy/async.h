@@ -22,6 +22,10 @@ SOLSTICE_DEVICE void load_async(u32 shared, const void* global) {
   else
     asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared), "l"(global), "n"(kBytes) : "memory");
 }
+// One arrival at the barrier once all copies of this thread so far have landed.
+SOLSTICE_DEVICE void async_arrive(u32 barrier) {
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
+}
 SOLSTICE_DEVICE void async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 // Until at most kPending of the thread's groups are on their way.
 template <int kPending>

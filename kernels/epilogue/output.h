@@ -9,6 +9,7 @@
 //     use void compute(float acc, const In& in, int batch, int m, int n, float (&out)[kOutputs]) const;
 //     template <int kOutput> auto element() const;     // a value of the storage type: float, Half or BFloat
 //     template <int kOutput, class T> void store(int batch, int m, int n, T value) const;
+//     template <int kOutput> auto place(int batch, int m, int n) const;  // with kTma, of output 0: its address
 //   };
 #pragma once
 

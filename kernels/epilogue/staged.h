@@ -25,25 +25,48 @@ SOLSTICE_DEVICE constexpr u32 staged_offset(int row, int column) {
     return row * 64 + (((column / 8) ^ ((row >> 1) & 3)) << 4) + column % 8 * 2;
 }
 
+// Two values of a 16-bit format in one register.
+template <typename T>
+SOLSTICE_DEVICE u32 pack_pair(float a, float b) {
+  if constexpr (kSame<T, Half>)
+    return ptx::pack_half(a, b);
+  else
+    return ptx::pack_bfloat(a, b);
+}
+
 template <typename T>
 SOLSTICE_DEVICE void stage_pair(u32 buffer, int row, int column, float a, float b) {
   const u32 at = buffer + staged_offset<T>(row, column);
-  if constexpr (kSame<T, Half>)
-    ptx::store_shared(at, ptx::pack_half(a, b));
-  else if constexpr (kSame<T, BFloat>)
-    ptx::store_shared(at, ptx::pack_bfloat(a, b));
+  if constexpr (sizeof(T) == 2)
+    ptx::store_shared(at, pack_pair<T>(a, b));
   else
     ptx::store_shared(at, a, b);
 }
 
-struct WarpTile {
-  int batch, m0, n0;  // of the warp's 16 rows
-  int m, n;           // extents of the problem
-  u32 staging;        // the warp's two buffers
+// Where the accumulators of a warp lie in its tile.
+struct WarpLayout {
+  u32 staging;  // the warp's two buffers
   int lane;
 
   SOLSTICE_DEVICE int row(int i) const { return lane / 4 + 8 * (i / 2); }
   SOLSTICE_DEVICE int column(int step, int j, int i) const { return step * kStageColumns + 8 * j + 2 * (lane % 4) + i % 2; }
+};
+
+// A warp's 16 rows of the result, one after another. Another `Tile` may have other rows: it says what the functions
+// below ask of this one.
+struct WarpTile : WarpLayout {
+  static constexpr bool kIsBox = true;  // of the result: the copy engine leaves out what lies outside. Else is_box() says.
+  int batch, m0, n0;                    // of the warp's 16 rows
+  int m, n;                             // extents of the problem
+
+  WarpTile() = default;
+  SOLSTICE_DEVICE WarpTile(int batch_, int m0_, int n0_, int m_, int n_, u32 staging_, int lane_)
+      : WarpLayout{staging_, lane_}, batch(batch_), m0(m0_), n0(n0_), m(m_), n(n_) {}
+
+  SOLSTICE_DEVICE int own_line(int i) const { return m0 + row(i); }  // of the thread's own element i
+  SOLSTICE_DEVICE int last_line() const { return m - 1; }
+  SOLSTICE_DEVICE int line(int r) const { return m0 + r; }  // of row r, for the whole warp
+  SOLSTICE_DEVICE bool has_line(int r) const { return m0 + r < m; }
 };
 
 template <class T>
@@ -55,40 +78,61 @@ SOLSTICE_DEVICE T staged_value(u32 address) {
   }
 }
 
-template <int kOutput, class Epilogue>
-SOLSTICE_DEVICE void drain_lines(const Epilogue& epilogue, const WarpTile& tile, int step, u32 buffer) {
+// Output 0 where its lines are 16-byte aligned, but the copy engine cannot write them: they are no box, or not all of
+// its lines are the tile's.
+template <class Epilogue, class Tile>
+SOLSTICE_DEVICE void drain_pieces(const Epilogue& epilogue, const Tile& tile, int step, u32 buffer) {
+  using T = ElementOf<Epilogue, 0>;
+  constexpr int kPiece = 16 / sizeof(T), kPieces = kStageColumns / kPiece;
+  const int column = tile.lane % kPieces * kPiece, n = tile.n0 + step * kStageColumns + column;
+#pragma unroll
+  for (int first = 0; first < kStageRows; first += 32 / kPieces) {
+    const int r = first + tile.lane / kPieces;
+    const int m = tile.line(r);
+    const u32 from = buffer + staged_offset<T>(r, column);
+    if (tile.has_line(r) && (tile.n % kPiece == 0 ? n < tile.n : n + kPiece <= tile.n)) {
+      ptx::copy_piece(epilogue.template place<0>(tile.batch, m, n), from);
+    } else if (tile.has_line(r) && tile.n % kPiece != 0) {
+#pragma unroll 1
+      for (int i = 0; n + i < tile.n; ++i) epilogue.template store<0>(tile.batch, m, n + i, staged_value<T>(from + i * sizeof(T)));
+    }
+  }
+}
+
+template <int kOutput, class Epilogue, class Tile>
+SOLSTICE_DEVICE void drain_lines(const Epilogue& epilogue, const Tile& tile, int step, u32 buffer) {
   using T = ElementOf<Epilogue, kOutput>;
   const int n = tile.n0 + step * kStageColumns + tile.lane;
 #pragma unroll 4
   for (int r = 0; r < kStageRows; ++r) {
-    const int m = tile.m0 + r;
-    if (m < tile.m && n < tile.n)
+    const int m = tile.line(r);
+    if (tile.has_line(r) && n < tile.n)
       epilogue.template store<kOutput>(tile.batch, m, n, staged_value<T>(buffer + staged_offset<T>(r, tile.lane)));
   }
 }
 
-// One output of one 16 x 32 step; `slot` alternates between the buffers.
-template <int kOutput, class Epilogue>
-SOLSTICE_DEVICE void write_output(const Epilogue& epilogue, const WarpTile& tile, const TensorMap* map, int step, int slot,
-                                  const float (&values)[16][Epilogue::kOutputs]) {
-  using T = ElementOf<Epilogue, kOutput>;
-  constexpr bool kByTma = kOutput == 0 && Epilogue::kTma;
-  const u32 buffer = tile.staging + slot * kStageBytes;
+// A staging buffer is free again once the stores before the last one have read theirs.
+template <class Epilogue, class Tile>
+SOLSTICE_DEVICE void begin_buffer(const Tile& tile) {
   if constexpr (Epilogue::kTma) {
     if (tile.lane == 0) copy::store_wait_read<kStageBuffers - 1>();
   }
   ptx::sync_warp();
-#pragma unroll
-  for (int j = 0; j < 4; ++j) {
-#pragma unroll
-    for (int i = 0; i < 4; i += 2) {
-      stage_pair<T>(buffer, tile.row(i), tile.column(0, j, 0), values[4 * j + i][kOutput], values[4 * j + i + 1][kOutput]);
-    }
-  }
+}
+
+// What a staging buffer holds of one output of one step goes to memory.
+template <int kOutput, class Epilogue, class Tile>
+SOLSTICE_DEVICE void end_buffer(const Epilogue& epilogue, const Tile& tile, const TensorMap* map, int step, u32 buffer) {
+  constexpr bool kByTma = kOutput == 0 && Epilogue::kTma;
   if constexpr (kByTma) ptx::fence_async_proxy();
   ptx::sync_warp();
   if constexpr (kByTma) {
-    if (tile.lane == 0) copy::store_box(map, tile.n0 + step * kStageColumns, tile.m0, tile.batch, buffer);
+    bool box = true;
+    if constexpr (!Tile::kIsBox) {
+      box = tile.is_box();
+      if (!box) drain_pieces(epilogue, tile, step, buffer);
+    }
+    if (box && tile.lane == 0) copy::store_box(map, tile.n0 + step * kStageColumns, tile.m0, tile.batch, buffer);
   } else {
     drain_lines<kOutput>(epilogue, tile, step, buffer);
   }
@@ -97,8 +141,25 @@ SOLSTICE_DEVICE void write_output(const Epilogue& epilogue, const WarpTile& tile
   }
 }
 
-template <int kOutput, class Epilogue>
-SOLSTICE_DEVICE void write_outputs(const Epilogue& epilogue, const WarpTile& tile, const TensorMap* map, int step,
+// One output of one 16 x 32 step; `slot` alternates between the buffers.
+template <int kOutput, class Epilogue, class Tile>
+SOLSTICE_DEVICE void write_output(const Epilogue& epilogue, const Tile& tile, const TensorMap* map, int step, int slot,
+                                  const float (&values)[16][Epilogue::kOutputs]) {
+  using T = ElementOf<Epilogue, kOutput>;
+  const u32 buffer = tile.staging + slot * kStageBytes;
+  begin_buffer<Epilogue>(tile);
+#pragma unroll
+  for (int j = 0; j < 4; ++j) {
+#pragma unroll
+    for (int i = 0; i < 4; i += 2) {
+      stage_pair<T>(buffer, tile.row(i), tile.column(0, j, 0), values[4 * j + i][kOutput], values[4 * j + i + 1][kOutput]);
+    }
+  }
+  end_buffer<kOutput>(epilogue, tile, map, step, buffer);
+}
+
+template <int kOutput, class Epilogue, class Tile>
+SOLSTICE_DEVICE void write_outputs(const Epilogue& epilogue, const Tile& tile, const TensorMap* map, int step,
                                    const float (&values)[16][Epilogue::kOutputs]) {
   if constexpr (kOutput < Epilogue::kOutputs) {
     write_output<kOutput>(epilogue, tile, map, step, (step * Epilogue::kOutputs + kOutput) % kStageBuffers, values);
@@ -106,19 +167,19 @@ SOLSTICE_DEVICE void write_outputs(const Epilogue& epilogue, const WarpTile& til
   }
 }
 
-template <class Epilogue>
-SOLSTICE_DEVICE void load_step(const Epilogue& epilogue, const WarpTile& tile, int step, typename Epilogue::In (&in)[16]) {
+template <class Epilogue, class Tile>
+SOLSTICE_DEVICE void load_step(const Epilogue& epilogue, const Tile& tile, int step, typename Epilogue::In (&in)[16]) {
 #pragma unroll
   for (int i = 0; i < 16; ++i) {
-    const int m = smaller(tile.m0 + tile.row(i % 4), tile.m - 1);
+    const int m = smaller(tile.own_line(i % 4), tile.last_line());
     const int n = smaller(tile.n0 + tile.column(step, i / 4, i % 4), tile.n - 1);
     in[i] = epilogue.load(tile.batch, m, n);
   }
 }
 
 // kCount accumulators of a thread: the warp's 16 rows x 2*kCount columns in wgmma's layout.
-template <class Epilogue, int kCount>
-SOLSTICE_DEVICE void write_tile(const Epilogue& epilogue, WarpTile tile, const TensorMap* map, const float (&sums)[kCount]) {
+template <class Epilogue, class Tile, int kCount>
+SOLSTICE_DEVICE void write_tile(const Epilogue& epilogue, const Tile& tile, const TensorMap* map, const float (&sums)[kCount]) {
   constexpr int kSteps = kCount / 16;
   typename Epilogue::In in[16];
   load_step(epilogue, tile, 0, in);
@@ -127,8 +188,7 @@ SOLSTICE_DEVICE void write_tile(const Epilogue& epilogue, WarpTile tile, const T
     float values[16][Epilogue::kOutputs];
 #pragma unroll
     for (int i = 0; i < 16; ++i) {
-      epilogue.compute(sums[16 * step + i], in[i], tile.batch, tile.m0 + tile.row(i % 4), tile.n0 + tile.column(step, i / 4, i % 4),
-                       values[i]);
+      epilogue.compute(sums[16 * step + i], in[i], tile.batch, tile.own_line(i % 4), tile.n0 + tile.column(step, i / 4, i % 4), values[i]);
     }
     if (step + 1 < kSteps) load_step(epilogue, tile, step + 1, in);
     write_outputs<0>(epilogue, tile, map, step, values);

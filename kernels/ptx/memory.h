@@ -26,6 +26,9 @@ SOLSTICE_DEVICE void store_shared(u32 address, float a, float b) {
   asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(address), "f"(a), "f"(b) : "memory");
 }
 SOLSTICE_DEVICE void store_shared(u32 address, u32 a) { asm volatile("st.shared.b32 [%0], %1;" ::"r"(address), "r"(a) : "memory"); }
+SOLSTICE_DEVICE void store_shared_zero(u32 address) {  // 16 bytes
+  asm volatile("st.shared.v4.b32 [%0], {%1, %1, %1, %1};" ::"r"(address), "r"(0) : "memory");
+}
 SOLSTICE_DEVICE u32 load_shared_u32(u32 address) {
   u32 v;
   asm volatile("ld.shared.b32 %0, [%1];" : "=r"(v) : "r"(address) : "memory");
@@ -35,6 +38,12 @@ SOLSTICE_DEVICE Pair load_shared_pair(u32 address) {
   Pair v;
   asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(v.x), "=f"(v.y) : "r"(address) : "memory");
   return v;
+}
+// 16 bytes from shared to global memory, both aligned.
+SOLSTICE_DEVICE void copy_piece(void* to, u32 from) {
+  asm volatile("{\n.reg .b32 a, b, c, d;\nld.shared.v4.b32 {a, b, c, d}, [%1];\nst.global.v4.b32 [%0], {a, b, c, d};\n}" ::"l"(to),
+               "r"(from)
+               : "memory");
 }
 // The word at the same shared address of another block of the cluster.
 SOLSTICE_DEVICE u32 load_remote_u32(u32 address, u32 block) {

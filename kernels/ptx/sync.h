@@ -50,4 +50,10 @@ SOLSTICE_DEVICE void sync_threads() {
   asm volatile("bar.sync 1, %0;" ::"n"(kThreads) : "memory");
 }
 
+// The same with a barrier's number.
+template <int kThreads>
+SOLSTICE_DEVICE void sync_some(int barrier) {
+  asm volatile("bar.sync %0, %1;" ::"r"(barrier), "n"(kThreads) : "memory");
+}
+
 }  // namespace solstice::ptx

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+
+#include "families/gemm/reads.h"
 
 namespace solstice::families::gemm {
 namespace {
@@ -13,11 +16,11 @@ using ir::Op;
 Error refuse(const std::string& why) { return fail(Code::illegal_knobs, why); }
 
 // The sums over products of two reads in one equation; a sum that occurs twice (`z * erf(z)`) is one shared
-// node.
+// node. Of those under a condition, the ones that an equality chooses the terms of.
 std::vector<const ir::Expr*> candidates(const ir::Equation& equation) {
   std::vector<const ir::Expr*> out;
   ir::walk(equation.rhs, [&](const ir::Expr& e) {
-    const bool sum = e.op == Op::kReduce && e.reducer == ir::Reducer::kSum && e.args.size() == 1;
+    const bool sum = e.op == Op::kReduce && e.reducer == ir::Reducer::kSum && (e.args.size() == 1 || e.args[1]->op == Op::kEq);
     if (!sum || e.args[0]->op != Op::kMul) return;
     const bool reads = e.args[0]->args[0]->op == Op::kRead && e.args[0]->args[1]->op == Op::kRead;
     if (reads && std::find(out.begin(), out.end(), &e) == out.end()) {
@@ -27,48 +30,39 @@ std::vector<const ir::Expr*> candidates(const ir::Equation& equation) {
   return out;
 }
 
-// Element offset of a read as a linear form of the equation's indices.
-Result<ir::Affine> offset_of(const ir::Program& program, const ir::Equation& equation, const ir::Expr& read) {
-  const ir::Tensor& tensor = program.tensor(read.id);
-  if (read.has_else) return refuse(fmt::format("`{}` is read with `else`", tensor.name));
-  ir::Affine out;
-  for (size_t d = 0; d < tensor.shape.size(); ++d) {
-    const auto at = ir::as_affine(read.args[d]);
-    if (!at)
-      return refuse(fmt::format("`{}` is read at `{}`, which is not linear", tensor.name, ir::to_text(program, equation, read.args[d])));
-    out.offset += at->offset * tensor.strides[d];
-    for (const auto& [index, coefficient] : at->terms) {
-      const auto known = std::find_if(out.terms.begin(), out.terms.end(), [&, id = index](const auto& t) { return t.first == id; });
-      if (known != out.terms.end())
-        known->second += coefficient * tensor.strides[d];
-      else
-        out.terms.emplace_back(index, coefficient * tensor.strides[d]);
-    }
-  }
-  return out;
-}
-
 class Finder {
  public:
   Finder(const ir::Program& program, const ir::Kernel& kernel) : program_(program), kernel_(kernel) {}
 
   Result<Contraction> run() {
     SOLSTICE_CHECK(find_sum());
-    SOLSTICE_TRY(a_, offset_of(program_, equation(), *out_.node->args[0]->args[0]));
-    SOLSTICE_TRY(b_, offset_of(program_, equation(), *out_.node->args[0]->args[1]));
-    SOLSTICE_CHECK(operand(out_.node->args[0]->args[0]->id, out_.a));
-    SOLSTICE_CHECK(operand(out_.node->args[0]->args[1]->id, out_.b));
+    const ir::Expr& product = *out_.node->args[0];
+    SOLSTICE_TRY(a_, operand_read(program_, *product.args[0]));
+    SOLSTICE_TRY(b_, operand_read(program_, *product.args[1]));
+    SOLSTICE_CHECK(find_groups());
+    SOLSTICE_CHECK(operand(a_, out_.a));
+    SOLSTICE_CHECK(operand(b_, out_.b));
     SOLSTICE_CHECK(assign_roles());
-    SOLSTICE_CHECK(flatten(out_.batch_indices, "batch", &out_.a.batch, &out_.b.batch, out_.batches));
-    SOLSTICE_CHECK(flatten(out_.m_indices, "M", &out_.a.line, nullptr, out_.m));
-    SOLSTICE_CHECK(flatten(out_.n_indices, "N", nullptr, &out_.b.line, out_.n));
-    SOLSTICE_CHECK(flatten(out_.k_indices, "K", &out_.a.k, &out_.b.k, out_.k));
+    Grouping& grouping = out_.grouping;
+    if (grouping.kind == Grouped::kRows)
+      out_.b.batch = b_.gathers.front().stride;
+    else if (grouping.kind == Grouped::kK)
+      out_.batches = grouping.groups;
+    else
+      SOLSTICE_CHECK(flatten(out_.batch_indices, "batch", {&a_, &out_.a.batch}, {&b_, &out_.b.batch}, out_.batches));
+    const bool rows = grouping.kind == Grouped::kRows, sums = grouping.kind == Grouped::kK;
+    SOLSTICE_CHECK(flatten(out_.m_indices, "M", {&a_, &out_.a.line, rows ? &grouping.a : nullptr}, {}, out_.m));
+    SOLSTICE_CHECK(flatten(out_.n_indices, "N", {}, {&b_, &out_.b.line}, out_.n));
+    const Side k_of_a{&a_, &out_.a.k, sums ? &grouping.a : nullptr}, k_of_b{&b_, &out_.b.k, sums ? &grouping.b : nullptr};
+    SOLSTICE_CHECK(flatten(out_.k_indices, "K", k_of_a, k_of_b, out_.k));
     return out_;
   }
 
  private:
   const ir::Equation& equation() const { return program_.equation(out_.equation); }
   int64_t extent(int index) const { return equation().indices[static_cast<size_t>(index)].extent; }
+  bool is_free(int index) const { return std::count(equation().free.begin(), equation().free.end(), index) > 0; }
+  bool is_summed(int index) const { return std::count(out_.node->binders.begin(), out_.node->binders.end(), index) > 0; }
 
   Status find_sum() {
     for (const int id : kernel_.equations) {
@@ -82,11 +76,58 @@ class Finder {
     return success();
   }
 
-  Status operand(int tensor_id, OperandAccess& out) const {
-    const ir::Tensor& tensor = program_.tensor(tensor_id);
-    out.tensor = tensor_id;
+  Error not_linear(const OperandRead& x) const {
+    return refuse(fmt::format("`{}` is read at `{}`, which is not linear", program_.tensor(x.tensor).name,
+                              ir::to_text(program_, equation(), x.gathers.front().at)));
+  }
+
+  Status find_groups() {
+    if (out_.node->args.size() > 1) return find_groups_of_sum();
+    if (a_.gathers.empty() && b_.gathers.empty()) return success();
+    if (!chooses_matrix(b_, a_)) std::swap(a_, b_);
+    if (!chooses_matrix(b_, a_)) return not_linear(b_.gathers.empty() ? a_ : b_);
+    out_.grouping = {Grouped::kRows, b_.gathers.front().at, b_.gathers.front().extent, {}, {}};
+    return success();
+  }
+
+  // A gather of `w` goes by rows, which it has nothing else of, and `x` has the same rows.
+  bool chooses_matrix(const OperandRead& w, const OperandRead& x) const {
+    if (w.gathers.size() != 1 || x.gathers.size() > 1) return false;
+    const std::set<int> rows = indices_in(w.gathers.front().at);
+    const auto is_row = [&](int id) { return is_free(id) && w.coefficient_of(id) == 0 && depends(x, id); };
+    const auto is_column = [&](const auto& term) { return is_free(term.first) && !depends(x, term.first); };
+    return !rows.empty() && std::all_of(rows.begin(), rows.end(), is_row) &&
+           std::any_of(w.offset.terms.begin(), w.offset.terms.end(), is_column);
+  }
+
+  // sum[m where of(m) == g]
+  Status find_groups_of_sum() {
+    const auto& sides = out_.node->args[1]->args;
+    for (const size_t i : {0U, 1U}) {
+      const ir::ExprRef &index = sides[i], &of = sides[1 - i];
+      const std::set<int> rows = indices_in(of);
+      const bool by_rows = !rows.empty() && std::all_of(rows.begin(), rows.end(), [&](int id) { return is_summed(id); });
+      if (index->op != Op::kIndex || !is_free(index->id) || depends(a_, index->id) || depends(b_, index->id) || !by_rows) continue;
+      out_.grouping = {Grouped::kK, of, extent(index->id), {}, {}};
+      out_.batch_indices = {index->id};
+      for (const OperandRead* x : {&a_, &b_}) {
+        if (x->gathers.size() > 1) return not_linear(*x);
+        for (const Gather& g : x->gathers) {
+          const std::set<int> by = indices_in(g.at);
+          if (!std::all_of(by.begin(), by.end(), [&](int id) { return is_summed(id); })) return not_linear(*x);
+        }
+      }
+      return success();
+    }
+    return refuse("a sum of products under a condition, which is not that its rows are those of a group");
+  }
+
+  Status operand(const OperandRead& x, OperandAccess& out) const {
+    const ir::Tensor& tensor = program_.tensor(x.tensor);
+    out.tensor = x.tensor;
+    out.offset = x.offset.offset;
     for (const int id : kernel_.equations) {
-      if (program_.equation(id).target == tensor_id)
+      if (program_.equation(id).target == x.tensor)
         return fail(Code::not_yet, fmt::format("operand `{}` is computed in the same kernel; prologues are not built yet", tensor.name));
     }
     if (!tensor.dtype) return refuse(fmt::format("operand `{}` is a view or local", tensor.name));
@@ -94,54 +135,63 @@ class Finder {
     return success();
   }
 
+  static bool depends(const OperandRead& x, int index) { return x.coefficient_of(index) != 0 || x.gathers_by(index); }
+
   Status assign_roles() {
-    out_.a.offset = a_.offset, out_.b.offset = b_.offset;
-    const auto& binders = out_.node->binders;
+    const bool chosen = out_.grouping.kind == Grouped::kRows;  // what chooses B's matrix is a row
     for (size_t i = 0; i < equation().indices.size(); ++i) {
       const int id = static_cast<int>(i);
-      const bool in_a = a_.coefficient_of(id) != 0, in_b = b_.coefficient_of(id) != 0;
-      const bool summed = std::find(binders.begin(), binders.end(), id) != binders.end();
-      const bool free = std::find(equation().free.begin(), equation().free.end(), id) != equation().free.end();
-      if (extent(id) == 1 || (!summed && !free)) continue;
+      const bool in_a = depends(a_, id), in_b = chosen ? b_.coefficient_of(id) != 0 : depends(b_, id);
+      const bool summed = is_summed(id);
+      if (extent(id) == 1 || (!summed && !is_free(id)) || std::count(out_.batch_indices.begin(), out_.batch_indices.end(), id)) continue;
       if (summed && !(in_a && in_b))
         return refuse(fmt::format("`{}` is summed but not in both operands: factor it out", equation().indices[i].name));
       if (!in_a && !in_b) return refuse(fmt::format("the product does not depend on `{}`", equation().indices[i].name));
+      if (!summed && in_a && in_b && out_.grouping.kind != Grouped::kNone)
+        return fail(Code::not_yet, fmt::format("`{}` is a batch of grouped products, which is not built yet", equation().indices[i].name));
       (summed ? out_.k_indices : in_a && in_b ? out_.batch_indices : in_a ? out_.m_indices : out_.n_indices).push_back(id);
     }
     return success();
   }
 
-  // Orders the indices of one role outermost first and gives each operand's stride of the innermost one.
-  Status flatten(std::vector<int>& indices, const char* role, int64_t* stride_a, int64_t* stride_b, int64_t& total) const {
-    const Form& first = stride_a ? a_ : b_;
-    std::stable_sort(indices.begin(), indices.end(),
-                     [&](int x, int y) { return std::abs(first.coefficient_of(x)) > std::abs(first.coefficient_of(y)); });
-    for (const int id : indices) total *= extent(id);
-    if (total > INT32_MAX / 2) return refuse(fmt::format("extent {} of {} is too large", total, role));
-    if (stride_a) SOLSTICE_CHECK(single_stride(a_, indices, role, *stride_a));
-    if (stride_b) SOLSTICE_CHECK(single_stride(b_, indices, role, *stride_b));
-    return success();
-  }
+  // An operand that has the indices of a role: where its stride goes, and where its rows, if it may gather them.
+  struct Side {
+    const OperandRead* read = nullptr;
+    int64_t* stride = nullptr;
+    RowSource* source = nullptr;
 
-  struct Form : ir::Affine {
-    Form& operator=(ir::Affine other) {
-      ir::Affine::operator=(std::move(other));
-      return *this;
-    }
-    int64_t coefficient_of(int id) const {
-      for (const auto& [index, value] : terms) {
-        if (index == id) return value;
-      }
-      return 0;
+    bool gathers(const std::vector<int>& indices) const {
+      return read && std::any_of(indices.begin(), indices.end(), [&](int id) { return read->gathers_by(id); });
     }
   };
 
-  Status single_stride(const Form& form, const std::vector<int>& indices, const char* role, int64_t& stride) const {
+  // Orders the indices of one role outermost first and gives each operand's stride of the innermost one.
+  Status flatten(std::vector<int>& indices, const char* role, Side a, Side b, int64_t& total) const {
+    const Side& first = a.read && !a.gathers(indices) ? a : b;
+    if (first.read && !first.gathers(indices)) {
+      std::stable_sort(indices.begin(), indices.end(),
+                       [&](int x, int y) { return std::abs(first.read->coefficient_of(x)) > std::abs(first.read->coefficient_of(y)); });
+    }
+    for (const int id : indices) total *= extent(id);
+    if (total > INT32_MAX / 2) return refuse(fmt::format("extent {} of {} is too large", total, role));
+    for (const Side& side : {a, b}) {
+      if (side.read) SOLSTICE_CHECK(single_stride(side, indices, role));
+    }
+    return success();
+  }
+
+  Status single_stride(const Side& side, const std::vector<int>& indices, const char* role) const {
     if (indices.empty()) return success();
-    stride = form.coefficient_of(indices.back());
-    int64_t expected = stride;
+    const auto linear = [&](int id) { return side.read->coefficient_of(id) != 0; };
+    if (side.gathers(indices)) {
+      if (!side.source || std::any_of(indices.begin(), indices.end(), linear)) return not_linear(*side.read);
+      *side.source = {side.read->gathers.front().at, side.read->gathers.front().extent};
+      *side.stride = side.read->gathers.front().stride;
+      return success();
+    }
+    int64_t expected = *side.stride = side.read->coefficient_of(indices.back());
     for (auto id = indices.rbegin(); id != indices.rend(); ++id) {
-      if (form.coefficient_of(*id) != expected || expected <= 0) {
+      if (side.read->coefficient_of(*id) != expected || expected <= 0) {
         return refuse(fmt::format("the indices of {} do not step through both operands with one stride: pack an operand first", role));
       }
       expected *= extent(*id);
@@ -152,7 +202,7 @@ class Finder {
   const ir::Program& program_;
   const ir::Kernel& kernel_;
   Contraction out_;
-  Form a_, b_;
+  OperandRead a_, b_;
 };
 
 }  // namespace
@@ -162,6 +212,7 @@ Contraction exchanged(const Contraction& c) {
   std::swap(out.a, out.b);
   std::swap(out.m_indices, out.n_indices);
   std::swap(out.m, out.n);
+  std::swap(out.grouping.a, out.grouping.b);
   return out;
 }
 

@@ -26,12 +26,32 @@ struct OperandAccess {
   int64_t k = 0;
 };
 
+enum class Grouped {
+  kNone,
+  kRows,  // y[m,n] = sum[k](a[m,k] * b[group(m),n,k])
+  kK      // y[g,m,n] = sum[k where group(k) == g](a[k,m] * b[k,n])
+};
+
+// Another row of an operand than the row itself; without `at`: the row itself.
+struct RowSource {
+  ir::ExprRef at;
+  int64_t rows = 0;  // of the operand
+};
+
+struct Grouping {
+  Grouped kind = Grouped::kNone;
+  ir::ExprRef of;      // a row's group: an integer over the rows' indices (M, or K of a gradient)
+  int64_t groups = 0;  // others than 0 .. groups - 1 belong to none
+  RowSource a, b;
+};
+
 struct Contraction {
   int equation = -1;                                                // id in the program
   const ir::Expr* node = nullptr;                                   // the sum
   std::vector<int> batch_indices, m_indices, n_indices, k_indices;  // of that equation, outermost first
   int64_t batches = 1, m = 1, n = 1, k = 1;
   OperandAccess a, b;
+  Grouping grouping;
 };
 
 // The same product with the operands, and so M and N, exchanged.

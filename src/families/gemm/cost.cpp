@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "families/gemm/grouped.h"
 #include "families/gemm/lean.h"
 #include "families/gemm/stream.h"
 
@@ -10,6 +11,7 @@ bool is_built(Math math) { return math != Math::kFP8 && math != Math::kF64; }
 
 Cost estimate(const Context& context, const Problem& problem, const Settings& s) {
   const bool simt = s.math == Math::kSimt;
+  if (is_grouped(problem)) return estimate_grouped(context, problem, s);
   if (s.stream != Streamed::kNone) return simt ? estimate_gemv(context, problem, s) : estimate_stream(context, problem, s);
   return simt && s.tile_m == kSmallTile ? estimate_small(context, problem, s) : estimate_tiled(context, problem, s);
 }
@@ -21,6 +23,10 @@ std::vector<Settings> ranked_settings(const Context& context, const Problem& pro
   };
   for (const Math math : maths) {
     if (!is_built(math)) continue;
+    if (is_grouped(problem)) {
+      for (const Settings& grouped : grouped_settings(math)) add(grouped);
+      continue;
+    }
     Settings s;
     s.math = math;
     s.prepack = context.frozen;

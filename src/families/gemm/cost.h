@@ -6,6 +6,7 @@
 //            tile's epilogue), or the bytes of operands and result at the copy ceiling, if that is longer.
 // A streamed operand (stream_cost.cpp) is read once at a share of the read ceiling, or split and multiplied by the SM
 // with the most blocks, whichever takes longer; sums that several blocks share are written and read once more.
+// A grouped product (grouped_cost.cpp) is walked as if rows were spread evenly over its groups.
 // The pipe's ceiling is that of a large library product on this machine; products of a split math count each.
 // Where it is poor: small problems whose operands stay in L2, and power-limited clocks.
 #pragma once
@@ -22,6 +23,7 @@ Cost estimate(const Context& context, const Problem& problem, const Settings& se
 Cost estimate_tiled(const Context& context, const Problem& problem, const Settings& settings);
 Cost estimate_stream(const Context& context, const Problem& problem, const Settings& settings);
 Cost estimate_small(const Context& context, const Problem& problem, const Settings& settings);
+Cost estimate_grouped(const Context& context, const Problem& problem, const Settings& settings);
 Cost estimate_gemv(const Context& context, const Problem& problem, const Settings& settings);
 // The cheapest legal setting among these maths; simt if none fits.
 Settings best_settings(const Context& context, const Problem& problem, const std::vector<Math>& maths);

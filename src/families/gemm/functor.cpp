@@ -44,6 +44,11 @@ Functor functor_of(const ir::Program& program, const codegen::EpilogueCode& code
     elements += fmt::format("{}if constexpr (kOutput == {}) return {}{{}};\n", i ? "else " : "", i, type);
     values += fmt::format("out[{}] = static_cast<float>({});\n", i, code.stores[i].value);
   }
+  const std::string place =
+      !by_copy_engine
+          ? ""
+          : fmt::format("template <int kOutput>\nSOLSTICE_DEVICE auto place(int batch, int m, int n) const {{\nreturn o0 + ({});\n}}\n",
+                        offset_text(code.stores.front()));
   for (const codegen::EpilogueField& field : code.fields) fields += fmt::format("{} {};\n", field.type, field.name);
   out.text = fmt::format(
       "struct Epilogue {{\nstatic constexpr int kOutputs = {};\nstatic constexpr bool kTma = {};\n{}\nstruct "
@@ -53,8 +58,8 @@ Functor functor_of(const ir::Program& program, const codegen::EpilogueCode& code
       "(&out)[kOutputs]) const {{\n{}{}}}\n\n"
       "template <int kOutput>\nSOLSTICE_DEVICE static constexpr auto element() {{\n{}}}\n\n"
       "template <int kOutput, class T>\nSOLSTICE_DEVICE void store(int batch, int m, int n, T value) const "
-      "{{\n{}}}\n}};\n",
-      code.stores.size(), by_copy_engine, members, fields, code.load, code.compute, values, elements, stores);
+      "{{\n{}}}\n{}}};\n",
+      code.stores.size(), by_copy_engine, members, fields, code.load, code.compute, values, elements, stores, place);
   return out;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/integer.h"
 #include "families/gemm/cost.h"
+#include "families/gemm/grouped.h"
 #include "families/gemm/stream.h"
 #include "families/written_math.h"
 #include "numerics/policy.h"
@@ -224,6 +225,46 @@ void add_tile(LeanRules& rules) {
                    [](LeanGemm& c) { c.settings.tile_k = stage_k(c.settings.math); }});
 }
 
+GroupedLayout grouped_layout_of(const LeanGemm& c) { return grouped_layout(c.settings, product_of(c).grouping.groups, shared_limit(c)); }
+
+void add_grouped(LeanRules& rules) {
+  rules.push_back(
+      {"lean.grouped_math", "E110", Severity::kError, "grouped products multiply operands of 16 bits as they are",
+       [](const LeanGemm& c) { return is_grouped(*c.problem) && c.settings.math != grouped_math(*c.problem); },
+       [](const LeanGemm& c) { return fmt::format("`math={}`: grouped products multiply their operands as they are", math_name(c)); },
+       [](LeanGemm& c) { set_math(c, grouped_math(*c.problem)), stop_streaming(c); }});
+  rules.push_back({"lean.grouped_stream", "E117", Severity::kError, "grouped products stream no operand",
+                   [](const LeanGemm& c) { return is_grouped(*c.problem) && (is_streamed(c) || c.settings.split != 1); },
+                   [](const LeanGemm& c) { return fmt::format("`stream={}` of a grouped product", name_of(c.settings.stream)); },
+                   stop_streaming});
+  rules.push_back({"lean.grouped_tile", "E111", Severity::kError, "tiles of grouped products are 128x256 and 128x128",
+                   [](const LeanGemm& c) {
+                     const auto& known = grouped_tiles();
+                     const auto same = [&](Tile t) { return t.m == c.settings.tile_m && t.n == c.settings.tile_n; };
+                     return is_grouped(*c.problem) && std::none_of(known.begin(), known.end(), same);
+                   },
+                   [](const LeanGemm& c) {
+                     return fmt::format("no grouped kernel for `tile={}x{}`; legal: 128x256, 128x128", c.settings.tile_m,
+                                        c.settings.tile_n);
+                   },
+                   [](LeanGemm& c) {
+                     c.settings.tile_m = 128;
+                     c.settings.tile_n = c.settings.tile_n < 192 ? 128 : 256;
+                   }});
+  rules.push_back({"lean.grouped_shared", "E113", Severity::kError,
+                   "the ring of a grouped product has 2 to 8 slots, which fit a block's shared memory beside staging and groups",
+                   [](const LeanGemm& c) {
+                     const GroupedLayout layout = grouped_layout_of(c);
+                     return is_grouped(*c.problem) && (layout.slots < 2 || layout.slots > 8 || layout.shared_bytes > shared_limit(c));
+                   },
+                   [](const LeanGemm& c) {
+                     const GroupedLayout layout = grouped_layout_of(c);
+                     return fmt::format("shared memory: {} slots take {} > {}", layout.slots, kib(layout.shared_bytes),
+                                        kib(shared_limit(c)));
+                   },
+                   [](LeanGemm& c) { c.settings.stages = 0; }});
+}
+
 void add_resources(LeanRules& rules) {
   rules.push_back(
       {"lean.cluster", "E112", Severity::kError, "one operand is shared, by 1 or 2 blocks: 1x1, 2x1 or 1x2",
@@ -281,6 +322,7 @@ const std::vector<Rule<LeanGemm>>& lean_rules() {
   static const LeanRules rules = [] {
     LeanRules out;
     add_schedule(out);
+    add_grouped(out);
     add_math(out);
     add_stream(out);
     add_stream_tile(out);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "families/gemm/grouped.h"
+
 namespace solstice::families::gemm {
 namespace {
 
@@ -21,8 +23,6 @@ Status check_outputs(const ir::Program& program, const codegen::EpilogueCode& co
 }
 
 Status require_built(const ir::Kernel& kernel) {
-  if (kernel.knobs.name_or("grouped", "false") == "true")
-    return fail(Code::not_yet, "`grouped=true` is not built yet: an operand whose index depends on the row is read by no kernel");
   if (kernel.knobs.name_or("backend", "lean") == "cutlass")
     return fail(Code::not_yet, "`backend=cutlass` is not built yet; `backend=lean` is");
   return success();
@@ -44,11 +44,12 @@ Result<Problem> make_problem(const ir::Program& program, const ir::Kernel& kerne
   SOLSTICE_TRY(out.product, find_contraction(program, kernel));
   SOLSTICE_CHECK(require_format(program, out.product.a));
   SOLSTICE_CHECK(require_format(program, out.product.b));
+  SOLSTICE_CHECK(require_grouping(program, kernel, out.product));
   SOLSTICE_TRY(out.epilogue, epilogue_of(program, kernel, out.product));
   SOLSTICE_CHECK(check_outputs(program, out.epilogue));
   const auto& strides = out.epilogue.stores.front().strides;
   const bool columns_contiguous = strides && (*strides)[1] == 1 && (*strides)[2] != 1 && out.product.m > 1;
-  if (!columns_contiguous) return out;
+  if (!columns_contiguous || out.product.grouping.kind == Grouped::kRows) return out;  // B has the matrices there
   out.product = exchanged(out.product);
   SOLSTICE_TRY(out.epilogue, epilogue_of(program, kernel, out.product));
   return out;

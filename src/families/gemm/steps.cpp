@@ -6,6 +6,8 @@
 
 #include "base/integer.h"
 #include "families/emission.h"
+#include "families/gemm/grouped.h"
+#include "families/gemm/launch.h"
 #include "families/gemm/stream.h"
 
 namespace solstice::families::gemm {
@@ -14,13 +16,6 @@ namespace {
 constexpr int64_t kSplitThreads = 256, kSimtThreads = 256;  // kernels/gemm/split.h, simt.h
 constexpr int64_t kSimtShared = 128 * 128 * 4;
 constexpr int64_t kGuardBytes = 8;  // a GuardWord of kernels/gemm/guard.h
-
-Argument map_argument(TensorMap map) {
-  Argument out;
-  out.kind = ArgumentKind::kTensorMap;
-  out.map = std::move(map);
-  return out;
-}
 
 class Generator {
  public:
@@ -133,7 +128,7 @@ class Generator {
     step.pdl = after_split;
     step.arguments.push_back(map_argument(operand_map(a_, s_.tile_m, s_.cluster_n)));
     step.arguments.push_back(map_argument(operand_map(b_, layout.n, s_.cluster)));
-    if (stores_by_copy_engine(program_, problem_)) step.arguments.push_back(map_argument(output_map()));
+    if (stores_by_copy_engine(program_, problem_)) step.arguments.push_back(map_argument(output_map(program_, problem_)));
     if (s_.scaled) {
       for (const SplitPlan* x : {&a_, &b_}) step.arguments.push_back(pointer_to(workspace("scales", *x)));
     }
@@ -196,11 +191,7 @@ class Generator {
   void add_guards(Step& step) const {
     for (const SplitPlan* x : {&a_, &b_}) step.arguments.push_back(pointer_to(workspace("guard", *x)));
   }
-  void add_epilogue(Step& step) const {
-    add_pointers(program_, problem_.epilogue.reads, step);
-    for (const codegen::EpilogueStore& store : problem_.epilogue.stores)
-      step.arguments.push_back(pointer_to(program_.tensor(store.tensor).name));
-  }
+  void add_epilogue(Step& step) const { add_epilogue_pointers(program_, problem_.epilogue, step); }
 
   // Extents {contiguous, lines, planes x batches}; `parts`: blocks of a cluster that load a share each.
   TensorMap operand_map(const SplitPlan& x, int64_t lines_of_tile, int64_t parts) const {
@@ -220,22 +211,6 @@ class Generator {
     return map;
   }
 
-  TensorMap output_map() const {
-    const codegen::EpilogueStore& store = problem_.epilogue.stores.front();
-    const DType dtype = *program_.tensor(store.tensor).dtype;
-    const int64_t bytes = size_of(dtype);
-    TensorMap map;
-    map.buffer = program_.tensor(store.tensor).name;
-    map.offset = store.base * bytes;
-    map.dtype = dtype;
-    const int64_t row = (c_.m > 1 ? (*store.strides)[1] : (c_.n + 7) / 8 * 8) * bytes;
-    map.extents = {c_.n, c_.m, c_.batches};
-    map.strides = {row, c_.batches > 1 ? (*store.strides)[0] * bytes : row * c_.m};
-    map.box = {32, 16, 1};
-    map.swizzle = bytes == 4 ? 128 : 64;
-    return map;
-  }
-
   const Context& context_;
   const ir::Program& program_;
   const ir::Kernel& kernel_;
@@ -249,6 +224,7 @@ class Generator {
 }  // namespace
 
 Result<Emission> generate_steps(const Context& context, const ir::Kernel& kernel, const Problem& problem, const Settings& settings) {
+  if (is_grouped(problem)) return generate_grouped(context, kernel, problem, settings);
   return Generator(context, kernel, problem, settings).run();
 }
 

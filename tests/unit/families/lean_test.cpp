@@ -21,15 +21,20 @@ using numerics::Math;
 struct Product {
   ProgramBuilder b{"p"};
 
-  // `gaps`: x lies with a stride in both of its dimensions.
-  Product(int64_t m, int64_t n, int64_t k, bool transposed, bool gaps, DType dtype) {
+  // `gaps`: x lies with a stride in both of its dimensions. `grouped`: each row chooses one of four matrices.
+  Product(int64_t m, int64_t n, int64_t k, bool transposed, bool gaps, bool grouped, DType dtype) {
     const int x = b.input("x", gaps ? std::vector<int64_t>{m, k, 2} : std::vector<int64_t>{m, k}, dtype);
-    const int w = b.tensor("w", TensorKind::kParam, transposed ? std::vector<int64_t>{k, n} : std::vector<int64_t>{n, k}, dtype);
+    std::vector<int64_t> shape = transposed ? std::vector<int64_t>{k, n} : std::vector<int64_t>{n, k};
+    if (grouped) shape.insert(shape.begin(), 4);
+    const int w = b.tensor("w", TensorKind::kParam, shape, dtype);
+    const int e = b.input("e", {m}, DType::kI32);
     const int y = b.output("y", {m, n}, dtype);
     b.kernel("up", "gemm");
     const auto i = b.index("i", m), j = b.index("j", n), l = b.bound("l", k);
     const auto left = gaps ? b.read(x, {i, l, make_int(0)}) : b.read(x, {i, l});
-    b.define(y, {i, j}, make_reduce(Reducer::kSum, {l->id}, left * (transposed ? b.read(w, {l, j}) : b.read(w, {j, l}))));
+    std::vector<ExprRef> at = transposed ? std::vector<ExprRef>{l, j} : std::vector<ExprRef>{j, l};
+    if (grouped) at.insert(at.begin(), b.read(e, {i}));
+    b.define(y, {i, j}, make_reduce(Reducer::kSum, {l->id}, left * b.read(w, at)));
   }
 };
 
@@ -58,8 +63,9 @@ TEST(Lean, EveryRuleCanFireAndWhatIsProposedIsLegal) {
   std::set<std::string_view> fired, ids;
   for (int i = 0; i < 200; ++i) {
     const DType dtype = any_of(random, {DType::kF32, DType::kF32, DType::kF32, DType::kBF16, DType::kF16});
+    const bool gaps = random() % 8 == 0, grouped = dtype != DType::kF32 && !gaps && random() % 2 == 0;
     const Product product(any_of<int64_t>(random, {4, 16, 1024}), any_of<int64_t>(random, {8, 512}), any_of<int64_t>(random, {64, 4096}),
-                          random() % 2 == 0, random() % 8 == 0, dtype);
+                          random() % 2 == 0, gaps, grouped, dtype);
     const Context context{product.b.program, h200, any_of<std::string>(random, {"reference", "high", "medium"}), random() % 2 == 0};
     const auto problem = gemm::make_problem(product.b.program, product.b.program.kernels.front());
     ASSERT_TRUE(problem.ok()) << problem.error().text();

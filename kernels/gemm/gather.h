@@ -1,0 +1,58 @@
+// Lines of an operand that do not lie one after another, on their way to shared memory: 128 threads, each 16 bytes of
+// every 16th row of 128 bytes, swizzled as wgmma reads them. Thread t: piece t % 8 of row t / 8.
+#pragma once
+
+#include "copy/async.h"
+#include "gemm/group_rows.h"
+#include "mma/descriptor.h"
+
+namespace solstice::gemm {
+
+// An operand whose lines may have to be gathered.
+struct GatheredOperand {
+  const u8* data;
+  i64 stride;  // bytes between lines
+  int list;    // of the table
+};
+
+SOLSTICE_DEVICE u32 own_place(u32 to, int thread) { return to + thread / 8 * mma::kRowBytes + ((thread % 8 ^ (thread / 8 & 7)) << 4); }
+// Elements `at` .. `at` + 7 of a line, as far as it has them; zeros for line -1.
+SOLSTICE_DEVICE void load_piece(u32 to, const GatheredOperand& x, int line, int at, int extent) {
+  const int bytes = line < 0 ? 0 : larger(0, smaller(16, 2 * (extent - at)));
+  copy::load_async<16>(to, bytes ? x.data + line * x.stride + 2 * at : x.data, bytes);
+}
+
+// Lines of the operand that a thread reads of kLines rows; -1 behind the group's end.
+template <int kLines>
+struct Lines {
+  int at[kLines / 16];
+
+  SOLSTICE_DEVICE void find(const GroupTable& table, const GatheredOperand& x, bool plain, int first, int end, int thread) {
+#pragma unroll
+    for (int j = 0; j < kLines / 16; ++j) {
+      const int position = first + thread / 8 + 16 * j;
+      at[j] = position >= end ? -1 : plain ? position : table.list(x.list)[position];
+    }
+  }
+};
+
+// A K-major tile: 64 k of kRows lines.
+template <int kRows>
+SOLSTICE_DEVICE void gather_rows(u32 to, int thread, const GatheredOperand& x, const Lines<kRows>& lines, int k, int extent) {
+#pragma unroll
+  for (int j = 0; j < kRows / 16; ++j)
+    load_piece(own_place(to, thread) + j * 16 * mma::kRowBytes, x, lines.at[j], k + thread % 8 * 8, extent);
+}
+// An MN-major tile: kColumns elements of 64 lines.
+template <int kColumns>
+SOLSTICE_DEVICE void gather_k(u32 to, int thread, const GatheredOperand& x, const Lines<64>& lines, int column, int extent) {
+#pragma unroll
+  for (int j = 0; j < 4; ++j) {
+#pragma unroll
+    for (int g = 0; g < kColumns / 64; ++g)
+      load_piece(own_place(to, thread) + g * mma::kGroupBytes + j * 16 * mma::kRowBytes, x, lines.at[j], column + g * 64 + thread % 8 * 8,
+                 extent);
+  }
+}
+
+}  // namespace solstice::gemm

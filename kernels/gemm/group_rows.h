@@ -1,0 +1,147 @@
+// The first launch of a grouped product: which rows belong to which group.
+//
+// One block. It writes where each group begins in the order by groups (stable: rows of one group keep their order) and,
+// unless the rows already lie so, that order. Rows whose number names no group are left out. What a row reads of an
+// operand may lie elsewhere (`x[p[m]//K, k]`): that row of the operand is written beside it.
+//
+// The table: offsets[groups + 1], flags[3], then three lists of `rows` entries each (the last two where they are
+// needed): rows of the result, of A and of B, by position in the order. A flag says that its list is 0, 1, 2, ... for
+// every row that belongs to a group; the list is then not written, and the copy engine reads boxes of rows.
+#pragma once
+
+#include "ptx/types.h"
+
+namespace solstice::gemm {
+
+inline constexpr int kGroupRowsThreads = 1024;
+inline constexpr int kGroupRowsWarps = kGroupRowsThreads / 32;
+
+struct GroupTable {
+  int* data;
+  int groups, rows;
+
+  SOLSTICE_DEVICE int* offsets() const { return data; }
+  SOLSTICE_DEVICE int& plain(int list) const { return data[groups + 1 + list]; }
+  SOLSTICE_DEVICE int* list(int i) const { return data + groups + 4 + static_cast<i64>(i) * rows; }
+};
+
+// Members of `Rows`: int group(int m), any value; kSources; int source(int which, int m), a row of that operand for
+// each which < kSources.
+template <class Rows>
+struct GroupRows {
+  const Rows& of;
+  GroupTable table;
+  int* counts;  // shared: [groups + 2][warps]
+
+  // 0 for what lies before the first group, groups + 1 for what lies behind the last.
+  SOLSTICE_DEVICE int bucket(int m) const {
+    const i64 g = of.group(m);
+    return g < 0 ? 0 : g >= table.groups ? table.groups + 1 : static_cast<int>(g) + 1;
+  }
+  SOLSTICE_DEVICE int buckets() const { return table.groups + 2; }
+
+  // Whether rows lie by group; then a group begins where the number changes (else what is written is wrong, and written
+  // anew). Loads of a batch are on their way together: one block has to wait for them, while nothing else runs.
+  SOLSTICE_DEVICE bool find_offsets() const {
+    constexpr int kBatch = 8;
+    bool sorted = true;
+    for (int first = threadIdx.x; first <= table.rows; first += kBatch * kGroupRowsThreads) {
+      int before[kBatch], here[kBatch];
+#pragma unroll
+      for (int i = 0; i < kBatch; ++i) {
+        const int m = first + i * kGroupRowsThreads;
+        before[i] = m == 0 || m > table.rows ? 0 : bucket(m - 1);
+        here[i] = m >= table.rows ? table.groups + 1 : bucket(m);
+      }
+#pragma unroll
+      for (int i = 0; i < kBatch; ++i) {
+        const int m = first + i * kGroupRowsThreads;
+        if (m > table.rows) break;
+        sorted &= before[i] <= here[i];
+        for (int g = before[i]; g < here[i]; ++g) table.offsets()[g] = m;
+      }
+    }
+    return __syncthreads_and(sorted);
+  }
+
+  // A warp takes one run of rows; f(m, bucket, rank, count), for every lane: the row's bucket, or -1 for a lane without
+  // a row, its rank among those of its bucket in these 32, and how many they are.
+  template <class F>
+  SOLSTICE_DEVICE void for_each_run(F&& f) const {
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int length = round_up(ceil_div(table.rows, kGroupRowsWarps), 32);
+    const int last = smaller(table.rows, (warp + 1) * length);
+    for (int first = warp * length; first < last; first += 32) {
+      const int m = first + lane;
+      const int b = m < last ? bucket(m) : -1;
+      const u32 same = __match_any_sync(~0u, b);
+      f(m, b, __popc(same & ((1u << lane) - 1)), __popc(same));
+      __syncwarp();
+    }
+  }
+
+  SOLSTICE_DEVICE void sort() const {
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    for (int i = threadIdx.x; i < buckets() * kGroupRowsWarps; i += kGroupRowsThreads) counts[i] = 0;
+    __syncthreads();
+    for_each_run([&](int, int b, int rank, int count) {
+      if (b >= 0 && rank == 0) counts[b * kGroupRowsWarps + warp] += count;
+    });
+    __syncthreads();
+    // One warp turns counts into positions, a bucket at a time: entry [b][w] is where warp w's rows of b begin.
+    if (warp == 0) {
+      int total = 0;
+      for (int b = 0; b < buckets(); ++b) {
+        const int own = counts[b * kGroupRowsWarps + lane];
+        int sum = own;
+        for (int d = 1; d < 32; d *= 2) {
+          const int other = __shfl_up_sync(~0u, sum, d);
+          if (lane >= d) sum += other;
+        }
+        counts[b * kGroupRowsWarps + lane] = total + sum - own;
+        if (lane == 0 && b > 0) table.offsets()[b - 1] = total;
+        total += __shfl_sync(~0u, sum, 31);
+      }
+    }
+    __syncthreads();
+    for_each_run([&](int m, int b, int rank, int count) {
+      const int at = b >= 0 ? counts[b * kGroupRowsWarps + warp] + rank : 0;
+      __syncwarp();
+      if (b >= 0 && rank == 0) counts[b * kGroupRowsWarps + warp] += count;
+      if (b >= 0) table.list(0)[at] = m;
+    });
+    __syncthreads();
+  }
+
+  SOLSTICE_DEVICE void write_sources(bool in_order) const {
+#pragma unroll
+    for (int which = 0; which < Rows::kSources; ++which) {
+      const int first = table.offsets()[0], last = table.offsets()[table.groups];
+      bool plain = true;
+      for (int at = first + threadIdx.x; at < last; at += kGroupRowsThreads) {
+        const int source = of.source(which, in_order ? at : table.list(0)[at]);
+        table.list(1 + which)[at] = source;
+        plain &= source == at;
+      }
+      plain = __syncthreads_and(plain);
+      if (threadIdx.x == 0) table.plain(1 + which) = plain;
+    }
+  }
+
+  SOLSTICE_DEVICE void run() const {
+    const bool in_order = find_offsets();
+    if (!in_order) sort();
+    if (threadIdx.x == 0) table.plain(0) = in_order;
+    __syncthreads();
+    write_sources(in_order);
+  }
+};
+
+// The body of a kernel of one block of kGroupRowsThreads threads and 4 * (groups + 2) * kGroupRowsWarps bytes of
+// dynamic shared memory.
+template <class Rows>
+SOLSTICE_DEVICE void run_group_rows(const Rows& of, const GroupTable& table, int* shared) {
+  GroupRows<Rows>{of, table, shared}.run();
+}
+
+}  // namespace solstice::gemm

@@ -1,0 +1,202 @@
+// CUDA text and launches of a grouped product.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/integer.h"
+#include "codegen/index_values.h"
+#include "families/emission.h"
+#include "families/gemm/functor.h"
+#include "families/gemm/grouped.h"
+#include "families/gemm/launch.h"
+
+namespace solstice::families::gemm {
+namespace {
+
+constexpr int64_t kSortThreads = 1024, kSortWarps = 32;  // kernels/gemm/group_rows.h
+
+class GroupedGenerator {
+ public:
+  GroupedGenerator(const Context& context, const ir::Kernel& kernel, const Problem& problem, const Settings& settings)
+      : context_(context),
+        program_(context.program),
+        kernel_(kernel),
+        problem_(problem),
+        s_(settings),
+        c_(problem.product),
+        lists_(grouped_lists(problem.product.grouping)),
+        layout_(grouped_layout(settings, c_.grouping.groups, static_cast<int64_t>(context.machine.shared_per_block.value))) {}
+
+  Result<Emission> run() {
+    add_table();
+    SOLSTICE_CHECK(add_sort());
+    add_product();
+    return std::move(out_);
+  }
+
+ private:
+  bool by_rows() const { return c_.grouping.kind == Grouped::kRows; }
+  int64_t rows() const { return by_rows() ? c_.m : c_.k; }
+  std::string table() const { return part_name(kernel_, "groups"); }
+  std::string table_text() const { return fmt::format("gemm::GroupTable{{table, {}, {}}}", c_.grouping.groups, rows()); }
+
+  Step& launch(const std::string& name, int64_t blocks, int64_t threads, int64_t shared_bytes) {
+    Step step;
+    step.name = step.module = name;
+    step.entry = codegen::entry_name(name);
+    step.grid = {blocks, 1, 1};
+    step.block = {threads, 1, 1};
+    step.shared_bytes = shared_bytes;
+    out_.steps.push_back(std::move(step));
+    return out_.steps.back();
+  }
+
+  void add_table() {
+    PlanBuffer buffer;
+    buffer.name = table();
+    buffer.kind = BufferKind::kWorkspace;
+    buffer.dtype = DType::kI32;
+    buffer.shape = {c_.grouping.groups + 4 + lists_.count * rows()};
+    buffer.strides = {1};
+    buffer.bytes = 4 * buffer.shape[0];
+    buffer.alignment = 256;
+    out_.workspace.push_back(std::move(buffer));
+  }
+
+  // ---- the sort
+  Result<codegen::IndexValue> value_of(const ir::ExprRef& at) {
+    const codegen::EpilogueVariable row{"m", by_rows() ? c_.m_indices : c_.k_indices};
+    SOLSTICE_TRY(codegen::IndexValue value, codegen::emit_index_value(program_, program_.equation(c_.equation), row, at));
+    for (size_t i = 0; i < value.reads.size(); ++i) {
+      if (std::find(sort_reads_.begin(), sort_reads_.end(), value.reads[i]) != sort_reads_.end()) continue;
+      sort_reads_.push_back(value.reads[i]);
+      sort_names_.push_back(value.names[i]);
+    }
+    return value;
+  }
+
+  // A row that the language forbids is row 0 here: nothing outside the operand is touched.
+  Result<std::string> source_text(const RowSource& source, int which) {
+    SOLSTICE_TRY(const codegen::IndexValue value, value_of(source.at));
+    return fmt::format("if (which == {}) {{\n{}const i64 row = {};\nreturn row >= 0 && row < {} ? static_cast<int>(row) : 0;\n}}\n", which,
+                       value.text, value.value, source.rows);
+  }
+
+  Status add_sort() {
+    SOLSTICE_TRY(const codegen::IndexValue group, value_of(c_.grouping.of));
+    std::string sources, members, parameters, arguments;
+    int which = 0;
+    for (const RowSource* x : {&c_.grouping.a, &c_.grouping.b}) {
+      if (!x->at) continue;
+      SOLSTICE_TRY(const std::string text, source_text(*x, which++));
+      sources += text;
+    }
+    for (size_t i = 0; i < sort_reads_.size(); ++i) {
+      const std::string pointer =
+          fmt::format("const {}* SOLSTICE_RESTRICT {}", codegen::storage_type(*program_.tensor(sort_reads_[i]).dtype), sort_names_[i]);
+      members += pointer + ";\n";
+      parameters += pointer + ", ";
+      arguments += (i ? ", " : "") + sort_names_[i];
+    }
+    const std::string name = part_name(kernel_, "sort");
+    const std::string rows = fmt::format(
+        "struct Rows {{\nstatic constexpr int kSources = {};\n{}\nSOLSTICE_DEVICE i64 group(int m) const {{\n{}return {};\n}}\n"
+        "SOLSTICE_DEVICE int source(int which, int m) const {{\n{}return m;\n}}\n}};\n",
+        which, members, group.text, group.value, sources);
+    out_.sources.push_back(
+        {name,
+         fmt::format("#include \"gemm/group_rows.h\"\n#include \"math/special.h\"\n#include \"math/vector.h\"\n#include \"ptx/sync.h\"\n\n"
+                     "namespace solstice {{\nusing namespace math;\n\n{}}}  // namespace solstice\n\nusing namespace solstice;\n\n"
+                     "SOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kGroupRowsThreads, 1) {}({}int* SOLSTICE_RESTRICT table) {{\n"
+                     "ptx::let_next_kernel_start();\n"
+                     "gemm::run_group_rows(Rows{{{}}}, {}, reinterpret_cast<int*>(ptx::dynamic_shared()));\n}}\n",
+                     rows, codegen::entry_name(name), parameters, arguments, table_text()),
+         {}});
+    Step& step = launch(name, 1, kSortThreads, 4 * (c_.grouping.groups + 2) * kSortWarps);
+    add_pointers(program_, sort_reads_, step);
+    step.arguments.push_back(pointer_to(table()));
+    return success();
+  }
+
+  // ---- the product
+  std::string config_text(Major major_b) const {
+    return fmt::format("gemm::GroupedConfig<mma::{}, gemm::Ragged::{}, {}, {}, {}, {}, {}>", s_.math == Math::kFP16 ? "F16" : "BF16",
+                       by_rows() ? "kRows" : "kK", major_text(major_b), s_.tile_n, layout_.slots, s_.cluster * s_.cluster_n,
+                       s_.cluster_n > 1);
+  }
+  Major major_b() const { return by_rows() ? major_of(c_.b, c_.n, c_.k) : Major::kMN; }
+  // Bytes between the lines that may be gathered.
+  static int64_t step_of(const OperandAccess& x, bool along_k) { return size_of(x.dtype) * (along_k ? x.k : x.line); }
+
+  std::string product_source(bool tma) const {
+    const Functor functor = functor_of(program_, problem_.epilogue, tma);
+    const std::string b = by_rows() ? "gemm::GatheredOperand{nullptr, 0, 0}"
+                                    : fmt::format("gemm::GatheredOperand{{b, i64({}), {}}}", step_of(c_.b, true), lists_.b);
+    return fmt::format(
+        "{}using Config = {};\n\nSOLSTICE_KERNEL void SOLSTICE_BOUNDS(Config::kThreads, 1) {}(const __grid_constant__ TensorMap map_a, "
+        "const __grid_constant__ TensorMap map_b{}, const u8* SOLSTICE_RESTRICT a{}, int* SOLSTICE_RESTRICT table{}) {{\n"
+        "const gemm::GroupedProblem problem{{{}, {}, {}, {}, {}, gemm::GatheredOperand{{a, i64({}), {}}}, {}}};\n"
+        "gemm::run_grouped<Config>(map_a, map_b, {}, problem, Epilogue{{{}}});\n}}\n",
+        head_text(functor, {"gemm/grouped.h"}), config_text(major_b()), codegen::entry_name(kernel_.name),
+        tma ? ", const __grid_constant__ TensorMap map_out" : "", by_rows() ? "" : ", const u8* SOLSTICE_RESTRICT b", functor.parameters,
+        c_.m, c_.n, c_.k, s_.group, table_text(), step_of(c_.a, !by_rows()), lists_.a, b, tma ? "map_out" : "map_a", functor.arguments);
+  }
+
+  void add_product() {
+    const bool tma = stores_by_copy_engine(program_, problem_);
+    out_.sources.push_back({kernel_.name, product_source(tma), {}});
+    const int64_t cluster = s_.cluster * s_.cluster_n;
+    Step& step = launch(kernel_.name, context_.machine.sm_count / cluster * cluster, 384, layout_.shared_bytes);
+    step.cluster = {cluster, 1, 1};
+    step.pdl = true;
+    step.arguments.push_back(
+        map_argument(operand_map(c_.a, by_rows() ? Major::kK : Major::kMN, c_.m, c_.grouping.a, 1, s_.tile_m, s_.cluster_n)));
+    step.arguments.push_back(
+        map_argument(operand_map(c_.b, major_b(), c_.n, c_.grouping.b, by_rows() ? c_.grouping.groups : 1, s_.tile_n, s_.cluster)));
+    if (tma) step.arguments.push_back(map_argument(output_map(program_, problem_)));
+    step.arguments.push_back(pointer_to(program_.tensor(c_.a.tensor).name, c_.a.offset * size_of(c_.a.dtype)));
+    if (!by_rows()) step.arguments.push_back(pointer_to(program_.tensor(c_.b.tensor).name, c_.b.offset * size_of(c_.b.dtype)));
+    step.arguments.push_back(pointer_to(table()));
+    add_epilogue_pointers(program_, problem_.epilogue, step);
+  }
+
+  // Extents {contiguous, lines, matrices}; `parts`: blocks of a cluster that load a share each.
+  TensorMap operand_map(const OperandAccess& x, Major major, int64_t extent, const RowSource& source, int64_t matrices, int64_t tile,
+                        int64_t parts) const {
+    const bool by_k = major == Major::kK;
+    const int64_t bytes = size_of(x.dtype);
+    int64_t lines = by_k ? extent : c_.k;
+    if (source.at) lines = source.rows;
+    const int64_t length = by_k ? c_.k : extent, line = std::max(by_k ? x.line : x.k, round_up(length, 8)) * bytes;
+    TensorMap map;
+    map.buffer = program_.tensor(x.tensor).name;
+    map.offset = x.offset * bytes;
+    map.dtype = x.dtype;
+    map.extents = {length, lines, matrices};
+    map.strides = {line, matrices > 1 ? x.batch * bytes : line * lines};
+    map.box = {64, (by_k ? tile : 64) / parts, 1};
+    map.swizzle = 128;
+    map.l2_promotion = 256;
+    return map;
+  }
+
+  const Context& context_;
+  const ir::Program& program_;
+  const ir::Kernel& kernel_;
+  const Problem& problem_;
+  const Settings& s_;
+  const Contraction& c_;
+  GroupedLists lists_;
+  GroupedLayout layout_;
+  std::vector<int> sort_reads_;
+  std::vector<std::string> sort_names_;
+  Emission out_;
+};
+
+}  // namespace
+
+Result<Emission> generate_grouped(const Context& context, const ir::Kernel& kernel, const Problem& problem, const Settings& settings) {
+  return GroupedGenerator(context, kernel, problem, settings).run();
+}
+
+}  // namespace solstice::families::gemm
