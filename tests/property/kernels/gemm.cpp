@@ -145,6 +145,9 @@ class GemmDraft {
 
 }  // namespace
 
-void draft_gemm(Draft& draft) { GemmDraft(draft).run(); }
+void draft_gemm(Draft& draft) {
+  if (draft.random.percent(15)) return draft_grouped(draft);
+  GemmDraft(draft).run();
+}
 
 }  // namespace solstice::random_kernels

@@ -10,5 +10,6 @@ void draft_rows(Draft& draft);
 void draft_reduce(Draft& draft);
 void draft_scan(Draft& draft);
 void draft_gemm(Draft& draft);
+void draft_grouped(Draft& draft);  // some of gemm's
 
 }  // namespace solstice::random_kernels
