@@ -38,7 +38,6 @@ class Device {
   // One at a time; callers of other threads wait. `starts` is called when it is this one's turn.
   DeviceRun run(const Plan& plan, const std::vector<std::string>& cubins, const ir::TensorValues& inputs,
                 const std::function<void()>& starts);
-  std::string name() const { return context_.name(); }
 
  private:
   Device(const rt::Driver& driver, rt::DeviceContext context, DeviceOptions options);

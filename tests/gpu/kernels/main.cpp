@@ -56,8 +56,8 @@ class Progress {
   Seconds said_ = monotonic_now();
 };
 
-Result<std::vector<Verdict>> verdicts_of(const Options& options, const std::vector<Item>& items, const std::vector<std::string>& arguments,
-                                         std::string& device) {
+Result<std::vector<Verdict>> verdicts_of(const Options& options, const std::vector<Item>& items,
+                                         const std::vector<std::string>& arguments) {
   Progress progress(items.size());
   if (!options.in_process) {
     SOLSTICE_TRY(const Sizes sizes, sizes_named(options.work.sizes));
@@ -65,7 +65,6 @@ Result<std::vector<Verdict>> verdicts_of(const Options& options, const std::vect
     return supervise(items, arguments, text_of, [&](const Verdict& v) { progress.add(v); });
   }
   SOLSTICE_TRY(const auto work, Work::create(options.work));
-  device = work->device_name();
   std::vector<Verdict> out;
   const Watcher watcher = {[](const Item&) {}, [](const Item&) {}, [&](const Verdict& v) { progress.add(v), out.push_back(v); }};
   if (work->run(items, watcher)) fmt::print(stderr, "the GPU's context is lost: what is left was not run\n");
@@ -83,14 +82,16 @@ Result<int> run(const Options& options, const std::vector<std::string>& argument
     for (const Item& item : items) fmt::print("{}\n", make_sample(item.family, options.work.seed, item.number, sizes).text());
     return 0;
   }
+  std::string device;
   if (!options.work.compile_only) {
     const auto driver = rt::cuda_driver();
     if (!driver.ok()) fmt::print("skipped: {}\n", driver.error().message);
     if (!driver.ok()) return kSkipped;
+    SOLSTICE_TRY(const rt::DeviceContext context, rt::DeviceContext::open(**driver, 0));
+    device = context.name();
   }
   const Seconds begin = monotonic_now();
-  std::string device;
-  SOLSTICE_TRY(const std::vector<Verdict> verdicts, verdicts_of(options, items, arguments, device));
+  SOLSTICE_TRY(const std::vector<Verdict> verdicts, verdicts_of(options, items, arguments));
   fmt::print("{}{} programs in {:.0f} s, seed {}\n", summary(verdicts, options.work.seed, options.work.sizes), verdicts.size(),
              (monotonic_now() - begin).value, options.work.seed);
   if (!options.out.empty()) SOLSTICE_CHECK(write_file(options.out, to_report(verdicts, options.work.seed, device).dump(1)));

@@ -41,7 +41,6 @@ class Work {
   static Result<std::unique_ptr<Work>> create(WorkOptions options);
   // Stops early where the GPU's context is lost: true then.
   bool run(const std::vector<Item>& items, const Watcher& watcher);
-  std::string device_name() const { return device_ ? device_->name() : "none"; }
 
  private:
   // Nothing where the context was lost by another program.
