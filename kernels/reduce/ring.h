@@ -116,6 +116,14 @@ struct Ring {
     if (threadIdx.x % 32 == 0) arrive(empty());
   }
 #endif
+  // To the slot of the n-th filling, for readers that take only some of them.
+  SOLSTICE_DEVICE void go_to(int n) {
+    slot = n % kSlots;
+    phase = static_cast<u32>(n / kSlots) & 1;
+#if !defined(__CUDACC__)
+    rounds = static_cast<u32>(n / kSlots);
+#endif
+  }
   SOLSTICE_DEVICE void advance() {
     if (++slot == kSlots) {
       slot = 0;

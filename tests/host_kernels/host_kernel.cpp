@@ -106,8 +106,9 @@ Memory memory_of(const ir::Tensor& t, const std::vector<double>* values) {
 }
 
 std::string host_entry(const Step& step) {
+  const int64_t together = step.cooperative ? step.grid[0] : step.cluster[0];  // blocks that run at one time
   return fmt::format("\nextern \"C\" void host_entry(void** a) {{\n  solstice::host::launch({}, a, {}, {}, {}, {});\n}}\n", step.entry,
-                     step.grid[0], step.block[0], step.cluster[0], step.shared_bytes);
+                     step.grid[0], step.block[0], together, step.shared_bytes);
 }
 
 }  // namespace
@@ -122,6 +123,10 @@ Result<Tensors> run_on_host(const ir::Program& program, const families::Emission
   }
   for (const PlanBuffer& buffer : emission.workspace) memory[buffer.name].raw.resize(static_cast<size_t>(buffer.bytes + 64));
   for (const Step& step : emission.steps) {
+    if (step.kind == StepKind::kMemset) {
+      std::memset(memory.at(step.buffer).data() + step.offset, static_cast<int>(step.pattern), static_cast<size_t>(step.bytes));
+      continue;
+    }
     std::string code;
     for (const families::Source& source : emission.sources) code = source.name == step.module ? source.code : code;
     SOLSTICE_TRY(const HostLibrary library, HostLibrary::compile(code + host_entry(step), step.name));

@@ -70,18 +70,13 @@ class Writer {
   }
 
   static std::string lane_of(size_t i) { return fmt::format("a{}[lane]", i); }
-  std::string_view storage(const Stream& s) const { return codegen::storage_type(*program_.tensor(s.access.tensor).dtype); }
+  std::string_view storage(const RunRead& s) const { return codegen::storage_type(*program_.tensor(s.access.tensor).dtype); }
 
   void bind_row(std::string_view name, int depth) {
     bind_loops(emitter_, shape_.columns, emitter_.variable(CType::kI32, std::string(name), depth, {0, l_.reduced - 1}), 1, depth);
   }
   void bind_column(std::vector<std::pair<Value, int64_t>> terms) { emitter_.bind(inner_, Binding{0, std::move(terms)}); }
 
-  // Where the run of row `row` begins, in elements of the stream's tensor.
-  Result<std::string> run_offset(const Stream& s) {
-    SOLSTICE_TRY(const Emitter::Place at, emitter_.place(program_.tensor(s.access.tensor), s.access.args));
-    return fmt::format("static_cast<long long>({})", at.offset.text);
-  }
   void bind_run() {
     if (l_.whole_rows()) return bind_column({});
     bind_column({{emitter_.variable(CType::kI32, "first_column", 0, {0, l_.columns - 1}), 1}});
@@ -92,18 +87,9 @@ class Writer {
     bind_row("row", depth);
     bind_run();
     std::string copies;
-    for (size_t i = 0; i < l_.streams.size(); ++i) {
-      const Stream& s = l_.streams[i];
-      emitter_.note_read(s.access.tensor);
-      SOLSTICE_TRY(const std::string offset, run_offset(s));
-      const ir::Tensor& tensor = program_.tensor(s.access.tensor);
-      int64_t total = 1;
-      for (size_t d = 0; d < tensor.shape.size(); ++d) total += (tensor.shape[d] - 1) * tensor.strides[d];
-      const std::string name = emitter_.pointer_name(s.access.tensor);
-      copies += fmt::format(
-          "{{\nconst reduce::Run<{0}> run({1}, count, {2});\n{0}* const to = reinterpret_cast<{0}*>(ring.bytes() + {3} + mine * {4});\n"
-          "run.copy_rest({5}, to);\nrun.copy_whole({5}, to, ring.full());\nexpected += run.bytes();\n}}\n",
-          storage(s), offset, total, s.offset, s.pitch, name);
+    for (const RunRead& read : l_.streams) {
+      SOLSTICE_TRY(const std::string copy, run_copy(emitter_, read));
+      copies += copy;
     }
     const std::string once = emitter_.take(depth);
     emitter_.pop();
@@ -119,11 +105,11 @@ class Writer {
   Result<std::string> stream_pointers(int depth) {
     std::string out;
     for (size_t i = 0; i < l_.streams.size(); ++i) {
-      const Stream& s = l_.streams[i];
+      const RunRead& s = l_.streams[i];
       const std::string run = l_.whole_rows() ? "" : fmt::format(" + i * {}", s.pitch);
       std::string skip;
       if (l_.vector == 1) {
-        SOLSTICE_TRY(const std::string offset, run_offset(s));
+        SOLSTICE_TRY(const std::string offset, run_begin(emitter_, s));
         skip = fmt::format(" + reduce::Run<{}>::before({})", storage(s), offset);
       }
       out += fmt::format("const {0}* const s{1} = reinterpret_cast<const {0}*>(ring.bytes() + {2}{3}){4};\n", storage(s), i, s.offset, run,
@@ -192,12 +178,13 @@ class Writer {
     const std::string column = bind_lane();
     for (size_t i = 0; i < l_.streams.size(); ++i)
       vectors_[l_.streams[i].access.read.get()] = l_.vector > 1 ? fmt::format("u{}.v[lane]", i) : element_of(i);
-    const bool wide = std::all_of(l_.streams.begin(), l_.streams.end(), [](const Stream& s) { return s.element >= 4; });
+    const bool wide = std::all_of(l_.streams.begin(), l_.streams.end(), [](const RunRead& s) { return s.element >= 4; });
     std::string takes;
     std::vector<rows::Partial> found;
     for (const ExprRef& node : nodes) {
       SOLSTICE_TRY(Reduction reduction, rows::begin_reduction(emitter_, *node, wide));
-      takes += rows::accumulate(reduction, found.size(), false);
+      takes += reduction.wide ? fmt::format("{}a{}[lane] += static_cast<double>({});\n", reduction.test, found.size(), reduction.term)
+                              : rows::accumulate(reduction, found.size(), false);
       found.push_back({node, std::move(reduction)});
     }
     partials_ = std::move(found);

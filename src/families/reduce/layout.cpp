@@ -29,16 +29,16 @@ constexpr int64_t kResultShare = 128;  // rows of a part at least: its results a
 Error refuse(const std::string& why) { return fail(Code::illegal_knobs, why); }
 
 // Reads that step with the contiguous axis and along the rows.
-std::vector<Stream> streams_of(const ir::Program& program, const rows::Shape& shape) {
-  std::vector<Stream> out;
+std::vector<RunRead> streams_of(const ir::Program& program, const rows::Shape& shape) {
+  std::vector<RunRead> out;
   const int inner = shape.rows.back().stepping();
   for (const Access& access : codegen::accesses_of(program, shape.flat)) {
     if (!access.read || !access.offset || access.tested || access.offset->coefficient(inner) != 1) continue;
     const bool along =
         std::any_of(shape.columns.begin(), shape.columns.end(), [&](const Loop& loop) { return access.depends_on(loop.stepping()); });
-    const bool known = std::any_of(out.begin(), out.end(), [&](const Stream& s) { return s.access.read == access.read; });
+    const bool known = std::any_of(out.begin(), out.end(), [&](const RunRead& s) { return s.access.read == access.read; });
     if (!along || known) continue;
-    Stream stream;
+    RunRead stream;
     stream.element = size_of(program.tensor(access.tensor).dtype.value_or(DType::kF32));
     stream.access = access;
     out.push_back(std::move(stream));
@@ -49,14 +49,14 @@ std::vector<Stream> streams_of(const ir::Program& program, const rows::Shape& sh
 // Widest vector (elements, 16 bytes of the smallest format) that every stream and the axis allow.
 int vector_of(const Layout& layout, const Loop& inner) {
   int smallest = 8;
-  for (const Stream& s : layout.streams) smallest = std::min(smallest, s.element);
+  for (const RunRead& s : layout.streams) smallest = std::min(smallest, s.element);
   int64_t width = std::min(16 / smallest, 8);
-  for (const Stream& s : layout.streams) {
+  for (const RunRead& s : layout.streams) {
     width = std::min(width, codegen::alignment_of(s.access, inner, std::max<int64_t>(width, 16 / s.element)));
   }
   while (inner.extent % width != 0) width /= 2;
   // Narrower than 16 bytes of the largest format, runs would still need their own beginning.
-  const bool aligned = std::all_of(layout.streams.begin(), layout.streams.end(), [&](const Stream& s) {
+  const bool aligned = std::all_of(layout.streams.begin(), layout.streams.end(), [&](const RunRead& s) {
     return codegen::alignment_of(s.access, inner, 16 / s.element) == 16 / s.element;
   });
   return aligned ? static_cast<int>(width) : 1;
@@ -66,12 +66,12 @@ int vector_of(const Layout& layout, const Loop& inner) {
 bool follow_each_other(const rows::Shape& shape, const Layout& layout) {
   if (shape.columns.size() != 1) return false;
   return std::all_of(layout.streams.begin(), layout.streams.end(),
-                     [&](const Stream& s) { return s.access.offset->coefficient(shape.columns.back().stepping()) == layout.columns; });
+                     [&](const RunRead& s) { return s.access.offset->coefficient(shape.columns.back().stepping()) == layout.columns; });
 }
 
 int64_t element_bytes(const Layout& layout) {
   int64_t sum = 0;
-  for (const Stream& s : layout.streams) sum += s.element;
+  for (const RunRead& s : layout.streams) sum += s.element;
   return sum;
 }
 
@@ -92,10 +92,10 @@ void lay_out_whole_rows(const ir::Knobs& knobs, Layout& l) {
 
 void place_streams(Layout& l) {
   l.slot_bytes = 0;
-  for (Stream& s : l.streams) {
+  for (RunRead& s : l.streams) {
     s.offset = l.slot_bytes;
     const int64_t run = l.whole_rows() ? l.rows * l.columns : l.tile();
-    s.pitch = round_up(run * s.element, int64_t{16}) + 16;
+    s.pitch = run_bytes(run, s.element);
     l.slot_bytes += (l.whole_rows() ? 1 : l.rows) * s.pitch;
   }
 }

@@ -9,23 +9,15 @@
 #include <vector>
 
 #include "base/result.h"
-#include "codegen/access.h"
 #include "families/rows/shape.h"
+#include "families/run_copies.h"
 #include "ir/knobs.h"
 #include "machine/machine.h"
 
 namespace solstice::families::reduce {
 
-// A read that is copied through the ring, and where its run lies in a slot.
-struct Stream {
-  codegen::Access access;
-  int element = 4;     // bytes
-  int64_t offset = 0;  // bytes from the slot's start
-  int64_t pitch = 0;   // bytes from one run to the next
-};
-
 struct Layout {
-  std::vector<Stream> streams;
+  std::vector<RunRead> streams;
   int64_t columns = 0;  // extent of the axis that stays and is contiguous
   int64_t reduced = 0;  // rows that are reduced
   int64_t outer = 1;    // what else stays: outputs are outer x columns

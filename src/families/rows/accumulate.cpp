@@ -5,6 +5,9 @@
 namespace solstice::families::rows {
 namespace {
 
+// Accumulators of a thread: one a lane, but one alone for sums in doubles, to which a vector's lanes are added together.
+int count_of(const Reduction& r, int vector) { return r.wide ? 1 : vector; }
+
 std::string start_text(const Reduction& r, const std::string& name, int vector) {
   return fmt::format("{0} {1}[{2}];\n#pragma unroll\nfor (int lane = 0; lane < {2}; ++lane) {1}[lane] = rows::{3}::start<{0}>();\n", r.type,
                      name, vector, r.op);
@@ -12,6 +15,7 @@ std::string start_text(const Reduction& r, const std::string& name, int vector) 
 
 std::string accumulator(size_t number) { return fmt::format("a{}", number); }
 std::string of_run(size_t number) { return fmt::format("b{}", number); }
+std::string of_vector(size_t number) { return fmt::format("p{}", number); }
 
 }  // namespace
 
@@ -20,21 +24,38 @@ std::string open_accumulators(const std::vector<Reduction>& reductions, int vect
   std::string results, starts;
   for (size_t i = 0; i < reductions.size(); ++i) {
     results += fmt::format("{} {};\n", reductions[i].type, reductions[i].name);
-    starts += start_text(reductions[i], accumulator(i), vector);
+    starts += start_text(reductions[i], accumulator(i), count_of(reductions[i], vector));
   }
   return results + "{\n" + starts;
 }
 
 std::string accumulate(const Reduction& r, size_t number, bool in_runs) {
   const std::string a = (in_runs && r.rounds() ? of_run(number) : accumulator(number)) + "[lane]";
+  if (r.wide) return fmt::format("{}{} += {};\n", r.test, of_vector(number), r.term);
   if (r.in_order()) return fmt::format("{0} = rows::{1}::take({0}, {2});\n", a, r.op, r.term);
   return fmt::format("{}{} = rows::{}::combine<{}>({}, {});\n", r.test, a, r.op, r.type, a, r.term);
+}
+
+std::string open_vector(const std::vector<Reduction>& reductions) {
+  std::string out;
+  for (size_t i = 0; i < reductions.size(); ++i) {
+    if (reductions[i].wide) out += fmt::format("float {} = 0.0f;\n", of_vector(i));
+  }
+  return out;
+}
+
+std::string close_vector(const std::vector<Reduction>& reductions) {
+  std::string out;
+  for (size_t i = 0; i < reductions.size(); ++i) {
+    if (reductions[i].wide) out += fmt::format("{}[0] += static_cast<double>({});\n", accumulator(i), of_vector(i));
+  }
+  return out;
 }
 
 std::string fold_lanes(const Reduction& r, size_t number, int vector) {
   return fmt::format(
       "{0} = {1}[0];\n#pragma unroll\nfor (int lane = 1; lane < {2}; ++lane) {0} = rows::{3}::combine<{4}>({0}, {1}[lane]);\n", r.name,
-      accumulator(number), vector, r.op, r.type);
+      accumulator(number), count_of(r, vector), r.op, r.type);
 }
 
 std::string start_run(const std::vector<Reduction>& reductions, int vector) {

@@ -8,7 +8,7 @@ namespace solstice::families::rows {
 
 std::string Combiner::write(const std::vector<Reduction>& reductions) {
   if (reductions.empty()) return "";
-  const bool shuffles = !s_.strided && s_.group <= kWarp;
+  const bool shuffles = !s_.strided && s_.group <= kWarp && s_.cluster == 1;
   const bool alone = s_.strided && s_.group == 1;
   std::string out, collected;
   for (size_t i = 0; i < reductions.size(); ++i) {

@@ -24,8 +24,9 @@ using codegen::Value;
 using ir::ExprRef;
 using ir::Op;
 
-// f32 sums of more elements are taken in doubles: PyTorch's own sums in another order, and cancellation among them can
-// leave PyTorch nearer to the true sum than any one order of ours.
+// f32 sums of more elements are taken in doubles: where elements cancel, PyTorch's order may come nearer to the true sum
+// than any one order of ours. Conversions share a pipe with exponentials, so beside these only where a conversion serves
+// a whole vector.
 constexpr int64_t kLongSum = 512;
 
 // A kernel is its sweeps one after the other, then the row's outputs.
@@ -104,11 +105,14 @@ class Writer {
     VectorText out;
     const bool wide = draft_.shape.column_count > kLongSum;
     for (const ExprRef& r : sweep.reductions) {
-      SOLSTICE_TRY(Reduction reduction, begin_reduction(draft_.emitter, *r, wide));
+      const bool cheap = draft_.settings.vector > 1 || !is_costly(r->args[0]);
+      SOLSTICE_TRY(Reduction reduction, begin_reduction(draft_.emitter, *r, wide && cheap));
       reductions.push_back(std::move(reduction));
     }
     const bool runs = in_runs(draft_.shape, draft_.settings, reductions);
     for (size_t i = 0; i < reductions.size(); ++i) out.lanes += accumulate(reductions[i], i, runs);
+    out.before += open_vector(reductions);
+    out.after += close_vector(reductions);
     for (const RowStore& store : stores) SOLSTICE_CHECK(write_store(draft_, store, out));
     for (const ExprRef& e : sweep.keeps) SOLSTICE_CHECK(kept_.write(draft_, e, out));
     return out;

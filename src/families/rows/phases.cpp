@@ -151,6 +151,11 @@ class Planner {
 
 }  // namespace
 
+bool is_costly(const ExprRef& e) {
+  return is_expensive(e->op) ||
+         std::any_of(e->args.begin(), e->args.end(), [](const ExprRef& arg) { return arg->op != Op::kReduce && is_costly(arg); });
+}
+
 Phases phases_of(const Shape& shape, bool keep_values) { return Planner(shape).run(keep_values); }
 
 }  // namespace solstice::families::rows

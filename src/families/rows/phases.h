@@ -27,6 +27,9 @@ struct Phases {
   size_t kept_at_once = 0;       // most values a thread keeps for an element between two sweeps
 };
 
+// Whether it holds an operation that is worth keeping (exp, division, ...).
+bool is_costly(const ir::ExprRef& e);
+
 // keep_values = false: nothing is kept, every sweep reads its data again.
 Phases phases_of(const Shape& shape, bool keep_values);
 

@@ -56,8 +56,8 @@ Result<Reduction> begin_reduction(codegen::Emitter& emitter, const ir::Expr& e, 
   SOLSTICE_TRY(Reduction out, reduction_of(e, term.type));
   out.name = fmt::format("r{}", emitter.fresh());
   out.wide = wide && out.rounds();
-  if (out.wide) out.type = "double";
   out.term = fmt::format("static_cast<{}>({})", out.type, term.text);
+  if (out.wide) out.type = "double";
   if (out.ranked) {
     SOLSTICE_TRY(const Value index, emitter.emit(emitter.indices().index_node(e.binders.front())));
     out.term = fmt::format("{}{{{}, {}}}", out.type, term.text, index.text);

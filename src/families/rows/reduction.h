@@ -17,7 +17,7 @@ struct Reduction {
   std::string type;           // of the accumulator
   bool ranked = false;
   std::string term, test;  // what is combined, and when
-  bool wide = false;       // an f32 sum in a double
+  bool wide = false;       // an f32 sum in a double; `term` is a float
 
   // An arg-reduction of all elements of the axis, each thread taking its own in their order.
   bool in_order() const { return ranked && test.empty(); }

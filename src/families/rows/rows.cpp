@@ -10,11 +10,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "families/emission.h"
 #include "families/family.h"
 #include "families/rows/emit.h"
 #include "families/rows/fold.h"
+#include "families/rows/team.h"
 
 namespace solstice::families {
 namespace rows {
@@ -37,6 +39,9 @@ std::vector<KnobSpec> knobs() {
       streaming_knob("none"),
       {"passes", "int", {"1", "2", "3"}, "", "auto", "reads of the data; more than 1 means residency=l2"},
       {"axis", "name", {}, "an index", "auto", "the reduced index, for the reader: the equations fix it"},
+      int_knob("team", 1, 1024, "auto",
+               "blocks that share a row through global memory, each holding its part; auto: for rows too long for a cluster"),
+      int_knob("groups", 1, 3, "auto", "rows that a block of a team has in work at one time"),
       {"finish", "name", {"last_block"}, "", "auto", "reduce over rows in the last block that ends; not yet"},
   };
 }
@@ -47,17 +52,41 @@ ir::Knobs resolved(const ir::Knobs& knobs) {
   return out;
 }
 
+constexpr int64_t kLongRow = 256 * 1024;  // elements: up to here a cluster is faster than a team
+constexpr int kUsualSMs = 132;            // where no machine is given
+
 struct Prepared {
   Shape shape;
   Settings settings;
+  std::optional<Team> team;  // then `settings` do not count
 };
+
+// Several sweeps over long rows; a single one is better taken in parts.
+bool wants_team(const Shape& shape, const ir::Knobs& knobs) {
+  if (knobs.find("team")) return true;
+  for (const char* other : {"cluster", "parts", "rows_per_block", "residency", "blocks", "passes"}) {
+    if (knobs.find(other)) return false;
+  }
+  return !shape.strided && shape.columns.size() == 1 && shape.column_count > kLongRow && phases_of(shape, false).sweeps.size() > 1;
+}
 
 Result<Prepared> prepare(const ir::Program& program, const ir::Kernel& kernel, const machine::Machine* machine) {
   if (kernel.knobs.find("finish"))
     return fail(Code::not_yet, "finish=last_block is not built yet; write the reduction over rows as a kernel of its own");
   Prepared out;
   SOLSTICE_TRY(out.shape, shape_of(program, kernel));
-  SOLSTICE_TRY(out.settings, settings_of(program, out.shape, resolved(kernel.knobs), machine));
+  const ir::Knobs knobs = resolved(kernel.knobs);
+  if (wants_team(out.shape, knobs)) {
+    machine::Machine usual;
+    usual.sm_count = kUsualSMs;
+    Result<Team> team = team_of(program, out.shape, knobs, machine ? *machine : usual);
+    if (!team.ok() && knobs.find("team")) return team.error();
+    if (team.ok()) {
+      out.team = std::move(*team);
+      return out;
+    }
+  }
+  SOLSTICE_TRY(out.settings, settings_of(program, out.shape, knobs, machine));
   return out;
 }
 
@@ -66,6 +95,7 @@ Match match(const ir::Program& program, const ir::Kernel& kernel) {
   const bool knobs_alone = !prepared.ok() && prepared.error().code == Code::illegal_knobs && shape_of(program, kernel).ok();
   if (knobs_alone) return {true, "", true};  // `check` says what is wrong with them
   if (!prepared.ok()) return match_of(prepared);
+  if (prepared->team) return match_of(emit_team(program, kernel, prepared->shape, *prepared->team));
   return match_of(emit_kernel(program, kernel, prepared->shape, prepared->settings));
 }
 
@@ -81,7 +111,7 @@ void check(const Context& context, const ir::Kernel& kernel, Diagnostics& diagno
 // Bytes moved: everything once, the row's data once more for every sweep that reads it again.
 Bytes traffic_of(const ir::Program& program, const Prepared& p) {
   Bytes out = codegen::traffic_of(program, p.shape.flat);
-  if (p.settings.residency != Residency::kReload) return out;
+  if (p.team || p.settings.residency != Residency::kReload) return out;
   const Phases phases = phases_of(p.shape, false);
   for (size_t k = 1; k < phases.sweeps.size(); ++k) {
     for (const ir::ExprRef& read : phases.sweeps[k].reads) {
@@ -102,6 +132,7 @@ double flight_of(const Prepared& p, double blocks, const machine::Machine& machi
 }
 
 double efficiency_of(const ir::Program& program, const Prepared& p, const machine::Machine& machine) {
+  if (p.team) return 0.93 * std::min(1.0, p.team->busy(p.shape) / std::max(1, machine.sm_count));
   const Settings& s = p.settings;
   double out = s.strided ? 0.82 : s.vector >= 4 ? 0.975 : s.vector == 2 ? 0.93 : 0.86;
   // A block alone on its SM cannot overlap its loads with another's reductions; the more it holds the less that costs.
@@ -136,6 +167,9 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
     if (time.ok()) found.push_back({time->time.value, candidate.knobs});
   };
   consider({});
+  for (const int groups : {1, 2, 3}) {
+    for (const int team : {1, 2, 4, 11, 12, 22, 33, 44, 66, 132}) consider({{"threads", 256}, {"groups", groups}, {"team", team}});
+  }
   for (const int parts : {128, 256, 512, 1024}) consider({{"parts", parts}, {"threads", 512}});
   for (const int threads : {128, 256, 512, 1024}) {
     consider({{"threads", threads}});
@@ -181,6 +215,7 @@ Status add_fold(const ir::Program& program, const ir::Kernel& kernel, Prepared& 
 
 Result<Emission> generate(const Context& context, const ir::Kernel& kernel) {
   SOLSTICE_TRY(Prepared p, prepare(context.program, kernel, &context.machine));
+  if (p.team) return emit_team(context.program, kernel, p.shape, *p.team);
   SOLSTICE_TRY(const Text text, emit_kernel(context.program, kernel, p.shape, p.settings));
   SOLSTICE_TRY(Emission out, one_launch(context.program, kernel, text.entry, text.code, text.parameters,
                                         {text.blocks, p.settings.threads, p.settings.cluster, text.shared_bytes}));

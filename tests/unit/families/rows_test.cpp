@@ -40,10 +40,20 @@ TEST(Rows, SoftmaxOfShortRows) {
 TEST(Rows, SoftmaxOfABlock) { expect_same(Softmax(3, 4096).b.program, 2e-6); }
 TEST(Rows, SoftmaxOfOddRows) { expect_same(Softmax(3, 1237).b.program); }
 TEST(Rows, SoftmaxOfACluster) { expect_same(Softmax(3, 4104).knob("cluster", 2).knob("threads", 128).b.program); }
+TEST(Rows, SoftmaxOfAClusterOfSingleWarps) { expect_same(Softmax(3, 189).knob("cluster", 2).knob("threads", 32).b.program); }
 TEST(Rows, SoftmaxInSharedMemory) { expect_same(Softmax(3, 3000).residency("shared").knob("threads", 64).b.program); }
 TEST(Rows, SoftmaxReadAgain) { expect_same(Softmax(3, 3000).residency("l2").knob("threads", 64).b.program); }
 TEST(Rows, SoftmaxOfSeveralRowsABlock) { expect_same(Softmax(5, 640).knob("threads", 256).knob("rows_per_block", 2).b.program); }
 TEST(Rows, SoftmaxInBF16) { expect_same(Softmax(3, 512, DType::kBF16).b.program, 1e-2); }
+
+TEST(Rows, SoftmaxOfATeam) {
+  for (const int64_t columns : {1000, 4096, 4097, 3001}) {
+    for (const int team : {1, 2, 3}) expect_same(Softmax(7, columns).knob("team", team).knob("threads", 64).b.program);
+  }
+  expect_same(Softmax(5, 4096, DType::kBF16).knob("team", 4).knob("threads", 64).b.program, 1e-2);
+}
+// Every thread of the host's emulator is a fiber: large blocks take long.
+TEST(Rows, LongRowsGoToTeams) { expect_same(Softmax(2, 263000).knob("threads", 128).b.program, 5e-6); }
 
 TEST(Rows, InfinitiesAndNanInSoftmax) {
   Softmax s(4, 64);
