@@ -4,10 +4,23 @@ memory, and timing side by side.
 A row's times are taken in turn (A B B A), each after 256 MB were written so that L2 holds nothing of it; the median
 counts. Ceilings are timed in the same turns on as many bytes: `copy` is PyTorch's device-to-device copy (bytes read
 plus bytes written), `read` the better of PyTorch's sum of a flat tensor and a plain kernel that reads 16 bytes a lane.
+
+Every script takes --quick, --seed N and --json FILE (`arguments`), and writes `{"machine": {..}, "results": [..]}` there
+(`save`), one object a row. Of each, table.py reads
+
+    work    the line of the table of bars that it belongs to   "softmax"
+    shape   extents and dtype, for people                      "8192 x 16384 f32"
+    ratio   what was reached, in units of the bar
+    bar     what it must reach, and `of`, what it is a ratio to  0.9, "copy"
+    how     kernels and knobs that were chosen
+    speedup, floor   PyTorch's time over ours, and what it must be at least, where there are such
+    ms, "eager ms" or other times, "TB/s" or "TFLOP/s", error and limit (normwise against float64)   where there are such
+    failed  why there is no figure, in place of all but work and shape
 """
 
 from __future__ import annotations
 
+import argparse
 import ctypes
 import json
 import os
@@ -74,14 +87,14 @@ class Program:
                                               self._error, ctypes.c_size_t(1024)))  # fmt: skip
         plan = json.loads((self.folder / "plan/plan.json").read_text())
         self.buffers = [b for b in plan["buffers"] if b["kind"] in ("input", "output", "param", "state")]
-        self.workspace = torch.empty(max(256, self._rt.solstice_rt_workspace_bytes(self._plan)), dtype=torch.uint8, device="cuda")
 
     def _check(self, code: int) -> None:
         if code:
             raise RuntimeError(self._error.value.decode(errors="replace"))
 
     def bind(self, given: dict[str, torch.Tensor]) -> None:
-        """Inputs and parameters by name; outputs are made."""
+        """Inputs, parameters and states by name; outputs and the workspace are made."""
+        self.workspace = torch.empty(max(256, self._rt.solstice_rt_workspace_bytes(self._plan)), dtype=torch.uint8, device="cuda")
         self.tensors = dict(given)
         for b in self.buffers:
             if b["name"] not in self.tensors:
@@ -158,6 +171,19 @@ def machine() -> dict[str, str]:
                             capture_output=True, text=True).stdout.strip()  # fmt: skip
     version = subprocess.run([solstice(), "--version"], capture_output=True, text=True).stdout.strip()
     return {"device": torch.cuda.get_device_name(0), "driver, clocks": driver, "torch": torch.__version__, "solstice": version}
+
+
+def arguments(about: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="a few rows, within a minute")
+    parser.add_argument("--seed", type=int, default=0, help="of values and of the random shapes")
+    parser.add_argument("--json", metavar="FILE", help="results; by default in $OUT, or runs/speed")
+    return parser.parse_args()
+
+
+def save(args: argparse.Namespace, results: list[dict[str, Any]]) -> None:
+    path = Path(args.json) if args.json else results_folder() / (Path(sys.argv[0]).stem + ".json")
+    path.write_text(json.dumps({"machine": machine(), "seed": args.seed, "quick": args.quick, "results": results}, indent=1) + "\n")
 
 
 def results_folder() -> Path:

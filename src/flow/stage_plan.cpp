@@ -7,45 +7,14 @@
 #include "flow/known.h"
 #include "flow/session.h"
 #include "ir/rewrite/driver.h"
-#include "lang/print.h"
 #include "propose/either.h"
-#include "propose/render.h"
+#include "propose/plan.h"
 
 namespace solstice::flow {
 namespace {
 
-struct Planned {
-  std::shared_ptr<const ir::Program> scheduled;
-  std::unique_ptr<propose::Expert> expert;
-  Seconds cost;
-  std::string text() const;  // "2 kernels: gemm1, map1"
-};
-
-std::string Planned::text() const {
-  constexpr size_t kNamed = 6;
-  const size_t count = scheduled->kernels.size();
-  std::string kernels;
-  for (size_t k = 0; k < std::min(kNamed, count); ++k) kernels += (kernels.empty() ? "" : ", ") + scheduled->kernels[k].name;
-  return fmt::format("{} {}: {}{}", count, count == 1 ? "kernel" : "kernels", kernels, count > kNamed ? ", ..." : "");
-}
-
-Result<Planned> plan_of(Session& state, std::shared_ptr<const ir::BoundText> equations) {
-  const propose::PlanningContext context{*state.machine, state.options.numerics, state.options.frozen};
-  SOLSTICE_TRY(const propose::Partition parts, propose::partition(equations->program, context));
-  Planned out;
-  for (const propose::Group& group : parts.groups) out.cost += group.cost;
-  out.scheduled = std::make_shared<const ir::Program>(propose::apply(equations->program, parts));
-  SOLSTICE_TRY(std::vector<propose::Axis> axes, propose::axes_of(*out.scheduled, context));
-  const propose::CandidateText how{state.machine->name, state.options.numerics, state.options.frozen};
-  const propose::Render render = [equations, how, scheduled = out.scheduled](const std::vector<propose::Axis>& all,
-                                                                             const propose::Choice& choice) -> Result<std::string> {
-    std::vector<propose::Schedule> schedules;
-    for (size_t a = 0; a < all.size(); ++a) schedules.push_back(all[a].options[choice[a]]);
-    SOLSTICE_TRY(const lang::Program text, propose::render(equations->tree, *scheduled, schedules, how));
-    return lang::print(text);
-  };
-  out.expert = std::make_unique<propose::Expert>(std::move(axes), render, known_candidates(state));
-  return out;
+Result<propose::Plan> plan_of(Session& state, std::shared_ptr<const ir::BoundText> equations) {
+  return propose::plan(std::move(equations), {*state.machine, state.options.numerics, state.options.frozen}, known_candidates(state));
 }
 
 // "factor_sums, fold_scalars"
@@ -60,7 +29,7 @@ std::string names_of(const std::vector<ir::Site>& steps) {
 }
 
 // Its plan, and the lower bounds; nothing where no rewrite saves anything, or what it makes cannot be run.
-std::optional<Planned> plan_rewritten(Session& state, const ir::BoundText& problem, std::string& names) {
+std::optional<propose::Plan> plan_rewritten(Session& state, const ir::BoundText& problem, std::string& names) {
   ir::RewriteOptions options;
   options.budget = Seconds(3);
   Result<ir::RewriteResult> rewritten = ir::rewrite_all(problem, options);
@@ -71,7 +40,7 @@ std::optional<Planned> plan_rewritten(Session& state, const ir::BoundText& probl
   if (rewritten->steps.empty()) return std::nullopt;
   names = names_of(rewritten->steps);
   const auto equations = std::make_shared<const ir::BoundText>(std::move(rewritten->result));
-  Result<Planned> planned = plan_of(state, equations);
+  Result<propose::Plan> planned = plan_of(state, equations);
   if (!planned.ok()) {
     state.report.warnings.push_back(fmt::format("the equations rewritten by {} are not run: {}", names, planned.error().message));
     return std::nullopt;
@@ -88,9 +57,9 @@ std::optional<Planned> plan_rewritten(Session& state, const ir::BoundText& probl
 Status plan_kernels(Session& state) {
   return stage(state, "plan", "cutting the program into kernels", [&]() -> Result<std::string> {
     const auto problem = std::make_shared<const ir::BoundText>(ir::BoundText{state.problem->tree, state.problem->program});
-    SOLSTICE_TRY(Planned plain, plan_of(state, problem));
+    SOLSTICE_TRY(propose::Plan plain, plan_of(state, problem));
     std::string names;
-    std::optional<Planned> other = state.options.rewrites ? plan_rewritten(state, *problem, names) : std::nullopt;
+    std::optional<propose::Plan> other = state.options.rewrites ? plan_rewritten(state, *problem, names) : std::nullopt;
     state.scheduled = other && other->cost < plain.cost ? other->scheduled : plain.scheduled;
     if (!other) {
       const std::string text = plain.text();

@@ -1,0 +1,140 @@
+"""Rows of the speed tables that a planner schedules: planned, compiled, checked against float64, timed beside PyTorch
+and the ceiling of the memory.
+
+A `Work` is a problem without schedules. `solstice plan` cuts it into kernels; its first candidate, which the cost models
+choose alone, is the row's figure (`auto`), and where a search's next two are faster the best of the three stands beside it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Callable, Optional
+
+import torch
+
+import harness
+
+PROPOSALS = 3
+Tensors = dict[str, torch.Tensor]
+
+
+@dataclass
+class Work:
+    work: str  # its line in the table of bars
+    shape: str
+    text: str  # the problem
+    inputs: Callable[[], Tensors]  # by the program's names; states are changed in place
+    eager: Callable[[Tensors], Tensors]  # PyTorch's results by the program's names, states included
+    bytes: int  # what the bar counts
+    bar: float
+    of: str = "copy"  # or "read"
+    floor: float = 0.0  # what PyTorch's time over ours must be
+    wrong: Optional[Callable[[Tensors, Tensors], float]] = None  # share of wrong results, for integers: none may be
+
+
+def plan(work: Work, numerics: str) -> list[dict[str, Any]]:
+    with tempfile.NamedTemporaryFile("w", suffix=".ucut") as source:
+        source.write(work.text)
+        source.flush()
+        done = subprocess.run([harness.solstice(), "plan", source.name, "--proposals", str(PROPOSALS), "--numerics", numerics, "--json"],
+                              capture_output=True, text=True)  # fmt: skip
+    if done.returncode:
+        raise RuntimeError((done.stdout + done.stderr).strip())
+    return json.loads(done.stdout)
+
+
+def compiled(work: Work, numerics: str = "reference") -> Any:
+    """Schedules and programs, or why there are none."""
+    try:
+        return [("; ".join(s.split(" ", 1)[1] for s in c["schedules"]), harness.Program(c["program"], numerics)) for c in plan(work, numerics)]
+    except RuntimeError as reason:
+        return str(reason)
+
+
+def double(tensors: Tensors) -> Tensors:
+    return {name: t.double() if t.is_floating_point() else t.clone() for name, t in tensors.items()}
+
+
+def worst(got: Tensors, exact: Tensors) -> float:
+    """The largest normwise error of the floating-point results."""
+
+    def error(name: str) -> float:
+        size = exact[name].norm()
+        return ((got[name].double() - exact[name]).norm() / torch.where(size > 0, size, 1.0)).item()
+
+    return max((error(name) for name in exact if exact[name].is_floating_point()), default=0.0)
+
+
+def roundoff(got: Tensors) -> float:
+    return max((torch.finfo(t.dtype).eps / 2 for t in got.values() if t.is_floating_point()), default=0.0)
+
+
+def outputs(program: harness.Program, exact: Tensors) -> Tensors:
+    return {name: program.tensors[name] for name in exact}
+
+
+def check(work: Work, programs: list[tuple[str, harness.Program]], given: Tensors) -> dict[str, float]:
+    """Binds the programs and holds one call of each against float64. The limit is that of `reference`, without its model:
+    1.1 times PyTorch's own error, or 4 unit roundoffs."""
+    exact = work.eager(double(given))
+    torchs = work.eager({name: t.clone() for name, t in given.items()})
+    limit = max(1.1 * worst(torchs, exact), 4 * roundoff(torchs))
+    result = {"error": 0.0, "eager error": worst(torchs, exact), "limit": limit}
+    for how, program in programs:
+        program.bind({name: t.clone() if name in exact else t for name, t in given.items()})
+        program()
+        got = outputs(program, exact)
+        error = worst(got, exact)
+        wrong = work.wrong(given, got) if work.wrong else 0.0
+        if not error <= limit or wrong:
+            raise ValueError(f"wrong result of {how}: error {error:.2e}, limit {limit:.2e}, wrong integers {wrong:.2e}")
+        result["error"] = max(result["error"], error)
+    return result
+
+
+def measure(work: Work, programs: list[tuple[str, harness.Program]], rounds: int = 8) -> dict[str, Any]:
+    given = work.inputs()
+    result: dict[str, Any] = {"work": work.work, "shape": work.shape, "bar": work.bar, "of": work.of, "floor": work.floor} | check(work, programs, given)
+    works: dict[Any, Callable[[], Any]] = {i: program for i, (_, program) in enumerate(programs)}
+    works["eager"] = lambda: work.eager(given)
+    ceilings = {"copy": harness.copy_of(work.bytes)} if work.of == "copy" else harness.reads_of(work.bytes)
+    times = harness.side_by_side(works | ceilings, rounds)
+    ceiling = min(times[name] for name in ceilings)
+    best = min(range(len(programs)), key=lambda i: times[i])
+    return result | {
+        "ratio": ceiling / times[0], "how": programs[0][0], "ms": 1e3 * times[0], "TB/s": 1e-12 * work.bytes / times[0],
+        "best ratio": ceiling / times[best], "best how": programs[best][0], "best ms": 1e3 * times[best],
+        "ceiling TB/s": 1e-12 * work.bytes / ceiling, "eager ms": 1e3 * times["eager"], "speedup": times["eager"] / times[0],
+    }  # fmt: skip
+
+
+def run(works: list[Work]) -> list[dict[str, Any]]:
+    """All of them, printed as they are done. A row that fails says why; nothing else stops for it."""
+    results = []
+    with ThreadPoolExecutor(max(1, (os.cpu_count() or 2) - 2)) as pool:
+        for work, made in zip(works, pool.map(compiled, works)):
+            result = {"work": work.work, "shape": work.shape, "failed": made}
+            if not isinstance(made, str):
+                try:
+                    result = measure(work, made)
+                except (RuntimeError, ValueError) as reason:
+                    result["failed"] = str(reason)
+                for _, program in made:
+                    program.close()
+            torch.cuda.empty_cache()
+            results.append(result)
+            harness.say(line(result))
+    return results
+
+
+def line(r: dict[str, Any]) -> str:
+    if "failed" in r:
+        return f"{r['work']:22} {r['shape']:28} failed: {r['failed']}"
+    better = f" (best of {PROPOSALS} {r['best ratio']:.3f} {r['best how']})" if r["best how"] != r["how"] else ""
+    return (f"{r['work']:22} {r['shape']:28} {r['ms']:8.4f} ms {r['TB/s']:6.3f} TB/s {r['ratio']:6.3f} of {r['of']} (bar {r['bar']}) "
+            f"eager {r['eager ms']:8.4f} ms {r['speedup']:6.2f}x  error {r['error']:.1e} ({r['eager error']:.1e})  {r['how']}{better}")  # fmt: skip
