@@ -4,7 +4,10 @@
 // bf16-class (PyTorch's names for float32_matmul_precision). Both errors, PyTorch's and the candidate's, are measured
 // against a float64 oracle; the limit is
 //     normwise     max(1.1 x PyTorch's error, the modelled error of PyTorch's own reduction, 2 ulp)
-//     elementwise  twice the same, with both elementwise errors taken against the same scale.
+//     elementwise  twice the same, with both elementwise errors taken against the same scale
+// where the modelled error of high and medium is that of a TF32 or bf16 product, and a tenth, times the root of the number of
+// products that follow each other; their elementwise limit is at least that times sqrt(2 ln n), the largest of n errors. A
+// result that depends on no product keeps the limit of reference.
 #pragma once
 
 #include <optional>
@@ -44,7 +47,8 @@ struct Limit {
 };
 
 // The longest sum that `output` (tensor id) depends on: what the modelled error of PyTorch's own result is taken for.
-// `sum.result` is the storage of `output`.
+// `sum.result` is the storage of `output`; `sum.products` counts sums of products of different operands:
+// the most that follow each other, a recurrence's once.
 Sum longest_sum(const ir::Program& program, int output);
 
 // `pytorch`: PyTorch's measured errors, non-finite or negative where unknown. `sum` describes PyTorch's reduction, its

@@ -92,8 +92,8 @@ TEST(Limits, FollowThePolicy) {
   const double high = limit_of(Policy::kHigh, {}, sum).allowed.normwise;
   const double medium = limit_of(Policy::kMedium, {}, sum).allowed.normwise;
   EXPECT_LT(reference, 1e-6);
-  EXPECT_NEAR(high, 2.9e-4, 0.3e-4);
-  EXPECT_NEAR(medium, 2.3e-3, 0.3e-3);
+  EXPECT_NEAR(high, 3.2e-4, 0.1e-4);
+  EXPECT_NEAR(medium, 2.6e-3, 0.1e-3);
   EXPECT_DOUBLE_EQ(limit_of(Policy::kReference, {}, sum, OwnMath::kTF32).allowed.normwise, high);
 }
 
