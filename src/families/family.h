@@ -64,6 +64,7 @@ struct Cost {
   Bytes traffic;
   Flops work;
   std::vector<std::pair<std::string, Seconds>> terms;
+  std::string form;  // which of the family's ways to run a kernel, for reports: "cluster, registers"
 };
 
 // One translation unit for NVRTC. `source` includes headers of kernels/ by their path below it.

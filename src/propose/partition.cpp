@@ -277,22 +277,37 @@ class Merger {
   std::set<std::vector<int>> refused_;
 };
 
-}  // namespace
-
-Result<Partition> partition(const ir::Program& problem, const PlanningContext& context) {
-  if (!problem.opaques.empty()) {
-    return fail(Code::unsupported_operator, problem.opaques[0].op);
-  }
+Status can_be_cut(const ir::Program& problem) {
+  if (!problem.opaques.empty()) return fail(Code::unsupported_operator, problem.opaques[0].op);
   if (problem.equations.empty()) return fail(Code::bad_argument, "the program has no equations: nothing to run");
-  Merger merger(problem, context);
-  merger.merge_all();
-  Partition out{merger.ordered()};
-  for (const Group& group : out.groups) {
+  return success();
+}
+
+Result<Partition> runnable(const ir::Program& problem, Partition found) {
+  for (const Group& group : found.groups) {
     if (group.family) continue;
     const ir::Equation& first = problem.equation(group.equations.front());
     return fail(Code::unsupported_operator, fmt::format("no kernel family runs `{}` yet ({})", ir::to_text(problem, first), group.reason));
   }
-  return out;
+  return found;
+}
+
+}  // namespace
+
+Result<Partition> partition(const ir::Program& problem, const PlanningContext& context) {
+  SOLSTICE_CHECK(can_be_cut(problem));
+  Merger merger(problem, context);
+  merger.merge_all();
+  return runnable(problem, {merger.ordered()});
+}
+
+Result<Partition> cut_as(const ir::Program& problem, const std::vector<std::vector<int>>& groups, const PlanningContext& context) {
+  SOLSTICE_CHECK(can_be_cut(problem));
+  const Dataflow flow(problem);
+  Scratch scratch(problem, flow);
+  Partition out;
+  for (const std::vector<int>& group : groups) out.groups.push_back(scratch.assess(group, context));
+  return runnable(problem, std::move(out));
 }
 
 ir::Program apply(const ir::Program& problem, const Partition& partition) {

@@ -1,5 +1,6 @@
 #include "record/run.h"
 
+#include "record/kernel_time.h"
 #include "record/report.h"
 #include "record/trial.h"
 
@@ -8,5 +9,6 @@ namespace solstice {
 std::vector<const char*> enum_names(RunState) { return {"running", "finished", "interrupted", "failed"}; }
 std::vector<const char*> enum_names(RunOutcome) { return {"none", "faster", "not faster", "unsupported"}; }
 std::vector<const char*> enum_names(TrialState) { return {"illegal", "not compiled", "crashed", "hung", "wrong", "verified", "predicted"}; }
+std::vector<const char*> enum_names(Cut) { return {"planned", "one", "each"}; }
 
 }  // namespace solstice

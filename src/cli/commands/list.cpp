@@ -1,11 +1,14 @@
 // solstice list: what can be chosen from, printed from the tables that the program itself uses.
 #include <fmt/format.h>
 
+#include "base/paths.h"
 #include "cli/command.h"
+#include "cli/fit_text.h"
 #include "cli/table.h"
 #include "families/family.h"
 #include "ir/import/import.h"
 #include "machine/machine.h"
+#include "store/store.h"
 
 namespace solstice::cli {
 namespace {
@@ -102,8 +105,43 @@ void list_importable(bool json) {
   if (json) fmt::print("{}\n", all.dump(2));
 }
 
+// The user's own times where there are any, else those that come with the program.
+Result<std::filesystem::path> kernel_times() {
+  SOLSTICE_TRY(const std::filesystem::path home, home_folder());
+  if (std::filesystem::exists(home / "kernel-times.jsonl")) return home / "kernel-times.jsonl";
+  SOLSTICE_TRY(const std::filesystem::path shipped, data_folder("bench/families"));
+  return shipped / "h200.jsonl";
+}
+
+Status list_fit(const Invocation& in) {
+  if (in.has("--times") && in.flag("--trials")) return fail(Code::bad_argument, "--times and --trials are two sources: give one");
+  std::filesystem::path source = in.get("--times");
+  std::vector<KernelTime> times;
+  if (in.flag("--trials")) {
+    SOLSTICE_TRY(source, store::Store::default_folder());
+    SOLSTICE_TRY(times, flow::kernel_times_of_trials(source));
+  } else {
+    if (source.empty()) {
+      SOLSTICE_TRY(source, kernel_times());
+    }
+    SOLSTICE_TRY(times, flow::read_kernel_times(source));
+  }
+  SOLSTICE_TRY(const flow::Fit fit, flow::judge_models(times));
+  if (fit.points.empty()) {
+    return fail(Code::not_found, fmt::format("no measured kernel in {}; `solstice bench families` measures some", source.string()));
+  }
+  fmt::print("{}", in.json() ? fit_json(fit, source.string()).dump(2) + "\n" : fit_text(fit, source.string()));
+  return success();
+}
+
 Result<int> run_list(const Invocation& in) {
   const std::string& kind = in.get("KIND");
+  const bool fit = in.flag("--fit") || in.has("--times") || in.flag("--trials");
+  if (fit && kind != "families") return fail(Code::bad_argument, "--fit, --times and --trials go with `list families`");
+  if (fit) {
+    SOLSTICE_CHECK(list_fit(in));
+    return 0;
+  }
   if (kind == "machines") SOLSTICE_CHECK(list_machines(in.json()));
   if (kind == "families") SOLSTICE_CHECK(list_families(in.json()));
   if (kind == "rules") list_rules(in.json());
@@ -119,9 +157,16 @@ const Command solstice_commands_list = {
     .summary = "Print the kernel families with their knobs, their rules, the machine descriptions, or the operators known",
     .help =
         "rules: what the knobs of a family must keep, where it is kept as data (docs/legality.md).\n"
-        "operators: those of PyTorch that the importer writes as equations; any other makes a module `unsupported`.",
+        "operators: those of PyTorch that the importer writes as equations; any other makes a module `unsupported`.\n"
+        "families --fit: what this build's cost models say of kernels that `solstice bench families` has measured, yours if "
+        "there are any, else those that come with Solstice: predicted / measured by family and layout, and what is lost by "
+        "taking the schedule with the least prediction for the fastest.",
     .example = "solstice list families",
-    .parameters = {{"KIND", "", "what to list", "", {"families", "rules", "machines", "operators"}, true, false}, json_flag()},
+    .parameters = {{"KIND", "", "what to list", "", {"families", "rules", "machines", "operators"}, true, false},
+                   {"--fit", "", "families: how well their cost models predict what was measured", "", {}, false, false},
+                   {"--times", "FILE", "--fit by these times, which `solstice bench families` wrote", "", {}, false, false},
+                   {"--trials", "", "--fit by the verified trials of your run store", "", {}, false, false},
+                   json_flag()},
     .run = run_list,
 };
 

@@ -1,6 +1,11 @@
 #include "families/gemm/cost_terms.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "families/gemm/grouped.h"
+#include "families/gemm/lean.h"
 
 namespace solstice::families::gemm {
 
@@ -16,6 +21,12 @@ Cost finished(const Problem& problem, const Settings& s, const CostTerms& terms,
   out.traffic = Bytes(traffic);
   out.work = Flops(2.0 * static_cast<double>(c.m) * static_cast<double>(c.n) * static_cast<double>(c.k) * static_cast<double>(c.batches) *
                    numerics::info(s.math).products);
+  const bool simt = s.math == Math::kSimt;
+  const char* const how = is_grouped(problem)              ? "grouped"
+                          : s.stream != Streamed::kNone    ? "stream"
+                          : simt && s.tile_m == kSmallTile ? "small"
+                                                           : "tiles";
+  out.form = fmt::format("{} {}", numerics::info(s.math).name, how);
   out.terms = {{"launch", Seconds(terms.launch)},
                {"split", Seconds(terms.split)},
                {"compute", Seconds(terms.compute)},

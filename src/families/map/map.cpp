@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "families/emission.h"
 #include "families/family.h"
@@ -66,6 +67,10 @@ Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
     issue += work / issue_rate(context.machine);
   }
   finish_cost(context.machine, memory, issue, out);
+  const double worst = std::accumulate(nests.begin(), nests.end(), 1.0, [&](double least, const Nest& nest) {
+    return std::min(least, efficiency_of(context.program, nest));
+  });
+  out.form = nests.size() > 1 ? "pieces" : worst < 0.8 ? "scattered reads" : "streams";
   return out;
 }
 

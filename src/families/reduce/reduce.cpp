@@ -112,6 +112,7 @@ Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
   const double efficiency = 0.97 * std::min(1.0, blocks / sms) * flight;
   finish_cost(context.machine, out.traffic / read / efficiency, out.work / issue_rate(context.machine), out);
   if (l.split > 1) out.time += out.terms.front().second;  // the fold's launch
+  out.form = fmt::format("{}{}", l.whole_rows() ? "whole rows" : "tiles", l.split > 1 ? ", split" : "");
   return out;
 }
 

@@ -145,6 +145,16 @@ double efficiency_of(const ir::Program& program, const Prepared& p, const machin
   return machine.sm_count > 0 ? out * std::min(1.0, blocks / machine.sm_count) * flight_of(p, blocks, machine) : out;
 }
 
+std::string form_of(const Prepared& p) {
+  const Settings& s = p.settings;
+  if (p.team) return "team";
+  if (s.parts > 1) return "parts";
+  const std::string place = s.residency == Residency::kRegisters ? "registers"
+                            : s.residency == Residency::kShared  ? "shared"
+                                                                 : "read again";
+  return fmt::format("{}, {}", s.strided ? "columns" : s.cluster > 1 ? "cluster" : s.group <= kWarp ? "warp" : "block", place);
+}
+
 Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
   SOLSTICE_TRY(const Prepared p, prepare(context.program, kernel, &context.machine));
   SOLSTICE_TRY(const BytesPerSecond copy, copy_rate(context.machine));
@@ -154,6 +164,7 @@ Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
   const Seconds memory = out.traffic / copy / efficiency_of(context.program, p, context.machine);
   finish_cost(context.machine, memory, out.work / issue_rate(context.machine), out);
   if (p.settings.parts > 1) out.time += out.terms.front().second;  // the fold's launch
+  out.form = form_of(p);
   return out;
 }
 

@@ -60,6 +60,7 @@ Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
   out.work = Flops(instructions * static_cast<double>(shape.nest.points));
   const Seconds memory = out.traffic / copy / efficiency_of(shape, context.machine);
   finish_cost(context.machine, memory, out.work / issue_rate(context.machine), out);
+  out.form = shape.by_columns ? "columns" : shape.group <= kWarp ? "warp" : "block";
   return out;
 }
 
