@@ -37,7 +37,9 @@ Result<flow::BenchOptions> options_from(const Invocation& in, std::vector<flow::
   options.each.frozen = in.get("--weights") == "frozen";
   options.each.command = in.argv;
   options.each.several = true;
-  options.opponents = in.get("--opponents") == "all" && options.each.device != "model";
+  const std::string& opponents = in.get("--opponents");
+  options.opponents = opponents != "none" && options.each.device != "model";
+  options.opponents_of_all = opponents == "all";
   SOLSTICE_TRY(const int seconds, parse_int("--opponent-seconds", in.get("--opponent-seconds"), 1, 3600));
   options.deadline = Seconds(seconds);
   options.out = in.get("--out");
@@ -48,10 +50,14 @@ Result<flow::BenchOptions> options_from(const Invocation& in, std::vector<flow::
 void print_row(const BenchRow& row) {
   for (const BenchVariant& v : row.variants) {
     const bool lost = v.failed && v.outcome == RunOutcome::kNone;
-    const std::string outcome = lost ? "failed" : enum_names(v.outcome)[static_cast<size_t>(v.outcome)];
+    const bool kept = v.outcome == RunOutcome::kNotFaster && !lost;
+    const std::string outcome = lost ? "failed" : kept ? "original kept" : enum_names(v.outcome)[static_cast<size_t>(v.outcome)];
     const bool first = &v == &row.variants.front();
-    fmt::print("{:<6} {:<44} {:<10} {:<12} {:>8}  {}\n", first ? row.id : "", first ? clip(row.name, 44) : "", v.numerics, outcome,
-               v.speedup > 0 ? show_factor(v.speedup) : "", clip(v.reason, 80));
+    fmt::print("{:<6} {:<44} {:<10} {:<14} {:>8}  {}\n", first ? row.id : "", first ? clip(row.name, 44) : "", v.numerics, outcome,
+               kept && !v.predicted ? "1.00x"
+               : v.speedup > 0      ? show_factor(v.speedup)
+                                    : "",
+               clip(v.reason, 80));
   }
   std::fflush(stdout);
 }
@@ -63,6 +69,8 @@ void print_end(const Bench& bench, const flow::BenchOptions& options) {
     if (f.compared == 0) continue;
     fmt::print("{}: {} over the {} supported ones, fast_1 {:.0f} %, fast_2 {:.0f} %\n", variant.text(), show_factor(f.supported),
                f.compared, 100 * f.fast_1, 100 * f.fast_2);
+    fmt::print("  {} on generated kernels alone and at least {}x: {}, lowest {}; {} slower, where the original is kept; median trial {}\n",
+               f.complete, flow::kKept, show_factor(f.of_complete), show_factor(f.least_complete), f.slower, show(f.trial));
   }
   fmt::print("{}\n", (options.out / "bench.md").string());
 }
@@ -104,7 +112,13 @@ std::vector<Parameter> bench_parameters(std::vector<Parameter> first, const std:
       {"--numerics", "LIST", "how accurate: reference, high, medium, or several with commas", "reference", {}, false, false},
       {"--rewrites", "WHICH", "whether rewritten equations are tried too; both: a column each", "on", {"on", "off", "both"}, false, false},
       {"--weights", "MODE", "whether parameters may be packed once", "live", {"live", "frozen"}, false, false},
-      {"--opponents", "WHICH", "whether PyTorch's other ways are timed beside", "all", {"all", "none"}, false, false},
+      {"--opponents",
+       "WHICH",
+       "beside which problems PyTorch's other ways are timed; supported: where we can run them",
+       "all",
+       {"all", "supported", "none"},
+       false,
+       false},
       {"--opponent-seconds", "SECONDS", "for preparing each of them", "120", {}, false, false},
       {"--out", "DIR", "where outcomes go", out, {}, false, false},
       {"--resume", "", "keep what OUT/bench.json holds and go on", "", {}, false, false},

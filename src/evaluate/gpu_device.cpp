@@ -1,5 +1,6 @@
 #include "evaluate/gpu_device.h"
 
+#include "base/clock.h"
 #include "run/timing_stats.h"
 
 namespace solstice::evaluate {
@@ -62,6 +63,7 @@ Result<search::Measurement> GpuDevice::finish(const search::Node& node) {
   if (found == pending_.end()) return fail(Code::internal, "a trial was finished that was never started");
   Preparation& candidate = found->second;
   SOLSTICE_CHECK(candidate.finish());
+  const Seconds began = monotonic_now();
   search::Measurement out;
   out.record = candidate.record();
   if (candidate.refused()) {
@@ -70,7 +72,7 @@ Result<search::Measurement> GpuDevice::finish(const search::Node& node) {
   } else {
     SOLSTICE_CHECK(measure(node, candidate, out));
   }
-  out.cost = candidate.age();
+  out.cost = candidate.cost() + (monotonic_now() - began);
   pending_.erase(found);
   return out;
 }

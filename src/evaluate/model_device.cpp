@@ -13,7 +13,7 @@ Result<search::Measurement> ModelDevice::finish(const search::Node& node) {
   out.state = candidate.state();
   out.detail = candidate.why();
   if (!candidate.refused()) out.time = candidate.predicted();
-  out.cost = candidate.age();
+  out.cost = candidate.cost();
   out.record = candidate.record();
   pending_.erase(found);
   return out;

@@ -5,8 +5,10 @@
 
 namespace solstice::evaluate {
 
-Preparation::Preparation(const std::string& text, const Setting& setting, toolchain::Compiler* compiler) : began_(monotonic_now()) {
+Preparation::Preparation(const std::string& text, const Setting& setting, toolchain::Compiler* compiler) {
+  const Seconds began = monotonic_now();
   begin(text, setting, compiler);
+  checked_ = monotonic_now() - began;
 }
 
 void Preparation::begin(const std::string& text, const Setting& setting, toolchain::Compiler* compiler) {
@@ -39,7 +41,7 @@ Status Preparation::finish() {
   return success();
 }
 
-Seconds Preparation::age() const { return monotonic_now() - began_; }
+Seconds Preparation::cost() const { return built_ ? checked_ + built_->compile_time : checked_; }
 
 Json Preparation::record() const {
   Json out = Json::object();

@@ -23,7 +23,7 @@ class Preparation {
   TrialState state() const { return refused_.value_or(TrialState::kPredicted); }
   const std::string& why() const { return why_; }
   Seconds predicted() const { return predicted_; }
-  Seconds age() const;  // since it began
+  Seconds cost() const;  // checking, and compiling what was not cached; not what it waited for others
   const std::optional<Built>& built() const { return built_; }
   Json record() const;  // resources, compiler notes, the message
 
@@ -31,7 +31,7 @@ class Preparation {
   void begin(const std::string& text, const Setting& setting, toolchain::Compiler* compiler);
   void refuse(TrialState state, std::string why);
 
-  Seconds began_;
+  Seconds checked_{0};
   Seconds predicted_;
   std::optional<TrialState> refused_;
   std::string why_;

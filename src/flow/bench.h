@@ -37,6 +37,7 @@ struct BenchOptions {
   OptimizeOptions each;               // file, out, problem, numerics and the like are filled in
   std::vector<VariantName> variants;  // at least one
   bool opponents = true;              // time PyTorch's other ways beside, and measure flaws
+  bool opponents_of_all = true;       // also where nothing of ours runs
   Seconds deadline{120};              // for preparing one opponent
   std::filesystem::path out;          // bench.json, bench.md, bench.svg, and a folder for each problem
   bool resume = false;                // rows of out/bench.json are kept; failed ones are tried again

@@ -66,8 +66,7 @@ Bar bar_of(const BenchRow& row, const BenchVariant& v) {
   if (v.failed) return with("lost", 0, 1, "failed");
   if (!v.ran()) return with("none", 1, 1, "unsupported");
   if (v.outcome != RunOutcome::kFaster) {
-    return with("slower", 2, 1,
-                v.speedup > 0 ? fmt::format("not faster ({:.3g}x), the original stays", v.speedup) : "not faster, the original stays");
+    return with("slower", 2, 1, v.speedup > 0 ? fmt::format("original kept (candidate {:.3g}x)", v.speedup) : "original kept");
   }
   return with("faster", 3, delivered(v), fmt::format("{:.3g}x", v.speedup));
 }
@@ -156,7 +155,7 @@ class Chart {
       x += 34 + 6.2 * static_cast<double>(text.size());
     };
     for (const auto& [kind, text] :
-         {std::pair("faster", "faster"), {"slower", "not faster"}, {"none", "unsupported"}, {"lost", "failed"}}) {
+         {std::pair("faster", "faster"), {"slower", "original kept"}, {"none", "unsupported"}, {"lost", "failed"}}) {
       const bool there = std::any_of(bars_.begin(), bars_.end(), [k = std::string(kind)](const Bar& b) { return b.kind == k; });
       if (there) entry(fmt::format("<rect class=\"{}\" y=\"-5\" width=\"12\" height=\"10\"/>", kind), text);
     }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "run/timing_stats.h"
+
 namespace solstice::flow {
 namespace {
 
@@ -78,14 +80,13 @@ const BenchSide* find_opponent(const BenchRow& row, const std::string& name) {
 
 std::optional<double> sol_score(Seconds original, Seconds time, Seconds bound) {
   if (bound.value <= 0 || original <= bound || time.value <= 0) return std::nullopt;
-  if (time <= bound) return 1.0;  // the practical bound is an estimate and can be beaten
-  const double gap = original.value - bound.value;
-  return gap / (gap + (time.value - bound.value));
+  if (time <= bound) return 1.0;  // other equations may need less work than these
+  return 1 / (1 + (time - bound) / (original - bound));
 }
 
 std::optional<double> sol_score(const BenchVariant& v) {
   if (!v.ran() || v.predicted) return std::nullopt;
-  return sol_score(v.original, v.outcome == RunOutcome::kFaster ? v.replacement : v.original, v.practical);
+  return sol_score(v.original, v.outcome == RunOutcome::kFaster ? v.replacement : v.original, std::max(v.io, v.work));
 }
 
 double delivered(const BenchVariant& v) { return v.outcome == RunOutcome::kFaster && v.speedup > 0 ? v.speedup : 1; }
@@ -98,20 +99,32 @@ std::optional<double> delivered_over(const BenchRow& row, const BenchVariant& v,
   return other->time->median / ours.time->median;
 }
 
+namespace {
+
+void add_headline(double speedup, Mean& complete, Figures& out) {
+  if (speedup < kKept) {
+    out.least_slower = out.slower++ ? std::min(out.least_slower, speedup) : speedup;
+    return;
+  }
+  out.least_complete = complete.count() ? std::min(out.least_complete, speedup) : speedup;
+  complete.add(speedup);
+}
+
+}  // namespace
+
 Figures figures_of(const Bench& bench, const Part& part) {
   Figures out;
   Mean supported, complete, faster;
   double scores = 0;
+  std::vector<double> trials;
   for (const BenchRow& row : bench.rows) {
     const BenchVariant* const v = in_part(row, part) ? find_variant(row, part.variant) : nullptr;
     if (!v) continue;
     ++out.problems;
     count_outcome(*v, out);
     if (!v->ran() || v->predicted) continue;
-    if (runs_completely(*v)) {
-      out.least_complete = complete.count() ? std::min(out.least_complete, v->speedup) : v->speedup;
-      complete.add(v->speedup);
-    }
+    if (v->trial.value > 0) trials.push_back((v->trial + v->verification).value);
+    if (runs_completely(*v)) add_headline(v->speedup, complete, out);
     if (const std::optional<double> score = sol_score(*v)) scores += *score, ++out.scored;
     const std::optional<double> ratio = part.opponent.empty() ? std::optional(delivered(*v)) : delivered_over(row, *v, part.opponent);
     if (!ratio || *ratio <= 0) continue;
@@ -126,6 +139,7 @@ Figures figures_of(const Bench& bench, const Part& part) {
   out.complete = complete.count();
   out.of_complete = complete.value();
   out.of_faster = faster.value();
+  if (!trials.empty()) out.trial = Seconds(run::median(trials));
   if (out.problems) out.fast_1 /= out.problems, out.fast_2 /= out.problems;
   if (out.scored) out.sol = scores / out.scored;
   return out;

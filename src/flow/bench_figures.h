@@ -24,15 +24,18 @@ const BenchVariant* find_variant(const BenchRow& row, const VariantName& name);
 std::vector<std::string> opponents_of(const Bench& bench);  // names
 const BenchSide* find_opponent(const BenchRow& row, const std::string& name);
 
-// 0.5 is the original's own time, 1 the bound: (original - bound) / ((original - bound) + (time - bound)), the gap that is
-// closed, as SOL-ExecBench scores (arXiv 2603.19173), with the practical bound of docs/sol.md. None where the original is no
-// slower than the bound.
+// The SOL score of SOL-ExecBench (arXiv 2603.19173; `sol_score` in its repository): 1 / (1 + (T_k - T_SOL) / (T_b - T_SOL)), so
+// that 0.5 is the baseline's time T_b, here the original's, and 1 the speed of light T_SOL: the larger of the io and the work
+// bound (docs/sol.md). None where the original is no slower than that; there the source gives 1 or 0.
 std::optional<double> sol_score(Seconds original, Seconds time, Seconds bound);
 std::optional<double> sol_score(const BenchVariant& variant);  // of what is delivered; none without a bound
 
 double delivered(const BenchVariant& variant);  // over the original, by the headline: 1 where it stays
 // Over an opponent, side by side; none where the opponent, eager or the drop-in was not timed there.
 std::optional<double> delivered_over(const BenchRow& row, const BenchVariant& variant, const std::string& opponent);
+
+// A candidate slower than this is no replacement: the original is kept.
+constexpr double kKept = 0.97;
 
 // Which rows to sum up.
 struct Part {
@@ -44,12 +47,15 @@ struct Part {
 
 struct Figures {
   int problems = 0, faster = 0, not_faster = 0, unsupported = 0, failed = 0;
-  int compared = 0;                            // supported ones with a ratio
-  double supported = 0;                        // geometric mean over those; 0: there is none, as below
-  int complete = 0;                            // headlines of candidates that run on generated kernels alone
-  double of_complete = 0, least_complete = 0;  // their mean and their least, slower ones included
-  double of_faster = 0;                        // over those that are faster than the opponent
-  double fast_1 = 0, fast_2 = 0;               // shares of all problems that are correct and more than 1x, 2x
+  int compared = 0;      // supported ones with a ratio
+  double supported = 0;  // geometric mean over those; 0: there is none, as below
+  int complete = 0;      // headlines of candidates on generated kernels alone, at least kKept of the original
+  double of_complete = 0, least_complete = 0;
+  int slower = 0;  // such headlines below kKept: the original is kept
+  double least_slower = 0;
+  Seconds trial;                  // median over the problems that run: a trial and the full verification
+  double of_faster = 0;           // over those that are faster than the opponent
+  double fast_1 = 0, fast_2 = 0;  // shares of all problems that are correct and more than 1x, 2x
   int scored = 0;
   double sol = 0;  // mean SOL score
 };

@@ -7,6 +7,7 @@
 #include "base/version.h"
 #include "flow/known.h"
 #include "flow/measured.h"
+#include "run/timing_stats.h"
 
 namespace solstice::flow {
 namespace {
@@ -39,6 +40,15 @@ void fill_headline(BenchVariant& v, const Report& report) {
   }
 }
 
+// Of all that were compiled.
+Seconds median_trial(const Report& report) {
+  std::vector<double> all;
+  for (const CandidateRow& row : report.candidates) {
+    if (row.took.value > 0) all.push_back(row.took.value);
+  }
+  return Seconds(all.empty() ? 0 : run::median(all));
+}
+
 }  // namespace
 
 std::map<std::string, std::string> made_with(const Report& report) {
@@ -64,6 +74,8 @@ void fill_variant(BenchVariant& v, const OptimizeOutcome& outcome) {
   v.practical = bound_of(report, "practical");
   for (const KernelRow& kernel : report.kernels) v.kernels.push_back({kernel.name, kernel.family});
   v.launches = report.launches;
+  v.trial = median_trial(report);
+  v.verification = report.verification;
   v.run = report.run;
   v.folder = outcome.out.string();
 }

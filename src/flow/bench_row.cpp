@@ -55,7 +55,7 @@ class RowRun {
     if (source.ok()) row_.source = *source;
     worker_.begin(options_for(options_.variants[0]));
     const Status done = run_variants(source);
-    if (done.ok() && options_.opponents && source.ok() && !row_.variants[0].predicted && !interrupted()) run_opponents();
+    if (done.ok() && options_.opponents && source.ok() && !row_.variants[0].predicted && !interrupted()) compete();
     worker_.end();
     SOLSTICE_CHECK(done);
     row_.took = monotonic_now() - start;
@@ -134,6 +134,12 @@ class RowRun {
       v.rewrites = options_.variants[i].rewrites;
       v.took = Seconds(0);
     }
+  }
+
+  void compete() {
+    const bool ours = std::any_of(row_.variants.begin(), row_.variants.end(), [](const BenchVariant& v) { return v.ran(); });
+    if (ours || options_.opponents_of_all) return run_opponents();
+    row_.opponents_note = row_.flaws.note = "not asked for where nothing of ours runs";
   }
 
   void run_opponents() {

@@ -37,7 +37,9 @@ std::map<std::string, std::string> options_of(const BenchOptions& options) {
           {"weights", o.frozen ? "frozen" : "live"},
           {"budget", fmt::format("{} s", o.budget.value)},
           {"trials", std::to_string(o.trials)},
-          {"opponents", options.opponents ? fmt::format("within {} s", options.deadline.value) : "none"}};
+          {"opponents", options.opponents
+                            ? fmt::format("within {} s{}", options.deadline.value, options.opponents_of_all ? "" : " where supported")
+                            : "none"}};
 }
 
 std::string differences(const std::map<std::string, std::string>& first, const std::map<std::string, std::string>& second,

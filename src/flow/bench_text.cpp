@@ -37,6 +37,7 @@ std::string places_text(const Bench& bench) {
   return out;
 }
 
+std::string time_or_dash(Seconds time) { return time.value > 0 ? time_text(time) : "-"; }
 std::string factor(double value) { return value > 0 ? fmt::format("{:.2f}x", value) : "-"; }
 std::string share(double value) { return fmt::format("{:.0f} %", 100 * value); }
 
@@ -62,14 +63,15 @@ std::vector<Line> lines_of(const Bench& bench) {
 }
 
 std::string summary_of(const Bench& bench, const VariantName& variant) {
-  Cells rows = {{"", "problems", "faster", "not faster", "unsupported", "failed", "supported", "complete", "lowest", "faster only",
-                 "fast_1", "fast_2", "SOL score"}};
+  Cells rows = {{"", "problems", "faster", "original kept", "unsupported", "failed", "supported", "complete", "lowest", "slower",
+                 "faster only", "fast_1", "fast_2", "SOL score", "trial"}};
   for (const Line& line : lines_of(bench)) {
     const Figures f = figures_of(bench, {variant, line.level, line.flawed, ""});
     rows.push_back({line.title, std::to_string(f.problems), std::to_string(f.faster), std::to_string(f.not_faster),
                     std::to_string(f.unsupported), std::to_string(f.failed), fmt::format("{} ({})", factor(f.supported), f.compared),
-                    fmt::format("{} ({})", factor(f.of_complete), f.complete), factor(f.least_complete), factor(f.of_faster),
-                    share(f.fast_1), share(f.fast_2), f.scored ? fmt::format("{:.2f} ({})", f.sol, f.scored) : "-"});
+                    fmt::format("{} ({})", factor(f.of_complete), f.complete), factor(f.least_complete),
+                    f.slower ? fmt::format("{} ({})", f.slower, factor(f.least_slower)) : "0", factor(f.of_faster), share(f.fast_1),
+                    share(f.fast_2), f.scored ? fmt::format("{:.2f} ({})", f.sol, f.scored) : "-", time_or_dash(f.trial)});
   }
   return fmt::format("\n## {}\n\n", variant.text()) + markdown_table(rows);
 }
@@ -92,9 +94,10 @@ std::string opponents_section(const Bench& bench, const std::vector<VariantName>
 
 constexpr const char* kMeanings =
     "\nMeans are geometric, with the number of problems. *supported*: what is delivered over the original, 1x where the original stays; "
-    "*complete*: headlines of verified candidates without a stage of PyTorch's, slower ones as they are, and the *lowest* of them; fast_1 and "
-    "fast_2: shares of all problems that are correct and more than 1x and 2x as fast; SOL score: 0.5 is the original, 1 the practical "
-    "bound.\n";
+    "*complete*: headlines of verified candidates without a stage of PyTorch's that are at least 0.97x, and the *lowest* of them; *slower*: how "
+    "many are below that, and the lowest, where the original is kept; fast_1 and fast_2: shares of all problems that are correct and more than 1x and 2x as fast; SOL score: 0.5 is the original, 1 the larger of "
+    "the io and work bounds; trial: median over the problems of what one candidate takes (check, compile, equivalence, verification with all "
+    "seeds and values, timing).\n";
 
 // Reasons and notes below a table.
 class Footnotes {
@@ -119,15 +122,21 @@ class Footnotes {
 
 std::string outcome_text(const BenchVariant& v) {
   if (v.outcome == RunOutcome::kNone) return "failed";
+  if (v.outcome == RunOutcome::kNotFaster) return v.predicted ? "original kept (predicted)" : "original kept, 1x";
   return enum_names(v.outcome)[static_cast<size_t>(v.outcome)] + std::string(v.predicted ? " (predicted)" : "");
 }
 
-// "faster 4.03x [3.89, 4.08]"
+// "faster 4.03x [3.89, 4.08]", "original kept, 1x (candidate 0.66x [0.58, 0.69])"
 std::string variant_text(const BenchVariant* v, Footnotes& notes) {
   if (!v) return "-";
-  std::string out = outcome_text(*v);
-  if (v->speedup > 0) out += fmt::format(" {:.3g}x", v->speedup);
-  if (v->speedup_low > 0) out += fmt::format(" [{:.3g}, {:.3g}]", v->speedup_low, v->speedup_high);
+  std::string out = outcome_text(*v), found;
+  if (v->speedup > 0) found += fmt::format(" {:.3g}x", v->speedup);
+  if (v->speedup_low > 0) found += fmt::format(" [{:.3g}, {:.3g}]", v->speedup_low, v->speedup_high);
+  if (v->outcome == RunOutcome::kFaster) {
+    out += found;
+  } else if (!found.empty()) {
+    out += " (candidate" + found + ")";
+  }
   if (v->ran() && !v->kernels.empty() && !v->complete()) out += ", mixed";
   if (!v->rewritten.empty()) out += " " + notes.mark("its equations were also searched as rewritten by " + v->rewritten);
   return v->reason.empty() ? out : out + " " + notes.mark(v->reason);
@@ -166,8 +175,6 @@ std::vector<std::string> header_of(const std::vector<VariantName>& variants, con
   for (const char* name : {"io", "practical", "peak, original / ours"}) out.push_back(name);
   return out;
 }
-
-std::string time_or_dash(Seconds time) { return time.value > 0 ? time_text(time) : "-"; }
 
 std::vector<std::string> cells_of(const BenchRow& row, const std::vector<VariantName>& variants, const std::vector<std::string>& opponents,
                                   Footnotes& notes) {

@@ -34,6 +34,7 @@ void add_candidates(Session& state) {
     row.state = enum_names(node.measurement->state)[static_cast<size_t>(node.measurement->state)];
     row.predicted = node.proposal.predicted;
     row.note = node.measurement->detail;
+    row.took = node.measurement->cost;
     row.meaning = node.measurement->record.at("meaning").as_string();
     if (state.gpu && node.usable()) row.time = time_of(state, node);
     for (const Finalist& finalist : state.finalists) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/clock.h"
 #include "numerics/value_families.h"
 
 namespace solstice::flow {
@@ -138,7 +139,9 @@ void refuse(Session& state, Finalist& finalist, std::string why) {
 
 Status verify_fully(Session& state, Finalist& finalist) {
   if (finalist.verdict || !finalist.refused.empty()) return success();
+  const Seconds began = monotonic_now();
   SOLSTICE_TRY(finalist.verdict, FullVerification(state, finalist).run());
+  state.report.verification = monotonic_now() - began;
   if (finalist.verdict->passed()) return success();
   refuse(state, finalist, fmt::format("trial {} failed the full verification: {}", finalist.node + 1, finalist.verdict->message));
   return success();

@@ -41,6 +41,9 @@ TrialRecord record_of(const Session& state, const search::Node& node) {
   return trial;
 }
 
+// Settings of one plan are seldom more than this apart: a plan whose best is so much slower than the original is no win.
+constexpr double kLost = 3;
+
 std::string verdict_text(const search::Measurement& m) { return enum_names(m.state)[static_cast<size_t>(m.state)]; }
 
 }  // namespace
@@ -69,6 +72,7 @@ Status search_candidates(Session& state) {
     budget.near = 1.02;
     budget.least = 4;
     budget.patience = 8;
+    budget.lost = (state.eager + state.eager_dispatch) * kLost;
     budget.hopeless = state.gpu ? 1.10 : 0;  // where times are predictions, every one is shown
     const int lookahead = state.gpu ? 6 : 2;
     SOLSTICE_TRY(state.stop,

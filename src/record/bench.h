@@ -83,6 +83,8 @@ struct BenchVariant {
   std::string run;                    // id in the store
   std::string folder;                 // where report.md and model_new.py are
   Seconds took;
+  Seconds trial;         // median of its trials: check, compile, equivalence, first verification, timing; 0: none
+  Seconds verification;  // of all seeds and value families, of one candidate; 0: none came so far
 
   // Everything runs on kernels that were generated; else some stages are PyTorch's.
   bool complete() const;
@@ -107,7 +109,9 @@ struct BenchVariant {
         optional_field("io", &BenchVariant::io, "bound"), optional_field("work", &BenchVariant::work, "bound"),
         optional_field("practical", &BenchVariant::practical, "bound"), optional_field("kernels", &BenchVariant::kernels, "and families"),
         optional_field("launches", &BenchVariant::launches, "of the winner"), optional_field("run", &BenchVariant::run, "id in the store"),
-        optional_field("folder", &BenchVariant::folder, "of its outcome"), optional_field("took", &BenchVariant::took, "seconds"));
+        optional_field("folder", &BenchVariant::folder, "of its outcome"), optional_field("took", &BenchVariant::took, "seconds"),
+        optional_field("trial", &BenchVariant::trial, "median seconds of a trial"),
+        optional_field("verification", &BenchVariant::verification, "seconds of the full verification of a candidate"));
   }
 };
 

@@ -94,6 +94,7 @@ struct CandidateRow {
   std::optional<Measured> time;
   std::string meaning;  // against the problem's equations: proved, tested, unknown, refuted
   std::string note;
+  Seconds took = {};                  // to check, compile, verify and time it
   std::optional<Timing> timing = {};  // of a finalist: every sample, in ABBA rounds with the original
   static auto fields() {
     return std::make_tuple(field("trial", &CandidateRow::trial, "number in the run"),
@@ -103,6 +104,7 @@ struct CandidateRow {
                            optional_field("time", &CandidateRow::time, "kernels' span"),
                            optional_field("meaning", &CandidateRow::meaning, "verdict on its equations"),
                            optional_field("note", &CandidateRow::note, "why it went no further"),
+                           optional_field("took", &CandidateRow::took, "seconds to check, compile, verify and time it"),
                            optional_field("timing", &CandidateRow::timing, "of a finalist: every sample, beside the original's"));
   }
 };
@@ -155,8 +157,9 @@ struct Report {
   int trials_skipped = 0;  // proposals not tried: no gain was predicted
   std::string rewrites;    // that made other equations, which were searched too: "factor_sums, cancel_bias"; "": none did
   std::vector<KernelRow> kernels;
-  int launches = 0;     // of kernels, in one execution of the winner
-  std::string verdict;  // of the full verification: "passed 18 cases, each twice", or why not
+  int launches = 0;           // of kernels, in one execution of the winner
+  std::string verdict;        // of the full verification: "passed 18 cases, each twice", or why not
+  Seconds verification = {};  // what it took, of one candidate
   std::vector<ErrorRow> errors;
   std::vector<Baseline> baselines;
   std::optional<Bytes> original_peak_memory;
@@ -188,6 +191,7 @@ struct Report {
         optional_field("kernels", &Report::kernels, "of the partition"),
         optional_field("launches", &Report::launches, "of one execution of the winner"),
         optional_field("verdict", &Report::verdict, "of the full verification"),
+        optional_field("verification", &Report::verification, "seconds of the full verification of one candidate"),
         optional_field("errors", &Report::errors, "against the float64 oracle"),
         optional_field("baselines", &Report::baselines, "opponents"),
         optional_field("original_peak_memory", &Report::original_peak_memory, "bytes"),

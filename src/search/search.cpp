@@ -54,6 +54,7 @@ class Loop {
     const Node* best = tree_.best();
     if (best && finished_ >= budget_.least && budget_.bound.value > 0 && best->measurement->time < budget_.bound * budget_.near)
       return Stop::kNearBound;
+    if (best && finished_ >= budget_.least && budget_.lost.value > 0 && best->measurement->time > budget_.lost) return Stop::kLost;
     if (best && budget_.patience > 0 && without_gain_ >= budget_.patience) return Stop::kPatience;
     return std::nullopt;
   }
@@ -99,7 +100,7 @@ class Loop {
 
 }  // namespace
 
-std::vector<const char*> enum_names(Stop) { return {"trials", "time", "exhausted", "near_bound", "patience", "interrupted"}; }
+std::vector<const char*> enum_names(Stop) { return {"trials", "time", "exhausted", "near_bound", "patience", "lost", "interrupted"}; }
 
 Result<Stop> run(Tree& tree, Proposer& proposer, Evaluator& evaluator, const Budget& budget, int lookahead, const Observer& observer,
                  const std::function<bool()>& interrupted) {

@@ -34,10 +34,11 @@ struct Budget {
   double near = 1.03;   // ... so stop once the best is within this factor of it ...
   int least = 1;        // ... and so many trials are done
   int patience = 0;     // stop after so many trials without a gain; 0: never
+  Seconds lost{0};      // stop once `least` trials are done and the best takes longer; 0: never
   double hopeless = 0;  // a proposal expected to take this much longer than the best is not tried; 0: all are
 };
 
-enum class Stop { kTrials, kTime, kExhausted, kNearBound, kPatience, kInterrupted };
+enum class Stop { kTrials, kTime, kExhausted, kNearBound, kPatience, kLost, kInterrupted };
 std::vector<const char*> enum_names(Stop);
 
 struct Observer {

@@ -31,6 +31,7 @@ BenchVariant variant(const VariantName& name, RunOutcome outcome, double speedup
   v.original = milliseconds(original_ms);
   if (speedup > 0) v.replacement = milliseconds(original_ms / speedup);
   v.io = milliseconds(0.1);
+  v.work = milliseconds(original_ms / 10);
   v.practical = milliseconds(original_ms / 8);
   v.kernels = {{"k0", "gemm"}};
   if (outcome == RunOutcome::kFaster) v.beside = side(name.numerics.c_str(), original_ms / speedup, 3e-7);
@@ -86,12 +87,28 @@ TEST(BenchFigures, MeansAreOverWhatIsDelivered) {
   EXPECT_DOUBLE_EQ(f.fast_2, 0.25);
 }
 
-// The mixed one is left out, the slower candidate is in as it is.
-TEST(BenchFigures, CompleteOnesCountAsTheyWereMeasured) {
-  const Figures f = figures_of(sample(), {kReference});
-  EXPECT_EQ(f.complete, 2);
-  EXPECT_NEAR(f.of_complete, std::sqrt(4 * 0.5), 1e-12);
-  EXPECT_DOUBLE_EQ(f.least_complete, 0.5);
+// The mixed one is left out; where the candidate is slower the original is kept.
+TEST(BenchFigures, CompleteOnesAreAsFastAsTheOriginal) {
+  Bench bench = sample();
+  bench.rows[1].variants[1] = variant(kHigh, RunOutcome::kNotFaster, 0.98, 2);
+  const Figures f = figures_of(bench, {kReference}), high = figures_of(bench, {kHigh});
+  EXPECT_EQ(f.complete, 1);
+  EXPECT_DOUBLE_EQ(f.of_complete, 4);
+  EXPECT_DOUBLE_EQ(f.least_complete, 4);
+  EXPECT_EQ(f.slower, 1);
+  EXPECT_DOUBLE_EQ(f.least_slower, 0.5);
+  EXPECT_EQ(high.complete, 3);
+  EXPECT_DOUBLE_EQ(high.least_complete, 0.98);
+  EXPECT_EQ(high.slower, 0);
+}
+
+TEST(BenchFigures, ATrialIsTheMedianOfProblemsWithItsVerification) {
+  Bench bench = sample();
+  bench.rows[0].variants[0].trial = Seconds(0.5);
+  bench.rows[0].variants[0].verification = Seconds(1);
+  bench.rows[1].variants[0].trial = Seconds(0.25);
+  bench.rows[2].variants[0].trial = Seconds(4);
+  EXPECT_DOUBLE_EQ(figures_of(bench, {kReference}).trial.value, 1.5);
 }
 
 TEST(BenchFigures, AgainstAnOpponentTheOriginalStandsInWhereItStays) {

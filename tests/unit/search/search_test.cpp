@@ -54,6 +54,22 @@ TEST(Search, FindsTheBestAndRefinesIt) {
   EXPECT_EQ(evaluator.started.size(), 7u);
 }
 
+// Times begin at 4, 3 and 2.
+TEST(Search, StopsWhereTheBestIsFarFromTheOriginal) {
+  for (const double lost : {0.0, 2.5, 1.5}) {
+    Tree tree;
+    Counting proposer(5);
+    Landscape evaluator;
+    Budget budget;
+    budget.trials = 4;
+    budget.least = 3;
+    budget.lost = Seconds(lost);
+    const Result<Stop> stop = run(tree, proposer, evaluator, budget, 1, {}, [] { return false; });
+    ASSERT_TRUE(stop.ok());
+    EXPECT_EQ(*stop, lost == 1.5 ? Stop::kLost : Stop::kTrials) << lost;
+  }
+}
+
 TEST(Search, StopsNearTheBound) {
   Tree tree;
   Counting proposer(5);
