@@ -246,12 +246,13 @@ __device__ bool same(double x, double p, const View& candidate, const View& expe
          static_cast<const i64*>(expected.data)[position(expected, index)];
 }
 
-// One element: x of the candidate, o of the oracle, p of PyTorch (o where there is none).
+// One element: x of the candidate, o of the oracle, p of PyTorch (o where there is none). `merged`: what is not finite is one
+// class.
 __device__ void compare_one(const View& candidate, const View& expected, double x, double o, double p, bool has_reference, double scale_rms,
-                            double floor, u8 poison, i64 index, Partial& mine) {
+                            double floor, u8 poison, bool merged, i64 index, Partial& mine) {
   const int class_x = class_of(x), class_o = class_of(o), class_p = class_of(p);
   const double scale = fmax(fmax(fabs(o), scale_rms), floor);
-  const bool right_class = class_x == class_o || class_x == class_p;
+  const bool right_class = class_x == class_o || class_x == class_p || (merged && class_x != 0 && (class_o != 0 || class_p != 0));
   if (!right_class) {
     ++mine.class_mismatches;
     if (mine.first_mismatch < 0) mine.first_mismatch = index;
@@ -282,7 +283,7 @@ __device__ void compare_one(const View& candidate, const View& expected, double 
 
 extern "C" __global__ void __launch_bounds__(kThreads)
     judge_compare(View candidate, View oracle, View reference, Rows rows, const double* run_rms, i64 elements, double floor, u32 poison,
-                  Partial* out) {
+                  u32 merged, Partial* out) {
   __shared__ Partial shared[kThreads];
   Partial mine = {0, 0, 0, 0, 0, 0, 0, -1, 0, -1, 0, 0};
   const bool has_reference = reference.data != nullptr;
@@ -299,7 +300,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
       const i64 index = first + i * kThreads;
       if (index >= elements) break;
       compare_one(candidate, has_reference ? reference : oracle, x[i], o[i], has_reference ? p[i] : o[i], has_reference, scales.at(index),
-                  floor, static_cast<u8>(poison), index, mine);
+                  floor, static_cast<u8>(poison), merged != 0, index, mine);
     }
   }
   shared[threadIdx.x] = mine;

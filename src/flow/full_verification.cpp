@@ -97,6 +97,16 @@ class FullVerification {
     return prepare_case(*state_.oracle, *state_.judge, *state_.problem, request);
   }
 
+  // Rewrites hold for finite values: `sum[n](inf * w[n])` is NaN where w has both signs, `inf * sum[n](w[n])` is infinite.
+  void merge_nonfinite(const CaseRequest& request, run::JudgeCase& test) {
+    const std::string& equations = state_.tree.node(finalist_.node).proposal.equations;
+    if (request.family != "nan_inf" || equations.empty()) return;
+    test.merge_nonfinite = true;
+    warn(fmt::format(
+        "equations {}: where an input holds NaN or infinities, results may be infinite in place of NaN, or NaN in place of infinite",
+        equations));
+  }
+
   // A family that memory has no room for, or that `forward` raises on, is skipped, and the report says so.
   Status try_case(const CaseRequest& request) {
     Result<std::optional<PreparedCase>> made = prepared(request);
@@ -108,7 +118,8 @@ class FullVerification {
     if (!made.ok()) return std::move(made).error();
     if (!*made) return success();
     for (const std::string& note : (*made)->notes) warn(fmt::format("verified with {}, but {}", request.title(), note));
-    const std::vector<run::JudgeCase> cases = {(*made)->judge};
+    std::vector<run::JudgeCase> cases = {(*made)->judge};
+    merge_nonfinite(request, cases.front());
     SOLSTICE_TRY(Verdict verdict, state_.judge->held() ? state_.judge->verify_more(cases) : verify(cases));
     SOLSTICE_CHECK(release_case(*state_.oracle, *state_.judge, **made, *state_.trial_case, request.set));
     for (const CaseVerdict& one : verdict.cases) add_errors(finalist_.errors, one);

@@ -6,6 +6,7 @@
 
 #include "base/time_text.h"
 #include "flow/conclusion.h"
+#include "flow/finalists.h"
 #include "flow/finalists_timing.h"
 #include "flow/full_verification.h"
 #include "flow/session.h"
@@ -13,20 +14,16 @@
 namespace solstice::flow {
 namespace {
 
-constexpr size_t kFinalists = 3;
-constexpr double kWithin = 1.05;  // of the fastest: beyond this a trial's few repetitions decide well enough
+// No noise makes a win of a candidate that takes 1.5 times as long as the original, its dispatch included, which the headline
+// may count.
+Seconds most_time(const Session& state) {
+  constexpr double kHopeless = 1.5;
+  return (state.eager + state.eager_dispatch) * kHopeless;
+}
 
-std::vector<Finalist> finalists_of(const search::Tree& tree) {
-  std::vector<const search::Node*> usable;
-  for (const search::Node& node : tree.nodes()) {
-    if (node.usable()) usable.push_back(&node);
-  }
-  std::stable_sort(usable.begin(), usable.end(), [](const auto* a, const auto* b) { return a->measurement->time < b->measurement->time; });
-  std::vector<Finalist> out;
-  for (const search::Node* node : usable) {
-    if (out.size() == kFinalists || node->measurement->time > usable[0]->measurement->time * kWithin) break;
-    out.emplace_back().node = node->id;
-  }
+std::vector<int> refused_of(const Session& state) {
+  std::vector<int> out;
+  for (const Finalist& finalist : state.finalists) out.push_back(finalist.node);
   return out;
 }
 
@@ -76,18 +73,28 @@ std::string no_winner(Session& state) {
   return state.report.reason;
 }
 
+// The first of the group that passes; the others are looked at when they are timed.
+Result<Finalist*> first_verified(Session& state, size_t from) {
+  for (size_t i = from; i < state.finalists.size(); ++i) {
+    SOLSTICE_CHECK(verify_fully(state, state.finalists[i]));
+    if (!state.finalists[i].refused.empty()) continue;
+    // Near the bound no other one can be much faster.
+    if (state.stop == search::Stop::kNearBound) state.finalists.resize(i + 1);
+    return &state.finalists[i];
+  }
+  return nullptr;
+}
+
 Status verify_favourite(Session& state) {
   return stage(state, "verify", "all value families", [&]() -> Result<std::string> {
-    state.finalists = finalists_of(state.tree);
-    for (size_t i = 0; i < state.finalists.size(); ++i) {
-      Finalist& finalist = state.finalists[i];
-      SOLSTICE_CHECK(verify_fully(state, finalist));
-      if (!finalist.refused.empty()) continue;
-      // Near the bound no other one can be much faster.
-      if (state.stop == search::Stop::kNearBound) state.finalists.resize(i + 1);
-      return fmt::format("trial {} passed {}", state.finalists[i].node + 1, cases_text(*state.finalists[i].verdict));
+    while (true) {
+      const std::vector<int> group = next_finalists(state.tree, refused_of(state), most_time(state));
+      if (group.empty()) return no_winner(state);
+      const size_t from = state.finalists.size();
+      for (const int node : group) state.finalists.emplace_back().node = node;
+      SOLSTICE_TRY(const Finalist* const passed, first_verified(state, from));
+      if (passed) return fmt::format("trial {} passed {}", passed->node + 1, cases_text(*passed->verdict));
     }
-    return no_winner(state);
   });
 }
 
@@ -106,14 +113,12 @@ Status time_finalists(Session& state) {
   });
 }
 
-// No noise makes a win of a candidate that took 1.5 times as long as the original, its dispatch included, which the headline
-// may count: such a candidate is not measured further.
+// Such a candidate is not measured further.
 bool hopeless(Session& state) {
-  constexpr double kHopeless = 1.5;
   const search::Node* best = state.tree.best();
   if (!best || state.eager.value <= 0) return false;
-  const Seconds time = best->measurement->time, original = state.eager + state.eager_dispatch;
-  if (time < original * kHopeless) return false;
+  const Seconds time = best->measurement->time;
+  if (time < most_time(state)) return false;
   state.report.outcome = RunOutcome::kNotFaster;
   state.report.reason = fmt::format("the best candidate, trial {}, took {} where the original takes {}: {:.3g}x, not measured further",
                                     best->id + 1, time_text(time), time_text(state.eager), state.eager / time);

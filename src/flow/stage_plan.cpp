@@ -67,8 +67,8 @@ Status plan_kernels(Session& state) {
       return text;
     }
     state.report.rewrites = names;
-    const std::string label = fmt::format("rewritten by {}: ", names);
-    const std::string text = fmt::format("{}; {}{}, predicted {:.3g}x", plain.text(), label, other->text(), plain.cost / other->cost);
+    const std::string label = "rewritten by " + names;
+    const std::string text = fmt::format("{}; {}: {}, predicted {:.3g}x", plain.text(), label, other->text(), plain.cost / other->cost);
     if (other->cost < plain.cost) {
       state.expert = std::make_unique<propose::Either>(std::move(other->expert), label, std::move(plain.expert), "");
     } else {

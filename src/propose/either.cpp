@@ -22,7 +22,8 @@ Result<std::optional<search::Proposal>> Either::ask(Side& side, const search::Tr
   SOLSTICE_TRY(std::optional<search::Proposal> proposal, side.proposer->propose(tree));
   if (!proposal) return proposal;
   side.texts.insert(proposal->program);
-  proposal->reason = side.label + proposal->reason;
+  proposal->equations = side.label;
+  if (!side.label.empty()) proposal->reason = side.label + ": " + proposal->reason;
   return proposal;
 }
 

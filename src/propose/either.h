@@ -12,7 +12,7 @@ namespace solstice::propose {
 
 class Either : public search::Proposer {
  public:
-  // `labels` stand before the reasons of each ("rewritten: ", "").
+  // Labels name the equations of each ("rewritten by factor_sums", ""), and stand before its reasons.
   Either(std::unique_ptr<search::Proposer> first, std::string first_label, std::unique_ptr<search::Proposer> second,
          std::string second_label);
   Result<std::optional<search::Proposal>> propose(const search::Tree& tree) override;

@@ -81,7 +81,8 @@ Result<Finding> CandidateRun::check_outputs(int slot, const JudgeCase& test, int
   for (size_t i = 0; i < places.size(); ++i) {
     const PlanBuffer& buffer = interface_buffer(i);
     if (!is_expected(buffer)) continue;
-    SOLSTICE_TRY(OutputVerdict found, judge_output(buffer, at(places[i]), test.expected.at(buffer.name), output_poison(buffer, pass)));
+    SOLSTICE_TRY(OutputVerdict found,
+                 judge_output(buffer, at(places[i]), test.expected.at(buffer.name), output_poison(buffer, pass), test.merge_nonfinite));
     if (first.passed()) first = {found.outcome, found.message};
     into.push_back(std::move(found));
   }
@@ -89,9 +90,9 @@ Result<Finding> CandidateRun::check_outputs(int slot, const JudgeCase& test, int
 }
 
 Result<OutputVerdict> CandidateRun::judge_output(const PlanBuffer& buffer, cu::DevicePtr address, const ExpectedOutput& expected,
-                                                 uint8_t poison) {
+                                                 uint8_t poison, bool merge_nonfinite) {
   const DeviceTensor mine{address, buffer.dtype, buffer.shape, buffer.strides, buffer.bytes};
-  SOLSTICE_TRY(const Comparison found, judge_.kernels().compare(mine, expected.oracle, expected.eager, poison));
+  SOLSTICE_TRY(const Comparison found, judge_.kernels().compare(mine, expected.oracle, expected.eager, poison, merge_nonfinite));
   OutputVerdict out = as_verdict(found, buffer.name);
   numerics::Errors pytorch{-1, -1};
   if (expected.eager) {

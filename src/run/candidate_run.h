@@ -57,7 +57,8 @@ class CandidateRun {
   Result<Finding> check_inputs(int slot, const JudgeCase& test);
   Result<Finding> check_outputs(int slot, const JudgeCase& test, int pass, std::vector<OutputVerdict>& into);
   Result<CaseVerdict> check(int slot, const JudgeCase& test, int pass, CaseVerdict verdict);
-  Result<OutputVerdict> judge_output(const PlanBuffer& buffer, cu::DevicePtr address, const ExpectedOutput& expected, uint8_t poison);
+  Result<OutputVerdict> judge_output(const PlanBuffer& buffer, cu::DevicePtr address, const ExpectedOutput& expected, uint8_t poison,
+                                     bool merge_nonfinite);
   Result<Finding> time_some(const std::vector<const JudgeCase*>& contents, int repetitions, Tracer tracer, TimedBlock& out);
 
   Judge& judge_;

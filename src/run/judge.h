@@ -44,6 +44,7 @@ struct JudgeCase {
   std::string name;  // "seed 1, normal"
   std::map<std::string, DeviceTensor> given;
   std::map<std::string, ExpectedOutput> expected;
+  bool merge_nonfinite = false;  // NaN and the infinities count as one class: for rewritten equations, on inputs that hold such
 };
 
 struct JudgeLimits {

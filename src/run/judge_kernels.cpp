@@ -168,7 +168,7 @@ Status JudgeKernels::fill(cu::DevicePtr to, uint8_t value, int64_t bytes) {
 }
 
 Result<Comparison> JudgeKernels::compare(const DeviceTensor& candidate, const DeviceTensor& oracle,
-                                         const std::optional<DeviceTensor>& reference, uint8_t poison) {
+                                         const std::optional<DeviceTensor>& reference, uint8_t poison, bool merged) {
   int64_t elements = candidate.elements();
   if (oracle.elements() != elements || (reference && reference->elements() != elements)) {
     return fail(Code::bad_argument, fmt::format("{} elements are to be compared with {}", elements, oracle.elements()));
@@ -185,7 +185,7 @@ Result<Comparison> JudgeKernels::compare(const DeviceTensor& candidate, const De
   SOLSTICE_CHECK(reserve(rms_, runs * static_cast<int64_t>(sizeof(double))));
   cu::DevicePtr rms = rms_.address(), out = partials_.address();
   double floor = scale_floor(candidate.dtype);
-  unsigned poison_value = poison;
+  unsigned poison_value = poison, merged_value = merged;
   void* rms_parameters[] = {&o, &rows, &elements, &rms};
   SOLSTICE_CHECK(launch(run_rms_, static_cast<unsigned>(std::min<int64_t>(runs, 8 * kBlocks)), 1, rms_parameters));
   int run_blocks = static_cast<int>(std::min<int64_t>((runs + kThreads - 1) / kThreads, kBlocks));
@@ -194,7 +194,7 @@ Result<Comparison> JudgeKernels::compare(const DeviceTensor& candidate, const De
   void* fill_parameters[] = {&rms, &runs, &out, &run_blocks};
   SOLSTICE_CHECK(launch(fill_runs_, static_cast<unsigned>(run_blocks), 1, fill_parameters));
   const auto blocks = static_cast<unsigned>(std::min<int64_t>((elements + kThreads - 1) / kThreads, kBlocks));
-  void* parameters[] = {&x, &o, &p, &rows, &rms, &elements, &floor, &poison_value, &out};
+  void* parameters[] = {&x, &o, &p, &rows, &rms, &elements, &floor, &poison_value, &merged_value, &out};
   SOLSTICE_CHECK(launch(compare_, blocks, 1, parameters));
   SOLSTICE_CHECK(finish());
   std::vector<Partial> partials(blocks);

@@ -46,8 +46,9 @@ class JudgeKernels {
                                                       const CompileFunction& compile);
   ~JudgeKernels();
 
+  // `merged`: NaN and the infinities are one class.
   Result<Comparison> compare(const DeviceTensor& candidate, const DeviceTensor& oracle, const std::optional<DeviceTensor>& reference,
-                             uint8_t poison);
+                             uint8_t poison, bool merged = false);
   Result<Difference> differ(cu::DevicePtr a, cu::DevicePtr b, int64_t bytes);
   Result<Difference> differ(cu::DevicePtr arena, std::span<const rt::ArenaRange> ranges, uint8_t value);
   Status copy(cu::DevicePtr to, cu::DevicePtr from, int64_t bytes);

@@ -21,6 +21,7 @@ struct Proposal {
   Seconds predicted;                       // by the cost model; 0 where it has none
   int parent = -1;                         // node that it was derived from, -1: the problem
   std::vector<std::string> settings = {};  // of each kernel, so that a later run finds the candidate again
+  std::string equations = {};              // which it computes: "" the problem's own, else "rewritten by factor_sums"
   std::optional<Seconds> known = {};       // what an earlier run on this machine measured: for ordering only
 };
 

@@ -218,6 +218,25 @@ TEST_F(LaunchTest, MostlyZeroRowsTakeTheScaleOfAll) {
   EXPECT_NEAR(elementwise(kColumns), 1e-2, 1e-4);
 }
 
+// Merged, NaN and infinity stand for each other, and never for a number.
+TEST_F(LaunchTest, ClassesMergeOnDemand) {
+  const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> candidate = {inf, nan, inf, 1, nan, 2};
+  const std::vector<double> oracle = {nan, -inf, inf, nan, 1, 2};
+  const rt::Driver& driver = judge_->driver();
+  auto x = DeviceBuffer::allocate(driver, 24), o = DeviceBuffer::allocate(driver, 48);
+  ASSERT_TRUE(x.ok() && o.ok());
+  ASSERT_EQ(driver.cuMemcpyHtoD(x->address(), candidate.data(), 24), cu::kSuccess);
+  ASSERT_EQ(driver.cuMemcpyHtoD(o->address(), oracle.data(), 48), cu::kSuccess);
+  for (const bool merged : {false, true}) {
+    const auto found = judge_->kernels().compare({x->address(), DType::kF32, {6}, {1}, x->bytes()},
+                                                 {o->address(), DType::kF64, {6}, {1}, o->bytes()}, std::nullopt, 0xff, merged);
+    ASSERT_TRUE(found.ok());
+    EXPECT_EQ(found->class_mismatches, merged ? 2 : 4);
+    EXPECT_EQ(found->first_mismatch, merged ? 3 : 0);
+  }
+}
+
 TEST_F(LaunchTest, ComparingIsQuick) {
   constexpr int64_t kMany = int64_t{1} << 26;
   const rt::Driver& driver = judge_->driver();

@@ -21,7 +21,7 @@ class Counting : public search::Proposer {
 
 class EitherTest : public ::testing::Test {
  protected:
-  Either either_{std::make_unique<Counting>("a", 3), "rewritten: ", std::make_unique<Counting>("b", 3), ""};
+  Either either_{std::make_unique<Counting>("a", 3), "rewritten", std::make_unique<Counting>("b", 3), ""};
   search::Tree tree_;
 
   // The next proposal, measured: 0 means that it failed.
@@ -46,6 +46,7 @@ TEST_F(EitherTest, BothOpenAndTheFasterGoesOn) {
   EXPECT_EQ(next(1), "a2");
   EXPECT_EQ(next(1), "");
   EXPECT_EQ(tree_.nodes()[0].proposal.reason, "rewritten: why");
+  EXPECT_EQ(tree_.nodes()[0].proposal.equations, "rewritten");
   EXPECT_EQ(tree_.nodes()[1].proposal.reason, "why");
 }
 
