@@ -26,7 +26,7 @@ def filled(*shape: int) -> torch.Tensor:
     return torch.randn(shape, device="cuda")
 
 
-def reads_of(row: int) -> int:
+def reads_a_row(row: int) -> int:
     return 1 if 4 * row <= torch.cuda.get_device_properties(0).L2_cache_size // 2 else 2
 
 
@@ -37,7 +37,7 @@ def along(name: str, body: str, eager: Callable[..., torch.Tensor], params: str 
         declared = "".join(f"param {p} : f32[N]\n" for p in params)
         text = f"program p\ndim M = {m}, N = {n}\n{declared}input x : f32[M, N]\noutput y : f32[M, N]\n\n{body}"
         return Work(name, f"{m} x {n} f32", text, lambda: {"x": filled(m, n)} | {p: filled(n) for p in params}, lambda t: {"y": eager(**t)},
-                    4 * m * n * (reads_of(n) + 1), BAR)  # fmt: skip
+                    4 * m * n * (reads_a_row(n) + 1), BAR)  # fmt: skip
 
     return make
 
@@ -68,7 +68,7 @@ def group_norm(b: int, c: int, h: int, w: int, groups: int) -> Work:
             f"y[b,{d}*q+d,h,w] = ({over} - mu[b,q]) * rsqrt(vr[b,q] + {EPS}) * g[{d}*q+d] + s[{d}*q+d] for q<{groups}, d<{d}\n")  # fmt: skip
     return Work("instance norm" if d == 1 else "group norm", f"{b} x {c} x {h} x {w} f32, rows of {d * h * w}", planes(b, c, h, w) + body,
                 lambda: {"x": filled(b, c, h, w), "g": filled(c), "s": filled(c)},
-                lambda t: {"y": F.group_norm(t["x"], groups, t["g"], t["s"], float(EPS))}, 4 * b * c * h * w * (reads_of(d * h * w) + 1), BAR)  # fmt: skip
+                lambda t: {"y": F.group_norm(t["x"], groups, t["g"], t["s"], float(EPS))}, 4 * b * c * h * w * (reads_a_row(d * h * w) + 1), BAR)  # fmt: skip
 
 
 def batch_norm(b: int, c: int, h: int, w: int) -> Work:
@@ -84,7 +84,7 @@ def batch_norm(b: int, c: int, h: int, w: int) -> Work:
 
     return Work("batch norm, train", f"{b} x {c} x {h} x {w} f32, channels of {count}", planes(b, c, h, w, states) + body,
                 lambda: {"x": filled(b, c, h, w), "g": filled(c), "s": filled(c), "rm": filled(c), "rv": filled(c).abs()},
-                eager, 4 * b * c * h * w * (reads_of(count) + 1), BAR)  # fmt: skip
+                eager, 4 * b * c * h * w * (reads_a_row(count) + 1), BAR)  # fmt: skip
 
 
 def cross_entropy(m: int, n: int) -> Work:
@@ -92,7 +92,7 @@ def cross_entropy(m: int, n: int) -> Work:
             "nl[m] = log(sum[n](exp(x[m,n] - mx[m]))) - (x[m,t[m] else 0] - mx[m])\n"
             "y[] = sum[m where t[m] != -100](nl[m]) / sum[m where t[m] != -100](1)\n")  # fmt: skip
     return Work("cross entropy", f"{m} x {n} f32", text, lambda: {"x": filled(m, n), "t": torch.randint(n, (m,), device="cuda")},
-                lambda t: {"y": F.cross_entropy(t["x"], t["t"])}, 4 * m * n * reads_of(n), BAR, "read")  # fmt: skip
+                lambda t: {"y": F.cross_entropy(t["x"], t["t"])}, 4 * m * n * reads_a_row(n), BAR, "read")  # fmt: skip
 
 
 def drawn(count: int, seed: int) -> list[Work]:
