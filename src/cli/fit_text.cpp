@@ -44,6 +44,21 @@ std::string choices_text(const flow::Fit& fit) {
   return table(rows);
 }
 
+Json point_json(const flow::FitPoint& p) {
+  Json terms = Json::object();
+  for (const auto& [name, time] : p.terms) terms.set(name, time.value);
+  return Json::object()
+      .set("problem", p.time.problem)
+      .set("cut", enum_names(p.time.cut)[static_cast<size_t>(p.time.cut)])
+      .set("schedule", p.schedule)
+      .set("family", p.family)
+      .set("form", p.form)
+      .set("predicted", p.predicted.value)
+      .set("measured", p.time.measured.value)
+      .set("net", p.net.value)
+      .set("terms", terms);
+}
+
 }  // namespace
 
 std::string fit_text(const flow::Fit& fit, const std::string& source) {
@@ -83,13 +98,16 @@ Json fit_json(const flow::Fit& fit, const std::string& source) {
                      .set("fastest", c.fastest));
   }
   for (const std::string& one : fit.dropped) dropped.push(one);
+  Json points = Json::array();
+  for (const flow::FitPoint& p : fit.points) points.push(point_json(p));
   return Json::object()
       .set("source", source)
       .set("origin", origin(fit))
       .set("programs", fit.points.size())
       .set("ratios", ratios)
       .set("choices", choices)
-      .set("left_out", dropped);
+      .set("left_out", dropped)
+      .set("points", points);
 }
 
 }  // namespace solstice::cli

@@ -135,17 +135,23 @@ int64_t alignment_of(const Access& access, const Loop& lane, int64_t limit) {
   return width;
 }
 
-Bytes traffic_of(const ir::Program& program, const FlatKernel& flat) {
+std::map<int, Bytes> traffic_by_tensor(const ir::Program& program, const FlatKernel& flat) {
   std::map<int, double> elements;
   for (const Access& access : accesses_of(program, flat)) {
     double& touched = elements[access.tensor];
     touched = std::min(touched + points_of(flat.indices, access), static_cast<double>(program.tensor(access.tensor).elements()));
   }
-  Bytes sum;
+  std::map<int, Bytes> out;
   for (const auto& [tensor, count] : elements) {
     const ir::Tensor& t = program.tensor(tensor);
-    sum += Bytes(count * (t.dtype ? size_of(*t.dtype) : 0));
+    out[tensor] = Bytes(count * (t.dtype ? size_of(*t.dtype) : 0));
   }
+  return out;
+}
+
+Bytes traffic_of(const ir::Program& program, const FlatKernel& flat) {
+  Bytes sum;
+  for (const auto& [tensor, bytes] : traffic_by_tensor(program, flat)) sum += bytes;
   return sum;
 }
 

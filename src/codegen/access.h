@@ -2,6 +2,7 @@
 // and how far an access stays aligned. Shared by the families that choose vector widths and loop orders.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -47,5 +48,6 @@ int64_t alignment_of(const Access& access, const Loop& lane, int64_t limit);
 
 // Bytes that the kernel must move if every touched element crosses the memory bus once.
 Bytes traffic_of(const ir::Program& program, const FlatKernel& flat);
+std::map<int, Bytes> traffic_by_tensor(const ir::Program& program, const FlatKernel& flat);
 
 }  // namespace solstice::codegen

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "families/memory_time.h"
+
 namespace solstice::families {
 namespace {
 
@@ -148,7 +150,20 @@ Result<BytesPerSecond> read_rate(const machine::Machine& machine) { return rate_
 
 FlopsPerSecond issue_rate(const machine::Machine& machine) {
   constexpr double kSchedulers = 4, kLanes = 32;  // of an SM since Volta: one warp instruction each a clock
-  return FlopsPerSecond(machine.sm_count * kSchedulers * kLanes * machine.max_clock.value);
+  constexpr double kReached = 0.92;               // gelu of bf16, which they bound
+  return FlopsPerSecond(kReached * machine.sm_count * kSchedulers * kLanes * machine.max_clock.value);
+}
+
+double instructions_of(const codegen::FlatKernel& flat, const std::function<double(const ir::ExprRef&)>& times) {
+  std::set<const ir::Expr*> seen;
+  double sum = 0;
+  const auto visit = [&](const auto& self, const ir::ExprRef& e) -> void {
+    if (!seen.insert(e.get()).second) return;
+    sum += weight_of(e->op) * times(e);
+    for (const ir::ExprRef& arg : e->args) self(self, arg);
+  };
+  for (const codegen::FlatEquation& equation : flat.equations) visit(visit, equation.rhs);
+  return sum;
 }
 
 double instructions_of(const codegen::FlatKernel& flat) {
@@ -160,9 +175,9 @@ double instructions_of(const codegen::FlatKernel& flat) {
 
 void finish_cost(const machine::Machine& machine, Seconds memory, Seconds issue, Cost& cost) {
   const Seconds launch = machine.launch_time();
-  cost.time = launch + std::max(memory, issue);
-  cost.bound = launch > std::max(memory, issue) ? "latency" : memory < issue ? "simt" : "memory";
-  cost.terms = {{"launch", launch}, {"memory", memory}, {"issue", issue}};
+  cost.time = launch + kStart + std::max(memory, issue);
+  cost.bound = launch + kStart > std::max(memory, issue) ? "latency" : memory < issue ? "simt" : "memory";
+  cost.terms = {{"launch", launch}, {"start", kStart}, {"memory", memory}, {"issue", issue}};
 }
 
 }  // namespace solstice::families

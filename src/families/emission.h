@@ -1,6 +1,7 @@
 // What families that are one launch of a generated kernel share: the launch step, and the model's rates.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,8 +53,10 @@ Result<BytesPerSecond> read_rate(const machine::Machine& machine);  // of readin
 FlopsPerSecond issue_rate(const machine::Machine& machine);
 // Instructions a point costs, estimated from the operators of all equations, each distinct node once.
 double instructions_of(const codegen::FlatKernel& flat);
+// The same, where `times` says how often a node is computed.
+double instructions_of(const codegen::FlatKernel& flat, const std::function<double(const ir::ExprRef&)>& times);
 
-// time = launch + the larger of both, with terms and bound.
+// time = launch + start + the larger of both, with terms and bound.
 void finish_cost(const machine::Machine& machine, Seconds memory, Seconds issue, Cost& cost);
 
 }  // namespace solstice::families

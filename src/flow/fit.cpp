@@ -32,24 +32,35 @@ Result<families::Cost> cost_of(const ir::Program& program, const ir::Kernel& ker
   return family->cost({program, machine, program.numerics.empty() ? "reference" : program.numerics, false}, kernel);
 }
 
-struct Judged {
-  FitPoint point;
-  std::string schedule;
-};
+void add_terms(const families::Cost& cost, FitPoint& to) {
+  for (const auto& [name, time] : cost.terms) {
+    const auto same = std::find_if(to.terms.begin(), to.terms.end(), [&name = name](const auto& term) { return term.first == name; });
+    if (same == to.terms.end()) {
+      to.terms.emplace_back(name, time);
+    } else {
+      same->second += time;
+    }
+  }
+}
 
-Result<Judged> judge_one(const KernelTime& time, const machine::Machine& machine) {
+Result<FitPoint> judge_one(const KernelTime& time, const machine::Machine& machine) {
   Diagnostics diagnostics;
   SOLSTICE_TRY(const ir::Program program, ir::load_program(time.program, time.problem, diagnostics));
   if (program.kernels.empty()) return fail(Code::bad_argument, "it has no schedule");
-  Judged out{{time, program.kernels.front().family, "", Seconds(0)}, schedule_of(program)};
+  FitPoint out;
+  out.time = time;
+  out.family = program.kernels.front().family;
+  out.schedule = schedule_of(program);
+  out.net = time.measured - std::max(time.empty - machine.launch_time(), Seconds(0));
   for (const ir::Kernel& kernel : program.kernels) {
     SOLSTICE_TRY(const families::Cost cost, cost_of(program, kernel, machine));
-    out.point.predicted += cost.time;
-    out.point.form = cost.form;
+    out.predicted += cost.time;
+    out.form = cost.form;
+    add_terms(cost, out);
   }
   if (program.kernels.size() > 1) {
-    out.point.family = kSeveral;
-    out.point.form = fmt::format("{} kernels", program.kernels.size());
+    out.family = kSeveral;
+    out.form = fmt::format("{} kernels", program.kernels.size());
   }
   return out;
 }
@@ -61,22 +72,22 @@ double quantile(const std::vector<double>& sorted, double share) {
   return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
-FitRatios ratios_of(std::string family, std::string form, const std::vector<const Judged*>& all) {
+FitRatios ratios_of(std::string family, std::string form, const std::vector<const FitPoint*>& all) {
   FitRatios out;
   out.family = std::move(family);
   out.form = std::move(form);
   out.count = static_cast<int>(all.size());
   std::vector<double> ratios, errors;
   double sum = 0, farthest = -1;
-  for (const Judged* one : all) {
-    const double ratio = one->point.ratio(), error = std::fabs(std::log(ratio));
+  for (const FitPoint* one : all) {
+    const double ratio = one->ratio(), error = std::fabs(std::log(ratio));
     ratios.push_back(ratio);
     errors.push_back(error);
     sum += std::log(ratio);
     if (error <= farthest) continue;
     farthest = error;
     out.worst = ratio;
-    out.problem = one->point.time.problem;
+    out.problem = one->time.problem;
     out.schedule = one->schedule;
   }
   std::sort(ratios.begin(), ratios.end());
@@ -87,12 +98,12 @@ FitRatios ratios_of(std::string family, std::string form, const std::vector<cons
   return out;
 }
 
-std::vector<FitRatios> all_ratios(const std::vector<Judged>& judged) {
-  std::map<std::string, std::map<std::string, std::vector<const Judged*>>> sorted;
-  for (const Judged& one : judged) sorted[one.point.family][one.point.form].push_back(&one);
+std::vector<FitRatios> all_ratios(const std::vector<FitPoint>& judged) {
+  std::map<std::string, std::map<std::string, std::vector<const FitPoint*>>> sorted;
+  for (const FitPoint& one : judged) sorted[one.family][one.form].push_back(&one);
   std::vector<FitRatios> out;
   for (const auto& [family, forms] : sorted) {
-    std::vector<const Judged*> all;
+    std::vector<const FitPoint*> all;
     for (const auto& [form, some] : forms) all.insert(all.end(), some.begin(), some.end());
     out.push_back(ratios_of(family, "", all));
     for (const auto& [form, some] : forms) out.push_back(ratios_of(family, form, some));
@@ -100,40 +111,39 @@ std::vector<FitRatios> all_ratios(const std::vector<Judged>& judged) {
   return out;
 }
 
-const Judged& least_predicted(const std::vector<const Judged*>& from) {
-  return **std::min_element(from.begin(), from.end(),
-                            [](const Judged* a, const Judged* b) { return a->point.predicted < b->point.predicted; });
+const FitPoint& least_predicted(const std::vector<const FitPoint*>& from) {
+  return **std::min_element(from.begin(), from.end(), [](const FitPoint* a, const FitPoint* b) { return a->predicted < b->predicted; });
 }
 
 // One problem's programs to choose from.
-void add_choice(const std::vector<const Judged*>& from, FitChoices& out) {
-  const Judged& chosen = least_predicted(from);
-  const Judged& fastest = **std::min_element(
-      from.begin(), from.end(), [](const Judged* a, const Judged* b) { return a->point.time.measured < b->point.time.measured; });
-  const double loss = chosen.point.time.measured / fastest.point.time.measured;
+void add_choice(const std::vector<const FitPoint*>& from, FitChoices& out) {
+  const FitPoint& chosen = least_predicted(from);
+  const FitPoint& fastest = **std::min_element(from.begin(), from.end(),
+                                               [](const FitPoint* a, const FitPoint* b) { return a->time.measured < b->time.measured; });
+  const double loss = chosen.time.measured / fastest.time.measured;
   ++out.problems;
   out.near += loss <= kNear;
   out.loss += loss - 1;
   if (out.problems > 1 && loss - 1 <= out.worst) return;
   out.worst = loss - 1;
-  out.problem = chosen.point.time.problem;
+  out.problem = chosen.time.problem;
   out.chosen = chosen.schedule;
   out.fastest = fastest.schedule;
 }
 
 // Schedules of the planner's cut compete with each other; so do the best schedules of several cuts.
-std::vector<FitChoices> all_choices(const std::vector<Judged>& judged) {
-  std::map<std::string, std::map<Cut, std::vector<const Judged*>>> problems;
-  for (const Judged& one : judged) problems[one.point.time.problem + one.point.time.device][one.point.time.cut].push_back(&one);
+std::vector<FitChoices> all_choices(const std::vector<FitPoint>& judged) {
+  std::map<std::string, std::map<Cut, std::vector<const FitPoint*>>> problems;
+  for (const FitPoint& one : judged) problems[one.time.problem + one.time.device][one.time.cut].push_back(&one);
   std::map<std::string, FitChoices> found;
   FitChoices cuts;
   cuts.family = "cuts";
   for (const auto& [problem, by_cut] : problems) {
-    std::vector<const Judged*> best;
+    std::vector<const FitPoint*> best;
     for (const auto& [cut, some] : by_cut) {
       best.push_back(&least_predicted(some));
       if (some.size() < 2 || cut != Cut::kPlanned) continue;
-      const std::string& family = best.back()->point.family;
+      const std::string& family = best.back()->family;
       found[family].family = family;
       add_choice(some, found[family]);
     }
@@ -190,21 +200,19 @@ Result<std::vector<KernelTime>> kernel_times_of_trials(const std::filesystem::pa
 Result<Fit> judge_models(const std::vector<KernelTime>& times) {
   std::map<std::string, machine::Machine> machines;
   Fit out;
-  std::vector<Judged> judged;
   for (const KernelTime& time : times) {
     if (!machines.contains(time.machine)) {
       SOLSTICE_TRY(machines[time.machine], machine::load_machine(time.machine));
     }
-    Result<Judged> one = judge_one(time, machines.at(time.machine));
+    Result<FitPoint> one = judge_one(time, machines.at(time.machine));
     if (one.ok()) {
-      judged.push_back(std::move(one).value());
+      out.points.push_back(std::move(one).value());
     } else {
       out.dropped.push_back(fmt::format("{}: {}", time.problem, one.error().message));
     }
   }
-  out.ratios = all_ratios(judged);
-  out.choices = all_choices(judged);
-  for (Judged& one : judged) out.points.push_back(std::move(one.point));
+  out.ratios = all_ratios(out.points);
+  out.choices = all_choices(out.points);
   return out;
 }
 

@@ -1,4 +1,5 @@
-// How well the cost models predict what was measured: ratios predicted / measured by family and layout, and what it costs to
+// How well the cost models predict what was measured: ratios predicted / measured by family and layout (without the time that
+// events themselves add, which an empty kernel shows), and what it costs to
 // take the models' word for which schedule, and which cut into kernels, is fastest. Predictions are those of this build: times
 // stay true when a model is mended.
 #pragma once
@@ -19,7 +20,10 @@ struct FitPoint {
   std::string family;  // of its one kernel; "programs" where there are several
   std::string form;    // the family's layout (families::Cost::form)
   Seconds predicted;
-  double ratio() const { return predicted / time.measured; }
+  std::vector<std::pair<std::string, Seconds>> terms;  // of the prediction, summed over kernels
+  std::string schedule;
+  Seconds net;  // measured, without what a launch that does nothing takes between events beyond the machine's `launch`
+  double ratio() const { return predicted / net; }
 };
 
 // Of predicted / measured.

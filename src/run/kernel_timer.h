@@ -24,7 +24,8 @@ class KernelTimer {
   // Memory for the plan's tensors, with values: normal ones; integers below `limits` of their tensor (1 where it has none).
   // Plans with the same tensors are timed on it until the next call. Errors: too_large, cuda_error.
   Status fill(const Plan& plan, const std::map<std::string, int64_t>& limits);
-  // Seconds of each repetition, as many as fit into `budget`, between 3 and 15. Errors: cuda_error, bad_record.
+  // Seconds of each repetition, as many as fit into `budget`, between 3 and 15; of a plan that takes three
+  // times as long, one. Errors: cuda_error, bad_record.
   Result<std::vector<double>> time(const Plan& plan, std::vector<std::string> cubins, Seconds budget = Seconds(0.02));
 
  private:

@@ -67,6 +67,12 @@ int smallest_element(const ir::Program& program, const Nest& nest) {
 
 }  // namespace
 
+bool is_reused(const Nest& nest, const Access& access) {
+  return std::any_of(nest.loops.begin(), nest.loops.end(), [&](const codegen::Loop& loop) {
+    return std::none_of(loop.indices.begin(), loop.indices.end(), [&](int id) { return access.depends_on(id); });
+  });
+}
+
 bool is_stream(const Nest& nest, const Access& access) {
   if (nest.loops.empty() || !access.offset) return false;
   const codegen::Loop& lane = nest.loops.back();
@@ -88,12 +94,18 @@ bool is_stream(const Nest& nest, const Access& access) {
   return codegen::alignment_of(access, lane, nest.vector) == nest.vector;
 }
 
+int bytes_ahead(const ir::Program& program, const Nest& nest) {
+  int fresh = 0, reused = 0;
+  for (const Access& access : codegen::accesses_of(program, nest.flat)) {
+    if (!access.read || !is_stream(nest, access)) continue;
+    (is_reused(nest, access) ? reused : fresh) += nest.vector * size_of(*program.tensor(access.tensor).dtype);
+  }
+  return fresh > 0 ? fresh : reused;
+}
+
 int unroll_of(const ir::Program& program, const Nest& nest, const Settings& settings) {
   if (settings.unroll > 0) return settings.unroll;
-  int bytes = 0;
-  for (const Access& access : codegen::accesses_of(program, nest.flat)) {
-    if (access.read && is_stream(nest, access)) bytes += nest.vector * size_of(*program.tensor(access.tensor).dtype);
-  }
+  const int bytes = bytes_ahead(program, nest);
   const int wanted = std::clamp(kInFlight / std::max(bytes, 1), 1, 8);
   int unroll = 1;
   // A small problem is better spread over more threads than unrolled.

@@ -44,9 +44,14 @@ std::vector<Nest> group_equations(const ir::Program& program, const codegen::Fla
 // follow are loaded one by one. The innermost extent divides by it, unless the nest is its only loop (`flattened`).
 void choose_vector(const ir::Program& program, Nest& nest, int wanted);
 
+// Data that fewer loops than the nest's step through: other threads read it again, from cache.
+bool is_reused(const Nest& nest, const codegen::Access& access);
+
 // Whether an access moves `vector` neighbouring elements at once in this nest.
 bool is_stream(const Nest& nest, const codegen::Access& access);
 
+// What a thread's loads of one vector bring from memory; where all of them are reused, from cache.
+int bytes_ahead(const ir::Program& program, const Nest& nest);
 // Vectors a thread holds in flight: 16 bytes of loads.
 int unroll_of(const ir::Program& program, const Nest& nest, const Settings& settings);
 

@@ -11,13 +11,6 @@ using codegen::Access;
 using codegen::Emitter;
 using codegen::Value;
 
-// Data that fewer loops than the nest's step through is read again by other threads.
-bool is_reused(const Nest& nest, const Access& access) {
-  return std::any_of(nest.loops.begin(), nest.loops.end(), [&](const codegen::Loop& loop) {
-    return std::none_of(loop.indices.begin(), loop.indices.end(), [&](int id) { return access.depends_on(id); });
-  });
-}
-
 }  // namespace
 
 Streams::Streams(Draft& draft) : draft_(draft) {

@@ -3,8 +3,8 @@
 // contiguous, the kernel is one of family `rows`, of which `reduce` is then another name. Sums of f32 are taken in
 // doubles: one rounding.
 //
-// Cost model: launch + max(data / read ceiling / efficiency, instructions / issue rate), and a second launch where the
-// reduced rows are split.
+// Cost model: launch + start + max(fill of the ring + data at the rate of DRAM or of the copies in flight, instructions / issue
+// rate), and a second kernel where the reduced rows are split.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,9 @@
 
 #include "families/emission.h"
 #include "families/family.h"
+#include "families/memory_time.h"
 #include "families/reduce/emit.h"
+#include "families/rows/cost.h"
 #include "families/rows/phases.h"
 
 namespace solstice::families {
@@ -95,23 +97,31 @@ void check(const Context& context, const ir::Kernel& kernel, Diagnostics& diagno
                     end == std::string::npos ? "leave the knob out: the family chooses" : text.substr(end + 2));
 }
 
+// Fitted to `bench families` on an H200: from the first copy to the first sums, and from the last copy to the results.
+constexpr Seconds kRing{3.5e-6}, kLatency{1.0e-6};
+constexpr double kEfficiency = 0.98;
+
 Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
   SOLSTICE_TRY(const std::optional<ir::Kernel> row, as_rows(context.program, kernel));
   if (row) return rows_family().cost(context, *row);
   SOLSTICE_TRY(const Prepared p, prepare(context.program, kernel, &context.machine));
-  SOLSTICE_TRY(const BytesPerSecond read, read_rate(context.machine));
   const Layout& l = p.layout;
+  const Moved moved = moved_by(context.program, p.shape.flat);
+  SOLSTICE_TRY(const Seconds dram, dram_time(context.machine, moved));
   Cost out;
-  out.traffic = codegen::traffic_of(context.program, p.shape.flat);
-  out.work = Flops(instructions_of(p.shape.flat) * static_cast<double>(p.shape.row_count));
+  out.traffic = moved.all();
+  out.work = Flops(rows::instructions_of_row(p.shape) * static_cast<double>(p.shape.row_count));
   const auto blocks = static_cast<double>(l.blocks());
-  const double sms = std::max(1, context.machine.sm_count);
-  // Bytes on their way must cover the memory's latency; short runs are copied less well.
-  const double flight =
-      std::min(1.0, static_cast<double>(l.ring_bytes()) * std::min(blocks / sms, double(l.resident_blocks(227 * 1024))) / (48 * 1024));
-  const double efficiency = 0.97 * std::min(1.0, blocks / sms) * flight;
-  finish_cost(context.machine, out.traffic / read / efficiency, out.work / issue_rate(context.machine), out);
-  if (l.split > 1) out.time += out.terms.front().second;  // the fold's launch
+  const double sms = std::clamp(blocks, 1.0, std::max(1.0, static_cast<double>(context.machine.sm_count)));
+  const double resident = std::min(blocks / sms, double(l.resident_blocks(227 * 1024)));
+  const Bytes in_flight(static_cast<double>(l.ring_bytes()) * resident);
+  const Seconds flow = flow_time(context.machine, moved.read, sms, in_flight, kLatency);
+  const double idle = std::max(1.0, context.machine.sm_count / sms);
+  finish_cost(context.machine, kRing + std::max(dram / kEfficiency, flow), out.work / issue_rate(context.machine) * idle, out);
+  if (l.split > 1) {
+    out.time += kFold;
+    out.terms.emplace_back("fold", kFold);
+  }
   out.form = fmt::format("{}{}", l.whole_rows() ? "whole rows" : "tiles", l.split > 1 ? ", split" : "");
   return out;
 }

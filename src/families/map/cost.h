@@ -1,0 +1,17 @@
+// The cost model of `map`: launch + start + the largest of
+//   bytes at the rate of DRAM, more where reads leave parts of their sectors unused (transposes);
+//   bytes at the rate that a thread's loads in flight draw;
+//   instructions at the issue rate;
+//   the steps of reductions inside a thread, one after the other.
+#pragma once
+
+#include <vector>
+
+#include "families/family.h"
+#include "families/map/nest.h"
+
+namespace solstice::families::map {
+
+Result<Cost> cost_of(const Context& context, const std::vector<Nest>& nests, const Settings& settings);
+
+}  // namespace solstice::families::map

@@ -1,0 +1,103 @@
+#include "families/rows/cost.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "families/emission.h"
+#include "families/memory_time.h"
+
+namespace solstice::families::rows {
+namespace {
+
+// Fitted to `bench families` on an H200.
+constexpr Seconds kLoadPhase{1.2e-6};   // of a block that loads its row, then reduces, then stores
+constexpr Seconds kLoopLoads{0.32e-6};  // of loads in a loop that goes on while they come, beside its instructions
+constexpr double kLoopSteps = 4;        // steps of such a loop in flight
+constexpr double kDependent = 3e-9;     // seconds an instruction of them, where few warps hide each other
+constexpr double kThreadsOfSM = 2048;
+constexpr double kSweepInstructions = 4;  // of an element in each sweep: the loop, the kept value, the accumulator
+
+// All of the row's data once, and once more for every sweep that reads it again.
+Moved moved_of(const ir::Program& program, const Shape& shape, const Settings& s) {
+  Moved out = moved_by(program, shape.flat);
+  if (s.residency != Residency::kReload) return out;
+  const Phases phases = phases_of(shape, false);
+  for (size_t k = 1; k < phases.sweeps.size(); ++k) {
+    for (const ir::ExprRef& read : phases.sweeps[k].reads) {
+      out.read += Bytes(static_cast<double>(shape.row_count * shape.column_count) * size_of(*program.tensor(read->id).dtype));
+    }
+  }
+  return out;
+}
+
+// The share of the memory's rate that this layout reaches where all SMs are busy.
+double efficiency_of(const ir::Program& program, const Shape& shape, const Settings& s) {
+  double out = s.strided ? 0.965 : s.vector >= 4 ? 0.97 : s.vector == 2 ? 0.93 : 0.9;
+  // A block alone on its SM cannot overlap its loads with another's reductions; the more it holds the less that costs.
+  const double held = static_cast<double>(kept_bytes(program, shape, s)) * s.threads;
+  const bool alone = s.threads * s.blocks <= 1024 && s.threads >= 512 && s.blocks == 1;
+  if (alone && held < 96 * 1024) out *= 0.87;
+  if (s.residency == Residency::kShared && held > 64 * 1024) out *= 0.7;
+  if (s.cluster > 1) out *= s.threads > 512 ? 0.8 : 0.92;
+  return out;
+}
+
+struct Spread {
+  double sms = 1, resident = 1;  // SMs that have blocks, and how many each has at once
+};
+
+Spread spread_of(const Shape& shape, const Settings& s, const machine::Machine& machine) {
+  const auto blocks = static_cast<double>(s.grid(shape));
+  const double sms = std::clamp(blocks, 1.0, std::max(1.0, static_cast<double>(machine.sm_count)));
+  return {sms, std::clamp(blocks / sms, 1.0, std::max(1.0, std::floor(kThreadsOfSM / s.threads)))};
+}
+
+// What the loads in flight on an SM draw.
+Seconds flow_of(const Shape& shape, const Settings& s, const machine::Machine& machine, Bytes read, double instructions) {
+  constexpr double kElement = 4;
+  const Spread spread = spread_of(shape, s, machine);
+  const auto steps = static_cast<double>(s.steps(shape));
+  const bool held = s.residency == Residency::kRegisters;
+  const double ahead = held ? steps : std::min(steps, kLoopSteps);
+  const Seconds latency = held ? kLoadPhase : kLoopLoads + Seconds(ahead * s.vector * instructions * kDependent);
+  return flow_time(machine, read, spread.sms, Bytes(spread.resident * s.threads * ahead * s.vector * kElement), latency);
+}
+
+std::string form_of(const Settings& s) {
+  if (s.parts > 1) return "parts";
+  const std::string place = s.residency == Residency::kRegisters ? "registers"
+                            : s.residency == Residency::kShared  ? "shared"
+                                                                 : "read again";
+  return fmt::format("{}, {}", s.strided ? "columns" : s.cluster > 1 ? "cluster" : s.group <= kWarp ? "warp" : "block", place);
+}
+
+}  // namespace
+
+double instructions_of_row(const Shape& shape) {
+  const auto columns = static_cast<double>(shape.column_count);
+  const double loops = kSweepInstructions * static_cast<double>(phases_of(shape, true).sweeps.size()) * columns;
+  return loops + instructions_of(shape.flat, [&](const ir::ExprRef& e) { return shape.along_row(e) ? columns : 1.0; });
+}
+
+Result<Cost> cost_of(const Context& context, const Shape& shape, const Settings& s) {
+  const machine::Machine& machine = context.machine;
+  const double row = instructions_of_row(shape);
+  const Moved moved = moved_of(context.program, shape, s);
+  SOLSTICE_TRY(const Seconds dram, dram_time(machine, moved));
+  Cost out;
+  out.traffic = moved.all();
+  out.work = Flops(row * static_cast<double>(shape.row_count));
+  const double idle = std::max(1.0, machine.sm_count / spread_of(shape, s, machine).sms);
+  const Seconds flow = flow_of(shape, s, machine, moved.read, row / static_cast<double>(shape.column_count));
+  finish_cost(machine, std::max(dram / efficiency_of(context.program, shape, s), flow), out.work / issue_rate(machine) * idle, out);
+  if (s.parts > 1) {
+    out.time += kFold;
+    out.terms.emplace_back("fold", kFold);
+  }
+  out.form = form_of(s);
+  return out;
+}
+
+}  // namespace solstice::families::rows
