@@ -18,9 +18,9 @@ using ir::Op;
 
 constexpr int kDeepest = 200;  // locals that read locals; beyond it the definitions must be circular
 
-void collect_reads(const ExprRef& root, std::set<int>& tensors) {
+void mark_reads(const ExprRef& root, std::vector<char>& tensors) {
   ir::walk(root, [&](const ir::Expr& e) {
-    if (e.op == Op::kRead) tensors.insert(e.id);
+    if (e.op == Op::kRead) tensors[static_cast<size_t>(e.id)] = 1;
   });
 }
 
@@ -173,19 +173,19 @@ class Flattener {
 
 std::vector<int> materialised(const ir::Program& program, const ir::Kernel& kernel) {
   const std::set<int> own(kernel.equations.begin(), kernel.equations.end());
-  std::set<int> read_elsewhere;
+  std::vector<char> read_elsewhere(program.tensors.size(), 0);
   for (size_t id = 0; id < program.equations.size(); ++id) {
     if (own.count(static_cast<int>(id))) continue;
-    collect_reads(program.equations[id].rhs, read_elsewhere);
+    mark_reads(program.equations[id].rhs, read_elsewhere);
   }
   for (const ir::Opaque& opaque : program.opaques) {
-    for (const auto& [name, value] : opaque.arguments) collect_reads(value, read_elsewhere);
+    for (const auto& [name, value] : opaque.arguments) mark_reads(value, read_elsewhere);
   }
   std::vector<int> out;
   for (const int id : kernel.equations) {
     const int target = program.equation(id).target;
     const ir::Tensor& tensor = program.tensor(target);
-    const bool wanted = tensor.kind == ir::TensorKind::kOutput || tensor.into >= 0 || read_elsewhere.count(target) > 0;
+    const bool wanted = tensor.kind == ir::TensorKind::kOutput || tensor.into >= 0 || read_elsewhere[static_cast<size_t>(target)];
     const bool storable = tensor.kind == ir::TensorKind::kOutput || tensor.kind == ir::TensorKind::kTensor;
     if (wanted && storable && std::find(out.begin(), out.end(), target) == out.end()) out.push_back(target);
   }
