@@ -9,8 +9,8 @@
 // cp.async. In a gradient's last stage, what lies behind the group's end is replaced by zeros.
 //
 // Persistent and warp-specialised: one producer warpgroup, two consumer warpgroups of 64 rows. Results of 16 bits are
-// written while the next tile is multiplied (deferred.h). CTAs of a cluster lie along m and share B, or along n and
-// share A.
+// written while the next tile is multiplied (deferred.h). CTAs of a cluster lie along m and share B, or, always or
+// where a group's last rows are one tile, along n and share A.
 #pragma once
 
 #include "copy/tma.h"
@@ -43,7 +43,7 @@ struct Grouped {
   using Type = typename Config::Type;
   using Slots = typename Config::Slots;
   static constexpr bool kRows = Config::kRagged == Ragged::kRows;
-  static constexpr int kN = Config::kN, kShareA = Config::kShareA, kShareB = Config::kShareB;
+  static constexpr int kN = Config::kN, kCluster = Config::kCluster;
   static constexpr int kRegisters = kN / 2;
   static constexpr int kProducers = 128;
 
@@ -62,35 +62,51 @@ struct Grouped {
   SOLSTICE_DEVICE bool gathers_b() const { return !kRows && !plain_b; }
 
   SOLSTICE_DEVICE void init_barriers() const {
-    slots().init(kProducers + 1, 8 * Config::kCluster);
+    slots().init(kProducers + 1, 8 * kCluster);
     ptx::barrier_init_fence();
   }
 
   // ---- the producer warpgroup
-  // A box for this CTA, or, where kShare CTAs need the same operand, this CTA's part of it for all.
-  template <int kShare>
-  SOLSTICE_DEVICE static void load_shared(u32 to, const TensorMap* map, int x, int y, int z, u32 full) {
-    if constexpr (kShare > 1)
-      copy::load_box_multicast(to, map, x, y, z, full, (1 << kShare) - 1);
-    else
-      copy::load_box(to, map, x, y, z, full);
-  }
-  template <mma::Major kMajor, int kLines, int kShare>
-  SOLSTICE_DEVICE void load_operand(u32 to, const TensorMap* map, int line, int k, int z, u32 full) const {
-    constexpr int kPart = (kMajor == mma::Major::kK ? kLines : mma::kGroupRows) / kShare;
-    const int first = kShare > 1 ? static_cast<int>(rank) * kPart : 0;
-    if constexpr (kMajor == mma::Major::kK) {
-      load_shared<kShare>(to + first * mma::kRowBytes, map, k, line + first, z, full);
-    } else {
+  // The boxes of an operand for this CTA, or, where both of a cluster need the same lines, this CTA's half for both.
+  template <mma::Major kMajor, int kLines>
+  SOLSTICE_DEVICE void load_operand(u32 to, const TensorMap* map, int line, int k, int z, u32 full, bool shared) const {
+    constexpr bool kByK = kMajor == mma::Major::kK;
+    constexpr int kBoxes = kByK ? kCluster : kLines / 64, kBoxLines = kLines / kBoxes, kPart = kBoxes / kCluster;
 #pragma unroll
-      for (int g = 0; g < kLines / 64; ++g)
-        load_shared<kShare>(to + g * mma::kGroupBytes + first * mma::kRowBytes, map, line + g * 64, k + first, z, full);
+    for (int i = 0; i < kBoxes; ++i) {
+      const int x = kByK ? k : line + i * kBoxLines, y = kByK ? line + i * kBoxLines : k;
+      const u32 place = to + i * kBoxLines * mma::kRowBytes;
+      if (kCluster == 1 || !shared)
+        copy::load_box(place, map, x, y, z, full);
+      else if (i / kPart == static_cast<int>(rank))
+        copy::load_box_multicast(place, map, x, y, z, full, (1 << kCluster) - 1);
+    }
+  }
+  SOLSTICE_DEVICE void load_a(const Slots& ring, const GroupTile& t, int k) const {
+    load_operand<Config::kMajorA, Config::kTileM>(ring.address(), map_a, t.m0, k, 0, ring.full(), t.along_n);
+  }
+  SOLSTICE_DEVICE void load_b(const Slots& ring, const GroupTile& t, int k) const {
+    load_operand<Config::kMajorB, kN>(ring.address() + Config::kPlaneA, map_b, t.n0, k, kRows ? t.group : 0, ring.full(), !t.along_n);
+  }
+
+  // One thread, where the copy engine brings all.
+  SOLSTICE_DEVICE void produce_boxes() const {
+    Slots ring = slots();
+    auto tiles = walk();
+    for (GroupTile t; tiles.next(t);) {
+      for (int k = t.first; k < t.last; k += Config::kStageK, ring.advance()) {
+        ring.wait_empty();
+        ptx::barrier_arrive_expect(ring.full(), Config::kPlaneA + Config::kPlaneB);
+        load_a(ring, t, k);
+        load_b(ring, t, k);
+        ptx::barrier_arrive(ring.full(), kProducers);
+      }
     }
   }
 
   // All threads wait for a slot, also where one fills it: a thread that fell a round of the ring behind would take one
   // fill for another.
-  SOLSTICE_DEVICE void produce() const {
+  SOLSTICE_DEVICE void produce_gathered() const {
     const int thread = threadIdx.x % kProducers;
     Slots ring = slots();
     auto tiles = walk();
@@ -105,20 +121,17 @@ struct Grouped {
       };
       find(t.first);
       for (int k = t.first; k < t.last; k += Config::kStageK, ring.advance()) {
-        const u32 to_a = ring.address(), to_b = to_a + Config::kPlaneA;
         ring.wait_empty();
         if (thread == 0) {
           ptx::barrier_arrive_expect(ring.full(), (gather_a ? 0 : Config::kPlaneA) + (gather_b ? 0 : Config::kPlaneB));
-          if (!gather_a) load_operand<Config::kMajorA, Config::kTileM, kShareA>(to_a, map_a, t.m0, k, 0, ring.full());
-          if (!gather_b) load_operand<Config::kMajorB, kN, kShareB>(to_b, map_b, t.n0, k, kRows ? t.group : 0, ring.full());
-          if (!gather_a && !gather_b) ptx::barrier_arrive(ring.full(), kProducers);
+          if (!gather_a) load_a(ring, t, k);
+          if (!gather_b) load_b(ring, t, k);
         }
-        if (!gather_a && !gather_b) continue;
         if constexpr (kRows) {
-          gather_rows(to_a, thread, p.a, lines_a, k, p.k);
+          gather_rows(ring.address(), thread, p.a, lines_a, k, p.k);
         } else {
-          if (gather_a) gather_k<Config::kTileM>(to_a, thread, p.a, lines_a, t.m0, p.m);
-          if (gather_b) gather_k<kN>(to_b, thread, p.b, lines_b, t.n0, p.n);
+          if (gather_a) gather_k<Config::kTileM>(ring.address(), thread, p.a, lines_a, t.m0, p.m);
+          if (gather_b) gather_k<kN>(ring.address() + Config::kPlaneA, thread, p.b, lines_b, t.n0, p.n);
         }
         copy::async_arrive(ring.full());
         if (!kRows) find(k + Config::kStageK);
@@ -128,8 +141,8 @@ struct Grouped {
 
   // ---- consumers: one warpgroup each
   SOLSTICE_DEVICE static void release(const Slots& ring, int slot, int lane) {
-    if constexpr (Config::kCluster > 1) {
-      if (lane < Config::kCluster) ptx::barrier_arrive_remote(ring.empty(slot), lane);
+    if constexpr (kCluster > 1) {
+      if (lane < kCluster) ptx::barrier_arrive_remote(ring.empty(slot), lane);
     } else {
       if (lane == 0) ptx::barrier_arrive(ring.empty(slot));
     }
@@ -143,11 +156,12 @@ struct Grouped {
   }
   // Zeros in the rows of k behind the `count` of the group. Both warpgroups write those of B.
   SOLSTICE_DEVICE static void clear_end(u32 a, u32 b, int count, int group) {
-    const int thread = threadIdx.x % 128, rows = Config::kStageK - count;
-    constexpr int kGroups = 1 + kN / 64;
-    for (int i = thread; i < rows * kGroups * 8; i += 128) {
-      const int of = i / 8 % kGroups, row = count + i / 8 / kGroups;
-      ptx::store_shared_zero((of == 0 ? a : b + (of - 1) * mma::kGroupBytes) + row * mma::kRowBytes + i % 8 * 16);
+    const u32 piece = threadIdx.x % 8 * 16;
+#pragma unroll 1
+    for (int row = count + static_cast<int>(threadIdx.x) % 128 / 8; row < Config::kStageK; row += 16) {
+      ptx::store_shared_zero(a + row * mma::kRowBytes + piece);
+#pragma unroll
+      for (int g = 0; g < kN / 64; ++g) ptx::store_shared_zero(b + g * mma::kGroupBytes + row * mma::kRowBytes + piece);
     }
     ptx::fence_async_proxy();
     ptx::sync_some<128>(1 + group);
@@ -217,23 +231,23 @@ struct Grouped {
         if (!walked) found = tiles.next(next);
         walked = true;
       };
-      const bool any = more && t.m0 + group * 64 < t.m;
+      const bool any = more && t.m0 + group * 64 < t.m && t.n0 < p.n;
       if (any) {
         if (!kRows && t.first >= t.last) clear(sums);
         accumulate(sums, ring, t, group, lane, [&] {
-          if constexpr (kDefers<Epilogue>) results.write_step(epilogue, map_out);
+          if constexpr (kDefers<Epilogue>) results.write_next(epilogue, map_out);
           walk_on();
         });
       } else if (more) {
         pass_over(ring, t, lane);
       }
       walk_on();
-      if constexpr (kDefers<Epilogue>) results.write_all(epilogue, map_out);
+      if constexpr (kDefers<Epilogue>) results.write_rest(epilogue, map_out);
       if (!more) break;
       const int m0 = t.m0 + group * 64 + warp * 16;
       if (!any || m0 >= t.m) continue;
       if constexpr (kDefers<Epilogue>)
-        results.take(epilogue, rows_of(t, m0, staging, lane), sums);
+        results.take(epilogue, rows_of(t, m0, staging, lane), map_out, sums);
       else
         write_tile(epilogue, rows_of(t, m0, staging, lane), map_out, sums);
     }
@@ -251,9 +265,14 @@ SOLSTICE_DEVICE void run_grouped(const TensorMap& map_a, const TensorMap& map_b,
   u8* const memory = ptx::dynamic_shared();
   int* const offsets = reinterpret_cast<int*>(memory + Config::kOffsetGroups);
   const u32 rank = Config::kCluster > 1 ? ptx::cluster_rank() : 0;
-  Grouped<Config> gemm{&map_a, &map_b, p, ptx::shared_address(memory), offsets, rank, true, true, true};
+  using Gemm = Grouped<Config>;
+  Gemm gemm{&map_a, &map_b, p, ptx::shared_address(memory), offsets, rank, true, true, true};
   const int group = __shfl_sync(~0u, threadIdx.x / 128, 0);
-  if (threadIdx.x == 0) gemm.init_barriers();
+  if (threadIdx.x == 0) {
+    copy::prefetch(&map_a);
+    copy::prefetch(&map_b);
+    gemm.init_barriers();
+  }
   ptx::wait_for_previous_kernel();
   ptx::let_next_kernel_start();
   for (int i = threadIdx.x; i <= p.table.groups; i += Config::kThreads) offsets[i] = p.table.offsets()[i];
@@ -266,7 +285,10 @@ SOLSTICE_DEVICE void run_grouped(const TensorMap& map_a, const TensorMap& map_b,
     __syncthreads();
   if (group == 2) {
     ptx::shrink_registers<40>();
-    gemm.produce();
+    if (gemm.gathers_a() || gemm.gathers_b())
+      gemm.produce_gathered();
+    else if (threadIdx.x % Gemm::kProducers == 0)
+      gemm.produce_boxes();
   } else {
     ptx::grow_registers<232>();
     gemm.consume(epilogue, &map_out, group);

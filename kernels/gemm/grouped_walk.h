@@ -16,7 +16,7 @@ struct GroupedConfig {
   static constexpr Ragged kRagged = kRagged_;
   static constexpr mma::Major kMajorA = kRagged == Ragged::kRows ? mma::Major::kK : mma::Major::kMN, kMajorB = kMajorB_;
   static constexpr int kN = kN_, kCluster = kCluster_;
-  static constexpr int kShareA = kAlongN_ ? kCluster : 1, kShareB = kAlongN_ ? 1 : kCluster;
+  static constexpr bool kAlongN = kAlongN_;  // blocks of a cluster lie along n; else along m, but where rows end
   static constexpr int kTileM = 128, kStageK = 64;
   static constexpr int kThreads = 384;
   static constexpr int kPlaneA = kTileM * mma::kRowBytes, kPlaneB = kN * mma::kRowBytes;
@@ -41,35 +41,47 @@ struct GroupTile {
   int group, m0, n0;
   int m;            // end of the rows
   int first, last;  // of k
+  bool along_n;     // blocks of a cluster lie along n and share A; else along m, and share B
 };
 
 // The tiles of a CTA, one after another.
 template <class Config>
 struct GroupWalk {
-  static constexpr bool kRows = Config::kRagged == Ragged::kRows;
+  static constexpr bool kRows = Config::kRagged == Ragged::kRows, kAlongN = Config::kAlongN;
+  static constexpr int kBlocks = Config::kCluster, kAlongM = kAlongN ? 1 : kBlocks;
   const GroupedProblem& p;
   const int* offsets;  // of the groups, in shared memory
   int rank, t;
-  int group = -1, begin = 0, end = 0;
-  GroupedOrder tiles{0, 0, 1};
+  int group = -1, begin = 0, end = 0, count = 0;
+  PairedOrder order{0, 0, 1, false};
 
   SOLSTICE_DEVICE GroupWalk(const GroupedProblem& problem, const int* offsets_, int rank_)
       : p(problem), offsets(offsets_), rank(rank_), t(blockIdx.x / Config::kCluster) {}
 
   SOLSTICE_DEVICE bool next(GroupTile& out) {
-    while (t >= tiles.per_batch()) {
-      t -= tiles.per_batch();
+    while (t >= count) {
+      t -= count;
       if (++group >= p.table.groups) return false;
       begin = offsets[group];
       end = offsets[group + 1];
-      tiles = {ceil_div(kRows ? end - begin : p.m, Config::kTileM * Config::kShareB), ceil_div(p.n, Config::kN * Config::kShareA), p.group};
+      enter_group();
     }
-    const TileIndex i = tiles(t);
-    t += gridDim.x / Config::kCluster;
-    const int m0 = (i.m * Config::kShareB + (Config::kShareB > 1 ? rank : 0)) * Config::kTileM;
-    const int n0 = (i.n * Config::kShareA + (Config::kShareA > 1 ? rank : 0)) * Config::kN;
-    out = kRows ? GroupTile{group, begin + m0, n0, end, 0, p.k} : GroupTile{group, m0, n0, p.m, begin, end};
+    const PairedTile i = order(t);
+    t += gridDim.x / kBlocks;
+    const bool along_n = kBlocks > 1 && (kAlongN || i.along_n);
+    const int m0 = (i.m * kAlongM + (along_n ? 0 : rank)) * Config::kTileM;
+    const int n0 = (i.n * (kAlongN ? kBlocks : 1) + (along_n ? rank : 0)) * Config::kN;
+    out = kRows ? GroupTile{group, begin + m0, n0, end, 0, p.k, along_n} : GroupTile{group, m0, n0, p.m, begin, end, along_n};
     return true;
+  }
+
+ private:
+  SOLSTICE_DEVICE void enter_group() {
+    constexpr int kHeight = Config::kTileM * kAlongM;
+    const int rows = kRows ? end - begin : p.m, rest = rows % kHeight;
+    const bool low = kAlongM > 1 && rest > 0 && rest <= Config::kTileM;
+    order = {rows / kHeight + (rest > 0 && !low), ceil_div(p.n, Config::kN * (kAlongN ? kBlocks : 1)), p.group, low};
+    count = order.count();
   }
 };
 

@@ -29,6 +29,12 @@ SOLSTICE_DEVICE void store_shared(u32 address, u32 a) { asm volatile("st.shared.
 SOLSTICE_DEVICE void store_shared_zero(u32 address) {  // 16 bytes
   asm volatile("st.shared.v4.b32 [%0], {%1, %1, %1, %1};" ::"r"(address), "r"(0) : "memory");
 }
+// Four matrices of 8 x 8 values of 16 bits, a word of a thread each, as wgmma's sums lie: lane l says where row l % 8 of
+// matrix l / 8 goes, 16 bytes.
+SOLSTICE_DEVICE void store_matrices(u32 address, u32 a, u32 b, u32 c, u32 d) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(a), "r"(b), "r"(c), "r"(d)
+               : "memory");
+}
 SOLSTICE_DEVICE u32 load_shared_u32(u32 address) {
   u32 v;
   asm volatile("ld.shared.b32 %0, [%1];" : "=r"(v) : "r"(address) : "memory");

@@ -149,20 +149,29 @@ class GroupedGenerator {
     Step& step = launch(kernel_.name, context_.machine.sm_count / cluster * cluster, 384, layout_.shared_bytes);
     step.cluster = {cluster, 1, 1};
     step.pdl = true;
+    step.arguments.push_back(map_argument(operand_map(c_.a, by_rows() ? Major::kK : Major::kMN, c_.m, c_.grouping.a, 1, s_.tile_m)));
     step.arguments.push_back(
-        map_argument(operand_map(c_.a, by_rows() ? Major::kK : Major::kMN, c_.m, c_.grouping.a, 1, s_.tile_m, s_.cluster_n)));
-    step.arguments.push_back(
-        map_argument(operand_map(c_.b, major_b(), c_.n, c_.grouping.b, by_rows() ? c_.grouping.groups : 1, s_.tile_n, s_.cluster)));
-    if (tma) step.arguments.push_back(map_argument(output_map(program_, problem_)));
+        map_argument(operand_map(c_.b, major_b(), c_.n, c_.grouping.b, by_rows() ? c_.grouping.groups : 1, s_.tile_n)));
+    if (tma) step.arguments.push_back(map_argument(result_map()));
     step.arguments.push_back(pointer_to(program_.tensor(c_.a.tensor).name, c_.a.offset * size_of(c_.a.dtype)));
     if (!by_rows()) step.arguments.push_back(pointer_to(program_.tensor(c_.b.tensor).name, c_.b.offset * size_of(c_.b.dtype)));
     step.arguments.push_back(pointer_to(table()));
     add_epilogue_pointers(program_, problem_.epilogue, step);
   }
 
-  // Extents {contiguous, lines, matrices}; `parts`: blocks of a cluster that load a share each.
-  TensorMap operand_map(const OperandAccess& x, Major major, int64_t extent, const RowSource& source, int64_t matrices, int64_t tile,
-                        int64_t parts) const {
+  // One result of 16 bits waits in registers, and goes out 64 columns at a time (kernels/epilogue/deferred.h).
+  TensorMap result_map() const {
+    TensorMap map = output_map(program_, problem_);
+    if (problem_.epilogue.stores.size() == 1 && size_of(map.dtype) == 2) {
+      map.box = {64, 16, 1};
+      map.swizzle = 128;
+    }
+    return map;
+  }
+
+  // Extents {contiguous, lines, matrices}. A block of a cluster loads its share for all, or the boxes of all for itself.
+  TensorMap operand_map(const OperandAccess& x, Major major, int64_t extent, const RowSource& source, int64_t matrices,
+                        int64_t tile) const {
     const bool by_k = major == Major::kK;
     const int64_t bytes = size_of(x.dtype);
     int64_t lines = by_k ? extent : c_.k;
@@ -174,7 +183,7 @@ class GroupedGenerator {
     map.dtype = x.dtype;
     map.extents = {length, lines, matrices};
     map.strides = {line, matrices > 1 ? x.batch * bytes : line * lines};
-    map.box = {64, (by_k ? tile : 64) / parts, 1};
+    map.box = {64, by_k ? tile / (s_.cluster * s_.cluster_n) : 64, 1};
     map.swizzle = 128;
     map.l2_promotion = 256;
     return map;
