@@ -26,43 +26,49 @@ struct GroupTable {
 };
 
 // Members of `Rows`: int group(int m), any value; kSources; int source(int which, int m), a row of that operand for
-// each which < kSources.
+// each which < kSources. Buckets are 0 for what lies before the first group, groups + 1 for what lies behind the last.
+template <class Rows>
+SOLSTICE_DEVICE int bucket_of(const Rows& of, int groups, int m) {
+  const i64 g = of.group(m);
+  return g < 0 ? 0 : g >= groups ? groups + 1 : static_cast<int>(g) + 1;
+}
+
+// Whether rows lie by group; then a group begins where the number changes (else what is written is wrong). For all
+// kThreads of a block. Loads of a batch are on their way together: one block has to wait for them, and nothing else runs.
+template <int kThreads, class Rows>
+SOLSTICE_DEVICE bool find_offsets(const Rows& of, int groups, int rows, int* offsets) {
+  constexpr int kBatch = 8;
+  bool sorted = true;
+  for (int first = threadIdx.x; first < rows; first += kBatch * kThreads) {
+    int here[kBatch], next[kBatch];
+#pragma unroll
+    for (int i = 0; i < kBatch; ++i) {
+      const int m = first + i * kThreads;
+      here[i] = m < rows ? bucket_of(of, groups, m) : groups + 1;
+      next[i] = m + 1 < rows ? bucket_of(of, groups, m + 1) : groups + 1;
+    }
+#pragma unroll
+    for (int i = 0; i < kBatch; ++i) {
+      const int m = first + i * kThreads;
+      for (int g = 0; m == 0 && g < here[i]; ++g) offsets[g] = 0;
+      for (int g = here[i]; g < next[i]; ++g) offsets[g] = m + 1;
+      sorted &= here[i] <= next[i];
+    }
+  }
+  return __syncthreads_and(sorted);
+}
+
+// So few rows the blocks of the product look through themselves: where they lie by group, nothing waits for the sort.
+inline constexpr int kMostOwnRows = 16384;
+
 template <class Rows>
 struct GroupRows {
   const Rows& of;
   GroupTable table;
   int* counts;  // shared: [groups + 2][warps]
 
-  // 0 for what lies before the first group, groups + 1 for what lies behind the last.
-  SOLSTICE_DEVICE int bucket(int m) const {
-    const i64 g = of.group(m);
-    return g < 0 ? 0 : g >= table.groups ? table.groups + 1 : static_cast<int>(g) + 1;
-  }
+  SOLSTICE_DEVICE int bucket(int m) const { return bucket_of(of, table.groups, m); }
   SOLSTICE_DEVICE int buckets() const { return table.groups + 2; }
-
-  // Whether rows lie by group; then a group begins where the number changes (else what is written is wrong, and written
-  // anew). Loads of a batch are on their way together: one block has to wait for them, while nothing else runs.
-  SOLSTICE_DEVICE bool find_offsets() const {
-    constexpr int kBatch = 8;
-    bool sorted = true;
-    for (int first = threadIdx.x; first <= table.rows; first += kBatch * kGroupRowsThreads) {
-      int before[kBatch], here[kBatch];
-#pragma unroll
-      for (int i = 0; i < kBatch; ++i) {
-        const int m = first + i * kGroupRowsThreads;
-        before[i] = m == 0 || m > table.rows ? 0 : bucket(m - 1);
-        here[i] = m >= table.rows ? table.groups + 1 : bucket(m);
-      }
-#pragma unroll
-      for (int i = 0; i < kBatch; ++i) {
-        const int m = first + i * kGroupRowsThreads;
-        if (m > table.rows) break;
-        sorted &= before[i] <= here[i];
-        for (int g = before[i]; g < here[i]; ++g) table.offsets()[g] = m;
-      }
-    }
-    return __syncthreads_and(sorted);
-  }
 
   // A warp takes one run of rows; f(m, bucket, rank, count), for every lane: the row's bucket, or -1 for a lane without
   // a row, its rank among those of its bucket in these 32, and how many they are.
@@ -129,7 +135,7 @@ struct GroupRows {
   }
 
   SOLSTICE_DEVICE void run() const {
-    const bool in_order = find_offsets();
+    const bool in_order = find_offsets<kGroupRowsThreads>(of, table.groups, table.rows, table.offsets());
     if (!in_order) sort();
     if (threadIdx.x == 0) table.plain(0) = in_order;
     __syncthreads();

@@ -258,10 +258,11 @@ struct Grouped {
 };
 
 // The body of a kernel launched with Config::kThreads threads, Config::kSharedBytes + 4 * (groups + 1) bytes of dynamic
-// shared memory and clusters of Config::kCluster blocks; the grid is a multiple of the cluster.
-template <class Config, class Epilogue>
+// shared memory and clusters of Config::kCluster blocks; the grid is a multiple of the cluster. Launched with
+// programmatic dependence behind the sort, which itself waits for all before it.
+template <class Config, class Rows, class Epilogue>
 SOLSTICE_DEVICE void run_grouped(const TensorMap& map_a, const TensorMap& map_b, const TensorMap& map_out, const GroupedProblem& p,
-                                 const Epilogue& epilogue) {
+                                 const Rows& rows, const Epilogue& epilogue) {
   u8* const memory = ptx::dynamic_shared();
   int* const offsets = reinterpret_cast<int*>(memory + Config::kOffsetGroups);
   const u32 rank = Config::kCluster > 1 ? ptx::cluster_rank() : 0;
@@ -273,12 +274,16 @@ SOLSTICE_DEVICE void run_grouped(const TensorMap& map_a, const TensorMap& map_b,
     copy::prefetch(&map_b);
     gemm.init_barriers();
   }
-  ptx::wait_for_previous_kernel();
+  const bool own =
+      Rows::kSources == 0 && p.table.rows <= kMostOwnRows && find_offsets<Config::kThreads>(rows, p.table.groups, p.table.rows, offsets);
+  if (!own) {
+    ptx::wait_for_previous_kernel();
+    for (int i = threadIdx.x; i <= p.table.groups; i += Config::kThreads) offsets[i] = p.table.offsets()[i];
+    gemm.plain_rows = p.table.plain(0);
+    gemm.plain_a = p.table.plain(p.a.list);
+    gemm.plain_b = p.table.plain(p.b.list);
+  }
   ptx::let_next_kernel_start();
-  for (int i = threadIdx.x; i <= p.table.groups; i += Config::kThreads) offsets[i] = p.table.offsets()[i];
-  gemm.plain_rows = p.table.plain(0);
-  gemm.plain_a = p.table.plain(p.a.list);
-  gemm.plain_b = p.table.plain(p.b.list);
   if constexpr (Config::kCluster > 1)
     ptx::cluster_sync();
   else
@@ -293,6 +298,7 @@ SOLSTICE_DEVICE void run_grouped(const TensorMap& map_a, const TensorMap& map_b,
     ptx::grow_registers<232>();
     gemm.consume(epilogue, &map_out, group);
   }
+  if (own) ptx::wait_for_previous_kernel();  // what follows this launch follows the sort as well
   if constexpr (Config::kCluster > 1) {
     ptx::sync_warp();
     ptx::cluster_sync();

@@ -84,7 +84,7 @@ class GroupedGenerator {
 
   Status add_sort() {
     SOLSTICE_TRY(const codegen::IndexValue group, value_of(c_.grouping.of));
-    std::string sources, members, parameters, arguments;
+    std::string sources, members;
     int which = 0;
     for (const RowSource* x : {&c_.grouping.a, &c_.grouping.b}) {
       if (!x->at) continue;
@@ -93,24 +93,25 @@ class GroupedGenerator {
     }
     for (size_t i = 0; i < sort_reads_.size(); ++i) {
       const std::string pointer =
-          fmt::format("const {}* SOLSTICE_RESTRICT {}", codegen::storage_type(*program_.tensor(sort_reads_[i]).dtype), sort_names_[i]);
-      members += pointer + ";\n";
-      parameters += pointer + ", ";
-      arguments += (i ? ", " : "") + sort_names_[i];
+          fmt::format("const {}* SOLSTICE_RESTRICT ", codegen::storage_type(*program_.tensor(sort_reads_[i]).dtype));
+      members += pointer + sort_names_[i] + ";\n";
+      rows_parameters_ += fmt::format("{}rows_{}, ", pointer, sort_names_[i]);  // an epilogue may read it by its own name
+      rows_arguments_ += fmt::format("{}rows_{}", i ? ", " : "", sort_names_[i]);
     }
-    const std::string name = part_name(kernel_, "sort");
-    const std::string rows = fmt::format(
-        "struct Rows {{\nstatic constexpr int kSources = {};\n{}\nSOLSTICE_DEVICE i64 group(int m) const {{\n{}return {};\n}}\n"
-        "SOLSTICE_DEVICE int source(int which, int m) const {{\n{}return m;\n}}\n}};\n",
+    rows_text_ = fmt::format(
+        "namespace solstice {{\nusing namespace math;\n\nstruct Rows {{\nstatic constexpr int kSources = {};\n{}\nSOLSTICE_DEVICE i64 "
+        "group(int m) const {{\n{}return {};\n}}\nSOLSTICE_DEVICE int source(int which, int m) const {{\n{}return m;\n}}\n}};\n"
+        "}}  // namespace solstice\n\n",
         which, members, group.text, group.value, sources);
+    const std::string name = part_name(kernel_, "sort");
     out_.sources.push_back(
         {name,
          fmt::format("#include \"gemm/group_rows.h\"\n#include \"math/special.h\"\n#include \"math/vector.h\"\n#include \"ptx/sync.h\"\n\n"
-                     "namespace solstice {{\nusing namespace math;\n\n{}}}  // namespace solstice\n\nusing namespace solstice;\n\n"
+                     "{}using namespace solstice;\n\n"
                      "SOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kGroupRowsThreads, 1) {}({}int* SOLSTICE_RESTRICT table) {{\n"
                      "ptx::let_next_kernel_start();\n"
                      "gemm::run_group_rows(Rows{{{}}}, {}, reinterpret_cast<int*>(ptx::dynamic_shared()));\n}}\n",
-                     rows, codegen::entry_name(name), parameters, arguments, table_text()),
+                     rows_text_, codegen::entry_name(name), rows_parameters_, rows_arguments_, table_text()),
          {}});
     Step& step = launch(name, 1, kSortThreads, 4 * (c_.grouping.groups + 2) * kSortWarps);
     add_pointers(program_, sort_reads_, step);
@@ -133,13 +134,14 @@ class GroupedGenerator {
     const std::string b = by_rows() ? "gemm::GatheredOperand{nullptr, 0, 0}"
                                     : fmt::format("gemm::GatheredOperand{{b, i64({}), {}}}", step_of(c_.b, true), lists_.b);
     return fmt::format(
-        "{}using Config = {};\n\nSOLSTICE_KERNEL void SOLSTICE_BOUNDS(Config::kThreads, 1) {}(const __grid_constant__ TensorMap map_a, "
-        "const __grid_constant__ TensorMap map_b{}, const u8* SOLSTICE_RESTRICT a{}, int* SOLSTICE_RESTRICT table{}) {{\n"
+        "{}\n{}using Config = {};\n\nSOLSTICE_KERNEL void SOLSTICE_BOUNDS(Config::kThreads, 1) {}(const __grid_constant__ TensorMap map_a, "
+        "const __grid_constant__ TensorMap map_b{}, const u8* SOLSTICE_RESTRICT a{}, {}int* SOLSTICE_RESTRICT table{}) {{\n"
         "const gemm::GroupedProblem problem{{{}, {}, {}, {}, {}, gemm::GatheredOperand{{a, i64({}), {}}}, {}}};\n"
-        "gemm::run_grouped<Config>(map_a, map_b, {}, problem, Epilogue{{{}}});\n}}\n",
-        head_text(functor, {"gemm/grouped.h"}), config_text(major_b()), codegen::entry_name(kernel_.name),
-        tma ? ", const __grid_constant__ TensorMap map_out" : "", by_rows() ? "" : ", const u8* SOLSTICE_RESTRICT b", functor.parameters,
-        c_.m, c_.n, c_.k, s_.group, table_text(), step_of(c_.a, !by_rows()), lists_.a, b, tma ? "map_out" : "map_a", functor.arguments);
+        "gemm::run_grouped<Config>(map_a, map_b, {}, problem, Rows{{{}}}, Epilogue{{{}}});\n}}\n",
+        head_text(functor, {"gemm/grouped.h"}), rows_text_, config_text(major_b()), codegen::entry_name(kernel_.name),
+        tma ? ", const __grid_constant__ TensorMap map_out" : "", by_rows() ? "" : ", const u8* SOLSTICE_RESTRICT b", rows_parameters_,
+        functor.parameters, c_.m, c_.n, c_.k, s_.group, table_text(), step_of(c_.a, !by_rows()), lists_.a, b, tma ? "map_out" : "map_a",
+        rows_arguments_, functor.arguments);
   }
 
   void add_product() {
@@ -155,6 +157,7 @@ class GroupedGenerator {
     if (tma) step.arguments.push_back(map_argument(result_map()));
     step.arguments.push_back(pointer_to(program_.tensor(c_.a.tensor).name, c_.a.offset * size_of(c_.a.dtype)));
     if (!by_rows()) step.arguments.push_back(pointer_to(program_.tensor(c_.b.tensor).name, c_.b.offset * size_of(c_.b.dtype)));
+    add_pointers(program_, sort_reads_, step);
     step.arguments.push_back(pointer_to(table()));
     add_epilogue_pointers(program_, problem_.epilogue, step);
   }
@@ -199,6 +202,7 @@ class GroupedGenerator {
   GroupedLayout layout_;
   std::vector<int> sort_reads_;
   std::vector<std::string> sort_names_;
+  std::string rows_text_, rows_parameters_, rows_arguments_;  // the same rows in both launches
   Emission out_;
 };
 
