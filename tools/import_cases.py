@@ -17,6 +17,11 @@ from import_loops import loop_cases
 from import_repeats import repeated_cases
 
 R = torch.randn
+ENDS = torch.tensor([4, 4, 9], dtype=torch.int32)  # of groups
+
+
+def whole(*shape: int) -> torch.Tensor:
+    return torch.randint(-3, 4, shape).to(torch.bfloat16)
 
 
 class Gated(nn.Module):
@@ -156,6 +161,9 @@ def contraction_cases() -> dict[str, tuple]:
                          [R(2, 3, 4, 2, 5), R(2, 2, 3, 4), R(2, 3, 4, 2, 6)]),
         "einsum_implicit": (lambda a, b: torch.einsum("ij,jk", a, b), [R(4, 5), R(5, 6)]),
         "bilinear": (nn.Bilinear(3, 4, 5), [R(2, 3), R(2, 4)]),
+        # In bf16, the one dtype that can be traced: small whole numbers, whose sums are exact.
+        "grouped_mm": (lambda a, w, ends: F.grouped_mm(a, w.transpose(1, 2), offs=ends), [whole(9, 8), whole(3, 16, 8), ENDS]),
+        "grouped_mm_of_each": (lambda d, x, ends: F.grouped_mm(d.t(), x, offs=ends), [whole(9, 16), whole(9, 8), ENDS]),
         "gated": (Gated(), [R(5, 6)]),
         "tied": (Tied(), [torch.tensor([[1, 5], [0, 6]])]),
     }

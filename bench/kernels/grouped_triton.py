@@ -1,6 +1,6 @@
 """Grouped products in Triton: the opponents of `by gemm(grouped=true)`, as fast as we could make them.
 
-Rows are sorted by group (a table of offsets), which the kernels here are given for nothing. Forward:
+Rows are sorted by group (`ends`: where each ends), which the kernels here are given for nothing. Forward:
 `y[m, n] = sum_k x[m, k] w[e[m], n, k]`. Gradient: `dw[g, n, k] = sum over the rows of g of dy[m, n] x[m, k]`. Every
 kernel is persistent or one block a tile, reads through tensor descriptors (TMA) and is tuned over tiles, stages, warps
 and the order of its tiles.
@@ -52,7 +52,7 @@ def _forward_tile(x, w, y, y_rows, begin, end, g, i, j, N, K, BM: tl.constexpr, 
 
 
 @triton.jit
-def forward_walk(x, w, y, offsets, tiles, total, R, N, K, G, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+def forward_walk(x, w, y, ends, tiles, total, R, N, K, G, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
                  GROUP: tl.constexpr, SMS: tl.constexpr, CLIP: tl.constexpr, HALVES: tl.constexpr):
     """Persistent; each block walks the groups, with a descriptor of the result for each."""
     xd = tl.make_tensor_descriptor(x, [R, K], [K, 1], [BM, BK])
@@ -60,7 +60,7 @@ def forward_walk(x, w, y, offsets, tiles, total, R, N, K, G, BM: tl.constexpr, B
     tiles_n = tl.cdiv(N, BN)
     tile = tl.program_id(0)
     for g in range(G):
-        begin, end = tl.load(offsets + g), tl.load(offsets + g + 1)
+        begin, end = tl.load(ends + g - 1, mask=g > 0, other=0), tl.load(ends + g)
         tiles_m = tl.cdiv(end - begin, BM)
         count = tiles_m * tiles_n
         if tile < count:
@@ -73,7 +73,7 @@ def forward_walk(x, w, y, offsets, tiles, total, R, N, K, G, BM: tl.constexpr, B
 
 
 @triton.jit
-def forward_flat(x, w, y, offsets, tiles, total, R, N, K, G, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+def forward_flat(x, w, y, ends, tiles, total, R, N, K, G, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
                  GROUP: tl.constexpr, SMS: tl.constexpr, CLIP: tl.constexpr, HALVES: tl.constexpr):
     """Persistent over a list of row tiles made beforehand; one loop, so that the next tile's loads start early."""
     xd = tl.make_tensor_descriptor(x, [R, K], [K, 1], [BM, BK])
@@ -82,7 +82,7 @@ def forward_flat(x, w, y, offsets, tiles, total, R, N, K, G, BM: tl.constexpr, B
     for tile in tl.range(tl.program_id(0), total * tiles_n, SMS, flatten=True):
         i, j = _place(tile, total, tiles_n, GROUP)
         g, m = tl.load(tiles + 2 * i), tl.load(tiles + 2 * i + 1)
-        end = tl.load(offsets + g + 1)
+        end = tl.load(ends + g)
         n = j * BN
         acc = tl.zeros((BM, BN), dtype=tl.float32)
         for k in range(0, K, BK):
@@ -95,14 +95,14 @@ def forward_flat(x, w, y, offsets, tiles, total, R, N, K, G, BM: tl.constexpr, B
 
 
 @triton.jit
-def forward_tiles(x, w, y, offsets, tiles, total, R, N, K, G, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+def forward_tiles(x, w, y, ends, tiles, total, R, N, K, G, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
                   GROUP: tl.constexpr, SMS: tl.constexpr, CLIP: tl.constexpr, HALVES: tl.constexpr):
     """One block a tile, from the list of row tiles."""
     xd = tl.make_tensor_descriptor(x, [R, K], [K, 1], [BM, BK])
     wd = tl.make_tensor_descriptor(w, [G, N, K], [N * K, K, 1], [1, BN, BK])
     i, j = _place(tl.program_id(0), total, tl.cdiv(N, BN), GROUP)
     g, m = tl.load(tiles + 2 * i), tl.load(tiles + 2 * i + 1)
-    end = tl.load(offsets + g + 1)
+    end = tl.load(ends + g)
     yd = tl.make_tensor_descriptor(y, [end, N], [N, 1], [BM, BN // 2 if HALVES else BN])
     _forward_tile(xd, wd, y, yd, m, end, g, 0, j, N, K, BM, BN, BK, CLIP, HALVES)
 
@@ -140,14 +140,14 @@ def _gradient_tile(dy, x, dw, begin, end, g, i, j, N, K, BM: tl.constexpr, BN: t
 
 
 @triton.jit
-def gradient_walk(dy, x, dw, offsets, R, N, K, G, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr,
+def gradient_walk(dy, x, dw, ends, R, N, K, G, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr,
                   SMS: tl.constexpr, MASK: tl.constexpr, HALVES: tl.constexpr):
     """Persistent, group by group."""
     wd = tl.make_tensor_descriptor(dw, [G, N, K], [N * K, K, 1], [1, BM, BN // 2 if HALVES else BN])
     tiles_m, tiles_n = tl.cdiv(N, BM), tl.cdiv(K, BN)
     tile = tl.program_id(0)
     for g in range(G):
-        begin, end = tl.load(offsets + g), tl.load(offsets + g + 1)
+        begin, end = tl.load(ends + g - 1, mask=g > 0, other=0), tl.load(ends + g)
         rows = R if MASK else end
         yd = tl.make_tensor_descriptor(dy, [rows, N], [N, 1], [BK, BM])
         xd = tl.make_tensor_descriptor(x, [rows, K], [K, 1], [BK, BN])
@@ -159,7 +159,7 @@ def gradient_walk(dy, x, dw, offsets, R, N, K, G, BM: tl.constexpr, BN: tl.const
 
 
 @triton.jit
-def gradient_flat(dy, x, dw, offsets, R, N, K, G, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr,
+def gradient_flat(dy, x, dw, ends, R, N, K, G, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr,
                   SMS: tl.constexpr, MASK: tl.constexpr, HALVES: tl.constexpr):
     """Persistent, one loop over all tiles; stages behind a group's end are masked."""
     wd = tl.make_tensor_descriptor(dw, [G, N, K], [N * K, K, 1], [1, BM, BN // 2 if HALVES else BN])
@@ -170,7 +170,7 @@ def gradient_flat(dy, x, dw, offsets, R, N, K, G, BM: tl.constexpr, BN: tl.const
     for tile in tl.range(tl.program_id(0), G * per_group, SMS, flatten=MASK):
         g = tile // per_group
         i, j = _place(tile % per_group, tiles_m, tiles_n, GROUP)
-        begin, end = tl.load(offsets + g), tl.load(offsets + g + 1)
+        begin, end = tl.load(ends + g - 1, mask=g > 0, other=0), tl.load(ends + g)
         acc = tl.zeros((BM, BN), dtype=tl.float32)
         for r in range(begin, end, BK):
             inside = (r + tl.arange(0, BK) < end)[:, None]
@@ -181,14 +181,14 @@ def gradient_flat(dy, x, dw, offsets, R, N, K, G, BM: tl.constexpr, BN: tl.const
 
 
 @triton.jit
-def gradient_tiles(dy, x, dw, offsets, R, N, K, G, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr,
+def gradient_tiles(dy, x, dw, ends, R, N, K, G, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr,
                    SMS: tl.constexpr, MASK: tl.constexpr, HALVES: tl.constexpr):
     """One block a tile."""
     wd = tl.make_tensor_descriptor(dw, [G, N, K], [N * K, K, 1], [1, BM, BN // 2 if HALVES else BN])
     tiles_m, tiles_n = tl.cdiv(N, BM), tl.cdiv(K, BN)
     g = tl.program_id(0) // (tiles_m * tiles_n)
     i, j = _place(tl.program_id(0) % (tiles_m * tiles_n), tiles_m, tiles_n, GROUP)
-    begin, end = tl.load(offsets + g), tl.load(offsets + g + 1)
+    begin, end = tl.load(ends + g - 1, mask=g > 0, other=0), tl.load(ends + g)
     rows = R if MASK else end
     yd = tl.make_tensor_descriptor(dy, [rows, N], [N, 1], [BK, BM])
     xd = tl.make_tensor_descriptor(x, [rows, K], [K, 1], [BK, BN])
@@ -226,22 +226,60 @@ def row_tiles(offsets, size):
     return torch.tensor(out or [(0, 0)], dtype=torch.int32, device="cuda"), len(out)
 
 
-def forward_call(config, x, w, y, offsets, host_offsets, sms):
-    """A launch of one configuration as a function of nothing."""
+def forward_call(config, x, w, y, ends, host_offsets, sms):
+    """A launch of one configuration as a function of nothing. Only forward_walk can do without offsets on the host."""
     kernel, meta, options = config
     (R, K), (G, N, _) = x.shape, w.shape
-    tiles, total = row_tiles(host_offsets, meta["BM"])
+    tiles, total = row_tiles(host_offsets, meta["BM"]) if host_offsets else (ends, 0)
     grid = (max(1, total * triton.cdiv(N, meta["BN"])) if kernel is forward_tiles else sms,)
-    return lambda: kernel[grid](x, w, y, offsets, tiles, total, R, N, K, G, SMS=sms, **meta, **options)
+    return lambda: kernel[grid](x, w, y, ends, tiles, total, R, N, K, G, SMS=sms, **meta, **options)
 
 
-def gradient_call(config, dy, x, dw, offsets, sms):
+def gradient_call(config, dy, x, dw, ends, sms):
     kernel, meta, options = config
     (R, N), (G, _, K) = dy.shape, dw.shape
     grid = (G * triton.cdiv(N, meta["BM"]) * triton.cdiv(K, meta["BN"]) if kernel is gradient_tiles else sms,)
-    return lambda: kernel[grid](dy, x, dw, offsets, R, N, K, G, SMS=sms, **meta, **options)
+    return lambda: kernel[grid](dy, x, dw, ends, R, N, K, G, SMS=sms, **meta, **options)
 
 
 def use_allocator():
     """Descriptors made on the device live in memory that the caller provides."""
     triton.set_allocator(lambda size, alignment, stream: torch.empty(size, dtype=torch.int8, device="cuda"))
+
+
+# What the tuning of bench/speed/grouped.py leaves in front at every shape.
+_FRONT = TILES[:2]
+_BEST = {}
+
+
+def _tuned(key, table, kernel, call_of):
+    """The call of the fastest configuration, found once for each key."""
+    if key not in _BEST:
+        use_allocator()
+        timed = []
+        for config in table:
+            tile = tuple(config[1][name] for name in ("BM", "BN", "BK")) + tuple(config[2][name] for name in ("num_stages", "num_warps"))
+            if config[0] is not kernel or tile not in _FRONT:
+                continue
+            try:
+                timed.append((triton.testing.do_bench(call_of(config), warmup=5, rep=20), len(timed), config))
+            except triton.runtime.errors.OutOfResources:
+                continue
+        _BEST[key] = min(timed)[2]
+    return call_of(_BEST[key])
+
+
+def grouped_mm(x, w, ends):
+    """y[m, n] = sum_k x[m, k] w[g, n, k] of rows that lie by group."""
+    y = torch.empty(x.shape[0], w.shape[1], dtype=x.dtype, device=x.device)
+    sms = torch.cuda.get_device_properties(x.device).multi_processor_count
+    _tuned(("forward", x.shape, w.shape), forward_configs(), forward_walk, lambda config: forward_call(config, x, w, y, ends, None, sms))()
+    return y
+
+
+def grouped_gradient(dy, x, ends):
+    """dw[g, n, k] = sum over the rows of g of dy[m, n] x[m, k]."""
+    dw = torch.empty(len(ends), dy.shape[1], x.shape[1], dtype=x.dtype, device=x.device)
+    sms = torch.cuda.get_device_properties(x.device).multi_processor_count
+    _tuned(("gradient", dy.shape, dw.shape), gradient_configs(), gradient_walk, lambda config: gradient_call(config, dy, x, dw, ends, sms))()
+    return dw

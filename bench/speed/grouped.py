@@ -97,7 +97,7 @@ def compile_share(which: list[tuple[str, int]]) -> list[tuple[str, int]]:
     torch.manual_seed(0)
     host = [0, 200, 512]
     e = torch.tensor([0] * 200 + [1] * 312, dtype=torch.int32, device="cuda")
-    offsets = torch.tensor(host, dtype=torch.int32, device="cuda")
+    ends = torch.tensor(host[1:], dtype=torch.int32, device="cuda")
     x, dy = (torch.randn(512, 512, device="cuda", dtype=torch.bfloat16) for _ in range(2))
     w = torch.randn(2, 512, 512, device="cuda", dtype=torch.bfloat16)
     right = []
@@ -106,9 +106,9 @@ def compile_share(which: list[tuple[str, int]]) -> list[tuple[str, int]]:
         out = torch.zeros_like(x if forward else w)
         try:
             if forward:
-                opponents.forward_call(opponents.forward_configs()[i], x, w, out, offsets, host, 132)()
+                opponents.forward_call(opponents.forward_configs()[i], x, w, out, ends, host, 132)()
             else:
-                opponents.gradient_call(opponents.gradient_configs()[i], dy, x, out, offsets, 132)()
+                opponents.gradient_call(opponents.gradient_configs()[i], dy, x, out, ends, 132)()
             found = error(kind, out, e, x if forward else dy, w if forward else x)
         except Exception as reason:  # more shared memory than there is, say: the configuration is out
             if "out of resource" not in str(reason) and type(reason).__name__ not in ("OutOfResources", "CompilationError"):
@@ -164,7 +164,7 @@ def measure(case: Case, configs: list[int], rounds: int) -> dict[str, Any]:
     forward = case.kind == "forward"
     e = case.experts()
     host = [0, *torch.bincount(e.long(), minlength=EXPERTS).cumsum(0).tolist()]
-    offsets = torch.tensor(host, dtype=torch.int32, device="cuda")
+    ends = torch.tensor(host[1:], dtype=torch.int32, device="cuda")
     x = torch.randn(case.rows, case.k, device="cuda", dtype=torch.bfloat16)
     a = x if forward else torch.randn(case.rows, case.n, device="cuda", dtype=torch.bfloat16)
     b = torch.randn(EXPERTS, case.n, case.k, device="cuda", dtype=torch.bfloat16) if forward else x
@@ -173,14 +173,14 @@ def measure(case: Case, configs: list[int], rounds: int) -> dict[str, Any]:
     shuffled, shuffled_error = bound(case, e[order], a[order], b if forward else b[order])
     out = torch.empty_like(ours.tensors["y" if forward else "dw"])
     table = opponents.forward_configs() if forward else opponents.gradient_configs()
-    call = {i: opponents.forward_call(table[i], a, b, out, offsets, host, 132) if forward else
-            opponents.gradient_call(table[i], a, b, out, offsets, 132) for i in configs}  # fmt: skip
+    call = {i: opponents.forward_call(table[i], a, b, out, ends, host, 132) if forward else
+            opponents.gradient_call(table[i], a, b, out, ends, 132) for i in configs}  # fmt: skip
     tuned = medians(call, 3)
     best = sorted(tuned, key=lambda i: tuned[i])[:3]
     out.zero_()
     call[best[0]]()
     triton_error = error(case.kind, out, e, a, b)
-    grouped = (lambda: torch._grouped_mm(a, b.transpose(1, 2), offs=offsets[1:])) if forward else (lambda: torch._grouped_mm(a.t(), b, offs=offsets[1:]))
+    grouped = (lambda: torch._grouped_mm(a, b.transpose(1, 2), offs=ends)) if forward else (lambda: torch._grouped_mm(a.t(), b, offs=ends))
     torch_error = error(case.kind, grouped(), e, a, b)
     times = medians({"ours": ours, "shuffled": shuffled, "torch": grouped, **{i: call[i] for i in best}}, rounds)
     ours.close(), shuffled.close()

@@ -4,9 +4,10 @@
 // unless the rows already lie so, that order. Rows whose number names no group are left out. What a row reads of an
 // operand may lie elsewhere (`x[p[m]//K, k]`): that row of the operand is written beside it.
 //
-// The table: offsets[groups + 1], flags[3], then three lists of `rows` entries each (the last two where they are
+// The table: offsets[groups + 1], flags[3], signals, then three lists of `rows` entries each (the last two where they are
 // needed): rows of the result, of A and of B, by position in the order. A flag says that its list is 0, 1, 2, ... for
-// every row that belongs to a group; the list is then not written, and the copy engine reads boxes of rows.
+// every row that belongs to a group; the list is then not written, and the copy engine reads boxes of rows. Signals are
+// zeros for the blocks of the product.
 #pragma once
 
 #include "ptx/types.h"
@@ -18,11 +19,12 @@ inline constexpr int kGroupRowsWarps = kGroupRowsThreads / 32;
 
 struct GroupTable {
   int* data;
-  int groups, rows;
+  int groups, rows, signals;
 
   SOLSTICE_DEVICE int* offsets() const { return data; }
   SOLSTICE_DEVICE int& plain(int list) const { return data[groups + 1 + list]; }
-  SOLSTICE_DEVICE int* list(int i) const { return data + groups + 4 + static_cast<i64>(i) * rows; }
+  SOLSTICE_DEVICE int* signal(int i) const { return data + groups + 4 + i; }
+  SOLSTICE_DEVICE int* list(int i) const { return data + groups + 4 + signals + static_cast<i64>(i) * rows; }
 };
 
 // Members of `Rows`: int group(int m), any value; kSources; int source(int which, int m), a row of that operand for
@@ -50,7 +52,9 @@ SOLSTICE_DEVICE bool find_offsets(const Rows& of, int groups, int rows, int* off
 #pragma unroll
     for (int i = 0; i < kBatch; ++i) {
       const int m = first + i * kThreads;
+#pragma unroll 1
       for (int g = 0; m == 0 && g < here[i]; ++g) offsets[g] = 0;
+#pragma unroll 1
       for (int g = here[i]; g < next[i]; ++g) offsets[g] = m + 1;
       sorted &= here[i] <= next[i];
     }
@@ -135,6 +139,7 @@ struct GroupRows {
   }
 
   SOLSTICE_DEVICE void run() const {
+    for (int i = threadIdx.x; i < table.signals; i += kGroupRowsThreads) *table.signal(i) = 0;
     const bool in_order = find_offsets<kGroupRowsThreads>(of, table.groups, table.rows, table.offsets());
     if (!in_order) sort();
     if (threadIdx.x == 0) table.plain(0) = in_order;

@@ -171,6 +171,7 @@ struct Grouped {
   template <class F>
   SOLSTICE_DEVICE void accumulate(float (&sums)[kRegisters], Slots& ring, const GroupTile& t, int group, int lane, F&& meanwhile) const {
     int used = -1;
+#pragma unroll 1
     for (int k = t.first; k < t.last; k += Config::kStageK, ring.advance()) {
       ring.wait_full();
       const u32 a = ring.address() + group * 64 * mma::kRowBytes, b = ring.address() + Config::kPlaneA;
@@ -196,6 +197,44 @@ struct Grouped {
     }
   }
 
+  // ---- the last tiles, whose k clusters share: 128 threads hand their sums on to those of another cluster
+  SOLSTICE_DEVICE float* partials(int cluster, int group) const {
+    return p.partials + ((static_cast<i64>(cluster) * kCluster + rank) * 2 + group) * (128 * kRegisters) + threadIdx.x % 128 * 4;
+  }
+  SOLSTICE_DEVICE int* signal(int cluster, int group) const { return p.table.signal((cluster * kCluster + rank) * 2 + group); }
+
+  SOLSTICE_DEVICE void hand_on(const float (&sums)[kRegisters], int cluster, int group) const {
+    float* const to = partials(cluster, group);
+#pragma unroll
+    for (int i = 0; i < kRegisters; i += 4)
+      *reinterpret_cast<float4*>(to + i * 128) = make_float4(sums[i], sums[i + 1], sums[i + 2], sums[i + 3]);
+    ptx::wait_for_previous_kernel();  // has cleared the signals
+    __threadfence();
+    ptx::sync_some<128>(1 + group);
+    if (threadIdx.x % 128 == 0) ptx::store_release(signal(cluster, group), 1);
+  }
+  // In the order of k.
+  SOLSTICE_DEVICE void collect(float (&sums)[kRegisters], int first, int own, int group) const {
+    ptx::wait_for_previous_kernel();
+#pragma unroll 1
+    for (int c = first; c < own; ++c) {
+      if (threadIdx.x % 128 == 0) {
+        while (ptx::load_acquire(signal(c, group)) == 0) {
+        }
+      }
+      ptx::sync_some<128>(1 + group);
+      const float* const from = partials(c, group);
+#pragma unroll
+      for (int at = 0; at < kRegisters; at += 32) {
+        float v[8][4];
+#pragma unroll
+        for (int i = 0; i < 8; ++i) ptx::load_global_l2(v[i], from + (at + 4 * i) * 128);
+#pragma unroll
+        for (int i = 0; i < 32; ++i) sums[at + i] += v[i / 4][i % 4];
+      }
+    }
+  }
+
   SOLSTICE_DEVICE static void clear(float (&sums)[kRegisters]) {
 #pragma unroll
     for (int i = 0; i < kRegisters; ++i) sums[i] = 0;
@@ -215,6 +254,8 @@ struct Grouped {
     }
   }
 
+  SOLSTICE_DEVICE bool has_part(const GroupTile& t, int group) const { return t.m0 + group * 64 < t.m && t.n0 < p.n; }
+
   template <class Epilogue>
   SOLSTICE_DEVICE void consume(const Epilogue& epilogue, const TensorMap* map_out, int group) const {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
@@ -223,15 +264,23 @@ struct Grouped {
     auto tiles = walk();
     GroupTile t, next;
     DeferredTile<decltype(rows_of(t, 0, 0, 0)), kRegisters> results;
+    const auto finish = [&](const float(&sums)[kRegisters]) {
+      const int m0 = t.m0 + group * 64 + warp * 16;
+      if (m0 >= t.m) return;
+      if constexpr (kDefers<Epilogue>)
+        results.take(epilogue, rows_of(t, m0, staging, lane), map_out, sums);
+      else
+        write_tile(epilogue, rows_of(t, m0, staging, lane), map_out, sums);
+    };
     bool found = false;
-    for (bool more = tiles.next(t);; more = found, t = next) {
+    for (bool more = tiles.next_whole(t);; more = found, t = next) {
       float sums[kRegisters];
       bool walked = !more;
       const auto walk_on = [&] {
-        if (!walked) found = tiles.next(next);
+        if (!walked) found = tiles.next_whole(next);
         walked = true;
       };
-      const bool any = more && t.m0 + group * 64 < t.m && t.n0 < p.n;
+      const bool any = more && has_part(t, group);
       if (any) {
         if (!kRows && t.first >= t.last) clear(sums);
         accumulate(sums, ring, t, group, lane, [&] {
@@ -244,12 +293,30 @@ struct Grouped {
       walk_on();
       if constexpr (kDefers<Epilogue>) results.write_rest(epilogue, map_out);
       if (!more) break;
-      const int m0 = t.m0 + group * 64 + warp * 16;
-      if (!any || m0 >= t.m) continue;
-      if constexpr (kDefers<Epilogue>)
-        results.take(epilogue, rows_of(t, m0, staging, lane), map_out, sums);
-      else
-        write_tile(epilogue, rows_of(t, m0, staging, lane), map_out, sums);
+      if (any) finish(sums);
+    }
+    // Two copies of the loop: where sums that were added to came back to it, the compiler would let no product overlap another.
+    if constexpr (kRows) {
+      const auto multiply = [&](float(&sums)[kRegisters]) {
+        if (has_part(t, group)) {
+          accumulate(sums, ring, t, group, lane, [] {});
+          return true;
+        }
+        pass_over(ring, t, lane);
+        return false;
+      };
+      bool more = tiles.next_part(t);
+      if (more && t.hands_on) {
+        float sums[kRegisters];
+        if (multiply(sums)) hand_on(sums, tiles.cluster, group);
+        more = tiles.next_part(t);
+      }
+      float sums[kRegisters];
+      if (more && multiply(sums)) {
+        collect(sums, t.from, tiles.cluster, group);
+        finish(sums);
+      }
+      if constexpr (kDefers<Epilogue>) results.write_rest(epilogue, map_out);
     }
     if constexpr (Epilogue::kTma) {
       if (lane == 0) copy::store_wait_all();
@@ -257,7 +324,17 @@ struct Grouped {
   }
 };
 
-// The body of a kernel launched with Config::kThreads threads, Config::kSharedBytes + 4 * (groups + 1) bytes of dynamic
+// How many tiles all groups have, behind their offsets.
+template <class Config>
+SOLSTICE_DEVICE void count_tiles(const GroupedProblem& p, int* offsets) {
+  int* const total = offsets + p.table.groups + 1;
+  if (threadIdx.x == 0) *total = 0;
+  __syncthreads();
+  for (int g = threadIdx.x; g < p.table.groups; g += Config::kThreads)
+    atomicAdd(total, order_of_group<Config>(p, offsets[g + 1] - offsets[g]).count());
+}
+
+// The body of a kernel launched with Config::kThreads threads, Config::kSharedBytes + 4 * (groups + 2) bytes of dynamic
 // shared memory and clusters of Config::kCluster blocks; the grid is a multiple of the cluster. Launched with
 // programmatic dependence behind the sort, which itself waits for all before it.
 template <class Config, class Rows, class Epilogue>
@@ -284,6 +361,7 @@ SOLSTICE_DEVICE void run_grouped(const TensorMap& map_a, const TensorMap& map_b,
     gemm.plain_b = p.table.plain(p.b.list);
   }
   ptx::let_next_kernel_start();
+  if constexpr (Gemm::kRows) count_tiles<Config>(p, offsets);
   if constexpr (Config::kCluster > 1)
     ptx::cluster_sync();
   else

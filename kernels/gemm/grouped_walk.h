@@ -35,6 +35,7 @@ struct GroupedProblem {
   int group;    // row tiles (of a cluster) walked before the next column of tiles
   GroupTable table;
   GatheredOperand a, b;  // `b` of a gradient
+  float* partials;       // of the last tiles of a forward product, a tile for each block
 };
 
 struct GroupTile {
@@ -42,46 +43,91 @@ struct GroupTile {
   int m;            // end of the rows
   int first, last;  // of k
   bool along_n;     // blocks of a cluster lie along n and share A; else along m, and share B
+  // Of a last tile, whose k clusters share: whether another one adds these sums up, else the first whose sums are added.
+  bool hands_on = false;
+  int from = 0;
 };
 
-// The tiles of a CTA, one after another.
+// Tiles of one group for clusters.
+template <class Config>
+SOLSTICE_DEVICE PairedOrder order_of_group(const GroupedProblem& p, int rows) {
+  constexpr int kAlongM = Config::kAlongN ? 1 : Config::kCluster, kHeight = Config::kTileM * kAlongM;
+  const int rest = rows % kHeight;
+  const bool low = kAlongM > 1 && rest > 0 && rest <= Config::kTileM;
+  return {rows / kHeight + (rest > 0 && !low), ceil_div(p.n, Config::kN * (Config::kCluster / kAlongM)), p.group, low};
+}
+
+// The tiles of a CTA, one after another. Of a forward product they are counted; the last ones, if they leave enough
+// clusters without work, are split along k.
 template <class Config>
 struct GroupWalk {
   static constexpr bool kRows = Config::kRagged == Ragged::kRows, kAlongN = Config::kAlongN;
   static constexpr int kBlocks = Config::kCluster, kAlongM = kAlongN ? 1 : kBlocks;
+  static constexpr int kChunk = 4 * Config::kStageK;
+  // Stages that adding up takes about as long as, and clusters that share a tile at most.
+  static constexpr int kAddingStages = 10, kMostSharing = 4;
   const GroupedProblem& p;
-  const int* offsets;  // of the groups, in shared memory
-  int rank, t;
-  int group = -1, begin = 0, end = 0, count = 0;
+  const int* offsets;  // of the groups, in shared memory; then how many tiles there are
+  int rank, cluster, t;
+  int whole = 0x7fffffff;  // tiles that are not split
+  SplitTail tail{0, 1, 0};
+  int parts = 0;  // of the last tiles: 0 to begin with, 1 after what is handed on
+  int group = -1, begin = 0, end = 0, before = 0, count = 0;
   PairedOrder order{0, 0, 1, false};
 
   SOLSTICE_DEVICE GroupWalk(const GroupedProblem& problem, const int* offsets_, int rank_)
-      : p(problem), offsets(offsets_), rank(rank_), t(blockIdx.x / Config::kCluster) {}
+      : p(problem), offsets(offsets_), rank(rank_), cluster(blockIdx.x / kBlocks), t(cluster) {
+    if constexpr (kRows) split(offsets[p.table.groups + 1], gridDim.x / kBlocks);
+  }
 
-  SOLSTICE_DEVICE bool next(GroupTile& out) {
-    while (t >= count) {
-      t -= count;
+  SOLSTICE_DEVICE bool next(GroupTile& out) { return next_whole(out) || (kRows && next_part(out)); }
+  SOLSTICE_DEVICE bool next_whole(GroupTile& out) {
+    if (t >= whole || !place(t, out)) return false;
+    t += gridDim.x / kBlocks;
+    return true;
+  }
+  // Of the last tiles, first what others wait for.
+  SOLSTICE_DEVICE bool next_part(GroupTile& out) {
+    TilePart part;
+    out.hands_on = parts == 0 && tail.handed_on(cluster, part);
+    if (!out.hands_on && (parts == 2 || !tail.finished(cluster, part))) return false;
+    parts = out.hands_on ? 1 : 2;
+    const bool hands_on = out.hands_on;
+    place(whole + part.tile, out);
+    out.hands_on = hands_on;
+    out.first = part.first * kChunk;
+    if (hands_on) out.last = part.last * kChunk;
+    out.from = part.from;
+    return true;
+  }
+
+ private:
+  SOLSTICE_DEVICE void split(int tiles, int clusters) {
+    const int rest = tiles % clusters, stages = ceil_div(p.k, Config::kStageK),
+              workers = smaller(clusters, rest * smaller(kMostSharing, ceil_div(p.k, kChunk)));
+    if (rest == 0 || rest * stages / workers + kAddingStages >= stages) return;
+    whole = tiles - rest;
+    tail = {rest, ceil_div(p.k, kChunk), workers};
+  }
+
+  // Tile `at` of all, whole.
+  SOLSTICE_DEVICE bool place(int at, GroupTile& out) {
+    if (at < before) group = -1, before = count = 0;
+    while (at >= before + count) {
+      before += count;
+      count = 0;
       if (++group >= p.table.groups) return false;
       begin = offsets[group];
       end = offsets[group + 1];
-      enter_group();
+      order = order_of_group<Config>(p, kRows ? end - begin : p.m);
+      count = order.count();
     }
-    const PairedTile i = order(t);
-    t += gridDim.x / kBlocks;
+    const PairedTile i = order(at - before);
     const bool along_n = kBlocks > 1 && (kAlongN || i.along_n);
     const int m0 = (i.m * kAlongM + (along_n ? 0 : rank)) * Config::kTileM;
     const int n0 = (i.n * (kAlongN ? kBlocks : 1) + (along_n ? rank : 0)) * Config::kN;
     out = kRows ? GroupTile{group, begin + m0, n0, end, 0, p.k, along_n} : GroupTile{group, m0, n0, p.m, begin, end, along_n};
     return true;
-  }
-
- private:
-  SOLSTICE_DEVICE void enter_group() {
-    constexpr int kHeight = Config::kTileM * kAlongM;
-    const int rows = kRows ? end - begin : p.m, rest = rows % kHeight;
-    const bool low = kAlongM > 1 && rest > 0 && rest <= Config::kTileM;
-    order = {rows / kHeight + (rest > 0 && !low), ceil_div(p.n, Config::kN * (kAlongN ? kBlocks : 1)), p.group, low};
-    count = order.count();
   }
 };
 

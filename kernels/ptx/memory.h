@@ -13,6 +13,11 @@ SOLSTICE_DEVICE void load_global(float (&v)[2], const float* p) {
   asm volatile("ld.global.v2.f32 {%0, %1}, [%2];" : "=f"(v[0]), "=f"(v[1]) : "l"(p));
 }
 
+// Not from L1, which knows nothing of what other blocks write.
+SOLSTICE_DEVICE void load_global_l2(float (&v)[4], const float* p) {
+  asm volatile("ld.global.cg.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(v[0]), "=f"(v[1]), "=f"(v[2]), "=f"(v[3]) : "l"(p) : "memory");
+}
+
 SOLSTICE_DEVICE void store_global(void* p, u32 a, u32 b, u32 c, u32 d) {
   asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(p), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
 }
@@ -21,6 +26,14 @@ SOLSTICE_DEVICE void store_global(void* p, u32 a, u32 b) {
 }
 
 SOLSTICE_DEVICE void store_global(void* p, u32 a) { asm volatile("st.global.b32 [%0], %1;" ::"l"(p), "r"(a) : "memory"); }
+
+// A word that tells other blocks that what was written before is there.
+SOLSTICE_DEVICE void store_release(int* p, int v) { asm volatile("st.release.gpu.global.b32 [%0], %1;" ::"l"(p), "r"(v) : "memory"); }
+SOLSTICE_DEVICE int load_acquire(const int* p) {
+  int v;
+  asm volatile("ld.acquire.gpu.global.b32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
+  return v;
+}
 
 SOLSTICE_DEVICE void store_shared(u32 address, float a, float b) {
   asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(address), "f"(a), "f"(b) : "memory");

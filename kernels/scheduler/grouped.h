@@ -48,4 +48,33 @@ struct PairedOrder {
   }
 };
 
+// The last tiles of a persistent kernel, where they are fewer than its workers: chunks of their k, numbered tile by tile,
+// are shared out, so that all end together. A worker has chunks of at most two tiles: the end of one, which it finishes,
+// and chunks of the next that it hands on to the worker that finishes that one.
+struct TilePart {
+  int tile, first, last;  // chunks first .. last - 1 of the tile
+  int from;               // workers `from` .. the one before this have the chunks before `first`
+};
+
+struct SplitTail {
+  int tiles, chunks, workers;  // chunks of each tile; tiles <= workers <= tiles * chunks
+
+  SOLSTICE_DEVICE int first(int worker) const { return static_cast<int>(static_cast<i64>(tiles) * chunks * worker / workers); }
+  SOLSTICE_DEVICE int worker_of(int chunk) const {
+    return static_cast<int>((static_cast<i64>(chunk + 1) * workers - 1) / (static_cast<i64>(tiles) * chunks));
+  }
+  SOLSTICE_DEVICE bool handed_on(int worker, TilePart& out) const {
+    const int last = first(worker + 1), tile = last / chunks, begins = tile * chunks;
+    if (worker >= workers || last == begins) return false;
+    out = {tile, larger(0, first(worker) - begins), last - begins, worker};
+    return true;
+  }
+  SOLSTICE_DEVICE bool finished(int worker, TilePart& out) const {
+    const int tile = first(worker + 1) / chunks - 1, begins = tile * chunks;
+    if (worker >= workers || first(worker) >= begins + chunks) return false;
+    out = {tile, first(worker) - begins, chunks, worker_of(begins)};
+    return true;
+  }
+};
+
 }  // namespace solstice

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any, Iterator
+from typing import Any, Iterator, Optional
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -18,11 +18,28 @@ _WIDE = {
     torch.bfloat16: torch.float64,
     torch.complex64: torch.complex128,
 }
+_GROUPED = getattr(torch, "_grouped_mm", None)
 _CASTS = (torch.Tensor.float, torch.Tensor.half, torch.Tensor.bfloat16)
 
 
 def _widen(value: Any) -> Any:
     return _WIDE.get(value, value) if isinstance(value, torch.dtype) else value
+
+
+def _grouped_mm(a: torch.Tensor, b: torch.Tensor, offs: Optional[torch.Tensor] = None, bias: Any = None, out_dtype: Any = None) -> torch.Tensor:
+    """torch.nn.functional.grouped_mm, which refuses float64. Rows behind the last group, which it leaves open, count as its rows."""
+    if bias is not None:
+        raise NotImplementedError("a bias of grouped_mm")
+    if offs is None:
+        return a @ b
+    ends = offs.tolist()
+    groups = list(enumerate(zip([0, *ends], ends)))
+    if b.dim() == 2 and a.dim() == 2:
+        return torch.stack([a[:, begin:end] @ b[begin:end] for _, (begin, end) in groups])
+    if b.dim() == 2:
+        return torch.cat([a[g] @ b[:, begin:end] for g, (begin, end) in groups], dim=1)
+    groups[-1] = (groups[-1][0], (groups[-1][1][0], a.shape[0]))
+    return torch.cat([a[begin:end] @ b[g] for g, (begin, end) in groups])
 
 
 class _NoNarrowing(TorchFunctionMode):
@@ -31,6 +48,8 @@ class _NoNarrowing(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func in _CASTS:
             return args[0].double()
+        if func is _GROUPED:
+            return _grouped_mm(*args, **(kwargs or {}))
         kwargs = {k: _widen(v) for k, v in (kwargs or {}).items()}
         return func(*(_widen(a) for a in args), **kwargs)
 

@@ -25,8 +25,8 @@ const Command solstice_commands_bench_kernels = {
     .help =
         "DIR holds modules, a file each. What `opponents(model)` of a file returns, a dictionary of names and forwards, is timed "
         "beside PyTorch's ways and the drop-in. Solstice's own table has a norm and the product behind it, a product of few rows "
-        "while decoding, and a gated MLP; grouped products have no module there yet. Everything else is as in `bench "
-        "kernelbench`.",
+        "while decoding, a gated MLP, and a grouped product of a mixture of experts with its weight gradient. Everything else is "
+        "as in `bench kernelbench`.",
     .example = "solstice bench kernels --budget 20s",
     .parameters = bench_parameters({{"--path", "DIR", "folder of modules [default: Solstice's own]", "", {}, false, false},
                                     {"--only", "LIST", "modules, for example decode_gemv,fused_mlp", "", {}, false, false}},

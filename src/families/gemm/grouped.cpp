@@ -70,7 +70,7 @@ const std::vector<Tile>& grouped_tiles() {
 }
 
 GroupedLayout grouped_layout(const Settings& s, int64_t groups, int64_t shared_limit) {
-  const int64_t slot = 128 * (s.tile_m + s.tile_n) + 16, rest = kStaging + 4 * (groups + 1);
+  const int64_t slot = 128 * (s.tile_m + s.tile_n) + 16, rest = kStaging + 4 * (groups + 2);
   const auto most = static_cast<int>((shared_limit - rest) / slot);
   GroupedLayout out;
   out.slots = s.stages > 0 ? s.stages : std::min(most, 8);

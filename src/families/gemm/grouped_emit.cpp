@@ -28,7 +28,8 @@ class GroupedGenerator {
         layout_(grouped_layout(settings, c_.grouping.groups, static_cast<int64_t>(context.machine.shared_per_block.value))) {}
 
   Result<Emission> run() {
-    add_table();
+    add_workspace(table(), DType::kI32, c_.grouping.groups + 4 + signals() + lists_.count * rows());
+    if (by_rows()) add_workspace(partials(), DType::kF32, context_.machine.sm_count * s_.tile_m * s_.tile_n);
     SOLSTICE_CHECK(add_sort());
     add_product();
     return std::move(out_);
@@ -38,7 +39,10 @@ class GroupedGenerator {
   bool by_rows() const { return c_.grouping.kind == Grouped::kRows; }
   int64_t rows() const { return by_rows() ? c_.m : c_.k; }
   std::string table() const { return part_name(kernel_, "groups"); }
-  std::string table_text() const { return fmt::format("gemm::GroupTable{{table, {}, {}}}", c_.grouping.groups, rows()); }
+  std::string table_text() const { return fmt::format("gemm::GroupTable{{table, {}, {}, {}}}", c_.grouping.groups, rows(), signals()); }
+  // Of a forward product's last tiles, blocks may share k: sums of a tile and a signal of each warpgroup for every block.
+  int64_t signals() const { return by_rows() ? 2 * context_.machine.sm_count : 0; }
+  std::string partials() const { return part_name(kernel_, "partials"); }
 
   Step& launch(const std::string& name, int64_t blocks, int64_t threads, int64_t shared_bytes) {
     Step step;
@@ -51,14 +55,14 @@ class GroupedGenerator {
     return out_.steps.back();
   }
 
-  void add_table() {
+  void add_workspace(const std::string& name, DType dtype, int64_t words) {
     PlanBuffer buffer;
-    buffer.name = table();
+    buffer.name = name;
     buffer.kind = BufferKind::kWorkspace;
-    buffer.dtype = DType::kI32;
-    buffer.shape = {c_.grouping.groups + 4 + lists_.count * rows()};
+    buffer.dtype = dtype;
+    buffer.shape = {words};
     buffer.strides = {1};
-    buffer.bytes = 4 * buffer.shape[0];
+    buffer.bytes = 4 * words;
     buffer.alignment = 256;
     out_.workspace.push_back(std::move(buffer));
   }
@@ -135,13 +139,13 @@ class GroupedGenerator {
                                     : fmt::format("gemm::GatheredOperand{{b, i64({}), {}}}", step_of(c_.b, true), lists_.b);
     return fmt::format(
         "{}\n{}using Config = {};\n\nSOLSTICE_KERNEL void SOLSTICE_BOUNDS(Config::kThreads, 1) {}(const __grid_constant__ TensorMap map_a, "
-        "const __grid_constant__ TensorMap map_b{}, const u8* SOLSTICE_RESTRICT a{}, {}int* SOLSTICE_RESTRICT table{}) {{\n"
-        "const gemm::GroupedProblem problem{{{}, {}, {}, {}, {}, gemm::GatheredOperand{{a, i64({}), {}}}, {}}};\n"
+        "const __grid_constant__ TensorMap map_b{}, const u8* SOLSTICE_RESTRICT a{}, {}int* SOLSTICE_RESTRICT table{}{}) {{\n"
+        "const gemm::GroupedProblem problem{{{}, {}, {}, {}, {}, gemm::GatheredOperand{{a, i64({}), {}}}, {}, {}}};\n"
         "gemm::run_grouped<Config>(map_a, map_b, {}, problem, Rows{{{}}}, Epilogue{{{}}});\n}}\n",
         head_text(functor, {"gemm/grouped.h"}), rows_text_, config_text(major_b()), codegen::entry_name(kernel_.name),
         tma ? ", const __grid_constant__ TensorMap map_out" : "", by_rows() ? "" : ", const u8* SOLSTICE_RESTRICT b", rows_parameters_,
-        functor.parameters, c_.m, c_.n, c_.k, s_.group, table_text(), step_of(c_.a, !by_rows()), lists_.a, b, tma ? "map_out" : "map_a",
-        rows_arguments_, functor.arguments);
+        by_rows() ? ", float* partials" : "", functor.parameters, c_.m, c_.n, c_.k, s_.group, table_text(), step_of(c_.a, !by_rows()),
+        lists_.a, b, by_rows() ? "partials" : "nullptr", tma ? "map_out" : "map_a", rows_arguments_, functor.arguments);
   }
 
   void add_product() {
@@ -159,6 +163,7 @@ class GroupedGenerator {
     if (!by_rows()) step.arguments.push_back(pointer_to(program_.tensor(c_.b.tensor).name, c_.b.offset * size_of(c_.b.dtype)));
     add_pointers(program_, sort_reads_, step);
     step.arguments.push_back(pointer_to(table()));
+    if (by_rows()) step.arguments.push_back(pointer_to(partials()));
     add_epilogue_pointers(program_, problem_.epilogue, step);
   }
 

@@ -106,8 +106,10 @@ TEST(Grouped, IsASortAndAProduct) {
   EXPECT_EQ(sort.grid[0], 1);
   EXPECT_EQ(product.name, "up");
   EXPECT_TRUE(product.pdl);
-  ASSERT_EQ(emission.workspace.size(), 1u);
-  EXPECT_EQ(emission.workspace[0].bytes, 4 * (16 + 4 + 1000));
+  ASSERT_EQ(emission.workspace.size(), 2u);
+  EXPECT_EQ(emission.workspace[0].bytes, 4 * (16 + 4 + 2 * 132 + 1000));
+  EXPECT_EQ(emission.workspace[1].bytes, 4 * 132 * 128 * 256);
+  EXPECT_EQ(product.arguments[2].map.box, (std::vector<int64_t>{64, 16, 1}));
   EXPECT_EQ(product.arguments[1].map.extents, (std::vector<int64_t>{256, 512, 16}));
   EXPECT_LE(product.shared_bytes, static_cast<int64_t>(grouped_machine().shared_per_block.value));
   EXPECT_NE(emission.sources[1].code.find("gemm::Ragged::kRows, mma::Major::kK, 256, 4, "), std::string::npos) << emission.sources[1].code;
@@ -126,7 +128,7 @@ TEST(Grouped, RowsOfAnOperandMayBeGathered) {
   EXPECT_EQ(c.grouping.a.rows, 500);
   EXPECT_EQ(c.a.line, 256);
   const Emission emission = emitted(program);
-  EXPECT_EQ(emission.workspace[0].bytes, 4 * (16 + 4 + 2 * 1000));
+  EXPECT_EQ(emission.workspace[0].bytes, 4 * (16 + 4 + 2 * 132 + 2 * 1000));
   EXPECT_EQ(emission.steps[0].arguments.size(), 3u);  // p, e, the table
   EXPECT_NE(emission.sources[0].code.find("kSources = 1"), std::string::npos) << emission.sources[0].code;
   EXPECT_EQ(emission.steps[1].arguments[0].map.extents[1], 500);
@@ -145,6 +147,7 @@ TEST(Grouped, TheGradientSumsOverRowsOfAGroup) {
     const Emission emission = emitted(program);
     EXPECT_NE(emission.sources[1].code.find("gemm::Ragged::kK, mma::Major::kMN"), std::string::npos) << emission.sources[1].code;
     EXPECT_EQ(emission.steps[1].arguments[0].map.box[1], 64);
+    EXPECT_EQ(emission.workspace.size(), 1u);
   }
   const gemm::Contraction c = problem_of(gradient("g[i,n,k] = sum[j where e[p[j]] == i](d[j,n] * t[p[j]//S,k])")).product;
   EXPECT_FALSE(c.grouping.a.at);

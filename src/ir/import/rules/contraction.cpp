@@ -200,6 +200,53 @@ Status bilinear(Call& call) {
   return yield_product(call, product, rows + "o", rhs);
 }
 
+// How many groups end at or before a position of `axis`: the number of the group that it is in.
+TermRef group_of(Call& call, const Value& ends, const Axis& axis) {
+  const Axis g = call.loops().align(ends.axis(0));
+  const TermRef ended = binary("<=", read_at(ends, {call.loops().flat(g)}, call.loops()), index_value(call.loops().flat(axis)));
+  return reduce("sum", g.digits, select(ended, integer(1), integer(0)));
+}
+
+// Two matrices whose common axis lies in groups: y[g,m,n] = sum[k where e[k] == g](a[m,k] * b[k,n])
+Status product_of_each_group(Call& call, const Value& a, const Value& b, const Value& ends, DType dtype) {
+  const Axis m = call.loops().align(a.axis(0)), n = call.loops().align(b.axis(1)), k = call.loops().align({&a.axis(1), &b.axis(0)});
+  const Axis g = call.loops().align(ends.axis(0));
+  const Value e = call.draft().define("e", {k}, group_of(call, ends, k), DType::kI32);
+  const Index at = call.loops().flat(k);
+  const TermRef product = read_at(a, {call.loops().flat(m), at}, call.loops()) * read_at(b, {at, call.loops().flat(n)}, call.loops());
+  const TermRef own = binary("==", read_at(e, {at}, call.loops()), index_value(call.loops().flat(g)));
+  return call.yield(call.draft().define(call.wish(), {g, m, n}, reduce("sum", k.digits, product, own), dtype));
+}
+
+// Rows that lie in groups, each with its matrix: y[m,n] = sum[k](a[m,k] * b[e[m],k,n]). Rows behind the last group, whose
+// results PyTorch leaves open, count as its rows.
+Status product_by_groups(Call& call, const Value& a, const Value& b, const Value& ends, DType dtype) {
+  const Axis m = call.loops().align(a.axis(0)), n = call.loops().align(b.axis(2)), k = call.loops().align({&a.axis(1), &b.axis(1)});
+  call.loops().align({&ends.axis(0), &b.axis(0)});
+  const TermRef last = size_value(call.loops().size(b.axis(0))) - integer(1);
+  const Value e = call.draft().define("e", {m}, apply("min", {group_of(call, ends, m), last}), DType::kI32);
+  const Index row = call.loops().flat(m), at = call.loops().flat(k);
+  const Index own = index_of_read(read_at(e, {row}, call.loops()), b.extent(0));
+  const TermRef product = read_at(a, {row, at}, call.loops()) * read_at(b, {own, at, call.loops().flat(n)}, call.loops());
+  return call.yield(call.draft().define(call.wish(), {m, n}, reduce("sum", k.digits, product), dtype));
+}
+
+// torch.nn.functional.grouped_mm; `offs` holds the end of each group.
+Status grouped_mm(Call& call) {
+  SOLSTICE_TRY(const Value a, call.tensor("self"));
+  SOLSTICE_TRY(const Value b, call.tensor("mat2"));
+  SOLSTICE_TRY(const std::optional<Value> ends, call.maybe_tensor("offs"));
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  if (!call.is_none("bias")) return call.unsupported("a bias");
+  if (!ends) return matmul_of(call, "self", "mat2");
+  if (a.rank() != 2 || b.rank() < 2) return call.unsupported("groups of columns");
+  hint(call, a.axis(0), "M");
+  hint(call, a.axis(1), "K");
+  hint(call, b.axis(b.rank() - 1), "N");
+  hint(call, ends->axis(0), "G");
+  return b.rank() == 2 ? product_of_each_group(call, a, b, *ends, dtype) : product_by_groups(call, a, b, *ends, dtype);
+}
+
 }  // namespace
 
 const RuleGroup kContractionRules = {
@@ -216,6 +263,7 @@ const RuleGroup kContractionRules = {
         {"aten.baddbmm.default", baddbmm},
         {"aten.einsum.default", einsum},
         {"aten.bilinear.default", bilinear},
+        {"aten._grouped_mm.default", grouped_mm},
     },
 };
 

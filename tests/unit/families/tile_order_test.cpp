@@ -1,0 +1,74 @@
+// Orders of tiles that device code walks: every tile is some block's, once.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "scheduler/grouped.h"
+
+namespace solstice {
+namespace {
+
+TEST(TileOrder, PairsCoverEveryTileOnce) {
+  for (int rows = 0; rows <= 10; ++rows) {
+    for (int columns = 1; columns <= 7; ++columns) {
+      for (const int group : {1, 3, 8}) {
+        for (const bool low : {false, true}) {
+          const PairedOrder order{rows, columns, group, low};
+          std::set<std::pair<int, int>> found;
+          for (int t = 0; t < order.count(); ++t) {
+            const PairedTile tile = order(t);
+            EXPECT_TRUE(found.insert({tile.m, tile.n}).second);
+            EXPECT_EQ(tile.along_n, tile.m == rows);
+            const bool two = tile.along_n && tile.n + 1 < columns;
+            EXPECT_TRUE(!two || found.insert({tile.m, tile.n + 1}).second);
+          }
+          EXPECT_EQ(static_cast<int>(found.size()), (rows + low) * columns);
+          EXPECT_TRUE(std::all_of(found.begin(), found.end(), [&](const auto& t) { return t.first < rows + low && t.second < columns; }));
+        }
+      }
+    }
+  }
+}
+
+TEST(TileOrder, ASplitTailCoversEveryChunkOnceAndNobodyWaitsForALaterWorker) {
+  for (int tiles = 1; tiles <= 20; ++tiles) {
+    for (int chunks = 1; chunks <= 17; ++chunks) {
+      for (int workers = tiles; workers <= std::min(33, tiles * chunks); ++workers) {
+        const SplitTail tail{tiles, chunks, workers};
+        std::vector<int> of(static_cast<size_t>(tiles) * chunks, -1);
+        std::vector<int> hands(workers, -1), finished(tiles, 0);
+        const auto take = [&](const TilePart& p, int worker) {
+          EXPECT_LT(p.first, p.last);
+          for (int c = p.first; c < p.last; ++c) {
+            EXPECT_EQ(of[p.tile * chunks + c], -1);
+            of[p.tile * chunks + c] = worker;
+          }
+        };
+        TilePart p;
+        for (int w = 0; w < workers; ++w) {
+          if (!tail.handed_on(w, p)) continue;
+          EXPECT_LT(p.last, chunks);
+          take(p, w);
+          hands[w] = p.tile;
+        }
+        for (int w = 0; w < workers; ++w) {
+          if (!tail.finished(w, p)) continue;
+          EXPECT_EQ(p.last, chunks);
+          take(p, w);
+          ++finished[p.tile];
+          for (int from = p.from; from < w; ++from) EXPECT_EQ(hands[from], p.tile);
+          EXPECT_EQ(of[p.tile * chunks], p.from);
+        }
+        EXPECT_EQ(std::count(of.begin(), of.end(), -1), 0);
+        EXPECT_TRUE(std::all_of(finished.begin(), finished.end(), [](int n) { return n == 1; }));
+        EXPECT_FALSE(tail.handed_on(workers, p) || tail.finished(workers, p));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace solstice
