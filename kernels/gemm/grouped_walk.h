@@ -65,7 +65,7 @@ struct GroupWalk {
   static constexpr int kBlocks = Config::kCluster, kAlongM = kAlongN ? 1 : kBlocks;
   static constexpr int kChunk = 4 * Config::kStageK;
   // Stages that adding up takes about as long as, and clusters that share a tile at most.
-  static constexpr int kAddingStages = 10, kMostSharing = 4;
+  static constexpr int kAddingStages = 28, kMostSharing = 4;
   const GroupedProblem& p;
   const int* offsets;  // of the groups, in shared memory; then how many tiles there are
   int rank, cluster, t;

@@ -11,8 +11,8 @@ namespace {
 
 // Share of the pipe's ceiling in the main loop, what the sort and a launch cost beyond their launches, and a tile
 // beyond its products: fitted to the measurements of docs/gemm.md. Shared loads save power.
-double efficiency_of(const Settings& s, bool rows) {
-  const double shared = s.cluster > 1 ? (rows ? 1.05 : 0.99) : s.cluster_n > 1 ? (rows ? 1.02 : 0.985) : 1;
+double efficiency_of(const Settings& s) {
+  const double shared = s.cluster > 1 ? 1.05 : s.cluster_n > 1 ? 1.02 : 1;
   return (s.tile_n == 256 ? 0.88 : 0.72) * shared;
 }
 constexpr double kSort = 2e-6, kProductOverhead = 5e-6, kTileOverhead = 0.5e-6;
@@ -24,7 +24,7 @@ Cost estimate_grouped(const Context& context, const Problem& problem, const Sett
   const Grouping& grouping = c.grouping;
   const bool rows = grouping.kind == Grouped::kRows;
   const auto ceiling = context.machine.ceiling(*machine::pipe_from_name(numerics::pipe_name(s.math)));
-  const double rate = (ceiling.ok() ? ceiling->per_second : 1e9) / context.machine.sm_count * efficiency_of(s, rows);
+  const double rate = (ceiling.ok() ? ceiling->per_second : 1e9) / context.machine.sm_count * efficiency_of(s);
   const auto groups = static_cast<double>(grouping.groups);
   // A group's last tile has half of its rows on average.
   const double of_group = static_cast<double>(rows ? c.m : c.k) / groups;

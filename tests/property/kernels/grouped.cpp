@@ -16,7 +16,7 @@ class GroupedDraft {
     dtype_ = random_.word({"bf16", "f16"});
     const int64_t most = std::min<int64_t>(512, d_.sizes.points);
     groups_ = random_.percent(10) ? 1 : random_.between(2, 12);
-    n_ = {"n", lines(most)}, k_ = {"k", lines(most)};
+    n_ = {"n", lines(most)}, k_ = {"k", lines(random_.percent(25) ? 4 * most : most)};  // long sums are split
     // The interpreter of a gradient tests every row for every group.
     const int64_t rows = d_.sizes.products / (n_.extent * k_.extent * groups_);
     m_ = {"m", d_.extent(std::clamp<int64_t>(rows, 1, 3000))};
