@@ -122,7 +122,7 @@ class Footnotes {
 
 std::string outcome_text(const BenchVariant& v) {
   if (v.outcome == RunOutcome::kNone) return "failed";
-  if (v.outcome == RunOutcome::kNotFaster) return v.predicted ? "original kept (predicted)" : "original kept, 1x";
+  if (v.outcome == RunOutcome::kNotFaster) return v.predicted ? "predicted, not measured" : "original kept, 1x";
   return enum_names(v.outcome)[static_cast<size_t>(v.outcome)] + std::string(v.predicted ? " (predicted)" : "");
 }
 
