@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 
 import harness
-from works import Tensors, Work, run
+from works import Tensors, Work, mark_drawn, run
 
 COPY, SUM, PLACE = 0.98, 0.96, 0.92  # bars
 FLOOR = 0.99  # never slower than PyTorch, but for what two times of one thing differ by
@@ -90,10 +90,10 @@ def drawn(count: int, seed: int) -> list[Work]:
         n = int(2 ** draw.uniform(6, 14))
         if i % 2:
             k = int(2 ** draw.uniform(6, 12))
-            out.append(a_reduction(draw.choice(("sum", "max", "argmax")), max(1, elements // (k * n)), k, n, draw.choice((1, 2))))
+            work = a_reduction(draw.choice(("sum", "max", "argmax")), max(1, elements // (k * n)), k, n, draw.choice((1, 2)))
         else:
-            out.append(MAPS[draw.choice(sorted(MAPS))](elements // n, n))
-        out[-1].shape += f", drawn ({seed})"
+            work = MAPS[draw.choice(sorted(MAPS))](elements // n, n)
+        out.append(mark_drawn(work, seed))
     return out
 
 

@@ -15,7 +15,7 @@ import torch
 import torch.nn.functional as F
 
 import harness
-from works import Tensors, Work, run
+from works import Tensors, Work, mark_drawn, run
 
 BAR = 0.90
 ELEMENTS = 1 << 27
@@ -100,8 +100,7 @@ def drawn(count: int, seed: int) -> list[Work]:
     out = []
     for _ in range(count):
         n = int(2 ** draw.uniform(10, 21))
-        out.append(draw.choice([*LINES.values(), cross_entropy])(int(ELEMENTS * draw.uniform(1, 2)) // n, n))
-        out[-1].shape += f", drawn ({seed})"
+        out.append(mark_drawn(draw.choice([*LINES.values(), cross_entropy])(int(ELEMENTS * draw.uniform(1, 2)) // n, n), seed))
     return out
 
 

@@ -20,6 +20,7 @@ import torch
 import harness
 
 PROPOSALS = 3
+DRAWN = 0.9  # of a bar, for shapes that are drawn
 Tensors = dict[str, torch.Tensor]
 
 
@@ -35,6 +36,12 @@ class Work:
     of: str = "copy"  # or "read"
     floor: float = 0.0  # what PyTorch's time over ours must be
     wrong: Optional[Callable[[Tensors, Tensors], float]] = None  # share of wrong results, for integers: none may be
+
+
+def mark_drawn(work: Work, seed: int) -> Work:
+    work.shape += f", drawn ({seed})"
+    work.bar, work.floor = round(DRAWN * work.bar, 3), DRAWN * work.floor
+    return work
 
 
 def plan(work: Work, numerics: str) -> list[dict[str, Any]]:
