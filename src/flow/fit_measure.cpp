@@ -98,7 +98,7 @@ Result<Seconds> time_of_nothing(run::KernelTimer& timer, toolchain::Compiler& co
 
 class Measuring {
  public:
-  Measuring(const FitOptions& options, run::KernelTimer* timer) : options_(options), timer_(timer) {}
+  Measuring(const FitOptions& options, std::unique_ptr<run::KernelTimer> timer) : options_(options), timer_(std::move(timer)) {}
 
   Status begin(toolchain::Compiler& compiler, const std::string& arch) {
     if (!timer_) return success();
@@ -111,14 +111,18 @@ class Measuring {
     for (Pending& pending : programs) {
       SOLSTICE_TRY(const evaluate::Built built, pending.build->finish());
       if (!built.ok) {
-        done_.refused.push_back(fmt::format("{}\n{}\n{}", pending.time.problem, pending.time.program, built.log));
+        refuse(pending.time, built.log);
         continue;
       }
       ++done_.compiled;
       if (!timer_) continue;
       if (!filled) SOLSTICE_CHECK(timer_->fill(built.plan, pending.limits));
-      filled = true;
-      SOLSTICE_CHECK(measure(pending.time, built));
+      const Status measured = measure(pending.time, built);
+      filled = measured.ok();
+      if (measured.ok()) continue;
+      if (measured.error().code != Code::cuda_error) return measured;
+      refuse(pending.time, measured.error().message);
+      SOLSTICE_CHECK(reopen());
     }
     return success();
   }
@@ -126,13 +130,22 @@ class Measuring {
   const FitDone& done() const { return done_; }
 
  private:
+  void refuse(const KernelTime& time, const std::string& why) {
+    done_.refused.push_back(fmt::format("{}: {}\n{}", time.problem, why, time.program));
+  }
+
+  // A kernel that fails takes the context and all its memory along.
+  Status reopen() {
+    timer_.reset();
+    SOLSTICE_TRY(timer_, run::KernelTimer::open(0));
+    return success();
+  }
+
   Status measure(KernelTime& time, const evaluate::Built& built) {
     std::vector<std::string> cubins;
     for (const toolchain::Compiled& each : built.compiled) cubins.push_back(each.cubin);
     Result<std::vector<double>> seconds = timer_->time(built.plan, std::move(cubins));
-    if (!seconds.ok()) {
-      return fail(seconds.error().code, fmt::format("{}: {}\n{}", time.problem, seconds.error().message, time.program));
-    }
+    if (!seconds.ok()) return seconds.error();
     std::sort(seconds->begin(), seconds->end());
     time.measured = Seconds(run::median(*seconds));
     time.low = Seconds((*seconds)[seconds->size() / 4]);
@@ -146,7 +159,7 @@ class Measuring {
   }
 
   const FitOptions& options_;
-  run::KernelTimer* timer_;
+  std::unique_ptr<run::KernelTimer> timer_;  // null: nothing is measured
   Seconds empty_{0};
   FitDone done_;
 };
@@ -177,7 +190,7 @@ Result<FitDone> measure_fit(const FitOptions& options, Progress& progress) {
   toolchain::CompilerOptions compiling;
   compiling.arch = machine.arch;
   SOLSTICE_TRY(const auto compiler, toolchain::Compiler::create(std::move(compiling)));
-  Measuring measuring(options, timer.get());
+  Measuring measuring(options, std::move(timer));
   SOLSTICE_CHECK(measuring.begin(*compiler, machine.arch));
   Preparing preparing(cases, machine, options.proposals, *compiler);
   for (size_t i = 0; i < cases.size(); ++i) {

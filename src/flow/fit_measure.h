@@ -23,10 +23,10 @@ struct FitOptions {
 
 struct FitDone {
   int measured = 0, compiled = 0;
-  std::vector<std::string> refused;  // programs that did not compile, and why
+  std::vector<std::string> refused;  // programs that did not compile or failed on the GPU, and why
 };
 
-// Errors: no_gpu, gpu_busy, not_found, bad_argument, no_compiler; cuda_error where a program fails on the GPU, which is named.
+// Errors: no_gpu, gpu_busy, not_found, bad_argument, no_compiler; cuda_error where the GPU is lost after a program failed there.
 Result<FitDone> measure_fit(const FitOptions& options, Progress& progress);
 
 }  // namespace solstice::flow

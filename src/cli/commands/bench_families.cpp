@@ -25,7 +25,7 @@ Result<int> run_bench_families(const Invocation& in) {
   }
   const std::unique_ptr<Progress> progress = progress_for(stderr);
   SOLSTICE_TRY(const flow::FitDone done, flow::measure_fit(options, *progress));
-  for (const std::string& refused : done.refused) fmt::print("not compiled: {}\n", refused);
+  for (const std::string& refused : done.refused) fmt::print("failed: {}\n", refused);
   if (options.device == "model") {
     fmt::print("{} programs compiled, none measured\n", done.compiled);
   } else {

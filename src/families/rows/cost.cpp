@@ -12,10 +12,12 @@ namespace solstice::families::rows {
 namespace {
 
 // Fitted to `bench families` on an H200.
-constexpr Seconds kLoadPhase{1.2e-6};   // of a block that loads its row, then reduces, then stores
-constexpr Seconds kLoopLoads{0.32e-6};  // of loads in a loop that goes on while they come, beside its instructions
-constexpr double kLoopSteps = 4;        // steps of such a loop in flight
-constexpr double kDependent = 3e-9;     // seconds an instruction of them, where few warps hide each other
+constexpr Seconds kLoadPhase{0.9e-6};                        // of a block that holds its row: it loads, then reduces, then stores
+constexpr Seconds kExchange{0.1e-6};                         // a result of its threads,
+constexpr Seconds kCluster{1.4e-6}, kClusterBlock{0.13e-6};  // and of a cluster's blocks
+constexpr Seconds kLoopLoads{0.32e-6};                       // of loads in a loop that goes on while they come, beside its instructions
+constexpr double kLoopSteps = 4;                             // steps of such a loop in flight
+constexpr double kDependent = 3e-9;                          // seconds an instruction of them, where few warps hide each other
 constexpr double kThreadsOfSM = 2048;
 constexpr double kSweepInstructions = 4;  // of an element in each sweep: the loop, the kept value, the accumulator
 
@@ -38,9 +40,9 @@ double efficiency_of(const ir::Program& program, const Shape& shape, const Setti
   // A block alone on its SM cannot overlap its loads with another's reductions; the more it holds the less that costs.
   const double held = static_cast<double>(kept_bytes(program, shape, s)) * s.threads;
   const bool alone = s.threads * s.blocks <= 1024 && s.threads >= 512 && s.blocks == 1;
-  if (alone && held < 96 * 1024) out *= 0.87;
-  if (s.residency == Residency::kShared && held > 64 * 1024) out *= 0.7;
-  if (s.cluster > 1) out *= s.threads > 512 ? 0.8 : 0.92;
+  if (alone) out *= held < 96 * 1024 ? 0.87 : s.strided ? 0.85 : 0.93;
+  if (s.residency == Residency::kShared && held > 48 * 1024) out *= 0.7;
+  if (s.cluster > 1) out *= s.threads > 512 ? 0.75 : 0.82;
   return out;
 }
 
@@ -54,15 +56,24 @@ Spread spread_of(const Shape& shape, const Settings& s, const machine::Machine& 
   return {sms, std::clamp(blocks / sms, 1.0, std::max(1.0, std::floor(kThreadsOfSM / s.threads)))};
 }
 
-// What the loads in flight on an SM draw.
+// What the loads in flight on an SM draw in loops over the row.
 Seconds flow_of(const Shape& shape, const Settings& s, const machine::Machine& machine, Bytes read, double instructions) {
   constexpr double kElement = 4;
   const Spread spread = spread_of(shape, s, machine);
-  const auto steps = static_cast<double>(s.steps(shape));
-  const bool held = s.residency == Residency::kRegisters;
-  const double ahead = held ? steps : std::min(steps, kLoopSteps);
-  const Seconds latency = held ? kLoadPhase : kLoopLoads + Seconds(ahead * s.vector * instructions * kDependent);
+  const double ahead = std::min(static_cast<double>(s.steps(shape)), kLoopSteps);
+  const Seconds latency = kLoopLoads + Seconds(ahead * s.vector * instructions * kDependent);
   return flow_time(machine, read, spread.sms, Bytes(spread.resident * s.threads * ahead * s.vector * kElement), latency);
+}
+
+// Blocks that hold their rows follow each other: what of their lives is waiting.
+Seconds waits_of(const Shape& shape, const Settings& s, const machine::Machine& machine) {
+  constexpr double kFew = 4;  // waves: of more the last one is shared out evenly
+  const Spread spread = spread_of(shape, s, machine);
+  double waves = static_cast<double>(s.grid(shape)) / (spread.sms * spread.resident), exchanges = 0;
+  if (waves < kFew) waves = std::ceil(waves);
+  for (const Sweep& sweep : phases_of(shape, true).sweeps) exchanges += !sweep.reductions.empty();
+  const Seconds exchange = s.cluster > 1 ? kCluster + kClusterBlock * s.cluster : kExchange;
+  return (kLoadPhase + exchange * exchanges) * waves;
 }
 
 std::string form_of(const Settings& s) {
@@ -90,8 +101,11 @@ Result<Cost> cost_of(const Context& context, const Shape& shape, const Settings&
   out.traffic = moved.all();
   out.work = Flops(row * static_cast<double>(shape.row_count));
   const double idle = std::max(1.0, machine.sm_count / spread_of(shape, s, machine).sms);
-  const Seconds flow = flow_of(shape, s, machine, moved.read, row / static_cast<double>(shape.column_count));
-  finish_cost(machine, std::max(dram / efficiency_of(context.program, shape, s), flow), out.work / issue_rate(machine) * idle, out);
+  const bool held = s.residency == Residency::kRegisters;
+  const Seconds waits = held ? waits_of(shape, s, machine) : Seconds(0);
+  const Seconds flow = held ? Seconds(0) : flow_of(shape, s, machine, moved.read, row / static_cast<double>(shape.column_count));
+  const Seconds memory = std::max(dram / efficiency_of(context.program, shape, s), flow);
+  finish_cost(machine, memory, waits + out.work / issue_rate(machine) * idle, out);
   if (s.parts > 1) {
     out.time += kFold;
     out.terms.emplace_back("fold", kFold);
