@@ -15,6 +15,7 @@
 #include "lang/print.h"
 #include "numerics/policy.h"
 #include "propose/expert.h"
+#include "propose/plan.h"
 
 namespace solstice::flow {
 namespace {
@@ -95,6 +96,11 @@ class Scheduler {
     for (const auto& [cut, groups] : other_cuts(problem_.program, planned.groups.size())) {
       const Result<propose::Partition> parts = propose::cut_as(problem_.program, groups, context_);
       if (parts.ok()) SOLSTICE_CHECK(add(cut, *parts, 1));  // no family may take them all
+    }
+    if (const auto apart = propose::statistics_apart(problem_)) {
+      problem_ = *apart;
+      SOLSTICE_TRY(const propose::Partition parts, propose::partition(problem_.program, context_));
+      SOLSTICE_CHECK(add(Cut::kApart, parts, 1));
     }
     return std::move(out_);
   }

@@ -14,7 +14,8 @@ namespace solstice::flow {
 namespace {
 
 Result<propose::Plan> plan_of(Session& state, std::shared_ptr<const ir::BoundText> equations) {
-  return propose::plan(std::move(equations), {*state.machine, state.options.numerics, state.options.frozen}, known_candidates(state));
+  return propose::plan(std::move(equations), {*state.machine, state.options.numerics, state.options.frozen, state.options.rewrites},
+                       known_candidates(state));
 }
 
 // "factor_sums, fold_scalars"

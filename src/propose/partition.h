@@ -27,6 +27,7 @@ struct PlanningContext {
   const machine::Machine& machine;
   std::string numerics = "reference";
   bool frozen = false;
+  bool through_equations = true;  // a cut may take an equation's statistics apart (rewrite split_statistics)
 };
 
 // Every group of the result has a family. Error `unsupported_operator` names the equations that no family can run.

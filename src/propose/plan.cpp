@@ -13,10 +13,16 @@ std::string Plan::text() const {
   const size_t count = scheduled->kernels.size();
   std::string kernels;
   for (size_t k = 0; k < std::min(kNamed, count); ++k) kernels += (kernels.empty() ? "" : ", ") + scheduled->kernels[k].name;
-  return fmt::format("{} {}: {}{}", count, count == 1 ? "kernel" : "kernels", kernels, count > kNamed ? ", ..." : "");
+  return fmt::format("{} {}: {}{}{}", count, count == 1 ? "kernel" : "kernels", kernels, count > kNamed ? ", ..." : "",
+                     apart ? ", statistics apart" : "");
 }
 
-Result<Plan> plan(std::shared_ptr<const ir::BoundText> equations, const PlanningContext& context, const std::vector<Known>& known) {
+namespace {
+
+constexpr size_t kMostEquations = 300;  // of more, rewriting takes long
+constexpr double kGain = 0.95;          // cost models are wrong by as much
+
+Result<Plan> plan_of(std::shared_ptr<const ir::BoundText> equations, const PlanningContext& context, const std::vector<Known>& known) {
   SOLSTICE_TRY(const Partition parts, partition(equations->program, context));
   Plan out;
   for (const Group& group : parts.groups) out.cost += group.cost;
@@ -32,6 +38,30 @@ Result<Plan> plan(std::shared_ptr<const ir::BoundText> equations, const Planning
   };
   out.expert = std::make_unique<Expert>(std::move(axes), as_text, known);
   return out;
+}
+
+}  // namespace
+
+std::shared_ptr<const ir::BoundText> statistics_apart(const ir::BoundText& problem) {
+  if (problem.program.equations.size() > kMostEquations) return nullptr;
+  ir::RewriteOptions options;
+  options.budget = Seconds(1);
+  options.only = ir::find_rewrite("split_statistics");
+  Result<ir::RewriteResult> apart = ir::rewrite_all(problem, options);
+  if (!apart.ok() || apart->steps.empty()) return nullptr;
+  options.only = ir::find_rewrite("share_statistics");
+  Result<ir::RewriteResult> shared = ir::rewrite_all(apart->result, options);
+  return std::make_shared<const ir::BoundText>(std::move(shared.ok() ? shared->result : apart->result));
+}
+
+Result<Plan> plan(std::shared_ptr<const ir::BoundText> equations, const PlanningContext& context, const std::vector<Known>& known) {
+  const std::shared_ptr<const ir::BoundText> apart = context.through_equations ? statistics_apart(*equations) : nullptr;
+  Result<Plan> whole = plan_of(std::move(equations), context, known);
+  if (!apart) return whole;
+  Result<Plan> other = plan_of(apart, context, known);
+  if (!other.ok() || (whole.ok() && other->cost > whole->cost * kGain)) return whole;
+  other->apart = true;
+  return other;
 }
 
 }  // namespace solstice::propose

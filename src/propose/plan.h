@@ -14,10 +14,15 @@ struct Plan {
   std::shared_ptr<const ir::Program> scheduled;  // its kernels and what crosses them
   std::unique_ptr<Expert> expert;
   Seconds cost;              // predicted, of the partition
+  bool apart = false;        // its equations are the problem's with their statistics taken apart
   std::string text() const;  // "2 kernels: gemm1, map1"
 };
 
-// Error unsupported_operator where no family can run an equation.
+// The same problem with each long statistic an equation of its own; null where there is none to take apart.
+std::shared_ptr<const ir::BoundText> statistics_apart(const ir::BoundText& problem);
+
+// Of the problem's own equations and those with their statistics apart, the one that the cost models find faster. Error
+// unsupported_operator where no family can run an equation.
 Result<Plan> plan(std::shared_ptr<const ir::BoundText> equations, const PlanningContext& context, const std::vector<Known>& known = {});
 
 }  // namespace solstice::propose

@@ -8,8 +8,9 @@
 
 namespace solstice {
 
-// How a problem's equations were cut into kernels: as the planner does, all in one, an equation each.
-enum class Cut { kPlanned, kOne, kEach };
+// How a problem's equations were cut into kernels: by their cost, all in one, an equation each; by their cost after their
+// statistics were taken apart.
+enum class Cut { kPlanned, kOne, kEach, kApart };
 std::vector<const char*> enum_names(Cut);
 
 struct KernelTime {

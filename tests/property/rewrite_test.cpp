@@ -240,6 +240,22 @@ std::string statistics(Dice& dice) {
 
 TEST(Rewrite, ShareStatistics) { expect_sound("share_statistics", statistics, 100); }
 
+// Long statistics in maps, of each other, guarded and not.
+std::string long_statistics(Dice& dice) {
+  std::string text = "program apart\ndim M = 2, N = 260\ninput x : f32[M, N]\noutput y : f32[M, N]\noutput v : f32[M]\n";
+  const auto statistic = [&](const char* m) {
+    const std::string f = dice.any({"mean[k](x[{0},k])", "var[k](x[{0},k])", "max[k](x[{0},k])", "var[k<258](x[{0},k] + x[{0},k+1])",
+                                    "sum[k where k < 200](x[{0},k])", "var[k where k > 3](x[{0},k])", "logsumexp[k](x[{0},k])",
+                                    "mean[k](abs(x[{0},k] - min[j](x[{0},j])))", "mean[i<2,k](x[i,k])", "max[k<3](x[{0},k])"});
+    return fmt::vformat(f, fmt::make_format_args(m));
+  };
+  text +=
+      fmt::format("y[m,n] = (x[m,n] - {}) * select(n < 7, rsqrt(abs({}) + 1e-3), {})\n", statistic("m"), statistic("m"), statistic("m"));
+  return text + fmt::format("v[m] = {}{}\n", dice.any({"", "1 + "}), statistic("m"));
+}
+
+TEST(Rewrite, SplitStatistics) { expect_sound("split_statistics", long_statistics, 100); }
+
 std::string accumulations(Dice& dice) {
   std::string text = fmt::format("program scan\ndim B = 2, T = {}\ninput x : f32[B, T]\ninput h0 : f32[B]\n", dice.number(1, 6));
   text += "output y : f32[B, T]\noutput h : f32[B, T]\n";

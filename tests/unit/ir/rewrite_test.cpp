@@ -126,6 +126,17 @@ TEST(Rewrites, AGatherStaysBelowItsSelect) {  // outside it may be out of range
                    "commute_monotone");
 }
 
+TEST(Rewrites, LongStatisticsComeApart) {
+  const std::string head = "program p\ndim M = 4, N = 512\ninput x : f32[M, N]\noutput y : f32[M, N]\n";
+  EXPECT_EQ(forced(head + "y[m,n] = (x[m,n] - 1) * rsqrt(var[k](x[m,k]) + 1e-5)\n", "split_statistics"),
+            "mean_of[m] = mean[k](x[m,k])\n"
+            "var_of[m] = mean[k]((x[m,k] - mean_of[m]) * (x[m,k] - mean_of[m]))\n"
+            "y[m,n] = (x[m,n] - 1) * rsqrt(var_of[m] + 1e-5)\n");
+  expect_untouched("dim M = 4, N = 8\ninput x : f32[M, N]\noutput y : f32[M, N]\n", "y[m,n] = x[m,n] - mean[k](x[m,k])\n",
+                   "split_statistics");
+  expect_untouched("dim M = 4, N = 512\ninput x : f32[M, N]\noutput y : f32[M]\n", "y[m] = 1 + mean[k](x[m,k])\n", "split_statistics");
+}
+
 TEST(Rewrites, AGatherThatIsReadEverywhereIsShared) {
   EXPECT_EQ(forced("program p\n" + kGathers + "a[m] = sum[j](e[i[m],j]) + 1\nb[m] = select(0 <= i[m], sum[j](e[i[m],j]) * 2, 1)\n",
                    "share_statistics"),

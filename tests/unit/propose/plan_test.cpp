@@ -1,5 +1,6 @@
 #include "propose/plan.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace solstice::propose {
@@ -27,6 +28,22 @@ TEST(Plan, CutsAProblemIntoKernelsAndProposesTheCostModelsChoiceFirst) {
   ASSERT_TRUE(first.ok() && *first);
   EXPECT_NE((*first)->program.find("kernel rows1 by rows("), std::string::npos) << (*first)->program;
   EXPECT_EQ((*first)->predicted, made->cost);
+}
+
+// Two columns of threads would read 256 MiB three times: two kernels that every SM takes part in are faster. Where rows are
+// many, one kernel is.
+TEST(Plan, StatisticsComeApartWhereThatIsFaster) {
+  const auto planned = [](int64_t k, int64_t n) {
+    const auto machine = machine::load_machine("h200");
+    auto problem = ir::bound_text(
+        fmt::format("program p\ndim K = {}, N = {}\ninput x : f32[K, N]\noutput v : f32[N]\n\nv[n] = var[k](x[k,n])\n", k, n), "p.ucut");
+    EXPECT_TRUE(problem.ok());
+    const Result<Plan> made = plan(std::make_shared<const ir::BoundText>(std::move(*problem)), {*machine});
+    EXPECT_TRUE(made.ok());
+    return made.ok() ? made->text() : "";
+  };
+  EXPECT_EQ(planned(1048576, 64), "2 kernels: reduce1, reduce2, statistics apart");
+  EXPECT_EQ(planned(64, 1048576), "1 kernel: rows1");
 }
 
 }  // namespace
