@@ -94,7 +94,7 @@ FitRatios ratios_of(std::string family, std::string form, const std::vector<cons
   std::sort(errors.begin(), errors.end());
   out.mean = std::exp(sum / static_cast<double>(all.size()));
   out.low = quantile(ratios, 0.1), out.middle = quantile(ratios, 0.5), out.high = quantile(ratios, 0.9);
-  out.error = quantile(errors, 0.5);
+  out.error = std::exp(quantile(errors, 0.5)) - 1;
   return out;
 }
 

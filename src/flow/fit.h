@@ -32,7 +32,7 @@ struct FitRatios {
   int count = 0;
   double mean = 0;                       // geometric
   double low = 0, middle = 0, high = 0;  // quantiles: 10, 50, 90 %
-  double error = 0;                      // median of |log ratio|
+  double error = 0;                      // median distance from 1: the larger of ratio and 1 / ratio, less 1
   double worst = 0;                      // the ratio farthest from 1
   std::string problem, schedule;         // where
 };
