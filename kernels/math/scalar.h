@@ -75,23 +75,24 @@ SOLSTICE_DEVICE i64 to_integer(T a) {
 }
 
 // A divisor that many numerators share: one reciprocal, then a product and its correction instead of a division.
-// The quotient is within 1 ulp, exact where the plain one is (zero, Inf, NaN); divisors out of the comfortable range
-// divide plainly.
+// The quotient is within 1 ulp, exact where the plain one is (zero, but for its sign; Inf; NaN). Divisors out of the comfortable range are
+// scaled, and what they divide with them.
 struct Divisor {
-  float value, reciprocal;
+  float value, reciprocal, scale;
 };
 SOLSTICE_DEVICE Divisor divisor(float b) {
   const u32 exponent = bits_of(b) >> 23 & 0xffu;
-  const bool comfortable = exponent > 27u && exponent < 227u;
-  return {b, comfortable ? 1.0f / b : 0.0f};
+  const float scale = exponent <= 27u ? 0x1p64f : exponent >= 227u ? 0x1p-64f : 1.0f;
+  const float scaled = b * scale, reciprocal = 1.0f / scaled;
+  return {reciprocal == 0.0f ? 0.0f : scaled, reciprocal, scale};  // of Inf: the correction below shall be zero
 }
 SOLSTICE_DEVICE float divide(float a, Divisor d) {
-  if (d.reciprocal == 0.0f) return a / d.value;
-  const float q = a * d.reciprocal;
+  const float scaled = a * d.scale;
+  const float q = scaled * d.reciprocal;
 #if defined(__CUDACC__)
-  const float corrected = fmaf(fmaf(-d.value, q, a), d.reciprocal, q);
+  const float corrected = fmaf(fmaf(-d.value, q, scaled), d.reciprocal, q);
 #else
-  const float corrected = std::fma(std::fma(-d.value, q, a), d.reciprocal, q);
+  const float corrected = std::fma(std::fma(-d.value, q, scaled), d.reciprocal, q);
 #endif
   return is_finite(q) ? corrected : q;
 }

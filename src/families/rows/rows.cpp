@@ -52,7 +52,7 @@ ir::Knobs resolved(const ir::Knobs& knobs) {
   return out;
 }
 
-constexpr int64_t kLongRow = 256 * 1024;  // elements: up to here a cluster is faster than a team
+constexpr int64_t kLongRow = 128 * 1024;  // elements: up to here a cluster is faster than a team
 constexpr int kUsualSMs = 132;            // where no machine is given
 
 struct Prepared {
@@ -178,9 +178,7 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
     if (time.ok()) found.push_back({time->time.value, candidate.knobs});
   };
   consider({});
-  for (const int groups : {1, 2, 3}) {
-    for (const int team : {1, 2, 4, 11, 12, 22, 33, 44, 66, 132}) consider({{"threads", 256}, {"groups", groups}, {"team", team}});
-  }
+  for (const int team : {4, 6, 11, 12, 22, 33, 44, 66, 132}) consider({{"team", team}});
   for (const int parts : {128, 256, 512, 1024}) consider({{"parts", parts}, {"threads", 512}});
   for (const int threads : {128, 256, 512, 1024}) {
     consider({{"threads", threads}});

@@ -49,7 +49,7 @@ Status write_store(Draft& draft, const RowStore& store, VectorText& text) {
   return success();
 }
 
-Result<std::string> row_output_text(Draft& draft) {
+Result<std::string> row_output_text(Draft& draft, int depth) {
   if (draft.phases.row_outputs.empty()) return std::string();
   std::string stores;
   for (const int k : draft.phases.row_outputs) {
@@ -60,7 +60,7 @@ Result<std::string> row_output_text(Draft& draft) {
   }
   const std::string_view first = draft.settings.cluster > 1 ? "position == 0 && rank == 0" : "position == 0";
   const std::string_view valid = draft.settings.spare_rows(draft.shape) ? " && valid" : "";
-  return draft.emitter.take(0) + fmt::format("if ({}{}) {{\n{}}}\n", first, valid, stores);
+  return draft.emitter.take(depth) + fmt::format("if ({}{}) {{\n{}}}\n", first, valid, stores);
 }
 
 std::string partials_text(const Settings& s, const std::vector<Partial>& partials) {

@@ -22,7 +22,7 @@ Result<std::vector<RowStore>> row_stores(Draft& draft, const Sweep& sweep);
 Status write_store(Draft& draft, const RowStore& store, VectorText& text);
 
 // One thread of the row stores its outputs of one value.
-Result<std::string> row_output_text(Draft& draft);
+Result<std::string> row_output_text(Draft& draft, int depth = 0);
 // What this block found of its row, for the fold.
 std::string partials_text(const Settings& settings, const std::vector<Partial>& partials);
 

@@ -48,10 +48,25 @@ TEST(Rows, SoftmaxInBF16) { expect_same(Softmax(3, 512, DType::kBF16).b.program,
 
 TEST(Rows, SoftmaxOfATeam) {
   for (const int64_t columns : {1000, 4096, 4097, 3001}) {
-    for (const int team : {1, 2, 3}) expect_same(Softmax(7, columns).knob("team", team).knob("threads", 64).b.program);
+    for (const int team : {1, 2, 3}) expect_same(Softmax(7, columns).knob("team", team).knob("threads", 128).b.program);
   }
-  expect_same(Softmax(5, 4096, DType::kBF16).knob("team", 4).knob("threads", 64).b.program, 1e-2);
+  expect_same(Softmax(9, 1394).knob("team", 3).knob("threads", 128).b.program);  // rows that begin between 16-byte units
+  expect_same(Softmax(5, 4096, DType::kBF16).knob("team", 4).knob("threads", 128).b.program, 1e-2);
 }
+// Whole parts of masked elements, of NaN, of Inf.
+TEST(Rows, InfinitiesAndNanInATeam) {
+  Softmax s(4, 3000);
+  s.knob("team", 3).knob("threads", 128);
+  Tensors values = random_inputs(s.b.program, 3);
+  std::vector<double>& x = values.at(s.x);
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  for (size_t i = 0; i < 1100; ++i) x[i] = -kInf;      // the first part of row 0
+  for (size_t i = 3000; i < 6000; ++i) x[i] = -kInf;   // all of row 1
+  x[7000] = std::numeric_limits<double>::quiet_NaN();  // in row 2
+  x[11000] = kInf;                                     // in row 3
+  expect_same(s.b.program, 2e-6, 4, values);
+}
+
 // Every thread of the host's emulator is a fiber: large blocks take long.
 TEST(Rows, LongRowsGoToTeams) { expect_same(Softmax(2, 263000).knob("threads", 128).b.program, 5e-6); }
 

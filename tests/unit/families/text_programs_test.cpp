@@ -28,6 +28,68 @@ kernel sm by rows(cluster=8, passes=1, threads=128, vector=4) {
 })");
 }
 
+// Rows that three blocks share: each finds its part's results around its own center, corrected for the row's.
+TEST(TextPrograms, NormsOfATeam) {
+  run(R"(program layer_norm
+dim M = 5, N = 1300
+param  g : f32[N] "n.weight"
+param  b : f32[N] "n.bias"
+input  x : f32[M, N]
+output y : f32[M, N]
+output v : f32[M]
+kernel k by rows(team=3, threads=128) {
+  mu[m] = mean[n](x[m,n] + 10)
+  vr[m] = var[n](x[m,n] + 10)
+  y[m,n] = (x[m,n] + 10 - mu[m]) * rsqrt(vr[m] + 1e-5) * g[n] + b[n]
+  v[m] = vr[m]
+})");
+  run(R"(program group_norm
+dim B = 2, C = 8, G = 4, D = C//G, H = 16, W = 12
+param  g  : f32[C] "gn.weight"
+input  x : f32[B, C, H, W]
+output y : f32[B, C, H, W]
+kernel k by rows(team=3, threads=128, groups=1) {
+  mu[n,q] = mean[d<D,h,w](x[n,D*q+d,h,w])  for q < G
+  vr[n,q] = var[d<D,h,w](x[n,D*q+d,h,w])   for q < G
+  y[n,D*q+d,h,w] = (x[n,D*q+d,h,w] - mu[n,q]) * rsqrt(vr[n,q] + 1e-5) * g[D*q+d]  for d < D
+})");
+  run(R"(program rms
+dim M = 4, N = 999
+input  x : f32[M, N]
+output y : f32[M, N]
+kernel k by rows(team=2, threads=128) {
+  y[m,n] = x[m,n] * rsqrt(mean[j](x[m,j] * x[m,j]) + 1e-5)
+})");
+}
+
+TEST(TextPrograms, LossOfATeam) {
+  run(R"(program loss
+dim M = 6, N = 2001
+input  x : f32[M, N]
+input  t : i32[M]
+output y : f32[M, N]
+output l : f32[M]
+output z : f32[M]
+kernel k by rows(team=3, threads=128) {
+  s[m] = logsumexp[n](x[m,n])
+  y[m,n] = x[m,n] - s[m]
+  l[m] = s[m] - x[m,0]
+  z[m] = sum[n](exp(x[m,n] - max[j](x[m,j])) * x[m,n])
+})");
+}
+
+TEST(TextPrograms, SumOfAClusterOfWarps) {
+  run(R"(program sums
+dim M = 3, N = 189
+input  x : f32[M, N]
+output y : f32[M]
+output z : i64[M]
+kernel k by rows(cluster=4, threads=32) {
+  y[m] = sum[n](x[m,n]) + max[n](x[m,n])
+  z[m] = argmin[n](x[m,n])
+})");
+}
+
 TEST(TextPrograms, GroupNormReadTwice) {
   run(R"(program group_norm
 dim B = 2, C = 8, G = 4, D = C//G, H = 8, W = 6
