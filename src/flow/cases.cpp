@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "numerics/value_families.h"
+
 namespace solstice::flow {
 namespace {
 
@@ -28,8 +30,10 @@ class CaseBuilder {
     for (const OracleTensor& tensor : exported.tensors) table_[{tensor.kind, tensor.name}] = &tensor;
   }
 
-  Result<PreparedCase> build(std::string title) {
-    out_.judge.name = std::move(title);
+  Result<PreparedCase> build(const CaseRequest& request) {
+    out_.judge.name = request.title();
+    const numerics::ValueFamily* family = numerics::find_value_family(request.family);
+    dominated_ = family && family->data == numerics::Data::kOutlier;
     for (const ir::ImportedInput& input : problem_.imported.inputs) SOLSTICE_CHECK(add_given(input));
     for (size_t i = 0; i < problem_.imported.outputs.size(); ++i) {
       const std::string& tensor = problem_.imported.outputs[i].tensor;
@@ -70,6 +74,7 @@ class CaseBuilder {
     const int id = problem_.program.find_tensor(producer);
     if (id < 0) return fail(Code::internal, fmt::format("the program has no tensor `{}`", producer));
     expected.sum = numerics::longest_sum(problem_.program, id);
+    expected.sum.dominated = dominated_;
     out_.judge.expected.emplace(buffer, std::move(expected));
     return success();
   }
@@ -78,6 +83,7 @@ class CaseBuilder {
   run::Judge& judge_;
   Exported table_;
   PreparedCase out_;
+  bool dominated_ = false;
 };
 
 }  // namespace
@@ -92,7 +98,7 @@ Result<std::optional<PreparedCase>> prepare_case(run::OracleClient& oracle, run:
   if (!inputs.applies) return std::optional<PreparedCase>();
   SOLSTICE_TRY(OracleExpected expected, oracle.expected(request.set, false));
   SOLSTICE_TRY(const OracleTensors exported, oracle.export_ipc(request.set, {"input", "parameter", "buffer", "expected", "eager"}));
-  SOLSTICE_TRY(PreparedCase made, CaseBuilder(problem, exported, judge).build(request.title()));
+  SOLSTICE_TRY(PreparedCase made, CaseBuilder(problem, exported, judge).build(request));
   made.notes = std::move(expected.notes);
   return std::optional(std::move(made));
 }

@@ -50,7 +50,7 @@ Result<OpponentsFound> ask(Engine::Parts& parts, const OpponentsRequest& request
   oracle.stop_when([] { return interrupted(); });
   progress.stage_started("opponents", "eager, TF32, torch.compile");
   const Seconds began = monotonic_now();
-  SOLSTICE_TRY(OracleRivals rivals, oracle.rivals({10, 3, 4, request.dropins, request.deadline, true}));
+  SOLSTICE_TRY(OracleRivals rivals, oracle.rivals({6, 3, 4, request.dropins, request.deadline, true}));
   OpponentsFound out;
   out.rivals = std::move(rivals.rivals);
   Result<OracleFlaws> flaws = oracle.flaws(kFlawsBudget);

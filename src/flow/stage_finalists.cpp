@@ -14,10 +14,10 @@
 namespace solstice::flow {
 namespace {
 
-// No noise makes a win of a candidate that takes 1.5 times as long as the original, its dispatch included, which the headline
-// may count.
+// No noise makes a win of a candidate that takes so much longer than the original, its dispatch included, which the headline may
+// count.
 Seconds most_time(const Session& state) {
-  constexpr double kHopeless = 1.5;
+  constexpr double kHopeless = 1.25;
   return (state.eager + state.eager_dispatch) * kHopeless;
 }
 

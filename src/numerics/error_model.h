@@ -26,6 +26,7 @@ struct Sum {
   Data data = Data::kRandomSign;
   int64_t promote_every = 128;  // k between promotions; ignored by maths that do not promote
   int64_t elements = 1;         // of the result: the largest of many errors is larger
+  bool dominated = false;       // a few operands dwarf the others, whose roundings then do not average
   int64_t products = 1;         // sums of products that follow each other up to the result; 0: it depends on none
 };
 

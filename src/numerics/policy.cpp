@@ -158,10 +158,11 @@ namespace {
 double largest_of(int64_t n) { return n > 1 ? std::sqrt(2 * std::log(static_cast<double>(n))) : 1.0; }
 
 // Rounded operands of products in a row add up in squares. The model's spread of significands is the usual one, not the worst:
-// uniform values up to 9/7 of a power of two lose 6 % more.
+// uniform values up to 9/7 of a power of two lose 6 % more, and one operand alone up to a whole unit roundoff.
 double modelled_result(Math math, const Sum& sum) {
+  constexpr double kUsual = 1.1, kOneAlone = 1 / 0.4247;
   ErrorParts parts = modelled_error(math, sum);
-  parts.representation *= 1.1 * std::sqrt(static_cast<double>(sum.products));
+  parts.representation *= (sum.dominated ? kOneAlone : kUsual) * std::sqrt(static_cast<double>(sum.products));
   return parts.total();
 }
 

@@ -177,7 +177,11 @@ TEST(Fault, ProductsInARowMayLoseMore) {
   const double one = limit_of(Policy::kHigh, {}, {.k = 1024}).allowed.normwise;
   EXPECT_NEAR(limit_of(Policy::kHigh, {}, two).allowed.normwise, std::sqrt(2.0) * one, 1e-6);
   EXPECT_DOUBLE_EQ(limit_of(Policy::kReference, {}, two).allowed.normwise, limit_of(Policy::kReference, {}, {.k = 1024}).allowed.normwise);
-  const double normal = 0.4254, uniform = 0.4437;  // roundings of their values, in units of the unit roundoff
+  // An operand alone may be rounded by half an ulp, and by no more.
+  const double alone = limit_of(Policy::kHigh, {}, {.k = 1024, .dominated = true}).allowed.normwise;
+  EXPECT_NEAR(alone, std::sqrt(2.0) * std::ldexp(1.0, -11), 2e-5);
+  EXPECT_LT(alone, std::sqrt(2.0) * 0.4247 * std::ldexp(1.0, -8));  // bf16
+  const double normal = 0.4254, uniform = 0.4437;                   // roundings of their values, in units of the unit roundoff
   EXPECT_LT(std::hypot(normal, uniform) * std::ldexp(1.0, -11), one);
 }
 
