@@ -132,7 +132,6 @@ double flight_of(const Prepared& p, double blocks, const machine::Machine& machi
 }
 
 double efficiency_of(const ir::Program& program, const Prepared& p, const machine::Machine& machine) {
-  if (p.team) return 0.93 * std::min(1.0, p.team->busy(p.shape) / std::max(1, machine.sm_count));
   const Settings& s = p.settings;
   double out = s.strided ? 0.82 : s.vector >= 4 ? 0.975 : s.vector == 2 ? 0.93 : 0.86;
   // A block alone on its SM cannot overlap its loads with another's reductions; the more it holds the less that costs.
@@ -161,7 +160,8 @@ Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
   Cost out;
   out.traffic = traffic_of(context.program, p);
   out.work = Flops(instructions_of(p.shape.flat) * static_cast<double>(p.shape.row_count));
-  const Seconds memory = out.traffic / copy / efficiency_of(context.program, p, context.machine);
+  const Seconds memory = p.team ? p.team->time(p.shape, out.traffic, copy, context.machine.sm_count)
+                                : out.traffic / copy / efficiency_of(context.program, p, context.machine);
   finish_cost(context.machine, memory, out.work / issue_rate(context.machine), out);
   if (p.settings.parts > 1) out.time += out.terms.front().second;  // the fold's launch
   out.form = form_of(p);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/integer.h"
 #include "families/rows/local.h"
@@ -84,8 +85,11 @@ int Team::registers() const {
   return static_cast<int>(std::min(kMost, (pool - kWarpgroup * kCopyRegisters) / (groups * threads) / 8 * 8));
 }
 
-double Team::busy(const Shape& shape) const {
-  return static_cast<double>(shape.row_count * blocks) / static_cast<double>(ceil_div(shape.row_count, teams));
+Seconds Team::time(const Shape& shape, Bytes traffic, BytesPerSecond copy, int sms) const {
+  const double share = groups > 1 ? 0.885 : 0.73;
+  const Seconds wait(0.2e-6 * std::sqrt(static_cast<double>(blocks)));
+  const Bytes part = traffic / static_cast<double>(shape.row_count * blocks);
+  return (part / (copy * (share / std::max(1, sms))) + wait) * static_cast<double>(ceil_div(shape.row_count, teams));
 }
 
 Result<Team> team_of(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs, const machine::Machine& machine) {
@@ -104,9 +108,13 @@ Result<Team> team_of(const ir::Program& program, const Shape& shape, const ir::K
   const auto asked = static_cast<int>(knobs.int_or("team", 0)), groups = static_cast<int>(knobs.int_or("groups", 0)),
              threads = static_cast<int>(knobs.int_or("threads", 0));
   Team best;
-  double best_busy = 0;
-  // Two groups where registers hold a part of a row for each, else one large group.
-  for (const auto& [groups_now, threads_now] : {std::pair{2, 256}, {1, 512}, {3, 256}, {1, 256}, {2, 128}, {1, 128}}) {
+  const auto time_of = [&](const Team& t) {
+    constexpr double kUsualCopy = 4.1e12, kReadAndWrite = 8;
+    const auto elements = static_cast<double>(shape.row_count * shape.column_count);
+    return t.time(shape, Bytes(kReadAndWrite * elements), BytesPerSecond(kUsualCopy), static_cast<int>(sms));
+  };
+  Seconds least(0);  // none yet
+  for (const auto& [groups_now, threads_now] : {std::pair{2, 256}, {1, 512}}) {
     team.groups = groups > 0 ? groups : groups_now;
     team.threads = threads > 0 ? threads : threads_now;
     if (team.block_threads() > 1024 || team.threads % kWarpgroup != 0) continue;
@@ -116,11 +124,10 @@ Result<Team> team_of(const ir::Program& program, const Shape& shape, const ir::K
       team.teams = std::max<int64_t>(1, std::min(sms / blocks, shape.row_count));
       lay_out(team, limit);
       if (!fits(team)) continue;
-      if (const double busy = team.busy(shape); busy > best_busy * 1.01) best_busy = busy, best = team;
+      if (const Seconds time = time_of(team); least.value == 0 || time < least) least = time, best = team;
     }
-    if (best_busy > 0) break;
   }
-  if (best_busy == 0) {
+  if (least.value == 0) {
     return refuse(fmt::format("`team`: a row of {} elements does not fit the registers of {} blocks; residency=l2", shape.column_count,
                               asked > 0 ? asked : sms));
   }

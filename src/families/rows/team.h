@@ -40,8 +40,9 @@ struct Team {
   // Registers of a thread that computes, of one that copies.
   int registers() const;
   static constexpr int kCopyRegisters = 24;
-  // Blocks that have work, on average over all rows.
-  double busy(const Shape& shape) const;
+  // Of all rows, whose data and results are `traffic`, on a machine that copies at `copy` with `sms`. As measured on an
+  // H200: a part at a share of an SM's copy rate, and what blocks wait for each other.
+  Seconds time(const Shape& shape, Bytes traffic, BytesPerSecond copy, int sms) const;
 };
 
 // With the knob `team`, or where rows are too long for a cluster. Errors: illegal_knobs, with the reason.
