@@ -84,6 +84,14 @@ std::vector<std::pair<Cut, std::vector<std::vector<int>>>> other_cuts(const ir::
   return out;
 }
 
+constexpr double kHopeless = 20;  // a cut that is predicted to take so many times as long says nothing, and may run for minutes
+
+double cost_of(const propose::Partition& parts) {
+  double sum = 0;
+  for (const propose::Group& group : parts.groups) sum += group.cost.value;
+  return sum;
+}
+
 class Scheduler {
  public:
   Scheduler(const FitCase& one, const machine::Machine& machine, ir::BoundText problem)
@@ -95,7 +103,7 @@ class Scheduler {
     if (!case_.all_cuts) return std::move(out_);
     for (const auto& [cut, groups] : other_cuts(problem_.program, planned.groups.size())) {
       const Result<propose::Partition> parts = propose::cut_as(problem_.program, groups, context_);
-      if (parts.ok()) SOLSTICE_CHECK(add(cut, *parts, 1));  // no family may take them all
+      if (parts.ok() && cost_of(*parts) < kHopeless * cost_of(planned)) SOLSTICE_CHECK(add(cut, *parts, 1));  // no family may take them all
     }
     if (const auto apart = propose::statistics_apart(problem_)) {
       problem_ = *apart;

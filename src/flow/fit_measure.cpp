@@ -120,7 +120,9 @@ class Measuring {
       const Status measured = measure(pending.time, built);
       filled = measured.ok();
       if (measured.ok()) continue;
-      if (measured.error().code != Code::cuda_error) return measured;
+      if (measured.error().code != Code::cuda_error) {
+        return fail(measured.error().code, fmt::format("{}: {}\n{}", pending.time.problem, measured.error().message, pending.time.program));
+      }
       refuse(pending.time, measured.error().message);
       SOLSTICE_CHECK(reopen());
     }

@@ -26,7 +26,8 @@ struct FitDone {
   std::vector<std::string> refused;  // programs that did not compile or failed on the GPU, and why
 };
 
-// Errors: no_gpu, gpu_busy, not_found, bad_argument, no_compiler; cuda_error where the GPU is lost after a program failed there.
+// Errors: no_gpu, gpu_busy, not_found, bad_argument, no_compiler; cuda_error where the GPU is lost after a program failed there;
+// deadline where one does not end.
 Result<FitDone> measure_fit(const FitOptions& options, Progress& progress);
 
 }  // namespace solstice::flow

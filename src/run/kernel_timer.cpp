@@ -16,6 +16,7 @@ namespace {
 constexpr int64_t kAlignment = 256;
 constexpr size_t kPool = 1 << 20;  // elements drawn; larger tensors repeat them
 constexpr int kMost = 15, kLeast = 3;
+constexpr Seconds kDeadline{10};
 constexpr double kSlow = 3;                           // budgets: what takes longer is timed once
 constexpr double kCover = 1.5, kFastestWrite = 8e12;  // as src/runner/timing.cpp has them
 
@@ -135,6 +136,15 @@ std::vector<void*> KernelTimer::tensors_of(const rt::Executor& executor) const {
   return out;
 }
 
+Status KernelTimer::wait() const {
+  const Deadline deadline(kDeadline);
+  while (true) {
+    const cu::Result state = driver_.cuStreamQuery(nullptr);
+    if (state != cu::kNotReady) return driver_.check(state, "run a kernel");
+    if (deadline.passed()) return fail(Code::deadline, fmt::format("not done after {} s", kDeadline.value));
+  }
+}
+
 Result<double> KernelTimer::once(rt::Executor& executor, int flushes) {
   const std::vector<void*> tensors = tensors_of(executor);
   for (int i = 0; i < flushes; ++i) {
@@ -144,7 +154,7 @@ Result<double> KernelTimer::once(rt::Executor& executor, int flushes) {
   SOLSTICE_CHECK(driver_.check(driver_.cuEventRecord(begin_, nullptr), "record an event"));
   SOLSTICE_CHECK(executor.launch(tensors, reinterpret_cast<void*>(workspace_.address()), nullptr));
   SOLSTICE_CHECK(driver_.check(driver_.cuEventRecord(end_, nullptr), "record an event"));
-  SOLSTICE_CHECK(driver_.check(driver_.cuCtxSynchronize(), "run a kernel"));
+  SOLSTICE_CHECK(wait());
   float milliseconds = 0;
   SOLSTICE_CHECK(driver_.check(driver_.cuEventElapsedTime(&milliseconds, begin_, end_), "read an event"));
   return milliseconds * 1e-3;
@@ -161,7 +171,7 @@ Result<std::vector<double>> KernelTimer::time(const Plan& plan, std::vector<std:
   const Seconds begin = monotonic_now();
   SOLSTICE_CHECK(executor->launch(tensors, reinterpret_cast<void*>(workspace_.address()), nullptr));
   const double call = (monotonic_now() - begin).value;
-  SOLSTICE_CHECK(driver_.check(driver_.cuCtxSynchronize(), "run a kernel"));
+  SOLSTICE_CHECK(wait());
   const int flushes = std::clamp(static_cast<int>(kCover * call * kFastestWrite / static_cast<double>(flush_.bytes())), 1, 64) + 1;
   std::vector<double> out;
   const int repetitions = std::clamp(static_cast<int>(budget.value / std::max(first, 1e-6)), kLeast, kMost);

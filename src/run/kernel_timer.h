@@ -25,13 +25,15 @@ class KernelTimer {
   // Plans with the same tensors are timed on it until the next call. Errors: too_large, cuda_error.
   Status fill(const Plan& plan, const std::map<std::string, int64_t>& limits);
   // Seconds of each repetition, as many as fit into `budget`, between 3 and 15; of a plan that takes three
-  // times as long, one. Errors: cuda_error, bad_record.
+  // times as long, one. Errors: cuda_error, bad_record; deadline, after which the
+  // process holds a GPU that is busy.
   Result<std::vector<double>> time(const Plan& plan, std::vector<std::string> cubins, Seconds budget = Seconds(0.02));
 
  private:
   KernelTimer(const rt::Driver& driver, rt::DeviceContext context) : driver_(driver), context_(std::move(context)) {}
   Status reserve(DeviceBuffer& buffer, int64_t bytes);
   Status write(const PlanBuffer& buffer, int64_t limit, cu::DevicePtr at);
+  Status wait() const;
   std::vector<void*> tensors_of(const rt::Executor& executor) const;
   Result<double> once(rt::Executor& executor, int flushes);
 

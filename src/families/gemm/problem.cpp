@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+
+#include "families/emission.h"
 #include "families/gemm/grouped.h"
 
 namespace solstice::families::gemm {
@@ -38,6 +42,19 @@ Status require_format(const ir::Program& program, const OperandAccess& operand) 
 
 }  // namespace
 
+// What does not vary with k, once for each element.
+Result<double> instructions_behind(const ir::Program& program, const ir::Kernel& kernel) {
+  SOLSTICE_TRY(const codegen::FlatKernel flat, codegen::flatten(program, kernel));
+  std::set<int> summed;
+  for (const codegen::FlatEquation& equation : flat.equations) {
+    ir::walk(equation.rhs, [&](const ir::Expr& e) { summed.insert(e.binders.begin(), e.binders.end()); });
+  }
+  return instructions_of(flat, [&](const ir::ExprRef& e) {
+    const bool inside = std::any_of(summed.begin(), summed.end(), [&](int binder) { return codegen::depends_on(e, binder); });
+    return inside || e->op == ir::Op::kReduce ? 0.0 : 1.0;
+  });
+}
+
 Result<Problem> make_problem(const ir::Program& program, const ir::Kernel& kernel) {
   SOLSTICE_CHECK(require_built(kernel));
   Problem out;
@@ -47,6 +64,7 @@ Result<Problem> make_problem(const ir::Program& program, const ir::Kernel& kerne
   SOLSTICE_CHECK(require_grouping(program, kernel, out.product));
   SOLSTICE_TRY(out.epilogue, epilogue_of(program, kernel, out.product));
   SOLSTICE_CHECK(check_outputs(program, out.epilogue));
+  SOLSTICE_TRY(out.epilogue_instructions, instructions_behind(program, kernel));
   const auto& strides = out.epilogue.stores.front().strides;
   const bool columns_contiguous = strides && (*strides)[1] == 1 && (*strides)[2] != 1 && out.product.m > 1;
   if (!columns_contiguous || out.product.grouping.kind == Grouped::kRows) return out;  // B has the matrices there

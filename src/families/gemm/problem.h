@@ -10,6 +10,7 @@ namespace solstice::families::gemm {
 struct Problem {
   Contraction product;
   codegen::EpilogueCode epilogue;
+  double epilogue_instructions = 0;  // of an element, estimated
 };
 
 // Errors, each with its reason: illegal_knobs where the equations are not this family's, not_yet where they or a knob

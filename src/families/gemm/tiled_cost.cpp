@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "base/integer.h"
+#include "families/emission.h"
 #include "families/gemm/cost.h"
 #include "families/gemm/cost_terms.h"
 
@@ -11,11 +12,15 @@ namespace {
 // Share of the pipe's ceiling that a tile reaches in its main loop, and what a launch costs beyond it
 // (starting, the first loads, the last tile's epilogue): fitted to the measurements of docs/gemm.md at 16384
 // x 4096 x 4096 and 1024^3.
+constexpr double kSixProducts = 1.2;  // of planes that are in shared memory once
 double efficiency_of(const Settings& s) {
   if (s.math == Math::kSimt) return 0.67;
-  if (s.tile_m == 128) return s.tile_n == 256 ? 0.98 : s.tile_n == 128 ? 0.885 : 0.685;
-  return s.tile_n == 256 ? 0.745 : s.tile_n == 128 ? 0.68 : 0.58;
+  const double products = s.math == Math::kBF16x6 ? kSixProducts : 1;
+  if (s.tile_m == 128) return products * (s.tile_n == 256 ? 0.98 : s.tile_n == 128 ? 0.885 : 0.685);
+  return products * (s.tile_n == 256 ? 0.745 : s.tile_n == 128 ? 0.68 : 0.58);
 }
+// Of the time that an epilogue's instructions take at the issue rate: fitted to `bench families`.
+constexpr double kEpilogueShare = 0.4, kCrowdedEpilogue = 3;
 constexpr double kProductOverhead = 5e-6, kClusterOverhead = 1e-6;
 
 double operand_bytes(const OperandAccess& operand, int64_t lines, const Contraction& c) {
@@ -47,13 +52,16 @@ double compute_time(const Context& context, const Problem& problem, const Settin
       static_cast<double>(ceil_div(c.m, tile_m * s.cluster) * s.cluster * ceil_div(c.n, tile_n * s.cluster_n) * s.cluster_n * c.batches);
   // Two simt blocks share an SM, so a round of them takes twice as long as one alone would.
   const double work = 2.0 * tile_m * tile_n * static_cast<double>(c.k) * numerics::info(s.math).products * (simt && tiles > sms ? 2 : 1);
+  // Scaled sums leave no registers for it where a thread holds 128 elements.
+  const double share = !s.scaled ? kEpilogueShare : s.tile_n == 256 ? kCrowdedEpilogue : 1;
+  const double instructions = problem.epilogue_instructions * share * tile_m * tile_n / (issue_rate(context.machine).value / sms);
   // An epilogue by the copy engine drains at about 6 bytes a clock and SM; line by line at a third of that.
   const double epilogue = (stores_by_copy_engine(context.program, problem) ? 2.5e-6 : 7.5e-6) * tile_m * tile_n / (128.0 * 256.0);
   const double rounds = std::ceil(tiles / (simt ? 2 * sms : sms));
   // Where blocks walk several tiles, loads that two of them share save power and L2; where they do not, a cluster only
   // starts later.
   const double alone = !simt && rounds > 1 && s.cluster * s.cluster_n == 1 ? 1.02 : 1;
-  return rounds * (work / (rate / sms * efficiency_of(s)) * alone + epilogue);
+  return rounds * (work / (rate / sms * efficiency_of(s)) * alone + epilogue + instructions);
 }
 
 }  // namespace

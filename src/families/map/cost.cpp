@@ -74,7 +74,8 @@ Seconds flow_of(const Context& context, const Nest& nest, const Settings& settin
   const double blocks = std::max(1.0, threads / settings.threads);
   const double resident = std::min(kThreadsOfSM, threads / std::min(sms, blocks));
   const Bytes ahead(resident * unroll * steps * std::max(4, bytes_ahead(context.program, nest)));
-  return flow_time(context.machine, read, std::min(sms, blocks), ahead, kLatency);
+  const Seconds all = flow_time(context.machine, read, std::min(sms, blocks), ahead, kLatency);
+  return std::max(all - kLatency, Seconds(0));  // the first loads are part of the start
 }
 
 }  // namespace

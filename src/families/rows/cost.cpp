@@ -15,9 +15,10 @@ namespace {
 constexpr Seconds kLoadPhase{0.9e-6};                        // of a block that holds its row: it loads, then reduces, then stores
 constexpr Seconds kExchange{0.1e-6};                         // a result of its threads,
 constexpr Seconds kCluster{1.4e-6}, kClusterBlock{0.13e-6};  // and of a cluster's blocks
-constexpr Seconds kLoopLoads{0.32e-6};                       // of loads in a loop that goes on while they come, beside its instructions
-constexpr double kLoopSteps = 4;                             // steps of such a loop in flight
-constexpr double kDependent = 3e-9;                          // seconds an instruction of them, where few warps hide each other
+// Of loads in a loop that goes on while they come, beside its instructions: where few SMs draw, and where all do.
+constexpr Seconds kLoopLoads{0.32e-6}, kLoopLoadsBusy{0.6e-6};
+constexpr double kLoopSteps = 4;     // steps of such a loop in flight
+constexpr double kDependent = 3e-9;  // seconds an instruction of them, where few warps hide each other
 constexpr double kThreadsOfSM = 2048;
 constexpr double kSweepInstructions = 4;  // of an element in each sweep: the loop, the kept value, the accumulator
 
@@ -57,12 +58,12 @@ Spread spread_of(const Shape& shape, const Settings& s, const machine::Machine& 
 }
 
 // What the loads in flight on an SM draw in loops over the row.
-Seconds flow_of(const Shape& shape, const Settings& s, const machine::Machine& machine, Bytes read, double instructions) {
-  constexpr double kElement = 4;
+Seconds flow_of(const Shape& shape, const Settings& s, const machine::Machine& machine, Bytes read, double instructions, double element) {
   const Spread spread = spread_of(shape, s, machine);
   const double ahead = std::min(static_cast<double>(s.steps(shape)), kLoopSteps);
-  const Seconds latency = kLoopLoads + Seconds(ahead * s.vector * instructions * kDependent);
-  return flow_time(machine, read, spread.sms, Bytes(spread.resident * s.threads * ahead * s.vector * kElement), latency);
+  const double busy = spread.sms / std::max(1, machine.sm_count);
+  const Seconds latency = kLoopLoads + (kLoopLoadsBusy - kLoopLoads) * busy + Seconds(ahead * s.vector * instructions * kDependent);
+  return flow_time(machine, read, spread.sms, Bytes(spread.resident * s.threads * ahead * s.vector * element), latency);
 }
 
 // Blocks that hold their rows follow each other: what of their lives is waiting.
@@ -103,7 +104,10 @@ Result<Cost> cost_of(const Context& context, const Shape& shape, const Settings&
   const double idle = std::max(1.0, machine.sm_count / spread_of(shape, s, machine).sms);
   const bool held = s.residency == Residency::kRegisters;
   const Seconds waits = held ? waits_of(shape, s, machine) : Seconds(0);
-  const Seconds flow = held ? Seconds(0) : flow_of(shape, s, machine, moved.read, row / static_cast<double>(shape.column_count));
+  const auto columns = static_cast<double>(shape.column_count);
+  const Bytes once = moved_by(context.program, shape.flat).read;
+  const double element = std::clamp(once.value / (columns * static_cast<double>(shape.row_count)), 1.0, 8.0);
+  const Seconds flow = held ? Seconds(0) : flow_of(shape, s, machine, moved.read, row / columns, element);
   const Seconds memory = std::max(dram / efficiency_of(context.program, shape, s), flow);
   finish_cost(machine, memory, waits + out.work / issue_rate(machine) * idle, out);
   if (s.parts > 1) {
@@ -111,6 +115,17 @@ Result<Cost> cost_of(const Context& context, const Shape& shape, const Settings&
     out.terms.emplace_back("fold", kFold);
   }
   out.form = form_of(s);
+  return out;
+}
+
+Result<Cost> cost_of_team(const Context& context, const Shape& shape, const Team& team) {
+  SOLSTICE_TRY(const BytesPerSecond copy, copy_rate(context.machine));
+  Cost out;
+  out.traffic = moved_by(context.program, shape.flat).all();
+  out.work = Flops(instructions_of_row(shape) * static_cast<double>(shape.row_count));
+  const Seconds memory = team.time(shape, out.traffic, copy, context.machine.sm_count);
+  finish_cost(context.machine, memory, out.work / issue_rate(context.machine), out);
+  out.form = "team";
   return out;
 }
 

@@ -2,16 +2,19 @@
 //   bytes at the rate of DRAM over the share of it that the layout reaches; data that a sweep reads again (residency=l2) counts
 //   once more;
 //   bytes at the rate that the loads in flight on an SM draw, where the row is not held;
-//   instructions at the issue rate, of the SMs that have blocks, and where the row is held what its blocks wait beside them.
+//   instructions at the issue rate, of the SMs that have blocks, and where the row is held what its blocks wait beside them;
+//   for a team, what it takes for its rows one after the other (Team::time).
 // A row in parts is folded by a second kernel.
 #pragma once
 
 #include "families/family.h"
 #include "families/rows/settings.h"
+#include "families/rows/team.h"
 
 namespace solstice::families::rows {
 
 Result<Cost> cost_of(const Context& context, const Shape& shape, const Settings& settings);
+Result<Cost> cost_of_team(const Context& context, const Shape& shape, const Team& team);
 
 // Of one row, whose elements' nodes are computed for each of them.
 double instructions_of_row(const Shape& shape);

@@ -3,17 +3,15 @@
 // (or shared memory) between the sweeps that the reductions ask for. Rows whose elements lie far apart (an axis that is
 // not innermost) are taken by columns of threads, so that neighbouring lanes read neighbouring addresses.
 //
-// Cost model: launch + max(traffic / copy ceiling / efficiency, instructions / issue rate). Data that a sweep reads
-// again (residency=l2) counts once more at the copy rate. Efficiency is the share of the bus that was measured for each
-// layout (bench/rows_map), less when there are fewer blocks than SMs.
+// Cost model: cost.h.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include "families/emission.h"
 #include "families/family.h"
+#include "families/rows/cost.h"
 #include "families/rows/emit.h"
 #include "families/rows/fold.h"
 #include "families/rows/team.h"
@@ -108,64 +106,9 @@ void check(const Context& context, const ir::Kernel& kernel, Diagnostics& diagno
                     end == std::string::npos ? "leave the knob out: the family chooses" : text.substr(end + 2));
 }
 
-// Bytes moved: everything once, the row's data once more for every sweep that reads it again.
-Bytes traffic_of(const ir::Program& program, const Prepared& p) {
-  Bytes out = codegen::traffic_of(program, p.shape.flat);
-  if (p.team || p.settings.residency != Residency::kReload) return out;
-  const Phases phases = phases_of(p.shape, false);
-  for (size_t k = 1; k < phases.sweeps.size(); ++k) {
-    for (const ir::ExprRef& read : phases.sweeps[k].reads) {
-      out += Bytes(static_cast<double>(p.shape.row_count * p.shape.column_count) * size_of(*program.tensor(read->id).dtype));
-    }
-  }
-  return out;
-}
-
-// The share of the memory's rate that the loads in flight on an SM can draw: a block of few threads that is alone there
-// waits for each of its loads (measured: 128 threads with 64 B each in flight draw 0.28 of it, 1024 draw 0.8).
-double flight_of(const Prepared& p, double blocks, const machine::Machine& machine) {
-  constexpr double kThreadsOfSM = 2048, kEnough = 40 * 1024, kElement = 4, kLoopSteps = 4;
-  const auto steps = static_cast<double>(p.settings.steps(p.shape));
-  const double ahead = p.settings.residency == Residency::kRegisters ? steps : std::min(steps, kLoopSteps);
-  const double resident = std::clamp(blocks / machine.sm_count, 1.0, std::max(1.0, std::floor(kThreadsOfSM / p.settings.threads)));
-  return std::min(1.0, resident * p.settings.threads * ahead * p.settings.vector * kElement / kEnough);
-}
-
-double efficiency_of(const ir::Program& program, const Prepared& p, const machine::Machine& machine) {
-  const Settings& s = p.settings;
-  double out = s.strided ? 0.82 : s.vector >= 4 ? 0.975 : s.vector == 2 ? 0.93 : 0.86;
-  // A block alone on its SM cannot overlap its loads with another's reductions; the more it holds the less that costs.
-  const double held = static_cast<double>(kept_bytes(program, p.shape, s)) * s.threads;
-  const bool alone = s.threads * s.blocks <= 1024 && s.threads >= 512 && s.blocks == 1;
-  if (alone && held < 96 * 1024) out *= 0.87;
-  if (s.residency == Residency::kShared && held > 64 * 1024) out *= 0.85;
-  if (s.cluster > 1) out *= s.threads > 512 ? 0.8 : 0.92;
-  const auto blocks = static_cast<double>(s.grid(p.shape));
-  return machine.sm_count > 0 ? out * std::min(1.0, blocks / machine.sm_count) * flight_of(p, blocks, machine) : out;
-}
-
-std::string form_of(const Prepared& p) {
-  const Settings& s = p.settings;
-  if (p.team) return "team";
-  if (s.parts > 1) return "parts";
-  const std::string place = s.residency == Residency::kRegisters ? "registers"
-                            : s.residency == Residency::kShared  ? "shared"
-                                                                 : "read again";
-  return fmt::format("{}, {}", s.strided ? "columns" : s.cluster > 1 ? "cluster" : s.group <= kWarp ? "warp" : "block", place);
-}
-
 Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
   SOLSTICE_TRY(const Prepared p, prepare(context.program, kernel, &context.machine));
-  SOLSTICE_TRY(const BytesPerSecond copy, copy_rate(context.machine));
-  Cost out;
-  out.traffic = traffic_of(context.program, p);
-  out.work = Flops(instructions_of(p.shape.flat) * static_cast<double>(p.shape.row_count));
-  const Seconds memory = p.team ? p.team->time(p.shape, out.traffic, copy, context.machine.sm_count)
-                                : out.traffic / copy / efficiency_of(context.program, p, context.machine);
-  finish_cost(context.machine, memory, out.work / issue_rate(context.machine), out);
-  if (p.settings.parts > 1) out.time += out.terms.front().second;  // the fold's launch
-  out.form = form_of(p);
-  return out;
+  return p.team ? cost_of_team(context, p.shape, *p.team) : cost_of(context, p.shape, p.settings);
 }
 
 Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel& kernel) {

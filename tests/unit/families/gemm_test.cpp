@@ -249,6 +249,7 @@ TEST(Gemm, LegalityNamesTheNearestValue) {
   EXPECT_NE(first_diagnostic(linear.b.program).find("E110: `math=bf16` is less accurate"), std::string::npos)
       << first_diagnostic(linear.b.program);
   linear.kernel().knobs = {};
+  linear.kernel().knobs.set("math", KnobValue::of_name("fp16x3"));
   linear.kernel().knobs.set("tile", KnobValue::of_size({256, 256}));
   EXPECT_NE(first_diagnostic(linear.b.program).find("legal: 128x256, 128x128"), std::string::npos);
   linear.kernel().knobs.set("tile", KnobValue::of_size({128, 256, 32}));
