@@ -108,19 +108,33 @@ SOLSTICE_DEVICE float widen(Half v) {
 #endif
 }
 
+// The float between two neighbours of which v lies, with an odd last bit unless it is exact: rounded once more to fewer
+// bits it gives what rounding v at once would.
+SOLSTICE_DEVICE float to_odd(double v) {
+  const float near = static_cast<float>(v);
+  const double back = static_cast<double>(near);
+  if (back == v || v != v) return near;
+  const bool beyond = v < 0 ? back < v : back > v;
+  return float_of((bits_of(near) - (beyond ? 1u : 0u)) | 1u);
+}
+SOLSTICE_DEVICE float to_odd(float v) { return v; }
+SOLSTICE_DEVICE float to_odd(bool v) { return v ? 1.0f : 0.0f; }
+SOLSTICE_DEVICE float to_odd(int v) { return to_odd(static_cast<double>(v)); }
+SOLSTICE_DEVICE float to_odd(i64 v) { return to_odd(static_cast<double>(v)); }
+
 template <typename T, typename V>
 SOLSTICE_DEVICE T narrow(V v) {
   if constexpr (kSame<T, Half> || kSame<T, BFloat>) {
 #if defined(__CUDACC__)
-    return from_float<T>(static_cast<float>(v));
+    return from_float<T>(to_odd(v));
 #else
     using Format = SmallFloat<kSame<T, Half> ? 5 : 8, kSame<T, Half> ? 10 : 7, true>;
-    return {static_cast<u16>(Format::encode(static_cast<float>(v)))};
+    return {static_cast<u16>(Format::encode(to_odd(v)))};
 #endif
   } else if constexpr (kSame<T, E4M3>) {
-    return {static_cast<u8>(FloatE4M3::encode(static_cast<float>(v)))};
+    return {static_cast<u8>(FloatE4M3::encode(to_odd(v)))};
   } else if constexpr (kSame<T, E5M2>) {
-    return {static_cast<u8>(FloatE5M2::encode(static_cast<float>(v)))};
+    return {static_cast<u8>(FloatE5M2::encode(to_odd(v)))};
   } else if constexpr (kSame<T, Bool8>) {
     return {static_cast<u8>(v != V(0))};
   } else {

@@ -148,14 +148,19 @@ int64_t ahead_bytes(const ir::Program& program, const Shape& shape, const Settin
   return most * settings.vector * settings.steps(shape);
 }
 
+Result<int> vector_for(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs) {
+  const int widest = vector_of(program, shape);
+  const auto vector = static_cast<int>(knobs.int_or("vector", widest));
+  if (vector > widest || widest % vector != 0) {
+    return fail(Code::illegal_knobs,
+                fmt::format("`vector={}`: this kernel's rows are aligned to {} elements; legal: divisors of {}", vector, widest, widest));
+  }
+  return vector;
+}
+
 Result<Settings> settings_of(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs, const machine::Machine* machine) {
   Settings s;
-  const int widest = vector_of(program, shape);
-  s.vector = static_cast<int>(knobs.int_or("vector", widest));
-  if (s.vector > widest || widest % s.vector != 0) {
-    return fail(Code::illegal_knobs,
-                fmt::format("`vector={}`: this kernel's rows are aligned to {} elements; legal: divisors of {}", s.vector, widest, widest));
-  }
+  SOLSTICE_TRY(s.vector, vector_for(program, shape, knobs));
   lay_out(shape, knobs, machine, s);
   if (s.parts > 1 && (!divisible(shape) || s.cluster > 1 || knobs.find("rows_per_block"))) {
     return fail(Code::illegal_knobs,

@@ -47,5 +47,7 @@ Result<Settings> settings_of(const ir::Program& program, const Shape& shape, con
 
 // Widest vector (elements) that the row's data allows.
 int vector_of(const ir::Program& program, const Shape& shape);
+// The vector asked for, else the widest. Error: illegal_knobs, where rows are not aligned to it.
+Result<int> vector_for(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs);
 
 }  // namespace solstice::families::rows

@@ -101,7 +101,7 @@ Result<Team> team_of(const ir::Program& program, const Shape& shape, const ir::K
   Team team;
   SOLSTICE_TRY(team.streams, streams_of(program, shape));
   SOLSTICE_CHECK(findings_of(shape, phases_of(shape, false)));
-  team.vector = static_cast<int>(knobs.int_or("vector", vector_of(program, shape)));
+  SOLSTICE_TRY(team.vector, vector_for(program, shape, knobs));
   team.vectors = ceil_div(shape.column_count, int64_t{team.vector});
   const int64_t sms = std::max(1, machine.sm_count);
   const int64_t limit = machine.shared_per_block.value > 0 ? static_cast<int64_t>(machine.shared_per_block.value) : kUsualShared;

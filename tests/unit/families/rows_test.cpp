@@ -300,6 +300,16 @@ TEST(Rows, AVeryLongRowIsCountedIn64Bits) {
   EXPECT_EQ(code.find("const int c"), std::string::npos) << code;
 }
 
+TEST(Rows, ATeamTakesNoVectorsThatRowsAreNotAlignedTo) {
+  Softmax s(2, 1390);
+  s.knob("team", 2).knob("vector", 4);
+  Diagnostics diagnostics;
+  find_family("rows")->check({s.b.program, small_machine()}, s.b.program.kernels[0], diagnostics);
+  ASSERT_EQ(diagnostics.size(), 1u);
+  EXPECT_EQ(diagnostics.all()[0].code, "E201");
+  EXPECT_NE(diagnostics.all()[0].message.find("vector=4"), std::string::npos) << diagnostics.all()[0].message;
+}
+
 TEST(Rows, RowsThatAreStoredAreNotTakenInParts) {
   Softmax s(2, 4096);
   s.knob("parts", 4);

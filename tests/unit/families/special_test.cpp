@@ -63,6 +63,20 @@ TEST(Special, SharedDivisorsDivideLikePlainOnes) {
   }
 }
 
+// By way of a float, ties that are none would be rounded to even.
+TEST(Storage, DoublesAndIntegersAreRoundedOnce) {
+  const double tie = 1.0 + 0x1p-11, tail = 0x1p-40;
+  EXPECT_EQ(math::rounded<Half>(tie), 1.0f);
+  EXPECT_EQ(math::rounded<Half>(tie + tail), 1.0f + 0x1p-10f);
+  EXPECT_EQ(math::rounded<Half>(-tie - tail), -1.0f - 0x1p-10f);
+  EXPECT_EQ(math::rounded<Half>(1.0 + 3 * 0x1p-11 - tail), 1.0f + 0x1p-10f);
+  EXPECT_EQ(math::rounded<BFloat>(1.0 + 0x1p-8 + tail), 1.0f + 0x1p-7f);
+  EXPECT_EQ(math::rounded<BFloat>((1LL << 32) + (1LL << 24) + 1), 0x1p32f + 0x1p25f);
+  EXPECT_EQ(math::rounded<Half>(1e300), std::numeric_limits<float>::infinity());
+  EXPECT_EQ(math::rounded<Half>(1e-300), 0.0f);
+  EXPECT_TRUE(std::isnan(math::rounded<math::E4M3>(-1e300)));
+}
+
 TEST(Storage, SmallFormatsRoundTripAndOverflowLikePyTorch) {
   for (unsigned bits = 0; bits < 256; ++bits) {
     const float e4 = math::FloatE4M3::decode(bits), e5 = math::FloatE5M2::decode(bits);
