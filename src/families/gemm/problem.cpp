@@ -96,7 +96,8 @@ bool stores_by_copy_engine(const ir::Program& program, const Problem& problem) {
   const int64_t unit = 16 / size_of(*program.tensor(store.tensor).dtype);
   const auto& s = *store.strides;
   const bool aligned = store.base % unit == 0 && s[0] % unit == 0 && s[1] % unit == 0;
-  return s[2] == 1 && aligned && s[1] >= problem.product.n;
+  // The copy engine writes whole units: behind a row that ends within one there would have to be room.
+  return s[2] == 1 && aligned && s[1] >= problem.product.n && problem.product.n % unit == 0;
 }
 
 }  // namespace solstice::families::gemm

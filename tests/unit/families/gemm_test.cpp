@@ -213,6 +213,21 @@ TEST(Gemm, ResultsWithContiguousColumnsExchangeTheOperands) {
   EXPECT_TRUE(gemm::stores_by_copy_engine(b.program, *problem));
 }
 
+// The copy engine would write the padding behind each row, and behind the last one.
+TEST(Gemm, RowsThatEndWithinAUnitAreNotStoredByTheCopyEngine) {
+  for (const int64_t columns : {60, 63}) {
+    ProgramBuilder b("p");
+    const int x = b.input("x", {96, 64}), w = b.input("w", {columns, 64}), y = b.output("y", {96, columns});
+    b.program.tensors[static_cast<size_t>(y)].strides = {64, 1};
+    b.kernel("k", "gemm");
+    const auto m = b.index("m", 96), n = b.index("n", columns), k = b.bound("k", 64);
+    b.define(y, {m, n}, make_reduce(Reducer::kSum, {k->id}, b.read(x, {m, k}) * b.read(w, {n, k})));
+    const auto problem = gemm::make_problem(b.program, b.program.kernels[0]);
+    ASSERT_TRUE(problem.ok()) << problem.error().text();
+    EXPECT_EQ(gemm::stores_by_copy_engine(b.program, *problem), columns == 60);
+  }
+}
+
 TEST(Gemm, RolesOfABatchedProductOfHeads) {
   // s[t,h,i,j] = sum[d](q[t,i,h,d] * k[t,j,h,d]): batch (t, h) does not flatten, as h lies inside i.
   ProgramBuilder b("p");
