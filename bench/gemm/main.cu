@@ -1,5 +1,5 @@
-// bench_gemm check | time [idle_ms]: correctness against float64 on many shapes and value families, and times
-// against cuBLAS fp32, interleaved ABBA with a cold L2. Build:
+// bench_gemm check | same | time [idle_ms]: correctness against float64 on many shapes and value families; equal bits of
+// 50 launches, and of forms with the same tile; times against cuBLAS fp32, interleaved ABBA with a cold L2. Build:
 //   nvcc -std=c++17 -O2 --expt-relaxed-constexpr -gencode=arch=compute_90a,code=sm_90a -I. -Ikernels
 //   bench/gemm/*.cu -o bench_gemm
 #include <unistd.h>
@@ -104,6 +104,44 @@ int check(const Cublas& cublas, bool quick) {
   return failures;
 }
 
+// Launches that differ in a bit from the first, of every form; and which forms of a math agree with its first one.
+int same(bool quick) {
+  constexpr Major K = Major::kK, M = Major::kMN;
+  std::vector<Case> cases = {{4096, 4096, 4096, 1, K, K, Values::kNormal},     {1024, 8192, 8192, 1, K, M, Values::kNormal},
+                             {1111, 1777, 1333, 1, K, K, Values::kNormal},     {300, 5000, 3001, 1, M, M, Values::kNormal},
+                             {129, 385, 4099, 1, M, K, Values::kNormal},       {200, 328, 264, 5, K, M, Values::kNormal},
+                             {1000, 1200, 520, 1, K, K, Values::kNormal, true}};
+  if (quick) cases.resize(3);
+  int failures = 0;
+  for (const Case& c : cases) {
+    Data d(c, 11);
+    std::vector<float> of_first;
+    for (const Variant& v : variants()) {
+      std::unique_ptr<Runner> runner(v.make(d));
+      if (!runner) continue;
+      std::vector<float> first;
+      int different = 0;
+      for (int i = 0; i < 50; ++i) {
+        CHECK(cudaMemset(d.y.data, 0xff, d.y.count * 4));
+        runner->launch({}, nullptr);
+        CHECK(cudaDeviceSynchronize());
+        const std::vector<float> y = d.y.host();
+        if (first.empty())
+          first = y;
+        else
+          different += std::memcmp(first.data(), y.data(), y.size() * 4) != 0;
+        if (d.y.count > (8u << 20) && i == 19) break;
+      }
+      if (of_first.empty()) of_first = first;
+      const bool agrees = std::memcmp(first.data(), of_first.data(), first.size() * 4) == 0;
+      std::printf("%-36s %-22s %d launches differ, %s\n", text_of(c).c_str(), v.name, different,
+                  agrees ? "as the first form" : "not as the first form");
+      failures += different > 0;
+    }
+  }
+  return failures;
+}
+
 struct Timer {
   Array<char> flush{256u << 20};
   cudaEvent_t begin, end;
@@ -156,7 +194,7 @@ void time_case(const Case& c, const Cublas& cublas, Timer& timer, int repeats) {
     const double flops = 2.0 * c.m * c.n * c.k * c.batches;
     const float t = median(ours), u = median(theirs);
     std::printf(
-        "%-36s %-18s cublas %.4f ms | all %.4f ms %6.1f TF %.2fx | frozen B %.4f %.2fx | product %.4f %6.1f "
+        "%-36s %-22s cublas %.4f ms | all %.4f ms %6.1f TF %.2fx | frozen B %.4f %.2fx | product %.4f %6.1f "
         "TF | splits %.4f | "
         "fallback idle %.4f\n",
         text_of(c).c_str(), v.name, u, t, flops / t * 1e-9, u / t, median(parts[0]), u / median(parts[0]), median(parts[1]),
@@ -199,6 +237,7 @@ int main(int count, char** arguments) {
   const bool quick = std::getenv("BENCH_QUICK") != nullptr;
   const Cublas cublas;
   if (command == "check") return check(cublas, quick);
+  if (command == "same") return same(quick);
   if (command == "time") time_all(cublas, count > 2 ? std::atoi(arguments[2]) : 0, count > 3 ? std::atoi(arguments[3]) : 7, quick);
   return 0;
 }

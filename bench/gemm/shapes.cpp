@@ -1,10 +1,10 @@
 // bench_gemm_shapes emit CASES DIR | run CASES DIR [repeats]: generated plans against cuBLAS fp32 on any shape.
 //
-// CASES holds lines `NAME M N K MAJORS[:VALUES] KNOBS`: MAJORS are KK, KM, MK or MM (what is contiguous in x and in w);
+// CASES holds lines `NAME M N K MAJORS[:VALUES[:POLICY]] KNOBS`: MAJORS are KK, KM, MK or MM (what is contiguous in x and in w);
 // VALUES are normal, relu, lognormal, outlier12, outlier20 (channels of x times 2^s, of w by it), special (Inf and NaN),
-// huge, subnormal; KNOBS what stands in `by gemm(...)`, or `auto`. `emit` writes DIR/NAME_SOURCE.cu and prints what was chosen and the
-// predicted time; compile each to a .cubin beside it (nvcc -cubin -std=c++17 -Ikernels
-// -gencode=arch=compute_90a,code=sm_90a). `run` executes them: errors of both against cublasDgemm, median times of
+// huge, subnormal; POLICY is a numerics policy (reference; beside others cuBLAS uses TF32); KNOBS what stands in `by gemm(...)`, or `auto`.
+// `emit` writes DIR/NAME_SOURCE.cu and prints what was chosen and the predicted time; compile each to a .cubin beside it (nvcc -cubin
+// -std=c++17 -Ikernels -gencode=arch=compute_90a,code=sm_90a). `run` executes them: errors of both against cublasDgemm, median times of
 // alternating ABBA launches with 256 MB written in between, and the time of the plan's first 1, 2, ... launches.
 #include <dlfcn.h>
 
@@ -27,7 +27,7 @@ namespace solstice {
 namespace {
 
 struct Case {
-  std::string name, majors, values, knobs;
+  std::string name, majors, values, policy = "reference", knobs;
   int64_t m = 0, n = 0, k = 0;
   bool a_by_m() const { return majors[0] == 'M'; }
   bool b_by_n() const { return majors[1] == 'M'; }
@@ -50,6 +50,7 @@ std::vector<Case> read_cases(const char* path) {
     Case c;
     if (!(in >> c.name >> c.m >> c.n >> c.k >> c.majors)) continue;
     if (c.majors.size() > 3) c.values = c.majors.substr(3), c.majors.resize(2);
+    if (const size_t at = c.values.find(':'); at != std::string::npos) c.policy = c.values.substr(at + 1), c.values.resize(at);
     std::getline(in >> std::ws, c.knobs);
     out.push_back(c);
   }
@@ -68,7 +69,7 @@ Result<Generated> generate(const Case& c, const machine::Machine& machine) {
   Diagnostics diagnostics;
   SOLSTICE_TRY(out.program, ir::load_program(c.text(), c.name, diagnostics));
   const families::Family& family = *families::find_family("gemm");
-  const families::Context context{out.program, machine, "reference", false};
+  const families::Context context{out.program, machine, c.policy, false};
   SOLSTICE_TRY(const families::Cost cost, family.cost(context, out.program.kernels.front()));
   SOLSTICE_TRY(out.emission, family.generate(context, out.program.kernels.front()));
   SOLSTICE_TRY(const auto proposals, family.propose(context, out.program.kernels.front()));
@@ -95,12 +96,14 @@ struct Cublas {
   void* handle = nullptr;
   Gemm<float> sgemm = nullptr;
   Gemm<double> dgemm = nullptr;
+  int (*set_math_mode)(void*, int) = nullptr;
   bool open() {
     const char* named = std::getenv("CUBLAS");
     void* library = dlopen(named ? named : "libcublas.so.13", RTLD_NOW | RTLD_GLOBAL);
     if (!library) return std::printf("no cuBLAS: %s (set CUBLAS to its path)\n", dlerror()), false;
     sgemm = reinterpret_cast<Gemm<float>>(dlsym(library, "cublasSgemm_v2"));
     dgemm = reinterpret_cast<Gemm<double>>(dlsym(library, "cublasDgemm_v2"));
+    set_math_mode = reinterpret_cast<int (*)(void*, int)>(dlsym(library, "cublasSetMathMode"));
     return reinterpret_cast<Create>(dlsym(library, "cublasCreate_v2"))(&handle) == 0;
   }
   // Row-major y[m,n] is column-major y^T = op(w) op(x).
@@ -134,6 +137,8 @@ class Bench {
     SOLSTICE_CHECK(driver_.check(driver_.cuCtxSynchronize(), "running " + c.name));
     std::string ours = errors();
     const std::vector<float> once = result();
+    constexpr int kDefault = 0, kTf32 = 3;  // cublasMath_t
+    cublas_.set_math_mode(cublas_.handle, c.policy == "reference" ? kDefault : kTf32);
     cublas_.run<float>(cublas_.sgemm, c, x_, w_, y_);
     const std::string theirs = errors();
     std::vector<float> mine, other;

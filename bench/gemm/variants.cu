@@ -149,10 +149,10 @@ class TensorRunner : public Runner {
     const auto type = Math::Type::kBytes == 4                ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32
                       : kSame<typename Math::Type, mma::F16> ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
                                                              : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
-    return make_map(
-        type, o.planes,
-        {static_cast<cuuint64_t>(o.length), static_cast<cuuint64_t>(o.lines), static_cast<cuuint64_t>(o.batches) * Math::kPlanes},
-        {line, line * o.lines}, {inner, outer, 1}, CU_TENSOR_MAP_SWIZZLE_128B);
+    return make_map(type, o.planes,
+                    {static_cast<cuuint64_t>(Math::Type::kBytes == 4 ? round_up(o.length, 8) : o.length), static_cast<cuuint64_t>(o.lines),
+                     static_cast<cuuint64_t>(o.batches) * Math::kPlanes},
+                    {line, line * o.lines}, {inner, outer, 1}, CU_TENSOR_MAP_SWIZZLE_128B);
   }
   void launch(const Timing& what, cudaStream_t stream) override {
     const int blocks_a = what.split_a ? a.blocks : 0, blocks_b = what.split_b ? b.blocks : 0;

@@ -14,7 +14,7 @@ Every script takes --quick, --seed N and --json FILE (`arguments`), and writes `
     bar     what it must reach, and `of`, what it is a ratio to  0.9, "copy"
     how     kernels and knobs that were chosen
     speedup, floor   PyTorch's time over ours, and what it must be at least, where there are such
-    ms, "eager ms" or other times, "TB/s" or "TFLOP/s", error and limit (normwise against float64)   where there are such
+    ms, "eager ms" or other times, "TB/s" or "TFLOP/s", error and limit (normwise against float64), MHz   where there are such
     failed  why there is no figure, in place of all but work and shape
 """
 
@@ -177,6 +177,42 @@ def reads_of(size: int) -> dict[str, Callable[[], Any]]:
     machine_wide, each_tile = (torch.cuda.get_device_properties(0).multi_processor_count * 4, 1, 1), (-(-size // 32768), 1, 1)
     return {"read": lambda: strided(grid=machine_wide, block=(512, 1, 1), args=[data, size // 16, out]),
             "read tiles": lambda: tiles(grid=each_tile, block=(256, 1, 1), args=[data, size // 16, out]), "torch.sum": data.sum}  # fmt: skip
+
+
+CLOCK = """
+extern "C" __global__ void clocks(long long* out) {
+  unsigned sm;
+  long long now;
+  asm volatile("mov.u32 %0, %smid;" : "=r"(sm));
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+  out[2 * sm] = clock64();
+  out[2 * sm + 1] = now;
+}
+"""
+
+
+class Clock:
+    """The SMs' clock while something runs: their cycle counters and the global timer, read before and after."""
+
+    def __init__(self) -> None:
+        self._kernel = torch.cuda._compile_kernel(CLOCK, "clocks")
+        self._sms = torch.cuda.get_device_properties(0).multi_processor_count
+        self._at = torch.zeros(2, self._sms, 2, dtype=torch.int64, device="cuda")
+
+    def _read(self, which: int) -> None:
+        self._kernel(grid=(4 * self._sms, 1, 1), block=(1, 1, 1), args=[self._at[which]])
+
+    def megahertz(self, work: Callable[[], Any], times: int = 5) -> float:
+        """The median over the SMs and `times` runs, each with a cold L2."""
+        found = []
+        for _ in range(times):
+            flush()
+            self._read(0)
+            work()
+            self._read(1)
+            cycles, nanoseconds = (self._at[1] - self._at[0]).unbind(1)
+            found.append(statistics.median((cycles / nanoseconds * 1e3).tolist()))
+        return statistics.median(found)
 
 
 def machine() -> dict[str, str]:

@@ -31,11 +31,13 @@ class Work:
     text: str  # the problem
     inputs: Callable[[], Tensors]  # by the program's names; states are changed in place
     eager: Callable[[Tensors], Tensors]  # PyTorch's results by the program's names, states included
-    bytes: int  # what the bar counts
+    bytes: int  # what the bar counts, where it is a share of a ceiling
     bar: float
-    of: str = "copy"  # or "read"
+    of: str = "copy"  # or "read": the ceiling; else what PyTorch's time is called, over which ours is taken
     floor: float = 0.0  # what PyTorch's time over ours must be
     wrong: Optional[Callable[[Tensors, Tensors], float]] = None  # share of wrong results, for integers: none may be
+    numerics: str = "reference"  # under others PyTorch multiplies by TF32
+    flops: float = 0.0  # where a rate of them says more than that of bytes
 
 
 def mark_drawn(work: Work, seed: int) -> Work:
@@ -55,10 +57,11 @@ def plan(work: Work, numerics: str) -> list[dict[str, Any]]:
     return json.loads(done.stdout)
 
 
-def compiled(work: Work, numerics: str = "reference") -> Any:
+def compiled(work: Work) -> Any:
     """Schedules and programs, or why there are none."""
     try:
-        return [("; ".join(s.split(" ", 1)[1] for s in c["schedules"]), harness.Program(c["program"], numerics)) for c in plan(work, numerics)]
+        return [("; ".join(s.split(" ", 1)[1] for s in c["schedules"]), harness.Program(c["program"], work.numerics))
+                for c in plan(work, work.numerics)]  # fmt: skip
     except RuntimeError as reason:
         return str(reason)
 
@@ -105,18 +108,24 @@ def check(work: Work, programs: list[tuple[str, harness.Program]], given: Tensor
 
 
 def measure(work: Work, programs: list[tuple[str, harness.Program]], rounds: int = 8) -> dict[str, Any]:
+    torch.backends.cuda.matmul.allow_tf32 = work.numerics != "reference"
     given = work.inputs()
     result: dict[str, Any] = {"work": work.work, "shape": work.shape, "bar": work.bar, "of": work.of, "floor": work.floor} | check(work, programs, given)
     works: dict[Any, Callable[[], Any]] = {i: program for i, (_, program) in enumerate(programs)}
     works["eager"] = lambda: work.eager(given)
-    ceilings = {"copy": harness.copy_of(work.bytes)} if work.of == "copy" else harness.reads_of(work.bytes)
+    ceilings = {"copy": harness.copy_of(work.bytes)} if work.of == "copy" else harness.reads_of(work.bytes) if work.of == "read" else {}
     times = harness.side_by_side(works | ceilings, rounds)
-    ceiling = min(times[name] for name in ceilings)
+    ceiling = min(times[name] for name in ceilings or ("eager",))
     best = min(range(len(programs)), key=lambda i: times[i])
-    return result | {
-        "ratio": ceiling / times[0], "how": programs[0][0], "ms": 1e3 * times[0], "TB/s": 1e-12 * work.bytes / times[0],
+    rates = {"TFLOP/s": 1e-12 * work.flops / times[0]} if work.flops else {"TB/s": 1e-12 * work.bytes / times[0]}
+    if ceilings:
+        rates["ceiling TB/s"] = 1e-12 * work.bytes / ceiling
+    clock = harness.Clock()
+    return result | rates | {
+        "ratio": ceiling / times[0], "how": programs[0][0], "ms": 1e3 * times[0],
         "best ratio": ceiling / times[best], "best how": programs[best][0], "best ms": 1e3 * times[best],
-        "ceiling TB/s": 1e-12 * work.bytes / ceiling, "eager ms": 1e3 * times["eager"], "speedup": times["eager"] / times[0],
+        "eager ms": 1e3 * times["eager"], "speedup": times["eager"] / times[0],
+        "MHz": clock.megahertz(programs[0][1], 3), "eager MHz": clock.megahertz(works["eager"], 3),
     }  # fmt: skip
 
 
@@ -142,6 +151,7 @@ def run(works: list[Work]) -> list[dict[str, Any]]:
 def line(r: dict[str, Any]) -> str:
     if "failed" in r:
         return f"{r['work']:22} {r['shape']:28} failed: {r['failed']}"
+    rate = f"{r['TFLOP/s']:4.0f} TFLOP/s" if "TFLOP/s" in r else f"{r['TB/s']:6.3f} TB/s"
     better = f" (best of {PROPOSALS} {r['best ratio']:.3f} {r['best how']})" if r["best how"] != r["how"] else ""
-    return (f"{r['work']:22} {r['shape']:28} {r['ms']:8.4f} ms {r['TB/s']:6.3f} TB/s {r['ratio']:6.3f} of {r['of']} (bar {r['bar']}) "
-            f"eager {r['eager ms']:8.4f} ms {r['speedup']:6.2f}x  error {r['error']:.1e} ({r['eager error']:.1e})  {r['how']}{better}")  # fmt: skip
+    return (f"{r['work']:22} {r['shape']:28} {r['ms']:8.4f} ms {rate} {r['ratio']:6.3f} of {r['of']} (bar {r['bar']}) "
+            f"eager {r['eager ms']:8.4f} ms {r['speedup']:6.2f}x  error {r['error']:.1e} ({r['eager error']:.1e})  {r['MHz']:.0f} MHz ({r['eager MHz']:.0f})  {r['how']}{better}")  # fmt: skip

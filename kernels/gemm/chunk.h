@@ -21,28 +21,40 @@ SOLSTICE_DEVICE u32 lanes_add(u32 v) {
 }
 
 // Scales a lane's 16 elements of a chunk in place, and counts what the guard wants to know of the whole
-// chunk, of which `valid` k exist; the others are zero.
+// chunk, of which `valid` k exist; the others are zero. Lost elements and zeros are looked for only where some element
+// of the warp is small enough to be one.
 template <int kFirst, int kLast, class Element>
 SOLSTICE_DEVICE Scale scale_chunk(Element&& element, int valid, Range& range) {
-  float top = 0, nonzero = 0;
+  float top[2] = {0, 0};
 #pragma unroll
-  for (int i = 0; i < 16; ++i) {
-    top = ptx::max_magnitude(element(i), top);
-    nonzero += ptx::one_if_nonzero(element(i));
-  }
-  const Scale scale(ptx::bits_of(lanes_max<kFirst, kLast>(top)));
+  for (int i = 0; i < 16; ++i) top[i % 2] = ptx::max_magnitude(element(i), top[i % 2]);
+  const Scale scale(ptx::bits_of(lanes_max<kFirst, kLast>(ptx::max_magnitude(top[0], top[1]))));
   const float s = ptx::from_bits(scale.float_bits());
-  u32 counts[4] = {0, 0, 0, 0};
+  u32 counts[4] = {0, 0, 0, 0}, least = 0x7c007c00u;
+  constexpr u32 kInverseLimits[4] = {0x14001400u, 0x24002400u, 0x34003400u, 0x44004400u};  // 2^-10, 2^-6, 2^-2, 2^2
 #pragma unroll
   for (int i = 0; i < 16; i += 2) {
     element(i) *= s;
     element(i + 1) *= s;
-    const u32 pair = ptx::pack_half(element(i), element(i + 1));
-    constexpr u32 kInverseLimits[4] = {0x14001400u, 0x24002400u, 0x34003400u, 0x44004400u};  // 2^-10, 2^-6, 2^-2, 2^2
+    // Not in the order of other uses, or these words would be kept in registers until then.
+    const u32 pair = ptx::pack_half(element(i + 1), element(i));
+    least = ptx::least_magnitude(pair, least);
 #pragma unroll
-    for (int j = 0; j < 4; ++j) counts[j] = ptx::add_half2(counts[j], ptx::ramp_half2(pair, kInverseLimits[j], 0xbc00bc00u));
+    for (int j = 0; j < 3; ++j) counts[j] = ptx::add_half2(counts[j], ptx::ramp_half2(pair, kInverseLimits[j], 0xbc00bc00u));
   }
   const Pair low = ptx::unpack_half(lanes_add<kFirst, kLast>(ptx::fold_half2(counts[0], counts[1])));
+  const Pair smallest = ptx::unpack_half(least);
+  if (__all_sync(~0u, smallest.x >= 0.5f && smallest.y >= 0.5f && scale.representable())) {
+    const Pair high = ptx::unpack_half(lanes_add<kFirst, kLast>(ptx::fold_half2(counts[2], 0)));
+    range.add_kept({low.x, low.y, high.x});
+    return scale;
+  }
+  float nonzero = 0;
+#pragma unroll
+  for (int i = 0; i < 16; i += 2) {
+    nonzero += ptx::one_if_nonzero(element(i)) + ptx::one_if_nonzero(element(i + 1));
+    counts[3] = ptx::add_half2(counts[3], ptx::ramp_half2(ptx::pack_half(element(i), element(i + 1)), kInverseLimits[3], 0xbc00bc00u));
+  }
   const Pair high = ptx::unpack_half(lanes_add<kFirst, kLast>(ptx::fold_half2(counts[2], counts[3])));
   const Pair all = ptx::unpack_half(lanes_add<kFirst, kLast>(ptx::pack_half(nonzero, 0.f)));
   range.add(scale, static_cast<float>(valid), all.x, {low.x, low.y, high.x, high.y});
@@ -51,7 +63,7 @@ SOLSTICE_DEVICE Scale scale_chunk(Element&& element, int valid, Range& range) {
 
 // The same for two chunks at once (v[0], v[1]: a lane's 16 elements of each, shared by the lanes that differ in bits 0
 // and 1), in half the instructions: only depth 8 is counted, and what is lost only where a comparison finds any.
-SOLSTICE_DEVICE void scale_chunks(float (&v)[2][16], float (&inverse)[2], RangeAt8& range) {
+SOLSTICE_DEVICE void scale_chunks(float (&v)[2][16], float (&inverse)[2], int valid, RangeAt8& range) {
   u32 least = 0x7c007c00u, counts[2] = {0, 0};
   bool representable = true;
 #pragma unroll
@@ -87,7 +99,7 @@ SOLSTICE_DEVICE void scale_chunks(float (&v)[2][16], float (&inverse)[2], RangeA
       kept += ptx::from_bits(ptx::bits_of(v[r][i]) & 0x7fffffffu) >= 0.25f ? 1.f : 0.f;
     }
     const Pair all = ptx::unpack_half(lanes_add<1, 2>(ptx::pack_half(nonzero, kept)));
-    range.add(representable, all.x, r == 0 ? above.x : above.y, all.y);
+    range.add(representable, static_cast<float>(valid), all.x, r == 0 ? above.x : above.y, all.y);
   }
 }
 

@@ -60,6 +60,10 @@ struct Range {
       lossy[i] = larger(lossy[i], lost > 0.f ? depth : 0.f);
     }
   }
+  // A chunk of 64 k, all of them nonzero and none lost.
+  SOLSTICE_DEVICE constexpr void add_kept(const float (&above)[3]) {
+    for (int i = 0; i < 3; ++i) all[i] = larger(all[i], 64.f - above[i]);
+  }
   SOLSTICE_DEVICE constexpr GuardWord word() const {
     GuardWord out{0, 0};
     for (int i = 0; i < 3; ++i) {
@@ -70,17 +74,28 @@ struct Range {
   }
 };
 
-// The same for the pair (8, 8) alone, in fewer instructions. k beyond the operand's count as zeros that are.
+// The same for the pair (8, 8) alone, in fewer instructions.
+//
+// Or for a scale over a whole line of n k and one plane (rounded to 11 bits), of which an element is lost below 2^-14 and
+// then off by at most 2^-25. With n - above_A(8) + L_A / 1024 and the same of B at most n together, (L_A + L_B) / 1024
+// places or more have products of 2^12, against losses of 2^-10 each: at most 2^-12 of sum |a||b|, half of what rounding
+// may do.
 struct RangeAt8 {
   float all = 0, lossy = 0;
 
   // A chunk of 64 k, all of them kept.
   SOLSTICE_DEVICE constexpr void add_kept(float above8) { all = larger(all, 64.f - above8); }
-  SOLSTICE_DEVICE constexpr void add(bool fits, float nonzero, float above8, float kept) {
+  SOLSTICE_DEVICE constexpr void add(bool fits, float valid, float nonzero, float above8, float kept) {
     const float lost = fits ? nonzero - kept : kUnrepresentable;
-    const float depth = nonzero > 0.f ? 64.f - above8 + lost : 0.f;
+    const float depth = nonzero > 0.f ? 32.f + 0.5f * valid - above8 + lost : 0.f;
     all = larger(all, depth);
     lossy = larger(lossy, lost > 0.f ? depth : 0.f);
+  }
+  SOLSTICE_DEVICE constexpr void add_line(bool fits, float length, float nonzero, float above8, float lost) {
+    float depth = 64.f / length * (length - above8 + lost / 1024.f) + 0.01f;  // a word rounds down by less than that
+    depth = !fits ? kUnrepresentable : nonzero > 0.f ? depth : 0.f;
+    all = larger(all, depth);
+    lossy = larger(lossy, lost > 0.f || !fits ? depth : 0.f);
   }
   SOLSTICE_DEVICE constexpr GuardWord word() const {
     constexpr u32 kUnknown = 0x00ff00ffu;

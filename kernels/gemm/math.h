@@ -1,24 +1,25 @@
 // How products are computed: the element type of the tensor cores' operands, how many planes an operand is
-// split into (x = plane 0 + plane 1 + ...), whether planes carry a scale per chunk of k, whether partial sums
-// are promoted into fp32 registers every chunk (the tensor cores truncate when they add; promotion keeps that
-// from growing with k).
+// split into (x = plane 0 + plane 1 + ...), whether planes carry a scale per chunk of k or per line (a row of A, a column
+// of B), whether partial sums are promoted into fp32 registers every chunk (the tensor cores truncate when they add;
+// promotion keeps that from growing with k).
 #pragma once
 
 #include "mma/wgmma.h"
 
 namespace solstice::gemm {
 
-template <class Type_, int kPlanes_, bool kScaled_, bool kPromoted_>
+template <class Type_, int kPlanes_, bool kScaled_, bool kPromoted_, bool kLineScaled_ = false>
 struct Math {
   using Type = Type_;
   static constexpr int kPlanes = kPlanes_;
-  static constexpr bool kScaled = kScaled_;
+  static constexpr bool kScaled = kScaled_;          // by chunk
+  static constexpr bool kLineScaled = kLineScaled_;  // sums are multiplied by both scales when they are done
   static constexpr bool kPromoted = kPromoted_;
   static_assert(!kScaled_ || kPromoted_, "scales are applied when a chunk is promoted");
 };
 
 using Fp16x3 = Math<mma::F16, 2, true, true>;
-using Fp16Scaled = Math<mma::F16, 1, true, true>;
+using Fp16Scaled = Math<mma::F16, 1, false, false, true>;
 using Fp16 = Math<mma::F16, 1, false, false>;
 using Bf16 = Math<mma::BF16, 1, false, false>;
 using Bf16x3 = Math<mma::BF16, 2, false, true>;

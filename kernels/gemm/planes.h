@@ -42,7 +42,11 @@ SOLSTICE_DEVICE void store_planes(u8* to, i64 plane_bytes, float (&v)[kCount]) {
         r[j] = ptx::bits_of(high);
         v[j] = v[j] == high ? 0.f : v[j] - high;
       }
-      ptx::store_global(at, r[0], r[1], r[2], r[3]);
+      // In every group of eight, k 2t lies at t and k 2t + 1 at t + 4: a thread of stream.h then finds the two that it
+      // owns beside each other. Products do not depend on the order of k, as long as both operands have the same.
+      u8* const group = at - (reinterpret_cast<u64>(at) & 16) / 2;
+      ptx::store_global(group, r[0], r[2]);
+      ptx::store_global(group + 16, r[1], r[3]);
     } else {
       u32 r[kCount / 2];
       take_plane<typename Math::Type, !Math::kScaled>(v, r);

@@ -1,81 +1,17 @@
 // The split pass: reads an operand once, in whatever alignment it has, and writes aligned planes for the copy
 // engine, with a scale per chunk of 64 k and the range guard's word. Because a scale covers one chunk and not
 // a whole row, every chunk is independent: no second read, no exchange between blocks, any extent of k.
-//
-// Layouts. Operand: `lines` lines of `length` contiguous elements, `stride` elements apart, `batches` of
-// them.
-//   kK:  lines are the rows of A (columns of B), an element is a k;  planes[batch][plane][line][k]
-//   kMN: lines are the k, an element is a row of A (column of B);    planes[batch][plane][k][element]
-// Planes have lines of `plane_stride` elements (a multiple of 8, better of 64: 128 bytes; zero-filled).
-// scales[batch][chunk][scale_stride]. One guard word a block: no initial value is needed, and nothing is left
-// behind.
+// Layouts are those of operand.h. Maths that scale whole lines have a pass of their own (split_lines.h).
 #pragma once
 
-#include "gemm/chunk.h"
-#include "gemm/planes.h"
+#include "gemm/split_lines.h"
 #include "mma/descriptor.h"
 
 namespace solstice::gemm {
 
-inline constexpr int kSplitThreads = 256;
 // Blocks that an SM is to hold at once, by the registers that they leave a thread.
 SOLSTICE_DEVICE constexpr int split_blocks(mma::Major major) { return major == mma::Major::kK ? 5 : 4; }
 inline constexpr int kSplitColumns = 128;  // of an MN-major operand, a block takes at a time
-
-template <typename T>
-struct Operand {
-  const T* data;
-  i64 batch_stride, stride;  // elements
-  int batches, lines, length;
-  u8* planes;
-  int plane_stride;  // elements
-  u8* scales;
-  int scale_stride;  // elements
-  GuardWord* guard;
-
-  // The inverse scale of (chunk, line or element), a power of two: as a float, or its exponent.
-  template <int kBytes>
-  SOLSTICE_DEVICE void store_scale(i64 chunk, int at, const Scale& scale) const {
-    u8* to = scales + (chunk * scale_stride + at) * kBytes;
-    if constexpr (kBytes == 4)
-      *reinterpret_cast<u32*>(to) = scale.inverse_float_bits();
-    else
-      *to = static_cast<u8>(scale.inverse_float_bits() >> 23);
-  }
-  template <class Math>
-  SOLSTICE_DEVICE i64 plane_bytes() const {
-    return static_cast<i64>(lines) * plane_stride * Math::Type::kBytes;
-  }
-  template <class Math>
-  SOLSTICE_DEVICE u8* plane_at(int batch, int line, int element) const {
-    const i64 row = static_cast<i64>(batch) * Math::kPlanes * lines + line;
-    return planes + (row * plane_stride + element) * Math::Type::kBytes;
-  }
-};
-
-// kCount elements from `p`, of which `valid` exist; kVector elements may be loaded at once.
-template <int kVector, int kCount, typename T>
-SOLSTICE_DEVICE void load_line(float (&v)[kCount], const T* p, int valid) {
-  if constexpr (kVector > 1) {
-    if (valid >= kCount) {
-#pragma unroll
-      for (int i = 0; i < kCount; i += kVector) {
-        float w[kVector];
-        ptx::load_global(w, p + i);
-#pragma unroll
-        for (int j = 0; j < kVector; ++j) v[i + j] = w[j];
-      }
-      return;
-    }
-  }
-#pragma unroll
-  for (int i = 0; i < kCount; ++i) v[i] = i < valid ? to_float(p[i]) : 0.f;
-}
-
-SOLSTICE_DEVICE void store_block_guard(GuardWord* guard, int block, GuardWord word) {
-  __shared__ GuardWord words[kSplitThreads / 32];
-  store_guard<kSplitThreads>(words, guard, block, word);
-}
 
 // kK: four lanes share a chunk of a line, four elements of every sixteen each; a block takes one chunk of 64 lines at a
 // time.
@@ -153,7 +89,12 @@ SOLSTICE_DEVICE void split_mn_major(const Operand<T>& x, int block, int blocks) 
 // kScaleBytes says which operand it is: kScaleBytesA or kScaleBytesB.
 template <class Math, int kScaleBytes, mma::Major kMajor, int kVector, typename T>
 SOLSTICE_DEVICE void split_operand(const Operand<T>& x, int block, int blocks) {
-  if constexpr (kMajor == mma::Major::kK)
+  constexpr bool kByK = kMajor == mma::Major::kK;
+  if constexpr (Math::kLineScaled && kByK)
+    split_rows<Math, kVector>(x, block, blocks);
+  else if constexpr (Math::kLineScaled)
+    split_columns<Math, kVector>(x, block, blocks);
+  else if constexpr (kByK)
     split_k_major<Math, kScaleBytes, kVector>(x, block, blocks);
   else
     split_mn_major<Math, kScaleBytes, kVector>(x, block, blocks);

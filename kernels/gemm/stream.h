@@ -3,11 +3,12 @@
 // k.
 //
 // A warp copies 16 lines of 64 k of the streamed operand into its own shared memory (cp.async, any alignment, any
-// major order), several chunks ahead; reads them as the fragments of wgmma's register operand; scales and splits them
+// major order), several chunks ahead; reads them as the fragments of wgmma's register operand; scales and splits them (TF32: rounds)
 // there; and multiplies them with the planes of the held operand, which one thread brings in by the copy engine.
 // Lines of the streamed operand are the rows of the accumulator, lines
 // of the held one its columns, whichever of them is A.
 //
+// Blocks of a cluster have neighbouring lines of the streamed operand: each brings a part of the held planes for all.
 // Blocks share the k of a tile (`splits`); each writes its sums to partial[split][batch][m][n], which finish.h adds up
 // in a fixed order. Guard words of the streamed operand are left one a block, as the split pass does.
 #pragma once
@@ -15,6 +16,7 @@
 #include "copy/async.h"
 #include "copy/tma.h"
 #include "gemm/chunk.h"
+#include "gemm/math.h"
 #include "gemm/planes.h"
 #include "mma/descriptor.h"
 #include "mma/wgmma_held.h"
@@ -24,11 +26,18 @@ namespace solstice::gemm {
 
 // kVector: elements a copy may take at once; kGroups: warpgroups, of 64 lines of the streamed operand; kN: lines of the held operand in a
 // tile (8, 16, 32, 64, 128); kRowsAreM: the streamed operand is A.
-template <mma::Major kMajor_, int kVector_, mma::Major kMajorHeld_, int kGroups_, int kN_, int kSlots_, int kSlotsHeld_, bool kRowsAreM_>
+// kCluster: blocks that share held planes. Math: Fp16x3, or Tf32 (which needs no scales, promotion nor guard).
+template <class Math_, mma::Major kMajor_, int kVector_, mma::Major kMajorHeld_, int kGroups_, int kN_, int kSlots_, int kSlotsHeld_,
+          bool kRowsAreM_, int kCluster_>
 struct StreamConfig {
+  using Math = Math_;
+  static constexpr bool kScaled = Math::kScaled;
+  static_assert(kSame<Math, Fp16x3> || (kSame<Math, Tf32> && kMajorHeld_ == mma::Major::kK), "what fragments there are");
   static constexpr mma::Major kMajor = kMajor_, kMajorHeld = kMajorHeld_;
   static constexpr int kVector = kVector_, kN = kN_, kSlots = kSlots_, kSlotsHeld = kSlotsHeld_;
   static constexpr bool kRowsAreM = kRowsAreM_;
+  static constexpr int kCluster = kCluster_;
+  static_assert(kCluster == 1 || kN >= 8 * kCluster, "parts of whole swizzle patterns");
   static constexpr int kGroups = kGroups_, kWarps = 4 * kGroups, kTileRows = 64 * kGroups;
   static constexpr int kThreads = 128 * kGroups;
 
@@ -39,12 +48,14 @@ struct StreamConfig {
   static constexpr int kSlotBytes = kOuter * kPitch * 4;
 
   static constexpr int kPlaneHeld = kMajorHeld == mma::Major::kK ? kN * mma::kRowBytes : ceil_div(kN, mma::kGroupRows) * mma::kGroupBytes;
-  using RingHeld = Ring<kSlotsHeld_, 2 * kPlaneHeld>;
-  static constexpr int kScales = kScaleBytesB * kN;
+  using RingHeld = Ring<kSlotsHeld_, 2 * kPlaneHeld>;  // two planes of fp16, or two halves of a chunk of TF32
+  // One more slot of scales than of planes: an arrival may pass loads that are still on their way (tensor.h).
+  static constexpr int kScales = kScaled ? kScaleBytesB * kN : 0;
+  using Scales = Aside<kSlotsHeld_ + 1, kScales>;
 
   // Shared memory, in this order.
   static constexpr int kOffsetScales = RingHeld::kBytes;
-  static constexpr int kOffsetStream = kOffsetScales + round_up(kSlotsHeld_ * kScales, 128);
+  static constexpr int kOffsetStream = kOffsetScales + round_up(Scales::kBytes, 128);
   static constexpr int kOffsetBarriers = kOffsetStream + kWarps * kSlots * kSlotBytes;
   static constexpr int kOffsetWords = kOffsetBarriers + RingHeld::kBarrierBytes;  // a guard word a warp
   static constexpr int kSharedBytes = kOffsetWords + 8 * kWarps;
@@ -73,17 +84,19 @@ struct Stream {
   StreamProblem p;
   u32 shared;
   int batch, row0, column0, split;
+  int rank;   // in the cluster
   int count;  // chunks of this block: split, split + splits, ... so that blocks at work together read lines together
 
   SOLSTICE_DEVICE Stream(const TensorMap* map_held, const StreamProblem& problem, u32 shared_address)
       : map(map_held), p(problem), shared(shared_address) {
-    const int columns = ceil_div(p.columns, kN), rows = ceil_div(p.rows, Config::kTileRows);
-    int block = static_cast<int>(blockIdx.x);
+    const int columns = ceil_div(p.columns, kN), rows = ceil_div(p.rows, Config::kTileRows * Config::kCluster);
+    int block = static_cast<int>(blockIdx.x) / Config::kCluster;
+    rank = static_cast<int>(blockIdx.x) % Config::kCluster;
     column0 = block % columns * kN;
     block /= columns;
     split = block % p.splits;
     block /= p.splits;
-    row0 = block % rows * Config::kTileRows;
+    row0 = (block % rows * Config::kCluster + rank) * Config::kTileRows;
     batch = block / rows;
     count = ceil_div(chunks() - split, p.splits);
   }
@@ -92,25 +105,39 @@ struct Stream {
   SOLSTICE_DEVICE RingHeld ring() const { return RingHeld(shared, shared + Config::kOffsetBarriers); }
 
   // ---- the held operand: one thread
-  SOLSTICE_DEVICE void load_held(int i, RingHeld& held) const {
-    const int c = chunk(i);
+  SOLSTICE_DEVICE void load_part(u32 to, int x, int y, int z, u32 full) const {
+    if constexpr (Config::kCluster > 1)
+      copy::load_box_multicast(to, map, x, y, z, full, (1 << Config::kCluster) - 1);
+    else
+      copy::load_box(to, map, x, y, z, full);
+  }
+  using Scales = typename Config::Scales;
+  SOLSTICE_DEVICE Scales scales() const { return Scales(shared + Config::kOffsetScales); }
+  SOLSTICE_DEVICE void load_held(int i, RingHeld& held, Scales& scales) const {
+    constexpr int kLines = kN / Config::kCluster, kRows = mma::kGroupRows / Config::kCluster;  // of this block's part
+    const int c = chunk(i), first = rank * kLines, first_k = rank * kRows;
     held.wait_empty();
     ptx::barrier_arrive_expect(held.full(), 2 * Config::kPlaneHeld + Config::kScales);
 #pragma unroll
     for (int plane = 0; plane < 2; ++plane) {
       const u32 to = held.address() + plane * Config::kPlaneHeld;
       const int z = batch * 2 + plane;
-      if constexpr (Config::kMajorHeld == mma::Major::kK) {
-        copy::load_box(to, map, c * kChunk, column0, z, held.full());
+      if constexpr (!Config::kScaled)
+        load_part(to + first * mma::kRowBytes, c * kChunk + plane * kChunk / 2, column0 + first, batch, held.full());
+      else if constexpr (Config::kMajorHeld == mma::Major::kK) {
+        load_part(to + first * mma::kRowBytes, c * kChunk, column0 + first, z, held.full());
       } else {
 #pragma unroll
         for (int g = 0; g < ceil_div(kN, mma::kGroupRows); ++g)
-          copy::load_box(to + g * mma::kGroupBytes, map, column0 + g * mma::kGroupRows, c * kChunk, z, held.full());
+          load_part(to + g * mma::kGroupBytes + first_k * mma::kRowBytes, column0 + g * mma::kGroupRows, c * kChunk + first_k, z,
+                    held.full());
       }
     }
-    const u8* from = p.scales + ((static_cast<i64>(batch) * chunks() + c) * p.scale_stride + column0) * kScaleBytesB;
-    copy::load_bytes(shared + Config::kOffsetScales + held.slot * Config::kScales, from, Config::kScales, held.full());
-    held.advance();
+    if constexpr (Config::kScaled) {
+      const u8* from = p.scales + ((static_cast<i64>(batch) * chunks() + c) * p.scale_stride + column0) * kScaleBytesB;
+      copy::load_bytes(scales.address(), from, Config::kScales, held.full());
+    }
+    held.advance(), scales.advance();
   }
 
   // ---- the streamed operand: each warp its own 16 lines
@@ -165,29 +192,50 @@ struct Stream {
     }
   }
 
-  // Planes of the warp's 16 rows as fragments [step of 16 k][register], and the inverse scales of rows g and g + 8.
-  SOLSTICE_DEVICE static Pair split_chunk(u32 (&high)[4][4], u32 (&low)[4][4], float (&v)[2][16], RangeAt8& range) {
+  // The warp's 16 rows as fragments [instruction][register]: TF32 of 8 k each; planes of 16 k each, the large ones first,
+  // and the inverse scales of rows g and g + 8.
+  using Fragments = u32[8][4];
+  SOLSTICE_DEVICE static Pair split_chunk(Fragments& a, float (&v)[2][16], int valid, RangeAt8& range) {
+    if constexpr (!Config::kScaled) {
+#pragma unroll
+      for (int q = 0; q < 8; ++q) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) a[q][i] = ptx::bits_of(ptx::round_tf32(v[i % 2][2 * q + i / 2]));
+      }
+      return {1.f, 1.f};
+    }
     float inverse[2];
-    scale_chunks(v, inverse, range);
+    scale_chunks(v, inverse, valid, range);
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       u32 words[8];
       take_plane<mma::F16, false>(v[r], words);
 #pragma unroll
-      for (int j = 0; j < 4; ++j) high[j][r] = words[2 * j], high[j][r + 2] = words[2 * j + 1];
+      for (int j = 0; j < 4; ++j) a[j][r] = words[2 * j], a[j][r + 2] = words[2 * j + 1];
       take_plane<mma::F16, false>(v[r], words);
 #pragma unroll
-      for (int j = 0; j < 4; ++j) low[j][r] = words[2 * j], low[j][r + 2] = words[2 * j + 1];
+      for (int j = 0; j < 4; ++j) a[4 + j][r] = words[2 * j], a[4 + j][r + 2] = words[2 * j + 1];
     }
     return {inverse[0], inverse[1]};
   }
 
-  template <bool kFresh>
-  SOLSTICE_DEVICE static void multiply(float (&d)[kRegisters], const u32 (&a)[4][4], u32 b) {
+  template <bool kFresh, int kFirst>
+  SOLSTICE_DEVICE static void multiply(float (&d)[kRegisters], const Fragments& a, u32 b) {
 #pragma unroll
     for (int k = 0; k < mma::kSteps; ++k)
-      mma::WgmmaHeld<mma::F16, kN, Config::kMajorHeld == mma::Major::kMN>::run(d, a[k], mma::descriptor<Config::kMajorHeld>(b, k),
-                                                                               !(kFresh && k == 0));
+      mma::WgmmaHeld<typename Config::Math::Type, kN, Config::kMajorHeld == mma::Major::kMN>::run(
+          d, a[kFirst + k], mma::descriptor<Config::kMajorHeld>(b, k), !(kFresh && k == 0));
+  }
+  // Products of a chunk; TF32 adds to what `d` holds.
+  SOLSTICE_DEVICE static void multiply_chunk(float (&d)[kRegisters], const Fragments& a, u32 b) {
+    if constexpr (Config::kScaled) {
+      multiply<true, 4>(d, a, b);
+      multiply<false, 0>(d, a, b + Config::kPlaneHeld);
+      multiply<false, 0>(d, a, b);
+    } else {
+      multiply<false, 0>(d, a, b);
+      multiply<false, 4>(d, a, b + Config::kPlaneHeld);
+    }
   }
 
   SOLSTICE_DEVICE static void promote(float (&sums)[kRegisters], const float (&part)[kRegisters], Pair row, u32 scales) {
@@ -201,11 +249,20 @@ struct Stream {
     }
   }
 
+  SOLSTICE_DEVICE static void release(const RingHeld& held, int lane) {
+    if constexpr (Config::kCluster > 1) {
+      if (lane < Config::kCluster) ptx::barrier_arrive_remote(held.empty(held.slot), lane);
+    } else {
+      if (lane == 0) ptx::barrier_arrive(held.empty(held.slot));
+    }
+  }
+
   SOLSTICE_DEVICE void consume() const {
     const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0), lane = threadIdx.x % 32;
     const int first_row = row0 + warp * 16;
     const u32 slots = shared + Config::kOffsetStream + warp * kSlots * Config::kSlotBytes;
     RingHeld held = ring(), loads = ring();
+    Scales aside = scales(), loads_aside = scales();
     RangeAt8 range;
     float sums[kRegisters] = {};
 #pragma unroll
@@ -215,12 +272,12 @@ struct Stream {
     }
     if (threadIdx.x == 0) {
       ptx::wait_for_previous_kernel();
-      for (int i = 0; i < Config::kSlotsHeld - 1 && i < count; ++i) load_held(i, loads);
+      for (int i = 0; i < Config::kSlotsHeld - 1 && i < count; ++i) load_held(i, loads, loads_aside);
     }
     ptx::sync_warp();
     // While the tensor cores multiply a chunk, the next one is scaled and split.
     int slot = 0;
-    const auto take = [&](int c, u32(&high)[4][4], u32(&low)[4][4]) {
+    const auto take = [&](int c, Fragments& a) {
       const u32 at = slots + slot * Config::kSlotBytes;
       float v[2][16];
       copy::async_wait<kSlots - 1>();
@@ -231,36 +288,37 @@ struct Stream {
       if (c + kSlots < count) prefetch(c + kSlots, at, first_row, lane);  // the slot is free again
       copy::async_commit();
       slot = slot + 1 == kSlots ? 0 : slot + 1;
-      return split_chunk(high, low, v, range);
+      return split_chunk(a, v, smaller(p.k_extent - chunk(c) * kChunk, kChunk), range);
     };
-    u32 high[2][4][4], low[2][4][4];
+    Fragments a[2];
     Pair row[2];
-    if (count > 0) row[0] = take(0, high[0], low[0]);
+    if (count > 0) row[0] = take(0, a[0]);
     for (int c = 0; c < count; c += 2) {
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
         if (c + i >= count) break;
         float part[kRegisters];
+        float(&d)[kRegisters] = Config::kScaled ? part : sums;
         held.wait_full();
         mma::fence();
-        multiply<true>(part, low[i], held.address());
-        multiply<false>(part, high[i], held.address() + Config::kPlaneHeld);
-        multiply<false>(part, high[i], held.address());
+        multiply_chunk(d, a[i], held.address());
         mma::commit();
-        if (c + i + 1 < count) row[1 - i] = take(c + i + 1, high[1 - i], low[1 - i]);
-        if (threadIdx.x == 0 && c + i + Config::kSlotsHeld - 1 < count) load_held(c + i + Config::kSlotsHeld - 1, loads);
+        if (c + i + 1 < count) row[1 - i] = take(c + i + 1, a[1 - i]);
+        if (threadIdx.x == 0 && c + i + Config::kSlotsHeld - 1 < count) load_held(c + i + Config::kSlotsHeld - 1, loads, loads_aside);
         ptx::sync_warp();
         mma::wait<0>();
-        mma::pin(part);
-        promote(sums, part, row[i], shared + Config::kOffsetScales + held.slot * Config::kScales + 2 * kScaleBytesB * (lane % 4));
+        mma::pin(d);
+        if constexpr (Config::kScaled) promote(sums, part, row[i], aside.address() + 2 * kScaleBytesB * (lane % 4));
         ptx::sync_warp();
-        if (lane == 0) ptx::barrier_arrive(held.empty(held.slot));
-        held.advance();
+        release(held, lane);
+        held.advance(), aside.advance();
       }
     }
     store(sums, first_row + lane / 4, column0 + 2 * (lane % 4));
-    GuardWord* words = reinterpret_cast<GuardWord*>(ptx::dynamic_shared() + Config::kOffsetWords);
-    store_guard<Config::kThreads>(words, p.guard, static_cast<int>(blockIdx.x), range.word());
+    if constexpr (Config::kScaled) {
+      GuardWord* words = reinterpret_cast<GuardWord*>(ptx::dynamic_shared() + Config::kOffsetWords);
+      store_guard<Config::kThreads>(words, p.guard, static_cast<int>(blockIdx.x), range.word());
+    }
   }
 
   SOLSTICE_DEVICE void store(const float (&sums)[kRegisters], int row, int column) const {
@@ -274,18 +332,25 @@ struct Stream {
   }
 };
 
-// The body of a kernel launched with Config::kThreads threads, Config::kSharedBytes of dynamic shared memory and one
-// block for each of ceil(rows / kTileRows) x ceil(columns / kN) tiles, batch and split. The streamed operand is read before
-// the launch that this one depends on has ended; that launch must not write it.
+// The body of a kernel launched with Config::kThreads threads, Config::kSharedBytes of dynamic shared memory, clusters of
+// Config::kCluster blocks and one cluster for each of ceil(rows / (kCluster * kTileRows)) x ceil(columns / kN), batch and split. The
+// streamed operand is read before the launch that this one depends on has ended; that launch must not write it.
 template <class Config>
 SOLSTICE_DEVICE void run_stream(const TensorMap& map, const StreamProblem& p) {
   const Stream<Config> gemm(&map, p, ptx::shared_address(ptx::dynamic_shared()));
   if (threadIdx.x == 0) {
-    gemm.ring().init(1, Config::kWarps);
+    gemm.ring().init(1, Config::kWarps * Config::kCluster);
     ptx::barrier_init_fence();
   }
-  __syncthreads();
+  if constexpr (Config::kCluster > 1)
+    ptx::cluster_sync();
+  else
+    __syncthreads();
   gemm.consume();
+  if constexpr (Config::kCluster > 1) {
+    ptx::sync_warp();
+    ptx::cluster_sync();  // no block ends while another loads into its memory
+  }
 }
 
 }  // namespace solstice::gemm

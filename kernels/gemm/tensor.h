@@ -52,7 +52,7 @@ struct TensorConfig {
   static_assert(Math::Type::kBytes == 2 || (kMajorA == mma::Major::kK && kMajorB == mma::Major::kK), "4-byte operands are K-major");
 };
 
-// Extents, and the scales of a scaled split: scales[batch][chunk][stride].
+// Extents, and the scales of a scaled split: scales[batch][chunk][stride], or, of whole lines, floats [batch][stride].
 struct Problem {
   int m, n, k, batches;
   int group;           // row tiles (of a cluster) walked before the next column of tiles
@@ -307,21 +307,37 @@ struct Tensor {
     release_b(b, used_b, lane);
   }
 
+  // Scales of whole lines, from L2: a thread has two rows, and two of every eight columns.
+  SOLSTICE_DEVICE void scale_lines(float (&sums)[kRegisters], int batch, int m, int n) const {
+    const float* rows = reinterpret_cast<const float*>(p.scales_a) + static_cast<i64>(batch) * p.scale_stride_a + m;
+    const float* columns = reinterpret_cast<const float*>(p.scales_b) + static_cast<i64>(batch) * p.scale_stride_b + n;
+    const float above = __ldg(rows), below = __ldg(rows + 8);
+#pragma unroll
+    for (int i = 0; i < kRegisters; i += 4) {
+      const float2 both = __ldg(reinterpret_cast<const float2*>(columns + 2 * i));
+      sums[i] = sums[i] * above * both.x;
+      sums[i + 1] = sums[i + 1] * above * both.y;
+      sums[i + 2] = sums[i + 2] * below * both.x;
+      sums[i + 3] = sums[i + 3] * below * both.y;
+    }
+  }
+
   template <class Epilogue>
   SOLSTICE_DEVICE void consume(const Epilogue& epilogue, const TensorMap* map_out, int group) const {
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
-    const u32 staging = shared + Config::kOffsetStaging + (group * 4 + warp) * kStageBuffers * kStageBytes;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;  // of all groups
+    const u32 staging = shared + Config::kOffsetStaging + warp * kStageBuffers * kStageBytes;
     RingA a = ring_a();
     RingB b = ring_b();
     ScalesA aside_a = scales_a();
     ScalesB aside_b = scales_b();
     for_each_tile([&](int batch, int m0, int n0) {
       float sums[kHalves][kRegisters] = {};
-      const int row = group * 64 + warp * 16;
+      const int row = warp * 16;
       if constexpr (Math::kPromoted)
         accumulate_promoted(sums, a, b, aside_a, aside_b, group, lane, row + lane / 4);
       else
         accumulate(sums, a, b, group, lane);
+      if constexpr (Math::kLineScaled) scale_lines(sums[0], batch, m0 + row + lane / 4, n0 + 2 * (lane % 4));
 #pragma unroll
       for (int h = 0; h < kHalves; ++h) {
         const WarpTile tile{batch, m0 + row, n0 + h * kN, p.m, p.n, staging, lane};

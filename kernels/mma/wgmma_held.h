@@ -38,6 +38,24 @@ struct WgmmaHeld;
     }                                                                                                                                   \
   };
 
+// TF32, 8 k: a[0] holds row g, k t; a[1] row g+8, the same; a[2] and a[3] the same rows at k t + 4.
+#define SOLSTICE_WGMMA_HELD_TF32(N, REGS, A0, A1, A2, A3, B, S)                                                                \
+  template <>                                                                                                                  \
+  struct WgmmaHeld<TF32, N, 0> {                                                                                               \
+    static SOLSTICE_DEVICE void run(float (&d)[REGS], const u32 (&a)[4], u64 b, int accumulate) {                              \
+      asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #S ", 0;\nwgmma.mma_async.sync.aligned.m64n" #N                        \
+                   "k8.f32.tf32.tf32 {" SOLSTICE_NAMES_##REGS "}, {%" #A0 ",%" #A1 ",%" #A2 ",%" #A3 "}, %" #B ", p, 1, 1;\n}" \
+                   : SOLSTICE_ACC_##REGS(0)                                                                                    \
+                   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate));                                     \
+    }                                                                                                                          \
+  };
+
+SOLSTICE_WGMMA_HELD_TF32(8, 4, 4, 5, 6, 7, 8, 9)
+SOLSTICE_WGMMA_HELD_TF32(16, 8, 8, 9, 10, 11, 12, 13)
+SOLSTICE_WGMMA_HELD_TF32(32, 16, 16, 17, 18, 19, 20, 21)
+SOLSTICE_WGMMA_HELD_TF32(64, 32, 32, 33, 34, 35, 36, 37)
+SOLSTICE_WGMMA_HELD_TF32(128, 64, 64, 65, 66, 67, 68, 69)
+
 SOLSTICE_WGMMA_HELD(8, 4, 4, 5, 6, 7, 8, 9, 10)
 SOLSTICE_WGMMA_HELD(16, 8, 8, 9, 10, 11, 12, 13, 14)
 SOLSTICE_WGMMA_HELD(32, 16, 16, 17, 18, 19, 20, 21, 22)
@@ -45,6 +63,7 @@ SOLSTICE_WGMMA_HELD(64, 32, 32, 33, 34, 35, 36, 37, 38)
 SOLSTICE_WGMMA_HELD(128, 64, 64, 65, 66, 67, 68, 69, 70)
 
 #undef SOLSTICE_WGMMA_HELD
+#undef SOLSTICE_WGMMA_HELD_TF32
 #undef SOLSTICE_NAMES_4
 #undef SOLSTICE_NAMES_8
 #undef SOLSTICE_NAMES_16

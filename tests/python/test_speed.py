@@ -37,7 +37,7 @@ def test_an_unknown_script_is_refused():
     assert done.returncode == 2 and "elementwise" in done.stderr
 
 
-@pytest.mark.parametrize("script", ["elementwise", "rows"])
+@pytest.mark.parametrize("script", ["elementwise", "rows", "gemm"])
 @pytest.mark.parametrize("quick", [True, False])
 def test_every_row_has_a_plan(script, quick, monkeypatch):
     torch = pytest.importorskip("torch")

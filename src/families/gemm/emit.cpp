@@ -34,19 +34,20 @@ std::string guard_text(const SplitPlan& a, const SplitPlan& b) {
   return fmt::format("const gemm::Guard guard{{guard_a, guard_b, {}, {}}};\n", a.blocks, b.blocks);
 }
 
-std::string operand_text(const SplitPlan& x, size_t i, const Settings& s) {
-  const std::string type(codegen::storage_type(x.operand.dtype));
-  const std::string scales = s.scaled ? fmt::format("scales{}", i) : "nullptr", guard = s.scaled ? fmt::format("guard{}", i) : "nullptr";
-  return fmt::format("const gemm::Operand<{}> x{{x{}, i64({}), i64({}), {}, {}, {}, planes{}, {}, {}, {}, {}}};\n", type, i,
-                     x.operand.batch, x.stride, x.batches, x.lines, x.length, i, x.plane_stride, scales, x.scale_stride, guard);
-}
-
-// As split_blocks of kernels/gemm/split.h.
-int split_blocks(Major major) { return major == Major::kMN ? 4 : 5; }
+// Blocks of the split pass that an SM is to hold, by the registers that they leave a thread (kernels/gemm/split.h).
+int split_blocks(const Settings& s, Major major) { return major != Major::kMN ? 5 : is_line_scaled(s) ? 3 : 4; }
 
 int split_vector(const SplitPlan& x) { return x.operand.dtype == DType::kF32 ? vector_of(x.operand, x.major, 4) : 1; }
 
 }  // namespace
+
+std::string operand_text(const SplitPlan& x, std::string_view name, std::string_view suffix, const Settings& s) {
+  const std::string type(codegen::storage_type(x.operand.dtype));
+  const auto of = [&](const char* what) { return s.scaled ? fmt::format("{}{}", what, suffix) : "nullptr"; };
+  return fmt::format("const gemm::Operand<{}> {}{{x{}, i64({}), i64({}), {}, {}, {}, planes{}, {}, {}, {}, {}}};\n", type, name, suffix,
+                     x.operand.batch, x.stride, x.batches, x.lines, x.length, suffix, x.plane_stride, of("scales"), x.scale_stride,
+                     of("guard"));
+}
 
 SplitPlan split_plan(const Context& context, const Problem& problem, const Settings& s, bool is_a) {
   const Contraction& c = problem.product;
@@ -62,15 +63,18 @@ SplitPlan split_plan(const Context& context, const Problem& problem, const Setti
   out.stride = by_k ? out.operand.line : out.operand.k;
   out.plane_stride = round_up(out.length, 64);  // whole 128-byte lines: a row of a box then touches one of L2's
   out.scale_stride = round_up(extent, 512);     // tiles and clusters of tiles beyond the operand read it too
-  out.chunks = ceil_div(c.k, 64);
+  out.chunks = ceil_div(c.k, 64);               // that have scales of their own
   out.planes = numerics::info(s.math).planes;
   out.bytes = element_bytes(s.math);
-  // Work items of kernels/gemm/split.h, and as many blocks as the SMs hold at once.
-  const int64_t items = out.batches * out.chunks * ceil_div(extent, by_k ? 64 : 128);
-  out.blocks = std::min<int64_t>(items, context.machine.sm_count * split_blocks(out.major));
+  // Work items of kernels/gemm/split.h or split_lines.h, and as many blocks as the SMs hold at once.
+  const bool by_line = is_line_scaled(s);
+  if (by_line) out.chunks = 1;
+  const int64_t items =
+      by_line ? out.batches * ceil_div(extent, by_k ? 1 : 32) : out.batches * out.chunks * ceil_div(extent, by_k ? 64 : 128);
+  out.blocks = std::min<int64_t>(items, context.machine.sm_count * split_blocks(s, out.major));
   // Scales of what lies along an accumulator's columns are floats, of its rows exponents.
   const bool streaming = s.stream != Streamed::kNone && s.math != Math::kSimt;
-  out.scale_size = is_a && !streaming ? 1 : 4;
+  out.scale_size = is_a && !streaming && !by_line ? 1 : 4;
   if (streaming && is_a == (s.stream == Streamed::kRows)) out.blocks = stream_plan(context, problem, s).tiles * s.split;
   return out;
 }
@@ -78,16 +82,16 @@ SplitPlan split_plan(const Context& context, const Problem& problem, const Setti
 std::string split_source(const std::string& entry, const std::vector<SplitPlan>& splits, const Settings& s) {
   std::string parameters, body;
   int64_t first = 0;
-  int held = split_blocks(Major::kK);  // blocks that an SM is to hold at once
+  int held = split_blocks(s, Major::kK);  // blocks that an SM is to hold at once
   for (size_t i = 0; i < splits.size(); ++i) {
     const SplitPlan& x = splits[i];
-    held = std::min(held, split_blocks(x.major));
+    held = std::min(held, split_blocks(s, x.major));
     parameters += fmt::format("{}const {}* SOLSTICE_RESTRICT x{}, u8* SOLSTICE_RESTRICT planes{}", i ? ", " : "",
                               codegen::storage_type(x.operand.dtype), i, i);
     if (s.scaled) parameters += fmt::format(", u8* SOLSTICE_RESTRICT scales{0}, gemm::GuardWord* SOLSTICE_RESTRICT guard{0}", i);
-    const std::string call =
-        fmt::format("{}gemm::split_operand<{}, gemm::kScaleBytes{}, {}, {}>(x, block - {}, {});\n", operand_text(x, i, s), math_text(s),
-                    x.scale_size == 1 ? "A" : "B", major_text(x.major), split_vector(x), first, x.blocks);
+    const std::string call = fmt::format("{}gemm::split_operand<{}, gemm::kScaleBytes{}, {}, {}>(x, block - {}, {});\n",
+                                         operand_text(x, "x", std::to_string(i), s), math_text(s), x.scale_size == 1 ? "A" : "B",
+                                         major_text(x.major), split_vector(x), first, x.blocks);
     first += x.blocks;
     const bool last = i + 1 == splits.size();
     body += last ? call : fmt::format("if (block < {}) {{\n{}return;\n}}\n", first, call);

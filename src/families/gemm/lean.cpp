@@ -110,8 +110,9 @@ void add_math(LeanRules& rules) {
 }
 
 void add_stream(LeanRules& rules) {
-  rules.push_back({"lean.stream", "E117", Severity::kError, "`stream` takes f32 operands with `math=fp16x3`, any format with `math=simt`",
-                   [](const LeanGemm& c) { return streams_tiles(c) && (c.settings.math != Math::kFP16x3 || !is_f32(*c.problem)); },
+  rules.push_back({"lean.stream", "E117", Severity::kError,
+                   "`stream` takes f32 operands with `math=fp16x3` and `math=tf32`, any format with `math=simt`",
+                   [](const LeanGemm& c) { return streams_tiles(c) && (!streams_with(c.settings.math) || !is_f32(*c.problem)); },
                    [](const LeanGemm& c) {
                      return fmt::format("`stream={}` with `math={}` and these operands", name_of(c.settings.stream), math_name(c));
                    },

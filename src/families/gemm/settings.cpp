@@ -101,6 +101,8 @@ bool is_scaled(Math math, const Problem& problem) {
   return (math == Math::kFP16 || math == Math::kFP16x3) && !halves;
 }
 
+bool is_line_scaled(const Settings& s) { return s.scaled && numerics::info(s.math).planes == 1; }
+
 bool needs_planes(const Settings& s, const OperandAccess& operand, Major major) {
   if (s.math == Math::kSimt) return false;
   const bool native = !s.scaled && numerics::info(s.math).planes == 1 && element_bytes(s.math) == 2 &&
@@ -165,7 +167,7 @@ std::string Layout::text() const {
 
 Layout layout_of(const Settings& s, int64_t shared_limit) {
   const numerics::MathInfo& how = numerics::info(s.math);
-  const bool promoted = how.promoted || s.scaled;
+  const bool by_chunk = s.scaled && !is_line_scaled(s), promoted = how.promoted || by_chunk;
   Layout out;
   out.groups = s.tile_m / 64;
   // With promotion an instruction covers 128 columns at most, so that sums and accumulator fit the registers.
@@ -180,7 +182,7 @@ Layout layout_of(const Settings& s, int64_t shared_limit) {
     out.slots_b = stages * out.halves;
     // One more slot of scales where blocks share the operand (kernels/gemm/tensor.h).
     const int asides_a = out.slots_a + (s.cluster_n > 1 ? 1 : 0), asides_b = out.slots_b + (s.cluster > 1 ? 1 : 0);
-    out.scales = s.scaled ? asides_a * s.tile_m + asides_b * 4 * out.n : 0;
+    out.scales = by_chunk ? asides_a * s.tile_m + asides_b * 4 * out.n : 0;
     out.barriers = 16 * (out.slots_a + out.slots_b);
   };
   int stages = s.stages > 0 ? s.stages : 2;

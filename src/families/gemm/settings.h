@@ -66,6 +66,7 @@ std::string_view name_of(Streamed stream);  // as the knob is written
 int element_bytes(Math math);               // of an operand in shared memory
 int stage_k(Math math);                     // k that one slot of a ring holds
 bool is_scaled(Math math, const Problem& problem);
+bool is_line_scaled(const Settings& settings);  // a scale covers a whole row or column, not 64 k of it
 bool needs_planes(const Settings& settings, const OperandAccess& operand, Major major);
 bool is_packed(const ir::Program& program, const Settings& settings, const OperandAccess& operand);
 

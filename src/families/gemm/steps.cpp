@@ -42,7 +42,10 @@ class Generator {
     add_splits();
     if (s_.stream != Streamed::kNone) {
       add_stream();
-      add_simt(part_name(kernel_, "finish"), true);
+      if (s_.scaled)
+        add_simt(part_name(kernel_, "finish"), true);
+      else
+        add_finish();
       return std::move(out_);
     }
     add_product();
@@ -84,7 +87,7 @@ class Generator {
   void add_splits() {
     std::vector<SplitPlan> live;
     for (const SplitPlan* x : {&a_, &b_}) {
-      if (is_streamed(*x)) add_buffer(workspace("guard", *x), kGuardBytes * x->blocks, DType::kI32, false);
+      if (is_streamed(*x) && s_.scaled) add_buffer(workspace("guard", *x), kGuardBytes * x->blocks, DType::kI32, false);
       if (is_streamed(*x) || !needs_planes(s_, x->operand, x->major)) continue;
       const bool packed = is_packed(program_, s_, x->operand);
       add_buffer(workspace("planes", *x), x->plane_bytes(), DType::kU8, packed);
@@ -97,6 +100,8 @@ class Generator {
       else
         live.push_back(*x);
     }
+    // The longest items first.
+    std::stable_sort(live.begin(), live.end(), [](const SplitPlan& x, const SplitPlan& y) { return x.major > y.major; });
     if (!live.empty()) add_split(part_name(kernel_, "split"), live, Phase::kLaunch);
   }
 
@@ -118,10 +123,10 @@ class Generator {
   void add_product() {
     const Layout layout = layout_of(s_, static_cast<int64_t>(context_.machine.shared_per_block.value));
     out_.sources.push_back({kernel_.name, tensor_source(codegen::entry_name(kernel_.name), program_, problem_, s_, layout, a_, b_), {}});
-    const int64_t tiles = ceil_div(c_.m, s_.tile_m * s_.cluster) * ceil_div(c_.n, s_.tile_n * s_.cluster_n) * c_.batches;
     const int64_t cluster = s_.cluster * s_.cluster_n;
-    const int64_t clusters = std::min<int64_t>(tiles, context_.machine.sm_count / cluster);
     const bool after_split = !out_.steps.empty() && out_.steps.back().phase == Phase::kLaunch;
+    const int64_t tiles = ceil_div(c_.m, s_.tile_m * s_.cluster) * ceil_div(c_.n, s_.tile_n * s_.cluster_n) * c_.batches;
+    const int64_t clusters = std::min<int64_t>(tiles, context_.machine.sm_count / cluster);
     Step& step = launch(kernel_.name, clusters * cluster, 128 * (layout.groups + 1));
     step.cluster = {cluster, 1, 1};
     step.shared_bytes = layout.bytes();
@@ -142,13 +147,14 @@ class Generator {
     out_.sources.push_back({kernel_.name, stream_source(codegen::entry_name(kernel_.name), problem_, s_, plan, held.scale_stride), {}});
     const bool after_split = !out_.steps.empty() && out_.steps.back().phase == Phase::kLaunch;
     Step& step = launch(kernel_.name, plan.tiles * s_.split, 128 * plan.groups);
+    step.cluster = {plan.cluster, 1, 1};
     step.shared_bytes = plan.shared_bytes;
     step.pdl = after_split;
-    step.arguments.push_back(map_argument(operand_map(held, plan.held_lines, 1)));
+    step.arguments.push_back(map_argument(operand_map(held, plan.held_lines, plan.cluster)));
     step.arguments.push_back(pointer_to(program_.tensor(plan.streamed.tensor).name, plan.streamed.offset * 4));
-    step.arguments.push_back(pointer_to(workspace("scales", held)));
+    if (s_.scaled) step.arguments.push_back(pointer_to(workspace("scales", held)));
     step.arguments.push_back(pointer_to(partial()));
-    step.arguments.push_back(pointer_to(workspace("guard", streamed)));
+    if (s_.scaled) step.arguments.push_back(pointer_to(workspace("guard", streamed)));
   }
   std::string partial() const { return part_name(kernel_, "partial"); }
 
@@ -178,13 +184,25 @@ class Generator {
     out_.sources.push_back({name, simt_source(codegen::entry_name(name), program_, problem_, s_, guarded, a_, b_), {}});
     int64_t blocks = ceil_div(c_.m, 128) * ceil_div(c_.n, 128) * c_.batches;
     const bool finishes = guarded && s_.stream != Streamed::kNone;
-    if (finishes) blocks = std::max(blocks, ceil_div(c_.m * c_.n * c_.batches * finish_ways(s_), finish_vector(problem_) * kSimtThreads));
+    if (finishes) blocks = std::max(blocks, finish_blocks());
     Step& step = launch(name, std::min<int64_t>(blocks, 2 * context_.machine.sm_count), kSimtThreads);
     step.shared_bytes = kSimtShared;
     step.pdl = guarded;
     add_operands(step);
     if (guarded) add_guards(step);
     if (finishes) step.arguments.push_back(pointer_to(partial()));
+    add_epilogue(step);
+  }
+
+  int64_t finish_blocks() const { return ceil_div(c_.m * c_.n * c_.batches * finish_ways(s_), finish_vector(problem_) * kSimtThreads); }
+  // Of a math without a guard, and so without a fallback.
+  void add_finish() {
+    const std::string name = part_name(kernel_, "finish");
+    out_.sources.push_back({name, finish_source(codegen::entry_name(name), program_, problem_, s_), {}});
+    Step& step = launch(name, std::min<int64_t>(finish_blocks(), 2 * context_.machine.sm_count), kSimtThreads);
+    step.shared_bytes = kSimtShared;
+    step.pdl = true;
+    step.arguments.push_back(pointer_to(partial()));
     add_epilogue(step);
   }
 
@@ -203,7 +221,8 @@ class Generator {
     map.dtype = x.bytes == 4 ? DType::kF32 : s_.math == Math::kFP16 || s_.math == Math::kFP16x3 ? DType::kF16 : DType::kBF16;
     const int64_t line = (planes ? x.plane_stride : x.stride) * bytes;
     const int64_t batch = planes || x.batches == 1 ? line * x.lines : x.operand.batch * bytes;
-    map.extents = {x.length, x.lines, planes ? x.batches * x.planes : x.batches};
+    // Planes of TF32 have an order of their own in every eight k.
+    map.extents = {planes && x.bytes == 4 ? round_up(x.length, 8) : x.length, x.lines, planes ? x.batches * x.planes : x.batches};
     map.strides = {line, batch};
     map.box = {128 / x.bytes, (x.major == Major::kMN ? 64 : lines_of_tile) / parts, 1};
     map.swizzle = 128;

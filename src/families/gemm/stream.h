@@ -22,7 +22,8 @@ struct StreamPlan {
   int slots = 2, slots_held = 2;  // chunks ahead, of the streamed and of the held operand; two at least
   int blocks_per_sm = 1;          // 0: not even one fits
   int64_t shared_bytes = 0;
-  int64_t tiles = 1;  // in all batches
+  int cluster = 1;    // blocks that share held planes
+  int64_t tiles = 1;  // in all batches, whole clusters of them
 };
 StreamPlan stream_plan(const Context& context, const Problem& problem, const Settings& settings);
 
@@ -39,12 +40,20 @@ inline constexpr int64_t kMostSplits = 128;
 
 bool is_f32(const Problem& problem);
 
-// Settings with a streamed operand that fit the problem, for math fp16x3 or simt.
+// Maths whose tensor-core form there is.
+bool streams_with(Math math);
+
+// Settings with a streamed operand that fit the problem, for those and simt.
 std::vector<Settings> stream_settings(const Context& context, const Problem& problem, Math math);
 
-// Parameters: map of the held planes, streamed operand, scales, partial sums, guard words of the streamed operand.
+// Parameters: map of the held planes, streamed operand, scales (if scaled), partial sums, guard words of the streamed
+// operand (if scaled).
 std::string stream_source(const std::string& entry, const Problem& problem, const Settings& settings, const StreamPlan& plan,
                           int64_t scale_stride);
+
+// Adds up the partial sums of a math without a guard. Parameters: partial sums, tensors the epilogue reads, tensors it
+// writes.
+std::string finish_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& settings);
 
 // Parameters: streamed operand, held operand, tensors the epilogue reads, tensors it writes.
 std::string gemv_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& settings,

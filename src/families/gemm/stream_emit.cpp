@@ -16,13 +16,26 @@ std::string stream_source(const std::string& entry, const Problem& problem, cons
   const int64_t line = p.major == Major::kK ? p.streamed.line : 1, k = p.major == Major::kK ? 1 : p.streamed.k;
   return fmt::format(
       "#include \"gemm/stream.h\"\n#include \"math/platform.h\"\n\nusing namespace solstice;\n"
-      "using Config = gemm::StreamConfig<{}, {}, {}, {}, {}, {}, {}, {}>;\n\n"
+      "using Config = gemm::StreamConfig<gemm::{}, {}, {}, {}, {}, {}, {}, {}, {}, {}>;\n\n"
       "SOLSTICE_KERNEL void SOLSTICE_BOUNDS(Config::kThreads, {}) {}(const __grid_constant__ TensorMap map, const "
-      "float* x, const u8* scales, float* partial, gemm::GuardWord* guard) {{\nptx::let_next_kernel_start();\n"
-      "const gemm::StreamProblem problem{{x, i64({}), i64({}), i64({}), {}, {}, {}, {}, {}, scales, {}, partial, "
-      "guard}};\ngemm::run_stream<Config>(map, problem);\n}}\n",
-      major_text(p.major), p.vector, major_text(p.major_held), p.groups, p.held_lines, p.slots, p.slots_held, p.rows_are_m, p.blocks_per_sm,
-      entry, p.streamed.batch, line, k, p.rows, p.columns, c.k, c.batches, s.split, scale_stride);
+      "float* x{}, float* partial{}) {{\nptx::let_next_kernel_start();\n"
+      "const gemm::StreamProblem problem{{x, i64({}), i64({}), i64({}), {}, {}, {}, {}, {}, {}, {}, partial, "
+      "{}}};\ngemm::run_stream<Config>(map, problem);\n}}\n",
+      s.scaled ? "Fp16x3" : "Tf32", major_text(p.major), p.vector, major_text(p.major_held), p.groups, p.held_lines, p.slots, p.slots_held,
+      p.rows_are_m, p.cluster, p.blocks_per_sm, entry, s.scaled ? ", const u8* scales" : "", s.scaled ? ", gemm::GuardWord* guard" : "",
+      p.streamed.batch, line, k, p.rows, p.columns, c.k, c.batches, s.split, s.scaled ? "scales" : "nullptr", scale_stride,
+      s.scaled ? "guard" : "nullptr");
+}
+
+std::string finish_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& s) {
+  const Contraction& c = problem.product;
+  const Functor functor = functor_of(program, problem.epilogue, false);
+  return fmt::format(
+      "{}\nSOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kSimtThreads, 2) {}(const float* SOLSTICE_RESTRICT partial{}) {{\n"
+      "ptx::wait_for_previous_kernel();\n"
+      "gemm::run_finish<{}, {}, {}>(partial, gemm::SimtProblem{{{}, {}, {}, {}, {}}}, Epilogue{{{}}});\n}}\n",
+      head_text(functor, {"gemm/finish.h"}), entry, functor.parameters, s.split, finish_ways(s), finish_vector(problem), c.m, c.n, c.k,
+      c.batches, s.group, functor.arguments);
 }
 
 std::string gemv_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& s,

@@ -21,6 +21,7 @@ double efficiency_of(const Settings& s) {
 }
 // Of the time that an epilogue's instructions take at the issue rate: fitted to `bench families`.
 constexpr double kEpilogueShare = 0.4, kCrowdedEpilogue = 3;
+constexpr double kReadAgain = 0.7;  // of lines that are not contiguous and scaled whole, beyond the first time
 constexpr double kProductOverhead = 5e-6, kClusterOverhead = 1e-6;
 
 double operand_bytes(const OperandAccess& operand, int64_t lines, const Contraction& c) {
@@ -37,7 +38,9 @@ Moved traffic_of(const Context& context, const OperandAccess& operand, int64_t l
   const double bytes = operand_bytes(operand, lines, c);
   if (!needs_planes(s, operand, major_of(operand, lines, c.k))) return {0, bytes};
   const double planes = bytes / size_of(operand.dtype) * numerics::info(s.math).planes * element_bytes(s.math);
-  return {is_packed(context.program, s, operand) ? 0 : bytes + planes, planes};
+  // Lines that are not contiguous are read twice to be scaled, and L2 keeps little of them.
+  const double again = is_line_scaled(s) && major_of(operand, lines, c.k) == Major::kMN ? kReadAgain * bytes : 0;
+  return {is_packed(context.program, s, operand) ? 0 : bytes + again + planes, planes};
 }
 
 // Rounds of tiles over the SMs.

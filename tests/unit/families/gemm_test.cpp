@@ -120,10 +120,24 @@ TEST(Gemm, FewRowsStreamTheWeight) {
   EXPECT_EQ(product.arguments[0].map.buffer, "up-planes_a");
   EXPECT_EQ(product.arguments[1].buffer, "w");
   EXPECT_LE(product.shared_bytes, static_cast<int64_t>(h200().shared_per_block.value));
-  EXPECT_NE(emission.sources[1].code.find("gemm::StreamConfig<mma::Major::kK, 4, mma::Major::kK"), std::string::npos)
+  EXPECT_NE(emission.sources[1].code.find("gemm::StreamConfig<gemm::Fp16x3, mma::Major::kK, 4, mma::Major::kK"), std::string::npos)
       << emission.sources[1].code;
   EXPECT_NE(emission.sources[2].code.find("gemm::run_finish<"), std::string::npos) << emission.sources[2].code;
   for (const PlanBuffer& buffer : emission.workspace) EXPECT_NE(buffer.name, "up-planes_b");
+}
+
+TEST(Gemm, Tf32StreamsWithoutScalesAndGuard) {
+  Linear linear(128, 2048, 2044);
+  linear.kernel().knobs.set("math", KnobValue::of_name("tf32"));
+  linear.kernel().knobs.set("stream", KnobValue::of_name("columns"));
+  linear.kernel().knobs.set("tile", KnobValue::of_size({128, 192}));
+  const Emission emission = generated(linear.b.program, false, "high");
+  ASSERT_EQ(launches(emission), (Names{"up-split", "up", "up-finish"}));
+  EXPECT_EQ(emission.steps[1].arguments.size(), 3u);               // planes, weight, partial sums
+  EXPECT_EQ(emission.steps[1].arguments[0].map.extents[0], 2048);  // whole groups of eight k
+  EXPECT_NE(emission.sources[1].code.find("gemm::StreamConfig<gemm::Tf32"), std::string::npos) << emission.sources[1].code;
+  EXPECT_EQ(emission.sources[2].code.find("guard"), std::string::npos) << emission.sources[2].code;
+  for (const PlanBuffer& buffer : emission.workspace) EXPECT_EQ(buffer.name.find("guard"), std::string::npos) << buffer.name;
 }
 
 TEST(Gemm, EveryBlockOfAStreamedTileHasItsPartialSumsAndGuardWord) {
@@ -142,6 +156,19 @@ TEST(Gemm, EveryBlockOfAStreamedTileHasItsPartialSumsAndGuardWord) {
       EXPECT_EQ(buffer.bytes, 8 * 2 * 3 * 5);
     }
   }
+}
+
+TEST(Gemm, BlocksOfManyHeldLinesShareTheirPlanes) {
+  Linear linear(128, 64 * 35, 1000);
+  linear.kernel().knobs.set("math", KnobValue::of_name("fp16x3"));
+  linear.kernel().knobs.set("stream", KnobValue::of_name("columns"));
+  linear.kernel().knobs.set("tile", KnobValue::of_size({128, 64}));
+  const Emission shared = generated(linear.b.program);
+  EXPECT_EQ(shared.steps[1].cluster[0], 2);
+  EXPECT_EQ(shared.steps[1].grid[0] % 36, 0) << "whole clusters of 35 tiles";
+  EXPECT_EQ(shared.steps[1].arguments[0].map.box[1], 64) << "half of the lines";
+  linear.kernel().knobs.set("tile", KnobValue::of_size({32, 64}));
+  EXPECT_EQ(generated(linear.b.program).steps[1].cluster[0], 1);
 }
 
 TEST(Gemm, StreamedRingsFitTheirShareOfAnSm) {

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <random>
+#include <vector>
 
 namespace solstice::gemm {
 namespace {
@@ -139,9 +140,70 @@ TEST(Guard, TheCheaperCountIsNoMoreGenerous) {
   RangeAt8 cheap;
   float nonzero = 0, above8 = 0, kept = 0;
   for (const float v : wide) nonzero += 1.f, above8 += v >= 0x1p-8f ? 1.f : 0.f, kept += v >= 0x1p-16f ? 1.f : 0.f;
-  cheap.add(true, nonzero, above8, kept);
+  cheap.add(true, kChunk, nonzero, above8, kept);
   for (int i = 0; i < 3; ++i) EXPECT_GE(cheap.word().all >> (8 * i) & 255u, x.range.word().all >> (8 * i) & 255u) << i;
   EXPECT_NE(cheap.word().lossy, 0u);
+}
+
+TEST(Guard, TheLastKOfAStreamedOperandPass) {
+  RangeAt8 streamed, held;
+  streamed.add(true, 16, 16, 14, 15);
+  held.add(true, 16, 16, 15, 16);
+  EXPECT_TRUE(range_suffices(streamed.word(), held.word())) << "13 of 16 places have both, one element is lost";
+  streamed.add(true, 16, 16, 1, 15);
+  EXPECT_FALSE(range_suffices(streamed.word(), held.word()));
+}
+
+// What the pass of split_lines.h makes of a line.
+struct Line {
+  std::vector<float> exact;
+  std::vector<double> rounded;
+  RangeAt8 range;
+
+  explicit Line(std::vector<float> values) : exact(std::move(values)) {
+    float top = 0, nonzero = 0, above = 0, lost = 0;
+    for (const float v : exact) top = std::max(top, std::fabs(v));
+    const Scale scale(std::bit_cast<uint32_t>(top));
+    for (const float v : exact) {
+      const double scaled = std::ldexp(static_cast<double>(v), scale.power()), magnitude = std::fabs(scaled);
+      rounded.push_back(std::ldexp(to_half(scaled), -scale.power()));
+      nonzero += scaled != 0 ? 1.f : 0.f, above += magnitude >= 0x1p6 ? 1.f : 0.f;
+      lost += scaled != 0 && magnitude < 0x1p-14 ? 1.f : 0.f;
+    }
+    range.add_line(scale.representable(), static_cast<float>(exact.size()), nonzero, above, lost);
+  }
+};
+
+TEST(Guard, LinesThatItAcceptsAreAsAccurateAsItSays) {
+  std::mt19937_64 random(5);
+  std::normal_distribution<double> normal;
+  std::uniform_real_distribution<double> uniform;
+  int taken = 0, lossy = 0;
+  for (int trial = 0; trial < 20'000; ++trial) {
+    const size_t length = 1 + random() % 700;
+    const auto draw = [&] {
+      const double zeros = random() % 3 == 0 ? uniform(random) : 0, span = random() % 2 == 0 ? 0 : 60 * uniform(random);
+      const double few = random() % 2 == 0 ? 1 : 0.05;
+      std::vector<float> out(length);
+      for (float& v : out) {
+        const double small = uniform(random) < few ? std::exp2(-span * uniform(random)) : 1;
+        v = uniform(random) < zeros ? 0.f : static_cast<float>(normal(random) * small);
+      }
+      return out;
+    };
+    const Line a(draw()), b(draw());
+    if (!range_suffices(a.range.word(), b.range.word())) continue;
+    ++taken;
+    lossy += a.range.word().lossy || b.range.word().lossy ? 1 : 0;
+    double off = 0, size = 0;
+    for (size_t i = 0; i < length; ++i) {
+      const double exact = static_cast<double>(a.exact[i]) * b.exact[i];
+      off += std::fabs(a.rounded[i] * b.rounded[i] - exact), size += std::fabs(exact);
+    }
+    ASSERT_LE(off, (0x1p-12 + 0x1.01p-10) * size) << "trial " << trial;
+  }
+  EXPECT_GT(taken, 5'000);
+  EXPECT_GT(lossy, 500);
 }
 
 }  // namespace
