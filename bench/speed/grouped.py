@@ -5,7 +5,7 @@ tuned here over tiles, stages, warps and structure (bench/kernels/grouped_triton
 Ours starts from an expert number a row, sorts rows by it on the device and pays for that here; the others are given the
 rows sorted, the groups' offsets, and Triton a list of tiles. Times are medians of turns (all in order, then in reverse),
 each after 512 MB were written. `shuffled`: ours, where rows are in no order. Errors are normwise against float64. Five
-shapes are drawn from the seed. With --quick, Triton has the tiles alone that won everywhere when all were tried.
+shapes are drawn from the seed. With --quick, Triton has two tiles of 128 x 256 alone, the fastest of earlier tries.
 
     python3 bench/speed/grouped.py [--quick] [--seed N] [--json FILE]
 """
@@ -25,6 +25,7 @@ import torch
 sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parents[1] / "kernels")]
 
 import harness  # noqa: E402
+from works import DRAWN  # noqa: E402
 
 BAR = 1.0
 WRONG = 5e-3  # twice what rounding to bf16 gives
@@ -68,6 +69,9 @@ class Case:
     shares: str  # how rows are shared out: "multinomial", "skewed" or "drawn"
     seed: int
 
+    def text(self) -> str:
+        return TEXT[self.kind].format(rows=self.rows, n=self.n, k=self.k, experts=EXPERTS)
+
     def experts(self) -> torch.Tensor:
         """An expert for each row, sorted. Skewed: Zipf's law with exponent 1.2, and one expert without rows."""
         torch.manual_seed(self.rows + self.n + self.seed)
@@ -83,7 +87,7 @@ class Case:
 def cases(quick: bool, seed: int) -> list[Case]:
     shapes = [(rows, n, k, shares) for n, k in MATRICES[: 1 if quick else None] for rows in ROWS[: 1 if quick else None] for shares in ("multinomial", "skewed")]
     draw = random.Random(seed)
-    for _ in range(2 if quick else 5):
+    for _ in range(1 if quick else 5):
         n, k = (int(2 ** draw.uniform(9.5, 13)) // 8 * 8 for _ in range(2))
         shapes.append((int(2 ** draw.uniform(11, 15.5)), n, k, "drawn"))
     return [Case(kind, *shape, seed) for shape in shapes for kind in ("forward", "gradient")]
@@ -119,6 +123,11 @@ def compile_share(which: list[tuple[str, int]]) -> list[tuple[str, int]]:
     return right
 
 
+def compile_ours(case: Case) -> None:
+    """Leaves the kernels in the cache."""
+    harness.Program(case.text()).close()
+
+
 def medians(works: dict[Any, Callable[[], Any]], rounds: int) -> dict[Any, float]:
     """Milliseconds. Nothing waits in between: while L2 is flushed, the next launch is on its way."""
     trash = torch.empty(512 << 20, dtype=torch.int8, device="cuda")
@@ -152,7 +161,7 @@ def error(kind: str, out: torch.Tensor, e: torch.Tensor, a: torch.Tensor, b: tor
 def bound(case: Case, e: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> tuple[harness.Program, float]:
     """Our program on these operands, run once, and its error."""
     names = ("x", "w", "y") if case.kind == "forward" else ("dy", "x", "dw")
-    program = harness.Program(TEXT[case.kind].format(rows=case.rows, n=case.n, k=case.k, experts=EXPERTS))
+    program = harness.Program(case.text())
     program.bind({names[0]: a, names[1]: b, "e": e})
     program()
     return program, error(case.kind, program.tensors[names[2]], e, a, b)
@@ -190,7 +199,7 @@ def measure(case: Case, configs: list[int], rounds: int) -> dict[str, Any]:
     result = {
         "work": "grouped bf16 product" if forward else "grouped weight gradient",
         "shape": f"{case.rows} rows, N {case.n}, K {case.k}, {case.shares}: {sizes}" + (f" ({case.seed})" if case.shares == "drawn" else ""),
-        "ratio": times[fastest] / times["ours"], "bar": BAR, "of": "Triton", "how": "gemm()", "ms": times["ours"],
+        "ratio": times[fastest] / times["ours"], "bar": BAR * (DRAWN if case.shares == "drawn" else 1), "of": "Triton", "how": "gemm()", "ms": times["ours"],
         "TFLOP/s": 2e-9 * case.rows * case.n * case.k / times["ours"], "error": ours_error, "shuffled error": shuffled_error,
         "triton ms": times[fastest], "torch ms": times["torch"], "shuffled ms": times["shuffled"], "triton error": triton_error,
         "torch error": torch_error, "triton by": f"{kernel.__name__} {meta} {options}",
@@ -200,7 +209,8 @@ def measure(case: Case, configs: list[int], rounds: int) -> dict[str, Any]:
     return result
 
 
-def working_configs(quick: bool) -> list[tuple[str, int]]:
+def prepare(quick: bool, every_case: list[Case]) -> list[tuple[str, int]]:
+    """Compiles all kernels, several at a time; returns the Triton configurations that run."""
     import grouped_triton as opponents
 
     tables = {"forward": opponents.forward_configs(), "gradient": opponents.gradient_configs()}
@@ -208,7 +218,9 @@ def working_configs(quick: bool) -> list[tuple[str, int]]:
     every = [(kind, i) for kind, table in tables.items() for i, (_, meta, options) in enumerate(table)
              if (meta["BM"], meta["BN"], meta["BK"], options["num_stages"], options["num_warps"]) in tiles]  # fmt: skip
     with multiprocessing.get_context("spawn").Pool(PROCESSES) as pool:
+        ours = pool.map_async(compile_ours, every_case, chunksize=1)
         right = [task for share in pool.map(compile_share, [every[i::PROCESSES] for i in range(PROCESSES)], chunksize=1) for task in share]
+        ours.get()
     harness.say(f"{len(right)} of {len(every)} Triton configurations run")
     opponents.use_allocator()
     return right
@@ -216,18 +228,19 @@ def working_configs(quick: bool) -> list[tuple[str, int]]:
 
 def main() -> None:
     args = harness.arguments(__doc__)
-    right = working_configs(args.quick)
+    every_case = cases(args.quick, args.seed)
+    right = prepare(args.quick, every_case)
     harness.say("work                     shape   ours ms  TFLOP/s  Triton ms  ratio  bar  torch ms  shuffled ms  errors: ours, shuffled, Triton, torch")
     results = []
-    for case in cases(args.quick, args.seed):
+    for case in every_case:
         r = measure(case, [i for kind, i in right if kind == case.kind], 11)
         results.append(r)
         harness.save(args, results)
         harness.say(f"{r['work']:24} {r['shape']}  {r['ms']:.4f} {r['TFLOP/s']:5.0f}  {r['triton ms']:.4f}  {r['ratio']:.3f} "
-                    f"{'met' if r['ratio'] >= BAR else 'MISSED'}  {r['torch ms']:.4f}  {r['shuffled ms']:.4f}  {r['error']:.1e} "
+                    f"{r['bar']:g} {'met' if r['ratio'] >= r['bar'] else 'MISSED'}  {r['torch ms']:.4f}  {r['shuffled ms']:.4f}  {r['error']:.1e} "
                     f"{r['shuffled error']:.1e} {r['triton error']:.1e} {r['torch error']:.1e}  {r['triton by']} {r.get('failed', '')}")  # fmt: skip
-    missed = [r for r in results if "failed" in r or r["ratio"] < BAR]
-    harness.say(f"{len(results) - len(missed)} of {len(results)} rows reach {BAR}")
+    missed = [r for r in results if "failed" in r or r["ratio"] < r["bar"]]
+    harness.say(f"{len(results) - len(missed)} of {len(results)} bars are met")
     if missed:
         sys.exit(1)
 

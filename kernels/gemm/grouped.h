@@ -335,8 +335,9 @@ SOLSTICE_DEVICE void count_tiles(const GroupedProblem& p, int* offsets) {
 }
 
 // The body of a kernel launched with Config::kThreads threads, Config::kSharedBytes + 4 * (groups + 2) bytes of dynamic
-// shared memory and clusters of Config::kCluster blocks; the grid is a multiple of the cluster. Launched with
-// programmatic dependence behind the sort, which itself waits for all before it.
+// shared memory and clusters of Config::kCluster blocks; the grid is a multiple of the cluster, and all of it is resident
+// (blocks wait for the sums of others). Launched with programmatic dependence behind the sort, which itself waits for
+// all before it.
 template <class Config, class Rows, class Epilogue>
 SOLSTICE_DEVICE void run_grouped(const TensorMap& map_a, const TensorMap& map_b, const TensorMap& map_out, const GroupedProblem& p,
                                  const Rows& rows, const Epilogue& epilogue) {
