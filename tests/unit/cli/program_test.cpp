@@ -49,6 +49,29 @@ TEST_F(ProgramTest, ListsMachinesAndFamiliesAsJson) {
   EXPECT_TRUE(parse_json(run({"list", "families", "--json"}).out).ok());
 }
 
+// By the times that come with Solstice: a model that has lost them is wrong.
+TEST_F(ProgramTest, CostModelsPredictWhatWasMeasured) {
+  const CommandOutput done = run({"list", "families", "--fit", "--json"});
+  ASSERT_EQ(done.exit.code, 0) << done.err;
+  const Json fit = *parse_json(done.out);
+  EXPECT_NE(fit.at("origin").as_string().find("NVIDIA H200"), std::string::npos);
+  EXPECT_GT(fit.at("programs").as_int(), 400);
+  for (const Json& ratios : fit.at("ratios").items()) {
+    const bool of_family = ratios.at("form").as_string().empty();
+    EXPECT_LT(of_family ? ratios.at("median_error").as_double() : 0, 0.25) << ratios.dump();
+  }
+  for (const Json& choice : fit.at("choices").items()) EXPECT_LT(choice.at("mean_loss").as_double(), 0.10) << choice.dump();
+  EXPECT_LT(fit.at("left_out").size(), static_cast<size_t>(fit.at("programs").as_int()) / 4);
+}
+
+TEST_F(ProgramTest, TheFitSaysWhatItCannotRead) {
+  EXPECT_NE(run({"list", "machines", "--fit"}).err.find("go with `list families`"), std::string::npos);
+  EXPECT_EQ(run({"list", "families", "--times", "nothing.jsonl"}).exit.code, 2);
+  const CommandOutput empty = run({"list", "families", "--trials"});
+  EXPECT_EQ(empty.exit.code, 2);
+  EXPECT_NE(empty.err.find("no measured kernel in"), std::string::npos) << empty.err;
+}
+
 TEST_F(ProgramTest, SaysWhetherProgramsComputeTheSame) {
   const auto program = [&](const char* name, const std::string& body) {
     const std::filesystem::path file = folder_.path() / name;
