@@ -17,7 +17,10 @@ constexpr Seconds kExchange{0.1e-6};                         // a result of its 
 constexpr Seconds kCluster{1.4e-6}, kClusterBlock{0.13e-6};  // and of a cluster's blocks
 // Of loads in a loop that goes on while they come, beside its instructions: where few SMs draw, and where all do.
 constexpr Seconds kLoopLoads{0.32e-6}, kLoopLoadsBusy{0.6e-6};
-constexpr double kLoopSteps = 4;     // steps of such a loop in flight
+constexpr Seconds kTeamStart{4e-6};   // a team's memory is cleared, and its ring filled
+constexpr double kSharedReads = 0.5;  // of what rows share (weights): the part of their reads from L2 that nothing hides
+constexpr double kOtherRegisters = 28, kRegisterFile = 256 * 1024, kSpilled = 0.65;  // of a thread; bytes of an SM
+constexpr double kLoopSteps = 4;                                                     // steps of such a loop in flight
 constexpr double kDependent = 3e-9;  // seconds an instruction of them, where few warps hide each other
 constexpr double kThreadsOfSM = 2048;
 constexpr double kSweepInstructions = 4;  // of an element in each sweep: the loop, the kept value, the accumulator
@@ -43,7 +46,21 @@ double efficiency_of(const ir::Program& program, const Shape& shape, const Setti
   const bool alone = s.threads * s.blocks <= 1024 && s.threads >= 512 && s.blocks == 1;
   if (alone) out *= held < 96 * 1024 ? 0.87 : s.strided ? 0.85 : 0.93;
   if (s.residency == Residency::kShared && held > 48 * 1024) out *= 0.7;
+  if (s.residency == Residency::kRegisters && held + kOtherRegisters * 4 * s.threads > kRegisterFile) out *= kSpilled;
   if (s.cluster > 1) out *= s.threads > 512 ? 0.75 : 0.82;
+  return out;
+}
+
+// Bytes of a row that are the same in every row.
+Bytes shared_by_rows(const ir::Program& program, const Shape& shape) {
+  const auto depends = [](const codegen::Access& access, const std::vector<codegen::Loop>& loops) {
+    return std::any_of(loops.begin(), loops.end(), [&](const codegen::Loop& loop) { return access.depends_on(loop.stepping()); });
+  };
+  Bytes out;
+  for (const codegen::Access& access : codegen::accesses_of(program, shape.flat)) {
+    if (!access.read || !depends(access, shape.columns) || depends(access, shape.rows)) continue;
+    out += Bytes(static_cast<double>(shape.column_count) * size_of(program.tensor(access.tensor).dtype.value_or(DType::kF32)));
+  }
   return out;
 }
 
@@ -120,11 +137,15 @@ Result<Cost> cost_of(const Context& context, const Shape& shape, const Settings&
 
 Result<Cost> cost_of_team(const Context& context, const Shape& shape, const Team& team) {
   SOLSTICE_TRY(const BytesPerSecond copy, copy_rate(context.machine));
+  const BytesPerSecond l2(std::max(1.0, context.machine.l2_ceiling().per_second));
   Cost out;
   out.traffic = moved_by(context.program, shape.flat).all();
   out.work = Flops(instructions_of_row(shape) * static_cast<double>(shape.row_count));
-  const Seconds memory = team.time(shape, out.traffic, copy, context.machine.sm_count);
+  const Seconds again = shared_by_rows(context.program, shape) * static_cast<double>(shape.row_count) / l2;
+  const Seconds memory = team.time(shape, out.traffic, copy, context.machine.sm_count) + again * kSharedReads;
   finish_cost(context.machine, memory, out.work / issue_rate(context.machine), out);
+  out.time += kTeamStart;
+  out.terms.emplace_back("clear and fill", kTeamStart);
   out.form = "team";
   return out;
 }
