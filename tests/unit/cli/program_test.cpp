@@ -4,6 +4,8 @@
 #include <signal.h>
 #include <sys/stat.h>
 
+#include <set>
+
 #include "base/file.h"
 #include "base/json.h"
 
@@ -49,19 +51,25 @@ TEST_F(ProgramTest, ListsMachinesAndFamiliesAsJson) {
   EXPECT_TRUE(parse_json(run({"list", "families", "--json"}).out).ok());
 }
 
-// By the times that come with Solstice: a model that has lost them is wrong.
+// By the times that come with Solstice: a model that has lost them is wrong, or its kernels are other ones than were measured.
 TEST_F(ProgramTest, CostModelsPredictWhatWasMeasured) {
   const CommandOutput done = run({"list", "families", "--fit", "--json"});
   ASSERT_EQ(done.exit.code, 0) << done.err;
   const Json fit = *parse_json(done.out);
   EXPECT_NE(fit.at("origin").as_string().find("NVIDIA H200"), std::string::npos);
   EXPECT_GT(fit.at("programs").as_int(), 400);
+  const std::set<std::string> held = {"map", "reduce", "rows", "gemm"};
+  size_t seen = 0;
   for (const Json& ratios : fit.at("ratios").items()) {
-    const bool of_family = ratios.at("form").as_string().empty();
-    EXPECT_LT(of_family ? ratios.at("median_error").as_double() : 0, 0.25) << ratios.dump();
+    if (!ratios.at("form").as_string().empty() || !held.contains(ratios.at("family").as_string())) continue;
+    EXPECT_LT(ratios.at("median_error").as_double(), 0.15) << ratios.dump();
+    ++seen;
   }
-  for (const Json& choice : fit.at("choices").items()) EXPECT_LT(choice.at("mean_loss").as_double(), 0.10) << choice.dump();
-  EXPECT_LT(fit.at("left_out").size(), static_cast<size_t>(fit.at("programs").as_int()) / 4);
+  EXPECT_EQ(seen, held.size());
+  for (const Json& choice : fit.at("choices").items()) {
+    const bool counts = held.contains(choice.at("family").as_string());
+    EXPECT_LT(counts ? choice.at("mean_loss").as_double() : 0, 0.10) << choice.dump();
+  }
 }
 
 TEST_F(ProgramTest, TheFitSaysWhatItCannotRead) {
