@@ -154,8 +154,12 @@ Sum longest_sum(const ir::Program& program, int output) {
 
 namespace {
 
-// The largest of n normally distributed errors, in their root mean square.
-double largest_of(int64_t n) { return n > 1 ? std::sqrt(2 * std::log(static_cast<double>(n))) : 1.0; }
+// What the largest of n normally distributed errors exceeds once in ten thousand results, in the root mean square of their row
+// before half of it was clamped to zero: a ReLU lowers the row's by sqrt(2), and leaves the errors of the others as they were.
+double largest_of(int64_t n) {
+  constexpr double kSeldom = 1e-3, kClamped = 2;
+  return std::sqrt(kClamped * 2 * std::log(static_cast<double>(n) / kSeldom));
+}
 
 // Rounded operands of products in a row add up in squares. The model's spread of significands is the usual one, not the worst:
 // uniform values up to 9/7 of a power of two lose 6 % more, and one operand alone up to a whole unit roundoff.

@@ -6,7 +6,7 @@
 //     normwise     max(1.1 x PyTorch's error, the modelled error of PyTorch's own reduction, 2 ulp)
 //     elementwise  twice the same, with both elementwise errors taken against the same scale
 // where the modelled error of high and medium is that of a TF32 or bf16 product, and a tenth, times the root of the number of
-// products that follow each other; their elementwise limit is at least that times sqrt(2 ln n), the largest of n errors. A
+// products that follow each other; their elementwise limit is at least that times sqrt(4 ln 1000 n), the largest of n errors. A
 // result that depends on no product keeps the limit of reference.
 #pragma once
 

@@ -106,6 +106,17 @@ TEST_P(Faults, TheArithmeticOfAPolicyPasses) {
   EXPECT_EQ(verdict(Policy::kMedium, product(operands, kBF16)), "");
 }
 
+// A ReLU halves the squares of a row, not the errors of what it leaves.
+TEST_P(Faults, TheArithmeticOfAPolicyPassesBehindAClamp) {
+  const auto clamped = [](Matrix c) {
+    for (double& x : c) x = std::max(x, 0.0);
+    return c;
+  };
+  exact = clamped(exact);
+  EXPECT_EQ(verdict(Policy::kHigh, clamped(product(operands, kTF32))), "");
+  EXPECT_EQ(verdict(Policy::kMedium, clamped(product(operands, kBF16))), "");
+}
+
 TEST_P(Faults, OnePartOfTheWorkGoneIsRefused) {
   for (const auto& [policy, format] : {std::pair(Policy::kHigh, kTF32), {Policy::kMedium, kBF16}}) {
     const Matrix whole = product(operands, format);
