@@ -1,4 +1,4 @@
-// Prefixes along rows, tile by tile. A tile is kUnroll vectors of kVector elements a thread; vectors are numbered along the
+// Prefixes and linear recurrences along rows, tile by tile. A tile is kUnroll vectors of kVector elements a thread; vectors are numbered along the
 // row with the lanes of a warp fastest, then `u`, then warps, so that loads of a warp are contiguous. The order of every
 // combination follows from these numbers: results do not depend on timing.
 #pragma once
@@ -6,6 +6,28 @@
 #include "rows/reduce.h"
 
 namespace solstice::scan {
+
+// A step of a recurrence, h -> a*h + b, and several of them as one.
+template <typename T>
+struct Step {
+  T a, b;
+};
+struct Linear {
+  template <typename S>
+  static SOLSTICE_DEVICE S start() {
+    return {1, 0};
+  }
+  // A product of many factors may overflow where the state is 0 and stays it.
+  template <typename S>
+  static SOLSTICE_DEVICE S combine(S first, S then) {
+    return {first.a * then.a, first.b == 0 ? then.b : then.a * first.b + then.b};
+  }
+};
+// An infinite or undefined factor makes the state NaN even if that is 0 (combine).
+template <typename T>
+SOLSTICE_DEVICE Step<T> step(T a, T b) {
+  return {a, a * T(0) + b};
+}
 
 // The prefix of all tiles that are done.
 template <class Op, typename T>
@@ -37,6 +59,10 @@ SOLSTICE_DEVICE T shuffle_up(T v, int distance) {
   return host::shuffle(v, lane < distance ? lane : lane - distance);
 #endif
 }
+template <typename T>
+SOLSTICE_DEVICE Step<T> shuffle_up(Step<T> v, int distance) {
+  return {shuffle_up(v.a, distance), shuffle_up(v.b, distance)};
+}
 // From lane `source` of each group of kLanes.
 template <int kLanes, typename T>
 SOLSTICE_DEVICE T shuffle_from(T v, int source) {
@@ -45,6 +71,11 @@ SOLSTICE_DEVICE T shuffle_from(T v, int source) {
 #else
   return host::shuffle(v, static_cast<int>(threadIdx.x % 32) / kLanes * kLanes + source);
 #endif
+}
+
+template <int kLanes, typename T>
+SOLSTICE_DEVICE Step<T> shuffle_from(Step<T> v, int source) {
+  return {shuffle_from<kLanes>(v.a, source), shuffle_from<kLanes>(v.b, source)};
 }
 
 // Inclusive, over groups of kLanes lanes, a power of two up to 32.
@@ -70,10 +101,21 @@ SOLSTICE_DEVICE T scan_warps(T& all, int lane, int warp, T* slots) {
   return warp == 0 ? Op::template start<T>() : before;
 }
 
+// Where a row is one group's: what comes before a tile of it is what the group has seen.
+template <class Op, typename T>
+struct Alone {
+  Carry<Op, T> carry;
+  SOLSTICE_DEVICE T before(T all) {
+    const T out = carry.get();
+    carry.add(all);
+    return out;
+  }
+};
+
 // Replaces the elements of a tile by their prefixes. kReverse: a thread's vectors are in memory's order, and the row is
-// walked from its end.
-template <class Op, int kLanes, int kWarps, bool kReverse, bool kExclusive, int kUnroll, int kVector, typename T>
-SOLSTICE_DEVICE void tile(T (&t)[kUnroll][kVector], Carry<Op, T>& carry, int lane, int warp, T* slots) {
+// walked from its end. `history` is told what the whole tile holds and says what comes before it.
+template <class Op, int kLanes, int kWarps, bool kReverse, bool kExclusive, int kUnroll, int kVector, typename T, class History>
+SOLSTICE_DEVICE void tile(T (&t)[kUnroll][kVector], History& history, int lane, int warp, T* slots) {
   const auto at = [](int i) { return kReverse ? kVector - 1 - i : i; };
   T before[kUnroll];
   T all = Op::template start<T>();
@@ -86,8 +128,9 @@ SOLSTICE_DEVICE void tile(T (&t)[kUnroll][kVector], Carry<Op, T>& carry, int lan
     before[u] = lane == 0 ? all : Op::template combine<T>(all, left);
     all = Op::template combine<T>(all, shuffle_from<kLanes>(inclusive, kLanes - 1));
   }
-  T prefix = carry.get();
-  if constexpr (kWarps > 1) prefix = Op::template combine<T>(prefix, scan_warps<Op, kWarps>(all, lane, warp, slots));
+  T within = Op::template start<T>();
+  if constexpr (kWarps > 1) within = scan_warps<Op, kWarps>(all, lane, warp, slots);
+  const T prefix = Op::template combine<T>(history.before(all), within);
 #pragma unroll
   for (int u = 0; u < kUnroll; ++u) {
     const T base = Op::template combine<T>(prefix, before[u]);
@@ -100,23 +143,48 @@ SOLSTICE_DEVICE void tile(T (&t)[kUnroll][kVector], Carry<Op, T>& carry, int lan
       }
     }
   }
-  carry.add(all);
 }
 
-// The same where each thread walks kVector rows of its own, `u` along them.
-template <class Op, bool kExclusive, int kUnroll, int kVector, typename T>
-SOLSTICE_DEVICE void tile_alone(T (&t)[kUnroll][kVector], Carry<Op, T> (&carry)[kVector]) {
+// The same where neighbouring lanes hold different rows, kVector each: kGroup threads, kApart from each other, take parts
+// of a tile's steps, `u` along them. One barrier, as in scan_warps; `slots` has room for kVector values of every thread.
+template <class Op, int kGroup, int kApart, bool kExclusive, int kUnroll, int kVector, typename T>
+SOLSTICE_DEVICE void tile_columns(T (&t)[kUnroll][kVector], Carry<Op, T> (&carry)[kVector], int part, T* slots) {
+  const int column = static_cast<int>(threadIdx.x) % kApart;
+  T all[kVector], before[kVector];
 #pragma unroll
   for (int i = 0; i < kVector; ++i) {
-    const T prefix = carry[i].get();
-    T run = Op::template start<T>();
 #pragma unroll
-    for (int u = 0; u < kUnroll; ++u) {
-      const T next = Op::template combine<T>(run, t[u][i]);
-      t[u][i] = Op::template combine<T>(prefix, kExclusive ? run : next);
-      run = next;
+    for (int u = 1; u < kUnroll; ++u) t[u][i] = Op::template combine<T>(t[u - 1][i], t[u][i]);
+    all[i] = t[kUnroll - 1][i];
+    before[i] = Op::template start<T>();
+  }
+  if constexpr (kGroup > 1) {
+#pragma unroll
+    for (int i = 0; i < kVector; ++i) slots[(part * kVector + i) * kApart + column] = all[i];
+    rows::sync_block();
+#pragma unroll
+    for (int i = 0; i < kVector; ++i) {
+      T run = Op::template start<T>();
+#pragma unroll 8
+      for (int p = 0; p < kGroup; ++p) {
+        if (p == part) before[i] = run;
+        run = Op::template combine<T>(run, slots[(p * kVector + i) * kApart + column]);
+      }
+      all[i] = run;
     }
-    carry[i].add(run);
+  }
+#pragma unroll
+  for (int i = 0; i < kVector; ++i) {
+    const T base = Op::template combine<T>(carry[i].get(), before[i]);
+#pragma unroll
+    for (int u = kUnroll - 1; u >= 0; --u) {
+      if constexpr (kExclusive) {
+        t[u][i] = u == 0 ? base : Op::template combine<T>(base, t[u - 1][i]);
+      } else {
+        t[u][i] = Op::template combine<T>(base, t[u][i]);
+      }
+    }
+    carry[i].add(all[i]);
   }
 }
 

@@ -4,15 +4,19 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "codegen/expand.h"
 #include "codegen/inversion.h"
 #include "codegen/linear.h"
+#include "codegen/recurrence.h"
 
 namespace solstice::codegen {
 namespace {
 
+using ir::Affine;
 using ir::ExprRef;
 using ir::Op;
 
@@ -26,8 +30,9 @@ void mark_reads(const ExprRef& root, std::vector<char>& tensors) {
 
 class Flattener {
  public:
-  Flattener(const ir::Program& program, const ir::Kernel& kernel, const std::vector<int>& stored, const Anchor* anchor, FlatKernel& out)
-      : program_(program), anchor_(anchor), out_(out), stored_(stored.begin(), stored.end()) {
+  Flattener(const ir::Program& program, const ir::Kernel& kernel, const std::vector<int>& stored, const Anchor* anchor,
+            Recurrences recurrences, FlatKernel& out)
+      : program_(program), anchor_(anchor), recurrences_(recurrences), out_(out), stored_(stored.begin(), stored.end()) {
     const std::set<int> own(kernel.equations.begin(), kernel.equations.end());
     for (const int id : kernel.equations) definitions_[program.equation(id).target].push_back(id);
     for (size_t id = 0; id < program.equations.size(); ++id) {
@@ -42,8 +47,8 @@ class Flattener {
 
   Status add(int id) {
     const ir::Equation& equation = program_.equation(id);
-    if (equation.group >= 0) {
-      return fail(Code::illegal_knobs, fmt::format("`{}` is a recurrence; only family `recurrent` can run it", name_of(equation)));
+    if (equation.group >= 0 && recurrences_ == Recurrences::kRefused) {
+      return fail(Code::illegal_knobs, fmt::format("`{}` is a recurrence: a linear one runs in `scan`, others in `recurrent`", name_of(equation)));
     }
     std::map<int, ExprRef> map;
     FlatEquation flat;
@@ -55,7 +60,11 @@ class Flattener {
       map[index] = out_.indices.index_node(flat.free.back());
     }
     for (const ExprRef& e : equation.lhs) flat.lhs.push_back(out_.indices.substitute(e, map, equation.indices));
-    SOLSTICE_TRY(flat.rhs, body(id, map));
+    if (equation.group >= 0) {
+      SOLSTICE_TRY(flat.rhs, recurrence(equation.target, flat.lhs));
+    } else {
+      SOLSTICE_TRY(flat.rhs, body(id, map));
+    }
     flat.rhs = expand_reducers(out_.indices, program_, flat.rhs);
     out_.equations.push_back(std::move(flat));
     return success();
@@ -116,7 +125,14 @@ class Flattener {
       inside = both(out_.indices, inside, in_range(out_.indices, program_, arguments[d], 0, tensor.shape[d] - 1));
     }
     if (refuted(inside)) return read.args.back();  // outside at every point: no piece has to hold it
-    SOLSTICE_TRY(ExprRef value, pieces(read, arguments));
+    ExprRef value;
+    if (recurrences_ == Recurrences::kLinear && group_of(read.id) >= 0 && (!open_ || open_->group != group_of(read.id))) {
+      SOLSTICE_TRY(value, recurrence(read.id, arguments));
+    } else {
+      SOLSTICE_TRY(const bool state, is_state(read));
+      if (state) return out_.indices.intern(read);
+      SOLSTICE_TRY(value, pieces(read, arguments));
+    }
     if (!inside) return value;
     return out_.indices.node(Op::kSelect, value->kind, {inside, value, read.args.back()});
   }
@@ -142,6 +158,73 @@ class Flattener {
     return value;
   }
 
+  // A recurrence while its step is written as a function of the one before.
+  struct Open {
+    int group = -1;
+    int tensor = -1;  // the state
+    std::vector<ExprRef> place;
+    size_t along = 0;  // the dimension of steps
+    bool reverse = false;
+  };
+
+  int group_of(int tensor) const {
+    int out = -1;
+    for (const int id : definitions_.at(tensor)) out = std::max(out, program_.equation(id).group);
+    return out;
+  }
+
+  // The dimension along which an equation of a recurrence advances, and where it writes there at step 0.
+  std::pair<size_t, int64_t> steps_of(const ir::Equation& equation) const {
+    for (size_t d = 0; d < equation.lhs.size(); ++d) {
+      if (const auto form = ir::as_affine(equation.lhs[d]); form && form->coefficient(equation.step_index) != 0) return {d, form->offset};
+    }
+    return {0, 0};  // not reached: the static rules see to it
+  }
+
+  // The state of a recurrence at `place`, as one node: everything that its step computes on the way is inlined.
+  Result<ExprRef> recurrence(int tensor, const std::vector<ExprRef>& place) {
+    const ir::Tensor& state = program_.tensor(tensor);
+    const std::vector<int>& ids = definitions_.at(tensor);
+    if (ids.size() != 1 || elsewhere_.count(tensor)) return fail(Code::not_yet, fmt::format("`{}`, a recurrence, is defined in pieces", state.name));
+    const ir::Equation& equation = program_.equation(ids.front());
+    const auto [along, offset] = steps_of(equation);
+    const ExprRef& step = place[along];
+    if (offset != 0 || step->op != Op::kIndex || out_.indices.index(step->id).extent != state.shape[along]) {
+      return fail(Code::not_yet, fmt::format("`{}`, a recurrence, is wanted at other steps than all of its own, in their order", state.name));
+    }
+    std::optional<Open> outer = std::exchange(open_, Open{equation.group, tensor, place, along, equation.step_sign < 0});
+    std::unordered_map<const ir::Expr*, ExprRef> known = std::exchange(memo_, {});
+    SOLSTICE_TRY(const Inversion inverse, invert(out_.indices, program_, equation, place));
+    SOLSTICE_TRY(const ExprRef value, body(ids.front(), inverse.indices));
+    SOLSTICE_TRY(const LinearStep found, linear_step(out_.indices, value, state, tensor, step->id, open_->reverse));
+    open_ = std::move(outer);
+    memo_ = std::move(known);
+    return recurrence_node(out_.indices, found);
+  }
+
+  // Whether `read` is of the open recurrence's state one step before. Other members of its group are inlined, here and there.
+  Result<bool> is_state(const ir::Expr& read) const {
+    if (!open_ || group_of(read.id) != open_->group) return false;
+    const ir::Equation* equation = nullptr;
+    for (const int id : definitions_.at(read.id)) {
+      if (program_.equation(id).group == open_->group) equation = &program_.equation(id);
+    }
+    const auto [along, offset] = steps_of(*equation);
+    const auto here = linear_form(out_.indices, open_->place[open_->along]), there = linear_form(out_.indices, read.args[along]);
+    const auto other = [&](const char* why) {
+      return fail(Code::not_yet, fmt::format("`{}` {}; family `scan` runs recurrences of the step before alone", program_.tensor(read.id).name, why));
+    };
+    if (!here || !there) return other("is read at a step that is no sum");
+    const Affine gap = codegen::add(*here, scale(*there, -1));
+    const int64_t before = (gap.offset + offset) * (open_->reverse ? -1 : 1);
+    if (!gap.terms.empty() || before > 1) return other("is read further back");
+    if (before == 0 || read.id != open_->tensor) return false;
+    for (size_t d = 0; d < open_->place.size(); ++d) {
+      if (d != open_->along && read.args[d] != open_->place[d]) return other("reads other elements of its step before");
+    }
+    return true;
+  }
+
   Result<ExprRef> stored_elsewhere(const ir::Expr& read) {
     if (stored_.count(read.id) == 0) return out_.indices.intern(read);
     return fail(Code::illegal_knobs, fmt::format("this kernel writes some pieces of `{0}` and reads others, which another kernel writes: "
@@ -159,6 +242,7 @@ class Flattener {
 
   const ir::Program& program_;
   const Anchor* anchor_;
+  Recurrences recurrences_;
   FlatKernel& out_;
   std::map<int, std::vector<int>> definitions_;
   std::set<int> elsewhere_;  // tensors of which other kernels define pieces too
@@ -166,6 +250,7 @@ class Flattener {
   std::set<int> views_;
   std::unordered_map<const ir::Expr*, ExprRef> memo_;
   std::vector<ExprRef> keep_;  // keys of the memo stay alive
+  std::optional<Open> open_;
   int depth_ = 0;
 };
 
@@ -192,10 +277,10 @@ std::vector<int> materialised(const ir::Program& program, const ir::Kernel& kern
   return out;
 }
 
-Result<FlatKernel> flatten(const ir::Program& program, const ir::Kernel& kernel, const Anchor* anchor) {
+Result<FlatKernel> flatten(const ir::Program& program, const ir::Kernel& kernel, const Anchor* anchor, Recurrences recurrences) {
   FlatKernel out;
   const std::vector<int> stored = materialised(program, kernel);
-  Flattener flattener(program, kernel, stored, anchor, out);
+  Flattener flattener(program, kernel, stored, anchor, recurrences, out);
   for (const int id : kernel.equations) {
     if (std::find(stored.begin(), stored.end(), program.equation(id).target) == stored.end()) continue;
     SOLSTICE_CHECK(flattener.add(id));

@@ -37,9 +37,13 @@ struct Anchor {
   int pseudo = -1;
 };
 
-// Errors: illegal_knobs for recurrences, and for a tensor of which the kernel writes some pieces and reads others that
-// another kernel writes; program_invalid where a definition cannot be inverted (named).
-Result<FlatKernel> flatten(const ir::Program& program, const ir::Kernel& kernel, const Anchor* anchor = nullptr);
+// Whether linear recurrences of first order become nodes (recurrence.h); others are refused with not_yet.
+enum class Recurrences { kRefused, kLinear };
+
+// Errors: illegal_knobs for recurrences that are refused, and for a tensor of which the kernel writes some pieces and reads
+// others that another kernel writes; program_invalid where a definition cannot be inverted (named).
+Result<FlatKernel> flatten(const ir::Program& program, const ir::Kernel& kernel, const Anchor* anchor = nullptr,
+                           Recurrences recurrences = Recurrences::kRefused);
 
 // Tensors that the kernel must write: outputs, buffers' new values, and what others read.
 std::vector<int> materialised(const ir::Program& program, const ir::Kernel& kernel);

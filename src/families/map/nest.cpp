@@ -73,6 +73,16 @@ bool is_reused(const Nest& nest, const Access& access) {
   });
 }
 
+bool is_congruent(const Nest& nest, const Access& access, int64_t vector) {
+  if (!access.offset || access.offset->offset % vector != 0) return false;
+  int64_t step = 1;
+  for (size_t k = nest.loops.size(); k-- > 0; step *= nest.loops[k].extent) {
+    const int64_t coefficient = access.offset->coefficient(nest.loops[k].stepping());
+    if (k + 1 == nest.loops.size() ? coefficient != 1 : (coefficient - step) % vector != 0) return false;
+  }
+  return true;
+}
+
 bool is_stream(const Nest& nest, const Access& access) {
   if (nest.loops.empty() || !access.offset) return false;
   const codegen::Loop& lane = nest.loops.back();
@@ -91,6 +101,7 @@ bool is_stream(const Nest& nest, const Access& access) {
     const auto varies = [&](int id) { return access.depends_on(id); };
     if (std::any_of(lane.indices.begin(), lane.indices.end(), varies)) return false;
   }
+  if (nest.shifted) return is_congruent(nest, access, nest.vector);
   return codegen::alignment_of(access, lane, nest.vector) == nest.vector;
 }
 

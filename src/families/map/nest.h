@@ -20,6 +20,7 @@ struct Nest {
   std::vector<int> order;            // the free indices, from the target's largest stride to its smallest
   std::vector<codegen::Loop> loops;  // outer to inner, fused; empty: one point
   bool flattened = false;            // the innermost extent does not divide by `vector`: points are counted through
+  bool shifted = false;              // it does not, and vectors are aligned in memory: a row's first and last are partial
   int64_t points = 1;
   int vector = 1;
   int64_t vectors() const { return (points + vector - 1) / vector; }
@@ -46,6 +47,10 @@ void choose_vector(const ir::Program& program, Nest& nest, int wanted);
 
 // Data that fewer loops than the nest's step through: other threads read it again, from cache.
 bool is_reused(const Nest& nest, const codegen::Access& access);
+
+// Whether an access is aligned to `vector` elements where the nest's points are, counted through: with shifted rows, vectors
+// then begin at the same places in all such tensors.
+bool is_congruent(const Nest& nest, const codegen::Access& access, int64_t vector);
 
 // Whether an access moves `vector` neighbouring elements at once in this nest.
 bool is_stream(const Nest& nest, const codegen::Access& access);

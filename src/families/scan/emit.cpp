@@ -5,36 +5,47 @@
 #include <functional>
 #include <optional>
 
+#include "codegen/recurrence.h"
 #include "codegen/serial.h"
 #include "families/map/draft.h"
 #include "families/map/stores.h"
 #include "families/map/streams.h"
 #include "families/rows/reduction.h"
+#include "families/scan/walk_text.h"
 #include "families/walk.h"
 
 namespace solstice::families::scan {
 namespace {
 
+using codegen::Binding;
 using codegen::CType;
 using codegen::Emitter;
 using codegen::Value;
 using ir::ExprRef;
 using ir::Op;
 
-constexpr int64_t kSlot = 8;  // bytes of a warp's published value, the widest
+// A prefix as text, beside the shape's.
+struct Scan {
+  std::string op, type;  // "rows::Sum", "float"
+  std::string_view member;  // of an accumulator: what the equations see
+  CType value_type;
+  int64_t bytes = 4;  // of an accumulator
+  std::string term, test;
+};
 
-// Where a thread is: which row (or, walking by columns, which vector of them), and its place among those that share it.
-std::string thread_text(const Shape& shape, std::string_view type, int64_t inner) {
-  if (shape.by_columns) {
-    return fmt::format(
-        "const {0} row = static_cast<{0}>(blockIdx.x) * {1} + static_cast<int>(threadIdx.x);\n"
-        "[[maybe_unused]] const {0} outer = row / {2}, inner = row % {2};\n",
-        type, shape.threads, inner);
-  }
-  return fmt::format(
-      "const {0} row = static_cast<{0}>(blockIdx.x) * {1} + static_cast<int>(threadIdx.x) / {2};\n"
-      "[[maybe_unused]] const int peer = static_cast<int>(threadIdx.x) % {3}, warp = static_cast<int>(threadIdx.x) % {2} / {3};\n",
-      type, shape.rows_per_block(), shape.group, shape.lanes());
+Result<Scan> recurrence_text(Emitter& emitter, const ir::Expr& elements) {
+  const codegen::LinearStep step = codegen::step_of(elements);
+  SOLSTICE_TRY(const Value b, emitter.emit(step.b));
+  SOLSTICE_TRY(const Value a, emitter.emit(step.a));
+  const CType type = a.type == CType::kF64 || b.type == CType::kF64 ? CType::kF64 : CType::kF32;
+  const std::string_view name = codegen::name_of(type);
+  return Scan{"scan::Linear", fmt::format("scan::Step<{}>", name), ".b", type, type == CType::kF64 ? 16 : 8,
+              fmt::format("scan::step<{}>({}, {})", name, a.text, b.text), ""};
+}
+
+Result<Scan> prefix_text(Emitter& emitter, const ir::Expr& elements) {
+  SOLSTICE_TRY(const rows::Reduction r, rows::begin_reduction(emitter, elements));
+  return Scan{"rows::" + r.op, r.type, "", r.value_type, r.bytes(), r.term, r.test};
 }
 
 // A tile: its vectors are loaded, turned into elements, scanned, and stored.
@@ -45,7 +56,8 @@ class Writer {
         shape_(shape),
         settings_{shape.threads, shape.nest.vector, shape.unroll, {}},
         draft_(program, shape.nest, settings_),
-        streams_(draft_) {}
+        streams_(draft_),
+        walk_{shape, draft_.index_type()} {}
 
   Result<Text> write() {
     draft_.emitter.set_hook([this](Emitter&, const ExprRef& node) { return given(node); });
@@ -54,53 +66,37 @@ class Writer {
       SOLSTICE_TRY(loads, vectors_text([this] { return streams_.loads(); }));
     }
     SOLSTICE_TRY(const std::string elements, elements_text());
-    const std::string scans = scans_text();
+    const std::string histories = histories_text(), scans = scans_text();
     scanned_ = true;
     SOLSTICE_TRY(const std::string stores, vectors_text([this] { return stores_text(); }));
-    const std::string tiles = fmt::format("#pragma unroll 1\nfor (int tile = 0; tile < {}; ++tile) {{\n{}{}{}{}{}}}\n", shape_.tiles(),
-                                          streams_.declarations(), loads, elements, scans, stores);
-    return kernel_text(draft_.emitter.take(0) + carries_text() + tiles);
+    return kernel_text(draft_.emitter.take(0) + histories + tiles_text(loads, elements, scans, stores));
   }
 
  private:
   Result<std::optional<Value>> given(const ExprRef& node) {
     for (size_t i = 0; scanned_ && i < shape_.prefixes.size(); ++i) {
       if (node != shape_.prefixes[i].elements) continue;
-      return std::optional(draft_.emitter.variable(scans_[i].value_type, fmt::format("s{}[u][lane]", i), *lane_depth_));
+      return std::optional(
+          draft_.emitter.variable(scans_[i].value_type, fmt::format("s{}[u][lane]{}", i, scans_[i].member), *lane_depth_));
     }
     if (node->op == Op::kReduce) {
       SOLSTICE_TRY(Value value, codegen::emit_serial_reduction(draft_.emitter, node));
       return std::optional(value);
     }
-    return lane_depth_ ? streams_.element(node, *lane_depth_) : std::optional<Value>();
+    if (!lane_depth_) return std::optional<Value>();
+    std::optional<Value> loaded = streams_.element(node, *lane_depth_);
+    loaded_behind_ |= scanned_ && loaded;
+    return loaded;
   }
 
-  int64_t inner_vectors() const {
-    int64_t out = 1;
-    for (size_t k = shape_.nest.loops.size(); shape_.by_columns && shape_.nest.loops[--k].indices.front() != shape_.along;)
-      out *= shape_.nest.loops[k].extent;
-    return shape_.by_columns ? out / shape_.nest.vector : 1;
-  }
-
-  // Vector `u` of the tile: k counts in the scan's order, q in memory's.
-  std::string place_text() const {
-    const int64_t vectors = shape_.row_vectors();
-    const std::string k = shape_.by_columns
-                              ? fmt::format("tile * {} + u", shape_.unroll)
-                              : fmt::format("((tile * {} + warp) * {} + u) * {} + peer", shape_.warps(), shape_.unroll, shape_.lanes());
-    const std::string place = shape_.reverse ? fmt::format("({} - k)", vectors - 1) : "k";
-    const std::string q = shape_.by_columns ? fmt::format("(outer * {} + {}) * {} + inner", vectors, place, inner_vectors())
-                                            : fmt::format("row * {} + {}", vectors, place);
-    return fmt::format("const int k = {};\nconst {} q = {};\n", k, draft_.index_type(), q);
-  }
-
-  std::string inside() const {
-    std::string out;
-    const int64_t rows = shape_.by_columns ? shape_.rows() / shape_.nest.vector : shape_.rows();
-    const int64_t of_block = shape_.by_columns ? shape_.threads : shape_.rows_per_block();
-    if (shape_.row_vectors() % shape_.tile() != 0) out += fmt::format("k < {}", shape_.row_vectors());
-    if (rows % of_block != 0) out += fmt::format("{}row < {}", out.empty() ? "" : " && ", rows);
-    return out.empty() ? "" : fmt::format("if ({}) ", out);
+  // The loads of a grid's next tile go ahead of the wait for the other blocks, unless the stores want this tile's.
+  std::string tiles_text(const std::string& loads, const std::string& elements, const std::string& scans, const std::string& stores) {
+    const std::string declared = streams_.declarations();
+    if (shape_.grid > 0 && !loaded_behind_) {
+      return declared + walk_.first() + loads + "}\n" + walk_.loop() + begin_text() + elements + walk_.next() + loads + "}\n" + scans + stores +
+             "}\n";
+    }
+    return walk_.loop() + begin_text() + declared + loads + elements + scans + stores + "}\n";
   }
 
   // `write` once for all vectors of a tile, in a scope where their loops are bound; `first` (asked afterwards) runs
@@ -108,34 +104,49 @@ class Writer {
   template <class F>
   Result<std::string> vectors_text(F&& write, const std::function<std::string()>& first = nullptr) {
     const int depth = draft_.emitter.push();
-    const Value q =
-        draft_.emitter.variable(draft_.wide() ? CType::kI64 : CType::kI32, "q", depth, {0, shape_.nest.points / shape_.nest.vector - 1});
-    bind_loops(draft_.emitter, shape_.nest.loops, q, shape_.nest.vector, depth);
+    bind_vector(depth);
     SOLSTICE_TRY(const std::string body, write());
     const std::string scope = draft_.emitter.take(depth);
     draft_.emitter.pop();
     return fmt::format("#pragma unroll\nfor (int u = 0; u < {}; ++u) {{\n{}{}{}{{\n{}{}}}\n}}\n", shape_.unroll, first ? first() : "",
-                       place_text(), inside(), scope, body);
+                       walk_.place(), walk_.inside(), scope, body);
+  }
+
+  void bind_vector(int depth) {
+    const map::Nest& nest = shape_.nest;
+    const CType type = draft_.wide() ? CType::kI64 : CType::kI32;
+    if (!nest.shifted) {
+      const Value q = draft_.emitter.variable(type, "q", depth, {0, nest.points / nest.vector - 1});
+      return bind_loops(draft_.emitter, nest.loops, q, nest.vector, depth);
+    }
+    const std::vector<codegen::Loop> outer(nest.loops.begin(), nest.loops.end() - 1);
+    bind_loops(draft_.emitter, outer, draft_.emitter.variable(type, "row", depth, {0, shape_.rows() - 1}), 1, depth);
+    // Elements outside of the row are never asked for: its vectors may be taken to lie in it.
+    const Value begin = draft_.emitter.variable(CType::kI32, "begin", depth, {0, shape_.extent - nest.vector});
+    draft_.emitter.bind(shape_.along, Binding{0, {{begin, 1}}});
   }
 
   // `write` once for all lanes of a vector.
   template <class F>
   Result<std::string> lanes_text(F&& write) {
+    const map::Nest& nest = shape_.nest;
     lane_depth_ = draft_.emitter.push();
-    bind_lanes(draft_.emitter, shape_.nest.loops, shape_.nest.vector, *lane_depth_);
+    bind_lanes(draft_.emitter, nest.loops, nest.vector, *lane_depth_);
     SOLSTICE_TRY(const std::string body, write());
     const std::string text = draft_.emitter.take(*lane_depth_) + body;
     draft_.emitter.pop();
     lane_depth_.reset();
-    if (shape_.nest.vector == 1) return "[[maybe_unused]] constexpr int lane = 0;\n" + text;
-    return fmt::format("#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) {{\n{}}}\n", shape_.nest.vector, text);
+    if (nest.vector == 1) return "[[maybe_unused]] constexpr int lane = 0;\n" + text;
+    const std::string test = nest.shifted ? fmt::format("if ({}) ", draft_.inside_row()) : "";
+    return fmt::format("#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) {}{{\n{}}}\n", nest.vector, test, text);
   }
 
   Result<std::string> elements_text() {
     const auto elements = [this]() -> Result<std::string> {
       std::string out;
       for (size_t i = 0; i < shape_.prefixes.size(); ++i) {
-        SOLSTICE_TRY(rows::Reduction scan, rows::begin_reduction(draft_.emitter, *shape_.prefixes[i].elements));
+        const Prefix& prefix = shape_.prefixes[i];
+        SOLSTICE_TRY(Scan scan, prefix.linear ? recurrence_text(draft_.emitter, *prefix.elements) : prefix_text(draft_.emitter, *prefix.elements));
         out += fmt::format("{}s{}[u][lane] = {};\n", scan.test, i, scan.term);
         scans_.push_back(std::move(scan));
       }
@@ -151,35 +162,58 @@ class Writer {
   std::string starts_text() const {
     std::string out;
     for (size_t i = 0; i < scans_.size(); ++i) {
-      out += fmt::format("#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) s{}[u][lane] = rows::{}::start<{}>();\n",
-                         shape_.nest.vector, i, scans_[i].op, scans_[i].type);
+      out += fmt::format("#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) s{}[u][lane] = {}::start<{}>();\n", shape_.nest.vector, i,
+                         scans_[i].op, scans_[i].type);
     }
     return out;
   }
 
-  std::string carries_text() const {
-    std::string out;
-    for (size_t i = 0; i < scans_.size(); ++i) {
-      const std::string rows = shape_.by_columns ? fmt::format("[{}]", shape_.nest.vector) : "";
-      out += fmt::format("scan::Carry<rows::{}, {}> carry{}{};\n", scans_[i].op, scans_[i].type, i, rows);
-    }
+  // Room of `count` accumulators in shared memory.
+  std::string slots(const Scan& scan, int64_t count) {
+    const std::string out = fmt::format("reinterpret_cast<{}*>(shared + {})", scan.type, shared_bytes_);
+    shared_bytes_ += solstice::round_up(count * scan.bytes, 16);
     return out;
   }
 
-  std::string scans_text() const {
+  std::string histories_text() {
     std::string out;
     for (size_t i = 0; i < scans_.size(); ++i) {
-      const rows::Reduction& s = scans_[i];
-      const bool exclusive = shape_.prefixes[i].exclusive;
+      const Scan& s = scans_[i];
       if (shape_.by_columns) {
-        out += fmt::format("scan::tile_alone<rows::{}, {}>(s{}, carry{});\n", s.op, exclusive, i, i);
-        continue;
+        out += fmt::format("scan::Carry<{}, {}> history{}[{}];\n", s.op, s.type, i, shape_.nest.vector);
+      } else if (shape_.grid > 0) {
+        out += fmt::format("scan::Shared<{}, {}, {}, {}> history{}(offers + {}, {}, rank);\n", s.op, s.type, shape_.grid, shape_.threads, i,
+                           static_cast<int64_t>(i) * 2 * shape_.grid, slots(s, 4 * shape_.warps()));
+      } else {
+        out += fmt::format("scan::Alone<{}, {}> history{};\n", s.op, s.type, i);
       }
-      const std::string slots = shape_.warps() > 1 ? fmt::format("reinterpret_cast<{}*>(shared + {}) + tile % 2 * {}", s.type,
-                                                                 static_cast<int64_t>(i) * 2 * kSlot * shape_.warps(), shape_.warps())
-                                                   : fmt::format("static_cast<{}*>(nullptr)", s.type);
-      out += fmt::format("scan::tile<rows::{}, {}, {}, {}, {}>(s{}, carry{}, peer, warp, {});\n", s.op, shape_.lanes(), shape_.warps(),
-                         shape_.reverse, exclusive, i, i, slots);
+    }
+    return out;
+  }
+
+  std::string begin_text() const {
+    std::string out;
+    for (size_t i = 0; shape_.grid > 0 && i < scans_.size(); ++i) {
+      out += fmt::format("history{}.begin(round, tile, (round * {} + {}) % {});\n", i, shape_.grid, shape_.grid - 1, shape_.tiles());
+    }
+    return out;
+  }
+
+  std::string scans_text() {
+    std::string out;
+    for (size_t i = 0; i < scans_.size(); ++i) {
+      const Scan& s = scans_[i];
+      const bool exclusive = shape_.prefixes[i].exclusive;
+      const int64_t values = shape_.by_columns ? int64_t{shape_.threads} * shape_.nest.vector : shape_.warps();
+      const std::string room = shape_.warps() > 1 ? fmt::format("{} + {} * {}", slots(s, 2 * values), walk_.turn(), values)
+                                                  : fmt::format("static_cast<{}*>(nullptr)", s.type);
+      if (shape_.by_columns) {
+        out += fmt::format("scan::tile_columns<{}, {}, {}, {}>(s{}, history{}, warp, {});\n", s.op, shape_.group, shape_.rows_per_block(),
+                           exclusive, i, i, room);
+      } else {
+        out += fmt::format("scan::tile<{}, {}, {}, {}, {}>(s{}, history{}, peer, warp, {});\n", s.op, shape_.lanes(), shape_.warps(),
+                           shape_.reverse, exclusive, i, i, room);
+      }
     }
     return out;
   }
@@ -206,17 +240,20 @@ class Writer {
     Text out;
     const std::vector<int>& reads = draft_.emitter.tensors_read();
     const std::vector<int> writes = tensors_written(shape_.nest.flat);
+    std::vector<std::string> parameters = pointer_parameters(draft_.emitter, reads, writes);
+    const bool grid = shape_.grid > 0;
+    if (grid) parameters.push_back("solstice::rows::Offer* offers");
     out.kernel.entry = codegen::entry_name(kernel_.name);
     out.kernel.parameters = reads;
     out.kernel.parameters.insert(out.kernel.parameters.end(), writes.begin(), writes.end());
     out.kernel.blocks = shape_.blocks();
-    out.shared_bytes = shape_.warps() > 1 ? static_cast<int64_t>(scans_.size()) * 2 * kSlot * shape_.warps() : 0;
+    out.shared_bytes = shared_bytes_;
+    out.offers = grid ? static_cast<int64_t>(scans_.size()) * 2 * shape_.grid : 0;
     out.kernel.code = fmt::format(
-        "#include \"math/special.h\"\n#include \"math/vector.h\"\n#include \"scan/scan.h\"\n\n"
-        "SOLSTICE_KERNEL void SOLSTICE_BOUNDS({}, 1) {}({}) {{\nusing namespace solstice;\nusing namespace solstice::math;\n{}{}{}}}\n",
-        shape_.threads, out.kernel.entry, fmt::join(pointer_parameters(draft_.emitter, reads, writes), ", "),
-        out.shared_bytes > 0 ? "unsigned char* const shared = shared_bytes();\n" : "",
-        thread_text(shape_, draft_.index_type(), inner_vectors()), body);
+        "#include \"math/special.h\"\n#include \"math/vector.h\"\n#include \"scan/{}.h\"\n\n"
+        "SOLSTICE_KERNEL void SOLSTICE_BOUNDS({}, {}) {}({}) {{\nusing namespace solstice;\nusing namespace solstice::math;\n{}{}{}}}\n",
+        grid ? "grid" : "scan", shape_.threads, shape_.blocks_an_sm, out.kernel.entry, fmt::join(parameters, ", "),
+        shared_bytes_ > 0 ? "unsigned char* const shared = shared_bytes();\n" : "", walk_.thread(), body);
     return out;
   }
 
@@ -225,9 +262,12 @@ class Writer {
   map::Settings settings_;
   map::Draft draft_;
   map::Streams streams_;
-  std::vector<rows::Reduction> scans_;  // beside the shape's prefixes
-  std::optional<int> lane_depth_;       // while lanes are written
-  bool scanned_ = false;                // prefixes stand for the scans' results
+  WalkText walk_;
+  std::vector<Scan> scans_;        // beside the shape's prefixes
+  std::optional<int> lane_depth_;  // while lanes are written
+  int64_t shared_bytes_ = 0;
+  bool scanned_ = false;        // prefixes stand for the scans' results
+  bool loaded_behind_ = false;  // a store wants what was loaded
 };
 
 }  // namespace

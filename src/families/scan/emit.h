@@ -8,8 +8,9 @@
 namespace solstice::families::scan {
 
 struct Text {
-  map::Text kernel;
+  map::Text kernel;  // of a grid: its last parameter are the blocks' offers
   int64_t shared_bytes = 0;
+  int64_t offers = 0;  // of kernels/rows/team.h, zeros at first
 };
 
 Result<Text> emit_kernel(const ir::Program& program, const ir::Kernel& kernel, Shape& shape);

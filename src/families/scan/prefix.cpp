@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "codegen/linear.h"
+#include "codegen/recurrence.h"
 
 namespace solstice::families::scan {
 namespace {
@@ -50,9 +51,22 @@ std::optional<End> end_of(const codegen::Interner& indices, const ExprRef& condi
 
 Error no_scan(Code code, const char* reason) { return fail(code, fmt::format("not a prefix along one index: {}", reason)); }
 
+bool has_recurrence(const ExprRef& root) {
+  bool found = false;
+  ir::walk(root, [&](const ir::Expr& e) { found |= codegen::is_recurrence(e); });
+  return found;
+}
+
+Result<Prefix> recurrence_of(const ExprRef& node) {
+  const codegen::LinearStep step = codegen::step_of(*node);
+  if (has_recurrence(step.a) || has_recurrence(step.b)) return fail(Code::not_yet, "a recurrence over the results of another: a kernel for each");
+  return Prefix{step.along, step.reverse, false, true, node};
+}
+
 }  // namespace
 
 Result<Prefix> prefix_of(codegen::Interner& indices, const ExprRef& reduction) {
+  if (codegen::is_recurrence(*reduction)) return recurrence_of(reduction);
   if (reduction->binders.size() != 1) return no_scan(Code::illegal_knobs, "it reduces several indices");
   if (reduction->args.size() < 2) return no_scan(Code::illegal_knobs, "it has no condition such as `j <= n`");
   const int binder = reduction->binders.front();
@@ -73,6 +87,7 @@ Result<Prefix> prefix_of(codegen::Interner& indices, const ExprRef& reduction) {
   const int64_t extent = indices.index(binder).extent;
   if (indices.index(end->along).extent != extent) return no_scan(Code::not_yet, "the two indices have different extents");
   const ExprRef& body = reduction->args[0];
+  if (has_recurrence(body)) return fail(Code::not_yet, "a prefix over the results of a recurrence: a kernel for each");
   if (codegen::depends_on(body, end->along) || (rest && codegen::depends_on(rest, end->along)))
     return no_scan(Code::illegal_knobs, "its terms depend on where it ends");
 

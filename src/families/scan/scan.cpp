@@ -1,9 +1,10 @@
 // Family `scan`: prefix reductions along an index (cumulative sums, products and extrema; exclusive, from the end,
-// filtered), with maps before and behind, one read and one write. A row is held by some lanes of a warp or by a block, which
-// walks it tile by tile; where neighbouring elements belong to different rows, every thread walks rows of its own.
+// filtered) and linear recurrences of first order, with maps before and behind, one read and one write. A row is held by some
+// lanes of a warp or by a block, which walks it tile by tile; few, long rows are shared by all blocks; where neighbouring
+// elements belong to different rows, threads hold columns.
 //
 // Cost model: launch + max(traffic / copy ceiling / efficiency, instructions / issue rate). Efficiency is the share of the
-// bus that rows' layouts reach (bench/rows_map), less when there are fewer blocks than SMs: a row is never shared by blocks.
+// bus that a layout reaches (bench/speed/scan.py), less where the last blocks leave SMs without work.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include "families/emission.h"
 #include "families/family.h"
 #include "families/scan/emit.h"
+#include "families/scan/layout.h"
 
 namespace solstice::families {
 namespace scan {
@@ -20,21 +22,35 @@ std::vector<KnobSpec> knobs() {
   return {
       {"threads", "int", {"128", "256", "512", "1024"}, "", "auto", "threads a block; at most these share a row"},
       {"items", "int", {"4", "8", "16", "32"}, "", "auto", "elements a thread holds of a tile"},
-      {"vector", "int", {"1", "2", "4", "8"}, "", "auto", "elements a thread takes at once; auto: 16 bytes where rows are aligned"},
+      {"vector", "int", {"1", "2", "4", "8"}, "", "auto", "elements a thread takes at once; auto: 16 bytes of the widest tensor"},
+      {"sharing", "name", {"block", "grid"}, "", "auto", "who shares a row: at most a block, or all blocks; auto: these where rows are few and long"},
   };
 }
 
 Knobs knobs_of(const ir::Kernel& kernel) {
   const auto number = [&](const char* name) { return static_cast<int>(kernel.knobs.int_or(name, 0)); };
-  return {number("threads"), number("vector"), number("items")};
+  const std::string sharing = kernel.knobs.name_or("sharing", "auto");
+  return {number("threads"), number("vector"), number("items"),
+          sharing == "grid" ? Sharing::kGrid : sharing == "block" ? Sharing::kBlock : Sharing::kAuto};
 }
 
-Result<Text> text_of(const ir::Program& program, const ir::Kernel& kernel) {
-  SOLSTICE_TRY(Shape shape, shape_of(program, kernel, knobs_of(kernel)));
-  return emit_kernel(program, kernel, shape);
+Match match(const ir::Program& program, const ir::Kernel& kernel) {
+  machine::Machine usual;
+  usual.sm_count = kUsualSMs;
+  auto shape = shape_of(program, kernel, knobs_of(kernel), usual);
+  if (!shape.ok() && !kernel.knobs.items.empty() && shape_of(program, kernel, {}, usual).ok()) return {true, "", true};  // `check` says why
+  if (!shape.ok()) return match_of(shape);
+  return match_of(emit_kernel(program, kernel, *shape));
 }
 
-Match match(const ir::Program& program, const ir::Kernel& kernel) { return match_of(text_of(program, kernel)); }
+void check(const Context& context, const ir::Kernel& kernel, Diagnostics& diagnostics) {
+  const auto shape = shape_of(context.program, kernel, knobs_of(kernel), context.machine);
+  if (shape.ok() || shape.error().code == Code::not_yet) return;
+  const std::string& text = shape.error().message;  // what is wrong; what to do
+  const size_t end = text.find("; ");
+  diagnostics.error("E201", kernel.span, fmt::format("kernel `{}`: {}", kernel.name, text.substr(0, end)),
+                    end == std::string::npos ? "leave the knob out: the family chooses" : text.substr(end + 2));
+}
 
 // Additions and shuffles of a scan, an element: its own, the second pass over the tile, and its share of its warp's.
 double scan_instructions(const Shape& shape) {
@@ -43,16 +59,17 @@ double scan_instructions(const Shape& shape) {
 }
 
 double efficiency_of(const Shape& shape, const machine::Machine& machine) {
-  const double layout = shape.by_columns ? 0.82 : shape.nest.vector >= 4 ? 0.95 : shape.nest.vector == 2 ? 0.9 : 0.85;
   constexpr double kThreadsOfSM = 2048, kElement = 4, kEnough = 40 * 1024;  // bytes in flight that keep an SM's share of DRAM busy
+  if (shape.grid > 0) return kGridEfficiency * 0.95 * static_cast<double>(shape.rows() * shape.tiles()) / static_cast<double>(shape.rounds() * shape.grid);
+  const double layout = shape.by_columns ? 0.9 : shape.nest.vector >= 4 ? 0.95 : shape.nest.vector == 2 ? 0.9 : 0.85;
   const double blocks = static_cast<double>(shape.blocks()) / std::max(machine.sm_count, 1);
   const double resident = std::clamp(blocks, 1.0, kThreadsOfSM / shape.threads);
   const double in_flight = resident * shape.threads * shape.unroll * shape.nest.vector * kElement;
-  return layout * std::min(1.0, blocks) * std::min(1.0, in_flight / kEnough);
+  return layout * busy(shape, machine) * std::min(1.0, in_flight / kEnough);
 }
 
 Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
-  SOLSTICE_TRY(const Shape shape, shape_of(context.program, kernel, knobs_of(kernel)));
+  SOLSTICE_TRY(const Shape shape, shape_of(context.program, kernel, knobs_of(kernel), context.machine));
   SOLSTICE_TRY(const BytesPerSecond copy, copy_rate(context.machine));
   Cost out;
   out.traffic = codegen::traffic_of(context.program, shape.nest.flat);
@@ -65,22 +82,53 @@ Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
 }
 
 Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel& kernel) {
-  SOLSTICE_CHECK(shape_of(context.program, kernel, {}));
+  SOLSTICE_CHECK(shape_of(context.program, kernel, {}, context.machine));
   std::vector<ir::Knobs> out(1);  // the family's own choice first
-  for (const auto& [threads, items] : {std::pair{128, 16}, {512, 16}, {256, 32}, {128, 32}, {256, 8}, {1024, 8}}) {
+  for (const auto& [threads, items] : {std::pair{512, 32}, {128, 8}, {512, 16}, {256, 32}, {128, 16}, {1024, 16}}) {
     ir::Knobs candidate;
     candidate.set("threads", ir::KnobValue::of_int(threads));
     candidate.set("items", ir::KnobValue::of_int(items));
     out.push_back(std::move(candidate));
   }
+  for (const auto& [sharing, threads] : {std::pair{"grid", 512}, {"grid", 256}, {"block", 512}}) {
+    ir::Kernel candidate = kernel;
+    candidate.knobs = {};
+    candidate.knobs.set("sharing", ir::KnobValue::of_name(sharing));
+    candidate.knobs.set("threads", ir::KnobValue::of_int(threads));
+    if (shape_of(context.program, candidate, knobs_of(candidate), context.machine).ok()) out.push_back(candidate.knobs);
+  }
   return out;
 }
 
+// Blocks' offers begin as zeros in every call.
+void add_offers(const ir::Kernel& kernel, int64_t offers, Emission& out) {
+  constexpr int64_t kOffer = 16;  // bytes
+  PlanBuffer buffer;
+  buffer.name = part_name(kernel, "offers");
+  buffer.dtype = DType::kU8;
+  buffer.bytes = offers * kOffer;
+  buffer.shape = {buffer.bytes};
+  buffer.strides = {1};
+  Step& launch = out.steps.front();
+  launch.cooperative = true;
+  launch.arguments.push_back(pointer_to(buffer.name));
+  Step clear;
+  clear.name = part_name(kernel, "clear");
+  clear.kind = StepKind::kMemset;
+  clear.phase = launch.phase;
+  clear.buffer = buffer.name;
+  clear.bytes = buffer.bytes;
+  out.steps.insert(out.steps.begin(), std::move(clear));
+  out.workspace.push_back(std::move(buffer));
+}
+
 Result<Emission> generate(const Context& context, const ir::Kernel& kernel) {
-  SOLSTICE_TRY(Shape shape, shape_of(context.program, kernel, knobs_of(kernel)));
+  SOLSTICE_TRY(Shape shape, shape_of(context.program, kernel, knobs_of(kernel), context.machine));
   SOLSTICE_TRY(const Text text, emit_kernel(context.program, kernel, shape));
   const LaunchShape launch{text.kernel.blocks, shape.threads, 1, text.shared_bytes};
-  return one_launch(context.program, kernel, text.kernel.entry, text.kernel.code, text.kernel.parameters, launch);
+  SOLSTICE_TRY(Emission out, one_launch(context.program, kernel, text.kernel.entry, text.kernel.code, text.kernel.parameters, launch));
+  if (text.offers > 0) add_offers(kernel, text.offers, out);
+  return out;
 }
 
 }  // namespace
@@ -89,11 +137,11 @@ Result<Emission> generate(const Context& context, const ir::Kernel& kernel) {
 extern const Family solstice_families_scan;
 const Family solstice_families_scan = {
     .name = "scan",
-    .help = "prefix sums, products and extrema along an index, with one read and one write",
+    .help = "prefix sums, products and extrema along an index, and linear recurrences, with one read and one write",
     .available = true,
     .knobs = scan::knobs,
     .match = scan::match,
-    .check = nullptr,
+    .check = scan::check,
     .cost = scan::cost,
     .propose = scan::propose,
     .generate = scan::generate,

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <map>
+
+#include "codegen/recurrence.h"
+#include "families/scan/layout.h"
 
 namespace solstice::families::scan {
 namespace {
@@ -19,7 +21,7 @@ class Extractor {
 
   Result<ExprRef> rewrite(const ExprRef& root) {
     if (const auto found = memo_.find(root.get()); found != memo_.end()) return found->second;
-    SOLSTICE_TRY(ExprRef out, root->op == Op::kReduce && compares(*root) ? extract(root) : descend(root));
+    SOLSTICE_TRY(ExprRef out, codegen::is_recurrence(*root) || (root->op == Op::kReduce && compares(*root)) ? extract(root) : descend(root));
     memo_.emplace(root.get(), out);
     return out;
   }
@@ -57,38 +59,10 @@ class Extractor {
   std::map<const ir::Expr*, ExprRef> memo_;
 };
 
-// Rows stay in one loop of their own, so that a thread's vector never crosses into the next row.
-void choose_loops(const ir::Program& program, Shape& shape) {
-  map::Nest& nest = shape.nest;
-  const auto at = std::find(nest.order.begin(), nest.order.end(), shape.along);
-  shape.extent = nest.flat.indices.index(shape.along).extent;
-  nest.loops = codegen::fused_loops(program, nest.flat, {nest.order.begin(), at});
-  nest.loops.push_back({{shape.along}, shape.extent});
-  const auto inner = codegen::fused_loops(program, nest.flat, {at + 1, nest.order.end()});
-  shape.by_columns = !inner.empty();
-  nest.loops.insert(nest.loops.end(), inner.begin(), inner.end());
-  for (const codegen::Loop& loop : nest.loops) nest.points *= loop.extent;
-}
-
-void choose_threads(Shape& shape, const Knobs& knobs) {
-  constexpr int kTile = 16, kColumnThreads = 128, kRowThreads = 256, kSmallestBlock = 128;  // kTile: elements a thread holds
-  const int wanted = std::max(1, (knobs.items > 0 ? knobs.items : kTile) / shape.nest.vector);
-  shape.unroll = static_cast<int>(std::min<int64_t>(wanted, shape.row_vectors()));
-  if (shape.by_columns) {
-    shape.threads = knobs.threads > 0 ? knobs.threads : kColumnThreads;
-    return;
-  }
-  const int most = knobs.threads > 0 ? knobs.threads : kRowThreads;
-  const auto needed = static_cast<uint64_t>((shape.row_vectors() + shape.unroll - 1) / shape.unroll);
-  shape.group = static_cast<int>(std::min<uint64_t>(std::bit_ceil(needed), static_cast<uint64_t>(most)));
-  shape.threads = knobs.threads > 0 ? knobs.threads : std::max(shape.group, kSmallestBlock);
-  if (shape.group > kWarp) shape.threads = shape.group;  // barriers are the block's
-}
-
 }  // namespace
 
-Result<Shape> shape_of(const ir::Program& program, const ir::Kernel& kernel, const Knobs& knobs) {
-  SOLSTICE_TRY(const codegen::FlatKernel flat, codegen::flatten(program, kernel));
+Result<Shape> shape_of(const ir::Program& program, const ir::Kernel& kernel, const Knobs& knobs, const machine::Machine& machine) {
+  SOLSTICE_TRY(const codegen::FlatKernel flat, codegen::flatten(program, kernel, nullptr, codegen::Recurrences::kLinear));
   std::vector<map::Nest> nests = map::group_equations(program, flat);
   if (nests.size() != 1)
     return fail(Code::not_yet, fmt::format("kernel `{}` writes boxes of different extents; write one kernel for each", kernel.name));
@@ -104,15 +78,13 @@ Result<Shape> shape_of(const ir::Program& program, const ir::Kernel& kernel, con
     if (ranks)
       return fail(Code::not_yet, fmt::format("`{}` ranks elements; family `scan` does not sort yet", program.tensor(equation.target).name));
   }
-  if (out.prefixes.empty())
-    return fail(Code::illegal_knobs, fmt::format("kernel `{}` has no prefix reduction, such as `sum[j where j <= n](...)`", kernel.name));
+  if (out.prefixes.empty()) {
+    return fail(Code::illegal_knobs, fmt::format("kernel `{}` has no prefix reduction, such as `sum[j where j <= n](...)`, and no linear "
+                                                 "recurrence, such as `h[n] = a[n] * h[n-1 else 0] + b[n]`",
+                                                 kernel.name));
+  }
   SOLSTICE_CHECK(map::check_serial(program, out.nest.flat, "scan"));
-  choose_loops(program, out);
-  map::choose_vector(program, out.nest, knobs.vector);
-  map::Nest& nest = out.nest;
-  nest.flattened = false;
-  while (nest.loops.back().extent % nest.vector != 0) nest.vector /= 2;
-  choose_threads(out, knobs);
+  SOLSTICE_CHECK(lay_out(program, knobs, machine, out));
   return out;
 }
 

@@ -2,6 +2,9 @@
 #include <cmath>
 #include <limits>
 
+#include "ir/equivalence.h"
+#include "ir/interpret.h"
+#include "ir/bind.h"
 #include "unit/families/expect.h"
 
 namespace solstice::families {
@@ -91,6 +94,116 @@ TEST(Scan, OverAFlippedTensor) {
   const auto m = b.index("m", 5), n = b.index("n", 77), j = b.bound("j", 77);
   b.define(y, {m, n}, make_reduce(Reducer::kSum, {j->id}, b.read(x, {m, whole(76) - j}), op(Op::kLe, {j, whole(76) - n})));
   expect_same(b.program, 1e-5);
+}
+
+machine::Machine one_sm() {
+  machine::Machine out = small_machine();
+  out.sm_count = 1;
+  return out;
+}
+
+// Eight blocks take tiles of 128 x 4 elements in turn: rows of several rounds, and several rows in a round.
+TEST(Scan, RowsSharedByTheGrid) {
+  const auto shared = [](Cumulative c) {
+    c.b.program.kernels[0].knobs.set("sharing", KnobValue::of_name("grid"));
+    expect_same(c.knob("threads", 128).knob("items", 4).b.program, 1e-4, 4, {}, one_sm());
+  };
+  for (const Op ends : {Op::kLe, Op::kGt}) shared(Cumulative(1, 10000, Reducer::kSum, ends));
+  shared(Cumulative(7, 2503, Reducer::kSum, Op::kGt));
+  shared(Cumulative(12, 600));
+  shared(Cumulative(2, 5000, Reducer::kProd));
+  shared(Cumulative(2, 5001, Reducer::kMax, Op::kGe, false, DType::kBF16));
+}
+
+TEST(Scan, FewLongRowsAreSharedUnlessAsked) {
+  Cumulative c(3, 300'000);
+  const auto blocks = [&] {
+    const machine::Machine machine = small_machine();
+    return find_family("scan")->generate({c.b.program, machine}, c.b.program.kernels[0])->steps.size();
+  };
+  EXPECT_EQ(blocks(), 2u);  // offers are cleared ahead
+  c.b.program.kernels[0].knobs.set("sharing", KnobValue::of_name("block"));
+  EXPECT_EQ(blocks(), 1u);
+}
+
+// Vectors of rows that begin anywhere, beside a tensor that does not.
+TEST(Scan, RowsThatAreNotAligned) {
+  for (const auto& [rows, columns] : {std::pair{9, 67}, {5, 333}, {3, 2049}}) {
+    ProgramBuilder b("p");
+    const int x = b.input("x", {rows, columns}), keep = b.input("keep", {rows, columns}, DType::kBool), g = b.input("g", {columns});
+    const int y = b.output("y", {rows, columns}, DType::kBF16), z = b.output("z", {rows, columns});
+    b.kernel("k", "scan");
+    auto m = b.index("m", rows), n = b.index("n", columns), j = b.bound("j", columns);
+    const auto sum = [&] {
+      return make_reduce(Reducer::kSum, {j->id}, b.read(x, {m, j}), op(Op::kAnd, {op(Op::kLe, {j, n}), b.read(keep, {m, j})}));
+    };
+    b.define(y, {m, n}, sum());
+    m = b.index("m", rows), n = b.index("n", columns), j = b.bound("j", columns);
+    b.define(z, {m, n}, sum() * b.read(g, {n}) + b.read(x, {m, n}));
+    expect_same(b.program, 2e-2);
+  }
+}
+
+Program program_of(const std::string& text) {
+  Diagnostics diagnostics;
+  auto program = load_program("program p\n" + text, "test", diagnostics);
+  EXPECT_TRUE(program.ok()) << render_text(diagnostics, text, "test");
+  return std::move(program).value();
+}
+
+// Runs kernel 0 on the host and compares with the interpreter.
+void expect_interpreted(const std::string& text, double tolerance = 1e-5) {
+  const Program program = program_of(text);
+  const Match match = find_family("scan")->match(program, program.kernels.front());
+  ASSERT_TRUE(match.ok) << match.reason;
+  const TensorValues named = random_inputs(program, 0, 3);
+  Tensors values;
+  for (const auto& [name, tensor] : named) values[program.find_tensor(name)] = tensor.values;
+  const auto got = run_kernel(program, values, one_sm());
+  ASSERT_TRUE(got.ok()) << got.error().text();
+  const auto wanted = interpret(program, named);
+  ASSERT_TRUE(wanted.ok()) << wanted.error().text();
+  for (const auto& [name, tensor] : *wanted) values[program.find_tensor(name)] = tensor.values;
+  EXPECT_EQ(difference(program, *got, values, tolerance), "");
+}
+
+std::string recurrence(const std::string& sizes, const std::string& head, const std::string& knobs, const std::string& body) {
+  return "dim " + sizes + head + "kernel k by scan(" + knobs + ") {\n" + body + "\n}\n";
+}
+
+TEST(Recurrence, AlongRows) {
+  const std::string tensors = "\ninput a : f32[M, T]\ninput b : f32[M, T]\noutput h : f32[M, T]\n";
+  const std::string body = "h[m,t] = tanh(a[m,t])*h[m,t-1 else 0] + b[m,t]";
+  for (const char* sizes : {"M = 5, T = 2", "M = 7, T = 96", "M = 3, T = 2051"}) expect_interpreted(recurrence(sizes, tensors, "", body));
+  expect_interpreted(recurrence("M = 3, T = 5000", tensors, "sharing=grid, threads=128, items=4", body));
+}
+TEST(Recurrence, BackwardsFromAnInitialState) {
+  expect_interpreted(recurrence("M = 3, T = 700", "\ninput a : f32[M, T]\ninput b : f32[M, T]\ninput h0 : f32[M]\noutput h : f32[M, T]\n", "",
+                                "h[m,t] = (b[m,t] - h[m,t+1 else h0[m]]) / (2 + a[m,t]*a[m,t])"));
+}
+// Where neighbours are other rows; gates on the way, a map behind, an output beside the state.
+TEST(Recurrence, AlongAnOuterAxis) {
+  expect_interpreted(recurrence("B = 2, T = 300, C = 36",
+                                "\ninput x : f32[B, T, C]\ninput g : f32[C]\ninput h0 : f32[B, C]\noutput h : f32[B, T, C]\noutput y : bf16[B, T, C]\n",
+                                "",
+                                "k[t,b,c] = sigmoid(g[c]) * s[t-1,b,c else h0[b,c]] for t<T\n"
+                                "s[t,b,c] = k[t,b,c] + (1 - sigmoid(g[c])) * x[b,t,c]\n"
+                                "h[b,t,c] = s[t,b,c]\ny[b,t,c] = s[t,b,c] * x[b,t,c] + k[t,b,c]"),
+                     1e-2);
+}
+// A factor's product over many steps overflows; the state is 0 and stays it until something is added.
+TEST(Recurrence, ProductsThatOverflow) {
+  expect_interpreted(recurrence("T = 600", "\ninput b : f32[T]\noutput h : f32[T]\n", "",
+                                "h[t] = select(t < 300, 7, 0.5)*h[t-1 else 0] + select(t < 297, 0, b[t])"));
+}
+TEST(Recurrence, WhatIsNoLinearOneIsRefused) {
+  const auto reason = [](const std::string& body) {
+    const Program program = program_of(recurrence("T = 8", "\ninput b : f32[T]\noutput h : f32[T]\n", "", body));
+    return find_family("scan")->match(program, program.kernels.front()).reason;
+  };
+  EXPECT_NE(reason("h[t] = tanh(h[t-1 else 0]) + b[t]").find("no linear function of its step before (`tanh`)"), std::string::npos);
+  EXPECT_NE(reason("h[t] = h[t-2 else 0] + b[t]").find("read further back"), std::string::npos);
+  EXPECT_NE(reason("h[t] = h[t-1 else 0] * h[t-1 else 0] + b[t]").find("(`mul`)"), std::string::npos);
 }
 
 std::string scan_refusal(const Program& program) { return find_family("scan")->match(program, program.kernels.front()).reason; }

@@ -1,0 +1,158 @@
+#include "families/scan/layout.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace solstice::families::scan {
+namespace {
+
+using codegen::Access;
+
+constexpr int kGridThreads = 512, kGridBlocks = 2;  // a block; of an SM
+constexpr int kLargestOffer = 8;                    // bytes that a block offers to others (rows/team.h)
+
+// Rows stay in one loop of their own, so that a thread's vector never crosses into the next row.
+void choose_loops(const ir::Program& program, Shape& shape) {
+  map::Nest& nest = shape.nest;
+  const auto at = std::find(nest.order.begin(), nest.order.end(), shape.along);
+  shape.extent = nest.flat.indices.index(shape.along).extent;
+  nest.loops = codegen::fused_loops(program, nest.flat, {nest.order.begin(), at});
+  nest.loops.push_back({{shape.along}, shape.extent});
+  const auto inner = codegen::fused_loops(program, nest.flat, {at + 1, nest.order.end()});
+  shape.by_columns = !inner.empty();
+  nest.loops.insert(nest.loops.end(), inner.begin(), inner.end());
+  for (const codegen::Loop& loop : nest.loops) nest.points *= loop.extent;
+}
+
+// Bytes of the widest element that is loaded or stored along the innermost loop.
+int widest_element(const ir::Program& program, const map::Nest& nest) {
+  int bytes = 1;
+  for (const Access& access : codegen::accesses_of(program, nest.flat)) {
+    const bool contiguous = access.offset && access.offset->coefficient(nest.loops.back().stepping()) == 1;
+    if (contiguous) bytes = std::max(bytes, size_of(program.tensor(access.tensor).dtype.value_or(DType::kF32)));
+  }
+  return bytes;
+}
+
+// Vectors of rows that are not aligned: as wide as all stores begin alike.
+void shift_rows(const ir::Program& program, Shape& shape, int wanted) {
+  constexpr int kShortRow = 4;  // vectors
+  map::Nest& nest = shape.nest;
+  int vector = wanted;
+  for (const Access& access : codegen::accesses_of(program, nest.flat)) {
+    while (!access.read && vector > 1 && !map::is_congruent(nest, access, vector)) vector /= 2;
+  }
+  if (vector <= nest.vector || shape.extent < kShortRow * vector) return;
+  nest.vector = vector;
+  nest.shifted = true;
+}
+
+void choose_vector(const ir::Program& program, Shape& shape, const Knobs& knobs) {
+  constexpr int kLoad = 16;  // bytes
+  map::Nest& nest = shape.nest;
+  const int wanted = knobs.vector > 0 ? knobs.vector : std::min(8, kLoad / widest_element(program, nest));
+  map::choose_vector(program, nest, wanted);
+  nest.flattened = false;
+  while (nest.loops.back().extent % nest.vector != 0) nest.vector /= 2;
+  if (!shape.by_columns) shift_rows(program, shape, wanted);
+}
+
+int bytes_of(const ir::Program& program, const Prefix& prefix) {
+  bool wide = prefix.elements->kind != ir::ValueKind::kReal;  // integers are counted in 64 bits
+  ir::walk(prefix.elements, [&](const ir::Expr& e) { wide |= e.op == ir::Op::kRead && program.tensor(e.id).dtype == DType::kF64; });
+  return (wide ? 8 : 4) * (prefix.linear ? 2 : 1);
+}
+
+// What a thread holds of an element: its loads, and its place in each scan.
+int held_bytes(const ir::Program& program, const Shape& shape) {
+  int bytes = 0;
+  for (const Access& access : codegen::accesses_of(program, shape.nest.flat)) {
+    if (access.read && map::is_stream(shape.nest, access)) bytes += size_of(*program.tensor(access.tensor).dtype);
+  }
+  for (const Prefix& prefix : shape.prefixes) bytes += bytes_of(program, prefix);
+  return bytes;
+}
+
+// Elements a thread takes of a tile so that it holds `bytes` of them.
+int items_for(const ir::Program& program, const Shape& shape, int bytes) {
+  return static_cast<int>(std::bit_floor(static_cast<unsigned>(std::max(bytes / held_bytes(program, shape), shape.nest.vector))));
+}
+
+void set_items(Shape& shape, int items) {
+  shape.unroll = static_cast<int>(std::min<int64_t>(std::max(1, items / shape.nest.vector), shape.row_vectors()));
+}
+
+// Columns: warps take parts of a tile's steps, so that there are threads enough even where columns are few.
+void choose_columns(const ir::Program& program, Shape& shape, const Knobs& knobs, int sms) {
+  constexpr int kHeld = 128, kThreads = 256, kMost = 1024;
+  set_items(shape, knobs.items > 0 ? knobs.items : items_for(program, shape, kHeld));
+  const bool few = shape.row_sets() < int64_t{kWarp} * sms;
+  shape.threads = knobs.threads > 0 ? knobs.threads : few ? kMost : kThreads;
+  const auto needed = static_cast<uint64_t>(ceil_div(shape.row_vectors(), shape.unroll));
+  shape.group = static_cast<int>(std::min<uint64_t>(std::bit_ceil(needed), static_cast<uint64_t>(shape.threads / kWarp)));
+}
+
+void choose_rows(const ir::Program& program, Shape& shape, const Knobs& knobs) {
+  constexpr int kSmallestBlock = 128, kLongRow = 8192;  // threads; elements
+  const bool alone = shape.nest.vector == 1, long_row = shape.extent > kLongRow;
+  const int usual = alone ? 8 : items_for(program, shape, long_row ? 256 : 128);
+  set_items(shape, knobs.items > 0 ? knobs.items : usual);
+  const int most = knobs.threads > 0 ? knobs.threads : alone ? 128 : long_row ? 512 : 256;
+  const auto needed = static_cast<uint64_t>(ceil_div(shape.row_vectors(), shape.unroll));
+  shape.group = static_cast<int>(std::min<uint64_t>(std::bit_ceil(needed), static_cast<uint64_t>(most)));
+  shape.threads = knobs.threads > 0 ? knobs.threads : std::max(shape.group, kSmallestBlock);
+  if (shape.group > kWarp) shape.threads = shape.group;  // barriers are the block's
+}
+
+// All blocks of the machine take tiles in turn.
+Status share(const ir::Program& program, const Knobs& knobs, int sms, Shape& shape) {
+  const auto refuse = [](const char* why) { return fail(Code::illegal_knobs, fmt::format("`sharing=grid`: {}; sharing=block", why)); };
+  if (shape.by_columns) return refuse("neighbouring elements belong to different rows");
+  for (const Prefix& prefix : shape.prefixes) {
+    if (bytes_of(program, prefix) > kLargestOffer) return refuse("a step of a recurrence in f64 is more than blocks can tell each other at once");
+  }
+  constexpr int kHeld = 128;  // a thread, so that kGridBlocks blocks fit the registers
+  shape.threads = shape.group = knobs.threads > 0 ? knobs.threads : kGridThreads;
+  set_items(shape, knobs.items > 0 ? knobs.items : items_for(program, shape, kHeld));
+  if (shape.row_vectors() < shape.tile()) return refuse("a row is less than a tile");
+  shape.blocks_an_sm = std::max(1, kGridThreads * kGridBlocks / shape.threads);
+  shape.grid = int64_t{sms} * shape.blocks_an_sm;
+  if (shape.rounds() * shape.grid > INT32_MAX) return refuse("more than 2^31 tiles");
+  return success();
+}
+
+}  // namespace
+
+double busy(const Shape& shape, const machine::Machine& machine) {
+  constexpr double kThreads = 1024;  // of an SM, with the registers that a tile takes
+  const double at_once = std::max(1, machine.sm_count) * std::max(1.0, kThreads / shape.threads);
+  const double waves = static_cast<double>(shape.blocks()) / at_once;
+  return waves / std::ceil(waves);
+}
+
+Status lay_out(const ir::Program& program, const Knobs& knobs, const machine::Machine& machine, Shape& shape) {
+  constexpr int64_t kTilesWorthSharing = 2;
+  choose_loops(program, shape);
+  choose_vector(program, shape, knobs);
+  if (shape.by_columns) {
+    choose_columns(program, shape, knobs, std::max(1, machine.sm_count));
+  } else {
+    choose_rows(program, shape, knobs);
+  }
+  if (knobs.sharing == Sharing::kBlock) return success();
+  const int sms = std::max(1, machine.sm_count);
+  Shape shared = shape;
+  const Status possible = share(program, knobs, sms, shared);
+  if (knobs.sharing == Sharing::kGrid) {
+    SOLSTICE_CHECK(possible);
+    shape = std::move(shared);
+    return success();
+  }
+  if (possible.ok() && shared.tiles() >= kTilesWorthSharing && busy(shape, machine) < kGridEfficiency) shape = std::move(shared);
+  return success();
+}
+
+}  // namespace solstice::families::scan

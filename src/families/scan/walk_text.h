@@ -1,0 +1,36 @@
+// Text of how threads walk rows: which row and tile is whose, and which elements a vector holds.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "families/scan/shape.h"
+
+namespace solstice::families::scan {
+
+struct WalkText {
+  const Shape& shape;
+  std::string_view index_type;  // holds the number of any vector
+
+  // What a thread is among those that share a row; a row of one block is known here too.
+  std::string thread() const;
+  // The head of the loop over tiles, with the tile's number and row.
+  std::string loop() const;
+  // The tile of the grid's next round, for loads ahead of it: a block's head.
+  std::string next() const;
+  // Before the loop: the tile of the grid's first round.
+  std::string first() const;
+  // Of vector `u`: its number `k` in the scan's order and `q` in memory; where rows are shifted, the element `begin` of the row
+  // that it begins with, and whether it is `whole`.
+  std::string place() const;
+  // The test, if one is needed, that vector `u` exists.
+  std::string inside() const;
+  // Which of two sets of slots the tile's warps use.
+  std::string_view turn() const { return shape.grid > 0 ? "round % 2" : "tile % 2"; }
+
+ private:
+  int64_t inner_vectors() const;
+  std::string of_round(std::string_view round) const;
+};
+
+}  // namespace solstice::families::scan
