@@ -88,9 +88,14 @@ void set_items(Shape& shape, int items) {
 // Columns: warps take parts of a tile's steps, so that there are threads enough even where columns are few.
 void choose_columns(const ir::Program& program, Shape& shape, const Knobs& knobs, int sms) {
   constexpr int kHeld = 128, kThreads = 256, kMost = 1024;
+  constexpr int kRoom = 96 * 1024;  // bytes of shared memory in which threads tell each other what they hold
   set_items(shape, knobs.items > 0 ? knobs.items : items_for(program, shape, kHeld));
   const bool few = shape.row_sets() < int64_t{kWarp} * sms;
   shape.threads = knobs.threads > 0 ? knobs.threads : few ? kMost : kThreads;
+  int told = 0;
+  for (const Prefix& prefix : shape.prefixes) told += 2 * shape.nest.vector * bytes_of(program, prefix);
+  while (knobs.threads == 0 && shape.threads > kThreads && shape.threads * told > kRoom) shape.threads /= 2;
+  if (shape.threads * told > kRoom) return;  // a column is one thread's
   const auto needed = static_cast<uint64_t>(ceil_div(shape.row_vectors(), shape.unroll));
   shape.group = static_cast<int>(std::min<uint64_t>(std::bit_ceil(needed), static_cast<uint64_t>(shape.threads / kWarp)));
 }

@@ -1,5 +1,5 @@
 // Prefix reductions along one axis: either direction, with or without their own element, filtered, over flipped tensors, several
-// in one kernel, with maps before and behind.
+// in one kernel, with maps before and behind; and linear recurrences in their place.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,10 +16,11 @@ class ScanDraft {
   void run() {
     backwards_ = random_.percent(30);
     filtered_ = random_.percent(25);
+    recurrent_ = random_.percent(30);
     choose_axes();
     data_ = d_.whole(all_);
     const int prefixes = random_.of({1, 1, 1, 2, 3});
-    for (int k = 0; k < prefixes; ++k) prefixes_.push_back(named(prefix()));
+    for (int k = 0; k < prefixes; ++k) prefixes_.push_back(recurrent_ ? recurrence() : named(prefix()));
     const int outputs = std::max(prefixes, random_.of({1, 1, 2}));
     for (int k = 0; k < outputs; ++k) output(prefixes_[static_cast<size_t>(std::min(k, prefixes - 1))]);
   }
@@ -29,7 +30,7 @@ class ScanDraft {
   void choose_axes() {
     constexpr int64_t kLongSlow = 2048, kMostSlow = 30'000'000;
     const int kind = random_.below(6);
-    slow_ = kind < 2 || backwards_ || filtered_;
+    slow_ = kind < 2 || backwards_ || filtered_ || recurrent_;
     const int64_t most = random_.percent(70) ? 5000 : d_.sizes.points;
     along_ = {"n", d_.extent(std::min({d_.sizes.row, most, slow_ ? kLongSlow : most}))};
     const int64_t n = slow_ ? std::min(d_.sizes.points, kMostSlow / along_.extent) : d_.sizes.points;
@@ -88,6 +89,35 @@ class ScanDraft {
     return repeated({text(fmt::format("sign({})", term.text)), true, 1, 0}, along_.extent);
   }
 
+  // Factors are 1, 0 and -1 where results are to be exact, else within these.
+  std::string factor() {
+    if (random_.percent(15)) return "1";
+    const Term data = random_.percent(50) ? d_.read(data_, all_) : d_.read(all_);
+    if (!d_.exact && random_.percent(80)) return fmt::format("tanh({})", data.text);
+    if (!data.exact) return "-1";
+    return fmt::format("select({0} > {1}, 1, select({0} < {2}, -1, 0))", data.text, number(random_).text, number(random_).text);
+  }
+
+  Term recurrence() {
+    Axes before = all_;
+    before[along_at_].name = backwards_ ? "n+1" : "n-1";
+    const std::string name = d_.fresh("s");
+    Axes sides = all_;
+    sides.erase(sides.begin() + static_cast<long>(along_at_));
+    const Term begin = random_.percent(40) ? Term{"0"} : random_.percent(40) ? number(random_) : d_.whole_read(sides);
+    Term added = random_.percent(50) ? computed(all_) : d_.read(data_, all_);
+    Term out = repeated(sum_of(added, "+", begin), along_.extent + 1);
+    if (d_.exact && !out.exact) {
+      added = {fmt::format("sign({})", added.text), true, 1, 0};
+      out = repeated(sum_of(added, "+", begin), along_.extent + 1);
+    }
+    const std::string state = fmt::format("{}[{} else {}]", name, names_of(before), begin.text);
+    const std::string by = factor(), taken = random_.percent(50) ? fmt::format("{} * {}", by, state) : fmt::format("{} * {}", state, by);
+    d_.define(name, names_of(all_), fmt::format("{} {} {}", added.text, random_.word({"+", "-"}), taken), all_);
+    out.text = fmt::format("{}[{}]", name, names_of(all_));
+    return out;
+  }
+
   Term named(Term prefix) {
     const std::string name = d_.fresh("s");
     d_.define(name, names_of(all_), prefix.text, all_);
@@ -118,7 +148,7 @@ class ScanDraft {
   Axes all_;
   Axis along_;
   size_t along_at_ = 0;
-  bool backwards_ = false, filtered_ = false, slow_ = false;
+  bool backwards_ = false, filtered_ = false, recurrent_ = false, slow_ = false;
   Whole data_;
   std::vector<Term> prefixes_;
 };
