@@ -1,5 +1,5 @@
-// Prefixes and linear recurrences along rows, tile by tile. A tile is kUnroll vectors of kVector elements a thread; vectors are numbered along the
-// row with the lanes of a warp fastest, then `u`, then warps, so that loads of a warp are contiguous. The order of every
+// Prefixes and linear recurrences along rows, tile by tile. A tile is kUnroll vectors of kVector elements a thread; vectors are numbered
+// along the row with the lanes of a warp fastest, then `u`, then warps, so that loads of a warp are contiguous. The order of every
 // combination follows from these numbers: results do not depend on timing.
 #pragma once
 

@@ -48,7 +48,8 @@ class Flattener {
   Status add(int id) {
     const ir::Equation& equation = program_.equation(id);
     if (equation.group >= 0 && recurrences_ == Recurrences::kRefused) {
-      return fail(Code::illegal_knobs, fmt::format("`{}` is a recurrence: a linear one runs in `scan`, others in `recurrent`", name_of(equation)));
+      return fail(Code::illegal_knobs,
+                  fmt::format("`{}` is a recurrence: a linear one runs in `scan`, others in `recurrent`", name_of(equation)));
     }
     std::map<int, ExprRef> map;
     FlatEquation flat;
@@ -185,12 +186,14 @@ class Flattener {
   Result<ExprRef> recurrence(int tensor, const std::vector<ExprRef>& place) {
     const ir::Tensor& state = program_.tensor(tensor);
     const std::vector<int>& ids = definitions_.at(tensor);
-    if (ids.size() != 1 || elsewhere_.count(tensor)) return fail(Code::not_yet, fmt::format("`{}`, a recurrence, is defined in pieces", state.name));
+    if (ids.size() != 1 || elsewhere_.count(tensor))
+      return fail(Code::not_yet, fmt::format("`{}`, a recurrence, is defined in pieces", state.name));
     const ir::Equation& equation = program_.equation(ids.front());
     const auto [along, offset] = steps_of(equation);
     const ExprRef& step = place[along];
     if (offset != 0 || step->op != Op::kIndex || out_.indices.index(step->id).extent != state.shape[along]) {
-      return fail(Code::not_yet, fmt::format("`{}`, a recurrence, is wanted at other steps than all of its own, in their order", state.name));
+      return fail(Code::not_yet,
+                  fmt::format("`{}`, a recurrence, is wanted at other steps than all of its own, in their order", state.name));
     }
     std::optional<Open> outer = std::exchange(open_, Open{equation.group, tensor, place, along, equation.step_sign < 0});
     std::unordered_map<const ir::Expr*, ExprRef> known = std::exchange(memo_, {});
@@ -212,7 +215,8 @@ class Flattener {
     const auto [along, offset] = steps_of(*equation);
     const auto here = linear_form(out_.indices, open_->place[open_->along]), there = linear_form(out_.indices, read.args[along]);
     const auto other = [&](const char* why) {
-      return fail(Code::not_yet, fmt::format("`{}` {}; family `scan` runs recurrences of the step before alone", program_.tensor(read.id).name, why));
+      return fail(Code::not_yet,
+                  fmt::format("`{}` {}; family `scan` runs recurrences of the step before alone", program_.tensor(read.id).name, why));
     };
     if (!here || !there) return other("is read at a step that is no sum");
     const Affine gap = codegen::add(*here, scale(*there, -1));

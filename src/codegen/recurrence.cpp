@@ -113,9 +113,7 @@ class Splitter {
   std::unordered_map<const ir::Expr*, bool> memo_;
 };
 
-bool is_zero(const ir::Expr& e) {
-  return (e.op == Op::kReal && e.real == 0) || (e.op == Op::kInt && e.integer == 0);
-}
+bool is_zero(const ir::Expr& e) { return (e.op == Op::kReal && e.real == 0) || (e.op == Op::kInt && e.integer == 0); }
 
 }  // namespace
 

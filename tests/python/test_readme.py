@@ -126,3 +126,50 @@ def test_python_compiles(page):
 
 def test_readme_is_short():
     assert len(PAGES[0].read_text().splitlines()) < 150
+
+
+def excerpts_of(page):
+    """Blocks that quote a file, which their first line names, in pieces between lines of `...`."""
+    for _, block in FENCE.findall(page.read_text()):
+        if quoted := re.match(r"// ([\w./-]+\.(?:h|cpp|cu))\n", block):
+            yield quoted[1], [piece.strip() for piece in re.split(r"^\s*\.\.\.\n", block[quoted.end():], flags=re.M)]
+
+
+def plain(text):
+    """Without indentation."""
+    return "\n".join(line.strip() for line in text.splitlines())
+
+
+@each_page
+def test_excerpts_stand_in_their_files(page):
+    for name, pieces in excerpts_of(page):
+        text, at = plain((ROOT / name).read_text()), 0
+        for piece in pieces:
+            at = text.find(plain(piece), at)
+            assert at >= 0, f"{name} has no\n{piece}"
+            at += len(plain(piece))
+
+
+ADDING = ROOT / "docs/adding-a-family.md"
+
+
+def test_functions_of_the_walk_exist():
+    code = "\n".join(path.read_text() for folder in ("src", "tests/unit") for path in (ROOT / folder).rglob("*.[hc]*"))
+    named = [name.split("::")[-1] for name in re.findall(r"`([\w:]+)\(\)`", ADDING.read_text())]
+    assert len(named) > 5 and not [name for name in named if not re.search(rf"\b{name}\(", code)]
+
+
+@needs_program
+def test_commands_of_the_walk_run(tmp_path):
+    blocks = FENCE.findall(ADDING.read_text())
+    program = next(block for language, block in blocks if language == "ucut")
+    (tmp_path / "running_sum.ucut").write_text(program)
+    lines = [line for language, block in blocks if language == "sh" for line in block.splitlines()]
+    assert len(lines) > 2
+    for line in lines:
+        call = [PROGRAM, *line.split()[1:]]
+        done = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True)
+        if "compile" in call and "nvrtc" in (done.stdout + done.stderr).lower() and done.returncode:
+            pytest.skip("NVRTC is not here: nothing was compiled")
+        assert done.returncode == 0, done.stderr
+    assert (tmp_path / "plan/k.cu").exists() and (tmp_path / "plan/plan.json").exists()

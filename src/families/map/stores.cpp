@@ -44,8 +44,9 @@ std::string vector_store(const Draft& draft, const NestStore& store) {
   const std::string pointer = draft.emitter.pointer_name(store.equation.target);
   const std::string text = fmt::format("store<{}>({} + {}, {});\n", hint(draft.settings), pointer, store.offset, store.name);
   if (draft.nest.shifted) {
-    return fmt::format("if (whole) {{\n{0}}} else {{\n#pragma unroll\nfor (int lane = 0; lane < {1}; ++lane) if ({2}) {3}[{4} + lane] = {5}.v[lane];\n}}\n",
-                       text, draft.nest.vector, draft.inside_row(), pointer, store.offset, store.name);
+    return fmt::format(
+        "if (whole) {{\n{0}}} else {{\n#pragma unroll\nfor (int lane = 0; lane < {1}; ++lane) if ({2}) {3}[{4} + lane] = {5}.v[lane];\n}}\n",
+        text, draft.nest.vector, draft.inside_row(), pointer, store.offset, store.name);
   }
   if (draft.tail() == 0) return text;
   return fmt::format("if (kFull || q < {}) {}else for (int lane = 0; lane < {}; ++lane) {}[{} + lane] = {}.v[lane];\n",

@@ -58,8 +58,9 @@ Result<std::string> Streams::load(const Stream& s) {
 std::string Streams::load_with_tail(const Stream& s, const std::string& load, const std::string& offset) const {
   const std::string pointer = draft_.emitter.pointer_name(s.access.tensor);
   if (draft_.nest.shifted) {
-    return fmt::format("if (whole) {{\n{0}}} else {{\n#pragma unroll\nfor (int lane = 0; lane < {1}; ++lane) if ({2}) {3}[u].v[lane] = {4}[{5} + lane];\n}}\n",
-                       load, draft_.nest.vector, draft_.inside_row(), s.name, pointer, offset);
+    return fmt::format(
+        "if (whole) {{\n{0}}} else {{\n#pragma unroll\nfor (int lane = 0; lane < {1}; ++lane) if ({2}) {3}[u].v[lane] = {4}[{5} + lane];\n}}\n",
+        load, draft_.nest.vector, draft_.inside_row(), s.name, pointer, offset);
   }
   if (draft_.tail() == 0) return load;
   return fmt::format("if (kFull || q < {0}) {1}else for (int lane = 0; lane < {2}; ++lane) {3}[u].v[lane] = {4}[{5} + lane];\n",

@@ -26,7 +26,7 @@ using ir::Op;
 
 // A prefix as text, beside the shape's.
 struct Scan {
-  std::string op, type;  // "rows::Sum", "float"
+  std::string op, type;     // "rows::Sum", "float"
   std::string_view member;  // of an accumulator: what the equations see
   CType value_type;
   int64_t bytes = 4;  // of an accumulator
@@ -39,8 +39,13 @@ Result<Scan> recurrence_text(Emitter& emitter, const ir::Expr& elements) {
   SOLSTICE_TRY(const Value a, emitter.emit(step.a));
   const CType type = a.type == CType::kF64 || b.type == CType::kF64 ? CType::kF64 : CType::kF32;
   const std::string_view name = codegen::name_of(type);
-  return Scan{"scan::Linear", fmt::format("scan::Step<{}>", name), ".b", type, type == CType::kF64 ? 16 : 8,
-              fmt::format("scan::step<{}>({}, {})", name, a.text, b.text), ""};
+  return Scan{"scan::Linear",
+              fmt::format("scan::Step<{}>", name),
+              ".b",
+              type,
+              type == CType::kF64 ? 16 : 8,
+              fmt::format("scan::step<{}>({}, {})", name, a.text, b.text),
+              ""};
 }
 
 Result<Scan> prefix_text(Emitter& emitter, const ir::Expr& elements) {
@@ -76,8 +81,7 @@ class Writer {
   Result<std::optional<Value>> given(const ExprRef& node) {
     for (size_t i = 0; scanned_ && i < shape_.prefixes.size(); ++i) {
       if (node != shape_.prefixes[i].elements) continue;
-      return std::optional(
-          draft_.emitter.variable(scans_[i].value_type, fmt::format("s{}[u][lane]{}", i, scans_[i].member), *lane_depth_));
+      return std::optional(draft_.emitter.variable(scans_[i].value_type, fmt::format("s{}[u][lane]{}", i, scans_[i].member), *lane_depth_));
     }
     if (node->op == Op::kReduce) {
       SOLSTICE_TRY(Value value, codegen::emit_serial_reduction(draft_.emitter, node));
@@ -93,8 +97,8 @@ class Writer {
   std::string tiles_text(const std::string& loads, const std::string& elements, const std::string& scans, const std::string& stores) {
     const std::string declared = streams_.declarations();
     if (shape_.grid > 0 && !loaded_behind_) {
-      return declared + walk_.first() + loads + "}\n" + walk_.loop() + begin_text() + elements + walk_.next() + loads + "}\n" + scans + stores +
-             "}\n";
+      return declared + walk_.first() + loads + "}\n" + walk_.loop() + begin_text() + elements + walk_.next() + loads + "}\n" + scans +
+             stores + "}\n";
     }
     return walk_.loop() + begin_text() + declared + loads + elements + scans + stores + "}\n";
   }
@@ -146,7 +150,8 @@ class Writer {
       std::string out;
       for (size_t i = 0; i < shape_.prefixes.size(); ++i) {
         const Prefix& prefix = shape_.prefixes[i];
-        SOLSTICE_TRY(Scan scan, prefix.linear ? recurrence_text(draft_.emitter, *prefix.elements) : prefix_text(draft_.emitter, *prefix.elements));
+        SOLSTICE_TRY(Scan scan,
+                     prefix.linear ? recurrence_text(draft_.emitter, *prefix.elements) : prefix_text(draft_.emitter, *prefix.elements));
         out += fmt::format("{}s{}[u][lane] = {};\n", scan.test, i, scan.term);
         scans_.push_back(std::move(scan));
       }

@@ -117,7 +117,8 @@ Status share(const ir::Program& program, const Knobs& knobs, int sms, Shape& sha
   const auto refuse = [](const char* why) { return fail(Code::illegal_knobs, fmt::format("`sharing=grid`: {}; sharing=block", why)); };
   if (shape.by_columns) return refuse("neighbouring elements belong to different rows");
   for (const Prefix& prefix : shape.prefixes) {
-    if (bytes_of(program, prefix) > kLargestOffer) return refuse("a step of a recurrence in f64 is more than blocks can tell each other at once");
+    if (bytes_of(program, prefix) > kLargestOffer)
+      return refuse("a step of a recurrence in f64 is more than blocks can tell each other at once");
   }
   constexpr int kHeld = 128;  // a thread, so that kGridBlocks blocks fit the registers
   shape.threads = shape.group = knobs.threads > 0 ? knobs.threads : kGridThreads;

@@ -5,7 +5,7 @@
 
 namespace solstice::families::scan {
 
-inline constexpr int kUsualSMs = 132;            // where no machine is given
+inline constexpr int kUsualSMs = 132;           // where no machine is given
 inline constexpr double kGridEfficiency = 0.9;  // of a grid that shares rows, against blocks that have a row each
 
 // Chooses loops, vectors, threads, and whether blocks share rows. Error: illegal_knobs where they cannot, and are asked to.

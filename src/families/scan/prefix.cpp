@@ -59,7 +59,8 @@ bool has_recurrence(const ExprRef& root) {
 
 Result<Prefix> recurrence_of(const ExprRef& node) {
   const codegen::LinearStep step = codegen::step_of(*node);
-  if (has_recurrence(step.a) || has_recurrence(step.b)) return fail(Code::not_yet, "a recurrence over the results of another: a kernel for each");
+  if (has_recurrence(step.a) || has_recurrence(step.b))
+    return fail(Code::not_yet, "a recurrence over the results of another: a kernel for each");
   return Prefix{step.along, step.reverse, false, true, node};
 }
 

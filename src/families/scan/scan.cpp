@@ -23,7 +23,12 @@ std::vector<KnobSpec> knobs() {
       {"threads", "int", {"128", "256", "512", "1024"}, "", "auto", "threads a block; at most these share a row"},
       {"items", "int", {"4", "8", "16", "32"}, "", "auto", "elements a thread holds of a tile"},
       {"vector", "int", {"1", "2", "4", "8"}, "", "auto", "elements a thread takes at once; auto: 16 bytes of the widest tensor"},
-      {"sharing", "name", {"block", "grid"}, "", "auto", "who shares a row: at most a block, or all blocks; auto: these where rows are few and long"},
+      {"sharing",
+       "name",
+       {"block", "grid"},
+       "",
+       "auto",
+       "who shares a row: at most a block, or all blocks; auto: these where rows are few and long"},
   };
 }
 
@@ -31,7 +36,9 @@ Knobs knobs_of(const ir::Kernel& kernel) {
   const auto number = [&](const char* name) { return static_cast<int>(kernel.knobs.int_or(name, 0)); };
   const std::string sharing = kernel.knobs.name_or("sharing", "auto");
   return {number("threads"), number("vector"), number("items"),
-          sharing == "grid" ? Sharing::kGrid : sharing == "block" ? Sharing::kBlock : Sharing::kAuto};
+          sharing == "grid"    ? Sharing::kGrid
+          : sharing == "block" ? Sharing::kBlock
+                               : Sharing::kAuto};
 }
 
 Match match(const ir::Program& program, const ir::Kernel& kernel) {
@@ -60,7 +67,8 @@ double scan_instructions(const Shape& shape) {
 
 double efficiency_of(const Shape& shape, const machine::Machine& machine) {
   constexpr double kThreadsOfSM = 2048, kElement = 4, kEnough = 40 * 1024;  // bytes in flight that keep an SM's share of DRAM busy
-  if (shape.grid > 0) return kGridEfficiency * 0.95 * static_cast<double>(shape.rows() * shape.tiles()) / static_cast<double>(shape.rounds() * shape.grid);
+  if (shape.grid > 0)
+    return kGridEfficiency * 0.95 * static_cast<double>(shape.rows() * shape.tiles()) / static_cast<double>(shape.rounds() * shape.grid);
   const double layout = shape.by_columns ? 0.9 : shape.nest.vector >= 4 ? 0.95 : shape.nest.vector == 2 ? 0.9 : 0.85;
   const double blocks = static_cast<double>(shape.blocks()) / std::max(machine.sm_count, 1);
   const double resident = std::clamp(blocks, 1.0, kThreadsOfSM / shape.threads);

@@ -21,7 +21,8 @@ class Extractor {
 
   Result<ExprRef> rewrite(const ExprRef& root) {
     if (const auto found = memo_.find(root.get()); found != memo_.end()) return found->second;
-    SOLSTICE_TRY(ExprRef out, codegen::is_recurrence(*root) || (root->op == Op::kReduce && compares(*root)) ? extract(root) : descend(root));
+    SOLSTICE_TRY(ExprRef out,
+                 codegen::is_recurrence(*root) || (root->op == Op::kReduce && compares(*root)) ? extract(root) : descend(root));
     memo_.emplace(root.get(), out);
     return out;
   }

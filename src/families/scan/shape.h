@@ -33,12 +33,12 @@ struct Shape {
   int group = 1;      // of them that share a row
   int unroll = 1;
   int blocks_an_sm = 1;  // at least, which bounds registers
-  int64_t grid = 0;  // blocks that share the rows, tile by tile, all of them resident; 0: a row is one block's
+  int64_t grid = 0;      // blocks that share the rows, tile by tile, all of them resident; 0: a row is one block's
 
   int64_t rows() const { return nest.points / extent; }
   int lanes() const { return by_columns ? 1 : group < kWarp ? group : kWarp; }  // neighbours that share a row
-  int warps() const { return group / lanes(); }                                // of these lanes
-  int rows_per_block() const { return threads / group; }                       // by columns: vectors of rows
+  int warps() const { return group / lanes(); }                                 // of these lanes
+  int rows_per_block() const { return threads / group; }                        // by columns: vectors of rows
   int64_t row_sets() const { return by_columns ? rows() / nest.vector : rows(); }
   // By columns: steps. A shifted row may begin with a single element of its first vector.
   int64_t row_vectors() const { return by_columns ? extent : ceil_div(nest.shifted ? extent + nest.vector - 1 : extent, nest.vector); }

@@ -29,8 +29,9 @@ std::string WalkText::thread() const {
 }
 
 std::string WalkText::of_round(std::string_view round) const {
-  return fmt::format("const int number = {0} * {1} + rank;\nconst {2} row = number / {3};\n[[maybe_unused]] const int tile = number % {3};\n", round,
-                     shape.grid, index_type, shape.tiles());
+  return fmt::format(
+      "const int number = {0} * {1} + rank;\nconst {2} row = number / {3};\n[[maybe_unused]] const int tile = number % {3};\n", round,
+      shape.grid, index_type, shape.tiles());
 }
 
 std::string WalkText::loop() const {

@@ -2,9 +2,9 @@
 #include <cmath>
 #include <limits>
 
+#include "ir/bind.h"
 #include "ir/equivalence.h"
 #include "ir/interpret.h"
-#include "ir/bind.h"
 #include "unit/families/expect.h"
 
 namespace solstice::families {
@@ -178,18 +178,19 @@ TEST(Recurrence, AlongRows) {
   expect_interpreted(recurrence("M = 3, T = 5000", tensors, "sharing=grid, threads=128, items=4", body));
 }
 TEST(Recurrence, BackwardsFromAnInitialState) {
-  expect_interpreted(recurrence("M = 3, T = 700", "\ninput a : f32[M, T]\ninput b : f32[M, T]\ninput h0 : f32[M]\noutput h : f32[M, T]\n", "",
-                                "h[m,t] = (b[m,t] - h[m,t+1 else h0[m]]) / (2 + a[m,t]*a[m,t])"));
+  expect_interpreted(recurrence("M = 3, T = 700", "\ninput a : f32[M, T]\ninput b : f32[M, T]\ninput h0 : f32[M]\noutput h : f32[M, T]\n",
+                                "", "h[m,t] = (b[m,t] - h[m,t+1 else h0[m]]) / (2 + a[m,t]*a[m,t])"));
 }
 // Where neighbours are other rows; gates on the way, a map behind, an output beside the state.
 TEST(Recurrence, AlongAnOuterAxis) {
-  expect_interpreted(recurrence("B = 2, T = 300, C = 36",
-                                "\ninput x : f32[B, T, C]\ninput g : f32[C]\ninput h0 : f32[B, C]\noutput h : f32[B, T, C]\noutput y : bf16[B, T, C]\n",
-                                "",
-                                "k[t,b,c] = sigmoid(g[c]) * s[t-1,b,c else h0[b,c]] for t<T\n"
-                                "s[t,b,c] = k[t,b,c] + (1 - sigmoid(g[c])) * x[b,t,c]\n"
-                                "h[b,t,c] = s[t,b,c]\ny[b,t,c] = s[t,b,c] * x[b,t,c] + k[t,b,c]"),
-                     1e-2);
+  expect_interpreted(
+      recurrence("B = 2, T = 300, C = 36",
+                 "\ninput x : f32[B, T, C]\ninput g : f32[C]\ninput h0 : f32[B, C]\noutput h : f32[B, T, C]\noutput y : bf16[B, T, C]\n",
+                 "",
+                 "k[t,b,c] = sigmoid(g[c]) * s[t-1,b,c else h0[b,c]] for t<T\n"
+                 "s[t,b,c] = k[t,b,c] + (1 - sigmoid(g[c])) * x[b,t,c]\n"
+                 "h[b,t,c] = s[t,b,c]\ny[b,t,c] = s[t,b,c] * x[b,t,c] + k[t,b,c]"),
+      1e-2);
 }
 // A factor's product over many steps overflows; the state is 0 and stays it until something is added.
 TEST(Recurrence, ProductsThatOverflow) {
