@@ -1,7 +1,11 @@
-// Rows that all blocks of the grid share: tiles are numbered row by row, and in a round each block takes the one of its own
-// number behind those of the round before. Blocks tell each other what their tiles hold (rows/team.h: all of them are
-// resident, and a value travels with the number of its round), and each adds up what it needs in the order of the tiles:
-// results do not depend on timing.
+// Rows and columns that all blocks of the grid share, tile by tile: in a round each block takes the tile of its own number
+// behind those of the round before. Blocks tell each other what their tiles hold (rows/team.h: all of them are resident,
+// and a value travels with the number of its round), and each adds up what it needs in the order of the tiles: results do
+// not depend on timing.
+//
+// A block tells of its next tile before it asks for what comes before this one, so that nobody waits for a message on its
+// way; meanwhile its tile's own prefixes lie in shared memory. Offers have room for four rounds: when a block tells of
+// round r + 1 it has heard all of round r - 1, hence all blocks are done with round r - 3.
 #pragma once
 
 #include "rows/team.h"
@@ -9,37 +13,72 @@
 
 namespace solstice::scan {
 
-// kThreads a block. `offers` has room for two rounds, `slots` for two values of each warp in two rounds.
-template <class Op, typename T, int kBlocks, int kThreads>
-class Shared {
- public:
-  SOLSTICE_DEVICE Shared(rows::Offer* offers, T* slots, int rank) : offers_(offers), slots_(slots), rank_(rank) {}
+constexpr int kRounds = 4;  // that offers have room for
 
-  // Before this block's tile of the round: it is number `tile` of its row, the round's last one number `last` of its own.
-  SOLSTICE_DEVICE void begin(int round, int tile, int last) {
-    round_ = round;
-    tile_ = tile;
-    last_ = last;
+// The history of a tile by itself: what it holds is told to others later.
+template <class Op, typename T>
+struct Told {
+  T all;
+  SOLSTICE_DEVICE T before(T v) {
+    all = v;
+    return Op::template start<T>();
+  }
+};
+
+// A thread's elements of a tile in shared memory, where it alone finds them again. kThreads a block.
+template <typename T, int kVector>
+struct alignas(sizeof(T) * kVector < 16 ? sizeof(T) * kVector : 16) Pack {
+  T v[kVector];
+};
+template <int kThreads, int kUnroll, int kVector, typename T>
+SOLSTICE_DEVICE void keep(const T (&t)[kUnroll][kVector], T* slots) {
+#pragma unroll
+  for (int u = 0; u < kUnroll; ++u) {
+    Pack<T, kVector> pack;
+#pragma unroll
+    for (int i = 0; i < kVector; ++i) pack.v[i] = t[u][i];
+    reinterpret_cast<Pack<T, kVector>*>(slots)[u * kThreads + static_cast<int>(threadIdx.x)] = pack;
+  }
+}
+// The same elements behind `before`.
+template <class Op, int kThreads, int kUnroll, int kVector, typename T>
+SOLSTICE_DEVICE void recall(T (&t)[kUnroll][kVector], const T* slots, T before) {
+#pragma unroll
+  for (int u = 0; u < kUnroll; ++u) {
+    const Pack<T, kVector> pack = reinterpret_cast<const Pack<T, kVector>*>(slots)[u * kThreads + static_cast<int>(threadIdx.x)];
+#pragma unroll
+    for (int i = 0; i < kVector; ++i) t[u][i] = Op::template combine<T>(before, pack.v[i]);
+  }
+}
+
+// Rows, numbered tile by tile, one after the other. `slots` has room for two values of each warp in two rounds.
+template <class Op, typename T, int kBlocks, int kThreads>
+class SharedRows {
+ public:
+  SOLSTICE_DEVICE SharedRows(rows::Offer* offers, T* slots, int rank) : offers_(offers), slots_(slots), rank_(rank) {}
+
+  SOLSTICE_DEVICE void tell(int round, T all) {
+    if (threadIdx.x == 0) rows::offer(all, static_cast<u32>(round) + 1, offers_ + round % kRounds * kBlocks + rank_);
   }
 
-  SOLSTICE_DEVICE T before(T all) {
-    rows::Offer* const offers = offers_ + round_ % 2 * kBlocks;
-    const auto number = static_cast<u32>(round_) + 1;
-    if (threadIdx.x == 0) rows::offer(all, number, offers + rank_);
-    const int first = tile_ < rank_ ? rank_ - tile_ : 0;                      // where this tile's row begins in the round
-    const int first_of_last = last_ < kBlocks - 1 ? kBlocks - 1 - last_ : 0;  // where the last tile's does
+  // What comes before this block's tile of the round, which is number `tile` of its row; the round's last one is number `last` of
+  // its own row. Rounds are asked for in their order.
+  SOLSTICE_DEVICE T before(int round, int tile, int last) {
+    const rows::Offer* const offers = offers_ + round % kRounds * kBlocks;
+    const int first = tile < rank_ ? rank_ - tile : 0;                      // where this tile's row begins in the round
+    const int first_of_last = last < kBlocks - 1 ? kBlocks - 1 - last : 0;  // where the last tile's does
     T mine = Op::template start<T>(), rest = Op::template start<T>();
     const int begin = static_cast<int>(threadIdx.x) * kEach;
 #pragma unroll
     for (int i = begin; i < begin + kEach; ++i) {
       if (i >= kBlocks) break;
-      const T value = rows::wait_for<T>(offers + i, number);
+      const T value = rows::wait_for<T>(offers + i, static_cast<u32>(round) + 1);
       if (i >= first && i < rank_) mine = Op::template combine<T>(mine, value);
       if (i >= first_of_last) rest = Op::template combine<T>(rest, value);
     }
-    fold(mine, rest);
-    const T out = tile_ > rank_ ? Op::template combine<T>(carry_.get(), mine) : mine;
-    if (last_ < kBlocks) carry_ = {};
+    fold(mine, rest, slots_ + round % 2 * 2 * (kThreads / 32));
+    const T out = tile > rank_ ? Op::template combine<T>(carry_.get(), mine) : mine;
+    if (last < kBlocks) carry_ = {};
     carry_.add(rest);
     return out;
   }
@@ -49,9 +88,8 @@ class Shared {
   static constexpr int kWarps = ((kBlocks + kEach - 1) / kEach + 31) / 32;  // that take any
 
   // Both over the whole block, in the order of its threads.
-  SOLSTICE_DEVICE void fold(T& mine, T& rest) {
+  SOLSTICE_DEVICE void fold(T& mine, T& rest, T* slots) {
     const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
-    T* const slots = slots_ + round_ % 2 * 2 * (kThreads / 32);
     if (warp < kWarps) {
       mine = scan_lanes<Op, 32>(mine, lane);
       rest = scan_lanes<Op, 32>(rest, lane);
@@ -68,7 +106,68 @@ class Shared {
 
   rows::Offer* offers_;
   T* slots_;
-  int rank_, round_ = 0, tile_ = 0, last_ = 0;
+  int rank_;
+  Carry<Op, T> carry_;
+};
+
+// Columns, whose tiles kTeam blocks take in turn. kGroup threads of a block, kApart from each other, hold a column, one element
+// a step. `offers` are those of the column, kStride from block to block; `slots` has room for two values of each thread in
+// two rounds.
+template <class Op, typename T, int kTeam, int kGroup, int kApart, int kStride>
+class SharedColumn {
+ public:
+  SOLSTICE_DEVICE SharedColumn(rows::Offer* offers, T* slots, int member, int part)
+      : offers_(offers), slots_(slots), member_(member), part_(part) {}
+
+  SOLSTICE_DEVICE void tell(int round, T all) {
+    if (part_ == 0) rows::offer(all, static_cast<u32>(round) + 1, offers_ + (round % kRounds * kTeam + member_) * kStride);
+  }
+
+  SOLSTICE_DEVICE T before(int round) {
+    const rows::Offer* const offers = offers_ + round % kRounds * kTeam * kStride;
+    const auto number = static_cast<u32>(round) + 1;
+    T mine = Op::template start<T>(), rest = Op::template start<T>();
+    for (int first = part_ * kEach; first < (part_ + 1) * kEach && first < kTeam; first += kAhead) {
+      rows::Offer seen[kAhead];
+#pragma unroll
+      for (int i = 0; i < kAhead; ++i) {
+        if (first + i < kTeam) seen[i] = rows::look(offers + (first + i) * kStride);
+      }
+#pragma unroll
+      for (int i = 0; i < kAhead; ++i) {
+        if (first + i >= kTeam) break;
+        const T value = rows::wait_for<T>(seen[i], offers + (first + i) * kStride, number);
+        if (first + i < member_) mine = Op::template combine<T>(mine, value);
+        rest = Op::template combine<T>(rest, value);
+      }
+    }
+    fold(mine, rest, slots_ + round % 2 * 2 * kGroup * kApart);
+    const T out = Op::template combine<T>(carry_.get(), mine);
+    carry_.add(rest);
+    return out;
+  }
+
+ private:
+  static constexpr int kAhead = 4;                                                          // loads on their way
+  static constexpr int kEach = (kTeam + kGroup * kAhead - 1) / (kGroup * kAhead) * kAhead;  // offers a thread takes
+
+  // Both over the threads of the column, in the order of their parts.
+  SOLSTICE_DEVICE void fold(T& mine, T& rest, T* slots) {
+    const int column = static_cast<int>(threadIdx.x) % kApart;
+    slots[part_ * kApart + column] = mine;
+    slots[(kGroup + part_) * kApart + column] = rest;
+    rows::sync_block();
+    mine = slots[column], rest = slots[kGroup * kApart + column];
+#pragma unroll 4
+    for (int p = 1; p < kGroup; ++p) {
+      mine = Op::template combine<T>(mine, slots[p * kApart + column]);
+      rest = Op::template combine<T>(rest, slots[(kGroup + p) * kApart + column]);
+    }
+  }
+
+  rows::Offer* offers_;
+  T* slots_;
+  int member_, part_;
   Carry<Op, T> carry_;
 };
 

@@ -147,8 +147,8 @@ SOLSTICE_DEVICE void tile(T (&t)[kUnroll][kVector], History& history, int lane, 
 
 // The same where neighbouring lanes hold different rows, kVector each: kGroup threads, kApart from each other, take parts
 // of a tile's steps, `u` along them. One barrier, as in scan_warps; `slots` has room for kVector values of every thread.
-template <class Op, int kGroup, int kApart, bool kExclusive, int kUnroll, int kVector, typename T>
-SOLSTICE_DEVICE void tile_columns(T (&t)[kUnroll][kVector], Carry<Op, T> (&carry)[kVector], int part, T* slots) {
+template <class Op, int kGroup, int kApart, bool kExclusive, int kUnroll, int kVector, typename T, class History>
+SOLSTICE_DEVICE void tile_columns(T (&t)[kUnroll][kVector], History (&history)[kVector], int part, T* slots) {
   const int column = static_cast<int>(threadIdx.x) % kApart;
   T all[kVector], before[kVector];
 #pragma unroll
@@ -175,7 +175,7 @@ SOLSTICE_DEVICE void tile_columns(T (&t)[kUnroll][kVector], Carry<Op, T> (&carry
   }
 #pragma unroll
   for (int i = 0; i < kVector; ++i) {
-    const T base = Op::template combine<T>(carry[i].get(), before[i]);
+    const T base = Op::template combine<T>(history[i].before(all[i]), before[i]);
 #pragma unroll
     for (int u = kUnroll - 1; u >= 0; --u) {
       if constexpr (kExclusive) {
@@ -184,7 +184,6 @@ SOLSTICE_DEVICE void tile_columns(T (&t)[kUnroll][kVector], Carry<Op, T> (&carry
         t[u][i] = Op::template combine<T>(base, t[u][i]);
       }
     }
-    carry[i].add(all[i]);
   }
 }
 

@@ -58,9 +58,14 @@ Result<std::string> Streams::load(const Stream& s) {
 std::string Streams::load_with_tail(const Stream& s, const std::string& load, const std::string& offset) const {
   const std::string pointer = draft_.emitter.pointer_name(s.access.tensor);
   if (draft_.nest.shifted) {
+    // Elements of other rows may be loaded too, but nothing outside of the tensor.
+    const ir::Tensor& tensor = draft_.program.tensor(s.access.tensor);
+    int64_t last = 0;
+    for (size_t d = 0; d < tensor.shape.size(); ++d) last += (tensor.shape[d] - 1) * tensor.strides[d];
+    const std::string in_memory = fmt::format("{0} >= 0 && {0} <= {1}", offset, last + 1 - draft_.nest.vector);
     return fmt::format(
-        "if (whole) {{\n{0}}} else {{\n#pragma unroll\nfor (int lane = 0; lane < {1}; ++lane) if ({2}) {3}[u].v[lane] = {4}[{5} + lane];\n}}\n",
-        load, draft_.nest.vector, draft_.inside_row(), s.name, pointer, offset);
+        "if ({6}) {{\n{0}}} else {{\n#pragma unroll\nfor (int lane = 0; lane < {1}; ++lane) if ({2}) {3}[u].v[lane] = {4}[{5} + lane];\n}}\n",
+        load, draft_.nest.vector, draft_.inside_row(), s.name, pointer, offset, in_memory);
   }
   if (draft_.tail() == 0) return load;
   return fmt::format("if (kFull || q < {0}) {1}else for (int lane = 0; lane < {2}; ++lane) {3}[u].v[lane] = {4}[{5} + lane];\n",

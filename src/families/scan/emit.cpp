@@ -24,6 +24,8 @@ using codegen::Value;
 using ir::ExprRef;
 using ir::Op;
 
+constexpr int kRounds = 4;  // of the grid, that offers have room for (scan/grid.h)
+
 // A prefix as text, beside the shape's.
 struct Scan {
   std::string op, type;     // "rows::Sum", "float"
@@ -71,10 +73,10 @@ class Writer {
       SOLSTICE_TRY(loads, vectors_text([this] { return streams_.loads(); }));
     }
     SOLSTICE_TRY(const std::string elements, elements_text());
-    const std::string histories = histories_text(), scans = scans_text();
     scanned_ = true;
     SOLSTICE_TRY(const std::string stores, vectors_text([this] { return stores_text(); }));
-    return kernel_text(draft_.emitter.take(0) + histories + tiles_text(loads, elements, scans, stores));
+    const std::string once = draft_.emitter.take(0), histories = histories_text();
+    return kernel_text(once + histories + tiles_text(loads, elements, stores));
   }
 
  private:
@@ -93,14 +95,48 @@ class Writer {
     return loaded;
   }
 
-  // The loads of a grid's next tile go ahead of the wait for the other blocks, unless the stores want this tile's.
-  std::string tiles_text(const std::string& loads, const std::string& elements, const std::string& scans, const std::string& stores) {
+  std::string tiles_text(const std::string& loads, const std::string& elements, const std::string& stores) {
     const std::string declared = streams_.declarations();
-    if (shape_.grid > 0 && !loaded_behind_) {
-      return declared + walk_.first() + loads + "}\n" + walk_.loop() + begin_text() + elements + walk_.next() + loads + "}\n" + scans +
-             stores + "}\n";
+    if (shape_.grid > 0) return declared + rounds_text(loads, elements, declared, stores);
+    return fmt::format("#pragma unroll 1\nfor (int tile = 0; tile < {}; ++tile) {{\n{}{}{}{}{}{}}}\n", shape_.tiles(), declared, loads,
+                       accumulators_text(), elements, scans_text("history"), stores);
+  }
+
+  // A block loads its next tile, and tells of it, before it asks what comes before this one (scan/grid.h). What the stores want
+  // of this tile's loads is then read again, from L2.
+  std::string rounds_text(const std::string& loads, const std::string& elements, const std::string& declared, const std::string& stores) {
+    std::string tell, ask;
+    for (size_t i = 0; i < scans_.size(); ++i) {
+      const Scan& s = scans_[i];
+      const int64_t kept = int64_t{shape_.unroll} * shape_.nest.vector * shape_.threads;
+      const std::string room = slots(s, 2 * kept), at = shape_.by_columns ? "[0]" : "";
+      tell += fmt::format("history{0}{1}.tell(round, told{0}{1}.all);\nscan::keep<{2}>(s{0}, {3} + round % 2 * {4});\n", i, at,
+                          shape_.threads, room, kept);
+      const std::string place =
+          shape_.by_columns ? "" : fmt::format(", tile, ((round - 1) * {} + {}) % {}", shape_.grid, shape_.grid - 1, shape_.tiles());
+      ask += fmt::format("scan::recall<{0}, {1}>(s{2}, {3} + (round - 1) % 2 * {4}, history{2}{5}.before(round - 1{6}));\n", s.op,
+                         shape_.threads, i, room, kept, at, place);
     }
-    return walk_.loop() + begin_text() + declared + loads + elements + scans + stores + "}\n";
+    const std::string now = accumulators_text() + elements + told_text() + scans_text("told") + tell;
+    const std::string next = fmt::format("if (round + 1 < {}) {{\n{}{}}}\n", shape_.rounds(), walk_.of_round("(round + 1)"), loads);
+    const std::string last = accumulators_text() + ask + (loaded_behind_ ? declared + loads : "") + stores;
+    return fmt::format(
+        "{{\n{0}{1}}}\n#pragma unroll 1\nfor (int round = 0; round <= {2}; ++round) {{\nif (round < {2}) {{\n{3}{4}{5}}}\nif (round > 0) {{\n{6}{7}}}\n}}\n",
+        walk_.of_round("0"), loads, shape_.rounds(), walk_.of_round("round"), now, next, walk_.of_round("(round - 1)"), last);
+  }
+
+  std::string told_text() const {
+    std::string out;
+    for (size_t i = 0; i < scans_.size(); ++i)
+      out += fmt::format("scan::Told<{}, {}> told{}{};\n", scans_[i].op, scans_[i].type, i, shape_.by_columns ? "[1]" : "");
+    return out;
+  }
+
+  std::string accumulators_text() const {
+    std::string out;
+    for (size_t i = 0; i < scans_.size(); ++i)
+      out += fmt::format("{} s{}[{}][{}];\n", scans_[i].type, i, shape_.unroll, shape_.nest.vector);
+    return out;
   }
 
   // `write` once for all vectors of a tile, in a scope where their loops are bound; `first` (asked afterwards) runs
@@ -157,11 +193,7 @@ class Writer {
       }
       return out;
     };
-    SOLSTICE_TRY(const std::string text, vectors_text([&] { return lanes_text(elements); }, [this] { return starts_text(); }));
-    std::string declared;
-    for (size_t i = 0; i < scans_.size(); ++i)
-      declared += fmt::format("{} s{}[{}][{}];\n", scans_[i].type, i, shape_.unroll, shape_.nest.vector);
-    return declared + text;
+    return vectors_text([&] { return lanes_text(elements); }, [this] { return starts_text(); });
   }
 
   std::string starts_text() const {
@@ -184,11 +216,17 @@ class Writer {
     std::string out;
     for (size_t i = 0; i < scans_.size(); ++i) {
       const Scan& s = scans_[i];
-      if (shape_.by_columns) {
-        out += fmt::format("scan::Carry<{}, {}> history{}[{}];\n", s.op, s.type, i, shape_.nest.vector);
+      if (shape_.by_columns && shape_.grid > 0) {
+        const int64_t team = shape_.grid / shape_.teams, apart = shape_.rows_per_block(), stride = shape_.teams * apart;
+        out += fmt::format(
+            "scan::SharedColumn<{}, {}, {}, {}, {}, {}> history{}[1] = {{{{offers + {} + blockIdx.x % {}u * {} + threadIdx.x % {}u, {}, member, warp}}}};\n",
+            s.op, s.type, team, shape_.group, apart, stride, i, static_cast<int64_t>(i) * kRounds * team * stride, shape_.teams, apart,
+            apart, slots(s, 4 * shape_.threads));
+      } else if (shape_.by_columns) {
+        out += fmt::format("scan::Alone<{}, {}> history{}[{}];\n", s.op, s.type, i, shape_.nest.vector);
       } else if (shape_.grid > 0) {
-        out += fmt::format("scan::Shared<{}, {}, {}, {}> history{}(offers + {}, {}, rank);\n", s.op, s.type, shape_.grid, shape_.threads, i,
-                           static_cast<int64_t>(i) * 2 * shape_.grid, slots(s, 4 * shape_.warps()));
+        out += fmt::format("scan::SharedRows<{}, {}, {}, {}> history{}(offers + {}, {}, rank);\n", s.op, s.type, shape_.grid,
+                           shape_.threads, i, static_cast<int64_t>(i) * kRounds * shape_.grid, slots(s, 4 * shape_.warps()));
       } else {
         out += fmt::format("scan::Alone<{}, {}> history{};\n", s.op, s.type, i);
       }
@@ -196,15 +234,8 @@ class Writer {
     return out;
   }
 
-  std::string begin_text() const {
-    std::string out;
-    for (size_t i = 0; shape_.grid > 0 && i < scans_.size(); ++i) {
-      out += fmt::format("history{}.begin(round, tile, (round * {} + {}) % {});\n", i, shape_.grid, shape_.grid - 1, shape_.tiles());
-    }
-    return out;
-  }
-
-  std::string scans_text() {
+  // `history`: what is told of a tile and says what comes before it.
+  std::string scans_text(std::string_view history) {
     std::string out;
     for (size_t i = 0; i < scans_.size(); ++i) {
       const Scan& s = scans_[i];
@@ -213,11 +244,11 @@ class Writer {
       const std::string room = shape_.warps() > 1 ? fmt::format("{} + {} * {}", slots(s, 2 * values), walk_.turn(), values)
                                                   : fmt::format("static_cast<{}*>(nullptr)", s.type);
       if (shape_.by_columns) {
-        out += fmt::format("scan::tile_columns<{}, {}, {}, {}>(s{}, history{}, warp, {});\n", s.op, shape_.group, shape_.rows_per_block(),
-                           exclusive, i, i, room);
+        out += fmt::format("scan::tile_columns<{}, {}, {}, {}>(s{}, {}{}, warp, {});\n", s.op, shape_.group, shape_.rows_per_block(),
+                           exclusive, i, history, i, room);
       } else {
-        out += fmt::format("scan::tile<{}, {}, {}, {}, {}>(s{}, history{}, peer, warp, {});\n", s.op, shape_.lanes(), shape_.warps(),
-                           shape_.reverse, exclusive, i, i, room);
+        out += fmt::format("scan::tile<{}, {}, {}, {}, {}>(s{}, {}{}, peer, warp, {});\n", s.op, shape_.lanes(), shape_.warps(),
+                           shape_.reverse, exclusive, i, history, i, room);
       }
     }
     return out;
@@ -253,7 +284,7 @@ class Writer {
     out.kernel.parameters.insert(out.kernel.parameters.end(), writes.begin(), writes.end());
     out.kernel.blocks = shape_.blocks();
     out.shared_bytes = shared_bytes_;
-    out.offers = grid ? static_cast<int64_t>(scans_.size()) * 2 * shape_.grid : 0;
+    out.offers = grid ? static_cast<int64_t>(scans_.size()) * kRounds * shape_.grid * (shape_.by_columns ? shape_.rows_per_block() : 1) : 0;
     out.kernel.code = fmt::format(
         "#include \"math/special.h\"\n#include \"math/vector.h\"\n#include \"scan/{}.h\"\n\n"
         "SOLSTICE_KERNEL void SOLSTICE_BOUNDS({}, {}) {}({}) {{\nusing namespace solstice;\nusing namespace solstice::math;\n{}{}{}}}\n",

@@ -12,6 +12,7 @@ namespace {
 using codegen::Access;
 
 constexpr int kGridThreads = 512, kGridBlocks = 2;  // a block; of an SM
+constexpr int kMostKept = 192 * 1024;               // bytes of shared memory, of a block
 constexpr int kLargestOffer = 8;                    // bytes that a block offers to others (rows/team.h)
 
 // Rows stay in one loop of their own, so that a thread's vector never crosses into the next row.
@@ -85,47 +86,65 @@ void set_items(Shape& shape, int items) {
   shape.unroll = static_cast<int>(std::min<int64_t>(std::max(1, items / shape.nest.vector), shape.row_vectors()));
 }
 
-// Columns: warps take parts of a tile's steps, so that there are threads enough even where columns are few.
+// Columns: a block's lanes reach over 512 bytes, where there are columns enough, and its warps take parts of a tile's steps.
 void choose_columns(const ir::Program& program, Shape& shape, const Knobs& knobs, int sms) {
-  constexpr int kHeld = 128, kThreads = 256, kMost = 1024;
-  constexpr int kRoom = 96 * 1024;  // bytes of shared memory in which threads tell each other what they hold
-  set_items(shape, knobs.items > 0 ? knobs.items : items_for(program, shape, kHeld));
-  const bool few = shape.row_sets() < int64_t{kWarp} * sms;
+  constexpr int kThreads = 256, kMost = 1024, kReach = 128;  // threads; elements
+  constexpr int kRoom = 96 * 1024;                           // bytes of shared memory in which threads tell each other what they hold
+  const int vector = shape.nest.vector;
+  set_items(shape, knobs.items > 0 ? knobs.items : items_for(program, shape, vector == 1 ? 128 : 256));
+  int lanes = std::max(kWarp, kReach / vector);
+  while (lanes > kWarp && shape.row_sets() < int64_t{lanes} * 2 * sms) lanes /= 2;
+  const bool few = shape.row_sets() < int64_t{lanes} * sms;
   shape.threads = knobs.threads > 0 ? knobs.threads : few ? kMost : kThreads;
   int told = 0;
-  for (const Prefix& prefix : shape.prefixes) told += 2 * shape.nest.vector * bytes_of(program, prefix);
+  for (const Prefix& prefix : shape.prefixes) told += 2 * vector * bytes_of(program, prefix);
   while (knobs.threads == 0 && shape.threads > kThreads && shape.threads * told > kRoom) shape.threads /= 2;
   if (shape.threads * told > kRoom) return;  // a column is one thread's
   const auto needed = static_cast<uint64_t>(ceil_div(shape.row_vectors(), shape.unroll));
-  shape.group = static_cast<int>(std::min<uint64_t>(std::bit_ceil(needed), static_cast<uint64_t>(shape.threads / kWarp)));
+  shape.group = static_cast<int>(std::min<uint64_t>(std::bit_ceil(needed), static_cast<uint64_t>(std::max(1, shape.threads / lanes))));
+}
+
+// As many threads as hold a row in as few tiles as `most` threads do.
+int group_for(const Shape& shape, int most) {
+  const int64_t tiles = ceil_div(shape.row_vectors(), int64_t{most} * shape.unroll);
+  const int64_t needed = ceil_div(shape.row_vectors(), tiles * shape.unroll);
+  return static_cast<int>(needed > kWarp ? round_up(needed, kWarp) : static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(needed))));
 }
 
 void choose_rows(const ir::Program& program, Shape& shape, const Knobs& knobs) {
-  constexpr int kSmallestBlock = 128, kLongRow = 8192;  // threads; elements
+  constexpr int kSmallestBlock = 128, kLongRow = 8192, kAtOnce = 1024;  // threads; elements; threads of an SM
   const bool alone = shape.nest.vector == 1, long_row = shape.extent > kLongRow;
-  const int usual = alone ? 8 : items_for(program, shape, long_row ? 256 : 128);
+  const int usual = alone ? 8 : items_for(program, shape, long_row && !shape.nest.shifted ? 256 : 128);
   set_items(shape, knobs.items > 0 ? knobs.items : usual);
-  const int most = knobs.threads > 0 ? knobs.threads : alone ? 128 : long_row ? 512 : 256;
-  const auto needed = static_cast<uint64_t>(ceil_div(shape.row_vectors(), shape.unroll));
-  shape.group = static_cast<int>(std::min<uint64_t>(std::bit_ceil(needed), static_cast<uint64_t>(most)));
+  shape.group = group_for(shape, knobs.threads > 0 ? knobs.threads : alone ? 128 : 512);
   shape.threads = knobs.threads > 0 ? knobs.threads : std::max(shape.group, kSmallestBlock);
   if (shape.group > kWarp) shape.threads = shape.group;  // barriers are the block's
+  if (shape.nest.shifted) shape.blocks_an_sm = std::max(1, kAtOnce / shape.threads);
 }
 
 // All blocks of the machine take tiles in turn.
 Status share(const ir::Program& program, const Knobs& knobs, int sms, Shape& shape) {
   const auto refuse = [](const char* why) { return fail(Code::illegal_knobs, fmt::format("`sharing=grid`: {}; sharing=block", why)); };
-  if (shape.by_columns) return refuse("neighbouring elements belong to different rows");
   for (const Prefix& prefix : shape.prefixes) {
     if (bytes_of(program, prefix) > kLargestOffer)
       return refuse("a step of a recurrence in f64 is more than blocks can tell each other at once");
   }
   constexpr int kHeld = 128;  // a thread, so that kGridBlocks blocks fit the registers
-  shape.threads = shape.group = knobs.threads > 0 ? knobs.threads : kGridThreads;
+  shape.threads = knobs.threads > 0 ? knobs.threads : kGridThreads;
+  shape.group = shape.by_columns ? shape.threads / kWarp : shape.threads;
+  if (shape.by_columns) shape.nest.vector = 1;  // more columns than lanes would only be more to tell
   set_items(shape, knobs.items > 0 ? knobs.items : items_for(program, shape, kHeld));
   if (shape.row_vectors() < shape.tile()) return refuse("a row is less than a tile");
+  int kept = 0;
+  for (const Prefix& prefix : shape.prefixes) kept += 2 * shape.unroll * shape.nest.vector * shape.threads * bytes_of(program, prefix);
+  if (kept > kMostKept) return refuse("its tiles take more shared memory than a block has");
   shape.blocks_an_sm = std::max(1, kGridThreads * kGridBlocks / shape.threads);
   shape.grid = int64_t{sms} * shape.blocks_an_sm;
+  if (shape.by_columns) {
+    shape.teams = ceil_div(shape.row_sets(), shape.rows_per_block());
+    shape.grid = shape.grid / shape.teams * shape.teams;
+    if (shape.grid <= shape.teams) return refuse("there are columns for all blocks");
+  }
   if (shape.rounds() * shape.grid > INT32_MAX) return refuse("more than 2^31 tiles");
   return success();
 }
@@ -157,7 +176,8 @@ Status lay_out(const ir::Program& program, const Knobs& knobs, const machine::Ma
     shape = std::move(shared);
     return success();
   }
-  if (possible.ok() && shared.tiles() >= kTilesWorthSharing && busy(shape, machine) < kGridEfficiency) shape = std::move(shared);
+  const double enough = shape.by_columns ? kColumnsEfficiency : kGridEfficiency;
+  if (possible.ok() && shared.tiles() >= kTilesWorthSharing && busy(shape, machine) < enough) shape = std::move(shared);
   return success();
 }
 

@@ -67,8 +67,12 @@ double scan_instructions(const Shape& shape) {
 
 double efficiency_of(const Shape& shape, const machine::Machine& machine) {
   constexpr double kThreadsOfSM = 2048, kElement = 4, kEnough = 40 * 1024;  // bytes in flight that keep an SM's share of DRAM busy
-  if (shape.grid > 0)
-    return kGridEfficiency * 0.95 * static_cast<double>(shape.rows() * shape.tiles()) / static_cast<double>(shape.rounds() * shape.grid);
+  if (shape.grid > 0) {
+    const double tiles = static_cast<double>((shape.by_columns ? shape.teams : shape.rows()) * shape.tiles());
+    const double filled = tiles / static_cast<double>(shape.rounds() * shape.grid);
+    return (shape.by_columns ? kColumnsEfficiency : kGridEfficiency) * filled * static_cast<double>(shape.grid) /
+           (machine.sm_count * shape.blocks_an_sm);
+  }
   const double layout = shape.by_columns ? 0.9 : shape.nest.vector >= 4 ? 0.95 : shape.nest.vector == 2 ? 0.9 : 0.85;
   const double blocks = static_cast<double>(shape.blocks()) / std::max(machine.sm_count, 1);
   const double resident = std::clamp(blocks, 1.0, kThreadsOfSM / shape.threads);

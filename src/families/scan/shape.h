@@ -34,6 +34,7 @@ struct Shape {
   int unroll = 1;
   int blocks_an_sm = 1;  // at least, which bounds registers
   int64_t grid = 0;      // blocks that share the rows, tile by tile, all of them resident; 0: a row is one block's
+  int64_t teams = 1;     // of them, each for the columns of one block
 
   int64_t rows() const { return nest.points / extent; }
   int lanes() const { return by_columns ? 1 : group < kWarp ? group : kWarp; }  // neighbours that share a row
@@ -44,7 +45,7 @@ struct Shape {
   int64_t row_vectors() const { return by_columns ? extent : ceil_div(nest.shifted ? extent + nest.vector - 1 : extent, nest.vector); }
   int64_t tile() const { return int64_t{group} * unroll; }  // vectors of a row
   int64_t tiles() const { return ceil_div(row_vectors(), tile()); }
-  int64_t rounds() const { return ceil_div(rows() * tiles(), grid); }  // of the grid
+  int64_t rounds() const { return ceil_div((by_columns ? teams : rows()) * tiles(), grid); }  // of the grid
   int64_t blocks() const { return grid > 0 ? grid : ceil_div(row_sets(), rows_per_block()); }
 };
 

@@ -13,11 +13,13 @@ int64_t WalkText::inner_vectors() const {
 
 std::string WalkText::thread() const {
   if (shape.by_columns) {
-    return fmt::format(
-        "const {0} row = static_cast<{0}>(blockIdx.x) * {1} + static_cast<int>(threadIdx.x) % {1};\n"
+    const bool grid = shape.grid > 0;
+    const std::string columns = fmt::format(
+        "const {0} row = static_cast<{0}>(blockIdx.x{3}) * {1} + static_cast<int>(threadIdx.x) % {1};\n"
         "[[maybe_unused]] const {0} outer = row / {2}, inner = row % {2};\n"
         "[[maybe_unused]] const int warp = static_cast<int>(threadIdx.x) / {1}, peer = 0;\n",
-        index_type, shape.rows_per_block(), inner_vectors());
+        index_type, shape.rows_per_block(), inner_vectors(), grid ? fmt::format(" % {}u", shape.teams) : "");
+    return columns + (grid ? fmt::format("const int member = static_cast<int>(blockIdx.x / {}u);\n", shape.teams) : "");
   }
   const std::string places = fmt::format(
       "[[maybe_unused]] const int peer = static_cast<int>(threadIdx.x) % {1}, warp = static_cast<int>(threadIdx.x) % {0} / {1};\n",
@@ -29,17 +31,11 @@ std::string WalkText::thread() const {
 }
 
 std::string WalkText::of_round(std::string_view round) const {
+  if (shape.by_columns) return fmt::format("[[maybe_unused]] const int tile = {} * {} + member;\n", round, shape.grid / shape.teams);
   return fmt::format(
       "const int number = {0} * {1} + rank;\nconst {2} row = number / {3};\n[[maybe_unused]] const int tile = number % {3};\n", round,
       shape.grid, index_type, shape.tiles());
 }
-
-std::string WalkText::loop() const {
-  if (shape.grid == 0) return fmt::format("#pragma unroll 1\nfor (int tile = 0; tile < {}; ++tile) {{\n", shape.tiles());
-  return fmt::format("#pragma unroll 1\nfor (int round = 0; round < {}; ++round) {{\n", shape.rounds()) + of_round("round");
-}
-std::string WalkText::first() const { return "{\n" + of_round("0"); }
-std::string WalkText::next() const { return fmt::format("if (round + 1 < {}) {{\n", shape.rounds()) + of_round("(round + 1)"); }
 
 std::string WalkText::place() const {
   const int64_t vectors = shape.row_vectors();
@@ -52,15 +48,17 @@ std::string WalkText::place() const {
   const bool wide = shape.nest.points > INT32_MAX / 2;
   return number + fmt::format(
                       "const int begin = {} * {} - static_cast<int>(static_cast<{}>(row) * {}u % {}u);\n"
-                      "const bool whole = begin >= 0 && begin <= {};\n",
+                      "[[maybe_unused]] const bool whole = begin >= 0 && begin <= {};\n",
                       place, shape.nest.vector, wide ? "unsigned long long" : "unsigned", shape.extent, shape.nest.vector,
                       shape.extent - shape.nest.vector);
 }
 
 std::string WalkText::inside() const {
   std::string out;
-  if (shape.row_vectors() % shape.tile() != 0) out = fmt::format("k < {}", shape.row_vectors());
-  const bool all = shape.grid > 0 ? shape.rows() * shape.tiles() % shape.grid == 0 : shape.row_sets() % shape.rows_per_block() == 0;
+  const bool short_round = shape.by_columns && shape.grid > 0 && shape.tiles() * shape.teams % shape.grid != 0;
+  if (short_round || shape.row_vectors() % shape.tile() != 0) out = fmt::format("k < {}", shape.row_vectors());
+  const bool all =
+      shape.grid > 0 && !shape.by_columns ? shape.rows() * shape.tiles() % shape.grid == 0 : shape.row_sets() % shape.rows_per_block() == 0;
   if (!all) out += fmt::format("{}row < {}", out.empty() ? "" : " && ", shape.row_sets());
   return out.empty() ? "" : fmt::format("if ({}) ", out);
 }

@@ -14,12 +14,8 @@ struct WalkText {
 
   // What a thread is among those that share a row; a row of one block is known here too.
   std::string thread() const;
-  // The head of the loop over tiles, with the tile's number and row.
-  std::string loop() const;
-  // The tile of the grid's next round, for loads ahead of it: a block's head.
-  std::string next() const;
-  // Before the loop: the tile of the grid's first round.
-  std::string first() const;
+  // The block's tile in a round of the grid: its number, and its row.
+  std::string of_round(std::string_view round) const;
   // Of vector `u`: its number `k` in the scan's order and `q` in memory; where rows are shifted, the element `begin` of the row
   // that it begins with, and whether it is `whole`.
   std::string place() const;
@@ -30,7 +26,6 @@ struct WalkText {
 
  private:
   int64_t inner_vectors() const;
-  std::string of_round(std::string_view round) const;
 };
 
 }  // namespace solstice::families::scan

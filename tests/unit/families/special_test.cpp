@@ -25,6 +25,20 @@ double worst_ulp(F ours, G reference, float from, float to) {
   return worst;
 }
 
+// By way of a float some of them would be rounded to a tie first.
+TEST(Storage, DoublesAreRoundedOnce) {
+  const double tie = 1 + 0x1p-11, more = tie + 0x1p-40, less = tie - 0x1p-40;
+  EXPECT_EQ(math::rounded<Half>(tie), 1.f);
+  for (const double sign : {1., -1.}) {
+    EXPECT_EQ(math::rounded<Half>(sign * more), sign * (1 + 0x1p-10));
+    EXPECT_EQ(math::rounded<Half>(sign * less), sign);
+    EXPECT_EQ(math::rounded<BFloat>(sign * (1 + 0x1p-8 + 0x1p-45)), sign * (1 + 0x1p-7));
+    EXPECT_EQ(math::rounded<math::E4M3>(sign * (1 + 0x1p-4 + 0x1p-45)), sign * (1 + 0x1p-3));
+    EXPECT_EQ(math::rounded<Half>(sign * 1e-300), 0.f);
+    EXPECT_EQ(math::rounded<Half>(sign * 1e300), sign * std::numeric_limits<float>::infinity());
+  }
+}
+
 TEST(Special, Erf) {
   const auto ours = [](float x) { return math::erf(x); };
   const auto exact = [](double x) { return std::erf(x); };
