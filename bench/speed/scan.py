@@ -28,6 +28,16 @@ RIGHT = {
     "cumprod": "prod[j where j <= n](x[{j}])",
     "recurrence": "a[{n}] * y[{b} else 0] + x[{n}]",
 }
+# An exclusive sum as torch.cat writes it.
+JOINED = """program p
+dim M = {rows}, N = {length}, L = N-1
+input x : f32[M, N]
+output y : f32[M, N]
+
+y[m,0] = 0
+c[m,n] = sum[j<L where j <= n](x[m,j]) for n<L
+y[m,n+1] = c[m,n]
+"""
 
 
 def recurrence(a: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
@@ -73,6 +83,12 @@ def scan(form: str, rows: int, length: int, inner: int = 1, dtype: str = "f32") 
                 count * (2 * element + {"masked": 1, "recurrence": element}.get(form, 0)), BAR, floor=FLOOR)  # fmt: skip
 
 
+def joined(rows: int, length: int) -> Work:
+    work = scan("exclusive", rows, length)
+    work.work, work.text = "exclusive, joined", JOINED.format(rows=rows, length=length)
+    return work
+
+
 def drawn(count: int, seed: int) -> list[Work]:
     """One in bf16, one along an axis that is not innermost."""
     draw = random.Random(seed)
@@ -88,7 +104,7 @@ def drawn(count: int, seed: int) -> list[Work]:
 
 def works(quick: bool, seed: int) -> list[Work]:
     out = [scan("cumsum", ELEMENTS // n, n) for n in (100, 1000, 4095, 32768, 2_600_000, 7_000_001, ELEMENTS)]
-    out += [scan(form, 8192, 32768) for form in ("exclusive", "reverse", "masked", "cumprod")]
+    out += [scan(form, 8192, 32768) for form in ("exclusive", "reverse", "masked", "cumprod")] + [joined(8192, 32768)]
     out += [scan("cumsum", ELEMENTS // n, n, dtype="bf16") for n in (4097, 32768)] + [scan("reverse", 24, 10_000_000, dtype="bf16")]
     out += [scan("cumsum", 64, 4096, 1024), scan("cumsum", 50, 5000, 1001)]
     out += [scan("recurrence", 16384, 16384), scan("recurrence", 16, 8192, 2048), scan("recurrence", 64, 2_000_000)]
