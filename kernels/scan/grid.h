@@ -15,6 +15,27 @@ namespace solstice::scan {
 
 constexpr int kRounds = 4;  // that offers have room for
 
+// An offer as it is now: several are on their way at once before any is waited for.
+SOLSTICE_DEVICE rows::Offer look(const rows::Offer* from) {
+#if defined(__CUDACC__)
+  rows::Offer seen;
+  asm volatile("{\n.reg .b128 both;\nld.relaxed.gpu.global.b128 both, [%2];\nmov.b128 {%0, %1}, both;\n}"
+               : "=l"(seen.value), "=l"(seen.row)
+               : "l"(from)
+               : "memory");
+  return seen;
+#else
+  return *from;
+#endif
+}
+template <typename T>
+SOLSTICE_DEVICE T value_of(const rows::Offer& seen) {
+  if constexpr (sizeof(T) == 8)
+    return __builtin_bit_cast(T, seen.value);
+  else
+    return __builtin_bit_cast(T, static_cast<u32>(seen.value));
+}
+
 // The history of a tile by itself: what it holds is told to others later.
 template <class Op, typename T>
 struct Told {
@@ -131,12 +152,12 @@ class SharedColumn {
       rows::Offer seen[kAhead];
 #pragma unroll
       for (int i = 0; i < kAhead; ++i) {
-        if (first + i < kTeam) seen[i] = rows::look(offers + (first + i) * kStride);
+        if (first + i < kTeam) seen[i] = look(offers + (first + i) * kStride);
       }
 #pragma unroll
       for (int i = 0; i < kAhead; ++i) {
         if (first + i >= kTeam) break;
-        const T value = rows::wait_for<T>(seen[i], offers + (first + i) * kStride, number);
+        const T value = seen[i].row == number ? value_of<T>(seen[i]) : rows::wait_for<T>(offers + (first + i) * kStride, number);
         if (first + i < member_) mine = Op::template combine<T>(mine, value);
         rest = Op::template combine<T>(rest, value);
       }
