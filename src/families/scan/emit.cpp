@@ -5,12 +5,11 @@
 #include <functional>
 #include <optional>
 
-#include "codegen/recurrence.h"
 #include "codegen/serial.h"
 #include "families/map/draft.h"
 #include "families/map/stores.h"
 #include "families/map/streams.h"
-#include "families/rows/reduction.h"
+#include "families/scan/scan_text.h"
 #include "families/scan/walk_text.h"
 #include "families/walk.h"
 
@@ -25,35 +24,6 @@ using ir::ExprRef;
 using ir::Op;
 
 constexpr int kRounds = 4;  // of the grid, that offers have room for (scan/grid.h)
-
-// A prefix as text, beside the shape's.
-struct Scan {
-  std::string op, type;     // "rows::Sum", "float"
-  std::string_view member;  // of an accumulator: what the equations see
-  CType value_type;
-  int64_t bytes = 4;  // of an accumulator
-  std::string term, test;
-};
-
-Result<Scan> recurrence_text(Emitter& emitter, const ir::Expr& elements) {
-  const codegen::LinearStep step = codegen::step_of(elements);
-  SOLSTICE_TRY(const Value b, emitter.emit(step.b));
-  SOLSTICE_TRY(const Value a, emitter.emit(step.a));
-  const CType type = a.type == CType::kF64 || b.type == CType::kF64 ? CType::kF64 : CType::kF32;
-  const std::string_view name = codegen::name_of(type);
-  return Scan{"scan::Linear",
-              fmt::format("scan::Step<{}>", name),
-              ".b",
-              type,
-              type == CType::kF64 ? 16 : 8,
-              fmt::format("scan::step<{}>({}, {})", name, a.text, b.text),
-              ""};
-}
-
-Result<Scan> prefix_text(Emitter& emitter, const ir::Expr& elements) {
-  SOLSTICE_TRY(const rows::Reduction r, rows::begin_reduction(emitter, elements));
-  return Scan{"rows::" + r.op, r.type, "", r.value_type, r.bytes(), r.term, r.test};
-}
 
 // A tile: its vectors are loaded, turned into elements, scanned, and stored.
 class Writer {
@@ -99,7 +69,7 @@ class Writer {
     const std::string declared = streams_.declarations();
     if (shape_.grid > 0) return declared + rounds_text(loads, elements, declared, stores);
     return fmt::format("#pragma unroll 1\nfor (int tile = 0; tile < {}; ++tile) {{\n{}{}{}{}{}{}}}\n", shape_.tiles(), declared, loads,
-                       accumulators_text(), elements, scans_text("history"), stores);
+                       accumulators_text(scans_, shape_), elements, scans_text("history"), stores);
   }
 
   // A block loads its next tile, and tells of it, before it asks what comes before this one (scan/grid.h). What the stores want
@@ -117,26 +87,12 @@ class Writer {
       ask += fmt::format("scan::recall<{0}, {1}>(s{2}, {3} + (round - 1) % 2 * {4}, history{2}{5}.before(round - 1{6}));\n", s.op,
                          shape_.threads, i, room, kept, at, place);
     }
-    const std::string now = accumulators_text() + elements + told_text() + scans_text("told") + tell;
+    const std::string now = accumulators_text(scans_, shape_) + elements + told_text(scans_, shape_) + scans_text("told") + tell;
     const std::string next = fmt::format("if (round + 1 < {}) {{\n{}{}}}\n", shape_.rounds(), walk_.of_round("(round + 1)"), loads);
-    const std::string last = accumulators_text() + ask + (loaded_behind_ ? declared + loads : "") + stores;
+    const std::string last = accumulators_text(scans_, shape_) + ask + (loaded_behind_ ? declared + loads : "") + stores;
     return fmt::format(
         "{{\n{0}{1}}}\n#pragma unroll 1\nfor (int round = 0; round <= {2}; ++round) {{\nif (round < {2}) {{\n{3}{4}{5}}}\nif (round > 0) {{\n{6}{7}}}\n}}\n",
         walk_.of_round("0"), loads, shape_.rounds(), walk_.of_round("round"), now, next, walk_.of_round("(round - 1)"), last);
-  }
-
-  std::string told_text() const {
-    std::string out;
-    for (size_t i = 0; i < scans_.size(); ++i)
-      out += fmt::format("scan::Told<{}, {}> told{}{};\n", scans_[i].op, scans_[i].type, i, shape_.by_columns ? "[1]" : "");
-    return out;
-  }
-
-  std::string accumulators_text() const {
-    std::string out;
-    for (size_t i = 0; i < scans_.size(); ++i)
-      out += fmt::format("{} s{}[{}][{}];\n", scans_[i].type, i, shape_.unroll, shape_.nest.vector);
-    return out;
   }
 
   // `write` once for all vectors of a tile, in a scope where their loops are bound; `first` (asked afterwards) runs
@@ -186,23 +142,13 @@ class Writer {
       std::string out;
       for (size_t i = 0; i < shape_.prefixes.size(); ++i) {
         const Prefix& prefix = shape_.prefixes[i];
-        SOLSTICE_TRY(Scan scan,
-                     prefix.linear ? recurrence_text(draft_.emitter, *prefix.elements) : prefix_text(draft_.emitter, *prefix.elements));
+        SOLSTICE_TRY(Scan scan, scan_text(draft_.emitter, prefix));
         out += fmt::format("{}s{}[u][lane] = {};\n", scan.test, i, scan.term);
         scans_.push_back(std::move(scan));
       }
       return out;
     };
-    return vectors_text([&] { return lanes_text(elements); }, [this] { return starts_text(); });
-  }
-
-  std::string starts_text() const {
-    std::string out;
-    for (size_t i = 0; i < scans_.size(); ++i) {
-      out += fmt::format("#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) s{}[u][lane] = {}::start<{}>();\n", shape_.nest.vector, i,
-                         scans_[i].op, scans_[i].type);
-    }
-    return out;
+    return vectors_text([&] { return lanes_text(elements); }, [this] { return starts_text(scans_, shape_); });
   }
 
   // Room of `count` accumulators in shared memory.
