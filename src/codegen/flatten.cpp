@@ -16,7 +16,6 @@
 namespace solstice::codegen {
 namespace {
 
-using ir::Affine;
 using ir::ExprRef;
 using ir::Op;
 
@@ -159,27 +158,10 @@ class Flattener {
     return value;
   }
 
-  // A recurrence while its step is written as a function of the one before.
-  struct Open {
-    int group = -1;
-    int tensor = -1;  // the state
-    std::vector<ExprRef> place;
-    size_t along = 0;  // the dimension of steps
-    bool reverse = false;
-  };
-
   int group_of(int tensor) const {
     int out = -1;
     for (const int id : definitions_.at(tensor)) out = std::max(out, program_.equation(id).group);
     return out;
-  }
-
-  // The dimension along which an equation of a recurrence advances, and where it writes there at step 0.
-  std::pair<size_t, int64_t> steps_of(const ir::Equation& equation) const {
-    for (size_t d = 0; d < equation.lhs.size(); ++d) {
-      if (const auto form = ir::as_affine(equation.lhs[d]); form && form->coefficient(equation.step_index) != 0) return {d, form->offset};
-    }
-    return {0, 0};  // not reached: the static rules see to it
   }
 
   // The state of a recurrence at `place`, as one node: everything that its step computes on the way is inlined.
@@ -195,7 +177,8 @@ class Flattener {
       return fail(Code::not_yet,
                   fmt::format("`{}`, a recurrence, is wanted at other steps than all of its own, in their order", state.name));
     }
-    std::optional<Open> outer = std::exchange(open_, Open{equation.group, tensor, place, along, equation.step_sign < 0});
+    std::optional<OpenRecurrence> outer =
+        std::exchange(open_, OpenRecurrence{equation.group, tensor, place, along, equation.step_sign < 0});
     std::unordered_map<const ir::Expr*, ExprRef> known = std::exchange(memo_, {});
     SOLSTICE_TRY(const Inversion inverse, invert(out_.indices, program_, equation, place));
     SOLSTICE_TRY(const ExprRef value, body(ids.front(), inverse.indices));
@@ -208,25 +191,9 @@ class Flattener {
   // Whether `read` is of the open recurrence's state one step before. Other members of its group are inlined, here and there.
   Result<bool> is_state(const ir::Expr& read) const {
     if (!open_ || group_of(read.id) != open_->group) return false;
-    const ir::Equation* equation = nullptr;
-    for (const int id : definitions_.at(read.id)) {
-      if (program_.equation(id).group == open_->group) equation = &program_.equation(id);
-    }
-    const auto [along, offset] = steps_of(*equation);
-    const auto here = linear_form(out_.indices, open_->place[open_->along]), there = linear_form(out_.indices, read.args[along]);
-    const auto other = [&](const char* why) {
-      return fail(Code::not_yet,
-                  fmt::format("`{}` {}; family `scan` runs recurrences of the step before alone", program_.tensor(read.id).name, why));
-    };
-    if (!here || !there) return other("is read at a step that is no sum");
-    const Affine gap = codegen::add(*here, scale(*there, -1));
-    const int64_t before = (gap.offset + offset) * (open_->reverse ? -1 : 1);
-    if (!gap.terms.empty() || before > 1) return other("is read further back");
-    if (before == 0 || read.id != open_->tensor) return false;
-    for (size_t d = 0; d < open_->place.size(); ++d) {
-      if (d != open_->along && read.args[d] != open_->place[d]) return other("reads other elements of its step before");
-    }
-    return true;
+    const std::vector<int>& ids = definitions_.at(read.id);
+    const auto member = std::find_if(ids.begin(), ids.end(), [&](int id) { return program_.equation(id).group == open_->group; });
+    return open_->is_state(out_.indices, program_, read, program_.equation(*member));
   }
 
   Result<ExprRef> stored_elsewhere(const ir::Expr& read) {
@@ -254,7 +221,7 @@ class Flattener {
   std::set<int> views_;
   std::unordered_map<const ir::Expr*, ExprRef> memo_;
   std::vector<ExprRef> keep_;  // keys of the memo stay alive
-  std::optional<Open> open_;
+  std::optional<OpenRecurrence> open_;
   int depth_ = 0;
 };
 

@@ -4,6 +4,8 @@
 
 #include <unordered_map>
 
+#include "codegen/linear.h"
+
 namespace solstice::codegen {
 namespace {
 
@@ -142,6 +144,32 @@ Result<LinearStep> linear_step(Interner& interner, const ExprRef& value, const i
   const ExprRef taken = interner.node(Op::kMul, ValueKind::kReal, {out.a, given});
   out.b = is_zero(*out.b) ? taken : interner.node(Op::kAdd, ValueKind::kReal, {taken, out.b});
   return out;
+}
+
+std::pair<size_t, int64_t> steps_of(const ir::Equation& equation) {
+  for (size_t d = 0; d < equation.lhs.size(); ++d) {
+    if (const auto form = ir::as_affine(equation.lhs[d]); form && form->coefficient(equation.step_index) != 0) return {d, form->offset};
+  }
+  return {0, 0};  // not reached: the static rules see to it
+}
+
+Result<bool> OpenRecurrence::is_state(const Interner& interner, const ir::Program& program, const ir::Expr& read,
+                                      const ir::Equation& equation) const {
+  const auto other = [&](const char* why) {
+    return fail(Code::not_yet,
+                fmt::format("`{}` {}; linear recurrences of the step before alone are run", program.tensor(read.id).name, why));
+  };
+  const auto [dimension, offset] = steps_of(equation);
+  const auto here = linear_form(interner, place[along]), there = linear_form(interner, read.args[dimension]);
+  if (!here || !there) return other("is read at a step that is no sum");
+  const ir::Affine gap = add(*here, scale(*there, -1));
+  const int64_t before = (gap.offset + offset) * (reverse ? -1 : 1);
+  if (!gap.terms.empty() || before > 1) return other("is read further back");
+  if (before == 0 || read.id != tensor) return false;
+  for (size_t d = 0; d < place.size(); ++d) {
+    if (d != along && read.args[d] != place[d]) return other("reads other elements of its step before");
+  }
+  return true;
 }
 
 }  // namespace solstice::codegen
