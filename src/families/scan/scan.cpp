@@ -102,7 +102,7 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
     candidate.set("items", ir::KnobValue::of_int(items));
     out.push_back(std::move(candidate));
   }
-  for (const auto& [sharing, threads] : {std::pair{"grid", 512}, {"grid", 256}, {"block", 512}}) {
+  for (const auto& [sharing, threads] : {std::pair{"grid", 1024}, {"grid", 512}, {"block", 512}}) {
     ir::Kernel candidate = kernel;
     candidate.knobs = {};
     candidate.knobs.set("sharing", ir::KnobValue::of_name(sharing));
