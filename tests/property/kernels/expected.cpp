@@ -51,6 +51,8 @@ double roundoff_of(const ir::Program& program) {
   }
   for (const ir::Equation& e : program.equations) {
     ir::walk(e.rhs, [&](const ir::Expr& read) {
+      // What is cast to less than f64 is computed with in fp32 from there on.
+      if (read.op == ir::Op::kCast && is_float(read.dtype) && read.dtype != DType::kF64) out = std::max(out, unit_roundoff(DType::kF32));
       if (read.op != ir::Op::kRead) return;
       const ir::Tensor& t = program.tensor(read.id);
       const bool computed = t.kind == ir::TensorKind::kOutput || t.kind == ir::TensorKind::kTensor;
