@@ -12,9 +12,9 @@ namespace {
 
 using codegen::Access;
 
-constexpr int kGridThreads = 1024;       // of an SM, in one block or several
-constexpr int kMostShared = 220 * 1024;  // bytes of shared memory, of an SM
-constexpr int kLargestOffer = 8;         // bytes that a block offers to others (rows/team.h)
+constexpr int kGridThreads = 512, kGridBlocks = 2;  // of a block; of an SM
+constexpr int kMostShared = 220 * 1024;             // bytes of shared memory, of an SM
+constexpr int kLargestOffer = 8;                    // bytes that a block offers to others (rows/team.h)
 
 // Rows stay in one loop of their own, so that a thread's vector never crosses into the next row.
 void choose_loops(const ir::Program& program, Shape& shape) {
@@ -143,7 +143,7 @@ Status share(const ir::Program& program, const Knobs& knobs, int sms, Shape& sha
     if (bytes_of(program, prefix) > kLargestOffer)
       return refuse("a step of a recurrence in f64 is more than blocks can tell each other at once");
   }
-  constexpr int kHeld = 128;  // bytes a thread, so that kGridThreads fit the registers
+  constexpr int kHeld = 128;  // bytes a thread, so that kGridBlocks fit the registers
   shape.threads = knobs.threads > 0 ? knobs.threads : kGridThreads;
   shape.group = shape.by_columns ? shape.threads / kWarp : shape.threads;
   if (shape.by_columns) shape.nest.vector = 1;  // more columns than lanes would only be more to tell
@@ -151,7 +151,7 @@ Status share(const ir::Program& program, const Knobs& knobs, int sms, Shape& sha
   if (shape.row_vectors() < shape.tile()) return refuse("a row is less than a tile");
   const int64_t bytes = shared_bytes_of(program, shape);
   if (bytes > kMostShared) return refuse("its tiles take more shared memory than a block has");
-  shape.blocks_an_sm = static_cast<int>(std::clamp<int64_t>(kGridThreads / shape.threads, 1, kMostShared / bytes));
+  shape.blocks_an_sm = static_cast<int>(std::clamp<int64_t>(kGridThreads * kGridBlocks / shape.threads, 1, kMostShared / bytes));
   shape.grid = int64_t{sms} * shape.blocks_an_sm;
   if (shape.by_columns) {
     shape.teams = ceil_div(shape.row_sets(), shape.rows_per_block());
@@ -163,6 +163,16 @@ Status share(const ir::Program& program, const Knobs& knobs, int sms, Shape& sha
 }
 
 }  // namespace
+
+double grid_efficiency(const ir::Program& program, const Shape& shape) {
+  constexpr int kRound = 128;  // bytes a thread moves in a round, behind which its messages hide
+  if (shape.by_columns) return 0.6;
+  int bytes = 0;
+  for (const Access& access : codegen::accesses_of(program, shape.nest.flat)) {
+    if (map::is_stream(shape.nest, access)) bytes += size_of(*program.tensor(access.tensor).dtype) * shape.nest.vector * shape.unroll;
+  }
+  return !shape.nest.shifted && bytes >= kRound ? 0.86 : 0.62;
+}
 
 double busy(const Shape& shape, const machine::Machine& machine) {
   constexpr double kThreads = 1024;  // of an SM, with the registers that a tile takes
@@ -189,8 +199,8 @@ Status lay_out(const ir::Program& program, const Knobs& knobs, const machine::Ma
     shape = std::move(shared);
     return success();
   }
-  const double enough = shape.by_columns ? kColumnsEfficiency : kGridEfficiency;
-  if (possible.ok() && shared.tiles() >= kTilesWorthSharing && busy(shape, machine) < enough) shape = std::move(shared);
+  if (possible.ok() && shared.tiles() >= kTilesWorthSharing && busy(shape, machine) < grid_efficiency(program, shared))
+    shape = std::move(shared);
   return success();
 }
 

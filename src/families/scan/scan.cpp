@@ -65,13 +65,13 @@ double scan_instructions(const Shape& shape) {
   return static_cast<double>(shape.prefixes.size()) * (shape.by_columns ? alone : 2 + of_warp);
 }
 
-double efficiency_of(const Shape& shape, const machine::Machine& machine) {
+double efficiency_of(const ir::Program& program, const Shape& shape, const machine::Machine& machine) {
   constexpr double kThreadsOfSM = 2048, kElement = 4, kEnough = 40 * 1024;  // bytes in flight that keep an SM's share of DRAM busy
   if (shape.grid > 0) {
     const double tiles = static_cast<double>((shape.by_columns ? shape.teams : shape.rows()) * shape.tiles());
     const double filled = tiles / static_cast<double>(shape.rounds() * shape.grid);
-    return (shape.by_columns ? kColumnsEfficiency : kGridEfficiency) * filled * static_cast<double>(shape.grid) /
-           (machine.sm_count * shape.blocks_an_sm);
+    const double working = static_cast<double>(shape.grid) / (std::max(machine.sm_count, 1) * shape.blocks_an_sm);
+    return grid_efficiency(program, shape) * filled * working;
   }
   const double layout = shape.by_columns ? 0.9 : shape.nest.vector >= 4 ? 0.95 : shape.nest.vector == 2 ? 0.9 : 0.85;
   const double blocks = static_cast<double>(shape.blocks()) / std::max(machine.sm_count, 1);
@@ -87,7 +87,7 @@ Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
   out.traffic = codegen::traffic_of(context.program, shape.nest.flat);
   const double instructions = instructions_of(shape.nest.flat) + scan_instructions(shape);
   out.work = Flops(instructions * static_cast<double>(shape.nest.points));
-  const Seconds memory = out.traffic / copy / efficiency_of(shape, context.machine);
+  const Seconds memory = out.traffic / copy / efficiency_of(context.program, shape, context.machine);
   finish_cost(context.machine, memory, out.work / issue_rate(context.machine), out);
   out.form = shape.by_columns ? "columns" : shape.group <= kWarp ? "warp" : "block";
   return out;
