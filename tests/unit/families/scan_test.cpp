@@ -114,6 +114,31 @@ TEST(Scan, RowsSharedByTheGrid) {
   shared(Cumulative(33, 200, Reducer::kSum, Op::kGt, true));
 }
 
+// All blocks of a grid must run at once: what they hold of shared memory fits their SM.
+TEST(Scan, AGridIsNoLargerThanItsSMsHold) {
+  constexpr int64_t kShared = 228 * 1024, kSystem = 1024;  // bytes, of an SM and of it for each block
+  for (const int64_t threads : {128, 256, 512, 1024}) {
+    ProgramBuilder b("p");
+    const int x = b.input("x", {2, 70000}, DType::kF64);
+    std::vector<int> outputs;
+    for (const char* name : {"u", "v", "w"}) outputs.push_back(b.output(name, {2, 70000}));
+    b.kernel("k", "scan");
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const auto m = b.index("m", 2), n = b.index("n", 70000), j = b.bound("j", 70000);
+      const Reducer reducer = i == 0 ? Reducer::kSum : i == 1 ? Reducer::kMax : Reducer::kMin;
+      b.define(outputs[i], {m, n}, make_reduce(reducer, {j->id}, b.read(x, {m, j}), op(Op::kLe, {j, n})));
+    }
+    b.program.kernels[0].knobs.set("sharing", KnobValue::of_name("grid"));
+    b.program.kernels[0].knobs.set("threads", KnobValue::of_int(threads));
+    const machine::Machine machine = one_sm();
+    const auto emission = find_family("scan")->generate({b.program, machine}, b.program.kernels[0]);
+    ASSERT_TRUE(emission.ok()) << emission.error().text();
+    const Step& launch = emission->steps.back();
+    EXPECT_TRUE(launch.cooperative);
+    EXPECT_LE(launch.grid[0] * (launch.shared_bytes + kSystem), kShared) << threads;
+  }
+}
+
 TEST(Scan, FewLongRowsAreSharedUnlessAsked) {
   Cumulative c(3, 300'000);
   const auto blocks = [&] {
