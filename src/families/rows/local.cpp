@@ -12,6 +12,8 @@ using ir::ExprRef;
 using ir::Op;
 using ir::Reducer;
 
+bool is_ranked(Reducer r) { return r == Reducer::kArgMax || r == Reducer::kArgMin; }
+
 // The results of reductions that `e` uses, outermost ones.
 void add_results(const ExprRef& e, std::vector<ExprRef>& out) {
   if (e->op == Op::kReduce) {
@@ -77,6 +79,7 @@ Result<Findings> findings_of(const Shape& shape, const Phases& phases) {
   Findings out;
   for (size_t k = 0; k < phases.sweeps.size(); ++k) {
     for (const ExprRef& r : phases.sweeps[k].reductions) {
+      if (is_ranked(r->reducer)) return fail(Code::illegal_knobs, "`team`: an offer between blocks holds no value with its place; drop it");
       if (k == 0) {
         out.first.push_back(r);
         continue;

@@ -140,7 +140,6 @@ class Writer {
     }
     std::string folds, publish, collect;
     for (size_t i = 0; i < reductions.size(); ++i) {
-      if (reductions[i].bytes() > 8) return fail(Code::illegal_knobs, "`team`: a reduction of more than 8 bytes; drop it");
       folds += fold_lanes(reductions[i], i, team_.vector);
       add_fold(reductions[i], reductions[i].name, publish, collect);
       note(sweep.reductions[i], reductions[i]);
