@@ -55,6 +55,9 @@ class Finder {
     SOLSTICE_CHECK(flatten(out_.n_indices, "N", {}, {&b_, &out_.b.line}, out_.n));
     const Side k_of_a{&a_, &out_.a.k, sums ? &grouping.a : nullptr}, k_of_b{&b_, &out_.b.k, sums ? &grouping.b : nullptr};
     SOLSTICE_CHECK(flatten(out_.k_indices, "K", k_of_a, k_of_b, out_.k));
+    // A gather by no index at all (`x[p[0], k]`) has found no role.
+    if (!a_.gathers.empty() && !grouping.a.at) return not_linear(a_);
+    if (!rows && !b_.gathers.empty() && !grouping.b.at) return not_linear(b_);
     return out_;
   }
 
@@ -143,7 +146,9 @@ class Finder {
       const int id = static_cast<int>(i);
       const bool in_a = depends(a_, id), in_b = chosen ? b_.coefficient_of(id) != 0 : depends(b_, id);
       const bool summed = is_summed(id);
-      if (extent(id) == 1 || (!summed && !is_free(id)) || std::count(out_.batch_indices.begin(), out_.batch_indices.end(), id)) continue;
+      // One row alone may lie anywhere, where it is gathered.
+      const bool one = extent(id) == 1 && !a_.gathers_by(id) && (chosen || !b_.gathers_by(id));
+      if (one || (!summed && !is_free(id)) || std::count(out_.batch_indices.begin(), out_.batch_indices.end(), id)) continue;
       if (summed && !(in_a && in_b))
         return refuse(fmt::format("`{}` is summed but not in both operands: factor it out", equation().indices[i].name));
       if (!in_a && !in_b) return refuse(fmt::format("the product does not depend on `{}`", equation().indices[i].name));

@@ -9,26 +9,25 @@ namespace solstice::families::rows {
 std::string Combiner::write(const std::vector<Reduction>& reductions) {
   if (reductions.empty()) return "";
   const bool shuffles = !s_.strided && s_.group <= kWarp && s_.cluster == 1;
-  const bool alone = s_.strided && s_.group == 1;
   std::string out, collected;
   for (size_t i = 0; i < reductions.size(); ++i) {
     const Reduction& r = reductions[i];
     out += fold_lanes(r, i, s_.vector);
     if (shuffles) {
       collected += fmt::format("{0} = rows::reduce_lanes<rows::{1}, {2}>({0});\n", r.name, r.op, s_.group);
-    } else if (!alone) {
+    } else if (exchange_bytes(s_) > 0) {
       const Exchange text = exchange(r);
       out += text.publish;
       collected += text.collect;
     }
   }
-  if (!shuffles && !alone) out += s_.cluster > 1 ? "rows::sync_cluster();\n" : "rows::sync_block();\n";
+  if (exchange_bytes(s_) > 0) out += s_.cluster > 1 ? "rows::sync_cluster();\n" : "rows::sync_block();\n";
   return out + collected + "}\n";
 }
 
 Combiner::Exchange Combiner::exchange(const Reduction& r) {
   const std::string slots = fmt::format("reinterpret_cast<{}*>(shared + {})", r.type, shared_);
-  shared_ += kLargestAccumulator * (s_.strided ? s_.threads : s_.threads / kWarp * s_.cluster);
+  shared_ += exchange_bytes(s_);
   if (s_.strided) {
     return {fmt::format("{}[threadIdx.x] = {};\n", slots, r.name),
             fmt::format("{} = rows::collect_columns<rows::{}, {}, {}>({});\n", r.name, r.op, s_.threads, s_.rows_per_block(), slots)};

@@ -5,22 +5,60 @@
 #include <algorithm>
 
 #include "base/integer.h"
+#include "families/rows/layout.h"
 
 namespace solstice::families::rows {
 namespace {
 
 constexpr int64_t kAlignment = 128;  // of a value's shared memory: all of its banks
 
-size_t last_sweep_with(const Phases& phases, const Kept& kept, std::vector<ir::ExprRef> Sweep::*list) {
+struct Place {
+  int64_t offset, bytes;
+  size_t last;  // sweep that uses the value in it
+};
+
+size_t last_use(const Phases& phases, const ir::ExprRef& value) {
   size_t out = 0;
   for (size_t p = 0; p < phases.sweeps.size(); ++p) {
-    const auto& values = phases.sweeps[p].*list;
-    if (std::find(values.begin(), values.end(), kept.value) != values.end()) out = p;
+    const auto& uses = phases.sweeps[p].uses;
+    if (std::find(uses.begin(), uses.end(), value) != uses.end()) out = p;
   }
   return out;
 }
 
+int storage_bytes(const ir::Program& program, int tensor) { return size_of(program.tensor(tensor).dtype.value_or(DType::kF32)); }
+
+// Of a computed value's type at most: 8 where something wide is read, whether or not the value depends on it.
+int computed_bytes(const ir::Program& program, const std::vector<codegen::Access>& accesses) {
+  const bool wide = std::any_of(accesses.begin(), accesses.end(), [&](const codegen::Access& a) { return storage_bytes(program, a.tensor) > 4; });
+  return wide ? 8 : 4;
+}
+
 }  // namespace
+
+KeptPlaces kept_places(const ir::Program& program, const Shape& shape, const Phases& phases, int vector) {
+  const std::vector<codegen::Access> accesses = codegen::accesses_of(program, shape.flat);
+  const auto is_loaded = [&](const ir::ExprRef& e) {
+    return std::any_of(accesses.begin(), accesses.end(), [&](const codegen::Access& a) { return a.read == e && is_stream(shape, a, vector); });
+  };
+  const int computed = computed_bytes(program, accesses);
+  KeptPlaces out;
+  std::vector<Place> places;
+  for (size_t sweep = 0; sweep < phases.sweeps.size(); ++sweep) {
+    for (const ir::ExprRef& e : phases.sweeps[sweep].keeps) {
+      const bool loaded = is_loaded(e);  // ahead of the sweep: into a place of its own
+      const int64_t bytes = loaded ? storage_bytes(program, e->id) : computed;
+      auto place = std::find_if(places.begin(), places.end(), [&](const Place& p) { return !loaded && p.last <= sweep && p.bytes == bytes; });
+      if (place == places.end()) {
+        place = places.insert(place, {out.bytes, bytes, 0});
+        out.bytes += bytes;
+      }
+      place->last = last_use(phases, e);
+      out.offsets.push_back(place->offset);
+    }
+  }
+  return out;
+}
 
 KeptValues::KeptValues(const Draft& draft) : draft_(draft) {
   for (const Sweep& sweep : draft.phases.sweeps) {
@@ -57,43 +95,21 @@ Status KeptValues::write(Draft& draft, const ir::ExprRef& e, VectorText& text) {
   return success();
 }
 
-int KeptValues::bytes_of(const Kept& kept) const {
-  if (kept.loaded) return size_of(*draft_.program.tensor(kept.value->id).dtype);
-  return kept.type == codegen::CType::kF64 || kept.type == codegen::CType::kI64 ? 8 : 4;
-}
-
-// A value takes over the place of one that is last used in the sweep that computes it: a thread reads its old element
-// before it writes the new one. Gives where the next new place begins.
-int64_t KeptValues::place(Kept& kept, std::vector<const Kept*>& placed, int64_t end) const {
-  const size_t computed = last_sweep_with(draft_.phases, kept, &Sweep::keeps);
-  const auto free = std::find_if(placed.begin(), placed.end(), [&](const Kept* old) {
-    return old && last_sweep_with(draft_.phases, *old, &Sweep::uses) <= computed && bytes_of(*old) == bytes_of(kept) && !kept.loaded;
-  });
-  if (free == placed.end()) {
-    kept.offset = end;
-    end += round_up(draft_.steps * draft_.settings.threads * draft_.settings.vector * bytes_of(kept), kAlignment);
-  } else {
-    kept.offset = (*free)->offset;
-    *free = nullptr;
-  }
-  placed.push_back(&kept);
-  return end;
-}
-
 std::string KeptValues::declare(int64_t& shared) {
+  const KeptPlaces places = kept_places(draft_.program, draft_.shape, draft_.phases, draft_.settings.vector);
+  const int64_t begin = round_up(shared, kAlignment), elements = draft_.steps * draft_.settings.threads * draft_.settings.vector;
   std::string out;
-  int64_t end = round_up(shared, kAlignment);
-  std::vector<const Kept*> placed;
-  for (Kept& kept : all_) {
+  for (size_t i = 0; i < all_.size(); ++i) {
+    const Kept& kept = all_[i];
     const std::string type = draft_.vector_type(kept.element);
     if (draft_.settings.residency == Residency::kRegisters) {
       out += fmt::format("{} {}[{}];\n", type, kept.name, draft_.steps);
       continue;
     }
-    end = place(kept, placed, end);
-    out += fmt::format("{0}* const {1} = reinterpret_cast<{0}*>(shared + {2}) + threadIdx.x;\n", type, kept.name, kept.offset);
+    out += fmt::format("{0}* const {1} = reinterpret_cast<{0}*>(shared + {2}) + threadIdx.x;\n", type, kept.name,
+                       begin + elements * places.offsets[i]);
   }
-  shared = end;
+  if (draft_.settings.residency == Residency::kShared) shared = begin + elements * places.bytes;
   return out;
 }
 

@@ -15,8 +15,16 @@ struct Kept {
   bool loaded = false;                         // the row's data, filled by a vector load ahead of the sweep; else computed in it
   codegen::CType type = codegen::CType::kF32;  // of a computed one, once it was
   std::string element;                         // of the vector: the storage type of loaded data, else the computing type
-  int64_t offset = 0;                          // of its shared memory
 };
+
+// Where kept values lie in shared memory, for one element of the row: offsets by position (all sweeps' `keeps`, in order) and
+// the bytes of all. A value takes over the place of one that is last used in the sweep that computes it: a thread reads its
+// old element before it writes the new one.
+struct KeptPlaces {
+  std::vector<int64_t> offsets;
+  int64_t bytes = 0;
+};
+KeptPlaces kept_places(const ir::Program& program, const Shape& shape, const Phases& phases, int vector);
 
 class KeptValues {
  public:
@@ -31,9 +39,6 @@ class KeptValues {
   std::string declare(int64_t& shared);
 
  private:
-  int bytes_of(const Kept& kept) const;
-  int64_t place(Kept& kept, std::vector<const Kept*>& placed, int64_t end) const;
-
   const Draft& draft_;
   std::vector<Kept> all_;
 };

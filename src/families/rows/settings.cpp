@@ -6,6 +6,8 @@
 #include <bit>
 
 #include "base/integer.h"
+#include "families/rows/kept.h"
+#include "families/rows/reduction.h"
 
 namespace solstice::families::rows {
 namespace {
@@ -101,7 +103,18 @@ int resident_blocks(int64_t kept, const Settings& s) {
   return static_cast<int>(std::clamp<int64_t>(65536 / (registers * s.threads), 1, 2));
 }
 
+int64_t reductions_of(const Phases& phases) {
+  int64_t out = 0;
+  for (const Sweep& sweep : phases.sweeps) out += static_cast<int64_t>(sweep.reductions.size());
+  return out;
+}
+
 }  // namespace
+
+int64_t exchange_bytes(const Settings& s) {
+  const bool shuffles = !s.strided && s.group <= kWarp && s.cluster == 1, alone = s.strided && s.group == 1;
+  return shuffles || alone ? 0 : kLargestAccumulator * (s.strided ? s.threads : s.threads / kWarp * s.cluster);
+}
 
 int64_t Settings::steps(const Shape& shape) const { return ceil_div(ceil_div(shape.column_count, vector), int64_t{group} * sharers()); }
 
@@ -181,8 +194,11 @@ Result<Settings> settings_of(const ir::Program& program, const Shape& shape, con
   if (!knobs.find("blocks")) s.blocks = resident_blocks(kept, s);
   const int64_t limit =
       machine && machine->shared_per_block.value > 0 ? static_cast<int64_t>(machine->shared_per_block.value) : kSharedBytes;
+  const Phases phases = phases_of(shape, true);
+  const int64_t exchanged = round_up(exchange_bytes(s) * reductions_of(phases), 128);
+  const int64_t held = kept_places(program, shape, phases, s.vector).bytes * s.vector * s.steps(shape);  // of a thread
   const bool in_registers = registers <= kRegisterBytes;
-  const bool in_shared = kept > 0 && kept * s.threads + 4096 <= limit;
+  const bool in_shared = held > 0 && held * s.threads + exchanged <= limit;
   const std::string asked = knobs.name_or("residency", "auto");
   s.residency = asked == "registers" ? Residency::kRegisters
                 : asked == "shared"  ? Residency::kShared
@@ -196,10 +212,15 @@ Result<Settings> settings_of(const ir::Program& program, const Shape& shape, con
         fmt::format("residency=registers: {} bytes of a row's values a thread > {}; more `threads`, a `cluster`, or residency=shared",
                     registers, 2 * kRegisterBytes));
   }
-  if (s.residency == Residency::kShared && kept > 0 && !in_shared) {
+  if (s.residency == Residency::kShared && held > 0 && !in_shared) {
     return fail(Code::illegal_knobs,
-                fmt::format("residency=shared: {} threads x {} B + 4 KiB = {} KiB > {} KiB; a larger `cluster`, or residency=l2", s.threads,
-                            kept, (kept * s.threads + 4096) / 1024, limit / 1024));
+                fmt::format("residency=shared: {} threads x {} B + {} B for what they exchange = {} KiB > {} KiB; a larger `cluster`, or "
+                            "residency=l2",
+                            s.threads, held, exchanged, ceil_div(held * s.threads + exchanged, 1024), limit / 1024));
+  }
+  if (exchanged > limit) {
+    return fail(Code::illegal_knobs, fmt::format("{} reductions of {} threads exchange {} KiB of shared memory > {} KiB: fewer `threads`",
+                                                 reductions_of(phases), s.threads, exchanged / 1024, limit / 1024));
   }
   return s;
 }

@@ -36,7 +36,10 @@ struct Settings {
   int64_t grid(const Shape& shape) const;  // blocks of the launch
 };
 
-// Bytes that a thread's kept values take in all its steps.
+// Bytes of shared memory in which the threads of a row exchange one reduction.
+int64_t exchange_bytes(const Settings& settings);
+
+// Bytes of registers that a thread's kept values take in all its steps.
 int64_t kept_bytes(const ir::Program& program, const Shape& shape, const Settings& settings);
 
 // Bytes of the row's data that a thread loads ahead of a sweep without keeping it; residency=registers only.

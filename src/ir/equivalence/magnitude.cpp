@@ -19,7 +19,8 @@ ExprRef size_of(const ExprRef& e) { return make(Op::kAbs, {e}); }
 // The first-order bound of an equation's rounding error, in units of the rounding: of f(x) it is |f| + |f'| M(x).
 class Magnitudes {
  public:
-  Magnitudes(const std::vector<int>& twins, Equation& equation) : twins_(twins), equation_(equation) {}
+  Magnitudes(const std::vector<int>& twins, Equation& equation, double tolerance = kTolerance)
+      : twins_(twins), equation_(equation), tolerance_(tolerance) {}
 
   ExprRef of(const ExprRef& e) {
     if (e->kind != ValueKind::kReal) return size_of(e);  // exact
@@ -83,9 +84,8 @@ class Magnitudes {
         if (y->op == Op::kInt && y->integer == 2) return of_product(x, x);
         return size_of(e) + size_of(y * make(Op::kPow, {x, y - make_int(1)})) * of(x);
       case Op::kMax:
-        return make(Op::kSelect, {make(Op::kGe, {x, y}), of(x), of(y)});
       case Op::kMin:
-        return make(Op::kSelect, {make(Op::kLe, {x, y}), of(x), of(y)});
+        return make(Op::kMax, {of_candidate(x, e), of_candidate(y, e)});
       default:
         return size_of(e);
     }
@@ -94,7 +94,13 @@ class Magnitudes {
   // To the second order: what is the square of a difference that cancels has no first.
   ExprRef of_product(const ExprRef& x, const ExprRef& y) {
     const ExprRef a = of(x), b = of(y);
-    return size_of(x) * b + size_of(y) * a + make_real(kTolerance) * (a * b);
+    return size_of(x) * b + size_of(y) * a + make_real(tolerance_) * (a * b);
+  }
+
+  // Of a maximum or minimum `e`: `x` is the result, or would be with the error that it may have. A mask's infinity is not.
+  ExprRef of_candidate(const ExprRef& x, const ExprRef& e) {
+    const ExprRef terms = of(x), reaches = make(Op::kLt, {size_of(e - x), make_real(tolerance_) * terms});
+    return make(Op::kSelect, {make(Op::kOr, {make(Op::kEq, {x, e}), reaches}), terms, make_real(0)});
   }
 
   ExprRef reduction(const ExprRef& e) {
@@ -114,8 +120,8 @@ class Magnitudes {
       case Reducer::kLogSumExp:
         return size_of(e) + over(Reducer::kSum, make(Op::kExp, {body - renamed(e)}) * of(body));
       case Reducer::kMax:
-      case Reducer::kMin:  // of what is the result; a mask's infinity is not
-        return over(Reducer::kMax, make(Op::kSelect, {make(Op::kEq, {body, renamed(e)}), of(body), make_real(0)}));
+      case Reducer::kMin:
+        return over(Reducer::kMax, of_candidate(body, renamed(e)));
       default:
         return size_of(e);
     }
@@ -140,6 +146,7 @@ class Magnitudes {
 
   const std::vector<int>& twins_;
   Equation& equation_;
+  double tolerance_;
 };
 
 std::vector<int> text_order(const Program& program) {
@@ -191,7 +198,7 @@ Program with_errors(const Program& program, int seed) {
   return out;
 }
 
-Program with_magnitudes(const Program& program, bool carried) {
+Program with_magnitudes(const Program& program, bool carried, double tolerance) {
   Program out = program;
   std::vector<int> twins(program.tensors.size(), -1);
   for (const Equation& e : program.equations) {
@@ -221,7 +228,7 @@ Program with_magnitudes(const Program& program, bool carried) {
     if (twin < 0) continue;
     Equation of = e;
     of.target = twin;
-    of.rhs = Magnitudes(carried ? twins : none, of).of(e.rhs);
+    of.rhs = Magnitudes(carried ? twins : none, of, tolerance).of(e.rhs);
     add(std::move(of));
   }
   return out;

@@ -84,8 +84,21 @@ double sum_error(const ir::Program& program, int output) {
   return out;
 }
 
+// What share of its terms a result may be off by.
+double share_of(const ir::Program& program, const ir::Tensor& output) {
+  return kMargin * (kOperations * roundoff_of(program) + sum_error(program, program.find_tensor(output.name)));
+}
+
+double largest_share(const ir::Program& program) {
+  double out = 0;
+  for (const ir::Tensor& t : program.tensors) {
+    if (t.kind == ir::TensorKind::kOutput && is_real(t)) out = std::max(out, share_of(program, t));
+  }
+  return out;
+}
+
 std::vector<double> limits_of(const ir::Program& program, const ir::Tensor& output, const std::vector<double>& magnitudes) {
-  const double share = kMargin * (kOperations * roundoff_of(program) + sum_error(program, program.find_tensor(output.name)));
+  const double share = share_of(program, output);
   std::vector<double> out;
   for (const double magnitude : magnitudes) out.push_back(std::isfinite(magnitude) ? share * std::abs(magnitude) : kNone);
   return out;
@@ -125,7 +138,8 @@ Result<Expected> expected_of(const Sample& sample, const ir::Program& program, u
   out.inputs = inputs_of(sample, program, seed);
   ir::InterpretOptions options;
   options.deadline = Deadline(Seconds(kDeadline));
-  SOLSTICE_TRY(ir::TensorValues found, ir::interpret(sample.exact ? program : ir::with_magnitudes(program), out.inputs, options));
+  const ir::Program asked = sample.exact ? program : ir::with_magnitudes(program, true, largest_share(program));
+  SOLSTICE_TRY(ir::TensorValues found, ir::interpret(asked, out.inputs, options));
   for (const ir::Tensor& tensor : program.tensors) {
     if (tensor.kind != ir::TensorKind::kOutput) continue;
     Wanted& wanted = out.outputs[tensor.name];

@@ -98,6 +98,21 @@ TEST(Grouped, RowsChooseTheirMatrix) {
   }
 }
 
+TEST(Grouped, OneRowMayLieAnywhere) {
+  const ir::Program program = grouped_program(R"(program one
+input x : bf16[192, 64]
+input e : i32[1]
+input p : i32[1]
+param w : bf16[8, 128, 64]
+output y : f32[1, 128]
+kernel up by gemm() {
+  y[m,n] = sum[k](x[p[m],k] * w[e[m],n,k])
+}
+)");
+  EXPECT_TRUE(problem_of(program).product.grouping.a.at);
+  EXPECT_EQ(refusal_of(forward("y[m,n] = sum[k](x[p[0],k] * w[e[m],n,k])")), "`x` is read at `p[0]`, which is not linear");
+}
+
 TEST(Grouped, IsASortAndAProduct) {
   const Emission emission = emitted(forward("y[m,n] = silu(sum[k](x[m,k] * w[e[m],n,k]) + c[e[m],n])", "tile=128x256"));
   ASSERT_EQ(emission.steps.size(), 2u);

@@ -310,6 +310,32 @@ TEST(Rows, ATeamTakesNoVectorsThatRowsAreNotAlignedTo) {
   EXPECT_NE(diagnostics.all()[0].message.find("vector=4"), std::string::npos) << diagnostics.all()[0].message;
 }
 
+// Wide values among narrow ones, and a thousand threads that exchange two reductions: all of it is counted beforehand.
+TEST(Rows, KeptValuesFitIntoSharedMemory) {
+  Diagnostics diagnostics;
+  const auto program = load_program(R"(program p
+input x : bf16[101, 513]
+input v : f32[513, 102]
+input w : f64[513]
+output y : f64[101, 513]
+kernel k by rows() {
+  s[m] = logsumexp[j<513](erf(x[m,j] * (max(x[m,j], v[j,m+1]) + (x[m,j] - w[j]))))
+  t[m] = sum[j<513](clamp(x[m,j] - (s[m] + v[j,m+1]), -63, 63))
+  y[m,n] = min(v[n,m+1], t[m])
+}
+)", "p.ucut", diagnostics);
+  ASSERT_TRUE(program.ok()) << program.error().text();
+  const auto machine = machine::load_machine(SOLSTICE_SOURCE_DIR "/machines/h200.toml").value();
+  const auto limit = static_cast<int64_t>(machine.shared_per_block.value);
+  for (const char* residency : {"auto", "shared"}) {
+    Program asked = *program;
+    asked.kernels[0].knobs.set("residency", KnobValue::of_name(residency));
+    const auto emission = find_family("rows")->generate({asked, machine}, asked.kernels[0]);
+    if (emission.ok()) EXPECT_LE(emission->steps[0].shared_bytes, limit) << residency;
+    else EXPECT_EQ(emission.error().code, Code::illegal_knobs) << emission.error().text();
+  }
+}
+
 TEST(Rows, RowsThatAreStoredAreNotTakenInParts) {
   Softmax s(2, 4096);
   s.knob("parts", 4);
