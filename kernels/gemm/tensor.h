@@ -20,11 +20,12 @@
 namespace solstice::gemm {
 
 template <class Math_, mma::Major kMajorA_, mma::Major kMajorB_, int kN_, int kHalves_, int kGroups_, int kSlotsA_, int kSlotsB_,
-          int kCluster_, bool kAlongN_ = false>
+          int kCluster_, bool kAlongN_ = false, bool kHalf_ = false>
 struct TensorConfig {
   using Math = Math_;
   static constexpr mma::Major kMajorA = kMajorA_, kMajorB = kMajorB_;
   static constexpr int kN = kN_, kHalves = kHalves_, kGroups = kGroups_, kCluster = kCluster_;
+  static constexpr bool kHalf = kHalf_;  // products are needed in a half-plane of the result alone
   static constexpr int kShareA = kAlongN_ ? kCluster : 1, kShareB = kAlongN_ ? 1 : kCluster;
   static constexpr int kTileM = 64 * kGroups, kTileN = kN * kHalves;
   static constexpr int kStageK = mma::kRowBytes / Math::Type::kBytes;
@@ -52,6 +53,16 @@ struct TensorConfig {
   static_assert(Math::Type::kBytes == 2 || (kMajorA == mma::Major::kK && kMajorB == mma::Major::kK), "4-byte operands are K-major");
 };
 
+// Elements (row, column) with m * row + n * column + base >= 0.
+struct HalfPlane {
+  i64 m, n, base;
+
+  // Whether it has any of these rows and columns.
+  SOLSTICE_DEVICE bool touches(int m0, int n0, int rows, int columns) const {
+    return (m > 0 ? m * (m0 + rows - 1) : m * m0) + (n > 0 ? n * (n0 + columns - 1) : n * n0) + base >= 0;
+  }
+};
+
 // Extents, and the scales of a scaled split: scales[batch][chunk][stride], or, of whole lines, floats [batch][stride].
 struct Problem {
   int m, n, k, batches;
@@ -59,6 +70,7 @@ struct Problem {
   const u8* scales_a;  // exponents
   const u8* scales_b;  // float
   int scale_stride_a, scale_stride_b;
+  HalfPlane needed;
 };
 
 template <class Config>
@@ -87,15 +99,39 @@ struct Tensor {
   SOLSTICE_DEVICE GroupedOrder order() const {
     return {ceil_div(p.m, Config::kTileM * kShareB), ceil_div(p.n, Config::kTileN * kShareA), p.group};
   }
-  // Calls f(batch, m0, n0) for each tile of this CTA.
+  // Calls f(batch, m0, n0, stages) for each tile of this CTA.
   template <class F>
   SOLSTICE_DEVICE void for_each_tile(F&& f) const {
+    if constexpr (Config::kHalf) {
+      for_each_half(f);
+    } else {
+      const GroupedOrder tiles = order();
+      const int count = tiles.per_batch() * p.batches;
+      for (int t = blockIdx.x / kCluster; t < count; t += gridDim.x / kCluster) call(f, tiles(t), stages());
+    }
+  }
+  template <class F>
+  SOLSTICE_DEVICE void call(F&& f, const TileIndex& i, int count) const {
+    const int r = static_cast<int>(rank);
+    f(i.batch, (i.m * kShareB + (kShareB > 1 ? r : 0)) * Config::kTileM, (i.n * kShareA + (kShareA > 1 ? r : 0)) * Config::kTileN, count);
+  }
+  // Tiles with products are shared out evenly, then those without, which are only written.
+  template <class F>
+  SOLSTICE_DEVICE void for_each_half(F&& f) const {
     const GroupedOrder tiles = order();
-    const int count = tiles.per_batch() * p.batches;
-    for (int t = blockIdx.x / kCluster; t < count; t += gridDim.x / kCluster) {
-      const TileIndex i = tiles(t);
-      const int r = static_cast<int>(rank);
-      f(i.batch, (i.m * kShareB + (kShareB > 1 ? r : 0)) * Config::kTileM, (i.n * kShareA + (kShareA > 1 ? r : 0)) * Config::kTileN);
+    const int count = tiles.per_batch() * p.batches, clusters = gridDim.x / kCluster;
+    int turn = blockIdx.x / kCluster;  // tiles until the next one of this cluster
+#pragma unroll 1
+    for (int pass = 0; pass < 2; ++pass) {
+#pragma unroll 1
+      for (int t = 0; t < count; ++t) {
+        const TileIndex i = tiles(t);
+        const bool has = p.needed.touches(i.m * kShareB * Config::kTileM, i.n * kShareA * Config::kTileN, kShareB * Config::kTileM,
+                                          kShareA * Config::kTileN);
+        if (has != (pass == 0)) continue;
+        if (turn == 0) call(f, i, has ? stages() : 0);
+        turn = turn == 0 ? clusters - 1 : turn - 1;
+      }
     }
   }
 
@@ -117,8 +153,8 @@ struct Tensor {
   SOLSTICE_DEVICE void load_a() const {
     RingA ring = ring_a();
     ScalesA scales = scales_a();
-    for_each_tile([&](int batch, int m0, int) {
-      for (int s = 0; s < stages(); ++s, ring.advance(), scales.advance()) {
+    for_each_tile([&](int batch, int m0, int, int last) {
+      for (int s = 0; s < last; ++s, ring.advance(), scales.advance()) {
         ring.wait_empty();
         ptx::barrier_arrive_expect(ring.full(), kPlanes * Config::kPlaneA + Config::kScaleA);
 #pragma unroll
@@ -162,8 +198,8 @@ struct Tensor {
   SOLSTICE_DEVICE void load_b() const {
     RingB ring = ring_b();
     ScalesB scales = scales_b();
-    for_each_tile([&](int batch, int, int n0) {
-      for (int s = 0; s < stages(); ++s) {
+    for_each_tile([&](int batch, int, int n0, int last) {
+      for (int s = 0; s < last; ++s) {
 #pragma unroll 1
         for (int h = 0; h < kHalves; ++h, ring.advance(), scales.advance()) {
           const int n = n0 + h * kN;
@@ -248,8 +284,8 @@ struct Tensor {
   // less than half as long as its products: every instruction of it counts. Half of the scales are read
   // before the products are done, the others while the first half is added.
   SOLSTICE_DEVICE void accumulate_promoted(float (&sums)[kHalves][kRegisters], RingA& a, RingB& b, ScalesA& aside_a, ScalesB& aside_b,
-                                           int group, int lane, int row) const {
-    for (int s = 0; s < stages(); ++s, a.advance(), aside_a.advance()) {
+                                           int last, int group, int lane, int row) const {
+    for (int s = 0; s < last; ++s, a.advance(), aside_a.advance()) {
       a.wait_full();
       const u32 tile_a = a.address() + group * 64 * mma::kRowBytes;
       Pair scale_a{1.f, 1.f};
@@ -282,10 +318,11 @@ struct Tensor {
     }
   }
 
-  SOLSTICE_DEVICE void accumulate(float (&sums)[kHalves][kRegisters], RingA& a, RingB& b, int group, int lane) const {
+  SOLSTICE_DEVICE void accumulate(float (&sums)[kHalves][kRegisters], RingA& a, RingB& b, int last, int group, int lane) const {
     static_assert(Math::kPromoted || kHalves == 1, "without promotion one instruction covers the tile's columns");
     int used_a = -1, used_b = -1;
-    for (int s = 0; s < stages(); ++s) {
+    if (Config::kHalf && last == 0) return;
+    for (int s = 0; s < last; ++s) {
       a.wait_full();
       b.wait_full();
       mma::fence();
@@ -330,13 +367,13 @@ struct Tensor {
     RingB b = ring_b();
     ScalesA aside_a = scales_a();
     ScalesB aside_b = scales_b();
-    for_each_tile([&](int batch, int m0, int n0) {
+    for_each_tile([&](int batch, int m0, int n0, int last) {
       float sums[kHalves][kRegisters] = {};
       const int row = warp * 16;
       if constexpr (Math::kPromoted)
-        accumulate_promoted(sums, a, b, aside_a, aside_b, group, lane, row + lane / 4);
+        accumulate_promoted(sums, a, b, aside_a, aside_b, last, group, lane, row + lane / 4);
       else
-        accumulate(sums, a, b, group, lane);
+        accumulate(sums, a, b, last, group, lane);
       if constexpr (Math::kLineScaled) scale_lines(sums[0], batch, m0 + row + lane / 4, n0 + 2 * (lane % 4));
 #pragma unroll
       for (int h = 0; h < kHalves; ++h) {

@@ -9,6 +9,7 @@
 #include "codegen/access.h"
 #include "codegen/emitter.h"
 #include "codegen/flatten.h"
+#include "codegen/need.h"
 
 namespace solstice::codegen {
 namespace {
@@ -59,6 +60,7 @@ class EpilogueWriter {
     for (const FlatEquation& equation : flat_.equations) {
       SOLSTICE_CHECK(store(emitter, equation));
     }
+    out_.domain = domain();
     out_.compute = emitter.take(depth);
     split(emitter.take(0));
     out_.reads = emitter.tensors_read();
@@ -174,6 +176,27 @@ class EpilogueWriter {
     }
     out.base = offset.offset;
     out.strides = std::move(strides);
+  }
+
+  // One for all outputs, over variables of one digit each.
+  std::optional<EpilogueDomain> domain() const {
+    const auto is_accumulator = [&](const ir::Expr& e) { return e.op == Op::kRead && e.id == pseudo_; };
+    std::optional<ir::Affine> form;
+    for (size_t i = 0; i < flat_.equations.size(); ++i) {
+      const auto where = needed_where(flat_.indices, flat_.equations[i].rhs, is_accumulator);
+      if (!where || (i > 0 && where != form)) return std::nullopt;
+      form = where;
+    }
+    EpilogueDomain out;
+    out.base = form->offset;
+    size_t terms = 0;
+    for (const EpilogueVariable& variable : request_.variables) {
+      out.coefficients.push_back(0);
+      if (variable.indices.size() != 1) continue;
+      out.coefficients.back() = form->coefficient(canonical_of(variable.indices[0]));
+      terms += out.coefficients.back() != 0;
+    }
+    return terms == form->terms.size() ? std::optional(out) : std::nullopt;
   }
 
   // Values that `compute` and the stores need from `load` become fields; their definitions turn into assignments.

@@ -52,7 +52,15 @@ struct EpilogueStore {
   std::string offset;  // int or long long expression over the caller's variables, ready after `compute`
 };
 
+// Where the accumulator is used at all: base + sum of coefficients[i] * variables[i] >= 0 (a triangle of a product, of
+// which the rest is masked).
+struct EpilogueDomain {
+  std::vector<int64_t> coefficients;
+  int64_t base = 0;
+};
+
 struct EpilogueCode {
+  std::optional<EpilogueDomain> domain;  // nothing: everywhere
   std::vector<int> reads;
   std::vector<std::string> names;  // of the pointers, beside `reads`
   std::vector<EpilogueField> fields;

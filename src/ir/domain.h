@@ -24,7 +24,15 @@ IndexSet indices_of(const ExprRef& e);
 
 class Domain {
  public:
+  struct Condition {
+    ExprRef expression;  // over indices alone
+    bool negated = false;
+    IndexSet indices;
+  };
+
   explicit Domain(const Equation& equation);
+
+  const std::vector<Condition>& conditions() const { return conditions_; }
 
   // Only these values of an index.
   void keep(int index, const Marks& values);
@@ -47,11 +55,6 @@ class Domain {
   bool exact() const { return exact_; }
 
  private:
-  struct Condition {
-    ExprRef expression;  // over indices alone
-    bool negated = false;
-    IndexSet indices;
-  };
   using Point = std::vector<int64_t>;
   static constexpr double kEnumerationLimit = 5e6;
 

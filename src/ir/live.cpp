@@ -4,6 +4,16 @@
 #include <set>
 
 namespace solstice::ir {
+namespace {
+
+ExprRef renamed(const ExprRef& e, const std::map<int, int>& indices) {
+  if (e->op == Op::kIndex) return make_index(indices.at(e->id));
+  auto out = std::make_shared<Expr>(*e);
+  for (ExprRef& arg : out->args) arg = renamed(arg, indices);
+  return out;
+}
+
+}  // namespace
 
 Domain inside(const Expr& node, size_t argument, const Domain& domain) {
   if (node.op == Op::kReduce && argument == 0 && node.args.size() > 1) return domain.with(node.args[1]);
@@ -28,7 +38,7 @@ Liveness::Liveness(const Program& program, const Needs& needs) : program_(progra
   for (const Opaque& opaque : program.opaques) {
     for (const auto& [name, argument] : opaque.arguments) {
       walk(argument, [&](const Expr& node) {
-        if (node.op == Op::kRead) need_all(node.id);
+        if (node.op == Op::kRead) need_all(node.id), readings_[node.id].count += 2;
       });
     }
   }
@@ -79,13 +89,35 @@ Domain Liveness::domain(const Equation& equation) const {
     }
     domain.keep(index, values);
   }
+  keep_conditions(equation, domain);
   return domain;
+}
+
+// The reader's conditions, in the indices of the equation: those of its left side are the reader's, one for one.
+void Liveness::keep_conditions(const Equation& equation, Domain& domain) const {
+  const auto found = readings_.find(equation.target);
+  const Tensor& target = program_.target_of(equation);
+  if (found == readings_.end() || found->second.count != 1 || equation.group >= 0) return;
+  if ((target.kind != TensorKind::kLocal && target.kind != TensorKind::kTensor) || target.into >= 0) return;
+  const std::vector<ExprRef> at = read_indices(*found->second.read);
+  std::map<int, int> own;  // by the reader's
+  for (size_t d = 0; d < at.size(); ++d) {
+    if (at[d]->op != Op::kIndex || equation.lhs[d]->op != Op::kIndex || !own.emplace(at[d]->id, equation.lhs[d]->id).second) return;
+  }
+  for (const Domain::Condition& c : found->second.conditions) {
+    const bool known = std::all_of(c.indices.begin(), c.indices.end(), [&](int index) { return own.count(index) != 0; });
+    if (known) domain = domain.with(renamed(c.expression, own), c.negated);
+  }
 }
 
 void Liveness::visit(const Equation& equation) { visit(equation.rhs, domain(equation)); }
 
 void Liveness::visit(const ExprRef& e, const Domain& domain) {
-  if (e->op == Op::kRead) need(e->id, domain.reach(read_indices(*e), program_.tensor(e->id).shape));
+  if (e->op == Op::kRead) {
+    Reading& reading = readings_[e->id];
+    if (++reading.count == 1) reading.read = e, reading.conditions = domain.conditions();
+    need(e->id, domain.reach(read_indices(*e), program_.tensor(e->id).shape));
+  }
   for (size_t i = 0; i < e->args.size(); ++i) visit(e->args[i], inside(*e, i, domain));
 }
 

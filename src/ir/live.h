@@ -1,5 +1,10 @@
-// Which part of each tensor an output or a buffer's new value needs: per dim, the coordinates that are read.
+// Which part of each tensor an output or a buffer's new value needs: per dim, the coordinates that are read; of a tensor that
+// one equation reads in one place, element by element, also the conditions under which it does (a product of which a triangle
+// is wanted).
 #pragma once
+
+#include <map>
+#include <vector>
 
 #include "ir/count.h"
 #include "ir/domain.h"
@@ -16,13 +21,23 @@ class Liveness {
   const Needs& needs() const { return needed_; }
 
  private:
+  // Where a tensor is read, if that is one place.
+  struct Reading {
+    int count = 0;
+    ExprRef read;
+    std::vector<Domain::Condition> conditions;
+  };
+
   void need_all(int tensor);
   void need(int tensor, const std::vector<Marks>& marks);
   void visit(const Equation& equation);
   void visit(const ExprRef& e, const Domain& domain);
 
+  void keep_conditions(const Equation& equation, Domain& domain) const;
+
   const Program& program_;
   Needs needed_;
+  std::map<int, Reading> readings_;  // by tensor
 };
 
 // The domain inside a node's argument: a reduction's condition, the branch of a select.

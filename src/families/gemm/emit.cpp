@@ -37,6 +37,12 @@ std::string guard_text(const SplitPlan& a, const SplitPlan& b) {
 // Blocks of the split pass that an SM is to hold, by the registers that they leave a thread (kernels/gemm/split.h).
 int split_blocks(const Settings& s, Major major) { return major != Major::kMN ? 5 : is_line_scaled(s) ? 3 : 4; }
 
+std::string half_plane_text(const Problem& problem) {
+  if (!has_half_plane(problem)) return "{}";
+  const codegen::EpilogueDomain& d = *problem.epilogue.domain;
+  return fmt::format("{{i64({}), i64({}), i64({})}}", d.coefficients[1], d.coefficients[2], d.base);
+}
+
 int split_vector(const SplitPlan& x) { return x.operand.dtype == DType::kF32 ? vector_of(x.operand, x.major, 4) : 1; }
 
 }  // namespace
@@ -108,9 +114,9 @@ std::string tensor_source(const std::string& entry, const ir::Program& program, 
   const Contraction& c = problem.product;
   const bool tma = stores_by_copy_engine(program, problem);
   const Functor functor = functor_of(program, problem.epilogue, tma);
-  const std::string config =
-      fmt::format("gemm::TensorConfig<{}, {}, {}, {}, {}, {}, {}, {}, {}, {}>", math_text(s), major_text(a.major), major_text(b.major),
-                  layout.n, layout.halves, layout.groups, layout.slots_a, layout.slots_b, s.cluster * s.cluster_n, s.cluster_n > 1);
+  const std::string config = fmt::format("gemm::TensorConfig<{}, {}, {}, {}, {}, {}, {}, {}, {}, {}{}>", math_text(s), major_text(a.major),
+                                         major_text(b.major), layout.n, layout.halves, layout.groups, layout.slots_a, layout.slots_b,
+                                         s.cluster * s.cluster_n, s.cluster_n > 1, has_half_plane(problem) ? ", true" : "");
   std::string parameters = "const __grid_constant__ TensorMap map_a, const __grid_constant__ TensorMap map_b";
   if (tma) parameters += ", const __grid_constant__ TensorMap map_out";
   if (s.scaled) parameters += ", const u8* scales_a, const u8* scales_b";
@@ -118,10 +124,10 @@ std::string tensor_source(const std::string& entry, const ir::Program& program, 
   return fmt::format(
       "{}using Config = {};\n\nSOLSTICE_KERNEL void "
       "SOLSTICE_BOUNDS(Config::kThreads, 1) {}({}{}) {{\n"
-      "const gemm::Problem problem{{{}, {}, {}, {}, {}, {}, {}, {}}};\n"
+      "const gemm::Problem problem{{{}, {}, {}, {}, {}, {}, {}, {}, {}}};\n"
       "gemm::run_tensor<Config>(map_a, map_b, {}, problem, Epilogue{{{}}});\n}}\n",
       head_text(functor, {"gemm/tensor.h"}), config, entry, parameters, functor.parameters, c.m, c.n, c.k, c.batches, s.group, scales,
-      a.scale_stride, b.scale_stride, tma ? "map_out" : "map_a", functor.arguments);
+      a.scale_stride, b.scale_stride, half_plane_text(problem), tma ? "map_out" : "map_a", functor.arguments);
 }
 
 int finish_ways(const Settings& s) { return s.split >= 16 ? 8 : s.split >= 6 ? 4 : 1; }

@@ -90,6 +90,11 @@ bool copies_directly(const OperandAccess& operand, Major major) {
   return operand.dtype != DType::kF32 && major != Major::kNone && vector_of(operand, major, 8) == 8;
 }
 
+bool has_half_plane(const Problem& problem) {
+  const auto& domain = problem.epilogue.domain;
+  return domain && domain->coefficients[0] == 0;
+}
+
 bool stores_by_copy_engine(const ir::Program& program, const Problem& problem) {
   const codegen::EpilogueStore& store = problem.epilogue.stores.front();
   if (!store.strides) return false;

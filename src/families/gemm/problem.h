@@ -27,6 +27,9 @@ int vector_of(const OperandAccess& operand, Major major, int limit);
 // The copy engine can read the operand where it lies: 16-bit format, 16-byte aligned lines and batches.
 bool copies_directly(const OperandAccess& operand, Major major);
 
+// Products are needed in a half-plane of the result alone, the same in every batch: tiles outside it are only written.
+bool has_half_plane(const Problem& problem);
+
 // The copy engine can write output 0: one stride a variable, N contiguous, 16-byte aligned rows and batches.
 bool stores_by_copy_engine(const ir::Program& program, const Problem& problem);
 

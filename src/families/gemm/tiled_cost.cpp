@@ -43,6 +43,22 @@ Moved traffic_of(const Context& context, const OperandAccess& operand, int64_t l
   return {is_packed(context.program, s, operand) ? 0 : bytes + again + planes, planes};
 }
 
+// Of a batch, in tiles of a cluster. The fp32 kernel computes all of them.
+int64_t tiles_with_products(const Problem& problem, int64_t rows, int64_t columns, bool simt) {
+  const int64_t m = ceil_div(problem.product.m, rows), n = ceil_div(problem.product.n, columns);
+  if (!has_half_plane(problem) || simt) return m * n;
+  const codegen::EpilogueDomain& d = *problem.epilogue.domain;
+  const int64_t by_row = d.coefficients[1], by_column = d.coefficients[2];
+  int64_t out = 0;
+  for (int64_t i = 0; i < m; ++i) {
+    for (int64_t j = 0; j < n; ++j) {
+      const int64_t row = i * rows + (by_row > 0 ? rows - 1 : 0), column = j * columns + (by_column > 0 ? columns - 1 : 0);
+      out += by_row * row + by_column * column + d.base >= 0;
+    }
+  }
+  return out;
+}
+
 // Rounds of tiles over the SMs.
 double compute_time(const Context& context, const Problem& problem, const Settings& s) {
   const Contraction& c = problem.product;
@@ -51,8 +67,8 @@ double compute_time(const Context& context, const Problem& problem, const Settin
   const auto ceiling = context.machine.ceiling(*machine::pipe_from_name(numerics::pipe_name(s.math)));
   const double rate = ceiling.ok() ? ceiling->per_second : 1e9;
   const int tile_m = simt ? 128 : s.tile_m, tile_n = simt ? 128 : s.tile_n;
-  const double tiles =
-      static_cast<double>(ceil_div(c.m, tile_m * s.cluster) * s.cluster * ceil_div(c.n, tile_n * s.cluster_n) * s.cluster_n * c.batches);
+  const double tiles = static_cast<double>(tiles_with_products(problem, int64_t{tile_m} * s.cluster, int64_t{tile_n} * s.cluster_n, simt) *
+                                           s.cluster * s.cluster_n * c.batches);
   // Two simt blocks share an SM, so a round of them takes twice as long as one alone would.
   const double work = 2.0 * tile_m * tile_n * static_cast<double>(c.k) * numerics::info(s.math).products * (simt && tiles > sms ? 2 : 1);
   // Scaled sums leave no registers for it where a thread holds 128 elements.

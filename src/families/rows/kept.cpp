@@ -30,7 +30,8 @@ int storage_bytes(const ir::Program& program, int tensor) { return size_of(progr
 
 // Of a computed value's type at most: 8 where something wide is read, whether or not the value depends on it.
 int computed_bytes(const ir::Program& program, const std::vector<codegen::Access>& accesses) {
-  const bool wide = std::any_of(accesses.begin(), accesses.end(), [&](const codegen::Access& a) { return storage_bytes(program, a.tensor) > 4; });
+  const bool wide =
+      std::any_of(accesses.begin(), accesses.end(), [&](const codegen::Access& a) { return storage_bytes(program, a.tensor) > 4; });
   return wide ? 8 : 4;
 }
 
@@ -39,7 +40,8 @@ int computed_bytes(const ir::Program& program, const std::vector<codegen::Access
 KeptPlaces kept_places(const ir::Program& program, const Shape& shape, const Phases& phases, int vector) {
   const std::vector<codegen::Access> accesses = codegen::accesses_of(program, shape.flat);
   const auto is_loaded = [&](const ir::ExprRef& e) {
-    return std::any_of(accesses.begin(), accesses.end(), [&](const codegen::Access& a) { return a.read == e && is_stream(shape, a, vector); });
+    return std::any_of(accesses.begin(), accesses.end(),
+                       [&](const codegen::Access& a) { return a.read == e && is_stream(shape, a, vector); });
   };
   const int computed = computed_bytes(program, accesses);
   KeptPlaces out;
@@ -48,7 +50,8 @@ KeptPlaces kept_places(const ir::Program& program, const Shape& shape, const Pha
     for (const ir::ExprRef& e : phases.sweeps[sweep].keeps) {
       const bool loaded = is_loaded(e);  // ahead of the sweep: into a place of its own
       const int64_t bytes = loaded ? storage_bytes(program, e->id) : computed;
-      auto place = std::find_if(places.begin(), places.end(), [&](const Place& p) { return !loaded && p.last <= sweep && p.bytes == bytes; });
+      auto place =
+          std::find_if(places.begin(), places.end(), [&](const Place& p) { return !loaded && p.last <= sweep && p.bytes == bytes; });
       if (place == places.end()) {
         place = places.insert(place, {out.bytes, bytes, 0});
         out.bytes += bytes;

@@ -122,8 +122,18 @@ class GemmDraft {
         value = d_.combined(local, d_.real(named ? 2 : 1, others, over_));
         if (!d_.exact && random_.percent(40)) value = applied(random_, value);
       }
+      if (random_.percent(12)) value = triangle(value);
       output(value, order);
     }
+  }
+
+  // Masked on one side of a line through the result, where tiles need no products.
+  Term triangle(const Term& value) {
+    const int64_t shift = random_.between(-n_.back().extent, m_.back().extent);
+    const std::string line = fmt::format("{} {} {} {} {}", n_.back().name, random_.word({"<=", "<", ">=", ">"}), m_.back().name,
+                                         shift < 0 ? "-" : "+", std::abs(shift));
+    const Term masked = number(random_);
+    return random_.percent(50) ? choice_of(line, value, masked) : choice_of(line, masked, value);
   }
 
   void output(Term value, const Axes& order) {

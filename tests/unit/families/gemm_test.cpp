@@ -10,6 +10,7 @@
 #include "families/gemm/steps.h"
 #include "families/gemm/stream.h"
 #include "host_kernels/build.h"
+#include "ir/bind.h"
 #include "machine/machine.h"
 
 namespace solstice::families {
@@ -274,6 +275,35 @@ TEST(Gemm, RolesOfABatchedProductOfHeads) {
   EXPECT_EQ(problem->product.batches, 8);
   EXPECT_FALSE(gemm::stores_by_copy_engine(c.program, *problem));
   generated(c.program);
+}
+
+// Tiles outside the half-plane are only written; what is needed everywhere is computed everywhere.
+TEST(Gemm, ATriangleNeedsHalfOfItsProducts) {
+  const auto of = [](const std::string& equation) {
+    Diagnostics diagnostics;
+    const std::string head =
+        "program p\ndim M = 4096, N = 2048, K = 512\ninput x : bf16[M, K]\ninput w : bf16[N, K]\noutput y : f32[M, N]\n";
+    const std::string text = head + "kernel k by gemm(tile=128x256) {\np[m,n] = sum[k](x[m,k] * w[n,k])\n" + equation + "\n}\n";
+    auto program = load_program(text, "p.ucut", diagnostics);
+    EXPECT_TRUE(program.ok()) << program.error().text();
+    return *std::move(program);
+  };
+  const auto plane = [&](const std::string& equation) {
+    const std::string code = generated(of(equation)).sources.back().code;
+    const size_t at = code.find("{i64("), end = code.find('}', at);
+    return at == std::string::npos ? "" : code.substr(at, end + 1 - at);
+  };
+  EXPECT_EQ(plane("y[m,n] = select(n <= m, p[m,n], 0)"), "{i64(1), i64(-1), i64(0)}");
+  EXPECT_EQ(plane("y[m,n] = relu(1 - select(n < 2*m + 5, 3, p[m,n]))"), "{i64(-2), i64(1), i64(-5)}");
+  EXPECT_EQ(plane("y[m,n] = select(n <= m, p[m,n], 0) + p[m,n]"), "");
+  EXPECT_EQ(plane("y[m,n] = select(n % 2 == 0, p[m,n], 0)"), "");
+  EXPECT_EQ(plane("y[m,n] = p[m,n]"), "");
+  const auto time = [&](const std::string& equation) {
+    const Program program = of(equation);
+    const Context context{program, h200(), "reference", false};
+    return find_family("gemm")->cost(context, program.kernels.front())->time.value;
+  };
+  EXPECT_LT(time("y[m,n] = select(n >= m, p[m,n], 0)"), 0.75 * time("y[m,n] = p[m,n]"));
 }
 
 TEST(Gemm, SaysWhyItDoesNotMatch) {

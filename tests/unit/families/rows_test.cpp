@@ -323,7 +323,8 @@ kernel k by rows() {
   t[m] = sum[j<513](clamp(x[m,j] - (s[m] + v[j,m+1]), -63, 63))
   y[m,n] = min(v[n,m+1], t[m])
 }
-)", "p.ucut", diagnostics);
+)",
+                                    "p.ucut", diagnostics);
   ASSERT_TRUE(program.ok()) << program.error().text();
   const auto machine = machine::load_machine(SOLSTICE_SOURCE_DIR "/machines/h200.toml").value();
   const auto limit = static_cast<int64_t>(machine.shared_per_block.value);
@@ -331,8 +332,10 @@ kernel k by rows() {
     Program asked = *program;
     asked.kernels[0].knobs.set("residency", KnobValue::of_name(residency));
     const auto emission = find_family("rows")->generate({asked, machine}, asked.kernels[0]);
-    if (emission.ok()) EXPECT_LE(emission->steps[0].shared_bytes, limit) << residency;
-    else EXPECT_EQ(emission.error().code, Code::illegal_knobs) << emission.error().text();
+    if (emission.ok())
+      EXPECT_LE(emission->steps[0].shared_bytes, limit) << residency;
+    else
+      EXPECT_EQ(emission.error().code, Code::illegal_knobs) << emission.error().text();
   }
 }
 

@@ -63,6 +63,15 @@ TEST(CountWork, TrianglesAreExact) {
   EXPECT_EQ(all.equations[1].work.contraction, 100.0 * 101 / 2 * 4);
 }
 
+TEST(CountWork, ATriangleOfAProductCostsTheTriangle) {
+  const std::string head =
+      "dim N = 20, K = 8\ninput a : f32[N,K]\ninput b : f32[K,N]\noutput y : f32[N,N]\np[m,n] = sum[k](a[m,k] * b[k,n])\n";
+  EXPECT_EQ(count(load(head + "y[i,j] = select(j <= i, p[i,j], 0)\n")).total().contraction, 20 * 21 / 2 * 8);
+  EXPECT_EQ(count(load(head + "y[i,j] = select(j <= i, 0, p[j,i])\n")).total().contraction, 20 * 19 / 2 * 8);
+  // In two places, or elsewhere than element by element: all of it.
+  EXPECT_EQ(count(load(head + "y[i,j] = select(j <= i, p[i,j], p[j,i])\n")).total().contraction, 20 * 20 * 8);
+  EXPECT_EQ(count(load(head + "y[i,j] = select(j <= i, p[i,19-j], 0)\n")).total().contraction, 20 * 20 * 8);
+}
 TEST(CountWork, APrefixSumCostsItsTerms) {
   const Program program = load("dim M = 4, N = 1000\ninput x : f32[M,N]\noutput y : f32[M,N]\ny[m,n] = sum[j where j <= n](x[m,j])\n");
   EXPECT_EQ(count(program).total().simt, 4 * 1000);
