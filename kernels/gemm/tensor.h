@@ -15,7 +15,7 @@
 #include "gemm/math.h"
 #include "mma/descriptor.h"
 #include "pipeline/ring.h"
-#include "scheduler/grouped.h"
+#include "scheduler/half.h"
 
 namespace solstice::gemm {
 
@@ -51,16 +51,6 @@ struct TensorConfig {
   static constexpr int kSharedBytes = kOffsetBarriersB + RingB::kBarrierBytes;
   static_assert(kSharedBytes <= 232448, "more shared memory than a block may have");
   static_assert(Math::Type::kBytes == 2 || (kMajorA == mma::Major::kK && kMajorB == mma::Major::kK), "4-byte operands are K-major");
-};
-
-// Elements (row, column) with m * row + n * column + base >= 0.
-struct HalfPlane {
-  i64 m, n, base;
-
-  // Whether it has any of these rows and columns.
-  SOLSTICE_DEVICE bool touches(int m0, int n0, int rows, int columns) const {
-    return (m > 0 ? m * (m0 + rows - 1) : m * m0) + (n > 0 ? n * (n0 + columns - 1) : n * n0) + base >= 0;
-  }
 };
 
 // Extents, and the scales of a scaled split: scales[batch][chunk][stride], or, of whole lines, floats [batch][stride].
@@ -103,7 +93,9 @@ struct Tensor {
   template <class F>
   SOLSTICE_DEVICE void for_each_tile(F&& f) const {
     if constexpr (Config::kHalf) {
-      for_each_half(f);
+      const HalfPlane needed = p.needed.in_tiles(kShareB * Config::kTileM, kShareA * Config::kTileN);
+      for_each_half(order(), p.batches, needed, blockIdx.x / kCluster, gridDim.x / kCluster,
+                    [&](const TileIndex& i, bool has) { call(f, i, has ? stages() : 0); });
     } else {
       const GroupedOrder tiles = order();
       const int count = tiles.per_batch() * p.batches;
@@ -114,25 +106,6 @@ struct Tensor {
   SOLSTICE_DEVICE void call(F&& f, const TileIndex& i, int count) const {
     const int r = static_cast<int>(rank);
     f(i.batch, (i.m * kShareB + (kShareB > 1 ? r : 0)) * Config::kTileM, (i.n * kShareA + (kShareA > 1 ? r : 0)) * Config::kTileN, count);
-  }
-  // Tiles with products are shared out evenly, then those without, which are only written.
-  template <class F>
-  SOLSTICE_DEVICE void for_each_half(F&& f) const {
-    const GroupedOrder tiles = order();
-    const int count = tiles.per_batch() * p.batches, clusters = gridDim.x / kCluster;
-    int turn = blockIdx.x / kCluster;  // tiles until the next one of this cluster
-#pragma unroll 1
-    for (int pass = 0; pass < 2; ++pass) {
-#pragma unroll 1
-      for (int t = 0; t < count; ++t) {
-        const TileIndex i = tiles(t);
-        const bool has = p.needed.touches(i.m * kShareB * Config::kTileM, i.n * kShareA * Config::kTileN, kShareB * Config::kTileM,
-                                          kShareA * Config::kTileN);
-        if (has != (pass == 0)) continue;
-        if (turn == 0) call(f, i, has ? stages() : 0);
-        turn = turn == 0 ? clusters - 1 : turn - 1;
-      }
-    }
   }
 
   SOLSTICE_DEVICE void init_barriers() const {

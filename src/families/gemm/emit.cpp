@@ -40,7 +40,7 @@ int split_blocks(const Settings& s, Major major) { return major != Major::kMN ? 
 std::string half_plane_text(const Problem& problem) {
   if (!has_half_plane(problem)) return "{}";
   const codegen::EpilogueDomain& d = *problem.epilogue.domain;
-  return fmt::format("{{i64({}), i64({}), i64({})}}", d.coefficients[1], d.coefficients[2], d.base);
+  return fmt::format("{{{}, {}, {}}}", d.coefficients[1], d.coefficients[2], d.base);
 }
 
 int split_vector(const SplitPlan& x) { return x.operand.dtype == DType::kF32 ? vector_of(x.operand, x.major, 4) : 1; }

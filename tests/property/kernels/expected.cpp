@@ -97,10 +97,18 @@ double largest_share(const ir::Program& program) {
   return out;
 }
 
+// Exponentials below the smallest normal number may be 0, as 1 / (1 + exp(-x)) is where the exponential overflows.
+double flushed(const ir::Program& program) {
+  bool found = false;
+  for (const ir::Equation& equation : program.equations)
+    ir::walk(equation.rhs, [&](const ir::Expr& e) { found |= e.op == ir::Op::kExp; });
+  return found ? 0x1p-126 : 0;
+}
+
 std::vector<double> limits_of(const ir::Program& program, const ir::Tensor& output, const std::vector<double>& magnitudes) {
-  const double share = share_of(program, output);
+  const double share = share_of(program, output), least = flushed(program);
   std::vector<double> out;
-  for (const double magnitude : magnitudes) out.push_back(std::isfinite(magnitude) ? share * std::abs(magnitude) : kNone);
+  for (const double magnitude : magnitudes) out.push_back(std::isfinite(magnitude) ? share * std::abs(magnitude) + least : kNone);
   return out;
 }
 

@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "scheduler/grouped.h"
+#include "scheduler/half.h"
 
 namespace solstice {
 namespace {
@@ -28,6 +29,36 @@ TEST(TileOrder, PairsCoverEveryTileOnce) {
           EXPECT_EQ(static_cast<int>(found.size()), (rows + low) * columns);
           EXPECT_TRUE(std::all_of(found.begin(), found.end(), [&](const auto& t) { return t.first < rows + low && t.second < columns; }));
         }
+      }
+    }
+  }
+}
+
+TEST(TileOrder, TilesOfAHalfPlaneComeFirstAndAllComeOnce) {
+  for (const auto& [m, n, base] : {std::tuple{1, -1, 0}, {-1, 1, 5}, {0, 3, -100}, {2, 1, -70}, {-3, -1, 90}, {-1, 0, 33}, {1, 1, 0}, {0, 1, -999}}) {
+    const HalfPlane plane{m, n, base};
+    constexpr int kRows = 16, kColumns = 8;  // of a tile
+    for (const auto& [rows, columns, group, step] : {std::tuple{7, 11, 3, 4}, {1, 1, 8, 3}, {10, 6, 4, 1}, {5, 9, 8, 70}}) {
+      const GroupedOrder order{rows, columns, group};
+      std::vector<std::pair<TileIndex, bool>> found(static_cast<size_t>(2 * rows * columns));
+      std::set<std::tuple<int, int, int>> tiles;
+      for (int first = 0; first < step; ++first) {
+        int at = first;
+        for_each_half(order, 2, plane.in_tiles(kRows, kColumns), first, step, [&](const TileIndex& t, bool has) {
+          EXPECT_TRUE(tiles.insert({t.batch, t.m, t.n}).second);
+          ASSERT_LT(at, static_cast<int>(found.size()));
+          found[static_cast<size_t>(at)] = {t, has};
+          at += step;
+        });
+      }
+      EXPECT_EQ(static_cast<int>(tiles.size()), 2 * rows * columns);
+      for (size_t i = 0; i < found.size(); ++i) {
+        const auto& [t, has] = found[i];
+        bool any = false;
+        for (int r = 0; r < kRows * kColumns; ++r) any |= m * (t.m * kRows + r / kColumns) + n * (t.n * kColumns + r % kColumns) + base >= 0;
+        EXPECT_EQ(has, any) << t.m << "," << t.n;
+        EXPECT_TRUE(i == 0 || has <= found[i - 1].second);
+        EXPECT_TRUE(t.m < rows && t.n < columns);
       }
     }
   }
