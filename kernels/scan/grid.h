@@ -4,11 +4,13 @@
 // not depend on timing.
 //
 // A block tells of its next tile before it asks for what comes before this one, so that nobody waits for a message on its
-// way; meanwhile its tile's own prefixes lie in shared memory. Offers have room for four rounds: when a block tells of
-// round r + 1 it has heard all of round r - 1, hence all blocks are done with round r - 3.
+// way; meanwhile its tile lies in shared memory (scan/ring.h) and is scanned twice: for what it holds, and for its prefixes.
+// Offers have room for four rounds: when a block tells of round r + 1 it has heard all of round r - 1, hence all blocks
+// are done with round r - 3.
 #pragma once
 
 #include "rows/team.h"
+#include "scan/ring.h"
 #include "scan/scan.h"
 
 namespace solstice::scan {
@@ -36,42 +38,6 @@ SOLSTICE_DEVICE T value_of(const rows::Offer& seen) {
     return __builtin_bit_cast(T, static_cast<u32>(seen.value));
 }
 
-// The history of a tile by itself: what it holds is told to others later.
-template <class Op, typename T>
-struct Told {
-  T all;
-  SOLSTICE_DEVICE T before(T v) {
-    all = v;
-    return Op::template start<T>();
-  }
-};
-
-// A thread's elements of a tile in shared memory, where it alone finds them again. kThreads a block.
-template <typename T, int kVector>
-struct alignas(sizeof(T) * kVector < 16 ? sizeof(T) * kVector : 16) Pack {
-  T v[kVector];
-};
-template <int kThreads, int kUnroll, int kVector, typename T>
-SOLSTICE_DEVICE void keep(const T (&t)[kUnroll][kVector], T* slots) {
-#pragma unroll
-  for (int u = 0; u < kUnroll; ++u) {
-    Pack<T, kVector> pack;
-#pragma unroll
-    for (int i = 0; i < kVector; ++i) pack.v[i] = t[u][i];
-    reinterpret_cast<Pack<T, kVector>*>(slots)[u * kThreads + static_cast<int>(threadIdx.x)] = pack;
-  }
-}
-// The same elements behind `before`.
-template <class Op, int kThreads, int kUnroll, int kVector, typename T>
-SOLSTICE_DEVICE void recall(T (&t)[kUnroll][kVector], const T* slots, T before) {
-#pragma unroll
-  for (int u = 0; u < kUnroll; ++u) {
-    const Pack<T, kVector> pack = reinterpret_cast<const Pack<T, kVector>*>(slots)[u * kThreads + static_cast<int>(threadIdx.x)];
-#pragma unroll
-    for (int i = 0; i < kVector; ++i) t[u][i] = Op::template combine<T>(before, pack.v[i]);
-  }
-}
-
 // Rows, numbered tile by tile, one after the other. `slots` has room for two values of each warp in two rounds.
 template <class Op, typename T, int kBlocks, int kThreads>
 class SharedRows {
@@ -82,8 +48,18 @@ class SharedRows {
     if (threadIdx.x == 0) rows::offer(all, static_cast<u32>(round) + 1, offers_ + round % kRounds * kBlocks + rank_);
   }
 
+  // Looks at what the others told of a round, as far as it is there, some time before `before` needs it.
+  SOLSTICE_DEVICE void glance(int round) {
+    const rows::Offer* const offers = offers_ + round % kRounds * kBlocks;
+    const int begin = static_cast<int>(threadIdx.x) * kEach;
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) {
+      if (begin + i < kBlocks) seen_[i] = look(offers + begin + i);
+    }
+  }
+
   // What comes before this block's tile of the round, which is number `tile` of its row; the round's last one is number `last` of
-  // its own row. Rounds are asked for in their order.
+  // its own row. Rounds are glanced at and asked for in their order.
   SOLSTICE_DEVICE T before(int round, int tile, int last) {
     const rows::Offer* const offers = offers_ + round % kRounds * kBlocks;
     const int first = tile < rank_ ? rank_ - tile : 0;                      // where this tile's row begins in the round
@@ -93,7 +69,9 @@ class SharedRows {
 #pragma unroll
     for (int i = begin; i < begin + kEach; ++i) {
       if (i >= kBlocks) break;
-      const T value = rows::wait_for<T>(offers + i, static_cast<u32>(round) + 1);
+      const auto number = static_cast<u32>(round) + 1;
+      const rows::Offer& seen = seen_[i - begin];
+      const T value = seen.row == number ? value_of<T>(seen) : rows::wait_for<T>(offers + i, number);
       if (i >= first && i < rank_) mine = Op::template combine<T>(mine, value);
       if (i >= first_of_last) rest = Op::template combine<T>(rest, value);
     }
@@ -128,6 +106,7 @@ class SharedRows {
   rows::Offer* offers_;
   T* slots_;
   int rank_;
+  rows::Offer seen_[kEach];
   Carry<Op, T> carry_;
 };
 
@@ -144,6 +123,8 @@ class SharedColumn {
     if (part_ == 0) rows::offer(all, static_cast<u32>(round) + 1, offers_ + (round % kRounds * kTeam + member_) * kStride);
   }
 
+  SOLSTICE_DEVICE void glance(int) {}
+
   SOLSTICE_DEVICE T before(int round) {
     const rows::Offer* const offers = offers_ + round % kRounds * kTeam * kStride;
     const auto number = static_cast<u32>(round) + 1;
@@ -152,11 +133,11 @@ class SharedColumn {
       rows::Offer seen[kAhead];
 #pragma unroll
       for (int i = 0; i < kAhead; ++i) {
-        if (first + i < kTeam) seen[i] = look(offers + (first + i) * kStride);
+        if (i < (part_ + 1) * kEach - first && first + i < kTeam) seen[i] = look(offers + (first + i) * kStride);
       }
 #pragma unroll
       for (int i = 0; i < kAhead; ++i) {
-        if (first + i >= kTeam) break;
+        if (i >= (part_ + 1) * kEach - first || first + i >= kTeam) break;
         const T value = seen[i].row == number ? value_of<T>(seen[i]) : rows::wait_for<T>(offers + (first + i) * kStride, number);
         if (first + i < member_) mine = Op::template combine<T>(mine, value);
         rest = Op::template combine<T>(rest, value);
@@ -169,8 +150,8 @@ class SharedColumn {
   }
 
  private:
-  static constexpr int kAhead = 4;                                                          // loads on their way
-  static constexpr int kEach = (kTeam + kGroup * kAhead - 1) / (kGroup * kAhead) * kAhead;  // offers a thread takes
+  static constexpr int kEach = (kTeam + kGroup - 1) / kGroup;  // offers a thread takes
+  static constexpr int kAhead = kEach < 8 ? kEach : 8;         // loads on their way
 
   // Both over the threads of the column, in the order of their parts.
   SOLSTICE_DEVICE void fold(T& mine, T& rest, T* slots) {

@@ -112,49 +112,88 @@ struct Alone {
   }
 };
 
-// Replaces the elements of a tile by their prefixes. kReverse: a thread's vectors are in memory's order, and the row is
-// walked from its end. `history` is told what the whole tile holds and says what comes before it.
-template <class Op, int kLanes, int kWarps, bool kReverse, bool kExclusive, int kUnroll, int kVector, typename T, class History>
-SOLSTICE_DEVICE void tile(T (&t)[kUnroll][kVector], History& history, int lane, int warp, T* slots) {
-  const auto at = [](int i) { return kReverse ? kVector - 1 - i : i; };
-  T before[kUnroll];
+// kReverse: a thread's vectors are in memory's order, and the row is walked from its end.
+template <bool kReverse, int kVector>
+SOLSTICE_DEVICE constexpr int place(int i) {
+  return kReverse ? kVector - 1 - i : i;
+}
+
+// Prefixes of each of a thread's vectors by itself, in place.
+template <class Op, bool kReverse, int kVector, typename T>
+SOLSTICE_DEVICE void scan_vector(T (&t)[kVector]) {
+#pragma unroll
+  for (int i = 1; i < kVector; ++i) {
+    T& v = t[place<kReverse, kVector>(i)];
+    v = Op::template combine<T>(t[place<kReverse, kVector>(i - 1)], v);
+  }
+}
+template <class Op, bool kReverse, int kUnroll, int kVector, typename T>
+SOLSTICE_DEVICE void scan_vectors(T (&t)[kUnroll][kVector]) {
+#pragma unroll
+  for (int u = 0; u < kUnroll; ++u) scan_vector<Op, kReverse>(t[u]);
+}
+
+// What of the tile comes before each of a thread's vectors, which hold their own prefixes; returns what the whole tile holds.
+template <class Op, int kLanes, int kWarps, bool kReverse, int kUnroll, int kVector, typename T>
+SOLSTICE_DEVICE T scan_tile(const T (&t)[kUnroll][kVector], T (&before)[kUnroll], int lane, int warp, T* slots) {
   T all = Op::template start<T>();
 #pragma unroll
   for (int u = 0; u < kUnroll; ++u) {
-#pragma unroll
-    for (int i = 1; i < kVector; ++i) t[u][at(i)] = Op::template combine<T>(t[u][at(i - 1)], t[u][at(i)]);
-    const T inclusive = scan_lanes<Op, kLanes>(t[u][at(kVector - 1)], lane);
+    const T inclusive = scan_lanes<Op, kLanes>(t[u][place<kReverse, kVector>(kVector - 1)], lane);
     const T left = shuffle_up(inclusive, 1);
     before[u] = lane == 0 ? all : Op::template combine<T>(all, left);
     all = Op::template combine<T>(all, shuffle_from<kLanes>(inclusive, kLanes - 1));
   }
-  T within = Op::template start<T>();
-  if constexpr (kWarps > 1) within = scan_warps<Op, kWarps>(all, lane, warp, slots);
-  const T prefix = Op::template combine<T>(history.before(all), within);
+  if constexpr (kWarps > 1) {
+    const T within = scan_warps<Op, kWarps>(all, lane, warp, slots);
 #pragma unroll
-  for (int u = 0; u < kUnroll; ++u) {
-    const T base = Op::template combine<T>(prefix, before[u]);
+    for (int u = 0; u < kUnroll; ++u) before[u] = Op::template combine<T>(within, before[u]);
+  }
+  return all;
+}
+
+// A vector that holds its own prefixes, behind `base`.
+template <class Op, bool kReverse, bool kExclusive, int kVector, typename T>
+SOLSTICE_DEVICE void put_behind(T (&t)[kVector], T base) {
 #pragma unroll
-    for (int i = kVector - 1; i >= 0; --i) {
-      if constexpr (kExclusive) {
-        t[u][at(i)] = i == 0 ? base : Op::template combine<T>(base, t[u][at(i - 1)]);
-      } else {
-        t[u][at(i)] = Op::template combine<T>(base, t[u][at(i)]);
-      }
+  for (int i = kVector - 1; i >= 0; --i) {
+    T& v = t[place<kReverse, kVector>(i)];
+    if constexpr (kExclusive) {
+      v = i == 0 ? base : Op::template combine<T>(base, t[place<kReverse, kVector>(i - 1)]);
+    } else {
+      v = Op::template combine<T>(base, v);
     }
   }
 }
 
+// Replaces the elements of a tile by their prefixes. `history` is told what the whole tile holds and says what comes before it.
+template <class Op, int kLanes, int kWarps, bool kReverse, bool kExclusive, int kUnroll, int kVector, typename T, class History>
+SOLSTICE_DEVICE void tile(T (&t)[kUnroll][kVector], History& history, int lane, int warp, T* slots) {
+  T before[kUnroll];
+  scan_vectors<Op, kReverse>(t);
+  const T all = scan_tile<Op, kLanes, kWarps, kReverse>(t, before, lane, warp, slots);
+  const T others = history.before(all);
+#pragma unroll
+  for (int u = 0; u < kUnroll; ++u) put_behind<Op, kReverse, kExclusive>(t[u], Op::template combine<T>(others, before[u]));
+}
+
 // The same where neighbouring lanes hold different rows, kVector each: kGroup threads, kApart from each other, take parts
-// of a tile's steps, `u` along them. One barrier, as in scan_warps; `slots` has room for kVector values of every thread.
-template <class Op, int kGroup, int kApart, bool kExclusive, int kUnroll, int kVector, typename T, class History>
-SOLSTICE_DEVICE void tile_columns(T (&t)[kUnroll][kVector], History (&history)[kVector], int part, T* slots) {
+// of a tile's steps, `u` along them. `slots` has room for kVector values of every thread.
+template <class Op, int kUnroll, int kVector, typename T>
+SOLSTICE_DEVICE void scan_steps(T (&t)[kUnroll][kVector]) {
+#pragma unroll
+  for (int u = 1; u < kUnroll; ++u) {
+#pragma unroll
+    for (int i = 0; i < kVector; ++i) t[u][i] = Op::template combine<T>(t[u - 1][i], t[u][i]);
+  }
+}
+
+// One barrier, as in scan_warps.
+template <class Op, int kGroup, int kApart, int kUnroll, int kVector, typename T>
+SOLSTICE_DEVICE void scan_parts(const T (&t)[kUnroll][kVector], T (&before)[kVector], T (&all)[kVector], int part, T* slots) {
   const int column = static_cast<int>(threadIdx.x) % kApart;
-  T all[kVector], before[kVector];
 #pragma unroll
   for (int i = 0; i < kVector; ++i) {
-#pragma unroll
-    for (int u = 1; u < kUnroll; ++u) t[u][i] = Op::template combine<T>(t[u - 1][i], t[u][i]);
     all[i] = t[kUnroll - 1][i];
     before[i] = Op::template start<T>();
   }
@@ -173,6 +212,21 @@ SOLSTICE_DEVICE void tile_columns(T (&t)[kUnroll][kVector], History (&history)[k
       all[i] = run;
     }
   }
+}
+
+// A step behind what its column holds before it, `base` and of this thread's own steps `own`.
+template <class Op, bool kExclusive, typename T>
+SOLSTICE_DEVICE void put_behind(T& t, T base, T& own) {
+  const T before = own;
+  own = Op::template combine<T>(own, t);
+  t = Op::template combine<T>(base, kExclusive ? before : own);
+}
+
+template <class Op, int kGroup, int kApart, bool kExclusive, int kUnroll, int kVector, typename T, class History>
+SOLSTICE_DEVICE void tile_columns(T (&t)[kUnroll][kVector], History (&history)[kVector], int part, T* slots) {
+  T before[kVector], all[kVector];
+  scan_steps<Op>(t);
+  scan_parts<Op, kGroup, kApart>(t, before, all, part, slots);
 #pragma unroll
   for (int i = 0; i < kVector; ++i) {
     const T base = Op::template combine<T>(history[i].before(all[i]), before[i]);

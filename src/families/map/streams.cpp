@@ -22,31 +22,40 @@ Streams::Streams(Draft& draft) : draft_(draft) {
   }
 }
 
-std::string Streams::declarations() const {
-  std::string out;
+std::vector<Streams::Vector> Streams::vectors() const {
+  std::vector<Vector> out;
   for (const Stream& s : all_) {
-    out += fmt::format("Vec<{}, {}> {}[{}];\n", draft_.storage(s.access.tensor), draft_.nest.vector, s.name, draft_.unroll);
+    const std::string type = fmt::format("Vec<{}, {}>", draft_.storage(s.access.tensor), draft_.nest.vector);
+    out.push_back({s.name, type, int64_t{size_of(*draft_.program.tensor(s.access.tensor).dtype)} * draft_.nest.vector});
   }
   return out;
 }
 
-Result<std::string> Streams::loads() {
+std::string Streams::declarations() const {
+  std::string out;
+  for (const Vector& v : vectors()) out += fmt::format("{} {}[{}];\n", v.type, v.name, draft_.unroll);
+  return out;
+}
+
+Result<std::string> Streams::loads(std::string_view fetch) {
   std::string out;
   for (const Stream& s : all_) {
-    SOLSTICE_TRY(const std::string text, load(s));
+    SOLSTICE_TRY(const std::string text, load(s, fetch));
     out += text;
   }
   return out;
 }
 
-Result<std::string> Streams::load(const Stream& s) {
+Result<std::string> Streams::load(const Stream& s, std::string_view fetch) {
   const ir::Tensor& tensor = draft_.program.tensor(s.access.tensor);
   Emitter& emitter = draft_.emitter;
   emitter.note_read(s.access.tensor);
   SOLSTICE_TRY(const Emitter::Place at, emitter.place(tensor, s.access.args));
   const bool leaves_first = draft_.settings.streaming.loads && !is_reused(draft_.nest, s.access);
-  const std::string whole = fmt::format("{}[u] = load<{}, {}>({} + {});\n", s.name, draft_.nest.vector, leaves_first ? "kStream" : "kPlain",
-                                        emitter.pointer_name(s.access.tensor), at.offset.text);
+  const std::string from = fmt::format("{} + {}", emitter.pointer_name(s.access.tensor), at.offset.text);
+  const std::string whole =
+      fetch.empty() ? fmt::format("{}[u] = load<{}, {}>({});\n", s.name, draft_.nest.vector, leaves_first ? "kStream" : "kPlain", from)
+                    : fmt::format("{}({}[u], {});\n", fetch, s.name, from);
   const std::string text = load_with_tail(s, whole, at.offset.text);
   if (!at.inside) return text;
   SOLSTICE_TRY(const std::string value, otherwise(s));

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "families/map/draft.h"
@@ -16,8 +17,15 @@ class Streams {
   bool empty() const { return all_.empty(); }
   // The arrays of the loaded vectors.
   std::string declarations() const;
-  // The loads of the vector number `u`; its loops are bound, its lanes are not.
-  Result<std::string> loads();
+  // What is loaded: the arrays' names, the types of their elements, and these in bytes.
+  struct Vector {
+    std::string name, type;
+    int64_t bytes;
+  };
+  std::vector<Vector> vectors() const;
+  // The loads of the vector number `u`; its loops are bound, its lanes are not. `fetch`: a function that copies a vector to its
+  // place, instead of `load`.
+  Result<std::string> loads(std::string_view fetch = "");
   // The value of a lane; nothing: the node is no read that was loaded.
   std::optional<codegen::Value> element(const ir::ExprRef& node, int lane_depth);
 
@@ -26,7 +34,7 @@ class Streams {
     codegen::Access access;
     std::string name;  // "x0"
   };
-  Result<std::string> load(const Stream& stream);
+  Result<std::string> load(const Stream& stream, std::string_view fetch);
   std::string load_with_tail(const Stream& stream, const std::string& load, const std::string& offset) const;
   Result<std::string> otherwise(const Stream& stream);
 

@@ -25,7 +25,8 @@ using ir::Op;
 
 constexpr int kRounds = 4;  // of the grid, that offers have room for (scan/grid.h)
 
-// A tile: its vectors are loaded, turned into elements, scanned, and stored.
+// A tile: its vectors are loaded, turned into elements, scanned, and stored. With stages, vectors are loaded into shared memory,
+// tiles ahead, and taken from there.
 class Writer {
  public:
   Writer(const ir::Program& program, const ir::Kernel& kernel, Shape& shape)
@@ -40,11 +41,11 @@ class Writer {
     draft_.emitter.set_hook([this](Emitter&, const ExprRef& node) { return given(node); });
     std::string loads;
     if (!streams_.empty()) {
-      SOLSTICE_TRY(loads, vectors_text([this] { return streams_.loads(); }));
+      SOLSTICE_TRY(loads, vectors_text([this] { return streams_.loads(shape_.stages > 0 ? "scan::fetch" : ""); }));
     }
+    if (shape_.stages > 0) rings_text();
     SOLSTICE_TRY(const std::string elements, elements_text());
-    scanned_ = true;
-    SOLSTICE_TRY(const std::string stores, vectors_text([this] { return stores_text(); }));
+    SOLSTICE_TRY(const std::string stores, shape_.grid > 0 ? second_text() : vectors_text([this] { return stores_text(); }));
     const std::string once = draft_.emitter.take(0), histories = histories_text();
     return kernel_text(once + histories + tiles_text(loads, elements, stores));
   }
@@ -59,47 +60,133 @@ class Writer {
       SOLSTICE_TRY(Value value, codegen::emit_serial_reduction(draft_.emitter, node));
       return std::optional(value);
     }
-    if (!lane_depth_) return std::optional<Value>();
-    std::optional<Value> loaded = streams_.element(node, *lane_depth_);
-    loaded_behind_ |= scanned_ && loaded;
-    return loaded;
+    return lane_depth_ ? streams_.element(node, *lane_depth_) : std::optional<Value>();
   }
 
   std::string tiles_text(const std::string& loads, const std::string& elements, const std::string& stores) {
     const std::string declared = streams_.declarations();
-    if (shape_.grid > 0) return declared + rounds_text(loads, elements, declared, stores);
-    return fmt::format("#pragma unroll 1\nfor (int tile = 0; tile < {}; ++tile) {{\n{}{}{}{}{}{}}}\n", shape_.tiles(), declared, loads,
-                       accumulators_text(scans_, shape_), elements, scans_text("history"), stores);
+    if (shape_.grid > 0) return rounds_text(loads, elements, stores);
+    const std::string now = accumulators_text(scans_, shape_) + elements + scans_text() + stores;
+    if (shape_.stages == 0)
+      return fmt::format("#pragma unroll 1\nfor (int tile = 0; tile < {}; ++tile) {{\n{}{}{}}}\n", shape_.tiles(), declared, loads, now);
+    const auto ahead = [&](std::string_view tile) {
+      return fmt::format("{{\nconst int tile = {};\n{}{}}}\n", tile, ring_text("", "tile"), loads);
+    };
+    std::string out;
+    for (int64_t i = 0; i < shape_.stages; ++i) out += (i < shape_.tiles() ? ahead(std::to_string(i)) : "") + "scan::sent();\n";
+    return out +
+           fmt::format(
+               "#pragma unroll 1\nfor (int done = 0; done < {0}; ++done) {{\nscan::landed<{1}>();\n{{\nconst int tile = done;\n{2}{3}{4}}}\n"
+               "if (done + {5} < {0}) {6}scan::sent();\n}}\n",
+               shape_.tiles(), shape_.stages - 1, declared, ring_text("_ring", "tile"), now, shape_.stages,
+               ahead(fmt::format("done + {}", shape_.stages)));
   }
 
-  // A block loads its next tile, and tells of it, before it asks what comes before this one (scan/grid.h). What the stores want
-  // of this tile's loads is then read again, from L2.
-  std::string rounds_text(const std::string& loads, const std::string& elements, const std::string& declared, const std::string& stores) {
-    std::string tell, ask;
+  // A block tells what its next tile holds before it asks what comes before this one (scan/grid.h). Of a tile that was told only
+  // the places of its vectors stay in registers; its elements are found again in shared memory.
+  std::string rounds_text(const std::string& loads, const std::string& elements, const std::string& stores) {
+    const int ahead = shape_.stages - 1;
+    std::string places, glances, tell, ask, moved;
     for (size_t i = 0; i < scans_.size(); ++i) {
       const Scan& s = scans_[i];
-      const int64_t kept = int64_t{shape_.unroll} * shape_.nest.vector * shape_.threads;
-      const std::string room = slots(s, 2 * kept), at = shape_.by_columns ? "[0]" : "";
-      tell += fmt::format("history{0}{1}.tell(round, told{0}{1}.all);\nscan::keep<{2}>(s{0}, {3} + round % 2 * {4});\n", i, at,
-                          shape_.threads, room, kept);
-      const std::string place =
-          shape_.by_columns ? "" : fmt::format(", tile, ((round - 1) * {} + {}) % {}", shape_.grid, shape_.grid - 1, shape_.tiles());
-      ask += fmt::format("scan::recall<{0}, {1}>(s{2}, {3} + (round - 1) % 2 * {4}, history{2}{5}.before(round - 1{6}));\n", s.op,
-                         shape_.threads, i, room, kept, at, place);
+      const int count = shape_.by_columns ? 1 : shape_.unroll;
+      places += fmt::format("{0} before{1}[{2}] = {{}}, before{1}_next[{2}] = {{}};\n", s.type, i, count);
+      moved += fmt::format("#pragma unroll\nfor (int u = 0; u < {1}; ++u) before{0}[u] = before{0}_next[u];\n", i, count);
+      glances += fmt::format("history{}.glance(round - 1);\n", i);
+      tell += told_text(i);
+      ask += asked_text(i);
     }
-    const std::string now = accumulators_text(scans_, shape_) + elements + told_text(scans_, shape_) + scans_text("told") + tell;
-    const std::string next = fmt::format("if (round + 1 < {}) {{\n{}{}}}\n", shape_.rounds(), walk_.of_round("(round + 1)"), loads);
-    const std::string last = accumulators_text(scans_, shape_) + ask + (loaded_behind_ ? declared + loads : "") + stores;
+    const auto load = [&](std::string_view round) { return walk_.of_round(round) + ring_text("", round) + loads; };
+    std::string first;
+    for (int64_t i = 0; i < ahead; ++i)
+      first += (i < shape_.rounds() ? fmt::format("{{\n{}}}\n", load(std::to_string(i))) : "") + "scan::sent();\n";
+    const auto pass = [&](std::string_view round) {
+      return walk_.of_round(round) + ring_text("_ring", round) + streams_.declarations() + accumulators_text(scans_, shape_);
+    };
     return fmt::format(
-        "{{\n{0}{1}}}\n#pragma unroll 1\nfor (int round = 0; round <= {2}; ++round) {{\nif (round < {2}) {{\n{3}{4}{5}}}\nif (round > 0) {{\n{6}{7}}}\n}}\n",
-        walk_.of_round("0"), loads, shape_.rounds(), walk_.of_round("round"), now, next, walk_.of_round("(round - 1)"), last);
+        "{0}{1}#pragma unroll 1\nfor (int round = 0; round <= {2}; ++round) {{\nif (round > 0) {{\n{3}}}\n"
+        "if (round < {2}) {{\nscan::landed<{4}>();\n{5}{13}{6}}}\nif (round > 0) {{\n{7}{8}{9}}}\n{10}"
+        "if (round + {11} < {2}) {{\n{12}}}\nscan::sent();\n}}\n",
+        first, places, shape_.rounds(), glances, ahead - 1, pass("round"), tell, pass("(round - 1)"), ask, stores, moved, ahead,
+        load(fmt::format("(round + {})", ahead)), elements);
+  }
+
+  // The first scan of a tile: what it holds.
+  std::string told_text(size_t i) {
+    const Scan& s = scans_[i];
+    if (shape_.by_columns) {
+      return fmt::format(
+          "scan::scan_steps<{0}>(s{1});\n{2} all{1}[1];\nscan::scan_parts<{0}, {3}, {4}>(s{1}, before{1}_next, all{1}, warp, {5});\n"
+          "history{1}.tell(round, all{1}[0]);\n",
+          s.op, i, s.type, shape_.group, shape_.rows_per_block(), turns_text(s));
+    }
+    return fmt::format(
+        "scan::scan_vectors<{0}, {1}>(s{2});\n"
+        "history{2}.tell(round, scan::scan_tile<{0}, {3}, {4}, {1}>(s{2}, before{2}_next, peer, warp, {5}));\n",
+        s.op, shape_.reverse, i, shape_.lanes(), shape_.warps(), turns_text(s));
+  }
+
+  // What comes before this tile.
+  std::string asked_text(size_t i) const {
+    const Scan& s = scans_[i];
+    if (shape_.by_columns)
+      return fmt::format(
+          "const {0} base{1} = {2}::combine(history{1}.before(round - 1), before{1}[0]);\n"
+          "{0} own{1} = {2}::start<{0}>();\n",
+          s.type, i, s.op);
+    return fmt::format("const {} others{} = history{}.before(round - 1, tile, ((round - 1) * {} + {}) % {});\n", s.type, i, i, shape_.grid,
+                       shape_.grid - 1, shape_.tiles());
+  }
+
+  // The second scan, of vector `u`: its prefixes.
+  std::string behind_text() const {
+    std::string out;
+    for (size_t i = 0; i < scans_.size(); ++i) {
+      const Scan& s = scans_[i];
+      const bool exclusive = shape_.prefixes[i].exclusive;
+      if (shape_.by_columns) {
+        out += fmt::format("scan::put_behind<{0}, {1}>(s{2}[u][0], base{2}, own{2});\n", s.op, exclusive, i);
+      } else {
+        out += fmt::format(
+            "scan::scan_vector<{0}, {1}>(s{2}[u]);\nscan::put_behind<{0}, {1}, {3}>(s{2}[u], {0}::combine(others{2}, before{2}[u]));\n",
+            s.op, shape_.reverse, i, exclusive);
+      }
+    }
+    return out;
+  }
+
+  // Room for the tiles of each stream.
+  void rings_text() {
+    for (const map::Streams::Vector& v : streams_.vectors()) {
+      const int64_t tile = v.bytes * shape_.unroll * shape_.threads;
+      rings_.push_back(fmt::format("shared + {} + {{}} % {} * {}", shared_bytes_, shape_.stages, tile));
+      shared_bytes_ += solstice::round_up(shape_.stages * tile, 16);
+    }
+  }
+
+  // The places of this thread's vectors of tile or round `number`.
+  std::string ring_text(std::string_view suffix, std::string_view number) const {
+    std::string out;
+    const std::vector<map::Streams::Vector> vectors = streams_.vectors();
+    for (size_t i = 0; i < vectors.size(); ++i) {
+      out += fmt::format("const scan::Slots<{}, {}> {}{}({});\n", vectors[i].type, shape_.threads, vectors[i].name, suffix,
+                         fmt::format(fmt::runtime(rings_[i]), number));
+    }
+    return out;
+  }
+
+  std::string takes_text() const {
+    std::string out;
+    if (shape_.stages == 0) return out;
+    for (const map::Streams::Vector& v : streams_.vectors()) out += fmt::format("{0}[u] = scan::take({0}_ring[u]);\n", v.name);
+    return out;
   }
 
   // `write` once for all vectors of a tile, in a scope where their loops are bound; `first` (asked afterwards) runs
   // for vectors beyond the row too.
   template <class F>
   Result<std::string> vectors_text(F&& write, const std::function<std::string()>& first = nullptr) {
-    const int depth = draft_.emitter.push();
+    const int depth = vector_depth_ = draft_.emitter.push();
     bind_vector(depth);
     SOLSTICE_TRY(const std::string body, write());
     const std::string scope = draft_.emitter.take(depth);
@@ -132,12 +219,34 @@ class Writer {
     const std::string text = draft_.emitter.take(*lane_depth_) + body;
     draft_.emitter.pop();
     lane_depth_.reset();
-    if (nest.vector == 1) return "[[maybe_unused]] constexpr int lane = 0;\n" + text;
-    const std::string test = nest.shifted ? fmt::format("if ({}) ", draft_.inside_row()) : "";
-    return fmt::format("#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) {}{{\n{}}}\n", nest.vector, test, text);
+    bind_vector(vector_depth_);  // without lanes again
+    if (nest.vector == 1) return fmt::format("{{\n[[maybe_unused]] constexpr int lane = 0;\n{}}}\n", text);
+    const auto all = [&](std::string_view test) {
+      return fmt::format("#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) {}{{\n{}}}\n", nest.vector, test, text);
+    };
+    if (!nest.shifted) return all("");
+    const std::string tested = all(fmt::format("if ({}) ", draft_.inside_row()));
+    // Where most warps hold none of the row's ends.
+    return shape_.group > kWarp ? fmt::format("if (whole) {{\n{}}} else {{\n{}}}\n", all(""), tested) : tested;
   }
 
   Result<std::string> elements_text() {
+    return vectors_text([this] { return vector_elements_text(); }, [this] { return starts_text(scans_, shape_); });
+  }
+
+  // Vectors of the second scan, whose places are known: one after the other, each is scanned and stored.
+  Result<std::string> second_text() {
+    const auto write = [this]() -> Result<std::string> {
+      SOLSTICE_TRY(const std::string elements, vector_elements_text());
+      SOLSTICE_TRY(const std::string stores, stores_text());
+      return elements + behind_text() + stores;
+    };
+    return vectors_text(write, [this] { return starts_text(scans_, shape_); });
+  }
+
+  // The elements of vector `u`, `s0[u]` and on.
+  Result<std::string> vector_elements_text() {
+    scans_.clear();
     const auto elements = [this]() -> Result<std::string> {
       std::string out;
       for (size_t i = 0; i < shape_.prefixes.size(); ++i) {
@@ -148,7 +257,8 @@ class Writer {
       }
       return out;
     };
-    return vectors_text([&] { return lanes_text(elements); }, [this] { return starts_text(scans_, shape_); });
+    SOLSTICE_TRY(const std::string text, lanes_text(elements));
+    return takes_text() + text;
   }
 
   // Room of `count` accumulators in shared memory.
@@ -165,7 +275,7 @@ class Writer {
       if (shape_.by_columns && shape_.grid > 0) {
         const int64_t team = shape_.grid / shape_.teams, apart = shape_.rows_per_block(), stride = shape_.teams * apart;
         out += fmt::format(
-            "scan::SharedColumn<{}, {}, {}, {}, {}, {}> history{}[1] = {{{{offers + {} + blockIdx.x % {}u * {} + threadIdx.x % {}u, {}, member, warp}}}};\n",
+            "scan::SharedColumn<{}, {}, {}, {}, {}, {}> history{}(offers + {} + blockIdx.x % {}u * {} + threadIdx.x % {}u, {}, member, warp);\n",
             s.op, s.type, team, shape_.group, apart, stride, i, static_cast<int64_t>(i) * kRounds * team * stride, shape_.teams, apart,
             apart, slots(s, 4 * shape_.threads));
       } else if (shape_.by_columns) {
@@ -180,27 +290,31 @@ class Writer {
     return out;
   }
 
-  // `history`: what is told of a tile and says what comes before it.
-  std::string scans_text(std::string_view history) {
+  // Where warps tell each other what they hold, in the turn of this tile.
+  std::string turns_text(const Scan& s) {
+    const int64_t values = shape_.by_columns ? int64_t{shape_.threads} * shape_.nest.vector : shape_.warps();
+    return shape_.warps() > 1 ? fmt::format("{} + {} * {}", slots(s, 2 * values), walk_.turn(), values)
+                              : fmt::format("static_cast<{}*>(nullptr)", s.type);
+  }
+
+  std::string scans_text() {
     std::string out;
     for (size_t i = 0; i < scans_.size(); ++i) {
       const Scan& s = scans_[i];
       const bool exclusive = shape_.prefixes[i].exclusive;
-      const int64_t values = shape_.by_columns ? int64_t{shape_.threads} * shape_.nest.vector : shape_.warps();
-      const std::string room = shape_.warps() > 1 ? fmt::format("{} + {} * {}", slots(s, 2 * values), walk_.turn(), values)
-                                                  : fmt::format("static_cast<{}*>(nullptr)", s.type);
       if (shape_.by_columns) {
-        out += fmt::format("scan::tile_columns<{}, {}, {}, {}>(s{}, {}{}, warp, {});\n", s.op, shape_.group, shape_.rows_per_block(),
-                           exclusive, i, history, i, room);
+        out += fmt::format("scan::tile_columns<{}, {}, {}, {}>(s{}, history{}, warp, {});\n", s.op, shape_.group, shape_.rows_per_block(),
+                           exclusive, i, i, turns_text(s));
       } else {
-        out += fmt::format("scan::tile<{}, {}, {}, {}, {}>(s{}, {}{}, peer, warp, {});\n", s.op, shape_.lanes(), shape_.warps(),
-                           shape_.reverse, exclusive, i, history, i, room);
+        out += fmt::format("scan::tile<{}, {}, {}, {}, {}>(s{}, history{}, peer, warp, {});\n", s.op, shape_.lanes(), shape_.warps(),
+                           shape_.reverse, exclusive, i, i, turns_text(s));
       }
     }
     return out;
   }
 
   Result<std::string> stores_text() {
+    scanned_ = true;
     SOLSTICE_TRY(const std::vector<map::NestStore> stores, map::nest_stores(draft_));
     std::string declared, stored;
     for (const map::NestStore& store : stores) {
@@ -215,6 +329,7 @@ class Writer {
                    }
                    return out;
                  }));
+    scanned_ = false;
     return declared + lanes + stored;
   }
 
@@ -231,10 +346,12 @@ class Writer {
     out.kernel.blocks = shape_.blocks();
     out.shared_bytes = shared_bytes_;
     out.offers = grid ? static_cast<int64_t>(scans_.size()) * kRounds * shape_.grid * (shape_.by_columns ? shape_.rows_per_block() : 1) : 0;
+    std::string includes = fmt::format("#include \"scan/{}.h\"\n", grid ? "grid" : "scan");
+    if (shape_.stages > 0) includes = "#include \"scan/ring.h\"\n" + includes;
     out.kernel.code = fmt::format(
-        "#include \"math/special.h\"\n#include \"math/vector.h\"\n#include \"scan/{}.h\"\n\n"
+        "#include \"math/special.h\"\n#include \"math/vector.h\"\n{}\n"
         "SOLSTICE_KERNEL void SOLSTICE_BOUNDS({}, {}) {}({}) {{\nusing namespace solstice;\nusing namespace solstice::math;\n{}{}{}}}\n",
-        grid ? "grid" : "scan", shape_.threads, shape_.blocks_an_sm, out.kernel.entry, fmt::join(parameters, ", "),
+        includes, shape_.threads, shape_.blocks_an_sm, out.kernel.entry, fmt::join(parameters, ", "),
         shared_bytes_ > 0 ? "unsigned char* const shared = shared_bytes();\n" : "", walk_.thread(), body);
     return out;
   }
@@ -245,11 +362,12 @@ class Writer {
   map::Draft draft_;
   map::Streams streams_;
   WalkText walk_;
-  std::vector<Scan> scans_;        // beside the shape's prefixes
-  std::optional<int> lane_depth_;  // while lanes are written
+  std::vector<Scan> scans_;         // beside the shape's prefixes
+  std::vector<std::string> rings_;  // beside the streams' vectors: where tile `{}` lies
+  int vector_depth_ = 0;            // of what is the same for a vector's lanes
+  std::optional<int> lane_depth_;   // while lanes are written
   int64_t shared_bytes_ = 0;
-  bool scanned_ = false;        // prefixes stand for the scans' results
-  bool loaded_behind_ = false;  // a store wants what was loaded
+  bool scanned_ = false;  // prefixes stand for the scans' results
 };
 
 }  // namespace

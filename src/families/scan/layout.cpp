@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <set>
 #include <utility>
 
 namespace solstice::families::scan {
@@ -43,10 +44,10 @@ std::pair<int, int> elements_of(const ir::Program& program, const map::Nest& nes
 
 // Vectors of rows that are not aligned: as wide as all stores begin alike. Beside much narrower elements (a mask) single ones
 // are faster: 3.4 TB/s against 2.9 for rows of 14871 in f32.
-void shift_rows(const ir::Program& program, Shape& shape, int wanted) {
+void shift_rows(const ir::Program& program, Shape& shape, int wanted, bool asked) {
   constexpr int kShortRow = 4;  // vectors
   map::Nest& nest = shape.nest;
-  if (const auto [narrowest, widest] = elements_of(program, nest); 2 * narrowest < widest) return;
+  if (const auto [narrowest, widest] = elements_of(program, nest); 2 * narrowest < widest && !asked) return;
   int vector = wanted;
   for (const Access& access : codegen::accesses_of(program, nest.flat)) {
     while (!access.read && vector > 1 && !map::is_congruent(nest, access, vector)) vector /= 2;
@@ -63,7 +64,7 @@ void choose_vector(const ir::Program& program, Shape& shape, const Knobs& knobs)
   map::choose_vector(program, nest, wanted);
   nest.flattened = false;
   while (nest.loops.back().extent % nest.vector != 0) nest.vector /= 2;
-  if (!shape.by_columns) shift_rows(program, shape, wanted);
+  if (!shape.by_columns) shift_rows(program, shape, wanted, knobs.vector > 0);
 }
 
 int bytes_of(const ir::Program& program, const Prefix& prefix) {
@@ -79,6 +80,17 @@ int held_bytes(const ir::Program& program, const Shape& shape) {
     if (access.read && map::is_stream(shape.nest, access)) bytes += size_of(*program.tensor(access.tensor).dtype);
   }
   for (const Prefix& prefix : shape.prefixes) bytes += bytes_of(program, prefix);
+  return bytes;
+}
+
+// What a thread loads of one vector.
+int64_t loaded_bytes(const ir::Program& program, const Shape& shape) {
+  std::set<const ir::Expr*> seen;
+  int64_t bytes = 0;
+  for (const Access& access : codegen::accesses_of(program, shape.nest.flat)) {
+    if (access.read && map::is_stream(shape.nest, access) && seen.insert(access.read.get()).second)
+      bytes += int64_t{size_of(*program.tensor(access.tensor).dtype)} * shape.nest.vector;
+  }
   return bytes;
 }
 
@@ -119,7 +131,7 @@ int group_for(const Shape& shape, int most) {
 void choose_rows(const ir::Program& program, Shape& shape, const Knobs& knobs) {
   constexpr int kSmallestBlock = 128, kLongRow = 8192, kAtOnce = 1024;  // threads; elements; threads of an SM
   const bool alone = shape.nest.vector == 1, long_row = shape.extent > kLongRow;
-  const int usual = alone ? 8 : items_for(program, shape, long_row && !shape.nest.shifted ? 256 : 160);
+  const int usual = alone ? 8 : items_for(program, shape, long_row && !shape.nest.shifted ? 256 : 192);
   set_items(shape, knobs.items > 0 ? knobs.items : usual);
   shape.group = group_for(shape, knobs.threads > 0 ? knobs.threads : alone ? 128 : 512);
   shape.threads = knobs.threads > 0 ? knobs.threads : std::max(shape.group, kSmallestBlock);
@@ -127,13 +139,27 @@ void choose_rows(const ir::Program& program, Shape& shape, const Knobs& knobs) {
   if (shape.nest.shifted) shape.blocks_an_sm = std::max(1, kAtOnce / shape.threads);
 }
 
-// Bytes of shared memory a block of the grid takes: tiles of two rounds, and what threads or warps tell each other.
-int64_t shared_bytes_of(const ir::Program& program, const Shape& shape) {
-  constexpr int64_t kTold = 6, kSystem = 1024;  // values; bytes
-  const int64_t values = 2 * shape.unroll * shape.nest.vector * shape.threads + kTold * (shape.by_columns ? shape.threads : shape.warps());
+// Bytes of shared memory a block takes: tiles on their way, and what threads or warps tell each other.
+int64_t told_bytes_of(const ir::Program& program, const Shape& shape) {
+  constexpr int64_t kAlone = 2, kShared = 6, kSystem = 1024;  // values; values; bytes
+  const int64_t values =
+      (shape.grid > 0 ? kShared : kAlone) * (shape.by_columns ? int64_t{shape.threads} * shape.nest.vector : shape.warps());
   int64_t out = kSystem;
   for (const Prefix& prefix : shape.prefixes) out += round_up(values * bytes_of(program, prefix), kSystem);
   return out;
+}
+int64_t shared_bytes_of(const ir::Program& program, const Shape& shape) {
+  return shape.stages * shape.unroll * shape.threads * loaded_bytes(program, shape) + told_bytes_of(program, shape);
+}
+
+// Tiles that are as large as their ring leaves room for, and prefixes registers.
+int items_of_ring(const ir::Program& program, const Shape& shape) {
+  constexpr int kHeld = 128;  // bytes a thread, so that kGridBlocks fit the registers
+  int held = 0;
+  for (const Prefix& prefix : shape.prefixes) held += bytes_of(program, prefix);
+  const int64_t room = kMostShared / std::max(1, kGridThreads * kGridBlocks / shape.threads) - told_bytes_of(program, shape);
+  const int64_t slots = shape.stages * shape.threads * std::max<int64_t>(1, loaded_bytes(program, shape));
+  return static_cast<int>(std::min<int64_t>(room / slots * shape.nest.vector, kHeld / held));
 }
 
 // All blocks of the machine take tiles in turn.
@@ -143,11 +169,14 @@ Status share(const ir::Program& program, const Knobs& knobs, int sms, Shape& sha
     if (bytes_of(program, prefix) > kLargestOffer)
       return refuse("a step of a recurrence in f64 is more than blocks can tell each other at once");
   }
-  constexpr int kHeld = 128;  // bytes a thread, so that kGridBlocks fit the registers
+  constexpr int kStages = 3;  // one told of and two on their way, or one of these being told of
+  shape.stages = knobs.stages >= 0 ? knobs.stages : kStages;
+  if (shape.stages < kStages) return fail(Code::illegal_knobs, "`sharing=grid` holds 3 or 4 tiles; leave `stages` out");
+  shape.grid = sms;  // at least
   shape.threads = knobs.threads > 0 ? knobs.threads : kGridThreads;
   shape.group = shape.by_columns ? shape.threads / kWarp : shape.threads;
   if (shape.by_columns) shape.nest.vector = 1;  // more columns than lanes would only be more to tell
-  set_items(shape, knobs.items > 0 ? knobs.items : items_for(program, shape, kHeld));
+  set_items(shape, knobs.items > 0 ? knobs.items : items_of_ring(program, shape));
   if (shape.row_vectors() < shape.tile()) return refuse("a row is less than a tile");
   const int64_t bytes = shared_bytes_of(program, shape);
   if (bytes > kMostShared) return refuse("its tiles take more shared memory than a block has");
@@ -174,6 +203,27 @@ double grid_efficiency(const ir::Program& program, const Shape& shape) {
   return !shape.nest.shifted && bytes >= kRound ? 0.86 : 0.62;
 }
 
+namespace {
+
+// A block copies the next tiles of its rows while it scans one: columns, of which an SM holds few and whose tiles are taken step
+// by step.
+Status choose_stages(const ir::Program& program, const Knobs& knobs, Shape& shape) {
+  constexpr int kTiles = 4, kAhead = 2;  // that are worth it
+  constexpr int64_t kBlocks = 4;         // of an SM, at least
+  const bool asked = knobs.stages >= 0;
+  const bool helps = shape.by_columns && shape.tiles() >= kTiles && loaded_bytes(program, shape) >= 4;
+  shape.stages = asked ? knobs.stages : helps ? kAhead : 0;
+  const int64_t bytes = shared_bytes_of(program, shape);
+  if (!asked && bytes * kBlocks > kMostShared) shape.stages = 0;
+  if (asked && shape.stages > 0 && bytes > kMostShared)
+    return fail(Code::illegal_knobs,
+                fmt::format("`stages={}`: tiles take {} bytes of shared memory, a block has {}; fewer stages, threads or items",
+                            shape.stages, bytes, kMostShared));
+  return success();
+}
+
+}  // namespace
+
 double busy(const Shape& shape, const machine::Machine& machine) {
   constexpr double kThreads = 1024;  // of an SM, with the registers that a tile takes
   const double at_once = std::max(1, machine.sm_count) * std::max(1.0, kThreads / shape.threads);
@@ -190,18 +240,17 @@ Status lay_out(const ir::Program& program, const Knobs& knobs, const machine::Ma
   } else {
     choose_rows(program, shape, knobs);
   }
-  if (knobs.sharing == Sharing::kBlock) return success();
-  const int sms = std::max(1, machine.sm_count);
-  Shape shared = shape;
-  const Status possible = share(program, knobs, sms, shared);
-  if (knobs.sharing == Sharing::kGrid) {
-    SOLSTICE_CHECK(possible);
-    shape = std::move(shared);
-    return success();
+  if (knobs.sharing != Sharing::kBlock) {
+    Shape shared = shape;
+    const Status possible = share(program, knobs, std::max(1, machine.sm_count), shared);
+    const bool asked = knobs.sharing == Sharing::kGrid;
+    if (asked) SOLSTICE_CHECK(possible);
+    if (asked || (possible.ok() && shared.tiles() >= kTilesWorthSharing && busy(shape, machine) < grid_efficiency(program, shared))) {
+      shape = std::move(shared);
+      return success();
+    }
   }
-  if (possible.ok() && shared.tiles() >= kTilesWorthSharing && busy(shape, machine) < grid_efficiency(program, shared))
-    shape = std::move(shared);
-  return success();
+  return choose_stages(program, knobs, shape);
 }
 
 }  // namespace solstice::families::scan

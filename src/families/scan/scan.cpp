@@ -29,6 +29,7 @@ std::vector<KnobSpec> knobs() {
        "",
        "auto",
        "who shares a row: at most a block, or all blocks; auto: these where rows are few and long"},
+      {"stages", "int", {"0", "2", "3", "4"}, "", "auto", "tiles of a block in shared memory, copied ahead; 0: a tile goes to registers"},
   };
 }
 
@@ -38,7 +39,8 @@ Knobs knobs_of(const ir::Kernel& kernel) {
   return {number("threads"), number("vector"), number("items"),
           sharing == "grid"    ? Sharing::kGrid
           : sharing == "block" ? Sharing::kBlock
-                               : Sharing::kAuto};
+                               : Sharing::kAuto,
+          static_cast<int>(kernel.knobs.int_or("stages", -1))};
 }
 
 Match match(const ir::Program& program, const ir::Kernel& kernel) {

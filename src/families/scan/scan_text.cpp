@@ -46,11 +46,4 @@ std::string starts_text(const std::vector<Scan>& scans, const Shape& shape) {
   return out;
 }
 
-std::string told_text(const std::vector<Scan>& scans, const Shape& shape) {
-  std::string out;
-  for (size_t i = 0; i < scans.size(); ++i)
-    out += fmt::format("scan::Told<{}, {}> told{}{};\n", scans[i].op, scans[i].type, i, shape.by_columns ? "[1]" : "");
-  return out;
-}
-
 }  // namespace solstice::families::scan

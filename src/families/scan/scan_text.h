@@ -24,7 +24,5 @@ Result<Scan> scan_text(codegen::Emitter& emitter, const Prefix& prefix);
 // In the order of `scans`: declarations, and of one vector the values before its elements are known.
 std::string accumulators_text(const std::vector<Scan>& scans, const Shape& shape);
 std::string starts_text(const std::vector<Scan>& scans, const Shape& shape);
-// Of a grid: what a tile holds by itself (scan/grid.h).
-std::string told_text(const std::vector<Scan>& scans, const Shape& shape);
 
 }  // namespace solstice::families::scan

@@ -18,6 +18,7 @@ enum class Sharing { kAuto, kBlock, kGrid };
 struct Knobs {
   int threads = 0, vector = 0, items = 0;  // 0: chosen here
   Sharing sharing = Sharing::kAuto;
+  int stages = -1;  // -1: chosen here
 };
 
 // A tile is what a group of threads takes at once of a row: `unroll` vectors a thread.
@@ -32,6 +33,7 @@ struct Shape {
   int threads = 256;  // of a block
   int group = 1;      // of them that share a row
   int unroll = 1;
+  int stages = 0;        // tiles of a block in shared memory, the next ones on their way; 0: a tile is loaded into registers
   int blocks_an_sm = 1;  // at least, which bounds registers
   int64_t grid = 0;      // blocks that share the rows, tile by tile, all of them resident; 0: a row is one block's
   int64_t teams = 1;     // of them, each for the columns of one block
