@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 
@@ -195,18 +196,28 @@ class Writer {
                        walk_.place(), walk_.inside(), scope, body);
   }
 
+  // The row's number is taken apart, and where vector `u` stands along it is known: no vector's own number is divided.
   void bind_vector(int depth) {
     const map::Nest& nest = shape_.nest;
     const CType type = draft_.wide() ? CType::kI64 : CType::kI32;
-    if (!nest.shifted) {
-      const Value q = draft_.emitter.variable(type, "q", depth, {0, nest.points / nest.vector - 1});
-      return bind_loops(draft_.emitter, nest.loops, q, nest.vector, depth);
-    }
-    const std::vector<codegen::Loop> outer(nest.loops.begin(), nest.loops.end() - 1);
-    bind_loops(draft_.emitter, outer, draft_.emitter.variable(type, "row", depth, {0, shape_.rows() - 1}), 1, depth);
-    // Elements outside of the row are never asked for: its vectors may be taken to lie in it.
-    const Value begin = draft_.emitter.variable(CType::kI32, "begin", depth, {0, shape_.extent - nest.vector});
-    draft_.emitter.bind(shape_.along, Binding{0, {{begin, 1}}});
+    const auto along =
+        std::find_if(nest.loops.begin(), nest.loops.end(), [&](const codegen::Loop& loop) { return loop.indices.front() == shape_.along; });
+    const std::vector<codegen::Loop> outer(nest.loops.begin(), along), inner(along + 1, nest.loops.end());
+    const auto points = [](const std::vector<codegen::Loop>& loops) {
+      int64_t out = 1;
+      for (const codegen::Loop& loop : loops) out *= loop.extent;
+      return out;
+    };
+    const char* const outer_name = shape_.by_columns ? "outer" : "row";
+    bind_loops(draft_.emitter, outer, draft_.emitter.variable(type, outer_name, depth, {0, points(outer) - 1}), 1, depth);
+    const bool single = shape_.by_columns || nest.shifted;
+    // Elements outside of a shifted row are never asked for: its vectors may be taken to lie in it.
+    const int64_t places = nest.shifted ? shape_.extent - nest.vector + 1 : shape_.row_vectors();
+    const Value at = draft_.emitter.variable(CType::kI32, nest.shifted ? "begin" : "at", depth, {0, places - 1});
+    draft_.emitter.bind(shape_.along, Binding{0, {{at, single ? 1 : nest.vector}}});
+    if (!shape_.by_columns) return;
+    bind_loops(draft_.emitter, inner, draft_.emitter.variable(type, "inner", depth, {0, points(inner) / nest.vector - 1}), nest.vector,
+               depth);
   }
 
   // `write` once for all lanes of a vector.

@@ -8,14 +8,16 @@
 #include <set>
 #include <utility>
 
+#include "families/scan/time.h"
+
 namespace solstice::families::scan {
 namespace {
 
 using codegen::Access;
 
-constexpr int kGridThreads = 512, kGridBlocks = 2;  // of a block; of an SM
-constexpr int kMostShared = 220 * 1024;             // bytes of shared memory, of an SM
-constexpr int kLargestOffer = 8;                    // bytes that a block offers to others (rows/team.h)
+constexpr int kGridThreads = 1024;       // of an SM, and of a block: the fewer blocks, the fewer messages
+constexpr int kMostShared = 220 * 1024;  // bytes of shared memory, of an SM
+constexpr int kLargestOffer = 8;         // bytes that a block offers to others (rows/team.h)
 
 // Rows stay in one loop of their own, so that a thread's vector never crosses into the next row.
 void choose_loops(const ir::Program& program, Shape& shape) {
@@ -129,9 +131,9 @@ int group_for(const Shape& shape, int most) {
 }
 
 void choose_rows(const ir::Program& program, Shape& shape, const Knobs& knobs) {
-  constexpr int kSmallestBlock = 128, kLongRow = 8192, kAtOnce = 1024;  // threads; elements; threads of an SM
+  constexpr int kSmallestBlock = 128, kLongRow = 8192, kAtOnce = 1024, kVectors = 4;  // threads; elements; threads of an SM; of a thread
   const bool alone = shape.nest.vector == 1, long_row = shape.extent > kLongRow;
-  const int usual = alone ? 8 : items_for(program, shape, long_row && !shape.nest.shifted ? 256 : 192);
+  const int usual = alone ? 8 : long_row && !shape.nest.shifted ? items_for(program, shape, 256) : kVectors * shape.nest.vector;
   set_items(shape, knobs.items > 0 ? knobs.items : usual);
   shape.group = group_for(shape, knobs.threads > 0 ? knobs.threads : alone ? 128 : 512);
   shape.threads = knobs.threads > 0 ? knobs.threads : std::max(shape.group, kSmallestBlock);
@@ -154,10 +156,10 @@ int64_t shared_bytes_of(const ir::Program& program, const Shape& shape) {
 
 // Tiles that are as large as their ring leaves room for, and prefixes registers.
 int items_of_ring(const ir::Program& program, const Shape& shape) {
-  constexpr int kHeld = 128;  // bytes a thread, so that kGridBlocks fit the registers
+  constexpr int kHeld = 128;  // bytes of a thread's registers
   int held = 0;
   for (const Prefix& prefix : shape.prefixes) held += bytes_of(program, prefix);
-  const int64_t room = kMostShared / std::max(1, kGridThreads * kGridBlocks / shape.threads) - told_bytes_of(program, shape);
+  const int64_t room = kMostShared / std::max(1, kGridThreads / shape.threads) - told_bytes_of(program, shape);
   const int64_t slots = shape.stages * shape.threads * std::max<int64_t>(1, loaded_bytes(program, shape));
   return static_cast<int>(std::min<int64_t>(room / slots * shape.nest.vector, kHeld / held));
 }
@@ -180,7 +182,7 @@ Status share(const ir::Program& program, const Knobs& knobs, int sms, Shape& sha
   if (shape.row_vectors() < shape.tile()) return refuse("a row is less than a tile");
   const int64_t bytes = shared_bytes_of(program, shape);
   if (bytes > kMostShared) return refuse("its tiles take more shared memory than a block has");
-  shape.blocks_an_sm = static_cast<int>(std::clamp<int64_t>(kGridThreads * kGridBlocks / shape.threads, 1, kMostShared / bytes));
+  shape.blocks_an_sm = static_cast<int>(std::clamp<int64_t>(kGridThreads / shape.threads, 1, kMostShared / bytes));
   shape.grid = int64_t{sms} * shape.blocks_an_sm;
   if (shape.by_columns) {
     shape.teams = ceil_div(shape.row_sets(), shape.rows_per_block());
@@ -191,66 +193,44 @@ Status share(const ir::Program& program, const Knobs& knobs, int sms, Shape& sha
   return success();
 }
 
-}  // namespace
-
-double grid_efficiency(const ir::Program& program, const Shape& shape) {
-  constexpr int kRound = 128;  // bytes a thread moves in a round, behind which its messages hide
-  if (shape.by_columns) return 0.6;
-  int bytes = 0;
-  for (const Access& access : codegen::accesses_of(program, shape.nest.flat)) {
-    if (map::is_stream(shape.nest, access)) bytes += size_of(*program.tensor(access.tensor).dtype) * shape.nest.vector * shape.unroll;
-  }
-  return !shape.nest.shifted && bytes >= kRound ? 0.86 : 0.62;
-}
-
-namespace {
-
-// A block copies the next tiles of its rows while it scans one: columns, of which an SM holds few and whose tiles are taken step
-// by step.
+// Two-byte elements take twice their loads' registers when they are scanned: these leave more room in shared memory. Columns are
+// walked step by step, by few blocks: the next tile is on its way meanwhile.
 Status choose_stages(const ir::Program& program, const Knobs& knobs, Shape& shape) {
-  constexpr int kTiles = 4, kAhead = 2;  // that are worth it
-  constexpr int64_t kBlocks = 4;         // of an SM, at least
+  constexpr int kTiles = 4, kAhead = 2, kNarrow = 8;  // that are worth it; tiles; elements of a vector
   const bool asked = knobs.stages >= 0;
-  const bool helps = shape.by_columns && shape.tiles() >= kTiles && loaded_bytes(program, shape) >= 4;
-  shape.stages = asked ? knobs.stages : helps ? kAhead : 0;
+  const bool helps = shape.by_columns ? shape.nest.vector > 1 && shape.tiles() >= kTiles : shape.nest.vector == kNarrow;
+  shape.stages = static_cast<int>(std::min<int64_t>(asked ? knobs.stages : helps ? kAhead : 0, shape.tiles()));
   const int64_t bytes = shared_bytes_of(program, shape);
-  if (!asked && bytes * kBlocks > kMostShared) shape.stages = 0;
   if (asked && shape.stages > 0 && bytes > kMostShared)
     return fail(Code::illegal_knobs,
                 fmt::format("`stages={}`: tiles take {} bytes of shared memory, a block has {}; fewer stages, threads or items",
                             shape.stages, bytes, kMostShared));
+  if (!asked && bytes * std::max(1, kGridThreads / shape.threads) > kMostShared) shape.stages = 0;
   return success();
 }
 
 }  // namespace
 
-double busy(const Shape& shape, const machine::Machine& machine) {
-  constexpr double kThreads = 1024;  // of an SM, with the registers that a tile takes
-  const double at_once = std::max(1, machine.sm_count) * std::max(1.0, kThreads / shape.threads);
-  const double waves = static_cast<double>(shape.blocks()) / at_once;
-  return waves / std::ceil(waves);
-}
-
 Status lay_out(const ir::Program& program, const Knobs& knobs, const machine::Machine& machine, Shape& shape) {
   constexpr int64_t kTilesWorthSharing = 2;
+  const int sms = std::max(1, machine.sm_count);
   choose_loops(program, shape);
   choose_vector(program, shape, knobs);
+  Shape shared = shape;
   if (shape.by_columns) {
-    choose_columns(program, shape, knobs, std::max(1, machine.sm_count));
+    choose_columns(program, shape, knobs, sms);
   } else {
     choose_rows(program, shape, knobs);
   }
-  if (knobs.sharing != Sharing::kBlock) {
-    Shape shared = shape;
-    const Status possible = share(program, knobs, std::max(1, machine.sm_count), shared);
-    const bool asked = knobs.sharing == Sharing::kGrid;
-    if (asked) SOLSTICE_CHECK(possible);
-    if (asked || (possible.ok() && shared.tiles() >= kTilesWorthSharing && busy(shape, machine) < grid_efficiency(program, shared))) {
-      shape = std::move(shared);
-      return success();
-    }
-  }
-  return choose_stages(program, knobs, shape);
+  const Status staged = choose_stages(program, knobs, shape);
+  if (knobs.sharing == Sharing::kBlock) return staged;
+  const Status possible = share(program, knobs, sms, shared);
+  const bool asked = knobs.sharing == Sharing::kGrid;
+  if (asked) SOLSTICE_CHECK(possible);
+  const bool worth = possible.ok() && shared.tiles() >= kTilesWorthSharing;
+  if (!asked && !(worth && (!staged.ok() || moving_time(program, shared, machine) < moving_time(program, shape, machine)))) return staged;
+  shape = std::move(shared);
+  return success();
 }
 
 }  // namespace solstice::families::scan

@@ -3,16 +3,17 @@
 // lanes of a warp or by a block, which walks it tile by tile; few, long rows are shared by all blocks; where neighbouring
 // elements belong to different rows, threads hold columns.
 //
-// Cost model: launch + max(traffic / copy ceiling / efficiency, instructions / issue rate). Efficiency is the share of the
-// bus that a layout reaches (bench/speed/scan.py), less where the last blocks leave SMs without work.
+// Cost model: launch + max(moving the data (time.h), instructions / issue rate).
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "families/emission.h"
 #include "families/family.h"
 #include "families/scan/emit.h"
 #include "families/scan/layout.h"
+#include "families/scan/time.h"
 
 namespace solstice::families {
 namespace scan {
@@ -61,37 +62,23 @@ void check(const Context& context, const ir::Kernel& kernel, Diagnostics& diagno
                     end == std::string::npos ? "leave the knob out: the family chooses" : text.substr(end + 2));
 }
 
-// Additions and shuffles of a scan, an element: its own, the second pass over the tile, and its share of its warp's.
+// Additions and shuffles of a scan, an element: its own, the second pass over the tile, and its share of its warp's. A grid
+// scans its elements twice.
 double scan_instructions(const Shape& shape) {
-  const double of_warp = 12.0 / shape.nest.vector, alone = 2;
-  return static_cast<double>(shape.prefixes.size()) * (shape.by_columns ? alone : 2 + of_warp);
-}
-
-double efficiency_of(const ir::Program& program, const Shape& shape, const machine::Machine& machine) {
-  constexpr double kThreadsOfSM = 2048, kElement = 4, kEnough = 40 * 1024;  // bytes in flight that keep an SM's share of DRAM busy
-  if (shape.grid > 0) {
-    const double tiles = static_cast<double>((shape.by_columns ? shape.teams : shape.rows()) * shape.tiles());
-    const double filled = tiles / static_cast<double>(shape.rounds() * shape.grid);
-    const double working = static_cast<double>(shape.grid) / (std::max(machine.sm_count, 1) * shape.blocks_an_sm);
-    return grid_efficiency(program, shape) * filled * working;
-  }
-  const double layout = shape.by_columns ? 0.9 : shape.nest.vector >= 4 ? 0.95 : shape.nest.vector == 2 ? 0.9 : 0.85;
-  const double blocks = static_cast<double>(shape.blocks()) / std::max(machine.sm_count, 1);
-  const double resident = std::clamp(blocks, 1.0, kThreadsOfSM / shape.threads);
-  const double in_flight = resident * shape.threads * shape.unroll * shape.nest.vector * kElement;
-  return layout * busy(shape, machine) * std::min(1.0, in_flight / kEnough);
+  const double of_warp = 12.0 / shape.nest.vector, alone = 2, again = shape.grid > 0 ? 3 : 0;
+  return static_cast<double>(shape.prefixes.size()) * (again + (shape.by_columns ? alone : 2 + of_warp));
 }
 
 Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
   SOLSTICE_TRY(const Shape shape, shape_of(context.program, kernel, knobs_of(kernel), context.machine));
-  SOLSTICE_TRY(const BytesPerSecond copy, copy_rate(context.machine));
+  SOLSTICE_CHECK(copy_rate(context.machine));
   Cost out;
   out.traffic = codegen::traffic_of(context.program, shape.nest.flat);
   const double instructions = instructions_of(shape.nest.flat) + scan_instructions(shape);
   out.work = Flops(instructions * static_cast<double>(shape.nest.points));
-  const Seconds memory = out.traffic / copy / efficiency_of(context.program, shape, context.machine);
+  const Seconds memory = moving_time(context.program, shape, context.machine);
   finish_cost(context.machine, memory, out.work / issue_rate(context.machine), out);
-  out.form = shape.by_columns ? "columns" : shape.group <= kWarp ? "warp" : "block";
+  out.form = shape.grid > 0 ? "grid" : shape.by_columns ? "columns" : shape.group <= kWarp ? "warp" : "block";
   return out;
 }
 
@@ -104,11 +91,13 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
     candidate.set("items", ir::KnobValue::of_int(items));
     out.push_back(std::move(candidate));
   }
-  for (const auto& [sharing, threads] : {std::pair{"grid", 1024}, {"grid", 512}, {"block", 512}}) {
+  for (const auto& [sharing, threads, stages] :
+       {std::tuple{"grid", 1024, -1}, {"grid", 512, -1}, {"block", 512, -1}, {"block", 0, 0}, {"block", 0, 2}}) {
     ir::Kernel candidate = kernel;
     candidate.knobs = {};
     candidate.knobs.set("sharing", ir::KnobValue::of_name(sharing));
-    candidate.knobs.set("threads", ir::KnobValue::of_int(threads));
+    if (threads > 0) candidate.knobs.set("threads", ir::KnobValue::of_int(threads));
+    if (stages >= 0) candidate.knobs.set("stages", ir::KnobValue::of_int(stages));
     if (shape_of(context.program, candidate, knobs_of(candidate), context.machine).ok()) out.push_back(candidate.knobs);
   }
   return out;

@@ -25,16 +25,16 @@ std::string WalkText::thread() const {
       "[[maybe_unused]] const int peer = static_cast<int>(threadIdx.x) % {1}, warp = static_cast<int>(threadIdx.x) % {0} / {1};\n",
       shape.group, shape.lanes());
   if (shape.grid > 0) return places + "const int rank = static_cast<int>(blockIdx.x);\n";
-  return fmt::format("const {0} row = static_cast<{0}>(blockIdx.x) * {1} + static_cast<int>(threadIdx.x) / {2};\n", index_type,
-                     shape.rows_per_block(), shape.group) +
+  return fmt::format("[[maybe_unused]] const {0} row = static_cast<{0}>(blockIdx.x) * {1} + static_cast<int>(threadIdx.x) / {2};\n",
+                     index_type, shape.rows_per_block(), shape.group) +
          places;
 }
 
 std::string WalkText::of_round(std::string_view round) const {
   if (shape.by_columns) return fmt::format("[[maybe_unused]] const int tile = {} * {} + member;\n", round, shape.grid / shape.teams);
   return fmt::format(
-      "const int number = {0} * {1} + rank;\nconst {2} row = number / {3};\n[[maybe_unused]] const int tile = number % {3};\n", round,
-      shape.grid, index_type, shape.tiles());
+      "const int number = {0} * {1} + rank;\n[[maybe_unused]] const {2} row = number / {3};\n[[maybe_unused]] const int tile = number % {3};\n",
+      round, shape.grid, index_type, shape.tiles());
 }
 
 std::string WalkText::place() const {
@@ -42,9 +42,7 @@ std::string WalkText::place() const {
   const std::string k = fmt::format("((tile * {} + warp) * {} + u) * {} + peer", shape.warps(), shape.unroll, shape.lanes());
   const std::string number = fmt::format("const int k = {};\n", k);
   const std::string place = shape.reverse ? fmt::format("({} - k)", vectors - 1) : "k";
-  if (shape.by_columns)
-    return number + fmt::format("const {} q = (outer * {} + {}) * {} + inner;\n", index_type, vectors, place, inner_vectors());
-  if (!shape.nest.shifted) return number + fmt::format("const {} q = row * {} + {};\n", index_type, vectors, place);
+  if (!shape.nest.shifted) return number + fmt::format("[[maybe_unused]] const int at = {};\n", place);
   const bool wide = shape.nest.points > INT32_MAX / 2;
   return number + fmt::format(
                       "const int begin = {} * {} - static_cast<int>(static_cast<{}>(row) * {}u % {}u);\n"

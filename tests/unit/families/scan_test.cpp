@@ -45,6 +45,18 @@ TEST(Scan, ExclusiveAndFromTheEnd) {
     expect_same(Cumulative(2, 1300, Reducer::kSum, ends).knob("threads", 128).knob("items", 4).b.program, 3e-5);
   }
 }
+// Tiles that are copied ahead into shared memory, along rows and columns.
+TEST(Scan, TilesAhead) {
+  for (const int64_t stages : {2, 3}) {
+    const auto staged = [&](Cumulative c, double tolerance = 1e-4) {
+      expect_same(c.knob("threads", 128).knob("items", 4).knob("stages", stages).b.program, tolerance);
+    };
+    staged(Cumulative(2, 2603));
+    staged(Cumulative(3, 1501, Reducer::kSum, Op::kGt, false, DType::kBF16), 1e-1);
+    staged(Cumulative(72, 300, Reducer::kSum, Op::kGe, true));
+    staged(Cumulative(5, 9));
+  }
+}
 TEST(Scan, ByColumns) {
   for (const Op ends : {Op::kLe, Op::kGt}) expect_same(Cumulative(72, 300, Reducer::kSum, ends, true).b.program, 2e-5);
   expect_same(Cumulative(7, 33, Reducer::kSum, Op::kGe, true).b.program, 1e-5);
@@ -142,7 +154,8 @@ TEST(Scan, AGridIsNoLargerThanItsSMsHold) {
 TEST(Scan, FewLongRowsAreSharedUnlessAsked) {
   Cumulative c(3, 300'000);
   const auto blocks = [&] {
-    const machine::Machine machine = small_machine();
+    machine::Machine machine = small_machine();
+    machine.sm_count = 100;
     return find_family("scan")->generate({c.b.program, machine}, c.b.program.kernels[0])->steps.size();
   };
   EXPECT_EQ(blocks(), 2u);  // offers are cleared ahead
