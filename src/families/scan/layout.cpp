@@ -44,12 +44,10 @@ std::pair<int, int> elements_of(const ir::Program& program, const map::Nest& nes
   return {std::min(narrowest, widest), widest};
 }
 
-// Vectors of rows that are not aligned: as wide as all stores begin alike. Beside much narrower elements (a mask) single ones
-// are faster: 3.4 TB/s against 2.9 for rows of 14871 in f32.
-void shift_rows(const ir::Program& program, Shape& shape, int wanted, bool asked) {
+// Vectors of rows that are not aligned: as wide as all stores begin alike.
+void shift_rows(const ir::Program& program, Shape& shape, int wanted) {
   constexpr int kShortRow = 4;  // vectors
   map::Nest& nest = shape.nest;
-  if (const auto [narrowest, widest] = elements_of(program, nest); 2 * narrowest < widest && !asked) return;
   int vector = wanted;
   for (const Access& access : codegen::accesses_of(program, nest.flat)) {
     while (!access.read && vector > 1 && !map::is_congruent(nest, access, vector)) vector /= 2;
@@ -66,7 +64,7 @@ void choose_vector(const ir::Program& program, Shape& shape, const Knobs& knobs)
   map::choose_vector(program, nest, wanted);
   nest.flattened = false;
   while (nest.loops.back().extent % nest.vector != 0) nest.vector /= 2;
-  if (!shape.by_columns) shift_rows(program, shape, wanted, knobs.vector > 0);
+  if (!shape.by_columns) shift_rows(program, shape, wanted);
 }
 
 int bytes_of(const ir::Program& program, const Prefix& prefix) {
@@ -107,10 +105,10 @@ void set_items(Shape& shape, int items) {
 
 // Columns: a block's lanes reach over 512 bytes, where there are columns enough, and its warps take parts of a tile's steps.
 void choose_columns(const ir::Program& program, Shape& shape, const Knobs& knobs, int sms) {
-  constexpr int kThreads = 256, kMost = 1024, kReach = 128;  // threads; elements
-  constexpr int kRoom = 96 * 1024;                           // bytes of shared memory in which threads tell each other what they hold
+  constexpr int kThreads = 256, kMost = 1024, kReach = 128, kVectors = 4;  // threads; elements; of a thread
+  constexpr int kRoom = 96 * 1024;  // bytes of shared memory in which threads tell each other what they hold
   const int vector = shape.nest.vector;
-  set_items(shape, knobs.items > 0 ? knobs.items : items_for(program, shape, vector == 1 ? 128 : 256));
+  set_items(shape, knobs.items > 0 ? knobs.items : vector == 1 ? items_for(program, shape, 128) : kVectors * vector);
   int lanes = std::max(kWarp, kReach / vector);
   while (lanes > kWarp && shape.row_sets() < int64_t{lanes} * 2 * sms) lanes /= 2;
   const bool few = shape.row_sets() < int64_t{lanes} * sms;
@@ -133,7 +131,7 @@ int group_for(const Shape& shape, int most) {
 void choose_rows(const ir::Program& program, Shape& shape, const Knobs& knobs) {
   constexpr int kSmallestBlock = 128, kLongRow = 8192, kAtOnce = 1024, kVectors = 4;  // threads; elements; threads of an SM; of a thread
   const bool alone = shape.nest.vector == 1, long_row = shape.extent > kLongRow;
-  const int usual = alone ? 8 : long_row && !shape.nest.shifted ? items_for(program, shape, 256) : kVectors * shape.nest.vector;
+  const int usual = alone ? 8 : !long_row ? kVectors * shape.nest.vector : items_for(program, shape, shape.nest.shifted ? 192 : 256);
   set_items(shape, knobs.items > 0 ? knobs.items : usual);
   shape.group = group_for(shape, knobs.threads > 0 ? knobs.threads : alone ? 128 : 512);
   shape.threads = knobs.threads > 0 ? knobs.threads : std::max(shape.group, kSmallestBlock);
@@ -175,7 +173,7 @@ Status share(const ir::Program& program, const Knobs& knobs, int sms, Shape& sha
   shape.stages = knobs.stages >= 0 ? knobs.stages : kStages;
   if (shape.stages < kStages) return fail(Code::illegal_knobs, "`sharing=grid` holds 3 or 4 tiles; leave `stages` out");
   shape.grid = sms;  // at least
-  shape.threads = knobs.threads > 0 ? knobs.threads : kGridThreads;
+  shape.threads = knobs.threads > 0 ? knobs.threads : shape.by_columns ? kGridThreads / 2 : kGridThreads;
   shape.group = shape.by_columns ? shape.threads / kWarp : shape.threads;
   if (shape.by_columns) shape.nest.vector = 1;  // more columns than lanes would only be more to tell
   set_items(shape, knobs.items > 0 ? knobs.items : items_of_ring(program, shape));
@@ -198,7 +196,9 @@ Status share(const ir::Program& program, const Knobs& knobs, int sms, Shape& sha
 Status choose_stages(const ir::Program& program, const Knobs& knobs, Shape& shape) {
   constexpr int kTiles = 4, kAhead = 2, kNarrow = 8;  // that are worth it; tiles; elements of a vector
   const bool asked = knobs.stages >= 0;
-  const bool helps = shape.by_columns ? shape.nest.vector > 1 && shape.tiles() >= kTiles : shape.nest.vector == kNarrow;
+  const auto [narrowest, widest] = elements_of(program, shape.nest);
+  const bool beside = shape.nest.shifted && 2 * narrowest < widest;  // a mask: 0.97 of copy for rows of 14871, 0.88 one by one
+  const bool helps = shape.by_columns ? shape.nest.vector > 1 && shape.tiles() >= kTiles : shape.nest.vector == kNarrow || beside;
   shape.stages = static_cast<int>(std::min<int64_t>(asked ? knobs.stages : helps ? kAhead : 0, shape.tiles()));
   const int64_t bytes = shared_bytes_of(program, shape);
   if (asked && shape.stages > 0 && bytes > kMostShared)

@@ -19,10 +19,9 @@ double share_of(const Shape& shape) {
 }
 
 Seconds grid_time(const Shape& shape, Seconds all, double tile_share) {
-  constexpr Seconds kRound{3.4e-6};  // until a block knows what the others told it
-  const auto rounds = static_cast<double>(shape.rounds());
-  const Seconds round = all * (tile_share * static_cast<double>(shape.grid));
-  return std::max(round, kRound) * rounds + kRound;
+  constexpr Seconds kRound{1.0e-6};  // beside its data, with one block an SM
+  const Seconds round = all * (tile_share * static_cast<double>(shape.grid)) + kRound;
+  return round * static_cast<double>(shape.rounds());
 }
 
 // `all`: what the data take at the rate of all SMs; `tile_share`: a tile's share of them.
