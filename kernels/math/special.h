@@ -85,6 +85,64 @@ SOLSTICE_DEVICE float tanh(float x) {
   return magnitude < 0.6f ? near : far;
 }
 
+// Short forms, for values that are rounded to 11 bits or fewer before anything else is done with them (src/codegen/
+// short_values.h says which those are). Relative errors, also of small results: 2^-15.2 of 1 + erf down to erf = -0.9996
+// and, as of the long form, an absolute 2^-23 below; 2^-16 of tanh, 2^-17 of the others.
+//
+// 1 + erf(x) = 2/(1 + 2^-s) with s = x*R(x^2), whose 2^s is the odds of the normal distribution.
+SOLSTICE_DEVICE float short_one_plus_erf(float x) {
+  const float t = x * x;
+  float r = 0x1.3cf760p-22f;
+  r = fused(r, t, -0x1.9e44fap-17f);
+  r = fused(r, t, 0x1.acb020p-13f);
+  r = fused(r, t, -0x1.90228ap-10f);
+  r = fused(r, t, -0x1.3df0f0p-10f);
+  r = fused(r, t, 0x1.305ce4p-2f);
+  r = fused(r, t, 0x1.a0b750p+1f);
+  return reciprocal_fast(exp2_fast(fused(-x, r, -1.0f)) + 0.5f);
+}
+
+// 2/(1 + e^-2x).
+SOLSTICE_DEVICE float short_one_plus_tanh(float x) { return reciprocal_fast(exp2_fast(fused(x, -2.8853900817779268f, -1.0f)) + 0.5f); }
+
+SOLSTICE_DEVICE float short_tanh(float x) {
+  const float t = x * x;
+  const float near = fused(fused(t, 0x1.07b588p-3f, -0x1.553e5ep-2f) * t, x, x);
+  const float far = short_one_plus_tanh(x) - 1.0f;
+  return t < 0.0625f ? near : far;
+}
+
+SOLSTICE_DEVICE float short_exponential(float x) {
+#if defined(__CUDACC__)
+  float r;
+  asm("ex2.approx.f32 %0, %1;" : "=f"(r) : "f"(x * 1.4426950408889634f));
+  return r;
+#else
+  return std::exp(x);
+#endif
+}
+
+// In the whole range, as div.full is; no branches.
+SOLSTICE_DEVICE float short_quotient(float a, float b) {
+#if defined(__CUDACC__)
+  float r;
+  asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
+  return r;
+#else
+  return a / b;
+#endif
+}
+
+SOLSTICE_DEVICE float short_sqrt(float x) {
+#if defined(__CUDACC__)
+  float r;
+  asm("sqrt.approx.f32 %0, %1;" : "=f"(r) : "f"(x));
+  return r;
+#else
+  return std::sqrt(x);
+#endif
+}
+
 #if defined(__CUDACC__)
 #define SOLSTICE_LIBRARY(name, single, twice)               \
   SOLSTICE_DEVICE float name(float x) { return single(x); } \

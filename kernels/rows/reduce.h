@@ -118,13 +118,24 @@ struct Arg {
   static SOLSTICE_DEVICE int found(R a) {
     return a.index == kNowhere ? 0 : a.index;
   }
+  // Without branches: lanes disagree, and each of them would run both sides.
   template <typename R>
   static SOLSTICE_DEVICE R combine(R a, R b) {
-    const bool a_nan = a.value != a.value, b_nan = b.value != b.value;
-    if (a_nan != b_nan) return a_nan ? a : b;
+    const bool a_nan = a.value != a.value, b_nan = b.value != b.value, first = a.index < b.index;
     const bool better = kLargest ? a.value > b.value : a.value < b.value;
-    const bool worse = kLargest ? a.value < b.value : a.value > b.value;
-    return better || (!worse && a.index < b.index) ? a : b;
+    const bool equal = (a.value == b.value) | (a_nan & b_nan);
+    const bool take_a = better | (a_nan & !b_nan) | (equal & first);
+    return {take_a ? a.value : b.value, take_a ? a.index : b.index};
+  }
+
+  // Unsigned numbers that are larger the better a float is: of -0 and +0 the same, of any NaN the largest.
+  static SOLSTICE_DEVICE u32 key(float value) {
+    const u32 bits = math::bits_of((kLargest ? value : -value) + 0.0f);
+    return value != value ? 0xffffffffu : bits ^ (static_cast<u32>(static_cast<int>(bits) >> 31) | 0x80000000u);
+  }
+  static SOLSTICE_DEVICE float value_of(u32 key) {
+    const float value = math::float_of(key >> 31 != 0 ? key ^ 0x80000000u : ~key);
+    return kLargest ? value : -value;
   }
 };
 using ArgMax = Arg<true>;
@@ -143,9 +154,33 @@ SOLSTICE_DEVICE Ranked<T> shuffle_xor(Ranked<T> v, int distance) {
   return {shuffle_xor(v.value, distance), shuffle_xor(v.index, distance)};
 }
 
+#if defined(__CUDACC__)
+SOLSTICE_DEVICE u32 warp_max(u32 v) {
+  u32 r;
+  asm volatile("redux.sync.max.u32 %0, %1, 0xffffffff;" : "=r"(r) : "r"(v));
+  return r;
+}
+SOLSTICE_DEVICE u32 warp_min(u32 v) {
+  u32 r;
+  asm volatile("redux.sync.min.u32 %0, %1, 0xffffffff;" : "=r"(r) : "r"(v));
+  return r;
+}
+
+// Two instructions that reduce over a warp, where ten shuffles would be needed.
+template <bool kLargest>
+SOLSTICE_DEVICE Ranked<float> reduce_warp(Ranked<float> v) {
+  const u32 mine = Arg<kLargest>::key(v.value), best = warp_max(mine);
+  const u32 index = warp_min(mine == best ? static_cast<u32>(v.index) : static_cast<u32>(kNowhere));
+  return {Arg<kLargest>::value_of(best), static_cast<int>(index)};
+}
+#endif
+
 // Within groups of kGroup neighbouring lanes, a power of two up to 32.
 template <class Op, int kGroup, typename T>
 SOLSTICE_DEVICE T reduce_lanes(T v) {
+#if defined(__CUDACC__)
+  if constexpr (kGroup == 32 && kSame<T, Ranked<float>>) return reduce_warp<kSame<Op, ArgMax>>(v);
+#endif
 #pragma unroll
   for (int distance = kGroup / 2; distance > 0; distance /= 2) v = Op::template combine<T>(v, shuffle_xor(v, distance));
   return v;
@@ -226,7 +261,8 @@ SOLSTICE_DEVICE T collect(const T* slots) {
     const int at = i + lane;
     v = Op::template combine<T>(v, slots[at / kMine * kWarps + first + at % kMine]);
   }
-  return reduce_lanes<Op, kWidth>(v);
+  // All lanes hold values of this row, the same ones every kWidth lanes: of the best it does not matter how often one is looked at.
+  return reduce_lanes < Op, kSame<T, Ranked<float>> ? 32 : kWidth > (v);
 }
 
 // Threads kLanes apart share a row: slots hold one value a thread.

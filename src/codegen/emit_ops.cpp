@@ -48,6 +48,20 @@ const char* function_of(Op op) {
   }
 }
 
+// Of values of which few digits are wanted; none: there is no shorter form.
+const char* short_function_of(Op op) {
+  switch (op) {
+    case Op::kExp:
+      return "short_exponential";
+    case Op::kSqrt:
+      return "short_sqrt";
+    case Op::kTanh:
+      return "short_tanh";
+    default:
+      return nullptr;
+  }
+}
+
 const char* symbol_of(Op op) {
   switch (op) {
     case Op::kAdd:
@@ -141,6 +155,20 @@ std::optional<double> folded(Op op, const Value& a) {
   }
 }
 
+// a / by as products with the inverse: exact for a power of two; else rounded once more (2^-24), or with the inverse in two
+// floats, both of its sign so that no infinities meet. Nothing: a division it stays, since the inverse has too few digits.
+std::optional<std::string> times_inverse(const std::string& a, float by, bool few_digits) {
+  int exponent = 0;
+  const float fraction = std::abs(std::frexp(by, &exponent));
+  if (!(std::abs(by) > 0x1p-90f && std::abs(by) < 0x1p90f)) return std::nullopt;
+  const double inverse = 1.0 / static_cast<double>(by);
+  const auto near = static_cast<float>(inverse);
+  if (fraction == 0.5f || few_digits) return fmt::format("{} * {}", a, literal(near, CType::kF32));
+  const float high = std::abs(static_cast<double>(near)) > std::abs(inverse) ? std::nextafter(near, 0.0f) : near;
+  const double low = inverse - static_cast<double>(high);
+  return fmt::format("fused({0}, {1}, {0} * {2})", a, literal(high, CType::kF32), literal(low, CType::kF32));
+}
+
 Value real_constant(double value) { return {CType::kF32, literal(value, CType::kF32), 0, {}, value}; }
 
 Value integer_constant(int64_t value) {
@@ -205,10 +233,24 @@ Result<Value> Emitter::emit_operator(const ir::ExprRef& e) {
     SOLSTICE_TRY(const Value a, emit(e->args[0]));
     return unary(*e, a);
   }
+  if (const auto whole = one_plus_of(*e); whole && is_short(*e)) return emit_one_plus(*whole);
   if (e->args.size() != 2) return fail(Code::internal, fmt::format("operator `{}` with {} operands", ir::name_of(e->op), e->args.size()));
   SOLSTICE_TRY(Value a, emit(e->args[0]));
   SOLSTICE_TRY(Value b, emit(e->args[1]));
   return binary(*e, std::move(a), std::move(b));
+}
+
+Result<Value> Emitter::emit_one_plus(const OnePlus& e) {
+  SOLSTICE_TRY(const Value x, emit(e.function->args[0]));
+  const bool is_erf = e.function->op == Op::kErf;
+  const bool twice = x.type == CType::kF64 && !x.constant;
+  if (twice || x.is_constant()) {
+    const Value f = unary(*e.function, x);
+    return define(f.type, fmt::format("{} {} {}", literal(1.0, f.type), e.subtracts ? "-" : "+", f.text), f.depth);
+  }
+  const Value single = convert(x, CType::kF32);
+  const std::string argument = e.subtracts ? "-" + single.text : single.text;
+  return define(CType::kF32, fmt::format("short_one_plus_{}({})", is_erf ? "erf" : "tanh", argument), single.depth);
 }
 
 Value Emitter::unary(const ir::Expr& e, const Value& a) {
@@ -232,7 +274,8 @@ Value Emitter::unary(const ir::Expr& e, const Value& a) {
   if (e.op == Op::kIsNan || e.op == Op::kIsFinite) {
     return define(CType::kBool, fmt::format("{}({})", e.op == Op::kIsNan ? "is_nan" : "is_finite", x.text), x.depth, {0, 1});
   }
-  const char* function = e.op == Op::kAbs ? "absolute" : e.op == Op::kSign ? "sign" : function_of(e.op);
+  const char* brief = is_short(e) && x.type == CType::kF32 ? short_function_of(e.op) : nullptr;
+  const char* function = brief ? brief : e.op == Op::kAbs ? "absolute" : e.op == Op::kSign ? "sign" : function_of(e.op);
   const Value real = define(x.type, fmt::format("{}({})", function, x.text), x.depth);
   if (!is_rounding(e.op) || e.kind != ir::ValueKind::kInt) return real;
   return define(CType::kI64, fmt::format("to_integer({})", real.text), real.depth);
@@ -242,7 +285,7 @@ Value Emitter::binary(const ir::Expr& e, Value a, Value b) {
   const int depth = std::max(a.depth, b.depth);
   if (e.op == Op::kFloorDiv || e.op == Op::kMod) return integer_division(e, std::move(a), std::move(b));
   if (const auto value = folded(e.op, a, b); value && e.kind == ir::ValueKind::kReal) return real_constant(*value);
-  if (e.op == Op::kDiv) return quotient(std::move(a), std::move(b));
+  if (e.op == Op::kDiv) return quotient(e, std::move(a), std::move(b));
   if (e.op == Op::kAnd || e.op == Op::kOr) {
     return define(CType::kBool, fmt::format("{} {} {}", convert(a, CType::kBool).text, symbol_of(e.op), convert(b, CType::kBool).text),
                   depth, {0, 1});
@@ -259,20 +302,17 @@ Value Emitter::binary(const ir::Expr& e, Value a, Value b) {
   return define(result, fmt::format("{} {} {}", a.text, symbol_of(e.op), b.text), depth, range);
 }
 
-// A divisor from an outer scope is inverted there once.
-Value Emitter::quotient(Value a, Value b) {
+// A divisor from an outer scope is inverted there once, a constant here.
+Value Emitter::quotient(const ir::Expr& e, Value a, Value b) {
   const CType type = is_real(a.type) || is_real(b.type) ? common(a, b) : CType::kF32;
   const int depth = std::max(a.depth, b.depth);
   a = convert(a, type);
   const bool shared = type == CType::kF32 && !b.constant && b.depth < a.depth;
-  if (const auto by = constant_of(b); by && type == CType::kF32 && *by != 0) {
-    int exponent = 0;
-    // A power of two inverts exactly.
-    if (std::abs(std::frexp(*by, &exponent)) == 0.5 && std::abs(exponent) < 100) {
-      return define(type, fmt::format("{} * {}", a.text, literal(1.0 / *by, type)), depth);
-    }
+  if (const auto by = constant_of(b); by && type == CType::kF32) {
+    if (const auto text = times_inverse(a.text, static_cast<float>(*by), is_short(e))) return define(type, *text, depth);
   }
   b = convert(b, type);
+  if (!shared && is_short(e) && type == CType::kF32) return define(type, fmt::format("short_quotient({}, {})", a.text, b.text), depth);
   if (!shared) return define(type, fmt::format("{} / {}", a.text, b.text), depth);
   const std::string key = "Divisor " + b.text;
   auto& known = scopes_[static_cast<size_t>(b.depth)].known;

@@ -20,6 +20,7 @@
 #include "codegen/ctype.h"
 #include "codegen/interner.h"
 #include "codegen/linear.h"
+#include "codegen/short_values.h"
 #include "ir/program.h"
 
 namespace solstice::codegen {
@@ -48,6 +49,8 @@ class Emitter {
   Emitter(const ir::Program& program, Interner& indices);
 
   void set_hook(Hook hook) { hook_ = std::move(hook); }
+  // Values whose functions may have few digits (none, unless they are named here).
+  void set_short_values(ShortValues values) { short_ = std::move(values); }
   int push();  // opens a scope, gives its depth
   void pop();  // forgets the innermost scope; its text must have been taken
   int depth() const { return static_cast<int>(scopes_.size()) - 1; }
@@ -96,7 +99,9 @@ class Emitter {
   Result<Value> emit_power(const ir::Expr& e);
   Value unary(const ir::Expr& e, const Value& a);
   Value binary(const ir::Expr& e, Value a, Value b);
-  Value quotient(Value a, Value b);
+  Result<Value> emit_one_plus(const OnePlus& e);
+  Value quotient(const ir::Expr& e, Value a, Value b);
+  bool is_short(const ir::Expr& e) const { return short_.count(&e) > 0; }
   Value integer_division(const ir::Expr& e, Value a, Value b);
   Value sum_of(const Parts& parts, Interval range);
   CType common(const Value& a, const Value& b) const;
@@ -104,6 +109,7 @@ class Emitter {
   const ir::Program& program_;
   Interner& indices_;
   Hook hook_;
+  ShortValues short_;
   std::vector<Scope> scopes_;
   std::map<int, Binding> bindings_;
   std::vector<int> read_;

@@ -51,6 +51,7 @@ class EpilogueWriter {
     SOLSTICE_TRY(flat_, flatten(program_, kernel_, &anchor));
     SOLSTICE_CHECK(unify());
     Emitter emitter(program_, flat_.indices);
+    emitter.set_short_values(short_values_of(program_, flat_));
     bind_variables(emitter);
     const int depth = emitter.push();
     emitter.set_hook([&](Emitter& e, const ExprRef& node) -> Result<std::optional<Value>> {

@@ -43,11 +43,38 @@ double weight_of(ir::Op op) {
   }
 }
 
+// The same where few digits are wanted.
+double short_weight_of(ir::Op op) {
+  switch (op) {
+    case ir::Op::kErf:
+      return 11;
+    case ir::Op::kTanh:
+      return 11;
+    case ir::Op::kExp:
+      return 5;
+    case ir::Op::kDiv:
+      return 7;
+    case ir::Op::kSqrt:
+      return 4;
+    default:
+      return weight_of(op);
+  }
+}
+
+// A constant divisor is a product.
+bool divides_by_constant(const ir::Expr& e) {
+  return e.op == ir::Op::kDiv && (e.args[1]->op == ir::Op::kReal || e.args[1]->op == ir::Op::kInt);
+}
+
+double weight_of(const ir::Expr& e, bool is_short) {
+  return divides_by_constant(e) ? 2 : is_short ? short_weight_of(e.op) : weight_of(e.op);
+}
+
 // Each distinct node once, at the trips of the reductions around it. A reduction that does not vary with an outer one's
 // indices is computed once, not for each of its points.
 class InstructionCount {
  public:
-  explicit InstructionCount(const codegen::Interner& indices) : indices_(indices) {}
+  InstructionCount(const codegen::Interner& indices, codegen::ShortValues brief) : indices_(indices), short_(std::move(brief)) {}
 
   double of(const ir::ExprRef& root, std::vector<int> around = {}) {
     if (!seen_.insert(root.get()).second) return 0;
@@ -57,13 +84,14 @@ class InstructionCount {
     }
     double trips = 1;
     for (const int binder : around) trips *= static_cast<double>(indices_.index(binder).extent);
-    double sum = weight_of(root->op) * trips;
+    double sum = weight_of(*root, short_.count(root.get()) > 0) * trips;
     for (const ir::ExprRef& arg : root->args) sum += of(arg, around);
     return sum;
   }
 
  private:
   const codegen::Interner& indices_;
+  codegen::ShortValues short_;
   std::set<const ir::Expr*> seen_;
 };
 
@@ -159,18 +187,24 @@ double instructions_of(const codegen::FlatKernel& flat, const std::function<doub
   double sum = 0;
   const auto visit = [&](const auto& self, const ir::ExprRef& e) -> void {
     if (!seen.insert(e.get()).second) return;
-    sum += weight_of(e->op) * times(e);
+    sum += weight_of(*e, false) * times(e);
     for (const ir::ExprRef& arg : e->args) self(self, arg);
   };
   for (const codegen::FlatEquation& equation : flat.equations) visit(visit, equation.rhs);
   return sum;
 }
 
-double instructions_of(const codegen::FlatKernel& flat) {
-  InstructionCount count(flat.indices);
+static double instructions_of(const codegen::FlatKernel& flat, codegen::ShortValues brief) {
+  InstructionCount count(flat.indices, std::move(brief));
   double sum = 0;
   for (const codegen::FlatEquation& equation : flat.equations) sum += count.of(equation.rhs);
   return sum;
+}
+
+double instructions_of(const codegen::FlatKernel& flat) { return instructions_of(flat, codegen::ShortValues()); }
+
+double instructions_of(const ir::Program& program, const codegen::FlatKernel& flat) {
+  return instructions_of(flat, codegen::short_values_of(program, flat));
 }
 
 void finish_cost(const machine::Machine& machine, Seconds memory, Seconds issue, Cost& cost) {

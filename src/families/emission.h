@@ -53,6 +53,8 @@ Result<BytesPerSecond> read_rate(const machine::Machine& machine);  // of readin
 FlopsPerSecond issue_rate(const machine::Machine& machine);
 // Instructions a point costs, estimated from the operators of all equations, each distinct node once.
 double instructions_of(const codegen::FlatKernel& flat);
+// The same of generated code that gives short values (codegen/short_values.h) their short functions.
+double instructions_of(const ir::Program& program, const codegen::FlatKernel& flat);
 // The same, where `times` says how often a node is computed.
 double instructions_of(const codegen::FlatKernel& flat, const std::function<double(const ir::ExprRef&)>& times);
 

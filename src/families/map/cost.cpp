@@ -89,7 +89,7 @@ Result<Cost> cost_of(const Context& context, const std::vector<Nest>& nests, con
   for (const Nest& nest : nests) {
     const Moved moved = moved_by(context.program, nest.flat);
     const double efficiency = efficiency_of(context.program, nest);
-    const Flops work(instructions_of(nest.flat) * static_cast<double>(nest.points));
+    const Flops work(instructions_of(context.program, nest.flat) * static_cast<double>(nest.points));
     all.read += moved.read;
     all.written += moved.written;
     wasted += moved.all() / copy * (1 / efficiency - 1);

@@ -17,7 +17,9 @@ struct Draft {
         nest(its_nest),
         settings(its_settings),
         unroll(unroll_of(from, its_nest, its_settings)),
-        emitter(from, its_nest.flat.indices) {}
+        emitter(from, its_nest.flat.indices) {
+    emitter.set_short_values(codegen::short_values_of(from, its_nest.flat));
+  }
   Draft(const Draft&) = delete;
 
   const ir::Program& program;

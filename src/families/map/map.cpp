@@ -18,8 +18,18 @@ namespace {
 
 std::vector<KnobSpec> knobs() {
   return {
-      {"threads", "int", {"128", "256", "512", "1024"}, "", "256", "threads a block"},
-      {"vector", "int", {"1", "2", "4", "8", "16"}, "", "auto", "elements a thread takes at once; auto: 16 bytes of the smallest format"},
+      {"threads",
+       "int",
+       {"128", "256", "512", "1024"},
+       "",
+       "auto",
+       "threads a block; auto: 128, or 256 where elements are moved one by one"},
+      {"vector",
+       "int",
+       {"1", "2", "4", "8", "16"},
+       "",
+       "auto",
+       "elements a thread takes at once; auto: 16 bytes of the smallest format, or of a wider one that is stored"},
       {"unroll", "int", {"1", "2", "4", "8"}, "", "auto", "vectors a thread has in flight; auto: 16 bytes of loads"},
       streaming_knob("none"),
   };
@@ -39,8 +49,9 @@ Match match(const ir::Program& program, const ir::Kernel& kernel) {
 }
 
 Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
-  const Settings settings = settings_of(kernel.knobs);
+  Settings settings = settings_of(kernel.knobs);
   SOLSTICE_TRY(const auto nests, make_nests(context.program, kernel, settings));
+  choose_threads(nests, settings);
   return cost_of(context, nests, settings);
 }
 
@@ -48,12 +59,14 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
   SOLSTICE_TRY(const auto nests, make_nests(context.program, kernel, Settings{}));
   std::vector<std::pair<Seconds, ir::Knobs>> found;
   const auto consider = [&](const ir::Knobs& knobs) -> Status {
-    SOLSTICE_TRY(const Cost found_cost, cost_of(context, nests, settings_of(knobs)));
+    Settings settings = settings_of(knobs);
+    choose_threads(nests, settings);
+    SOLSTICE_TRY(const Cost found_cost, cost_of(context, nests, settings));
     found.emplace_back(found_cost.time, knobs);
     return success();
   };
   SOLSTICE_CHECK(consider({}));  // among equals the family's own choice comes first
-  for (const auto& [threads, unroll] : {std::pair{128, 2}, {128, 1}, {512, 1}, {256, 2}, {256, 4}}) {
+  for (const auto& [threads, unroll] : {std::pair{128, 2}, {256, 1}, {256, 2}, {512, 1}, {256, 4}}) {
     ir::Knobs candidate;
     candidate.set("threads", ir::KnobValue::of_int(threads));
     candidate.set("unroll", ir::KnobValue::of_int(unroll));
@@ -66,8 +79,9 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
 }
 
 Result<Emission> generate(const Context& context, const ir::Kernel& kernel) {
-  const Settings settings = settings_of(kernel.knobs);
+  Settings settings = settings_of(kernel.knobs);
   SOLSTICE_TRY(auto nests, make_nests(context.program, kernel, settings));
+  choose_threads(nests, settings);
   SOLSTICE_TRY(const Text text, emit_kernel(context.program, kernel, nests, settings));
   LaunchShape shape;
   shape.blocks = text.blocks;

@@ -13,6 +13,7 @@ Draft::Draft(const ir::Program& from, Shape& its_shape, const Settings& its_sett
       phases(phases_of(its_shape, its_settings.residency != Residency::kReload)),
       steps(its_settings.steps(its_shape)),
       emitter(from, its_shape.flat.indices) {
+  emitter.set_short_values(codegen::short_values_of(from, its_shape.flat));
   for (const codegen::Access& access : codegen::accesses_of(program, shape.flat)) {
     if (access.read)
       reads.emplace(access.read.get(), access);

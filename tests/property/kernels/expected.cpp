@@ -84,9 +84,13 @@ double sum_error(const ir::Program& program, int output) {
   return out;
 }
 
+// Functions of values that end in 16 bits or fewer may be off by 2^-15 (codegen/short_values.h).
+double function_error(const ir::Tensor& output) { return is_float(*output.dtype) && size_of(*output.dtype) <= 2 ? 0x1p-15 : 0; }
+
 // What share of its terms a result may be off by.
 double share_of(const ir::Program& program, const ir::Tensor& output) {
-  return kMargin * (kOperations * roundoff_of(program) + sum_error(program, program.find_tensor(output.name)));
+  const double sums = sum_error(program, program.find_tensor(output.name));
+  return kMargin * (kOperations * roundoff_of(program) + sums) + kFunctions * function_error(output);
 }
 
 double largest_share(const ir::Program& program) {

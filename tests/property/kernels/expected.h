@@ -22,6 +22,7 @@ namespace solstice::random_kernels {
 
 inline constexpr double kMargin = 8;      // of single elements over the model's root mean square
 inline constexpr double kOperations = 4;  // roundings, beside the sum's, of what an element passes through
+inline constexpr double kFunctions = 4;   // of short values (codegen/short_values.h) that it passes through
 
 struct Wanted {
   std::vector<double> values;

@@ -1,5 +1,6 @@
 // Generated map kernels, compiled for the host and run, against direct evaluation.
 #include <cmath>
+#include <functional>
 
 #include "unit/families/expect.h"
 
@@ -18,6 +19,54 @@ TEST(Map, Gelu) {
   const auto m = b.index("m", 6), n = b.index("n", 64);
   b.define(y, {m, n}, erf_gelu(b.read(x, {m, n})));
   expect_same(b.program);
+}
+
+// What of a kernel that stores `value` of x[n], of a format.
+std::string code_of(DType dtype, const std::function<ExprRef(ExprRef)>& value, bool check = true) {
+  ProgramBuilder b("p");
+  const int x = b.input("x", {512}, dtype), y = b.output("y", {512}, dtype);
+  b.kernel("k", "map");
+  const auto n = b.index("n", 512);
+  b.define(y, {n}, value(b.read(x, {n})));
+  if (check && dtype != DType::kF16) expect_same(b.program, dtype == DType::kF32 ? 2e-6 : 8e-3);
+  const auto emission = find_family("map")->generate({b.program, small_machine()}, b.program.kernels.front());
+  return emission.ok() ? emission->sources.front().code : emission.error().text();
+}
+
+TEST(Map, FunctionsHaveTheDigitsOfTheStorage) {
+  for (const DType dtype : {DType::kBF16, DType::kF16}) {
+    EXPECT_NE(code_of(dtype, erf_gelu).find("short_one_plus_erf("), std::string::npos);
+    const auto silu = [](ExprRef x) { return x / (num(1.0) + op(Op::kExp, {op(Op::kNeg, {x})})); };
+    const std::string code = code_of(dtype, silu);
+    EXPECT_NE(code.find("short_exponential("), std::string::npos) << code;
+    EXPECT_NE(code.find("short_quotient("), std::string::npos) << code;
+    EXPECT_NE(code_of(dtype, [](ExprRef x) { return op(Op::kTanh, {x}); }).find("short_tanh("), std::string::npos);
+  }
+  EXPECT_EQ(code_of(DType::kF32, erf_gelu).find("short_"), std::string::npos);
+}
+
+// A difference, or a function of the function, can make its error larger.
+TEST(Map, DigitsAreKeptWhereTheyAreNeeded) {
+  const auto differs = [](ExprRef x) { return op(Op::kExp, {x}) - num(1.0); };
+  EXPECT_EQ(code_of(DType::kBF16, differs).find("short_"), std::string::npos);
+  const auto sum = [](ExprRef x) { return op(Op::kTanh, {x}) + x; };
+  EXPECT_EQ(code_of(DType::kBF16, sum).find("short_"), std::string::npos);
+  const auto inner = [](ExprRef x) { return op(Op::kSin, {op(Op::kExp, {x})}); };
+  EXPECT_EQ(code_of(DType::kBF16, inner).find("short_"), std::string::npos);
+  // The same value in two places.
+  const auto twice = [](ExprRef x) { return op(Op::kExp, {x}) * op(Op::kSin, {op(Op::kExp, {x})}); };
+  EXPECT_EQ(code_of(DType::kBF16, twice).find("short_"), std::string::npos);
+}
+
+TEST(Map, ConstantDivisorsAreProducts) {
+  for (const double by : {3.0, -7.0, 1.4142135623730951, 1e-20, 8.0}) {
+    const std::string code = code_of(DType::kF32, [&](ExprRef x) { return x / num(by); });
+    EXPECT_EQ(code.find(" / "), std::string::npos) << code;
+  }
+  EXPECT_NE(code_of(
+                DType::kF32, [](ExprRef x) { return x / num(1e-38); }, false)
+                .find(" / "),
+            std::string::npos);
 }
 
 TEST(Map, TailOfAnOddLength) {

@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "math/vector.h"
+#include "rows/reduce.h"
 
 namespace solstice {
 namespace {
@@ -51,6 +53,66 @@ TEST(Special, Tanh) {
   const auto exact = [](double x) { return std::tanh(x); };
   EXPECT_LT(worst_ulp(ours, exact, 1e-30f, 12.0f), 1.6);
   EXPECT_LT(worst_ulp(ours, exact, -12.0f, -1e-30f), 1.6);
+}
+
+double worst_relative(float (*ours)(float), double (*exact)(double), float from, float to) {
+  double worst = 0;
+  for (float x = from; x < to; x = std::nextafter(x, to) + (to - from) * 1e-6f) {
+    const double want = exact(static_cast<double>(x));
+    worst = std::max(worst, std::fabs(static_cast<double>(ours(x)) / want - 1));
+  }
+  return worst;
+}
+
+TEST(Special, ShortFunctions) {
+  const auto one_plus_erf = [](double x) { return std::erfc(-x); };
+  const auto one_plus_tanh = [](double x) { return 2 / (1 + std::exp(-2 * x)); };
+  EXPECT_LT(worst_relative(math::short_one_plus_erf, one_plus_erf, -2.5f, 20.0f), 0x1p-15);
+  EXPECT_LT(worst_relative(math::short_one_plus_tanh, one_plus_tanh, -20.0f, 20.0f), 0x1p-17);
+  EXPECT_LT(worst_relative(
+                math::short_tanh, [](double x) { return std::tanh(x); }, 1e-30f, 20.0f),
+            0x1p-16);
+  EXPECT_LT(worst_relative(
+                math::short_tanh, [](double x) { return std::tanh(x); }, -20.0f, -1e-30f),
+            0x1p-16);
+  // Where 1 + erf cancels in float, it is no worse than that.
+  for (float x = -100.0f; x < -2.5f; x += 1e-4f) {
+    const double error = std::fabs(static_cast<double>(math::short_one_plus_erf(x)) - std::erfc(-static_cast<double>(x)));
+    ASSERT_LT(error, 0x1p-23) << x;
+  }
+  const float inf = std::numeric_limits<float>::infinity();
+  for (const auto function : {math::short_one_plus_erf, math::short_one_plus_tanh}) {
+    EXPECT_EQ(function(inf), 2.0f);
+    EXPECT_EQ(function(-inf), 0.0f);
+    EXPECT_EQ(function(1e30f), 2.0f);
+    EXPECT_EQ(function(-1e30f), 0.0f);
+    EXPECT_TRUE(std::isnan(function(std::nanf(""))));
+  }
+  EXPECT_EQ(math::short_tanh(-inf), -1.0f);
+  EXPECT_EQ(math::short_tanh(0.0f), 0.0f);
+  EXPECT_EQ(math::short_tanh(1e-42f), 1e-42f);
+  EXPECT_TRUE(std::isnan(math::short_tanh(std::nanf(""))));
+}
+
+TEST(Special, KeysOrderFloatsAsArgReductionsDo) {
+  const float inf = std::numeric_limits<float>::infinity();
+  const std::vector<float> ascending = {-inf, -3e38f, -1.0f, -1e-42f, 0.0f, 1e-42f, 1.0f, 3e38f, inf};
+  for (size_t i = 0; i + 1 < ascending.size(); ++i) {
+    EXPECT_LT(rows::ArgMax::key(ascending[i]), rows::ArgMax::key(ascending[i + 1])) << ascending[i];
+    EXPECT_GT(rows::ArgMin::key(ascending[i]), rows::ArgMin::key(ascending[i + 1])) << ascending[i];
+  }
+  for (const float value : ascending) {
+    EXPECT_EQ(rows::ArgMax::value_of(rows::ArgMax::key(value)), value);
+    EXPECT_EQ(rows::ArgMin::value_of(rows::ArgMin::key(value)), value);
+  }
+  EXPECT_EQ(rows::ArgMax::key(-0.0f), rows::ArgMax::key(0.0f));
+  EXPECT_EQ(rows::ArgMin::key(-0.0f), rows::ArgMin::key(0.0f));
+  for (const float nan : {std::nanf(""), -std::nanf("")}) {
+    EXPECT_EQ(rows::ArgMax::key(nan), 0xffffffffu);
+    EXPECT_EQ(rows::ArgMin::key(nan), 0xffffffffu);
+    EXPECT_TRUE(std::isnan(rows::ArgMax::value_of(rows::ArgMax::key(nan))));
+    EXPECT_TRUE(std::isnan(rows::ArgMin::value_of(rows::ArgMin::key(nan))));
+  }
 }
 
 TEST(Special, LimitsAndNan) {
