@@ -42,8 +42,12 @@ class Writer {
     emitter_.set_hook([this](Emitter&, const ExprRef& node) { return given(node); });
     const std::vector<codegen::Loop> outer(shape_.rows.begin(), shape_.rows.end() - 1);
     bind_loops(emitter_, outer, emitter_.variable(CType::kI32, "outer", 0, {0, l_.outer - 1}), 1, 0);
-    SOLSTICE_TRY(const std::string copying, copying_text());
-    SOLSTICE_TRY(const std::string reading, reading_text(phases.sweeps[0].reductions));
+    std::string copying;
+    if (!l_.direct()) {
+      SOLSTICE_TRY(copying, copying_text());
+    }
+    SOLSTICE_TRY(const std::string reading,
+                 l_.direct() ? direct_text(phases.sweeps[0].reductions) : reading_text(phases.sweeps[0].reductions));
     SOLSTICE_TRY(const std::string results, results_text());
     Text out;
     out.shared_bytes = std::max(l_.ring_bytes(), exchange_bytes());
@@ -174,6 +178,35 @@ class Writer {
         lanes, l_.rows * l_.split);
   }
 
+  // Without a ring: a warp's rows are `groups` apart, and `ahead` of them are loaded before they are reduced.
+  Result<std::string> direct_text(const std::vector<ExprRef>& nodes) {
+    const int load = emitter_.push();
+    bind_row("row", load);
+    bind_column({{emitter_.variable(CType::kI32, "column0", 0, {0, l_.columns - 1}), 1}});
+    std::string vectors, loads, names;
+    for (size_t i = 0; i < l_.streams.size(); ++i) {
+      const codegen::Access& access = l_.streams[i].access;
+      emitter_.note_read(access.tensor);
+      SOLSTICE_TRY(const Emitter::Place at, emitter_.place(program_.tensor(access.tensor), access.args));
+      vectors += fmt::format("Vec<{}, {}> w{}[{}];\n", storage(l_.streams[i]), l_.vector, i, l_.ahead);
+      loads += fmt::format("w{}[i] = load<{}>({} + {});\n", i, l_.vector, emitter_.pointer_name(access.tensor), at.offset.text);
+      names += fmt::format("const auto& u{0} = w{0}[i];\n", i);
+    }
+    const std::string places = emitter_.take(load);
+    emitter_.pop();
+    const int row = emitter_.push();
+    bind_row("row", row);
+    lane_depth_ = emitter_.push();
+    SOLSTICE_TRY(const std::string lanes, lanes_text(nodes));
+    const std::string once = emitter_.take(row);
+    emitter_.pop();
+    const std::string head =
+        fmt::format("#pragma unroll\nfor (int i = 0; i < {}; ++i) {{\n[[maybe_unused]] const int row = k + i * {} + group;\n{}", l_.ahead,
+                    l_.groups, l_.reduced % l_.rows == 0 ? "" : "if (row >= last) break;\n");
+    return fmt::format("#pragma unroll 1\nfor (int k = first; k < last; k += {}) {{\n{}{}{}{}}}\n{}{}{}{}}}\n}}\n", l_.rows * l_.split,
+                       vectors, head, places, loads, head, once, names, lanes);
+  }
+
   Result<std::string> lanes_text(const std::vector<ExprRef>& nodes) {
     const std::string column = bind_lane();
     for (size_t i = 0; i < l_.streams.size(); ++i)
@@ -194,7 +227,7 @@ class Writer {
     return fmt::format("#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) {{\n{}{}{}}}\n", l_.lanes, column, inner, takes);
   }
 
-  // Groups that share out whole rows leave their sums in shared memory; the first one folds them.
+  // Groups that share columns leave their sums in shared memory; the first one folds them.
   std::string exchange_text() const {
     if (l_.groups <= 1) return "";
     std::string publish, collect;
@@ -202,11 +235,11 @@ class Writer {
     for (size_t i = 0; i < partials_.size(); ++i) {
       const Reduction& r = partials_[i].reduction;
       const std::string slots = fmt::format("reinterpret_cast<{}*>(shared + {})", r.type, offset);
-      offset += rows::kLargestAccumulator * l_.groups * l_.columns;
+      offset += rows::kLargestAccumulator * l_.groups * l_.tile();
       publish += fmt::format("{}[at + lane] = a{}[lane];\n", slots, i);
       collect += fmt::format(
           "for (int other = 1; other < {0}; ++other) a{1}[lane] = rows::{2}::combine<{3}>(a{1}[lane], {4}[other * {5} + at + lane]);\n",
-          l_.groups, i, r.op, r.type, slots, l_.columns);
+          l_.groups, i, r.op, r.type, slots, l_.tile());
     }
     const std::string lanes = fmt::format("#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) {{\n", l_.lanes);
     return fmt::format(
@@ -214,7 +247,7 @@ class Writer {
         l_.groups, lanes, publish, collect);
   }
   int64_t exchange_bytes() const {
-    return l_.groups <= 1 ? 0 : rows::kLargestAccumulator * l_.groups * l_.columns * static_cast<int64_t>(partials_.size());
+    return l_.groups <= 1 ? 0 : rows::kLargestAccumulator * l_.groups * l_.tile() * static_cast<int64_t>(partials_.size());
   }
 
   Result<std::string> results_text() {
@@ -234,9 +267,10 @@ class Writer {
     }
     const std::string inner = emitter_.take(lane_depth_);
     emitter_.pop();
-    const std::string exists = l_.whole_rows() ? "group == 0"
-                               : l_.vector > 1 ? "mine_exist"
-                                               : fmt::format("column0 + lane * {} < {}", l_.threads, l_.columns);
+    const std::string exists = l_.direct()       ? "group == 0 && mine_exist"
+                               : l_.whole_rows() ? "group == 0"
+                               : l_.vector > 1   ? "mine_exist"
+                                                 : fmt::format("column0 + lane * {} < {}", l_.threads, l_.columns);
     return exchange_text() +
            fmt::format("#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) {{\nif (copies || !({})) break;\n{}{}{}}}\n", l_.lanes,
                        exists, column, inner, stores);
@@ -247,9 +281,16 @@ class Writer {
     std::string out = fmt::format(
         "const unsigned block = blockIdx.x / {0}u;\nconst int part = static_cast<int>(block % {1}u);\n[[maybe_unused]] const int outer = static_cast<int>(block / {1}u);\n"
         "const int first = part * {2}, last = {3};\n[[maybe_unused]] const int first_column = static_cast<int>(blockIdx.x % {0}u) * {4};\n"
-        "const bool copies = threadIdx.x >= {5};\n",
-        l_.tiles(), l_.split, l_.rows, l_.reduced, l_.whole_rows() ? 0 : l_.tile(), l_.threads);
-    if (l_.whole_rows()) {
+        "const bool copies = {5};\n",
+        l_.tiles(), l_.split, l_.rows, l_.reduced, l_.whole_rows() ? 0 : l_.tile(),
+        l_.direct() ? "false" : fmt::format("threadIdx.x >= {}", l_.threads));
+    if (l_.direct()) {
+      out += fmt::format(
+          "[[maybe_unused]] const int at = static_cast<int>(threadIdx.x) * {0}, group = static_cast<int>(threadIdx.x) / 32;\n"
+          "const int mine = first_column + static_cast<int>(threadIdx.x) % 32 * {0};\nconst bool mine_exist = mine < {1};\n"
+          "const int column0 = mine_exist ? mine : {1} - {0};\n",
+          l_.vector, l_.columns);
+    } else if (l_.whole_rows()) {
       out += fmt::format(
           "[[maybe_unused]] const int at = static_cast<int>(threadIdx.x) * {0};\nconst int group = at / {1} < {2} && !copies ? at / {1} : {3};\nconst int column0 = at % {1};\n",
           l_.vector, l_.columns, l_.groups, l_.rows);
@@ -284,13 +325,15 @@ class Writer {
     out.entry = codegen::entry_name(kernel_.name);
     out.parameters = reads;
     out.parameters.insert(out.parameters.end(), writes.begin(), writes.end());
+    const std::string ring =
+        fmt::format("reduce::Ring<{}, {}, {}> ring(shared);\nrows::sync_block();\n", l_.slots, l_.slot_bytes, l_.threads / 32);
     out.code = fmt::format(
         "#include \"math/special.h\"\n#include \"math/vector.h\"\n#include \"reduce/ring.h\"\n#include \"rows/reduce.h\"\n\n"
-        "SOLSTICE_KERNEL void SOLSTICE_BOUNDS({}, 1) {}({}) {{\nusing namespace solstice;\nusing namespace solstice::math;\n"
-        "unsigned char* const shared = shared_bytes();\n{}reduce::Ring<{}, {}, {}> ring(shared);\nrows::sync_block();\n{}{}"
-        "if (copies) {{\n{}}} else {{\n{}}}\n{}}}\n",
-        l_.threads + 32, out.entry, fmt::join(parameters, ", "), names_text(), l_.slots, l_.slot_bytes, l_.threads / 32,
-        accumulators_text(), emitter_.take(0), copying, reading, results);
+        "SOLSTICE_KERNEL void SOLSTICE_BOUNDS({}, {}) {}({}) {{\nusing namespace solstice;\nusing namespace solstice::math;\n"
+        "[[maybe_unused]] unsigned char* const shared = shared_bytes();\n{}{}{}{}{}{}}}\n",
+        l_.block_threads(), l_.direct() && partials_.size() <= 2 ? l_.resident_blocks(0) : 1, out.entry, fmt::join(parameters, ", "),
+        names_text(), l_.direct() ? "" : ring, accumulators_text(), emitter_.take(0),
+        l_.direct() ? reading : fmt::format("if (copies) {{\n{}}} else {{\n{}}}\n", copying, reading), results);
   }
 
   const ir::Program& program_;

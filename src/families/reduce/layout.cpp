@@ -26,6 +26,11 @@ constexpr int64_t kSharedBytes = 227 * 1024;  // where no machine is given
 constexpr int64_t kMostSplit = 4096;
 constexpr int64_t kResultShare = 128;  // rows of a part at least: its results are written and read again
 
+// Without a ring (docs/families.md): bytes that a thread has on their way, threads of a block, and of an SM at 64 registers each.
+constexpr int64_t kAhead = 128;
+constexpr int kDirectThreads = 256;
+constexpr int64_t kDirectResident = 1024;
+
 Error refuse(const std::string& why) { return fail(Code::illegal_knobs, why); }
 
 // Reads that step with the contiguous axis and along the rows.
@@ -90,6 +95,23 @@ void lay_out_whole_rows(const ir::Knobs& knobs, Layout& l) {
   l.threads = static_cast<int>(round_up(l.groups * vectors, kWarp));
 }
 
+// Whether threads can load their columns in whole vectors themselves; knobs of the ring ask for it.
+bool wants_direct(const ir::Knobs& knobs, const Layout& l, int widest) {
+  int smallest = 8;
+  for (const RunRead& s : l.streams) smallest = std::min(smallest, s.element);
+  const bool asked = knobs.find("rows") || knobs.find("stages") || knobs.find("columns");
+  return !asked && l.vector == widest && l.vector * smallest >= 16 && l.columns >= kWarp * l.vector;
+}
+
+void lay_out_direct(const ir::Knobs& knobs, Layout& l) {
+  l.lanes = l.vector;
+  l.ahead = static_cast<int>(std::clamp<int64_t>(kAhead / (l.vector * element_bytes(l)), 1, 8));
+  l.groups = static_cast<int>(std::min<int64_t>(knobs.int_or("threads", kDirectThreads) / kWarp, ceil_div(l.reduced, l.ahead)));
+  l.threads = static_cast<int>(l.groups * kWarp);
+  l.rows = l.groups * l.ahead;
+  l.slots = 0;
+}
+
 void place_streams(Layout& l) {
   l.slot_bytes = 0;
   for (RunRead& s : l.streams) {
@@ -104,7 +126,7 @@ void place_streams(Layout& l) {
 // no more parts than fill it, or enough for four rounds; and the parts' results stay little beside the data.
 int64_t split_for(const Layout& l, const machine::Machine* machine) {
   const int64_t sms = machine && machine->sm_count > 0 ? machine->sm_count : 132;
-  const int64_t places = sms * std::min(2, l.resident_blocks(kSharedBytes));
+  const int64_t places = sms * (l.direct() ? l.resident_blocks(kSharedBytes) : std::min(2, l.resident_blocks(kSharedBytes)));
   const int64_t items = l.tiles() * l.outer;
   if (items >= 4 * places) return 1;
   const int64_t wanted = items <= places ? places / items : ceil_div(4 * places, items);
@@ -117,7 +139,10 @@ int64_t split_for(const Layout& l, const machine::Machine* machine) {
 
 int64_t Layout::tiles() const { return ceil_div(columns, tile()); }
 
+int64_t Layout::bytes_ahead() const { return direct() ? int64_t{threads} * ahead * vector * element_bytes(*this) : ring_bytes(); }
+
 int Layout::resident_blocks(int64_t shared_per_sm) const {
+  if (direct()) return static_cast<int>(std::max<int64_t>(1, kDirectResident / threads));
   return static_cast<int>(std::max<int64_t>(1, std::min(shared_per_sm / (ring_bytes() + 1024), int64_t{2048} / (threads + kWarp))));
 }
 
@@ -142,6 +167,11 @@ Result<Layout> layout_of(const ir::Program& program, const rows::Shape& shape, c
   if (!whole && l.columns * element_bytes(l) < kLeastRun) {
     return refuse(fmt::format("rows of {} columns that do not follow each other are too short to copy one by one: family `rows` takes them",
                               l.columns));
+  }
+  if (!whole && wants_direct(knobs, l, widest)) {
+    lay_out_direct(knobs, l);
+    l.split = static_cast<int>(std::min(knobs.int_or("split", split_for(l, machine)), ceil_div(l.reduced, int64_t{l.rows})));
+    return l;
   }
   whole ? lay_out_whole_rows(knobs, l) : lay_out_tiles(knobs, l);
   const int64_t row = l.tile() * element_bytes(l);

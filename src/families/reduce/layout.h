@@ -3,6 +3,8 @@
 // A block takes a tile of neighbouring columns and a part of the reduced rows. One warp copies runs of rows in bulk into
 // a ring of shared memory, whatever their alignment; the other threads read them from there, each its own columns. Where
 // rows are short and follow each other without a gap, a run is several whole rows and groups of threads share them out.
+// Where columns are aligned there is no ring: each warp of a block loads 16-byte columns of its rows, several rows ahead, and
+// the warps' results are folded in shared memory.
 #pragma once
 
 #include <cstdint>
@@ -24,18 +26,22 @@ struct Layout {
   int threads = 256;    // that read; one warp more copies
   int vector = 1;       // neighbouring columns a thread reads at once, where all streams are aligned to it
   int lanes = 4;        // columns of a thread: neighbours where vector > 1, else `threads` apart
-  int groups = 0;       // > 0: a run is whole rows, shared out to this many groups of threads
+  int ahead = 0;        // > 0: no ring; rows that a thread loads before it reduces them
+  int groups = 0;       // > 0: threads that share columns: a run is whole rows, or rows pass through registers
   int rows = 4;         // a slot
   int slots = 4;
   int split = 1;  // blocks that take every split-th slot of rows each, folded by a second kernel
   int64_t slot_bytes = 0;
 
-  bool whole_rows() const { return groups > 0; }
-  int64_t tile() const { return whole_rows() ? columns : int64_t{threads} * lanes; }
+  bool direct() const { return ahead > 0; }
+  bool whole_rows() const { return groups > 0 && !direct(); }
+  int64_t tile() const { return whole_rows() ? columns : direct() ? int64_t{32} * lanes : int64_t{threads} * lanes; }
+  int block_threads() const { return direct() ? threads : threads + 32; }
   int64_t tiles() const;
   int64_t outputs() const { return outer * columns; }
   int64_t blocks() const { return tiles() * split * outer; }
   int64_t ring_bytes() const { return slots * (slot_bytes + 16); }
+  int64_t bytes_ahead() const;  // of a block's loads or copies
   int resident_blocks(int64_t shared_per_sm) const;
 };
 

@@ -32,7 +32,7 @@ std::vector<KnobSpec> knobs() {
        "neighbouring columns a thread reads at once; auto: 16 bytes where all are aligned"},
       {"columns", "int", {"1", "2", "4", "8"}, "", "auto", "columns a thread takes where `vector` is 1"},
       int_knob("rows", 1, 4096, "auto", "reduced rows a stage"),
-      int_knob("stages", 2, 16, "auto", "stages of the ring in shared memory"),
+      int_knob("stages", 2, 16, "auto", "stages of the ring in shared memory; auto: no ring where columns are aligned"),
       int_knob("split", 1, 4096, "auto", "blocks that take a part of the reduced rows each, folded by a second kernel"),
   };
 }
@@ -100,6 +100,8 @@ void check(const Context& context, const ir::Kernel& kernel, Diagnostics& diagno
 // Fitted to `bench families` on an H200: from the first copy to the first sums, and from the last copy to the results.
 constexpr Seconds kRing{3.5e-6}, kLatency{1.0e-6};
 constexpr double kEfficiency = 0.98;
+// Without a ring: the first loads, and the fold of a block's warps.
+constexpr Seconds kDirect{1.5e-6};
 
 Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
   SOLSTICE_TRY(const std::optional<ir::Kernel> row, as_rows(context.program, kernel));
@@ -114,15 +116,16 @@ Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
   const auto blocks = static_cast<double>(l.blocks());
   const double sms = std::clamp(blocks, 1.0, std::max(1.0, static_cast<double>(context.machine.sm_count)));
   const double resident = std::min(blocks / sms, double(l.resident_blocks(227 * 1024)));
-  const Bytes in_flight(static_cast<double>(l.ring_bytes()) * resident);
+  const Bytes in_flight(static_cast<double>(l.bytes_ahead()) * resident);
   const Seconds flow = flow_time(context.machine, moved.read, sms, in_flight, kLatency);
   const double idle = std::max(1.0, context.machine.sm_count / sms);
-  finish_cost(context.machine, kRing + std::max(dram / kEfficiency, flow), out.work / issue_rate(context.machine) * idle, out);
+  finish_cost(context.machine, l.direct() ? kDirect + std::max(dram, flow) : kRing + std::max(dram / kEfficiency, flow),
+              out.work / issue_rate(context.machine) * idle, out);
   if (l.split > 1) {
     out.time += kFold;
     out.terms.emplace_back("fold", kFold);
   }
-  out.form = fmt::format("{}{}", l.whole_rows() ? "whole rows" : "tiles", l.split > 1 ? ", split" : "");
+  out.form = fmt::format("{}{}", l.direct() ? "registers" : l.whole_rows() ? "whole rows" : "tiles", l.split > 1 ? ", split" : "");
   return out;
 }
 
@@ -140,6 +143,7 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
     if (time.ok()) found.push_back({time->time.value, candidate.knobs});
   };
   consider({});
+  for (const int threads : {128, 512}) consider({{"threads", threads}});
   for (const int threads : {128, 256, 512}) {
     for (const int stages : {3, 4, 6}) consider({{"threads", threads}, {"stages", stages}});
   }
@@ -186,7 +190,7 @@ Result<Emission> generate(const Context& context, const ir::Kernel& kernel) {
   SOLSTICE_TRY(Prepared p, prepare(context.program, kernel, &context.machine));
   SOLSTICE_TRY(const Text text, emit_kernel(context.program, kernel, p.shape, p.layout));
   SOLSTICE_TRY(Emission out, one_launch(context.program, kernel, text.entry, text.code, text.parameters,
-                                        {p.layout.blocks(), p.layout.threads + 32, 1, text.shared_bytes}));
+                                        {p.layout.blocks(), p.layout.block_threads(), 1, text.shared_bytes}));
   if (!text.partials.empty()) SOLSTICE_CHECK(add_fold(context.program, kernel, p, text, out));
   return out;
 }

@@ -35,6 +35,14 @@ struct Middle {
 
 TEST(Reduce, OddColumns) { expect_same(Middle(2, 70, 1237).take(Reducer::kSum).b.program); }
 TEST(Reduce, AlignedColumns) { expect_same(Middle(2, 70, 2056).take(Reducer::kSum).b.program); }
+TEST(Reduce, AlignedColumnsPassThroughTheRingOnRequest) {
+  expect_same(Middle(2, 70, 2056).knob("stages", 3).take(Reducer::kSum).b.program);
+  expect_same(Middle(2, 70, 1024, DType::kBF16).knob("rows", 5).take(Reducer::kSum).b.program, 1e-5);
+}
+TEST(Reduce, AlignedColumnsInParts) {
+  expect_same(Middle(2, 1001, 640).knob("split", 3).take(Reducer::kSum).take(Reducer::kArgMax).b.program);
+  expect_same(Middle(1, 5, 516).take(Reducer::kMax).b.program);
+}
 TEST(Reduce, ShortRowsThatFollowEachOther) {
   for (const int64_t columns : {2, 3, 64, 77, 300}) expect_same(Middle(3, 101, columns).take(Reducer::kSum).b.program);
 }
