@@ -144,8 +144,9 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
   };
   consider({});
   for (const int threads : {128, 512}) consider({{"threads", threads}});
-  for (const int threads : {128, 256, 512}) {
-    for (const int stages : {3, 4, 6}) consider({{"threads", threads}, {"stages", stages}});
+  // Among equals wide tiles and four stages come first: 0.95 of a read for 0.91 to 0.93 (docs/families.md).
+  for (const int threads : {512, 256, 128}) {
+    for (const int stages : {4, 3, 6}) consider({{"threads", threads}, {"stages", stages}});
   }
   if (found.empty()) return fail(Code::illegal_knobs, fmt::format("no layout of kernel `{}` fits this machine", kernel.name));
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
