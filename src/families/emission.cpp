@@ -61,13 +61,17 @@ double short_weight_of(ir::Op op) {
   }
 }
 
-// A constant divisor is a product.
-bool divides_by_constant(const ir::Expr& e) {
-  return e.op == ir::Op::kDiv && (e.args[1]->op == ir::Op::kReal || e.args[1]->op == ir::Op::kInt);
+bool is_constant(const ir::Expr& e) {
+  if (e.op == ir::Op::kReal || e.op == ir::Op::kInt) return true;
+  return e.op >= ir::Op::kNeg && !e.args.empty() &&
+         std::all_of(e.args.begin(), e.args.end(), [](const auto& arg) { return is_constant(*arg); });
 }
 
+// What is constant is folded, and a constant divisor is a product.
 double weight_of(const ir::Expr& e, bool is_short) {
-  return divides_by_constant(e) ? 2 : is_short ? short_weight_of(e.op) : weight_of(e.op);
+  if (is_constant(e)) return 0;
+  if (e.op == ir::Op::kDiv && is_constant(*e.args[1])) return 2;
+  return is_short ? short_weight_of(e.op) : weight_of(e.op);
 }
 
 // Each distinct node once, at the trips of the reductions around it. A reduction that does not vary with an outer one's

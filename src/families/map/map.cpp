@@ -18,12 +18,7 @@ namespace {
 
 std::vector<KnobSpec> knobs() {
   return {
-      {"threads",
-       "int",
-       {"128", "256", "512", "1024"},
-       "",
-       "auto",
-       "threads a block; auto: 128, or 256 where elements are moved one by one"},
+      {"threads", "int", {"128", "256", "512", "1024"}, "", "128", "threads a block"},
       {"vector",
        "int",
        {"1", "2", "4", "8", "16"},
@@ -49,9 +44,8 @@ Match match(const ir::Program& program, const ir::Kernel& kernel) {
 }
 
 Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
-  Settings settings = settings_of(kernel.knobs);
+  const Settings settings = settings_of(kernel.knobs);
   SOLSTICE_TRY(const auto nests, make_nests(context.program, kernel, settings));
-  choose_threads(nests, settings);
   return cost_of(context, nests, settings);
 }
 
@@ -59,9 +53,7 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
   SOLSTICE_TRY(const auto nests, make_nests(context.program, kernel, Settings{}));
   std::vector<std::pair<Seconds, ir::Knobs>> found;
   const auto consider = [&](const ir::Knobs& knobs) -> Status {
-    Settings settings = settings_of(knobs);
-    choose_threads(nests, settings);
-    SOLSTICE_TRY(const Cost found_cost, cost_of(context, nests, settings));
+    SOLSTICE_TRY(const Cost found_cost, cost_of(context, nests, settings_of(knobs)));
     found.emplace_back(found_cost.time, knobs);
     return success();
   };
@@ -79,9 +71,8 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
 }
 
 Result<Emission> generate(const Context& context, const ir::Kernel& kernel) {
-  Settings settings = settings_of(kernel.knobs);
+  const Settings settings = settings_of(kernel.knobs);
   SOLSTICE_TRY(auto nests, make_nests(context.program, kernel, settings));
-  choose_threads(nests, settings);
   SOLSTICE_TRY(const Text text, emit_kernel(context.program, kernel, nests, settings));
   LaunchShape shape;
   shape.blocks = text.blocks;

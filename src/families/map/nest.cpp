@@ -18,9 +18,6 @@ constexpr int64_t kLongestSerial = 1024;  // points a thread reduces alone
 // blocks that move 4 KiB make reads and writes alternate finely (bench/rows_map: 0.999 of the copy rate; 0.966 at 64).
 constexpr int kInFlight = 16;
 constexpr int kWidest = 16;  // bytes of one load
-// Threads a block: measured on an H200, 128 are never slower than 256 and up to 2 % faster, but for an affine map of rows of
-// 1023, a float a load: 0.9 of the rate where blocks load 2 KiB, 1.0 where they load 4.
-constexpr int kThreads = 128, kThreadsOfSingles = 256;
 
 // Free indices from the target's largest stride to its smallest: writes are then contiguous across threads.
 std::vector<int> order_of(const ir::Program& program, const FlatKernel& flat, const FlatEquation& equation) {
@@ -184,12 +181,6 @@ void choose_vector(const ir::Program& program, Nest& nest, int wanted) {
     while (lane.extent % width != 0) width /= 2;
   }
   nest.vector = static_cast<int>(width);
-}
-
-void choose_threads(const std::vector<Nest>& nests, Settings& settings) {
-  if (settings.threads > 0) return;
-  const bool singles = std::any_of(nests.begin(), nests.end(), [](const Nest& nest) { return nest.vector == 1; });
-  settings.threads = singles ? kThreadsOfSingles : kThreads;
 }
 
 Result<std::vector<Nest>> make_nests(const ir::Program& program, const ir::Kernel& kernel, const Settings& settings) {
