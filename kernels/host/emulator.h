@@ -45,7 +45,7 @@ struct Team {
   unsigned first_block = 0;
   std::vector<Fiber> fibers;
   std::vector<std::unique_ptr<unsigned char[]>> shared;
-  std::vector<Barrier> warp_barriers, block_barriers, named_barriers;
+  std::vector<Barrier> warp_barriers, block_barriers;
   Barrier cluster_barrier;
   std::vector<unsigned long long> slots;  // a shuffle's values
   ucontext_t scheduler{};
@@ -81,8 +81,6 @@ inline void sync_warp() {
   wait(team->warp_barriers[static_cast<size_t>(block_rank() * warps() + warp)], warp_size(warp));
 }
 inline void sync_block() { wait(team->block_barriers[static_cast<size_t>(block_rank())], team->threads); }
-// Of `count` threads of the block that use this number of 16.
-inline void sync_named(int number, int count) { wait(team->named_barriers[static_cast<size_t>(block_rank() * 16 + number)], count); }
 inline void sync_cluster() { wait(team->cluster_barrier, team->threads * team->ranks); }
 
 template <typename T>
@@ -163,7 +161,6 @@ void launch(void (*kernel)(P...), void** arguments, unsigned grid, int block, in
   t.fibers.resize(static_cast<size_t>(block * cluster));
   t.warp_barriers.resize(static_cast<size_t>((block + 31) / 32 * cluster));
   t.block_barriers.resize(static_cast<size_t>(cluster));
-  t.named_barriers.resize(static_cast<size_t>(cluster) * 16);
   t.slots.resize(static_cast<size_t>(block * cluster));
   for (int rank = 0; rank < cluster; ++rank) t.shared.push_back(std::make_unique<unsigned char[]>(shared + 128));
   for (int i = 0; i < block * cluster; ++i) {

@@ -116,21 +116,6 @@ struct Ring {
     if (threadIdx.x % 32 == 0) arrive(empty());
   }
 #endif
-  // Until the n-th filling has arrived, for the warp that copies: one of the last kSlots before the present one.
-  SOLSTICE_DEVICE void wait_landed(int n) const {
-    if (n < 0) return;
-    Ring there = *this;
-    there.go_to(n);
-    there.wait_full();
-  }
-  // To the slot of the n-th filling, for readers that take only some of them.
-  SOLSTICE_DEVICE void go_to(int n) {
-    slot = n % kSlots;
-    phase = static_cast<u32>(n / kSlots) & 1;
-#if !defined(__CUDACC__)
-    rounds = static_cast<u32>(n / kSlots);
-#endif
-  }
   SOLSTICE_DEVICE void advance() {
     if (++slot == kSlots) {
       slot = 0;

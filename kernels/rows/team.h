@@ -1,6 +1,7 @@
 // Rows that many blocks share, beyond the reach of a cluster: each block holds a part of the row in shared memory, and
 // blocks tell each other what they found through global memory. All blocks of the launch are resident (a cooperative
-// launch), so waiting for another one ends.
+// launch), so waiting for another one ends. One warp of each block does nothing but exchange; the others go on with the
+// next row meanwhile.
 //
 // A value travels with the number of its row in one 16-byte store, which no reader sees half of; a reader asks until the
 // number is right. So there are no counters and no fences. Every block has a place for everyone's offer that it alone
@@ -11,13 +12,11 @@
 #include "math/special.h"
 #include "rows/reduce.h"
 #if defined(__CUDACC__)
+#include "ptx/mbarrier.h"
 #include "ptx/sync.h"
 #endif
 
 namespace solstice::rows {
-
-// Fillings of the ring that are on their way at one time. Whatever waits in the memory system delays the offers.
-constexpr int kInFlight = 4;
 
 struct alignas(16) Offer {
   u64 value, row;
@@ -40,24 +39,40 @@ SOLSTICE_DEVICE void offer(T value, u32 row, Offer* to) {
 #endif
 }
 
-template <typename T>
-SOLSTICE_DEVICE T wait_for(const Offer* from, u32 row) {
+SOLSTICE_DEVICE Offer look_at(const Offer* from) {
   Offer seen;
 #if defined(__CUDACC__)
-  do {
-    asm volatile("{\n.reg .b128 both;\nld.relaxed.gpu.global.b128 both, [%2];\nmov.b128 {%0, %1}, both;\n}"
-                 : "=l"(seen.value), "=l"(seen.row)
-                 : "l"(from)
-                 : "memory");
-  } while (seen.row != row);
+  asm volatile("{\n.reg .b128 both;\nld.relaxed.gpu.global.b128 both, [%2];\nmov.b128 {%0, %1}, both;\n}"
+               : "=l"(seen.value), "=l"(seen.row)
+               : "l"(from)
+               : "memory");
 #else
-  while (from->row != row) host::yield();
   seen = *from;
 #endif
+  return seen;
+}
+SOLSTICE_DEVICE void ask_later() {
+#if !defined(__CUDACC__)
+  host::yield();
+#endif
+}
+
+template <typename T>
+SOLSTICE_DEVICE T offered(u64 value) {
   if constexpr (sizeof(T) == 8)
-    return __builtin_bit_cast(T, seen.value);
+    return __builtin_bit_cast(T, value);
   else
-    return __builtin_bit_cast(T, static_cast<u32>(seen.value));
+    return __builtin_bit_cast(T, static_cast<u32>(value));
+}
+
+template <typename T>
+SOLSTICE_DEVICE T wait_for(const Offer* from, u32 row) {
+  Offer seen = look_at(from);
+  while (seen.row != row) {
+    ask_later();
+    seen = look_at(from);
+  }
+  return offered<T>(seen.value);
 }
 
 constexpr int kTurns = 2;
@@ -68,10 +83,26 @@ SOLSTICE_DEVICE void offer_to_all(T value, int rank, int place, u32 row, Offer* 
   for (int reader = place; reader < kBlocks; reader += kThreads) offer(value, row, offers + reader * kBlocks + rank);
 }
 
-// What block number `place` offers to this one; beyond the last block, what changes nothing.
-template <class Op, int kBlocks, typename T>
-SOLSTICE_DEVICE T offer_of(const Offer* offers, int rank, int place, u32 row) {
-  return place < kBlocks ? wait_for<T>(offers + rank * kBlocks + place, row) : Op::template start<T>();
+// What lane `lane` of a warp is to know of what all blocks of the team offer to this one: kValues of each, from blocks
+// lane, lane + 32, ..: value[i * kEach + k]. Beyond the last block, this one's. All are asked for at once, as often as it
+// takes.
+template <int kBlocks, int kValues, int kEach>
+SOLSTICE_DEVICE void collect_offers(const Offer* offers, int rank, int lane, u32 row, u64* value) {
+  bool all = false;
+  while (!all) {
+    all = true;
+#pragma unroll
+    for (int i = 0; i < kValues; ++i) {
+#pragma unroll
+      for (int k = 0; k < kEach; ++k) {
+        const int block = k * 32 + lane < kBlocks ? k * 32 + lane : rank;
+        const Offer seen = look_at(offers + (i * kBlocks + rank) * kBlocks + block);
+        value[i * kEach + k] = seen.value;
+        all = all && seen.row == row;
+      }
+    }
+    if (!all) ask_later();
+  }
 }
 
 // A part's maximum as the center of its exponentials, which are then right for +Inf and NaN, as the row's maximum is the
@@ -90,39 +121,64 @@ SOLSTICE_DEVICE T factor_of(T own, T center) {
   return math::is_finite(center) && factor > kLarge ? kLarge : factor;
 }
 
+// Of a part of `elements`: what makes its sum its mean.
+SOLSTICE_DEVICE double share_of(int elements) { return elements > 0 ? 1.0 / elements : 0.0; }
 // A part's sum as the row's would be if all parts were like it: `share` is the row's length over the part's.
 template <typename T>
 SOLSTICE_DEVICE T as_of_row(T sum, double share) {
   return static_cast<T>(static_cast<double>(sum) * share);
 }
-// A part's sum of (x - its center)^2, of `count` elements, for the row's center.
-template <typename T, typename C>
-SOLSTICE_DEVICE T corrected_squares(T sum, C own, C center, int count) {
-  const double distance = static_cast<double>(own) - static_cast<double>(center);
-  return sum + static_cast<T>(distance * distance * count);
+// A part's sum of (x - own)^2, of `count` elements whose sum is `total`, for another center.
+template <typename T, typename C, typename S>
+SOLSTICE_DEVICE T corrected_squares(T sum, C own, C center, S total, int count) {
+  const double distance = static_cast<double>(center) - static_cast<double>(own);
+  const double off = static_cast<double>(total) - static_cast<double>(own) * count;
+  return sum + static_cast<T>(distance * (distance * count - 2 * off));
 }
 
-// Of the kThreads threads of group `group` of a block; barrier 0 is the block's.
+// Of `size` vectors, those that thread `place` of kThreads takes, one in each step.
 template <int kThreads>
-SOLSTICE_DEVICE void sync_group(int group) {
-#if defined(__CUDACC__)
-  asm volatile("barrier.cta.sync %0, %1;" ::"r"(group + 1), "n"(kThreads) : "memory");
-#else
-  host::sync_named(group + 1, kThreads);
-#endif
+SOLSTICE_DEVICE int taken(int size, int place) {
+  return size > place ? (size - place + kThreads - 1) / kThreads : 0;
 }
 
-// Registers go from the warpgroup that copies to those that compute; every thread calls one of the two.
-template <int kRegisters>
-SOLSTICE_DEVICE void take_registers() {
+// Tells that something happened for the n-th time (n = 0, 1, ..) to threads of the block that wait for it: when kArrivals
+// threads, or one, said so. Nobody may be two times behind.
+struct Signal {
+  unsigned long long* barrier;
+
+  // By one thread, before a barrier of the block.
+  SOLSTICE_DEVICE void open(int arrivals) const {
 #if defined(__CUDACC__)
-  ptx::grow_registers<kRegisters>();
+    ptx::barrier_init(ptx::shared_address(barrier), static_cast<u32>(arrivals));
+    ptx::barrier_init_fence();
+#else
+    barrier[0] = 0;
+    barrier[1] = static_cast<unsigned long long>(arrivals);
 #endif
-}
-template <int kRegisters>
-SOLSTICE_DEVICE void give_registers() {
+  }
+  SOLSTICE_DEVICE void arrive() const {
 #if defined(__CUDACC__)
-  ptx::shrink_registers<kRegisters>();
+    ptx::barrier_arrive(ptx::shared_address(barrier));
+#else
+    ++barrier[0];
+    ++host::team->waits;
+#endif
+  }
+  SOLSTICE_DEVICE void wait(int n) const {
+#if defined(__CUDACC__)
+    ptx::barrier_wait(ptx::shared_address(barrier), static_cast<u32>(n) & 1);
+#else
+    while (barrier[0] < (static_cast<unsigned long long>(n) + 1) * barrier[1]) host::yield();
+#endif
+  }
+};
+
+SOLSTICE_DEVICE void sync_warp() {
+#if defined(__CUDACC__)
+  ptx::sync_warp();
+#else
+  host::sync_warp();
 #endif
 }
 

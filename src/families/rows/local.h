@@ -1,9 +1,9 @@
 // What the blocks of a team can find of a row before they have heard of each other. Reductions of the row's data alone
 // they find for their parts. One that needs such a result (the sum of exp(x - max), the sum of (x - mean)^2) they find
-// with their own part's result in its place; when all results are known, each part is corrected. So a row takes one
-// exchange between blocks:
-//   sum of exp(x - m)    times exp(m_b - m)                  (Milakov and Gimelshein, arXiv:1805.02867)
-//   sum of (x - m)^2     plus n_b (m_b - m)^2                (Chan, Golub, LeVeque, 1979: parallel variance)
+// with a center c of their own in its place; when all results are known, each is corrected. So a row takes one exchange
+// between blocks, and each thread one look at what it finds:
+//   sum of exp(x - m)    times exp(c - m)                            (Milakov and Gimelshein, arXiv:1805.02867)
+//   sum of (x - m)^2     plus n (m - c)^2 - 2 (m - c) sum of (x - c)   (Chan, Golub, LeVeque, 1979: parallel variance)
 #pragma once
 
 #include <vector>
@@ -20,7 +20,7 @@ struct Corrected {
   ir::ExprRef reduction;
   Correction correction = Correction::kExponential;
   ir::ExprRef center;       // m: a row's value, made of results of `Findings::first`
-  ir::ExprRef exponential;  // exp(x - m), where that is what is corrected
+  ir::ExprRef sum;          // of x, where m is their mean
 };
 
 struct Findings {

@@ -39,7 +39,6 @@ std::vector<KnobSpec> knobs() {
       {"axis", "name", {}, "an index", "auto", "the reduced index, for the reader: the equations fix it"},
       int_knob("team", 1, 1024, "auto",
                "blocks that share a row through global memory, each holding its part; auto: for rows too long for a cluster"),
-      int_knob("groups", 1, 3, "auto", "rows that a block of a team has in work at one time"),
       {"finish", "name", {"last_block"}, "", "auto", "reduce over rows in the last block that ends; not yet"},
   };
 }
@@ -65,7 +64,7 @@ bool wants_team(const Shape& shape, const ir::Knobs& knobs) {
   for (const char* other : {"cluster", "parts", "rows_per_block", "residency", "blocks", "passes"}) {
     if (knobs.find(other)) return false;
   }
-  return !shape.strided && shape.columns.size() == 1 && shape.column_count > kLongRow && phases_of(shape, false).sweeps.size() > 1;
+  return !shape.strided && shape.column_count > kLongRow && phases_of(shape, false).sweeps.size() > 1;
 }
 
 Result<Prepared> prepare(const ir::Program& program, const ir::Kernel& kernel, const machine::Machine* machine) {

@@ -13,12 +13,12 @@
 namespace solstice::families::rows {
 namespace {
 
-constexpr int64_t kAside = 8 * 1024;          // bytes of shared memory beside the ring: barriers, slots of reductions
+constexpr int64_t kAside = 4 * 1024;          // bytes of shared memory beside the ring: signals, findings, results
 constexpr int64_t kUsualShared = 227 * 1024;  // where no machine is given
-constexpr int64_t kChunk = 8 * 1024;          // bytes that one slot of the ring holds, about
-constexpr int64_t kMostSlots = 26;
-constexpr int64_t kRegisters = 65536;    // of an SM
-constexpr int64_t kOtherRegisters = 44;  // that a thread needs beside the row's values
+constexpr int64_t kPiece = 16 * 1024;         // bytes of the row's data, about
+constexpr int64_t kLeastPiece = 4 * 1024;     // of runs that are taken one by one
+constexpr int64_t kMostSlots = 60;
+constexpr int64_t kOnTheWay = 2;  // slots that are being filled, at least
 
 Error refuse(const std::string& why) { return fail(Code::illegal_knobs, why); }
 
@@ -26,74 +26,95 @@ bool depends_on_any(const codegen::Access& access, const std::vector<codegen::Lo
   return std::any_of(loops.begin(), loops.end(), [&](const codegen::Loop& loop) { return access.depends_on(loop.stepping()); });
 }
 
-// The access walks neighbouring elements of memory from the row's first to its last.
-bool is_run(const codegen::Access& access, const Shape& shape) {
+// The access walks neighbouring elements of memory along the row's innermost loops, `depth` of them.
+bool is_run(const codegen::Access& access, const Shape& shape, size_t depth) {
   if (!access.offset || access.tested) return false;
   int64_t step = 1;
-  for (auto loop = shape.columns.rbegin(); loop != shape.columns.rend(); ++loop) {
+  for (auto loop = shape.columns.rbegin(); loop != shape.columns.rbegin() + static_cast<int>(depth); ++loop) {
     if (access.offset->coefficient(loop->stepping()) != step) return false;
     step *= loop->extent;
   }
   return true;
 }
 
-// What goes through the ring: the row's data, where it is one run.
+// What goes through the ring: the row's data, where it is runs of memory.
 Result<std::vector<RunRead>> streams_of(const ir::Program& program, const Shape& shape) {
   std::vector<RunRead> out;
   for (const codegen::Access& access : codegen::accesses_of(program, shape.flat)) {
     if (!access.read || !depends_on_any(access, shape.columns)) continue;
     const bool known = std::any_of(out.begin(), out.end(), [&](const RunRead& s) { return s.access.read == access.read; });
     const bool of_rows = shape.rows.empty() || depends_on_any(access, shape.rows);
-    if (known || !of_rows || !is_run(access, shape)) continue;  // others are read where they are used
+    if (known || !of_rows || !is_run(access, shape, 1)) continue;  // others are read where they are used
     RunRead read;
     read.element = size_of(program.tensor(access.tensor).dtype.value_or(DType::kF32));
     read.access = access;
     out.push_back(std::move(read));
   }
-  if (out.empty()) return refuse("`team`: nothing is read that lies in one run of memory along the row; drop it");
+  if (out.empty()) return refuse("`team`: nothing is read that lies in runs of memory along the row; drop it");
   return out;
 }
 
+int64_t element_of(const Team& team) {
+  int64_t out = 0;
+  for (const RunRead& s : team.streams) out += s.element;
+  return out;
+}
+
+// Runs that are worth a piece of their own; shorter ones only where they follow each other.
+Status set_runs(const Shape& shape, Team& team) {
+  const int64_t inner = shape.columns.back().extent;
+  const size_t all = shape.columns.size();
+  const bool joined = std::all_of(team.streams.begin(), team.streams.end(), [&](const RunRead& s) { return is_run(s.access, shape, all); });
+  team.flat = all == 1 || (joined && inner * element_of(team) < kPiece);
+  if (!team.flat && inner * element_of(team) < kLeastPiece) {
+    return refuse(fmt::format("`team`: a row in runs of {} elements; legal: runs of {}", inner, kLeastPiece / element_of(team)));
+  }
+  team.run = (team.flat ? shape.column_count : inner) / team.vector;
+  team.runs = shape.column_count / team.vector / team.run;
+  return success();
+}
+
 void lay_out(Team& team, int64_t limit) {
-  const int64_t part = ceil_div(team.vectors, int64_t{team.blocks});
-  team.steps = ceil_div(part, int64_t{team.threads});
-  int64_t element = 0;
-  for (const RunRead& s : team.streams) element += s.element;
-  const int64_t step_bytes = team.threads * team.vector * element;
-  team.chunk = std::clamp<int64_t>(kChunk / step_bytes, 1, team.steps);
+  const int64_t target = std::max<int64_t>(1, kPiece / (element_of(team) * team.vector));
+  const int64_t part = ceil_div(team.run, team.runs == 1 ? int64_t{team.blocks} : 1);
+  team.pieces = ceil_div(part, target) * (team.runs == 1 ? team.blocks : 1);
+  team.piece = ceil_div(team.run, team.pieces);
+  team.pieces = ceil_div(team.run, team.piece);
   team.slot_bytes = 0;
   for (RunRead& s : team.streams) {
     s.offset = team.slot_bytes;
-    s.pitch = run_bytes(team.chunk * team.threads * team.vector, s.element);
+    s.pitch = run_bytes(team.piece * team.vector, s.element);
     team.slot_bytes += s.pitch;
   }
   team.slots = static_cast<int>(std::min(kMostSlots, (limit - kAside) / (team.slot_bytes + 16)));
+  // Half a row's time for the exchange.
+  const int64_t chunks = team.chunks(), room = team.slots - chunks - 1 - kOnTheWay;
+  team.lag = std::clamp<int64_t>(room, 0, chunks / 2);
 }
 
-// Whether a thread's registers hold its vectors, and the ring a few chunks.
-bool fits(const Team& team) {
-  int64_t element = 0;
-  for (const RunRead& s : team.streams) element += s.element;
-  return team.slots >= 4 && std::max<int64_t>(element, 4) * team.vector * team.steps <= 4 * (team.registers() - kOtherRegisters);
-}
+bool fits(const Team& team) { return team.blocks <= team.row_pieces() && team.slots >= team.chunks() + team.lag + 1 + kOnTheWay; }
 
 }  // namespace
 
-int Team::registers() const {
-  constexpr int64_t kMost = 240;
-  const int64_t pool = kRegisters / block_threads() / 8 * 8 * block_threads();  // of the block, from its launch on
-  return static_cast<int>(std::min(kMost, (pool - kWarpgroup * kCopyRegisters) / (groups * threads) / 8 * 8));
-}
-
 Seconds Team::time(const Shape& shape, Bytes traffic, BytesPerSecond copy, int sms) const {
-  const double share = groups > 1 ? 0.885 : 0.73;
-  const Seconds wait(0.2e-6 * std::sqrt(static_cast<double>(blocks)));
-  const Bytes part = traffic / static_cast<double>(shape.row_count * blocks);
-  return (part / (copy * (share / std::max(1, sms))) + wait) * static_cast<double>(ceil_div(shape.row_count, teams));
+  constexpr double kShare = 0.93;          // of an SM's copy rate
+  constexpr Seconds kLatency{1.6e-6};      // of a piece on its way
+  constexpr Seconds kWait{2.5e-6};         // of an exchange
+  const int64_t used = chunks() * blocks;  // pieces as if all were whole
+  const double whole = static_cast<double>(used * piece) / static_cast<double>(runs * run);
+  const Bytes part = traffic / static_cast<double>(shape.row_count * blocks) * whole;
+  Seconds row = part / (copy * (kShare / std::max(1, sms)));
+  // What the pieces on their way draw; what the exchange takes beyond the lag.
+  const double on_the_way = static_cast<double>(slots - chunks() - lag);
+  row = std::max(row, kLatency * (static_cast<double>(chunks()) / on_the_way));
+  const Seconds hidden = row * (static_cast<double>(lag) / static_cast<double>(chunks()));
+  if (kWait > hidden) row += (kWait - hidden) * 0.5;
+  const auto rows = static_cast<double>(ceil_div(shape.row_count, teams));
+  return row * (rows + 0.5 + 0.5 * static_cast<double>(lag) / static_cast<double>(chunks()));
 }
 
 Result<Team> team_of(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs, const machine::Machine& machine) {
-  if (shape.strided || shape.columns.empty()) return refuse("`team`: a row that is not contiguous in memory; legal: rows of one run");
+  if (shape.strided || shape.columns.empty()) return refuse("`team`: a row that is not contiguous in memory; legal: rows of runs");
   for (const char* other : {"cluster", "parts", "rows_per_block", "residency", "blocks", "passes"}) {
     if (knobs.find(other)) return refuse(fmt::format("`team` and `{}` exclude each other; drop one", other));
   }
@@ -102,11 +123,12 @@ Result<Team> team_of(const ir::Program& program, const Shape& shape, const ir::K
   SOLSTICE_TRY(team.streams, streams_of(program, shape));
   SOLSTICE_CHECK(findings_of(shape, phases_of(shape, false)));
   SOLSTICE_TRY(team.vector, vector_for(program, shape, knobs));
-  team.vectors = ceil_div(shape.column_count, int64_t{team.vector});
+  SOLSTICE_CHECK(set_runs(shape, team));
+  team.threads = static_cast<int>(knobs.int_or("threads", team.threads));
+  if (team.threads > 512) return refuse(fmt::format("`team` with threads={}; legal: up to 512", team.threads));
   const int64_t sms = std::max(1, machine.sm_count);
   const int64_t limit = machine.shared_per_block.value > 0 ? static_cast<int64_t>(machine.shared_per_block.value) : kUsualShared;
-  const auto asked = static_cast<int>(knobs.int_or("team", 0)), groups = static_cast<int>(knobs.int_or("groups", 0)),
-             threads = static_cast<int>(knobs.int_or("threads", 0));
+  const auto asked = static_cast<int>(knobs.int_or("team", 0));
   Team best;
   const auto time_of = [&](const Team& t) {
     constexpr double kUsualCopy = 4.1e12, kReadAndWrite = 8;
@@ -114,21 +136,16 @@ Result<Team> team_of(const ir::Program& program, const Shape& shape, const ir::K
     return t.time(shape, Bytes(kReadAndWrite * elements), BytesPerSecond(kUsualCopy), static_cast<int>(sms));
   };
   Seconds least(0);  // none yet
-  for (const auto& [groups_now, threads_now] : {std::pair{2, 256}, {1, 512}}) {
-    team.groups = groups > 0 ? groups : groups_now;
-    team.threads = threads > 0 ? threads : threads_now;
-    if (team.block_threads() > 1024 || team.threads % kWarpgroup != 0) continue;
-    for (int64_t blocks = asked > 0 ? asked : 1; blocks <= (asked > 0 ? asked : sms); ++blocks) {
-      if (blocks > sms || blocks > team.threads) break;
-      team.blocks = static_cast<int>(blocks);
-      team.teams = std::max<int64_t>(1, std::min(sms / blocks, shape.row_count));
-      lay_out(team, limit);
-      if (!fits(team)) continue;
-      if (const Seconds time = time_of(team); least.value == 0 || time < least) least = time, best = team;
-    }
+  for (int64_t blocks = asked > 0 ? asked : 1; blocks <= (asked > 0 ? asked : sms); ++blocks) {
+    if (blocks > sms) break;
+    team.blocks = static_cast<int>(blocks);
+    team.teams = std::max<int64_t>(1, std::min(sms / blocks, shape.row_count));
+    lay_out(team, limit);
+    if (!fits(team)) continue;
+    if (const Seconds time = time_of(team); least.value == 0 || time < least) least = time, best = team;
   }
   if (least.value == 0) {
-    return refuse(fmt::format("`team`: a row of {} elements does not fit the registers of {} blocks; residency=l2", shape.column_count,
+    return refuse(fmt::format("`team`: a row of {} elements does not fit the shared memory of {} blocks; residency=l2", shape.column_count,
                               asked > 0 ? asked : sms));
   }
   return best;

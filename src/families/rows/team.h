@@ -1,7 +1,8 @@
-// Long rows that a team of blocks shares. Each block takes a part of the row: it comes in bulk through a ring of shared
-// memory, which fills with the next rows' data meanwhile, and stays in registers until the row is done. What the blocks
-// find of their parts (local.h) they tell each other through global memory (kernels/rows/team.h), once a row. Groups of
-// a block's threads take rows in turn, so that one group computes while another waits for the exchange.
+// Long rows that a team of blocks shares. A row is cut into pieces, and each block takes some that follow each other: they
+// come in bulk through a ring of shared memory and stay there until the row is done. Each piece is used twice: when it
+// arrives, for what the block can find of its part alone (local.h), and again when all blocks' findings are known, for
+// what is stored. Between the two lie the block's other pieces of the row and the first ones of the next row, so that
+// nobody waits for the exchange (kernels/rows/team.h), which a warp of its own does once a row.
 #pragma once
 
 #include <cstdint>
@@ -16,32 +17,28 @@
 
 namespace solstice::families::rows {
 
-inline constexpr int kWarpgroup = 128;  // threads
-
 struct Team {
   std::vector<RunRead> streams;  // the row's data
   int blocks = 1;                // that share a row
   int64_t teams = 1;
-  int groups = 2;
-  int threads = 256;  // of a group
+  int threads = 512;  // of a block that compute; beside them a warp copies and one exchanges
   int vector = 1;
-  int64_t vectors = 0;  // of a row
-  int64_t steps = 0;    // vectors of a part that one thread takes, at most
-  int64_t chunk = 1;    // steps that one slot of the ring feeds
+  bool flat = false;   // the row lies in one run of memory, whatever its indices; else each innermost loop is a run
+  int64_t runs = 1;    // of a row
+  int64_t run = 0;     // vectors of a run
+  int64_t pieces = 1;  // of a run
+  int64_t piece = 1;   // vectors of a piece, at most: what a slot of the ring holds
+  int64_t lag = 0;     // pieces of the next row that are looked at before a row is stored
   int slots = 0;
   int64_t slot_bytes = 0;
 
-  // Of the groups, and a warpgroup whose first warp copies.
-  int block_threads() const { return groups * threads + kWarpgroup; }
+  int warps() const { return threads / 32; }
+  int block_threads() const { return threads + 64; }
   int64_t grid() const { return teams * blocks; }
-  int64_t chunks() const { return (steps + chunk - 1) / chunk; }
-  // Parts differ by one vector at most: steps that every thread of every block has.
-  int64_t sure_steps() const { return vectors / blocks / threads; }
-  // Registers of a thread that computes, of one that copies.
-  int registers() const;
-  static constexpr int kCopyRegisters = 24;
-  // Of all rows, whose data and results are `traffic`, on a machine that copies at `copy` with `sms`. As measured on an
-  // H200: a part at a share of an SM's copy rate, and what blocks wait for each other.
+  int64_t row_pieces() const { return runs * pieces; }
+  int64_t chunks() const { return (row_pieces() + blocks - 1) / blocks; }  // pieces of a row that a block takes, at most
+  int64_t steps() const { return (piece + threads - 1) / threads; }        // vectors of a piece that a thread takes
+  // Of all rows, whose data and results are `traffic`, on a machine that copies at `copy` with `sms`.
   Seconds time(const Shape& shape, Bytes traffic, BytesPerSecond copy, int sms) const;
 };
 

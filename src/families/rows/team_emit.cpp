@@ -4,10 +4,10 @@
 #include <map>
 #include <optional>
 
+#include "base/integer.h"
 #include "families/rows/accumulate.h"
 #include "families/rows/draft.h"
 #include "families/rows/kept.h"
-#include "families/rows/layout.h"
 #include "families/rows/local.h"
 #include "families/rows/staging.h"
 #include "families/rows/stores.h"
@@ -34,8 +34,7 @@ Settings settings_for(const Team& team) {
   return s;
 }
 
-// For each row a group finds what it can of its part and offers it (`begin_text`); with everyone's offers it corrects
-// that and writes the outputs (`end_text`).
+// Findings go up from threads to warps, to blocks, to the row: `of_thread0`, `of_warp0`, ...
 class Writer {
  public:
   Writer(const ir::Program& program, const ir::Kernel& kernel, Shape& shape, const Team& team)
@@ -52,202 +51,301 @@ class Writer {
     draft_.emitter.set_hook([this](codegen::Emitter&, const ExprRef& node) { return given(node); });
     TeamText text;
     SOLSTICE_TRY(text.copying, walk_.copying());
-    stage_ = draft_.emitter.push();
-    bind_row(draft_, stage_);
-    SOLSTICE_TRY(const std::string begin, begin_text());
-    SOLSTICE_TRY(const std::string end, end_text());
-    text.row = walk_.declarations() + exponentials_text() + begin + end;
-    text.offers = order_.size();
-    text.aside = aside_;
+    SOLSTICE_TRY(text.arriving, arriving_text());
+    SOLSTICE_TRY(text.exchanging, exchanging_text());
+    SOLSTICE_TRY(text.ahead, ahead_text());
+    SOLSTICE_TRY(text.leaving, leaving_text());
+    text.state = state_text();
+    text.results = order_.size();
     return team_kernel(draft_, kernel_, team_, text);
   }
 
  private:
-  // A result as one block finds it and as all blocks together do.
+  // A reduction as a thread finds it in one piece, and as what it finds in all of them adds up: in doubles where it rounds.
   struct Found {
-    Reduction own;
-    std::string total;   // name
-    std::string offers;  // where they are
-  };
-  // A part's exp(x - m), kept around the part's center; with its factor they are the row's.
-  struct Exponentials {
     ExprRef node;
-    std::string name, own, factor;  // the array, the part's center
-    CType type = CType::kF32;
+    Reduction own, total;
+  };
+  // What has findings: `name` and its number; `index` where there are several of each, `elements` that they are of.
+  struct Holder {
+    std::string name, index, elements;
+
+    std::string of(size_t number) const { return fmt::format("of_{}{}{}", name, number, index); }
   };
 
   Result<std::optional<Value>> given(const ExprRef& node) {
+    if (const auto center = centers_.find(node.get()); center != centers_.end()) return std::optional(center->second);
     if (node->op == Op::kReduce) {
       const auto found = values_.find(node.get());
       if (found == values_.end()) return fail(Code::internal, "a reduction is used before its sweep");
       return std::optional(found->second);
     }
     if (!scope_) return std::optional<Value>();
-    for (const Exponentials& e : exponentials_) {
-      if (e.node == node && !e.factor.empty())
-        return std::optional(draft_.emitter.define(e.type, fmt::format("{}[k].v[lane] * {}", e.name, e.factor), scope_->lanes));
-    }
     for (size_t i = 0; i < team_.streams.size(); ++i) {
       if (team_.streams[i].access.read != node) continue;
       const DType dtype = *draft_.program.tensor(node->id).dtype;
       return std::optional(draft_.emitter.define(codegen::computing_type(dtype), fmt::format("widen(x{}[k].v[lane])", i), scope_->lanes,
                                                  codegen::values_of(dtype)));
     }
+    if (const auto found = ahead_.find(node.get()); storing_ && found != ahead_.end()) {
+      const DType dtype = *draft_.program.tensor(node->id).dtype;
+      return std::optional(draft_.emitter.define(codegen::computing_type(dtype), fmt::format("widen({}[k].v[lane])", found->second),
+                                                 scope_->lanes, codegen::values_of(dtype)));
+    }
     return staging_.element(node, *scope_);
   }
 
-  // What the block finds, and its offers.
-  Result<std::string> begin_text() {
+  size_t firsts() const { return findings_.first.size(); }
+  size_t number_of(const Corrected& c) const { return firsts() + static_cast<size_t>(&c - findings_.second.data()); }
+  std::string center_name(const Corrected& c) const { return fmt::format("center{}", number_of(c)); }
+
+  void open_stage() {
+    stage_ = draft_.emitter.push();
+    walk_.bind_row(stage_);
+    walk_.bind_piece(stage_);
+  }
+  std::string close_stage() {
+    std::string out = draft_.emitter.take(stage_);
+    draft_.emitter.pop();
+    return out;
+  }
+
+  // A piece that has arrived: into the thread's findings, and after the last one of the row into its warp's.
+  Result<std::string> arriving_text() {
+    open_stage();
+    SOLSTICE_TRY(std::string out, walk_.pointers("ring", stage_));
     Sweep first, second;
     first.reductions = findings_.first;
     for (const Corrected& c : findings_.second) second.reductions.push_back(c.reduction);
-    SOLSTICE_TRY(std::string out, finding_text(first, true));
-    for (const ExprRef& r : findings_.first) set_value(r, stand_in(r, results_.at(r.get()).own.name, "share"), stage_);
+    SOLSTICE_TRY(const std::string found, finding_text(first));
+    out = walk_.piece_text() + out + draft_.emitter.take(stage_) + walk_.declarations() + walk_.steps(walk_.loads()) + found;
+    const bool counts = std::any_of(findings_.second.begin(), findings_.second.end(),
+                                    [](const Corrected& c) { return c.correction == Correction::kSquares; });
+    if (counts) out += fmt::format("elements += rows::taken<{}>(size, place) * {};\n", team_.threads, team_.vector);
+    std::string centers, more;
+    for (const Corrected& c : findings_.second) {
+      SOLSTICE_TRY(const std::string center, center_text(c));
+      centers += center;
+    }
     if (!second.reductions.empty()) {
-      for (const Corrected& c : findings_.second) {
-        if (c.exponential) SOLSTICE_CHECK(keep(c));
-      }
-      SOLSTICE_TRY(const std::string more, finding_text(second, false));
-      out += more;
+      SOLSTICE_TRY(more, around_centers(second));
     }
-    std::string offers;
-    for (const ExprRef& r : order_) {
-      const Found& result = results_.at(r.get());
-      offers += fmt::format("rows::offer_to_all<{}, {}>({}, rank, place, round, {});\n", team_.blocks, team_.threads, result.own.name,
-                            result.offers);
-    }
-    return out + offers;
+    out += centers + more;
+    SOLSTICE_TRY(const std::string end, row_end_text());
+    return out + fmt::format("if (chunk == chunks - 1) {{\n{}}}\n", end);
   }
 
-  // Remembers the exponentials of a sum, and the part's center.
-  Status keep(const Corrected& c) {
-    for (const Exponentials& e : exponentials_) {
-      if (e.node == c.exponential) return success();
-    }
-    SOLSTICE_TRY(const Value own, draft_.emitter.emit(c.center));
-    exponentials_.push_back(
-        {c.exponential, fmt::format("e{}", exponentials_.size()), own.text, "", own.type == CType::kF64 ? CType::kF64 : CType::kF32});
-    return success();
+  // The sweep that finds what needs a center: in a scope of its own, since later the same terms stand for other centers.
+  Result<std::string> around_centers(const Sweep& sweep) {
+    const int depth = draft_.emitter.push();
+    for (const Corrected& c : findings_.second)
+      centers_[c.center.get()] = draft_.emitter.variable(types_.at(c.reduction.get()), center_name(c), depth);
+    SOLSTICE_TRY(const std::string sweeping, finding_text(sweep));
+    std::string out = draft_.emitter.take(stage_) + draft_.emitter.take(depth) + sweeping;
+    draft_.emitter.pop();
+    centers_.clear();
+    return out;
   }
 
-  // One sweep over the part, its lanes and warps folded: every thread has the part's results.
-  Result<std::string> finding_text(const Sweep& sweep, bool fills) {
+  // One sweep over a piece, added to the thread's findings.
+  Result<std::string> finding_text(const Sweep& sweep) {
     std::vector<Reduction> reductions;
     SOLSTICE_TRY(const std::string step, step_text(sweep, reductions));
-    std::string loop = walk_.held(step);
-    if (fills) {
-      SOLSTICE_TRY(loop, walk_.arriving(step));
-    }
-    std::string folds, publish, collect;
+    std::string ends;
     for (size_t i = 0; i < reductions.size(); ++i) {
-      folds += fold_lanes(reductions[i], i, team_.vector);
-      add_fold(reductions[i], reductions[i].name, publish, collect);
-      note(sweep.reductions[i], reductions[i]);
+      const Found& found = note(sweep.reductions[i], reductions[i]);
+      ends += fold_lanes(reductions[i], i, team_.vector);
+      ends += fmt::format("{0} = rows::{1}::combine<{2}>({0}, static_cast<{2}>({3}));\n", thread_.of(order_.size() - 1), found.total.op,
+                          found.total.type, found.own.name);
     }
-    return draft_.emitter.take(stage_) + open_accumulators(reductions, team_.vector) + loop + folds + publish + group_barrier(team_) +
-           collect + "}\n";
+    return open_accumulators(reductions, team_.vector) + walk_.steps(step) + ends + "}\n";
   }
 
-  void note(const ExprRef& r, const Reduction& found) {
-    Found result{found, fmt::format("t{}", draft_.emitter.fresh()), ""};
-    result.offers = fmt::format("offers + (turn * {} + {}) * {}", findings_.first.size() + findings_.second.size(), order_.size(),
-                                int64_t{team_.blocks} * team_.blocks);
-    results_[r.get()] = std::move(result);
-    order_.push_back(r);
-  }
-  void set_value(const ExprRef& r, const std::string& text, int depth) {
-    values_[r.get()] = draft_.emitter.variable(results_.at(r.get()).own.value_type, text, depth);
+  const Found& note(const ExprRef& node, const Reduction& own) {
+    Found found{node, own, own};
+    if (own.rounds()) found.total.type = "double", found.total.wide = true;
+    order_.push_back(std::move(found));
+    return order_.back();
   }
 
-  // What `found` in a part stands for in the center of the part's other findings.
-  std::string stand_in(const ExprRef& r, const std::string& found, const std::string& share) const {
-    const Reduction& own = results_.at(r.get()).own;
-    if (own.op == "Max") return fmt::format("rows::center_of({})", found);
-    if (own.op == "Sum") return own.value_of(fmt::format("rows::as_of_row({}, {})", found, share));
-    return own.value_of(found);
-  }
-
-  // Everyone's findings to the row's results, then what is stored.
-  Result<std::string> end_text() {
-    std::string offers, publish, collect;
-    for (const ExprRef& r : order_) {
-      const Found& result = results_.at(r.get());
-      offers += fmt::format("{0} {1} = rows::offer_of<rows::{2}, {3}, {0}>({4}, rank, place, round);\n", result.own.type, theirs(result),
-                            result.own.op, team_.blocks, result.offers);
-      offers += fmt::format("{} {} = {};\n", result.own.type, result.total, theirs(result));
-    }
-    for (const ExprRef& r : findings_.first) add_fold(results_.at(r.get()).own, results_.at(r.get()).total, publish, collect);
-    std::string out = offers + publish + group_barrier(team_) + collect;
-    // What the part's own results stand for is known no longer.
+  // The thread's own center of what follows, as a variable: the mean of its first piece of the row, which is near enough to
+  // its part's; the largest exponent so far, with what was found around a smaller one corrected.
+  Result<std::string> center_text(const Corrected& c) {
+    const int depth = draft_.emitter.push();
+    see(thread_, "rows::share_of(elements)", depth);
+    SOLSTICE_TRY(const Value center, draft_.emitter.emit(c.center));
+    const std::string outer = draft_.emitter.take(stage_), text = draft_.emitter.take(depth);
     draft_.emitter.pop();
-    stage_ = draft_.emitter.push();
-    bind_row(draft_, stage_);
-    publish = collect = "";
-    std::string corrections;
+    types_[c.reduction.get()] = center.type;
+    const std::string name = center_name(c);
+    if (c.correction == Correction::kSquares) return outer + fmt::format("if (chunk == 0) {{\n{}{} = {};\n}}\n", text, name, center.text);
+    return outer + fmt::format("{{\n{0}if ({1} != {2}) {{\n{3} *= rows::factor_of({1}, {2});\n{1} = {2};\n}}\n}}\n", text, name, center.text,
+                       thread_.of(number_of(c)));
+  }
+
+  // The thread's findings of the row to its warp's, and these to the exchanging warp.
+  Result<std::string> row_end_text() {
+    SOLSTICE_TRY(const std::string fold, fold_text(thread_, warp_, 1));
+    std::string out = fold + "if (lane == 0) {\n";
+    for (size_t i = 0; i < order_.size(); ++i) out += fmt::format("{} = {};\n", finding(i, "warp"), warp_.of(i));
+    out += fmt::format("{} = {};\nfound(turn).arrive();\n}}\nrows::sync_warp();\nelements = 0;\n", finding(order_.size(), "warp"), warp_.elements);
+    for (size_t i = 0; i < order_.size(); ++i) out += fmt::format("{} = {};\n", thread_.of(i), start(i));
+    for (const Corrected& c : findings_.second) out += center_name(c) + " = 0;\n";
+    return out + close_stage();
+  }
+
+  // The warps' findings of the row to the block's, those of all blocks to the row's.
+  Result<std::string> exchanging_text() {
+    open_stage();
+    std::string out = fmt::format("const bool has = lane < {};\n", team_.warps());
+    for (size_t i = 0; i < order_.size(); ++i)
+      out += fmt::format("{} {} = has ? {} : {};\n", type(i), one_warp_.of(i), finding(i, "lane"), start(i));
+    out += fmt::format("const int {} = has ? {} : 0;\n", one_warp_.elements, finding(order_.size(), "lane"));
+    SOLSTICE_TRY(const std::string block, fold_text(one_warp_, block_, 1));
+    out += block;
+    const int each = static_cast<int>(ceil_div(team_.blocks, 32));
+    for (size_t i = 0; i < order_.size(); ++i)
+      out += fmt::format("rows::offer_to_all<{}, 32>({}, rank, lane, number, {});\n", team_.blocks, block_.of(i), offers(i));
+    out += fmt::format("u64 seen[{0} * {1}];\nrows::collect_offers<{2}, {0}, {1}>({3}, rank, lane, number, seen);\n", order_.size(), each,
+                       team_.blocks, offers(0));
+    std::string values;
+    for (size_t i = 0; i < order_.size(); ++i) {
+      out += fmt::format("{} of_blocks{}[{}];\n", type(i), i, each);
+      values += fmt::format("{} = there ? rows::offered<{}>(seen[{} * {} + k]) : {};\n", blocks_.of(i), type(i), i, each, start(i));
+    }
+    out += fmt::format(
+        "int of_elements[{0}];\n#pragma unroll\nfor (int k = 0; k < {0}; ++k) {{\nconst int block = k * 32 + lane;\nconst bool there = block < {3};\n"
+        "const int from = block * {1} + smaller(block, {2}), to = from + {1} + (block < {2} ? 1 : 0);\n"
+        "of_elements[k] = there ? elements_before(to) - elements_before(from) : 0;\n{4}}}\n",
+        each, team_.row_pieces() / team_.blocks, team_.row_pieces() % team_.blocks, team_.blocks, values);
+    SOLSTICE_TRY(const std::string row, fold_text(blocks_, row_, each));
+    out += row + "if (lane == 0) {\n";
+    for (size_t i = 0; i < order_.size(); ++i) out += fmt::format("{} = {};\n", result(i), row_.of(i));
+    return out + "known(turn).arrive();\n}\nrows::sync_warp();\n" + close_stage();
+  }
+
+  // A lane's findings (`count` of each) to those of all lanes.
+  Result<std::string> fold_text(const Holder& from, const Holder& to, int count) {
+    const bool several = !from.index.empty();
+    const auto folded = [&](size_t i) {
+      const Reduction& r = order_[i].total;
+      std::string value = from.of(i), out = fmt::format("{} {} = {};\n", type(i), to.of(i), several ? start(i) : value);
+      if (several) out += fmt::format("#pragma unroll\nfor (int k = 0; k < {0}; ++k) {1} = rows::{2}::combine<{3}>({1}, {4});\n", count, to.of(i), r.op, r.type, value);
+      return out + fmt::format("{0} = rows::reduce_lanes<rows::{1}, 32, {2}>({0});\n", to.of(i), r.op, r.type);
+    };
+    std::string out = several ? fmt::format("int {0} = 0;\n#pragma unroll\nfor (int k = 0; k < {1}; ++k) {0} += {2};\n", to.elements, count, from.elements)
+                              : fmt::format("int {} = {};\n", to.elements, from.elements);
+    out += fmt::format("{0} = rows::reduce_lanes<rows::Sum, 32, int>({0});\n", to.elements);
+    for (size_t i = 0; i < firsts(); ++i) out += folded(i);
     for (const Corrected& c : findings_.second) {
-      SOLSTICE_TRY(const std::string text, correction_text(c));
-      corrections += text;
-      add_fold(results_.at(c.reduction.get()).own, results_.at(c.reduction.get()).total, publish, collect);
+      std::string outer;
+      SOLSTICE_TRY(const std::string correction, correction_text(c, from, to, outer));
+      out += outer + (several ? fmt::format("#pragma unroll\nfor (int k = 0; k < {}; ++k) {{\n{}}}\n", count, correction) : "{\n" + correction + "}\n");
+      out += folded(number_of(c));
     }
-    out += corrections;
-    if (!findings_.second.empty()) out += publish + group_barrier(team_) + collect;
-    for (const ExprRef& r : order_) set_total(r, stage_);
-    SOLSTICE_TRY(const std::string stores, storing_text());
-    SOLSTICE_TRY(const std::string outputs, row_output_text(draft_, stage_));
-    return out + stores + outputs;
+    return out;
   }
 
-  static std::string theirs(const Found& result) { return "of_" + result.total; }
-  void set_total(const ExprRef& r, int depth) {
-    const Found& result = results_.at(r.get());
-    set_value(r, result.own.value_of(result.total), depth);
+  // What was found around the center of `from` for the center of `to`. `outer`: what of it belongs ahead of a loop.
+  Result<std::string> correction_text(const Corrected& c, const Holder& from, const Holder& to, std::string& outer) {
+    SOLSTICE_TRY(const auto own, center_of(c, from));
+    SOLSTICE_TRY(const auto center, center_of(c, to));
+    outer = draft_.emitter.take(stage_);
+    const std::string out = own.first + center.first, value = from.of(number_of(c));
+    if (c.correction == Correction::kExponential)
+      return out + fmt::format("{} *= rows::factor_of({}, {});\n", value, own.second, center.second);
+    const auto sum = std::find(findings_.first.begin(), findings_.first.end(), c.sum) - findings_.first.begin();
+    return out + fmt::format("{0} = rows::corrected_squares({0}, {1}, {2}, {3}, {4});\n", value, own.second, center.second,
+                             from.of(static_cast<size_t>(sum)), from.elements);
   }
 
-  // A part's finding for the row's center. The center is written twice: with the part's results, with the row's.
-  Result<std::string> correction_text(const Corrected& c) {
-    codegen::Emitter& emitter = draft_.emitter;
-    const int part = emitter.push();  // a scope for each: what it knows must not meet the other's
-    for (const ExprRef& r : findings_.first) set_value(r, stand_in(r, theirs(results_.at(r.get())), "their_share"), part);
-    SOLSTICE_TRY(const Value own, emitter.emit(c.center));
-    const std::string first = emitter.take(stage_) + emitter.take(part);
-    emitter.pop();
-    const int row = emitter.push();
-    for (const ExprRef& r : findings_.first) set_total(r, row);
-    SOLSTICE_TRY(const Value center, emitter.emit(c.center));
-    const std::string second = emitter.take(stage_) + emitter.take(row);
-    emitter.pop();
-    const std::string& total = results_.at(c.reduction.get()).total;
-    if (c.correction == Correction::kSquares)
-      return fmt::format("{0}{1}{2} = rows::corrected_squares({2}, {3}, {4}, their_count);\n", first, second, total, own.text, center.text);
-    std::string factors;
-    for (Exponentials& e : exponentials_) {
-      if (e.node != c.exponential || !e.factor.empty()) continue;
-      e.factor = "f" + e.name;
-      factors = fmt::format("const {} {} = rows::factor_of({}, {});\n", codegen::name_of(e.type), e.factor, e.own, center.text);
+  // Statements and the center that they compute; a thread has it already.
+  Result<std::pair<std::string, std::string>> center_of(const Corrected& c, const Holder& holder) {
+    if (&holder == &thread_) return std::pair(std::string(), center_name(c));
+    const int depth = draft_.emitter.push();  // a scope for each: what it knows must not meet another's
+    see(holder, fmt::format("rows::share_of({})", holder.elements), depth);
+    SOLSTICE_TRY(const Value center, draft_.emitter.emit(c.center));
+    const std::string text = draft_.emitter.take(depth);
+    draft_.emitter.pop();
+    return std::pair(text, center.text);
+  }
+
+  // The equations see the holder's findings, as those of a row that is everywhere like it.
+  void see(const Holder& holder, const std::string& share, int depth) {
+    for (size_t i = 0; i < firsts(); ++i) {
+      const Reduction& r = order_[i].total;
+      const std::string text = r.op == "Max"   ? fmt::format("rows::center_of({})", holder.of(i))
+                               : r.op == "Sum" ? r.value_of(fmt::format("rows::as_of_row({}, {} * {}.0)", holder.of(i), share, draft_.shape.column_count))
+                                               : r.value_of(holder.of(i));
+      values_[order_[i].node.get()] = draft_.emitter.variable(r.value_type, text, depth);
     }
-    return fmt::format("{0}{1}{2}{3} *= rows::factor_of({4}, {5});\n", first, second, factors, total, own.text, center.text);
   }
 
-  // All that is stored along the row, in one sweep.
-  Result<std::string> storing_text() {
-    Sweep sweep;
+  static void add_reads(const ExprRef& e, std::vector<ExprRef>& out) {
+    if (e->op == Op::kRead && std::find(out.begin(), out.end(), e) == out.end()) out.push_back(e);
+    if (e->op == Op::kReduce) return;
+    for (const ExprRef& arg : e->args) add_reads(arg, out);
+  }
+
+  // What the stores of a piece need beside the row's data (weights) is loaded ahead of the piece that arrives meanwhile.
+  Result<std::string> ahead_text() {
+    std::vector<ExprRef> reads;
     for (const Sweep& s : draft_.phases.sweeps) {
-      sweep.stores.insert(sweep.stores.end(), s.stores.begin(), s.stores.end());
-      sweep.reads.insert(sweep.reads.end(), s.reads.begin(), s.reads.end());
+      for (const int k : s.stores) add_reads(draft_.equation(k).rhs, reads);
     }
-    std::vector<Reduction> none;
-    std::string step;
-    if (!sweep.stores.empty()) {
-      SOLSTICE_TRY(step, step_text(sweep, none));
+    open_stage();
+    const int depth = draft_.emitter.push();
+    walk_.bind_vector(depth);
+    std::string loads, arrays;
+    for (const ExprRef& read : reads) {
+      const bool stream = std::any_of(team_.streams.begin(), team_.streams.end(), [&](const RunRead& s) { return s.access.read == read; });
+      if (stream || !draft_.streams(read)) continue;
+      const ir::Tensor& tensor = draft_.program.tensor(read->id);
+      draft_.emitter.note_read(read->id);
+      SOLSTICE_TRY(const codegen::Emitter::Place at, draft_.emitter.place(tensor, draft_.reads.at(read.get()).args));
+      if (at.inside) continue;
+      const std::string name = fmt::format("w{}", draft_.emitter.fresh());
+      arrays += fmt::format("{} {}[{}];\n", draft_.vector_type(draft_.storage(read->id)), name, team_.steps());
+      loads += fmt::format("{}[k] = load<{}, kPlain>({} + {});\n", name, team_.vector, draft_.emitter.pointer_name(read->id), at.offset.text);
+      ahead_[read.get()] = name;
     }
-    return draft_.emitter.take(stage_) + (step.empty() ? "" : walk_.held(step));
+    const std::string inner = draft_.emitter.take(depth);
+    draft_.emitter.pop();
+    const std::string outer = close_stage();
+    if (loads.empty()) return std::string();
+    return arrays + "if (step >= lag) {\nconst int chunk = chunk_out;\n" + row_text("round_out") + walk_.piece_text() + outer + walk_.steps(inner + loads) + "}\n";
+  }
+  std::string row_text(std::string_view round) const {
+    return fmt::format("[[maybe_unused]] const {0} row = team + static_cast<{0}>({1}) * {2};\n", row_type(draft_.shape), round, team_.teams);
   }
 
-  // What one step does with its vector, number `c` of the row: a scope for it, and one inside for its lanes.
+  // What is stored of a piece.
+  Result<std::string> leaving_text() {
+    open_stage();
+    std::string out = walk_.piece_text();
+    for (size_t i = 0; i < order_.size(); ++i) {
+      out += fmt::format("const {} {} = {};\n", type(i), row_.of(i), result(i));
+      values_[order_[i].node.get()] = draft_.emitter.variable(order_[i].total.value_type, order_[i].total.value_of(row_.of(i)), stage_);
+    }
+    SOLSTICE_TRY(const std::string pointers, walk_.pointers("behind", stage_));
+    SOLSTICE_TRY(const std::string outputs, row_output_text(draft_, stage_));
+    out += pointers + "[[maybe_unused]] const int position = rank + chunk + place;  // 0: stores what a row has one of\n" + outputs;
+    Sweep sweep;
+    for (const Sweep& s : draft_.phases.sweeps) sweep.stores.insert(sweep.stores.end(), s.stores.begin(), s.stores.end());
+    if (!sweep.stores.empty()) {
+      std::vector<Reduction> none;
+      storing_ = true;
+      SOLSTICE_TRY(const std::string step, step_text(sweep, none));
+      out += draft_.emitter.take(stage_) + walk_.declarations() + walk_.steps(walk_.loads()) + walk_.steps(step);
+    }
+    return out + close_stage();
+  }
+
+  // What one step does with its vector: a scope for it, and one inside for its lanes.
   Result<std::string> step_text(const Sweep& sweep, std::vector<Reduction>& reductions) {
     codegen::Emitter& emitter = draft_.emitter;
     const int vectors = emitter.push();
-    bind_columns(emitter, draft_.shape, team_.vector, vectors);
+    walk_.bind_vector(vectors);
     const codegen::Binding base = emitter.binding(draft_.shape.columns.back().stepping());
     SOLSTICE_TRY(const std::vector<RowStore> stores, row_stores(draft_, sweep));
     const int lanes = emitter.push();
@@ -255,18 +353,13 @@ class Writer {
     bind_lanes(emitter, draft_.shape.columns, team_.vector, lanes);
     VectorText text;
     for (const ExprRef& r : sweep.reductions) {
-      SOLSTICE_TRY(Reduction reduction, begin_reduction(emitter, *r, team_.vector > 1 || !is_costly(r->args[0])));
+      SOLSTICE_TRY(Reduction reduction, begin_reduction(emitter, *r, team_.vector > 1));
       text.lanes += accumulate(reduction, reductions.size(), false);
       reductions.push_back(std::move(reduction));
     }
     text.before += open_vector(reductions);
     text.after += close_vector(reductions);
     for (const RowStore& store : stores) SOLSTICE_CHECK(write_store(draft_, store, text));
-    for (const Exponentials& e : exponentials_) {
-      if (!e.factor.empty()) continue;  // written by an earlier sweep
-      SOLSTICE_TRY(const Value value, emitter.emit(e.node));
-      text.lanes += fmt::format("{}[k].v[lane] = {};\n", e.name, value.text);
-    }
     const std::string inner = emitter.take(lanes) + text.lanes;
     emitter.pop();
     const std::string outer = emitter.take(vectors);
@@ -276,21 +369,31 @@ class Writer {
                        text.after);
   }
 
-  // A reduction's value over all threads, through one slot a warp.
-  void add_fold(const Reduction& r, const std::string& name, std::string& publish, std::string& collect) {
-    const std::string with = fmt::format("rows::{}, {}, {}, 1", r.op, team_.groups * team_.threads, team_.threads);
-    const std::string slots = fmt::format("reinterpret_cast<{}*>(aside + {})", r.type, aside_);
-    aside_ += kLargestAccumulator * team_.groups * team_.threads / 32;
-    publish += fmt::format("rows::publish<{}>({}, {}, 0);\n", with, name, slots);
-    collect += fmt::format("{} = rows::collect<{}, {}>({});\n", name, with, r.type, slots);
+  const std::string& type(size_t i) const { return order_[i].total.type; }
+  std::string start(size_t i) const { return fmt::format("rows::{}::start<{}>()", order_[i].total.op, type(i)); }
+  // Places of shared memory, of the row's turn: of a warp's finding, of the row's result. Behind the last: of a warp's elements.
+  std::string finding(size_t i, const std::string& warp) const {
+    return fmt::format("*reinterpret_cast<{}*>(findings + (turn * {} + {}) * {} + {})", i < order_.size() ? type(i) : "int", order_.size() + 1, i,
+                       team_.warps(), warp);
+  }
+  std::string result(size_t i) const {
+    return fmt::format("*reinterpret_cast<{}*>(results + turn * {} + {})", type(i), order_.size() + 1, i);
+  }
+  std::string offers(size_t i) const {
+    return fmt::format("offers + (turn * {} + {}) * {}", order_.size(), i, int64_t{team_.blocks} * team_.blocks);
   }
 
-  std::string exponentials_text() const {
-    std::string out;
-    for (const Exponentials& e : exponentials_)
-      out += fmt::format("{} {}[{}];\n", draft_.vector_type(codegen::name_of(e.type)), e.name, team_.steps);
+  std::string state_text() const {
+    std::string out = "[[maybe_unused]] int elements = 0;\n";
+    for (size_t i = 0; i < order_.size(); ++i) out += fmt::format("{} {} = {};\n", type(i), thread_.of(i), start(i));
+    for (const Corrected& c : findings_.second)
+      out += fmt::format("{} {} = 0;\n", codegen::name_of(types_.at(c.reduction.get())), center_name(c));
     return out;
   }
+
+  const Holder thread_{"thread", "", "elements"}, warp_{"warp", "", "warp_elements"};
+  const Holder one_warp_{"one_warp", "", "elements"}, block_{"block", "", "block_elements"};
+  const Holder blocks_{"blocks", "[k]", "of_elements[k]"}, row_{"row", "", "row_elements"};
 
   const ir::Kernel& kernel_;
   const Team& team_;
@@ -300,13 +403,14 @@ class Writer {
   Staging staging_;
   TeamWalk walk_;
   Findings findings_;
-  std::vector<Exponentials> exponentials_;
-  std::vector<ExprRef> order_;  // of the offers
-  std::map<const ir::Expr*, Found> results_;
-  std::map<const ir::Expr*, Value> values_;  // what the equations see of them at this place of the text
-  std::optional<SweepScope> scope_;          // while a sweep's lanes are written
+  std::vector<Found> order_;                    // firsts, then seconds
+  std::map<const ir::Expr*, Value> values_;     // of reductions, as the equations see them at this place of the text
+  std::map<const ir::Expr*, Value> centers_;    // variables, while the sweeps around them are written
+  std::map<const ir::Expr*, CType> types_;      // of a reduction's center
+  std::optional<SweepScope> scope_;             // while a sweep's lanes are written
+  std::map<const ir::Expr*, std::string> ahead_;  // arrays of what is loaded ahead for the stores
+  bool storing_ = false;                          // while these are written
   int stage_ = 0;
-  int64_t aside_ = 0;  // bytes of shared memory beside the ring
 };
 
 }  // namespace

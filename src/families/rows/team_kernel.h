@@ -1,4 +1,4 @@
-// A team's kernel from its parts: the launch, the blocks' places, the loop over rows, the memory of the offers.
+// A team's kernel from its parts: the launch, the blocks' places, the roles of their warps, the memory of the offers.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 namespace solstice::families::rows {
 
 struct TeamText {
-  std::string copying;  // of the copying warp
-  std::string row;      // of a group, for one row
-  size_t offers = 0;    // of a row
-  int64_t aside = 0;    // bytes of shared memory beside the ring
+  std::string copying;     // of the copying warp
+  std::string exchanging;  // of the exchanging warp, for row `row`, the team's number `round`
+  std::string state;       // of a computing thread: what it carries from piece to piece
+  std::string ahead;       // of both: loads for the piece that leaves
+  std::string arriving;    // piece `chunk` of `row` has arrived
+  std::string leaving;     // the results of its row are known
+  size_t results = 0;      // of a row
 };
-
-// A barrier of the threads of a group.
-std::string group_barrier(const Team& team);
 
 // Error: what one_launch refuses.
 Result<Emission> team_kernel(Draft& draft, const ir::Kernel& kernel, const Team& team, const TeamText& text);

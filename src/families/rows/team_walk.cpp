@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "families/rows/layout.h"
 #include "families/walk.h"
 
 namespace solstice::families::rows {
@@ -11,25 +12,47 @@ using codegen::CType;
 
 std::string_view row_type(const Shape& shape) { return shape.row_count > INT32_MAX / 2 ? "long long" : "int"; }
 
-void bind_row(Draft& draft, int depth) {
-  const CType type = draft.shape.row_count > INT32_MAX / 2 ? CType::kI64 : CType::kI32;
-  bind_loops(draft.emitter, draft.shape.rows, draft.emitter.variable(type, "row", depth, {0, draft.shape.row_count - 1}), 1, depth);
+void TeamWalk::bind_row(int depth) {
+  const CType type = draft_.shape.row_count > INT32_MAX / 2 ? CType::kI64 : CType::kI32;
+  bind_loops(draft_.emitter, draft_.shape.rows, draft_.emitter.variable(type, "row", depth, {0, draft_.shape.row_count - 1}), 1, depth);
 }
 
-// The run that begins with the row's vector `name`.
-void TeamWalk::bind_run(const std::string& name, int depth) {
-  for (const codegen::Loop& loop : draft_.shape.columns) draft_.emitter.bind(loop.stepping(), Binding{});
-  draft_.emitter.bind(draft_.shape.columns.back().stepping(),
-                      Binding{0, {{draft_.emitter.variable(CType::kI32, name, depth, {0, team_.vectors - 1}), team_.vector}}});
+std::string TeamWalk::piece_text() const {
+  const std::string run = team_.runs == 1 ? "0" : fmt::format("piece / {}", team_.pieces);
+  const std::string within = team_.runs == 1 ? "piece" : fmt::format("piece % {}", team_.pieces);
+  return fmt::format(
+      "const int piece = first + chunk;\n[[maybe_unused]] const int run = {0};\nconst int begin = {1} * {2};\n"
+      "const int size = smaller({3} - begin, {2});\n",
+      run, within, team_.piece, team_.run);
 }
 
-// Every row's part, chunk by chunk.
+void TeamWalk::bind_piece(int depth) {
+  codegen::Emitter& emitter = draft_.emitter;
+  const std::vector<codegen::Loop>& columns = draft_.shape.columns;
+  const Binding begin{0, {{emitter.variable(CType::kI32, "begin", depth, {0, team_.run - 1}), team_.vector}}};
+  if (team_.flat) {
+    for (const codegen::Loop& loop : columns) emitter.bind(loop.stepping(), Binding{});
+  } else if (columns.size() > 1) {
+    const std::vector<codegen::Loop> outer(columns.begin(), columns.end() - 1);
+    bind_loops(emitter, outer, emitter.variable(CType::kI32, "run", depth, {0, team_.runs - 1}), 1, depth);
+  }
+  emitter.bind(columns.back().stepping(), begin);
+}
+
+void TeamWalk::bind_vector(int depth) {
+  codegen::Emitter& emitter = draft_.emitter;
+  if (team_.flat) return bind_columns(emitter, draft_.shape, team_.vector, depth);
+  emitter.bind(draft_.shape.columns.back().stepping(),
+               Binding{0, {{emitter.variable(CType::kI32, "c", depth, {0, team_.run - 1}), team_.vector}}});
+}
+
+// Every row's part, piece by piece; a lane for each stream.
 Result<std::string> TeamWalk::copying() {
   codegen::Emitter& emitter = draft_.emitter;
   const int rows = emitter.push();
-  bind_row(draft_, rows);
+  bind_row(rows);
   const int depth = emitter.push();
-  bind_run("begin", depth);
+  bind_piece(depth);
   std::string copies;
   for (size_t i = 0; i < team_.streams.size(); ++i) {
     SOLSTICE_TRY(const std::string copy, run_copy(emitter, team_.streams[i]));
@@ -40,56 +63,45 @@ Result<std::string> TeamWalk::copying() {
   const std::string outer = emitter.take(rows);
   emitter.pop();
   return fmt::format(
-      "const int lane = static_cast<int>(threadIdx.x) % 32;\nconstexpr int mine = 0;\nint copied = 0;\n"
-      "for ({0} row = team; row < {1}; row += {2}) {{\n{3}for (int chunk = 0; chunk < {4}; ++chunk) {{\n"
-      "ring.wait_landed(copied++ - rows::kInFlight);\nring.wait_empty();\nu32 expected = 0;\n"
-      "const int begin = first + chunk * {5};\nif (begin < last) {{\n"
-      "const int count = smaller(smaller(last - begin, {5}) * {6}, {7} - begin * {6});\n{8}{9}}}\nring.expect(expected);\nring.advance();\n}}\n}}\n",
-      row_type(draft_.shape), draft_.shape.row_count, team_.teams, outer, team_.chunks(), team_.chunk * team_.threads, team_.vector,
-      draft_.shape.column_count, inner, copies);
+      "constexpr int mine = 0;\nfor ({0} row = team; row < {1}; row += {2}) {{\n{3}for (int chunk = 0; chunk < chunks; ++chunk) {{\n{4}"
+      "ring.wait_empty();\nu32 expected = 0;\nconst int count = size * {5};\n{6}{7}ring.expect(expected);\nring.advance();\n}}\n}}\n",
+      row_type(draft_.shape), draft_.shape.row_count, team_.teams, outer, piece_text(), team_.vector, inner, copies);
 }
 
-// Of step `k`; parts differ by one vector.
-std::string TeamWalk::column() const {
-  return fmt::format("const int c = first + k * {} + place;\nif (k >= {} && c >= last) break;\n", team_.threads, team_.sure_steps());
-}
-
-std::string TeamWalk::held(const std::string& step) const {
-  return fmt::format("#pragma unroll\nfor (int k = 0; k < {}; ++k) {{\n{}{}}}\n", team_.steps, column(), step);
-}
-
-Result<std::string> TeamWalk::arriving(const std::string& step) {
-  codegen::Emitter& emitter = draft_.emitter;
-  std::string loads, pointers;
-  const int depth = emitter.push();
-  bind_run("first", depth);
+Result<std::string> TeamWalk::pointers(std::string_view ring, int depth) {
+  std::string out;
   for (size_t i = 0; i < team_.streams.size(); ++i) {
     const RunRead& s = team_.streams[i];
     const std::string_view type = draft_.storage(s.access.tensor);
     std::string skip;
-    if (team_.vector * s.element < 16) {  // rows begin between two units of the copy engine
-      SOLSTICE_TRY(const std::string begin, run_begin(emitter, s));
+    if (team_.vector * s.element < 16) {  // pieces begin between two units of the copy engine
+      SOLSTICE_TRY(const std::string begin, run_begin(draft_.emitter, s));
       skip = fmt::format(" + reduce::Run<{}>::before({})", type, begin);
     }
-    pointers += fmt::format("const {0}* const s{1} = reinterpret_cast<const {0}*>(ring.bytes() + {2}){3};\n", type, i, s.offset, skip);
-    loads += fmt::format("x{0}[k] = *reinterpret_cast<const {1}*>(s{0} + (i * {2} + place) * {3});\n", i, draft_.vector_type(type),
-                         team_.threads, team_.vector);
+    out += fmt::format("const {0}* const s{1} = reinterpret_cast<const {0}*>({2}.bytes() + {3}){4};\n", type, i, ring, s.offset, skip);
   }
-  const std::string places = emitter.take(depth);
-  emitter.pop();
-  const std::string steps =
-      fmt::format("#pragma unroll\nfor (int i = 0; i < {0}; ++i) {{\nconst int k = chunk * {0} + i;\nif (k >= {1}) break;\n{2}",
-                  team_.chunk, team_.steps, column());
-  return fmt::format(
-      "#pragma unroll\nfor (int chunk = 0; chunk < {0}; ++chunk) {{\nring.go_to(filling * {0} + chunk);\nring.wait_full();\n{1}{2}{3}{4}}}\n"
-      "ring.release();\n{3}{5}}}\n}}\n",
-      team_.chunks(), places, pointers, steps, loads, step);
+  return draft_.emitter.take(depth) + out;
+}
+
+std::string TeamWalk::steps(const std::string& step) const {
+  const bool even = team_.run % team_.piece == 0 && team_.piece % team_.threads == 0;
+  return fmt::format("#pragma unroll\nfor (int k = 0; k < {}; ++k) {{\nconst int v = k * {} + place;\n{}[[maybe_unused]] const int c = begin + v;\n{}}}\n",
+                     team_.steps(), team_.threads, even ? "" : "if (v >= size) break;\n", step);
+}
+
+std::string TeamWalk::loads() const {
+  std::string out;
+  for (size_t i = 0; i < team_.streams.size(); ++i) {
+    out += fmt::format("x{0}[k] = *reinterpret_cast<const {1}*>(s{0} + v * {2});\n", i,
+                       draft_.vector_type(draft_.storage(team_.streams[i].access.tensor)), team_.vector);
+  }
+  return out;
 }
 
 std::string TeamWalk::declarations() const {
   std::string out;
   for (size_t i = 0; i < team_.streams.size(); ++i) {
-    out += fmt::format("{} x{}[{}];\n", draft_.vector_type(draft_.storage(team_.streams[i].access.tensor)), i, team_.steps);
+    out += fmt::format("{} x{}[{}];\n", draft_.vector_type(draft_.storage(team_.streams[i].access.tensor)), i, team_.steps());
   }
   return out;
 }

@@ -1,5 +1,5 @@
-// How the threads of a team's block walk over rows: the warp that copies parts into the ring, and the steps of the groups
-// over the vectors x0[k], x1[k], ... that they hold of their part.
+// How a team's block walks over rows: piece by piece, three times. The copying warp brings the pieces into the ring; the
+// computing threads take each when it arrives, and again when its row's results are known.
 #pragma once
 
 #include <string>
@@ -12,25 +12,30 @@
 namespace solstice::families::rows {
 
 std::string_view row_type(const Shape& shape);
-// The row's indices from the number `row`, in the scope `depth`.
-void bind_row(Draft& draft, int depth);
 
 class TeamWalk {
  public:
   TeamWalk(Draft& draft, const Team& team) : draft_(draft), team_(team) {}
 
+  // Binds the row's indices from `row`, in the scope `depth`.
+  void bind_row(int depth);
+  // Where a piece lies, from `chunk`, its number in the block's part: `run` of the row, `begin` and `size` in vectors.
+  std::string piece_text() const;
+  // Binds a piece's column indices to its first element.
+  void bind_piece(int depth);
+  // Binds them to the vector number `c`, of the run or of a flat row.
+  void bind_vector(int depth);
+
   // What the copying warp does.
   Result<std::string> copying();
-  // The step's text for every vector that is held: number `k` of the thread, `c` of the row.
-  std::string held(const std::string& step) const;
-  // The same for the first sweep, which takes the vectors out of the ring.
-  Result<std::string> arriving(const std::string& step);
-  std::string declarations() const;
+  // Where the piece's data lies in the present slot of `ring`, for bindings of bind_piece in the scope `depth`.
+  Result<std::string> pointers(std::string_view ring, int depth);
+  // A thread's steps over the piece: number `k` of the thread, `v` of the piece, `c`.
+  std::string steps(const std::string& step) const;
+  std::string loads() const;         // of a step's vectors, to x0[k], x1[k], ..
+  std::string declarations() const;  // of these
 
  private:
-  void bind_run(const std::string& name, int depth);
-  std::string column() const;
-
   Draft& draft_;
   const Team& team_;
 };

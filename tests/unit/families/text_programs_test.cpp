@@ -48,7 +48,7 @@ dim B = 2, C = 8, G = 4, D = C//G, H = 16, W = 12
 param  g  : f32[C] "gn.weight"
 input  x : f32[B, C, H, W]
 output y : f32[B, C, H, W]
-kernel k by rows(team=3, threads=128, groups=1) {
+kernel k by rows(team=3, threads=128) {
   mu[n,q] = mean[d<D,h,w](x[n,D*q+d,h,w])  for q < G
   vr[n,q] = var[d<D,h,w](x[n,D*q+d,h,w])   for q < G
   y[n,D*q+d,h,w] = (x[n,D*q+d,h,w] - mu[n,q]) * rsqrt(vr[n,q] + 1e-5) * g[D*q+d]  for d < D
