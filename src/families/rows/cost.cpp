@@ -19,6 +19,7 @@ constexpr Seconds kCluster{1.4e-6}, kClusterBlock{0.13e-6};  // and of a cluster
 constexpr Seconds kLoopLoads{0.32e-6}, kLoopLoadsBusy{0.6e-6};
 constexpr Seconds kTeamStart{4e-6};   // a team's memory is cleared, and its ring filled
 constexpr double kSharedReads = 0.5;  // of what rows share (weights): the part of their reads from L2 that nothing hides
+constexpr double kStays = 0.25;       // of L2
 constexpr double kOtherRegisters = 28, kRegisterFile = 256 * 1024, kSpilled = 0.65;  // of a thread; bytes of an SM
 constexpr double kLoopSteps = 4;                                                     // steps of such a loop in flight
 constexpr double kDependent = 3e-9;  // seconds an instruction of them, where few warps hide each other
@@ -47,7 +48,7 @@ double efficiency_of(const ir::Program& program, const Shape& shape, const Setti
   if (alone) out *= held < 96 * 1024 ? 0.87 : s.strided ? 0.85 : 0.93;
   if (s.residency == Residency::kShared && held > 48 * 1024) out *= 0.7;
   if (s.residency == Residency::kRegisters && held + kOtherRegisters * 4 * s.threads > kRegisterFile) out *= kSpilled;
-  if (s.cluster > 1) out *= s.threads > 512 ? 0.75 : 0.82;
+  if (s.cluster > 1) out *= s.threads > 512 ? 0.75 : s.cluster > 4 ? 0.8 : 0.85;
   return out;
 }
 
@@ -141,8 +142,10 @@ Result<Cost> cost_of_team(const Context& context, const Shape& shape, const Team
   Cost out;
   out.traffic = moved_by(context.program, shape.flat).all();
   out.work = Flops(instructions_of_row(shape) * static_cast<double>(shape.row_count));
-  const Seconds again = shared_by_rows(context.program, shape) * static_cast<double>(shape.row_count) / l2;
-  const Seconds memory = team.time(shape, out.traffic, copy, context.machine.sm_count) + again * kSharedReads;
+  const Bytes shared = shared_by_rows(context.program, shape);
+  const bool stays = shared.value <= kStays * context.machine.l2.value;  // else rows drive it out of L2
+  const Seconds again = shared * static_cast<double>(shape.row_count) / (stays ? l2 / kSharedReads : copy);
+  const Seconds memory = team.time(shape, out.traffic, copy, context.machine.sm_count) + again;
   finish_cost(context.machine, memory, out.work / issue_rate(context.machine), out);
   out.time += kTeamStart;
   out.terms.emplace_back("clear and fill", kTeamStart);

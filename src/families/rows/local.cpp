@@ -66,7 +66,8 @@ Result<Corrected> corrected(const Shape& shape, const ExprRef& reduction) {
   if (reduction->reducer == Reducer::kSum && reduction->args.size() == 1) {
     if (const auto e = exponential_of(shape, reduction->args[0]))
       return Corrected{reduction, Correction::kExponential, (*e)->args[0]->args[1], nullptr};
-    if (const auto center = squares_center(shape, reduction->args[0])) return Corrected{reduction, Correction::kSquares, *center, without_casts(*center)->args[0]};
+    if (const auto center = squares_center(shape, reduction->args[0]))
+      return Corrected{reduction, Correction::kSquares, *center, without_casts(*center)->args[0]};
   }
   return fail(Code::illegal_knobs,
               fmt::format("`team`: a {} that needs another reduction's result is no sum of exp(x - max) or (x - mean)^2; drop it",

@@ -19,8 +19,8 @@ enum class Correction { kExponential, kSquares };
 struct Corrected {
   ir::ExprRef reduction;
   Correction correction = Correction::kExponential;
-  ir::ExprRef center;       // m: a row's value, made of results of `Findings::first`
-  ir::ExprRef sum;          // of x, where m is their mean
+  ir::ExprRef center;  // m: a row's value, made of results of `Findings::first`
+  ir::ExprRef sum;     // of x, where m is their mean
 };
 
 struct Findings {

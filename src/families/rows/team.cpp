@@ -19,6 +19,7 @@ constexpr int64_t kPiece = 16 * 1024;         // bytes of the row's data, about
 constexpr int64_t kLeastPiece = 4 * 1024;     // of runs that are taken one by one
 constexpr int64_t kMostSlots = 60;
 constexpr int64_t kOnTheWay = 2;  // slots that are being filled, at least
+constexpr int64_t kLag = 4;       // pieces
 
 Error refuse(const std::string& why) { return fail(Code::illegal_knobs, why); }
 
@@ -87,9 +88,9 @@ void lay_out(Team& team, int64_t limit) {
     team.slot_bytes += s.pitch;
   }
   team.slots = static_cast<int>(std::min(kMostSlots, (limit - kAside) / (team.slot_bytes + 16)));
-  // Half a row's time for the exchange.
+  // What an exchange takes, as a few pieces. Findings and results of four rows are kept, so two rows ahead is safe.
   const int64_t chunks = team.chunks(), room = team.slots - chunks - 1 - kOnTheWay;
-  team.lag = std::clamp<int64_t>(room, 0, chunks / 2);
+  team.lag = std::clamp<int64_t>(room, 0, std::min(kLag, 2 * chunks));
 }
 
 bool fits(const Team& team) { return team.blocks <= team.row_pieces() && team.slots >= team.chunks() + team.lag + 1 + kOnTheWay; }
@@ -97,20 +98,23 @@ bool fits(const Team& team) { return team.blocks <= team.row_pieces() && team.sl
 }  // namespace
 
 Seconds Team::time(const Shape& shape, Bytes traffic, BytesPerSecond copy, int sms) const {
-  constexpr double kShare = 0.93;          // of an SM's copy rate
-  constexpr Seconds kLatency{1.6e-6};      // of a piece on its way
-  constexpr Seconds kWait{2.5e-6};         // of an exchange
-  const int64_t used = chunks() * blocks;  // pieces as if all were whole
-  const double whole = static_cast<double>(used * piece) / static_cast<double>(runs * run);
+  // Of an SM's copy rate: what the pieces draw; with narrow vectors, or few threads, what their instructions leave of it.
+  const bool wide = vector * element_of(*this) >= 16;
+  const double share = (wide ? 0.855 : 0.63) * std::min(1.0, (wide ? 2 : 1.4) * threads / 512.0);
+  constexpr double kFewOnTheWay = 0.96;                                                                   // of that, where few pieces are
+  constexpr Seconds kBlock{0.014e-6};                                                                     // blocks run apart
+  const double whole = static_cast<double>(chunks() * blocks * piece) / static_cast<double>(runs * run);  // as if all pieces were
   const Bytes part = traffic / static_cast<double>(shape.row_count * blocks) * whole;
-  Seconds row = part / (copy * (kShare / std::max(1, sms)));
-  // What the pieces on their way draw; what the exchange takes beyond the lag.
-  const double on_the_way = static_cast<double>(slots - chunks() - lag);
-  row = std::max(row, kLatency * (static_cast<double>(chunks()) / on_the_way));
-  const Seconds hidden = row * (static_cast<double>(lag) / static_cast<double>(chunks()));
-  if (kWait > hidden) row += (kWait - hidden) * 0.5;
-  const auto rows = static_cast<double>(ceil_div(shape.row_count, teams));
-  return row * (rows + 0.5 + 0.5 * static_cast<double>(lag) / static_cast<double>(chunks()));
+  Seconds row = part / (copy * (share / std::max(1, sms)));
+  if (slots - chunks() - lag < 4) row = row / kFewOnTheWay;
+  row += kBlock * blocks;
+  // An exchange takes no longer than the pieces of the lag.
+  const Seconds exchange(1.2e-6 + 0.11e-6 * std::sqrt(static_cast<double>(blocks)));
+  if (lag > 0)
+    row = std::max(row, exchange * (static_cast<double>(chunks()) / static_cast<double>(lag)));
+  else
+    row += exchange;
+  return row * static_cast<double>(ceil_div(shape.row_count, teams));
 }
 
 Result<Team> team_of(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs, const machine::Machine& machine) {

@@ -179,8 +179,8 @@ class Writer {
     types_[c.reduction.get()] = center.type;
     const std::string name = center_name(c);
     if (c.correction == Correction::kSquares) return outer + fmt::format("if (chunk == 0) {{\n{}{} = {};\n}}\n", text, name, center.text);
-    return outer + fmt::format("{{\n{0}if ({1} != {2}) {{\n{3} *= rows::factor_of({1}, {2});\n{1} = {2};\n}}\n}}\n", text, name, center.text,
-                       thread_.of(number_of(c)));
+    return outer + fmt::format("{{\n{0}if ({1} != {2}) {{\n{3} *= rows::factor_of({1}, {2});\n{1} = {2};\n}}\n}}\n", text, name,
+                               center.text, thread_.of(number_of(c)));
   }
 
   // The thread's findings of the row to its warp's, and these to the exchanging warp.
@@ -188,7 +188,8 @@ class Writer {
     SOLSTICE_TRY(const std::string fold, fold_text(thread_, warp_, 1));
     std::string out = fold + "if (lane == 0) {\n";
     for (size_t i = 0; i < order_.size(); ++i) out += fmt::format("{} = {};\n", finding(i, "warp"), warp_.of(i));
-    out += fmt::format("{} = {};\nfound(turn).arrive();\n}}\nrows::sync_warp();\nelements = 0;\n", finding(order_.size(), "warp"), warp_.elements);
+    out += fmt::format("{} = {};\nfound(turn).arrive();\n}}\nrows::sync_warp();\nelements = 0;\n", finding(order_.size(), "warp"),
+                       warp_.elements);
     for (size_t i = 0; i < order_.size(); ++i) out += fmt::format("{} = {};\n", thread_.of(i), start(i));
     for (const Corrected& c : findings_.second) out += center_name(c) + " = 0;\n";
     return out + close_stage();
@@ -230,17 +231,21 @@ class Writer {
     const auto folded = [&](size_t i) {
       const Reduction& r = order_[i].total;
       std::string value = from.of(i), out = fmt::format("{} {} = {};\n", type(i), to.of(i), several ? start(i) : value);
-      if (several) out += fmt::format("#pragma unroll\nfor (int k = 0; k < {0}; ++k) {1} = rows::{2}::combine<{3}>({1}, {4});\n", count, to.of(i), r.op, r.type, value);
+      if (several)
+        out += fmt::format("#pragma unroll\nfor (int k = 0; k < {0}; ++k) {1} = rows::{2}::combine<{3}>({1}, {4});\n", count, to.of(i),
+                           r.op, r.type, value);
       return out + fmt::format("{0} = rows::reduce_lanes<rows::{1}, 32, {2}>({0});\n", to.of(i), r.op, r.type);
     };
-    std::string out = several ? fmt::format("int {0} = 0;\n#pragma unroll\nfor (int k = 0; k < {1}; ++k) {0} += {2};\n", to.elements, count, from.elements)
+    std::string out = several ? fmt::format("int {0} = 0;\n#pragma unroll\nfor (int k = 0; k < {1}; ++k) {0} += {2};\n", to.elements, count,
+                                            from.elements)
                               : fmt::format("int {} = {};\n", to.elements, from.elements);
     out += fmt::format("{0} = rows::reduce_lanes<rows::Sum, 32, int>({0});\n", to.elements);
     for (size_t i = 0; i < firsts(); ++i) out += folded(i);
     for (const Corrected& c : findings_.second) {
       std::string outer;
       SOLSTICE_TRY(const std::string correction, correction_text(c, from, to, outer));
-      out += outer + (several ? fmt::format("#pragma unroll\nfor (int k = 0; k < {}; ++k) {{\n{}}}\n", count, correction) : "{\n" + correction + "}\n");
+      out += outer + (several ? fmt::format("#pragma unroll\nfor (int k = 0; k < {}; ++k) {{\n{}}}\n", count, correction)
+                              : "{\n" + correction + "}\n");
       out += folded(number_of(c));
     }
     return out;
@@ -274,9 +279,10 @@ class Writer {
   void see(const Holder& holder, const std::string& share, int depth) {
     for (size_t i = 0; i < firsts(); ++i) {
       const Reduction& r = order_[i].total;
-      const std::string text = r.op == "Max"   ? fmt::format("rows::center_of({})", holder.of(i))
-                               : r.op == "Sum" ? r.value_of(fmt::format("rows::as_of_row({}, {} * {}.0)", holder.of(i), share, draft_.shape.column_count))
-                                               : r.value_of(holder.of(i));
+      const std::string text =
+          r.op == "Max"   ? fmt::format("rows::center_of({})", holder.of(i))
+          : r.op == "Sum" ? r.value_of(fmt::format("rows::as_of_row({}, {} * {}.0)", holder.of(i), share, draft_.shape.column_count))
+                          : r.value_of(holder.of(i));
       values_[order_[i].node.get()] = draft_.emitter.variable(r.value_type, text, depth);
     }
   }
@@ -306,17 +312,20 @@ class Writer {
       if (at.inside) continue;
       const std::string name = fmt::format("w{}", draft_.emitter.fresh());
       arrays += fmt::format("{} {}[{}];\n", draft_.vector_type(draft_.storage(read->id)), name, team_.steps());
-      loads += fmt::format("{}[k] = load<{}, kPlain>({} + {});\n", name, team_.vector, draft_.emitter.pointer_name(read->id), at.offset.text);
+      loads +=
+          fmt::format("{}[k] = load<{}, kPlain>({} + {});\n", name, team_.vector, draft_.emitter.pointer_name(read->id), at.offset.text);
       ahead_[read.get()] = name;
     }
     const std::string inner = draft_.emitter.take(depth);
     draft_.emitter.pop();
     const std::string outer = close_stage();
     if (loads.empty()) return std::string();
-    return arrays + "if (step >= lag) {\nconst int chunk = chunk_out;\n" + row_text("round_out") + walk_.piece_text() + outer + walk_.steps(inner + loads) + "}\n";
+    return arrays + "if (step >= lag) {\nconst int chunk = chunk_out;\n" + row_text("round_out") + walk_.piece_text() + outer +
+           walk_.steps(inner + loads) + "}\n";
   }
   std::string row_text(std::string_view round) const {
-    return fmt::format("[[maybe_unused]] const {0} row = team + static_cast<{0}>({1}) * {2};\n", row_type(draft_.shape), round, team_.teams);
+    return fmt::format("[[maybe_unused]] const {0} row = team + static_cast<{0}>({1}) * {2};\n", row_type(draft_.shape), round,
+                       team_.teams);
   }
 
   // What is stored of a piece.
@@ -373,14 +382,14 @@ class Writer {
   std::string start(size_t i) const { return fmt::format("rows::{}::start<{}>()", order_[i].total.op, type(i)); }
   // Places of shared memory, of the row's turn: of a warp's finding, of the row's result. Behind the last: of a warp's elements.
   std::string finding(size_t i, const std::string& warp) const {
-    return fmt::format("*reinterpret_cast<{}*>(findings + (turn * {} + {}) * {} + {})", i < order_.size() ? type(i) : "int", order_.size() + 1, i,
-                       team_.warps(), warp);
+    return fmt::format("*reinterpret_cast<{}*>(findings + (turn * {} + {}) * {} + {})", i < order_.size() ? type(i) : "int",
+                       order_.size() + 1, i, team_.warps(), warp);
   }
   std::string result(size_t i) const {
     return fmt::format("*reinterpret_cast<{}*>(results + turn * {} + {})", type(i), order_.size() + 1, i);
   }
   std::string offers(size_t i) const {
-    return fmt::format("offers + (turn * {} + {}) * {}", order_.size(), i, int64_t{team_.blocks} * team_.blocks);
+    return fmt::format("offers + (round % rows::kTurns * {} + {}) * {}", order_.size(), i, int64_t{team_.blocks} * team_.blocks);
   }
 
   std::string state_text() const {
@@ -403,11 +412,11 @@ class Writer {
   Staging staging_;
   TeamWalk walk_;
   Findings findings_;
-  std::vector<Found> order_;                    // firsts, then seconds
-  std::map<const ir::Expr*, Value> values_;     // of reductions, as the equations see them at this place of the text
-  std::map<const ir::Expr*, Value> centers_;    // variables, while the sweeps around them are written
-  std::map<const ir::Expr*, CType> types_;      // of a reduction's center
-  std::optional<SweepScope> scope_;             // while a sweep's lanes are written
+  std::vector<Found> order_;                      // firsts, then seconds
+  std::map<const ir::Expr*, Value> values_;       // of reductions, as the equations see them at this place of the text
+  std::map<const ir::Expr*, Value> centers_;      // variables, while the sweeps around them are written
+  std::map<const ir::Expr*, CType> types_;        // of a reduction's center
+  std::optional<SweepScope> scope_;               // while a sweep's lanes are written
   std::map<const ir::Expr*, std::string> ahead_;  // arrays of what is loaded ahead for the stores
   bool storing_ = false;                          // while these are written
   int stage_ = 0;

@@ -11,6 +11,7 @@ namespace {
 
 constexpr int64_t kOffer = 16;  // bytes
 constexpr int64_t kTurns = 2;   // of kernels/rows/team.h
+constexpr int64_t kRounds = 4;  // rows that a block has findings and results of
 
 int64_t offers_of_a_row(const Team& team, const TeamText& text) { return static_cast<int64_t>(text.results) * team.blocks * team.blocks; }
 
@@ -35,8 +36,8 @@ void add_offers(const ir::Kernel& kernel, const Team& team, const TeamText& text
 // Elements of the row before its piece number `piece`.
 std::string before_text(const Team& team) {
   return fmt::format(
-      "[[maybe_unused]] const auto elements_before = [](int piece) {{ return (piece / {0} * {1} + smaller(piece % {0} * {2}, {1})) * {3}; }};\n", team.pieces,
-      team.run, team.piece, team.vector);
+      "[[maybe_unused]] const auto elements_before = [](int piece) {{ return (piece / {0} * {1} + smaller(piece % {0} * {2}, {1})) * {3}; }};\n",
+      team.pieces, team.run, team.piece, team.vector);
 }
 
 // The piece that arrives is `ahead` of the one that leaves.
@@ -45,23 +46,24 @@ std::string computing_text(const Draft& draft, const Team& team, const TeamText&
       "auto behind = ring;\n{state}int chunk_in = 0, round_in = 0, chunk_out = 0, round_out = 0;\n"
       "const int all = rounds * chunks, lag = chunks + {lag};\n"
       "for (int step = 0; step < all + lag; ++step) {{\n{ahead}"
-      "if (step < all) {{\nconst int chunk = chunk_in, turn = round_in & 1;\n"
+      "if (step < all) {{\nconst int chunk = chunk_in, turn = round_in % {kept};\n"
       "const {type} row = team + static_cast<{type}>(round_in) * {teams};\n(void)row, (void)turn;\nring.wait_full();\n{arriving}"
       "ring.advance();\nif (++chunk_in == chunks) chunk_in = 0, ++round_in;\n}}\n"
-      "if (step >= lag) {{\nconst int chunk = chunk_out, turn = round_out & 1;\n"
+      "if (step >= lag) {{\nconst int chunk = chunk_out, turn = round_out % {kept};\n"
       "const {type} row = team + static_cast<{type}>(round_out) * {teams};\n(void)row;\n"
-      "if (chunk == 0) known(turn).wait(round_out / 2);\n{leaving}"
+      "if (chunk == 0) known(turn).wait(round_out / {kept});\n{leaving}"
       "behind.release();\nbehind.advance();\nif (++chunk_out == chunks) chunk_out = 0, ++round_out;\n}}\n}}\n",
-      fmt::arg("state", text.state), fmt::arg("lag", team.lag), fmt::arg("type", row_type(draft.shape)), fmt::arg("teams", team.teams),
-      fmt::arg("ahead", text.ahead), fmt::arg("arriving", text.arriving), fmt::arg("leaving", text.leaving));
+      fmt::arg("kept", kRounds), fmt::arg("state", text.state), fmt::arg("lag", team.lag), fmt::arg("type", row_type(draft.shape)),
+      fmt::arg("teams", team.teams), fmt::arg("ahead", text.ahead), fmt::arg("arriving", text.arriving), fmt::arg("leaving", text.leaving));
 }
 
 std::string exchanging_text(const Draft& draft, const Team& team, const TeamText& text, int64_t offers) {
   return fmt::format(
       "rows::Offer* const offers = all_offers + team * {offers};\n"
-      "for (int round = 0; round < rounds; ++round) {{\nconst int turn = round & 1;\nconst u32 number = static_cast<u32>(round) + 1;\n"
-      "const {type} row = team + static_cast<{type}>(round) * {teams};\n(void)row;\nfound(turn).wait(round / 2);\n{text}}}\n",
-      fmt::arg("offers", offers), fmt::arg("type", row_type(draft.shape)), fmt::arg("teams", team.teams), fmt::arg("text", text.exchanging));
+      "for (int round = 0; round < rounds; ++round) {{\nconst int turn = round % {kept};\nconst u32 number = static_cast<u32>(round) + 1;\n"
+      "const {type} row = team + static_cast<{type}>(round) * {teams};\n(void)row;\nfound(turn).wait(round / {kept});\n{text}}}\n",
+      fmt::arg("kept", kRounds), fmt::arg("offers", offers), fmt::arg("type", row_type(draft.shape)), fmt::arg("teams", team.teams),
+      fmt::arg("text", text.exchanging));
 }
 
 }  // namespace
@@ -72,30 +74,31 @@ Result<Emission> team_kernel(Draft& draft, const ir::Kernel& kernel, const Team&
   std::vector<std::string> parameters = pointer_parameters(draft.emitter, reads, writes);
   parameters.push_back("solstice::rows::Offer* all_offers");
   const int64_t ring = round_up(team.slots * (team.slot_bytes + 16), int64_t{128});
-  const int64_t signals = 4 * 16, values = kTurns * 8 * (static_cast<int64_t>(text.results) + 1);
+  const int64_t signals = 2 * kRounds * 16, values = kRounds * 8 * (static_cast<int64_t>(text.results) + 1);
   const int64_t shared = ring + signals + values * (team.warps() + 1);
   const std::string code = fmt::format(
       "#include \"math/special.h\"\n#include \"math/vector.h\"\n#include \"reduce/ring.h\"\n#include \"rows/team.h\"\n\n"
       "SOLSTICE_KERNEL void SOLSTICE_BOUNDS({all_threads}, 1) {entry}({parameters}) {{\nusing namespace solstice;\nusing namespace solstice::math;\n"
       "unsigned char* const shared = shared_bytes();\nunsigned long long* const signals = reinterpret_cast<unsigned long long*>(shared + {ring});\n"
-      "// Of two rows in turn: each warp's findings are there, the row's results are there.\n"
+      "// Of {kept} rows in turn: each warp's findings are there, the row's results are there.\n"
       "const auto found = [=](int turn) {{ return rows::Signal{{signals + 2 * turn}}; }};\n"
-      "const auto known = [=](int turn) {{ return rows::Signal{{signals + 4 + 2 * turn}}; }};\n"
-      "unsigned long long* const findings = signals + 8;\nunsigned long long* const results = findings + {findings};\n"
+      "const auto known = [=](int turn) {{ return rows::Signal{{signals + 2 * {kept} + 2 * turn}}; }};\n"
+      "unsigned long long* const findings = signals + 4 * {kept};\nunsigned long long* const results = findings + {findings};\n"
       "const int rank = static_cast<int>(blockIdx.x % {blocks}u), team = static_cast<int>(blockIdx.x / {blocks}u);\n"
       "const int first = rank * {least} + smaller(rank, {rest}), chunks = {least} + (rank < {rest} ? 1 : 0);\n"
       "const int rounds = static_cast<int>(({rows} - team + {teams} - 1) / {teams});\n"
       "const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;\n"
       "[[maybe_unused]] const int place = static_cast<int>(threadIdx.x);\n"
       "reduce::Ring<{slots}, {slot}, {warps}> ring(shared);\n"
-      "if (threadIdx.x == 0) {{\nfor (int i = 0; i < 2; ++i) found(i).open({warps}), known(i).open(1);\n}}\nrows::sync_block();\n"
+      "if (threadIdx.x == 0) {{\nfor (int i = 0; i < {kept}; ++i) found(i).open({warps}), known(i).open(1);\n}}\nrows::sync_block();\n"
       "{before}{once}if (warp == {warps}) {{\n{copying}return;\n}}\nif (warp > {warps}) {{\n{exchanging}return;\n}}\n{computing}}}\n",
-      fmt::arg("all_threads", team.block_threads()), fmt::arg("entry", codegen::entry_name(kernel.name)),
-      fmt::arg("parameters", fmt::to_string(fmt::join(parameters, ", "))), fmt::arg("ring", ring), fmt::arg("findings", values / 8 * team.warps()),
-      fmt::arg("blocks", team.blocks), fmt::arg("least", team.row_pieces() / team.blocks), fmt::arg("rest", team.row_pieces() % team.blocks),
-      fmt::arg("rows", draft.shape.row_count), fmt::arg("teams", team.teams), fmt::arg("slots", team.slots), fmt::arg("slot", team.slot_bytes),
-      fmt::arg("warps", team.warps()), fmt::arg("before", before_text(team)), fmt::arg("once", draft.emitter.take(0)),
-      fmt::arg("copying", text.copying), fmt::arg("exchanging", exchanging_text(draft, team, text, kTurns * offers_of_a_row(team, text))),
+      fmt::arg("kept", kRounds), fmt::arg("all_threads", team.block_threads()), fmt::arg("entry", codegen::entry_name(kernel.name)),
+      fmt::arg("parameters", fmt::to_string(fmt::join(parameters, ", "))), fmt::arg("ring", ring),
+      fmt::arg("findings", values / 8 * team.warps()), fmt::arg("blocks", team.blocks), fmt::arg("least", team.row_pieces() / team.blocks),
+      fmt::arg("rest", team.row_pieces() % team.blocks), fmt::arg("rows", draft.shape.row_count), fmt::arg("teams", team.teams),
+      fmt::arg("slots", team.slots), fmt::arg("slot", team.slot_bytes), fmt::arg("warps", team.warps()),
+      fmt::arg("before", before_text(team)), fmt::arg("once", draft.emitter.take(0)), fmt::arg("copying", text.copying),
+      fmt::arg("exchanging", exchanging_text(draft, team, text, kTurns * offers_of_a_row(team, text))),
       fmt::arg("computing", computing_text(draft, team, text)));
   std::vector<int> tensors = reads;
   tensors.insert(tensors.end(), writes.begin(), writes.end());

@@ -85,8 +85,9 @@ Result<std::string> TeamWalk::pointers(std::string_view ring, int depth) {
 
 std::string TeamWalk::steps(const std::string& step) const {
   const bool even = team_.run % team_.piece == 0 && team_.piece % team_.threads == 0;
-  return fmt::format("#pragma unroll\nfor (int k = 0; k < {}; ++k) {{\nconst int v = k * {} + place;\n{}[[maybe_unused]] const int c = begin + v;\n{}}}\n",
-                     team_.steps(), team_.threads, even ? "" : "if (v >= size) break;\n", step);
+  return fmt::format(
+      "#pragma unroll\nfor (int k = 0; k < {}; ++k) {{\nconst int v = k * {} + place;\n{}[[maybe_unused]] const int c = begin + v;\n{}}}\n",
+      team_.steps(), team_.threads, even ? "" : "if (v >= size) break;\n", step);
 }
 
 std::string TeamWalk::loads() const {

@@ -62,6 +62,44 @@ kernel k by rows(team=2, threads=128) {
 })");
 }
 
+// Channels whose elements are runs of memory, one an image: each piece lies in one run. The first image differs from the
+// others, so that no thread's first elements are like its part.
+TEST(TextPrograms, BatchNormOfATeam) {
+  for (const char* extents : {"B = 3, C = 4, H = 40, W = 32", "B = 5, C = 3, H = 43, W = 29", "B = 2, C = 3, H = 150, W = 128"}) {
+    std::string text = R"(program batch_norm
+dim EXTENTS
+param  g : f32[C] "bn.weight"
+param  rm : f32[C] "bn.mean"
+input x : f32[B, C, H, W]
+output y : f32[B, C, H, W]
+output v : f32[C]
+output rm_new : f32[C]
+kernel k by rows(team=3, threads=128) {
+  z[b,c,h,w] = x[b,c,h,w] + select(b == 0, 100, 3)
+  mu[c] = mean[b,h,w](z[b,c,h,w])
+  vr[c] = var[b,h,w](z[b,c,h,w])
+  y[b,c,h,w] = (z[b,c,h,w] - mu[c]) * rsqrt(vr[c] + 1e-5) * g[c]
+  v[c] = vr[c]
+  rm_new[c] = 0.9 * rm[c] + 0.1 * mu[c]
+})";
+    run(text.replace(text.find("EXTENTS"), 7, extents).c_str());
+  }
+}
+
+// Softmax over two axes between which rows of others lie; weights along the row and a run.
+TEST(TextPrograms, SoftmaxOfRunsOfATeam) {
+  run(R"(program runs
+dim A = 3, R = 4, N = 1200
+param  g : f32[A, N] "g"
+param  s : f32[A] "s"
+input  x : f32[A, R, N]
+output y : f32[A, R, N]
+kernel k by rows(team=2, threads=64) {
+  e[a,r,n] = exp(x[a,r,n] - max[b,j](x[b,r,j]))
+  y[a,r,n] = e[a,r,n] / sum[b,j](e[b,r,j]) * g[a,n] + s[a]
+})");
+}
+
 TEST(TextPrograms, LossOfATeam) {
   run(R"(program loss
 dim M = 6, N = 2001
