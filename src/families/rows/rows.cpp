@@ -120,10 +120,7 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
     if (time.ok()) found.push_back({time->time.value, candidate.knobs});
   };
   consider({});
-  const auto shape = shape_of(context.program, kernel);
-  if (shape.ok() && shape->column_count > kLongRow / 2) {  // two blocks to a row are a cluster
-    for (const int team : {4, 6, 8, 11, 16, 22, 33, 44, 66, 132}) consider({{"team", team}});
-  }
+  for (const int team : {4, 6, 8, 11, 16, 22, 33, 44, 66, 132}) consider({{"team", team}});
   for (const int parts : {128, 256, 512, 1024}) consider({{"parts", parts}, {"threads", 512}});
   for (const int threads : {128, 256, 512, 1024}) {
     consider({{"threads", threads}});

@@ -13,11 +13,11 @@
 namespace solstice::families::rows {
 namespace {
 
-constexpr int64_t kAside = 4 * 1024;          // bytes of shared memory beside the ring: signals, findings, results
 constexpr int64_t kUsualShared = 227 * 1024;  // where no machine is given
 constexpr int64_t kPiece = 16 * 1024;         // bytes of the row's data, about
 constexpr int64_t kLeastPiece = 4 * 1024;     // of runs that are taken one by one
 constexpr int64_t kMostSlots = 60;
+constexpr int64_t kRing = 128;    // bytes that it is rounded up to
 constexpr int64_t kOnTheWay = 2;  // slots that are being filled, at least
 constexpr int64_t kLag = 4;       // pieces
 
@@ -87,7 +87,7 @@ void lay_out(Team& team, int64_t limit) {
     s.pitch = run_bytes(team.piece * team.vector, s.element);
     team.slot_bytes += s.pitch;
   }
-  team.slots = static_cast<int>(std::min(kMostSlots, (limit - kAside) / (team.slot_bytes + 16)));
+  team.slots = static_cast<int>(std::min(kMostSlots, (limit - kRing - team.aside()) / (team.slot_bytes + 16)));
   // What an exchange takes, as a few pieces. Findings and results of four rows are kept, so two rows ahead is safe.
   const int64_t chunks = team.chunks(), room = team.slots - chunks - 1 - kOnTheWay;
   team.lag = std::clamp<int64_t>(room, 0, std::min(kLag, 2 * chunks));
@@ -125,7 +125,8 @@ Result<Team> team_of(const ir::Program& program, const Shape& shape, const ir::K
   if (shape.column_count > INT32_MAX / 2) return refuse("`team`: a row of more than 2^30 elements");
   Team team;
   SOLSTICE_TRY(team.streams, streams_of(program, shape));
-  SOLSTICE_CHECK(findings_of(shape, phases_of(shape, false)));
+  SOLSTICE_TRY(const Findings findings, findings_of(shape, phases_of(shape, false)));
+  team.results = static_cast<int>(findings.first.size() + findings.second.size());
   SOLSTICE_TRY(team.vector, vector_for(program, shape, knobs));
   SOLSTICE_CHECK(set_runs(shape, team));
   team.threads = static_cast<int>(knobs.int_or("threads", team.threads));

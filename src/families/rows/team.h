@@ -31,8 +31,16 @@ struct Team {
   int64_t lag = 0;     // pieces of the next row that are looked at before a row is stored
   int slots = 0;
   int64_t slot_bytes = 0;
+  int results = 0;                        // reductions of a row
+  static constexpr int64_t kRounds = 4;   // rows that a block has findings and results of
+  static constexpr int64_t kSignal = 16;  // bytes
 
   int warps() const { return threads / 32; }
+  int64_t result_slots() const {
+    return kRounds * (results + 1);
+  }  // of 8 bytes; a set for each warp's findings and one of the row's results
+  // Shared memory beside the ring.
+  int64_t aside() const { return 2 * kRounds * kSignal + 8 * result_slots() * (warps() + 1); }
   int block_threads() const { return threads + 64; }
   int64_t grid() const { return teams * blocks; }
   int64_t row_pieces() const { return runs * pieces; }

@@ -56,7 +56,6 @@ class Writer {
     SOLSTICE_TRY(text.ahead, ahead_text());
     SOLSTICE_TRY(text.leaving, leaving_text());
     text.state = state_text();
-    text.results = order_.size();
     return team_kernel(draft_, kernel_, team_, text);
   }
 

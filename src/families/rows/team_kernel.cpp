@@ -11,15 +11,14 @@ namespace {
 
 constexpr int64_t kOffer = 16;  // bytes
 constexpr int64_t kTurns = 2;   // of kernels/rows/team.h
-constexpr int64_t kRounds = 4;  // rows that a block has findings and results of
 
-int64_t offers_of_a_row(const Team& team, const TeamText& text) { return static_cast<int64_t>(text.results) * team.blocks * team.blocks; }
+int64_t offers_of_a_row(const Team& team) { return int64_t{team.results} * team.blocks * team.blocks; }
 
-void add_offers(const ir::Kernel& kernel, const Team& team, const TeamText& text, Emission& out) {
+void add_offers(const ir::Kernel& kernel, const Team& team, Emission& out) {
   PlanBuffer buffer;
   buffer.name = part_name(kernel, "offers");
   buffer.dtype = DType::kU8;
-  buffer.bytes = team.teams * kTurns * offers_of_a_row(team, text) * kOffer;
+  buffer.bytes = team.teams * kTurns * offers_of_a_row(team) * kOffer;
   buffer.shape = {buffer.bytes};
   buffer.strides = {1};
   out.steps.front().arguments.push_back(pointer_to(buffer.name));
@@ -53,7 +52,7 @@ std::string computing_text(const Draft& draft, const Team& team, const TeamText&
       "const {type} row = team + static_cast<{type}>(round_out) * {teams};\n(void)row;\n"
       "if (chunk == 0) known(turn).wait(round_out / {kept});\n{leaving}"
       "behind.release();\nbehind.advance();\nif (++chunk_out == chunks) chunk_out = 0, ++round_out;\n}}\n}}\n",
-      fmt::arg("kept", kRounds), fmt::arg("state", text.state), fmt::arg("lag", team.lag), fmt::arg("type", row_type(draft.shape)),
+      fmt::arg("kept", Team::kRounds), fmt::arg("state", text.state), fmt::arg("lag", team.lag), fmt::arg("type", row_type(draft.shape)),
       fmt::arg("teams", team.teams), fmt::arg("ahead", text.ahead), fmt::arg("arriving", text.arriving), fmt::arg("leaving", text.leaving));
 }
 
@@ -62,7 +61,7 @@ std::string exchanging_text(const Draft& draft, const Team& team, const TeamText
       "rows::Offer* const offers = all_offers + team * {offers};\n"
       "for (int round = 0; round < rounds; ++round) {{\nconst int turn = round % {kept};\nconst u32 number = static_cast<u32>(round) + 1;\n"
       "const {type} row = team + static_cast<{type}>(round) * {teams};\n(void)row;\nfound(turn).wait(round / {kept});\n{text}}}\n",
-      fmt::arg("kept", kRounds), fmt::arg("offers", offers), fmt::arg("type", row_type(draft.shape)), fmt::arg("teams", team.teams),
+      fmt::arg("kept", Team::kRounds), fmt::arg("offers", offers), fmt::arg("type", row_type(draft.shape)), fmt::arg("teams", team.teams),
       fmt::arg("text", text.exchanging));
 }
 
@@ -74,8 +73,7 @@ Result<Emission> team_kernel(Draft& draft, const ir::Kernel& kernel, const Team&
   std::vector<std::string> parameters = pointer_parameters(draft.emitter, reads, writes);
   parameters.push_back("solstice::rows::Offer* all_offers");
   const int64_t ring = round_up(team.slots * (team.slot_bytes + 16), int64_t{128});
-  const int64_t signals = 2 * kRounds * 16, values = kRounds * 8 * (static_cast<int64_t>(text.results) + 1);
-  const int64_t shared = ring + signals + values * (team.warps() + 1);
+  const int64_t shared = ring + team.aside();
   const std::string code = fmt::format(
       "#include \"math/special.h\"\n#include \"math/vector.h\"\n#include \"reduce/ring.h\"\n#include \"rows/team.h\"\n\n"
       "SOLSTICE_KERNEL void SOLSTICE_BOUNDS({all_threads}, 1) {entry}({parameters}) {{\nusing namespace solstice;\nusing namespace solstice::math;\n"
@@ -92,20 +90,21 @@ Result<Emission> team_kernel(Draft& draft, const ir::Kernel& kernel, const Team&
       "reduce::Ring<{slots}, {slot}, {warps}> ring(shared);\n"
       "if (threadIdx.x == 0) {{\nfor (int i = 0; i < {kept}; ++i) found(i).open({warps}), known(i).open(1);\n}}\nrows::sync_block();\n"
       "{before}{once}if (warp == {warps}) {{\n{copying}return;\n}}\nif (warp > {warps}) {{\n{exchanging}return;\n}}\n{computing}}}\n",
-      fmt::arg("kept", kRounds), fmt::arg("all_threads", team.block_threads()), fmt::arg("entry", codegen::entry_name(kernel.name)),
+      fmt::arg("kept", Team::kRounds), fmt::arg("all_threads", team.block_threads()), fmt::arg("entry", codegen::entry_name(kernel.name)),
       fmt::arg("parameters", fmt::to_string(fmt::join(parameters, ", "))), fmt::arg("ring", ring),
-      fmt::arg("findings", values / 8 * team.warps()), fmt::arg("blocks", team.blocks), fmt::arg("least", team.row_pieces() / team.blocks),
-      fmt::arg("rest", team.row_pieces() % team.blocks), fmt::arg("rows", draft.shape.row_count), fmt::arg("teams", team.teams),
-      fmt::arg("slots", team.slots), fmt::arg("slot", team.slot_bytes), fmt::arg("warps", team.warps()),
-      fmt::arg("before", before_text(team)), fmt::arg("once", draft.emitter.take(0)), fmt::arg("copying", text.copying),
-      fmt::arg("exchanging", exchanging_text(draft, team, text, kTurns * offers_of_a_row(team, text))),
+      fmt::arg("findings", team.result_slots() * team.warps()), fmt::arg("blocks", team.blocks),
+      fmt::arg("least", team.row_pieces() / team.blocks), fmt::arg("rest", team.row_pieces() % team.blocks),
+      fmt::arg("rows", draft.shape.row_count), fmt::arg("teams", team.teams), fmt::arg("slots", team.slots),
+      fmt::arg("slot", team.slot_bytes), fmt::arg("warps", team.warps()), fmt::arg("before", before_text(team)),
+      fmt::arg("once", draft.emitter.take(0)), fmt::arg("copying", text.copying),
+      fmt::arg("exchanging", exchanging_text(draft, team, text, kTurns * offers_of_a_row(team))),
       fmt::arg("computing", computing_text(draft, team, text)));
   std::vector<int> tensors = reads;
   tensors.insert(tensors.end(), writes.begin(), writes.end());
   SOLSTICE_TRY(Emission out, one_launch(draft.program, kernel, codegen::entry_name(kernel.name), code, tensors,
                                         {team.grid(), team.block_threads(), 1, shared}));
   out.steps.front().cooperative = true;
-  add_offers(kernel, team, text, out);
+  add_offers(kernel, team, out);
   return out;
 }
 

@@ -17,7 +17,6 @@ struct TeamText {
   std::string ahead;       // of both: loads for the piece that leaves
   std::string arriving;    // piece `chunk` of `row` has arrived
   std::string leaving;     // the results of its row are known
-  size_t results = 0;      // of a row
 };
 
 // Error: what one_launch refuses.
