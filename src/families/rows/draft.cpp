@@ -24,7 +24,7 @@ Draft::Draft(const ir::Program& from, Shape& its_shape, const Settings& its_sett
 
 bool Draft::streams(const ir::ExprRef& read) const {
   const auto found = reads.find(read.get());
-  return found != reads.end() && is_stream(shape, found->second, settings.vector);
+  return found != reads.end() && !settings.shifted && is_stream(shape, found->second, settings.vector);
 }
 
 std::string Draft::vector_type(std::string_view element) const { return fmt::format("Vec<{}, {}>", element, settings.vector); }

@@ -8,6 +8,16 @@ namespace solstice::families::rows {
 using codegen::CType;
 using codegen::Emitter;
 
+bool is_run(const Shape& shape, const codegen::Access& access, size_t depth) {
+  if (!access.offset || access.tested) return false;
+  int64_t step = 1;
+  for (auto loop = shape.columns.rbegin(); loop != shape.columns.rbegin() + static_cast<int>(depth); ++loop) {
+    if (access.offset->coefficient(loop->stepping()) != step) return false;
+    step *= loop->extent;
+  }
+  return true;
+}
+
 bool is_stream(const Shape& shape, const codegen::Access& access, int vector) {
   if (!access.offset || shape.columns.empty()) return false;
   const codegen::Loop& lane = shape.columns.back();

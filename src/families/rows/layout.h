@@ -6,6 +6,9 @@
 
 namespace solstice::families::rows {
 
+// Whether the access walks neighbouring elements of memory along the row's innermost loops, `depth` of them.
+bool is_run(const Shape& shape, const codegen::Access& access, size_t depth = 1);
+
 // Whether the access moves one aligned vector of a row.
 bool is_stream(const Shape& shape, const codegen::Access& access, int vector);
 

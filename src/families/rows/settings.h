@@ -24,6 +24,7 @@ struct Settings {
   Residency residency = Residency::kRegisters;
   Streaming streaming{false, false};
   bool strided = false;  // lanes of a warp hold neighbouring rows
+  bool shifted = false;  // rows are not aligned, vectors are: they begin before a row, and all that lies along rows alike
 
   int rows_per_block() const { return threads / group; }
   int sharers() const { return cluster * parts; }

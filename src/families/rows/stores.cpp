@@ -26,7 +26,8 @@ Result<std::vector<RowStore>> row_stores(Draft& draft, const Sweep& sweep) {
   std::vector<RowStore> out;
   for (const int k : sweep.stores) {
     RowStore store{draft.equation(k), fmt::format("y{}", out.size()), ""};
-    if (is_stream(draft.shape, draft.writes.at(k), draft.settings.vector)) {
+    const codegen::Access& write = draft.writes.at(k);
+    if (draft.settings.shifted ? is_run(draft.shape, write) : is_stream(draft.shape, write, draft.settings.vector)) {
       SOLSTICE_TRY(store.base, target_text(draft, store.equation));
     }
     out.push_back(std::move(store));
@@ -45,7 +46,12 @@ Status write_store(Draft& draft, const RowStore& store, VectorText& text) {
   const std::string_view type = draft.storage(e.target);
   text.before += fmt::format("{} {};\n", draft.vector_type(type), store.name);
   text.lanes += fmt::format("{}.v[lane] = narrow<{}>({});\n", store.name, type, value.text);
-  text.after += fmt::format("{}store<{}>({}, {});\n", guard(draft), hint(draft.settings), store.base, store.name);
+  const std::string whole = fmt::format("{}store<{}>({}, {});\n", guard(draft), hint(draft.settings), store.base, store.name);
+  text.after += !draft.settings.shifted
+                    ? whole
+                    : fmt::format("if (whole) {{\n{}}} else {{\n#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) {{\n"
+                                  "if (has(lane)) store<{}>({} + lane, Vec<{}, 1>{{{{{}.v[lane]}}}});\n}}\n}}\n",
+                                  whole, draft.settings.vector, hint(draft.settings), store.base, type, store.name);
   return success();
 }
 

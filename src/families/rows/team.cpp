@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/integer.h"
+#include "families/rows/layout.h"
 #include "families/rows/local.h"
 #include "families/rows/phases.h"
 #include "families/rows/settings.h"
@@ -27,17 +28,6 @@ bool depends_on_any(const codegen::Access& access, const std::vector<codegen::Lo
   return std::any_of(loops.begin(), loops.end(), [&](const codegen::Loop& loop) { return access.depends_on(loop.stepping()); });
 }
 
-// The access walks neighbouring elements of memory along the row's innermost loops, `depth` of them.
-bool is_run(const codegen::Access& access, const Shape& shape, size_t depth) {
-  if (!access.offset || access.tested) return false;
-  int64_t step = 1;
-  for (auto loop = shape.columns.rbegin(); loop != shape.columns.rbegin() + static_cast<int>(depth); ++loop) {
-    if (access.offset->coefficient(loop->stepping()) != step) return false;
-    step *= loop->extent;
-  }
-  return true;
-}
-
 // What goes through the ring: the row's data, where it is runs of memory.
 Result<std::vector<RunRead>> streams_of(const ir::Program& program, const Shape& shape) {
   std::vector<RunRead> out;
@@ -45,7 +35,7 @@ Result<std::vector<RunRead>> streams_of(const ir::Program& program, const Shape&
     if (!access.read || !depends_on_any(access, shape.columns)) continue;
     const bool known = std::any_of(out.begin(), out.end(), [&](const RunRead& s) { return s.access.read == access.read; });
     const bool of_rows = shape.rows.empty() || depends_on_any(access, shape.rows);
-    if (known || !of_rows || !is_run(access, shape, 1)) continue;  // others are read where they are used
+    if (known || !of_rows || !is_run(shape, access)) continue;  // others are read where they are used
     RunRead read;
     read.element = size_of(program.tensor(access.tensor).dtype.value_or(DType::kF32));
     read.access = access;
@@ -61,17 +51,49 @@ int64_t element_of(const Team& team) {
   return out;
 }
 
+// Whether both begin alike against aligned vectors, in every run.
+bool begin_alike(const codegen::Access& a, const codegen::Access& b, int vector) {
+  if ((a.offset->offset - b.offset->offset) % vector != 0) return false;
+  const auto differs = [&](const auto& term) {
+    return (a.offset->coefficient(term.first) - b.offset->coefficient(term.first)) % vector != 0;
+  };
+  return std::none_of(a.offset->terms.begin(), a.offset->terms.end(), differs) &&
+         std::none_of(b.offset->terms.begin(), b.offset->terms.end(), differs);
+}
+
+// Runs that are not aligned are taken in vectors that are, as wide as all streams and stores begin alike.
+void shift_vectors(const ir::Program& program, const Shape& shape, Team& team) {
+  constexpr int kLoad = 16, kMost = 8;  // bytes, elements
+  std::vector<codegen::Access> along;
+  for (const RunRead& s : team.streams) along.push_back(s.access);
+  for (const codegen::Access& access : codegen::accesses_of(program, shape.flat)) {
+    if (!access.read && is_run(shape, access)) along.push_back(access);
+  }
+  int vector = kMost;
+  int smallest = kLoad;
+  for (const codegen::Access& access : along) smallest = std::min(smallest, size_of(program.tensor(access.tensor).dtype.value_or(DType::kF32)));
+  vector = std::min(vector, kLoad / smallest);
+  for (const codegen::Access& access : along) {
+    while (vector > 1 && !begin_alike(access, along.front(), vector)) vector /= 2;
+  }
+  if (vector <= team.vector) return;
+  team.vector = vector;
+  team.shifted = true;
+}
+
 // Runs that are worth a piece of their own; shorter ones only where they follow each other.
-Status set_runs(const Shape& shape, Team& team) {
+Status set_runs(const ir::Program& program, const Shape& shape, bool may_shift, Team& team) {
   const int64_t inner = shape.columns.back().extent;
   const size_t all = shape.columns.size();
-  const bool joined = std::all_of(team.streams.begin(), team.streams.end(), [&](const RunRead& s) { return is_run(s.access, shape, all); });
+  const bool joined = std::all_of(team.streams.begin(), team.streams.end(), [&](const RunRead& s) { return is_run(shape, s.access, all); });
   team.flat = all == 1 || (joined && inner * element_of(team) < kPiece);
   if (!team.flat && inner * element_of(team) < kLeastPiece) {
     return refuse(fmt::format("`team`: a row in runs of {} elements; legal: runs of {}", inner, kLeastPiece / element_of(team)));
   }
-  team.run = (team.flat ? shape.column_count : inner) / team.vector;
-  team.runs = shape.column_count / team.vector / team.run;
+  team.extent = team.flat ? shape.column_count : inner;
+  team.runs = shape.column_count / team.extent;
+  if (may_shift && (all == 1 || !team.flat)) shift_vectors(program, shape, team);
+  team.run = ceil_div(team.extent + (team.shifted ? team.vector - 1 : 0), team.vector);
   return success();
 }
 
@@ -128,7 +150,7 @@ Result<Team> team_of(const ir::Program& program, const Shape& shape, const ir::K
   SOLSTICE_TRY(const Findings findings, findings_of(shape, phases_of(shape, false)));
   team.results = static_cast<int>(findings.first.size() + findings.second.size());
   SOLSTICE_TRY(team.vector, vector_for(program, shape, knobs));
-  SOLSTICE_CHECK(set_runs(shape, team));
+  SOLSTICE_CHECK(set_runs(program, shape, !knobs.find("vector"), team));
   team.threads = static_cast<int>(knobs.int_or("threads", team.threads));
   if (team.threads > 512) return refuse(fmt::format("`team` with threads={}; legal: up to 512", team.threads));
   const int64_t sms = std::max(1, machine.sm_count);

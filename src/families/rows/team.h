@@ -23,9 +23,11 @@ struct Team {
   int64_t teams = 1;
   int threads = 512;  // of a block that compute; beside them a warp copies and one exchanges
   int vector = 1;
+  bool shifted = false;  // vectors are aligned in memory, rows are not: the first begins up to vector - 1 elements before its run
   bool flat = false;   // the row lies in one run of memory, whatever its indices; else each innermost loop is a run
   int64_t runs = 1;    // of a row
-  int64_t run = 0;     // vectors of a run
+  int64_t extent = 0;  // elements of a run
+  int64_t run = 0;     // vectors of a run, at most
   int64_t pieces = 1;  // of a run
   int64_t piece = 1;   // vectors of a piece, at most: what a slot of the ring holds
   int64_t lag = 0;     // pieces of the next row that are looked at before a row is stored

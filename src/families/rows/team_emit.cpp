@@ -8,6 +8,7 @@
 #include "families/rows/accumulate.h"
 #include "families/rows/draft.h"
 #include "families/rows/kept.h"
+#include "families/rows/layout.h"
 #include "families/rows/local.h"
 #include "families/rows/staging.h"
 #include "families/rows/stores.h"
@@ -30,6 +31,7 @@ Settings settings_for(const Team& team) {
   Settings s;
   s.threads = s.group = team.threads;
   s.vector = team.vector;
+  s.shifted = team.shifted;
   s.residency = Residency::kReload;
   return s;
 }
@@ -50,6 +52,9 @@ class Writer {
     SOLSTICE_TRY(findings_, findings_of(draft_.shape, draft_.phases));
     draft_.emitter.set_hook([this](codegen::Emitter&, const ExprRef& node) { return given(node); });
     TeamText text;
+    if (team_.shifted) {
+      SOLSTICE_TRY(text.shift, walk_.shift_text());
+    }
     SOLSTICE_TRY(text.copying, walk_.copying());
     SOLSTICE_TRY(text.arriving, arriving_text());
     SOLSTICE_TRY(text.exchanging, exchanging_text());
@@ -87,11 +92,32 @@ class Writer {
                                                  codegen::values_of(dtype)));
     }
     if (const auto found = ahead_.find(node.get()); storing_ && found != ahead_.end()) {
+      if (team_.shifted) return of_window(node, found->second);
       const DType dtype = *draft_.program.tensor(node->id).dtype;
       return std::optional(draft_.emitter.define(codegen::computing_type(dtype), fmt::format("widen({}[k].v[lane])", found->second),
                                                  scope_->lanes, codegen::values_of(dtype)));
     }
     return staging_.element(node, *scope_);
+  }
+
+  // A lane of what was loaded ahead as the windows `name`; where the tensor ends near, it is read here.
+  Result<std::optional<Value>> of_window(const ExprRef& read, const std::string& name) {
+    codegen::Emitter& emitter = draft_.emitter;
+    const ir::Tensor& tensor = draft_.program.tensor(read->id);
+    const int inner = draft_.shape.columns.back().stepping();
+    const Binding lanes = emitter.binding(inner);
+    emitter.bind(inner, scope_->base);
+    SOLSTICE_TRY(const codegen::Emitter::Place at, emitter.place(tensor, draft_.reads.at(read.get()).args));
+    emitter.bind(inner, lanes);
+    const int id = emitter.fresh();
+    emitter.statement(scope_->vectors, fmt::format("const {0} u{1} = rows::from_window({2}[k], {3});\n"
+                                                   "const bool has_u{1} = !apart || (whole && rows::has_window<{4}, {5}>({3}));",
+                                                   draft_.vector_type(draft_.storage(read->id)), id, name, at.offset.text, team_.vector,
+                                                   elements_of(tensor)));
+    return std::optional(emitter.define(codegen::computing_type(*tensor.dtype),
+                                        fmt::format("has_u{0} ? widen(u{0}.v[lane]) : load_one({1} + {2} + lane)", id,
+                                                    emitter.pointer_name(read->id), at.offset.text),
+                                        scope_->lanes, codegen::values_of(*tensor.dtype)));
   }
 
   size_t firsts() const { return findings_.first.size(); }
@@ -120,7 +146,9 @@ class Writer {
     out = walk_.piece_text() + out + draft_.emitter.take(stage_) + walk_.declarations() + walk_.steps(walk_.loads()) + found;
     const bool counts = std::any_of(findings_.second.begin(), findings_.second.end(),
                                     [](const Corrected& c) { return c.correction == Correction::kSquares; });
-    if (counts) out += fmt::format("elements += rows::taken<{}>(size, place) * {};\n", team_.threads, team_.vector);
+    const std::string whole = fmt::format("elements += rows::taken<{}>(size, place) * {};\n", team_.threads, team_.vector);
+    const std::string tested = fmt::format("elements += rows::inside<{}>(element, {});\n", team_.vector, team_.extent);
+    if (counts) out += team_.shifted ? fmt::format("if (!apart) {}else {{\n{}}}\n", whole, walk_.steps(tested)) : whole;
     std::string centers, more;
     for (const Corrected& c : findings_.second) {
       SOLSTICE_TRY(const std::string center, center_text(c));
@@ -157,7 +185,7 @@ class Writer {
       ends += fmt::format("{0} = rows::{1}::combine<{2}>({0}, static_cast<{2}>({3}));\n", thread_.of(order_.size() - 1), found.total.op,
                           found.total.type, found.own.name);
     }
-    return open_accumulators(reductions, team_.vector) + walk_.steps(step) + ends + "}\n";
+    return open_accumulators(reductions, team_.vector) + walk_.guarded_steps(step) + ends + "}\n";
   }
 
   const Found& note(const ExprRef& node, const Reduction& own) {
@@ -216,7 +244,7 @@ class Writer {
     out += fmt::format(
         "int of_elements[{0}];\n#pragma unroll\nfor (int k = 0; k < {0}; ++k) {{\nconst int block = k * 32 + lane;\nconst bool there = block < {3};\n"
         "const int from = block * {1} + smaller(block, {2}), to = from + {1} + (block < {2} ? 1 : 0);\n"
-        "of_elements[k] = there ? elements_before(to) - elements_before(from) : 0;\n{4}}}\n",
+        "of_elements[k] = there ? elements_before(row, to) - elements_before(row, from) : 0;\n{4}}}\n",
         each, team_.row_pieces() / team_.blocks, team_.row_pieces() % team_.blocks, team_.blocks, values);
     SOLSTICE_TRY(const std::string row, fold_text(blocks_, row_, each));
     out += row + "if (lane == 0) {\n";
@@ -292,6 +320,18 @@ class Writer {
     for (const ExprRef& arg : e->args) add_reads(arg, out);
   }
 
+  static int64_t elements_of(const ir::Tensor& tensor) {
+    int64_t out = 1;
+    for (size_t d = 0; d < tensor.shape.size(); ++d) out += (tensor.shape[d] - 1) * tensor.strides[d];
+    return out;
+  }
+  // Whether what lies along the row can be read in windows (kernels/rows/window.h).
+  bool has_windows(const ExprRef& read, const ir::Tensor& tensor) const {
+    const auto access = draft_.reads.find(read.get());
+    const int bytes = team_.vector * size_of(*tensor.dtype);
+    return access != draft_.reads.end() && is_run(draft_.shape, access->second) && bytes % 4 == 0 && elements_of(tensor) >= 2 * team_.vector;
+  }
+
   // What the stores of a piece need beside the row's data (weights) is loaded ahead of the piece that arrives meanwhile.
   Result<std::string> ahead_text() {
     std::vector<ExprRef> reads;
@@ -304,15 +344,19 @@ class Writer {
     std::string loads, arrays;
     for (const ExprRef& read : reads) {
       const bool stream = std::any_of(team_.streams.begin(), team_.streams.end(), [&](const RunRead& s) { return s.access.read == read; });
-      if (stream || !draft_.streams(read)) continue;
       const ir::Tensor& tensor = draft_.program.tensor(read->id);
+      if (stream || !(team_.shifted ? has_windows(read, tensor) : draft_.streams(read))) continue;
       draft_.emitter.note_read(read->id);
       SOLSTICE_TRY(const codegen::Emitter::Place at, draft_.emitter.place(tensor, draft_.reads.at(read.get()).args));
       if (at.inside) continue;
       const std::string name = fmt::format("w{}", draft_.emitter.fresh());
-      arrays += fmt::format("{} {}[{}];\n", draft_.vector_type(draft_.storage(read->id)), name, team_.steps());
-      loads +=
-          fmt::format("{}[k] = load<{}, kPlain>({} + {});\n", name, team_.vector, draft_.emitter.pointer_name(read->id), at.offset.text);
+      const std::string type = team_.shifted ? fmt::format("rows::Window<{}, {}>", draft_.storage(read->id), team_.vector)
+                                             : draft_.vector_type(draft_.storage(read->id));
+      const std::string how =
+          team_.shifted ? fmt::format("rows::window_at<{}, {}>({}, ", team_.vector, elements_of(tensor), draft_.emitter.pointer_name(read->id))
+                        : fmt::format("load<{}, kPlain>({} + ", team_.vector, draft_.emitter.pointer_name(read->id));
+      arrays += fmt::format("{} {}[{}];\n", type, name, team_.steps());
+      loads += fmt::format("{}[k] = {}{});\n", name, how, at.offset.text);
       ahead_[read.get()] = name;
     }
     const std::string inner = draft_.emitter.take(depth);
@@ -344,7 +388,7 @@ class Writer {
       std::vector<Reduction> none;
       storing_ = true;
       SOLSTICE_TRY(const std::string step, step_text(sweep, none));
-      out += draft_.emitter.take(stage_) + walk_.declarations() + walk_.steps(walk_.loads()) + walk_.steps(step);
+      out += draft_.emitter.take(stage_) + walk_.declarations() + walk_.steps(walk_.loads()) + walk_.guarded_steps(step);
     }
     return out + close_stage();
   }
@@ -373,8 +417,7 @@ class Writer {
     const std::string outer = emitter.take(vectors);
     emitter.pop();
     scope_.reset();
-    return fmt::format("{}{}#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) {{\n{}}}\n{}", outer, text.before, team_.vector, inner,
-                       text.after);
+    return outer + text.before + walk_.lanes(inner) + text.after;
   }
 
   const std::string& type(size_t i) const { return order_[i].total.type; }

@@ -33,10 +33,14 @@ void add_offers(const ir::Kernel& kernel, const Team& team, Emission& out) {
 }
 
 // Elements of the row before its piece number `piece`.
-std::string before_text(const Team& team) {
+std::string before_text(const Draft& draft, const Team& team) {
+  const std::string within = fmt::format("smaller(piece % {} * {}, {})", team.pieces, team.piece, team.run);
+  const std::string elements =
+      team.shifted ? fmt::format("larger(0, smaller({} * {} - shift_of(row, piece / {}), {}))", within, team.vector, team.pieces, team.extent)
+                   : fmt::format("{} * {}", within, team.vector);
   return fmt::format(
-      "[[maybe_unused]] const auto elements_before = [](int piece) {{ return (piece / {0} * {1} + smaller(piece % {0} * {2}, {1})) * {3}; }};\n",
-      team.pieces, team.run, team.piece, team.vector);
+      "[[maybe_unused]] const auto elements_before = [=]([[maybe_unused]] {} row, int piece) {{ return piece / {} * {} + {}; }};\n",
+      row_type(draft.shape), team.pieces, team.extent, elements);
 }
 
 // The piece that arrives is `ahead` of the one that leaves.
@@ -75,7 +79,7 @@ Result<Emission> team_kernel(Draft& draft, const ir::Kernel& kernel, const Team&
   const int64_t ring = round_up(team.slots * (team.slot_bytes + 16), int64_t{128});
   const int64_t shared = ring + team.aside();
   const std::string code = fmt::format(
-      "#include \"math/special.h\"\n#include \"math/vector.h\"\n#include \"reduce/ring.h\"\n#include \"rows/team.h\"\n\n"
+      "#include \"math/special.h\"\n#include \"math/vector.h\"\n#include \"reduce/ring.h\"\n#include \"rows/team.h\"\n{window}\n"
       "SOLSTICE_KERNEL void SOLSTICE_BOUNDS({all_threads}, 1) {entry}({parameters}) {{\nusing namespace solstice;\nusing namespace solstice::math;\n"
       "unsigned char* const shared = shared_bytes();\nunsigned long long* const signals = reinterpret_cast<unsigned long long*>(shared + {ring});\n"
       "// Of {kept} rows in turn: each warp's findings are there, the row's results are there.\n"
@@ -89,13 +93,13 @@ Result<Emission> team_kernel(Draft& draft, const ir::Kernel& kernel, const Team&
       "[[maybe_unused]] const int place = static_cast<int>(threadIdx.x);\n"
       "reduce::Ring<{slots}, {slot}, {warps}> ring(shared);\n"
       "if (threadIdx.x == 0) {{\nfor (int i = 0; i < {kept}; ++i) found(i).open({warps}), known(i).open(1);\n}}\nrows::sync_block();\n"
-      "{before}{once}if (warp == {warps}) {{\n{copying}return;\n}}\nif (warp > {warps}) {{\n{exchanging}return;\n}}\n{computing}}}\n",
-      fmt::arg("kept", Team::kRounds), fmt::arg("all_threads", team.block_threads()), fmt::arg("entry", codegen::entry_name(kernel.name)),
+      "{once}{before}if (warp == {warps}) {{\n{copying}return;\n}}\nif (warp > {warps}) {{\n{exchanging}return;\n}}\n{computing}}}\n",
+      fmt::arg("window", team.shifted ? "#include \"rows/window.h\"\n" : ""), fmt::arg("kept", Team::kRounds), fmt::arg("all_threads", team.block_threads()), fmt::arg("entry", codegen::entry_name(kernel.name)),
       fmt::arg("parameters", fmt::to_string(fmt::join(parameters, ", "))), fmt::arg("ring", ring),
       fmt::arg("findings", team.result_slots() * team.warps()), fmt::arg("blocks", team.blocks),
       fmt::arg("least", team.row_pieces() / team.blocks), fmt::arg("rest", team.row_pieces() % team.blocks),
       fmt::arg("rows", draft.shape.row_count), fmt::arg("teams", team.teams), fmt::arg("slots", team.slots),
-      fmt::arg("slot", team.slot_bytes), fmt::arg("warps", team.warps()), fmt::arg("before", before_text(team)),
+      fmt::arg("slot", team.slot_bytes), fmt::arg("warps", team.warps()), fmt::arg("before", text.shift + before_text(draft, team)),
       fmt::arg("once", draft.emitter.take(0)), fmt::arg("copying", text.copying),
       fmt::arg("exchanging", exchanging_text(draft, team, text, kTurns * offers_of_a_row(team))),
       fmt::arg("computing", computing_text(draft, team, text)));

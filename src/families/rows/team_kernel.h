@@ -11,6 +11,7 @@
 namespace solstice::families::rows {
 
 struct TeamText {
+  std::string shift;       // of shifted vectors: TeamWalk::shift_text
   std::string copying;     // of the copying warp
   std::string exchanging;  // of the exchanging warp, for row `row`, the team's number `round`
   std::string state;       // of a computing thread: what it carries from piece to piece

@@ -10,6 +10,14 @@ namespace solstice::families::rows {
 using codegen::Binding;
 using codegen::CType;
 
+namespace {
+
+// Vectors at a run's end that are not whole, and the one before them: what is read in windows (kernels/rows/window.h)
+// reaches into the next vector.
+constexpr int kBesideEnd = 3;
+
+}  // namespace
+
 std::string_view row_type(const Shape& shape) { return shape.row_count > INT32_MAX / 2 ? "long long" : "int"; }
 
 void TeamWalk::bind_row(int depth) {
@@ -20,30 +28,55 @@ void TeamWalk::bind_row(int depth) {
 std::string TeamWalk::piece_text() const {
   const std::string run = team_.runs == 1 ? "0" : fmt::format("piece / {}", team_.pieces);
   const std::string within = team_.runs == 1 ? "piece" : fmt::format("piece % {}", team_.pieces);
+  const std::string shifted = fmt::format(
+      "[[maybe_unused]] const int at = begin * {} - shift_of(row, run);\n[[maybe_unused]] const bool apart = begin == 0 || begin + size > {};\n",
+      team_.vector, team_.run - kBesideEnd);
   return fmt::format(
       "const int piece = first + chunk;\n[[maybe_unused]] const int run = {0};\nconst int begin = {1} * {2};\n"
-      "const int size = smaller({3} - begin, {2});\n",
-      run, within, team_.piece, team_.run);
+      "const int size = smaller({3} - begin, {2});\n{4}",
+      run, within, team_.piece, team_.run, team_.shifted ? shifted : "");
+}
+
+Result<std::string> TeamWalk::shift_text() {
+  codegen::Emitter& emitter = draft_.emitter;
+  const int depth = emitter.push();
+  bind_row(depth);
+  for (const codegen::Loop& loop : draft_.shape.columns) emitter.bind(loop.stepping(), Binding{});
+  bind_run(depth);
+  SOLSTICE_TRY(const std::string begin, run_begin(emitter, team_.streams.front()));
+  const std::string text = emitter.take(depth);
+  emitter.pop();
+  return fmt::format("[[maybe_unused]] const auto shift_of = [=]([[maybe_unused]] {} row, [[maybe_unused]] int run) {{\n{}return static_cast<int>({} & {});\n}};\n",
+                     row_type(draft_.shape), text, begin, team_.vector - 1);
+}
+
+void TeamWalk::bind_run(int depth) {
+  const std::vector<codegen::Loop>& columns = draft_.shape.columns;
+  if (team_.flat || columns.size() == 1) return;
+  const std::vector<codegen::Loop> outer(columns.begin(), columns.end() - 1);
+  bind_loops(draft_.emitter, outer, draft_.emitter.variable(CType::kI32, "run", depth, {0, team_.runs - 1}), 1, depth);
+}
+
+// The range is that of whole vectors: elements beside the run are never touched.
+Binding TeamWalk::at(const std::string& vector, const std::string& element, int depth) const {
+  if (team_.shifted) return Binding{0, {{draft_.emitter.variable(CType::kI32, element, depth, {0, team_.extent - team_.vector}), 1}}};
+  return Binding{0, {{draft_.emitter.variable(CType::kI32, vector, depth, {0, team_.run - 1}), team_.vector}}};
 }
 
 void TeamWalk::bind_piece(int depth) {
   codegen::Emitter& emitter = draft_.emitter;
   const std::vector<codegen::Loop>& columns = draft_.shape.columns;
-  const Binding begin{0, {{emitter.variable(CType::kI32, "begin", depth, {0, team_.run - 1}), team_.vector}}};
   if (team_.flat) {
     for (const codegen::Loop& loop : columns) emitter.bind(loop.stepping(), Binding{});
-  } else if (columns.size() > 1) {
-    const std::vector<codegen::Loop> outer(columns.begin(), columns.end() - 1);
-    bind_loops(emitter, outer, emitter.variable(CType::kI32, "run", depth, {0, team_.runs - 1}), 1, depth);
   }
-  emitter.bind(columns.back().stepping(), begin);
+  bind_run(depth);
+  emitter.bind(columns.back().stepping(), at("begin", "at", depth));
 }
 
 void TeamWalk::bind_vector(int depth) {
   codegen::Emitter& emitter = draft_.emitter;
-  if (team_.flat) return bind_columns(emitter, draft_.shape, team_.vector, depth);
-  emitter.bind(draft_.shape.columns.back().stepping(),
-               Binding{0, {{emitter.variable(CType::kI32, "c", depth, {0, team_.run - 1}), team_.vector}}});
+  if (team_.flat && !team_.shifted) return bind_columns(emitter, draft_.shape, team_.vector, depth);
+  emitter.bind(draft_.shape.columns.back().stepping(), at("c", "element", depth));
 }
 
 // Every row's part, piece by piece; a lane for each stream.
@@ -56,16 +89,18 @@ Result<std::string> TeamWalk::copying() {
   std::string copies;
   for (size_t i = 0; i < team_.streams.size(); ++i) {
     SOLSTICE_TRY(const std::string copy, run_copy(emitter, team_.streams[i]));
-    copies += fmt::format("if (lane == {}) {}", i, copy);
+    copies += fmt::format("if (lane == {}{}) {}", i, team_.shifted ? " && count > 0" : "", copy);
   }
   const std::string inner = emitter.take(depth);
   emitter.pop();
   const std::string outer = emitter.take(rows);
+  const std::string count =
+      team_.shifted ? fmt::format("smaller(size * {}, {} - at)", team_.vector, team_.extent) : fmt::format("size * {}", team_.vector);
   emitter.pop();
   return fmt::format(
       "constexpr int mine = 0;\nfor ({0} row = team; row < {1}; row += {2}) {{\n{3}for (int chunk = 0; chunk < chunks; ++chunk) {{\n{4}"
-      "ring.wait_empty();\nu32 expected = 0;\nconst int count = size * {5};\n{6}{7}ring.expect(expected);\nring.advance();\n}}\n}}\n",
-      row_type(draft_.shape), draft_.shape.row_count, team_.teams, outer, piece_text(), team_.vector, inner, copies);
+      "ring.wait_empty();\nu32 expected = 0;\nconst int count = {5};\n{6}{7}ring.expect(expected);\nring.advance();\n}}\n}}\n",
+      row_type(draft_.shape), draft_.shape.row_count, team_.teams, outer, piece_text(), count, inner, copies);
 }
 
 Result<std::string> TeamWalk::pointers(std::string_view ring, int depth) {
@@ -83,11 +118,27 @@ Result<std::string> TeamWalk::pointers(std::string_view ring, int depth) {
   return draft_.emitter.take(depth) + out;
 }
 
+std::string TeamWalk::guarded_steps(const std::string& step) const {
+  if (!team_.shifted) return steps(step);
+  const std::string whole = "constexpr bool whole = true;\n[[maybe_unused]] constexpr auto has = [](int) { return true; };\n";
+  const std::string tested = fmt::format(
+      "[[maybe_unused]] const bool whole = element >= 0 && element <= {};\n"
+      "[[maybe_unused]] const auto has = [=](int lane) {{ return static_cast<unsigned>(element + lane) < {}u; }};\n",
+      team_.extent - team_.vector, team_.extent);
+  return fmt::format("if (!apart) {{\n{}}} else {{\n{}}}\n", steps(whole + step), steps(tested + step));
+}
+
+std::string TeamWalk::lanes(const std::string& lane) const {
+  return fmt::format("#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) {{\n{}{}}}\n", team_.vector,
+                     team_.shifted ? "if (!has(lane)) continue;\n" : "", lane);
+}
+
 std::string TeamWalk::steps(const std::string& step) const {
+  const std::string element = fmt::format("[[maybe_unused]] const int element = at + v * {};\n", team_.vector);
   const bool even = team_.run % team_.piece == 0 && team_.piece % team_.threads == 0;
   return fmt::format(
-      "#pragma unroll\nfor (int k = 0; k < {}; ++k) {{\nconst int v = k * {} + place;\n{}[[maybe_unused]] const int c = begin + v;\n{}}}\n",
-      team_.steps(), team_.threads, even ? "" : "if (v >= size) break;\n", step);
+      "#pragma unroll\nfor (int k = 0; k < {}; ++k) {{\nconst int v = k * {} + place;\n{}[[maybe_unused]] const int c = begin + v;\n{}{}}}\n",
+      team_.steps(), team_.threads, even ? "" : "if (v >= size) break;\n", team_.shifted ? element : "", step);
 }
 
 std::string TeamWalk::loads() const {

@@ -19,8 +19,12 @@ class TeamWalk {
 
   // Binds the row's indices from `row`, in the scope `depth`.
   void bind_row(int depth);
-  // Where a piece lies, from `chunk`, its number in the block's part: `run` of the row, `begin` and `size` in vectors.
+  // Where a piece lies, from `chunk`, its number in the block's part: `run` of the row, `begin` and `size` in vectors. Of
+  // shifted vectors also `at`, its first element (before the run's first: negative), and whether it has vectors that are not
+  // whole (`apart`).
   std::string piece_text() const;
+  // Of shifted vectors: `shift_of(row, run)`, by how many elements the first one begins before the run.
+  Result<std::string> shift_text();
   // Binds a piece's column indices to its first element.
   void bind_piece(int depth);
   // Binds them to the vector number `c`, of the run or of a flat row.
@@ -32,10 +36,17 @@ class TeamWalk {
   Result<std::string> pointers(std::string_view ring, int depth);
   // A thread's steps over the piece: number `k` of the thread, `v` of the piece, `c`.
   std::string steps(const std::string& step) const;
+  // The same for steps that must not touch what lies beside the run. Of shifted vectors: `whole`, and `has(lane)`.
+  std::string guarded_steps(const std::string& step) const;
+  // For each lane of a vector, in guarded steps.
+  std::string lanes(const std::string& lane) const;
   std::string loads() const;         // of a step's vectors, to x0[k], x1[k], ..
   std::string declarations() const;  // of these
 
  private:
+  void bind_run(int depth);
+  codegen::Binding at(const std::string& vector, const std::string& element, int depth) const;
+
   Draft& draft_;
   const Team& team_;
 };

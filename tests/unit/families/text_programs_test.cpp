@@ -88,8 +88,9 @@ kernel k by rows(team=3, threads=128) {
 
 // Softmax over two axes between which rows of others lie; weights along the row and a run.
 TEST(TextPrograms, SoftmaxOfRunsOfATeam) {
-  run(R"(program runs
-dim A = 3, R = 4, N = 1200
+  for (const char* extent : {"1200", "1203", "9001"}) {
+    std::string text = R"(program runs
+dim A = 3, R = 4, N = EXTENT
 param  g : f32[A, N] "g"
 param  s : f32[A] "s"
 input  x : f32[A, R, N]
@@ -97,7 +98,43 @@ output y : f32[A, R, N]
 kernel k by rows(team=2, threads=64) {
   e[a,r,n] = exp(x[a,r,n] - max[b,j](x[b,r,j]))
   y[a,r,n] = e[a,r,n] / sum[b,j](e[b,r,j]) * g[a,n] + s[a]
-})");
+})";
+    run(text.replace(text.find("EXTENT"), 6, extent).c_str());
+  }
+}
+
+// Rows that begin between aligned vectors: the first and the last vector of each are taken apart; weights begin with the
+// row. z begins as x does, or otherwise.
+TEST(TextPrograms, OddRowsOfATeam) {
+  for (const char* extents : {"N = 4099, L = 4103", "N = 4097, L = 4102", "N = 20002, L = 20010"}) {
+    for (const char* types : {"f32 f32 f32", "bf16 f32 bf16", "f32 bf16 f32", "f64 f32 f32"}) {
+      std::string text = R"(program odd
+dim M = 7, EXTENTS
+param  g : WEIGHT[N] "n.weight"
+param  b : WEIGHT[N] "n.bias"
+input  x : TYPE[M, N]
+input  z : TYPE[M, L]
+output y : OUT[M, N]
+output v : f32[M]
+kernel k by rows(team=3, threads=64) {
+  s[m,n] = x[m,n] + z[m,n+4]
+  mu[m] = mean[n](s[m,n])
+  vr[m] = var[n](s[m,n])
+  y[m,n] = (s[m,n] - mu[m]) * rsqrt(vr[m] + 1e-5) * g[n] + b[n]
+  v[m] = vr[m]
+})";
+      const std::string all = types;
+      const size_t first = all.find(' '), second = all.rfind(' ');
+      const auto put = [&](const char* name, const std::string& value) {
+        for (size_t at = text.find(name); at != std::string::npos; at = text.find(name)) text.replace(at, std::string(name).size(), value);
+      };
+      put("EXTENTS", extents);
+      put("TYPE", all.substr(0, first));
+      put("WEIGHT", all.substr(first + 1, second - first - 1));
+      put("OUT", all.substr(second + 1));
+      run(text.c_str(), all.find("bf16") == std::string::npos ? 5e-6 : 1e-2);
+    }
+  }
 }
 
 TEST(TextPrograms, LossOfATeam) {
