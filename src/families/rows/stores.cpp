@@ -47,11 +47,11 @@ Status write_store(Draft& draft, const RowStore& store, VectorText& text) {
   text.before += fmt::format("{} {};\n", draft.vector_type(type), store.name);
   text.lanes += fmt::format("{}.v[lane] = narrow<{}>({});\n", store.name, type, value.text);
   const std::string whole = fmt::format("{}store<{}>({}, {});\n", guard(draft), hint(draft.settings), store.base, store.name);
-  text.after += !draft.settings.shifted
-                    ? whole
-                    : fmt::format("if (whole) {{\n{}}} else {{\n#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) {{\n"
-                                  "if (has(lane)) store<{}>({} + lane, Vec<{}, 1>{{{{{}.v[lane]}}}});\n}}\n}}\n",
-                                  whole, draft.settings.vector, hint(draft.settings), store.base, type, store.name);
+  text.after += !draft.settings.shifted ? whole
+                                        : fmt::format(
+                                              "if (whole) {{\n{}}} else {{\n#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) {{\n"
+                                              "if (has(lane)) store<{}>({} + lane, Vec<{}, 1>{{{{{}.v[lane]}}}});\n}}\n}}\n",
+                                              whole, draft.settings.vector, hint(draft.settings), store.base, type, store.name);
   return success();
 }
 

@@ -71,7 +71,8 @@ void shift_vectors(const ir::Program& program, const Shape& shape, Team& team) {
   }
   int vector = kMost;
   int smallest = kLoad;
-  for (const codegen::Access& access : along) smallest = std::min(smallest, size_of(program.tensor(access.tensor).dtype.value_or(DType::kF32)));
+  for (const codegen::Access& access : along)
+    smallest = std::min(smallest, size_of(program.tensor(access.tensor).dtype.value_or(DType::kF32)));
   vector = std::min(vector, kLoad / smallest);
   for (const codegen::Access& access : along) {
     while (vector > 1 && !begin_alike(access, along.front(), vector)) vector /= 2;

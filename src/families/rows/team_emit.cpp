@@ -114,10 +114,10 @@ class Writer {
                                                    "const bool has_u{1} = !apart || (whole && rows::has_window<{4}, {5}>({3}));",
                                                    draft_.vector_type(draft_.storage(read->id)), id, name, at.offset.text, team_.vector,
                                                    elements_of(tensor)));
-    return std::optional(emitter.define(codegen::computing_type(*tensor.dtype),
-                                        fmt::format("has_u{0} ? widen(u{0}.v[lane]) : load_one({1} + {2} + lane)", id,
-                                                    emitter.pointer_name(read->id), at.offset.text),
-                                        scope_->lanes, codegen::values_of(*tensor.dtype)));
+    return std::optional(emitter.define(
+        codegen::computing_type(*tensor.dtype),
+        fmt::format("has_u{0} ? widen(u{0}.v[lane]) : load_one({1} + {2} + lane)", id, emitter.pointer_name(read->id), at.offset.text),
+        scope_->lanes, codegen::values_of(*tensor.dtype)));
   }
 
   size_t firsts() const { return findings_.first.size(); }
@@ -329,7 +329,8 @@ class Writer {
   bool has_windows(const ExprRef& read, const ir::Tensor& tensor) const {
     const auto access = draft_.reads.find(read.get());
     const int bytes = team_.vector * size_of(*tensor.dtype);
-    return access != draft_.reads.end() && is_run(draft_.shape, access->second) && bytes % 4 == 0 && elements_of(tensor) >= 2 * team_.vector;
+    return access != draft_.reads.end() && is_run(draft_.shape, access->second) && bytes % 4 == 0 &&
+           elements_of(tensor) >= 2 * team_.vector;
   }
 
   // What the stores of a piece need beside the row's data (weights) is loaded ahead of the piece that arrives meanwhile.
@@ -352,9 +353,9 @@ class Writer {
       const std::string name = fmt::format("w{}", draft_.emitter.fresh());
       const std::string type = team_.shifted ? fmt::format("rows::Window<{}, {}>", draft_.storage(read->id), team_.vector)
                                              : draft_.vector_type(draft_.storage(read->id));
-      const std::string how =
-          team_.shifted ? fmt::format("rows::window_at<{}, {}>({}, ", team_.vector, elements_of(tensor), draft_.emitter.pointer_name(read->id))
-                        : fmt::format("load<{}, kPlain>({} + ", team_.vector, draft_.emitter.pointer_name(read->id));
+      const std::string how = team_.shifted ? fmt::format("rows::window_at<{}, {}>({}, ", team_.vector, elements_of(tensor),
+                                                          draft_.emitter.pointer_name(read->id))
+                                            : fmt::format("load<{}, kPlain>({} + ", team_.vector, draft_.emitter.pointer_name(read->id));
       arrays += fmt::format("{} {}[{}];\n", type, name, team_.steps());
       loads += fmt::format("{}[k] = {}{});\n", name, how, at.offset.text);
       ahead_[read.get()] = name;

@@ -35,9 +35,9 @@ void add_offers(const ir::Kernel& kernel, const Team& team, Emission& out) {
 // Elements of the row before its piece number `piece`.
 std::string before_text(const Draft& draft, const Team& team) {
   const std::string within = fmt::format("smaller(piece % {} * {}, {})", team.pieces, team.piece, team.run);
-  const std::string elements =
-      team.shifted ? fmt::format("larger(0, smaller({} * {} - shift_of(row, piece / {}), {}))", within, team.vector, team.pieces, team.extent)
-                   : fmt::format("{} * {}", within, team.vector);
+  const std::string elements = team.shifted ? fmt::format("larger(0, smaller({} * {} - shift_of(row, piece / {}), {}))", within,
+                                                          team.vector, team.pieces, team.extent)
+                                            : fmt::format("{} * {}", within, team.vector);
   return fmt::format(
       "[[maybe_unused]] const auto elements_before = [=]([[maybe_unused]] {} row, int piece) {{ return piece / {} * {} + {}; }};\n",
       row_type(draft.shape), team.pieces, team.extent, elements);
@@ -94,7 +94,8 @@ Result<Emission> team_kernel(Draft& draft, const ir::Kernel& kernel, const Team&
       "reduce::Ring<{slots}, {slot}, {warps}> ring(shared);\n"
       "if (threadIdx.x == 0) {{\nfor (int i = 0; i < {kept}; ++i) found(i).open({warps}), known(i).open(1);\n}}\nrows::sync_block();\n"
       "{once}{before}if (warp == {warps}) {{\n{copying}return;\n}}\nif (warp > {warps}) {{\n{exchanging}return;\n}}\n{computing}}}\n",
-      fmt::arg("window", team.shifted ? "#include \"rows/window.h\"\n" : ""), fmt::arg("kept", Team::kRounds), fmt::arg("all_threads", team.block_threads()), fmt::arg("entry", codegen::entry_name(kernel.name)),
+      fmt::arg("window", team.shifted ? "#include \"rows/window.h\"\n" : ""), fmt::arg("kept", Team::kRounds),
+      fmt::arg("all_threads", team.block_threads()), fmt::arg("entry", codegen::entry_name(kernel.name)),
       fmt::arg("parameters", fmt::to_string(fmt::join(parameters, ", "))), fmt::arg("ring", ring),
       fmt::arg("findings", team.result_slots() * team.warps()), fmt::arg("blocks", team.blocks),
       fmt::arg("least", team.row_pieces() / team.blocks), fmt::arg("rest", team.row_pieces() % team.blocks),

@@ -46,8 +46,9 @@ Result<std::string> TeamWalk::shift_text() {
   SOLSTICE_TRY(const std::string begin, run_begin(emitter, team_.streams.front()));
   const std::string text = emitter.take(depth);
   emitter.pop();
-  return fmt::format("[[maybe_unused]] const auto shift_of = [=]([[maybe_unused]] {} row, [[maybe_unused]] int run) {{\n{}return static_cast<int>({} & {});\n}};\n",
-                     row_type(draft_.shape), text, begin, team_.vector - 1);
+  return fmt::format(
+      "[[maybe_unused]] const auto shift_of = [=]([[maybe_unused]] {} row, [[maybe_unused]] int run) {{\n{}return static_cast<int>({} & {});\n}};\n",
+      row_type(draft_.shape), text, begin, team_.vector - 1);
 }
 
 void TeamWalk::bind_run(int depth) {
