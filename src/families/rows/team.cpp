@@ -112,11 +112,11 @@ void lay_out(Team& team, int64_t limit) {
   }
   team.slots = static_cast<int>(std::min(kMostSlots, (limit - kRing - team.aside()) / (team.slot_bytes + 16)));
   // What an exchange takes, as a few pieces. Findings and results of four rows are kept, so two rows ahead is safe.
-  const int64_t chunks = team.chunks(), room = team.slots - chunks - 1 - kOnTheWay;
-  team.lag = std::clamp<int64_t>(room, 0, std::min(kLag, 2 * chunks));
+  const int64_t chunks = team.chunks(), most = std::min(kLag, 2 * chunks);
+  team.lag = team.holds ? std::clamp<int64_t>(team.slots - chunks - 1 - kOnTheWay, 0, most) : most;
 }
 
-bool fits(const Team& team) { return team.blocks <= team.row_pieces() && team.slots >= team.chunks() + team.lag + 1 + kOnTheWay; }
+bool fits(const Team& team) { return team.blocks <= team.row_pieces() && team.slots >= (team.holds ? team.chunks() + team.lag : 0) + 1 + kOnTheWay; }
 
 }  // namespace
 
@@ -129,7 +129,7 @@ Seconds Team::time(const Shape& shape, Bytes traffic, BytesPerSecond copy, int s
   const double whole = static_cast<double>(chunks() * blocks * piece) / static_cast<double>(runs * run);  // as if all pieces were
   const Bytes part = traffic / static_cast<double>(shape.row_count * blocks) * whole;
   Seconds row = part / (copy * (share / std::max(1, sms)));
-  if (slots - chunks() - lag < 4) row = row / kFewOnTheWay;
+  if (holds && slots - chunks() - lag < 4) row = row / kFewOnTheWay;
   row += kBlock * blocks;
   // An exchange takes no longer than the pieces of the lag.
   const Seconds exchange(1.2e-6 + 0.11e-6 * std::sqrt(static_cast<double>(blocks)));
@@ -148,7 +148,9 @@ Result<Team> team_of(const ir::Program& program, const Shape& shape, const ir::K
   if (shape.column_count > INT32_MAX / 2) return refuse("`team`: a row of more than 2^30 elements");
   Team team;
   SOLSTICE_TRY(team.streams, streams_of(program, shape));
-  SOLSTICE_TRY(const Findings findings, findings_of(shape, phases_of(shape, false)));
+  const Phases phases = phases_of(shape, false);
+  team.holds = std::any_of(phases.sweeps.begin(), phases.sweeps.end(), [](const Sweep& s) { return !s.stores.empty(); });
+  SOLSTICE_TRY(const Findings findings, findings_of(shape, phases));
   team.results = static_cast<int>(findings.first.size() + findings.second.size());
   SOLSTICE_TRY(team.vector, vector_for(program, shape, knobs));
   SOLSTICE_CHECK(set_runs(program, shape, !knobs.find("vector"), team));

@@ -51,13 +51,14 @@ std::string computing_text(const Draft& draft, const Team& team, const TeamText&
       "for (int step = 0; step < all + lag; ++step) {{\n{ahead}"
       "if (step < all) {{\nconst int chunk = chunk_in, turn = round_in % {kept};\n"
       "const {type} row = team + static_cast<{type}>(round_in) * {teams};\n(void)row, (void)turn;\nring.wait_full();\n{arriving}"
-      "ring.advance();\nif (++chunk_in == chunks) chunk_in = 0, ++round_in;\n}}\n"
+      "{passed}ring.advance();\nif (++chunk_in == chunks) chunk_in = 0, ++round_in;\n}}\n"
       "if (step >= lag) {{\nconst int chunk = chunk_out, turn = round_out % {kept};\n"
       "const {type} row = team + static_cast<{type}>(round_out) * {teams};\n(void)row;\n"
       "if (chunk == 0) known(turn).wait(round_out / {kept});\n{leaving}"
-      "behind.release();\nbehind.advance();\nif (++chunk_out == chunks) chunk_out = 0, ++round_out;\n}}\n}}\n",
+      "{left}if (++chunk_out == chunks) chunk_out = 0, ++round_out;\n}}\n}}\n",
       fmt::arg("kept", Team::kRounds), fmt::arg("state", text.state), fmt::arg("lag", team.lag), fmt::arg("type", row_type(draft.shape)),
-      fmt::arg("teams", team.teams), fmt::arg("ahead", text.ahead), fmt::arg("arriving", text.arriving), fmt::arg("leaving", text.leaving));
+      fmt::arg("teams", team.teams), fmt::arg("ahead", text.ahead), fmt::arg("arriving", text.arriving), fmt::arg("leaving", text.leaving),
+      fmt::arg("passed", team.holds ? "" : "ring.release();\n"), fmt::arg("left", team.holds ? "behind.release();\nbehind.advance();\n" : ""));
 }
 
 std::string exchanging_text(const Draft& draft, const Team& team, const TeamText& text, int64_t offers) {

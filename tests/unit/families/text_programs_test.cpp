@@ -136,6 +136,23 @@ kernel k by rows(team=3, threads=64) {{
   run(half.replace(half.find("y : f32"), 7, "y : bf16").c_str(), 1e-2);
 }
 
+// Nothing is stored along the row: pieces are let go as they arrive.
+TEST(TextPrograms, StatisticsOfATeam) {
+  for (const char* n : {"4096", "40001"}) {
+    run(fmt::format(R"(program statistics
+dim M = 9, N = {}
+input  x : f32[M, N]
+output u : f32[M]
+output v : f32[M]
+kernel k by rows(team=2, threads=64) {{
+  u[m] = mean[n](x[m,n])
+  v[m] = var[n](x[m,n])
+}})",
+                    n)
+            .c_str());
+  }
+}
+
 TEST(TextPrograms, LossOfATeam) {
   run(R"(program loss
 dim M = 6, N = 2001
