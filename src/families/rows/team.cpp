@@ -20,7 +20,9 @@ constexpr int64_t kLeastPiece = 4 * 1024;     // of runs that are taken one by o
 constexpr int64_t kMostSlots = 60;
 constexpr int64_t kRing = 128;    // bytes that it is rounded up to
 constexpr int64_t kOnTheWay = 2;  // slots that are being filled, at least
-constexpr int64_t kLag = 4;       // pieces
+constexpr int64_t kLag = 4, kMostLag = 6;  // pieces
+constexpr int64_t kLagBlocks = 40;         // a piece more for each so many blocks: their exchange takes longer
+constexpr int64_t kLargeTeam = 88;         // blocks: beyond that 256 threads are faster than 512
 
 Error refuse(const std::string& why) { return fail(Code::illegal_knobs, why); }
 
@@ -112,7 +114,7 @@ void lay_out(Team& team, int64_t limit) {
   }
   team.slots = static_cast<int>(std::min(kMostSlots, (limit - kRing - team.aside()) / (team.slot_bytes + 16)));
   // What an exchange takes, as a few pieces. Findings and results of four rows are kept, so two rows ahead is safe.
-  const int64_t chunks = team.chunks(), most = std::min(kLag, 2 * chunks);
+  const int64_t chunks = team.chunks(), most = std::min({kLag + team.blocks / kLagBlocks, kMostLag, 2 * chunks});
   team.lag = team.holds ? std::clamp<int64_t>(team.slots - chunks - 1 - kOnTheWay, 0, most) : most;
 }
 
@@ -121,16 +123,16 @@ bool fits(const Team& team) { return team.blocks <= team.row_pieces() && team.sl
 }  // namespace
 
 Seconds Team::time(const Shape& shape, Bytes traffic, BytesPerSecond copy, int sms) const {
-  // Of an SM's copy rate: what the pieces draw; with narrow vectors, or few threads, what their instructions leave of it.
+  // Of an SM's copy rate: what the pieces draw; with shifted or narrow vectors, or few threads, what their instructions leave of it.
   const bool wide = vector * element_of(*this) >= 16;
-  const double share = (wide ? 0.855 : 0.63) * std::min(1.0, (wide ? 2 : 1.4) * threads / 512.0);
-  constexpr double kFewOnTheWay = 0.96;                                                                   // of that, where few pieces are
+  const double share = (!wide ? 0.63 : shifted ? 0.79 : 0.855) * (holds ? 1.0 : 0.85) * std::min(1.0, (wide ? 2 : 1.4) * threads / 512.0);
+  constexpr double kFewOnTheWay = 0.9;                                                                    // of that, where few pieces are
   constexpr Seconds kBlock{0.014e-6};                                                                     // blocks run apart
   const double whole = static_cast<double>(chunks() * blocks * piece) / static_cast<double>(runs * run);  // as if all pieces were
   const Bytes part = traffic / static_cast<double>(shape.row_count * blocks) * whole;
   Seconds row = part / (copy * (share / std::max(1, sms)));
   if (holds && slots - chunks() - lag < 4) row = row / kFewOnTheWay;
-  row += kBlock * blocks;
+  row += kBlock * blocks * std::pow(static_cast<double>(kLag) / static_cast<double>(std::max<int64_t>(1, lag)), 1.5);
   // An exchange takes no longer than the pieces of the lag.
   const Seconds exchange(1.2e-6 + 0.11e-6 * std::sqrt(static_cast<double>(blocks)));
   if (lag > 0)
@@ -169,6 +171,7 @@ Result<Team> team_of(const ir::Program& program, const Shape& shape, const ir::K
   for (int64_t blocks = asked > 0 ? asked : 1; blocks <= (asked > 0 ? asked : sms); ++blocks) {
     if (blocks > sms) break;
     team.blocks = static_cast<int>(blocks);
+    team.threads = static_cast<int>(knobs.int_or("threads", blocks > kLargeTeam ? 256 : 512));
     team.teams = std::max<int64_t>(1, std::min(sms / blocks, shape.row_count));
     lay_out(team, limit);
     if (!fits(team)) continue;
