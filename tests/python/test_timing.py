@@ -64,6 +64,14 @@ def test_a_block_leaves_its_inputs_as_they_were(host, at):
     assert session.emptied == 1
 
 
+def test_integers_that_ascend_stay_where_they_are(host):
+    """Offsets of groups are valid in this order alone; indices are valid in any."""
+    ends, indices, x = torch.tensor([3, 3, 8]), torch.tensor([2, 0, 1]), torch.arange(3.0)
+    with timing.FreshContent(HostSession(Fails(None)), InputSet(1, "default", "built", (ends, indices, x), {})) as fresh:
+        fresh()
+        assert [t.tolist() for t in (ends, indices, x)] == [[3, 3, 8], [0, 1, 2], [1, 2, 0]]
+
+
 def test_a_failing_block_keeps_no_memory(host, monkeypatch):
     """The error's traceback keeps the frames, and what they name, alive."""
     made = []

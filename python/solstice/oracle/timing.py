@@ -57,11 +57,12 @@ class L2Flush:
 
 class FreshContent:
     """Moves every input's rows on by one between repetitions: new content at each address, the same
-    distribution, and integers still valid. Where memory has no room for a copy it does nothing. The judge reads the
-    same inputs: at the end of the `with` they are as they were, also where a call failed."""
+    distribution, and integers still valid; those that ascend stay, since they may have to (where groups end). Where
+    memory has no room for a copy it does nothing. The judge reads the same inputs: at the end of the `with` they are
+    as they were, also where a call failed."""
 
     def __init__(self, session: Session, inputs: InputSet) -> None:
-        tensors = [t for t in inputs.tensors() if t.dim() and t.shape[0] > 1 and t.is_contiguous()]
+        tensors = [t for t in inputs.tensors() if t.dim() and t.shape[0] > 1 and t.is_contiguous() and not _ascends(t)]
         free = torch.cuda.mem_get_info(session.device)[0]
         self.active = bool(tensors) and logical_bytes(tensors) < free // 2
         self._pairs = [(t, t.clone()) for t in tensors] if self.active else []
@@ -83,6 +84,10 @@ class FreshContent:
             n = shift % tensor.shape[0]
             tensor[: tensor.shape[0] - n].copy_(original[n:])
             tensor[tensor.shape[0] - n :].copy_(original[:n])
+
+
+def _ascends(tensor: torch.Tensor) -> bool:
+    return tensor.dim() == 1 and not tensor.is_floating_point() and not tensor.is_complex() and bool((tensor[1:] >= tensor[:-1]).all())
 
 
 def flushes_for(dispatch: float, flush_bytes: int) -> tuple[int, bool]:
