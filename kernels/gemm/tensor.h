@@ -34,12 +34,13 @@ struct TensorConfig {
   static constexpr int kPlaneA = kTileM * mma::kRowBytes, kPlaneB = kN * mma::kRowBytes;
   using RingA = Ring<kSlotsA_, Math::kPlanes * kPlaneA>;
   using RingB = Ring<kSlotsB_, Math::kPlanes * kPlaneB>;
-  // Slots of an operand that CTAs share are released by arrives in another CTA, which may overtake loads from shared
-  // memory that are still on their way. Scales have one slot more then: it is filled again only after the arrival that
-  // follows, and before that their values have been used. (Planes are read by wgmma, which has ended by then.)
+  // Slots are released by arrives, and an arrive, in this CTA or another, may overtake loads from shared memory that are
+  // still on their way: no warp can fall behind (each arrives for itself), but its last scales can. They have one slot
+  // more than planes: it is filled again only after the arrival that follows, and before that their values have been
+  // used, since the sums they scale are added to next. (Planes are read by wgmma, which has ended by then.)
   static constexpr int kScaleA = Math::kScaled ? kScaleBytesA * kTileM : 0, kScaleB = Math::kScaled ? kScaleBytesB * kN : 0;
-  using ScalesA = Aside<kSlotsA_ + (kShareA > 1 ? 1 : 0), kScaleA>;
-  using ScalesB = Aside<kSlotsB_ + (kShareB > 1 ? 1 : 0), kScaleB>;
+  using ScalesA = Aside<kSlotsA_ + 1, kScaleA>;
+  using ScalesB = Aside<kSlotsB_ + 1, kScaleB>;
 
   // Shared memory, in this order.
   static constexpr int kOffsetB = RingA::kBytes;

@@ -180,9 +180,8 @@ Layout layout_of(const Settings& s, int64_t shared_limit) {
   const auto set = [&](int stages) {
     out.slots_a = stages;
     out.slots_b = stages * out.halves;
-    // One more slot of scales where blocks share the operand (kernels/gemm/tensor.h).
-    const int asides_a = out.slots_a + (s.cluster_n > 1 ? 1 : 0), asides_b = out.slots_b + (s.cluster > 1 ? 1 : 0);
-    out.scales = by_chunk ? asides_a * s.tile_m + asides_b * 4 * out.n : 0;
+    // One more slot of scales than of planes (kernels/gemm/tensor.h).
+    out.scales = by_chunk ? (out.slots_a + 1) * s.tile_m + (out.slots_b + 1) * 4 * out.n : 0;
     out.barriers = 16 * (out.slots_a + out.slots_b);
   };
   int stages = s.stages > 0 ? s.stages : 2;
