@@ -52,12 +52,14 @@ struct DeferredTile {
 
   template <class Epilogue>
   SOLSTICE_DEVICE void write_next(const Epilogue& epilogue, const TensorMap* map) {
-    const int now = next;  // registers have no index at run time
+    if (next >= kHeld) return;
+    write(epilogue, map, kChunks - kHeld + next, held[0]);
 #pragma unroll
-    for (int c = 0; c < kHeld; ++c) {
-      if (now == c) write(epilogue, map, kChunks - kHeld + c, held[c]);
+    for (int c = 1; c < kHeld; ++c) {  // registers have no index at run time, and `write` is long
+#pragma unroll
+      for (int i = 0; i < 16; ++i) held[c - 1][i] = held[c][i];
     }
-    next = smaller(now + 1, kHeld);
+    ++next;
   }
   template <class Epilogue>
   SOLSTICE_DEVICE void write_rest(const Epilogue& epilogue, const TensorMap* map) {
@@ -94,7 +96,7 @@ struct DeferredTile {
   SOLSTICE_DEVICE void write_lines(const Epilogue& epilogue, int chunk, u32 buffer) const {
     using T = ElementOf<Epilogue, 0>;
     const int piece = tile.lane % 8, n = tile.n0 + chunk * kDeferredColumns + piece * 8;
-#pragma unroll
+#pragma unroll 1
     for (int first = 0; first < kStageRows; first += 4) {
       const int r = first + tile.lane / 8, m = tile.line(r);
       const u32 from = place(buffer, r, piece);

@@ -32,31 +32,39 @@ struct GroupTable {
 template <class Rows>
 SOLSTICE_DEVICE int bucket_of(const Rows& of, int groups, int m) {
   const i64 g = of.group(m);
-  return g < 0 ? 0 : g >= groups ? groups + 1 : static_cast<int>(g) + 1;
+  return static_cast<int>(g < -1 ? -1 : g > groups ? groups : g) + 1;
 }
 
 // Whether rows lie by group; then a group begins where the number changes (else what is written is wrong). For all
-// kThreads of a block. Loads of a batch are on their way together: one block has to wait for them, and nothing else runs.
+// kThreads of a block. Loads of a batch are on their way together (with loads under a condition only five or so would
+// be): one block has to wait for them, and nothing else runs. A product's blocks meet this code cold, so it is short.
 template <int kThreads, class Rows>
 SOLSTICE_DEVICE bool find_offsets(const Rows& of, int groups, int rows, int* offsets) {
-  constexpr int kBatch = 8;
+  constexpr int kBatch = 16, kRun = 32 * kBatch;  // a warp's rows, one after another
+  const int lane = threadIdx.x % 32;
+  const auto bucket = [&](int m) {
+    const int of_row = bucket_of(of, groups, larger(0, smaller(m, rows - 1)));
+    return m < 0 ? 0 : m < rows ? of_row : groups + 1;
+  };
   bool sorted = true;
-  for (int first = threadIdx.x; first < rows; first += kBatch * kThreads) {
-    int here[kBatch], next[kBatch];
+#pragma unroll 1
+  for (int first = threadIdx.x / 32 * kRun; first <= rows; first += kThreads / 32 * kRun) {
+    int own[kBatch], before = bucket(first - 1);  // of lane 0: the bucket of the row before its own
+#pragma unroll
+    for (int i = 0; i < kBatch; ++i) own[i] = bucket(first + 32 * i + lane);
+    u32 begins = 0;  // rows where a group begins: few, so that the rest of the work is not unrolled
 #pragma unroll
     for (int i = 0; i < kBatch; ++i) {
-      const int m = first + i * kThreads;
-      here[i] = m < rows ? bucket_of(of, groups, m) : groups + 1;
-      next[i] = m + 1 < rows ? bucket_of(of, groups, m + 1) : groups + 1;
+      const int turned = __shfl_sync(~0u, own[i], (lane + 31) % 32), left = lane == 0 ? before : turned;
+      sorted &= left <= own[i];
+      begins |= left < own[i] ? 1u << i : 0u;
+      before = turned;
     }
-#pragma unroll
-    for (int i = 0; i < kBatch; ++i) {
-      const int m = first + i * kThreads;
 #pragma unroll 1
-      for (int g = 0; m == 0 && g < here[i]; ++g) offsets[g] = 0;
+    for (; begins != 0; begins &= begins - 1) {
+      const int m = first + 32 * (__ffs(begins) - 1) + lane, end = bucket(m);
 #pragma unroll 1
-      for (int g = here[i]; g < next[i]; ++g) offsets[g] = m + 1;
-      sorted &= here[i] <= next[i];
+      for (int g = bucket(m - 1); g < end; ++g) offsets[g] = m;
     }
   }
   return __syncthreads_and(sorted);

@@ -8,9 +8,10 @@
 // tile begins where its group does; what lies behind its end is multiplied and left out), others line by line, by
 // cp.async. In a gradient's last stage, what lies behind the group's end is replaced by zeros.
 //
-// Persistent and warp-specialised: one producer warpgroup, two consumer warpgroups of 64 rows. Results of 16 bits are
-// written while the next tile is multiplied (deferred.h). CTAs of a cluster lie along m and share B, or, always or
-// where a group's last rows are one tile, along n and share A.
+// Persistent and warp-specialised: one producer warpgroup, which finds the tiles, two consumer warpgroups of 64 rows.
+// Results of 16 bits are written while the next tile is multiplied (deferred.h). A launch meets its code cold, and each
+// block takes a few tiles: there is one copy of each loop and of the epilogue, whatever a tile needs. CTAs of a cluster
+// lie along m and share B, or, always or where a group's last rows are one tile, along n and share A.
 #pragma once
 
 #include "copy/tma.h"
@@ -46,23 +47,27 @@ struct Grouped {
   static constexpr int kN = Config::kN, kCluster = Config::kCluster;
   static constexpr int kRegisters = kN / 2;
   static constexpr int kProducers = 128;
+  // Of a thread; 504 for the three warpgroups. Lines of two operands, which a gradient may gather, need more than 40.
+  static constexpr int kProducerRegisters = kRows ? 40 : 72, kConsumerRegisters = kRows ? 232 : 216;
 
   const TensorMap* map_a;
   const TensorMap* map_b;
   const GroupedProblem& p;
   u32 shared;
   const int* offsets;
-  u32 rank;  // in the cluster
-  bool plain_rows, plain_a, plain_b;
+  GroupTile* told;  // tiles of which the producer has told the consumers
+  u32 rank;         // in the cluster
+  u32 scattered;    // what does not lie one after another: bit 0 rows of the result, 1 lines of A, 2 lines of B
 
-  SOLSTICE_DEVICE Slots slots() const { return Slots(shared, shared + Config::kOffsetBarriers); }
+  SOLSTICE_DEVICE static Slots slots(u32 shared) { return Slots(shared, shared + Config::kOffsetBarriers); }
+  SOLSTICE_DEVICE Slots slots() const { return slots(shared); }
   SOLSTICE_DEVICE GroupWalk<Config> walk() const { return {p, offsets, static_cast<int>(rank)}; }
   // Operands whose lines do not lie one after another come line by line.
-  SOLSTICE_DEVICE bool gathers_a() const { return !plain_a; }
-  SOLSTICE_DEVICE bool gathers_b() const { return !kRows && !plain_b; }
+  SOLSTICE_DEVICE bool gathers_a() const { return scattered & 2; }
+  SOLSTICE_DEVICE bool gathers_b() const { return !kRows && scattered & 4; }
 
-  SOLSTICE_DEVICE void init_barriers() const {
-    slots().init(kProducers + 1, 8 * kCluster);
+  SOLSTICE_DEVICE static void init_barriers(u32 shared) {
+    slots(shared).init(kProducers + 1, 8 * kCluster);
     ptx::barrier_init_fence();
   }
 
@@ -89,11 +94,27 @@ struct Grouped {
     load_operand<Config::kMajorB, kN>(ring.address() + Config::kPlaneA, map_b, t.n0, k, kRows ? t.group : 0, ring.full(), !t.along_n);
   }
 
+  // Consumers learn what a tile is with its first stage. Where there is no k, and for the tile of no group behind the
+  // last one, a stage comes with nothing in it.
+  SOLSTICE_DEVICE static int place_behind(int place) { return place + 1 == Config::kTold ? 0 : place + 1; }
+  SOLSTICE_DEVICE void tell(const Slots& ring, int place, const GroupTile& t) const {
+    ring.wait_empty();
+    told[place] = t;
+  }
+  SOLSTICE_DEVICE static void pass(Slots& ring, int arrivals) {
+    ptx::barrier_arrive(ring.full(), arrivals);
+    ring.advance();
+  }
+
   // One thread, where the copy engine brings all.
   SOLSTICE_DEVICE void produce_boxes() const {
     Slots ring = slots();
     auto tiles = walk();
-    for (GroupTile t; tiles.next(t);) {
+    int place = 0;
+    GroupTile t;
+    for (; tiles.next(t); place = place_behind(place)) {
+      tell(ring, place, t);
+#pragma unroll 1
       for (int k = t.first; k < t.last; k += Config::kStageK, ring.advance()) {
         ring.wait_empty();
         ptx::barrier_arrive_expect(ring.full(), Config::kPlaneA + Config::kPlaneB);
@@ -101,7 +122,11 @@ struct Grouped {
         load_b(ring, t, k);
         ptx::barrier_arrive(ring.full(), kProducers);
       }
+      if (!kRows && t.first >= t.last) pass(ring, kProducers + 1);
     }
+    t.group = -1, t.first = t.last = 0;
+    tell(ring, place, t);
+    pass(ring, kProducers + 1);
   }
 
   // All threads wait for a slot, also where one fills it: a thread that fell a round of the ring behind would take one
@@ -111,15 +136,20 @@ struct Grouped {
     Slots ring = slots();
     auto tiles = walk();
     const bool gather_a = gathers_a(), gather_b = gathers_b();
-    for (GroupTile t; tiles.next(t);) {
+    const int arrivals = thread == 0 ? 2 : 1;
+    int place = 0;
+    GroupTile t;
+    for (; tiles.next(t); place = place_behind(place)) {
+      if (thread == 0) tell(ring, place, t);
       Lines<kRows ? Config::kTileM : 64> lines_a;
       Lines<64> lines_b;
       // Of a gradient, a stage's lines are looked up while the one before is on its way.
       const auto find = [&](int k) {
-        if (gather_a) lines_a.find(p.table, p.a, plain_a, kRows ? t.m0 : k, kRows ? t.m : t.last, thread);
-        if (gather_b) lines_b.find(p.table, p.b, plain_b, k, t.last, thread);
+        if (gather_a) lines_a.find(p.table, p.a, !gather_a, kRows ? t.m0 : k, kRows ? t.m : t.last, thread);
+        if (gather_b) lines_b.find(p.table, p.b, !gather_b, k, t.last, thread);
       };
       find(t.first);
+#pragma unroll 1
       for (int k = t.first; k < t.last; k += Config::kStageK, ring.advance()) {
         ring.wait_empty();
         if (thread == 0) {
@@ -136,7 +166,12 @@ struct Grouped {
         copy::async_arrive(ring.full());
         if (!kRows) find(k + Config::kStageK);
       }
+      if (!kRows && t.first >= t.last) ring.wait_empty(), pass(ring, arrivals);
     }
+    t.group = -1, t.first = t.last = 0;
+    if (thread == 0) tell(ring, place, t);
+    ring.wait_empty();
+    pass(ring, arrivals);
   }
 
   // ---- consumers: one warpgroup each
@@ -148,7 +183,7 @@ struct Grouped {
     }
   }
 
-  SOLSTICE_DEVICE static void multiply_stage(float (&sums)[kRegisters], u32 a, u32 b, bool fresh) {
+  SOLSTICE_DEVICE static void multiply(float (&sums)[kRegisters], u32 a, u32 b, bool fresh) {
     using Instruction = mma::Wgmma<Type, kN, Config::kMajorA == mma::Major::kMN, Config::kMajorB == mma::Major::kMN>;
 #pragma unroll
     for (int k = 0; k < mma::kSteps; ++k)
@@ -167,19 +202,29 @@ struct Grouped {
     ptx::sync_some<128>(1 + group);
   }
 
-  // `meanwhile` is called once a stage, while the tensor cores are at work.
+  SOLSTICE_DEVICE void multiply_stage(float (&sums)[kRegisters], const Slots& ring, int left, int group, bool fresh) const {
+    ring.wait_full();
+    const u32 a = ring.address() + group * 64 * mma::kRowBytes, b = ring.address() + Config::kPlaneA;
+    if (gathers_a() || gathers_b()) ptx::fence_async_proxy();
+    if (!kRows && left < Config::kStageK) clear_end(a, b, left, group);
+    mma::fence();
+    multiply(sums, a, b, fresh);
+    mma::commit();
+  }
+
+  // `meanwhile` is called once a stage, while the tensor cores are at work. Where sums may be added to (`collect`), the
+  // first stage is written out: the compiler then sees that its products start from zero, and lets products overlap.
   template <class F>
   SOLSTICE_DEVICE void accumulate(float (&sums)[kRegisters], Slots& ring, const GroupTile& t, int group, int lane, F&& meanwhile) const {
-    int used = -1;
+    int used = -1, k = t.first;
+    if constexpr (kRows) {
+      multiply_stage(sums, ring, t.last - k, group, true);
+      used = ring.slot, k += Config::kStageK;
+      ring.advance();
+    }
 #pragma unroll 1
-    for (int k = t.first; k < t.last; k += Config::kStageK, ring.advance()) {
-      ring.wait_full();
-      const u32 a = ring.address() + group * 64 * mma::kRowBytes, b = ring.address() + Config::kPlaneA;
-      if (gathers_a() || gathers_b()) ptx::fence_async_proxy();
-      if (!kRows && t.last - k < Config::kStageK) clear_end(a, b, t.last - k, group);
-      mma::fence();
-      multiply_stage(sums, a, b, k == t.first);
-      mma::commit();
+    for (; k < t.last; k += Config::kStageK, ring.advance()) {
+      multiply_stage(sums, ring, t.last - k, group, !kRows && k == t.first);
       mma::wait<1>();
       if (used >= 0) release(ring, used, lane);
       used = ring.slot;
@@ -189,12 +234,16 @@ struct Grouped {
     mma::pin(sums);
     if (used >= 0) release(ring, used, lane);
   }
-  // Of rows that are none of the group's, nothing is multiplied.
+  // Of rows that are none of the group's, and where there is no k, nothing is multiplied.
   SOLSTICE_DEVICE void pass_over(Slots& ring, const GroupTile& t, int lane) const {
-    for (int k = t.first; k < t.last; k += Config::kStageK, ring.advance()) {
+    int k = t.first;
+#pragma unroll 1
+    do {
       ring.wait_full();
       release(ring, ring.slot, lane);
-    }
+      ring.advance();
+      k += Config::kStageK;
+    } while (k < t.last);
   }
 
   // ---- the last tiles, whose k clusters share: 128 threads hand their sums on to those of another cluster
@@ -209,9 +258,8 @@ struct Grouped {
     for (int i = 0; i < kRegisters; i += 4)
       *reinterpret_cast<float4*>(to + i * 128) = make_float4(sums[i], sums[i + 1], sums[i + 2], sums[i + 3]);
     ptx::wait_for_previous_kernel();  // has cleared the signals
-    __threadfence();
     ptx::sync_some<128>(1 + group);
-    if (threadIdx.x % 128 == 0) ptx::store_release(signal(cluster, group), 1);
+    if (threadIdx.x % 128 == 0) ptx::store_release(signal(cluster, group), 1);  // with all that the barrier ordered before it
   }
   // In the order of k.
   SOLSTICE_DEVICE void collect(float (&sums)[kRegisters], int first, int own, int group) const {
@@ -242,6 +290,7 @@ struct Grouped {
 
   SOLSTICE_DEVICE auto rows_of(const GroupTile& t, int m0, u32 staging, int lane) const {
     if constexpr (kRows) {
+      const bool plain_rows = !(scattered & 1);
       GroupedRows out{{staging, lane}, 0, m0, t.n0, t.m, p.n, plain_rows && m0 + kStageRows <= t.m, {}};
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
@@ -260,11 +309,10 @@ struct Grouped {
   SOLSTICE_DEVICE void consume(const Epilogue& epilogue, const TensorMap* map_out, int group) const {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
     const u32 staging = shared + Config::kOffsetStaging + (group * 4 + warp) * kStageBuffers * kStageBytes;
+    const int cluster = blockIdx.x / kCluster;
     Slots ring = slots();
-    auto tiles = walk();
-    GroupTile t, next;
-    DeferredTile<decltype(rows_of(t, 0, 0, 0)), kRegisters> results;
-    const auto finish = [&](const float(&sums)[kRegisters]) {
+    DeferredTile<decltype(rows_of(GroupTile(), 0, 0, 0)), kRegisters> results;
+    const auto finish = [&](const GroupTile& t, const float(&sums)[kRegisters]) {
       const int m0 = t.m0 + group * 64 + warp * 16;
       if (m0 >= t.m) return;
       if constexpr (kDefers<Epilogue>)
@@ -272,51 +320,28 @@ struct Grouped {
       else
         write_tile(epilogue, rows_of(t, m0, staging, lane), map_out, sums);
     };
-    bool found = false;
-    for (bool more = tiles.next_whole(t);; more = found, t = next) {
+    for (int place = 0;; place = place_behind(place)) {
+      ring.wait_full();
+      const GroupTile t = told[place];
+      const bool more = t.group >= 0, any = more && has_part(t, group), multiplies = any && (kRows || t.first < t.last);
       float sums[kRegisters];
-      bool walked = !more;
-      const auto walk_on = [&] {
-        if (!walked) found = tiles.next_whole(next);
-        walked = true;
-      };
-      const bool any = more && has_part(t, group);
-      if (any) {
-        if (!kRows && t.first >= t.last) clear(sums);
+      if (multiplies) {
         accumulate(sums, ring, t, group, lane, [&] {
           if constexpr (kDefers<Epilogue>) results.write_next(epilogue, map_out);
-          walk_on();
         });
-      } else if (more) {
+      } else {
         pass_over(ring, t, lane);
+        if constexpr (!kRows) clear(sums);
       }
-      walk_on();
       if constexpr (kDefers<Epilogue>) results.write_rest(epilogue, map_out);
       if (!more) break;
-      if (any) finish(sums);
-    }
-    // Two copies of the loop: where sums that were added to came back to it, the compiler would let no product overlap another.
-    if constexpr (kRows) {
-      const auto multiply = [&](float(&sums)[kRegisters]) {
-        if (has_part(t, group)) {
-          accumulate(sums, ring, t, group, lane, [] {});
-          return true;
-        }
-        pass_over(ring, t, lane);
-        return false;
-      };
-      bool more = tiles.next_part(t);
-      if (more && t.hands_on) {
-        float sums[kRegisters];
-        if (multiply(sums)) hand_on(sums, tiles.cluster, group);
-        more = tiles.next_part(t);
+      if (!any) continue;
+      if (kRows && t.hands_on) {
+        hand_on(sums, cluster, group);
+        continue;
       }
-      float sums[kRegisters];
-      if (more && multiply(sums)) {
-        collect(sums, t.from, tiles.cluster, group);
-        finish(sums);
-      }
-      if constexpr (kDefers<Epilogue>) results.write_rest(epilogue, map_out);
+      if (kRows && t.from < cluster) collect(sums, t.from, cluster, group);
+      finish(t, sums);
     }
     if constexpr (Epilogue::kTma) {
       if (lane == 0) copy::store_wait_all();
@@ -327,14 +352,13 @@ struct Grouped {
 // How many tiles all groups have, behind their offsets.
 template <class Config>
 SOLSTICE_DEVICE void count_tiles(const GroupedProblem& p, int* offsets) {
-  int* const total = offsets + p.table.groups + 1;
-  if (threadIdx.x == 0) *total = 0;
-  __syncthreads();
+  int* const total = offsets + p.table.groups + 1;  // 0 to begin with
+#pragma unroll 1
   for (int g = threadIdx.x; g < p.table.groups; g += Config::kThreads)
     atomicAdd(total, order_of_group<Config>(p, offsets[g + 1] - offsets[g]).count());
 }
 
-// The body of a kernel launched with Config::kThreads threads, Config::kSharedBytes + 4 * (groups + 2) bytes of dynamic
+// The body of a kernel launched with Config::kThreads threads, Config::kSharedBytes + 4 * (groups + 3) bytes of dynamic
 // shared memory and clusters of Config::kCluster blocks; the grid is a multiple of the cluster, and all of it is resident
 // (blocks wait for the sums of others). Launched with programmatic dependence behind the sort, which itself waits for
 // all before it.
@@ -343,23 +367,24 @@ SOLSTICE_DEVICE void run_grouped(const TensorMap& map_a, const TensorMap& map_b,
                                  const Rows& rows, const Epilogue& epilogue) {
   u8* const memory = ptx::dynamic_shared();
   int* const offsets = reinterpret_cast<int*>(memory + Config::kOffsetGroups);
-  const u32 rank = Config::kCluster > 1 ? ptx::cluster_rank() : 0;
+  int* const total = offsets + p.table.groups + 1;
+  int* const scattered = total + 1;
   using Gemm = Grouped<Config>;
-  Gemm gemm{&map_a, &map_b, p, ptx::shared_address(memory), offsets, rank, true, true, true};
-  const int group = __shfl_sync(~0u, threadIdx.x / 128, 0);
+  const u32 shared = ptx::shared_address(memory);
   if (threadIdx.x == 0) {
     copy::prefetch(&map_a);
     copy::prefetch(&map_b);
-    gemm.init_barriers();
+    *total = *scattered = 0;
+    Gemm::init_barriers(shared);
   }
   const bool own =
       Rows::kSources == 0 && p.table.rows <= kMostOwnRows && find_offsets<Config::kThreads>(rows, p.table.groups, p.table.rows, offsets);
   if (!own) {
     ptx::wait_for_previous_kernel();
+#pragma unroll 1
     for (int i = threadIdx.x; i <= p.table.groups; i += Config::kThreads) offsets[i] = p.table.offsets()[i];
-    gemm.plain_rows = p.table.plain(0);
-    gemm.plain_a = p.table.plain(p.a.list);
-    gemm.plain_b = p.table.plain(p.b.list);
+    if (threadIdx.x == 0) *scattered = !p.table.plain(0) | !p.table.plain(p.a.list) << 1 | !p.table.plain(p.b.list) << 2;
+    __syncthreads();
   }
   ptx::let_next_kernel_start();
   if constexpr (Gemm::kRows) count_tiles<Config>(p, offsets);
@@ -367,15 +392,24 @@ SOLSTICE_DEVICE void run_grouped(const TensorMap& map_a, const TensorMap& map_b,
     ptx::cluster_sync();
   else
     __syncthreads();
-  if (group == 2) {
-    ptx::shrink_registers<40>();
+  // Made by each side for itself: what both had from before would be kept in memory for the producer's few registers.
+  const auto make = [&] {
+    GroupTile* const told = reinterpret_cast<GroupTile*>(memory + Config::kOffsetTold);
+    const u32 rank = Config::kCluster > 1 ? ptx::cluster_rank() : 0, which = ptx::load_shared_u32(ptx::shared_address(scattered));
+    return Gemm{&map_a, &map_b, p, shared, offsets, told, rank, which};
+  };
+  const auto warpgroup = [] { return __shfl_sync(~0u, threadIdx.x / 128, 0); };
+  if (warpgroup() == 2) {
+    ptx::shrink_registers<Gemm::kProducerRegisters>();
+    const Gemm gemm = make();
     if (gemm.gathers_a() || gemm.gathers_b())
       gemm.produce_gathered();
     else if (threadIdx.x % Gemm::kProducers == 0)
       gemm.produce_boxes();
   } else {
-    ptx::grow_registers<232>();
-    gemm.consume(epilogue, &map_out, group);
+    ptx::grow_registers<Gemm::kConsumerRegisters>();
+    const Gemm gemm = make();
+    gemm.consume(epilogue, &map_out, warpgroup());
   }
   if (own) ptx::wait_for_previous_kernel();  // what follows this launch follows the sort as well
   if constexpr (Config::kCluster > 1) {

@@ -9,6 +9,7 @@
 namespace solstice::gemm {
 
 enum class Ragged { kRows, kK };
+inline constexpr int kToldBytes = 32;  // of a GroupTile
 
 template <class Type_, Ragged kRagged_, mma::Major kMajorB_, int kN_, int kSlots_, int kCluster_, bool kAlongN_>
 struct GroupedConfig {
@@ -22,10 +23,14 @@ struct GroupedConfig {
   static constexpr int kPlaneA = kTileM * mma::kRowBytes, kPlaneB = kN * mma::kRowBytes;
   using Slots = Ring<kSlots_, kPlaneA + kPlaneB>;
 
+  // The producer tells the consumers of a tile: one place more than slots, since a release may overtake loads (tensor.h).
+  static constexpr int kTold = kSlots_ + 1;
+
   // Shared memory, in this order; then offsets of the groups.
   static constexpr int kOffsetStaging = Slots::kBytes;
   static constexpr int kOffsetBarriers = kOffsetStaging + 8 * kStageBuffers * kStageBytes;
-  static constexpr int kOffsetGroups = kOffsetBarriers + Slots::kBarrierBytes;
+  static constexpr int kOffsetTold = kOffsetBarriers + Slots::kBarrierBytes;
+  static constexpr int kOffsetGroups = kOffsetTold + kTold * kToldBytes;
   static constexpr int kSharedBytes = kOffsetGroups;
   static_assert(kRagged == Ragged::kRows || kMajorB == mma::Major::kMN, "a gradient's operands are contiguous in their lines");
 };
@@ -38,15 +43,18 @@ struct GroupedProblem {
   float* partials;       // of the last tiles of a forward product, a tile for each block
 };
 
-struct GroupTile {
+struct alignas(16) GroupTile {
   int group, m0, n0;
   int m;            // end of the rows
   int first, last;  // of k
-  bool along_n;     // blocks of a cluster lie along n and share A; else along m, and share B
-  // Of a last tile, whose k clusters share: whether another one adds these sums up, else the first whose sums are added.
-  bool hands_on = false;
-  int from = 0;
+  // Of a last tile, whose k clusters share: the first whose sums are added to those of this one (its own number: none),
+  // or that these sums are handed on to another.
+  int from;
+  bool hands_on;
+  bool along_n;  // blocks of a cluster lie along n and share A; else along m, and share B
 };
+
+static_assert(sizeof(GroupTile) == kToldBytes);
 
 // Tiles of one group for clusters.
 template <class Config>
@@ -65,7 +73,7 @@ struct GroupWalk {
   static constexpr int kBlocks = Config::kCluster, kAlongM = kAlongN ? 1 : kBlocks;
   static constexpr int kChunk = 4 * Config::kStageK;
   // Stages that adding up takes about as long as, and clusters that share a tile at most.
-  static constexpr int kAddingStages = 28, kMostSharing = 4;
+  static constexpr int kAddingStages = 16, kMostSharing = 4;
   const GroupedProblem& p;
   const int* offsets;  // of the groups, in shared memory; then how many tiles there are
   int rank, cluster, t;
@@ -80,28 +88,33 @@ struct GroupWalk {
     if constexpr (kRows) split(offsets[p.table.groups + 1], gridDim.x / kBlocks);
   }
 
-  SOLSTICE_DEVICE bool next(GroupTile& out) { return next_whole(out) || (kRows && next_part(out)); }
-  SOLSTICE_DEVICE bool next_whole(GroupTile& out) {
-    if (t >= whole || !place(t, out)) return false;
-    t += gridDim.x / kBlocks;
-    return true;
-  }
-  // Of the last tiles, first what others wait for.
-  SOLSTICE_DEVICE bool next_part(GroupTile& out) {
-    TilePart part;
-    out.hands_on = parts == 0 && tail.handed_on(cluster, part);
-    if (!out.hands_on && (parts == 2 || !tail.finished(cluster, part))) return false;
-    parts = out.hands_on ? 1 : 2;
-    const bool hands_on = out.hands_on;
-    place(whole + part.tile, out);
-    out.hands_on = hands_on;
-    out.first = part.first * kChunk;
-    if (hands_on) out.last = part.last * kChunk;
+  SOLSTICE_DEVICE bool next(GroupTile& out) {
+    TilePart part{0, 0, 0, cluster};
+    bool hands_on = false;
+    int at = t;
+    const bool of_tail = kRows && t >= whole;
+    if (of_tail && !next_part(part, hands_on)) return false;
+    if (of_tail) at = whole + part.tile;
+    if (!place(at, out)) return false;
     out.from = part.from;
+    out.hands_on = hands_on;
+    if (of_tail) {
+      out.first = part.first * kChunk;
+      if (hands_on) out.last = part.last * kChunk;
+    } else {
+      t += gridDim.x / kBlocks;
+    }
     return true;
   }
 
  private:
+  // Of the last tiles, first what others wait for.
+  SOLSTICE_DEVICE bool next_part(TilePart& out, bool& hands_on) {
+    hands_on = parts == 0 && tail.handed_on(cluster, out);
+    if (!hands_on && (parts == 2 || !tail.finished(cluster, out))) return false;
+    parts = hands_on ? 1 : 2;
+    return true;
+  }
   SOLSTICE_DEVICE void split(int tiles, int clusters) {
     const int rest = tiles % clusters, stages = ceil_div(p.k, Config::kStageK),
               workers = smaller(clusters, rest * smaller(kMostSharing, ceil_div(p.k, kChunk)));
@@ -126,7 +139,8 @@ struct GroupWalk {
     const bool along_n = kBlocks > 1 && (kAlongN || i.along_n);
     const int m0 = (i.m * kAlongM + (along_n ? 0 : rank)) * Config::kTileM;
     const int n0 = (i.n * (kAlongN ? kBlocks : 1) + (along_n ? rank : 0)) * Config::kN;
-    out = kRows ? GroupTile{group, begin + m0, n0, end, 0, p.k, along_n} : GroupTile{group, m0, n0, p.m, begin, end, along_n};
+    out = kRows ? GroupTile{group, begin + m0, n0, end, 0, p.k, cluster, false, along_n}
+                : GroupTile{group, m0, n0, p.m, begin, end, cluster, false, along_n};
     return true;
   }
 };

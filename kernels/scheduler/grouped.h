@@ -57,11 +57,12 @@ struct TilePart {
 };
 
 struct SplitTail {
-  int tiles, chunks, workers;  // chunks of each tile; tiles <= workers <= tiles * chunks
+  int tiles, chunks, workers;  // chunks of each tile; tiles <= workers <= tiles * chunks < 2^31
 
-  SOLSTICE_DEVICE int first(int worker) const { return static_cast<int>(static_cast<i64>(tiles) * chunks * worker / workers); }
-  SOLSTICE_DEVICE int worker_of(int chunk) const {
-    return static_cast<int>((static_cast<i64>(chunk + 1) * workers - 1) / (static_cast<i64>(tiles) * chunks));
+  // All chunks * worker / workers, in 32 bits.
+  SOLSTICE_DEVICE int first(int worker) const {
+    const int all = tiles * chunks;
+    return all / workers * worker + all % workers * worker / workers;
   }
   SOLSTICE_DEVICE bool handed_on(int worker, TilePart& out) const {
     const int last = first(worker + 1), tile = last / chunks, begins = tile * chunks;
@@ -72,7 +73,9 @@ struct SplitTail {
   SOLSTICE_DEVICE bool finished(int worker, TilePart& out) const {
     const int tile = first(worker + 1) / chunks - 1, begins = tile * chunks;
     if (worker >= workers || first(worker) >= begins + chunks) return false;
-    out = {tile, first(worker) - begins, chunks, worker_of(begins)};
+    int from = worker;
+    while (first(from) > begins) --from;
+    out = {tile, first(worker) - begins, chunks, from};
     return true;
   }
 };

@@ -10,6 +10,7 @@ namespace solstice::families::gemm {
 namespace {
 
 constexpr int64_t kStaging = 8 * 2 * 2048;  // of eight warps
+constexpr int64_t kTold = 32;               // a tile's description, for every slot and one more
 
 Error not_yet(const std::string& why) { return fail(Code::not_yet, "grouped products: " + why); }
 
@@ -70,7 +71,7 @@ const std::vector<Tile>& grouped_tiles() {
 }
 
 GroupedLayout grouped_layout(const Settings& s, int64_t groups, int64_t shared_limit) {
-  const int64_t slot = 128 * (s.tile_m + s.tile_n) + 16, rest = kStaging + 4 * (groups + 2);
+  const int64_t slot = 128 * (s.tile_m + s.tile_n) + 16 + kTold, rest = kStaging + kTold + 4 * (groups + 3);
   const auto most = static_cast<int>((shared_limit - rest) / slot);
   GroupedLayout out;
   out.slots = s.stages > 0 ? s.stages : std::min(most, 8);
