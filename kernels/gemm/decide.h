@@ -11,6 +11,8 @@ struct Guard {
   const GuardWord* a;
   const GuardWord* b;
   int count_a, count_b;
+  const GuardWord* second_b = nullptr;  // of another B beside it
+  int count_second_b = 0;
 };
 
 SOLSTICE_DEVICE GuardWord worse(GuardWord x, GuardWord y) { return {__vmaxu4(x.all, y.all), __vmaxu4(x.lossy, y.lossy)}; }
@@ -30,17 +32,19 @@ SOLSTICE_DEVICE void block_worst(const GuardWord* words, int count, GuardWord* s
   if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = word;
 }
 
-// True where the scaled split holds both operands. Called by all threads of a block,
-// which has 512 bytes of dynamic shared memory or more.
+// True where the scaled split holds all operands: two Bs are one of more columns. Called by all threads of a block,
+// which has 768 bytes of dynamic shared memory or more.
 SOLSTICE_DEVICE bool split_suffices(const Guard& guard) {
   GuardWord* words = reinterpret_cast<GuardWord*>(ptx::dynamic_shared());
   block_worst(guard.a, guard.count_a, words);
   block_worst(guard.b, guard.count_b, words + 32);
+  if (guard.second_b) block_worst(guard.second_b, guard.count_second_b, words + 64);
   __syncthreads();
   GuardWord a{0, 0}, b{0, 0};
   for (int i = 0; i < static_cast<int>(blockDim.x) / 32; ++i) {
     a = worse(a, words[i]);
     b = worse(b, words[32 + i]);
+    if (guard.second_b) b = worse(b, words[64 + i]);
   }
   return range_suffices(a, b);
 }

@@ -4,6 +4,9 @@
 // threads own 8 x 8 sums each, as four 4 x 4 blocks 64 apart, so that shared memory is read 16 bytes at a
 // time without conflicts. Sums of 128 k are added up in shared memory: the error of long sums grows with
 // k/128 + 128 terms instead of k.
+//
+// Two sums that share A: a tile's columns are 64 of B beside the same 64 of the second B, so that a thread's columns j and
+// j + 4 are the two sums of one element.
 #pragma once
 
 #include "epilogue/output.h"
@@ -40,9 +43,13 @@ struct SimtLoader {
   int lines_left, k_left;
   int to;
 
+  SOLSTICE_DEVICE static int own_line() {
+    const int t = threadIdx.x;
+    return kAlongK ? t / 2 : t % 32 * 4;
+  }
   SOLSTICE_DEVICE SimtLoader(const StridedOperand<T>& x, int batch, int line0, int lines, int k_extent) {
     const int t = threadIdx.x;
-    const int line = kAlongK ? t / 2 : t % 32 * 4;
+    const int line = own_line();
     const int k = kAlongK ? t % 2 * 4 : t / 32;
     from = x.data + batch * x.batch + (line0 + line) * x.line + k * x.k;
     step = kSimtK * x.k;
@@ -95,17 +102,20 @@ SOLSTICE_DEVICE void simt_store(const Epilogue& epilogue, int batch, int m, int 
   }
 }
 
-template <class Epilogue>
+template <bool kDual, class Epilogue>
 SOLSTICE_DEVICE void simt_write(const Epilogue& epilogue, const SimtProblem& p, int batch, int m0, int n0, const float (&sums)[8][8]) {
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
 #pragma unroll
-    for (int j = 0; j < 8; ++j) {
+    for (int j = 0; j < (kDual ? 4 : 8); ++j) {
       const int m = m0 + i % 4 + i / 4 * 64;
       const int n = n0 + j % 4 + j / 4 * 64;
       if (m < p.m && n < p.n) {
         float values[Epilogue::kOutputs];
-        epilogue.compute(sums[i][j], epilogue.load(batch, m, n), batch, m, n, values);
+        if constexpr (kDual)
+          epilogue.compute(sums[i][j], sums[i][j + 4], epilogue.load(batch, m, n), batch, m, n, values);
+        else
+          epilogue.compute(sums[i][j], epilogue.load(batch, m, n), batch, m, n, values);
         simt_store(epilogue, batch, m, n, values);
       }
     }
@@ -138,19 +148,24 @@ SOLSTICE_DEVICE void simt_multiply(float (&sums)[8][8], const float* from_a, con
 }
 
 // The body of a kernel launched with kSimtThreads threads and kSimtSharedBytes of dynamic shared memory;
-// kVectorA, kVectorB: 16-byte loads along the contiguous dimension are aligned.
-template <mma::Major kMajorA, mma::Major kMajorB, bool kVectorA, bool kVectorB, typename TA, typename TB, class Epilogue>
-SOLSTICE_DEVICE void run_simt(const StridedOperand<TA>& a, const StridedOperand<TB>& b, const SimtProblem& p, const Epilogue& epilogue) {
+// kVectorA, kVectorB: 16-byte loads along the contiguous dimension are aligned. kDual: there is a second B.
+template <mma::Major kMajorA, mma::Major kMajorB, bool kVectorA, bool kVectorB, bool kDual = false, typename TA, typename TB,
+          class Epilogue>
+SOLSTICE_DEVICE void run_simt(const StridedOperand<TA>& a, const StridedOperand<TB>& b, const SimtProblem& p, const Epilogue& epilogue,
+                              const StridedOperand<TB>& second_b = {}) {
+  using LoaderB = SimtLoader<TB, kMajorB, kVectorB>;
+  constexpr int kColumns = kDual ? kSimtTile / 2 : kSimtTile;  // of the result
+  const bool of_second = kDual && LoaderB::own_line() >= kColumns;
   __shared__ __align__(16) float stages[2][2][kSimtK * kSimtPitch];
   float4* totals = reinterpret_cast<float4*>(ptx::dynamic_shared()) + threadIdx.x;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int row = (warp / 2 * 4 + lane / 8) * 4, column = (warp % 2 * 8 + lane % 8) * 4;
-  const GroupedOrder order{ceil_div(p.m, kSimtTile), ceil_div(p.n, kSimtTile), p.group};
+  const GroupedOrder order{ceil_div(p.m, kSimtTile), ceil_div(p.n, kColumns), p.group};
   const int steps = ceil_div(p.k, kSimtK);
   for (int t = blockIdx.x; t < order.per_batch() * p.batches; t += gridDim.x) {
     const TileIndex tile = order(t);
     SimtLoader<TA, kMajorA, kVectorA> load_a(a, tile.batch, tile.m * kSimtTile, p.m, p.k);
-    SimtLoader<TB, kMajorB, kVectorB> load_b(b, tile.batch, tile.n * kSimtTile, p.n, p.k);
+    LoaderB load_b(of_second ? second_b : b, tile.batch, tile.n * kColumns - (of_second ? kColumns : 0), p.n, p.k);
     float next_a[4], next_b[4], sums[8][8] = {};
     load_a.load(next_a);
     load_b.load(next_b);
@@ -178,7 +193,7 @@ SOLSTICE_DEVICE void run_simt(const StridedOperand<TA>& a, const StridedOperand<
         s[0] += total.x, s[1] += total.y, s[2] += total.z, s[3] += total.w;
       }
     }
-    simt_write(epilogue, p, tile.batch, tile.m * kSimtTile + row, tile.n * kSimtTile + column, sums);
+    simt_write<kDual>(epilogue, p, tile.batch, tile.m * kSimtTile + row, tile.n * kColumns + column, sums);
   }
 }
 

@@ -7,10 +7,13 @@
 // register file. In the accumulator, the small products come first, then the large ones, so that they are not
 // truncated away. CTAs of a cluster lie along m and share B, or along n and share A: each
 // loads a part of it for all.
+//
+// Two sums that share A (kDual): half of an accumulator's columns, or with promotion half of the tile, are of B, the others
+// the same columns of a second B. So a thread holds both sums of an element, and the epilogue gets the two.
 #pragma once
 
 #include "copy/tma.h"
-#include "epilogue/staged.h"
+#include "epilogue/pairs.h"
 #include "gemm/guard.h"
 #include "gemm/math.h"
 #include "mma/descriptor.h"
@@ -20,14 +23,15 @@
 namespace solstice::gemm {
 
 template <class Math_, mma::Major kMajorA_, mma::Major kMajorB_, int kN_, int kHalves_, int kGroups_, int kSlotsA_, int kSlotsB_,
-          int kCluster_, bool kAlongN_ = false, bool kHalf_ = false>
+          int kCluster_, bool kAlongN_ = false, bool kHalf_ = false, bool kDual_ = false>
 struct TensorConfig {
   using Math = Math_;
   static constexpr mma::Major kMajorA = kMajorA_, kMajorB = kMajorB_;
   static constexpr int kN = kN_, kHalves = kHalves_, kGroups = kGroups_, kCluster = kCluster_;
   static constexpr bool kHalf = kHalf_;  // products are needed in a half-plane of the result alone
   static constexpr int kShareA = kAlongN_ ? kCluster : 1, kShareB = kAlongN_ ? 1 : kCluster;
-  static constexpr int kTileM = 64 * kGroups, kTileN = kN * kHalves;
+  static constexpr bool kDual = kDual_;
+  static constexpr int kTileM = 64 * kGroups, kTileN = kN * kHalves / (kDual ? 2 : 1);  // of the result
   static constexpr int kStageK = mma::kRowBytes / Math::Type::kBytes;
   static constexpr int kThreads = 128 * (kGroups + 1);
 
@@ -51,6 +55,7 @@ struct TensorConfig {
   static constexpr int kOffsetBarriersB = kOffsetBarriersA + RingA::kBarrierBytes;
   static constexpr int kSharedBytes = kOffsetBarriersB + RingB::kBarrierBytes;
   static_assert(kSharedBytes <= 232448, "more shared memory than a block may have");
+  static_assert(!kDual || (kHalves == 2 ? Math::kPromoted : kN >= 128), "each of two sums has 64 columns or more");
   static_assert(Math::Type::kBytes == 2 || (kMajorA == mma::Major::kK && kMajorB == mma::Major::kK), "4-byte operands are K-major");
 };
 
@@ -62,6 +67,7 @@ struct Problem {
   const u8* scales_b;  // float
   int scale_stride_a, scale_stride_b;
   HalfPlane needed;
+  const u8* scales_second_b = nullptr;
 };
 
 template <class Config>
@@ -75,9 +81,11 @@ struct Tensor {
   static constexpr int kN = Config::kN, kHalves = Config::kHalves, kCluster = Config::kCluster, kShareA = Config::kShareA,
                        kShareB = Config::kShareB, kPlanes = Math::kPlanes;
   static constexpr int kRegisters = kN / 2;  // of one accumulator
+  static constexpr bool kDual = Config::kDual;
 
   const TensorMap* map_a;
   const TensorMap* map_b;
+  const TensorMap* map_second_b;
   Problem p;
   u32 shared;
   u32 rank;  // in the cluster
@@ -156,17 +164,18 @@ struct Tensor {
     });
   }
 
-  SOLSTICE_DEVICE void load_b_plane(u32 to, int k, int n, int z, u32 full) const {
+  template <int kColumns>
+  SOLSTICE_DEVICE void load_b_plane(u32 to, const TensorMap* map, int k, int n, int z, u32 full) const {
     if constexpr (Config::kMajorB == mma::Major::kK) {
-      constexpr int kRows = kN / kShareB;
+      constexpr int kRows = kColumns / kShareB;
       const int first = kShareB > 1 ? static_cast<int>(rank) * kRows : 0;
-      load_shared<kShareB>(to + first * mma::kRowBytes, map_b, k, n + first, z, full);
+      load_shared<kShareB>(to + first * mma::kRowBytes, map, k, n + first, z, full);
     } else {
       constexpr int kRows = mma::kGroupRows / kShareB;
       const int first = kShareB > 1 ? static_cast<int>(rank) * kRows : 0;
 #pragma unroll
-      for (int g = 0; g < kN / 64; ++g)
-        load_shared<kShareB>(to + g * mma::kGroupBytes + first * mma::kRowBytes, map_b, n + g * 64, k + first, z, full);
+      for (int g = 0; g < kColumns / 64; ++g)
+        load_shared<kShareB>(to + g * mma::kGroupBytes + first * mma::kRowBytes, map, n + g * 64, k + first, z, full);
     }
   }
   SOLSTICE_DEVICE void load_b() const {
@@ -176,14 +185,24 @@ struct Tensor {
       for (int s = 0; s < last; ++s) {
 #pragma unroll 1
         for (int h = 0; h < kHalves; ++h, ring.advance(), scales.advance()) {
-          const int n = n0 + h * kN;
+          const bool second = kDual && h == 1;
+          const int n = kDual ? n0 : n0 + h * kN;
           ring.wait_empty();
           ptx::barrier_arrive_expect(ring.full(), kPlanes * Config::kPlaneB + Config::kScaleB);
 #pragma unroll
-          for (int plane = 0; plane < kPlanes; ++plane)
-            load_b_plane(ring.address() + plane * Config::kPlaneB, s * Config::kStageK, n, batch * kPlanes + plane, ring.full());
+          for (int plane = 0; plane < kPlanes; ++plane) {
+            const u32 to = ring.address() + plane * Config::kPlaneB;
+            const int k = s * Config::kStageK, z = batch * kPlanes + plane;
+            if constexpr (kDual && kHalves == 1) {
+              load_b_plane<kN / 2>(to, map_b, k, n, z, ring.full());
+              load_b_plane<kN / 2>(to + kN / 2 * mma::kRowBytes, map_second_b, k, n, z, ring.full());
+            } else {
+              load_b_plane<kN>(to, second ? map_second_b : map_b, k, n, z, ring.full());
+            }
+          }
           if constexpr (Math::kScaled) {
-            const u8* from = p.scales_b + ((static_cast<i64>(batch) * stages() + s) * p.scale_stride_b + n) * kScaleBytesB;
+            const u8* from = (second ? p.scales_second_b : p.scales_b) +
+                             ((static_cast<i64>(batch) * stages() + s) * p.scale_stride_b + n) * kScaleBytesB;
             copy::load_bytes(scales.address(), from, Config::kScaleB, ring.full());
           }
         }
@@ -321,11 +340,13 @@ struct Tensor {
   // Scales of whole lines, from L2: a thread has two rows, and two of every eight columns.
   SOLSTICE_DEVICE void scale_lines(float (&sums)[kRegisters], int batch, int m, int n) const {
     const float* rows = reinterpret_cast<const float*>(p.scales_a) + static_cast<i64>(batch) * p.scale_stride_a + m;
-    const float* columns = reinterpret_cast<const float*>(p.scales_b) + static_cast<i64>(batch) * p.scale_stride_b + n;
+    const i64 column = static_cast<i64>(batch) * p.scale_stride_b + n;
     const float above = __ldg(rows), below = __ldg(rows + 8);
 #pragma unroll
     for (int i = 0; i < kRegisters; i += 4) {
-      const float2 both = __ldg(reinterpret_cast<const float2*>(columns + 2 * i));
+      const bool second = kDual && i >= kRegisters / 2;
+      const float* columns = reinterpret_cast<const float*>(second ? p.scales_second_b : p.scales_b) + column;
+      const float2 both = __ldg(reinterpret_cast<const float2*>(columns + 2 * (second ? i - kRegisters / 2 : i)));
       sums[i] = sums[i] * above * both.x;
       sums[i + 1] = sums[i + 1] * above * both.y;
       sums[i + 2] = sums[i + 2] * below * both.x;
@@ -349,10 +370,16 @@ struct Tensor {
       else
         accumulate(sums, a, b, last, group, lane);
       if constexpr (Math::kLineScaled) scale_lines(sums[0], batch, m0 + row + lane / 4, n0 + 2 * (lane % 4));
+      if constexpr (kDual) {
+        constexpr int kCount = kHalves == 2 ? kRegisters : kRegisters / 2, kSecond = kRegisters - kCount;
+        const WarpTile tile{batch, m0 + row, n0, p.m, p.n, staging, lane};
+        write_pairs<kCount, kSecond>(epilogue, tile, map_out, sums[0], sums[kHalves - 1]);
+      } else {
 #pragma unroll
-      for (int h = 0; h < kHalves; ++h) {
-        const WarpTile tile{batch, m0 + row, n0 + h * kN, p.m, p.n, staging, lane};
-        write_tile(epilogue, tile, map_out, sums[h]);
+        for (int h = 0; h < kHalves; ++h) {
+          const WarpTile tile{batch, m0 + row, n0 + h * kN, p.m, p.n, staging, lane};
+          write_tile(epilogue, tile, map_out, sums[h]);
+        }
       }
     });
     if constexpr (Epilogue::kTma) {
@@ -362,12 +389,12 @@ struct Tensor {
 };
 
 // The body of a kernel launched with Config::kThreads threads, Config::kSharedBytes of dynamic shared memory
-// and clusters of Config::kCluster blocks; the grid is a multiple of the cluster.
+// and clusters of Config::kCluster blocks; the grid is a multiple of the cluster. `map_second_b`: of kDual.
 template <class Config, class Epilogue>
 SOLSTICE_DEVICE void run_tensor(const TensorMap& map_a, const TensorMap& map_b, const TensorMap& map_out, const Problem& p,
-                                const Epilogue& epilogue) {
+                                const Epilogue& epilogue, const TensorMap* map_second_b = nullptr) {
   const u32 rank = Config::kCluster > 1 ? ptx::cluster_rank() : 0;
-  const Tensor<Config> gemm{&map_a, &map_b, p, ptx::shared_address(ptx::dynamic_shared()), rank};
+  const Tensor<Config> gemm{&map_a, &map_b, map_second_b, p, ptx::shared_address(ptx::dynamic_shared()), rank};
   const int group = __shfl_sync(~0u, threadIdx.x / 128, 0);
   if (threadIdx.x == 0) gemm.init_barriers();
   if constexpr (Config::kCluster > 1)

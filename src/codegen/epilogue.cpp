@@ -47,15 +47,17 @@ class EpilogueWriter {
       : program_(program), kernel_(kernel), request_(request), pseudo_(static_cast<int>(program.tensors.size())) {}
 
   Result<EpilogueCode> write() {
-    const Anchor anchor{request_.equation, request_.contraction, pseudo_};
-    SOLSTICE_TRY(flat_, flatten(program_, kernel_, &anchor));
+    std::vector<Anchor> anchors = {{request_.equation, request_.contraction, pseudo_}};
+    if (request_.second) anchors.push_back({request_.second->equation, request_.second->contraction, pseudo_ + 1});
+    out_.dual = request_.second.has_value();
+    SOLSTICE_TRY(flat_, flatten(program_, kernel_, anchors));
     SOLSTICE_CHECK(unify());
     Emitter emitter(program_, flat_.indices);
     emitter.set_short_values(short_values_of(program_, flat_));
     bind_variables(emitter);
     const int depth = emitter.push();
     emitter.set_hook([&](Emitter& e, const ExprRef& node) -> Result<std::optional<Value>> {
-      if (node->op == Op::kRead && node->id == pseudo_) return std::optional(e.variable(CType::kF32, "acc", depth));
+      if (is_accumulator(*node)) return std::optional(e.variable(CType::kF32, node->id == pseudo_ ? "acc" : "acc1", depth));
       return std::optional<Value>();
     });
     for (const FlatEquation& equation : flat_.equations) {
@@ -71,6 +73,7 @@ class EpilogueWriter {
 
  private:
   const ir::Equation& anchor() const { return program_.equation(request_.equation); }
+  bool is_accumulator(const ir::Expr& e) const { return e.op == Op::kRead && e.id >= pseudo_; }
 
   Error refuse(const FlatEquation& equation, const std::string& why) const {
     return fail(Code::not_yet, fmt::format("`{}` {}; an epilogue works element by element", program_.tensor(equation.target).name, why));
@@ -83,16 +86,19 @@ class EpilogueWriter {
       canonical_.push_back(flat_.indices.add_index(index.name, index.extent));
     }
     for (FlatEquation& equation : flat_.equations) {
-      std::set<const ir::Expr*> reads;
-      bool reduces = false;
+      std::map<int, const ir::Expr*> reads;  // of each accumulator
+      bool reduces = false, twice = false;
       ir::walk(equation.rhs, [&](const ir::Expr& e) {
-        if (e.op == Op::kRead && e.id == pseudo_) reads.insert(&e);
+        if (is_accumulator(e)) twice |= reads.emplace(e.id, &e).first->second != &e;
         reduces |= e.op == Op::kReduce || e.op == Op::kRank;
       });
       if (reduces) return refuse(equation, "reduces");
-      if (reads.size() != 1)
-        return refuse(equation, reads.empty() ? "does not use the contraction" : "reads the contraction at two places");
-      SOLSTICE_TRY(const auto rename, renaming(equation, **reads.begin()));
+      if (reads.empty() || twice) return refuse(equation, twice ? "reads the contraction at two places" : "does not use the contraction");
+      std::map<int, ExprRef> rename;
+      for (const auto& [id, read] : reads) SOLSTICE_CHECK(add_renaming(equation, *read, rename));
+      for (const int id : equation.free) {
+        if (!rename.count(id) && flat_.indices.index(id).extent != 1) return refuse(equation, "has an index that the contraction lacks");
+      }
       equation.rhs = flat_.indices.substitute(equation.rhs, rename);
       for (ExprRef& e : equation.lhs) e = flat_.indices.substitute(e, rename);
       equation.free = canonical_;
@@ -100,22 +106,34 @@ class EpilogueWriter {
     return success();
   }
 
-  Result<std::map<int, ExprRef>> renaming(const FlatEquation& equation, const ir::Expr& read) {
-    std::map<int, ExprRef> out;
-    for (size_t i = 0; i < canonical_.size(); ++i) {
-      const ir::Index& index = flat_.indices.index(canonical_[i]);
+  // An equation's indices are the anchor's that stand at their places in this read.
+  Status add_renaming(const FlatEquation& equation, const ir::Expr& read, std::map<int, ExprRef>& out) {
+    std::set<int> seen;
+    for (size_t i = 0; i < read.args.size(); ++i) {
+      const int canonical = read.id == pseudo_ ? canonical_[i] : canonical_of_second(i);
+      if (canonical < 0) continue;
+      const ir::Index& index = flat_.indices.index(canonical);
       const ExprRef& at = read.args[i];
       const bool constant = at->op == Op::kInt && at->integer == 0 && index.extent == 1;
       if (constant) continue;
-      if (at->op != Op::kIndex || out.count(at->id) || flat_.indices.index(at->id).extent != index.extent) {
+      if (at->op != Op::kIndex || !seen.insert(at->id).second || flat_.indices.index(at->id).extent != index.extent) {
         return refuse(equation, "reads the contraction at another element");
       }
-      out[at->id] = flat_.indices.index_node(canonical_[i]);
+      const auto [known, added] = out.emplace(at->id, flat_.indices.index_node(canonical));
+      if (known->second->id != canonical) return refuse(equation, "reads the contractions at different elements");
     }
-    for (const int id : equation.free) {
-      if (!out.count(id) && flat_.indices.index(id).extent != 1) return refuse(equation, "has an index that the contraction lacks");
+    return success();
+  }
+
+  // The index like the second anchor's free index i; -1 if it has one value only.
+  int canonical_of_second(size_t i) const {
+    const int own = program_.equation(request_.second->equation).free[i];
+    for (size_t v = 0; v < request_.variables.size(); ++v) {
+      const std::vector<int>& indices = request_.second->indices[v];
+      const auto found = std::find(indices.begin(), indices.end(), own);
+      if (found != indices.end()) return canonical_of(request_.variables[v].indices[static_cast<size_t>(found - indices.begin())]);
     }
-    return out;
+    return -1;
   }
 
   int canonical_of(int anchor_index) const {
@@ -181,10 +199,10 @@ class EpilogueWriter {
 
   // One for all outputs, over variables of one digit each.
   std::optional<EpilogueDomain> domain() const {
-    const auto is_accumulator = [&](const ir::Expr& e) { return e.op == Op::kRead && e.id == pseudo_; };
+    const auto is_value = [&](const ir::Expr& e) { return is_accumulator(e); };
     std::optional<ir::Affine> form;
     for (size_t i = 0; i < flat_.equations.size(); ++i) {
-      const auto where = needed_where(flat_.indices, flat_.equations[i].rhs, is_accumulator);
+      const auto where = needed_where(flat_.indices, flat_.equations[i].rhs, is_value);
       if (!where || (i > 0 && where != form)) return std::nullopt;
       form = where;
     }

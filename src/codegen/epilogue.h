@@ -6,10 +6,10 @@
 //   - the caller's variables (int), which lie inside the problem;
 //   - the pointers `names[i]` of type `const storage_type*` for reads[i];
 //   - `in.NAME` for every field: `load` assigns them, `compute` reads them;
-//   - `acc` (float), in `compute` only.
+//   - `acc` (float), in `compute` only; of a second contraction `acc1`.
 // They need math/special.h and math/vector.h and `using namespace solstice; using namespace solstice::math;`.
 //
-// Every output of the kernel must be a function of the accumulator at the same element: an equation that reduces over
+// Every output of the kernel must be a function of the accumulators at the same element: an equation that reduces over
 // the contraction's result, or reads it elsewhere, is an error (not_yet), naming the equation.
 #pragma once
 
@@ -30,10 +30,18 @@ struct EpilogueVariable {
   std::vector<int> indices;
 };
 
+// A second anchor: by variable, its equation's free indices that walk like the first's.
+struct SecondAnchor {
+  int equation = -1;
+  const ir::Expr* contraction = nullptr;
+  std::vector<std::vector<int>> indices;
+};
+
 struct EpilogueRequest {
   int equation = -1;  // the anchor's id in the program
   const ir::Expr* contraction = nullptr;
   std::vector<EpilogueVariable> variables;
+  std::optional<SecondAnchor> second = std::nullopt;
 };
 
 struct EpilogueField {
@@ -60,6 +68,7 @@ struct EpilogueDomain {
 };
 
 struct EpilogueCode {
+  bool dual = false;                     // `compute` reads `acc1` too
   std::optional<EpilogueDomain> domain;  // nothing: everywhere
   std::vector<int> reads;
   std::vector<std::string> names;  // of the pointers, beside `reads`

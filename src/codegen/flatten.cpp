@@ -29,9 +29,9 @@ void mark_reads(const ExprRef& root, std::vector<char>& tensors) {
 
 class Flattener {
  public:
-  Flattener(const ir::Program& program, const ir::Kernel& kernel, const std::vector<int>& stored, const Anchor* anchor,
+  Flattener(const ir::Program& program, const ir::Kernel& kernel, const std::vector<int>& stored, const std::vector<Anchor>& anchors,
             Recurrences recurrences, FlatKernel& out)
-      : program_(program), anchor_(anchor), recurrences_(recurrences), out_(out), stored_(stored.begin(), stored.end()) {
+      : program_(program), anchors_(anchors), recurrences_(recurrences), out_(out), stored_(stored.begin(), stored.end()) {
     const std::set<int> own(kernel.equations.begin(), kernel.equations.end());
     for (const int id : kernel.equations) definitions_[program.equation(id).target].push_back(id);
     for (size_t id = 0; id < program.equations.size(); ++id) {
@@ -80,23 +80,24 @@ class Flattener {
     }
     const ir::Equation& equation = program_.equation(id);
     ExprRef rhs = equation.rhs;
-    if (anchor_ && anchor_->equation == id) rhs = with_anchor(rhs, equation);
+    if (std::any_of(anchors_.begin(), anchors_.end(), [&](const Anchor& a) { return a.equation == id; })) rhs = with_anchors(rhs, equation);
     auto result = inlined(out_.indices.substitute(rhs, map, equation.indices));
     --depth_;
     return result;
   }
 
-  ExprRef with_anchor(const ExprRef& root, const ir::Equation& equation) {
-    if (root.get() == anchor_->node) {
+  ExprRef with_anchors(const ExprRef& root, const ir::Equation& equation) {
+    for (const Anchor& anchor : anchors_) {
+      if (root.get() != anchor.node) continue;
       ir::Expr read;
       read.op = Op::kRead;
       read.kind = root->kind;
-      read.id = anchor_->pseudo;
+      read.id = anchor.pseudo;
       for (const int index : equation.free) read.args.push_back(out_.indices.index_node(index));
       return std::make_shared<const ir::Expr>(std::move(read));
     }
     ir::Expr copy = *root;
-    for (ExprRef& arg : copy.args) arg = with_anchor(arg, equation);
+    for (ExprRef& arg : copy.args) arg = with_anchors(arg, equation);
     return std::make_shared<const ir::Expr>(std::move(copy));
   }
 
@@ -212,7 +213,7 @@ class Flattener {
   }
 
   const ir::Program& program_;
-  const Anchor* anchor_;
+  const std::vector<Anchor>& anchors_;
   Recurrences recurrences_;
   FlatKernel& out_;
   std::map<int, std::vector<int>> definitions_;
@@ -248,10 +249,11 @@ std::vector<int> materialised(const ir::Program& program, const ir::Kernel& kern
   return out;
 }
 
-Result<FlatKernel> flatten(const ir::Program& program, const ir::Kernel& kernel, const Anchor* anchor, Recurrences recurrences) {
+Result<FlatKernel> flatten(const ir::Program& program, const ir::Kernel& kernel, const std::vector<Anchor>& anchors,
+                           Recurrences recurrences) {
   FlatKernel out;
   const std::vector<int> stored = materialised(program, kernel);
-  Flattener flattener(program, kernel, stored, anchor, recurrences, out);
+  Flattener flattener(program, kernel, stored, anchors, recurrences, out);
   for (const int id : kernel.equations) {
     if (std::find(stored.begin(), stored.end(), program.equation(id).target) == stored.end()) continue;
     SOLSTICE_CHECK(flattener.add(id));

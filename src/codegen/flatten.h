@@ -42,7 +42,7 @@ enum class Recurrences { kRefused, kLinear };
 
 // Errors: illegal_knobs for recurrences that are refused, and for a tensor of which the kernel writes some pieces and reads
 // others that another kernel writes; program_invalid where a definition cannot be inverted (named).
-Result<FlatKernel> flatten(const ir::Program& program, const ir::Kernel& kernel, const Anchor* anchor = nullptr,
+Result<FlatKernel> flatten(const ir::Program& program, const ir::Kernel& kernel, const std::vector<Anchor>& anchors = {},
                            Recurrences recurrences = Recurrences::kRefused);
 
 // Tensors that the kernel must write: outputs, buffers' new values, and what others read.

@@ -95,7 +95,7 @@ class EpilogueReader {
 
 std::optional<Epilogue> read_epilogue(const ir::Program& program, const ir::Kernel& kernel, int equation, const ir::Expr* node) {
   const codegen::Anchor anchor{equation, node, static_cast<int>(program.tensors.size())};
-  const auto flat = codegen::flatten(program, kernel, &anchor);
+  const auto flat = codegen::flatten(program, kernel, {anchor});
   if (!flat.ok()) return std::nullopt;
   return EpilogueReader(program, *flat, anchor.pseudo).read();
 }

@@ -32,10 +32,12 @@ std::vector<const ir::Expr*> candidates(const ir::Equation& equation) {
 
 class Finder {
  public:
-  Finder(const ir::Program& program, const ir::Kernel& kernel) : program_(program), kernel_(kernel) {}
+  Finder(const ir::Program& program, const ir::Kernel& kernel, int equation, const ir::Expr* node) : program_(program), kernel_(kernel) {
+    out_.equation = equation;
+    out_.node = node;
+  }
 
   Result<Contraction> run() {
-    SOLSTICE_CHECK(find_sum());
     const ir::Expr& product = *out_.node->args[0];
     SOLSTICE_TRY(a_, operand_read(program_, *product.args[0]));
     SOLSTICE_TRY(b_, operand_read(program_, *product.args[1]));
@@ -66,18 +68,6 @@ class Finder {
   int64_t extent(int index) const { return equation().indices[static_cast<size_t>(index)].extent; }
   bool is_free(int index) const { return std::count(equation().free.begin(), equation().free.end(), index) > 0; }
   bool is_summed(int index) const { return std::count(out_.node->binders.begin(), out_.node->binders.end(), index) > 0; }
-
-  Status find_sum() {
-    for (const int id : kernel_.equations) {
-      for (const ir::Expr* node : candidates(program_.equation(id))) {
-        if (out_.node) return refuse("two sums of products; one kernel runs one");
-        out_.equation = id;
-        out_.node = node;
-      }
-    }
-    if (!out_.node) return refuse("no equation holds a sum over a product of two reads");
-    return success();
-  }
 
   Error not_linear(const OperandRead& x) const {
     return refuse(fmt::format("`{}` is read at `{}`, which is not linear", program_.tensor(x.tensor).name,
@@ -210,6 +200,37 @@ class Finder {
   OperandRead a_, b_;
 };
 
+bool is_same(const OperandAccess& x, const OperandAccess& y) {
+  return x.tensor == y.tensor && x.offset == y.offset && x.batch == y.batch && x.line == y.line && x.k == y.k;
+}
+
+bool walk_alike(const ir::Equation& x, const std::vector<int>& of_x, const ir::Equation& y, const std::vector<int>& of_y) {
+  return std::equal(of_x.begin(), of_x.end(), of_y.begin(), of_y.end(),
+                    [&](int i, int j) { return x.indices[static_cast<size_t>(i)].extent == y.indices[static_cast<size_t>(j)].extent; });
+}
+
+// Two sums over products as one, oriented so that both share A.
+Result<Contraction> paired(const ir::Program& program, Contraction x, Contraction y) {
+  if (x.grouping.kind != Grouped::kNone || y.grouping.kind != Grouped::kNone)
+    return fail(Code::not_yet, "two sums of products, one of them grouped; pairs of grouped products are not built yet");
+  const bool by_b = is_same(x.b, y.a) || is_same(x.b, y.b);
+  if (!is_same(x.a, y.a) && !is_same(x.a, y.b)) {
+    if (!by_b) return refuse("two sums of products that share no operand with its roles; one kernel runs one");
+    x = exchanged(x);
+  }
+  if (!is_same(x.a, y.a)) y = exchanged(y);
+  const ir::Equation &of_x = program.equation(x.equation), &of_y = program.equation(y.equation);
+  const bool alike = walk_alike(of_x, x.batch_indices, of_y, y.batch_indices) && walk_alike(of_x, x.m_indices, of_y, y.m_indices) &&
+                     walk_alike(of_x, x.n_indices, of_y, y.n_indices) && x.k == y.k;
+  const auto& name = [&](const OperandAccess& operand) { return program.tensor(operand.tensor).name; };
+  if (!alike) return refuse(fmt::format("two sums of products over `{}` and `{}`, whose extents differ", name(x.b), name(y.b)));
+  if (x.b.dtype != y.b.dtype || (x.b.k == 1) != (y.b.k == 1) || (x.b.line == 1) != (y.b.line == 1))
+    return fail(Code::not_yet, fmt::format("two sums of products over `{}` and `{}`, which differ in format or in what is contiguous",
+                                           name(x.b), name(y.b)));
+  x.second = {y.equation, y.node, y.batch_indices, y.m_indices, y.n_indices, y.b};
+  return x;
+}
+
 }  // namespace
 
 Contraction exchanged(const Contraction& c) {
@@ -221,6 +242,17 @@ Contraction exchanged(const Contraction& c) {
   return out;
 }
 
-Result<Contraction> find_contraction(const ir::Program& program, const ir::Kernel& kernel) { return Finder(program, kernel).run(); }
+Result<Contraction> find_contraction(const ir::Program& program, const ir::Kernel& kernel) {
+  std::vector<Contraction> found;
+  for (const int id : kernel.equations) {
+    for (const ir::Expr* node : candidates(program.equation(id))) {
+      if (found.size() == 2) return refuse("three sums of products; one kernel runs two at most");
+      SOLSTICE_TRY(Contraction sum, Finder(program, kernel, id, node).run());
+      found.push_back(std::move(sum));
+    }
+  }
+  if (found.empty()) return refuse("no equation holds a sum over a product of two reads");
+  return found.size() == 1 ? found.front() : paired(program, found[0], found[1]);
+}
 
 }  // namespace solstice::families::gemm

@@ -1,5 +1,5 @@
 // Recognising a product: one sum over a product of two reads in a kernel's equations, with a role for every
-// index.
+// index; or two such sums that share an operand and its roles (the products of a gated activation).
 //
 // batch: in A, B and the result; M: in A and the result; N: in B and the result; K: summed, in A and B.
 // Several indices of one role are walked as one, so each operand must step through them with one stride (the
@@ -7,6 +7,7 @@
 // `%` before; what still does not flatten is refused with its reason).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,14 @@ struct Grouping {
   RowSource a, b;
 };
 
+// A second sum over the same A: its B has the extents, the contiguous dimension and the format of the first's.
+struct SecondSum {
+  int equation = -1;
+  const ir::Expr* node = nullptr;
+  std::vector<int> batch_indices, m_indices, n_indices;  // of its own equation; they walk like the first's, one by one
+  OperandAccess b;
+};
+
 struct Contraction {
   int equation = -1;                                                // id in the program
   const ir::Expr* node = nullptr;                                   // the sum
@@ -52,9 +61,10 @@ struct Contraction {
   int64_t batches = 1, m = 1, n = 1, k = 1;
   OperandAccess a, b;
   Grouping grouping;
+  std::optional<SecondSum> second;
 };
 
-// The same product with the operands, and so M and N, exchanged.
+// The same product with the operands, and so M and N, exchanged. Of one sum.
 Contraction exchanged(const Contraction& c);
 
 // Errors, each with its reason: illegal_knobs where the kernel's equations are no product of this family; not_yet

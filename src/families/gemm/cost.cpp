@@ -19,6 +19,7 @@ Cost estimate(const Context& context, const Problem& problem, const Settings& s)
 std::vector<Settings> ranked_settings(const Context& context, const Problem& problem, const std::vector<Math>& maths) {
   std::vector<std::pair<double, Settings>> found;
   const auto add = [&](Settings s) {
+    s.dual = is_dual(problem);
     if (is_legal(context, problem, s)) found.emplace_back(estimate(context, problem, s).time.value, s);
   };
   for (const Math math : maths) {

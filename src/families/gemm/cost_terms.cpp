@@ -20,7 +20,7 @@ Cost finished(const Problem& problem, const Settings& s, const CostTerms& terms,
                                                 : "tensor";
   out.traffic = Bytes(traffic);
   out.work = Flops(2.0 * static_cast<double>(c.m) * static_cast<double>(c.n) * static_cast<double>(c.k) * static_cast<double>(c.batches) *
-                   numerics::info(s.math).products);
+                   numerics::info(s.math).products * (s.dual ? 2 : 1));
   const bool simt = s.math == Math::kSimt;
   const char* const how = is_grouped(problem)              ? "grouped"
                           : s.stream != Streamed::kNone    ? "stream"

@@ -30,8 +30,17 @@ std::string math_text(const Settings& s) {
   }
 }
 
-std::string guard_text(const SplitPlan& a, const SplitPlan& b) {
-  return fmt::format("const gemm::Guard guard{{guard_a, guard_b, {}, {}}};\n", a.blocks, b.blocks);
+std::string guard_text(const std::vector<SplitPlan>& operands) {
+  const std::string second = operands.size() > 2 ? fmt::format(", guard_b1, {}", operands[2].blocks) : "";
+  return fmt::format("const gemm::Guard guard{{guard_a, guard_b, {}, {}{}}};\n", operands[0].blocks, operands[1].blocks, second);
+}
+
+// Something of every operand: "a", "b" and "b1" in a pattern.
+template <class Text>
+std::string of_operands(const std::vector<SplitPlan>& operands, Text&& text) {
+  std::string out;
+  for (const SplitPlan& x : operands) out += text(x.letter());
+  return out;
 }
 
 // Blocks of the split pass that an SM is to hold, by the registers that they leave a thread (kernels/gemm/split.h).
@@ -53,6 +62,16 @@ std::string operand_text(const SplitPlan& x, std::string_view name, std::string_
   return fmt::format("const gemm::Operand<{}> {}{{x{}, i64({}), i64({}), {}, {}, {}, planes{}, {}, {}, {}, {}}};\n", type, name, suffix,
                      x.operand.batch, x.stride, x.batches, x.lines, x.length, suffix, x.plane_stride, of("scales"), x.scale_stride,
                      of("guard"));
+}
+
+std::vector<SplitPlan> split_plans(const Context& context, const Problem& problem, const Settings& s) {
+  std::vector<SplitPlan> out = {split_plan(context, problem, s, true), split_plan(context, problem, s, false)};
+  if (!problem.product.second) return out;
+  Problem other = problem;
+  other.product.b = problem.product.second->b;
+  out.push_back(split_plan(context, other, s, false));
+  out.back().is_second = true;
+  return out;
 }
 
 SplitPlan split_plan(const Context& context, const Problem& problem, const Settings& s, bool is_a) {
@@ -110,61 +129,67 @@ std::string split_source(const std::string& entry, const std::vector<SplitPlan>&
 }
 
 std::string tensor_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& s,
-                          const Layout& layout, const SplitPlan& a, const SplitPlan& b) {
+                          const Layout& layout, const std::vector<SplitPlan>& operands) {
   const Contraction& c = problem.product;
+  const SplitPlan &a = operands[0], &b = operands[1];
   const bool tma = stores_by_copy_engine(program, problem);
   const Functor functor = functor_of(program, problem.epilogue, tma);
-  const std::string config = fmt::format("gemm::TensorConfig<{}, {}, {}, {}, {}, {}, {}, {}, {}, {}{}>", math_text(s), major_text(a.major),
-                                         major_text(b.major), layout.n, layout.halves, layout.groups, layout.slots_a, layout.slots_b,
-                                         s.cluster * s.cluster_n, s.cluster_n > 1, has_half_plane(problem) ? ", true" : "");
-  std::string parameters = "const __grid_constant__ TensorMap map_a, const __grid_constant__ TensorMap map_b";
+  const std::string forms = s.dual ? fmt::format(", {}, true", has_half_plane(problem)) : has_half_plane(problem) ? ", true" : "";
+  const std::string config =
+      fmt::format("gemm::TensorConfig<{}, {}, {}, {}, {}, {}, {}, {}, {}, {}{}>", math_text(s), major_text(a.major), major_text(b.major),
+                  layout.n, layout.halves, layout.groups, layout.slots_a, layout.slots_b, s.cluster * s.cluster_n, s.cluster_n > 1, forms);
+  std::string parameters =
+      of_operands(operands, [](auto x) { return fmt::format(", const __grid_constant__ TensorMap map_{}", x); }).substr(2);
   if (tma) parameters += ", const __grid_constant__ TensorMap map_out";
-  if (s.scaled) parameters += ", const u8* scales_a, const u8* scales_b";
+  if (s.scaled) parameters += of_operands(operands, [](auto x) { return fmt::format(", const u8* scales_{}", x); });
   const std::string scales = s.scaled ? "scales_a, scales_b" : "nullptr, nullptr";
   return fmt::format(
       "{}using Config = {};\n\nSOLSTICE_KERNEL void "
       "SOLSTICE_BOUNDS(Config::kThreads, 1) {}({}{}) {{\n"
-      "const gemm::Problem problem{{{}, {}, {}, {}, {}, {}, {}, {}, {}}};\n"
-      "gemm::run_tensor<Config>(map_a, map_b, {}, problem, Epilogue{{{}}});\n}}\n",
+      "const gemm::Problem problem{{{}, {}, {}, {}, {}, {}, {}, {}, {}{}}};\n"
+      "gemm::run_tensor<Config>(map_a, map_b, {}, problem, Epilogue{{{}}}{});\n}}\n",
       head_text(functor, {"gemm/tensor.h"}), config, entry, parameters, functor.parameters, c.m, c.n, c.k, c.batches, s.group, scales,
-      a.scale_stride, b.scale_stride, half_plane_text(problem), tma ? "map_out" : "map_a", functor.arguments);
+      a.scale_stride, b.scale_stride, half_plane_text(problem), s.dual && s.scaled ? ", scales_b1" : "", tma ? "map_out" : "map_a",
+      functor.arguments, s.dual ? ", &map_b1" : "");
 }
 
 int finish_ways(const Settings& s) { return s.split >= 16 ? 8 : s.split >= 6 ? 4 : 1; }
 int finish_vector(const Problem& problem) { return problem.product.n % 4 == 0 ? 4 : 1; }
 
 std::string simt_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& s, bool guarded,
-                        const SplitPlan& a, const SplitPlan& b) {
+                        const std::vector<SplitPlan>& operands) {
   const Contraction& c = problem.product;
+  const SplitPlan &a = operands[0], &b = operands[1];
   const Functor functor = functor_of(program, problem.epilogue, false);
-  const auto type = [](const OperandAccess& x) { return codegen::storage_type(x.dtype); };
-  const auto wide = [](const OperandAccess& x, Major major) {
-    return x.dtype == DType::kF32 && major != Major::kNone && vector_of(x, major, 4) == 4;
+  const auto wide = [](const SplitPlan& x) {
+    return x.operand.dtype == DType::kF32 && x.major != Major::kNone && vector_of(x.operand, x.major, 4) == 4;
   };
-  const auto operand = [&](const OperandAccess& x, char name) {
-    return fmt::format("const gemm::StridedOperand<{}> {}{{operand_{}, i64({}), i64({}), i64({})}};\n", type(x), name, name, x.batch,
-                       x.line, x.k);
-  };
+  std::string parameters, values;
+  for (const SplitPlan& x : operands) {
+    const std::string_view type = codegen::storage_type(x.operand.dtype), name = x.letter();
+    parameters += fmt::format(", const {}* SOLSTICE_RESTRICT operand_{}", type, name);
+    values += fmt::format("const gemm::StridedOperand<{}> {}{{operand_{}, i64({}), i64({}), i64({})}};\n", type, name, name,
+                          x.operand.batch, x.operand.line, x.operand.k);
+  }
   const bool finishes = guarded && s.stream != Streamed::kNone;
-  const std::string guard = fmt::format("{}{}", guarded ? ", const gemm::GuardWord* guard_a, const gemm::GuardWord* guard_b" : "",
-                                        finishes ? ", const float* SOLSTICE_RESTRICT partial" : "");
+  const auto guard_of = [](auto x) { return fmt::format(", const gemm::GuardWord* guard_{}", x); };
+  const std::string guard =
+      fmt::format("{}{}", guarded ? of_operands(operands, guard_of) : "", finishes ? ", const float* SOLSTICE_RESTRICT partial" : "");
   const std::string finish = finishes ? fmt::format("{{\ngemm::run_finish<{}, {}, {}>(partial, problem, Epilogue{{{}}});\nreturn;\n}}\n",
                                                     s.split, finish_ways(s), finish_vector(problem), functor.arguments)
                                       : "{\nif (blockIdx.x == 0) ptx::wait_for_previous_kernel();\nreturn;\n}\n";
   // A fallback decides while the product runs, from what the split pass left; one block ends after the product.
   const std::string wait = "ptx::wait_for_previous_kernel();\n";
   const std::string decide = !guarded ? ""
-                                      : fmt::format("{}{}if (gemm::split_suffices(guard)) {}{}", finishes ? wait : "", guard_text(a, b),
+                                      : fmt::format("{}{}if (gemm::split_suffices(guard)) {}{}", finishes ? wait : "", guard_text(operands),
                                                     finish, finishes ? "" : wait);
   return fmt::format(
-      "{}\nSOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kSimtThreads, 2) {}(const {}* "
-      "SOLSTICE_RESTRICT operand_a, "
-      "const {}* SOLSTICE_RESTRICT operand_b{}{}) {{\nconst gemm::SimtProblem "
-      "problem{{{}, {}, {}, {}, {}}};\n{}{}{}"
-      "gemm::run_simt<{}, {}, {}, {}>(a, b, problem, Epilogue{{{}}});\n}}\n",
-      head_text(functor, {"gemm/decide.h", finishes ? "gemm/finish.h" : "gemm/simt.h"}), entry, type(c.a), type(c.b), guard,
-      functor.parameters, c.m, c.n, c.k, c.batches, s.group, decide, operand(c.a, 'a'), operand(c.b, 'b'), major_text(a.major),
-      major_text(b.major), wide(c.a, a.major), wide(c.b, b.major), functor.arguments);
+      "{}\nSOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kSimtThreads, 2) {}({}{}{}) {{\nconst gemm::SimtProblem "
+      "problem{{{}, {}, {}, {}, {}}};\n{}{}"
+      "gemm::run_simt<{}, {}, {}, {}{}>(a, b, problem, Epilogue{{{}}}{});\n}}\n",
+      head_text(functor, {"gemm/decide.h", finishes ? "gemm/finish.h" : "gemm/simt.h"}), entry, parameters.substr(2), guard,
+      functor.parameters, c.m, c.n, c.k, c.batches, s.group, decide, values, major_text(a.major), major_text(b.major), wide(a),
+      std::all_of(operands.begin() + 1, operands.end(), wide), s.dual ? ", true" : "", functor.arguments, s.dual ? ", b1" : "");
 }
 
 }  // namespace solstice::families::gemm

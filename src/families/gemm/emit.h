@@ -11,7 +11,7 @@ namespace solstice::families::gemm {
 // One operand on its way to planes: how the split pass walks it, and what it writes.
 struct SplitPlan {
   OperandAccess operand;
-  bool is_a = true;
+  bool is_a = true, is_second = false;  // a second B
   Major major = Major::kK;
   int64_t batches = 1, lines = 1, length = 1;  // lines of `length` contiguous elements
   int64_t stride = 0;                          // between lines
@@ -19,19 +19,23 @@ struct SplitPlan {
   int64_t scale_stride = 0, chunks = 1;
   int64_t blocks = 1;  // guard words; of a streamed operand, those of the product
   int planes = 1, bytes = 2, scale_size = 1;
+  const char* letter() const { return is_a ? "a" : is_second ? "b1" : "b"; }
   int64_t plane_bytes() const { return batches * planes * lines * plane_stride * bytes; }
   int64_t scale_bytes() const { return batches * chunks * scale_stride * scale_size; }
 };
 SplitPlan split_plan(const Context& context, const Problem& problem, const Settings& settings, bool is_a);
 
-// `splits`: one or two operands that one launch takes. Parameters per operand: x, planes, then scales and
+// A, B and, of two sums that share A, the other B.
+std::vector<SplitPlan> split_plans(const Context& context, const Problem& problem, const Settings& settings);
+
+// `splits`: the operands that one launch takes. Parameters per operand: x, planes, then scales and
 // guard if scaled.
 std::string split_source(const std::string& entry, const std::vector<SplitPlan>& splits, const Settings& settings);
 
-// Parameters: maps of A, B and (if stored by the copy engine) the output; scales of A, B if scaled; tensors the epilogue reads; tensors it
-// writes.
+// Parameters: maps of the operands and (if stored by the copy engine) the output; scales of the operands if scaled; tensors the epilogue
+// reads; tensors it writes.
 std::string tensor_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& settings,
-                          const Layout& layout, const SplitPlan& a, const SplitPlan& b);
+                          const Layout& layout, const std::vector<SplitPlan>& operands);
 
 // The fp32 form for small results. Parameters: A, B, tensors the epilogue reads, tensors it writes.
 std::string small_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& settings,
@@ -41,9 +45,9 @@ std::string small_source(const std::string& entry, const ir::Program& program, c
 int finish_ways(const Settings& settings);
 int finish_vector(const Problem& problem);
 
-// Parameters: A, B, guard words of A, B if `guarded`, partial sums if the product was streamed (they are added up
+// Parameters: the operands, their guard words if `guarded`, partial sums if the product was streamed (they are added up
 // where the guard allows it), tensors the epilogue reads, tensors it writes.
 std::string simt_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& settings,
-                        bool guarded, const SplitPlan& a, const SplitPlan& b);
+                        bool guarded, const std::vector<SplitPlan>& operands);
 
 }  // namespace solstice::families::gemm

@@ -19,8 +19,8 @@ std::string store_text(const codegen::EpilogueCode& code, size_t i) {
   if (store.strides) return fmt::format("if constexpr (kOutput == {0}) o{0}[{1}] = value;\n", i, offset_text(store));
   return fmt::format(
       "if constexpr (kOutput == {0}) {{\nconst In in = load(batch, m, n);\nconst float acc = "
-      "0.f;\n{1}o{0}[{2}] = value;\n}}\n",
-      i, code.compute, store.offset);
+      "0.f{3};\n{1}o{0}[{2}] = value;\n}}\n",
+      i, code.compute, store.offset, code.dual ? ", acc1 = 0.f" : "");
 }
 
 }  // namespace
@@ -54,12 +54,13 @@ Functor functor_of(const ir::Program& program, const codegen::EpilogueCode& code
       "struct Epilogue {{\nstatic constexpr int kOutputs = {};\nstatic constexpr bool kTma = {};\n{}\nstruct "
       "In {{\n{}}};\n\n"
       "SOLSTICE_DEVICE In load(int batch, int m, int n) const {{\nIn in;\n{}return in;\n}}\n\n"
-      "SOLSTICE_DEVICE void compute(float acc, const In& in, int batch, int m, int n, float "
+      "SOLSTICE_DEVICE void compute(float acc, {}const In& in, int batch, int m, int n, float "
       "(&out)[kOutputs]) const {{\n{}{}}}\n\n"
       "template <int kOutput>\nSOLSTICE_DEVICE static constexpr auto element() {{\n{}}}\n\n"
       "template <int kOutput, class T>\nSOLSTICE_DEVICE void store(int batch, int m, int n, T value) const "
       "{{\n{}}}\n{}}};\n",
-      code.stores.size(), by_copy_engine, members, fields, code.load, code.compute, values, elements, stores, place);
+      code.stores.size(), by_copy_engine, members, fields, code.load, code.dual ? "float acc1, " : "", code.compute, values, elements,
+      stores, place);
   return out;
 }
 

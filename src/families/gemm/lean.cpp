@@ -228,6 +228,34 @@ void add_tile(LeanRules& rules) {
 
 GroupedLayout grouped_layout_of(const LeanGemm& c) { return grouped_layout(c.settings, product_of(c).grouping.groups, shared_limit(c)); }
 
+// Of two sums that share A, tiles of either have half of the columns.
+void add_dual(LeanRules& rules) {
+  rules.push_back({"lean.dual_form", "E117", Severity::kError,
+                   "two sums that share an operand stream no operand, and `math=simt` has the tile 128x128 for them",
+                   [](const LeanGemm& c) {
+                     const Settings& s = c.settings;
+                     return is_dual(*c.problem) && (is_streamed(c) || s.split != 1 || (is_simt(c) && s.tile_m == kSmallTile));
+                   },
+                   [](const LeanGemm& c) {
+                     return is_streamed(c) ? fmt::format("`stream={}` of two sums that share an operand", name_of(c.settings.stream))
+                            : c.settings.split != 1 ? fmt::format("`split={}` of two sums that share an operand", c.settings.split)
+                                                    : fmt::format("no kernel for `math=simt, tile={}` and two sums that share an operand",
+                                                                  tile_text(c.settings));
+                   },
+                   [](LeanGemm& c) {
+                     stop_streaming(c);
+                     if (is_simt(c)) c.settings.tile_m = c.settings.tile_n = 128;
+                   }});
+  rules.push_back(
+      {"lean.dual_tile", "E111", Severity::kError,
+       "tiles of two sums that share an operand have 128 or 256 columns, half of them of either sum",
+       [](const LeanGemm& c) { return is_dual(*c.problem) && is_tiled(c) && is_known_tile(c.settings) && c.settings.tile_n < 128; },
+       [](const LeanGemm& c) {
+         return fmt::format("no kernel for `tile={}x{}` and two sums that share an operand", c.settings.tile_m, c.settings.tile_n);
+       },
+       [](LeanGemm& c) { c.settings.tile_n = 128; }});
+}
+
 void add_grouped(LeanRules& rules) {
   rules.push_back(
       {"lean.grouped_math", "E110", Severity::kError, "grouped products multiply operands of 16 bits as they are",
@@ -324,6 +352,7 @@ const std::vector<Rule<LeanGemm>>& lean_rules() {
     LeanRules out;
     add_schedule(out);
     add_grouped(out);
+    add_dual(out);
     add_math(out);
     add_stream(out);
     add_stream_tile(out);

@@ -12,7 +12,8 @@ namespace solstice::families::gemm {
 namespace {
 
 Result<codegen::EpilogueCode> epilogue_of(const ir::Program& program, const ir::Kernel& kernel, const Contraction& c) {
-  const codegen::EpilogueRequest request{c.equation, c.node, {{"batch", c.batch_indices}, {"m", c.m_indices}, {"n", c.n_indices}}};
+  codegen::EpilogueRequest request{c.equation, c.node, {{"batch", c.batch_indices}, {"m", c.m_indices}, {"n", c.n_indices}}};
+  if (c.second) request.second = {c.second->equation, c.second->node, {c.second->batch_indices, c.second->m_indices, c.second->n_indices}};
   return codegen::emit_epilogue(program, kernel, request);
 }
 
@@ -68,6 +69,9 @@ Result<Problem> make_problem(const ir::Program& program, const ir::Kernel& kerne
   const auto& strides = out.epilogue.stores.front().strides;
   const bool columns_contiguous = strides && (*strides)[1] == 1 && (*strides)[2] != 1 && out.product.m > 1;
   if (!columns_contiguous || out.product.grouping.kind == Grouped::kRows) return out;  // B has the matrices there
+  if (is_dual(out))
+    return fail(Code::not_yet, fmt::format("two sums of products, whose results are contiguous along the rows of `{}`, which they share",
+                                           program.tensor(out.product.a.tensor).name));
   out.product = exchanged(out.product);
   SOLSTICE_TRY(out.epilogue, epilogue_of(program, kernel, out.product));
   return out;

@@ -13,6 +13,8 @@ struct Problem {
   double epilogue_instructions = 0;  // of an element, estimated
 };
 
+inline bool is_dual(const Problem& problem) { return problem.product.second.has_value(); }
+
 // Errors, each with its reason: illegal_knobs where the equations are not this family's, not_yet where they or a knob
 // ask for what is not built.
 Result<Problem> make_problem(const ir::Program& program, const ir::Kernel& kernel);

@@ -156,6 +156,7 @@ Settings settings_of(const Context& context, const ir::Kernel& kernel, const Pro
   const std::string prepack = knobs.name_or("prepack", "auto");
   out.prepack = prepack == "true" || (prepack == "auto" && context.frozen);
   out.scaled = is_scaled(out.math, problem);
+  out.dual = is_dual(problem);
   return out;
 }
 
@@ -171,8 +172,9 @@ Layout layout_of(const Settings& s, int64_t shared_limit) {
   Layout out;
   out.groups = s.tile_m / 64;
   // With promotion an instruction covers 128 columns at most, so that sums and accumulator fit the registers.
-  out.n = promoted ? std::min(s.tile_n, 128) : s.tile_n;
+  out.n = !promoted ? s.tile_n : s.dual ? s.tile_n / 2 : std::min(s.tile_n, 128);
   out.halves = s.tile_n / out.n;
+  out.boxes = s.dual && !promoted ? 2 : 1;
   out.slot_a = how.planes * s.tile_m * kStageRow;
   out.slot_b = how.planes * out.n * kStageRow;
   out.staging = 4 * out.groups * kStagingWarp;

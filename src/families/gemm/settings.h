@@ -28,13 +28,17 @@ struct Settings {
   Streamed stream = Streamed::kNone;
   int split = 1;         // blocks that share the k of a tile (streamed only)
   bool prepack = false;  // weights are split once, at load
+  bool dual = false;     // two sums share A: half of tile_n are columns of either
   bool scaled = false;   // fp16 planes of wider operands: scales, promotion, range guard and fallback
 };
+
+inline int columns_of(const Settings& s) { return s.dual ? s.tile_n / 2 : s.tile_n; }  // of the result, in a tile
 
 // What a tensor-core configuration occupies.
 struct Layout {
   int n = 128;     // columns of one instruction
-  int halves = 1;  // column halves of the tile, taken in turn
+  int halves = 1;  // column halves of the tile, taken in turn; of two sums one each
+  int boxes = 1;   // of one instruction's columns: 2 where half of them are of another sum
   int groups = 2;  // consumer warpgroups
   int slots_a = 2, slots_b = 2;
   int64_t slot_a = 0, slot_b = 0, staging = 0, scales = 0, barriers = 0;  // bytes

@@ -26,8 +26,9 @@ class Generator {
         problem_(problem),
         s_(settings),
         c_(problem.product),
-        a_(split_plan(context, problem, settings, true)),
-        b_(split_plan(context, problem, settings, false)) {}
+        operands_(split_plans(context, problem, settings)),
+        a_(operands_[0]),
+        b_(operands_[1]) {}
 
   Emission run() {
     if (s_.math == Math::kSimt) {
@@ -54,9 +55,8 @@ class Generator {
   }
 
  private:
-  const char* letter(const SplitPlan& x) const { return x.is_a ? "a" : "b"; }
   bool is_streamed(const SplitPlan& x) const { return s_.stream == (x.is_a ? Streamed::kRows : Streamed::kColumns); }
-  std::string workspace(const char* what, const SplitPlan& x) const { return part_name(kernel_, fmt::format("{}_{}", what, letter(x))); }
+  std::string workspace(const char* what, const SplitPlan& x) const { return part_name(kernel_, fmt::format("{}_{}", what, x.letter())); }
 
   // `name` is the step's and its module's; the function in it has a prefix.
   Step& launch(const std::string& name, int64_t blocks, int64_t threads) {
@@ -86,19 +86,19 @@ class Generator {
   // Packed operands are split at load, the others together in one launch of every call.
   void add_splits() {
     std::vector<SplitPlan> live;
-    for (const SplitPlan* x : {&a_, &b_}) {
-      if (is_streamed(*x) && s_.scaled) add_buffer(workspace("guard", *x), kGuardBytes * x->blocks, DType::kI32, false);
-      if (is_streamed(*x) || !needs_planes(s_, x->operand, x->major)) continue;
-      const bool packed = is_packed(program_, s_, x->operand);
-      add_buffer(workspace("planes", *x), x->plane_bytes(), DType::kU8, packed);
+    for (const SplitPlan& x : operands_) {
+      if (is_streamed(x) && s_.scaled) add_buffer(workspace("guard", x), kGuardBytes * x.blocks, DType::kI32, false);
+      if (is_streamed(x) || !needs_planes(s_, x.operand, x.major)) continue;
+      const bool packed = is_packed(program_, s_, x.operand);
+      add_buffer(workspace("planes", x), x.plane_bytes(), DType::kU8, packed);
       if (s_.scaled) {
-        add_buffer(workspace("scales", *x), x->scale_bytes(), DType::kU8, packed);
-        add_buffer(workspace("guard", *x), kGuardBytes * x->blocks, DType::kI32, packed);
+        add_buffer(workspace("scales", x), x.scale_bytes(), DType::kU8, packed);
+        add_buffer(workspace("guard", x), kGuardBytes * x.blocks, DType::kI32, packed);
       }
       if (packed)
-        add_split(part_name(kernel_, fmt::format("pack_{}", letter(*x))), {*x}, Phase::kPrepare);
+        add_split(part_name(kernel_, fmt::format("pack_{}", x.letter())), {x}, Phase::kPrepare);
       else
-        live.push_back(*x);
+        live.push_back(x);
     }
     // The longest items first.
     std::stable_sort(live.begin(), live.end(), [](const SplitPlan& x, const SplitPlan& y) { return x.major > y.major; });
@@ -122,20 +122,21 @@ class Generator {
 
   void add_product() {
     const Layout layout = layout_of(s_, static_cast<int64_t>(context_.machine.shared_per_block.value));
-    out_.sources.push_back({kernel_.name, tensor_source(codegen::entry_name(kernel_.name), program_, problem_, s_, layout, a_, b_), {}});
+    out_.sources.push_back({kernel_.name, tensor_source(codegen::entry_name(kernel_.name), program_, problem_, s_, layout, operands_), {}});
     const int64_t cluster = s_.cluster * s_.cluster_n;
     const bool after_split = !out_.steps.empty() && out_.steps.back().phase == Phase::kLaunch;
-    const int64_t tiles = ceil_div(c_.m, s_.tile_m * s_.cluster) * ceil_div(c_.n, s_.tile_n * s_.cluster_n) * c_.batches;
+    const int64_t tiles = ceil_div(c_.m, s_.tile_m * s_.cluster) * ceil_div(c_.n, columns_of(s_) * s_.cluster_n) * c_.batches;
     const int64_t clusters = std::min<int64_t>(tiles, context_.machine.sm_count / cluster);
     Step& step = launch(kernel_.name, clusters * cluster, 128 * (layout.groups + 1));
     step.cluster = {cluster, 1, 1};
     step.shared_bytes = layout.bytes();
     step.pdl = after_split;
     step.arguments.push_back(map_argument(operand_map(a_, s_.tile_m, s_.cluster_n)));
-    step.arguments.push_back(map_argument(operand_map(b_, layout.n, s_.cluster)));
+    for (size_t i = 1; i < operands_.size(); ++i)
+      step.arguments.push_back(map_argument(operand_map(operands_[i], layout.n / layout.boxes, s_.cluster)));
     if (stores_by_copy_engine(program_, problem_)) step.arguments.push_back(map_argument(output_map(program_, problem_)));
     if (s_.scaled) {
-      for (const SplitPlan* x : {&a_, &b_}) step.arguments.push_back(pointer_to(workspace("scales", *x)));
+      for (const SplitPlan& x : operands_) step.arguments.push_back(pointer_to(workspace("scales", x)));
     }
     add_epilogue(step);
   }
@@ -165,8 +166,8 @@ class Generator {
     add_epilogue(step);
   }
   void add_operands(Step& step) const {
-    for (const OperandAccess* x : {&c_.a, &c_.b})
-      step.arguments.push_back(pointer_to(program_.tensor(x->tensor).name, x->offset * size_of(x->dtype)));
+    for (const SplitPlan& x : operands_)
+      step.arguments.push_back(pointer_to(program_.tensor(x.operand.tensor).name, x.operand.offset * size_of(x.operand.dtype)));
   }
 
   void add_gemv() {
@@ -181,8 +182,8 @@ class Generator {
   }
 
   void add_simt(const std::string& name, bool guarded) {
-    out_.sources.push_back({name, simt_source(codegen::entry_name(name), program_, problem_, s_, guarded, a_, b_), {}});
-    int64_t blocks = ceil_div(c_.m, 128) * ceil_div(c_.n, 128) * c_.batches;
+    out_.sources.push_back({name, simt_source(codegen::entry_name(name), program_, problem_, s_, guarded, operands_), {}});
+    int64_t blocks = ceil_div(c_.m, 128) * ceil_div(c_.n, s_.dual ? 64 : 128) * c_.batches;
     const bool finishes = guarded && s_.stream != Streamed::kNone;
     if (finishes) blocks = std::max(blocks, finish_blocks());
     Step& step = launch(name, std::min<int64_t>(blocks, 2 * context_.machine.sm_count), kSimtThreads);
@@ -207,7 +208,7 @@ class Generator {
   }
 
   void add_guards(Step& step) const {
-    for (const SplitPlan* x : {&a_, &b_}) step.arguments.push_back(pointer_to(workspace("guard", *x)));
+    for (const SplitPlan& x : operands_) step.arguments.push_back(pointer_to(workspace("guard", x)));
   }
   void add_epilogue(Step& step) const { add_epilogue_pointers(program_, problem_.epilogue, step); }
 
@@ -236,7 +237,8 @@ class Generator {
   const Problem& problem_;
   const Settings& s_;
   const Contraction& c_;
-  SplitPlan a_, b_;
+  const std::vector<SplitPlan> operands_;
+  const SplitPlan &a_, &b_;
   Emission out_;
 };
 

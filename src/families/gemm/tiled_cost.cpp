@@ -66,28 +66,35 @@ double compute_time(const Context& context, const Problem& problem, const Settin
   const double sms = context.machine.sm_count;
   const auto ceiling = context.machine.ceiling(*machine::pipe_from_name(numerics::pipe_name(s.math)));
   const double rate = ceiling.ok() ? ceiling->per_second : 1e9;
-  const int tile_m = simt ? 128 : s.tile_m, tile_n = simt ? 128 : s.tile_n;
-  const double tiles = static_cast<double>(tiles_with_products(problem, int64_t{tile_m} * s.cluster, int64_t{tile_n} * s.cluster_n, simt) *
+  const int tile_m = simt ? 128 : s.tile_m, tile_n = simt ? 128 : s.tile_n, columns = s.dual ? tile_n / 2 : tile_n;
+  const double tiles = static_cast<double>(tiles_with_products(problem, int64_t{tile_m} * s.cluster, int64_t{columns} * s.cluster_n, simt) *
                                            s.cluster * s.cluster_n * c.batches);
   // Two simt blocks share an SM, so a round of them takes twice as long as one alone would.
   const double work = 2.0 * tile_m * tile_n * static_cast<double>(c.k) * numerics::info(s.math).products * (simt && tiles > sms ? 2 : 1);
   // Scaled sums leave no registers for it where a thread holds 128 elements.
   const double share = !s.scaled ? kEpilogueShare : s.tile_n == 256 ? kCrowdedEpilogue : 1;
-  const double instructions = problem.epilogue_instructions * share * tile_m * tile_n / (issue_rate(context.machine).value / sms);
+  const double instructions = problem.epilogue_instructions * share * tile_m * columns / (issue_rate(context.machine).value / sms);
   // An epilogue by the copy engine drains at about 6 bytes a clock and SM; line by line at a third of that.
-  const double epilogue = (stores_by_copy_engine(context.program, problem) ? 2.5e-6 : 7.5e-6) * tile_m * tile_n / (128.0 * 256.0);
+  const double epilogue = (stores_by_copy_engine(context.program, problem) ? 2.5e-6 : 7.5e-6) * tile_m * columns / (128.0 * 256.0);
+  // Of a pair, outputs beyond the first are what two kernels would write by the copy engine.
+  const double others = s.dual ? 7.5e-6 * static_cast<double>(problem.epilogue.stores.size() - 1) * tile_m * columns / (128.0 * 256.0) : 0;
   const double rounds = std::ceil(tiles / (simt ? 2 * sms : sms));
   // Where blocks walk several tiles, loads that two of them share save power and L2; where they do not, a cluster only
   // starts later.
   const double alone = !simt && rounds > 1 && s.cluster * s.cluster_n == 1 ? 1.02 : 1;
-  return rounds * (work / (rate / sms * efficiency_of(s)) * alone + epilogue + instructions);
+  return rounds * (work / (rate / sms * efficiency_of(s)) * alone + epilogue + others + instructions);
 }
 
 }  // namespace
 
 Cost estimate_tiled(const Context& context, const Problem& problem, const Settings& s) {
   const Contraction& c = problem.product;
-  const Moved a = traffic_of(context, c.a, c.m, c, s), b = traffic_of(context, c.b, c.n, c, s);
+  const Moved a = traffic_of(context, c.a, c.m, c, s);
+  Moved b = traffic_of(context, c.b, c.n, c, s);
+  if (c.second) {
+    const Moved second = traffic_of(context, c.second->b, c.n, c, s);
+    b.split += second.split, b.product += second.product;
+  }
   const double result = result_bytes(context, problem);
   const double copy = context.machine.copy_ceiling().per_second;
   CostTerms terms;

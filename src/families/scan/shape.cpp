@@ -63,7 +63,7 @@ class Extractor {
 }  // namespace
 
 Result<Shape> shape_of(const ir::Program& program, const ir::Kernel& kernel, const Knobs& knobs, const machine::Machine& machine) {
-  SOLSTICE_TRY(const codegen::FlatKernel flat, codegen::flatten(program, kernel, nullptr, codegen::Recurrences::kLinear));
+  SOLSTICE_TRY(const codegen::FlatKernel flat, codegen::flatten(program, kernel, {}, codegen::Recurrences::kLinear));
   std::vector<map::Nest> nests = map::group_equations(program, flat);
   if (nests.size() != 1)
     return fail(Code::not_yet, fmt::format("kernel `{}` writes boxes of different extents; write one kernel for each", kernel.name));

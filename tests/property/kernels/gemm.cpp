@@ -1,5 +1,5 @@
 // Products: batches, either major order, several indices of a role, lines that are not aligned, offsets, epilogues, several
-// outputs, weights that are split once.
+// outputs, weights that are split once; two sums that share an operand.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -20,12 +20,16 @@ class GemmDraft {
     if (!policy.empty() && !d_.exact) d_.declare("numerics " + policy);
     const char* dtype = random_.word({"f32", "f32", "f32", "bf16", "f16"});
     const char* other = random_.percent(90) ? dtype : "f32";
-    const std::string a = operand(dtype, m_, false), b = operand(other, n_, random_.percent(50));
-    const bool swapped = random_.percent(30);
-    Term sum = repeated({"", d_.exact, 4, 2}, points_of(k_));
-    if (!d_.exact) sum = {"", false, std::min(10, 4 + bits_of(points_of(k_)) / 2), kAnyStep};
-    sum.text = fmt::format("sum[{}]({} * {})", ranges(k_), swapped ? b : a, swapped ? a : b);
-    outputs(sum);
+    const std::string a = operands(dtype, m_, false, 1).front();
+    std::vector<Term> sums;
+    for (const std::string& b : operands(other, n_, random_.percent(50), random_.percent(25) ? 2 : 1)) {
+      const bool swapped = random_.percent(30);
+      Term sum = repeated({"", d_.exact, 4, 2}, points_of(k_));
+      if (!d_.exact) sum = {"", false, std::min(10, 4 + bits_of(points_of(k_)) / 2), kAnyStep};
+      sum.text = fmt::format("sum[{}]({} * {})", ranges(k_), swapped ? b : a, swapped ? a : b);
+      sums.push_back(sum);
+    }
+    outputs(sums);
   }
 
  private:
@@ -58,8 +62,9 @@ class GemmDraft {
     return {{name, extent / inner}, {fmt::format("{}i", name), inner}};
   }
 
-  // An operand's declaration and read. Dimensions of a role stay together; gaps between lines only.
-  std::string operand(const char* dtype, const Axes& lines, bool param) {
+  // Reads of one operand, or of two that lie alike, which may be parts of one tensor. Dimensions of a role stay together; gaps
+  // between lines only.
+  std::vector<std::string> operands(const char* dtype, const Axes& lines, bool param, int count) {
     std::vector<Axes> groups = {batch_, lines, k_};
     if (random_.percent(50)) std::swap(groups[1], groups[2]);
     if (random_.percent(10)) std::swap(groups[0], groups[1]);
@@ -81,12 +86,23 @@ class GemmDraft {
       }
       if (gaps && !axes.empty()) step += random_.of({1, 2, 4, 8});
     }
+    const bool parts = count > 1 && random_.percent(50);
+    if (parts) add(shape, strides, at, count, step, "");
     for (auto* list : {&shape, &strides}) std::reverse(list->begin(), list->end());
     std::reverse(at.begin(), at.end());
-    const std::string name = d_.fresh(param ? "w" : "a");
-    d_.declare(fmt::format("{} {} : {}[{}]{}{}", param ? "param" : "input", name, dtype, fmt::join(shape, ", "),
-                           param ? fmt::format(" \"{}\"", name) : "", gaps ? fmt::format(" strides({})", fmt::join(strides, ", ")) : ""));
-    return fmt::format("{}[{}]", name, fmt::join(at, ", "));
+    std::vector<std::string> out;
+    std::string name;
+    for (int i = 0; i < count; ++i) {
+      if (i == 0 || !parts) {
+        name = d_.fresh(param ? "w" : "a");
+        d_.declare(fmt::format("{} {} : {}[{}]{}{}", param ? "param" : "input", name, dtype, fmt::join(shape, ", "),
+                               param ? fmt::format(" \"{}\"", name) : "",
+                               gaps ? fmt::format(" strides({})", fmt::join(strides, ", ")) : ""));
+      }
+      if (parts) at.front() = fmt::format("{}", i);
+      out.push_back(fmt::format("{}[{}]", name, fmt::join(at, ", ")));
+    }
+    return out;
   }
 
   static void add(std::vector<int64_t>& shape, std::vector<int64_t>& strides, std::vector<std::string>& at, int64_t extent, int64_t& step,
@@ -95,32 +111,41 @@ class GemmDraft {
     step *= extent;
   }
 
-  Term leaf(const Term& sum) {
+  Term leaf(const std::vector<Term>& sums) {
     const int kind = random_.below(10);
-    if (kind < 3) return sum;
+    if (kind < 3) return random_.of(sums);
     if (kind < 5) return d_.whole_read(n_);
     if (kind == 5) return d_.whole_read(m_);
     if (kind == 6) return d_.whole_read(over_);
     return kind == 7 ? d_.read(over_) : number(random_);
   }
 
-  void outputs(const Term& sum) {
+  // What every output begins with: of two sums mostly both.
+  Term first_of(const std::vector<Term>& sums) {
+    if (sums.size() == 1 || random_.percent(15)) return random_.of(sums);
+    if (d_.exact || random_.percent(30)) return d_.combined(sums[0], sums[1]);
+    return product_of(clamped(applied(random_, sums[0]), 5), clamped(sums[1], 5));
+  }
+
+  void outputs(const std::vector<Term>& sums) {
     for (const Axes* axes : {&batch_, &m_, &n_}) over_.insert(over_.end(), axes->begin(), axes->end());
     Axes order = over_;
-    if (random_.percent(15)) random_.shuffle(order);
-    Term local = sum;
+    if (random_.percent(sums.size() == 1 ? 15 : 4)) random_.shuffle(order);
+    std::vector<Term> locals = sums;
     const bool named = random_.percent(70);
-    local.text = fmt::format("{}[{}]", named ? d_.fresh("z") : "", names_of(over_));
-    if (named) d_.define(local.text.substr(0, local.text.find('[')), names_of(over_), sum.text, over_);
-    if (!named) local = sum;
+    for (Term& local : locals) {
+      const std::string name = named ? d_.fresh("z") : "";
+      if (named) d_.define(name, names_of(over_), local.text, over_);
+      if (named) local.text = fmt::format("{}[{}]", name, names_of(over_));
+    }
     const int count = named ? random_.of({1, 1, 1, 2}) : 1;
     for (int k = 0; k < count; ++k) {
-      Term value = local;
+      // Without a local a sum may stand in the text once.
+      Term value = named ? first_of(locals) : locals.size() == 1 ? locals[0] : d_.combined(locals[0], locals[1]);
       if (random_.percent(70)) {
-        // Without a local the sum may stand in the text once.
-        const Leaf others = [&] { return leaf(named ? local : number(random_)); };
-        value = d_.combined(local, d_.real(named ? 2 : 1, others, over_));
-        if (!d_.exact && random_.percent(40)) value = applied(random_, value);
+        const Leaf others = [&] { return leaf(named ? locals : std::vector<Term>{number(random_)}); };
+        value = d_.combined(value, d_.real(named ? 2 : 1, others, over_));
+        if (!d_.exact && random_.percent(40) && (named || sums.size() == 1)) value = applied(random_, value);
       }
       if (random_.percent(12)) value = triangle(value);
       output(value, order);

@@ -70,6 +70,35 @@ TEST(Epilogue, DigitsOfAVariable) {
   EXPECT_NE(code->load.find("% 8u"), std::string::npos) << code->load;
 }
 
+// y = z * u of two sums; `turned`: u is read at the element across the diagonal.
+Result<EpilogueCode> of_two_sums(bool turned) {
+  ProgramBuilder b("p");
+  const int x = b.input("x", {16, 32}), w = b.input("w", {16, 32}), v = b.input("v", {16, 32}), y = b.output("y", {16, 16});
+  const int z = b.local("z", {16, 16}), u = b.local("u", {16, 16});
+  b.kernel("k", "gemm");
+  auto m = b.index("m", 16), n = b.index("n", 16), k = b.bound("k", 32);
+  const auto first = make_reduce(Reducer::kSum, {k->id}, b.read(x, {m, k}) * b.read(w, {n, k}));
+  b.define(z, {m, n}, first);
+  n = b.index("n", 16), m = b.index("m", 16), k = b.bound("k", 32);
+  const auto second = make_reduce(Reducer::kSum, {k->id}, b.read(x, {m, k}) * b.read(v, {n, k}));
+  b.define(u, {n, m}, second);
+  const auto i = b.index("i", 16), j = b.index("j", 16);
+  b.define(y, {i, j}, b.read(z, {i, j}) * (turned ? b.read(u, {i, j}) : b.read(u, {j, i})));
+  return emit_epilogue(b.program, b.program.kernels[0],
+                       {0, first.get(), {{"m", {0}}, {"n", {1}}}, SecondAnchor{1, second.get(), {{m->id}, {n->id}}}});
+}
+
+TEST(Epilogue, TwoAccumulatorsOfOneElement) {
+  const auto code = of_two_sums(false);
+  ASSERT_TRUE(code.ok()) << code.error().text();
+  EXPECT_TRUE(code->dual);
+  EXPECT_NE(code->compute.find("acc * acc1"), std::string::npos) << code->compute;
+  EXPECT_EQ(*code->stores[0].strides, (std::vector<int64_t>{16, 1}));
+  const auto across = of_two_sums(true);
+  ASSERT_FALSE(across.ok());
+  EXPECT_NE(across.error().message.find("reads the contractions at different elements"), std::string::npos) << across.error().text();
+}
+
 TEST(Epilogue, RefusesWhatIsNotElementwise) {
   Linear linear(true);
   auto& b = linear.b;

@@ -306,6 +306,113 @@ TEST(Gemm, ATriangleNeedsHalfOfItsProducts) {
   EXPECT_LT(time("y[m,n] = select(n >= m, p[m,n], 0)"), 0.75 * time("y[m,n] = p[m,n]"));
 }
 
+// y[m,n] = silu(sum[k](x[m,k] * w[n,k])) * sum[k](x[m,k] * v[n,k]), or w and v as halves of one tensor.
+struct Gate {
+  ProgramBuilder b{"p"};
+  int x, w, v, y;
+  explicit Gate(DType dtype, bool halves = false, bool right = false, bool alike = true, int64_t N = 640) {
+    const int64_t M = 512, K = 768;
+    x = b.input("x", {M, K}, dtype);
+    w = b.tensor("w", TensorKind::kParam, {halves ? 2 * N : N, K}, dtype);
+    v = halves ? w : b.tensor("v", TensorKind::kParam, alike ? std::vector<int64_t>{N, K} : std::vector<int64_t>{K, N}, dtype);
+    y = b.output("y", {M, N}, dtype);
+    const int g = b.local("g", {M, N}), u = b.local("u", {M, N});
+    b.kernel("gate", "gemm");
+    auto m = b.index("m", M), n = b.index("n", N), k = b.bound("k", K);
+    b.define(g, {m, n}, make_reduce(Reducer::kSum, {k->id}, b.read(x, {m, k}) * b.read(w, {n, k})));
+    m = b.index("m", M), n = b.index("n", N), k = b.bound("k", K);
+    const auto weight = halves ? b.read(w, {n + whole(N), k}) : alike ? b.read(v, {n, k}) : b.read(v, {k, n});
+    b.define(u, {m, n}, make_reduce(Reducer::kSum, {k->id}, right ? weight * b.read(x, {m, k}) : b.read(x, {m, k}) * weight));
+    m = b.index("m", M), n = b.index("n", N);
+    b.define(y, {m, n}, op(Op::kTanh, {b.read(g, {m, n})}) * b.read(u, {m, n}));
+  }
+  Kernel& kernel() { return b.program.kernels.front(); }
+};
+
+TEST(Gemm, TwoSumsThatShareAnOperandAreOneKernel) {
+  for (const bool right : {false, true}) {
+    Gate gate(DType::kBF16, false, right);
+    gate.kernel().knobs.set("tile", KnobValue::of_size({128, 256}));
+    gate.kernel().knobs.set("cluster", KnobValue::of_size({2, 1}));
+    const Emission emission = generated(gate.b.program);
+    ASSERT_EQ(launches(emission), (Names{"gate"}));
+    EXPECT_TRUE(emission.workspace.empty());
+    const Step& step = emission.steps[0];
+    EXPECT_EQ(step.arguments[0].map.buffer, "x");
+    EXPECT_EQ(step.arguments[1].map.buffer, "w");
+    EXPECT_EQ(step.arguments[2].map.buffer, "v");
+    EXPECT_EQ(step.arguments[1].map.box[1], 64) << "half of the 128 columns of w";
+    EXPECT_EQ(step.grid[0], 4 * 5);
+    EXPECT_NE(emission.sources[0].code.find("compute(float acc, float acc1, const In& in"), std::string::npos);
+  }
+}
+
+TEST(Gemm, TwoSumsOverHalvesOfOneTensor) {
+  Gate gate(DType::kBF16, true);
+  const Emission emission = generated(gate.b.program);
+  ASSERT_EQ(launches(emission), (Names{"gate"}));
+  EXPECT_EQ(emission.steps[0].arguments[1].map.offset, 0);
+  EXPECT_EQ(emission.steps[0].arguments[2].map.offset, 640 * 768 * 2);
+}
+
+TEST(Gemm, TwoSumsOfPlanesSplitThreeOperandsAndFallBackTogether) {
+  Gate gate(DType::kF32);
+  gate.kernel().knobs.set("math", KnobValue::of_name("fp16x3"));
+  const Emission live = generated(gate.b.program);
+  ASSERT_EQ(launches(live), (Names{"gate-split", "gate", "gate-fallback"}));
+  EXPECT_EQ(live.workspace.size(), 9u);
+  EXPECT_NE(live.sources[2].code.find("guard_b1"), std::string::npos) << live.sources[2].code;
+  const Emission frozen = generated(gate.b.program, true);
+  EXPECT_EQ(launches(frozen), (Names{"gate-pack_b", "gate-pack_b1", "gate-split", "gate", "gate-fallback"}));
+}
+
+TEST(Gemm, TwoSumsHaveFormsOfTheirOwn) {
+  Gate gate(DType::kF32);
+  gate.kernel().knobs.set("stream", KnobValue::of_name("columns"));
+  EXPECT_NE(first_diagnostic(gate.b.program).find("E117: `stream=columns` of two sums that share an operand"), std::string::npos)
+      << first_diagnostic(gate.b.program);
+  gate.kernel().knobs = {};
+  gate.kernel().knobs.set("math", KnobValue::of_name("simt"));
+  EXPECT_EQ(first_diagnostic(gate.b.program), "");
+  gate.kernel().knobs.set("tile", KnobValue::of_size({32, 32}));
+  EXPECT_NE(first_diagnostic(gate.b.program).find("closest: `tile=128x128`"), std::string::npos) << first_diagnostic(gate.b.program);
+  gate.kernel().knobs = {};
+  gate.kernel().knobs.set("math", KnobValue::of_name("fp16x3"));
+  gate.kernel().knobs.set("tile", KnobValue::of_size({128, 64}));
+  EXPECT_NE(first_diagnostic(gate.b.program).find("E111: no kernel for `tile=128x64` and two sums"), std::string::npos)
+      << first_diagnostic(gate.b.program);
+  gate.kernel().knobs = {};
+  const Context context{gate.b.program, h200(), "medium", true};
+  const auto proposals = find_family("gemm")->propose(context, gate.kernel());
+  ASSERT_TRUE(proposals.ok());
+  for (const Knobs& knobs : *proposals) {
+    gate.kernel().knobs = knobs;
+    EXPECT_EQ(first_diagnostic(gate.b.program, true, "medium"), "") << to_text(knobs);
+    generated(gate.b.program, true, "medium");
+  }
+}
+
+TEST(Gemm, SaysWhyTwoSumsAreNoKernel) {
+  EXPECT_NE(refusal(Gate(DType::kBF16, false, false, false).b.program).find("`w` and `v`, which differ in format or in what is contiguous"),
+            std::string::npos);
+  const auto with = [](std::vector<int64_t> strides, bool shared, int64_t other) {
+    ProgramBuilder b("p");
+    const int x = b.input("x", {64, 32}), z = b.input("z", {64, 32}), w = b.input("w", {48, 32}), v = b.input("v", {other, 32}),
+              y = b.output("y", {64, 48}), t = b.output("t", {64, other});
+    b.program.tensors[static_cast<size_t>(y)].strides = strides;
+    b.kernel("k", "gemm");
+    auto m = b.index("m", 64), n = b.index("n", 48), k = b.bound("k", 32);
+    b.define(y, {m, n}, make_reduce(Reducer::kSum, {k->id}, b.read(x, {m, k}) * b.read(w, {n, k})));
+    m = b.index("m", 64), n = b.index("n", other), k = b.bound("k", 32);
+    b.define(t, {m, n}, make_reduce(Reducer::kSum, {k->id}, b.read(shared ? x : z, {m, k}) * b.read(v, {n, k})));
+    return refusal(b.program);
+  };
+  EXPECT_EQ(with({48, 1}, true, 48), "");
+  EXPECT_NE(with({48, 1}, false, 48).find("share no operand"), std::string::npos) << with({48, 1}, false, 48);
+  EXPECT_NE(with({48, 1}, true, 40).find("whose extents differ"), std::string::npos) << with({48, 1}, true, 40);
+  EXPECT_NE(with({1, 64}, true, 48).find("along the rows of `x`, which they share"), std::string::npos) << with({1, 64}, true, 48);
+}
+
 TEST(Gemm, SaysWhyItDoesNotMatch) {
   ProgramBuilder b("p");
   const int x = b.input("x", {8, 32}), y = b.output("y", {8});

@@ -6,6 +6,7 @@
 #include <random>
 #include <set>
 
+#include "families/gemm/grouped.h"
 #include "host_kernels/build.h"
 #include "machine/machine.h"
 
@@ -21,8 +22,9 @@ using numerics::Math;
 struct Product {
   ProgramBuilder b{"p"};
 
-  // `gaps`: x lies with a stride in both of its dimensions. `grouped`: each row chooses one of four matrices.
-  Product(int64_t m, int64_t n, int64_t k, bool transposed, bool gaps, bool grouped, DType dtype) {
+  // `gaps`: x lies with a stride in both of its dimensions. `grouped`: each row chooses one of four matrices. `dual`: a second sum
+  // reads x too.
+  Product(int64_t m, int64_t n, int64_t k, bool transposed, bool gaps, bool grouped, bool dual, DType dtype) {
     const int x = b.input("x", gaps ? std::vector<int64_t>{m, k, 2} : std::vector<int64_t>{m, k}, dtype);
     std::vector<int64_t> shape = transposed ? std::vector<int64_t>{k, n} : std::vector<int64_t>{n, k};
     if (grouped) shape.insert(shape.begin(), 4);
@@ -34,7 +36,9 @@ struct Product {
     const auto left = gaps ? b.read(x, {i, l, make_int(0)}) : b.read(x, {i, l});
     std::vector<ExprRef> at = transposed ? std::vector<ExprRef>{l, j} : std::vector<ExprRef>{j, l};
     if (grouped) at.insert(at.begin(), b.read(e, {i}));
-    b.define(y, {i, j}, make_reduce(Reducer::kSum, {l->id}, left * b.read(w, at)));
+    auto sum = make_reduce(Reducer::kSum, {l->id}, left * b.read(w, at));
+    if (dual) sum = sum + make_reduce(Reducer::kSum, {l->id}, left * b.read(b.tensor("v", TensorKind::kParam, shape, dtype), at));
+    b.define(y, {i, j}, sum);
   }
 };
 
@@ -52,6 +56,9 @@ LeanGemm drawn_settings(std::mt19937_64& random, LeanGemm c) {
   s.stages = any_of(random, {0, 0, 2, 3, 6, 1, 12});
   s.stream = any_of(random, {Streamed::kNone, Streamed::kNone, Streamed::kRows, Streamed::kColumns});
   s.split = any_of(random, {1, 1, 2, 3, 200});
+  // Few settings of grouped products come as far as their rings.
+  if (gemm::is_grouped(*c.problem) && random() % 2 == 0)
+    s.math = gemm::grouped_math(*c.problem), s.tile_k = gemm::stage_k(s.math), s.stream = Streamed::kNone, s.split = 1;
   s.prepack = random() % 2 == 0, s.scaled = gemm::is_scaled(s.math, *c.problem);
   if (random() % 8 == 0) c.schedule = "pingpong";
   return c;
@@ -65,7 +72,7 @@ TEST(Lean, EveryRuleCanFireAndWhatIsProposedIsLegal) {
     const DType dtype = any_of(random, {DType::kF32, DType::kF32, DType::kF32, DType::kBF16, DType::kF16});
     const bool gaps = random() % 8 == 0, grouped = dtype != DType::kF32 && !gaps && random() % 2 == 0;
     const Product product(any_of<int64_t>(random, {4, 16, 1024}), any_of<int64_t>(random, {8, 512}), any_of<int64_t>(random, {64, 4096}),
-                          random() % 2 == 0, gaps, grouped, dtype);
+                          random() % 2 == 0, gaps, grouped, !grouped && random() % 4 == 0, dtype);
     const Context context{product.b.program, h200, any_of<std::string>(random, {"reference", "high", "medium"}), random() % 2 == 0};
     const auto problem = gemm::make_problem(product.b.program, product.b.program.kernels.front());
     ASSERT_TRUE(problem.ok()) << problem.error().text();

@@ -66,5 +66,22 @@ b[n] = sum[m](z[n,m])
   EXPECT_EQ(kernels.size(), 2u);
 }
 
+// Both products read x: one kernel reads it once, and writes neither.
+TEST(Partition, AGatedActivationIsOneKernel) {
+  const auto kernels = kernels_of(R"(
+program gate
+dim M = 4096, N = 4096, K = 4096
+input  x : bf16[M, K]
+input  w : bf16[N, K]
+input  v : bf16[N, K]
+output y : bf16[M, N]
+
+g[m,n] = sum[k](x[m,k] * w[n,k])
+u[m,n] = sum[k](x[m,k] * v[n,k])
+y[m,n] = silu(g[m,n]) * u[m,n]
+)");
+  ASSERT_EQ(kernels.size(), 1u);
+}
+
 }  // namespace
 }  // namespace solstice::propose
