@@ -98,8 +98,11 @@ bool has_half_plane(const Problem& problem) {
   constexpr int64_t kMost = INT32_MAX / 4;  // the device counts in int, up to a tile beyond the result
   const auto& domain = problem.epilogue.domain;
   if (!domain || domain->coefficients[0] != 0) return false;
-  const auto size = [](int64_t coefficient, int64_t extent) { return std::abs(coefficient) > kMost ? kMost : std::abs(coefficient) * (extent + 512); };
-  return size(domain->coefficients[1], problem.product.m) + size(domain->coefficients[2], problem.product.n) + std::abs(domain->base) < kMost;
+  const auto size = [](int64_t coefficient, int64_t extent) {
+    return std::abs(coefficient) > kMost ? kMost : std::abs(coefficient) * (extent + 512);
+  };
+  return size(domain->coefficients[1], problem.product.m) + size(domain->coefficients[2], problem.product.n) + std::abs(domain->base) <
+         kMost;
 }
 
 bool stores_by_copy_engine(const ir::Program& program, const Problem& problem) {

@@ -18,8 +18,8 @@ constexpr int64_t kUsualShared = 227 * 1024;  // where no machine is given
 constexpr int64_t kPiece = 16 * 1024;         // bytes of the row's data, about
 constexpr int64_t kLeastPiece = 4 * 1024;     // of runs that are taken one by one
 constexpr int64_t kMostSlots = 60;
-constexpr int64_t kRing = 128;    // bytes that it is rounded up to
-constexpr int64_t kOnTheWay = 2;  // slots that are being filled, at least
+constexpr int64_t kRing = 128;             // bytes that it is rounded up to
+constexpr int64_t kOnTheWay = 2;           // slots that are being filled, at least
 constexpr int64_t kLag = 4, kMostLag = 6;  // pieces
 constexpr int64_t kLagBlocks = 40;         // a piece more for each so many blocks: their exchange takes longer
 constexpr int64_t kLargeTeam = 88;         // blocks: beyond that 256 threads are faster than 512
@@ -118,7 +118,9 @@ void lay_out(Team& team, int64_t limit) {
   team.lag = team.holds ? std::clamp<int64_t>(team.slots - chunks - 1 - kOnTheWay, 0, most) : most;
 }
 
-bool fits(const Team& team) { return team.blocks <= team.row_pieces() && team.slots >= (team.holds ? team.chunks() + team.lag : 0) + 1 + kOnTheWay; }
+bool fits(const Team& team) {
+  return team.blocks <= team.row_pieces() && team.slots >= (team.holds ? team.chunks() + team.lag : 0) + 1 + kOnTheWay;
+}
 
 }  // namespace
 

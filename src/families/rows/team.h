@@ -33,7 +33,7 @@ struct Team {
   int64_t lag = 0;       // pieces of the next row that are looked at before a row is stored
   int slots = 0;
   int64_t slot_bytes = 0;
-  bool holds = true;  // pieces stay until the row is done, since something is stored along it
+  bool holds = true;                      // pieces stay until the row is done, since something is stored along it
   int results = 0;                        // reductions of a row
   static constexpr int64_t kRounds = 4;   // rows that a block has findings and results of
   static constexpr int64_t kSignal = 16;  // bytes

@@ -58,7 +58,8 @@ std::string computing_text(const Draft& draft, const Team& team, const TeamText&
       "{left}if (++chunk_out == chunks) chunk_out = 0, ++round_out;\n}}\n}}\n",
       fmt::arg("kept", Team::kRounds), fmt::arg("state", text.state), fmt::arg("lag", team.lag), fmt::arg("type", row_type(draft.shape)),
       fmt::arg("teams", team.teams), fmt::arg("ahead", text.ahead), fmt::arg("arriving", text.arriving), fmt::arg("leaving", text.leaving),
-      fmt::arg("passed", team.holds ? "" : "ring.release();\n"), fmt::arg("left", team.holds ? "behind.release();\nbehind.advance();\n" : ""));
+      fmt::arg("passed", team.holds ? "" : "ring.release();\n"),
+      fmt::arg("left", team.holds ? "behind.release();\nbehind.advance();\n" : ""));
 }
 
 std::string exchanging_text(const Draft& draft, const Team& team, const TeamText& text, int64_t offers) {

@@ -104,8 +104,7 @@ double largest_share(const ir::Program& program) {
 // Exponentials below the smallest normal number may be 0, as 1 / (1 + exp(-x)) is where the exponential overflows.
 double flushed(const ir::Program& program) {
   bool found = false;
-  for (const ir::Equation& equation : program.equations)
-    ir::walk(equation.rhs, [&](const ir::Expr& e) { found |= e.op == ir::Op::kExp; });
+  for (const ir::Equation& equation : program.equations) ir::walk(equation.rhs, [&](const ir::Expr& e) { found |= e.op == ir::Op::kExp; });
   return found ? 0x1p-126 : 0;
 }
 

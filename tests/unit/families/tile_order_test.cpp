@@ -35,7 +35,8 @@ TEST(TileOrder, PairsCoverEveryTileOnce) {
 }
 
 TEST(TileOrder, TilesOfAHalfPlaneComeFirstAndAllComeOnce) {
-  for (const auto& [m, n, base] : {std::tuple{1, -1, 0}, {-1, 1, 5}, {0, 3, -100}, {2, 1, -70}, {-3, -1, 90}, {-1, 0, 33}, {1, 1, 0}, {0, 1, -999}}) {
+  for (const auto& [m, n, base] :
+       {std::tuple{1, -1, 0}, {-1, 1, 5}, {0, 3, -100}, {2, 1, -70}, {-3, -1, 90}, {-1, 0, 33}, {1, 1, 0}, {0, 1, -999}}) {
     const HalfPlane plane{m, n, base};
     constexpr int kRows = 16, kColumns = 8;  // of a tile
     for (const auto& [rows, columns, group, step] : {std::tuple{7, 11, 3, 4}, {1, 1, 8, 3}, {10, 6, 4, 1}, {5, 9, 8, 70}}) {
@@ -55,7 +56,8 @@ TEST(TileOrder, TilesOfAHalfPlaneComeFirstAndAllComeOnce) {
       for (size_t i = 0; i < found.size(); ++i) {
         const auto& [t, has] = found[i];
         bool any = false;
-        for (int r = 0; r < kRows * kColumns; ++r) any |= m * (t.m * kRows + r / kColumns) + n * (t.n * kColumns + r % kColumns) + base >= 0;
+        for (int r = 0; r < kRows * kColumns; ++r)
+          any |= m * (t.m * kRows + r / kColumns) + n * (t.n * kColumns + r % kColumns) + base >= 0;
         EXPECT_EQ(has, any) << t.m << "," << t.n;
         EXPECT_TRUE(i == 0 || has <= found[i - 1].second);
         EXPECT_TRUE(t.m < rows && t.n < columns);
