@@ -161,10 +161,22 @@ class Shaper {
     return success();
   }
 
+  // A reduction inside another one that depends on the other's index. With one extent for both it would look like the same axis.
+  bool has_nested(const std::vector<ExprRef>& reductions) const {
+    const auto depends = [&](const ExprRef& inner, const ExprRef& outer) {
+      return std::any_of(outer->binders.begin(), outer->binders.end(),
+                         [&](int id) { return out_.flat.indices.index(id).extent > 1 && codegen::depends_on(inner, id); });
+    };
+    return std::any_of(reductions.begin(), reductions.end(), [&](const ExprRef& inner) {
+      return std::any_of(reductions.begin(), reductions.end(), [&](const ExprRef& outer) { return depends(inner, outer); });
+    });
+  }
+
   Status unify(FlatEquation& equation) {
     const auto reductions = nodes_of(equation.rhs, Op::kReduce);
     std::map<int, ExprRef> rename;
     if (reductions.empty()) return unify_map(equation);
+    if (has_nested(reductions)) return refuse(equation, "has a reduction that depends on the column: a scan or a product");
     for (const ExprRef& r : reductions) SOLSTICE_CHECK(bind_axes(equation, r->binders, columns_, r, "column", rename));
     const std::set<int> numbering = rows_in(equation);
     std::vector<int> row_ids, column_ids;

@@ -387,6 +387,24 @@ TEST(Rows, SaysWhyNot) {
   EXPECT_NE(match.reason.find("`y`"), std::string::npos) << match.reason;
 }
 
+// The largest element of each row of a product whose extents are all equal: the sum's index is no other name of the maximum's.
+TEST(Rows, AReductionOfASquareProductIsNotOneOfItsOperand) {
+  ProgramBuilder b("p");
+  const int x = b.input("x", {8, 8}), w = b.input("w", {8, 8}), y = b.output("y", {8}), h = b.local("h", {8, 8});
+  b.kernel("k", "rows");
+  auto m = b.index("m", 8), n = b.index("n", 8);
+  const auto k = b.bound("k", 8);
+  b.define(h, {m, n}, make_reduce(Reducer::kSum, {k->id}, b.read(x, {m, k}) * b.read(w, {n, k})));
+  m = b.index("m", 8);
+  n = b.bound("n", 8);
+  b.define(y, {m}, make_reduce(Reducer::kMax, {n->id}, b.read(h, {m, n})));
+  for (const char* family : {"rows", "reduce"}) {
+    const Match match = find_family(family)->match(b.program, b.program.kernels[0]);
+    EXPECT_FALSE(match.ok) << family;
+    EXPECT_NE(match.reason.find("depends on the column"), std::string::npos) << match.reason;
+  }
+}
+
 // The shift by the maximum stands inside the sum; it is one pass more, not one for each element.
 TEST(Rows, ALogsumexpCostsItsTraffic) {
   ProgramBuilder b("p");
