@@ -8,7 +8,7 @@
 //     In load(int batch, int m, int n) const;          // (m, n) lies inside the problem; called ahead of its
 //     use; of two sums that share an operand `acc` is followed by the other, `float acc1`
 //     void compute(float acc, const In& in, int batch, int m, int n, float (&out)[kOutputs]) const;
-//     template <int kOutput> auto element() const;     // a value of the storage type: float, Half or BFloat
+//     template <int kOutput> auto element() const;     // a value of the storage type: float, Half, BFloat, E4M3 or E5M2
 //     template <int kOutput, class T> void store(int batch, int m, int n, T value) const;
 //     template <int kOutput> auto place(int batch, int m, int n) const;  // with kTma, of output 0: its address
 //   };

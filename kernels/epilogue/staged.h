@@ -5,6 +5,7 @@
 
 #include "copy/tma.h"
 #include "epilogue/output.h"
+#include "math/storage.h"
 #include "ptx/memory.h"
 #include "ptx/sync.h"
 
@@ -16,20 +17,24 @@ inline constexpr int kStageBytes = kStageRows * kStageColumns * 4;
 inline constexpr int kStageBuffers = 2;
 
 // Byte offset of an element in a staging buffer: lines of 32 elements with the swizzle of that line length
-// (128 bytes for 4-byte elements, 64 for 2-byte ones).
+// (128 bytes for 4-byte elements, 64 for 2-byte ones, none for the 32 of 1-byte ones).
 template <typename T>
 SOLSTICE_DEVICE constexpr u32 staged_offset(int row, int column) {
   if constexpr (sizeof(T) == 4)
     return row * 128 + (((column / 4) ^ (row & 7)) << 4) + column % 4 * 4;
+  else if constexpr (sizeof(T) == 1)
+    return row * kStageColumns + column;
   else
     return row * 64 + (((column / 8) ^ ((row >> 1) & 3)) << 4) + column % 8 * 2;
 }
 
-// Two values of a 16-bit format in one register.
+// Two values of a format of 16 bits, or of 8, in one register.
 template <typename T>
 SOLSTICE_DEVICE u32 pack_pair(float a, float b) {
   if constexpr (kSame<T, Half>)
     return ptx::pack_half(a, b);
+  else if constexpr (sizeof(T) == 1)
+    return math::narrow<T>(a).bits | static_cast<u32>(math::narrow<T>(b).bits) << 8;
   else
     return ptx::pack_bfloat(a, b);
 }
@@ -39,6 +44,8 @@ SOLSTICE_DEVICE void stage_pair(u32 buffer, int row, int column, float a, float 
   const u32 at = buffer + staged_offset<T>(row, column);
   if constexpr (sizeof(T) == 2)
     ptx::store_shared(at, pack_pair<T>(a, b));
+  else if constexpr (sizeof(T) == 1)
+    ptx::store_shared_u16(at, static_cast<u16>(pack_pair<T>(a, b)));
   else
     ptx::store_shared(at, a, b);
 }
@@ -73,6 +80,8 @@ template <class T>
 SOLSTICE_DEVICE T staged_value(u32 address) {
   if constexpr (sizeof(T) == 4) {
     return ptx::from_bits(ptx::load_shared_u32(address));
+  } else if constexpr (sizeof(T) == 1) {
+    return T{static_cast<u8>(ptx::load_shared_u8(address))};
   } else {
     return T{ptx::load_shared_u16(address)};
   }

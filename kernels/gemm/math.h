@@ -26,5 +26,8 @@ using Bf16x3 = Math<mma::BF16, 2, false, true>;
 using Bf16x6 = Math<mma::BF16, 3, false, true>;
 using Tf32 = Math<mma::TF32, 1, false, false>;
 using Tf32x3 = Math<mma::TF32, 2, false, true>;
+// Tensor cores add products of operands of a byte with about 14 bits, so these sums are promoted too.
+template <class A, class B>
+using Fp8 = Math<mma::FP8<A, B>, 1, false, true>;
 
 }  // namespace solstice::gemm

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "epilogue/output.h"
+#include "math/storage.h"
 #include "mma/descriptor.h"
 #include "ptx/memory.h"
 #include "ptx/sync.h"
@@ -97,7 +98,7 @@ SOLSTICE_DEVICE void simt_fragment(float (&v)[8], const float* line) {
 template <class Epilogue, int kOutput = 0>
 SOLSTICE_DEVICE void simt_store(const Epilogue& epilogue, int batch, int m, int n, const float (&values)[Epilogue::kOutputs]) {
   if constexpr (kOutput < Epilogue::kOutputs) {
-    epilogue.template store<kOutput>(batch, m, n, from_float<ElementOf<Epilogue, kOutput>>(values[kOutput]));
+    epilogue.template store<kOutput>(batch, m, n, math::narrow<ElementOf<Epilogue, kOutput>>(values[kOutput]));
     simt_store<Epilogue, kOutput + 1>(epilogue, batch, m, n, values);
   }
 }

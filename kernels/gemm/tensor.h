@@ -56,7 +56,8 @@ struct TensorConfig {
   static constexpr int kSharedBytes = kOffsetBarriersB + RingB::kBarrierBytes;
   static_assert(kSharedBytes <= 232448, "more shared memory than a block may have");
   static_assert(!kDual || (kHalves == 2 ? Math::kPromoted : kN >= 128), "each of two sums has 64 columns or more");
-  static_assert(Math::Type::kBytes == 2 || (kMajorA == mma::Major::kK && kMajorB == mma::Major::kK), "4-byte operands are K-major");
+  static_assert(Math::Type::kBytes == 2 || (kMajorA == mma::Major::kK && kMajorB == mma::Major::kK),
+                "only operands of 2 bytes may be MN-major");
 };
 
 // Extents, and the scales of a scaled split: scales[batch][chunk][stride], or, of whole lines, floats [batch][stride].
@@ -82,6 +83,8 @@ struct Tensor {
                        kShareB = Config::kShareB, kPlanes = Math::kPlanes;
   static constexpr int kRegisters = kN / 2;  // of one accumulator
   static constexpr bool kDual = Config::kDual;
+  // Products of a byte take so little time that a promotion between them is felt.
+  static constexpr bool kPairs = Math::kPromoted && !Math::kScaled && Type::kBytes == 1 && kHalves == 1;
 
   const TensorMap* map_a;
   const TensorMap* map_b;
@@ -311,6 +314,48 @@ struct Tensor {
     }
   }
 
+  // Two chunks a time, an accumulator each: the sums of the first are added while the second is multiplied, and all that
+  // another warpgroup has to cover is the addition of the second.
+  SOLSTICE_DEVICE void accumulate_pairs(float (&sums)[kRegisters], RingA& a, RingB& b, int last, int group, int lane) const {
+    const auto multiply_chunk = [&](float(&part)[kRegisters]) {
+      a.wait_full();
+      b.wait_full();
+      mma::fence();
+      multiply_stage<true>(part, a.address() + group * 64 * mma::kRowBytes, b.address());
+      mma::commit();
+    };
+    const auto add_chunk = [&](float(&part)[kRegisters], int slot_a, int slot_b) {
+      mma::pin(part);
+      release_a(a, slot_a, lane);
+      release_b(b, slot_b, lane);
+#pragma unroll
+      for (int i = 0; i < kRegisters; ++i) sums[i] += part[i];
+    };
+    int s = 0;
+    for (; s + 1 < last; s += 2) {
+      float part[2][kRegisters];
+      const int first_a = a.slot, first_b = b.slot;
+      multiply_chunk(part[0]);
+      a.advance();
+      b.advance();
+      multiply_chunk(part[1]);
+      mma::wait<1>();
+      add_chunk(part[0], first_a, first_b);
+      mma::wait<0>();
+      add_chunk(part[1], a.slot, b.slot);
+      a.advance();
+      b.advance();
+    }
+    if (s < last) {
+      float part[kRegisters];
+      multiply_chunk(part);
+      mma::wait<0>();
+      add_chunk(part, a.slot, b.slot);
+      a.advance();
+      b.advance();
+    }
+  }
+
   SOLSTICE_DEVICE void accumulate(float (&sums)[kHalves][kRegisters], RingA& a, RingB& b, int last, int group, int lane) const {
     static_assert(Math::kPromoted || kHalves == 1, "without promotion one instruction covers the tile's columns");
     int used_a = -1, used_b = -1;
@@ -365,7 +410,9 @@ struct Tensor {
     for_each_tile([&](int batch, int m0, int n0, int last) {
       float sums[kHalves][kRegisters] = {};
       const int row = warp * 16;
-      if constexpr (Math::kPromoted)
+      if constexpr (kPairs)
+        accumulate_pairs(sums[0], a, b, last, group, lane);
+      else if constexpr (Math::kPromoted)
         accumulate_promoted(sums, a, b, aside_a, aside_b, last, group, lane, row + lane / 4);
       else
         accumulate(sums, a, b, last, group, lane);

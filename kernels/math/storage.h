@@ -108,6 +108,12 @@ SOLSTICE_DEVICE float widen(Half v) {
 #endif
 }
 
+#if defined(__CUDACC__)
+// As ptx/convert.h calls it.
+SOLSTICE_DEVICE float to_float(E4M3 v) { return widen(v); }
+SOLSTICE_DEVICE float to_float(E5M2 v) { return widen(v); }
+#endif
+
 // The float between two neighbours of which v lies, with an odd last bit unless it is exact: rounded once more to fewer
 // bits it gives what rounding v at once would.
 SOLSTICE_DEVICE float to_odd(double v) {

@@ -19,6 +19,13 @@ struct BF16 {
 struct TF32 {
   static constexpr int kBytes = 4;
 };
+struct E4M3 {};
+struct E5M2 {};
+// Operands of a byte, which may differ in their formats.
+template <class A, class B>
+struct FP8 {
+  static constexpr int kBytes = 1;
+};
 
 SOLSTICE_DEVICE void fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 SOLSTICE_DEVICE void commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
@@ -71,10 +78,26 @@ struct Wgmma;
                    : "l"(a), "l"(b), "r"(accumulate));                                                  \
     }                                                                                                   \
   };
+// A template, so that it costs nothing where it is not used.
+#define SOLSTICE_WGMMA_8(TYPE_A, TYPE_B, SUFFIX, N, REGS, A, B, S)                                                        \
+  template <int kTransA, int kTransB>                                                                                     \
+  struct Wgmma<FP8<TYPE_A, TYPE_B>, N, kTransA, kTransB> {                                                                \
+    static_assert(!kTransA && !kTransB, "operands of a byte are K-major");                                                \
+    static SOLSTICE_DEVICE void run(float (&d)[REGS], u64 a, u64 b, int accumulate) {                                     \
+      asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #S ", 0;\nwgmma.mma_async.sync.aligned.m64n" #N "k32.f32." SUFFIX \
+                   " {" SOLSTICE_REG_##REGS "}, %" #A ", %" #B ", p, 1, 1;\n}"                                            \
+                   : SOLSTICE_OUT_##REGS(0)                                                                               \
+                   : "l"(a), "l"(b), "r"(accumulate));                                                                    \
+    }                                                                                                                     \
+  };
 #define SOLSTICE_WGMMA(N, REGS, A, B, S, TA, TB)                 \
   SOLSTICE_WGMMA_16(F16, "f16.f16", N, REGS, A, B, S, TA, TB)    \
   SOLSTICE_WGMMA_16(BF16, "bf16.bf16", N, REGS, A, B, S, TA, TB) \
-  SOLSTICE_WGMMA_32(N, REGS, A, B, S)
+  SOLSTICE_WGMMA_32(N, REGS, A, B, S)                            \
+  SOLSTICE_WGMMA_8(E4M3, E4M3, "e4m3.e4m3", N, REGS, A, B, S)    \
+  SOLSTICE_WGMMA_8(E4M3, E5M2, "e4m3.e5m2", N, REGS, A, B, S)    \
+  SOLSTICE_WGMMA_8(E5M2, E4M3, "e5m2.e4m3", N, REGS, A, B, S)    \
+  SOLSTICE_WGMMA_8(E5M2, E5M2, "e5m2.e5m2", N, REGS, A, B, S)
 
 SOLSTICE_WGMMA(64, 32, 32, 33, 34, 35, 36)
 SOLSTICE_WGMMA(128, 64, 64, 65, 66, 67, 68)
@@ -83,6 +106,7 @@ SOLSTICE_WGMMA(256, 128, 128, 129, 130, 131, 132)
 #undef SOLSTICE_WGMMA
 #undef SOLSTICE_WGMMA_16
 #undef SOLSTICE_WGMMA_32
+#undef SOLSTICE_WGMMA_8
 #undef SOLSTICE_REG_32
 #undef SOLSTICE_REG_64
 #undef SOLSTICE_REG_128

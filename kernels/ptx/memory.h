@@ -39,6 +39,7 @@ SOLSTICE_DEVICE void store_shared(u32 address, float a, float b) {
   asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(address), "f"(a), "f"(b) : "memory");
 }
 SOLSTICE_DEVICE void store_shared(u32 address, u32 a) { asm volatile("st.shared.b32 [%0], %1;" ::"r"(address), "r"(a) : "memory"); }
+SOLSTICE_DEVICE void store_shared_u16(u32 address, u16 a) { asm volatile("st.shared.b16 [%0], %1;" ::"r"(address), "h"(a) : "memory"); }
 SOLSTICE_DEVICE void store_shared_zero(u32 address) {  // 16 bytes
   asm volatile("st.shared.v4.b32 [%0], {%1, %1, %1, %1};" ::"r"(address), "r"(0) : "memory");
 }

@@ -7,7 +7,7 @@
 #include "families/gemm/stream.h"
 
 namespace solstice::families::gemm {
-bool is_built(Math math) { return math != Math::kFP8 && math != Math::kF64; }
+bool is_built(Math math) { return math != Math::kF64; }
 
 Cost estimate(const Context& context, const Problem& problem, const Settings& s) {
   const bool simt = s.math == Math::kSimt;

@@ -8,7 +8,6 @@
 
 namespace solstice::families::gemm {
 
-bool is_8bit_float(DType t) { return t == DType::kE4M3 || t == DType::kE5M2; }
 bool is_tf32(const CutlassGemm& c) { return c.a == DType::kF32 && c.b == DType::kF32; }
 bool both(const CutlassGemm& c, Major major) { return c.major_a == major && c.major_b == major; }
 
@@ -35,7 +34,7 @@ bool CutlassGemm::loads_by_tma() const { return schedule < CutlassSchedule::kCpA
 
 int CutlassGemm::accumulators() const {
   const int sums = tile_m * tile_n / (128 * (is_cooperative() ? 2 : 1));
-  return is_8bit_float(a) && is_8bit_float(b) && !fast_accumulation ? 2 * sums : sums;
+  return is_fp8(a) && is_fp8(b) && !fast_accumulation ? 2 * sums : sums;
 }
 
 bool CutlassGemm::from_registers() const {

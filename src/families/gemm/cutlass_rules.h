@@ -34,7 +34,6 @@ constexpr std::string_view text_of(const std::array<std::pair<T, std::string_vie
 }
 
 bool is_tf32(const CutlassGemm& c);
-bool is_8bit_float(DType t);
 bool both(const CutlassGemm& c, Major major);
 // The epilogue through shared memory that goes with a schedule; kNoSmem: none does.
 CutlassEpilogue epilogue_of(const CutlassGemm& c);

@@ -6,7 +6,7 @@ namespace solstice::families::gemm {
 namespace {
 
 bool has_instruction(DType t) {
-  return t == DType::kF16 || t == DType::kBF16 || t == DType::kF32 || is_8bit_float(t) || t == DType::kI8 || t == DType::kU8;
+  return t == DType::kF16 || t == DType::kBF16 || t == DType::kF32 || is_fp8(t) || t == DType::kI8 || t == DType::kU8;
 }
 
 bool legal_operands(const CutlassGemm& c) {

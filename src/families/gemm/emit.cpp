@@ -11,6 +11,9 @@
 namespace solstice::families::gemm {
 namespace {
 
+std::string_view fp8_text(DType dtype) { return dtype == DType::kE4M3 ? "mma::E4M3" : "mma::E5M2"; }
+
+// Of a math with planes; that of a product may depend on its operands.
 std::string math_text(const Settings& s) {
   switch (s.math) {
     case Math::kFP16:
@@ -28,6 +31,11 @@ std::string math_text(const Settings& s) {
     default:
       return "gemm::Tf32x3";
   }
+}
+
+std::string math_text(const Settings& s, const Contraction& c) {
+  if (s.math != Math::kFP8) return math_text(s);
+  return fmt::format("gemm::Fp8<{}, {}>", fp8_text(c.a.dtype), fp8_text(c.b.dtype));
 }
 
 std::string guard_text(const std::vector<SplitPlan>& operands) {
@@ -122,7 +130,7 @@ std::string split_source(const std::string& entry, const std::vector<SplitPlan>&
     body += last ? call : fmt::format("if (block < {}) {{\n{}return;\n}}\n", first, call);
   }
   return fmt::format(
-      "#include \"gemm/split.h\"\n#include \"math/platform.h\"\n\nusing namespace solstice;\n\n"
+      "#include \"gemm/split.h\"\n#include \"math/storage.h\"\n\nusing namespace solstice;\n\n"
       "SOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kSplitThreads, {}) {}({}) {{\n"
       "ptx::let_next_kernel_start();\nconst int block = static_cast<int>(blockIdx.x);\n{}}}\n",
       held, entry, parameters, body);
@@ -136,7 +144,7 @@ std::string tensor_source(const std::string& entry, const ir::Program& program, 
   const Functor functor = functor_of(program, problem.epilogue, tma);
   const std::string forms = s.dual ? fmt::format(", {}, true", has_half_plane(problem)) : has_half_plane(problem) ? ", true" : "";
   const std::string config =
-      fmt::format("gemm::TensorConfig<{}, {}, {}, {}, {}, {}, {}, {}, {}, {}{}>", math_text(s), major_text(a.major), major_text(b.major),
+      fmt::format("gemm::TensorConfig<{}, {}, {}, {}, {}, {}, {}, {}, {}, {}{}>", math_text(s, c), major_text(a.major), major_text(b.major),
                   layout.n, layout.halves, layout.groups, layout.slots_a, layout.slots_b, s.cluster * s.cluster_n, s.cluster_n > 1, forms);
   std::string parameters =
       of_operands(operands, [](auto x) { return fmt::format(", const __grid_constant__ TensorMap map_{}", x); }).substr(2);

@@ -66,13 +66,11 @@ ir::Knobs knobs_of(const Settings& s) {
 Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel& kernel) {
   SOLSTICE_TRY(const Problem problem, make_problem(context.program, kernel));
   const auto policy = numerics::policy_from_name(context.numerics).value_or(numerics::Policy::kReference);
-  const OperandAccess& a = problem.product.a;
-  const DType operands = a.dtype == problem.product.b.dtype ? a.dtype : DType::kF32;
   // A few tiles of each form: what one math cannot do (range, subnormal results), another can.
   constexpr int kMostOfOneForm = 4;
   std::map<std::pair<Math, Streamed>, int> taken;
   std::vector<ir::Knobs> out;
-  for (const Settings& s : ranked_settings(context, problem, numerics::legal_maths(policy, operands))) {
+  for (const Settings& s : ranked_settings(context, problem, numerics::legal_maths(policy, operand_dtype(problem)))) {
     if (taken[{s.math, s.stream}]++ < kMostOfOneForm) out.push_back(knobs_of(s));
   }
   return out;

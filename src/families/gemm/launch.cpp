@@ -24,7 +24,7 @@ TensorMap output_map(const ir::Program& program, const Problem& problem) {
   map.extents = {c.n, c.m, c.batches};
   map.strides = {row, c.batches > 1 ? (*store.strides)[0] * bytes : row * c.m};
   map.box = {32, 16, 1};
-  map.swizzle = bytes == 4 ? 128 : 64;
+  map.swizzle = bytes == 4 ? 128 : bytes == 2 ? 64 : 0;
   return map;
 }
 

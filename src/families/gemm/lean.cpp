@@ -18,6 +18,9 @@ Major major_a(const LeanGemm& c) { return major_of(product_of(c).a, product_of(c
 Major major_b(const LeanGemm& c) { return major_of(product_of(c).b, product_of(c).n, product_of(c).k); }
 bool contiguous(const LeanGemm& c) { return major_a(c) != Major::kNone && major_b(c) != Major::kNone; }
 bool along_k(const LeanGemm& c) { return major_a(c) == Major::kK && major_b(c) == Major::kK; }
+bool as_stored(const LeanGemm& c, bool first) {
+  return copies_directly(first ? product_of(c).a : product_of(c).b, first ? major_a(c) : major_b(c));
+}
 const std::string& name_of_operand(const LeanGemm& c, bool first) {
   return c.context->program.tensor(first ? product_of(c).a.tensor : product_of(c).b.tensor).name;
 }
@@ -93,6 +96,17 @@ void add_math(LeanRules& rules) {
                    [](const LeanGemm& c) {
                      return fmt::format("`math={}`: operand `{}` is contiguous in neither its rows nor `k`", math_name(c),
                                         name_of_operand(c, major_a(c) == Major::kNone));
+                   },
+                   [](LeanGemm& c) { set_math(c, Math::kSimt), stop_streaming(c); }});
+  rules.push_back({"lean.as_stored", "E114", Severity::kError,
+                   "`math=fp8` takes both operands as they lie: contiguous along k, base, lines and batches at multiples of 16 bytes",
+                   [](const LeanGemm& c) { return c.settings.math == Math::kFP8 && !(as_stored(c, true) && as_stored(c, false)); },
+                   [](const LeanGemm& c) {
+                     const bool first = !as_stored(c, true);
+                     const bool turned = (first ? major_a(c) : major_b(c)) != Major::kK;
+                     return fmt::format("`math=fp8` takes operands as they lie, and {} of `{}` {}",
+                                        turned ? "`k`" : "base, lines or batches", name_of_operand(c, first),
+                                        turned ? "is not contiguous" : "are not at multiples of 16 bytes");
                    },
                    [](LeanGemm& c) { set_math(c, Math::kSimt), stop_streaming(c); }});
   rules.push_back({"lean.along_k", "E114", Severity::kError, "TF32 takes both operands contiguous along k",

@@ -26,7 +26,9 @@ Major major_of(const OperandAccess& operand, int64_t lines, int64_t k);
 // them.
 int vector_of(const OperandAccess& operand, Major major, int limit);
 
-// The copy engine can read the operand where it lies: 16-bit format, 16-byte aligned lines and batches.
+bool is_fp8(DType dtype);  // e4m3 or e5m2
+
+// The tensor cores take the operand where it lies: 16-bit format, or fp8 contiguous along k; 16-byte aligned lines and batches.
 bool copies_directly(const OperandAccess& operand, Major major);
 
 // Products are needed in a half-plane of the result alone, the same in every batch: tiles outside it are only written.

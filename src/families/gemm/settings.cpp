@@ -16,7 +16,10 @@ constexpr int64_t kStagingWarp = 4096;  // two buffers of 16 x 32 floats
 
 }  // namespace
 
-DType operand_dtype(const Contraction& product) { return product.a.dtype == product.b.dtype ? product.a.dtype : DType::kF32; }
+DType operand_dtype(const Contraction& product) {
+  const bool alike = product.a.dtype == product.b.dtype || (is_fp8(product.a.dtype) && is_fp8(product.b.dtype));
+  return alike ? product.a.dtype : DType::kF32;
+}
 DType operand_dtype(const Problem& problem) { return operand_dtype(problem.product); }
 
 std::vector<Math> allowed_maths(const Context& context, const Problem& problem) {
@@ -37,7 +40,7 @@ std::vector<KnobSpec> knob_table() {
   return {
       {"math",
        "name",
-       {"simt", "tf32", "tf32x3", "bf16", "bf16x3", "bf16x6", "fp16", "fp16x3"},
+       {"simt", "tf32", "tf32x3", "bf16", "bf16x3", "bf16x6", "fp16", "fp16x3", "fp8"},
        "",
        "auto",
        "how products are computed; auto: the fastest that the numerics policy allows"},
@@ -94,7 +97,7 @@ std::string usual_value(std::string_view knob) {
 
 int stage_k(Math math) { return math == Math::kSimt ? 8 : static_cast<int>(kStageRow) / element_bytes(math); }
 
-int element_bytes(Math math) { return math == Math::kTF32 || math == Math::kTF32x3 ? 4 : 2; }
+int element_bytes(Math math) { return math == Math::kTF32 || math == Math::kTF32x3 ? 4 : math == Math::kFP8 ? 1 : 2; }
 
 bool is_scaled(Math math, const Problem& problem) {
   const bool halves = problem.product.a.dtype == DType::kF16 && problem.product.b.dtype == DType::kF16;
@@ -104,7 +107,7 @@ bool is_scaled(Math math, const Problem& problem) {
 bool is_line_scaled(const Settings& s) { return s.scaled && numerics::info(s.math).planes == 1; }
 
 bool needs_planes(const Settings& s, const OperandAccess& operand, Major major) {
-  if (s.math == Math::kSimt) return false;
+  if (s.math == Math::kSimt || s.math == Math::kFP8) return false;  // fp8 is what is stored
   const bool native = !s.scaled && numerics::info(s.math).planes == 1 && element_bytes(s.math) == 2 &&
                       operand.dtype == (s.math == Math::kFP16 ? DType::kF16 : DType::kBF16);
   return !(native && copies_directly(operand, major));

@@ -49,7 +49,7 @@ struct Layout {
 std::vector<KnobSpec> knob_table();
 std::string_view tile_list();
 std::string usual_value(std::string_view knob);   // where it is not written
-DType operand_dtype(const Contraction& product);  // of both; f32 where they differ
+DType operand_dtype(const Contraction& product);  // of both; f32 where they differ (not where both are fp8)
 DType operand_dtype(const Problem& problem);
 std::vector<Math> allowed_maths(const Context& context, const Problem& problem);
 std::string kib(int64_t bytes);

@@ -215,11 +215,11 @@ class Generator {
   // Extents {contiguous, lines, planes x batches}; `parts`: blocks of a cluster that load a share each.
   TensorMap operand_map(const SplitPlan& x, int64_t lines_of_tile, int64_t parts) const {
     const bool planes = needs_planes(s_, x.operand, x.major);
-    const int64_t bytes = planes ? x.bytes : 2;
+    const int64_t bytes = x.bytes;
     TensorMap map;
     map.buffer = planes ? workspace("planes", x) : program_.tensor(x.operand.tensor).name;
     map.offset = planes ? 0 : x.operand.offset * bytes;
-    map.dtype = x.bytes == 4 ? DType::kF32 : s_.math == Math::kFP16 || s_.math == Math::kFP16x3 ? DType::kF16 : DType::kBF16;
+    map.dtype = map_dtype();
     const int64_t line = (planes ? x.plane_stride : x.stride) * bytes;
     const int64_t batch = planes || x.batches == 1 ? line * x.lines : x.operand.batch * bytes;
     // Planes of TF32 have an order of their own in every eight k.
@@ -229,6 +229,12 @@ class Generator {
     map.swizzle = 128;
     map.l2_promotion = 256;
     return map;
+  }
+
+  DType map_dtype() const {
+    const int bytes = element_bytes(s_.math);
+    if (bytes != 2) return bytes == 4 ? DType::kF32 : DType::kU8;
+    return s_.math == Math::kFP16 || s_.math == Math::kFP16x3 ? DType::kF16 : DType::kBF16;
   }
 
   const Context& context_;

@@ -120,7 +120,8 @@ std::vector<double> limits_of(const ir::Program& program, const ir::Tensor& outp
 // Half a unit in the last place, or of the smallest normal number.
 double storage_error(DType dtype, double size) {
   if (!is_float(dtype)) return 0;
-  const double least = dtype == DType::kF16 ? 0x1p-14 : dtype == DType::kF64 ? 0x1p-1022 : 0x1p-126;
+  const bool is_half_range = dtype == DType::kF16 || dtype == DType::kE5M2;
+  const double least = is_half_range ? 0x1p-14 : dtype == DType::kE4M3 ? 0x1p-6 : dtype == DType::kF64 ? 0x1p-1022 : 0x1p-126;
   return unit_roundoff(dtype) * std::max(size, least);
 }
 

@@ -4,11 +4,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "base/integer.h"
 #include "property/kernels/generators.h"
 
 namespace solstice::random_kernels {
 namespace {
+
+constexpr int64_t kPiece = 16;
 
 class GemmDraft {
  public:
@@ -18,11 +22,17 @@ class GemmDraft {
     choose_axes();
     const std::string policy = random_.word({"", "", "", "", "high", "medium"});
     if (!policy.empty() && !d_.exact) d_.declare("numerics " + policy);
-    const char* dtype = random_.word({"f32", "f32", "f32", "bf16", "f16"});
+    const char* dtype = random_.word({"f32", "f32", "f32", "bf16", "f16", "e4m3", "e5m2"});
     const char* other = random_.percent(90) ? dtype : "f32";
+    if (*dtype == 'e') {
+      other = random_.word({"e4m3", "e5m2", "e4m3", "e5m2", "e4m3", "e5m2", "f32", "bf16"});
+      as_stored_ = random_.percent(65);
+    }
+    if (as_stored_) k_ = {{"k", round_up(points_of(k_), kPiece)}};
+    if (as_stored_ && random_.percent(60)) choose_sides();
     const std::string a = operands(dtype, m_, false, 1).front();
     std::vector<Term> sums;
-    for (const std::string& b : operands(other, n_, random_.percent(50), random_.percent(25) ? 2 : 1)) {
+    for (const std::string& b : operands(other, n_, random_.percent(50), *dtype != 'e' && random_.percent(25) ? 2 : 1)) {
       const bool swapped = random_.percent(30);
       Term sum = repeated({"", d_.exact, 4, 2}, points_of(k_));
       if (!d_.exact) sum = {"", false, std::min(10, 4 + bits_of(points_of(k_)) / 2), kAnyStep};
@@ -55,6 +65,13 @@ class GemmDraft {
     m_ = split("m", sides[0], 15), n_ = split("n", sides[1], 15), k_ = split("k", sides[2], 15);
   }
 
+  // Large enough for tensor cores, as most others are not.
+  void choose_sides() {
+    const auto most = static_cast<int64_t>(std::sqrt(static_cast<double>(d_.sizes.products / points_of(k_))));
+    batch_.clear();
+    for (auto* const axes : {&m_, &n_}) axes->assign(1, {axes == &m_ ? "m" : "n", random_.between(1, std::clamp<int64_t>(most, 1, 700))});
+  }
+
   // One index, or two that a tensor steps through with one stride.
   Axes split(const char* name, int64_t extent, int chance) {
     if (extent < 4 || !random_.percent(chance)) return {{name, extent}};
@@ -66,13 +83,13 @@ class GemmDraft {
   // between lines only.
   std::vector<std::string> operands(const char* dtype, const Axes& lines, bool param, int count) {
     std::vector<Axes> groups = {batch_, lines, k_};
-    if (random_.percent(50)) std::swap(groups[1], groups[2]);
+    if (!as_stored_ && random_.percent(50)) std::swap(groups[1], groups[2]);
     if (random_.percent(10)) std::swap(groups[0], groups[1]);
     std::vector<int64_t> shape, strides;
     std::vector<std::string> at;
     int64_t step = 1;
     const bool gaps = random_.percent(25), merged = random_.percent(15);
-    const int64_t offset = random_.percent(12) ? random_.between(1, 8) : 0;
+    const int64_t unit = as_stored_ ? kPiece : 1, offset = random_.percent(12) ? random_.between(1, 8) * unit : 0;
     for (size_t g = groups.size(); g-- > 0;) {
       const Axes& axes = groups[g];
       if (merged && axes.size() == 2) {
@@ -84,7 +101,7 @@ class GemmDraft {
         shape[0] += offset, step += offset;
         at[0] += fmt::format("+{}", offset);
       }
-      if (gaps && !axes.empty()) step += random_.of({1, 2, 4, 8});
+      if (gaps && !axes.empty()) step += random_.of({1, 2, 4, 8}) * unit;
     }
     const bool parts = count > 1 && random_.percent(50);
     if (parts) add(shape, strides, at, count, step, "");
@@ -163,8 +180,10 @@ class GemmDraft {
 
   void output(Term value, const Axes& order) {
     const std::string name = d_.fresh("y");
-    const std::string dtype = random_.word({"f32", "f32", "f32", "bf16", "f16"});
+    const std::string dtype = random_.word({"f32", "f32", "f32", "f32", "bf16", "bf16", "f16", "e4m3", "e5m2"});
     if (dtype == "f16") value = clamped(value, kLargest);
+    if (dtype == "e4m3" && !d_.exact) value = clamped(value, 8);
+    if (dtype == "e5m2" && !d_.exact) value = clamped(value, kLargest);
     std::vector<int64_t> shape = shape_of(order), strides(shape.size(), 1);
     const int64_t gap = random_.percent(20) ? random_.of({1, 2, 4, 8}) : 0;
     for (size_t d = shape.size(); d-- > 1;) strides[d - 1] = strides[d] * shape[d] + (d + 1 == shape.size() ? gap : 0);
@@ -176,6 +195,7 @@ class GemmDraft {
   Draft& d_;
   Random& random_;
   Axes batch_, m_, n_, k_, over_;
+  bool as_stored_ = false;  // lines of operands are contiguous along k and whole pieces of 16 bytes, if they are of bytes
 };
 
 }  // namespace

@@ -80,8 +80,9 @@ class GroupedDraft {
 
   void output(const Axes& over, Term value) {
     const std::string name = d_.fresh("y");
-    const std::string dtype = random_.word({"f32", "bf16", "f16"});
+    const std::string dtype = random_.word({"f32", "f32", "bf16", "bf16", "f16", "f16", "e4m3"});
     if (dtype == "f16") value = clamped(value, kLargest);
+    if (dtype == "e4m3" && !d_.exact) value = clamped(value, 8);
     std::string extents;
     for (const Axis& axis : over) extents += fmt::format("{}{}", extents.empty() ? "" : ", ", axis.extent);
     d_.declare(fmt::format("output {} : {}[{}]", name, dtype, extents));

@@ -113,7 +113,7 @@ TEST(Families, WhatIsNoValueIsAutoForFurtherRules) {
   ir::KnobValue set;
   set.kind = ir::KnobValue::Kind::kSet;
   set.items = {ir::KnobValue::of_int(4), ir::KnobValue::of_name("four")};
-  kernel.knobs.set("math", ir::KnobValue::of_name("fp8"));
+  kernel.knobs.set("math", ir::KnobValue::of_name("fp4"));
   kernel.knobs.set("stages", set);
   Diagnostics diagnostics;
   EXPECT_EQ(ir::to_text(check_knobs(*find_family("gemm"), kernel, {}, diagnostics)), "math=auto, stages={4}");

@@ -218,6 +218,86 @@ TEST(Gemm, HalfOperandsNeedNoSplit) {
   EXPECT_EQ(emission.steps[0].arguments[2].map.swizzle, 64);
 }
 
+// A product of fp8 operands, of which either may lie the other way round or have gaps between its lines.
+struct ByteProduct {
+  ProgramBuilder b{"p"};
+  explicit ByteProduct(DType left = DType::kE4M3, DType right = DType::kE5M2, int64_t K = 512, bool transposed = false,
+                       DType result = DType::kF32) {
+    const int x = b.input("x", {640, K}, left);
+    const int w = b.input("w", transposed ? std::vector<int64_t>{K, 512} : std::vector<int64_t>{512, K}, right);
+    const int y = b.output("y", {640, 512}, result);
+    b.kernel("up", "gemm");
+    const auto m = b.index("m", 640), n = b.index("n", 512), k = b.bound("k", K);
+    b.define(y, {m, n},
+             make_reduce(Reducer::kSum, {k->id},
+                         b.read(x, {m, k}) * b.read(w, transposed ? std::vector<ExprRef>{k, n} : std::vector<ExprRef>{n, k})));
+  }
+  Kernel& kernel() { return b.program.kernels.front(); }
+};
+
+TEST(Gemm, BytesAreMultipliedAsTheyAreStored) {
+  const ByteProduct bytes;
+  const Emission emission = generated(bytes.b.program);
+  ASSERT_EQ(launches(emission), (Names{"up"}));
+  EXPECT_NE(emission.sources[0].code.find("gemm::Fp8<mma::E4M3, mma::E5M2>, mma::Major::kK, mma::Major::kK"), std::string::npos)
+      << emission.sources[0].code;
+  const TensorMap& map = emission.steps[0].arguments[0].map;
+  EXPECT_EQ(map.buffer, "x");
+  EXPECT_EQ(map.dtype, DType::kU8);
+  EXPECT_EQ(map.extents[0], 512);
+  EXPECT_EQ(map.strides[0], 512);
+  EXPECT_EQ(map.box[0], 128);
+}
+
+// Of 128 x 256 as of every tile: a stage holds 128 k, after which sums are promoted.
+TEST(Gemm, AStageOfBytesHolds128K) {
+  ByteProduct bytes;
+  bytes.kernel().knobs.set("tile", KnobValue::of_size({128, 256, 128}));
+  EXPECT_EQ(first_diagnostic(bytes.b.program), "");
+  EXPECT_NE(generated(bytes.b.program).sources[0].code.find("mma::Major::kK, 128, 2, 2, "), std::string::npos);
+  bytes.kernel().knobs.set("tile", KnobValue::of_size({128, 256, 64}));
+  EXPECT_NE(first_diagnostic(bytes.b.program).find("a stage of `math=fp8` holds 128 k"), std::string::npos)
+      << first_diagnostic(bytes.b.program);
+}
+
+TEST(Gemm, BytesThatDoNotLieAsTheTensorCoresTakeThemAreWidened) {
+  for (const bool transposed : {false, true}) {
+    ByteProduct bytes(DType::kE4M3, DType::kE4M3, transposed ? 512 : 500, transposed);
+    const Emission emission = generated(bytes.b.program);
+    ASSERT_EQ(launches(emission), (Names{"up"}));
+    EXPECT_NE(emission.sources[0].code.find("gemm::StridedOperand<solstice::math::E4M3>"), std::string::npos) << emission.sources[0].code;
+    bytes.kernel().knobs.set("math", KnobValue::of_name("fp8"));
+    const std::string said = first_diagnostic(bytes.b.program);
+    EXPECT_NE(said.find(transposed ? "E114: `math=fp8` takes operands as they lie, and `k` of `w` is not contiguous"
+                                   : "E114: `math=fp8` takes operands as they lie, and base, lines or batches of `x` are not at"),
+              std::string::npos)
+        << said;
+    EXPECT_NE(said.find("closest: `math=simt"), std::string::npos) << said;
+  }
+}
+
+TEST(Gemm, BytesBesideWiderOperandsAreSplitAsThese) {
+  const ByteProduct bytes(DType::kE5M2, DType::kBF16);
+  ByteProduct written = bytes;
+  written.kernel().knobs.set("math", KnobValue::of_name("fp8"));
+  EXPECT_NE(first_diagnostic(written.b.program).find("E110"), std::string::npos) << first_diagnostic(written.b.program);
+  written.kernel().knobs = {};
+  written.kernel().knobs.set("math", KnobValue::of_name("fp16x3"));
+  written.kernel().knobs.set("stream", KnobValue::of_name("none"));
+  const Emission emission = generated(written.b.program);
+  ASSERT_EQ(launches(emission), (Names{"up-split", "up", "up-fallback"}));
+  EXPECT_NE(emission.sources[0].code.find("gemm::Operand<solstice::math::E5M2>"), std::string::npos) << emission.sources[0].code;
+}
+
+TEST(Gemm, ResultsOfAByteLeaveByTheCopyEngine) {
+  const ByteProduct bytes(DType::kE4M3, DType::kE4M3, 512, false, DType::kE4M3);
+  const Emission emission = generated(bytes.b.program);
+  const TensorMap& map = emission.steps[0].arguments[2].map;
+  EXPECT_EQ(map.buffer, "y");
+  EXPECT_EQ(map.swizzle, 0);
+  EXPECT_EQ(map.strides[0], 512);
+}
+
 TEST(Gemm, EveryMathCompilesToASource) {
   for (const char* math : {"simt", "tf32", "tf32x3", "bf16", "bf16x3", "bf16x6", "fp16", "fp16x3"}) {
     Linear linear;

@@ -57,6 +57,13 @@ const std::vector<Measured>& measurements() {
       {kSimt, 32768, 0, kRandomSign, 1.6e-6},
       {kFP16x3, 8192, 64, kRandomSign, 2.5e-7},
       {kFP16x3, 32768, 128, kRandomSign, 3.5e-7},
+      // 1024 x 1024, e4m3, results in f32
+      {kFP8, 64, 128, kRandomSign, 7.4e-5},
+      {kFP8, 64, 128, kPositive, 1.57e-4},
+      {kFP8, 128, 128, kRandomSign, 1.26e-4},
+      {kFP8, 128, 128, kPositive, 5.2e-4},
+      {kFP8, 16384, 128, kRandomSign, 1.26e-4},
+      {kFP8, 16384, 128, kPositive, 4.96e-4},
   };
   return table;
 }
@@ -66,6 +73,7 @@ TEST(ErrorModel, IsWithinTwiceOfEveryMeasurement) {
     Sum sum;
     sum.k = row.k;
     sum.data = row.data;
+    if (row.math == Math::kFP8) sum.dtype = DType::kE4M3;
     if (row.promote_every) sum.promote_every = row.promote_every;
     const double ratio = modelled_error(row.math, sum).total() / row.error;
     EXPECT_GT(ratio, 0.5) << info(row.math).name << " K " << row.k << " every " << row.promote_every;
@@ -79,6 +87,7 @@ TEST(ErrorModel, IsWithinAThirdOnAverage) {
     Sum sum;
     sum.k = row.k;
     sum.data = row.data;
+    if (row.math == Math::kFP8) sum.dtype = DType::kE4M3;
     if (row.promote_every) sum.promote_every = row.promote_every;
     const double off = std::log(modelled_error(row.math, sum).total() / row.error);
     sum_of_squares += off * off;
