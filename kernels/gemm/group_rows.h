@@ -64,7 +64,7 @@ SOLSTICE_DEVICE bool find_offsets(const Rows& of, int groups, int rows, int* off
     for (; begins != 0; begins &= begins - 1) {
       const int m = first + 32 * (__ffs(begins) - 1) + lane, end = bucket(m);
 #pragma unroll 1
-      for (int g = bucket(m - 1); g < end; ++g) offsets[g] = m;
+      for (int g = bucket(m - 1); g < end; ++g) atomicExch(&offsets[g], m);  // of rows in no order several write, and none is used
     }
   }
   return __syncthreads_and(sorted);
