@@ -14,7 +14,7 @@ SOLSTICE_DEVICE void write_pairs(const Epilogue& epilogue, const Tile& tile, con
   load_step(epilogue, tile, 0, in);
 #pragma unroll
   for (int step = 0; step < kSteps; ++step) {
-    float values[16][Epilogue::kOutputs];
+    float values[16][Epilogue::kValues];
 #pragma unroll
     for (int i = 0; i < 16; ++i) {
       const int at = 16 * step + i;

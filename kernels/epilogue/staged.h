@@ -5,6 +5,7 @@
 
 #include "copy/tma.h"
 #include "epilogue/output.h"
+#include "epilogue/parts.h"
 #include "math/storage.h"
 #include "ptx/memory.h"
 #include "ptx/sync.h"
@@ -153,7 +154,7 @@ SOLSTICE_DEVICE void end_buffer(const Epilogue& epilogue, const Tile& tile, cons
 // One output of one 16 x 32 step; `slot` alternates between the buffers.
 template <int kOutput, class Epilogue, class Tile>
 SOLSTICE_DEVICE void write_output(const Epilogue& epilogue, const Tile& tile, const TensorMap* map, int step, int slot,
-                                  const float (&values)[16][Epilogue::kOutputs]) {
+                                  const float (&values)[16][Epilogue::kValues]) {
   using T = ElementOf<Epilogue, kOutput>;
   const u32 buffer = tile.staging + slot * kStageBytes;
   begin_buffer<Epilogue>(tile);
@@ -169,7 +170,7 @@ SOLSTICE_DEVICE void write_output(const Epilogue& epilogue, const Tile& tile, co
 
 template <int kOutput, class Epilogue, class Tile>
 SOLSTICE_DEVICE void write_outputs(const Epilogue& epilogue, const Tile& tile, const TensorMap* map, int step,
-                                   const float (&values)[16][Epilogue::kOutputs]) {
+                                   const float (&values)[16][Epilogue::kValues]) {
   if constexpr (kOutput < Epilogue::kOutputs) {
     write_output<kOutput>(epilogue, tile, map, step, (step * Epilogue::kOutputs + kOutput) % kStageBuffers, values);
     write_outputs<kOutput + 1>(epilogue, tile, map, step, values);
@@ -186,6 +187,29 @@ SOLSTICE_DEVICE void load_step(const Epilogue& epilogue, const Tile& tile, int s
   }
 }
 
+// What the columns of a step contribute to their rows: a thread's quad has 32 columns of two rows.
+template <class Epilogue, class Tile>
+SOLSTICE_DEVICE void keep_parts(const Epilogue& epilogue, const Tile& tile, int step, const float (&values)[16][Epilogue::kValues]) {
+  static_assert(kStageColumns == epilogue::kPartColumns);
+  const int first = tile.n0 + step * kStageColumns;
+  if (first >= tile.n) return;
+  const int count = Epilogue::kWholeParts ? kStageColumns : smaller(kStageColumns, tile.n - first);
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    float own[8][Epilogue::kValues];
+    bool inside[8];
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      inside[i] = Epilogue::kWholeParts || tile.column(0, i / 2, i % 2) < count;
+#pragma unroll
+      for (int v = 0; v < Epilogue::kValues; ++v) own[i][v] = values[4 * (i / 2) + 2 * half + i % 2][v];
+    }
+    const auto found = epilogue.template find<4>(own, inside, count);
+    const int m = tile.own_line(2 * half);
+    if (tile.lane % 4 == 0 && m <= tile.last_line()) epilogue.keep(first / kStageColumns, tile.batch, m, found);
+  }
+}
+
 // kCount accumulators of a thread: the warp's 16 rows x 2*kCount columns in wgmma's layout.
 template <class Epilogue, class Tile, int kCount>
 SOLSTICE_DEVICE void write_tile(const Epilogue& epilogue, const Tile& tile, const TensorMap* map, const float (&sums)[kCount]) {
@@ -194,13 +218,42 @@ SOLSTICE_DEVICE void write_tile(const Epilogue& epilogue, const Tile& tile, cons
   load_step(epilogue, tile, 0, in);
 #pragma unroll
   for (int step = 0; step < kSteps; ++step) {
-    float values[16][Epilogue::kOutputs];
+    float values[16][Epilogue::kValues];
 #pragma unroll
     for (int i = 0; i < 16; ++i) {
       epilogue.compute(sums[16 * step + i], in[i], tile.batch, tile.own_line(i % 4), tile.n0 + tile.column(step, i / 4, i % 4), values[i]);
     }
     if (step + 1 < kSteps) load_step(epilogue, tile, step + 1, in);
+    if constexpr (Epilogue::kReduces) keep_parts(epilogue, tile, step, values);
     write_outputs<0>(epilogue, tile, map, step, values);
+  }
+}
+
+// The same for a tile's column halves, as a loop over kAtOnce steps: the accumulators of the steps behind move up each time.
+// An epilogue of many instructions, written once for every accumulator, is longer than the instruction cache.
+template <int kAtOnce, class Epilogue, class Tile, int kHalves, int kCount>
+SOLSTICE_DEVICE void write_rolled(const Epilogue& epilogue, const Tile& tile, const TensorMap* map, float (&sums)[kHalves][kCount]) {
+  constexpr int kAll = kHalves * kCount, kMoved = 16 * kAtOnce;
+  typename Epilogue::In in[16];
+  load_step(epilogue, tile, 0, in);
+#pragma unroll 1
+  for (int first = 0; first < kAll / 16; first += kAtOnce) {
+#pragma unroll
+    for (int s = 0; s < kAtOnce; ++s) {
+      const int step = first + s;
+      float values[16][Epilogue::kValues];
+#pragma unroll
+      for (int i = 0; i < 16; ++i) {
+        const int at = 16 * s + i;
+        epilogue.compute(sums[at / kCount][at % kCount], in[i], tile.batch, tile.own_line(i % 4), tile.n0 + tile.column(step, i / 4, i % 4),
+                         values[i]);
+      }
+      load_step(epilogue, tile, step + 1, in);  // behind the last one what is read is another element
+      if constexpr (Epilogue::kReduces) keep_parts(epilogue, tile, step, values);
+      write_outputs<0>(epilogue, tile, map, step, values);
+    }
+#pragma unroll
+    for (int i = 0; i + kMoved < kAll; ++i) sums[i / kCount][i % kCount] = sums[(i + kMoved) / kCount][(i + kMoved) % kCount];
   }
 }
 

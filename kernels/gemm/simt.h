@@ -10,6 +10,7 @@
 #pragma once
 
 #include "epilogue/output.h"
+#include "epilogue/parts.h"
 #include "math/storage.h"
 #include "mma/descriptor.h"
 #include "ptx/memory.h"
@@ -96,7 +97,7 @@ SOLSTICE_DEVICE void simt_fragment(float (&v)[8], const float* line) {
 }
 
 template <class Epilogue, int kOutput = 0>
-SOLSTICE_DEVICE void simt_store(const Epilogue& epilogue, int batch, int m, int n, const float (&values)[Epilogue::kOutputs]) {
+SOLSTICE_DEVICE void simt_store(const Epilogue& epilogue, int batch, int m, int n, const float (&values)[Epilogue::kValues]) {
   if constexpr (kOutput < Epilogue::kOutputs) {
     epilogue.template store<kOutput>(batch, m, n, math::narrow<ElementOf<Epilogue, kOutput>>(values[kOutput]));
     simt_store<Epilogue, kOutput + 1>(epilogue, batch, m, n, values);
@@ -112,13 +113,38 @@ SOLSTICE_DEVICE void simt_write(const Epilogue& epilogue, const SimtProblem& p, 
       const int m = m0 + i % 4 + i / 4 * 64;
       const int n = n0 + j % 4 + j / 4 * 64;
       if (m < p.m && n < p.n) {
-        float values[Epilogue::kOutputs];
+        float values[Epilogue::kValues];
         if constexpr (kDual)
           epilogue.compute(sums[i][j], sums[i][j + 4], epilogue.load(batch, m, n), batch, m, n, values);
         else
           epilogue.compute(sums[i][j], epilogue.load(batch, m, n), batch, m, n, values);
         simt_store(epilogue, batch, m, n, values);
       }
+    }
+  }
+}
+
+// The same where rows are reduced: eight neighbouring lanes have 32 columns of a row.
+template <class Epilogue>
+SOLSTICE_DEVICE void simt_reduce(const Epilogue& epilogue, const SimtProblem& p, int batch, int m0, int n0, const float (&sums)[8][8]) {
+  const int lane = static_cast<int>(threadIdx.x) % 8;
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    const int m = m0 + i % 4 + i / 4 * 64;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int first = n0 + half * 64, count = smaller(epilogue::kPartColumns, p.n - first + 4 * lane);
+      float own[4][Epilogue::kValues];
+      bool inside[4];
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        const int row = smaller(m, p.m - 1), n = smaller(first + j, p.n - 1);
+        inside[j] = first + j < p.n;
+        epilogue.compute(sums[i][4 * half + j], epilogue.load(batch, row, n), batch, row, n, own[j]);
+        if (m < p.m && inside[j]) simt_store(epilogue, batch, m, n, own[j]);
+      }
+      const auto found = epilogue.template find<8>(own, inside, count);
+      if (lane == 0 && m < p.m && count > 0) epilogue.keep(first / epilogue::kPartColumns, batch, m, found);
     }
   }
 }
@@ -194,7 +220,10 @@ SOLSTICE_DEVICE void run_simt(const StridedOperand<TA>& a, const StridedOperand<
         s[0] += total.x, s[1] += total.y, s[2] += total.z, s[3] += total.w;
       }
     }
-    simt_write<kDual>(epilogue, p, tile.batch, tile.m * kSimtTile + row, tile.n * kColumns + column, sums);
+    if constexpr (Epilogue::kReduces)
+      simt_reduce(epilogue, p, tile.batch, tile.m * kSimtTile + row, tile.n * kColumns + column, sums);
+    else
+      simt_write<kDual>(epilogue, p, tile.batch, tile.m * kSimtTile + row, tile.n * kColumns + column, sums);
   }
 }
 

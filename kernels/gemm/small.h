@@ -64,13 +64,20 @@ template <class Epilogue>
 SOLSTICE_DEVICE void small_write(const Epilogue& epilogue, const SimtProblem& p, int batch, int m0, int n0, const float* sums) {
   for (int i = static_cast<int>(threadIdx.x); i < kSmallTile * kSmallTile; i += kSimtThreads) {
     const int m = m0 + i / kSmallTile, n = n0 + i % kSmallTile;
-    if (m >= p.m || n >= p.n) continue;
+    if (m >= p.m || (!Epilogue::kReduces && n >= p.n)) continue;
     float sum = 0;
 #pragma unroll
     for (int w = 0; w < kSmallWarps; ++w) sum += sums[w * kSmallTile * kSmallTile + i];
-    float values[Epilogue::kOutputs];
-    epilogue.compute(sum, epilogue.load(batch, m, n), batch, m, n, values);
-    simt_store(epilogue, batch, m, n, values);
+    float values[1][Epilogue::kValues];
+    const int column = smaller(n, p.n - 1);
+    epilogue.compute(sum, epilogue.load(batch, m, column), batch, m, column, values[0]);
+    if (n < p.n) simt_store(epilogue, batch, m, n, values[0]);
+    if constexpr (Epilogue::kReduces) {  // a warp has 32 columns of a row
+      static_assert(kSmallTile == epilogue::kPartColumns);
+      const bool inside[1] = {n < p.n};
+      const auto found = epilogue.template find<32>(values, inside, smaller(kSmallTile, p.n - n0));
+      if (i % kSmallTile == 0) epilogue.keep(n0 / kSmallTile, batch, m, found);
+    }
   }
 }
 

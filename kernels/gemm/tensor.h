@@ -71,6 +71,11 @@ struct Problem {
   const u8* scales_second_b = nullptr;
 };
 
+// Steps of 16 accumulators that an epilogue's text is written for; 0: for all of them, one after the other. With promotion the
+// loop costs more than it saves (docs/gemm.md).
+template <class Math, int kAccumulators, class Epilogue>
+inline constexpr int kStepsAtOnce = Epilogue::kLong && !Math::kPromoted && kAccumulators > 32 ? 2 : 0;
+
 template <class Config>
 struct Tensor {
   using Math = typename Config::Math;
@@ -417,14 +422,18 @@ struct Tensor {
       else
         accumulate(sums, a, b, last, group, lane);
       if constexpr (Math::kLineScaled) scale_lines(sums[0], batch, m0 + row + lane / 4, n0 + 2 * (lane % 4));
+      const WarpTile first{batch, m0 + row, n0, p.m, p.n, staging, lane};
+      constexpr int kAtOnce = kStepsAtOnce<Math, kHalves * kRegisters, Epilogue>;
       if constexpr (kDual) {
         constexpr int kCount = kHalves == 2 ? kRegisters : kRegisters / 2, kSecond = kRegisters - kCount;
-        const WarpTile tile{batch, m0 + row, n0, p.m, p.n, staging, lane};
-        write_pairs<kCount, kSecond>(epilogue, tile, map_out, sums[0], sums[kHalves - 1]);
+        write_pairs<kCount, kSecond>(epilogue, first, map_out, sums[0], sums[kHalves - 1]);
+      } else if constexpr (kAtOnce > 0) {
+        write_rolled<kAtOnce>(epilogue, first, map_out, sums);
       } else {
 #pragma unroll
         for (int h = 0; h < kHalves; ++h) {
-          const WarpTile tile{batch, m0 + row, n0 + h * kN, p.m, p.n, staging, lane};
+          WarpTile tile = first;
+          tile.n0 += h * kN;
           write_tile(epilogue, tile, map_out, sums[h]);
         }
       }

@@ -52,6 +52,7 @@ class EpilogueWriter {
     out_.dual = request_.second.has_value();
     SOLSTICE_TRY(flat_, flatten(program_, kernel_, anchors));
     SOLSTICE_CHECK(unify());
+    SOLSTICE_TRY(const std::vector<ExprRef> terms, asked_for());
     Emitter emitter(program_, flat_.indices);
     emitter.set_short_values(short_values_of(program_, flat_));
     bind_variables(emitter);
@@ -61,7 +62,11 @@ class EpilogueWriter {
       return std::optional<Value>();
     });
     for (const FlatEquation& equation : flat_.equations) {
-      SOLSTICE_CHECK(store(emitter, equation));
+      if (!is_of_rows(equation)) SOLSTICE_CHECK(store(emitter, equation));
+    }
+    for (const ExprRef& term : terms) {
+      SOLSTICE_TRY(const Value value, emitter.emit(term));
+      out_.rows->terms.push_back(emitter.convert(value, CType::kF32).text);
     }
     out_.domain = domain();
     out_.compute = emitter.take(depth);
@@ -86,16 +91,24 @@ class EpilogueWriter {
       canonical_.push_back(flat_.indices.add_index(index.name, index.extent));
     }
     for (FlatEquation& equation : flat_.equations) {
-      std::map<int, const ir::Expr*> reads;  // of each accumulator
-      bool reduces = false, twice = false;
+      std::set<const ir::Expr*> reads;
+      std::set<int> accumulators, bound;  // that are read; that reductions bind
+      bool reduces = false, ranks = false;
       ir::walk(equation.rhs, [&](const ir::Expr& e) {
-        if (is_accumulator(e)) twice |= reads.emplace(e.id, &e).first->second != &e;
-        reduces |= e.op == Op::kReduce || e.op == Op::kRank;
+        if (is_accumulator(e)) reads.insert(&e), accumulators.insert(e.id);
+        if (e.op == Op::kReduce) bound.insert(e.binders.begin(), e.binders.end());
+        reduces |= e.op == Op::kReduce;
+        ranks |= e.op == Op::kRank;
       });
-      if (reduces) return refuse(equation, "reduces");
+      if (ranks || (reduces && !request_.terms)) return refuse(equation, ranks ? "ranks" : "reduces");
+      if (reduces) {
+        SOLSTICE_CHECK(unify_rows(equation, reads, bound));
+        continue;
+      }
+      const bool twice = reads.size() > accumulators.size();
       if (reads.empty() || twice) return refuse(equation, twice ? "reads the contraction at two places" : "does not use the contraction");
       std::map<int, ExprRef> rename;
-      for (const auto& [id, read] : reads) SOLSTICE_CHECK(add_renaming(equation, *read, rename));
+      for (const ir::Expr* read : reads) SOLSTICE_CHECK(add_renaming(equation, *read, rename));
       for (const int id : equation.free) {
         if (!rename.count(id) && flat_.indices.index(id).extent != 1) return refuse(equation, "has an index that the contraction lacks");
       }
@@ -106,9 +119,83 @@ class EpilogueWriter {
     return success();
   }
 
+  // A row's result: reductions bind some of the canonical indices, the equation has the others.
+  Status unify_rows(FlatEquation& equation, const std::set<const ir::Expr*>& reads, const std::set<int>& bound) {
+    std::map<int, ExprRef> rename;
+    std::set<int> free, reduced;  // canonical
+    for (const ir::Expr* read : reads) {
+      SOLSTICE_TRY(const auto found, places_of(equation, *read));
+      for (const auto& [id, index] : found) {
+        if (!rename.emplace(id, index).second && rename[id] != index) return refuse(equation, "reads the contraction at another element");
+        if (flat_.indices.index(index->id).extent > 1) (bound.count(id) ? reduced : free).insert(index->id);
+      }
+    }
+    const auto unknown = [&](int id) { return !rename.count(id) && flat_.indices.index(id).extent != 1; };
+    if (std::any_of(equation.free.begin(), equation.free.end(), unknown))
+      return refuse(equation, "has an index that the contraction lacks");
+    if (std::any_of(bound.begin(), bound.end(), unknown)) return refuse(equation, "reduces over an index that the contraction lacks");
+    if (std::any_of(reduced.begin(), reduced.end(), [&](int id) { return free.count(id) > 0; }))
+      return refuse(equation, "needs a reduction's result for each of its elements");
+    equation.rhs = flat_.indices.substitute(equation.rhs, rename);
+    for (ExprRef& e : equation.lhs) e = flat_.indices.substitute(e, rename);
+    equation.free.clear();
+    for (const int id : canonical_) {
+      if (!reduced.count(id)) equation.free.push_back(id);
+    }
+    return one_way(equation, reduced);
+  }
+
+  // All reductions run over the same indices.
+  Status one_way(const FlatEquation& equation, const std::set<int>& reduced) {
+    if (!out_.rows) {
+      out_.rows.emplace();
+      reduced_ = reduced;
+    }
+    bool same = reduced == reduced_ && !reduced.empty();
+    ir::walk(equation.rhs, [&](const ir::Expr& e) {
+      if (e.op != Op::kReduce) return;
+      std::set<int> own;
+      for (const int id : e.binders) {
+        if (flat_.indices.index(id).extent > 1) own.insert(id);
+      }
+      same &= own == reduced;
+    });
+    if (!same) return refuse(equation, "reduces along other indices than its kernel's other reductions");
+    rows_.insert(equation.equation);
+    return success();
+  }
+
+  bool is_of_rows(const FlatEquation& equation) const { return rows_.count(equation.equation) > 0; }
+
+  Result<std::vector<ExprRef>> asked_for() {
+    if (!out_.rows) return std::vector<ExprRef>();
+    EpilogueRows& rows = *out_.rows;
+    rows.flat.indices = flat_.indices;
+    rows.canonical = canonical_;
+    for (size_t i = 0; i < canonical_.size(); ++i) {
+      if (reduced_.count(canonical_[i])) rows.reduced.push_back(anchor().free[i]);
+    }
+    for (const FlatEquation& equation : flat_.equations) {
+      if (is_of_rows(equation))
+        rows.flat.equations.push_back(equation);
+      else
+        rows.elements.push_back(equation.rhs);
+    }
+    return request_.terms(rows);
+  }
+
   // An equation's indices are the anchor's that stand at their places in this read.
   Status add_renaming(const FlatEquation& equation, const ir::Expr& read, std::map<int, ExprRef>& out) {
-    std::set<int> seen;
+    SOLSTICE_TRY(const auto found, places_of(equation, read));
+    for (const auto& [id, index] : found) {
+      if (out.emplace(id, index).first->second->id != index->id) return refuse(equation, "reads the contractions at different elements");
+    }
+    return success();
+  }
+
+  // Which canonical index stands at each place of a read of a contraction.
+  Result<std::map<int, ExprRef>> places_of(const FlatEquation& equation, const ir::Expr& read) {
+    std::map<int, ExprRef> out;
     for (size_t i = 0; i < read.args.size(); ++i) {
       const int canonical = read.id == pseudo_ ? canonical_[i] : canonical_of_second(i);
       if (canonical < 0) continue;
@@ -116,13 +203,12 @@ class EpilogueWriter {
       const ExprRef& at = read.args[i];
       const bool constant = at->op == Op::kInt && at->integer == 0 && index.extent == 1;
       if (constant) continue;
-      if (at->op != Op::kIndex || !seen.insert(at->id).second || flat_.indices.index(at->id).extent != index.extent) {
+      if (at->op != Op::kIndex || flat_.indices.index(at->id).extent != index.extent ||
+          !out.emplace(at->id, flat_.indices.index_node(canonical)).second) {
         return refuse(equation, "reads the contraction at another element");
       }
-      const auto [known, added] = out.emplace(at->id, flat_.indices.index_node(canonical));
-      if (known->second->id != canonical) return refuse(equation, "reads the contractions at different elements");
     }
-    return success();
+    return out;
   }
 
   // The index like the second anchor's free index i; -1 if it has one value only.
@@ -221,6 +307,9 @@ class EpilogueWriter {
   // Values that `compute` and the stores need from `load` become fields; their definitions turn into assignments.
   void split(const std::string& load) {
     std::set<std::string> wanted = values_in(out_.compute);
+    if (out_.rows) {
+      for (const std::string& term : out_.rows->terms) wanted.merge(values_in(term));
+    }
     for (const EpilogueStore& s : out_.stores) {
       wanted.merge(values_in(s.value));
       wanted.merge(values_in(s.offset));
@@ -248,6 +337,8 @@ class EpilogueWriter {
   int pseudo_;
   FlatKernel flat_;
   std::vector<int> canonical_;
+  std::set<int> reduced_;   // canonical
+  std::set<int> rows_;      // equations that reduce
   std::vector<int> fused_;  // by variable: the index it steps; -1 none, -2 several
   EpilogueCode out_;
 };

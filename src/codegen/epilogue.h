@@ -9,16 +9,20 @@
 //   - `acc` (float), in `compute` only; of a second contraction `acc1`.
 // They need math/special.h and math/vector.h and `using namespace solstice; using namespace solstice::math;`.
 //
-// Every output of the kernel must be a function of the accumulators at the same element: an equation that reduces over
-// the contraction's result, or reads it elsewhere, is an error (not_yet), naming the equation.
+// Every output of the kernel must be a function of the accumulators at the same element, or, where the caller takes them
+// (`terms`), of reductions over such elements along some of the contraction's indices, the same ones for all: a row's
+// results. Other equations that reduce over the contraction's result, or read it elsewhere, are an error (not_yet) that
+// names the equation.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "codegen/ctype.h"
+#include "codegen/flatten.h"
 #include "ir/program.h"
 
 namespace solstice::codegen {
@@ -37,11 +41,25 @@ struct SecondAnchor {
   std::vector<std::vector<int>> indices;
 };
 
+// Equations of rows' results. In `flat`, whose equations are these alone, the contraction is a read of a tensor that the
+// program does not have.
+struct EpilogueRows {
+  FlatKernel flat;
+  std::vector<int> canonical;         // indices of `flat`, beside the anchor's free ones
+  std::vector<ir::ExprRef> elements;  // right sides of the other equations
+  std::vector<int> reduced;           // the anchor's free indices that every reduction runs over
+  std::vector<std::string> terms;     // the values that were asked for: float expressions, ready after `compute`
+};
+
+// Which values of an element the caller's reductions need: expressions over `canonical`.
+using EpilogueTerms = std::function<Result<std::vector<ir::ExprRef>>(const EpilogueRows& rows)>;
+
 struct EpilogueRequest {
   int equation = -1;  // the anchor's id in the program
   const ir::Expr* contraction = nullptr;
   std::vector<EpilogueVariable> variables;
   std::optional<SecondAnchor> second = std::nullopt;
+  EpilogueTerms terms = {};
 };
 
 struct EpilogueField {
@@ -76,6 +94,7 @@ struct EpilogueCode {
   std::string load;
   std::string compute;
   std::vector<EpilogueStore> stores;
+  std::optional<EpilogueRows> rows;
 };
 
 Result<EpilogueCode> emit_epilogue(const ir::Program& program, const ir::Kernel& kernel, const EpilogueRequest& request);

@@ -34,6 +34,13 @@ Cost finished(const Problem& problem, const Settings& s, const CostTerms& terms,
   return out;
 }
 
+double fold_time(const Context& context, const Problem& problem) {
+  constexpr double kFold = 1.5e-6;  // a round trip to L2 for parts, another for those that are corrected
+  if (!problem.rows) return 0;
+  return context.machine.launch_time().value + kFold +
+         static_cast<double>(problem.rows->bytes()) / context.machine.copy_ceiling().per_second;
+}
+
 double result_bytes(const Context& context, const Problem& problem) {
   const Contraction& c = problem.product;
   double bytes = 0;

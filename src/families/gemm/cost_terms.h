@@ -12,6 +12,9 @@ struct CostTerms {
 };
 Cost finished(const Problem& problem, const Settings& settings, const CostTerms& terms, double traffic);
 
+// Of the launch that folds the parts of rows; 0 without it.
+double fold_time(const Context& context, const Problem& problem);
+
 double result_bytes(const Context& context, const Problem& problem);
 
 }  // namespace solstice::families::gemm

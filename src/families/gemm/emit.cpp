@@ -141,7 +141,7 @@ std::string tensor_source(const std::string& entry, const ir::Program& program, 
   const Contraction& c = problem.product;
   const SplitPlan &a = operands[0], &b = operands[1];
   const bool tma = stores_by_copy_engine(program, problem);
-  const Functor functor = functor_of(program, problem.epilogue, tma);
+  const Functor functor = functor_of(program, problem, tma);
   const std::string forms = s.dual ? fmt::format(", {}, true", has_half_plane(problem)) : has_half_plane(problem) ? ", true" : "";
   const std::string config =
       fmt::format("gemm::TensorConfig<{}, {}, {}, {}, {}, {}, {}, {}, {}, {}{}>", math_text(s, c), major_text(a.major), major_text(b.major),
@@ -168,7 +168,7 @@ std::string simt_source(const std::string& entry, const ir::Program& program, co
                         const std::vector<SplitPlan>& operands) {
   const Contraction& c = problem.product;
   const SplitPlan &a = operands[0], &b = operands[1];
-  const Functor functor = functor_of(program, problem.epilogue, false);
+  const Functor functor = functor_of(program, problem, false);
   const auto wide = [](const SplitPlan& x) {
     return x.operand.dtype == DType::kF32 && x.major != Major::kNone && vector_of(x.operand, x.major, 4) == 4;
   };

@@ -5,6 +5,8 @@
 namespace solstice::families::gemm {
 namespace {
 
+constexpr double kLongEpilogue = 16;  // instructions of an element
+
 std::string storage(const ir::Program& program, int tensor) { return std::string(codegen::storage_type(*program.tensor(tensor).dtype)); }
 
 std::string offset_text(const codegen::EpilogueStore& store) {
@@ -27,7 +29,8 @@ std::string store_text(const codegen::EpilogueCode& code, size_t i) {
 
 std::string_view major_text(Major major) { return major == Major::kMN ? "mma::Major::kMN" : "mma::Major::kK"; }
 
-Functor functor_of(const ir::Program& program, const codegen::EpilogueCode& code, bool by_copy_engine) {
+Functor functor_of(const ir::Program& program, const Problem& problem, bool by_copy_engine) {
+  const codegen::EpilogueCode& code = problem.epilogue;
   Functor out;
   std::string members, fields, stores, elements, values;
   const auto pointer = [&](const std::string& type, const std::string& name) {
@@ -44,6 +47,13 @@ Functor functor_of(const ir::Program& program, const codegen::EpilogueCode& code
     elements += fmt::format("{}if constexpr (kOutput == {}) return {}{{}};\n", i ? "else " : "", i, type);
     values += fmt::format("out[{}] = static_cast<float>({});\n", i, code.stores[i].value);
   }
+  std::string finder;
+  if (problem.rows) {
+    for (size_t i = 0; i < code.rows->terms.size(); ++i)
+      values += fmt::format("out[{}] = static_cast<float>({});\n", code.stores.size() + i, code.rows->terms[i]);
+    pointer("float* SOLSTICE_RESTRICT", "parts");
+    finder = finder_text(program, problem.product, *problem.rows, code.stores.size());
+  }
   const std::string place =
       !by_copy_engine
           ? ""
@@ -51,16 +61,17 @@ Functor functor_of(const ir::Program& program, const codegen::EpilogueCode& code
                         offset_text(code.stores.front()));
   for (const codegen::EpilogueField& field : code.fields) fields += fmt::format("{} {};\n", field.type, field.name);
   out.text = fmt::format(
-      "struct Epilogue {{\nstatic constexpr int kOutputs = {};\nstatic constexpr bool kTma = {};\n{}\nstruct "
+      "struct Epilogue {{\nstatic constexpr int kOutputs = {}, kValues = {};\nstatic constexpr bool kReduces = {}, kTma = {}, kLong = {};\n{}\nstruct "
       "In {{\n{}}};\n\n"
       "SOLSTICE_DEVICE In load(int batch, int m, int n) const {{\nIn in;\n{}return in;\n}}\n\n"
       "SOLSTICE_DEVICE void compute(float acc, {}const In& in, int batch, int m, int n, float "
-      "(&out)[kOutputs]) const {{\n{}{}}}\n\n"
+      "(&out)[kValues]) const {{\n{}{}}}\n\n"
       "template <int kOutput>\nSOLSTICE_DEVICE static constexpr auto element() {{\n{}}}\n\n"
       "template <int kOutput, class T>\nSOLSTICE_DEVICE void store(int batch, int m, int n, T value) const "
-      "{{\n{}}}\n{}}};\n",
-      code.stores.size(), by_copy_engine, members, fields, code.load, code.dual ? "float acc1, " : "", code.compute, values, elements,
-      stores, place);
+      "{{\n{}}}\n{}{}}};\n",
+      code.stores.size(), code.stores.size() + (problem.rows ? code.rows->terms.size() : 0), problem.rows.has_value(), by_copy_engine,
+      problem.epilogue_instructions >= kLongEpilogue, members, fields, code.load, code.dual ? "float acc1, " : "", code.compute, values,
+      elements, stores, place, finder);
   return out;
 }
 

@@ -10,11 +10,11 @@
 namespace solstice::families::gemm {
 
 // The struct `Epilogue`, and the entry's parameters (each with a comma before it) and constructor arguments that fill
-// it.
+// it. Where rows are reduced, the last one is their workspace.
 struct Functor {
   std::string text, parameters, arguments;
 };
-Functor functor_of(const ir::Program& program, const codegen::EpilogueCode& code, bool by_copy_engine);
+Functor functor_of(const ir::Program& program, const Problem& problem, bool by_copy_engine);
 
 // What stands above the entry: the headers that epilogues need and these ("gemm/tensor.h"), then the functor.
 std::string head_text(const Functor& functor, std::initializer_list<std::string_view> headers);

@@ -134,7 +134,7 @@ class GroupedGenerator {
   static int64_t step_of(const OperandAccess& x, bool along_k) { return size_of(x.dtype) * (along_k ? x.k : x.line); }
 
   std::string product_source(bool tma) const {
-    const Functor functor = functor_of(program_, problem_.epilogue, tma);
+    const Functor functor = functor_of(program_, problem_, tma);
     const std::string b = by_rows() ? "gemm::GatheredOperand{nullptr, 0, 0}"
                                     : fmt::format("gemm::GatheredOperand{{b, i64({}), {}}}", step_of(c_.b, true), lists_.b);
     return fmt::format(

@@ -124,6 +124,13 @@ void add_math(LeanRules& rules) {
 }
 
 void add_stream(LeanRules& rules) {
+  rules.push_back(
+      {"lean.reduced_stream", "E117", Severity::kError, "rows that are reduced in the kernel are taken from tiles: `stream=none`",
+       [](const LeanGemm& c) { return is_streamed(c) && c.problem->rows.has_value(); },
+       [](const LeanGemm& c) {
+         return fmt::format("`stream={}` in a kernel that reduces over the product's rows; legal: none", name_of(c.settings.stream));
+       },
+       stop_streaming});
   rules.push_back({"lean.stream", "E117", Severity::kError,
                    "`stream` takes f32 operands with `math=fp16x3` and `math=tf32`, any format with `math=simt`",
                    [](const LeanGemm& c) { return streams_tiles(c) && (!streams_with(c.settings.math) || !is_f32(*c.problem)); },

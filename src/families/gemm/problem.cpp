@@ -13,10 +13,51 @@ namespace {
 
 bool is_built(DType dtype) { return dtype == DType::kF32 || dtype == DType::kF16 || dtype == DType::kBF16 || is_fp8(dtype); }
 
-Result<codegen::EpilogueCode> epilogue_of(const ir::Program& program, const ir::Kernel& kernel, const Contraction& c) {
+bool same_indices(std::vector<int> a, std::vector<int> b) {
+  std::sort(a.begin(), a.end());
+  std::sort(b.begin(), b.end());
+  return a == b;
+}
+
+// What all equations do with an element, and what it costs to take it into each reduction: a selection, an operation and a
+// share of the shuffles.
+double instructions_of_element(const RowResults& results, const codegen::EpilogueRows& rows) {
+  constexpr double kReduced = 2.5;
+  codegen::FlatKernel all = rows.flat;
+  for (const ir::ExprRef& e : rows.elements) all.equations.push_back({-1, -1, {}, {}, e});
+  const double element = instructions_of(all, [&](const ir::ExprRef& e) { return results.shape.along_row(e) ? 1.0 : 0.0; });
+  return element + kReduced * static_cast<double>(results.findings.size());
+}
+
+// The epilogue of `out.product`. Where its reductions run along M, it is not written, and `turn` is set.
+Status set_epilogue(const ir::Program& program, const ir::Kernel& kernel, Problem& out, bool& turn) {
+  const Contraction& c = out.product;
+  const auto terms = [&](const codegen::EpilogueRows& rows) -> Result<std::vector<ir::ExprRef>> {
+    const std::string& name = program.tensor(rows.flat.equations.front().target).name;
+    if (is_grouped(out)) return fail(Code::not_yet, fmt::format("`{}` reduces over the result of a grouped product", name));
+    if (is_dual(out)) return fail(Code::not_yet, fmt::format("`{}` reduces over the result of two sums of products", name));
+    turn = same_indices(rows.reduced, c.m_indices);
+    if (turn) return std::vector<ir::ExprRef>();
+    if (!same_indices(rows.reduced, c.n_indices))
+      return fail(Code::not_yet, fmt::format("`{}` reduces along a part of the product's rows or columns, or a batch: an epilogue "
+                                             "reduces along all of one operand's lines",
+                                             name));
+    SOLSTICE_TRY(out.rows, row_results(program, c, rows));
+    out.epilogue_instructions = instructions_of_element(*out.rows, rows);
+    return out.rows->terms;
+  };
   codegen::EpilogueRequest request{c.equation, c.node, {{"batch", c.batch_indices}, {"m", c.m_indices}, {"n", c.n_indices}}};
   if (c.second) request.second = {c.second->equation, c.second->node, {c.second->batch_indices, c.second->m_indices, c.second->n_indices}};
-  return codegen::emit_epilogue(program, kernel, request);
+  request.terms = terms;
+  SOLSTICE_TRY(out.epilogue, codegen::emit_epilogue(program, kernel, request));
+  return success();
+}
+
+// Columns of the result lie contiguously.
+bool by_columns(const Problem& problem) {
+  if (problem.epilogue.stores.empty()) return false;
+  const auto& strides = problem.epilogue.stores.front().strides;
+  return strides && (*strides)[1] == 1 && (*strides)[2] != 1 && problem.product.m > 1;
 }
 
 Status check_outputs(const ir::Program& program, const codegen::EpilogueCode& code) {
@@ -67,17 +108,19 @@ Result<Problem> make_problem(const ir::Program& program, const ir::Kernel& kerne
   if (is_dual(out) && (is_fp8(out.product.a.dtype) || is_fp8(out.product.b.dtype)))
     return fail(Code::not_yet, "two sums of products of fp8 operands in one kernel are not built yet");
   SOLSTICE_CHECK(require_grouping(program, kernel, out.product));
-  SOLSTICE_TRY(out.epilogue, epilogue_of(program, kernel, out.product));
-  SOLSTICE_CHECK(check_outputs(program, out.epilogue));
   SOLSTICE_TRY(out.epilogue_instructions, instructions_behind(program, kernel));
-  const auto& strides = out.epilogue.stores.front().strides;
-  const bool columns_contiguous = strides && (*strides)[1] == 1 && (*strides)[2] != 1 && out.product.m > 1;
-  if (!columns_contiguous || out.product.grouping.kind == Grouped::kRows) return out;  // B has the matrices there
+  bool turn = false;
+  SOLSTICE_CHECK(set_epilogue(program, kernel, out, turn));
+  SOLSTICE_CHECK(check_outputs(program, out.epilogue));
+  if (out.rows && by_columns(out)) return fail(Code::not_yet, "a product that is stored by columns and reduced along its rows");
+  const bool may_turn = out.product.grouping.kind != Grouped::kRows;  // B has the matrices there
+  if (!turn && (out.rows || !may_turn || !by_columns(out))) return out;
   if (is_dual(out))
     return fail(Code::not_yet, fmt::format("two sums of products, whose results are contiguous along the rows of `{}`, which they share",
                                            program.tensor(out.product.a.tensor).name));
   out.product = exchanged(out.product);
-  SOLSTICE_TRY(out.epilogue, epilogue_of(program, kernel, out.product));
+  SOLSTICE_CHECK(set_epilogue(program, kernel, out, turn));
+  if (out.rows && by_columns(out)) return fail(Code::not_yet, "a product that is stored by rows and reduced along its columns");
   return out;
 }
 
@@ -114,6 +157,7 @@ bool has_half_plane(const Problem& problem) {
 }
 
 bool stores_by_copy_engine(const ir::Program& program, const Problem& problem) {
+  if (problem.epilogue.stores.empty()) return false;
   const codegen::EpilogueStore& store = problem.epilogue.stores.front();
   if (!store.strides) return false;
   const int64_t unit = 16 / size_of(*program.tensor(store.tensor).dtype);

@@ -4,12 +4,14 @@
 
 #include "codegen/epilogue.h"
 #include "families/gemm/contraction.h"
+#include "families/gemm/row_results.h"
 
 namespace solstice::families::gemm {
 
 struct Problem {
   Contraction product;
   codegen::EpilogueCode epilogue;
+  std::optional<RowResults> rows;    // reductions along N
   double epilogue_instructions = 0;  // of an element, estimated
 };
 

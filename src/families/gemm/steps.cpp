@@ -6,6 +6,7 @@
 
 #include "base/integer.h"
 #include "families/emission.h"
+#include "families/gemm/fold.h"
 #include "families/gemm/grouped.h"
 #include "families/gemm/launch.h"
 #include "families/gemm/stream.h"
@@ -30,7 +31,14 @@ class Generator {
         a_(operands_[0]),
         b_(operands_[1]) {}
 
-  Emission run() {
+  Result<Emission> run() {
+    add_launches();
+    if (problem_.rows) SOLSTICE_CHECK(add_fold());
+    return std::move(out_);
+  }
+
+ private:
+  void add_launches() {
     if (s_.math == Math::kSimt) {
       if (s_.stream == Streamed::kNone && s_.tile_m == kSmallTile)
         add_small();
@@ -38,7 +46,7 @@ class Generator {
         add_simt(kernel_.name, false);
       else
         add_gemv();
-      return std::move(out_);
+      return;
     }
     add_splits();
     if (s_.stream != Streamed::kNone) {
@@ -47,14 +55,12 @@ class Generator {
         add_simt(part_name(kernel_, "finish"), true);
       else
         add_finish();
-      return std::move(out_);
+      return;
     }
     add_product();
     if (s_.scaled) add_simt(part_name(kernel_, "fallback"), true);
-    return std::move(out_);
   }
 
- private:
   bool is_streamed(const SplitPlan& x) const { return s_.stream == (x.is_a ? Streamed::kRows : Streamed::kColumns); }
   std::string workspace(const char* what, const SplitPlan& x) const { return part_name(kernel_, fmt::format("{}_{}", what, x.letter())); }
 
@@ -210,7 +216,25 @@ class Generator {
   void add_guards(Step& step) const {
     for (const SplitPlan& x : operands_) step.arguments.push_back(pointer_to(workspace("guard", x)));
   }
-  void add_epilogue(Step& step) const { add_epilogue_pointers(program_, problem_.epilogue, step); }
+  void add_epilogue(Step& step) const {
+    add_epilogue_pointers(program_, problem_.epilogue, step);
+    if (problem_.rows) step.arguments.push_back(pointer_to(parts()));
+  }
+  std::string parts() const { return part_name(kernel_, "parts"); }
+
+  // Behind the product and what may overwrite its results.
+  Status add_fold() {
+    const std::string name = part_name(kernel_, "fold");
+    SOLSTICE_TRY(Fold fold, emit_fold(program_, codegen::entry_name(name), c_, *problem_.rows));
+    add_buffer(parts(), problem_.rows->bytes(), DType::kF32, false);
+    out_.sources.push_back({name, std::move(fold.source), {}});
+    Step& step = launch(name, fold.blocks, kFoldThreads);
+    step.pdl = true;
+    add_pointers(program_, fold.reads, step);
+    step.arguments.push_back(pointer_to(parts()));
+    add_pointers(program_, fold.writes, step);
+    return success();
+  }
 
   // Extents {contiguous, lines, planes x batches}; `parts`: blocks of a cluster that load a share each.
   TensorMap operand_map(const SplitPlan& x, int64_t lines_of_tile, int64_t parts) const {

@@ -47,7 +47,7 @@ Cost estimate_small(const Context& context, const Problem& problem, const Settin
   const Rates r(context.machine);
   const double tiles = static_cast<double>(ceil_div(c.m, kSmallTile) * ceil_div(c.n, kSmallTile) * c.batches);
   const double stages = static_cast<double>(ceil_div(c.k, 64));
-  const double launch = context.machine.launch_time().value + kOneLaunch;
+  const double launch = context.machine.launch_time().value + kOneLaunch + fold_time(context, problem);
   // A stage of one block alone on an SM waits for its loads; blocks that share the SM hide that.
   const double stage = 32.0 * 32 * 64 / (r.fma / r.sms) * kSmallShare;
   const double compute = stages * std::max(kSmallStage, std::ceil(tiles / r.sms) * stage);

@@ -29,7 +29,7 @@ std::string stream_source(const std::string& entry, const Problem& problem, cons
 
 std::string finish_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& s) {
   const Contraction& c = problem.product;
-  const Functor functor = functor_of(program, problem.epilogue, false);
+  const Functor functor = functor_of(program, problem, false);
   return fmt::format(
       "{}\nSOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kSimtThreads, 2) {}(const float* SOLSTICE_RESTRICT partial{}) {{\n"
       "ptx::wait_for_previous_kernel();\n"
@@ -41,7 +41,7 @@ std::string finish_source(const std::string& entry, const ir::Program& program, 
 std::string gemv_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& s,
                         const StreamPlan& p) {
   const Contraction& c = problem.product;
-  const Functor functor = functor_of(program, problem.epilogue, false);
+  const Functor functor = functor_of(program, problem, false);
   return fmt::format(
       "{}using Config = gemm::GemvConfig<{}, {}, {}, {}, {}, {}>;\n\n"
       "SOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kGemvThreads, 2) {}(const {}* SOLSTICE_RESTRICT x, const {}* "
@@ -55,7 +55,7 @@ std::string gemv_source(const std::string& entry, const ir::Program& program, co
 std::string small_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& s,
                          const SplitPlan& a, const SplitPlan& b) {
   const Contraction& c = problem.product;
-  const Functor functor = functor_of(program, problem.epilogue, false);
+  const Functor functor = functor_of(program, problem, false);
   return fmt::format(
       "{}\nSOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kSimtThreads, 2) {}(const {}* "
       "SOLSTICE_RESTRICT a, const {}* SOLSTICE_RESTRICT b{}) {{\n"

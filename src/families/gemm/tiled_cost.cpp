@@ -26,7 +26,7 @@ double efficiency_of(const Settings& s) {
   return products * (s.tile_n == 256 ? 0.745 : s.tile_n == 128 ? 0.68 : 0.58);
 }
 // Of the time that an epilogue's instructions take at the issue rate: fitted to `bench families`.
-constexpr double kEpilogueShare = 0.4, kCrowdedEpilogue = 3;
+constexpr double kEpilogueShare = 0.4, kCrowdedEpilogue = 3, kScaledEpilogue = 1.1;
 constexpr double kReadAgain = 0.7;  // of lines that are not contiguous and scaled whole, beyond the first time
 constexpr double kProductOverhead = 5e-6, kClusterOverhead = 1e-6;
 
@@ -77,11 +77,13 @@ double compute_time(const Context& context, const Problem& problem, const Settin
                                            s.cluster * s.cluster_n * c.batches);
   // Two simt blocks share an SM, so a round of them takes twice as long as one alone would.
   const double work = 2.0 * tile_m * tile_n * static_cast<double>(c.k) * numerics::info(s.math).products * (simt && tiles > sms ? 2 : 1);
-  // Scaled sums leave no registers for it where a thread holds 128 elements.
-  const double share = !s.scaled ? kEpilogueShare : s.tile_n == 256 ? kCrowdedEpilogue : 1;
+  // Sums that are promoted leave no registers for it where a thread holds 128 elements.
+  const bool crowded = s.scaled && !is_line_scaled(s) && s.tile_n == 256;
+  const double share = !s.scaled ? kEpilogueShare : crowded ? kCrowdedEpilogue : kScaledEpilogue;
   const double instructions = problem.epilogue_instructions * share * tile_m * columns / (issue_rate(context.machine).value / sms);
   // An epilogue by the copy engine drains at about 6 bytes a clock and SM; line by line at a third of that.
-  const double epilogue = (stores_by_copy_engine(context.program, problem) ? 2.5e-6 : 7.5e-6) * tile_m * columns / (128.0 * 256.0);
+  const double drained = (stores_by_copy_engine(context.program, problem) ? 2.5e-6 : 7.5e-6) * tile_m * columns / (128.0 * 256.0);
+  const double epilogue = problem.epilogue.stores.empty() ? 0 : drained;
   // Of a pair, outputs beyond the first are what two kernels would write by the copy engine.
   const double others = s.dual ? 7.5e-6 * static_cast<double>(problem.epilogue.stores.size() - 1) * tile_m * columns / (128.0 * 256.0) : 0;
   const double rounds = std::ceil(tiles / (simt ? 2 * sms : sms));
@@ -106,7 +108,7 @@ Cost estimate_tiled(const Context& context, const Problem& problem, const Settin
   CostTerms terms;
   terms.split = (a.split + b.split) / (copy * 0.80);
   terms.launch = context.machine.launch_time().value * (1 + (terms.split > 0) + s.scaled) + kProductOverhead +
-                 (s.cluster * s.cluster_n > 1 ? kClusterOverhead : 0);
+                 (s.cluster * s.cluster_n > 1 ? kClusterOverhead : 0) + fold_time(context, problem);
   terms.compute = compute_time(context, problem, s);
   terms.memory = (a.product + b.product + result) / copy;
   return finished(problem, s, terms, a.split + b.split + a.product + b.product + result);

@@ -9,7 +9,8 @@ using codegen::CType;
 using codegen::Value;
 using ir::Reducer;
 
-// Without name, term and test.
+}  // namespace
+
 Result<Reduction> reduction_of(const ir::Expr& e, CType term) {
   const bool real = codegen::is_real(term);
   const CType number = real ? term : CType::kI64;
@@ -38,8 +39,6 @@ Result<Reduction> reduction_of(const ir::Expr& e, CType term) {
       return fail(Code::not_yet, fmt::format("reducer `{}` in family `rows`", ir::name_of(e.reducer)));
   }
 }
-
-}  // namespace
 
 int64_t Reduction::bytes() const {
   const bool eight = type.find("double") != std::string::npos || type.find("long long") != std::string::npos;

@@ -35,6 +35,9 @@ struct Partial {
   Reduction reduction;
 };
 
+// Of terms of this type; without name, term and test.
+Result<Reduction> reduction_of(const ir::Expr& e, codegen::CType term);
+
 inline constexpr int64_t kLargestAccumulator = 16;  // bytes
 
 // Writes the term, and the test if it has one, where the emitter stands. `wide`: f32 sums are accumulated in doubles,

@@ -1,5 +1,6 @@
 // Products: batches, either major order, several indices of a role, lines that are not aligned, offsets, epilogues, several
-// outputs, weights that are split once; two sums that share an operand.
+// outputs, weights that are split once; two sums that share an operand; reductions along rows
+// or columns.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -147,15 +148,21 @@ class GemmDraft {
   void outputs(const std::vector<Term>& sums) {
     for (const Axes* axes : {&batch_, &m_, &n_}) over_.insert(over_.end(), axes->begin(), axes->end());
     Axes order = over_;
-    if (random_.percent(sums.size() == 1 ? 15 : 4)) random_.shuffle(order);
     std::vector<Term> locals = sums;
     const bool named = random_.percent(70);
+    const bool reduces = sums.size() == 1 && named && points_of(m_) > 1 && points_of(n_) > 1 && random_.percent(45);
+    const bool along_n = random_.percent(60);
+    if (reduces)
+      order = joined(batch_, along_n ? joined(m_, n_) : joined(n_, m_));  // what is stored lies along what is reduced
+    else if (random_.percent(sums.size() == 1 ? 15 : 4))
+      random_.shuffle(order);
     for (Term& local : locals) {
       const std::string name = named ? d_.fresh("z") : "";
       if (named) d_.define(name, names_of(over_), local.text, over_);
       if (named) local.text = fmt::format("{}[{}]", name, names_of(over_));
     }
-    const int count = named ? random_.of({1, 1, 1, 2}) : 1;
+    if (reduces) row_results(locals.front(), along_n ? n_ : m_, joined(batch_, along_n ? m_ : n_));
+    const int count = reduces ? random_.of({0, 0, 1, 1, 2}) : named ? random_.of({1, 1, 1, 2}) : 1;
     for (int k = 0; k < count; ++k) {
       // Without a local a sum may stand in the text once.
       Term value = named ? first_of(locals) : locals.size() == 1 ? locals[0] : d_.combined(locals[0], locals[1]);
@@ -176,6 +183,68 @@ class GemmDraft {
                                          shift < 0 ? "-" : "+", std::abs(shift));
     const Term masked = number(random_);
     return random_.percent(50) ? choice_of(line, value, masked) : choice_of(line, masked, value);
+  }
+
+  static Axes joined(Axes a, const Axes& b) {
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+  }
+
+  // One to three results of rows: reductions of elements along all of `along`, and what follows from them.
+  void row_results(const Term& local, const Axes& along, const Axes& rows) {
+    Term element = local;
+    if (random_.percent(60)) {
+      Term value = d_.combined(local, d_.real(
+                                          1, [&] { return leaf({local}); }, over_));
+      if (!d_.exact && random_.percent(60)) value = applied(random_, value);
+      if (random_.percent(12)) value = triangle(value);
+      element = value;
+      element.text = fmt::format("{}[{}]", d_.fresh("h"), names_of(over_));
+      d_.define(element.text.substr(0, element.text.find('[')), names_of(over_), value.text, over_);
+    }
+    std::vector<Term> statistics;
+    const int count = random_.of({1, 1, 2, 3});
+    for (int k = 0; k < count; ++k) {
+      Term found = reduction(element, along);
+      const std::string name = d_.fresh("s");
+      d_.define(name, names_of(rows), found.text, rows);
+      found.text = fmt::format("{}[{}]", name, names_of(rows));
+      statistics.push_back(found);
+      Term value = found;
+      if (random_.percent(40)) {
+        const Leaf others = [&] { return random_.percent(50) ? random_.of(statistics) : d_.whole_read(rows); };
+        value = d_.combined(found, d_.real(1, others, rows));
+      }
+      const std::string result = d_.output(shape_of(rows), value);
+      d_.define(result, names_of(rows), value.text, rows);
+    }
+  }
+
+  Term reduction(const Term& element, const Axes& along) {
+    const int64_t count = points_of(along);
+    const Term term = clamped(element, 6);
+    const auto text = [&](const char* reducer, const std::string& of) { return fmt::format("{}[{}]({})", reducer, ranges(along), of); };
+    switch (random_.below(8)) {
+      case 0:
+      case 1:
+        return {text(random_.word({"max", "min"}), term.text), term.exact, term.above, term.below};
+      case 2:
+        if (!d_.exact) return {text("mean", term.text), false, term.above, kAnyStep};
+        break;
+      case 3:
+        if (!d_.exact) return {fmt::format("sqrt({} + 0.01)", text("var", term.text)), false, term.above + 1, kAnyStep};
+        break;
+      case 4:
+      case 5:
+        if (!d_.exact) return {text("logsumexp", term.text), false, std::max(term.above, 5) + 1, kAnyStep};
+        break;
+      default:
+        break;
+    }
+    Term sum = repeated({text("sum", term.text), term.exact, term.above, term.below}, count);
+    if (d_.exact && !sum.exact) return repeated({text("sum", fmt::format("sign({})", term.text)), true, 1, 0}, count);
+    if (d_.exact || sum.above <= 8) return sum;
+    return {fmt::format("({} / {})", sum.text, count), false, std::max(0, sum.above - bits_of(count)), kAnyStep};
   }
 
   void output(Term value, const Axes& order) {

@@ -83,5 +83,29 @@ y[m,n] = silu(g[m,n]) * u[m,n]
   ASSERT_EQ(kernels.size(), 1u);
 }
 
+// What is reduced along the rows of a product is found where the product is.
+TEST(Partition, AReductionOfAProductsRowsIsPartOfItsKernel) {
+  Diagnostics diagnostics;
+  const auto program = ir::load_program(R"(
+program reduced
+input x : f32[1024, 8192]
+param w : f32[8192, 8192]
+output y : f32[1024]
+
+h[m,n] = gelu(sum[k](x[m,k] * w[n,k]))
+q[m] = logsumexp[n](h[m,n])
+y[m] = max(q[m], q[m] * 0.01)
+)",
+                                        "test.ucut", diagnostics);
+  ASSERT_TRUE(program.ok()) << program.error().text();
+  const machine::Machine h200 = machine::load_machine(SOLSTICE_SOURCE_DIR "/machines/h200.toml").value();
+  for (const char* numerics : {"reference", "high", "medium"}) {
+    const auto parts = partition(*program, {h200, numerics, false});
+    ASSERT_TRUE(parts.ok()) << parts.error().text();
+    ASSERT_EQ(parts->groups.size(), 1u) << numerics;
+    EXPECT_EQ(parts->groups.front().family->name, "gemm");
+  }
+}
+
 }  // namespace
 }  // namespace solstice::propose
