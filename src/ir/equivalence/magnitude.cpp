@@ -84,8 +84,11 @@ class Magnitudes {
         if (y->op == Op::kInt && y->integer == 2) return of_product(x, x);
         return size_of(e) + size_of(y * make(Op::kPow, {x, y - make_int(1)})) * of(x);
       case Op::kMax:
+        if (coarse()) return make(Op::kMax, {of_candidate(x, e), of_candidate(y, e)});
+        return make(Op::kSelect, {make(Op::kGe, {x, y}), of(x), of(y)});
       case Op::kMin:
-        return make(Op::kMax, {of_candidate(x, e), of_candidate(y, e)});
+        if (coarse()) return make(Op::kMax, {of_candidate(x, e), of_candidate(y, e)});
+        return make(Op::kSelect, {make(Op::kLe, {x, y}), of(x), of(y)});
       default:
         return size_of(e);
     }
@@ -97,10 +100,15 @@ class Magnitudes {
     return size_of(x) * b + size_of(y) * a + make_real(tolerance_) * (a * b);
   }
 
+  // Whether elements that errors let win a maximum are worth looking for: it triples what is computed.
+  bool coarse() const { return tolerance_ > 1e-5; }
+
   // Of a maximum or minimum `e`: `x` is the result, or would be with the error that it may have. A mask's infinity is not.
   ExprRef of_candidate(const ExprRef& x, const ExprRef& e) {
-    const ExprRef terms = of(x), reaches = make(Op::kLt, {size_of(e - x), make_real(tolerance_) * terms});
-    return make(Op::kSelect, {make(Op::kOr, {make(Op::kEq, {x, e}), reaches}), terms, make_real(0)});
+    const ExprRef terms = of(x), is_result = make(Op::kEq, {x, e});
+    if (!coarse()) return make(Op::kSelect, {is_result, terms, make_real(0)});
+    const ExprRef reaches = make(Op::kLt, {size_of(e - x), make_real(tolerance_) * terms});
+    return make(Op::kSelect, {make(Op::kOr, {is_result, reaches}), terms, make_real(0)});
   }
 
   ExprRef reduction(const ExprRef& e) {

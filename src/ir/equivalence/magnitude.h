@@ -17,7 +17,7 @@ std::string magnitude_name(const std::string& tensor);
 // is computed from, carried through functions by their derivatives. A result of float64 arithmetic is off by about 1e-16 of
 // it, however much of the terms cancels. Loose equations without kernels; the program has no opaque operations.
 // Not `carried`: of the terms of its own equations alone, as if what they read were exact. `tolerance`: what share of their
-// terms results may be off by; of a maximum it says which other elements may turn out to be the result.
+// terms results may be off by; of a maximum it says, where it is more than 1e-5, which other elements may turn out to be the result.
 Program with_magnitudes(const Program& program, bool carried = true, double tolerance = kTolerance);
 
 // The program with an error of kTolerance of its own terms at every element of every real tensor that is read, of a sign that
