@@ -43,13 +43,14 @@ TEST(TileOrder, TilesOfAHalfPlaneComeFirstAndAllComeOnce) {
       const GroupedOrder order{rows, columns, group};
       std::vector<std::pair<TileIndex, bool>> found(static_cast<size_t>(2 * rows * columns));
       std::set<std::tuple<int, int, int>> tiles;
-      for (int first = 0; first < step; ++first) {
+      const int turns = step;  // a lambda cannot capture a binding
+      for (int first = 0; first < turns; ++first) {
         int at = first;
-        for_each_half(order, 2, plane.in_tiles(kRows, kColumns), first, step, [&](const TileIndex& t, bool has) {
+        for_each_half(order, 2, plane.in_tiles(kRows, kColumns), first, turns, [&](const TileIndex& t, bool has) {
           EXPECT_TRUE(tiles.insert({t.batch, t.m, t.n}).second);
           ASSERT_LT(at, static_cast<int>(found.size()));
           found[static_cast<size_t>(at)] = {t, has};
-          at += step;
+          at += turns;
         });
       }
       EXPECT_EQ(static_cast<int>(tiles.size()), 2 * rows * columns);
