@@ -3,17 +3,9 @@
 #include <algorithm>
 #include <set>
 
+#include "ir/bind/views.h"
+
 namespace solstice::ir {
-namespace {
-
-ExprRef renamed(const ExprRef& e, const std::map<int, int>& indices) {
-  if (e->op == Op::kIndex) return make_index(indices.at(e->id));
-  auto out = std::make_shared<Expr>(*e);
-  for (ExprRef& arg : out->args) arg = renamed(arg, indices);
-  return out;
-}
-
-}  // namespace
 
 Domain inside(const Expr& node, size_t argument, const Domain& domain) {
   if (node.op == Op::kReduce && argument == 0 && node.args.size() > 1) return domain.with(node.args[1]);
@@ -100,13 +92,13 @@ void Liveness::keep_conditions(const Equation& equation, Domain& domain) const {
   if (found == readings_.end() || found->second.count != 1 || equation.group >= 0) return;
   if ((target.kind != TensorKind::kLocal && target.kind != TensorKind::kTensor) || target.into >= 0) return;
   const std::vector<ExprRef> at = read_indices(*found->second.read);
-  std::map<int, int> own;  // by the reader's
+  std::map<int, ExprRef> own;  // by the reader's
   for (size_t d = 0; d < at.size(); ++d) {
-    if (at[d]->op != Op::kIndex || equation.lhs[d]->op != Op::kIndex || !own.emplace(at[d]->id, equation.lhs[d]->id).second) return;
+    if (at[d]->op != Op::kIndex || equation.lhs[d]->op != Op::kIndex || !own.emplace(at[d]->id, equation.lhs[d]).second) return;
   }
   for (const Domain::Condition& c : found->second.conditions) {
     const bool known = std::all_of(c.indices.begin(), c.indices.end(), [&](int index) { return own.count(index) != 0; });
-    if (known) domain = domain.with(renamed(c.expression, own), c.negated);
+    if (known) domain = domain.with(substitute(c.expression, own), c.negated);
   }
 }
 
