@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 
 import harness
-from works import Tensors, Work, mark_drawn, run
+from works import Tensors, Work, main, mark_drawn
 
 COPY, SUM, PLACE = 0.98, 0.96, 0.92  # bars
 FLOOR = 0.99  # never slower than PyTorch, but for what two times of one thing differ by
@@ -109,11 +109,5 @@ def works(quick: bool, seed: int) -> list[Work]:
     return out + drawn(5, seed)
 
 
-def main() -> None:
-    args = harness.arguments(__doc__)
-    torch.manual_seed(args.seed)
-    harness.save(args, run(works(args.quick, args.seed)))
-
-
 if __name__ == "__main__":
-    main()
+    main(__doc__, works)

@@ -15,7 +15,7 @@ import torch
 import torch.nn.functional as F
 
 import harness
-from works import Tensors, Work, run
+from works import Tensors, Work, main
 
 DRAWN_BAR = 0.9
 
@@ -86,11 +86,5 @@ def works(quick: bool, seed: int) -> list[Work]:
     return out
 
 
-def main() -> None:
-    args = harness.arguments(__doc__)
-    torch.manual_seed(args.seed)
-    harness.save(args, run(works(args.quick, args.seed)))
-
-
 if __name__ == "__main__":
-    main()
+    main(__doc__, works)

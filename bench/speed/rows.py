@@ -14,8 +14,7 @@ from typing import Callable
 import torch
 import torch.nn.functional as F
 
-import harness
-from works import Tensors, Work, mark_drawn, run
+from works import Tensors, Work, main, mark_drawn
 
 BAR = 0.90
 ELEMENTS = 1 << 27
@@ -120,11 +119,5 @@ def works(quick: bool, seed: int) -> list[Work]:
     return out + drawn(5, seed)
 
 
-def main() -> None:
-    args = harness.arguments(__doc__)
-    torch.manual_seed(args.seed)
-    harness.save(args, run(works(args.quick, args.seed)))
-
-
 if __name__ == "__main__":
-    main()
+    main(__doc__, works)

@@ -15,7 +15,7 @@ from typing import Callable
 import torch
 
 import harness
-from works import Tensors, Work, run
+from works import Tensors, Work, main
 
 BAR, FLOOR = 0.85, 1.0
 ELEMENTS = 1 << 28
@@ -114,11 +114,5 @@ def works(quick: bool, seed: int) -> list[Work]:
     return out + drawn(2 if quick else 5, seed)
 
 
-def main() -> None:
-    args = harness.arguments(__doc__)
-    torch.manual_seed(args.seed)
-    harness.save(args, run(works(args.quick, args.seed)))
-
-
 if __name__ == "__main__":
-    main()
+    main(__doc__, works)

@@ -148,6 +148,13 @@ def run(works: list[Work]) -> list[dict[str, Any]]:
     return results
 
 
+def main(usage: str, make: Callable[[bool, int], list[Work]]) -> None:
+    """What a script of such rows does: `make` gives them by its options `--quick` and `--seed`."""
+    args = harness.arguments(usage)
+    torch.manual_seed(args.seed)
+    harness.save(args, run(make(args.quick, args.seed)))
+
+
 def line(r: dict[str, Any]) -> str:
     if "failed" in r:
         return f"{r['work']:22} {r['shape']:28} failed: {r['failed']}"
