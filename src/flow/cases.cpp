@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "numerics/value_families.h"
 
 namespace solstice::flow {
@@ -24,6 +26,20 @@ Result<run::DeviceTensor> open_tensor(const OracleTensor& tensor, run::Judge& ju
   return out;
 }
 
+// Calls visit(buffer, producer, value) for all that is compared after a run: the plan's buffer, the program's tensor that it takes
+// its value from, and the oracle's name of that value.
+template <typename Visit>
+Status for_each_expected(const Problem& problem, const Visit& visit) {
+  for (size_t i = 0; i < problem.imported.outputs.size(); ++i) {
+    const std::string& tensor = problem.imported.outputs[i].tensor;
+    if (!tensor.empty()) SOLSTICE_CHECK(visit(tensor, tensor, fmt::format("output.{}", i)));
+  }
+  for (const ir::BufferMutation& mutation : problem.imported.mutations) {
+    SOLSTICE_CHECK(visit(mutation.buffer, mutation.tensor, "buffer." + mutation.target));
+  }
+  return success();
+}
+
 class CaseBuilder {
  public:
   CaseBuilder(const Problem& problem, const OracleTensors& exported, run::Judge& judge) : problem_(problem), judge_(judge) {
@@ -32,16 +48,12 @@ class CaseBuilder {
 
   Result<PreparedCase> build(const CaseRequest& request) {
     out_.judge.name = request.title();
+    out_.judge.set = request.set;
     const numerics::ValueFamily* family = numerics::find_value_family(request.family);
     dominated_ = family && family->data == numerics::Data::kOutlier;
     for (const ir::ImportedInput& input : problem_.imported.inputs) SOLSTICE_CHECK(add_given(input));
-    for (size_t i = 0; i < problem_.imported.outputs.size(); ++i) {
-      const std::string& tensor = problem_.imported.outputs[i].tensor;
-      if (!tensor.empty()) SOLSTICE_CHECK(add_expected(tensor, tensor, fmt::format("output.{}", i)));
-    }
-    for (const ir::BufferMutation& mutation : problem_.imported.mutations) {
-      SOLSTICE_CHECK(add_expected(mutation.buffer, mutation.tensor, "buffer." + mutation.target));
-    }
+    SOLSTICE_CHECK(for_each_expected(
+        problem_, [&](const auto& buffer, const auto& producer, const auto& value) { return add_expected(buffer, producer, value); }));
     return std::move(out_);
   }
 
@@ -66,7 +78,6 @@ class CaseBuilder {
     return success();
   }
 
-  // `buffer` is compared after the run; `producer` is the program's tensor that it takes its value from.
   Status add_expected(const std::string& buffer, const std::string& producer, const std::string& value) {
     run::ExpectedOutput expected;
     SOLSTICE_TRY(expected.oracle, find("expected", value));
@@ -86,7 +97,64 @@ class CaseBuilder {
   bool dominated_ = false;
 };
 
+// The results of a set that holds nothing else, read once; what was opened for them is closed again.
+class Beside {
+ public:
+  Beside(const OracleTensors& exported, run::Judge& judge) : judge_(judge) {
+    for (const OracleTensor& tensor : exported.tensors) {
+      table_[tensor.name] = &tensor;
+      if (!tensor.handle.empty() && !judge.imports().holds(tensor.handle)) opened_.insert(tensor.handle);
+    }
+  }
+  ~Beside() {
+    for (const std::string& handle : opened_) judge_.imports().close(handle);
+  }
+
+  // Unknown where one is infinite and the other is not.
+  Result<numerics::Errors> errors(const std::string& value, const run::ExpectedOutput& expected) {
+    const auto found = table_.find(value);
+    if (found == table_.end()) return fail(Code::internal, fmt::format("the oracle exported no `{}`", value));
+    SOLSTICE_TRY(const run::DeviceTensor tensor, open_tensor(*found->second, judge_, handles_));
+    SOLSTICE_TRY(const run::Comparison compared, judge_.kernels().compare(tensor, expected.oracle, std::nullopt, 0, false));
+    if (compared.class_mismatches > 0) return numerics::Errors{-1, -1};
+    return numerics::Errors{compared.normwise, compared.elementwise};
+  }
+
+ private:
+  run::Judge& judge_;
+  std::map<std::string, const OracleTensor*> table_;
+  std::set<std::string> opened_, handles_;
+};
+
+bool multiplies(const run::JudgeCase& test) {
+  return std::any_of(test.expected.begin(), test.expected.end(), [](const auto& each) { return each.second.sum.products > 0; });
+}
+
 }  // namespace
+
+Status measure_tf32(run::OracleClient& oracle, run::Judge& judge, const Problem& problem, run::JudgeCase& test,
+                    std::vector<std::string>& notes) {
+  if (judge.options().policy == numerics::Policy::kReference || test.tf32_measured || !multiplies(test)) return success();
+  const std::string set = "tf32";
+  const Status done = oracle.run_tf32(test.set, set);
+  if (!done.ok() && done.error().code != Code::too_large) return done;
+  if (!done.ok()) {
+    notes.push_back("the error of PyTorch's own result with TF32 is not known: " + done.error().message);
+    return success();
+  }
+  SOLSTICE_TRY(const OracleTensors exported, oracle.export_ipc(set, {"eager"}));
+  {
+    Beside beside(exported, judge);
+    SOLSTICE_CHECK(for_each_expected(problem, [&](const auto& buffer, const auto&, const auto& value) -> Status {
+      run::ExpectedOutput& expected = test.expected.at(buffer);
+      if (expected.sum.products == 0) return success();
+      SOLSTICE_TRY(expected.tf32, beside.errors(value, expected));
+      return success();
+    }));
+  }
+  test.tf32_measured = true;
+  return oracle.release_set(set);
+}
 
 std::string CaseRequest::title() const {
   return fmt::format("seed {}, {}{}", seed, family, weights == "built" ? "" : ", " + weights + " weights");
@@ -100,6 +168,7 @@ Result<std::optional<PreparedCase>> prepare_case(run::OracleClient& oracle, run:
   SOLSTICE_TRY(const OracleTensors exported, oracle.export_ipc(request.set, {"input", "parameter", "buffer", "expected", "eager"}));
   SOLSTICE_TRY(PreparedCase made, CaseBuilder(problem, exported, judge).build(request));
   made.notes = std::move(expected.notes);
+  SOLSTICE_CHECK(measure_tf32(oracle, judge, problem, made.judge, made.notes));
   return std::optional(std::move(made));
 }
 

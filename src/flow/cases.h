@@ -32,6 +32,11 @@ struct PreparedCase {
 Result<std::optional<PreparedCase>> prepare_case(run::OracleClient& oracle, run::Judge& judge, const Problem& problem,
                                                  const CaseRequest& request);
 
+// Under a policy below `reference`: the errors of PyTorch's own results with TF32 allowed, where these depend on products and the
+// case does not have them yet. What keeps them from being measured goes to `notes`.
+Status measure_tf32(run::OracleClient& oracle, run::Judge& judge, const Problem& problem, run::JudgeCase& test,
+                    std::vector<std::string>& notes);
+
 // Closes what only `done` uses, then lets the oracle free the set.
 Status release_case(run::OracleClient& oracle, run::Judge& judge, const PreparedCase& done, const PreparedCase& kept,
                     const std::string& set);

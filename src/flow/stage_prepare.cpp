@@ -169,6 +169,10 @@ Status open_device(Session& state) {
     }
     if (!state.trial_case) SOLSTICE_CHECK(prepare_trial(state));
     state.prepare_warnings = state.report.warnings;
+    // A run before this one may have prepared them under `reference`.
+    for (run::JudgeCase& test : state.trial_cases) {
+      SOLSTICE_CHECK(measure_tf32(*state.oracle, *state.judge, *state.problem, test, state.report.warnings));
+    }
     evaluate::GpuDeviceOptions options{state.fresh / "trials", repetitions_for(*state.problem, 12), state.sol ? &*state.sol : nullptr};
     auto device = std::make_unique<evaluate::GpuDevice>(state.setting(), *state.compiler, *state.judge, state.trial_cases, options);
     state.gpu_device = device.get();

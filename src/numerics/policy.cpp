@@ -172,21 +172,28 @@ double modelled_result(Math math, const Sum& sum) {
 
 }  // namespace
 
-Limit limit_of(Policy policy, const Errors& pytorch, const Sum& sum, OwnMath own) {
+Limit limit_of(Policy policy, const Errors& pytorch, const Sum& sum, OwnMath own, const Errors& tf32) {
   Limit limit;
   if (sum.products == 0) policy = Policy::kReference, own = OwnMath::kStrict;
   const Math math = class_of(policy, sum.dtype, own);
   const double modelled = modelled_result(math, sum);
-  const auto highest = [&](double measured) { return std::max({known(measured) ? 1.1 * measured : 0.0, modelled, two_ulp(sum.result)}); };
-  limit.allowed = {highest(pytorch.normwise), 2 * highest(pytorch.elementwise)};
-  // PyTorch's own result is of a better class than `high` and `medium`: its largest error says nothing of theirs.
+  const auto a_tenth_above = [](double measured) { return known(measured) ? 1.1 * measured : 0.0; };
+  // What amplifies an error behind the products (a normalisation, a function that saturates) is in no model, but in this.
+  const auto own_class = [&](double measured) { return policy == Policy::kReference ? 0.0 : a_tenth_above(measured); };
+  const auto highest = [&](double strict, double lower) {
+    return std::max({a_tenth_above(strict), own_class(lower), modelled, two_ulp(sum.result)});
+  };
+  limit.allowed = {highest(pytorch.normwise, tf32.normwise), 2 * highest(pytorch.elementwise, tf32.elementwise)};
+  // PyTorch's own result may be of a better class than `high` and `medium`: its largest error says nothing of theirs.
   if (policy != Policy::kReference) limit.allowed.elementwise = std::max(limit.allowed.elementwise, modelled * largest_of(sum.elements));
   if (limit.allowed.normwise == two_ulp(sum.result)) {
     limit.because = fmt::format("2 ulp of {}", solstice::name_of(sum.result));
   } else if (limit.allowed.normwise == modelled) {
     limit.because = fmt::format("modelled: {} terms, {}", sum.k, info(math).name);
-  } else {
+  } else if (limit.allowed.normwise == a_tenth_above(pytorch.normwise)) {
     limit.because = fmt::format("1.1 x PyTorch's {:.2g}", pytorch.normwise);
+  } else {
+    limit.because = fmt::format("1.1 x PyTorch's TF32 {:.2g}", tf32.normwise);
   }
   return limit;
 }

@@ -112,7 +112,7 @@ Result<OutputVerdict> CandidateRun::judge_output(const PlanBuffer& buffer, cu::D
   } else if (!is_float(buffer.dtype)) {
     if (found.unequal > 0) decide(Outcome::kWrongResult, fmt::format("{} of {} integers differ", found.unequal, found.elements));
   } else {
-    const numerics::Limit limit = numerics::limit_of(judge_.options().policy, pytorch, expected.sum, expected.own);
+    const numerics::Limit limit = numerics::limit_of(judge_.options().policy, pytorch, expected.sum, expected.own, expected.tf32);
     out.limit_normwise = limit.allowed.normwise;
     out.limit_elementwise = limit.allowed.elementwise;
     out.limit_because = limit.because;

@@ -54,6 +54,7 @@ class IpcImports {
 
   // The allocation's first byte here. Errors bad_record (no handle), cuda_error.
   Result<cu::DevicePtr> open(const std::string& hex_handle);
+  bool holds(const std::string& hex_handle) const { return open_.contains(hex_handle); }
   void close(const std::string& hex_handle);
   void close_all();
 

@@ -35,6 +35,7 @@ struct ExpectedOutput {
   DeviceTensor oracle;                // float64 for floats
   std::optional<DeviceTensor> eager;  // PyTorch's own result
   numerics::Sum sum;                  // the reduction behind it, for the modelled error
+  numerics::Errors tf32{-1, -1};      // of PyTorch's own result with TF32 allowed, negative where it was not measured
   numerics::OwnMath own = numerics::OwnMath::kStrict;
 };
 
@@ -42,8 +43,10 @@ struct ExpectedOutput {
 // strides; `expected` every output and every written state or input.
 struct JudgeCase {
   std::string name;  // "seed 1, normal"
+  std::string set;   // of the oracle
   std::map<std::string, DeviceTensor> given;
   std::map<std::string, ExpectedOutput> expected;
+  bool tf32_measured = false;    // ExpectedOutput::tf32, as far as that could be
   bool merge_nonfinite = false;  // NaN and the infinities count as one class: for rewritten equations, on inputs that hold such
 };
 

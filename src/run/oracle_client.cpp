@@ -120,6 +120,11 @@ Result<OracleExpected> OracleClient::expected(std::string_view set, bool describ
   return ask<OracleExpected>("expected", std::move(params), limits_.work);
 }
 
+Status OracleClient::run_tf32(std::string_view set, std::string_view into) {
+  SOLSTICE_CHECK(call("run_tf32", of_set(set).set("into", text(into)), limits_.work));
+  return success();
+}
+
 Status OracleClient::start_rivals(std::string_view file, std::string_view class_name) {
   Json params = Json::object().set("file", text(file));
   if (!class_name.empty()) params.set("class_name", text(class_name));

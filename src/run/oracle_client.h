@@ -90,6 +90,8 @@ class OracleClient {
   Result<OracleInputs> prepare_inputs(std::string_view set, const InputRequest& request = {});
   // `describe` false: results stay on the device and `values` is empty.
   Result<OracleExpected> expected(std::string_view set, bool describe = true);
+  // The `eager` values of the set `into`, which holds nothing else: PyTorch's own results with TF32 allowed.
+  Status run_tf32(std::string_view set, std::string_view into);
   Result<OracleTensors> export_ipc(std::string_view set, const std::vector<std::string>& kinds);
   Result<OracleTensors> export_file(std::string_view set, const std::vector<std::string>& kinds, std::string_view path);
   Result<OracleBlock> time_eager(std::string_view set, const BlockRequest& request = {});

@@ -11,6 +11,7 @@ from solstice.errors import OracleError
 from solstice.handler import collect_requests
 from solstice.loading import load_file
 from solstice.oracle import distance, exporting, families, kernelbench, running, timing
+from solstice.oracle.precision import tf32_allowed
 from solstice.oracle.session import Session
 
 LINEAR = """
@@ -193,6 +194,52 @@ def test_reassigned_buffer(session_of):
     )
     chosen = prepared(session)
     assert "buffer.b" in chosen.expected and (session.module().b == 0).all()
+
+
+def test_a_result_with_tf32_is_a_set_of_its_own(session_of):
+    session = session_of(LINEAR.replace("return torch.relu(self.l(x))", "x.mul_(2); return self.l(x)"))
+    chosen = prepared(session, seed=9)
+    before = chosen.args[0].clone()
+    seen = []
+    session.module().register_forward_hook(lambda *_: seen.append((torch.get_float32_matmul_precision(), torch.backends.cudnn.allow_tf32)))
+    requests(session)["run_tf32"](set="a", into="b")
+    assert seen == [("high", True)]
+    assert torch.equal(chosen.args[0], before)  # where they are: others read them
+    made = session.sets["b"]
+    assert made.args == () and made.expected == {} and made.eager.keys() == chosen.eager.keys()
+    torch.testing.assert_close(made.eager["output.0"], chosen.eager["output.0"])
+
+
+def switches():
+    backends = torch.backends
+    newer = (backends.cuda.matmul, backends.mkldnn.matmul, backends.cudnn, backends.cudnn.conv, backends.cudnn.rnn)
+    values = [s.fp32_precision for s in newer]
+    try:
+        return [*values, torch.get_float32_matmul_precision(), backends.cudnn.allow_tf32]
+    except RuntimeError:
+        return values
+
+
+@pytest.mark.parametrize("precision", ["highest", "high", "medium", "by the newer switch"])
+@pytest.mark.parametrize("cudnn", [False, True])
+def test_the_switches_for_tf32_are_put_back(precision, cudnn):
+    if not hasattr(torch.backends.cuda.matmul, "fp32_precision"):
+        pytest.skip("PyTorch before 2.9")
+    saved = torch.get_float32_matmul_precision(), torch.backends.cudnn.allow_tf32
+    try:
+        torch.backends.cudnn.allow_tf32 = cudnn
+        if precision in ("highest", "high", "medium"):
+            torch.set_float32_matmul_precision(precision)
+        else:
+            torch.backends.cuda.matmul.fp32_precision = "tf32"
+        before = switches()
+        with tf32_allowed():
+            assert torch.backends.cuda.matmul.fp32_precision == torch.backends.cudnn.conv.fp32_precision == "tf32"
+        assert switches() == before
+    finally:
+        torch.backends.cuda.matmul.fp32_precision = "ieee"
+        torch.set_float32_matmul_precision(saved[0])
+        torch.backends.cudnn.allow_tf32 = saved[1]
 
 
 def test_inputs_that_forward_writes_are_made_anew(session_of):

@@ -11,12 +11,13 @@ import torch
 
 from ..errors import environment_error, is_out_of_memory
 from ..hostmem import available_bytes
-from ..tensors import logical_bytes, module_tensors
+from ..tensors import logical_bytes, map_tensors, module_tensors
 from . import perturbing, running
 from .copying import copy_module
 from .double import run_double
 from .inputs import restore
 from .parts import in_parts
+from .precision import tf32_allowed
 from .session import InputSet, Session
 
 # What PyTorch's allocators raise when memory is short; is_out_of_memory tells it from other errors of these types.
@@ -42,6 +43,17 @@ def compute(session: Session, inputs: InputSet) -> dict[str, Any]:
     del double
     session.empty_cache()
     return {"parts": count, "notes": session.notes.get(inputs.variant, [])}
+
+
+def with_tf32(session: Session, inputs: InputSet) -> InputSet:
+    """A set that holds PyTorch's own result with TF32 allowed as its `eager`, and nothing else."""
+    session.progress("eager", "PyTorch's own result with TF32")
+    args, kwargs = inputs.args, inputs.kwargs
+    if running.wrote_inputs(inputs.eager):  # others may be reading them
+        args, kwargs = map_tensors(lambda t: t.clone(), (args, kwargs))
+    with tf32_allowed():
+        values = running.run(session.module(inputs.variant), args, kwargs, inputs.seed)
+    return InputSet(inputs.seed, inputs.family, inputs.variant, (), {}, eager=values)
 
 
 def _oracle(session: Session, double: torch.nn.Module, module: torch.nn.Module, inputs: InputSet) -> int:

@@ -103,6 +103,13 @@ def _value(name: str, chosen: Any) -> dict[str, Any]:
     }
 
 
+def run_tf32(self: Session, *, set: str, into: str) -> dict[str, Any]:
+    """PyTorch's own result with TF32 allowed: what `eager` is in the set `into`, which holds nothing else."""
+    self.sets.pop(into, None)
+    self.sets[into] = reference.with_tf32(self, self.need_set(set))
+    return {}
+
+
 def export_tensors(
     self: Session, *, set: str, kinds: list[str], where: str, path: Optional[str] = None
 ) -> dict[str, Any]:
@@ -206,6 +213,7 @@ ALL: dict[str, Callable[..., dict[str, Any]]] = {
         trace,
         prepare_inputs,
         expected,
+        run_tf32,
         export_tensors,
         time_eager,
         start_rivals,

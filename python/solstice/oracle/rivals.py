@@ -12,7 +12,7 @@ import contextlib
 import importlib
 import sys
 from dataclasses import dataclass, field
-from typing import Any, Callable, Iterator, Optional
+from typing import Any, Callable, Optional
 
 import torch
 
@@ -20,6 +20,7 @@ from ..errors import OracleError, first_line
 from ..loading import SEED, call_user, module_name
 from . import distance, inputs as input_sets, kernelbench, reference, running, timing
 from .deadline import Expired, within
+from .precision import tf32_allowed
 from .running import kept_buffers
 from .session import InputSet, Session
 
@@ -115,16 +116,6 @@ def _dropin(session: Session, name: str, path: str) -> Rival:
         rival.fail(f"it cannot be loaded: {first_line(error, 200)}")
         return rival
     return Rival(name, new)
-
-
-@contextlib.contextmanager
-def tf32_allowed() -> Iterator[None]:
-    saved = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
-    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
-    try:
-        yield
-    finally:
-        torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32 = saved
 
 
 def _make_ready(session: Session, inputs: InputSet, rival: Rival, deadline: float) -> None:

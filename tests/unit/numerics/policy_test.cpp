@@ -86,6 +86,39 @@ TEST(Limits, TakeTheLargestOfThree) {
   EXPECT_EQ(floor.because, "2 ulp of f32");
 }
 
+// What lies behind a product may amplify its rounding (a normalisation, tanh of a sum that cancels): PyTorch with TF32 allowed
+// shows by how much.
+TEST(Limits, OfALowerClassCountPyTorchWithTF32) {
+  const Sum sum{.k = 8192, .elements = 1 << 20};
+  const Errors fp32{5e-7, 3e-6}, tf32{4.3e-4, 9e-3};
+  for (Policy policy : {Policy::kHigh, Policy::kMedium}) {
+    const Limit without = limit_of(policy, fp32, sum), with = limit_of(policy, fp32, sum, OwnMath::kStrict, {8e-3, 9e-2});
+    EXPECT_EQ(without.because.substr(0, 9), "modelled:");
+    EXPECT_DOUBLE_EQ(with.allowed.normwise, 1.1 * 8e-3);
+    EXPECT_DOUBLE_EQ(with.allowed.elementwise, 2.2 * 9e-2);
+    EXPECT_EQ(with.because, "1.1 x PyTorch's TF32 0.008");
+  }
+  const Limit high = limit_of(Policy::kHigh, fp32, sum, OwnMath::kStrict, tf32);
+  EXPECT_EQ(high.because, "1.1 x PyTorch's TF32 0.00043");
+  EXPECT_EQ(violation(high, {4.5e-4, 9e-3}), "");
+  EXPECT_NE(violation(high, {4.8e-4, 9e-3}), "");
+  // Where the model or PyTorch's own error is larger, these decide.
+  EXPECT_EQ(limit_of(Policy::kHigh, fp32, sum, OwnMath::kStrict, {1e-5, 1e-5}).because.substr(0, 9), "modelled:");
+  EXPECT_EQ(limit_of(Policy::kHigh, {1e-2, 1e-2}, sum, OwnMath::kStrict, tf32).because, "1.1 x PyTorch's 0.01");
+}
+
+TEST(Limits, TF32CountsNowhereElse) {
+  const Sum product{.k = 8192}, none{.k = 8192, .products = 0};
+  const Errors fp32{5e-7, 3e-6}, tf32{4.3e-4, 9e-3};
+  const auto same = [&](Policy policy, const Sum& sum, const Errors& lower) {
+    const Limit a = limit_of(policy, fp32, sum), b = limit_of(policy, fp32, sum, OwnMath::kStrict, lower);
+    return a.allowed.normwise == b.allowed.normwise && a.allowed.elementwise == b.allowed.elementwise && a.because == b.because;
+  };
+  EXPECT_TRUE(same(Policy::kReference, product, tf32));
+  EXPECT_TRUE(same(Policy::kHigh, none, tf32));
+  EXPECT_TRUE(same(Policy::kHigh, product, {NAN, INFINITY}));
+}
+
 TEST(Limits, FollowThePolicy) {
   const Sum sum{.k = 1024};
   const double reference = limit_of(Policy::kReference, {}, sum).allowed.normwise;

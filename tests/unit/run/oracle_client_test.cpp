@@ -43,6 +43,14 @@ class ScriptedTransport final : public OracleTransport {
 
 OracleClient scripted(Script& script) { return OracleClient(std::make_unique<ScriptedTransport>(script), {}); }
 
+TEST(OracleClient, AsksForResultsWithTF32InASetOfTheirOwn) {
+  Script script;
+  script.answers = {R"({"schema":"solstice.oracle/1","id":1,"event":"reply","reply":{}})"};
+  OracleClient client = scripted(script);
+  ASSERT_TRUE(client.run_tf32("a", "b").ok());
+  EXPECT_EQ(script.asked.at(0).dump(), R"({"schema":"solstice.oracle/1","id":1,"request":"run_tf32","params":{"set":"a","into":"b"}})");
+}
+
 TEST(OracleClient, SendsVersionedRequestsAndReadsRepliesPastProgress) {
   Script script;
   script.answers = {R"({"schema":"solstice.oracle/1","id":1,"event":"progress","progress":{"stage":"oracle","message":"float64"}})",
