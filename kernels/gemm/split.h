@@ -86,11 +86,14 @@ SOLSTICE_DEVICE void split_mn_major(const Operand<T>& x, int block, int blocks) 
   if constexpr (Math::kScaled) store_block_guard(x.guard, block, range.word());
 }
 
-// kScaleBytes says which operand it is: kScaleBytesA or kScaleBytesB.
-template <class Math, int kScaleBytes, mma::Major kMajor, int kVector, typename T>
+// kScaleBytes says which operand it is: kScaleBytesA or kScaleBytesB. kLanes: threads that keep a line of up to 4 * kLanes *
+// kPieces elements in registers, where a scale covers it; 0: a block takes a line.
+template <class Math, int kScaleBytes, mma::Major kMajor, int kVector, int kLanes = 0, int kPieces = 0, typename T>
 SOLSTICE_DEVICE void split_operand(const Operand<T>& x, int block, int blocks) {
   constexpr bool kByK = kMajor == mma::Major::kK;
-  if constexpr (Math::kLineScaled && kByK)
+  if constexpr (Math::kLineScaled && kByK && kLanes > 0)
+    split_short_rows<Math, kVector, kLanes, kPieces>(x, block, blocks);
+  else if constexpr (Math::kLineScaled && kByK)
     split_rows<Math, kVector>(x, block, blocks);
   else if constexpr (Math::kLineScaled)
     split_columns<Math, kVector>(x, block, blocks);

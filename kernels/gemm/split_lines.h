@@ -98,6 +98,40 @@ SOLSTICE_DEVICE void split_rows(const Operand<T>& x, int block, int blocks) {
   store_block_guard(x.guard, block, range.word());
 }
 
+// kK, lines of up to 4 * kLanes * kPieces elements: kLanes neighbouring threads take a line at a time and keep it in registers.
+template <class Math, int kVector, int kLanes, int kPieces, typename T>
+SOLSTICE_DEVICE void split_short_rows(const Operand<T>& x, int block, int blocks) {
+  constexpr int kLines = kSplitThreads / kLanes, kStep = 4 * kLanes;
+  const int own = static_cast<int>(threadIdx.x) % kLanes, count = x.batches * x.lines;
+  RangeAt8 range;
+  for (int first = block * kLines; first < count; first += blocks * kLines) {
+    const int item = first + static_cast<int>(threadIdx.x) / kLanes;
+    const bool exists = item < count;  // all lanes of a warp take part in its shuffles
+    const int batch = exists ? item / x.lines : 0, line = exists ? item % x.lines : 0;
+    const T* from = x.data + batch * x.batch_stride + line * x.stride;
+    float v[kPieces][4], top = 0;
+#pragma unroll
+    for (int i = 0; i < kPieces; ++i) load_line<kVector>(v[i], from + i * kStep + own * 4, exists ? x.length - i * kStep - own * 4 : 0);
+#pragma unroll
+    for (int i = 0; i < 4 * kPieces; ++i) top = ptx::max_magnitude(v[i / 4][i % 4], top);
+    top = lanes_max<1, kLanes / 2>(top);
+    const Scale scale(ptx::bits_of(top));
+    const float factor = ptx::from_bits(scale.float_bits()), factors[4] = {factor, factor, factor, factor};
+    LineCounts counts[4] = {};
+#pragma unroll
+    for (int i = 0; i < kPieces; ++i) {
+      const int k = i * kStep + own * 4;
+      if (exists && k < x.plane_stride) store_scaled<Math>(x.template plane_at<Math>(batch, line, k), v[i], factors, counts, true);
+    }
+    counts[0].template add_lanes<1, kLanes / 2>();
+    if (exists && own == 0) {
+      counts[0].leave(range, scale, x.length);
+      x.template store_scale<4>(batch, line, scale);
+    }
+  }
+  store_block_guard(x.guard, block, range.word());
+}
+
 // kMN: a block takes 32 lines (columns of memory) at a time, in segments of 8 k a thread; lane % 8 has four of the lines.
 template <class Math, int kVector, typename T>
 SOLSTICE_DEVICE void split_columns(const Operand<T>& x, int block, int blocks) {

@@ -61,15 +61,6 @@ bool multiplies_matrices(const ir::Expr& mul, const std::vector<int>& binders) {
   return a != b && varies(a) && varies(b) && reads_anything(mul.args[0]) && reads_anything(mul.args[1]);
 }
 
-bool has_contraction(const ir::Equation& equation) {
-  bool out = false;
-  ir::walk(equation.rhs, [&](const ir::Expr& node) {
-    if (node.op != ir::Op::kReduce) return;
-    ir::walk(node.args[0], [&](const ir::Expr& e) { out = out || (e.op == ir::Op::kMul && multiplies_matrices(e, node.binders)); });
-  });
-  return out;
-}
-
 // The most products in a row before each tensor; equations come in an order in which they can run.
 void count_products(const ir::Equation& equation, std::vector<int64_t>& products) {
   int64_t before = 0;
@@ -98,6 +89,15 @@ int64_t longest_in(const ir::Equation& equation) {
 }
 
 }  // namespace
+
+bool has_contraction(const ir::Equation& equation) {
+  bool out = false;
+  ir::walk(equation.rhs, [&](const ir::Expr& node) {
+    if (node.op != ir::Op::kReduce) return;
+    ir::walk(node.args[0], [&](const ir::Expr& e) { out = out || (e.op == ir::Op::kMul && multiplies_matrices(e, node.binders)); });
+  });
+  return out;
+}
 
 std::string_view name_of(Policy policy) { return kNames[static_cast<size_t>(policy)]; }
 

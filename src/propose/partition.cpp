@@ -7,17 +7,23 @@
 #include <numeric>
 #include <set>
 
+#include "propose/storage.h"
+
 namespace solstice::propose {
 namespace {
 
-// Who reads and who writes each tensor, by equation.
+// Who reads and who writes each tensor, by equation, and what it is stored as.
 struct Dataflow {
+  std::vector<DType> formats;
   std::vector<std::vector<int>> reads;    // equation -> tensors
   std::vector<std::vector<int>> readers;  // tensor -> equations
   std::vector<std::vector<int>> writers;  // tensor -> equations (pieces)
 
   explicit Dataflow(const ir::Program& program)
-      : reads(program.equations.size()), readers(program.tensors.size()), writers(program.tensors.size()) {
+      : formats(storage_formats(program)),
+        reads(program.equations.size()),
+        readers(program.tensors.size()),
+        writers(program.tensors.size()) {
     for (size_t e = 0; e < program.equations.size(); ++e) {
       const ir::Equation& equation = program.equations[e];
       std::set<int> read;
@@ -32,19 +38,6 @@ struct Dataflow {
 };
 
 bool is_intermediate(const ir::Tensor& tensor) { return tensor.kind == ir::TensorKind::kLocal || tensor.kind == ir::TensorKind::kTensor; }
-
-DType storage_of(const ir::Program& program, const Dataflow& flow, int tensor) {
-  const ir::Tensor& t = program.tensor(tensor);
-  if (t.dtype) return *t.dtype;
-  if (t.value == ir::ValueKind::kBool) return DType::kBool;
-  if (t.value == ir::ValueKind::kInt) return DType::kI64;
-  for (int writer : flow.writers[static_cast<size_t>(tensor)]) {
-    for (int read : flow.reads[static_cast<size_t>(writer)]) {
-      if (program.tensor(read).dtype == DType::kF64) return DType::kF64;
-    }
-  }
-  return DType::kF32;
-}
 
 // Marks which tensors of `group` stay on chip: those that nobody outside reads.
 void place_tensors(ir::Program& program, const Dataflow& flow, const std::vector<int>& group, int kernel) {
@@ -62,7 +55,7 @@ void place_tensors(ir::Program& program, const Dataflow& flow, const std::vector
       tensor.kind = ir::TensorKind::kLocal;
     } else {
       tensor.kind = ir::TensorKind::kTensor;
-      tensor.dtype = storage_of(program, flow, target);
+      tensor.dtype = flow.formats[t];
     }
   }
 }
@@ -77,7 +70,7 @@ class Scratch {
       ir::Tensor& tensor = program_.tensors[t];
       if (!is_intermediate(tensor)) continue;
       tensor.kind = ir::TensorKind::kTensor;
-      tensor.dtype = storage_of(problem, flow, static_cast<int>(t));
+      tensor.dtype = flow.formats[t];
     }
     declared_ = program_.tensors;
   }

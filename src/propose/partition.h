@@ -36,8 +36,8 @@ Result<Partition> partition(const ir::Program& problem, const PlanningContext& c
 // The equations cut as given, each group with its cheapest family. Errors as above.
 Result<Partition> cut_as(const ir::Program& problem, const std::vector<std::vector<int>>& groups, const PlanningContext& context);
 
-// The problem with `partition` applied: kernels in order, tensors that cross kernels declared as f32 (f64 where an
-// operand is; integers i64), all others local. Tensor and equation ids stay.
+// The problem with `partition` applied: kernels in order, tensors that cross kernels declared (storage.h), all others
+// local. Tensor and equation ids stay.
 ir::Program apply(const ir::Program& problem, const Partition& partition);
 
 }  // namespace solstice::propose

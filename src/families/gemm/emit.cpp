@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "base/integer.h"
 #include "families/gemm/functor.h"
@@ -60,6 +61,17 @@ std::string half_plane_text(const Problem& problem) {
   return fmt::format("{{{}, {}, {}}}", d.coefficients[1], d.coefficients[2], d.base);
 }
 
+constexpr int kSplitThreads = 256;  // kernels/gemm/operand.h
+
+// Lines that fit the registers of a warp: one of some of its lanes each, since a block would wait twice for every one.
+void keep_short_lines(SplitPlan& x) {
+  constexpr int64_t kOfThread = 16, kWarp = 32, kMost = 1024;  // elements; threads; elements
+  if (x.plane_stride > kMost) return;
+  const auto lanes = std::bit_ceil(static_cast<uint64_t>(ceil_div(x.plane_stride, kOfThread)));
+  x.lanes = static_cast<int>(std::min<uint64_t>(lanes, kWarp));
+  x.pieces = static_cast<int>(ceil_div(x.plane_stride, int64_t{4} * x.lanes));
+}
+
 int split_vector(const SplitPlan& x) { return x.operand.dtype == DType::kF32 ? vector_of(x.operand, x.major, 4) : 1; }
 
 }  // namespace
@@ -102,8 +114,10 @@ SplitPlan split_plan(const Context& context, const Problem& problem, const Setti
   // Work items of kernels/gemm/split.h or split_lines.h, and as many blocks as the SMs hold at once.
   const bool by_line = is_line_scaled(s);
   if (by_line) out.chunks = 1;
-  const int64_t items =
-      by_line ? out.batches * ceil_div(extent, by_k ? 1 : 32) : out.batches * out.chunks * ceil_div(extent, by_k ? 64 : 128);
+  if (by_line && by_k) keep_short_lines(out);
+  const int64_t items = !by_line ? out.batches * out.chunks * ceil_div(extent, by_k ? 64 : 128)
+                        : by_k   ? ceil_div(out.batches * extent, out.lanes > 0 ? kSplitThreads / out.lanes : 1)
+                                 : out.batches * ceil_div(extent, 32);
   out.blocks = std::min<int64_t>(items, context.machine.sm_count * split_blocks(s, out.major));
   // Scales of what lies along an accumulator's columns are floats, of its rows exponents.
   const bool streaming = s.stream != Streamed::kNone && s.math != Math::kSimt;
@@ -122,9 +136,10 @@ std::string split_source(const std::string& entry, const std::vector<SplitPlan>&
     parameters += fmt::format("{}const {}* SOLSTICE_RESTRICT x{}, u8* SOLSTICE_RESTRICT planes{}", i ? ", " : "",
                               codegen::storage_type(x.operand.dtype), i, i);
     if (s.scaled) parameters += fmt::format(", u8* SOLSTICE_RESTRICT scales{0}, gemm::GuardWord* SOLSTICE_RESTRICT guard{0}", i);
-    const std::string call = fmt::format("{}gemm::split_operand<{}, gemm::kScaleBytes{}, {}, {}>(x, block - {}, {});\n",
+    const std::string short_lines = x.lanes > 0 ? fmt::format(", {}, {}", x.lanes, x.pieces) : "";
+    const std::string call = fmt::format("{}gemm::split_operand<{}, gemm::kScaleBytes{}, {}, {}{}>(x, block - {}, {});\n",
                                          operand_text(x, "x", std::to_string(i), s), math_text(s), x.scale_size == 1 ? "A" : "B",
-                                         major_text(x.major), split_vector(x), first, x.blocks);
+                                         major_text(x.major), split_vector(x), short_lines, first, x.blocks);
     first += x.blocks;
     const bool last = i + 1 == splits.size();
     body += last ? call : fmt::format("if (block < {}) {{\n{}return;\n}}\n", first, call);

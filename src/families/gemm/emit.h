@@ -19,6 +19,7 @@ struct SplitPlan {
   int64_t scale_stride = 0, chunks = 1;
   int64_t blocks = 1;  // guard words; of a streamed operand, those of the product
   int planes = 1, bytes = 2, scale_size = 1;
+  int lanes = 0, pieces = 0;  // of a short line under one scale (kernels/gemm/split.h)
   const char* letter() const { return is_a ? "a" : is_second ? "b1" : "b"; }
   int64_t plane_bytes() const { return batches * planes * lines * plane_stride * bytes; }
   int64_t scale_bytes() const { return batches * chunks * scale_stride * scale_size; }

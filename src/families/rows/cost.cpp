@@ -49,6 +49,7 @@ double efficiency_of(const ir::Program& program, const Shape& shape, const Setti
   if (s.residency == Residency::kShared && held > 48 * 1024) out *= 0.7;
   if (s.residency == Residency::kRegisters && held + kOtherRegisters * 4 * s.threads > kRegisterFile) out *= kSpilled;
   if (s.cluster > 1) out *= s.threads > 512 ? 0.75 : s.cluster > 4 ? 0.8 : 0.85;
+  if (s.cluster > 1 && s.vector == 1) out *= 0.75;  // so long a row, element by element
   return out;
 }
 

@@ -49,8 +49,8 @@ ir::Knobs resolved(const ir::Knobs& knobs) {
   return out;
 }
 
-constexpr int64_t kLongRow = 128 * 1024;  // elements: up to here a cluster is faster than a team
-constexpr int kUsualSMs = 132;            // where no machine is given
+constexpr int64_t kLongRow = 128 * 1024, kLongRowByElement = 64 * 1024;  // elements: up to here a cluster is faster than a team
+constexpr int kUsualSMs = 132;                                           // where no machine is given
 
 struct Prepared {
   Shape shape;
@@ -58,13 +58,14 @@ struct Prepared {
   std::optional<Team> team;  // then `settings` do not count
 };
 
-// Several sweeps over long rows; a single one is better taken in parts.
-bool wants_team(const Shape& shape, const ir::Knobs& knobs) {
-  if (knobs.find("team")) return true;
+// Several sweeps over long rows, shorter ones where a cluster would hold them element by element; a single one is better taken in
+// parts.
+bool wants_team(const Shape& shape, const ir::Knobs& knobs, const Result<Settings>& settings) {
   for (const char* other : {"cluster", "parts", "rows_per_block", "residency", "blocks", "passes"}) {
     if (knobs.find(other)) return false;
   }
-  return !shape.strided && shape.column_count > kLongRow && phases_of(shape, false).sweeps.size() > 1;
+  const bool by_element = settings.ok() && settings->cluster > 1 && settings->vector == 1;
+  return !shape.strided && shape.column_count > (by_element ? kLongRowByElement : kLongRow) && phases_of(shape, false).sweeps.size() > 1;
 }
 
 Result<Prepared> prepare(const ir::Program& program, const ir::Kernel& kernel, const machine::Machine* machine) {
@@ -73,17 +74,19 @@ Result<Prepared> prepare(const ir::Program& program, const ir::Kernel& kernel, c
   Prepared out;
   SOLSTICE_TRY(out.shape, shape_of(program, kernel));
   const ir::Knobs knobs = resolved(kernel.knobs);
-  if (wants_team(out.shape, knobs)) {
+  const bool asked = knobs.find("team") != nullptr;
+  Result<Settings> settings = settings_of(program, out.shape, knobs, machine);
+  if (asked || wants_team(out.shape, knobs, settings)) {
     machine::Machine usual;
     usual.sm_count = kUsualSMs;
     Result<Team> team = team_of(program, out.shape, knobs, machine ? *machine : usual);
-    if (!team.ok() && knobs.find("team")) return team.error();
+    if (!team.ok() && asked) return team.error();
     if (team.ok()) {
       out.team = std::move(*team);
       return out;
     }
   }
-  SOLSTICE_TRY(out.settings, settings_of(program, out.shape, knobs, machine));
+  SOLSTICE_TRY(out.settings, std::move(settings));
   return out;
 }
 

@@ -105,17 +105,17 @@ void set_items(Shape& shape, int items) {
 
 // Columns: a block's lanes reach over 512 bytes, where there are columns enough, and its warps take parts of a tile's steps.
 void choose_columns(const ir::Program& program, Shape& shape, const Knobs& knobs, int sms) {
-  constexpr int kThreads = 256, kMost = 1024, kReach = 128, kVectors = 4;  // threads; elements; of a thread
-  constexpr int kRoom = 96 * 1024;  // bytes of shared memory in which threads tell each other what they hold
+  constexpr int kThreads = 256, kReach = 128, kVectors = 4;  // elements; of a thread
+  constexpr int kRoom = 96 * 1024;                           // bytes of shared memory in which threads tell each other what they hold
   const int vector = shape.nest.vector;
-  set_items(shape, knobs.items > 0 ? knobs.items : vector == 1 ? items_for(program, shape, 128) : kVectors * vector);
   int lanes = std::max(kWarp, kReach / vector);
   while (lanes > kWarp && shape.row_sets() < int64_t{lanes} * 2 * sms) lanes /= 2;
-  const bool few = shape.row_sets() < int64_t{lanes} * sms;
-  shape.threads = knobs.threads > 0 ? knobs.threads : few ? kMost : kThreads;
+  const bool few = shape.row_sets() < int64_t{lanes} * sms;  // then a block is alone on its SM
+  const int usual = vector == 1 ? items_for(program, shape, 128) : (few ? 2 : 1) * kVectors * vector;
+  set_items(shape, knobs.items > 0 ? knobs.items : usual);
+  shape.threads = knobs.threads > 0 ? knobs.threads : kThreads;
   int told = 0;
   for (const Prefix& prefix : shape.prefixes) told += 2 * vector * bytes_of(program, prefix);
-  while (knobs.threads == 0 && shape.threads > kThreads && shape.threads * told > kRoom) shape.threads /= 2;
   if (shape.threads * told > kRoom) return;  // a column is one thread's
   const auto needed = static_cast<uint64_t>(ceil_div(shape.row_vectors(), shape.unroll));
   shape.group = static_cast<int>(std::min<uint64_t>(std::bit_ceil(needed), static_cast<uint64_t>(std::max(1, shape.threads / lanes))));
@@ -192,12 +192,14 @@ Status share(const ir::Program& program, const Knobs& knobs, int sms, Shape& sha
 }
 
 // Two-byte elements take twice their loads' registers when they are scanned: these leave more room in shared memory. Columns are
-// walked step by step, by few blocks: the next tile is on its way meanwhile.
-Status choose_stages(const ir::Program& program, const Knobs& knobs, Shape& shape) {
+// walked step by step, by few blocks, and long rows with masks by one an SM: the next tile is on its way meanwhile.
+Status choose_stages(const ir::Program& program, const Knobs& knobs, int sms, Shape& shape) {
   constexpr int kTiles = 4, kAhead = 2, kNarrow = 8;  // that are worth it; tiles; elements of a vector
   const bool asked = knobs.stages >= 0;
+  const int64_t resident = std::min<int64_t>(std::max(1, kGridThreads / shape.threads), ceil_div(shape.blocks(), int64_t{sms}));
   const auto [narrowest, widest] = elements_of(program, shape.nest);
-  const bool beside = shape.nest.shifted && 2 * narrowest < widest;  // a mask: 0.97 of copy for rows of 14871, 0.88 one by one
+  // A mask: 0.97 of copy for rows of 14871, 0.88 one by one; 0.87 and 0.73 for 100 rows of 2.6 million.
+  const bool beside = (shape.nest.shifted || resident == 1) && 2 * narrowest < widest;
   const bool helps = shape.by_columns ? shape.nest.vector > 1 && shape.tiles() >= kTiles : shape.nest.vector == kNarrow || beside;
   shape.stages = static_cast<int>(std::min<int64_t>(asked ? knobs.stages : helps ? kAhead : 0, shape.tiles()));
   const int64_t bytes = shared_bytes_of(program, shape);
@@ -205,7 +207,7 @@ Status choose_stages(const ir::Program& program, const Knobs& knobs, Shape& shap
     return fail(Code::illegal_knobs,
                 fmt::format("`stages={}`: tiles take {} bytes of shared memory, a block has {}; fewer stages, threads or items",
                             shape.stages, bytes, kMostShared));
-  if (!asked && bytes * std::max(1, kGridThreads / shape.threads) > kMostShared) shape.stages = 0;
+  if (!asked && bytes * resident > kMostShared) shape.stages = 0;
   return success();
 }
 
@@ -222,7 +224,7 @@ Status lay_out(const ir::Program& program, const Knobs& knobs, const machine::Ma
   } else {
     choose_rows(program, shape, knobs);
   }
-  const Status staged = choose_stages(program, knobs, shape);
+  const Status staged = choose_stages(program, knobs, sms, shape);
   if (knobs.sharing == Sharing::kBlock) return staged;
   const Status possible = share(program, knobs, sms, shared);
   const bool asked = knobs.sharing == Sharing::kGrid;
