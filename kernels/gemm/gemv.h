@@ -130,7 +130,10 @@ SOLSTICE_DEVICE void gemv_finish(const float* shared, const GemvProblem& p, int 
     epilogue.compute(sum, epilogue.load(batch, m, n), batch, m, n, values);
     simt_store(epilogue, batch, m, n, values);
   }
-  if constexpr (Config::kCluster > 1) ptx::cluster_sync();
+  if constexpr (Config::kCluster > 1) {
+    ptx::sync_warp();
+    ptx::cluster_sync();  // no block ends while another reads its sums
+  }
 }
 
 // The body of a kernel launched with kGemvThreads threads, Config::kSharedBytes of dynamic shared memory, and a

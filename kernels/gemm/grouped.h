@@ -323,6 +323,7 @@ struct Grouped {
     for (int place = 0;; place = place_behind(place)) {
       ring.wait_full();
       const GroupTile t = told[place];
+      ptx::sync_warp();  // every lane has read it: one of them releases the tile's slots
       const bool more = t.group >= 0, any = more && has_part(t, group), multiplies = any && (kRows || t.first < t.last);
       float sums[kRegisters];
       if (multiplies) {

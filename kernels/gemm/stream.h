@@ -49,7 +49,9 @@ struct StreamConfig {
 
   static constexpr int kPlaneHeld = kMajorHeld == mma::Major::kK ? kN * mma::kRowBytes : ceil_div(kN, mma::kGroupRows) * mma::kGroupBytes;
   using RingHeld = Ring<kSlotsHeld_, 2 * kPlaneHeld>;  // two planes of fp16, or two halves of a chunk of TF32
-  // One more slot of scales than of planes: an arrival may pass loads that are still on their way (tensor.h).
+  // One more slot of scales than of planes: an arrival may pass loads that are still on their way (tensor.h). It also stands
+  // for a fence of the filling thread, which is one of those that multiply and would lose 1 % by it: a slot is filled after
+  // an arrival behind the use of its values.
   static constexpr int kScales = kScaled ? kScaleBytesB * kN : 0;
   using Scales = Aside<kSlotsHeld_ + 1, kScales>;
 
@@ -249,12 +251,8 @@ struct Stream {
     }
   }
 
-  SOLSTICE_DEVICE static void release(const RingHeld& held, int lane) {
-    if constexpr (Config::kCluster > 1) {
-      if (lane < Config::kCluster) ptx::barrier_arrive_remote(held.empty(held.slot), lane);
-    } else {
-      if (lane == 0) ptx::barrier_arrive(held.empty(held.slot));
-    }
+  SOLSTICE_DEVICE void release(const RingHeld& held, int lane) const {
+    held.template release<Config::kCluster, Config::kScaled>(held.slot, lane, rank);
   }
 
   SOLSTICE_DEVICE void consume() const {
@@ -339,7 +337,7 @@ template <class Config>
 SOLSTICE_DEVICE void run_stream(const TensorMap& map, const StreamProblem& p) {
   const Stream<Config> gemm(&map, p, ptx::shared_address(ptx::dynamic_shared()));
   if (threadIdx.x == 0) {
-    gemm.ring().init(1, Config::kWarps * Config::kCluster);
+    gemm.ring().init(1, Config::kWarps * kArrivals<Config::kCluster, Config::kScaled>);
     ptx::barrier_init_fence();
   }
   if constexpr (Config::kCluster > 1)

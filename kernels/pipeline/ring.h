@@ -6,6 +6,10 @@
 
 namespace solstice {
 
+// Arrivals of a warp at each block's empty barrier (Ring::release).
+template <int kBlocks, bool kEachLane>
+inline constexpr int kArrivals = (kEachLane ? 32 : 1) + kBlocks - 1;
+
 template <int kSlots, int kSlotBytes>
 struct Ring {
   static constexpr int kBytes = kSlots * kSlotBytes;
@@ -30,6 +34,17 @@ struct Ring {
   SOLSTICE_DEVICE u32 empty(int i) const { return barriers + 8 * (kSlots + i); }
   SOLSTICE_DEVICE void wait_full() const { ptx::barrier_wait(full(), phase); }
   SOLSTICE_DEVICE void wait_empty() const { ptx::barrier_wait(empty(slot), phase ^ 1); }
+  // By a warp that has read slot i, which kBlocks blocks of the cluster fill; `rank` is its own. kEachLane: lanes have read
+  // what lies beside the slot, and each arrives for itself at its own block's barrier.
+  template <int kBlocks, bool kEachLane>
+  SOLSTICE_DEVICE void release(int i, int lane, int rank) const {
+    if constexpr (kBlocks > 1) {
+      if (lane < kBlocks && (!kEachLane || lane != rank)) ptx::barrier_arrive_remote(empty(i), lane);
+      if constexpr (kEachLane) ptx::barrier_arrive(empty(i));
+    } else {
+      if (kEachLane || lane == 0) ptx::barrier_arrive(empty(i));
+    }
+  }
   SOLSTICE_DEVICE void advance() {
     if (++slot == kSlots) {
       slot = 0;

@@ -58,7 +58,11 @@ struct Run {
 };
 
 // Slots with a barrier for `full` (every lane of the copying warp arrives, with the bytes it asked for) and one for
-// `empty` (every reading warp arrives). Both sides walk the same sequence of slots.
+// `empty` (every lane of the kReaders reading warps arrives, each for what it has read). Both sides walk the same sequence
+// of slots.
+//
+// A slot is read by ordinary loads and filled by the copy engine, through another proxy: an arrival alone does not keep
+// loads that are still on their way before the copy that it admits. So a reader's fence stands before its arrival.
 template <int kSlots, int kSlotBytes, int kReaders>
 struct Ring {
   static constexpr int kBytes = kSlots * (kSlotBytes + 16);
@@ -74,7 +78,7 @@ struct Ring {
       for (int i = 0; i < kSlots; ++i) {
 #if defined(__CUDACC__)
         ptx::barrier_init(shared_address(barriers + i), 32);
-        ptx::barrier_init(shared_address(barriers + kSlots + i), kReaders);
+        ptx::barrier_init(shared_address(barriers + kSlots + i), 32 * kReaders);
 #else
         barriers[i] = barriers[kSlots + i] = 0;
 #endif
@@ -94,14 +98,14 @@ struct Ring {
   SOLSTICE_DEVICE void wait_full() const { ptx::barrier_wait(shared_address(full()), phase); }
   SOLSTICE_DEVICE void expect(u32 expected) const { ptx::barrier_arrive_expect(shared_address(full()), expected); }
   SOLSTICE_DEVICE void release() const {
-    __syncwarp();
-    if (threadIdx.x % 32 == 0) ptx::barrier_arrive(shared_address(empty()));
+    ptx::fence_async_proxy();
+    ptx::barrier_arrive(shared_address(empty()));
   }
 #else
   // The emulator's threads take turns, so a barrier is the number of arrivals so far.
   u32 rounds = 0;
   SOLSTICE_DEVICE void wait_empty() const {
-    while (*empty() < static_cast<Barrier>(rounds) * kReaders) host::yield();
+    while (*empty() < static_cast<Barrier>(rounds) * 32 * kReaders) host::yield();
   }
   SOLSTICE_DEVICE void wait_full() const {
     while (*full() < static_cast<Barrier>(rounds + 1) * 32) host::yield();
@@ -111,10 +115,7 @@ struct Ring {
     ++host::team->waits;
   }
   SOLSTICE_DEVICE void expect(u32) const { arrive(full()); }
-  SOLSTICE_DEVICE void release() const {
-    host::sync_warp();
-    if (threadIdx.x % 32 == 0) arrive(empty());
-  }
+  SOLSTICE_DEVICE void release() const { arrive(empty()); }
 #endif
   SOLSTICE_DEVICE void advance() {
     if (++slot == kSlots) {
