@@ -36,6 +36,7 @@ struct Partial {
   i64 worst;                                         // index of candidate_max, -1: none
   i64 class_mismatches, first_mismatch;              // NaN, +inf, -inf or finite in the wrong place
   i64 poison_left, unequal;
+  i64 excused;  // elements that the inputs do not determine, within their room
 };
 
 __device__ float half_to_float(u16 bits) {
@@ -128,6 +129,7 @@ __device__ void add(Partial& into, const Partial& other) {
   }
   into.poison_left += other.poison_left;
   into.unequal += other.unequal;
+  into.excused += other.excused;
 }
 
 // A thread reads this many elements of each tensor, kThreads apart, before it looks at the first: enough on their way to
@@ -247,9 +249,10 @@ __device__ bool same(double x, double p, const View& candidate, const View& expe
 }
 
 // One element: x of the candidate, o of the oracle, p of PyTorch (o where there is none). `merged`: what is not finite is one
-// class.
+// class. `room`: how far x may lie from o where the inputs do not determine it, negative where they do; PyTorch's error is of
+// those that are determined.
 __device__ void compare_one(const View& candidate, const View& expected, double x, double o, double p, bool has_reference, double scale_rms,
-                            double floor, u8 poison, bool merged, i64 index, Partial& mine) {
+                            double floor, u8 poison, bool merged, float room, i64 index, Partial& mine) {
   const int class_x = class_of(x), class_o = class_of(o), class_p = class_of(p);
   const double scale = fmax(fmax(fabs(o), scale_rms), floor);
   const bool right_class = class_x == class_o || class_x == class_p || (merged && class_x != 0 && (class_o != 0 || class_p != 0));
@@ -264,13 +267,17 @@ __device__ void compare_one(const View& candidate, const View& expected, double 
   if (class_o != 0) return;
   mine.norm2 += o * o;
   // Quotients are formed only where they would be a new largest: divisions in fp64 cost more than all the rest.
-  if (class_p == 0 && has_reference) {
+  if (class_p == 0 && has_reference && !(room >= 0)) {
     const double error = fabs(p - o);
     mine.reference_error2 += error * error;
     if (error > mine.reference_max * scale) mine.reference_max = fmax(mine.reference_max, error / scale);
   }
   if (class_x != 0) return;
   const double error = fabs(x - o);
+  if (error <= room) {
+    ++mine.excused;
+    return;
+  }
   mine.candidate_error2 += error * error;
   if (mine.worst >= 0 && error <= mine.candidate_max * scale) return;
   if (mine.worst < 0 || error / scale > mine.candidate_max) {
@@ -282,10 +289,10 @@ __device__ void compare_one(const View& candidate, const View& expected, double 
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads)
-    judge_compare(View candidate, View oracle, View reference, Rows rows, const double* run_rms, i64 elements, double floor, u32 poison,
-                  u32 merged, Partial* out) {
+    judge_compare(View candidate, View oracle, View reference, View rooms, Rows rows, const double* run_rms, i64 elements, double floor,
+                  u32 poison, u32 merged, Partial* out) {
   __shared__ Partial shared[kThreads];
-  Partial mine = {0, 0, 0, 0, 0, 0, 0, -1, 0, -1, 0, 0};
+  Partial mine = {0, 0, 0, 0, 0, 0, 0, -1, 0, -1, 0, 0, 0};
   const bool has_reference = reference.data != nullptr;
   Scales scales = {rows, run_rms};
   for (i64 tile = blockIdx.x; tile * kTile < elements; tile += gridDim.x) {
@@ -299,8 +306,9 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     for (int i = 0; i < kBatch; ++i) {
       const i64 index = first + i * kThreads;
       if (index >= elements) break;
+      const float room = rooms.data != nullptr ? static_cast<const float*>(rooms.data)[position(rooms, index)] : -1.0f;
       compare_one(candidate, has_reference ? reference : oracle, x[i], o[i], has_reference ? p[i] : o[i], has_reference, scales.at(index),
-                  floor, static_cast<u8>(poison), merged != 0, index, mine);
+                  floor, static_cast<u8>(poison), merged != 0, room, index, mine);
     }
   }
   shared[threadIdx.x] = mine;

@@ -1,6 +1,7 @@
 #include "flow/cases.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -172,11 +173,68 @@ Result<std::optional<PreparedCase>> prepare_case(run::OracleClient& oracle, run:
   return std::optional(std::move(made));
 }
 
+namespace {
+
+// What the model alone allows errors of the policy's class: neither a candidate nor PyTorch has a part in it.
+numerics::Errors modelled_limit(const run::Judge& judge, const run::ExpectedOutput& expected) {
+  return numerics::limit_of(judge.options().policy, {-1, -1}, expected.sum, expected.own).allowed;
+}
+
+std::string undetermined_text(const OracleUndetermined& found, double error) {
+  std::vector<std::string> parts;
+  for (const OracleStability& value : found.values) {
+    if (value.undetermined > 0) parts.push_back(fmt::format("{} of {} elements of `{}`", value.undetermined, value.elements, value.name));
+  }
+  return fmt::format(
+      "{} are not determined at this precision: steps of the size of its errors ({:.2g} of inputs and parameters) move "
+      "the float64 result there by far more than its limit, and as far a candidate may be off",
+      fmt::join(parts, ", "), error);
+}
+
+}  // namespace
+
+Result<std::string> find_undetermined(run::OracleClient& oracle, run::Judge& judge, const Problem& problem, PreparedCase& test) {
+  if (!test.rooms.empty()) return std::string();
+  double error = 0;
+  std::map<std::string, double> limits;
+  SOLSTICE_CHECK(for_each_expected(problem, [&](const auto& buffer, const auto&, const auto& value) -> Status {
+    const run::ExpectedOutput& expected = test.judge.expected.at(buffer);
+    if (expected.oracle.dtype != DType::kF64) return success();  // integers
+    const numerics::Errors limit = modelled_limit(judge, expected);
+    error = std::max(error, limit.normwise);
+    limits.emplace(value, limit.elementwise);
+    return success();
+  }));
+  if (limits.empty()) return std::string();
+  const std::string set = "undetermined";
+  const Result<OracleUndetermined> found = oracle.find_undetermined(test.judge.set, set, error, limits);
+  if (!found.ok() && (found.error().code == Code::too_large || found.error().code == Code::module_forward)) {
+    return "every element counts as determined by the inputs, since others could not be tried: " + found.error().message;
+  }
+  if (!found.ok()) return found.error();
+  const auto any = [](const OracleStability& value) { return value.undetermined > 0; };
+  if (std::none_of(found->values.begin(), found->values.end(), any)) {
+    SOLSTICE_CHECK(oracle.release_set(set));
+    return std::string();
+  }
+  test.rooms = set;
+  SOLSTICE_TRY(const OracleTensors exported, oracle.export_ipc(set, {"expected"}));
+  SOLSTICE_CHECK(for_each_expected(problem, [&](const auto& buffer, const auto&, const auto& value) -> Status {
+    for (const OracleTensor& tensor : exported.tensors) {
+      if (tensor.name != value) continue;
+      SOLSTICE_TRY(test.judge.expected.at(buffer).room, open_tensor(tensor, judge, test.handles));
+    }
+    return success();
+  }));
+  return undetermined_text(*found, error);
+}
+
 Status release_case(run::OracleClient& oracle, run::Judge& judge, const PreparedCase& done, const PreparedCase& kept,
                     const std::string& set) {
   for (const std::string& handle : done.handles) {
     if (!kept.handles.contains(handle)) judge.imports().close(handle);
   }
+  if (!done.rooms.empty()) SOLSTICE_CHECK(oracle.release_set(done.rooms));
   return oracle.release_set(set);
 }
 

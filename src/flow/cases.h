@@ -25,6 +25,7 @@ struct PreparedCase {
   run::JudgeCase judge;
   std::set<std::string> handles;   // IPC handles that it keeps open
   std::vector<std::string> notes;  // what it does not test: a buffer that could not be perturbed
+  std::string rooms;               // another set of the oracle, for ExpectedOutput::room; "": none
 };
 
 // Makes the set in the oracle and opens it here. Nothing where the family has no meaning for the module. Errors: those
@@ -36,6 +37,11 @@ Result<std::optional<PreparedCase>> prepare_case(run::OracleClient& oracle, run:
 // case does not have them yet. What keeps them from being measured goes to `notes`.
 Status measure_tf32(run::OracleClient& oracle, run::Judge& judge, const Problem& problem, run::JudgeCase& test,
                     std::vector<std::string>& notes);
+
+// For a case whose limit a candidate does not keep: asks the oracle which elements its inputs do not determine at the precision of
+// the judge's policy, and gives these their room (python/solstice/oracle/stability.py); PreparedCase::rooms says whether there are
+// any. Returns what a report should say of it, "" where that is nothing.
+Result<std::string> find_undetermined(run::OracleClient& oracle, run::Judge& judge, const Problem& problem, PreparedCase& test);
 
 // Closes what only `done` uses, then lets the oracle free the set.
 Status release_case(run::OracleClient& oracle, run::Judge& judge, const PreparedCase& done, const PreparedCase& kept,

@@ -118,15 +118,24 @@ class FullVerification {
     if (!made.ok()) return std::move(made).error();
     if (!*made) return success();
     for (const std::string& note : (*made)->notes) warn(fmt::format("verified with {}, but {}", request.title(), note));
-    std::vector<run::JudgeCase> cases = {(*made)->judge};
-    merge_nonfinite(request, cases.front());
-    SOLSTICE_TRY(Verdict verdict, state_.judge->held() ? state_.judge->verify_more(cases) : verify(cases));
+    merge_nonfinite(request, (*made)->judge);
+    SOLSTICE_TRY(Verdict verdict, state_.judge->held() ? state_.judge->verify_more({(*made)->judge}) : verify({(*made)->judge}));
+    if (verdict.outcome == Outcome::kWrongResult) SOLSTICE_CHECK(verify_determined(**made, verdict));
     SOLSTICE_CHECK(release_case(*state_.oracle, *state_.judge, **made, *state_.trial_case, request.set));
     for (const CaseVerdict& one : verdict.cases) add_errors(finalist_.errors, one);
     all_.cases.insert(all_.cases.end(), verdict.cases.begin(), verdict.cases.end());
     if (verdict.passed()) return success();
     all_.outcome = verdict.outcome;
     all_.message = verdict.message;
+    return success();
+  }
+
+  // Once more where single elements of the result are not determined by the inputs: the others decide.
+  Status verify_determined(PreparedCase& test, Verdict& verdict) {
+    SOLSTICE_TRY(const std::string found, find_undetermined(*state_.oracle, *state_.judge, *state_.problem, test));
+    if (!found.empty()) warn(fmt::format("{}: {}", test.judge.name, found));
+    if (test.rooms.empty()) return success();
+    SOLSTICE_TRY(verdict, verify({test.judge}));
     return success();
   }
 

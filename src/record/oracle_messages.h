@@ -157,6 +157,21 @@ struct OracleExpected {
   }
 };
 
+// How much of a value its inputs do not determine at a precision.
+struct OracleStability {
+  std::string name;
+  int64_t elements = 0, undetermined = 0;
+  static auto fields() {
+    return std::make_tuple(field("name", &OracleStability::name, "as in OracleValue"), field("elements", &OracleStability::elements, "all"),
+                           field("undetermined", &OracleStability::undetermined, "0 too where they would be more than a small share"));
+  }
+};
+
+struct OracleUndetermined {
+  std::vector<OracleStability> values;
+  static auto fields() { return std::make_tuple(field("values", &OracleUndetermined::values, "those that were asked for")); }
+};
+
 // An exported tensor: by CUDA IPC (handle, handle_offset, allocation) or as a region of a tensor file
 // (region, place).
 struct OracleTensor : GraphTensor {

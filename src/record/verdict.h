@@ -37,6 +37,7 @@ struct OutputVerdict {
   std::string limit_because;
   int64_t class_mismatches = 0;  // NaN, +inf, -inf, finite
   int64_t poison_left = 0;
+  int64_t undetermined = 0;      // elements that the inputs do not determine at this precision: no error above is theirs
   int64_t worst = -1;            // element of the largest error, row-major
   double got = 0, expected = 0;  // there
   Outcome outcome = Outcome::kPassed;
@@ -52,6 +53,7 @@ struct OutputVerdict {
                            optional_field("limit_because", &OutputVerdict::limit_because, "what the limit comes from"),
                            optional_field("class_mismatches", &OutputVerdict::class_mismatches, "NaN or infinity in the wrong places"),
                            optional_field("poison_left", &OutputVerdict::poison_left, "elements that were not written"),
+                           optional_field("undetermined", &OutputVerdict::undetermined, "elements that the inputs do not determine"),
                            optional_field("worst", &OutputVerdict::worst, "element of the largest error, row-major"),
                            optional_field("got", &OutputVerdict::got, "the candidate's value there"),
                            optional_field("expected", &OutputVerdict::expected, "the oracle's value there"),

@@ -14,6 +14,7 @@ OutputVerdict as_verdict(const Comparison& found, const std::string& name) {
   out.elementwise = found.elementwise;
   out.class_mismatches = found.class_mismatches;
   out.poison_left = found.poison_left;
+  out.undetermined = found.excused;
   out.worst = found.worst;
   out.got = found.got;
   out.expected = found.expected;
@@ -92,7 +93,8 @@ Result<Finding> CandidateRun::check_outputs(int slot, const JudgeCase& test, int
 Result<OutputVerdict> CandidateRun::judge_output(const PlanBuffer& buffer, cu::DevicePtr address, const ExpectedOutput& expected,
                                                  uint8_t poison, bool merge_nonfinite) {
   const DeviceTensor mine{address, buffer.dtype, buffer.shape, buffer.strides, buffer.bytes};
-  SOLSTICE_TRY(const Comparison found, judge_.kernels().compare(mine, expected.oracle, expected.eager, poison, merge_nonfinite));
+  SOLSTICE_TRY(const Comparison found,
+               judge_.kernels().compare(mine, expected.oracle, expected.eager, poison, merge_nonfinite, expected.room));
   OutputVerdict out = as_verdict(found, buffer.name);
   numerics::Errors pytorch{-1, -1};
   if (expected.eager) {

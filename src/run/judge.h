@@ -35,6 +35,7 @@ struct ExpectedOutput {
   DeviceTensor oracle;                // float64 for floats
   std::optional<DeviceTensor> eager;  // PyTorch's own result
   numerics::Sum sum;                  // the reduction behind it, for the modelled error
+  std::optional<DeviceTensor> room;   // f32: how far a value may lie off where the inputs do not determine it, else negative
   numerics::Errors tf32{-1, -1};      // of PyTorch's own result with TF32 allowed, negative where it was not measured
   numerics::OwnMath own = numerics::OwnMath::kStrict;
 };

@@ -33,6 +33,7 @@ struct Comparison {
   int64_t class_mismatches = 0, first_mismatch = -1;
   int64_t poison_left = 0;
   int64_t unequal = 0;  // to PyTorch's value (the oracle's where there is none)
+  int64_t excused = 0;  // within their room; no error above is theirs
 };
 
 struct Difference {
@@ -46,9 +47,10 @@ class JudgeKernels {
                                                       const CompileFunction& compile);
   ~JudgeKernels();
 
-  // `merged`: NaN and the infinities are one class.
+  // `merged`: NaN and the infinities are one class. `room` (f32): how far an element may lie from the oracle's where the inputs do
+  // not determine it, negative where they do; PyTorch's error is of the latter.
   Result<Comparison> compare(const DeviceTensor& candidate, const DeviceTensor& oracle, const std::optional<DeviceTensor>& reference,
-                             uint8_t poison, bool merged = false);
+                             uint8_t poison, bool merged = false, const std::optional<DeviceTensor>& room = std::nullopt);
   Result<Difference> differ(cu::DevicePtr a, cu::DevicePtr b, int64_t bytes);
   Result<Difference> differ(cu::DevicePtr arena, std::span<const rt::ArenaRange> ranges, uint8_t value);
   Status copy(cu::DevicePtr to, cu::DevicePtr from, int64_t bytes);

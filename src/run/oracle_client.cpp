@@ -125,6 +125,14 @@ Status OracleClient::run_tf32(std::string_view set, std::string_view into) {
   return success();
 }
 
+Result<OracleUndetermined> OracleClient::find_undetermined(std::string_view set, std::string_view into, double error,
+                                                           const std::map<std::string, double>& limits) {
+  Json values = Json::object();
+  for (const auto& [name, limit] : limits) values.set(name, limit);
+  Json params = of_set(set).set("into", text(into)).set("error", error).set("limits", std::move(values));
+  return ask<OracleUndetermined>("find_undetermined", std::move(params), limits_.work);
+}
+
 Status OracleClient::start_rivals(std::string_view file, std::string_view class_name) {
   Json params = Json::object().set("file", text(file));
   if (!class_name.empty()) params.set("class_name", text(class_name));

@@ -92,6 +92,10 @@ class OracleClient {
   Result<OracleExpected> expected(std::string_view set, bool describe = true);
   // The `eager` values of the set `into`, which holds nothing else: PyTorch's own results with TF32 allowed.
   Status run_tf32(std::string_view set, std::string_view into);
+  // Elements that errors of the size `error` leave undetermined; `limits`: elementwise, of the values to look at. How far each may
+  // lie from the float64 result, negative for all others, is among the `expected` values of the set `into`, for values that have any.
+  Result<OracleUndetermined> find_undetermined(std::string_view set, std::string_view into, double error,
+                                               const std::map<std::string, double>& limits);
   Result<OracleTensors> export_ipc(std::string_view set, const std::vector<std::string>& kinds);
   Result<OracleTensors> export_file(std::string_view set, const std::vector<std::string>& kinds, std::string_view path);
   Result<OracleBlock> time_eager(std::string_view set, const BlockRequest& request = {});

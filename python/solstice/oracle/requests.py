@@ -15,9 +15,9 @@ from ..hello import describe_device, describe_flags, describe_worker
 from ..loading import SEED, Subject, load_file, module_name
 from ..tensors import logical_bytes, module_tensors
 from ..tracing import cache, trace as trace_subject
-from . import distance, exporting, flaws, inputs as input_sets, kernelbench, reference, rivals, timing
+from . import distance, exporting, flaws, inputs as input_sets, kernelbench, reference, rivals, stability, timing
 from .running import kept_buffers
-from .session import Session
+from .session import InputSet, Session
 
 
 def hello(self: Session) -> dict[str, Any]:
@@ -108,6 +108,18 @@ def run_tf32(self: Session, *, set: str, into: str) -> dict[str, Any]:
     self.sets.pop(into, None)
     self.sets[into] = reference.with_tf32(self, self.need_set(set))
     return {}
+
+
+def find_undetermined(self: Session, *, set: str, into: str, error: float, limits: dict[str, float]) -> dict[str, Any]:
+    """Elements of the values in `limits` that errors of the size `error` leave undetermined. How far each may lie from the
+    float64 result, negative for those that are determined, is what `expected` is in the set `into`, which holds nothing else."""
+    self.sets.pop(into, None)
+    chosen = self.need_set(set)
+    found = stability.find(self, chosen, error, limits)
+    rooms = {name: room for name, (count, room) in found.items() if count}
+    self.sets[into] = InputSet(chosen.seed, chosen.family, chosen.variant, (), {}, expected=rooms)
+    self.empty_cache()
+    return {"values": [{"name": name, "elements": room.numel(), "undetermined": count} for name, (count, room) in found.items()]}
 
 
 def export_tensors(
@@ -214,6 +226,7 @@ ALL: dict[str, Callable[..., dict[str, Any]]] = {
         prepare_inputs,
         expected,
         run_tf32,
+        find_undetermined,
         export_tensors,
         time_eager,
         start_rivals,

@@ -218,6 +218,38 @@ TEST_F(LaunchTest, MostlyZeroRowsTakeTheScaleOfAll) {
   EXPECT_NEAR(elementwise(kColumns), 1e-2, 1e-4);
 }
 
+// What the inputs do not determine may lie within its room, and counts as ever beyond it; PyTorch's errors there count for nothing.
+TEST_F(LaunchTest, RoomExcusesWhatLiesWithinIt) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<double> oracle = {1, 1, 1, 1};
+  const std::vector<float> reference = {1.5f, 1, 1, 1}, room = {0.5f, 0.5f, 0.5f, -1};
+  const rt::Driver& driver = judge_->driver();
+  auto x = DeviceBuffer::allocate(driver, 16), o = DeviceBuffer::allocate(driver, 32), p = DeviceBuffer::allocate(driver, 16),
+       r = DeviceBuffer::allocate(driver, 16);
+  ASSERT_TRUE(x.ok() && o.ok() && p.ok() && r.ok());
+  ASSERT_EQ(driver.cuMemcpyHtoD(o->address(), oracle.data(), 32), cu::kSuccess);
+  ASSERT_EQ(driver.cuMemcpyHtoD(p->address(), reference.data(), 16), cu::kSuccess);
+  ASSERT_EQ(driver.cuMemcpyHtoD(r->address(), room.data(), 16), cu::kSuccess);
+  const auto compared = [&](const std::vector<float>& candidate) {
+    EXPECT_EQ(driver.cuMemcpyHtoD(x->address(), candidate.data(), 16), cu::kSuccess);
+    const auto view = [](const DeviceBuffer& buffer, DType dtype) {
+      return DeviceTensor{buffer.address(), dtype, {4}, {1}, buffer.bytes()};
+    };
+    const auto found =
+        judge_->kernels().compare(view(*x, DType::kF32), view(*o, DType::kF64), view(*p, DType::kF32), 0xff, false, view(*r, DType::kF32));
+    EXPECT_TRUE(found.ok());
+    return found.ok() ? *found : Comparison{};
+  };
+  const Comparison within = compared({1.5f, 0.75f, 1, 1});
+  EXPECT_EQ(within.excused, 3);
+  EXPECT_EQ(within.normwise, 0);
+  EXPECT_EQ(within.elementwise, 0);
+  EXPECT_EQ(within.reference_normwise, 0);
+  EXPECT_NEAR(compared({1, 2, 1, 1}).normwise, 0.5, 1e-6);          // beyond it
+  EXPECT_NEAR(compared({1, 1, 1, 1.25f}).elementwise, 0.25, 1e-6);  // determined
+  EXPECT_EQ(compared({1, nan, 1, 1}).class_mismatches, 1);
+}
+
 // Merged, NaN and infinity stand for each other, and never for a number.
 TEST_F(LaunchTest, ClassesMergeOnDemand) {
   const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();

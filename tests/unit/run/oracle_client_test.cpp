@@ -51,6 +51,18 @@ TEST(OracleClient, AsksForResultsWithTF32InASetOfTheirOwn) {
   EXPECT_EQ(script.asked.at(0).dump(), R"({"schema":"solstice.oracle/1","id":1,"request":"run_tf32","params":{"set":"a","into":"b"}})");
 }
 
+TEST(OracleClient, AsksForWhatIsUndetermined) {
+  Script script;
+  script.answers = {R"({"schema":"solstice.oracle/1","id":1,"event":"reply","reply":{"values":[)"
+                    R"({"name":"output.0","elements":4096,"undetermined":2}]}})"};
+  OracleClient client = scripted(script);
+  const auto reply = client.find_undetermined("a", "b", 0.5, {{"output.0", 0.25}});
+  ASSERT_TRUE(reply.ok()) << reply.error().text();
+  EXPECT_EQ(reply->values.at(0).undetermined, 2);
+  EXPECT_EQ(script.asked.at(0).dump(), R"({"schema":"solstice.oracle/1","id":1,"request":"find_undetermined","params":)"
+                                       R"({"set":"a","into":"b","error":0.5,"limits":{"output.0":0.25}}})");
+}
+
 TEST(OracleClient, SendsVersionedRequestsAndReadsRepliesPastProgress) {
   Script script;
   script.answers = {R"({"schema":"solstice.oracle/1","id":1,"event":"progress","progress":{"stage":"oracle","message":"float64"}})",
