@@ -175,11 +175,13 @@ SOLSTICE_DEVICE void simt_multiply(float (&sums)[8][8], const float* from_a, con
 }
 
 // The body of a kernel launched with kSimtThreads threads and kSimtSharedBytes of dynamic shared memory;
-// kVectorA, kVectorB: 16-byte loads along the contiguous dimension are aligned. kDual: there is a second B.
+// kVectorA, kVectorB: 16-byte loads along the contiguous dimension are aligned. kDual: there is a second B. Takes tiles number
+// `first`, `first + step` ...
 template <mma::Major kMajorA, mma::Major kMajorB, bool kVectorA, bool kVectorB, bool kDual = false, typename TA, typename TB,
           class Epilogue>
 SOLSTICE_DEVICE void run_simt(const StridedOperand<TA>& a, const StridedOperand<TB>& b, const SimtProblem& p, const Epilogue& epilogue,
-                              const StridedOperand<TB>& second_b = {}) {
+                              const StridedOperand<TB>& second_b = {}, int first = static_cast<int>(blockIdx.x),
+                              int step = static_cast<int>(gridDim.x)) {
   using LoaderB = SimtLoader<TB, kMajorB, kVectorB>;
   constexpr int kColumns = kDual ? kSimtTile / 2 : kSimtTile;  // of the result
   const bool of_second = kDual && LoaderB::own_line() >= kColumns;
@@ -189,7 +191,7 @@ SOLSTICE_DEVICE void run_simt(const StridedOperand<TA>& a, const StridedOperand<
   const int row = (warp / 2 * 4 + lane / 8) * 4, column = (warp % 2 * 8 + lane % 8) * 4;
   const GroupedOrder order{ceil_div(p.m, kSimtTile), ceil_div(p.n, kColumns), p.group};
   const int steps = ceil_div(p.k, kSimtK);
-  for (int t = blockIdx.x; t < order.per_batch() * p.batches; t += gridDim.x) {
+  for (int t = first; t < order.per_batch() * p.batches; t += step) {
     const TileIndex tile = order(t);
     SimtLoader<TA, kMajorA, kVectorA> load_a(a, tile.batch, tile.m * kSimtTile, p.m, p.k);
     LoaderB load_b(of_second ? second_b : b, tile.batch, tile.n * kColumns - (of_second ? kColumns : 0), p.n, p.k);

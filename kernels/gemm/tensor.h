@@ -10,10 +10,13 @@
 //
 // Two sums that share A (kDual): half of an accumulator's columns, or with promotion half of the tile, are of B, the others
 // the same columns of a second B. So a thread holds both sums of an element, and the epilogue gets the two.
+//
+// Where elements need their row's results (epilogue/whole_rows.h), the CTAs of a cluster lie along n and have whole rows.
 #pragma once
 
 #include "copy/tma.h"
 #include "epilogue/pairs.h"
+#include "epilogue/whole_rows.h"
 #include "gemm/guard.h"
 #include "gemm/math.h"
 #include "mma/descriptor.h"
@@ -403,6 +406,11 @@ struct Tensor {
     }
   }
 
+  // Of a consumer's warp, in the second half of its staging buffers.
+  SOLSTICE_DEVICE solstice::epilogue::RowExchange<kShareA> row_exchange(int warp) const {
+    return {shared + Config::kOffsetStaging + warp * kStageBuffers * kStageBytes + solstice::epilogue::kWholeStaging, rank};
+  }
+
   template <class Epilogue>
   SOLSTICE_DEVICE void consume(const Epilogue& epilogue, const TensorMap* map_out, int group) const {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;  // of all groups
@@ -411,6 +419,7 @@ struct Tensor {
     RingB b = ring_b();
     ScalesA aside_a = scales_a();
     ScalesB aside_b = scales_b();
+    solstice::epilogue::RowExchange<kShareA> exchange = row_exchange(warp);
     for_each_tile([&](int batch, int m0, int n0, int last) {
       float sums[kHalves][kRegisters] = {};
       const int row = warp * 16;
@@ -423,7 +432,10 @@ struct Tensor {
       if constexpr (Math::kLineScaled) scale_lines(sums[0], batch, m0 + row + lane / 4, n0 + 2 * (lane % 4));
       const WarpTile first{batch, m0 + row, n0, p.m, p.n, staging, lane};
       constexpr int kAtOnce = kStepsAtOnce<Math, kHalves * kRegisters, Epilogue>;
-      if constexpr (kDual) {
+      if constexpr (Epilogue::kWhole) {
+        static_assert(kShareB == 1 && !kDual);
+        solstice::epilogue::write_whole(epilogue, first, map_out, sums, exchange);
+      } else if constexpr (kDual) {
         constexpr int kCount = kHalves == 2 ? kRegisters : kRegisters / 2, kSecond = kRegisters - kCount;
         write_pairs<kCount, kSecond>(epilogue, first, map_out, sums[0], sums[kHalves - 1]);
       } else if constexpr (kAtOnce > 0) {
@@ -451,7 +463,12 @@ SOLSTICE_DEVICE void run_tensor(const TensorMap& map_a, const TensorMap& map_b, 
   const u32 rank = Config::kCluster > 1 ? ptx::cluster_rank() : 0;
   const Tensor<Config> gemm{&map_a, &map_b, map_second_b, p, ptx::shared_address(ptx::dynamic_shared()), rank};
   const int group = __shfl_sync(~0u, threadIdx.x / 128, 0);
-  if (threadIdx.x == 0) gemm.init_barriers();
+  if (threadIdx.x == 0) {
+    if constexpr (Epilogue::kWhole && Config::kCluster > 1) {
+      for (int warp = 0; warp < 4 * Config::kGroups; ++warp) gemm.row_exchange(warp).init();
+    }
+    gemm.init_barriers();
+  }
   if constexpr (Config::kCluster > 1)
     ptx::cluster_sync();
   else

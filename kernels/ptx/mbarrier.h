@@ -44,4 +44,22 @@ SOLSTICE_DEVICE void barrier_wait(u32 barrier, u32 parity) {
       : "memory");
 }
 
+// For what other CTAs of the cluster have stored (store_remote_async).
+SOLSTICE_DEVICE void barrier_wait_cluster(u32 barrier, u32 parity) {
+  asm volatile(
+      "{\n.reg .pred done;\nAGAIN:\nmbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], %1;\n"
+      "@done bra READY;\nbra AGAIN;\nREADY:\n}" ::"r"(barrier),
+      "r"(parity)
+      : "memory");
+}
+
+// Stores to the same place of another CTA's shared memory, and completes 4 bytes on the same barrier there.
+SOLSTICE_DEVICE void store_remote_async(u32 address, u32 cta, float value, u32 barrier) {
+  asm volatile(
+      "{\n.reg .b32 to, on;\nmapa.shared::cluster.u32 to, %0, %1;\nmapa.shared::cluster.u32 on, %3, %1;\n"
+      "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [to], %2, [on];\n}" ::"r"(address),
+      "r"(cta), "r"(__float_as_uint(value)), "r"(barrier)
+      : "memory");
+}
+
 }  // namespace solstice::ptx

@@ -52,6 +52,7 @@ class EpilogueWriter {
     out_.dual = request_.second.has_value();
     SOLSTICE_TRY(flat_, flatten(program_, kernel_, anchors));
     SOLSTICE_CHECK(unify());
+    if (needs_whole_rows_) return whole();
     SOLSTICE_TRY(const std::vector<ExprRef> terms, asked_for());
     Emitter emitter(program_, flat_.indices);
     emitter.set_short_values(short_values_of(program_, flat_));
@@ -134,19 +135,35 @@ class EpilogueWriter {
     if (std::any_of(equation.free.begin(), equation.free.end(), unknown))
       return refuse(equation, "has an index that the contraction lacks");
     if (std::any_of(bound.begin(), bound.end(), unknown)) return refuse(equation, "reduces over an index that the contraction lacks");
-    if (std::any_of(reduced.begin(), reduced.end(), [&](int id) { return free.count(id) > 0; }))
-      return refuse(equation, "needs a reduction's result for each of its elements");
+    const bool mixed = std::any_of(reduced.begin(), reduced.end(), [&](int id) { return free.count(id) > 0; });
+    if (mixed && !request_.whole_rows) return refuse(equation, "needs a reduction's result for each of its elements");
+    if (mixed) SOLSTICE_CHECK(require_rows(equation, rename, reduced));
+    needs_whole_rows_ |= mixed;
     equation.rhs = flat_.indices.substitute(equation.rhs, rename);
     for (ExprRef& e : equation.lhs) e = flat_.indices.substitute(e, rename);
     equation.free.clear();
     for (const int id : canonical_) {
-      if (!reduced.count(id)) equation.free.push_back(id);
+      if (mixed || !reduced.count(id)) equation.free.push_back(id);
     }
-    return one_way(equation, reduced);
+    return one_way(equation, reduced, mixed);
+  }
+
+  // No reduction depends on the element that needs it.
+  Status require_rows(const FlatEquation& equation, const std::map<int, ExprRef>& rename, const std::set<int>& reduced) const {
+    bool depends = false;
+    ir::walk(equation.rhs, [&](const ir::Expr& e) {
+      if (e.op != Op::kReduce) return;
+      for (const int id : equation.free) {
+        const auto canonical = rename.find(id);
+        if (canonical == rename.end() || !reduced.count(canonical->second->id)) continue;
+        for (const ExprRef& arg : e.args) depends |= depends_on(arg, id);
+      }
+    });
+    return depends ? Status(refuse(equation, "has a reduction that depends on the column")) : success();
   }
 
   // All reductions run over the same indices.
-  Status one_way(const FlatEquation& equation, const std::set<int>& reduced) {
+  Status one_way(const FlatEquation& equation, const std::set<int>& reduced, bool mixed) {
     if (!out_.rows) {
       out_.rows.emplace();
       reduced_ = reduced;
@@ -161,11 +178,36 @@ class EpilogueWriter {
       same &= own == reduced;
     });
     if (!same) return refuse(equation, "reduces along other indices than its kernel's other reductions");
-    rows_.insert(equation.equation);
+    if (!mixed) rows_.insert(equation.equation);
     return success();
   }
 
   bool is_of_rows(const FlatEquation& equation) const { return rows_.count(equation.equation) > 0; }
+
+  // The caller writes the sweeps; here is what the copy engine wants to know of the stores.
+  Result<EpilogueCode> whole() {
+    WholeEpilogue& whole = out_.whole.emplace();
+    whole.accumulator = pseudo_;
+    whole.canonical = canonical_;
+    for (size_t i = 0; i < canonical_.size(); ++i) {
+      if (reduced_.count(canonical_[i])) whole.reduced.push_back(anchor().free[i]);
+    }
+    for (const EpilogueVariable& variable : request_.variables) whole.digits.push_back(digits_of(variable));
+    Emitter emitter(program_, flat_.indices);
+    bind_variables(emitter);
+    for (const FlatEquation& equation : flat_.equations) {
+      whole.of_rows.push_back(is_of_rows(equation));
+      if (whole.of_rows.back()) continue;
+      EpilogueStore store;
+      store.tensor = equation.target;
+      set_strides(equation, store);
+      if (!store.strides) return refuse(equation, "needs its row's results and has digits of a variable apart");
+      out_.stores.push_back(std::move(store));
+    }
+    out_.rows.reset();
+    whole.flat = std::move(flat_);
+    return std::move(out_);
+  }
 
   Result<std::vector<ExprRef>> asked_for() {
     if (!out_.rows) return std::vector<ExprRef>();
@@ -227,28 +269,15 @@ class EpilogueWriter {
     return canonical_[static_cast<size_t>(std::find(order.begin(), order.end(), anchor_index) - order.begin())];
   }
 
-  // A variable of fused digits is their value; else each digit is divided out.
   void bind_variables(Emitter& emitter) {
-    for (const EpilogueVariable& variable : request_.variables) {
-      std::vector<int> digits;
-      int64_t extent = 1;
-      for (const int id : variable.indices) digits.push_back(canonical_of(id));
-      for (const int id : digits) extent *= flat_.indices.index(id).extent;
-      const std::vector<Loop> loops = fused_loops(program_, flat_, digits);
-      Value rest = emitter.variable(CType::kI32, variable.name, 0, {0, extent - 1});
-      for (size_t k = loops.size(); k-- > 0;) {
-        Value digit = rest;
-        if (k > 0) {
-          const int64_t by = loops[k].extent;
-          digit =
-              emitter.define(CType::kI32, fmt::format("static_cast<int>(static_cast<unsigned>({}) % {}u)", rest.text, by), 0, {0, by - 1});
-          rest = emitter.define(CType::kI32, fmt::format("static_cast<int>(static_cast<unsigned>({}) / {}u)", rest.text, by), 0,
-                                {0, rest.range.hi / by});
-        }
-        emitter.bind(loops[k].stepping(), Binding{0, {{digit, 1}}});
-      }
-      fused_.push_back(loops.size() <= 1 ? (loops.empty() ? -1 : loops[0].stepping()) : -2);
-    }
+    for (const EpilogueVariable& variable : request_.variables)
+      fused_.push_back(bind_variable(emitter, program_, flat_, variable.name, digits_of(variable), 0));
+  }
+
+  std::vector<int> digits_of(const EpilogueVariable& variable) const {
+    std::vector<int> out;
+    for (const int id : variable.indices) out.push_back(canonical_of(id));
+    return out;
   }
 
   Status store(Emitter& emitter, const FlatEquation& equation) {
@@ -339,11 +368,33 @@ class EpilogueWriter {
   std::vector<int> canonical_;
   std::set<int> reduced_;   // canonical
   std::set<int> rows_;      // equations that reduce
+  bool needs_whole_rows_ = false;
   std::vector<int> fused_;  // by variable: the index it steps; -1 none, -2 several
   EpilogueCode out_;
 };
 
 }  // namespace
+
+// A variable of fused digits is their value; else each digit is divided out.
+int bind_variable(Emitter& emitter, const ir::Program& program, const FlatKernel& flat, const std::string& name,
+                  const std::vector<int>& digits, int depth) {
+  int64_t extent = 1;
+  for (const int id : digits) extent *= flat.indices.index(id).extent;
+  const std::vector<Loop> loops = fused_loops(program, flat, digits);
+  Value rest = emitter.variable(CType::kI32, name, depth, {0, extent - 1});
+  for (size_t k = loops.size(); k-- > 0;) {
+    Value digit = rest;
+    if (k > 0) {
+      const int64_t by = loops[k].extent;
+      digit = emitter.define(CType::kI32, fmt::format("static_cast<int>(static_cast<unsigned>({}) % {}u)", rest.text, by), depth,
+                             {0, by - 1});
+      rest = emitter.define(CType::kI32, fmt::format("static_cast<int>(static_cast<unsigned>({}) / {}u)", rest.text, by), depth,
+                            {0, rest.range.hi / by});
+    }
+    emitter.bind(loops[k].stepping(), Binding{0, {{digit, 1}}});
+  }
+  return loops.size() <= 1 ? (loops.empty() ? -1 : loops[0].stepping()) : -2;
+}
 
 Result<EpilogueCode> emit_epilogue(const ir::Program& program, const ir::Kernel& kernel, const EpilogueRequest& request) {
   return EpilogueWriter(program, kernel, request).write();

@@ -11,8 +11,9 @@
 //
 // Every output of the kernel must be a function of the accumulators at the same element, or, where the caller takes them
 // (`terms`), of reductions over such elements along some of the contraction's indices, the same ones for all: a row's
-// results. Other equations that reduce over the contraction's result, or read it elsewhere, are an error (not_yet) that
-// names the equation.
+// results. With `whole_rows`, an output may need both: then nothing but `stores` is written here, and the caller gets all
+// equations (`whole`) to write the text of each of its sweeps over a row himself. Other equations that reduce over the
+// contraction's result, or read it elsewhere, are an error (not_yet) that names the equation.
 #pragma once
 
 #include <functional>
@@ -22,6 +23,7 @@
 
 #include "base/result.h"
 #include "codegen/ctype.h"
+#include "codegen/emitter.h"
 #include "codegen/flatten.h"
 #include "ir/program.h"
 
@@ -60,6 +62,17 @@ struct EpilogueRequest {
   std::vector<EpilogueVariable> variables;
   std::optional<SecondAnchor> second = std::nullopt;
   EpilogueTerms terms = {};
+  bool whole_rows = false;  // elements may need their row's results
+};
+
+// A kernel whose elements need their row's results: all its equations, those of elements first over `canonical`.
+struct WholeEpilogue {
+  FlatKernel flat;
+  int accumulator = -1;        // the tensor that stands for the contraction
+  std::vector<int> canonical;  // indices of `flat`, beside the anchor's free ones
+  std::vector<int> reduced;    // the anchor's free indices that every reduction runs over
+  std::vector<bool> of_rows;   // by equation: one value a row
+  std::vector<std::vector<int>> digits;  // by variable: its canonical indices
 };
 
 struct EpilogueField {
@@ -95,7 +108,13 @@ struct EpilogueCode {
   std::string compute;
   std::vector<EpilogueStore> stores;
   std::optional<EpilogueRows> rows;
+  std::optional<WholeEpilogue> whole;
 };
+
+// Binds the digits of a variable, which the caller has at `depth`, to their values. The index that it steps where it is one
+// loop; -1 where it has one value, -2 where it is several.
+int bind_variable(Emitter& emitter, const ir::Program& program, const FlatKernel& flat, const std::string& name,
+                  const std::vector<int>& digits, int depth);
 
 Result<EpilogueCode> emit_epilogue(const ir::Program& program, const ir::Kernel& kernel, const EpilogueRequest& request);
 

@@ -42,6 +42,11 @@ std::vector<Settings> ranked_settings(const Context& context, const Problem& pro
     }
     s.tile_k = stage_k(math);
     for (const Tile tile : tiles()) {
+      if (problem.whole) {
+        s.tile_m = tile.m, s.tile_n = tile.n, s.cluster = 1;
+        for (s.cluster_n = 1; s.cluster_n <= kMostRowBlocks; s.cluster_n *= 2) add(s);
+        continue;
+      }
       for (const int cluster : {2, 1}) {  // along N it was nowhere faster
         s.tile_m = tile.m, s.tile_n = tile.n, s.cluster = cluster;
         add(s);

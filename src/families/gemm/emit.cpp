@@ -107,7 +107,8 @@ SplitPlan split_plan(const Context& context, const Problem& problem, const Setti
   out.length = by_k ? c.k : extent;
   out.stride = by_k ? out.operand.line : out.operand.k;
   out.plane_stride = round_up(out.length, 64);  // whole 128-byte lines: a row of a box then touches one of L2's
-  out.scale_stride = round_up(extent, 512);     // tiles and clusters of tiles beyond the operand read it too
+  // Tiles and clusters of tiles beyond the operand read it too.
+  out.scale_stride = round_up(extent, std::max<int64_t>(512, is_a ? 0 : int64_t{s.tile_n} * s.cluster_n));
   out.chunks = ceil_div(c.k, 64);               // that have scales of their own
   out.planes = numerics::info(s.math).planes;
   out.bytes = element_bytes(s.math);
@@ -198,6 +199,7 @@ std::string simt_source(const std::string& entry, const ir::Program& program, co
   const auto guard_of = [](auto x) { return fmt::format(", const gemm::GuardWord* guard_{}", x); };
   const std::string guard =
       fmt::format("{}{}", guarded ? of_operands(operands, guard_of) : "", finishes ? ", const float* SOLSTICE_RESTRICT partial" : "");
+  const bool whole = problem.whole.has_value();
   const std::string finish = finishes ? fmt::format("{{\ngemm::run_finish<{}, {}, {}>(partial, problem, Epilogue{{{}}});\nreturn;\n}}\n",
                                                     s.split, finish_ways(s), finish_vector(problem), functor.arguments)
                                       : "{\nif (blockIdx.x == 0) ptx::wait_for_previous_kernel();\nreturn;\n}\n";
@@ -209,10 +211,13 @@ std::string simt_source(const std::string& entry, const ir::Program& program, co
   return fmt::format(
       "{}\nSOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kSimtThreads, 2) {}({}{}{}) {{\nconst gemm::SimtProblem "
       "problem{{{}, {}, {}, {}, {}}};\n{}{}"
-      "gemm::run_simt<{}, {}, {}, {}{}>(a, b, problem, Epilogue{{{}}}{});\n}}\n",
-      head_text(functor, {"gemm/decide.h", finishes ? "gemm/finish.h" : "gemm/simt.h"}), entry, parameters.substr(2), guard,
-      functor.parameters, c.m, c.n, c.k, c.batches, s.group, decide, values, major_text(a.major), major_text(b.major), wide(a),
-      std::all_of(operands.begin() + 1, operands.end(), wide), s.dual ? ", true" : "", functor.arguments, s.dual ? ", b1" : "");
+      "gemm::run_simt{}<{}, {}, {}, {}{}>(a, b, problem, Epilogue{{{}}}{});\n}}\n",
+      head_text(functor, {"gemm/decide.h", finishes ? "gemm/finish.h" : whole ? "gemm/simt_rows.h" : "gemm/simt.h"}), entry,
+      parameters.substr(2), guard, functor.parameters + (whole ? ", float* sums" : ""), c.m, c.n, c.k, c.batches, s.group, decide, values, whole ? "_rows" : "", major_text(a.major), major_text(b.major),
+      wide(a), std::all_of(operands.begin() + 1, operands.end(), wide), s.dual ? ", true" : "", functor.arguments,
+      s.dual  ? ", b1"
+      : whole ? ", sums"
+              : "");
 }
 
 }  // namespace solstice::families::gemm

@@ -45,7 +45,7 @@ Functor functor_of(const ir::Program& program, const Problem& problem, bool by_c
     pointer(type + "* SOLSTICE_RESTRICT", fmt::format("o{}", i));
     stores += store_text(code, i);
     elements += fmt::format("{}if constexpr (kOutput == {}) return {}{{}};\n", i ? "else " : "", i, type);
-    values += fmt::format("out[{}] = static_cast<float>({});\n", i, code.stores[i].value);
+    if (!problem.whole) values += fmt::format("out[{}] = static_cast<float>({});\n", i, code.stores[i].value);
   }
   std::string finder;
   if (problem.rows) {
@@ -54,24 +54,37 @@ Functor functor_of(const ir::Program& program, const Problem& problem, bool by_c
     pointer("float* SOLSTICE_RESTRICT", "parts");
     finder = finder_text(program, problem.product, *problem.rows, code.stores.size());
   }
+  if (problem.whole) {
+    for (size_t i = 0; i < problem.whole->row_writes.size(); ++i)
+      pointer(storage(program, problem.whole->row_writes[i]) + "* SOLSTICE_RESTRICT", problem.whole->row_names[i]);
+  }
   const std::string place =
       !by_copy_engine
           ? ""
           : fmt::format("template <int kOutput>\nSOLSTICE_DEVICE auto place(int batch, int m, int n) const {{\nreturn o0 + ({});\n}}\n",
                         offset_text(code.stores.front()));
+  const std::string access = fmt::format(
+      "template <int kOutput>\nSOLSTICE_DEVICE static constexpr auto element() {{\n{}}}\n\n"
+      "template <int kOutput, class T>\nSOLSTICE_DEVICE void store(int batch, int m, int n, T value) const {{\n{}}}\n{}",
+      elements, stores, place);
+  if (problem.whole) {
+    out.text = fmt::format(
+        "struct Epilogue {{\nstatic constexpr int kOutputs = {};\nstatic constexpr bool kReduces = false, kWhole = true, kTma = {}, kLong "
+        "= false;\n{}\n{}\n{}}};\n",
+        code.stores.size(), by_copy_engine, members, whole_text(problem.product, *problem.whole), access);
+    return out;
+  }
   for (const codegen::EpilogueField& field : code.fields) fields += fmt::format("{} {};\n", field.type, field.name);
   out.text = fmt::format(
-      "struct Epilogue {{\nstatic constexpr int kOutputs = {}, kValues = {};\nstatic constexpr bool kReduces = {}, kTma = {}, kLong = {};\n{}\nstruct "
+      "struct Epilogue {{\nstatic constexpr int kOutputs = {}, kValues = {};\nstatic constexpr bool kReduces = {}, kWhole = false, kTma = {}, "
+      "kLong = {};\n{}\nstruct "
       "In {{\n{}}};\n\n"
       "SOLSTICE_DEVICE In load(int batch, int m, int n) const {{\nIn in;\n{}return in;\n}}\n\n"
       "SOLSTICE_DEVICE void compute(float acc, {}const In& in, int batch, int m, int n, float "
-      "(&out)[kValues]) const {{\n{}{}}}\n\n"
-      "template <int kOutput>\nSOLSTICE_DEVICE static constexpr auto element() {{\n{}}}\n\n"
-      "template <int kOutput, class T>\nSOLSTICE_DEVICE void store(int batch, int m, int n, T value) const "
-      "{{\n{}}}\n{}{}}};\n",
+      "(&out)[kValues]) const {{\n{}{}}}\n\n{}{}}};\n",
       code.stores.size(), code.stores.size() + (problem.rows ? code.rows->terms.size() : 0), problem.rows.has_value(), by_copy_engine,
       problem.epilogue_instructions >= kLongEpilogue, members, fields, code.load, code.dual ? "float acc1, " : "", code.compute, values,
-      elements, stores, place, finder);
+      access, finder);
   return out;
 }
 

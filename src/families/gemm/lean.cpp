@@ -126,7 +126,7 @@ void add_math(LeanRules& rules) {
 void add_stream(LeanRules& rules) {
   rules.push_back(
       {"lean.reduced_stream", "E117", Severity::kError, "rows that are reduced in the kernel are taken from tiles: `stream=none`",
-       [](const LeanGemm& c) { return is_streamed(c) && c.problem->rows.has_value(); },
+       [](const LeanGemm& c) { return is_streamed(c) && (c.problem->rows || c.problem->whole); },
        [](const LeanGemm& c) {
          return fmt::format("`stream={}` in a kernel that reduces over the product's rows; legal: none", name_of(c.settings.stream));
        },
@@ -315,12 +315,49 @@ void add_grouped(LeanRules& rules) {
                    [](LeanGemm& c) { c.settings.stages = 0; }});
 }
 
+// The least power of two of blocks that has a row's columns; 0: no cluster has.
+int row_blocks(const LeanGemm& c, int tile_n) {
+  int blocks = 1;
+  while (blocks <= kMostRowBlocks && int64_t{tile_n} * blocks < product_of(c).n) blocks *= 2;
+  const bool fits = blocks == 1 || static_cast<int>(c.problem->whole->most_at_once()) * blocks <= kMostExchanged;
+  return blocks <= kMostRowBlocks && fits ? blocks : 0;
+}
+
+void add_whole(LeanRules& rules) {
+  rules.push_back({"lean.whole_simt", "E111", Severity::kError,
+                   "elements that need their row's results: `math=simt` has the tile 128x128 for them",
+                   [](const LeanGemm& c) { return c.problem->whole && is_simt(c) && !is_streamed(c) && c.settings.tile_m == kSmallTile; },
+                   [](const LeanGemm& c) {
+                     return fmt::format("no kernel for `math=simt, tile={}` and elements that need their row's results", tile_text(c.settings));
+                   },
+                   [](LeanGemm& c) { c.settings.tile_m = c.settings.tile_n = 128; }});
+  rules.push_back(
+      {"lean.whole_rows", "E112", Severity::kError,
+       "elements that need their row's results: a tile, or the least of 2, 4 and 8 blocks along N, holds whole rows, and what a sweep over "
+       "them finds times the blocks is at most 15",
+       [](const LeanGemm& c) {
+         const Settings& s = c.settings;
+         return c.problem->whole && is_tiled(c) && (s.cluster != 1 || s.cluster_k != 1 || s.cluster_n != row_blocks(c, s.tile_n));
+       },
+       [](const LeanGemm& c) {
+         return fmt::format("`tile={}x{}, cluster={}`: elements need their row's results, and rows have {} columns", c.settings.tile_m,
+                            c.settings.tile_n, lean_cluster(c.settings), product_of(c).n);
+       },
+       [](LeanGemm& c) {
+         Settings& s = c.settings;
+         s.cluster = s.cluster_k = 1;
+         while (s.tile_n < 256 && row_blocks(c, s.tile_n) == 0) s.tile_n *= 2;
+         s.cluster_n = row_blocks(c, s.tile_n);
+         if (s.cluster_n == 0) set_math(c, Math::kSimt);
+       }});
+}
+
 void add_resources(LeanRules& rules) {
   rules.push_back(
       {"lean.cluster", "E112", Severity::kError, "one operand is shared, by 1 or 2 blocks: 1x1, 2x1 or 1x2",
        [](const LeanGemm& c) {
          const Settings& s = c.settings;
-         return is_tiled(c) && (s.cluster < 1 || s.cluster_n < 1 || s.cluster * s.cluster_n > 2 || s.cluster_k != 1);
+         return is_tiled(c) && !c.problem->whole && (s.cluster < 1 || s.cluster_n < 1 || s.cluster * s.cluster_n > 2 || s.cluster_k != 1);
        },
        [](const LeanGemm& c) { return fmt::format("`cluster={}`: one operand is shared, by 1 or 2 blocks", lean_cluster(c.settings)); },
        [](LeanGemm& c) {
@@ -378,6 +415,7 @@ const std::vector<Rule<LeanGemm>>& lean_rules() {
     add_stream(out);
     add_stream_tile(out);
     add_tile(out);
+    add_whole(out);
     add_resources(out);
     return out;
   }();

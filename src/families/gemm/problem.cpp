@@ -29,6 +29,19 @@ double instructions_of_element(const RowResults& results, const codegen::Epilogu
   return element + kReduced * static_cast<double>(results.findings.size());
 }
 
+// What all equations do with an element; sweeps compute some of it again.
+double instructions_of_element(const WholeRows& rows, const codegen::WholeEpilogue& whole) {
+  constexpr double kReduced = 2.5;
+  const double element = instructions_of(whole.flat, [&](const ir::ExprRef& e) { return rows.shape.along_row(e) ? 1.0 : 0.0; });
+  return element + kReduced * static_cast<double>(rows.finding_count());
+}
+
+Status refuse_reduced(const std::string& name) {
+  return fail(Code::not_yet, fmt::format("`{}` reduces along a part of the product's rows or columns, or a batch: an epilogue "
+                                         "reduces along all of one operand's lines",
+                                         name));
+}
+
 // The epilogue of `out.product`. Where its reductions run along M, it is not written, and `turn` is set.
 Status set_epilogue(const ir::Program& program, const ir::Kernel& kernel, Problem& out, bool& turn) {
   const Contraction& c = out.product;
@@ -38,10 +51,7 @@ Status set_epilogue(const ir::Program& program, const ir::Kernel& kernel, Proble
     if (is_dual(out)) return fail(Code::not_yet, fmt::format("`{}` reduces over the result of two sums of products", name));
     turn = same_indices(rows.reduced, c.m_indices);
     if (turn) return std::vector<ir::ExprRef>();
-    if (!same_indices(rows.reduced, c.n_indices))
-      return fail(Code::not_yet, fmt::format("`{}` reduces along a part of the product's rows or columns, or a batch: an epilogue "
-                                             "reduces along all of one operand's lines",
-                                             name));
+    if (!same_indices(rows.reduced, c.n_indices)) return refuse_reduced(name).error();
     SOLSTICE_TRY(out.rows, row_results(program, c, rows));
     out.epilogue_instructions = instructions_of_element(*out.rows, rows);
     return out.rows->terms;
@@ -49,7 +59,17 @@ Status set_epilogue(const ir::Program& program, const ir::Kernel& kernel, Proble
   codegen::EpilogueRequest request{c.equation, c.node, {{"batch", c.batch_indices}, {"m", c.m_indices}, {"n", c.n_indices}}};
   if (c.second) request.second = {c.second->equation, c.second->node, {c.second->batch_indices, c.second->m_indices, c.second->n_indices}};
   request.terms = terms;
+  request.whole_rows = !is_grouped(out) && !is_dual(out);
   SOLSTICE_TRY(out.epilogue, codegen::emit_epilogue(program, kernel, request));
+  if (!out.epilogue.whole) return success();
+  const codegen::WholeEpilogue& whole = *out.epilogue.whole;
+  turn = same_indices(whole.reduced, c.m_indices);
+  if (turn) return success();
+  if (!same_indices(whole.reduced, c.n_indices)) return refuse_reduced(program.tensor(whole.flat.equations.front().target).name);
+  SOLSTICE_TRY(out.whole, whole_rows(program, c, whole));
+  out.epilogue.reads = out.whole->reads;
+  out.epilogue.names = out.whole->names;
+  out.epilogue_instructions = instructions_of_element(*out.whole, whole);
   return success();
 }
 
@@ -112,15 +132,16 @@ Result<Problem> make_problem(const ir::Program& program, const ir::Kernel& kerne
   bool turn = false;
   SOLSTICE_CHECK(set_epilogue(program, kernel, out, turn));
   SOLSTICE_CHECK(check_outputs(program, out.epilogue));
-  if (out.rows && by_columns(out)) return fail(Code::not_yet, "a product that is stored by columns and reduced along its rows");
+  const auto reduced = [&] { return out.rows || out.whole; };
+  if (reduced() && by_columns(out)) return fail(Code::not_yet, "a product that is stored by columns and reduced along its rows");
   const bool may_turn = out.product.grouping.kind != Grouped::kRows;  // B has the matrices there
-  if (!turn && (out.rows || !may_turn || !by_columns(out))) return out;
+  if (!turn && (reduced() || !may_turn || !by_columns(out))) return out;
   if (is_dual(out))
     return fail(Code::not_yet, fmt::format("two sums of products, whose results are contiguous along the rows of `{}`, which they share",
                                            program.tensor(out.product.a.tensor).name));
   out.product = exchanged(out.product);
   SOLSTICE_CHECK(set_epilogue(program, kernel, out, turn));
-  if (out.rows && by_columns(out)) return fail(Code::not_yet, "a product that is stored by rows and reduced along its columns");
+  if (reduced() && by_columns(out)) return fail(Code::not_yet, "a product that is stored by rows and reduced along its columns");
   return out;
 }
 

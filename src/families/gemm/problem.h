@@ -5,6 +5,7 @@
 #include "codegen/epilogue.h"
 #include "families/gemm/contraction.h"
 #include "families/gemm/row_results.h"
+#include "families/gemm/whole_rows.h"
 
 namespace solstice::families::gemm {
 
@@ -12,6 +13,7 @@ struct Problem {
   Contraction product;
   codegen::EpilogueCode epilogue;
   std::optional<RowResults> rows;    // reductions along N
+  std::optional<WholeRows> whole;    // elements need reductions along N; `rows` is none then
   double epilogue_instructions = 0;  // of an element, estimated
 };
 

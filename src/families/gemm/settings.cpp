@@ -16,6 +16,11 @@ constexpr int64_t kStagingWarp = 4096;  // two buffers of 16 x 32 floats
 
 }  // namespace
 
+int64_t clusters_at_once(const machine::Machine& machine, int64_t blocks) {
+  constexpr int64_t kGpc = 16;
+  return blocks <= 2 ? machine.sm_count / blocks : machine.sm_count / kGpc * (kGpc / blocks);
+}
+
 DType operand_dtype(const Contraction& product) {
   const bool alike = product.a.dtype == product.b.dtype || (is_fp8(product.a.dtype) && is_fp8(product.b.dtype));
   return alike ? product.a.dtype : DType::kF32;
@@ -55,7 +60,7 @@ std::vector<KnobSpec> knob_table() {
       {"cluster",
        "size",
        {},
-       "1x1, 2x1, 1x2; backend=cutlass: powers of two, at most 8 blocks",
+       "1x1, 2x1, 1x2; 1x4, 1x8 where elements need their row's results; backend=cutlass: powers of two, at most 8 blocks",
        "auto",
        "blocks that share loads; 2x1: two tiles along M share B, 1x2: two along N share A",
        2,

@@ -132,7 +132,7 @@ class Generator {
     const int64_t cluster = s_.cluster * s_.cluster_n;
     const bool after_split = !out_.steps.empty() && out_.steps.back().phase == Phase::kLaunch;
     const int64_t tiles = ceil_div(c_.m, s_.tile_m * s_.cluster) * ceil_div(c_.n, columns_of(s_) * s_.cluster_n) * c_.batches;
-    const int64_t clusters = std::min<int64_t>(tiles, context_.machine.sm_count / cluster);
+    const int64_t clusters = std::min<int64_t>(tiles, clusters_at_once(context_.machine, cluster));
     Step& step = launch(kernel_.name, clusters * cluster, 128 * (layout.groups + 1));
     step.cluster = {cluster, 1, 1};
     step.shared_bytes = layout.bytes();
@@ -189,7 +189,7 @@ class Generator {
 
   void add_simt(const std::string& name, bool guarded) {
     out_.sources.push_back({name, simt_source(codegen::entry_name(name), program_, problem_, s_, guarded, operands_), {}});
-    int64_t blocks = ceil_div(c_.m, 128) * ceil_div(c_.n, s_.dual ? 64 : 128) * c_.batches;
+    int64_t blocks = ceil_div(c_.m, 128) * (problem_.whole ? 1 : ceil_div(c_.n, s_.dual ? 64 : 128)) * c_.batches;
     const bool finishes = guarded && s_.stream != Streamed::kNone;
     if (finishes) blocks = std::max(blocks, finish_blocks());
     Step& step = launch(name, std::min<int64_t>(blocks, 2 * context_.machine.sm_count), kSimtThreads);
@@ -199,6 +199,11 @@ class Generator {
     if (guarded) add_guards(step);
     if (finishes) step.arguments.push_back(pointer_to(partial()));
     add_epilogue(step);
+    if (problem_.whole) {
+      const std::string sums = part_name(kernel_, "sums");
+      step.arguments.push_back(pointer_to(sums));
+      add_buffer(sums, step.grid[0] * 128 * c_.n * 4, DType::kF32, false);
+    }
   }
 
   int64_t finish_blocks() const { return ceil_div(c_.m * c_.n * c_.batches * finish_ways(s_), finish_vector(problem_) * kSimtThreads); }
@@ -219,6 +224,7 @@ class Generator {
   void add_epilogue(Step& step) const {
     add_epilogue_pointers(program_, problem_.epilogue, step);
     if (problem_.rows) step.arguments.push_back(pointer_to(parts()));
+    if (problem_.whole) add_pointers(program_, problem_.whole->row_writes, step);
   }
   std::string parts() const { return part_name(kernel_, "parts"); }
 

@@ -65,6 +65,17 @@ int64_t tiles_with_products(const Problem& problem, int64_t rows, int64_t column
   return out;
 }
 
+constexpr double kSweep = 0.5e-6, kExchange = 1.2e-6;  // of a tile
+
+double sweeps_time(const Context& context, const Problem& problem, const Settings& s) {
+  const double sweeps = static_cast<double>(problem.whole->sweeps.size() - 1);
+  if (s.math == Math::kSimt) {
+    const double bytes = 4.0 * static_cast<double>(problem.product.batches * problem.product.m * problem.product.n) * (2 * sweeps + 2);
+    return bytes / context.machine.copy_ceiling().per_second;
+  }
+  return sweeps * (kSweep + (s.cluster_n > 1 ? kExchange : 0));
+}
+
 // Rounds of tiles over the SMs.
 double compute_time(const Context& context, const Problem& problem, const Settings& s) {
   const Contraction& c = problem.product;
@@ -86,11 +97,18 @@ double compute_time(const Context& context, const Problem& problem, const Settin
   const double epilogue = problem.epilogue.stores.empty() ? 0 : drained;
   // Of a pair, outputs beyond the first are what two kernels would write by the copy engine.
   const double others = s.dual ? 7.5e-6 * static_cast<double>(problem.epilogue.stores.size() - 1) * tile_m * columns / (128.0 * 256.0) : 0;
-  const double rounds = std::ceil(tiles / (simt ? 2 * sms : sms));
+  // Sweeps over rows of a whole tile and the exchanges between the blocks of a cluster, which nothing else covers.
+  const double sweeps = problem.whole ? sweeps_time(context, problem, s) : 0;
+  if (problem.whole && simt) {
+    const double blocks = std::ceil(static_cast<double>(ceil_div(c.m, int64_t{128}) * c.batches) / (2 * sms));
+    return blocks * static_cast<double>(ceil_div(c.n, int64_t{128})) * work / (rate / sms * efficiency_of(s)) * 2 + sweeps;
+  }
+  const double at_once = simt ? 2 * sms : static_cast<double>(clusters_at_once(context.machine, s.cluster * s.cluster_n) * s.cluster * s.cluster_n);
+  const double rounds = std::ceil(tiles / at_once);
   // Where blocks walk several tiles, loads that two of them share save power and L2; where they do not, a cluster only
   // starts later.
   const double alone = !simt && rounds > 1 && s.cluster * s.cluster_n == 1 ? 1.02 : 1;
-  return rounds * (work / (rate / sms * efficiency_of(s)) * alone + epilogue + others + instructions);
+  return rounds * (work / (rate / sms * efficiency_of(s)) * alone + epilogue + others + instructions + sweeps);
 }
 
 }  // namespace

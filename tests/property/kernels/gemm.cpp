@@ -161,7 +161,9 @@ class GemmDraft {
       if (named) d_.define(name, names_of(over_), local.text, over_);
       if (named) local.text = fmt::format("{}[{}]", name, names_of(over_));
     }
-    if (reduces) row_results(locals.front(), along_n ? n_ : m_, joined(batch_, along_n ? m_ : n_));
+    std::vector<Term> statistics;
+    if (reduces) statistics = row_results(locals.front(), along_n ? n_ : m_, joined(batch_, along_n ? m_ : n_));
+    const bool whole = reduces && random_.percent(50);  // elements need their row's results
     const int count = reduces ? random_.of({0, 0, 1, 1, 2}) : named ? random_.of({1, 1, 1, 2}) : 1;
     for (int k = 0; k < count; ++k) {
       // Without a local a sum may stand in the text once.
@@ -171,9 +173,18 @@ class GemmDraft {
         value = d_.combined(value, d_.real(named ? 2 : 1, others, over_));
         if (!d_.exact && random_.percent(40) && (named || sums.size() == 1)) value = applied(random_, value);
       }
+      if (whole) value = behind_statistics(value, statistics);
       if (random_.percent(12)) value = triangle(value);
       output(value, order);
     }
+  }
+
+  // A softmax's or a norm's elements, or anything else of an element and its row's results.
+  Term behind_statistics(const Term& value, const std::vector<Term>& statistics) {
+    const Term& found = random_.of(statistics);
+    if (d_.exact || random_.percent(50)) return d_.combined(value, found);
+    const Term apart = clamped(d_.combined(value, found), 5);
+    return random_.percent(50) ? applied(random_, apart) : product_of(apart, clamped(random_.of(statistics), 5));
   }
 
   // Masked on one side of a line through the result, where tiles need no products.
@@ -191,7 +202,7 @@ class GemmDraft {
   }
 
   // One to three results of rows: reductions of elements along all of `along`, and what follows from them.
-  void row_results(const Term& local, const Axes& along, const Axes& rows) {
+  std::vector<Term> row_results(const Term& local, const Axes& along, const Axes& rows) {
     Term element = local;
     if (random_.percent(60)) {
       Term value = d_.combined(local, d_.real(
@@ -218,6 +229,7 @@ class GemmDraft {
       const std::string result = d_.output(shape_of(rows), value);
       d_.define(result, names_of(rows), value.text, rows);
     }
+    return statistics;
   }
 
   Term reduction(const Term& element, const Axes& along) {
