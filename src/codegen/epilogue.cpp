@@ -201,7 +201,14 @@ class EpilogueWriter {
       EpilogueStore store;
       store.tensor = equation.target;
       set_strides(equation, store);
-      if (!store.strides) return refuse(equation, "needs its row's results and has digits of a variable apart");
+      if (!store.strides) {
+        Emitter own(program_, flat_.indices);
+        for (const EpilogueVariable& variable : request_.variables)
+          bind_variable(own, program_, flat_, variable.name, digits_of(variable), 0);
+        SOLSTICE_TRY(const Emitter::Place at, own.place(program_.tensor(equation.target), equation.lhs));
+        store.offset = at.offset.text;
+        store.before = own.take(0);
+      }
       out_.stores.push_back(std::move(store));
     }
     out_.rows.reset();

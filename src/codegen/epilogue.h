@@ -89,6 +89,7 @@ struct EpilogueStore {
   std::optional<std::vector<int64_t>> strides;
   int64_t base = 0;
   std::string offset;  // int or long long expression over the caller's variables, ready after `compute`
+  std::string before;  // of a kernel that needs whole rows: statements that make it ready, in place of `compute`
 };
 
 // Where the accumulator is used at all: base + sum of coefficients[i] * variables[i] >= 0 (a triangle of a product, of

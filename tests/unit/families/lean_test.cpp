@@ -23,8 +23,8 @@ struct Product {
   ProgramBuilder b{"p"};
 
   // `gaps`: x lies with a stride in both of its dimensions. `grouped`: each row chooses one of four matrices. `dual`: a second sum
-  // reads x too. `sums`: of rows.
-  Product(int64_t m, int64_t n, int64_t k, bool transposed, bool gaps, bool grouped, bool dual, bool sums, DType dtype) {
+  // reads x too. `sums`: of rows. `whole`: elements are divided by these.
+  Product(int64_t m, int64_t n, int64_t k, bool transposed, bool gaps, bool grouped, bool dual, bool sums, bool whole, DType dtype) {
     const int x = b.input("x", gaps ? std::vector<int64_t>{m, k, 2} : std::vector<int64_t>{m, k}, dtype);
     std::vector<int64_t> shape = transposed ? std::vector<int64_t>{k, n} : std::vector<int64_t>{n, k};
     if (grouped) shape.insert(shape.begin(), 4);
@@ -43,6 +43,10 @@ struct Product {
     const int s = b.output("s", {m});
     const auto row = b.index("i", m), column = b.bound("j", n);
     b.define(s, {row}, make_reduce(Reducer::kSum, {column->id}, b.read(y, {row, column})));
+    if (!whole) return;
+    const int z = b.output("z", {m, n});
+    const auto r = b.index("i", m), c = b.index("j", n);
+    b.define(z, {r, c}, b.read(y, {r, c}) / b.read(s, {r}));
   }
 };
 
@@ -77,7 +81,7 @@ TEST(Lean, EveryRuleCanFireAndWhatIsProposedIsLegal) {
     const bool gaps = random() % 8 == 0, grouped = size_of(dtype) == 2 && !gaps && random() % 2 == 0;
     const bool dual = !grouped && dtype != DType::kE4M3 && random() % 4 == 0;
     const Product product(any_of<int64_t>(random, {4, 16, 1024}), any_of<int64_t>(random, {8, 512}), any_of<int64_t>(random, {64, 4096}),
-                          random() % 2 == 0, gaps, grouped, dual, !grouped && !dual && i % 4 == 0, dtype);
+                          random() % 2 == 0, gaps, grouped, dual, !grouped && !dual && i % 4 == 0, i % 8 == 0, dtype);
     const Context context{product.b.program, h200, any_of<std::string>(random, {"reference", "high", "medium"}), random() % 2 == 0};
     const auto problem = gemm::make_problem(product.b.program, product.b.program.kernels.front());
     ASSERT_TRUE(problem.ok()) << problem.error().text();
