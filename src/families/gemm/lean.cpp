@@ -354,7 +354,7 @@ void add_whole(LeanRules& rules) {
 
 void add_resources(LeanRules& rules) {
   rules.push_back(
-      {"lean.cluster", "E112", Severity::kError, "one operand is shared, by 1 or 2 blocks: 1x1, 2x1 or 1x2",
+      {"lean.cluster", "E112", Severity::kError, "one operand is shared, by 1 or 2 blocks: 1x1, 2x1 or 1x2, where no whole rows are needed",
        [](const LeanGemm& c) {
          const Settings& s = c.settings;
          return is_tiled(c) && !c.problem->whole && (s.cluster < 1 || s.cluster_n < 1 || s.cluster * s.cluster_n > 2 || s.cluster_k != 1);
