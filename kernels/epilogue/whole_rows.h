@@ -79,7 +79,8 @@ struct RowExchange {
       double all = Epilogue::template start<double>(result);
 #pragma unroll
       for (int block = 0; block < kBlocks; ++block)
-        all = Epilogue::template combine<double>(result, all, static_cast<double>(ptx::from_bits(ptx::load_shared_u32(place(result, block, half)))));
+        all = Epilogue::template combine<double>(result, all,
+                                                 static_cast<double>(ptx::from_bits(ptx::load_shared_u32(place(result, block, half)))));
       results[half][result] = all;
     }
     ++turn;

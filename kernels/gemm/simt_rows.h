@@ -51,7 +51,8 @@ struct LineFinder {
 };
 
 template <int kSweep, class Epilogue>
-SOLSTICE_DEVICE void find_in_line(const Epilogue& epilogue, float* line, int batch, int m, int lane, double (&results)[Epilogue::kResults]) {
+SOLSTICE_DEVICE void find_in_line(const Epilogue& epilogue, float* line, int batch, int m, int lane,
+                                  double (&results)[Epilogue::kResults]) {
   if constexpr (kSweep < Epilogue::kSweeps) {
     using Finder = LineFinder<kSweep, Epilogue>;
     double found[Finder::kLast - Finder::kFirst];
@@ -92,7 +93,8 @@ SOLSTICE_DEVICE void run_simt_rows(const StridedOperand<TA>& a, const StridedOpe
     const int batch = t / blocks, m0 = (t - batch * blocks) * kSimtTile, rows = smaller(kSimtTile, p.m - m0);
     const StridedOperand<TA> lines{a.data + batch * a.batch + m0 * a.line, 0, a.line, a.k};
     const StridedOperand<TB> columns{b.data + batch * b.batch, 0, b.line, b.k};
-    run_simt<kMajorA, kMajorB, kVectorA, kVectorB>(lines, columns, SimtProblem{rows, p.n, p.k, 1, p.group}, SumsEpilogue{own, p.n}, {}, 0, 1);
+    run_simt<kMajorA, kMajorB, kVectorA, kVectorB>(lines, columns, SimtProblem{rows, p.n, p.k, 1, p.group}, SumsEpilogue{own, p.n}, {}, 0,
+                                                   1);
     __syncthreads();
     for (int r = static_cast<int>(threadIdx.x) / 32; r < rows; r += kSimtThreads / 32) {
       float* const line = own + static_cast<i64>(r) * p.n;

@@ -373,8 +373,8 @@ class EpilogueWriter {
   int pseudo_;
   FlatKernel flat_;
   std::vector<int> canonical_;
-  std::set<int> reduced_;   // canonical
-  std::set<int> rows_;      // equations that reduce
+  std::set<int> reduced_;  // canonical
+  std::set<int> rows_;     // equations that reduce
   bool needs_whole_rows_ = false;
   std::vector<int> fused_;  // by variable: the index it steps; -1 none, -2 several
   EpilogueCode out_;
@@ -393,8 +393,8 @@ int bind_variable(Emitter& emitter, const ir::Program& program, const FlatKernel
     Value digit = rest;
     if (k > 0) {
       const int64_t by = loops[k].extent;
-      digit = emitter.define(CType::kI32, fmt::format("static_cast<int>(static_cast<unsigned>({}) % {}u)", rest.text, by), depth,
-                             {0, by - 1});
+      digit =
+          emitter.define(CType::kI32, fmt::format("static_cast<int>(static_cast<unsigned>({}) % {}u)", rest.text, by), depth, {0, by - 1});
       rest = emitter.define(CType::kI32, fmt::format("static_cast<int>(static_cast<unsigned>({}) / {}u)", rest.text, by), depth,
                             {0, rest.range.hi / by});
     }

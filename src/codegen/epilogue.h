@@ -68,10 +68,10 @@ struct EpilogueRequest {
 // A kernel whose elements need their row's results: all its equations, those of elements first over `canonical`.
 struct WholeEpilogue {
   FlatKernel flat;
-  int accumulator = -1;        // the tensor that stands for the contraction
-  std::vector<int> canonical;  // indices of `flat`, beside the anchor's free ones
-  std::vector<int> reduced;    // the anchor's free indices that every reduction runs over
-  std::vector<bool> of_rows;   // by equation: one value a row
+  int accumulator = -1;                  // the tensor that stands for the contraction
+  std::vector<int> canonical;            // indices of `flat`, beside the anchor's free ones
+  std::vector<int> reduced;              // the anchor's free indices that every reduction runs over
+  std::vector<bool> of_rows;             // by equation: one value a row
   std::vector<std::vector<int>> digits;  // by variable: its canonical indices
 };
 

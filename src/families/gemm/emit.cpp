@@ -109,7 +109,7 @@ SplitPlan split_plan(const Context& context, const Problem& problem, const Setti
   out.plane_stride = round_up(out.length, 64);  // whole 128-byte lines: a row of a box then touches one of L2's
   // Tiles and clusters of tiles beyond the operand read it too.
   out.scale_stride = round_up(extent, std::max<int64_t>(512, is_a ? 0 : int64_t{s.tile_n} * s.cluster_n));
-  out.chunks = ceil_div(c.k, 64);               // that have scales of their own
+  out.chunks = ceil_div(c.k, 64);  // that have scales of their own
   out.planes = numerics::info(s.math).planes;
   out.bytes = element_bytes(s.math);
   // Work items of kernels/gemm/split.h or split_lines.h, and as many blocks as the SMs hold at once.
@@ -212,9 +212,12 @@ std::string simt_source(const std::string& entry, const ir::Program& program, co
       "{}\nSOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kSimtThreads, 2) {}({}{}{}) {{\nconst gemm::SimtProblem "
       "problem{{{}, {}, {}, {}, {}}};\n{}{}"
       "gemm::run_simt{}<{}, {}, {}, {}{}>(a, b, problem, Epilogue{{{}}}{});\n}}\n",
-      head_text(functor, {"gemm/decide.h", finishes ? "gemm/finish.h" : whole ? "gemm/simt_rows.h" : "gemm/simt.h"}), entry,
-      parameters.substr(2), guard, functor.parameters + (whole ? ", float* sums" : ""), c.m, c.n, c.k, c.batches, s.group, decide, values, whole ? "_rows" : "", major_text(a.major), major_text(b.major),
-      wide(a), std::all_of(operands.begin() + 1, operands.end(), wide), s.dual ? ", true" : "", functor.arguments,
+      head_text(functor, {"gemm/decide.h", finishes ? "gemm/finish.h"
+                                           : whole  ? "gemm/simt_rows.h"
+                                                    : "gemm/simt.h"}),
+      entry, parameters.substr(2), guard, functor.parameters + (whole ? ", float* sums" : ""), c.m, c.n, c.k, c.batches, s.group, decide,
+      values, whole ? "_rows" : "", major_text(a.major), major_text(b.major), wide(a),
+      std::all_of(operands.begin() + 1, operands.end(), wide), s.dual ? ", true" : "", functor.arguments,
       s.dual  ? ", b1"
       : whole ? ", sums"
               : "");

@@ -19,8 +19,7 @@ std::string offset_text(const codegen::EpilogueStore& store) {
 std::string store_text(const codegen::EpilogueCode& code, size_t i) {
   const codegen::EpilogueStore& store = code.stores[i];
   if (store.strides) return fmt::format("if constexpr (kOutput == {0}) o{0}[{1}] = value;\n", i, offset_text(store));
-  if (code.whole)
-    return fmt::format("if constexpr (kOutput == {0}) {{\n{1}o{0}[{2}] = value;\n}}\n", i, store.before, store.offset);
+  if (code.whole) return fmt::format("if constexpr (kOutput == {0}) {{\n{1}o{0}[{2}] = value;\n}}\n", i, store.before, store.offset);
   return fmt::format(
       "if constexpr (kOutput == {0}) {{\nconst In in = load(batch, m, n);\nconst float acc = "
       "0.f{3};\n{1}o{0}[{2}] = value;\n}}\n",

@@ -324,13 +324,13 @@ int row_blocks(const LeanGemm& c, int tile_n) {
 }
 
 void add_whole(LeanRules& rules) {
-  rules.push_back({"lean.whole_simt", "E111", Severity::kError,
-                   "elements that need their row's results: `math=simt` has the tile 128x128 for them",
-                   [](const LeanGemm& c) { return c.problem->whole && is_simt(c) && !is_streamed(c) && c.settings.tile_m == kSmallTile; },
-                   [](const LeanGemm& c) {
-                     return fmt::format("no kernel for `math=simt, tile={}` and elements that need their row's results", tile_text(c.settings));
-                   },
-                   [](LeanGemm& c) { c.settings.tile_m = c.settings.tile_n = 128; }});
+  rules.push_back(
+      {"lean.whole_simt", "E111", Severity::kError, "elements that need their row's results: `math=simt` has the tile 128x128 for them",
+       [](const LeanGemm& c) { return c.problem->whole && is_simt(c) && !is_streamed(c) && c.settings.tile_m == kSmallTile; },
+       [](const LeanGemm& c) {
+         return fmt::format("no kernel for `math=simt, tile={}` and elements that need their row's results", tile_text(c.settings));
+       },
+       [](LeanGemm& c) { c.settings.tile_m = c.settings.tile_n = 128; }});
   rules.push_back(
       {"lean.whole_rows", "E112", Severity::kError,
        "elements that need their row's results: a tile, or the least of 2, 4 and 8 blocks along N, holds whole rows, and what a sweep over "

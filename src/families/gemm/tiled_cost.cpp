@@ -103,7 +103,8 @@ double compute_time(const Context& context, const Problem& problem, const Settin
     const double blocks = std::ceil(static_cast<double>(ceil_div(c.m, int64_t{128}) * c.batches) / (2 * sms));
     return blocks * static_cast<double>(ceil_div(c.n, int64_t{128})) * work / (rate / sms * efficiency_of(s)) * 2 + sweeps;
   }
-  const double at_once = simt ? 2 * sms : static_cast<double>(clusters_at_once(context.machine, s.cluster * s.cluster_n) * s.cluster * s.cluster_n);
+  const double at_once =
+      simt ? 2 * sms : static_cast<double>(clusters_at_once(context.machine, s.cluster * s.cluster_n) * s.cluster * s.cluster_n);
   const double rounds = std::ceil(tiles / at_once);
   // Where blocks walk several tiles, loads that two of them share save power and L2; where they do not, a cluster only
   // starts later.

@@ -92,8 +92,7 @@ class Planner {
 
   // Whether `e` needs results of sweeps before number s alone.
   bool is_known(const ExprRef& e, size_t s) const {
-    if (e->op == Op::kReduce)
-      return std::any_of(found_.begin(), found_.end(), [&](const Found& f) { return f.node == e && f.sweep < s; });
+    if (e->op == Op::kReduce) return std::any_of(found_.begin(), found_.end(), [&](const Found& f) { return f.node == e && f.sweep < s; });
     return std::all_of(e->args.begin(), e->args.end(), [&](const ExprRef& arg) { return is_known(arg, s); });
   }
 

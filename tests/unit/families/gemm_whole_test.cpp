@@ -25,7 +25,8 @@ struct Extents {
 };
 
 // A kernel of these equations behind h[m,n], a product with a bias.
-ir::Program whole(const std::string& equations, const std::string& knobs = "", Extents s = {}, const std::string& outputs = "output y : f32[M, N]") {
+ir::Program whole(const std::string& equations, const std::string& knobs = "", Extents s = {},
+                  const std::string& outputs = "output y : f32[M, N]") {
   Diagnostics diagnostics;
   const std::string head =
       fmt::format("program rows\ndim M = {}, N = {}, K = {}\ninput x : f32[M, K]\nparam w : f32[N, K]\nparam b : f32[N]\n", s.m, s.n, s.k);
