@@ -13,8 +13,8 @@
 //   static constexpr bool kStoresRows;
 //   template <class T> static T start(int result);   // of finding number `result`, known when it is compiled
 //   template <class T> static T combine(int result, T a, T b);
-//   // Calls visit(element) once; element(acc, n, out) then gives the values of an element of row (batch, m), and may leave in
-//   // `acc` what later sweeps need instead of the accumulator.
+//   // Calls visit(load, element) once. Of row (batch, m), in = load(n) is what an element needs beside the accumulator, and
+//   // element(acc, in, n, out) gives its values, and may leave in `acc` what later sweeps need instead of the accumulator.
 //   template <int kSweep, class Visit> void walk(int batch, int m, const double (&results)[kResults], Visit&& visit) const;
 //   void store_row(int batch, int m, const double (&results)[kResults]) const;   // what has one value a row
 #pragma once
@@ -96,17 +96,24 @@ struct BothRows {
   const double (&results)[2][Epilogue::kResults];
   const Visit& visit;
 
+  template <class Load, class Element>
+  struct Row {
+    const Load& load;
+    const Element& element;
+  };
   template <class Above>
   struct Second {
     const Above& above;
     const Visit& visit;
-    template <class Below>
-    SOLSTICE_DEVICE void operator()(const Below& below) const {
-      visit(above, below);
+    template <class Load, class Element>
+    SOLSTICE_DEVICE void operator()(const Load& load, const Element& element) const {
+      visit(above, Row<Load, Element>{load, element});
     }
   };
-  template <class Above>
-  SOLSTICE_DEVICE void operator()(const Above& above) const {
+  template <class Load, class Element>
+  SOLSTICE_DEVICE void operator()(const Load& load, const Element& element) const {
+    using Above = Row<Load, Element>;
+    const Above above{load, element};
     epilogue.template walk<kSweep>(tile.batch, smaller(tile.own_line(2), tile.last_line()), results[1], Second<Above>{above, visit});
   }
   SOLSTICE_DEVICE void run() const {
@@ -114,23 +121,67 @@ struct BothRows {
   }
 };
 
-// The values of 16 columns of each row, in the order of the accumulators.
-template <bool kInside, class Tile, class Above, class Below, int kHalves, int kCount, int kValues>
-SOLSTICE_DEVICE void values_at(const Tile& tile, int at, const Above& above, const Below& below, float (&sums)[kHalves][kCount],
-                               float (&values)[16][kValues]) {
-#pragma unroll
-  for (int i = 0; i < 16; ++i) {
-    const int n = tile.n0 + tile.column(at / 16, i / 4, i % 4), column = kInside ? n : smaller(n, tile.n - 1);
-    float& acc = sums[at / kCount][at % kCount + i];
-    if (i % 4 < 2)
-      above(acc, column, values[i]);
-    else
-      below(acc, column, values[i]);
+// Goes over a lane's accumulators, 16 (eight columns of each of its rows) a step: step(number, values). What a step needs is
+// loaded while the one before is computed. kAtOnce steps are a loop's body, behind which all accumulators move up and those
+// that are done go to the end; 0: there is no loop. Text that is written for every accumulator is longer than the instruction
+// cache.
+template <int kAtOnce, bool kInside, class Tile, class Above, class Below, int kHalves, int kCount>
+struct Steps {
+  static constexpr int kAll = kHalves * kCount, kSteps = kAll / 16, kBody = kAtOnce == 0 ? kSteps : kAtOnce, kMoved = 16 * kBody;
+  const Tile& tile;
+  const Above& above;
+  const Below& below;
+  float (&sums)[kHalves][kCount];
+
+  SOLSTICE_DEVICE int column(int step, int i) const {
+    const int n = tile.n0 + tile.column(step, i / 4, i % 4);
+    return kInside ? n : smaller(n, tile.n - 1);
   }
-}
+
+  template <int kValues, class Step>
+  SOLSTICE_DEVICE void run(const Step& step) const {
+    decltype(above.load(0)) in_above[8];
+    decltype(below.load(0)) in_below[8];
+    const auto load = [&](int number) {
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        in_above[i] = above.load(column(number, i / 2 * 4 + i % 2));
+        in_below[i] = below.load(column(number, i / 2 * 4 + i % 2));
+      }
+    };
+    load(0);
+#pragma unroll 1
+    for (int first = 0; first < kSteps; first += kBody) {
+#pragma unroll
+      for (int s = 0; s < kBody; ++s) {
+        float values[16][kValues];
+#pragma unroll
+        for (int i = 0; i < 16; ++i) {
+          const int at = 16 * s + i, own = i / 4 * 2 + i % 2;
+          float& acc = sums[at / kCount][at % kCount];
+          if (i % 4 < 2)
+            above.element(acc, in_above[own], column(first + s, i), values[i]);
+          else
+            below.element(acc, in_below[own], column(first + s, i), values[i]);
+        }
+        load(smaller(first + s + 1, kSteps - 1));
+        step(first + s, values);
+      }
+      if constexpr (kBody < kSteps) {
+        float done[kMoved];
+#pragma unroll
+        for (int i = 0; i < kMoved; ++i) done[i] = sums[i / kCount][i % kCount];
+#pragma unroll
+        for (int i = 0; i + kMoved < kAll; ++i) sums[i / kCount][i % kCount] = sums[(i + kMoved) / kCount][(i + kMoved) % kCount];
+#pragma unroll
+        for (int i = 0; i < kMoved; ++i) sums[(kAll - kMoved + i) / kCount][(kAll - kMoved + i) % kCount] = done[i];
+      }
+    }
+  }
+};
 
 // What a lane finds of its rows: in trees over eight columns, then in doubles.
-template <int kSweep, bool kInside, class Epilogue, class Tile, int kHalves, int kCount>
+template <int kAtOnce, int kSweep, bool kInside, class Epilogue, class Tile, int kHalves, int kCount>
 struct RowFinder {
   static constexpr int kFirst = Epilogue::kFirst[kSweep], kLast = Epilogue::kFirst[kSweep + 1];
   const Tile& tile;
@@ -139,17 +190,15 @@ struct RowFinder {
 
   template <class Above, class Below>
   SOLSTICE_DEVICE void operator()(const Above& above, const Below& below) const {
-#pragma unroll
-    for (int at = 0; at < kHalves * kCount; at += 16) {
-      float values[16][Epilogue::kValues];
-      values_at<kInside>(tile, at, above, below, sums, values);
+    const Steps<kAtOnce, kInside, Tile, Above, Below, kHalves, kCount> steps{tile, above, below, sums};
+    steps.template run<Epilogue::kValues>([&](int step, const float(&values)[16][Epilogue::kValues]) {
 #pragma unroll
       for (int f = 0; f < 2 * (kLast - kFirst); ++f) {
         const int r = f / 2, half = f % 2;
         float terms[8];
 #pragma unroll
         for (int i = 0; i < 8; ++i) {
-          const bool inside = kInside || tile.n0 + tile.column(at / 16, i / 2, i % 2) < tile.n;
+          const bool inside = kInside || tile.n0 + tile.column(step, i / 2, i % 2) < tile.n;
           terms[i] = inside ? values[4 * (i / 2) + 2 * half + i % 2][r] : Epilogue::template start<float>(kFirst + r);
         }
 #pragma unroll
@@ -159,15 +208,15 @@ struct RowFinder {
         }
         found[half][r] = Epilogue::template combine<double>(kFirst + r, found[half][r], static_cast<double>(terms[0]));
       }
-    }
+    });
   }
 };
 
-template <int kSweep, bool kInside, class Epilogue, class Tile, int kHalves, int kCount, int kBlocks>
+template <int kAtOnce, int kSweep, bool kInside, class Epilogue, class Tile, int kHalves, int kCount, int kBlocks>
 SOLSTICE_DEVICE void find_rows(const Epilogue& epilogue, const Tile& tile, float (&sums)[kHalves][kCount],
                                double (&results)[2][Epilogue::kResults], RowExchange<kBlocks>& exchange) {
   if constexpr (kSweep < Epilogue::kSweeps) {
-    using Finder = RowFinder<kSweep, kInside, Epilogue, Tile, kHalves, kCount>;
+    using Finder = RowFinder<kAtOnce, kSweep, kInside, Epilogue, Tile, kHalves, kCount>;
     constexpr int kFirst = Finder::kFirst, kLast = Finder::kLast;
     double found[2][kLast - kFirst];
 #pragma unroll
@@ -178,7 +227,7 @@ SOLSTICE_DEVICE void find_rows(const Epilogue& epilogue, const Tile& tile, float
     for (int f = 0; f < 2 * (kLast - kFirst); ++f)
       results[f % 2][kFirst + f / 2] = over_lanes<4, Epilogue>(kFirst + f / 2, found[f % 2][f / 2]);
     if constexpr (kBlocks > 1) exchange.template run<Epilogue, kFirst, kLast>(results, tile.lane);
-    find_rows<kSweep + 1, kInside>(epilogue, tile, sums, results, exchange);
+    find_rows<kAtOnce, kSweep + 1, kInside>(epilogue, tile, sums, results, exchange);
   }
 }
 
@@ -209,7 +258,7 @@ SOLSTICE_DEVICE void write_whole_outputs(const Epilogue& epilogue, const Tile& t
   }
 }
 
-template <bool kInside, class Epilogue, class Tile, int kHalves, int kCount>
+template <int kAtOnce, bool kInside, class Epilogue, class Tile, int kHalves, int kCount>
 struct RowWriter {
   const Epilogue& epilogue;
   const Tile& tile;
@@ -218,23 +267,20 @@ struct RowWriter {
 
   template <class Above, class Below>
   SOLSTICE_DEVICE void operator()(const Above& above, const Below& below) const {
-#pragma unroll
-    for (int at = 0; at < kHalves * kCount; at += 16) {
-      float values[16][Epilogue::kValues];
-      values_at<kInside>(tile, at, above, below, sums, values);
-      write_whole_outputs<0>(epilogue, tile, map, at / 16, values);
-    }
+    const Steps<kAtOnce, kInside, Tile, Above, Below, kHalves, kCount> steps{tile, above, below, sums};
+    steps.template run<Epilogue::kValues>(
+        [&](int step, const float(&values)[16][Epilogue::kValues]) { write_whole_outputs<0>(epilogue, tile, map, step, values); });
   }
 };
 
 // A warp's 16 rows x 2*kHalves*kCount columns in wgmma's layout; the blocks of a cluster have the other columns.
-template <class Epilogue, class Tile, int kHalves, int kCount, int kBlocks>
+template <int kAtOnce, class Epilogue, class Tile, int kHalves, int kCount, int kBlocks>
 SOLSTICE_DEVICE void write_whole(const Epilogue& epilogue, const Tile& tile, const TensorMap* map, float (&sums)[kHalves][kCount],
                                  RowExchange<kBlocks>& exchange) {
   constexpr bool kInside = Epilogue::kColumns % (2 * kHalves * kCount * kBlocks) == 0;
   double results[2][Epilogue::kResults];
-  find_rows<0, kInside>(epilogue, tile, sums, results, exchange);
-  using Writer = RowWriter<kInside, Epilogue, Tile, kHalves, kCount>;
+  find_rows<kAtOnce, 0, kInside>(epilogue, tile, sums, results, exchange);
+  using Writer = RowWriter<kAtOnce, kInside, Epilogue, Tile, kHalves, kCount>;
   const Writer writer{epilogue, tile, map, sums};
   BothRows<Epilogue::kSweeps, Epilogue, Tile, Writer>{epilogue, tile, results, writer}.run();
   if constexpr (Epilogue::kStoresRows) {

@@ -35,13 +35,13 @@ struct LineFinder {
   int lane;
   double (&found)[kLast - kFirst];
 
-  template <class Element>
-  SOLSTICE_DEVICE void operator()(const Element& element) const {
+  template <class Load, class Element>
+  SOLSTICE_DEVICE void operator()(const Load& load, const Element& element) const {
 #pragma unroll 1
     for (int n = lane; n < Epilogue::kColumns; n += 32) {
       float values[Epilogue::kValues];
       float acc = line[n];
-      element(acc, n, values);
+      element(acc, load(n), n, values);
       line[n] = acc;
 #pragma unroll
       for (int r = kFirst; r < kLast; ++r)
@@ -72,12 +72,12 @@ struct LineWriter {
   float* line;
   int batch, m, lane;
 
-  template <class Element>
-  SOLSTICE_DEVICE void operator()(const Element& element) const {
+  template <class Load, class Element>
+  SOLSTICE_DEVICE void operator()(const Load& load, const Element& element) const {
 #pragma unroll 1
     for (int n = lane; n < Epilogue::kColumns; n += 32) {
       float values[Epilogue::kValues];
-      element(line[n], n, values);
+      element(line[n], load(n), n, values);
       simt_store(epilogue, batch, m, n, values);
     }
   }

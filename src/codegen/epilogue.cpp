@@ -382,6 +382,18 @@ class EpilogueWriter {
 
 }  // namespace
 
+std::vector<EpilogueField> fields_between(const std::string& load, const std::string& wanted) {
+  const std::set<std::string> names = values_in(wanted);
+  std::vector<EpilogueField> out;
+  for (size_t at = 0; at < load.size();) {
+    const size_t end = load.find('\n', at);
+    const auto defined = definition_in(load.substr(at, end - at));
+    if (defined && names.count(defined->name)) out.push_back(*defined);
+    at = end + 1;
+  }
+  return out;
+}
+
 // A variable of fused digits is their value; else each digit is divided out.
 int bind_variable(Emitter& emitter, const ir::Program& program, const FlatKernel& flat, const std::string& name,
                   const std::vector<int>& digits, int depth) {

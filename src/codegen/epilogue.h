@@ -80,6 +80,9 @@ struct EpilogueField {
   std::string name;
 };
 
+// Values that statements of `load` define and `wanted` uses.
+std::vector<EpilogueField> fields_between(const std::string& load, const std::string& wanted);
+
 struct EpilogueStore {
   int tensor = -1;
   std::string value;  // float (or wider) expression, ready after `compute`

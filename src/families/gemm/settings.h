@@ -32,8 +32,7 @@ struct Settings {
   bool scaled = false;   // fp16 planes of wider operands: scales, promotion, range guard and fallback
 };
 
-// Clusters that are resident at once, a block an SM: those of two are SMs of one TPC; larger ones must lie in one of the GPU's
-// GPCs, which have 16 SMs or a little more.
+// Clusters that are resident at once, a block an SM. Larger ones than two must lie in one GPC, whose SMs they do not divide.
 int64_t clusters_at_once(const machine::Machine& machine, int64_t blocks);
 
 inline int columns_of(const Settings& s) { return s.dual ? s.tile_n / 2 : s.tile_n; }  // of the result, in a tile

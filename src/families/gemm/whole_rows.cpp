@@ -196,8 +196,8 @@ class Planner {
         sweep.values.push_back(value.text);
       }
     }
-    const std::string compute = emitter.take(2);
-    sweep.element = emitter.take(1) + compute;
+    sweep.element = emitter.take(2);
+    sweep.load = emitter.take(1);
     sweep.row = results_text(s) + emitter.take(0);
     take_reads(emitter);
     if (kept) kept_ = kept;
@@ -235,6 +235,12 @@ class Planner {
 
 }  // namespace
 
+std::vector<codegen::EpilogueField> WholeSweep::fields() const {
+  std::string wanted = element + kept + "\n";
+  for (const std::string& value : values) wanted += value + "\n";
+  return codegen::fields_between(load, wanted);
+}
+
 size_t WholeRows::finding_count() const {
   size_t out = 0;
   for (const WholeSweep& sweep : sweeps) out += sweep.findings.size();
@@ -252,7 +258,7 @@ Result<WholeRows> whole_rows(const ir::Program& program, const Contraction& c, c
 }
 
 std::string whole_text(const Contraction& c, const WholeRows& rows) {
-  std::string sweeps, starts, combines, firsts;
+  std::string ins, sweeps, starts, combines, firsts;
   size_t most = 0, found = 0;
   for (size_t s = 0; s < rows.sweeps.size(); ++s) {
     const WholeSweep& sweep = rows.sweeps[s];
@@ -266,19 +272,28 @@ std::string whole_text(const Contraction& c, const WholeRows& rows) {
     std::string values;
     for (size_t v = 0; v < sweep.values.size(); ++v) values += fmt::format("out[{}] = static_cast<float>({});\n", v, sweep.values[v]);
     if (!sweep.kept.empty()) values += fmt::format("acc = {};\n", sweep.kept);
-    sweeps += fmt::format("{}if constexpr (kSweep == {}) {{\n{}visit([&](float& acc, int n, float (&out)[kValues]) {{\n{}{}}});\n}}\n",
-                          s ? "else " : "", s, sweep.row, sweep.element, values);
+    std::string members, given, taken;
+    for (const codegen::EpilogueField& field : sweep.fields()) {
+      members += fmt::format("{} {};\n", field.type, field.name);
+      given += fmt::format("in.{0} = {0};\n", field.name);
+      taken += fmt::format("const {0} {1} = in.{1};\n", field.type, field.name);
+    }
+    ins += fmt::format("struct In{} {{\n{}}};\n", s, members);
+    sweeps += fmt::format(
+        "{0}if constexpr (kSweep == {1}) {{\n{2}const auto load = [&](int n) {{\nIn{1} in;\n{3}{4}return in;\n}};\n"
+        "visit(load, [&](float& acc, const In{1}& in, int n, float (&out)[kValues]) {{\n{5}{6}{7}}});\n}}\n",
+        s ? "else " : "", s, sweep.row, sweep.load, given, taken, sweep.element, values);
   }
   return fmt::format(
       "static constexpr int kSweeps = {}, kResults = {}, kColumns = {}, kValues = {};\n"
-      "static constexpr int kFirst[] = {{{}, {}}};\n\n"
+      "static constexpr int kFirst[] = {{{}, {}}};\n{}\n"
       "template <class T>\nSOLSTICE_DEVICE static T start(int result) {{\n{}return T(0);\n}}\n"
       "template <class T>\nSOLSTICE_DEVICE static T combine(int result, T a, T b) {{\n{}return a;\n}}\n\n"
       "template <int kSweep, class Visit>\nSOLSTICE_DEVICE void walk(int batch, int m, const double (&results)[kResults], Visit&& visit) "
       "const {{\n{}}}\n\n"
       "static constexpr bool kStoresRows = {};\n"
       "SOLSTICE_DEVICE void store_row(int batch, int m, const double (&results)[kResults]) const {{\n{}}}\n",
-      rows.sweeps.size() - 1, found, c.n, most, firsts, found, starts, combines, sweeps, !rows.row_stores.empty(), rows.row_stores);
+      rows.sweeps.size() - 1, found, c.n, most, firsts, found, ins, starts, combines, sweeps, !rows.row_stores.empty(), rows.row_stores);
 }
 
 }  // namespace solstice::families::gemm

@@ -20,12 +20,14 @@ inline constexpr int kMostRowBlocks = 8;  // of a cluster that has whole rows
 // Findings of a sweep times blocks: what an exchange holds (kernels/epilogue/whole_rows.h).
 inline constexpr int kMostExchanged = 15;
 
-// Text of one sweep: statements over `batch`, `m` and the results before, once a row; then over `n` and `acc`, once an element.
+// Text of one sweep: statements over `batch`, `m` and the results before, once a row; then over `n`, and over `acc`, once an
+// element: what does not need the accumulator is loaded ahead.
 struct WholeSweep {
   std::vector<rows::Reduction> findings;
-  std::string row, element;
-  std::vector<std::string> values;  // what is reduced, or stored
-  std::string kept;                 // takes the accumulator's place; empty: nothing does
+  std::string row, load, element;
+  std::vector<codegen::EpilogueField> fields() const;  // of `load` that the others use
+  std::vector<std::string> values;                     // what is reduced, or stored
+  std::string kept;                                    // takes the accumulator's place; empty: nothing does
 };
 
 struct WholeRows {
