@@ -70,7 +70,7 @@ TEST(GemmWhole, ClustersHoldTheRows) {
   ASSERT_EQ(emission.steps.size(), 3u) << "split, product, fallback: nothing is folded behind";
   EXPECT_EQ(emission.steps[1].cluster[0], 8);
   EXPECT_EQ(emission.steps[1].grid[0] % 8, 0);
-  EXPECT_EQ(emission.steps[1].grid[0], 128) << "16 clusters of 8: as many as the GPCs hold";
+  EXPECT_EQ(emission.steps[1].grid[0], 120) << "15 clusters of 8: as many as an H200 holds";
   EXPECT_TRUE(holds(emission.sources[1].code, "kSweeps = 2, kResults = 2, kColumns = 700")) << emission.sources[1].code;
   EXPECT_TRUE(holds(emission.sources[2].code, "gemm::run_simt_rows<")) << emission.sources[2].code;
   EXPECT_EQ(emission.steps[2].arguments.back().buffer, "up-sums");
