@@ -80,9 +80,9 @@ struct Problem {
 template <class Math, int kAccumulators, class Epilogue>
 inline constexpr int kStepsAtOnce = Epilogue::kLong && !Math::kPromoted && kAccumulators > 32 ? 2 : 0;
 
-// The same where elements need their row's results.
-template <class Math, int kAccumulators>
-inline constexpr int kWholeSteps = !Math::kPromoted && kAccumulators > 32 ? 2 : 0;
+// The same where elements need their row's results; there promoted sums gain too.
+template <class Math, int kAccumulators, class Epilogue>
+inline constexpr int kWholeSteps = (Epilogue::kLong || Math::kPromoted) && kAccumulators > 32 ? 2 : 0;
 
 template <class Config>
 struct Tensor {
@@ -438,7 +438,7 @@ struct Tensor {
       constexpr int kAtOnce = kStepsAtOnce<Math, kHalves * kRegisters, Epilogue>;
       if constexpr (Epilogue::kWhole) {
         static_assert(kShareB == 1 && !kDual);
-        solstice::epilogue::write_whole<kWholeSteps<Math, kHalves * kRegisters>>(epilogue, first, map_out, sums, exchange);
+        solstice::epilogue::write_whole<kWholeSteps<Math, kHalves * kRegisters, Epilogue>>(epilogue, first, map_out, sums, exchange);
       } else if constexpr (kDual) {
         constexpr int kCount = kHalves == 2 ? kRegisters : kRegisters / 2, kSecond = kRegisters - kCount;
         write_pairs<kCount, kSecond>(epilogue, first, map_out, sums[0], sums[kHalves - 1]);

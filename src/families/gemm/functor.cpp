@@ -5,8 +5,6 @@
 namespace solstice::families::gemm {
 namespace {
 
-constexpr double kLongEpilogue = 16;  // instructions of an element
-
 std::string storage(const ir::Program& program, int tensor) { return std::string(codegen::storage_type(*program.tensor(tensor).dtype)); }
 
 std::string offset_text(const codegen::EpilogueStore& store) {
@@ -70,9 +68,8 @@ Functor functor_of(const ir::Program& program, const Problem& problem, bool by_c
       elements, stores, place);
   if (problem.whole) {
     out.text = fmt::format(
-        "struct Epilogue {{\nstatic constexpr int kOutputs = {};\nstatic constexpr bool kReduces = false, kWhole = true, kTma = {}, kLong "
-        "= false;\n{}\n{}\n{}}};\n",
-        code.stores.size(), by_copy_engine, members, whole_text(problem.product, *problem.whole), access);
+        "struct Epilogue {{\nstatic constexpr int kOutputs = {};\nstatic constexpr bool kReduces = false, kWhole = true, kTma = {}, kLong = {};\n{}\n{}\n{}}};\n",
+        code.stores.size(), by_copy_engine, has_long_epilogue(problem), members, whole_text(problem.product, *problem.whole), access);
     return out;
   }
   for (const codegen::EpilogueField& field : code.fields) fields += fmt::format("{} {};\n", field.type, field.name);
@@ -84,8 +81,7 @@ Functor functor_of(const ir::Program& program, const Problem& problem, bool by_c
       "SOLSTICE_DEVICE void compute(float acc, {}const In& in, int batch, int m, int n, float "
       "(&out)[kValues]) const {{\n{}{}}}\n\n{}{}}};\n",
       code.stores.size(), code.stores.size() + (problem.rows ? code.rows->terms.size() : 0), problem.rows.has_value(), by_copy_engine,
-      problem.epilogue_instructions >= kLongEpilogue, members, fields, code.load, code.dual ? "float acc1, " : "", code.compute, values,
-      access, finder);
+      has_long_epilogue(problem), members, fields, code.load, code.dual ? "float acc1, " : "", code.compute, values, access, finder);
   return out;
 }
 

@@ -17,6 +17,9 @@ struct Problem {
   double epilogue_instructions = 0;  // of an element, estimated
 };
 
+// So many instructions of an element that a loop over them costs less than their text for every element: measured, docs/gemm.md.
+inline bool has_long_epilogue(const Problem& problem) { return problem.epilogue_instructions >= (problem.whole ? 32 : 16); }
+
 inline bool is_dual(const Problem& problem) { return problem.product.second.has_value(); }
 
 // Errors, each with its reason: illegal_knobs where the equations are not this family's, not_yet where they or a knob

@@ -65,7 +65,8 @@ int64_t tiles_with_products(const Problem& problem, int64_t rows, int64_t column
   return out;
 }
 
-constexpr double kSweep = 0.5e-6, kExchange = 1.2e-6;  // of a tile
+constexpr double kSweep = 0.3e-6;                         // of a tile of whole rows, exchanges between its cluster's blocks with it
+constexpr double kWholeEpilogue = 0.6, kLongWhole = 1.4;  // share of the time of its instructions, and where they are a loop
 
 double sweeps_time(const Context& context, const Problem& problem, const Settings& s) {
   const double sweeps = static_cast<double>(problem.whole->sweeps.size() - 1);
@@ -73,7 +74,7 @@ double sweeps_time(const Context& context, const Problem& problem, const Setting
     const double bytes = 4.0 * static_cast<double>(problem.product.batches * problem.product.m * problem.product.n) * (2 * sweeps + 2);
     return bytes / context.machine.copy_ceiling().per_second;
   }
-  return sweeps * (kSweep + (s.cluster_n > 1 ? kExchange : 0));
+  return sweeps * kSweep;
 }
 
 // Rounds of tiles over the SMs.
@@ -90,7 +91,8 @@ double compute_time(const Context& context, const Problem& problem, const Settin
   const double work = 2.0 * tile_m * tile_n * static_cast<double>(c.k) * numerics::info(s.math).products * (simt && tiles > sms ? 2 : 1);
   // Sums that are promoted leave no registers for it where a thread holds 128 elements.
   const bool crowded = s.scaled && !is_line_scaled(s) && s.tile_n == 256;
-  const double share = !s.scaled ? kEpilogueShare : crowded ? kCrowdedEpilogue : kScaledEpilogue;
+  const double usual = !s.scaled ? kEpilogueShare : crowded ? kCrowdedEpilogue : kScaledEpilogue;
+  const double share = !problem.whole ? usual : has_long_epilogue(problem) ? kLongWhole : kWholeEpilogue;
   const double instructions = problem.epilogue_instructions * share * tile_m * columns / (issue_rate(context.machine).value / sms);
   // An epilogue by the copy engine drains at about 6 bytes a clock and SM; line by line at a third of that.
   const double drained = (stores_by_copy_engine(context.program, problem) ? 2.5e-6 : 7.5e-6) * tile_m * columns / (128.0 * 256.0);
