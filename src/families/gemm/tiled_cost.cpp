@@ -66,6 +66,7 @@ int64_t tiles_with_products(const Problem& problem, int64_t rows, int64_t column
 }
 
 constexpr double kSweep = 0.3e-6;                         // of a tile of whole rows, exchanges between its cluster's blocks with it
+constexpr double kScaleLines = 2e-6;                      // and where its sums are scaled before
 constexpr double kWholeEpilogue = 0.6, kLongWhole = 1.4;  // share of the time of its instructions, and where they are a loop
 
 double sweeps_time(const Context& context, const Problem& problem, const Settings& s) {
@@ -74,7 +75,7 @@ double sweeps_time(const Context& context, const Problem& problem, const Setting
     const double bytes = 4.0 * static_cast<double>(problem.product.batches * problem.product.m * problem.product.n) * (2 * sweeps + 2);
     return bytes / context.machine.copy_ceiling().per_second;
   }
-  return sweeps * kSweep;
+  return sweeps * kSweep + (is_line_scaled(s) ? kScaleLines : 0);
 }
 
 // Rounds of tiles over the SMs.
