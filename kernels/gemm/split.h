@@ -103,4 +103,9 @@ SOLSTICE_DEVICE void split_operand(const Operand<T>& x, int block, int blocks) {
     split_mn_major<Math, kScaleBytes, kVector>(x, block, blocks);
 }
 
+// Of the product behind, whose blocks share tiles (hand_on.h).
+SOLSTICE_DEVICE void clear_signals(int* signals, int count) {
+  for (int i = threadIdx.x; i < count; i += kSplitThreads) signals[i] = 0;
+}
+
 }  // namespace solstice::gemm

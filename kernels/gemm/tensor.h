@@ -12,28 +12,32 @@
 // the same columns of a second B. So a thread holds both sums of an element, and the epilogue gets the two.
 //
 // Where elements need their row's results (epilogue/whole_rows.h), the CTAs of a cluster lie along n and have whole rows.
+//
+// Shared tiles (kShared): the k of the last ones is shared out among CTAs (scheduler/shared.h, hand_on.h).
 #pragma once
 
 #include "copy/tma.h"
 #include "epilogue/pairs.h"
 #include "epilogue/whole_rows.h"
 #include "gemm/guard.h"
+#include "gemm/hand_on.h"
 #include "gemm/math.h"
 #include "mma/descriptor.h"
 #include "pipeline/ring.h"
 #include "scheduler/half.h"
+#include "scheduler/shared.h"
 
 namespace solstice::gemm {
 
 template <class Math_, mma::Major kMajorA_, mma::Major kMajorB_, int kN_, int kHalves_, int kGroups_, int kSlotsA_, int kSlotsB_,
-          int kCluster_, bool kAlongN_ = false, bool kHalf_ = false, bool kDual_ = false>
+          int kCluster_, bool kAlongN_ = false, bool kHalf_ = false, bool kDual_ = false, bool kShared_ = false>
 struct TensorConfig {
   using Math = Math_;
   static constexpr mma::Major kMajorA = kMajorA_, kMajorB = kMajorB_;
   static constexpr int kN = kN_, kHalves = kHalves_, kGroups = kGroups_, kCluster = kCluster_;
   static constexpr bool kHalf = kHalf_;  // products are needed in a half-plane of the result alone
   static constexpr int kShareA = kAlongN_ ? kCluster : 1, kShareB = kAlongN_ ? 1 : kCluster;
-  static constexpr bool kDual = kDual_;
+  static constexpr bool kDual = kDual_, kShared = kShared_;
   static constexpr int kTileM = 64 * kGroups, kTileN = kN * kHalves / (kDual ? 2 : 1);  // of the result
   static constexpr int kStageK = mma::kRowBytes / Math::Type::kBytes;
   static constexpr int kThreads = 128 * (kGroups + 1);
@@ -59,6 +63,7 @@ struct TensorConfig {
   static constexpr int kOffsetBarriersB = kOffsetBarriersA + RingA::kBarrierBytes;
   static constexpr int kSharedBytes = kOffsetBarriersB + RingB::kBarrierBytes;
   static_assert(kSharedBytes <= 232448, "more shared memory than a block may have");
+  static_assert(!kHalf || !kShared, "tiles of a half-plane are counted otherwise");
   static_assert(!kDual || (kHalves == 2 ? Math::kPromoted : kN >= 128), "each of two sums has 64 columns or more");
   static_assert(Math::Type::kBytes == 2 || (kMajorA == mma::Major::kK && kMajorB == mma::Major::kK),
                 "only operands of 2 bytes may be MN-major");
@@ -73,6 +78,8 @@ struct Problem {
   int scale_stride_a, scale_stride_b;
   HalfPlane needed;
   const u8* scales_second_b = nullptr;
+  SharedTiles shared = {};  // in tiles of a cluster
+  SharedSums sums = {};
 };
 
 // Steps of 16 accumulators that an epilogue's text is written for; 0: for all of them, one after the other. With promotion the
@@ -114,23 +121,28 @@ struct Tensor {
   SOLSTICE_DEVICE GroupedOrder order() const {
     return {ceil_div(p.m, Config::kTileM * kShareB), ceil_div(p.n, Config::kTileN * kShareA), p.group};
   }
-  // Calls f(batch, m0, n0, stages) for each tile of this CTA.
+  // Calls f(batch, m0, n0, share) for each tile of this CTA.
   template <class F>
   SOLSTICE_DEVICE void for_each_tile(F&& f) const {
     if constexpr (Config::kHalf) {
       const HalfPlane needed = p.needed.in_tiles(kShareB * Config::kTileM, kShareA * Config::kTileN);
       for_each_half(order(), p.batches, needed, blockIdx.x / kCluster, gridDim.x / kCluster,
-                    [&](const TileIndex& i, bool has) { call(f, i, has ? stages() : 0); });
+                    [&](const TileIndex& i, bool has) { call(f, i, whole(has ? stages() : 0)); });
+    } else if constexpr (Config::kShared) {
+      const GroupedOrder tiles = order();
+      ShareWalk walk(p.shared, stages(), blockIdx.x / kCluster, gridDim.x / kCluster);
+      for (TileShare share; walk.next(share);) call(f, tiles(share.tile), share);
     } else {
       const GroupedOrder tiles = order();
       const int count = tiles.per_batch() * p.batches;
-      for (int t = blockIdx.x / kCluster; t < count; t += gridDim.x / kCluster) call(f, tiles(t), stages());
+      for (int t = blockIdx.x / kCluster; t < count; t += gridDim.x / kCluster) call(f, tiles(t), whole(stages()));
     }
   }
+  SOLSTICE_DEVICE static TileShare whole(int count) { return {0, 0, count, 0, false}; }
   template <class F>
-  SOLSTICE_DEVICE void call(F&& f, const TileIndex& i, int count) const {
+  SOLSTICE_DEVICE void call(F&& f, const TileIndex& i, const TileShare& share) const {
     const int r = static_cast<int>(rank);
-    f(i.batch, (i.m * kShareB + (kShareB > 1 ? r : 0)) * Config::kTileM, (i.n * kShareA + (kShareA > 1 ? r : 0)) * Config::kTileN, count);
+    f(i.batch, (i.m * kShareB + (kShareB > 1 ? r : 0)) * Config::kTileM, (i.n * kShareA + (kShareA > 1 ? r : 0)) * Config::kTileN, share);
   }
 
   SOLSTICE_DEVICE void init_barriers() const {
@@ -151,8 +163,8 @@ struct Tensor {
   SOLSTICE_DEVICE void load_a() const {
     RingA ring = ring_a();
     ScalesA scales = scales_a();
-    for_each_tile([&](int batch, int m0, int, int last) {
-      for (int s = 0; s < last; ++s, ring.advance(), scales.advance()) {
+    for_each_tile([&](int batch, int m0, int, const TileShare& share) {
+      for (int s = share.first; s < share.last; ++s, ring.advance(), scales.advance()) {
         ring.wait_empty();
         if constexpr (Math::kScaled) ptx::fence_async_proxy();
         ptx::barrier_arrive_expect(ring.full(), kPlanes * Config::kPlaneA + Config::kScaleA);
@@ -198,8 +210,8 @@ struct Tensor {
   SOLSTICE_DEVICE void load_b() const {
     RingB ring = ring_b();
     ScalesB scales = scales_b();
-    for_each_tile([&](int batch, int, int n0, int last) {
-      for (int s = 0; s < last; ++s) {
+    for_each_tile([&](int batch, int, int n0, const TileShare& share) {
+      for (int s = share.first; s < share.last; ++s) {
 #pragma unroll 1
         for (int h = 0; h < kHalves; ++h, ring.advance(), scales.advance()) {
           const bool second = kDual && h == 1;
@@ -424,7 +436,11 @@ struct Tensor {
     ScalesA aside_a = scales_a();
     ScalesB aside_b = scales_b();
     solstice::epilogue::RowExchange<kShareA> exchange = row_exchange(warp);
-    for_each_tile([&](int batch, int m0, int n0, int last) {
+    const int block = static_cast<int>(blockIdx.x);
+    for_each_tile([&](int batch, int m0, int n0, const TileShare& share) {
+      int last = share.last - share.first;
+      // One value for all lanes, as the compiler can see: places in the rings are then uniform.
+      if constexpr (Config::kShared) last = __shfl_sync(~0u, last, 0);
       float sums[kHalves][kRegisters] = {};
       const int row = warp * 16;
       if constexpr (kPairs)
@@ -433,6 +449,12 @@ struct Tensor {
         accumulate_promoted(sums, a, b, aside_a, aside_b, last, group, lane, row + lane / 4);
       else
         accumulate(sums, a, b, last, group, lane);
+      if constexpr (Config::kShared) {
+        const HandOn<Config::kGroups, kHalves * kRegisters> hand{p.sums, group};
+        if (share.hands_on) return hand.give(sums, block);
+#pragma unroll 1
+        for (int cluster = share.from; cluster < block / kCluster; ++cluster) hand.add(sums, cluster * kCluster + static_cast<int>(rank));
+      }
       if constexpr (Math::kLineScaled) scale_lines(sums[0], batch, m0 + row + lane / 4, n0 + 2 * (lane % 4));
       const WarpTile first{batch, m0 + row, n0, p.m, p.n, staging, lane};
       constexpr int kAtOnce = kStepsAtOnce<Math, kHalves * kRegisters, Epilogue>;

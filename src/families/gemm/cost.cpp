@@ -4,6 +4,7 @@
 
 #include "families/gemm/grouped.h"
 #include "families/gemm/lean.h"
+#include "families/gemm/shared.h"
 #include "families/gemm/stream.h"
 
 namespace solstice::families::gemm {
@@ -49,7 +50,13 @@ std::vector<Settings> ranked_settings(const Context& context, const Problem& pro
       }
       for (const int cluster : {2, 1}) {  // along N it was nowhere faster
         s.tile_m = tile.m, s.tile_n = tile.n, s.cluster = cluster;
+        s.split = 1;
         add(s);
+        s.dual = is_dual(problem);
+        for (const int split : shared_splits(context, problem, s)) {
+          s.split = split;
+          add(s);
+        }
       }
     }
   }

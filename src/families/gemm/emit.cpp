@@ -127,7 +127,7 @@ SplitPlan split_plan(const Context& context, const Problem& problem, const Setti
   return out;
 }
 
-std::string split_source(const std::string& entry, const std::vector<SplitPlan>& splits, const Settings& s) {
+std::string split_source(const std::string& entry, const std::vector<SplitPlan>& splits, const Settings& s, int64_t signals) {
   std::string parameters, body;
   int64_t first = 0;
   int held = split_blocks(s, Major::kK);  // blocks that an SM is to hold at once
@@ -143,8 +143,10 @@ std::string split_source(const std::string& entry, const std::vector<SplitPlan>&
                                          major_text(x.major), split_vector(x), short_lines, first, x.blocks);
     first += x.blocks;
     const bool last = i + 1 == splits.size();
+    if (i == 0 && signals > 0) body += fmt::format("if (block == 0) gemm::clear_signals(signals, {});\n", signals);
     body += last ? call : fmt::format("if (block < {}) {{\n{}return;\n}}\n", first, call);
   }
+  if (signals > 0) parameters += ", int* SOLSTICE_RESTRICT signals";
   return fmt::format(
       "#include \"gemm/split.h\"\n#include \"math/storage.h\"\n\nusing namespace solstice;\n\n"
       "SOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kSplitThreads, {}) {}({}) {{\n"
@@ -153,12 +155,16 @@ std::string split_source(const std::string& entry, const std::vector<SplitPlan>&
 }
 
 std::string tensor_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& s,
-                          const Layout& layout, const std::vector<SplitPlan>& operands) {
+                          const Layout& layout, const std::vector<SplitPlan>& operands, const SharedPlan& shared) {
   const Contraction& c = problem.product;
   const SplitPlan &a = operands[0], &b = operands[1];
   const bool tma = stores_by_copy_engine(program, problem);
   const Functor functor = functor_of(program, problem, tma);
-  const std::string forms = s.dual ? fmt::format(", {}, true", has_half_plane(problem)) : has_half_plane(problem) ? ", true" : "";
+  const bool shares = shared.shared > 0;
+  const std::string forms = shares                    ? fmt::format(", false, {}, true", s.dual)
+                            : s.dual                  ? fmt::format(", {}, true", has_half_plane(problem))
+                            : has_half_plane(problem) ? ", true"
+                                                      : "";
   const std::string config =
       fmt::format("gemm::TensorConfig<{}, {}, {}, {}, {}, {}, {}, {}, {}, {}{}>", math_text(s, c), major_text(a.major), major_text(b.major),
                   layout.n, layout.halves, layout.groups, layout.slots_a, layout.slots_b, s.cluster * s.cluster_n, s.cluster_n > 1, forms);
@@ -166,6 +172,11 @@ std::string tensor_source(const std::string& entry, const ir::Program& program, 
       of_operands(operands, [](auto x) { return fmt::format(", const __grid_constant__ TensorMap map_{}", x); }).substr(2);
   if (tma) parameters += ", const __grid_constant__ TensorMap map_out";
   if (s.scaled) parameters += of_operands(operands, [](auto x) { return fmt::format(", const u8* scales_{}", x); });
+  if (shares) parameters += ", float* partials, int* signals";
+  const std::string tail = shares ? fmt::format(", {}, {{{}, {}, {}}}, {{partials, signals}}", s.dual && s.scaled ? "scales_b1" : "nullptr",
+                                                shared.whole(), shared.shared, shared.workers)
+                           : s.dual && s.scaled ? ", scales_b1"
+                                                : "";
   const std::string scales = s.scaled ? "scales_a, scales_b" : "nullptr, nullptr";
   return fmt::format(
       "{}using Config = {};\n\nSOLSTICE_KERNEL void "
@@ -173,8 +184,8 @@ std::string tensor_source(const std::string& entry, const ir::Program& program, 
       "const gemm::Problem problem{{{}, {}, {}, {}, {}, {}, {}, {}, {}{}}};\n"
       "gemm::run_tensor<Config>(map_a, map_b, {}, problem, Epilogue{{{}}}{});\n}}\n",
       head_text(functor, {"gemm/tensor.h"}), config, entry, parameters, functor.parameters, c.m, c.n, c.k, c.batches, s.group, scales,
-      a.scale_stride, b.scale_stride, half_plane_text(problem), s.dual && s.scaled ? ", scales_b1" : "", tma ? "map_out" : "map_a",
-      functor.arguments, s.dual ? ", &map_b1" : "");
+      a.scale_stride, b.scale_stride, half_plane_text(problem), tail, tma ? "map_out" : "map_a", functor.arguments,
+      s.dual ? ", &map_b1" : "");
 }
 
 int finish_ways(const Settings& s) { return s.split >= 16 ? 8 : s.split >= 6 ? 4 : 1; }

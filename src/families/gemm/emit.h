@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "families/gemm/settings.h"
+#include "families/gemm/shared.h"
 
 namespace solstice::families::gemm {
 
@@ -30,13 +31,13 @@ SplitPlan split_plan(const Context& context, const Problem& problem, const Setti
 std::vector<SplitPlan> split_plans(const Context& context, const Problem& problem, const Settings& settings);
 
 // `splits`: the operands that one launch takes. Parameters per operand: x, planes, then scales and
-// guard if scaled.
-std::string split_source(const std::string& entry, const std::vector<SplitPlan>& splits, const Settings& settings);
+// guard if scaled; then, where there are any, the signals of the product behind, which it clears.
+std::string split_source(const std::string& entry, const std::vector<SplitPlan>& splits, const Settings& settings, int64_t signals = 0);
 
-// Parameters: maps of the operands and (if stored by the copy engine) the output; scales of the operands if scaled; tensors the epilogue
-// reads; tensors it writes.
+// Parameters: maps of the operands and (if stored by the copy engine) the output; scales of the operands if scaled; where tiles are
+// shared, sums and signals; tensors the epilogue reads; tensors it writes.
 std::string tensor_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& settings,
-                          const Layout& layout, const std::vector<SplitPlan>& operands);
+                          const Layout& layout, const std::vector<SplitPlan>& operands, const SharedPlan& shared);
 
 // The fp32 form for small results. Parameters: A, B, tensors the epilogue reads, tensors it writes.
 std::string small_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& settings,

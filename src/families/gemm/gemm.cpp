@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <tuple>
 
 #include "families/family.h"
 #include "families/gemm/cost.h"
@@ -59,7 +60,7 @@ ir::Knobs knobs_of(const Settings& s) {
   if (s.math == Math::kSimt && s.stream == Streamed::kNone) out.set("tile", ir::KnobValue::of_size({s.tile_m, s.tile_n}));
   if (s.math != Math::kSimt && s.stream == Streamed::kNone) out.set("cluster", ir::KnobValue::of_size({s.cluster, s.cluster_n}));
   if (s.math == Math::kSimt || s.stream != Streamed::kNone) out.set("stream", ir::KnobValue::of_name(std::string(name_of(s.stream))));
-  if (s.stream != Streamed::kNone) out.set("split", ir::KnobValue::of_int(s.split));
+  if (s.math != Math::kSimt || s.stream != Streamed::kNone) out.set("split", ir::KnobValue::of_int(s.split));
   return out;
 }
 
@@ -68,10 +69,10 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
   const auto policy = numerics::policy_from_name(context.numerics).value_or(numerics::Policy::kReference);
   // A few tiles of each form: what one math cannot do (range, subnormal results), another can.
   constexpr int kMostOfOneForm = 4;
-  std::map<std::pair<Math, Streamed>, int> taken;
+  std::map<std::tuple<Math, Streamed, bool>, int> taken;
   std::vector<ir::Knobs> out;
   for (const Settings& s : ranked_settings(context, problem, numerics::legal_maths(policy, operand_dtype(problem)))) {
-    if (taken[{s.math, s.stream}]++ < kMostOfOneForm) out.push_back(knobs_of(s));
+    if (taken[{s.math, s.stream, s.stream == Streamed::kNone && s.split > 1}]++ < kMostOfOneForm) out.push_back(knobs_of(s));
   }
   return out;
 }

@@ -6,6 +6,7 @@
 #include "base/integer.h"
 #include "families/gemm/cost.h"
 #include "families/gemm/grouped.h"
+#include "families/gemm/shared.h"
 #include "families/gemm/stream.h"
 #include "families/written_math.h"
 #include "numerics/policy.h"
@@ -138,10 +139,22 @@ void add_stream(LeanRules& rules) {
                      return fmt::format("`stream={}` with `math={}` and these operands", name_of(c.settings.stream), math_name(c));
                    },
                    stop_streaming});
-  rules.push_back({"lean.split", "E117", Severity::kError, "`split` goes with a streamed operand",
-                   [](const LeanGemm& c) { return !is_streamed(c) && c.settings.split != 1; },
-                   [](const LeanGemm& c) { return fmt::format("`split={}` without a streamed operand", c.settings.split); },
+  rules.push_back({"lean.split", "E117", Severity::kError, "`split` goes with a streamed operand, or with tiles on the tensor cores",
+                   [](const LeanGemm& c) { return is_simt(c) && !is_streamed(c) && c.settings.split != 1; },
+                   [](const LeanGemm& c) { return fmt::format("`split={}` with `math=simt` and no streamed operand", c.settings.split); },
                    [](LeanGemm& c) { c.settings.split = 1; }});
+  rules.push_back({"lean.split_tiles", "E117", Severity::kError, "at most 128 clusters share the k of a tile",
+                   [](const LeanGemm& c) { return is_tiled(c) && (c.settings.split < 1 || c.settings.split > kMostSharing); },
+                   [](const LeanGemm& c) { return fmt::format("`split={}` of tiles; legal: 1..{}", c.settings.split, kMostSharing); },
+                   [](LeanGemm& c) { c.settings.split = std::clamp(c.settings.split, 1, kMostSharing); }});
+  rules.push_back(
+      {"lean.split_unshared", "E117", Severity::kError,
+       "tiles of a triangle of the result, or of rows that elements need whole, are not shared: `split=1`",
+       [](const LeanGemm& c) { return is_tiled(c) && c.settings.split != 1 && (has_half_plane(*c.problem) || c.problem->whole); },
+       [](const LeanGemm& c) {
+         return fmt::format("`split={}` of tiles of {}", c.settings.split, c.problem->whole ? "whole rows" : "a triangle of the result");
+       },
+       [](LeanGemm& c) { c.settings.split = 1; }});
   rules.push_back({"lean.held_lines", "E117", Severity::kError, "`math=simt` with `stream` holds at most 8 lines of the other operand",
                    [](const LeanGemm& c) {
                      return is_simt(c) && is_streamed(c) && stream_plan(*c.context, *c.problem, c.settings).columns > kGemvHeld;
@@ -255,13 +268,12 @@ void add_dual(LeanRules& rules) {
                    "two sums that share an operand stream no operand, and `math=simt` has the tile 128x128 for them",
                    [](const LeanGemm& c) {
                      const Settings& s = c.settings;
-                     return is_dual(*c.problem) && (is_streamed(c) || s.split != 1 || (is_simt(c) && s.tile_m == kSmallTile));
+                     return is_dual(*c.problem) && (is_streamed(c) || (is_simt(c) && s.tile_m == kSmallTile));
                    },
                    [](const LeanGemm& c) {
                      return is_streamed(c) ? fmt::format("`stream={}` of two sums that share an operand", name_of(c.settings.stream))
-                            : c.settings.split != 1 ? fmt::format("`split={}` of two sums that share an operand", c.settings.split)
-                                                    : fmt::format("no kernel for `math=simt, tile={}` and two sums that share an operand",
-                                                                  tile_text(c.settings));
+                                           : fmt::format("no kernel for `math=simt, tile={}` and two sums that share an operand",
+                                                         tile_text(c.settings));
                    },
                    [](LeanGemm& c) {
                      stop_streaming(c);

@@ -72,7 +72,12 @@ std::vector<KnobSpec> knob_table() {
        "",
        "auto",
        "operand (of the result's rows or columns) that is read once and split in registers, for few lines of the other"},
-      {"split", "int", {}, "1..128", "auto", "with `stream`: blocks that share the k of a tile"},
+      {"split",
+       "int",
+       {},
+       "1..128",
+       "auto",
+       "blocks that share the k of a tile; without `stream`: of the tiles behind the last whole round, on tensor cores"},
       {"schedule",
        "name",
        {"cooperative", "pingpong", "warp_specialized", "tma", "cp_async", "cp_async_cooperative", "cp_async_pingpong"},
@@ -127,13 +132,13 @@ namespace {
 // `cluster` is a knob of the form with planes alone.
 std::string stream_knob(const ir::Knobs& knobs) { return knobs.name_or("stream", knobs.find("cluster") ? "none" : "auto"); }
 
-bool agrees(const Settings& s, const ir::Knobs& knobs) {
+bool agrees(const Settings& s, const ir::Knobs& knobs, bool and_split) {
   const auto tile = knobs.size_or("tile", {}), cluster = knobs.size_or("cluster", {});
   if (tile.size() >= 2 && (s.tile_m != tile[0] || s.tile_n != tile[1])) return false;
   if (!cluster.empty() && s.cluster != cluster[0]) return false;
   if (cluster.size() > 1 && s.cluster_n != cluster[1]) return false;
   const std::string stream = stream_knob(knobs);
-  return (stream == "auto" || stream == name_of(s.stream)) && knobs.int_or("split", s.split) == s.split;
+  return (stream == "auto" || stream == name_of(s.stream)) && (!and_split || knobs.int_or("split", s.split) == s.split);
 }
 
 }  // namespace
@@ -148,11 +153,18 @@ Settings settings_of(const Context& context, const ir::Kernel& kernel, const Pro
   const auto cluster = knobs.size_or("cluster", {});
   // What is left to the family follows from what is written: the cheapest setting that agrees with it.
   const std::vector<Settings> ranked = ranked_settings(context, problem, maths);
-  const auto found = std::find_if(ranked.begin(), ranked.end(), [&](const Settings& s) { return agrees(s, knobs); });
+  const auto first = [&](bool and_split) {
+    return std::find_if(ranked.begin(), ranked.end(), [&](const Settings& s) { return agrees(s, knobs, and_split); });
+  };
+  const auto exact = first(true), found = exact != ranked.end() ? exact : first(false);
   Settings out = found != ranked.end() ? *found : best_settings(context, problem, maths);
   const std::string stream = stream_knob(knobs);
-  if (stream != "auto") out.stream = stream == "rows" ? Streamed::kRows : stream == "columns" ? Streamed::kColumns : Streamed::kNone;
-  out.split = static_cast<int>(knobs.int_or("split", out.stream == Streamed::kNone ? 1 : out.split));
+  if (stream != "auto") {
+    const Streamed wanted = stream == "rows" ? Streamed::kRows : stream == "columns" ? Streamed::kColumns : Streamed::kNone;
+    if ((wanted == Streamed::kNone) != (out.stream == Streamed::kNone)) out.split = 1;
+    out.stream = wanted;
+  }
+  out.split = static_cast<int>(knobs.int_or("split", out.split));
   if (tile.size() >= 2) out.tile_m = static_cast<int>(tile[0]), out.tile_n = static_cast<int>(tile[1]);
   out.tile_k = stage_k(out.math);
   if (tile.size() >= 3) out.tile_k = static_cast<int>(tile[2]);

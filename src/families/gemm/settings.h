@@ -26,7 +26,7 @@ struct Settings {
   int stages = 0;     // of each ring; 0: as many as fit
   int group = 8;      // row tiles walked before the next column of tiles
   Streamed stream = Streamed::kNone;
-  int split = 1;         // blocks that share the k of a tile (streamed only)
+  int split = 1;         // blocks (of tiles: clusters) that share the k of a tile
   bool prepack = false;  // weights are split once, at load
   bool dual = false;     // two sums share A: half of tile_n are columns of either
   bool scaled = false;   // fp16 planes of wider operands: scales, promotion, range guard and fallback

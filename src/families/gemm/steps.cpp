@@ -29,7 +29,8 @@ class Generator {
         c_(problem.product),
         operands_(split_plans(context, problem, settings)),
         a_(operands_[0]),
-        b_(operands_[1]) {}
+        b_(operands_[1]),
+        shared_(is_tiled(settings) ? shared_plan(context, problem, settings) : SharedPlan{}) {}
 
   Result<Emission> run() {
     add_launches();
@@ -38,6 +39,14 @@ class Generator {
   }
 
  private:
+  static bool is_tiled(const Settings& s) { return s.math != Math::kSimt && s.stream == Streamed::kNone; }
+  // Where blocks share tiles: sums of a tile for every block, a signal of each of its warpgroups.
+  bool shares() const { return shared_.shared > 0; }
+  std::string partials() const { return part_name(kernel_, "partials"); }
+  std::string signals() const { return part_name(kernel_, "signals"); }
+  int64_t blocks_of_product() const { return shared_.clusters * s_.cluster * s_.cluster_n; }
+  int64_t signal_count() const { return blocks_of_product() * s_.tile_m / 64; }
+
   void add_launches() {
     if (s_.math == Math::kSimt) {
       if (s_.stream == Streamed::kNone && s_.tile_m == kSmallTile)
@@ -47,6 +56,10 @@ class Generator {
       else
         add_gemv();
       return;
+    }
+    if (shares()) {
+      add_buffer(partials(), 4 * blocks_of_product() * s_.tile_m * s_.tile_n, DType::kF32, false);
+      add_buffer(signals(), 4 * signal_count(), DType::kI32, false);
     }
     add_splits();
     if (s_.stream != Streamed::kNone) {
@@ -108,11 +121,25 @@ class Generator {
     }
     // The longest items first.
     std::stable_sort(live.begin(), live.end(), [](const SplitPlan& x, const SplitPlan& y) { return x.major > y.major; });
-    if (!live.empty()) add_split(part_name(kernel_, "split"), live, Phase::kLaunch);
+    if (!live.empty())
+      add_split(part_name(kernel_, "split"), live, Phase::kLaunch);
+    else if (shares())
+      clear_signals();
   }
 
+  void clear_signals() {
+    Step clear;
+    clear.name = part_name(kernel_, "clear");
+    clear.kind = StepKind::kMemset;
+    clear.buffer = signals();
+    clear.bytes = 4 * signal_count();
+    out_.steps.push_back(std::move(clear));
+  }
+
+  // A launch of every call clears the signals of the product behind it.
   void add_split(const std::string& name, const std::vector<SplitPlan>& splits, Phase phase) {
-    out_.sources.push_back({name, split_source(codegen::entry_name(name), splits, s_), {}});
+    const bool clears = shares() && phase == Phase::kLaunch;
+    out_.sources.push_back({name, split_source(codegen::entry_name(name), splits, s_, clears ? signal_count() : 0), {}});
     int64_t blocks = 0;
     for (const SplitPlan& x : splits) blocks += x.blocks;
     Step& step = launch(name, blocks, kSplitThreads);
@@ -124,16 +151,16 @@ class Generator {
       step.arguments.push_back(pointer_to(workspace("scales", x)));
       step.arguments.push_back(pointer_to(workspace("guard", x)));
     }
+    if (clears) step.arguments.push_back(pointer_to(signals()));
   }
 
   void add_product() {
     const Layout layout = layout_of(s_, static_cast<int64_t>(context_.machine.shared_per_block.value));
-    out_.sources.push_back({kernel_.name, tensor_source(codegen::entry_name(kernel_.name), program_, problem_, s_, layout, operands_), {}});
+    out_.sources.push_back(
+        {kernel_.name, tensor_source(codegen::entry_name(kernel_.name), program_, problem_, s_, layout, operands_, shared_), {}});
     const int64_t cluster = s_.cluster * s_.cluster_n;
-    const bool after_split = !out_.steps.empty() && out_.steps.back().phase == Phase::kLaunch;
-    const int64_t tiles = ceil_div(c_.m, s_.tile_m * s_.cluster) * ceil_div(c_.n, columns_of(s_) * s_.cluster_n) * c_.batches;
-    const int64_t clusters = std::min<int64_t>(tiles, clusters_at_once(context_.machine, cluster));
-    Step& step = launch(kernel_.name, clusters * cluster, 128 * (layout.groups + 1));
+    const bool after_split = follows_split();
+    Step& step = launch(kernel_.name, blocks_of_product(), 128 * (layout.groups + 1));
     step.cluster = {cluster, 1, 1};
     step.shared_bytes = layout.bytes();
     step.pdl = after_split;
@@ -144,7 +171,15 @@ class Generator {
     if (s_.scaled) {
       for (const SplitPlan& x : operands_) step.arguments.push_back(pointer_to(workspace("scales", x)));
     }
+    if (shares()) {
+      step.arguments.push_back(pointer_to(partials()));
+      step.arguments.push_back(pointer_to(signals()));
+    }
     add_epilogue(step);
+  }
+
+  bool follows_split() const {
+    return !out_.steps.empty() && out_.steps.back().kind == StepKind::kLaunch && out_.steps.back().phase == Phase::kLaunch;
   }
 
   void add_stream() {
@@ -275,6 +310,7 @@ class Generator {
   const Contraction& c_;
   const std::vector<SplitPlan> operands_;
   const SplitPlan &a_, &b_;
+  const SharedPlan shared_;
   Emission out_;
 };
 

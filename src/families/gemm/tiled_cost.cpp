@@ -5,6 +5,7 @@
 #include "families/emission.h"
 #include "families/gemm/cost.h"
 #include "families/gemm/cost_terms.h"
+#include "families/gemm/shared.h"
 
 namespace solstice::families::gemm {
 namespace {
@@ -27,6 +28,11 @@ double efficiency_of(const Settings& s) {
 }
 // Of the time that an epilogue's instructions take at the issue rate: fitted to `bench families`.
 constexpr double kEpilogueShare = 0.4, kCrowdedEpilogue = 3, kScaledEpilogue = 1.1;
+// Of shared tiles: what a share costs beside its products, more where promoted sums fill the registers; bytes a second of sums
+// that a block writes or reads; and how much of the time that SMs had nothing to do stays, since less power was drawn in it: less of it
+// where promotion leaves the tensor cores idle.
+constexpr double kHandOn = 3e-6, kCrowdedHandOn = 30e-6, kHandedRate = 60e9, kClockShare = 0.4, kPromotedClockShare = 0.15;
+constexpr double kAlone = 1.02;     // blocks walk several tiles and share no loads
 constexpr double kReadAgain = 0.7;  // of lines that are not contiguous and scaled whole, beyond the first time
 constexpr double kProductOverhead = 5e-6, kClusterOverhead = 1e-6;
 
@@ -106,13 +112,26 @@ double compute_time(const Context& context, const Problem& problem, const Settin
     const double blocks = std::ceil(static_cast<double>(ceil_div(c.m, int64_t{128}) * c.batches) / (2 * sms));
     return blocks * static_cast<double>(ceil_div(c.n, int64_t{128})) * work / (rate / sms * efficiency_of(s)) * 2 + sweeps;
   }
+  const double product = work / (rate / sms * efficiency_of(s)), ending = epilogue + others + instructions + sweeps;
+  const SharedPlan shared = simt ? SharedPlan{} : shared_plan(context, problem, s);
+  if (shared.shared > 0) {
+    const double whole = std::floor(static_cast<double>(shared.whole()) / static_cast<double>(shared.clusters));
+    const double of_tile = static_cast<double>(shared.shared) / static_cast<double>(shared.workers);
+    // Sums of other blocks that the last to end adds to its own.
+    const double added = std::max(1.0, std::ceil(1 / of_tile - 1e-9) - 1);
+    const double handed = (crowded ? kCrowdedHandOn : kHandOn) + (1 + added) * 4.0 * tile_m * tile_n / kHandedRate;
+    const double alone = whole + of_tile > 1 && s.cluster * s.cluster_n == 1 ? kAlone : 1;
+    const double clock = s.scaled && !is_line_scaled(s) ? kPromotedClockShare : kClockShare;
+    const double unused = whole > 0 ? std::ceil(of_tile) - of_tile : 0;  // of the last round, were tiles not shared
+    return (whole + of_tile + clock * unused) * alone * product + (whole + std::ceil(of_tile)) * ending + handed;
+  }
   const double at_once =
       simt ? 2 * sms : static_cast<double>(clusters_at_once(context.machine, s.cluster * s.cluster_n) * s.cluster * s.cluster_n);
   const double rounds = std::ceil(tiles / at_once);
   // Where blocks walk several tiles, loads that two of them share save power and L2; where they do not, a cluster only
   // starts later.
-  const double alone = !simt && rounds > 1 && s.cluster * s.cluster_n == 1 ? 1.02 : 1;
-  return rounds * (work / (rate / sms * efficiency_of(s)) * alone + epilogue + others + instructions + sweeps);
+  const double alone = !simt && rounds > 1 && s.cluster * s.cluster_n == 1 ? kAlone : 1;
+  return rounds * (product * alone + ending);
 }
 
 }  // namespace
@@ -129,7 +148,8 @@ Cost estimate_tiled(const Context& context, const Problem& problem, const Settin
   const double copy = context.machine.copy_ceiling().per_second;
   CostTerms terms;
   terms.split = (a.split + b.split) / (copy * 0.80);
-  terms.launch = context.machine.launch_time().value * (1 + (terms.split > 0) + s.scaled) + kProductOverhead +
+  const bool clears = s.math != Math::kSimt && shared_plan(context, problem, s).shared > 0;  // in a launch before
+  terms.launch = context.machine.launch_time().value * (1 + (terms.split > 0 || clears) + s.scaled) + kProductOverhead +
                  (s.cluster * s.cluster_n > 1 ? kClusterOverhead : 0) + fold_time(context, problem);
   terms.compute = compute_time(context, problem, s);
   terms.memory = (a.product + b.product + result) / copy;

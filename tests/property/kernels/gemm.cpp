@@ -30,7 +30,9 @@ class GemmDraft {
       as_stored_ = random_.percent(65);
     }
     if (as_stored_) k_ = {{"k", round_up(points_of(k_), kPiece)}};
-    if (as_stored_ && random_.percent(60)) choose_sides();
+    const bool is_long = random_.percent(20);
+    if (is_long) k_ = {{"k", random_.between(4, std::clamp<int64_t>(products() / 4096, 4, 4096)) * (as_stored_ ? kPiece : 1)}};
+    if (is_long || (as_stored_ && random_.percent(60))) choose_sides();
     const std::string a = operands(dtype, m_, false, 1).front();
     std::vector<Term> sums;
     for (const std::string& b : operands(other, n_, random_.percent(50), *dtype != 'e' && random_.percent(25) ? 2 : 1)) {
@@ -66,9 +68,11 @@ class GemmDraft {
     m_ = split("m", sides[0], 15), n_ = split("n", sides[1], 15), k_ = split("k", sides[2], 15);
   }
 
+  int64_t products() const { return d_.sizes.products; }
+
   // Large enough for tensor cores, as most others are not.
   void choose_sides() {
-    const auto most = static_cast<int64_t>(std::sqrt(static_cast<double>(d_.sizes.products / points_of(k_))));
+    const auto most = static_cast<int64_t>(std::sqrt(static_cast<double>(products() / points_of(k_))));
     batch_.clear();
     for (auto* const axes : {&m_, &n_}) axes->assign(1, {axes == &m_ ? "m" : "n", random_.between(1, std::clamp<int64_t>(most, 1, 700))});
   }

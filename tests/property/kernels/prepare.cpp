@@ -39,6 +39,16 @@ std::string proposed(const families::Family& family, const Prepared& plain, cons
   return found.ok() && !found->empty() ? ir::to_text(random.of(*found)) : "";
 }
 
+// What the family proposes, with a value of its table's own for one knob.
+std::string varied(const families::Family& family, const Prepared& plain, const machine::Machine& machine, Random& random) {
+  const families::KnobSpec spec = random.of(family.knobs());
+  std::string knobs = proposed(family, plain, machine, random);
+  const size_t at = knobs.find(spec.name + "=");
+  if (spec.name.empty() || at == std::string::npos || (at > 0 && knobs[at - 1] != ' ')) return knobs;
+  const size_t end = knobs.find(',', at);
+  return knobs.replace(at, (end == std::string::npos ? knobs.size() : end) - at, spec.name + "=" + random_value(spec, random));
+}
+
 Fate fate_of(const Diagnostics& diagnostics) {
   for (const Diagnostic& d : diagnostics.all()) {
     // E100 and up are of schedules.
@@ -94,7 +104,7 @@ Prepared prepare(Sample sample, uint64_t seed, const machine::Machine& machine) 
   }
   int refused = 0;
   for (int tries = 0; tries < 6; ++tries) {
-    sample.knobs = from_table(family, random);
+    sample.knobs = how < 80 ? from_table(family, random) : varied(family, plain, machine, random);
     Prepared out = prepare_as_written(sample, machine);
     out.refused_knobs = refused;
     if (out.fate != Fate::kRefused) return out;

@@ -542,7 +542,7 @@ TEST(Gemm, ProposesBySize) {
     const auto proposals = find_family("gemm")->propose(context, program.kernels.front());
     return proposals.ok() && !proposals->empty() ? to_text(proposals->front()) : proposals.error().text();
   };
-  EXPECT_EQ(first(large.b.program), "math=fp16x3, tile=128x256x64, cluster=2x1");
+  EXPECT_EQ(first(large.b.program), "math=fp16x3, tile=128x256x64, cluster=2x1, split=1");
   EXPECT_EQ(first(small.b.program).find("128x256"), std::string::npos) << first(small.b.program);
 }
 

@@ -2,12 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "scheduler/half.h"
+#include "scheduler/shared.h"
 
 namespace solstice {
 namespace {
@@ -99,6 +101,64 @@ TEST(TileOrder, ASplitTailCoversEveryChunkOnceAndNobodyWaitsForALaterWorker) {
         EXPECT_EQ(std::count(of.begin(), of.end(), -1), 0);
         EXPECT_TRUE(std::all_of(finished.begin(), finished.end(), [](int n) { return n == 1; }));
         EXPECT_FALSE(tail.handed_on(workers, p) || tail.finished(workers, p));
+      }
+    }
+  }
+}
+
+// All that the workers do, in order.
+std::vector<std::vector<TileShare>> walked(const SharedTiles& shared, int stages, int step) {
+  std::vector<std::vector<TileShare>> out(static_cast<size_t>(step));
+  for (int worker = 0; worker < step; ++worker) {
+    ShareWalk walk(shared, stages, worker, step);
+    for (TileShare share; walk.next(share);) out[static_cast<size_t>(worker)].push_back(share);
+  }
+  return out;
+}
+
+void expect_right(const SharedTiles& shared, int stages, int step) {
+  const auto work = walked(shared, stages, step);
+  std::map<int, std::vector<std::pair<int, int>>> pieces;  // of a tile
+  std::vector<int> hands(static_cast<size_t>(step), -1);   // the tile that a worker hands on
+  for (int w = 0; w < step; ++w) {
+    bool finished_shared = false;
+    for (const TileShare& share : work[static_cast<size_t>(w)]) {
+      EXPECT_LT(share.first, share.last);
+      pieces[share.tile].emplace_back(share.first, share.last);
+      if (share.hands_on) {
+        EXPECT_EQ(hands[static_cast<size_t>(w)], -1);  // one place a worker
+        EXPECT_FALSE(finished_shared);                 // before it waits for others
+        hands[static_cast<size_t>(w)] = share.tile;
+      }
+      finished_shared |= share.tile >= shared.whole && !share.hands_on;
+    }
+  }
+  ASSERT_EQ(static_cast<int>(pieces.size()), shared.whole + shared.tiles);
+  for (auto& [tile, of] : pieces) {
+    std::sort(of.begin(), of.end());
+    EXPECT_EQ(of.front().first, 0);
+    EXPECT_EQ(of.back().second, stages);
+    for (size_t i = 1; i < of.size(); ++i) EXPECT_EQ(of[i].first, of[i - 1].second);
+  }
+  for (int w = 0; w < step; ++w) {
+    for (const TileShare& share : work[static_cast<size_t>(w)]) {
+      if (share.hands_on) continue;
+      EXPECT_EQ(static_cast<int>(pieces[share.tile].size()), w - share.from + 1);
+      for (int c = share.from; c < w; ++c) EXPECT_EQ(hands[static_cast<size_t>(c)], share.tile);
+    }
+  }
+}
+
+TEST(SharedTiles, EveryStageIsOneWorkersAndWaitsLeadDownwards) {
+  for (const int stages : {5, 8, 16, 65, 179}) {
+    for (const int step : {1, 3, 16, 66}) {
+      for (const int tiles : {1, 2, step - 1, step, step + 1, 2 * step - 1}) {
+        if (tiles < 1) continue;
+        const int most = std::min(step, tiles * stages);
+        for (const int workers : {1, most / 2, most}) {
+          if (workers < 1) continue;
+          for (const int rounds : {0, 1, 3}) expect_right({rounds * step, tiles, workers}, stages, step);
+        }
       }
     }
   }

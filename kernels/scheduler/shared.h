@@ -1,0 +1,62 @@
+// Tiles of a persistent kernel of which the last ones are shared: where rounds of whole tiles do not come out even, the stages
+// of the tiles behind the last whole round, numbered tile by tile, are shared out evenly among all workers (clusters), so
+// that all end together (Osama et al., "Stream-K", PPoPP 2023, with whole tiles first). Free of PTX.
+//
+// A worker's stages follow each other. It goes through its tiles from the last to the first: what it has of the last one,
+// unless it reaches that tile's end, is handed on to the worker that has the end, which adds up what others found, in the order
+// of their numbers, and writes the tile. So a worker hands on once at most, before it waits for anyone, and waits for
+// workers of lower numbers alone: blocks that start in the order of their numbers never wait for one that cannot start.
+#pragma once
+
+#include "ptx/types.h"
+
+namespace solstice {
+
+struct TileShare {
+  int tile, first, last;  // stages first .. last - 1 of the tile
+  int from;               // workers `from` .. the one before this have the stages before `first`
+  bool hands_on;
+};
+
+struct SharedTiles {
+  int whole;    // tiles before the shared ones
+  int tiles;    // shared ones
+  int workers;  // that share them: at most tiles x stages
+
+  SOLSTICE_DEVICE bool any() const { return tiles > 0; }
+  // First stage of a worker: all * worker / workers, in 32 bits.
+  SOLSTICE_DEVICE int begins(int worker, int stages) const {
+    const int all = tiles * stages;
+    return all / workers * worker + all % workers * worker / workers;
+  }
+};
+
+// What one of `step` workers does, one after another: whole tiles in turns, then its share of the others.
+struct ShareWalk {
+  SharedTiles shared;
+  int stages, worker, step;
+  int t, begin, end;  // next whole tile; stages of the shared ones that are left
+
+  SOLSTICE_DEVICE ShareWalk(const SharedTiles& of, int stages_, int worker_, int step_)
+      : shared(of), stages(stages_), worker(worker_), step(step_), t(worker_), begin(0), end(0) {
+    if (worker < shared.workers) begin = shared.begins(worker, stages), end = shared.begins(worker + 1, stages);
+  }
+
+  SOLSTICE_DEVICE bool next(TileShare& out) {
+    if (t < shared.whole) {
+      out = {t, 0, stages, worker, false};
+      t += step;
+      return true;
+    }
+    if (begin >= end) return false;
+    const int tile = (end - 1) / stages, start = tile * stages, first = larger(begin, start);
+    out = {shared.whole + tile, first - start, end - start, worker, end - start < stages};
+    if (!out.hands_on) {
+      while (shared.begins(out.from, stages) > start) --out.from;
+    }
+    end = first;
+    return true;
+  }
+};
+
+}  // namespace solstice
