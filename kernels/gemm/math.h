@@ -15,6 +15,7 @@ struct Math {
   static constexpr bool kScaled = kScaled_;          // by chunk
   static constexpr bool kLineScaled = kLineScaled_;  // sums are multiplied by both scales when they are done
   static constexpr bool kPromoted = kPromoted_;
+  static constexpr int kLift = 0;  // operands are multiplied by 2^kLift before they are split
   static_assert(!kScaled_ || kPromoted_, "scales are applied when a chunk is promoted");
 };
 
@@ -24,6 +25,11 @@ using Fp16 = Math<mma::F16, 1, false, false>;
 using Bf16 = Math<mma::BF16, 1, false, false>;
 using Bf16x3 = Math<mma::BF16, 2, false, true>;
 using Bf16x6 = Math<mma::BF16, 3, false, true>;
+// fp32 values are multiples of 2^-149, and so lifted ones of 2^-133, the smallest number that bf16 has: planes hold every
+// value, or it is so large that bf16 rounds it to infinity.
+struct Bf16x6Lifted : Bf16x6 {
+  static constexpr int kLift = 16;
+};
 using Tf32 = Math<mma::TF32, 1, false, false>;
 using Tf32x3 = Math<mma::TF32, 2, false, true>;
 // Tensor cores add products of operands of a byte with about 14 bits, so these sums are promoted too.

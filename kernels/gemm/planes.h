@@ -28,9 +28,18 @@ SOLSTICE_DEVICE void take_plane(float (&v)[2 * kCount], u32 (&words)[kCount]) {
   }
 }
 
+template <class Math, int kCount>
+SOLSTICE_DEVICE void lift(float (&v)[kCount]) {
+  if constexpr (Math::kLift > 0) {
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) v[i] *= static_cast<float>(1 << Math::kLift);
+  }
+}
+
 // Stores two or four consecutive values as planes of `Math`, `plane_bytes` apart.
 template <class Math, int kCount>
 SOLSTICE_DEVICE void store_planes(u8* to, i64 plane_bytes, float (&v)[kCount]) {
+  lift<Math>(v);
 #pragma unroll
   for (int p = 0; p < Math::kPlanes; ++p) {
     u8* at = to + p * plane_bytes;

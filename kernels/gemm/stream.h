@@ -6,7 +6,7 @@
 // major order), several chunks ahead; reads them as the fragments of wgmma's register operand; scales and splits them (TF32: rounds)
 // there; and multiplies them with the planes of the held operand, which one thread brings in by the copy engine.
 // Lines of the streamed operand are the rows of the accumulator, lines
-// of the held one its columns, whichever of them is A.
+// of the held one its columns, whichever of them is A. With Bf16x6 a warp works on half chunks (stream_bf16.h).
 //
 // Blocks of a cluster have neighbouring lines of the streamed operand: each brings a part of the held planes for all.
 // Blocks share the k of a tile (`splits`); each writes its sums to partial[split][batch][m][n], which finish.h adds up
@@ -24,20 +24,22 @@
 
 namespace solstice::gemm {
 
-// kVector: elements a copy may take at once; kGroups: warpgroups, of 64 lines of the streamed operand; kN: lines of the held operand in a
-// tile (8, 16, 32, 64, 128); kRowsAreM: the streamed operand is A.
-// kCluster: blocks that share held planes. Math: Fp16x3, or Tf32 (which needs no scales, promotion nor guard).
+// kVector: elements that lines are aligned to (4, 2, 1), and that a copy takes at once where k is not contiguous; kGroups: warpgroups, of
+// 64 lines of the streamed operand; kN: lines of the held operand in a tile (those of mma/wgmma_held.h); kRowsAreM: the streamed operand is
+// A. kCluster: blocks that share held planes. Math: Fp16x3, Bf16x6Lifted (no scales; the guard is of the sums), or Tf32 (which needs no
+// scales, promotion nor guard).
 template <class Math_, mma::Major kMajor_, int kVector_, mma::Major kMajorHeld_, int kGroups_, int kN_, int kSlots_, int kSlotsHeld_,
           bool kRowsAreM_, int kCluster_>
 struct StreamConfig {
   using Math = Math_;
   static constexpr bool kScaled = Math::kScaled;
-  static_assert(kSame<Math, Fp16x3> || (kSame<Math, Tf32> && kMajorHeld_ == mma::Major::kK), "what fragments there are");
+  static_assert(kSame<Math, Fp16x3> || kSame<Math, Bf16x6Lifted> || (kSame<Math, Tf32> && kMajorHeld_ == mma::Major::kK),
+                "what fragments there are");
   static constexpr mma::Major kMajor = kMajor_, kMajorHeld = kMajorHeld_;
   static constexpr int kVector = kVector_, kN = kN_, kSlots = kSlots_, kSlotsHeld = kSlotsHeld_;
   static constexpr bool kRowsAreM = kRowsAreM_;
   static constexpr int kCluster = kCluster_;
-  static_assert(kCluster == 1 || kN >= 8 * kCluster, "parts of whole swizzle patterns");
+  static_assert(kCluster == 1 || kN % (8 * kCluster) == 0, "parts of whole swizzle patterns");
   static constexpr int kGroups = kGroups_, kWarps = 4 * kGroups, kTileRows = 64 * kGroups;
   static constexpr int kThreads = 128 * kGroups;
 
@@ -46,9 +48,14 @@ struct StreamConfig {
   static constexpr bool kByK = kMajor == mma::Major::kK;
   static constexpr int kInner = kByK ? kChunk : 16, kOuter = kByK ? 16 : kChunk, kPitch = kByK ? 72 : 20;
   static constexpr int kSlotBytes = kOuter * kPitch * 4;
+  // Lines along k that are not even aligned to 8 bytes are copied in aligned units of 16 bytes, however they begin: a line then
+  // lies `shift` elements behind the beginning of its row of the slot, and takes a unit more. Lines four apart have one shift,
+  // and so do all chunks of a line. With bf16x6 this was slower than copies of 4 bytes (docs/gemm.md).
+  static constexpr bool kShifted = kByK && kVector == 1 && !kSame<Math, Bf16x6Lifted>;
 
   static constexpr int kPlaneHeld = kMajorHeld == mma::Major::kK ? kN * mma::kRowBytes : ceil_div(kN, mma::kGroupRows) * mma::kGroupBytes;
-  using RingHeld = Ring<kSlotsHeld_, 2 * kPlaneHeld>;  // two planes of fp16, or two halves of a chunk of TF32
+  static constexpr int kPlanesHeld = kSame<Math, Tf32> ? 2 : Math::kPlanes;  // planes, or the two halves of a chunk of TF32
+  using RingHeld = Ring<kSlotsHeld_, kPlanesHeld * kPlaneHeld>;
   // One more slot of scales than of planes: an arrival may pass loads that are still on their way (tensor.h). It also stands
   // for a fence of the filling thread, which is one of those that multiply and would lose 1 % by it: a slot is filled after
   // an arrival behind the use of its values.
@@ -119,12 +126,12 @@ struct Stream {
     constexpr int kLines = kN / Config::kCluster, kRows = mma::kGroupRows / Config::kCluster;  // of this block's part
     const int c = chunk(i), first = rank * kLines, first_k = rank * kRows;
     held.wait_empty();
-    ptx::barrier_arrive_expect(held.full(), 2 * Config::kPlaneHeld + Config::kScales);
+    ptx::barrier_arrive_expect(held.full(), Config::kPlanesHeld * Config::kPlaneHeld + Config::kScales);
 #pragma unroll
-    for (int plane = 0; plane < 2; ++plane) {
+    for (int plane = 0; plane < Config::kPlanesHeld; ++plane) {
       const u32 to = held.address() + plane * Config::kPlaneHeld;
-      const int z = batch * 2 + plane;
-      if constexpr (!Config::kScaled)
+      const int z = batch * Config::kPlanesHeld + plane;
+      if constexpr (kSame<typename Config::Math, Tf32>)
         load_part(to + first * mma::kRowBytes, c * kChunk + plane * kChunk / 2, column0 + first, batch, held.full());
       else if constexpr (Config::kMajorHeld == mma::Major::kK) {
         load_part(to + first * mma::kRowBytes, c * kChunk, column0 + first, z, held.full());
@@ -143,8 +150,41 @@ struct Stream {
   }
 
   // ---- the streamed operand: each warp its own 16 lines
+  // Elements between the aligned unit that a line begins in and its beginning.
+  SOLSTICE_DEVICE int shift_of(int row) const {
+    if constexpr (!Config::kShifted) return 0;
+    return static_cast<int>(reinterpret_cast<u64>(p.data + batch * p.batch + row * p.line) / 4 % 4);
+  }
+  // Lanes of half a warp take the first 16 units of a line; then each of 16 lanes takes the last one of a line.
+  SOLSTICE_DEVICE void prefetch_shifted(int i, u32 slot, int first_row, int lane) const {
+    constexpr int kUnits = kChunk / 4;
+    const int k0 = chunk(i) * kChunk, rows_left = p.rows - first_row, k_left = p.k_extent - k0;
+    const float* const first = p.data + batch * p.batch + first_row * p.line + k0;
+    const float* const nothing = reinterpret_cast<const float*>(reinterpret_cast<u64>(p.data) & ~15ull);  // where no byte is read
+    const auto copy_unit = [&](int line, const float* unaligned, int unit, int add, bool whole) {
+      const int shift = static_cast<int>(reinterpret_cast<u64>(unaligned) / 4 % 4);
+      const float* const from = unaligned - shift + 4 * unit + add * 4 * p.line;
+      const u32 to = slot + ((line + 4 * add) * Config::kPitch + 4 * unit) * 4;
+      if (whole) {
+        copy::load_async<16>(to, from);
+      } else {
+        const int valid = line + 4 * add < rows_left ? larger(0, smaller(k_left + shift - 4 * unit, 4)) : 0;
+        copy::load_async<16>(to, valid > 0 ? from : nothing, 4 * valid);
+      }
+    };
+    const bool whole = rows_left >= Config::kOuter && k_left >= kChunk + 4;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int line = lane / kUnits + 2 * half;
+      const float* const begin = first + (line < rows_left ? line * p.line : 0);
+#pragma unroll
+      for (int add = 0; add < 4; ++add) copy_unit(line, begin, lane % kUnits, add, whole);
+    }
+    if (lane < Config::kOuter) copy_unit(lane, first + (lane < rows_left ? lane * p.line : 0), kUnits, 0, whole);
+  }
   // Copies of one chunk, as many as 16 x 64 elements need; beyond the operand zeros.
   SOLSTICE_DEVICE void prefetch(int i, u32 slot, int first_row, int lane) const {
+    if constexpr (Config::kShifted) return prefetch_shifted(i, slot, first_row, lane);
     constexpr int kPerLine = Config::kInner / Config::kVector;  // copies a line
     constexpr int kLines = kPerLine > 32 ? 1 : 32 / kPerLine;   // lines a step of the warp
     constexpr int kAcross = kPerLine > 32 ? kPerLine / 32 : 1;  // steps a line
@@ -178,19 +218,21 @@ struct Stream {
     }
   }
 
+  // Element k of a row and the next one.
+  SOLSTICE_DEVICE static Pair fetch_pair(u32 at) {
+    if constexpr (Config::kByK && Config::kVector > 1) return ptx::load_shared_pair(at);
+    return {ptx::from_bits(ptx::load_shared_u32(at)), ptx::from_bits(ptx::load_shared_u32(at + (Config::kByK ? 4 : Config::kPitch * 4)))};
+  }
+  SOLSTICE_DEVICE static u32 address_of(u32 slot, int row, int k) {
+    return slot + (Config::kByK ? row * Config::kPitch + k : k * Config::kPitch + row) * 4;
+  }
   // Row lane/4 + 8r of the warp's tile: k 8q + 2(lane%4) and the next, q = 0..7.
   SOLSTICE_DEVICE static void fetch(float (&v)[16], u32 slot, int r, int lane) {
     const int row = lane / 4 + 8 * r, k = 2 * (lane % 4);
 #pragma unroll
     for (int q = 0; q < 8; ++q) {
-      if constexpr (kByK) {
-        const Pair x = ptx::load_shared_pair(slot + (row * Config::kPitch + 8 * q + k) * 4);
-        v[2 * q] = x.x, v[2 * q + 1] = x.y;
-      } else {
-        const u32 at = slot + ((8 * q + k) * Config::kPitch + row) * 4;
-        v[2 * q] = ptx::from_bits(ptx::load_shared_u32(at));
-        v[2 * q + 1] = ptx::from_bits(ptx::load_shared_u32(at + Config::kPitch * 4));
-      }
+      const Pair x = fetch_pair(address_of(slot, row, 8 * q + k));
+      v[2 * q] = x.x, v[2 * q + 1] = x.y;
     }
   }
 
@@ -261,6 +303,7 @@ struct Stream {
     const u32 slots = shared + Config::kOffsetStream + warp * kSlots * Config::kSlotBytes;
     RingHeld held = ring(), loads = ring();
     Scales aside = scales(), loads_aside = scales();
+    const u32 skipped = 4 * shift_of(first_row + lane / 4);
     RangeAt8 range;
     float sums[kRegisters] = {};
 #pragma unroll
@@ -280,8 +323,8 @@ struct Stream {
       float v[2][16];
       copy::async_wait<kSlots - 1>();
       ptx::sync_warp();
-      fetch(v[0], at, 0, lane);
-      fetch(v[1], at, 1, lane);
+      fetch(v[0], at + skipped, 0, lane);
+      fetch(v[1], at + skipped, 1, lane);
       ptx::sync_warp();
       if (c + kSlots < count) prefetch(c + kSlots, at, first_row, lane);  // the slot is free again
       copy::async_commit();
@@ -333,9 +376,9 @@ struct Stream {
 // The body of a kernel launched with Config::kThreads threads, Config::kSharedBytes of dynamic shared memory, clusters of
 // Config::kCluster blocks and one cluster for each of ceil(rows / (kCluster * kTileRows)) x ceil(columns / kN), batch and split. The
 // streamed operand is read before the launch that this one depends on has ended; that launch must not write it.
-template <class Config>
+template <class Config, template <class> class Form = Stream>
 SOLSTICE_DEVICE void run_stream(const TensorMap& map, const StreamProblem& p) {
-  const Stream<Config> gemm(&map, p, ptx::shared_address(ptx::dynamic_shared()));
+  const Form<Config> gemm(&map, p, ptx::shared_address(ptx::dynamic_shared()));
   if (threadIdx.x == 0) {
     gemm.ring().init(1, Config::kWarps * kArrivals<Config::kCluster, Config::kScaled>);
     ptx::barrier_init_fence();

@@ -26,7 +26,7 @@ std::string math_text(const Settings& s) {
     case Math::kBF16x3:
       return "gemm::Bf16x3";
     case Math::kBF16x6:
-      return "gemm::Bf16x6";
+      return guards_sums(s) ? "gemm::Bf16x6Lifted" : "gemm::Bf16x6";
     case Math::kTF32:
       return "gemm::Tf32";
     default:
@@ -39,9 +39,11 @@ std::string math_text(const Settings& s, const Contraction& c) {
   return fmt::format("gemm::Fp8<{}, {}>", fp8_text(c.a.dtype), fp8_text(c.b.dtype));
 }
 
-std::string guard_text(const std::vector<SplitPlan>& operands) {
+std::string guard_text(const std::vector<SplitPlan>& operands, const Settings& s) {
   const std::string second = operands.size() > 2 ? fmt::format(", guard_b1, {}", operands[2].blocks) : "";
-  return fmt::format("const gemm::Guard guard{{guard_a, guard_b, {}, {}{}}};\n", operands[0].blocks, operands[1].blocks, second);
+  const bool of_a = has_guard(s, operands[0]), of_b = has_guard(s, operands[1]);
+  return fmt::format("const gemm::Guard guard{{{}, {}, {}, {}{}}};\n", of_a ? "guard_a" : "nullptr", of_b ? "guard_b" : "nullptr",
+                     of_a ? operands[0].blocks : 0, of_b ? operands[1].blocks : 0, second);
 }
 
 // Something of every operand: "a", "b" and "b1" in a pattern.
@@ -75,6 +77,10 @@ void keep_short_lines(SplitPlan& x) {
 int split_vector(const SplitPlan& x) { return x.operand.dtype == DType::kF32 ? vector_of(x.operand, x.major, 4) : 1; }
 
 }  // namespace
+
+bool has_guard(const Settings& s, const SplitPlan& x) {
+  return s.scaled || (guards_sums(s) && s.stream == (x.is_a ? Streamed::kRows : Streamed::kColumns));
+}
 
 std::string operand_text(const SplitPlan& x, std::string_view name, std::string_view suffix, const Settings& s) {
   const std::string type(codegen::storage_type(x.operand.dtype));
@@ -207,9 +213,11 @@ std::string simt_source(const std::string& entry, const ir::Program& program, co
                           x.operand.batch, x.operand.line, x.operand.k);
   }
   const bool finishes = guarded && s.stream != Streamed::kNone;
-  const auto guard_of = [](auto x) { return fmt::format(", const gemm::GuardWord* guard_{}", x); };
-  const std::string guard =
-      fmt::format("{}{}", guarded ? of_operands(operands, guard_of) : "", finishes ? ", const float* SOLSTICE_RESTRICT partial" : "");
+  std::string guard;
+  for (const SplitPlan& x : operands) {
+    if (guarded && has_guard(s, x)) guard += fmt::format(", const gemm::GuardWord* guard_{}", x.letter());
+  }
+  if (finishes) guard += ", const float* SOLSTICE_RESTRICT partial";
   const bool whole = problem.whole.has_value();
   const std::string finish = finishes ? fmt::format("{{\ngemm::run_finish<{}, {}, {}>(partial, problem, Epilogue{{{}}});\nreturn;\n}}\n",
                                                     s.split, finish_ways(s), finish_vector(problem), functor.arguments)
@@ -217,8 +225,8 @@ std::string simt_source(const std::string& entry, const ir::Program& program, co
   // A fallback decides while the product runs, from what the split pass left; one block ends after the product.
   const std::string wait = "ptx::wait_for_previous_kernel();\n";
   const std::string decide = !guarded ? ""
-                                      : fmt::format("{}{}if (gemm::split_suffices(guard)) {}{}", finishes ? wait : "", guard_text(operands),
-                                                    finish, finishes ? "" : wait);
+                                      : fmt::format("{}{}if (gemm::split_suffices(guard)) {}{}", finishes ? wait : "",
+                                                    guard_text(operands, s), finish, finishes ? "" : wait);
   return fmt::format(
       "{}\nSOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kSimtThreads, 2) {}({}{}{}) {{\nconst gemm::SimtProblem "
       "problem{{{}, {}, {}, {}, {}}};\n{}{}"

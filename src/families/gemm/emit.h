@@ -27,6 +27,9 @@ struct SplitPlan {
 };
 SplitPlan split_plan(const Context& context, const Problem& problem, const Settings& settings, bool is_a);
 
+// Guard words decide whether the fallback runs: of operands that are scaled, or of what a product streams.
+bool has_guard(const Settings& settings, const SplitPlan& operand);
+
 // A, B and, of two sums that share A, the other B.
 std::vector<SplitPlan> split_plans(const Context& context, const Problem& problem, const Settings& settings);
 

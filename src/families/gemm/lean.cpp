@@ -133,7 +133,7 @@ void add_stream(LeanRules& rules) {
        },
        stop_streaming});
   rules.push_back({"lean.stream", "E117", Severity::kError,
-                   "`stream` takes f32 operands with `math=fp16x3` and `math=tf32`, any format with `math=simt`",
+                   "`stream` takes f32 operands with `math=fp16x3`, `math=bf16x6` and `math=tf32`, any format with `math=simt`",
                    [](const LeanGemm& c) { return streams_tiles(c) && (!streams_with(c.settings.math) || !is_f32(*c.problem)); },
                    [](const LeanGemm& c) {
                      return fmt::format("`stream={}` with `math={}` and these operands", name_of(c.settings.stream), math_name(c));
@@ -188,8 +188,8 @@ int64_t most_splits(const LeanGemm& c) { return std::min(kMostSplits, ceil_div(p
 void add_stream_tile(LeanRules& rules) {
   rules.push_back(
       {"lean.stream_tile", "E117", Severity::kError,
-       "a streamed tile has 64, 128 or 192 lines of the streamed operand (at most 128 of them with 128 of the other), 8, 16, 32, "
-       "64 or 128 of the other",
+       "a streamed tile has 64, 128 or 192 lines of the streamed operand (as many as the registers of an SM hold), 8, 16, 24, 32, 48, "
+       "64, 80, 96, 112 or 128 of the other",
        [](const LeanGemm& c) { return streams_tiles(c) && !has_stream_tile(c); },
        [](const LeanGemm& c) {
          return fmt::format("no kernel for `tile={}x{}` with `stream={}`", c.settings.tile_m, c.settings.tile_n,

@@ -64,7 +64,7 @@ class Generator {
     add_splits();
     if (s_.stream != Streamed::kNone) {
       add_stream();
-      if (s_.scaled)
+      if (s_.scaled || guards_sums(s_))
         add_simt(part_name(kernel_, "finish"), true);
       else
         add_finish();
@@ -106,7 +106,7 @@ class Generator {
   void add_splits() {
     std::vector<SplitPlan> live;
     for (const SplitPlan& x : operands_) {
-      if (is_streamed(x) && s_.scaled) add_buffer(workspace("guard", x), kGuardBytes * x.blocks, DType::kI32, false);
+      if (is_streamed(x) && has_guard(s_, x)) add_buffer(workspace("guard", x), kGuardBytes * x.blocks, DType::kI32, false);
       if (is_streamed(x) || !needs_planes(s_, x.operand, x.major)) continue;
       const bool packed = is_packed(program_, s_, x.operand);
       add_buffer(workspace("planes", x), x.plane_bytes(), DType::kU8, packed);
@@ -196,7 +196,7 @@ class Generator {
     step.arguments.push_back(pointer_to(program_.tensor(plan.streamed.tensor).name, plan.streamed.offset * 4));
     if (s_.scaled) step.arguments.push_back(pointer_to(workspace("scales", held)));
     step.arguments.push_back(pointer_to(partial()));
-    if (s_.scaled) step.arguments.push_back(pointer_to(workspace("guard", streamed)));
+    if (has_guard(s_, streamed)) step.arguments.push_back(pointer_to(workspace("guard", streamed)));
   }
   std::string partial() const { return part_name(kernel_, "partial"); }
 
@@ -254,7 +254,9 @@ class Generator {
   }
 
   void add_guards(Step& step) const {
-    for (const SplitPlan& x : operands_) step.arguments.push_back(pointer_to(workspace("guard", x)));
+    for (const SplitPlan& x : operands_) {
+      if (has_guard(s_, x)) step.arguments.push_back(pointer_to(workspace("guard", x)));
+    }
   }
   void add_epilogue(Step& step) const {
     add_epilogue_pointers(program_, problem_.epilogue, step);

@@ -7,14 +7,15 @@
 namespace solstice::families::gemm {
 namespace {
 
-constexpr int64_t kSharedHeld = 64;  // lines whose planes are worth a cluster: below, they are little beside what is streamed
-constexpr int64_t kMostHeld = 1024;  // beyond, an operand would be split again for each of many tiles
+constexpr int64_t kSharedHeld = 128;  // lines of planes that are worth a cluster: fewer are little beside what is streamed
+constexpr int64_t kMostHeld = 1024;   // beyond, an operand would be split again for each of many tiles
 
 // Blocks of 128 * groups threads that the registers of an SM hold. Each quarter of it holds one warp of four, of 128
-// registers a thread with up to 32 held lines, 168 with 64, 255 with 128 (as compiled), where TF32, which adds to its sums
-// in place, takes 168 too.
+// registers a thread with up to 32 held lines, 168 with up to 64 (bf16x6: 80), 255 with more (as compiled), where TF32, which
+// adds to its sums in place, takes 168 too.
 int blocks_by_registers(const machine::Machine& machine, Math math, int groups, int held_lines) {
-  const int registers = held_lines <= 32 ? 128 : held_lines == 64 || math == Math::kTF32 ? 168 : 255;
+  const int of_168 = math == Math::kTF32 ? 128 : math == Math::kBF16x6 ? 80 : 64;
+  const int registers = held_lines <= 32 ? 128 : held_lines <= of_168 ? 168 : 255;
   return machine.registers_per_sm / 4 / (registers * 32) / groups;
 }
 
@@ -22,8 +23,8 @@ int64_t plane_bytes(const StreamPlan& p) { return p.major_held == Major::kMN ? c
 
 int64_t ring_bytes(const StreamPlan& p) {
   const int64_t slot = 4 * p.groups * (p.major == Major::kMN ? 64 * 20 * 4 : 16 * 72 * 4);
-  return p.slots_held * 2 * plane_bytes(p) + round_up((p.slots_held + 1) * 4 * p.held_lines, 128) + p.slots * slot + 16 * p.slots_held +
-         32 * p.groups;
+  const int64_t scales = p.scaled ? round_up((p.slots_held + 1) * 4 * p.held_lines, 128) : 0;
+  return p.slots_held * p.planes_held * plane_bytes(p) + scales + p.slots * slot + 16 * p.slots_held + 32 * p.groups;
 }
 
 // As many chunks ahead as the shared memory of a block's share of an SM holds. False: not even two of each operand.
@@ -43,6 +44,17 @@ bool fill_rings(const machine::Machine& machine, StreamPlan& p) {
 
 bool have_majors(const Contraction& c) { return major_of(c.a, c.m, c.k) != Major::kNone && major_of(c.b, c.n, c.k) != Major::kNone; }
 
+// As few as hold all lines in one tile, two or three; of many lines in as few tiles as there can be and one or two more.
+std::vector<int> held_lines_of(int64_t held) {
+  std::vector<int> out;
+  const int64_t fewest = ceil_div(held, kHeldLines.back());
+  for (int64_t tiles = fewest; tiles < fewest + 3; ++tiles) {
+    const int lines = *std::lower_bound(kHeldLines.begin(), kHeldLines.end(), ceil_div(held, tiles));
+    if (out.empty() || lines != out.back()) out.push_back(lines);
+  }
+  return out;
+}
+
 // One to six full rounds of blocks over the SMs, and no sharing.
 std::vector<int> splits_of(const Context& context, const StreamPlan& p, int64_t chunks) {
   std::vector<int> out = {1};
@@ -55,7 +67,9 @@ std::vector<int> splits_of(const Context& context, const StreamPlan& p, int64_t 
 
 }  // namespace
 
-bool streams_with(Math math) { return math == Math::kFP16x3 || math == Math::kTF32; }
+bool streams_with(Math math) { return math == Math::kFP16x3 || math == Math::kBF16x6 || math == Math::kTF32; }
+
+bool guards_sums(const Settings& s) { return s.stream != Streamed::kNone && s.math == Math::kBF16x6; }
 
 bool is_f32(const Problem& problem) { return problem.product.a.dtype == DType::kF32 && problem.product.b.dtype == DType::kF32; }
 
@@ -78,10 +92,12 @@ StreamPlan stream_plan(const Context& context, const Problem& problem, const Set
   }
   p.groups = std::clamp((p.rows_are_m ? s.tile_m : s.tile_n) / 64, 1, kMostStreamGroups);
   p.held_lines = p.rows_are_m ? s.tile_n : s.tile_m;
+  p.scaled = s.scaled;
+  p.planes_held = s.math == Math::kTF32 ? 2 : numerics::info(s.math).planes;
   p.blocks_per_sm = blocks_by_registers(context.machine, s.math, p.groups, p.held_lines);
   const int64_t row_tiles = ceil_div(p.rows, 64 * p.groups);
   // Where their number is odd, one block more works for nothing.
-  p.cluster = p.held_lines >= kSharedHeld && (row_tiles % 2 == 0 || row_tiles > 16) ? 2 : 1;
+  p.cluster = p.planes_held * p.held_lines >= kSharedHeld && (row_tiles % 2 == 0 || row_tiles > 16) ? 2 : 1;
   p.tiles = round_up(row_tiles, p.cluster) * ceil_div(p.columns, p.held_lines) * c.batches;
   while (p.blocks_per_sm > 0 && !fill_rings(context.machine, p)) --p.blocks_per_sm;
   return p;
@@ -107,8 +123,7 @@ std::vector<Settings> stream_settings(const Context& context, const Problem& pro
     if (!streams_with(math) || !is_f32(problem) || held > kMostHeld) continue;
     s.tile_k = stage_k(math);
     s.scaled = is_scaled(math, problem), s.prepack = context.frozen;
-    for (const int lines : kHeldLines) {
-      if (lines > 8 && lines / 2 >= held) continue;
+    for (const int lines : held_lines_of(held)) {
       for (int groups = 1; groups <= kMostStreamGroups; ++groups) {
         (side == Streamed::kRows ? s.tile_m : s.tile_n) = 64 * groups;
         (side == Streamed::kRows ? s.tile_n : s.tile_m) = lines;

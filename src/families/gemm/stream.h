@@ -19,6 +19,8 @@ struct StreamPlan {
   int vector = 4;  // elements of the streamed operand a copy takes
   // Tensor-core form only.
   int groups = 2, held_lines = 64;
+  int planes_held = 2;  // of the held operand; of TF32 two halves of a chunk
+  bool scaled = false;
   int slots = 2, slots_held = 2;  // chunks ahead, of the streamed and of the held operand; two at least
   int blocks_per_sm = 1;          // 0: not even one fits
   int64_t shared_bytes = 0;
@@ -33,7 +35,7 @@ int64_t gemv_lines(const StreamPlan& plan);  // of the streamed operand in a blo
 
 inline constexpr std::array<int, 4> kGemvSplits = {1, 2, 4, 8};
 // The tensor-core form: lines of the held operand, lines of the streamed one as multiples of 64, k of a chunk.
-inline constexpr std::array<int, 5> kHeldLines = {8, 16, 32, 64, 128};
+inline constexpr std::array<int, 10> kHeldLines = {8, 16, 24, 32, 48, 64, 80, 96, 112, 128};
 inline constexpr int kMostStreamGroups = 3;
 inline constexpr int64_t kChunkK = 64;
 inline constexpr int64_t kMostSplits = 128;
@@ -43,11 +45,14 @@ bool is_f32(const Problem& problem);
 // Maths whose tensor-core form there is.
 bool streams_with(Math math);
 
+// The tensor-core form leaves guard words of its sums, without scales: where one is not finite, the fallback runs.
+bool guards_sums(const Settings& settings);
+
 // Settings with a streamed operand that fit the problem, for those and simt.
 std::vector<Settings> stream_settings(const Context& context, const Problem& problem, Math math);
 
 // Parameters: map of the held planes, streamed operand, scales (if scaled), partial sums, guard words of the streamed
-// operand (if scaled).
+// operand (if scaled or of guarded sums).
 std::string stream_source(const std::string& entry, const Problem& problem, const Settings& settings, const StreamPlan& plan,
                           int64_t scale_stride);
 

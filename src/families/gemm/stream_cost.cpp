@@ -18,13 +18,17 @@ constexpr double kSmallStage = 0.75e-6;    // 64 k of a 32 x 32 tile, however fe
 constexpr double kSmallShare = 2.2;        // of its multiply-adds at full rate, where blocks share an SM
 // 64 x 64 elements scaled, split and multiplied by one of several warpgroups of an SM, and by one alone.
 constexpr double kChunk = 0.60e-6, kChunkOfHeld = 0.0036e-6, kChunkAlone = 1.85e-6;
-constexpr double kChunkShared = 0.8;                             // of that, where blocks of several groups share planes
-constexpr double kChunkMN = 0.06e-6;                             // more where k is not contiguous,
-constexpr double kChunkNarrow = 0.27e-6, kChunkPairs = 0.13e-6;  // and where copies are of 4 or 8 bytes
+constexpr double kRoomyChunk = 0.49e-6, kRoomyChunkOfHeld = 0.0031e-6, kRoomyAlone = 1.45e-6;  // of more than 64 held lines
+constexpr double kChunkMN = 0.06e-6;                                                           // more where k is not contiguous,
+constexpr double kChunkNarrow = 0.20e-6, kChunkPairs = 0.13e-6;  // and where lines are aligned to 4 or 8 bytes
 constexpr double kAloneMN = 10, kAloneNarrow = 1.5;              // times that, for a lone group
 constexpr double kPlanes = 0.1;                                  // of the time held planes take from L2
 // The same of TF32, whose fragments need no splitting; what blocks read in all leaves L2 at this share of its rate.
 constexpr double kTf32Chunk = 0.12e-6, kTf32ChunkOfHeld = 0.0014e-6, kTf32Alone = 0.8e-6, kFromL2 = 0.75;
+// And of bf16x6, most of it products; and what all warpgroups of an SM wait beside them.
+constexpr double kSixChunk = 0.28e-6, kSixChunkOfHeld = 0.005e-6, kSixWait = 0.3e-6;
+constexpr double kSixNarrow = 0.11e-6, kSixPairs = 0.04e-6;
+constexpr double kTwoSlots = 1.1;  // where two chunks of the held operand have room, not three
 constexpr double kRound = 2.5e-6;  // a round of blocks after the first
 constexpr double kRowSums = 3;     // partial sums of streamed rows leave in half sectors
 
@@ -77,24 +81,31 @@ Cost estimate_stream(const Context& context, const Problem& problem, const Setti
   const double blocks = static_cast<double>(p.tiles * s.split);
   const double chunks = std::ceil(std::ceil(static_cast<double>(c.k) / 64) / s.split);
   const double strided = p.major == Major::kMN ? kChunkMN : 0;
-  const double narrow = p.vector == 1 ? kChunkNarrow : p.vector == 2 ? kChunkPairs : 0;
+  const bool six = s.math == Math::kBF16x6, split_as_read = six || s.scaled;
+  const double narrow = p.vector == 1 ? (six ? kSixNarrow : kChunkNarrow) : p.vector == 2 ? (six ? kSixPairs : kChunkPairs) : 0;
   const double held_lines = p.held_lines;
-  const double planes_shared = p.cluster > 1 && p.groups > 1 ? kChunkShared : 1;
-  const double chunk =
-      (s.scaled ? planes_shared * (kChunk + kChunkOfHeld * held_lines) : kTf32Chunk + kTf32ChunkOfHeld * held_lines) + strided + narrow;
-  const double alone = (s.scaled ? kChunkAlone : kTf32Alone) + kAloneMN * strided + kAloneNarrow * narrow;
+  const double few_slots = split_as_read && p.slots_held == 2 ? kTwoSlots : 1;
+  const double plain = six                 ? kSixChunk + kSixChunkOfHeld * held_lines
+                       : !s.scaled         ? kTf32Chunk + kTf32ChunkOfHeld * held_lines
+                       : p.held_lines > 64 ? kRoomyChunk + kRoomyChunkOfHeld * held_lines
+                                           : kChunk + kChunkOfHeld * held_lines;
+  const double chunk = few_slots * plain + strided + narrow;
+  const double lone = !s.scaled ? kTf32Alone : p.held_lines > 64 ? kRoomyAlone : kChunkAlone;
+  const double alone = lone + kAloneMN * strided + kAloneNarrow * narrow;
   const double rounds = std::ceil(blocks / (r.sms * p.blocks_per_sm));
-  const double resident = std::ceil(blocks / (rounds * r.sms)) * p.groups;  // warpgroups of an SM
-  const double l2 = context.machine.l2_ceiling().per_second, planes = blocks / p.cluster * chunks * held_lines * 256;
-  const double work = rounds * chunks * std::max(resident * chunk, alone);
+  // Blocks start while the pass before them still has SMs, and come to lie two on one where there is room.
+  const double crowded = six && p.blocks_per_sm > 1 && blocks <= r.sms ? 2 : 1;
+  const double resident = std::ceil(blocks / (rounds * r.sms)) * crowded * p.groups;  // warpgroups of an SM
+  const double l2 = context.machine.l2_ceiling().per_second, planes = blocks / p.cluster * chunks * held_lines * 128 * p.planes_held;
+  const double work = rounds * chunks * (six ? kSixWait + resident * chunk : std::max(resident * chunk, alone));
   // What moves bytes slows down while the last round leaves SMs without a block, but not by as many.
   const double room = rounds > 1 ? rounds * r.sms * p.blocks_per_sm : r.sms;
-  const double thin = s.scaled ? 1 : std::sqrt(std::max(1.0, room / blocks));
+  const double thin = split_as_read ? 1 : std::sqrt(std::max(1.0, room / blocks));
   const double from_l2 = (blocks * chunks * p.groups * 64 * 256 + planes) / (l2 * kFromL2);
-  const double compute = (rounds - 1) * kRound + (s.scaled ? work + kPlanes * planes / l2 : std::max(work, thin * from_l2));
+  const double compute = (rounds - 1) * kRound + (split_as_read ? work + kPlanes * planes / l2 : std::max(work, thin * from_l2));
   const double partial = 4.0 * s.split * static_cast<double>(c.batches * c.m * c.n);
   const double sums = (p.rows_are_m ? kRowSums : 2) * partial / r.copy + result_bytes(context, problem) / r.read;
-  const double split = packed ? 0 : 2 * held / (r.copy * 0.8);
+  const double split = packed ? 0 : (1 + 0.5 * p.planes_held) * held / (r.copy * 0.8);
   const double launch = context.machine.launch_time().value * (packed ? 2 : 3) + kStreamOverhead + sums;
   return finished(problem, s, {launch, split, compute, thin * (streamed + held) / (r.read * kReadShare)},
                   streamed + 2 * held + 2 * partial);

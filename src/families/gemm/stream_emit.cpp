@@ -14,17 +14,22 @@ std::string stream_source(const std::string& entry, const Problem& problem, cons
   const Contraction& c = problem.product;
   // The contiguous one of an operand's strides is 1 even where its extent is, and so its stride 0.
   const int64_t line = p.major == Major::kK ? p.streamed.line : 1, k = p.major == Major::kK ? 1 : p.streamed.k;
+  const bool guarded = s.scaled || guards_sums(s);
+  const char* const form = guards_sums(s) ? "stream_bf16" : "stream";
   return fmt::format(
-      "#include \"gemm/stream.h\"\n#include \"math/platform.h\"\n\nusing namespace solstice;\n"
+      "#include \"gemm/{}.h\"\n#include \"math/platform.h\"\n\nusing namespace solstice;\n"
       "using Config = gemm::StreamConfig<gemm::{}, {}, {}, {}, {}, {}, {}, {}, {}, {}>;\n\n"
       "SOLSTICE_KERNEL void SOLSTICE_BOUNDS(Config::kThreads, {}) {}(const __grid_constant__ TensorMap map, const "
       "float* x{}, float* partial{}) {{\nptx::let_next_kernel_start();\n"
       "const gemm::StreamProblem problem{{x, i64({}), i64({}), i64({}), {}, {}, {}, {}, {}, {}, {}, partial, "
-      "{}}};\ngemm::run_stream<Config>(map, problem);\n}}\n",
-      s.scaled ? "Fp16x3" : "Tf32", major_text(p.major), p.vector, major_text(p.major_held), p.groups, p.held_lines, p.slots, p.slots_held,
-      p.rows_are_m, p.cluster, p.blocks_per_sm, entry, s.scaled ? ", const u8* scales" : "", s.scaled ? ", gemm::GuardWord* guard" : "",
-      p.streamed.batch, line, k, p.rows, p.columns, c.k, c.batches, s.split, s.scaled ? "scales" : "nullptr", scale_stride,
-      s.scaled ? "guard" : "nullptr");
+      "{}}};\ngemm::run_{}<Config>(map, problem);\n}}\n",
+      form,
+      guards_sums(s) ? "Bf16x6Lifted"
+      : s.scaled     ? "Fp16x3"
+                     : "Tf32",
+      major_text(p.major), p.vector, major_text(p.major_held), p.groups, p.held_lines, p.slots, p.slots_held, p.rows_are_m, p.cluster,
+      p.blocks_per_sm, entry, s.scaled ? ", const u8* scales" : "", guarded ? ", gemm::GuardWord* guard" : "", p.streamed.batch, line, k,
+      p.rows, p.columns, c.k, c.batches, s.split, s.scaled ? "scales" : "nullptr", scale_stride, guarded ? "guard" : "nullptr", form);
 }
 
 std::string finish_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& s) {

@@ -121,7 +121,7 @@ TEST(Gemm, FewRowsStreamTheWeight) {
   EXPECT_EQ(product.arguments[0].map.buffer, "up-planes_a");
   EXPECT_EQ(product.arguments[1].buffer, "w");
   EXPECT_LE(product.shared_bytes, static_cast<int64_t>(h200().shared_per_block.value));
-  EXPECT_NE(emission.sources[1].code.find("gemm::StreamConfig<gemm::Fp16x3, mma::Major::kK, 4, mma::Major::kK"), std::string::npos)
+  EXPECT_NE(emission.sources[1].code.find("gemm::StreamConfig<gemm::Bf16x6Lifted, mma::Major::kK, 4, mma::Major::kK"), std::string::npos)
       << emission.sources[1].code;
   EXPECT_NE(emission.sources[2].code.find("gemm::run_finish<"), std::string::npos) << emission.sources[2].code;
   for (const PlanBuffer& buffer : emission.workspace) EXPECT_NE(buffer.name, "up-planes_b");
@@ -139,6 +139,30 @@ TEST(Gemm, Tf32StreamsWithoutScalesAndGuard) {
   EXPECT_NE(emission.sources[1].code.find("gemm::StreamConfig<gemm::Tf32"), std::string::npos) << emission.sources[1].code;
   EXPECT_EQ(emission.sources[2].code.find("guard"), std::string::npos) << emission.sources[2].code;
   for (const PlanBuffer& buffer : emission.workspace) EXPECT_EQ(buffer.name.find("guard"), std::string::npos) << buffer.name;
+}
+
+// Sums that are not finite send a product without scales to the fallback: the streamed operand alone has guard words.
+TEST(Gemm, Bf16StreamsWithAGuardOfItsSums) {
+  for (const char* stream : {"columns", "rows"}) {
+    const bool columns = std::string_view(stream) == "columns";
+    Linear linear(columns ? 72 : 2048, columns ? 2048 : 72, 2044);
+    linear.kernel().knobs.set("math", KnobValue::of_name("bf16x6"));
+    linear.kernel().knobs.set("stream", KnobValue::of_name(stream));
+    const Emission emission = generated(linear.b.program);
+    ASSERT_EQ(launches(emission), (Names{"up-split", "up", "up-finish"}));
+    EXPECT_EQ(emission.steps[1].arguments[0].map.extents[2], 3) << "planes";
+    EXPECT_EQ(emission.steps[1].arguments[0].map.box[1] * emission.steps[1].cluster[0], 80) << "lines of a tile";
+    EXPECT_EQ(emission.steps[1].arguments.size(), 4u);  // planes, weight, partial sums, guard words
+    EXPECT_NE(emission.sources[1].code.find("gemm::StreamConfig<gemm::Bf16x6Lifted, mma::Major::kK, 4, mma::Major::kK"), std::string::npos)
+        << emission.sources[1].code;
+    EXPECT_NE(emission.sources[1].code.find("run_stream_bf16<Config>"), std::string::npos) << emission.sources[1].code;
+    EXPECT_NE(emission.sources[2].code.find(columns ? "guard{nullptr, guard_b, 0, " : "guard{guard_a, nullptr, "), std::string::npos)
+        << emission.sources[2].code;
+    for (const PlanBuffer& buffer : emission.workspace) {
+      EXPECT_EQ(buffer.name.find("scales"), std::string::npos) << buffer.name;
+      EXPECT_NE(buffer.name, columns ? "up-guard_a" : "up-guard_b");
+    }
+  }
 }
 
 TEST(Gemm, EveryBlockOfAStreamedTileHasItsPartialSumsAndGuardWord) {
@@ -178,13 +202,15 @@ TEST(Gemm, StreamedRingsFitTheirShareOfAnSm) {
     const Context context{linear.b.program, h200()};
     const auto problem = gemm::make_problem(linear.b.program, linear.b.program.kernels.front());
     ASSERT_TRUE(problem.ok());
-    const auto settings = gemm::stream_settings(context, *problem, numerics::Math::kFP16x3);
-    EXPECT_GE(settings.size(), 20u);
-    for (const gemm::Settings& s : settings) {
-      const gemm::StreamPlan plan = gemm::stream_plan(context, *problem, s);
-      EXPECT_GE(plan.slots, 2);
-      EXPECT_GE(plan.slots_held, 2);
-      EXPECT_LE(plan.blocks_per_sm * (plan.shared_bytes + 1024), 228 * 1024) << plan.held_lines << ' ' << plan.groups;
+    for (const auto math : {numerics::Math::kFP16x3, numerics::Math::kBF16x6}) {
+      const auto settings = gemm::stream_settings(context, *problem, math);
+      EXPECT_GE(settings.size(), 20u);
+      for (const gemm::Settings& s : settings) {
+        const gemm::StreamPlan plan = gemm::stream_plan(context, *problem, s);
+        EXPECT_GE(plan.slots, 2);
+        EXPECT_GE(plan.slots_held, 2);
+        EXPECT_LE(plan.blocks_per_sm * (plan.shared_bytes + 1024), 228 * 1024) << plan.held_lines << ' ' << plan.groups;
+      }
     }
   }
 }
@@ -526,9 +552,9 @@ TEST(Gemm, LegalityNamesTheNearestValue) {
   EXPECT_NE(first_diagnostic(linear.b.program).find("E117: `math=simt, stream=rows` holds at most 8 lines"), std::string::npos)
       << first_diagnostic(linear.b.program);
   linear.kernel().knobs = {};
-  linear.kernel().knobs.set("tile", KnobValue::of_size({48, 128}));
+  linear.kernel().knobs.set("tile", KnobValue::of_size({40, 128}));
   linear.kernel().knobs.set("stream", KnobValue::of_name("columns"));
-  EXPECT_NE(first_diagnostic(linear.b.program).find("E117: no kernel for `tile=48x128`"), std::string::npos)
+  EXPECT_NE(first_diagnostic(linear.b.program).find("E117: no kernel for `tile=40x128`"), std::string::npos)
       << first_diagnostic(linear.b.program);
   linear.kernel().knobs = {};
   linear.kernel().knobs.set("prepack", KnobValue::of_name("true"));

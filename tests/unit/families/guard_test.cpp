@@ -174,6 +174,14 @@ struct Line {
   }
 };
 
+// What a product without scales leaves of sums that are not finite.
+TEST(Guard, NothingMakesGoodWhatIsNotFinite) {
+  const GuardWord none{0, 0}, lost{0x00ffffffu, 0x00ffffffu};
+  EXPECT_TRUE(range_suffices(none, none));
+  EXPECT_FALSE(range_suffices(none, lost));
+  EXPECT_FALSE(range_suffices(lost, none));
+}
+
 TEST(Guard, LinesThatItAcceptsAreAsAccurateAsItSays) {
   std::mt19937_64 random(5);
   std::normal_distribution<double> normal;
