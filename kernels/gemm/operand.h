@@ -11,11 +11,31 @@
 
 #include "gemm/chunk.h"
 #include "gemm/planes.h"
+#include "gemm/prologue.h"
 
 namespace solstice::gemm {
 
 inline constexpr int kSplitThreads = 256;
-template <typename T>
+// kCount elements from `p`, of which `valid` exist; kVector elements may be loaded at once.
+template <int kVector, int kCount, typename T>
+SOLSTICE_DEVICE void load_line(float (&v)[kCount], const T* p, int valid) {
+  if constexpr (kVector > 1) {
+    if (valid >= kCount) {
+#pragma unroll
+      for (int i = 0; i < kCount; i += kVector) {
+        float w[kVector];
+        ptx::load_global(w, p + i);
+#pragma unroll
+        for (int j = 0; j < kVector; ++j) v[i + j] = w[j];
+      }
+      return;
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) v[i] = i < valid ? to_float(p[i]) : 0.f;
+}
+
+template <typename T, class Made = AsStored>
 struct Operand {
   const T* data;
   i64 batch_stride, stride;  // elements
@@ -25,6 +45,16 @@ struct Operand {
   u8* scales;
   int scale_stride;  // elements
   GuardWord* guard;
+  Made made = {};
+
+  // Neighbours that lie at `from`, or are computed.
+  template <int kVector, int kCount>
+  SOLSTICE_DEVICE void load(float (&v)[kCount], const T* from, int batch, int line, int element, int valid) const {
+    if constexpr (Made::kStored)
+      load_line<kVector>(v, from, valid);
+    else
+      made.load(v, batch, Made::kByK ? line : element, Made::kByK ? element : line, valid);
+  }
 
   // The inverse scale of (chunk, line or element), a power of two: as a float, or its exponent.
   template <int kBytes>
@@ -45,25 +75,6 @@ struct Operand {
     return planes + (row * plane_stride + element) * Math::Type::kBytes;
   }
 };
-
-// kCount elements from `p`, of which `valid` exist; kVector elements may be loaded at once.
-template <int kVector, int kCount, typename T>
-SOLSTICE_DEVICE void load_line(float (&v)[kCount], const T* p, int valid) {
-  if constexpr (kVector > 1) {
-    if (valid >= kCount) {
-#pragma unroll
-      for (int i = 0; i < kCount; i += kVector) {
-        float w[kVector];
-        ptx::load_global(w, p + i);
-#pragma unroll
-        for (int j = 0; j < kVector; ++j) v[i + j] = w[j];
-      }
-      return;
-    }
-  }
-#pragma unroll
-  for (int i = 0; i < kCount; ++i) v[i] = i < valid ? to_float(p[i]) : 0.f;
-}
 
 SOLSTICE_DEVICE void store_block_guard(GuardWord* guard, int block, GuardWord word) {
   __shared__ GuardWord words[kSplitThreads / 32];

@@ -11,6 +11,7 @@
 
 #include "epilogue/output.h"
 #include "epilogue/parts.h"
+#include "gemm/prologue.h"
 #include "math/storage.h"
 #include "mma/descriptor.h"
 #include "ptx/memory.h"
@@ -26,10 +27,12 @@ inline constexpr int kSimtPitch = kSimtTile + 4;
 inline constexpr int kSimtPromote = 16;                             // stages
 inline constexpr int kSimtSharedBytes = kSimtTile * kSimtTile * 4;  // dynamic
 
-template <typename T>
+template <typename T, class Made = AsStored>
 struct StridedOperand {
   const T* data;
   i64 batch, line, k;  // strides in elements; a line is a row of A or a column of B
+  static constexpr bool kStored = Made::kStored;
+  Made made = {};
 };
 
 struct SimtProblem {
@@ -37,34 +40,40 @@ struct SimtProblem {
 };
 
 // One operand's share of a stage. kK: thread t loads four k of line t/2; kMN: four lines of k t/32.
-template <typename T, mma::Major kMajor, bool kVector>
+template <typename T, class Made, mma::Major kMajor, bool kVector>
 struct SimtLoader {
   static constexpr bool kAlongK = kMajor == mma::Major::kK;
   const T* from;
   i64 step, line_stride, k_stride;
   int lines_left, k_left;
   int to;
+  Made made;
+  int batch, line, k;
 
   SOLSTICE_DEVICE static int own_line() {
     const int t = threadIdx.x;
     return kAlongK ? t / 2 : t % 32 * 4;
   }
-  SOLSTICE_DEVICE SimtLoader(const StridedOperand<T>& x, int batch, int line0, int lines, int k_extent) {
-    const int t = threadIdx.x;
-    const int line = own_line();
-    const int k = kAlongK ? t % 2 * 4 : t / 32;
-    from = x.data + batch * x.batch + (line0 + line) * x.line + k * x.k;
+  SOLSTICE_DEVICE SimtLoader(const StridedOperand<T, Made>& x, int batch_, int line0, int lines, int k_extent)
+      : made(x.made), batch(batch_) {
+    const int t = threadIdx.x, own = own_line();
+    line = line0 + own;
+    k = kAlongK ? t % 2 * 4 : t / 32;
+    from = x.data + batch * x.batch + line * x.line + k * x.k;
     step = kSimtK * x.k;
     line_stride = x.line;
     k_stride = x.k;
-    lines_left = lines - line0 - line;
+    lines_left = lines - line;
     k_left = k_extent - k;
-    to = k * kSimtPitch + line;
+    to = k * kSimtPitch + own;
   }
   SOLSTICE_DEVICE void load(float (&v)[4]) {
     const i64 stride = kAlongK ? k_stride : line_stride;
     const int valid = kAlongK ? (lines_left > 0 ? k_left : 0) : (k_left > 0 ? lines_left : 0);
-    if constexpr (kVector && kSame<T, float>) {
+    if constexpr (!Made::kStored) {
+      made.load(v, batch, line, k, valid);
+      k += kSimtK;
+    } else if constexpr (kVector && kSame<T, float>) {
       if (valid >= 4) {
         const float4 w = *reinterpret_cast<const float4*>(from);
         v[0] = w.x, v[1] = w.y, v[2] = w.z, v[3] = w.w;
@@ -177,12 +186,12 @@ SOLSTICE_DEVICE void simt_multiply(float (&sums)[8][8], const float* from_a, con
 // The body of a kernel launched with kSimtThreads threads and kSimtSharedBytes of dynamic shared memory;
 // kVectorA, kVectorB: 16-byte loads along the contiguous dimension are aligned. kDual: there is a second B. Takes tiles number
 // `first`, `first + step` ...
-template <mma::Major kMajorA, mma::Major kMajorB, bool kVectorA, bool kVectorB, bool kDual = false, typename TA, typename TB,
-          class Epilogue>
-SOLSTICE_DEVICE void run_simt(const StridedOperand<TA>& a, const StridedOperand<TB>& b, const SimtProblem& p, const Epilogue& epilogue,
-                              const StridedOperand<TB>& second_b = {}, int first = static_cast<int>(blockIdx.x),
-                              int step = static_cast<int>(gridDim.x)) {
-  using LoaderB = SimtLoader<TB, kMajorB, kVectorB>;
+template <mma::Major kMajorA, mma::Major kMajorB, bool kVectorA, bool kVectorB, bool kDual = false, typename TA, class MadeA, typename TB,
+          class MadeB, class Epilogue>
+SOLSTICE_DEVICE void run_simt(const StridedOperand<TA, MadeA>& a, const StridedOperand<TB, MadeB>& b, const SimtProblem& p,
+                              const Epilogue& epilogue, const StridedOperand<TB, MadeB>& second_b = {},
+                              int first = static_cast<int>(blockIdx.x), int step = static_cast<int>(gridDim.x)) {
+  using LoaderB = SimtLoader<TB, MadeB, kMajorB, kVectorB>;
   constexpr int kColumns = kDual ? kSimtTile / 2 : kSimtTile;  // of the result
   const bool of_second = kDual && LoaderB::own_line() >= kColumns;
   __shared__ __align__(16) float stages[2][2][kSimtK * kSimtPitch];
@@ -193,7 +202,7 @@ SOLSTICE_DEVICE void run_simt(const StridedOperand<TA>& a, const StridedOperand<
   const int steps = ceil_div(p.k, kSimtK);
   for (int t = first; t < order.per_batch() * p.batches; t += step) {
     const TileIndex tile = order(t);
-    SimtLoader<TA, kMajorA, kVectorA> load_a(a, tile.batch, tile.m * kSimtTile, p.m, p.k);
+    SimtLoader<TA, MadeA, kMajorA, kVectorA> load_a(a, tile.batch, tile.m * kSimtTile, p.m, p.k);
     LoaderB load_b(of_second ? second_b : b, tile.batch, tile.n * kColumns - (of_second ? kColumns : 0), p.n, p.k);
     float next_a[4], next_b[4], sums[8][8] = {};
     load_a.load(next_a);

@@ -15,25 +15,38 @@ static_assert(2 * 2 * kSmallK * kSmallPitch >= kSmallWarps * kSmallTile * kSmall
 
 // One operand's share of a stage: eight elements a thread. kMN: neighbours take neighbouring lines; otherwise
 // neighbouring k, so that both a read of contiguous k and the write to shared memory are free of conflicts.
-template <typename T, mma::Major kMajor>
+template <typename T, class Made, mma::Major kMajor>
 struct SmallLoader {
   static constexpr bool kByLine = kMajor == mma::Major::kMN;
   const T* from;
   i64 step;  // elements, of eight k
   int k_left, to;
+  Made made;
+  int batch, line, k;
 
-  SOLSTICE_DEVICE SmallLoader(const StridedOperand<T>& x, int batch, int line0, int lines, int k_extent) {
-    const int t = static_cast<int>(threadIdx.x);
-    const int line = kByLine ? t % 32 : t / 8, k = kByLine ? t / 32 : t % 8;
-    from = x.data + batch * x.batch + (line0 + line) * x.line + k * x.k;
+  SOLSTICE_DEVICE SmallLoader(const StridedOperand<T, Made>& x, int batch_, int line0, int lines, int k_extent)
+      : made(x.made), batch(batch_) {
+    const int t = static_cast<int>(threadIdx.x), own = kByLine ? t % 32 : t / 8;
+    line = line0 + own;
+    k = kByLine ? t / 32 : t % 8;
+    from = x.data + batch * x.batch + line * x.line + k * x.k;
     step = 8 * x.k;
-    k_left = line0 + line < lines ? k_extent - k : 0;
-    to = k * kSmallPitch + line;
+    k_left = line < lines ? k_extent - k : 0;
+    to = k * kSmallPitch + own;
   }
   SOLSTICE_DEVICE void load(float (&v)[8]) {
 #pragma unroll
-    for (int j = 0; j < 8; ++j) v[j] = 8 * j < k_left ? to_float(from[j * step]) : 0.f;
+    for (int j = 0; j < 8; ++j) {
+      if constexpr (Made::kStored) {
+        v[j] = 8 * j < k_left ? to_float(from[j * step]) : 0.f;
+      } else {
+        float one[1];
+        made.load(one, batch, line, k + 8 * j, 8 * j < k_left);
+        v[j] = one[0];
+      }
+    }
     from += 8 * step;
+    k += kSmallK;
     k_left -= kSmallK;
   }
   SOLSTICE_DEVICE void store(float* stage, const float (&v)[8]) const {
@@ -82,8 +95,9 @@ SOLSTICE_DEVICE void small_write(const Epilogue& epilogue, const SimtProblem& p,
 }
 
 // The body of a kernel launched with kSimtThreads threads and a block for each tile of each batch.
-template <mma::Major kMajorA, mma::Major kMajorB, typename TA, typename TB, class Epilogue>
-SOLSTICE_DEVICE void run_small(const StridedOperand<TA>& a, const StridedOperand<TB>& b, const SimtProblem& p, const Epilogue& epilogue) {
+template <mma::Major kMajorA, mma::Major kMajorB, typename TA, class MadeA, typename TB, class MadeB, class Epilogue>
+SOLSTICE_DEVICE void run_small(const StridedOperand<TA, MadeA>& a, const StridedOperand<TB, MadeB>& b, const SimtProblem& p,
+                               const Epilogue& epilogue) {
   __shared__ __align__(16) float memory[2 * 2 * kSmallK * kSmallPitch];
   constexpr int kOperand = kSmallK * kSmallPitch;
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
@@ -91,8 +105,8 @@ SOLSTICE_DEVICE void run_small(const StridedOperand<TA>& a, const StridedOperand
   const GroupedOrder order{ceil_div(p.m, kSmallTile), ceil_div(p.n, kSmallTile), p.group};
   const TileIndex tile = order(static_cast<int>(blockIdx.x));
   const int m0 = tile.m * kSmallTile, n0 = tile.n * kSmallTile, steps = ceil_div(p.k, kSmallK);
-  SmallLoader<TA, kMajorA> load_a(a, tile.batch, m0, p.m, p.k);
-  SmallLoader<TB, kMajorB> load_b(b, tile.batch, n0, p.n, p.k);
+  SmallLoader<TA, MadeA, kMajorA> load_a(a, tile.batch, m0, p.m, p.k);
+  SmallLoader<TB, MadeB, kMajorB> load_b(b, tile.batch, n0, p.n, p.k);
   // Two stages are on their way in registers while one is multiplied.
   float next_a[2][8], next_b[2][8], sums[8][4] = {};
 #pragma unroll

@@ -15,8 +15,8 @@ inline constexpr int kSplitColumns = 128;  // of an MN-major operand, a block ta
 
 // kK: four lanes share a chunk of a line, four elements of every sixteen each; a block takes one chunk of 64 lines at a
 // time.
-template <class Math, int kScaleBytes, int kVector, typename T>
-SOLSTICE_DEVICE void split_k_major(const Operand<T>& x, int block, int blocks) {
+template <class Math, int kScaleBytes, int kVector, typename T, class Made>
+SOLSTICE_DEVICE void split_k_major(const Operand<T, Made>& x, int block, int blocks) {
   constexpr int kLines = kSplitThreads / 4;
   const int chunks = ceil_div(x.length, kChunk);
   const int strips = ceil_div(x.lines, kLines);
@@ -32,7 +32,7 @@ SOLSTICE_DEVICE void split_k_major(const Operand<T>& x, int block, int blocks) {
     const T* from = x.data + batch * x.batch_stride + line * x.stride + k0;
     float v[4][4];
 #pragma unroll
-    for (int i = 0; i < 4; ++i) load_line<kVector>(v[i], from + 16 * i, live ? x.length - k0 - 16 * i : 0);
+    for (int i = 0; i < 4; ++i) x.template load<kVector>(v[i], from + 16 * i, batch, line, k0 + 16 * i, live ? x.length - k0 - 16 * i : 0);
     if constexpr (Math::kScaled) {
       const int valid = smaller(x.length - chunk * kChunk, kChunk);
       const Scale scale = scale_chunk<1, 2>([&](int i) -> float& { return v[i / 4][i % 4]; }, valid, range);
@@ -48,8 +48,8 @@ SOLSTICE_DEVICE void split_k_major(const Operand<T>& x, int block, int blocks) {
 }
 
 // kMN: a warp takes one chunk of 16 elements (columns): lane%8 owns two columns, lane/8 every fourth k.
-template <class Math, int kScaleBytes, int kVector, typename T>
-SOLSTICE_DEVICE void split_mn_major(const Operand<T>& x, int block, int blocks) {
+template <class Math, int kScaleBytes, int kVector, typename T, class Made>
+SOLSTICE_DEVICE void split_mn_major(const Operand<T, Made>& x, int block, int blocks) {
   constexpr int kColumns = 2;
   constexpr int kSteps = kChunk / 4;
   const int chunks = ceil_div(x.lines, kChunk);
@@ -65,7 +65,8 @@ SOLSTICE_DEVICE void split_mn_major(const Operand<T>& x, int block, int blocks) 
     float v[kSteps][kColumns];
 #pragma unroll
     for (int i = 0; i < kSteps; ++i)
-      load_line<smaller(kVector, kColumns)>(v[i], from + 4 * i * x.stride, k0 + 4 * i < x.lines ? x.length - column : 0);
+      x.template load<smaller(kVector, kColumns)>(v[i], from + 4 * i * x.stride, batch, k0 + 4 * i, column,
+                                                  k0 + 4 * i < x.lines ? x.length - column : 0);
     if constexpr (Math::kScaled) {
       const int valid = smaller(x.lines - chunk * kChunk, kChunk);
 #pragma unroll
@@ -88,8 +89,8 @@ SOLSTICE_DEVICE void split_mn_major(const Operand<T>& x, int block, int blocks) 
 
 // kScaleBytes says which operand it is: kScaleBytesA or kScaleBytesB. kLanes: threads that keep a line of up to 4 * kLanes *
 // kPieces elements in registers, where a scale covers it; 0: a block takes a line.
-template <class Math, int kScaleBytes, mma::Major kMajor, int kVector, int kLanes = 0, int kPieces = 0, typename T>
-SOLSTICE_DEVICE void split_operand(const Operand<T>& x, int block, int blocks) {
+template <class Math, int kScaleBytes, mma::Major kMajor, int kVector, int kLanes = 0, int kPieces = 0, typename T, class Made>
+SOLSTICE_DEVICE void split_operand(const Operand<T, Made>& x, int block, int blocks) {
   constexpr bool kByK = kMajor == mma::Major::kK;
   if constexpr (Math::kLineScaled && kByK && kLanes > 0)
     split_short_rows<Math, kVector, kLanes, kPieces>(x, block, blocks);

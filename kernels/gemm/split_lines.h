@@ -46,8 +46,8 @@ SOLSTICE_DEVICE void store_scaled(u8* to, const float (&v)[4], const float (&sca
 }
 
 // kK: a block takes one line at a time, in segments of 16 elements a thread.
-template <class Math, int kVector, typename T>
-SOLSTICE_DEVICE void split_rows(const Operand<T>& x, int block, int blocks) {
+template <class Math, int kVector, typename T, class Made>
+SOLSTICE_DEVICE void split_rows(const Operand<T, Made>& x, int block, int blocks) {
   constexpr int kPieces = 4, kStep = 4 * kSplitThreads, kSegment = kPieces * kStep, kWarps = kSplitThreads / 32;
   __shared__ float tops[kWarps];
   __shared__ LineCounts found[kWarps];
@@ -61,7 +61,7 @@ SOLSTICE_DEVICE void split_rows(const Operand<T>& x, int block, int blocks) {
 #pragma unroll
       for (int i = 0; i < kPieces; ++i) {
         const int k = segment * kSegment + i * kStep + static_cast<int>(threadIdx.x) * 4;
-        load_line<kVector>(v[i], from + k, x.length - k);
+        x.template load<kVector>(v[i], from + k, batch, line, k, x.length - k);
       }
     };
     float top = 0;
@@ -99,8 +99,8 @@ SOLSTICE_DEVICE void split_rows(const Operand<T>& x, int block, int blocks) {
 }
 
 // kK, lines of up to 4 * kLanes * kPieces elements: kLanes neighbouring threads take a line at a time and keep it in registers.
-template <class Math, int kVector, int kLanes, int kPieces, typename T>
-SOLSTICE_DEVICE void split_short_rows(const Operand<T>& x, int block, int blocks) {
+template <class Math, int kVector, int kLanes, int kPieces, typename T, class Made>
+SOLSTICE_DEVICE void split_short_rows(const Operand<T, Made>& x, int block, int blocks) {
   constexpr int kLines = kSplitThreads / kLanes, kStep = 4 * kLanes;
   const int own = static_cast<int>(threadIdx.x) % kLanes, count = x.batches * x.lines;
   RangeAt8 range;
@@ -111,7 +111,10 @@ SOLSTICE_DEVICE void split_short_rows(const Operand<T>& x, int block, int blocks
     const T* from = x.data + batch * x.batch_stride + line * x.stride;
     float v[kPieces][4], top = 0;
 #pragma unroll
-    for (int i = 0; i < kPieces; ++i) load_line<kVector>(v[i], from + i * kStep + own * 4, exists ? x.length - i * kStep - own * 4 : 0);
+    for (int i = 0; i < kPieces; ++i) {
+      const int k = i * kStep + own * 4;
+      x.template load<kVector>(v[i], from + k, batch, line, k, exists ? x.length - k : 0);
+    }
 #pragma unroll
     for (int i = 0; i < 4 * kPieces; ++i) top = ptx::max_magnitude(v[i / 4][i % 4], top);
     top = lanes_max<1, kLanes / 2>(top);
@@ -133,8 +136,8 @@ SOLSTICE_DEVICE void split_short_rows(const Operand<T>& x, int block, int blocks
 }
 
 // kMN: a block takes 32 lines (columns of memory) at a time, in segments of 8 k a thread; lane % 8 has four of the lines.
-template <class Math, int kVector, typename T>
-SOLSTICE_DEVICE void split_columns(const Operand<T>& x, int block, int blocks) {
+template <class Math, int kVector, typename T, class Made>
+SOLSTICE_DEVICE void split_columns(const Operand<T, Made>& x, int block, int blocks) {
   constexpr int kColumns = 32, kPieces = 8, kStep = kSplitThreads / 8, kSegment = kPieces * kStep, kWarps = kSplitThreads / 32;
   __shared__ float tops[kWarps][kColumns];
   __shared__ LineCounts found[kWarps][kColumns];
@@ -149,7 +152,7 @@ SOLSTICE_DEVICE void split_columns(const Operand<T>& x, int block, int blocks) {
 #pragma unroll
       for (int i = 0; i < kPieces; ++i) {
         const int k = segment * kSegment + i * kStep + static_cast<int>(threadIdx.x) / 8;
-        load_line<kVector>(v[i], from + k * x.stride, k < x.lines ? x.length - column : 0);
+        x.template load<kVector>(v[i], from + k * x.stride, batch, k, column, k < x.lines ? x.length - column : 0);
       }
     };
     float top[4] = {0, 0, 0, 0}, factors[4];

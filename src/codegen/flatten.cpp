@@ -70,6 +70,16 @@ class Flattener {
     return success();
   }
 
+  // A node of an equation, whose indices are the first of the table.
+  Result<ExprRef> node(int id, const ExprRef& root) {
+    const ir::Equation& equation = program_.equation(id);
+    std::map<int, ExprRef> map;
+    for (size_t i = 0; i < equation.indices.size(); ++i)
+      map[static_cast<int>(i)] = out_.indices.index_node(out_.indices.add_index(equation.indices[i].name, equation.indices[i].extent));
+    SOLSTICE_TRY(const ExprRef value, inlined(out_.indices.substitute(root, map, equation.indices)));
+    return expand_reducers(out_.indices, program_, value);
+  }
+
  private:
   std::string name_of(const ir::Equation& equation) const { return program_.target_of(equation).name; }
 
@@ -262,6 +272,14 @@ Result<FlatKernel> flatten(const ir::Program& program, const ir::Kernel& kernel,
     return fail(Code::program_invalid, fmt::format("kernel `{}` defines nothing that is an output or is read elsewhere", kernel.name));
   }
   return out;
+}
+
+Result<FlatNode> flatten_node(const ir::Program& program, const ir::Kernel& kernel, int equation, const ExprRef& node) {
+  FlatKernel flat;
+  const std::vector<Anchor> none;
+  Flattener flattener(program, kernel, materialised(program, kernel), none, Recurrences::kRefused, flat);
+  SOLSTICE_TRY(ExprRef value, flattener.node(equation, node));
+  return FlatNode{std::move(flat.indices), std::move(value)};
 }
 
 }  // namespace solstice::codegen

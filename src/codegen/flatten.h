@@ -45,6 +45,14 @@ enum class Recurrences { kRefused, kLinear };
 Result<FlatKernel> flatten(const ir::Program& program, const ir::Kernel& kernel, const std::vector<Anchor>& anchors = {},
                            Recurrences recurrences = Recurrences::kRefused);
 
+// A node of one of the kernel's equations, inlined in the same way. Its indices are the equation's, by the same ids; what
+// inlining adds comes behind them.
+struct FlatNode {
+  Interner indices;
+  ir::ExprRef value;
+};
+Result<FlatNode> flatten_node(const ir::Program& program, const ir::Kernel& kernel, int equation, const ir::ExprRef& node);
+
 // Tensors that the kernel must write: outputs, buffers' new values, and what others read.
 std::vector<int> materialised(const ir::Program& program, const ir::Kernel& kernel);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 
 #include "propose/storage.h"
@@ -15,6 +16,7 @@ namespace {
 // Who reads and who writes each tensor, by equation, and what it is stored as.
 struct Dataflow {
   std::vector<DType> formats;
+  std::vector<std::optional<DType>> declared;
   std::vector<std::vector<int>> reads;    // equation -> tensors
   std::vector<std::vector<int>> readers;  // tensor -> equations
   std::vector<std::vector<int>> writers;  // tensor -> equations (pieces)
@@ -24,6 +26,7 @@ struct Dataflow {
         reads(program.equations.size()),
         readers(program.tensors.size()),
         writers(program.tensors.size()) {
+    for (const ir::Tensor& tensor : program.tensors) declared.push_back(tensor.dtype);
     for (size_t e = 0; e < program.equations.size(); ++e) {
       const ir::Equation& equation = program.equations[e];
       std::set<int> read;
@@ -53,6 +56,7 @@ void place_tensors(ir::Program& program, const Dataflow& flow, const std::vector
     const size_t t = static_cast<size_t>(target);
     if (inside(flow.readers[t]) && inside(flow.writers[t])) {
       tensor.kind = ir::TensorKind::kLocal;
+      tensor.dtype = flow.declared[t];  // a format that nobody wrote is no permission to round
     } else {
       tensor.kind = ir::TensorKind::kTensor;
       tensor.dtype = flow.formats[t];

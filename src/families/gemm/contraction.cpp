@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "families/gemm/reads.h"
+#include "families/gemm/prologue.h"
 
 namespace solstice::families::gemm {
 namespace {
@@ -15,15 +15,15 @@ using ir::Op;
 
 Error refuse(const std::string& why) { return fail(Code::illegal_knobs, why); }
 
-// The sums over products of two reads in one equation; a sum that occurs twice (`z * erf(z)`) is one shared
+// The sums over products in one equation, of two reads or of anything; a sum that occurs twice (`z * erf(z)`) is one shared
 // node. Of those under a condition, the ones that an equality chooses the terms of.
-std::vector<const ir::Expr*> candidates(const ir::Equation& equation) {
+std::vector<const ir::Expr*> candidates(const ir::Equation& equation, bool of_reads) {
   std::vector<const ir::Expr*> out;
   ir::walk(equation.rhs, [&](const ir::Expr& e) {
     const bool sum = e.op == Op::kReduce && e.reducer == ir::Reducer::kSum && (e.args.size() == 1 || e.args[1]->op == Op::kEq);
     if (!sum || e.args[0]->op != Op::kMul) return;
     const bool reads = e.args[0]->args[0]->op == Op::kRead && e.args[0]->args[1]->op == Op::kRead;
-    if (reads && std::find(out.begin(), out.end(), &e) == out.end()) {
+    if ((reads || !of_reads) && std::find(out.begin(), out.end(), &e) == out.end()) {
       out.push_back(&e);
     }
   });
@@ -39,11 +39,12 @@ class Finder {
 
   Result<Contraction> run() {
     const ir::Expr& product = *out_.node->args[0];
-    SOLSTICE_TRY(a_, operand_read(program_, *product.args[0]));
-    SOLSTICE_TRY(b_, operand_read(program_, *product.args[1]));
+    SOLSTICE_TRY(FoundOperand first, find_operand(program_, kernel_, out_.equation, product.args[0]));
+    SOLSTICE_TRY(FoundOperand second, find_operand(program_, kernel_, out_.equation, product.args[1]));
+    if (first.access.made || second.access.made) SOLSTICE_CHECK(require_plain(first, second));
+    a_ = std::move(first.read), b_ = std::move(second.read);
+    out_.a = std::move(first.access), out_.b = std::move(second.access);
     SOLSTICE_CHECK(find_groups());
-    SOLSTICE_CHECK(operand(a_, out_.a));
-    SOLSTICE_CHECK(operand(b_, out_.b));
     SOLSTICE_CHECK(assign_roles());
     Grouping& grouping = out_.grouping;
     if (grouping.kind == Grouped::kRows)
@@ -77,7 +78,7 @@ class Finder {
   Status find_groups() {
     if (out_.node->args.size() > 1) return find_groups_of_sum();
     if (a_.gathers.empty() && b_.gathers.empty()) return success();
-    if (!chooses_matrix(b_, a_)) std::swap(a_, b_);
+    if (!chooses_matrix(b_, a_)) std::swap(a_, b_), std::swap(out_.a, out_.b);
     if (!chooses_matrix(b_, a_)) return not_linear(b_.gathers.empty() ? a_ : b_);
     out_.grouping = {Grouped::kRows, b_.gathers.front().at, b_.gathers.front().extent, {}, {}};
     return success();
@@ -115,17 +116,13 @@ class Finder {
     return refuse("a sum of products under a condition, which is not that its rows are those of a group");
   }
 
-  Status operand(const OperandRead& x, OperandAccess& out) const {
-    const ir::Tensor& tensor = program_.tensor(x.tensor);
-    out.tensor = x.tensor;
-    out.offset = x.offset.offset;
-    for (const int id : kernel_.equations) {
-      if (program_.equation(id).target == x.tensor)
-        return fail(Code::not_yet, fmt::format("operand `{}` is computed in the same kernel; prologues are not built yet", tensor.name));
-    }
-    if (!tensor.dtype) return refuse(fmt::format("operand `{}` is a view or local", tensor.name));
-    out.dtype = *tensor.dtype;
-    return success();
+  // Beside an operand that is computed, nothing is grouped.
+  Status require_plain(const FoundOperand& first, const FoundOperand& second) const {
+    const bool gathers = !first.read.gathers.empty() || !second.read.gathers.empty();
+    if (!gathers && out_.node->args.size() == 1) return success();
+    const FoundOperand& made = first.access.made ? first : second;
+    return fail(Code::not_yet, fmt::format("operand `{}` of a grouped product is computed in the same kernel, which is not built yet",
+                                           program_.tensor(made.access.tensor).name));
   }
 
   static bool depends(const OperandRead& x, int index) { return x.coefficient_of(index) != 0 || x.gathers_by(index); }
@@ -201,7 +198,9 @@ class Finder {
 };
 
 bool is_same(const OperandAccess& x, const OperandAccess& y) {
-  return x.tensor == y.tensor && x.offset == y.offset && x.batch == y.batch && x.line == y.line && x.k == y.k;
+  const auto source = [](const OperandAccess& operand) { return operand.made ? operand.made->source : operand.tensor; };
+  return source(x) >= 0 && source(x) == source(y) && x.tensor == y.tensor && x.offset == y.offset && x.batch == y.batch &&
+         x.line == y.line && x.k == y.k;
 }
 
 bool walk_alike(const ir::Equation& x, const std::vector<int>& of_x, const ir::Equation& y, const std::vector<int>& of_y) {
@@ -219,6 +218,8 @@ Result<Contraction> paired(const ir::Program& program, Contraction x, Contractio
     x = exchanged(x);
   }
   if (!is_same(x.a, y.a)) y = exchanged(y);
+  if (x.a.made || x.b.made || y.b.made)
+    return fail(Code::not_yet, "two sums of products, of which an operand is computed in the same kernel");
   const ir::Equation &of_x = program.equation(x.equation), &of_y = program.equation(y.equation);
   const bool alike = walk_alike(of_x, x.batch_indices, of_y, y.batch_indices) && walk_alike(of_x, x.m_indices, of_y, y.m_indices) &&
                      walk_alike(of_x, x.n_indices, of_y, y.n_indices) && x.k == y.k;
@@ -245,13 +246,23 @@ Contraction exchanged(const Contraction& c) {
 Result<Contraction> find_contraction(const ir::Program& program, const ir::Kernel& kernel) {
   std::vector<Contraction> found;
   for (const int id : kernel.equations) {
-    for (const ir::Expr* node : candidates(program.equation(id))) {
+    for (const ir::Expr* node : candidates(program.equation(id), true)) {
       if (found.size() == 2) return refuse("three sums of products; one kernel runs two at most");
       SOLSTICE_TRY(Contraction sum, Finder(program, kernel, id, node).run());
       found.push_back(std::move(sum));
     }
   }
-  if (found.empty()) return refuse("no equation holds a sum over a product of two reads");
+  // Where no factors are reads, they may be made of some.
+  for (size_t i = 0; i < kernel.equations.size() && found.empty(); ++i) {
+    const int id = kernel.equations[i];
+    for (const ir::Expr* node : candidates(program.equation(id), false)) {
+      if (!found.empty())
+        return fail(Code::not_yet, "two sums over products of what their kernel computes: give the operand that they share a name");
+      SOLSTICE_TRY(Contraction sum, Finder(program, kernel, id, node).run());
+      found.push_back(std::move(sum));
+    }
+  }
+  if (found.empty()) return refuse("no equation holds a sum over a product");
   return found.size() == 1 ? found.front() : paired(program, found[0], found[1]);
 }
 

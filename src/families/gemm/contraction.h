@@ -1,5 +1,6 @@
-// Recognising a product: one sum over a product of two reads in a kernel's equations, with a role for every
-// index; or two such sums that share an operand and its roles (the products of a gated activation).
+// Recognising a product: one sum over a product of two operands in a kernel's equations (reads, or what elementwise
+// equations make of them), with a role for every index; or two such sums that share an operand and its roles (the products of a gated
+// activation).
 //
 // batch: in A, B and the result; M: in A and the result; N: in B and the result; K: summed, in A and B.
 // Several indices of one role are walked as one, so each operand must step through them with one stride (the
@@ -7,6 +8,7 @@
 // `%` before; what still does not flatten is refused with its reason).
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,8 +18,10 @@
 
 namespace solstice::families::gemm {
 
+struct Prologue;
+
 // Strides of one operand in elements, by role; `line` is M for A and N for B. 0 where an operand does not
-// depend on it.
+// depend on it. Of an operand that is computed: those of its main read (prologue.h), and the format of the element.
 struct OperandAccess {
   int tensor = -1;
   DType dtype = DType::kF32;
@@ -25,6 +29,7 @@ struct OperandAccess {
   int64_t batch = 0;
   int64_t line = 0;
   int64_t k = 0;
+  std::shared_ptr<const Prologue> made;  // null: as it lies in memory
 };
 
 enum class Grouped {

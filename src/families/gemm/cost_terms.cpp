@@ -4,8 +4,11 @@
 
 #include <algorithm>
 
+#include "base/integer.h"
+#include "families/emission.h"
 #include "families/gemm/grouped.h"
 #include "families/gemm/lean.h"
+#include "families/gemm/prologue.h"
 
 namespace solstice::families::gemm {
 
@@ -39,6 +42,17 @@ double fold_time(const Context& context, const Problem& problem) {
   if (!problem.rows) return 0;
   return context.machine.launch_time().value + kFold +
          static_cast<double>(problem.rows->bytes()) / context.machine.copy_ceiling().per_second;
+}
+
+double bytes_of_element(const OperandAccess& operand) { return operand.made ? operand.made->bytes : size_of(operand.dtype); }
+
+double prologue_instructions(const OperandAccess& operand) { return operand.made ? operand.made->instructions : 0; }
+
+double prologue_time(const Context& context, const Contraction& c, int64_t tile) {
+  const double m = static_cast<double>(c.m), n = static_cast<double>(c.n), elements = static_cast<double>(c.k * c.batches);
+  const double of_a = prologue_instructions(c.a) * m * static_cast<double>(ceil_div(c.n, tile));
+  const double of_b = prologue_instructions(c.b) * n * static_cast<double>(ceil_div(c.m, tile));
+  return (of_a + of_b) * elements / issue_rate(context.machine).value;
 }
 
 double result_bytes(const Context& context, const Problem& problem) {

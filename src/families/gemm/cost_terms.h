@@ -17,4 +17,9 @@ double fold_time(const Context& context, const Problem& problem);
 
 double result_bytes(const Context& context, const Problem& problem);
 
+double bytes_of_element(const OperandAccess& operand);       // that reading it takes
+double prologue_instructions(const OperandAccess& operand);  // of an element; 0 where it is read as it lies
+// Of fp32 tiles of this size, each of which computes its lines of both operands.
+double prologue_time(const Context& context, const Contraction& c, int64_t tile);
+
 }  // namespace solstice::families::gemm

@@ -7,6 +7,7 @@
 
 #include "base/integer.h"
 #include "families/gemm/functor.h"
+#include "families/gemm/prologue.h"
 #include "families/gemm/stream.h"
 
 namespace solstice::families::gemm {
@@ -74,7 +75,7 @@ void keep_short_lines(SplitPlan& x) {
   x.pieces = static_cast<int>(ceil_div(x.plane_stride, int64_t{4} * x.lanes));
 }
 
-int split_vector(const SplitPlan& x) { return x.operand.dtype == DType::kF32 ? vector_of(x.operand, x.major, 4) : 1; }
+int split_vector(const SplitPlan& x) { return !x.operand.made && x.operand.dtype == DType::kF32 ? vector_of(x.operand, x.major, 4) : 1; }
 
 }  // namespace
 
@@ -82,12 +83,12 @@ bool has_guard(const Settings& s, const SplitPlan& x) {
   return s.scaled || (guards_sums(s) && s.stream == (x.is_a ? Streamed::kRows : Streamed::kColumns));
 }
 
-std::string operand_text(const SplitPlan& x, std::string_view name, std::string_view suffix, const Settings& s) {
-  const std::string type(codegen::storage_type(x.operand.dtype));
+// As the split pass reads it; `suffix`: of its workspace's parameters.
+std::string split_operand_text(const SplitPlan& x, const OperandText& text, std::string_view suffix, const Settings& s) {
   const auto of = [&](const char* what) { return s.scaled ? fmt::format("{}{}", what, suffix) : "nullptr"; };
-  return fmt::format("const gemm::Operand<{}> {}{{x{}, i64({}), i64({}), {}, {}, {}, planes{}, {}, {}, {}, {}}};\n", type, name, suffix,
+  return fmt::format("const gemm::Operand<{}> x{{{}, i64({}), i64({}), {}, {}, {}, planes{}, {}, {}, {}, {}{}}};\n", text.type, text.data,
                      x.operand.batch, x.stride, x.batches, x.lines, x.length, suffix, x.plane_stride, of("scales"), x.scale_stride,
-                     of("guard"));
+                     of("guard"), text.made);
 }
 
 std::vector<SplitPlan> split_plans(const Context& context, const Problem& problem, const Settings& s) {
@@ -133,19 +134,21 @@ SplitPlan split_plan(const Context& context, const Problem& problem, const Setti
   return out;
 }
 
-std::string split_source(const std::string& entry, const std::vector<SplitPlan>& splits, const Settings& s, int64_t signals) {
-  std::string parameters, body;
+std::string split_source(const std::string& entry, const ir::Program& program, const Contraction& c, const std::vector<SplitPlan>& splits,
+                         const Settings& s, int64_t signals) {
+  std::string above, parameters, body;
   int64_t first = 0;
   int held = split_blocks(s, Major::kK);  // blocks that an SM is to hold at once
   for (size_t i = 0; i < splits.size(); ++i) {
     const SplitPlan& x = splits[i];
     held = std::min(held, split_blocks(s, x.major));
-    parameters += fmt::format("{}const {}* SOLSTICE_RESTRICT x{}, u8* SOLSTICE_RESTRICT planes{}", i ? ", " : "",
-                              codegen::storage_type(x.operand.dtype), i, i);
+    const OperandText text = operand_text(program, c, x.operand, x.is_a, fmt::format("x{}", i));
+    above += text.above;
+    parameters += fmt::format("{}, u8* SOLSTICE_RESTRICT planes{}", text.parameters, i);
     if (s.scaled) parameters += fmt::format(", u8* SOLSTICE_RESTRICT scales{0}, gemm::GuardWord* SOLSTICE_RESTRICT guard{0}", i);
     const std::string short_lines = x.lanes > 0 ? fmt::format(", {}, {}", x.lanes, x.pieces) : "";
     const std::string call = fmt::format("{}gemm::split_operand<{}, gemm::kScaleBytes{}, {}, {}{}>(x, block - {}, {});\n",
-                                         operand_text(x, "x", std::to_string(i), s), math_text(s), x.scale_size == 1 ? "A" : "B",
+                                         split_operand_text(x, text, std::to_string(i), s), math_text(s), x.scale_size == 1 ? "A" : "B",
                                          major_text(x.major), split_vector(x), short_lines, first, x.blocks);
     first += x.blocks;
     const bool last = i + 1 == splits.size();
@@ -154,10 +157,11 @@ std::string split_source(const std::string& entry, const std::vector<SplitPlan>&
   }
   if (signals > 0) parameters += ", int* SOLSTICE_RESTRICT signals";
   return fmt::format(
-      "#include \"gemm/split.h\"\n#include \"math/storage.h\"\n\nusing namespace solstice;\n\n"
+      "#include \"gemm/split.h\"\n#include \"math/storage.h\"\n{}{}\nusing namespace solstice;\n\n"
       "SOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kSplitThreads, {}) {}({}) {{\n"
       "ptx::let_next_kernel_start();\nconst int block = static_cast<int>(blockIdx.x);\n{}}}\n",
-      held, entry, parameters, body);
+      above.empty() ? "" : "#include \"math/special.h\"\n#include \"math/vector.h\"\n", prologue_head(above), held, entry,
+      parameters.substr(2), body);
 }
 
 std::string tensor_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& s,
@@ -203,14 +207,15 @@ std::string simt_source(const std::string& entry, const ir::Program& program, co
   const SplitPlan &a = operands[0], &b = operands[1];
   const Functor functor = functor_of(program, problem, false);
   const auto wide = [](const SplitPlan& x) {
-    return x.operand.dtype == DType::kF32 && x.major != Major::kNone && vector_of(x.operand, x.major, 4) == 4;
+    return !x.operand.made && x.operand.dtype == DType::kF32 && x.major != Major::kNone && vector_of(x.operand, x.major, 4) == 4;
   };
-  std::string parameters, values;
+  std::string above, parameters, values;
   for (const SplitPlan& x : operands) {
-    const std::string_view type = codegen::storage_type(x.operand.dtype), name = x.letter();
-    parameters += fmt::format(", const {}* SOLSTICE_RESTRICT operand_{}", type, name);
-    values += fmt::format("const gemm::StridedOperand<{}> {}{{operand_{}, i64({}), i64({}), i64({})}};\n", type, name, name,
-                          x.operand.batch, x.operand.line, x.operand.k);
+    const OperandText text = operand_text(program, c, x.operand, x.is_a, fmt::format("operand_{}", x.letter()));
+    above += text.above;
+    parameters += text.parameters;
+    values += fmt::format("const gemm::StridedOperand<{}> {}{{{}, i64({}), i64({}), i64({}){}}};\n", text.type, x.letter(), text.data,
+                          x.operand.batch, x.operand.line, x.operand.k, text.made);
   }
   const bool finishes = guarded && s.stream != Streamed::kNone;
   std::string guard;
@@ -228,14 +233,14 @@ std::string simt_source(const std::string& entry, const ir::Program& program, co
                                       : fmt::format("{}{}if (gemm::split_suffices(guard)) {}{}", finishes ? wait : "",
                                                     guard_text(operands, s), finish, finishes ? "" : wait);
   return fmt::format(
-      "{}\nSOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kSimtThreads, 2) {}({}{}{}) {{\nconst gemm::SimtProblem "
+      "{}{}\nSOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kSimtThreads, 2) {}({}{}{}) {{\nconst gemm::SimtProblem "
       "problem{{{}, {}, {}, {}, {}}};\n{}{}"
       "gemm::run_simt{}<{}, {}, {}, {}{}>(a, b, problem, Epilogue{{{}}}{});\n}}\n",
       head_text(functor, {"gemm/decide.h", finishes ? "gemm/finish.h"
                                            : whole  ? "gemm/simt_rows.h"
                                                     : "gemm/simt.h"}),
-      entry, parameters.substr(2), guard, functor.parameters + (whole ? ", float* sums" : ""), c.m, c.n, c.k, c.batches, s.group, decide,
-      values, whole ? "_rows" : "", major_text(a.major), major_text(b.major), wide(a),
+      prologue_head(above), entry, parameters.substr(2), guard, functor.parameters + (whole ? ", float* sums" : ""), c.m, c.n, c.k,
+      c.batches, s.group, decide, values, whole ? "_rows" : "", major_text(a.major), major_text(b.major), wide(a),
       std::all_of(operands.begin() + 1, operands.end(), wide), s.dual ? ", true" : "", functor.arguments,
       s.dual  ? ", b1"
       : whole ? ", sums"

@@ -92,9 +92,8 @@ std::string head_text(const Functor& functor, std::initializer_list<std::string_
                            functor.text);
 }
 
-std::string strided_text(const OperandAccess& x, std::string_view name) {
-  return fmt::format("gemm::StridedOperand<{}>{{{}, i64({}), i64({}), i64({})}}", codegen::storage_type(x.dtype), name, x.batch, x.line,
-                     x.k);
+std::string strided_text(const OperandAccess& x, const OperandText& text) {
+  return fmt::format("gemm::StridedOperand<{}>{{{}, i64({}), i64({}), i64({}){}}}", text.type, text.data, x.batch, x.line, x.k, text.made);
 }
 
 }  // namespace solstice::families::gemm

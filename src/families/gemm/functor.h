@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "families/gemm/problem.h"
+#include "families/gemm/prologue.h"
 
 namespace solstice::families::gemm {
 
@@ -19,7 +20,7 @@ Functor functor_of(const ir::Program& program, const Problem& problem, bool by_c
 // What stands above the entry: the headers that epilogues need and these ("gemm/tensor.h"), then the functor.
 std::string head_text(const Functor& functor, std::initializer_list<std::string_view> headers);
 std::string_view major_text(Major major);
-// gemm::StridedOperand<T>{name, batch, line, k}
-std::string strided_text(const OperandAccess& operand, std::string_view name);
+// gemm::StridedOperand<T>{data, batch, line, k}
+std::string strided_text(const OperandAccess& operand, const OperandText& text);
 
 }  // namespace solstice::families::gemm

@@ -260,6 +260,22 @@ void add_tile(LeanRules& rules) {
                    [](LeanGemm& c) { c.settings.tile_k = stage_k(c.settings.math); }});
 }
 
+const OperandAccess& streamed(const LeanGemm& c) { return c.settings.stream == Streamed::kRows ? product_of(c).a : product_of(c).b; }
+
+void add_prologue(LeanRules& rules) {
+  rules.push_back({"lean.prologue_stream", "E117", Severity::kError,
+                   "what is streamed lies in memory, and with `math=simt` the other operand too: neither is computed in the same kernel",
+                   [](const LeanGemm& c) {
+                     return is_streamed(c) && (is_simt(c) ? product_of(c).a.made || product_of(c).b.made : streamed(c).made != nullptr);
+                   },
+                   [](const LeanGemm& c) {
+                     const OperandAccess& other = c.settings.stream == Streamed::kRows ? product_of(c).b : product_of(c).a;
+                     return fmt::format("`stream={}`: the kernel computes an operand from `{}`", name_of(c.settings.stream),
+                                        c.context->program.tensor((streamed(c).made ? streamed(c) : other).tensor).name);
+                   },
+                   stop_streaming});
+}
+
 GroupedLayout grouped_layout_of(const LeanGemm& c) { return grouped_layout(c.settings, product_of(c).grouping.groups, shared_limit(c)); }
 
 // Of two sums that share A, tiles of either have half of the columns.
@@ -425,6 +441,7 @@ const std::vector<Rule<LeanGemm>>& lean_rules() {
     add_dual(out);
     add_math(out);
     add_stream(out);
+    add_prologue(out);
     add_stream_tile(out);
     add_tile(out);
     add_whole(out);

@@ -7,6 +7,7 @@
 
 #include "families/emission.h"
 #include "families/gemm/grouped.h"
+#include "families/gemm/prologue.h"
 
 namespace solstice::families::gemm {
 namespace {
@@ -62,6 +63,8 @@ Status set_epilogue(const ir::Program& program, const ir::Kernel& kernel, Proble
   request.whole_rows = !is_grouped(out) && !is_dual(out);
   SOLSTICE_TRY(out.epilogue, codegen::emit_epilogue(program, kernel, request));
   if (!out.epilogue.whole) return success();
+  if (c.a.made || c.b.made)
+    return fail(Code::not_yet, "elements that need their row's result, of a product whose operand is computed in the same kernel");
   const codegen::WholeEpilogue& whole = *out.epilogue.whole;
   turn = same_indices(whole.reduced, c.m_indices);
   if (turn) return success();
@@ -128,6 +131,9 @@ Result<Problem> make_problem(const ir::Program& program, const ir::Kernel& kerne
   if (is_dual(out) && (is_fp8(out.product.a.dtype) || is_fp8(out.product.b.dtype)))
     return fail(Code::not_yet, "two sums of products of fp8 operands in one kernel are not built yet");
   SOLSTICE_CHECK(require_grouping(program, kernel, out.product));
+  for (const bool is_a : {true, false}) {
+    if ((is_a ? out.product.a : out.product.b).made) SOLSTICE_CHECK(prologue_text(program, out.product, is_a));
+  }
   SOLSTICE_TRY(out.epilogue_instructions, instructions_behind(program, kernel));
   bool turn = false;
   SOLSTICE_CHECK(set_epilogue(program, kernel, out, turn));
@@ -161,6 +167,7 @@ int vector_of(const OperandAccess& operand, Major major, int limit) {
 bool is_fp8(DType dtype) { return dtype == DType::kE4M3 || dtype == DType::kE5M2; }
 
 bool copies_directly(const OperandAccess& operand, Major major) {
+  if (operand.made) return false;
   const int piece = 16 / size_of(operand.dtype);
   const bool has_instruction = operand.dtype != DType::kF32 && (!is_fp8(operand.dtype) || major == Major::kK);
   return has_instruction && major != Major::kNone && vector_of(operand, major, piece) == piece;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "families/gemm/cost.h"
+#include "families/gemm/prologue.h"
 #include "families/gemm/stream.h"
 #include "numerics/policy.h"
 
@@ -124,7 +125,9 @@ bool needs_planes(const Settings& s, const OperandAccess& operand, Major major) 
 }
 
 bool is_packed(const ir::Program& program, const Settings& s, const OperandAccess& operand) {
-  return s.prepack && program.tensor(operand.tensor).kind == ir::TensorKind::kParam;
+  const auto is_weight = [&](int tensor) { return program.tensor(tensor).kind == ir::TensorKind::kParam; };
+  return s.prepack &&
+         (operand.made ? std::all_of(operand.made->reads.begin(), operand.made->reads.end(), is_weight) : is_weight(operand.tensor));
 }
 
 namespace {

@@ -9,6 +9,7 @@
 #include "families/gemm/fold.h"
 #include "families/gemm/grouped.h"
 #include "families/gemm/launch.h"
+#include "families/gemm/prologue.h"
 #include "families/gemm/stream.h"
 
 namespace solstice::families::gemm {
@@ -139,13 +140,13 @@ class Generator {
   // A launch of every call clears the signals of the product behind it.
   void add_split(const std::string& name, const std::vector<SplitPlan>& splits, Phase phase) {
     const bool clears = shares() && phase == Phase::kLaunch;
-    out_.sources.push_back({name, split_source(codegen::entry_name(name), splits, s_, clears ? signal_count() : 0), {}});
+    out_.sources.push_back({name, split_source(codegen::entry_name(name), program_, c_, splits, s_, clears ? signal_count() : 0), {}});
     int64_t blocks = 0;
     for (const SplitPlan& x : splits) blocks += x.blocks;
     Step& step = launch(name, blocks, kSplitThreads);
     step.phase = phase;
     for (const SplitPlan& x : splits) {
-      step.arguments.push_back(pointer_to(program_.tensor(x.operand.tensor).name, x.operand.offset * size_of(x.operand.dtype)));
+      add_operand(step, x);
       step.arguments.push_back(pointer_to(workspace("planes", x)));
       if (!s_.scaled) continue;
       step.arguments.push_back(pointer_to(workspace("scales", x)));
@@ -207,7 +208,13 @@ class Generator {
     add_epilogue(step);
   }
   void add_operands(Step& step) const {
-    for (const SplitPlan& x : operands_)
+    for (const SplitPlan& x : operands_) add_operand(step, x);
+  }
+  // As operand_text() has its parameters.
+  void add_operand(Step& step, const SplitPlan& x) const {
+    if (x.operand.made)
+      add_pointers(program_, prologue_text(program_, c_, x.is_a).value().reads, step);
+    else
       step.arguments.push_back(pointer_to(program_.tensor(x.operand.tensor).name, x.operand.offset * size_of(x.operand.dtype)));
   }
 
@@ -217,8 +224,8 @@ class Generator {
     Step& step = launch(kernel_.name, plan.tiles * s_.split, 256);
     step.cluster = {s_.split, 1, 1};
     step.shared_bytes = 8 * gemv_lines(plan) * plan.columns * 4;
-    for (const OperandAccess* x : {&plan.streamed, &plan.held})
-      step.arguments.push_back(pointer_to(program_.tensor(x->tensor).name, x->offset * size_of(x->dtype)));
+    add_operand(step, plan.rows_are_m ? a_ : b_);
+    add_operand(step, plan.rows_are_m ? b_ : a_);
     add_epilogue(step);
   }
 

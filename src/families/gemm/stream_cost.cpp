@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "base/integer.h"
+#include "families/emission.h"
 #include "families/gemm/cost.h"
 #include "families/gemm/cost_terms.h"
 #include "families/gemm/stream.h"
@@ -54,8 +55,8 @@ Cost estimate_small(const Context& context, const Problem& problem, const Settin
   const double launch = context.machine.launch_time().value + kOneLaunch + fold_time(context, problem);
   // A stage of one block alone on an SM waits for its loads; blocks that share the SM hide that.
   const double stage = 32.0 * 32 * 64 / (r.fma / r.sms) * kSmallShare;
-  const double compute = stages * std::max(kSmallStage, std::ceil(tiles / r.sms) * stage);
-  const double bytes = elements(c.m, c.a, c) * size_of(c.a.dtype) + elements(c.n, c.b, c) * size_of(c.b.dtype);
+  const double compute = stages * std::max(kSmallStage, std::ceil(tiles / r.sms) * stage) + prologue_time(context, c, kSmallTile);
+  const double bytes = elements(c.m, c.a, c) * bytes_of_element(c.a) + elements(c.n, c.b, c) * bytes_of_element(c.b);
   return finished(problem, s, {launch, 0, compute, (bytes + result_bytes(context, problem)) / (r.read * kReadShare)}, bytes);
 }
 
@@ -64,11 +65,14 @@ Cost estimate_gemv(const Context& context, const Problem& problem, const Setting
   const StreamPlan p = stream_plan(context, problem, s);
   const Rates r(context.machine);
   const double streamed = elements(p.rows, p.streamed, c), held = elements(p.columns, p.held, c);
-  const double bytes = streamed * size_of(p.streamed.dtype) + held * size_of(p.held.dtype) + result_bytes(context, problem);
+  const double bytes = streamed * bytes_of_element(p.streamed) + held * bytes_of_element(p.held) + result_bytes(context, problem);
   const double blocks = static_cast<double>(p.tiles * s.split);
   const double launch = context.machine.launch_time().value + kOneLaunch;
   const double thin = std::max(1.0, 1.9 * r.sms / blocks);  // few blocks, few loads on their way
-  const double memory = bytes / (r.read * kReadShare) * thin + streamed * static_cast<double>(p.columns - 1) * kGemvMultiply / r.fma;
+  // Every block computes the held lines.
+  const double made = streamed * prologue_instructions(p.streamed) + held * static_cast<double>(p.tiles) * prologue_instructions(p.held);
+  const double memory = bytes / (r.read * kReadShare) * thin + streamed * static_cast<double>(p.columns - 1) * kGemvMultiply / r.fma +
+                        made / issue_rate(context.machine).value;
   return finished(problem, s, {launch, 0, 0, memory}, bytes);
 }
 
@@ -105,7 +109,9 @@ Cost estimate_stream(const Context& context, const Problem& problem, const Setti
   const double compute = (rounds - 1) * kRound + (split_as_read ? work + kPlanes * planes / l2 : std::max(work, thin * from_l2));
   const double partial = 4.0 * s.split * static_cast<double>(c.batches * c.m * c.n);
   const double sums = (p.rows_are_m ? kRowSums : 2) * partial / r.copy + result_bytes(context, problem) / r.read;
-  const double split = packed ? 0 : (1 + 0.5 * p.planes_held) * held / (r.copy * 0.8);
+  const double read = elements(p.columns, p.held, c) * bytes_of_element(p.held);
+  const double made = elements(p.columns, p.held, c) * prologue_instructions(p.held) / issue_rate(context.machine).value;
+  const double split = packed ? 0 : std::max((read + 0.5 * p.planes_held * held) / (r.copy * 0.8), made);
   const double launch = context.machine.launch_time().value * (packed ? 2 : 3) + kStreamOverhead + sums;
   return finished(problem, s, {launch, split, compute, thin * (streamed + held) / (r.read * kReadShare)},
                   streamed + 2 * held + 2 * partial);

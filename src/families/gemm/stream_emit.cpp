@@ -1,12 +1,15 @@
 #include <fmt/format.h>
 
 #include "families/gemm/functor.h"
+#include "families/gemm/prologue.h"
 #include "families/gemm/stream.h"
 
 namespace solstice::families::gemm {
 namespace {
 
-bool held_in_vectors(const StreamPlan& p) { return p.held.dtype == DType::kF32 && p.held.k == 1 && vector_of(p.held, Major::kK, 4) == 4; }
+bool held_in_vectors(const StreamPlan& p) {
+  return !p.held.made && p.held.dtype == DType::kF32 && p.held.k == 1 && vector_of(p.held, Major::kK, 4) == 4;
+}
 
 }  // namespace
 
@@ -47,27 +50,28 @@ std::string gemv_source(const std::string& entry, const ir::Program& program, co
                         const StreamPlan& p) {
   const Contraction& c = problem.product;
   const Functor functor = functor_of(program, problem, false);
+  const OperandText streamed = operand_text(program, c, p.streamed, p.rows_are_m, "x");
+  const OperandText held = operand_text(program, c, p.held, !p.rows_are_m, "held");
   return fmt::format(
-      "{}using Config = gemm::GemvConfig<{}, {}, {}, {}, {}, {}>;\n\n"
-      "SOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kGemvThreads, 2) {}(const {}* SOLSTICE_RESTRICT x, const {}* "
-      "SOLSTICE_RESTRICT held{}) {{\n"
+      "{}{}using Config = gemm::GemvConfig<{}, {}, {}, {}, {}, {}>;\n\n"
+      "SOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kGemvThreads, 2) {}({}{}{}) {{\n"
       "gemm::run_gemv<Config>({}, {}, gemm::GemvProblem{{{}, {}, {}}}, Epilogue{{{}}});\n}}\n",
-      head_text(functor, {"gemm/gemv.h"}), major_text(p.major), p.vector == 4 ? 4 : 1, held_in_vectors(p), p.columns, s.split, p.rows_are_m,
-      entry, codegen::storage_type(p.streamed.dtype), codegen::storage_type(p.held.dtype), functor.parameters,
-      strided_text(p.streamed, "x"), strided_text(p.held, "held"), p.rows, c.k, c.batches, functor.arguments);
+      head_text(functor, {"gemm/gemv.h"}), prologue_head(streamed.above + held.above), major_text(p.major), p.vector == 4 ? 4 : 1,
+      held_in_vectors(p), p.columns, s.split, p.rows_are_m, entry, streamed.parameters.substr(2), held.parameters, functor.parameters,
+      strided_text(p.streamed, streamed), strided_text(p.held, held), p.rows, c.k, c.batches, functor.arguments);
 }
 
 std::string small_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& s,
                          const SplitPlan& a, const SplitPlan& b) {
   const Contraction& c = problem.product;
   const Functor functor = functor_of(program, problem, false);
+  const OperandText text_a = operand_text(program, c, c.a, true, "a"), text_b = operand_text(program, c, c.b, false, "b");
   return fmt::format(
-      "{}\nSOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kSimtThreads, 2) {}(const {}* "
-      "SOLSTICE_RESTRICT a, const {}* SOLSTICE_RESTRICT b{}) {{\n"
+      "{}{}\nSOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kSimtThreads, 2) {}({}{}{}) {{\n"
       "gemm::run_small<{}, {}>({}, {}, gemm::SimtProblem{{{}, {}, {}, {}, {}}}, Epilogue{{{}}});\n}}\n",
-      head_text(functor, {"gemm/small.h"}), entry, codegen::storage_type(c.a.dtype), codegen::storage_type(c.b.dtype), functor.parameters,
-      major_text(a.major), major_text(b.major), strided_text(c.a, "a"), strided_text(c.b, "b"), c.m, c.n, c.k, c.batches, s.group,
-      functor.arguments);
+      head_text(functor, {"gemm/small.h"}), prologue_head(text_a.above + text_b.above), entry, text_a.parameters.substr(2),
+      text_b.parameters, functor.parameters, major_text(a.major), major_text(b.major), strided_text(c.a, text_a), strided_text(c.b, text_b),
+      c.m, c.n, c.k, c.batches, s.group, functor.arguments);
 }
 
 }  // namespace solstice::families::gemm

@@ -36,23 +36,25 @@ constexpr double kAlone = 1.02;     // blocks walk several tiles and share no lo
 constexpr double kReadAgain = 0.7;  // of lines that are not contiguous and scaled whole, beyond the first time
 constexpr double kProductOverhead = 5e-6, kClusterOverhead = 1e-6;
 
-double operand_bytes(const OperandAccess& operand, int64_t lines, const Contraction& c) {
+double elements_of(const OperandAccess& operand, int64_t lines, const Contraction& c) {
   const double batches = operand.batch == 0 ? 1.0 : static_cast<double>(c.batches);
-  return batches * static_cast<double>(lines) * static_cast<double>(c.k) * size_of(operand.dtype);
+  return batches * static_cast<double>(lines) * static_cast<double>(c.k);
 }
 
 struct Moved {
-  double split = 0, product = 0;
+  double split = 0, product = 0;  // bytes
+  double instructions = 0;        // of a prologue in the split pass
 };
 
 // What the split pass moves, and what the product reads of one operand.
 Moved traffic_of(const Context& context, const OperandAccess& operand, int64_t lines, const Contraction& c, const Settings& s) {
-  const double bytes = operand_bytes(operand, lines, c);
-  if (!needs_planes(s, operand, major_of(operand, lines, c.k))) return {0, bytes};
-  const double planes = bytes / size_of(operand.dtype) * numerics::info(s.math).planes * element_bytes(s.math);
+  const double elements = elements_of(operand, lines, c), bytes = elements * bytes_of_element(operand);
+  if (!needs_planes(s, operand, major_of(operand, lines, c.k))) return {0, bytes, 0};
+  const double planes = elements * numerics::info(s.math).planes * element_bytes(s.math);
   // Lines that are not contiguous are read twice to be scaled, and L2 keeps little of them.
   const double again = is_line_scaled(s) && major_of(operand, lines, c.k) == Major::kMN ? kReadAgain * bytes : 0;
-  return {is_packed(context.program, s, operand) ? 0 : bytes + again + planes, planes};
+  if (is_packed(context.program, s, operand)) return {0, planes, 0};
+  return {bytes + again + planes, planes, elements * prologue_instructions(operand) * (is_line_scaled(s) ? 2 : 1)};
 }
 
 // Of a batch, in tiles of a cluster. The fp32 kernel computes all of them.
@@ -147,11 +149,13 @@ Cost estimate_tiled(const Context& context, const Problem& problem, const Settin
   const double result = result_bytes(context, problem);
   const double copy = context.machine.copy_ceiling().per_second;
   CostTerms terms;
-  terms.split = (a.split + b.split) / (copy * 0.80);
+  terms.split = std::max((a.split + b.split) / (copy * 0.80), (a.instructions + b.instructions) / issue_rate(context.machine).value);
   const bool clears = s.math != Math::kSimt && shared_plan(context, problem, s).shared > 0;  // in a launch before
   terms.launch = context.machine.launch_time().value * (1 + (terms.split > 0 || clears) + s.scaled) + kProductOverhead +
                  (s.cluster * s.cluster_n > 1 ? kClusterOverhead : 0) + fold_time(context, problem);
   terms.compute = compute_time(context, problem, s);
+  // The fp32 kernel computes an operand again for each tile of the other.
+  if (s.math == Math::kSimt) terms.compute += prologue_time(context, c, 128);
   terms.memory = (a.product + b.product + result) / copy;
   return finished(problem, s, terms, a.split + b.split + a.product + b.product + result);
 }

@@ -19,7 +19,7 @@ using codegen::Value;
 using ir::ExprRef;
 using ir::Op;
 
-const ExprRef& without_casts(const ExprRef& e) { return e->op == Op::kCast ? without_casts(e->args[0]) : e; }
+const ExprRef& behind_casts(const ExprRef& e) { return e->op == Op::kCast ? behind_casts(e->args[0]) : e; }
 
 struct Found {
   ExprRef node;
@@ -27,9 +27,9 @@ struct Found {
   rows::Reduction row;
 };
 
-class Planner {
+class WholeRowsPlanner {
  public:
-  Planner(const ir::Program& program, const Contraction& c, const codegen::WholeEpilogue& epilogue)
+  WholeRowsPlanner(const ir::Program& program, const Contraction& c, const codegen::WholeEpilogue& epilogue)
       : program_(program), c_(c), epilogue_(epilogue) {}
 
   Result<WholeRows> run() {
@@ -99,7 +99,7 @@ class Planner {
   std::vector<ExprRef> terms_of(size_t s) const {
     std::vector<ExprRef> out;
     for (const Found& f : found_) {
-      if (f.sweep == s) out.push_back(without_casts(f.node->args[0]));
+      if (f.sweep == s) out.push_back(behind_casts(f.node->args[0]));
     }
     return out;
   }
@@ -177,7 +177,7 @@ class Planner {
       for (const Found& f : found_) {
         if (f.sweep != s) continue;
         sweep.findings.push_back(f.row);
-        SOLSTICE_TRY(const Value value, emitter.emit(without_casts(f.node->args[0])));
+        SOLSTICE_TRY(const Value value, emitter.emit(behind_casts(f.node->args[0])));
         sweep.values.push_back(emitter.convert(value, CType::kF32).text);
       }
       kept = kept_of(s);
@@ -254,7 +254,7 @@ size_t WholeRows::most_at_once() const {
 }
 
 Result<WholeRows> whole_rows(const ir::Program& program, const Contraction& c, const codegen::WholeEpilogue& epilogue) {
-  return Planner(program, c, epilogue).run();
+  return WholeRowsPlanner(program, c, epilogue).run();
 }
 
 std::string whole_text(const Contraction& c, const WholeRows& rows) {

@@ -1,5 +1,5 @@
 // Products: batches, either major order, several indices of a role, lines that are not aligned, offsets, epilogues, several
-// outputs, weights that are split once; two sums that share an operand; reductions along rows
+// outputs, weights that are split once; two sums that share an operand; operands with a prologue; reductions along rows
 // or columns.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -33,13 +33,18 @@ class GemmDraft {
     const bool is_long = random_.percent(20);
     if (is_long) k_ = {{"k", random_.between(4, std::clamp<int64_t>(products() / 4096, 4, 4096)) * (as_stored_ ? kPiece : 1)}};
     if (is_long || (as_stored_ && random_.percent(60))) choose_sides();
-    const std::string a = operands(dtype, m_, false, 1).front();
+    const int count = *dtype != 'e' && random_.percent(25) ? 2 : 1;
+    Term a = d_.stored(operands(dtype, m_, false, 1).front());
+    const std::vector<std::string> reads = operands(other, n_, random_.percent(50), count);
+    const bool computes = count == 1 && random_.percent(30), both = random_.percent(40);
+    if (computes && (both || random_.percent(60))) a = computed(a, m_);
     std::vector<Term> sums;
-    for (const std::string& b : operands(other, n_, random_.percent(50), *dtype != 'e' && random_.percent(25) ? 2 : 1)) {
+    for (const std::string& read : reads) {
+      const Term b = computes && (both || a.above == 2) ? computed(d_.stored(read), n_) : d_.stored(read);
       const bool swapped = random_.percent(30);
-      Term sum = repeated({"", d_.exact, 4, 2}, points_of(k_));
+      Term sum = repeated({"", d_.exact, a.above + b.above, a.below + b.below}, points_of(k_));
       if (!d_.exact) sum = {"", false, std::min(10, 4 + bits_of(points_of(k_)) / 2), kAnyStep};
-      sum.text = fmt::format("sum[{}]({} * {})", ranges(k_), swapped ? b : a, swapped ? a : b);
+      sum.text = fmt::format("sum[{}]({} * {})", ranges(k_), (swapped ? b : a).text, (swapped ? a : b).text);
       sums.push_back(sum);
     }
     outputs(sums);
@@ -125,6 +130,51 @@ class GemmDraft {
       out.push_back(fmt::format("{}[{}]", name, fmt::join(at, ", ")));
     }
     return out;
+  }
+
+  // A vector along a role, or a tensor of all elements, that an operand's prologue reads.
+  Term beside(const Axes& lines) {
+    Axes axes = random_.percent(40) ? k_ : random_.percent(50) ? lines : joined(batch_, random_.percent(50) ? joined(lines, k_) : lines);
+    if (random_.percent(20)) random_.shuffle(axes);
+    const std::string name = d_.fresh("c");
+    d_.declare(fmt::format("input {} : {}[{}]", name, random_.word({"f32", "f32", "bf16", "f16"}), fmt::join(shape_of(axes), ", ")));
+    return d_.stored(fmt::format("{}[{}]", name, names_of(axes)));
+  }
+
+  // An operand's element as elementwise equations make it: in its product, or a local of the kernel's. Exact ones keep to what any
+  // format of planes holds.
+  Term computed(const Term& read, const Axes& lines) {
+    Term value = read;
+    bool named = random_.percent(50);
+    for (int left = random_.of({1, 1, 2}); left > 0; --left) {
+      switch (random_.below(5)) {
+        case 0:
+          value = extremum_of("max", value, number(random_));
+          break;
+        case 1:
+          value = product_of(value, beside(lines));
+          break;
+        case 2:
+          value = sum_of(value, random_.word({"+", "-"}), beside(lines));
+          break;
+        case 3:
+          value = d_.exact ? negated(value) : applied(random_, value);
+          named |= !d_.exact;  // the interpreter would compute functions once a product
+          break;
+        default:
+          value = d_.combined(value, beside(lines));
+      }
+    }
+    constexpr int kOfPlanes = 7;
+    if (d_.exact && (!value.exact || value.above + value.below > kOfPlanes)) value = extremum_of("min", read, number(random_));
+    if (d_.exact && random_.percent(30)) value.text = fmt::format("{}({})", random_.word({"bf16", "f16"}), value.text);
+    if (!d_.exact) value = clamped(value, 5);
+    if (!named) return value;
+    const Axes axes = joined(joined(batch_, lines), k_);
+    const std::string name = d_.fresh("z");
+    d_.define(name, names_of(axes), value.text, axes);
+    value.text = fmt::format("{}[{}]", name, names_of(axes));
+    return value;
   }
 
   static void add(std::vector<int64_t>& shape, std::vector<int64_t>& strides, std::vector<std::string>& at, int64_t extent, int64_t& step,

@@ -1,0 +1,256 @@
+#include "families/gemm/prologue.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "codegen/access.h"
+#include "codegen/emitter.h"
+#include "codegen/epilogue.h"
+#include "families/emission.h"
+#include "families/gemm/problem.h"
+
+namespace solstice::families::gemm {
+namespace {
+
+using codegen::Access;
+using ir::ExprRef;
+using ir::Op;
+
+constexpr int kSeveral = -2;  // bind_variable(): digits that are divided out
+
+bool is_narrow(DType dtype) { return dtype == DType::kF16 || dtype == DType::kBF16; }
+
+bool is_view(const ir::Tensor& tensor) { return tensor.kind == ir::TensorKind::kLocal && tensor.kernel < 0; }
+
+bool is_computed(const ir::Program& program, const ir::Kernel& kernel, int tensor) {
+  return std::any_of(kernel.equations.begin(), kernel.equations.end(), [&](int id) { return program.equation(id).target == tensor; });
+}
+
+// Storing is permission to round, a cast the order to: of an element that either rounds, the format is that; of others f32.
+DType format_of(const ir::Program& program, const ExprRef& node, const ExprRef& value) {
+  if (value->op == Op::kCast && is_narrow(value->dtype)) return value->dtype;
+  const auto declared = node->op == Op::kRead ? program.tensor(node->id).dtype : std::nullopt;
+  return declared && is_narrow(*declared) ? *declared : DType::kF32;
+}
+
+// Why an element is none that can be computed as it is read.
+std::optional<std::string> reason_against(const ir::Program& program, const ExprRef& value) {
+  std::optional<std::string> out;
+  if (value->kind != ir::ValueKind::kReal) out = "is of integers: a prologue computes in f32";
+  ir::walk(value, [&](const ir::Expr& e) {
+    if (e.op == Op::kReduce || e.op == Op::kRank)
+      out = "reduces: a prologue works element by element";
+    else if (e.op == Op::kRead && program.tensor(e.id).dtype == DType::kF64)
+      out = fmt::format("reads `{}`, which is f64: a prologue computes in f32", program.tensor(e.id).name);
+  });
+  return out;
+}
+
+std::set<int> long_indices(const codegen::Interner& indices, const ExprRef& e) {
+  std::set<int> out;
+  for (const int id : indices_in(e)) {
+    if (indices.index(id).extent > 1) out.insert(id);
+  }
+  return out;
+}
+
+// Steps by one element along an index.
+bool has_unit(const Access& access) {
+  return std::any_of(access.offset->terms.begin(), access.offset->terms.end(), [](const auto& term) { return term.second == 1; });
+}
+
+// The first read of memory with all indices of the element, one that is contiguous before others.
+const Access* main_read(const codegen::Interner& indices, const std::vector<Access>& accesses, const std::set<int>& needed) {
+  const Access* found = nullptr;
+  for (const Access& access : accesses) {
+    if (!access.read || !access.offset || access.tested || long_indices(indices, access.read) != needed) continue;
+    if (!found || (has_unit(access) && !has_unit(*found))) found = &access;
+  }
+  return found;
+}
+
+Result<FoundOperand> stored(const ir::Program& program, const ir::Expr& read) {
+  const ir::Tensor& tensor = program.tensor(read.id);
+  if (!tensor.dtype || is_view(tensor)) return fail(Code::illegal_knobs, fmt::format("operand `{}` is a view or local", tensor.name));
+  FoundOperand out;
+  SOLSTICE_TRY(out.read, operand_read(program, read));
+  out.access.tensor = read.id;
+  out.access.dtype = *tensor.dtype;
+  out.access.offset = out.read.offset.offset;
+  return out;
+}
+
+// A read that a load takes neighbours of: strides by variable (batch, line, k) in elements.
+struct Stream {
+  ExprRef read;
+  int tensor = -1;
+  int64_t base = 0, batch = 0, line = 0, k = 0;
+  int vector = 1;
+};
+
+class PrologueWriter {
+ public:
+  PrologueWriter(const ir::Program& program, const Contraction& c, bool is_a)
+      : program_(program),
+        c_(c),
+        is_a_(is_a),
+        operand_(is_a ? c.a : c.b),
+        lines_(is_a ? c.m : c.n),
+        by_k_(major_of(operand_, lines_, c.k) != Major::kMN),
+        flat_(operand_.made->flat),
+        emitter_(program, flat_.indices) {}
+
+  Result<PrologueText> write() {
+    std::vector<int> fused;
+    const auto bind = [&](const char* name, const std::vector<int>& indices) {
+      fused.push_back(codegen::bind_variable(emitter_, program_, flat_, name, indices, 0));
+    };
+    bind("batch", c_.batch_indices), bind("line", is_a_ ? c_.m_indices : c_.n_indices), bind("k", c_.k_indices);
+    find_streams(fused);
+    emitter_.set_hook([this](codegen::Emitter&, const ExprRef& node) -> Result<std::optional<codegen::Value>> {
+      for (size_t i = 0; i < streams_.size(); ++i) {
+        if (streams_[i].read == node) return std::optional(emitter_.variable(codegen::CType::kF32, fmt::format("s{}", i), 0));
+      }
+      return std::optional<codegen::Value>();
+    });
+    if (operand_.made->brief) emitter_.set_short_values(codegen::short_values_of(program_, flat_));
+    SOLSTICE_TRY(const codegen::Value value, emitter_.emit(operand_.made->value()));
+    const std::string result = emitter_.convert(value, codegen::CType::kF32).text;
+    for (const Stream& s : streams_) emitter_.note_read(s.tensor);
+    return text_of(result, emitter_.take(0));
+  }
+
+ private:
+  void find_streams(const std::vector<int>& fused) {
+    const bool one_step = std::find(fused.begin(), fused.end(), kSeveral) == fused.end();
+    for (const Access& access : codegen::accesses_of(program_, flat_)) {
+      const DType dtype = *program_.tensor(access.tensor).dtype;
+      if (!access.read || !access.offset || access.tested || (dtype != DType::kF32 && !is_narrow(dtype))) continue;
+      Stream s{access.read, access.tensor, access.offset->offset};
+      if (access.read == operand_.made->main) {
+        s.batch = operand_.batch, s.line = operand_.line, s.k = operand_.k;
+      } else if (one_step) {
+        const auto stride = [&](int step) { return step < 0 ? 0 : access.offset->coefficient(step); };
+        s.batch = stride(fused[0]), s.line = stride(fused[1]), s.k = stride(fused[2]);
+      }
+      if ((by_k_ ? s.k : s.line) != 1) continue;
+      const OperandAccess as{s.tensor, dtype, s.base, s.batch, s.line, s.k, {}};
+      s.vector = vector_of(as, by_k_ ? Major::kK : Major::kMN, 4);
+      streams_.push_back(s);
+    }
+  }
+
+  PrologueText text_of(const std::string& result, const std::string& statements) const {
+    const char* const letter = is_a_ ? "a" : "b";
+    PrologueText out;
+    out.reads = emitter_.tensors_read();
+    std::string members, loads, parameters, arguments;
+    for (const int tensor : emitter_.tensors_read()) {
+      const std::string type = fmt::format("const {}* SOLSTICE_RESTRICT", codegen::storage_type(*program_.tensor(tensor).dtype));
+      const std::string name = fmt::format("{}_{}", letter, emitter_.pointer_name(tensor));
+      members += fmt::format("{} {};\n", type, emitter_.pointer_name(tensor));
+      out.parameters += fmt::format(", {} {}", type, name);
+      out.value += (out.value.empty() ? "" : ", ") + name;
+    }
+    for (size_t i = 0; i < streams_.size(); ++i) {
+      const Stream& s = streams_[i];
+      parameters += fmt::format("float s{}, ", i);
+      arguments += fmt::format("s{}[j], ", i);
+      loads += fmt::format(
+          "float s{0}[kCount];\ngemm::load_neighbours<{1}>(s{0}, {2} + (i64({3}) + batch * i64({4}) + line * i64({5}) + k * i64({6})), valid);\n",
+          i, s.vector, emitter_.pointer_name(s.tensor), s.base, s.batch, s.line, s.k);
+    }
+    out.name = is_a_ ? "PrologueA" : "PrologueB";
+    out.value = fmt::format("{}{{{}}}", out.name, out.value);
+    // Lines and k beyond the operand are computed as its last ones, and dropped.
+    out.text = fmt::format(
+        "struct {0} {{\nstatic constexpr bool kStored = false, kByK = {1};\n{2}\n"
+        "SOLSTICE_DEVICE float value({3}int batch, int line, int k) const {{\n{4}return {5};\n}}\n\n"
+        "template <int kCount>\nSOLSTICE_DEVICE void load(float (&v)[kCount], int batch, int line, int k, int valid) const {{\n{6}"
+        "#pragma unroll\nfor (int j = 0; j < kCount; ++j) {{\n"
+        "const float x = value({7}batch, smaller({8}, {9}), smaller({10}, {11}));\nv[j] = j < valid ? x : 0.f;\n}}\n}}\n}};\n\n",
+        out.name, by_k_, members, parameters, statements, result, loads, arguments, by_k_ ? "line" : "line + j", lines_ - 1,
+        by_k_ ? "k + j" : "k", c_.k - 1);
+    return out;
+  }
+
+  const ir::Program& program_;
+  const Contraction& c_;
+  const bool is_a_;
+  const OperandAccess& operand_;
+  const int64_t lines_;
+  const bool by_k_;
+  codegen::FlatKernel flat_;
+  codegen::Emitter emitter_;
+  std::vector<Stream> streams_;
+};
+
+}  // namespace
+
+Result<FoundOperand> find_operand(const ir::Program& program, const ir::Kernel& kernel, int equation, const ExprRef& node) {
+  if (node->op == Op::kRead && !is_computed(program, kernel, node->id) && !is_view(program.tensor(node->id))) return stored(program, *node);
+  SOLSTICE_TRY(codegen::FlatNode flat, codegen::flatten_node(program, kernel, equation, node));
+  if (flat.value->op == Op::kRead) return stored(program, *flat.value);
+  const std::string name = node->op == Op::kRead ? program.tensor(node->id).name : ir::to_text(program, program.equation(equation), node);
+  if (const auto reason = reason_against(program, flat.value)) return fail(Code::not_yet, fmt::format("operand `{}` {}", name, *reason));
+  auto made = std::make_shared<Prologue>();
+  const std::set<int> needed = long_indices(flat.indices, flat.value);
+  made->flat.indices = std::move(flat.indices);
+  // The left side is set below; until then it must be some access.
+  made->flat.equations.push_back({-1, 0, {}, {}, flat.value});
+  const auto accesses = [&] {
+    std::vector<Access> out;
+    for (Access& access : codegen::accesses_of(program, made->flat)) {
+      if (access.read) out.push_back(std::move(access));
+    }
+    return out;
+  }();
+  const Access* const main = main_read(made->flat.indices, accesses, needed);
+  if (!main)
+    return fail(Code::not_yet, fmt::format("operand `{}` is computed, and none of what it reads has all of its indices; prologues of "
+                                           "broadcasts alone are not built yet",
+                                           name));
+  made->main = main->read;
+  if (node->op == Op::kRead) made->source = node->id;
+  made->flat.equations.front().target = main->tensor;
+  made->flat.equations.front().lhs = main->args;
+  const DType format = format_of(program, node, flat.value);
+  made->brief = made->source >= 0 && is_narrow(format) && is_narrow(*program.tensor(main->tensor).dtype);
+  made->instructions = made->brief ? instructions_of(program, made->flat) : instructions_of(made->flat);
+  for (const Access& access : accesses) {
+    if (std::find(made->reads.begin(), made->reads.end(), access.tensor) == made->reads.end()) made->reads.push_back(access.tensor);
+    if (long_indices(made->flat.indices, access.read) == needed) made->bytes += size_of(*program.tensor(access.tensor).dtype);
+  }
+  FoundOperand out;
+  out.read = {main->tensor, *main->offset, {}};
+  out.access.tensor = main->tensor;
+  out.access.dtype = format;
+  out.access.offset = main->offset->offset;
+  out.access.made = std::move(made);
+  return out;
+}
+
+Result<PrologueText> prologue_text(const ir::Program& program, const Contraction& product, bool is_a) {
+  return PrologueWriter(program, product, is_a).write();
+}
+
+OperandText operand_text(const ir::Program& program, const Contraction& product, const OperandAccess& operand, bool is_a,
+                         const std::string& name) {
+  if (!operand.made) {
+    const std::string type(codegen::storage_type(operand.dtype));
+    return {"", fmt::format(", const {}* SOLSTICE_RESTRICT {}", type, name), type, name, ""};
+  }
+  PrologueText made = prologue_text(program, product, is_a).value();
+  return {made.text, made.parameters, fmt::format("float, {}", made.name), "nullptr", ", " + made.value};
+}
+
+std::string prologue_head(const std::string& above) {
+  if (above.empty()) return "";
+  return fmt::format("\nnamespace solstice {{\nusing namespace math;\n\n{}}}  // namespace solstice\n", above);
+}
+
+}  // namespace solstice::families::gemm
