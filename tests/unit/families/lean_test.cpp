@@ -19,14 +19,14 @@ using gemm::LeanGemm;
 using gemm::Streamed;
 using numerics::Math;
 
-struct Product {
+struct DrawnProduct {
   ProgramBuilder b{"p"};
 
   // `gaps`: x lies with a stride in both of its dimensions. `grouped`: each row chooses one of four matrices. `dual`: a second sum
   // reads x too. `sums`: of rows. `whole`: elements are divided by these. `triangle`: what lies above the diagonal is left out.
   // `made`: of what x + 1 is, not of x.
-  Product(int64_t m, int64_t n, int64_t k, bool transposed, bool gaps, bool grouped, bool dual, bool sums, bool whole, bool triangle,
-          bool made, DType dtype) {
+  DrawnProduct(int64_t m, int64_t n, int64_t k, bool transposed, bool gaps, bool grouped, bool dual, bool sums, bool whole, bool triangle,
+               bool made, DType dtype) {
     const int x = b.input("x", gaps ? std::vector<int64_t>{m, k, 2} : std::vector<int64_t>{m, k}, dtype);
     std::vector<int64_t> shape = transposed ? std::vector<int64_t>{k, n} : std::vector<int64_t>{n, k};
     if (grouped) shape.insert(shape.begin(), 4);
@@ -83,9 +83,9 @@ TEST(Lean, EveryRuleCanFireAndWhatIsProposedIsLegal) {
     const DType dtype = any_of(random, {DType::kF32, DType::kF32, DType::kF32, DType::kBF16, DType::kF16, DType::kE4M3});
     const bool gaps = random() % 8 == 0, grouped = size_of(dtype) == 2 && !gaps && random() % 2 == 0;
     const bool dual = !grouped && dtype != DType::kE4M3 && random() % 4 == 0;
-    const Product product(any_of<int64_t>(random, {4, 16, 1024}), any_of<int64_t>(random, {8, 512}), any_of<int64_t>(random, {64, 4096}),
-                          random() % 2 == 0, gaps, grouped, dual, !grouped && !dual && i % 4 == 0, i % 8 == 0, i % 8 == 1,
-                          !grouped && !dual && i % 4 == 2, dtype);
+    const DrawnProduct product(any_of<int64_t>(random, {4, 16, 1024}), any_of<int64_t>(random, {8, 512}),
+                               any_of<int64_t>(random, {64, 4096}), random() % 2 == 0, gaps, grouped, dual, !grouped && !dual && i % 4 == 0,
+                               i % 8 == 0, i % 8 == 1, !grouped && !dual && i % 4 == 2, dtype);
     const Context context{product.b.program, h200, any_of<std::string>(random, {"reference", "high", "medium"}), random() % 2 == 0};
     const auto problem = gemm::make_problem(product.b.program, product.b.program.kernels.front());
     ASSERT_TRUE(problem.ok()) << problem.error().text();
