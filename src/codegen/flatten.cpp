@@ -66,6 +66,7 @@ class Flattener {
       SOLSTICE_TRY(flat.rhs, body(id, map));
     }
     flat.rhs = expand_reducers(out_.indices, program_, flat.rhs);
+    if (program_.tensor(flat.target).dtype == DType::kF64) flat.rhs = constant_of_doubles(flat.rhs);
     out_.equations.push_back(std::move(flat));
     return success();
   }
@@ -81,6 +82,13 @@ class Flattener {
   }
 
  private:
+  // What reads nothing takes the format it is stored in: a constant is not rounded to f32 on its way to f64.
+  ExprRef constant_of_doubles(const ExprRef& rhs) {
+    bool reads = rhs->kind != ir::ValueKind::kReal;
+    ir::walk(rhs, [&](const ir::Expr& e) { reads = reads || e.op == Op::kRead; });
+    return reads ? rhs : out_.indices.intern(*ir::make_cast(DType::kF64, rhs));
+  }
+
   std::string name_of(const ir::Equation& equation) const { return program_.target_of(equation).name; }
 
   // The right side of an equation with its free indices replaced, everything inlined.

@@ -45,6 +45,11 @@ TEST(Map, FunctionsHaveTheDigitsOfTheStorage) {
   EXPECT_EQ(code_of(DType::kF32, erf_gelu).find("short_"), std::string::npos);
 }
 
+TEST(Map, AConstantOfDoublesIsNotRoundedOnItsWay) {
+  const std::string code = code_of(DType::kF64, [](ExprRef) { return op(Op::kTanh, {num(0.0625)}); });
+  EXPECT_NE(code.find("0.0624187467475125"), std::string::npos) << code;
+}
+
 // A difference, or a function of the function, can make its error larger.
 TEST(Map, DigitsAreKeptWhereTheyAreNeeded) {
   const auto differs = [](ExprRef x) { return op(Op::kExp, {x}) - num(1.0); };
