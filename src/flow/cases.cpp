@@ -127,6 +127,17 @@ class Beside {
   std::set<std::string> opened_, handles_;
 };
 
+Status compare_tf32(run::OracleClient& oracle, run::Judge& judge, const Problem& problem, const std::string& set, run::JudgeCase& test) {
+  SOLSTICE_TRY(const OracleTensors exported, oracle.export_ipc(set, {"eager"}));
+  Beside beside(exported, judge);
+  return for_each_expected(problem, [&](const auto& buffer, const auto&, const auto& value) -> Status {
+    run::ExpectedOutput& expected = test.expected.at(buffer);
+    if (expected.sum.products == 0) return success();
+    SOLSTICE_TRY(expected.tf32, beside.errors(value, expected));
+    return success();
+  });
+}
+
 bool multiplies(const run::JudgeCase& test) {
   return std::any_of(test.expected.begin(), test.expected.end(), [](const auto& each) { return each.second.sum.products > 0; });
 }
@@ -138,23 +149,16 @@ Status measure_tf32(run::OracleClient& oracle, run::Judge& judge, const Problem&
   if (judge.options().policy == numerics::Policy::kReference || test.tf32_measured || !multiplies(test)) return success();
   const std::string set = "tf32";
   const Status done = oracle.run_tf32(test.set, set);
-  if (!done.ok() && done.error().code != Code::too_large) return done;
+  if (!done.ok() && done.error().code != Code::too_large && done.error().code != Code::module_forward) return done;
   if (!done.ok()) {
     notes.push_back("the error of PyTorch's own result with TF32 is not known: " + done.error().message);
     return success();
   }
-  SOLSTICE_TRY(const OracleTensors exported, oracle.export_ipc(set, {"eager"}));
-  {
-    Beside beside(exported, judge);
-    SOLSTICE_CHECK(for_each_expected(problem, [&](const auto& buffer, const auto&, const auto& value) -> Status {
-      run::ExpectedOutput& expected = test.expected.at(buffer);
-      if (expected.sum.products == 0) return success();
-      SOLSTICE_TRY(expected.tf32, beside.errors(value, expected));
-      return success();
-    }));
-  }
+  const Status compared = compare_tf32(oracle, judge, problem, set, test);
+  const Status released = oracle.release_set(set);
+  SOLSTICE_CHECK(compared);
   test.tf32_measured = true;
-  return oracle.release_set(set);
+  return released;
 }
 
 std::string CaseRequest::title() const {

@@ -120,8 +120,10 @@ class FullVerification {
     for (const std::string& note : (*made)->notes) warn(fmt::format("verified with {}, but {}", request.title(), note));
     merge_nonfinite(request, (*made)->judge);
     SOLSTICE_TRY(Verdict verdict, state_.judge->held() ? state_.judge->verify_more({(*made)->judge}) : verify({(*made)->judge}));
-    if (verdict.outcome == Outcome::kWrongResult) SOLSTICE_CHECK(verify_determined(**made, verdict));
-    SOLSTICE_CHECK(release_case(*state_.oracle, *state_.judge, **made, *state_.trial_case, request.set));
+    const Status determined = verdict.outcome == Outcome::kWrongResult ? verify_determined(**made, verdict) : success();
+    const Status released = release_case(*state_.oracle, *state_.judge, **made, *state_.trial_case, request.set);
+    SOLSTICE_CHECK(determined);
+    SOLSTICE_CHECK(released);
     for (const CaseVerdict& one : verdict.cases) add_errors(finalist_.errors, one);
     all_.cases.insert(all_.cases.end(), verdict.cases.begin(), verdict.cases.end());
     if (verdict.passed()) return success();
@@ -130,8 +132,10 @@ class FullVerification {
     return success();
   }
 
-  // Once more where single elements of the result are not determined by the inputs: the others decide.
+  // Once more where single elements of the result are not determined by the inputs: the others decide. The search for them takes
+  // the candidate's memory.
   Status verify_determined(PreparedCase& test, Verdict& verdict) {
+    state_.judge->release();
     SOLSTICE_TRY(const std::string found, find_undetermined(*state_.oracle, *state_.judge, *state_.problem, test));
     if (!found.empty()) warn(fmt::format("{}: {}", test.judge.name, found));
     if (test.rooms.empty()) return success();

@@ -115,7 +115,8 @@ SplitPlan split_plan(const Context& context, const Problem& problem, const Setti
   out.stride = by_k ? out.operand.line : out.operand.k;
   out.plane_stride = round_up(out.length, 64);  // whole 128-byte lines: a row of a box then touches one of L2's
   // Tiles and clusters of tiles beyond the operand read it too.
-  out.scale_stride = round_up(extent, std::max<int64_t>(512, is_a ? 0 : int64_t{s.tile_n} * s.cluster_n));
+  const int64_t tile = is_a ? s.tile_m : int64_t{s.tile_n} * s.cluster_n;  // held lines of a stream may be 24 or 112
+  out.scale_stride = std::max(round_up(extent, 512), round_up(extent, tile));
   out.chunks = ceil_div(c.k, 64);  // that have scales of their own
   out.planes = numerics::info(s.math).planes;
   out.bytes = element_bytes(s.math);

@@ -76,6 +76,21 @@ TEST(GemmWhole, ClustersHoldTheRows) {
   EXPECT_EQ(emission.steps[2].arguments.back().buffer, "up-sums");
 }
 
+// A part of a GPU may have fewer SMs than the largest cluster needs beside what a GPC leaves over.
+TEST(GemmWhole, SmallMachinesArePlannedFor) {
+  for (const int sms : {4, 12, 16}) {
+    machine::Machine small = whole_machine();
+    small.sm_count = sms;
+    const ir::Program program = whole(kSoftmax, "", {1000, 2000, 256});
+    const ir::Kernel& kernel = program.kernels.front();
+    const families::Context context{program, small, "reference", false};
+    EXPECT_GE(gemm::clusters_at_once(small, 8), 1);
+    const families::Family* family = families::find_family("gemm");
+    const auto proposals = family->propose(context, kernel);
+    EXPECT_TRUE(proposals.ok()) << proposals.error().text();
+  }
+}
+
 TEST(GemmWhole, OneTileMayHoldTheRow) {
   const ir::Program program = whole(kSoftmax, "math=fp16x3, tile=64x256", {4096, 200, 512});
   EXPECT_EQ(whole_settings(program).cluster_n, 1);

@@ -170,5 +170,17 @@ TEST(Limits, TheDefaultMathKeepsThem) {
   }
 }
 
+// PyTorch's TF32 error counts under `high`, unless it leaves next to nothing of the result: then any result would pass.
+TEST(Policy, TF32CountsWhileItLeavesAResult) {
+  Sum sum;
+  sum.k = 1024;
+  sum.products = 1;
+  sum.elements = 1024;
+  const double modelled = limit_of(Policy::kHigh, {1e-7, 1e-6}, sum).allowed.normwise;
+  EXPECT_DOUBLE_EQ(limit_of(Policy::kHigh, {1e-7, 1e-6}, sum, OwnMath::kStrict, {0.01, 0.1}).allowed.normwise, 1.1 * 0.01);
+  EXPECT_DOUBLE_EQ(limit_of(Policy::kHigh, {1e-7, 1e-6}, sum, OwnMath::kStrict, {0.9, 30}).allowed.normwise, modelled);
+  EXPECT_LT(limit_of(Policy::kHigh, {1e-7, 1e-6}, sum, OwnMath::kStrict, {0.9, 30}).allowed.elementwise, 0.01);
+}
+
 }  // namespace
 }  // namespace solstice::numerics
