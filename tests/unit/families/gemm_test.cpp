@@ -165,6 +165,19 @@ TEST(Gemm, Bf16StreamsWithAGuardOfItsSums) {
   }
 }
 
+// Of 512 held lines five tiles of 112 read 560 scales a chunk.
+TEST(Gemm, ScalesCoverEveryHeldLineOfAStream) {
+  Linear linear(512, 16384, 4096);
+  linear.kernel().knobs.set("math", KnobValue::of_name("fp16x3"));
+  linear.kernel().knobs.set("stream", KnobValue::of_name("columns"));
+  linear.kernel().knobs.set("tile", KnobValue::of_size({112, 128}));
+  const Emission emission = generated(linear.b.program);
+  const auto scales =
+      std::find_if(emission.workspace.begin(), emission.workspace.end(), [](const auto& b) { return b.name == "up-scales_a"; });
+  ASSERT_NE(scales, emission.workspace.end());
+  EXPECT_EQ(scales->bytes, 4096 / 64 * 560 * 4);
+}
+
 TEST(Gemm, EveryBlockOfAStreamedTileHasItsPartialSumsAndGuardWord) {
   Linear linear(100, 300, 1000, true);
   linear.kernel().knobs.set("math", KnobValue::of_name("fp16x3"));
