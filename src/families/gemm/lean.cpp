@@ -311,9 +311,13 @@ void add_grouped(LeanRules& rules) {
        [](const LeanGemm& c) { return is_grouped(*c.problem) && c.settings.math != grouped_math(*c.problem); },
        [](const LeanGemm& c) { return fmt::format("`math={}`: grouped products multiply their operands as they are", math_name(c)); },
        [](LeanGemm& c) { set_math(c, grouped_math(*c.problem)), stop_streaming(c); }});
-  rules.push_back({"lean.grouped_stream", "E117", Severity::kError, "grouped products stream no operand",
+  rules.push_back({"lean.grouped_stream", "E117", Severity::kError,
+                   "grouped products stream no operand, and split their last tiles by themselves",
                    [](const LeanGemm& c) { return is_grouped(*c.problem) && (is_streamed(c) || c.settings.split != 1); },
-                   [](const LeanGemm& c) { return fmt::format("`stream={}` of a grouped product", name_of(c.settings.stream)); },
+                   [](const LeanGemm& c) {
+                     return is_streamed(c) ? fmt::format("`stream={}` of a grouped product", name_of(c.settings.stream))
+                                           : fmt::format("`split={}` of a grouped product", c.settings.split);
+                   },
                    stop_streaming});
   rules.push_back({"lean.grouped_tile", "E111", Severity::kError, "tiles of grouped products are 128x256 and 128x128",
                    [](const LeanGemm& c) {
