@@ -44,6 +44,11 @@ double fold_time(const Context& context, const Problem& problem) {
          static_cast<double>(problem.rows->bytes()) / context.machine.copy_ceiling().per_second;
 }
 
+double elements_of(const OperandAccess& operand, int64_t lines, const Contraction& c) {
+  const double batches = operand.batch == 0 ? 1.0 : static_cast<double>(c.batches);
+  return batches * static_cast<double>(lines) * static_cast<double>(c.k);
+}
+
 double bytes_of_element(const OperandAccess& operand) { return operand.made ? operand.made->bytes : size_of(operand.dtype); }
 
 double prologue_instructions(const OperandAccess& operand) { return operand.made ? operand.made->instructions : 0; }

@@ -17,6 +17,7 @@ double fold_time(const Context& context, const Problem& problem);
 
 double result_bytes(const Context& context, const Problem& problem);
 
+double elements_of(const OperandAccess& operand, int64_t lines, const Contraction& c);
 double bytes_of_element(const OperandAccess& operand);       // that reading it takes
 double prologue_instructions(const OperandAccess& operand);  // of an element; 0 where it is read as it lies
 // Of fp32 tiles of this size, each of which computes its lines of both operands.

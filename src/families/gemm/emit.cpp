@@ -64,8 +64,6 @@ std::string half_plane_text(const Problem& problem) {
   return fmt::format("{{{}, {}, {}}}", d.coefficients[1], d.coefficients[2], d.base);
 }
 
-constexpr int kSplitThreads = 256;  // kernels/gemm/operand.h
-
 // Lines that fit the registers of a warp: one of some of its lanes each, since a block would wait twice for every one.
 void keep_short_lines(SplitPlan& x) {
   constexpr int64_t kOfThread = 16, kWarp = 32, kMost = 1024;  // elements; threads; elements

@@ -9,6 +9,8 @@
 
 namespace solstice::families::gemm {
 
+inline constexpr int kSplitThreads = 256;  // kernels/gemm/operand.h
+
 // One operand on its way to planes: how the split pass walks it, and what it writes.
 struct SplitPlan {
   OperandAccess operand;

@@ -28,7 +28,7 @@ const std::string& name_of_operand(const LeanGemm& c, bool first) {
 std::string_view math_name(const LeanGemm& c) { return numerics::info(c.settings.math).name; }
 
 bool is_simt(const LeanGemm& c) { return c.settings.math == Math::kSimt; }
-bool is_tiled(const LeanGemm& c) { return c.settings.stream == Streamed::kNone && !is_simt(c); }
+bool is_tiled(const LeanGemm& c) { return is_tiled(c.settings); }
 bool is_streamed(const LeanGemm& c) { return c.settings.stream != Streamed::kNone; }
 bool streams_tiles(const LeanGemm& c) { return is_streamed(c) && !is_simt(c); }
 int64_t shared_limit(const LeanGemm& c) { return static_cast<int64_t>(c.context->machine.shared_per_block.value); }

@@ -15,7 +15,7 @@
 namespace solstice::families::gemm {
 namespace {
 
-constexpr int64_t kSplitThreads = 256, kSimtThreads = 256;  // kernels/gemm/split.h, simt.h
+constexpr int64_t kSimtThreads = 256;  // kernels/gemm/simt.h
 constexpr int64_t kSimtShared = 128 * 128 * 4;
 constexpr int64_t kGuardBytes = 8;  // a GuardWord of kernels/gemm/guard.h
 
@@ -40,7 +40,6 @@ class Generator {
   }
 
  private:
-  static bool is_tiled(const Settings& s) { return s.math != Math::kSimt && s.stream == Streamed::kNone; }
   // Where blocks share tiles: sums of a tile for every block, a signal of each of its warpgroups.
   bool shares() const { return shared_.shared > 0; }
   std::string partials() const { return part_name(kernel_, "partials"); }
@@ -188,7 +187,7 @@ class Generator {
     const SplitPlan &streamed = plan.rows_are_m ? a_ : b_, &held = plan.rows_are_m ? b_ : a_;
     add_buffer(partial(), 4 * s_.split * c_.batches * c_.m * c_.n, DType::kF32, false);
     out_.sources.push_back({kernel_.name, stream_source(codegen::entry_name(kernel_.name), problem_, s_, plan, held.scale_stride), {}});
-    const bool after_split = !out_.steps.empty() && out_.steps.back().phase == Phase::kLaunch;
+    const bool after_split = follows_split();
     Step& step = launch(kernel_.name, plan.tiles * s_.split, 128 * plan.groups);
     step.cluster = {plan.cluster, 1, 1};
     step.shared_bytes = plan.shared_bytes;

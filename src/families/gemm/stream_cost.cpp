@@ -41,10 +41,6 @@ struct Rates {
   }
 };
 
-double elements(int64_t lines, const OperandAccess& x, const Contraction& c) {
-  return static_cast<double>(lines) * static_cast<double>(c.k) * static_cast<double>(x.batch == 0 ? 1 : c.batches);
-}
-
 }  // namespace
 
 Cost estimate_small(const Context& context, const Problem& problem, const Settings& s) {
@@ -56,7 +52,7 @@ Cost estimate_small(const Context& context, const Problem& problem, const Settin
   // A stage of one block alone on an SM waits for its loads; blocks that share the SM hide that.
   const double stage = 32.0 * 32 * 64 / (r.fma / r.sms) * kSmallShare;
   const double compute = stages * std::max(kSmallStage, std::ceil(tiles / r.sms) * stage) + prologue_time(context, c, kSmallTile);
-  const double bytes = elements(c.m, c.a, c) * bytes_of_element(c.a) + elements(c.n, c.b, c) * bytes_of_element(c.b);
+  const double bytes = elements_of(c.a, c.m, c) * bytes_of_element(c.a) + elements_of(c.b, c.n, c) * bytes_of_element(c.b);
   return finished(problem, s, {launch, 0, compute, (bytes + result_bytes(context, problem)) / (r.read * kReadShare)}, bytes);
 }
 
@@ -64,7 +60,7 @@ Cost estimate_gemv(const Context& context, const Problem& problem, const Setting
   const Contraction& c = problem.product;
   const StreamPlan p = stream_plan(context, problem, s);
   const Rates r(context.machine);
-  const double streamed = elements(p.rows, p.streamed, c), held = elements(p.columns, p.held, c);
+  const double streamed = elements_of(p.streamed, p.rows, c), held = elements_of(p.held, p.columns, c);
   const double bytes = streamed * bytes_of_element(p.streamed) + held * bytes_of_element(p.held) + result_bytes(context, problem);
   const double blocks = static_cast<double>(p.tiles * s.split);
   const double launch = context.machine.launch_time().value + kOneLaunch;
@@ -80,7 +76,7 @@ Cost estimate_stream(const Context& context, const Problem& problem, const Setti
   const Contraction& c = problem.product;
   const StreamPlan p = stream_plan(context, problem, s);
   const Rates r(context.machine);
-  const double streamed = 4 * elements(p.rows, p.streamed, c), held = 4 * elements(p.columns, p.held, c);
+  const double streamed = 4 * elements_of(p.streamed, p.rows, c), held = 4 * elements_of(p.held, p.columns, c);
   const bool packed = is_packed(context.program, s, p.held);
   const double blocks = static_cast<double>(p.tiles * s.split);
   const double chunks = std::ceil(std::ceil(static_cast<double>(c.k) / 64) / s.split);
@@ -109,8 +105,8 @@ Cost estimate_stream(const Context& context, const Problem& problem, const Setti
   const double compute = (rounds - 1) * kRound + (split_as_read ? work + kPlanes * planes / l2 : std::max(work, thin * from_l2));
   const double partial = 4.0 * s.split * static_cast<double>(c.batches * c.m * c.n);
   const double sums = (p.rows_are_m ? kRowSums : 2) * partial / r.copy + result_bytes(context, problem) / r.read;
-  const double read = elements(p.columns, p.held, c) * bytes_of_element(p.held);
-  const double made = elements(p.columns, p.held, c) * prologue_instructions(p.held) / issue_rate(context.machine).value;
+  const double read = elements_of(p.held, p.columns, c) * bytes_of_element(p.held);
+  const double made = elements_of(p.held, p.columns, c) * prologue_instructions(p.held) / issue_rate(context.machine).value;
   const double split = packed ? 0 : std::max((read + 0.5 * p.planes_held * held) / (r.copy * 0.8), made);
   const double launch = context.machine.launch_time().value * (packed ? 2 : 3) + kStreamOverhead + sums;
   return finished(problem, s, {launch, split, compute, thin * (streamed + held) / (r.read * kReadShare)},

@@ -36,11 +36,6 @@ constexpr double kAlone = 1.02;     // blocks walk several tiles and share no lo
 constexpr double kReadAgain = 0.7;  // of lines that are not contiguous and scaled whole, beyond the first time
 constexpr double kProductOverhead = 5e-6, kClusterOverhead = 1e-6;
 
-double elements_of(const OperandAccess& operand, int64_t lines, const Contraction& c) {
-  const double batches = operand.batch == 0 ? 1.0 : static_cast<double>(c.batches);
-  return batches * static_cast<double>(lines) * static_cast<double>(c.k);
-}
-
 struct Moved {
   double split = 0, product = 0;  // bytes
   double instructions = 0;        // of a prologue in the split pass

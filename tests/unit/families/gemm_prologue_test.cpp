@@ -10,14 +10,10 @@
 #include "families/gemm/prologue.h"
 #include "ir/bind.h"
 #include "machine/machine.h"
+#include "unit/families/h200.h"
 
 namespace solstice::families::of_prologues {
 namespace {
-
-const machine::Machine& prologue_machine() {
-  static const machine::Machine machine = machine::load_machine(SOLSTICE_SOURCE_DIR "/machines/h200.toml").value();
-  return machine;
-}
 
 struct Text {
   std::string x = "input x : f32[M, K]", w = "input w : f32[N, K]", more = "", knobs = "", equations = "";
@@ -41,7 +37,7 @@ ir::Program made(const std::string& element, Text t = {}) {
 const ir::Kernel& kernel_of(const ir::Program& program) { return program.kernels.back(); }
 
 Emission emission_of(const ir::Program& program, bool frozen = false) {
-  auto emission = find_family("gemm")->generate({program, prologue_machine(), "reference", frozen}, kernel_of(program));
+  auto emission = find_family("gemm")->generate({program, h200(), "reference", frozen}, kernel_of(program));
   EXPECT_TRUE(emission.ok()) << emission.error().text();
   return emission.ok() ? *std::move(emission) : Emission{};
 }
@@ -54,7 +50,7 @@ std::string refusal_of(const ir::Program& program) {
 
 std::string complaint_of(const ir::Program& program) {
   Diagnostics diagnostics;
-  find_family("gemm")->check({program, prologue_machine()}, kernel_of(program), diagnostics);
+  find_family("gemm")->check({program, h200()}, kernel_of(program), diagnostics);
   return diagnostics.all().empty() ? "" : diagnostics.all().front().message;
 }
 
@@ -153,7 +149,7 @@ TEST(GemmPrologue, SaysWhatIsNotBuilt) {
 TEST(GemmPrologue, CostsWhatItReadsAndComputes) {
   const auto time_of = [](const std::string& element, const std::string& more) {
     const ir::Program program = made(element, {.more = more, .knobs = "math=fp16x3, tile=128x128, stream=none"});
-    const auto cost = find_family("gemm")->cost({program, prologue_machine()}, kernel_of(program));
+    const auto cost = find_family("gemm")->cost({program, h200()}, kernel_of(program));
     EXPECT_TRUE(cost.ok()) << cost.error().text();
     return cost.ok() ? cost->time.value : 0;
   };

@@ -9,14 +9,10 @@
 #include "families/gemm/problem.h"
 #include "ir/bind.h"
 #include "machine/machine.h"
+#include "unit/families/h200.h"
 
 namespace solstice::families {
 namespace {
-
-const machine::Machine& rows_machine() {
-  static const machine::Machine machine = machine::load_machine(SOLSTICE_SOURCE_DIR "/machines/h200.toml").value();
-  return machine;
-}
 
 struct Sides {
   int m = 1000, n = 700, k = 256;
@@ -46,7 +42,7 @@ std::string rows_refusal(const std::string& outputs, const std::string& equation
 }
 
 Emission rows_emission(const ir::Program& program) {
-  auto emission = find_family("gemm")->generate({program, rows_machine()}, program.kernels.front());
+  auto emission = find_family("gemm")->generate({program, h200()}, program.kernels.front());
   EXPECT_TRUE(emission.ok()) << emission.error().text();
   return emission.ok() ? *std::move(emission) : Emission{};
 }
@@ -145,7 +141,7 @@ TEST(GemmRows, OfASquareProductAreNotThoseOfAnOperand) {
 
 TEST(GemmRows, AreNotTakenFromStreams) {
   const ir::Program streamed = reducing("output s : f32[M]", "s[m] = sum[n](h[m,n])", "math=fp16x3, stream=columns", {16, 4096, 4096});
-  const Context context{streamed, rows_machine()};
+  const Context context{streamed, h200()};
   Diagnostics diagnostics;
   find_family("gemm")->check(context, streamed.kernels.front(), diagnostics);
   ASSERT_FALSE(diagnostics.all().empty());
@@ -155,7 +151,7 @@ TEST(GemmRows, AreNotTakenFromStreams) {
   for (const int m : {1, 16, 200}) {
     const ir::Program usual = reducing("output s : f32[M]", "s[m] = sum[n](h[m,n])", "", {m, 4096, 4096});
     EXPECT_EQ(rows_emission(usual).steps.back().name, "up-fold") << m;
-    const gemm::Settings s = gemm::settings_of({usual, rows_machine()}, usual.kernels.front(), rows_problem(usual));
+    const gemm::Settings s = gemm::settings_of({usual, h200()}, usual.kernels.front(), rows_problem(usual));
     EXPECT_EQ(s.stream, gemm::Streamed::kNone) << m;
   }
 }

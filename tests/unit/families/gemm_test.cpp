@@ -12,17 +12,13 @@
 #include "host_kernels/build.h"
 #include "ir/bind.h"
 #include "machine/machine.h"
+#include "unit/families/h200.h"
 
 namespace solstice::families {
 namespace {
 
 using namespace ir;
 using namespace solstice::testing;
-
-const machine::Machine& h200() {
-  static const machine::Machine machine = machine::load_machine(SOLSTICE_SOURCE_DIR "/machines/h200.toml").value();
-  return machine;
-}
 
 ExprRef gelu(ExprRef x) { return num(0.5) * x * (num(1.0) + op(Op::kErf, {x * num(0.7071067811865476)})); }
 

@@ -8,17 +8,13 @@
 #include "families/gemm/problem.h"
 #include "ir/bind.h"
 #include "machine/machine.h"
+#include "unit/families/h200.h"
 
 namespace solstice::families {
 namespace {
 
 constexpr const char* kSoftmax = "e[m,n] = exp(h[m,n] - max[j](h[m,j]))\ny[m,n] = e[m,n] / sum[j](e[m,j])";
 constexpr const char* kNorm = "mu[m] = mean[n](h[m,n])\ny[m,n] = (h[m,n] - mu[m]) * rsqrt(var[n](h[m,n]) + 0.00001) * b[n]";
-
-const machine::Machine& whole_machine() {
-  static const machine::Machine machine = machine::load_machine(SOLSTICE_SOURCE_DIR "/machines/h200.toml").value();
-  return machine;
-}
 
 struct Extents {
   int m = 1000, n = 700, k = 256;
@@ -44,18 +40,18 @@ gemm::Problem whole_problem(const ir::Program& program) {
 }
 
 gemm::Settings whole_settings(const ir::Program& program) {
-  return gemm::settings_of({program, whole_machine()}, program.kernels.front(), whole_problem(program));
+  return gemm::settings_of({program, h200()}, program.kernels.front(), whole_problem(program));
 }
 
 Emission whole_emission(const ir::Program& program) {
-  auto emission = find_family("gemm")->generate({program, whole_machine()}, program.kernels.front());
+  auto emission = find_family("gemm")->generate({program, h200()}, program.kernels.front());
   EXPECT_TRUE(emission.ok()) << emission.error().text();
   return emission.ok() ? *std::move(emission) : Emission{};
 }
 
 std::vector<std::string> codes_of(const ir::Program& program) {
   Diagnostics diagnostics;
-  find_family("gemm")->check({program, whole_machine()}, program.kernels.front(), diagnostics);
+  find_family("gemm")->check({program, h200()}, program.kernels.front(), diagnostics);
   std::vector<std::string> out;
   for (const Diagnostic& d : diagnostics.all()) out.push_back(d.code);
   return out;
@@ -79,7 +75,7 @@ TEST(GemmWhole, ClustersHoldTheRows) {
 // A part of a GPU may have fewer SMs than the largest cluster needs beside what a GPC leaves over.
 TEST(GemmWhole, SmallMachinesArePlannedFor) {
   for (const int sms : {4, 12, 16}) {
-    machine::Machine small = whole_machine();
+    machine::Machine small = h200();
     small.sm_count = sms;
     const ir::Program program = whole(kSoftmax, "", {1000, 2000, 256});
     const ir::Kernel& kernel = program.kernels.front();

@@ -6,14 +6,10 @@
 #include "families/gemm/problem.h"
 #include "ir/bind.h"
 #include "machine/machine.h"
+#include "unit/families/h200.h"
 
 namespace solstice::families {
 namespace {
-
-const machine::Machine& grouped_machine() {
-  static const machine::Machine machine = machine::load_machine(SOLSTICE_SOURCE_DIR "/machines/h200.toml").value();
-  return machine;
-}
 
 ir::Program grouped_program(const std::string& text) {
   Diagnostics diagnostics;
@@ -64,7 +60,7 @@ gemm::Problem problem_of(const ir::Program& program) {
 std::string refusal_of(const ir::Program& program) { return find_family("gemm")->match(program, program.kernels.front()).reason; }
 
 std::string diagnostic_of(const ir::Program& program) {
-  const Context context{program, grouped_machine()};
+  const Context context{program, h200()};
   Diagnostics diagnostics;
   find_family("gemm")->check(context, program.kernels.front(), diagnostics);
   if (diagnostics.all().empty()) return "";
@@ -73,7 +69,7 @@ std::string diagnostic_of(const ir::Program& program) {
 }
 
 Emission emitted(const ir::Program& program) {
-  const Context context{program, grouped_machine()};
+  const Context context{program, h200()};
   auto emission = find_family("gemm")->generate(context, program.kernels.front());
   EXPECT_TRUE(emission.ok()) << emission.error().text();
   return emission.ok() ? *std::move(emission) : Emission{};
@@ -126,7 +122,7 @@ TEST(Grouped, IsASortAndAProduct) {
   EXPECT_EQ(emission.workspace[1].bytes, 4 * 132 * 128 * 256);
   EXPECT_EQ(product.arguments[2].map.box, (std::vector<int64_t>{64, 16, 1}));
   EXPECT_EQ(product.arguments[1].map.extents, (std::vector<int64_t>{256, 512, 16}));
-  EXPECT_LE(product.shared_bytes, static_cast<int64_t>(grouped_machine().shared_per_block.value));
+  EXPECT_LE(product.shared_bytes, static_cast<int64_t>(h200().shared_per_block.value));
   EXPECT_NE(emission.sources[1].code.find("gemm::Ragged::kRows, mma::Major::kK, 256, 4, "), std::string::npos) << emission.sources[1].code;
 }
 
@@ -193,7 +189,7 @@ TEST(Grouped, LegalityNamesTheNearestValue) {
 
 TEST(Grouped, EveryProposalIsLegal) {
   for (ir::Program program : {forward(kPlain), gradient("g[i,n,k] = sum[m where e[m] == i](d[m,n] * x[m,k])")}) {
-    const Context context{program, grouped_machine()};
+    const Context context{program, h200()};
     const auto proposals = find_family("gemm")->propose(context, program.kernels.front());
     ASSERT_TRUE(proposals.ok());
     EXPECT_GE(proposals->size(), 3u);

@@ -8,17 +8,13 @@
 #include "host_kernels/build.h"
 #include "ir/bind.h"
 #include "machine/machine.h"
+#include "unit/families/h200.h"
 
 namespace solstice::families {
 namespace {
 
 using namespace ir;
 using namespace solstice::testing;
-
-const machine::Machine& h200() {
-  static const machine::Machine machine = machine::load_machine(SOLSTICE_SOURCE_DIR "/machines/h200.toml").value();
-  return machine;
-}
 
 struct Product {
   ProgramBuilder b{"p"};
