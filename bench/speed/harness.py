@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import functools
 import json
 import os
 import shutil
@@ -215,6 +216,7 @@ class Clock:
         return statistics.median(found)
 
 
+@functools.cache
 def machine() -> dict[str, str]:
     driver = subprocess.run(["nvidia-smi", "--query-gpu=driver_version,clocks.sm,clocks.mem", "--format=csv,noheader"],
                             capture_output=True, text=True).stdout.strip()  # fmt: skip

@@ -4,7 +4,8 @@ tables of docs/results.md anew.
 
     python3 bench/speed/table.py [elementwise rows scan gemm grouped] [--quick] [--seed N] [--json FILE] [--from FILE]
 
-Exit code 1: a script failed, a row has no figure, or a bar is missed.
+Interrupted (Ctrl-C), it prints and keeps the rows measured so far. Exit code 1: a script failed, a row has no figure, or a bar
+is missed.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any, Optional
 
 HERE = Path(__file__).resolve().parent
+INTERRUPTED = "was interrupted"
 SCRIPTS = ("elementwise", "rows", "scan", "gemm", "grouped")
 Row = dict[str, Any]
 
@@ -26,11 +28,26 @@ def output_of(script: str, args: argparse.Namespace, folder: Path) -> Row:
     """What the script left, also where it ended with an error. Its own lines go to stderr."""
     target = folder / f"{script}.json"
     command = [sys.executable, str(HERE / f"{script}.py"), "--json", str(target), "--seed", str(args.seed)]
-    done = subprocess.run(command + (["--quick"] if args.quick else []), stdout=sys.stderr)
+    try:
+        done = subprocess.run(command + (["--quick"] if args.quick else []), stdout=sys.stderr)
+        ended = f"ended with code {done.returncode}" if done.returncode else ""
+    except KeyboardInterrupt:
+        ended = INTERRUPTED
     found: Row = json.loads(target.read_text()) if target.exists() else {"machine": {}, "results": []}
-    if done.returncode and not any("failed" in r for r in found["results"]):
-        found["results"].append({"work": script, "shape": "", "failed": f"{script}.py ended with code {done.returncode}"})
+    if ended == INTERRUPTED or ended and not any("failed" in r for r in found["results"]):
+        found["results"].append({"work": script, "shape": "", "failed": f"{script}.py {ended}"})
     return found
+
+
+def outputs_of(args: argparse.Namespace) -> list[Row]:
+    """Of one script after the other, until the user stops them."""
+    parts: list[Row] = []
+    with tempfile.TemporaryDirectory(prefix="speed-") as folder:
+        for script in args.scripts:
+            parts.append(output_of(script, args, Path(folder)))
+            if any(r.get("failed", "").endswith(INTERRUPTED) for r in parts[-1]["results"]):
+                break
+    return parts
 
 
 def met(row: Row) -> Optional[bool]:
@@ -85,10 +102,9 @@ def main() -> int:
     if args.source:
         merged = json.loads(Path(args.source).read_text())
     else:
-        with tempfile.TemporaryDirectory(prefix="speed-") as folder:
-            parts = {s: output_of(s, args, Path(folder)) for s in args.scripts}
-        machine = next((p["machine"] for p in parts.values() if p["machine"]), {})
-        merged = {"machine": machine, "seed": args.seed, "quick": args.quick, "results": [r for p in parts.values() for r in p["results"]]}
+        parts = outputs_of(args)
+        machine = next((p["machine"] for p in parts if p["machine"]), {})
+        merged = {"machine": machine, "seed": args.seed, "quick": args.quick, "results": [r for p in parts for r in p["results"]]}
         if args.json:
             Path(args.json).write_text(json.dumps(merged, indent=1) + "\n")
     print(", ".join(str(v) for v in merged["machine"].values()) + "\n\n" + markdown(merged["results"]))

@@ -129,9 +129,9 @@ def measure(work: Work, programs: list[tuple[str, harness.Program]], rounds: int
     }  # fmt: skip
 
 
-def run(works: list[Work]) -> list[dict[str, Any]]:
-    """All of them, printed as they are done. A row that fails says why; nothing else stops for it."""
-    results = []
+def run(works: list[Work], keep: Callable[[list[dict[str, Any]]], None]) -> None:
+    """All of them, printed and kept as they are done. A row that fails says why; nothing else stops for it."""
+    results: list[dict[str, Any]] = []
     with ThreadPoolExecutor(max(1, (os.cpu_count() or 2) - 2)) as pool:
         for work, made in zip(works, pool.map(compiled, works)):
             result = {"work": work.work, "shape": work.shape, "failed": made}
@@ -144,15 +144,15 @@ def run(works: list[Work]) -> list[dict[str, Any]]:
                     program.close()
             torch.cuda.empty_cache()
             results.append(result)
+            keep(results)
             harness.say(line(result))
-    return results
 
 
 def main(usage: str, make: Callable[[bool, int], list[Work]]) -> None:
     """What a script of such rows does: `make` gives them by its options `--quick` and `--seed`."""
     args = harness.arguments(usage)
     torch.manual_seed(args.seed)
-    harness.save(args, run(make(args.quick, args.seed)))
+    run(make(args.quick, args.seed), lambda results: harness.save(args, results))
 
 
 def line(r: dict[str, Any]) -> str:
