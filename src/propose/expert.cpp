@@ -52,7 +52,7 @@ Result<Axis> axis_of(const families::Context& context, ir::Kernel& kernel) {
     std::copy_if(more->begin(), more->end(), std::back_inserter(options), [&](const Option& o) { return o.time <= most; });
   }
   kernel.family = std::string(chosen->name);
-  std::stable_sort(options.begin() + 1, options.end(), [](const Option& a, const Option& b) { return a.time < b.time; });
+  std::stable_sort(options.begin(), options.end(), [](const Option& a, const Option& b) { return a.time < b.time; });
   Axis axis{kernel.name, {}, {}};
   for (Option& option : options) {
     axis.options.push_back(std::move(option.schedule));

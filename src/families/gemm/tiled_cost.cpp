@@ -32,7 +32,9 @@ constexpr double kEpilogueShare = 0.4, kCrowdedEpilogue = 3, kScaledEpilogue = 1
 // that a block writes or reads; and how much of the time that SMs had nothing to do stays, since less power was drawn in it: less of it
 // where promotion leaves the tensor cores idle.
 constexpr double kHandOn = 3e-6, kCrowdedHandOn = 30e-6, kHandedRate = 60e9, kClockShare = 0.4, kPromotedClockShare = 0.15;
-constexpr double kAlone = 1.02;     // blocks walk several tiles and share no loads
+constexpr double kAlone = 1.02;  // blocks walk several tiles and share no loads
+// Where such tiles are shared and promoted besides, blocks run apart with each tile they walk and meet less of each other's data in L2.
+constexpr double kApart = 0.03, kMostApart = 5;
 constexpr double kReadAgain = 0.7;  // of lines that are not contiguous and scaled whole, beyond the first time
 constexpr double kProductOverhead = 5e-6, kClusterOverhead = 1e-6;
 
@@ -117,7 +119,9 @@ double compute_time(const Context& context, const Problem& problem, const Settin
     // Sums of other blocks that the last to end adds to its own.
     const double added = std::max(1.0, std::ceil(1 / of_tile - 1e-9) - 1);
     const double handed = (crowded ? kCrowdedHandOn : kHandOn) + (1 + added) * 4.0 * tile_m * tile_n / kHandedRate;
-    const double alone = whole + of_tile > 1 && s.cluster * s.cluster_n == 1 ? kAlone : 1;
+    const double walked = whole + of_tile - 1;
+    const double apart = crowded ? kApart * std::min(walked, kMostApart) : 0;
+    const double alone = walked > 0 && s.cluster * s.cluster_n == 1 ? kAlone + apart : 1;
     const double clock = s.scaled && !is_line_scaled(s) ? kPromotedClockShare : kClockShare;
     const double unused = whole > 0 ? std::ceil(of_tile) - of_tile : 0;  // of the last round, were tiles not shared
     return (whole + of_tile + clock * unused) * alone * product + (whole + std::ceil(of_tile)) * ending + handed;

@@ -39,30 +39,34 @@ Moved moved_of(const ir::Program& program, const Shape& shape, const Settings& s
   return out;
 }
 
+// What remains of a cluster's rate where each thread also reads `weights`, values that rows share, for an element.
+double rate_with_weights(const Settings& s, double weights) {
+  const double each = s.vector == 1 ? 0.27 : s.cluster > 2 ? 0.045 : s.threads > 512 ? 0.03 : 0;
+  return 1 / (1 + each * weights);
+}
+
+// Rows of clusters, by their blocks.
+double efficiency_of_cluster(const Settings& s, double weights) {
+  const double by_vector = s.cluster <= 2   ? 0.865
+                           : s.cluster <= 4 ? 0.845
+                                            : 0.77,
+               by_element = s.cluster <= 2   ? 0.74
+                            : s.cluster <= 4 ? 0.83
+                                             : 0.8;
+  const double crowded = s.threads > 512 ? 0.97 : s.threads > 256 && s.cluster > 2 ? 0.96 : 1;
+  return (s.vector == 1 ? by_element : by_vector) * crowded * rate_with_weights(s, weights);
+}
+
 // The share of the memory's rate that this layout reaches where all SMs are busy.
 double efficiency_of(const ir::Program& program, const Shape& shape, const Settings& s) {
-  double out = s.strided ? 0.965 : s.vector >= 4 ? 0.97 : s.vector == 2 ? 0.93 : 0.9;
+  const double weights = shared_by_rows(program, shape).value / (4.0 * static_cast<double>(std::max<int64_t>(1, shape.column_count)));
+  double out = s.cluster > 1 ? efficiency_of_cluster(s, weights) : s.strided ? 0.965 : s.vector >= 4 ? 0.97 : s.vector == 2 ? 0.93 : 0.9;
   // A block alone on its SM cannot overlap its loads with another's reductions; the more it holds the less that costs.
   const double held = static_cast<double>(kept_bytes(program, shape, s)) * s.threads;
-  const bool alone = s.threads * s.blocks <= 1024 && s.threads >= 512 && s.blocks == 1;
+  const bool alone = s.cluster == 1 && s.threads * s.blocks <= 1024 && s.threads >= 512 && s.blocks == 1;
   if (alone) out *= held < 96 * 1024 ? 0.87 : s.strided ? 0.85 : 0.93;
   if (s.residency == Residency::kShared && held > 48 * 1024) out *= 0.7;
   if (s.residency == Residency::kRegisters && held + kOtherRegisters * 4 * s.threads > kRegisterFile) out *= kSpilled;
-  if (s.cluster > 1) out *= s.threads > 512 ? 0.75 : s.cluster > 4 ? 0.8 : 0.85;
-  if (s.cluster > 1 && s.vector == 1) out *= 0.75;  // so long a row, element by element
-  return out;
-}
-
-// Bytes of a row that are the same in every row.
-Bytes shared_by_rows(const ir::Program& program, const Shape& shape) {
-  const auto depends = [](const codegen::Access& access, const std::vector<codegen::Loop>& loops) {
-    return std::any_of(loops.begin(), loops.end(), [&](const codegen::Loop& loop) { return access.depends_on(loop.stepping()); });
-  };
-  Bytes out;
-  for (const codegen::Access& access : codegen::accesses_of(program, shape.flat)) {
-    if (!access.read || !depends(access, shape.columns) || depends(access, shape.rows)) continue;
-    out += Bytes(static_cast<double>(shape.column_count) * size_of(program.tensor(access.tensor).dtype.value_or(DType::kF32)));
-  }
   return out;
 }
 
@@ -105,6 +109,18 @@ std::string form_of(const Settings& s) {
 }
 
 }  // namespace
+
+Bytes shared_by_rows(const ir::Program& program, const Shape& shape) {
+  const auto depends = [](const codegen::Access& access, const std::vector<codegen::Loop>& loops) {
+    return std::any_of(loops.begin(), loops.end(), [&](const codegen::Loop& loop) { return access.depends_on(loop.stepping()); });
+  };
+  Bytes out;
+  for (const codegen::Access& access : codegen::accesses_of(program, shape.flat)) {
+    if (!access.read || !depends(access, shape.columns) || depends(access, shape.rows)) continue;
+    out += Bytes(static_cast<double>(shape.column_count) * size_of(program.tensor(access.tensor).dtype.value_or(DType::kF32)));
+  }
+  return out;
+}
 
 double instructions_of_row(const Shape& shape) {
   const auto columns = static_cast<double>(shape.column_count);

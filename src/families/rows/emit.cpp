@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "families/rows/accumulate.h"
 #include "families/rows/combine.h"
@@ -38,7 +39,10 @@ class Writer {
   Result<Text> write() {
     bind_rows(draft_.emitter, draft_.shape);
     draft_.emitter.set_hook([this](Emitter&, const ExprRef& node) { return given(node); });
-    std::string body;
+    const EarlyReads early = early_reads();
+    SOLSTICE_CHECK(read_now(early.direct));
+    std::string body = draft_.emitter.take(0);
+    gathers_ = early.gathers;
     for (const Sweep& sweep : draft_.phases.sweeps) {
       SOLSTICE_TRY(const std::string text, sweep_text(sweep));
       body += text;
@@ -60,8 +64,19 @@ class Writer {
     return scope_ ? staging_.element(node, *scope_) : std::optional<Value>();
   }
 
+  EarlyReads early_reads() const { return draft_.settings.parts > 1 ? EarlyReads{} : early_reads_of(draft_.shape); }
+
+  // Their loads are written at the place that is being written; what uses the values later finds them known.
+  Status read_now(const std::vector<ExprRef>& reads) {
+    for (const ExprRef& read : reads) {
+      if (auto value = draft_.emitter.emit(read); !value.ok()) return value.error();
+    }
+    return success();
+  }
+
   Result<std::string> sweep_text(const Sweep& sweep) {
     SOLSTICE_TRY(const std::string loads, staging_.load_ahead(sweep));
+    SOLSTICE_CHECK(read_now(std::exchange(gathers_, {})));
     std::vector<Reduction> reductions;
     SOLSTICE_TRY(const std::string step, step_text(sweep, reductions));
     const Shape& shape = draft_.shape;
@@ -135,6 +150,7 @@ class Writer {
   Combiner combiner_;
   std::map<const ir::Expr*, Value> results_;  // of reductions
   std::vector<Partial> partials_;
+  std::vector<ExprRef> gathers_;     // of EarlyReads, until they are written
   std::optional<SweepScope> scope_;  // while a sweep's lanes are written
 };
 

@@ -149,11 +149,32 @@ class Planner {
   std::unordered_map<const ir::Expr*, bool> along_, costly_;
 };
 
+bool holds(const ExprRef& root, Op op) {
+  bool found = false;
+  ir::walk(root, [&](const ir::Expr& e) { found = found || e.op == op; });
+  return found;
+}
+
 }  // namespace
 
 bool is_costly(const ExprRef& e) {
   return is_expensive(e->op) ||
          std::any_of(e->args.begin(), e->args.end(), [](const ExprRef& arg) { return arg->op != Op::kReduce && is_costly(arg); });
+}
+
+EarlyReads early_reads_of(const Shape& shape) {
+  constexpr size_t kMost = 8;  // registers that they take
+  EarlyReads out;
+  std::set<const ir::Expr*> seen;
+  const std::function<void(const ExprRef&)> visit = [&](const ExprRef& e) {
+    if (!seen.insert(e.get()).second) return;
+    for (const ExprRef& arg : e->args) visit(arg);
+    if (e->op != Op::kRead || shape.along_row(e) || holds(e, Op::kReduce)) return;
+    const bool gather = std::any_of(e->args.begin(), e->args.end(), [](const ExprRef& arg) { return holds(arg, Op::kRead); });
+    if (out.direct.size() + out.gathers.size() < kMost) (gather ? out.gathers : out.direct).push_back(e);
+  };
+  for (const codegen::FlatEquation& equation : shape.flat.equations) visit(equation.rhs);
+  return out;
 }
 
 Phases phases_of(const Shape& shape, bool keep_values) { return Planner(shape).run(keep_values); }

@@ -30,6 +30,14 @@ struct Phases {
 // Whether it holds an operation that is worth keeping (exp, division, ...).
 bool is_costly(const ir::ExprRef& e);
 
+// Reads of one element a row that need no reduction. They are started ahead: behind the last reduction nothing hides the time
+// that they take.
+struct EarlyReads {
+  std::vector<ir::ExprRef> direct;   // at places that follow from the row's number: ahead of the row's data
+  std::vector<ir::ExprRef> gathers;  // at places that are read themselves: behind the loads of the row's data
+};
+EarlyReads early_reads_of(const Shape& shape);
+
 // keep_values = false: nothing is kept, every sweep reads its data again.
 Phases phases_of(const Shape& shape, bool keep_values);
 

@@ -49,8 +49,9 @@ ir::Knobs resolved(const ir::Knobs& knobs) {
   return out;
 }
 
-constexpr int64_t kLongRow = 128 * 1024, kLongRowByElement = 64 * 1024;  // elements: up to here a cluster is faster than a team
-constexpr int kUsualSMs = 132;                                           // where no machine is given
+// Elements: up to here a cluster is faster than a team; less where it would read its rows, and weights beside them, element by element.
+constexpr int64_t kLongRow = 128 * 1024, kLongRowByElement = 64 * 1024;
+constexpr int kUsualSMs = 132;  // where no machine is given
 
 struct Prepared {
   Shape shape;
@@ -58,13 +59,12 @@ struct Prepared {
   std::optional<Team> team;  // then `settings` do not count
 };
 
-// Several sweeps over long rows, shorter ones where a cluster would hold them element by element; a single one is better taken in
-// parts.
-bool wants_team(const Shape& shape, const ir::Knobs& knobs, const Result<Settings>& settings) {
+// Several sweeps over long rows; a single one is better taken in parts.
+bool wants_team(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs, const Result<Settings>& settings) {
   for (const char* other : {"cluster", "parts", "rows_per_block", "residency", "blocks", "passes"}) {
     if (knobs.find(other)) return false;
   }
-  const bool by_element = settings.ok() && settings->cluster > 1 && settings->vector == 1;
+  const bool by_element = settings.ok() && settings->cluster > 1 && settings->vector == 1 && shared_by_rows(program, shape).value > 0;
   return !shape.strided && shape.column_count > (by_element ? kLongRowByElement : kLongRow) && phases_of(shape, false).sweeps.size() > 1;
 }
 
@@ -76,7 +76,7 @@ Result<Prepared> prepare(const ir::Program& program, const ir::Kernel& kernel, c
   const ir::Knobs knobs = resolved(kernel.knobs);
   const bool asked = knobs.find("team") != nullptr;
   Result<Settings> settings = settings_of(program, out.shape, knobs, machine);
-  if (asked || wants_team(out.shape, knobs, settings)) {
+  if (asked || wants_team(program, out.shape, knobs, settings)) {
     machine::Machine usual;
     usual.sm_count = kUsualSMs;
     Result<Team> team = team_of(program, out.shape, knobs, machine ? *machine : usual);
@@ -127,7 +127,7 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
   for (const int parts : {128, 256, 512, 1024}) consider({{"parts", parts}, {"threads", 512}});
   for (const int threads : {128, 256, 512, 1024}) {
     consider({{"threads", threads}});
-    consider({{"threads", threads}, {"rows_per_block", 1}});
+    for (const int rows : {1, 2, 4}) consider({{"threads", threads}, {"rows_per_block", rows}});
     for (const int cluster : {2, 4, 8}) consider({{"threads", threads}, {"cluster", cluster}});
   }
   if (found.empty()) return fail(Code::illegal_knobs, fmt::format("no layout of kernel `{}` fits this machine", kernel.name));

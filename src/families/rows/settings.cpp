@@ -14,12 +14,17 @@ namespace {
 
 using codegen::Access;
 
-// Shares of a row that were fastest on an H200 (bench/rows_map): small blocks, so that reads and writes of many rows
-// alternate finely, but at least two blocks an SM for long rows.
-constexpr int64_t kElements = 8;       // elements a thread, up to kWideBlock threads
-constexpr int64_t kMostElements = 32;  // elements a thread before a block grows beyond kWideBlock
+// Shares of a row that were fastest on an H200 (bench/rows_map, bench/speed/rows.py): small blocks, so that reads and writes of many
+// rows alternate finely and one block's loads cover what another waits for.
+constexpr int64_t kElements = 8;        // elements a thread where rows are too few to fill the machine
+constexpr int64_t kUsualElements = 32;  // where they are not: up to kUsualRow elements,
+constexpr int64_t kMostElements = 64;   // and of longer rows
+constexpr int64_t kUsualRow = 8192;
+constexpr int64_t kBlockRow = 32 * 1024;  // elements that a block holds without others
 constexpr int kWideBlock = 512;
 constexpr int kSmallBlock = 128;         // threads of a block that holds several short rows
+constexpr int64_t kFullSM = 1024;        // threads that keep an SM busy
+constexpr int64_t kColumnElements = 32;  // of a thread whose row lies apart
 constexpr int64_t kWarpRow = 512;        // elements: up to here a warp (or a part of one) takes a row, without barriers
 constexpr int64_t kRegisterBytes = 256;  // of kept values: 64 registers, a quarter of what a thread can have
 constexpr int64_t kPart = 16384;         // elements of a part of a row, at least
@@ -33,23 +38,25 @@ bool is_row_wide(const Shape& shape, const Access& access) {
                      [&](const codegen::Loop& loop) { return access.depends_on(loop.stepping()); });
 }
 
-int group_for(const Shape& shape, int vector, int64_t columns, int threads) {
+// Threads that hold `columns` elements of a row; `blocks` of them run on a machine of `sms`.
+int group_for(const Shape& shape, int vector, int64_t columns, int threads, int64_t blocks, int64_t sms) {
   const int64_t vectors = ceil_div(columns, vector);
   if (columns <= kWarpRow && !shape.columns.empty()) return std::min(kWarp, power_at_least(ceil_div(vectors, 2)));
-  const int64_t wide = columns > kMostElements * kWideBlock ? 1024 : kWideBlock;
-  int group = std::min({threads, static_cast<int>(wide), power_at_least(ceil_div(columns, kElements))});
+  const int most = std::min(kWideBlock, power_at_least(ceil_div(columns, kElements)));
+  int group = power_at_least(ceil_div(columns, columns <= kUsualRow ? kUsualElements : kMostElements));
+  group = std::clamp(group, std::min(kSmallBlock, most), std::max(most, group));
+  while (group < most && blocks * group < kFullSM * sms) group *= 2;
   // Half the threads where that leaves clearly fewer of them without work in the last step.
   const auto slots = [&](int g) { return static_cast<double>(ceil_div(vectors, g) * g); };
-  while (group > kWarp && columns <= kMostElements * group / 2 && slots(group) > 1.15 * slots(group / 2)) group /= 2;
-  return group;
+  while (group > kWarp && columns <= kUsualElements * group / 2 && slots(group) > 1.15 * slots(group / 2)) group /= 2;
+  return std::min(threads, group);
 }
 
-// A row that one block cannot keep in registers is shared: two blocks up to 64 Ki elements, beyond that eight of
-// kWideBlock threads.
-int cluster_for(int64_t columns) {
-  const int64_t one_block = kMostElements * 1024;
-  return columns <= one_block ? 1 : columns <= 2 * one_block ? 2 : 8;
-}
+// A row that one block cannot keep in registers is shared: by two blocks up to 64 Ki elements (four that take it element by element),
+// beyond that by eight.
+int cluster_for(int64_t columns, int vector) { return columns <= kBlockRow ? 1 : columns > 2 * kBlockRow ? 8 : vector == 1 ? 4 : 2; }
+
+int64_t sms_of(const machine::Machine* machine) { return machine && machine->sm_count > 0 ? machine->sm_count : 132; }
 
 // A row's results can be found in parts where nothing but reductions of its data is wanted.
 bool divisible(const Shape& shape) {
@@ -59,7 +66,7 @@ bool divisible(const Shape& shape) {
 
 // Few long rows leave most SMs idle: parts of at least kPart elements, as many as give every SM a few blocks.
 int parts_for(const Shape& shape, const machine::Machine* machine) {
-  const int64_t sms = machine && machine->sm_count > 0 ? machine->sm_count : 128;
+  const int64_t sms = sms_of(machine);
   if (shape.row_count >= sms || shape.column_count < 4 * kPart || !divisible(shape)) return 1;
   const int64_t wanted = std::min(4 * sms / shape.row_count, shape.column_count / kPart);
   return static_cast<int>(std::bit_floor(static_cast<uint64_t>(std::clamp<int64_t>(wanted, 1, kMostParts))));
@@ -74,7 +81,7 @@ void lay_out(const Shape& shape, const ir::Knobs& knobs, const machine::Machine*
     s.cluster = static_cast<int>(knobs.int_or("cluster", 1));
     return;
   }
-  s.cluster = static_cast<int>(knobs.int_or("cluster", shape.strided ? 1 : cluster_for(shape.column_count)));
+  s.cluster = static_cast<int>(knobs.int_or("cluster", shape.strided ? 1 : cluster_for(shape.column_count, s.vector)));
   s.blocks = static_cast<int>(knobs.int_or("blocks", 1));
   s.strided = shape.strided;
   if (s.strided) {
@@ -82,18 +89,28 @@ void lay_out(const Shape& shape, const ir::Knobs& knobs, const machine::Machine*
     const int lanes = std::min(kWarp, power_at_least(inner));
     s.vector = 1;
     // 32 elements a thread, 64 before a block passes 16 rows of lanes.
-    const int few = power_at_least(ceil_div(shape.column_count, kMostElements));
+    const int few = power_at_least(ceil_div(shape.column_count, kColumnElements));
     const int wanted = few <= 16 ? few : std::max(16, few / 2);
     s.group = std::min((asked > 0 ? asked : 1024) / lanes, wanted);
     s.threads = s.group * lanes;
     return;
   }
-  s.group = group_for(shape, s.vector, ceil_div(shape.column_count, s.cluster), asked > 0 ? asked : 1024);
+  s.group = group_for(shape, s.vector, ceil_div(shape.column_count, s.cluster), asked > 0 ? asked : 1024, shape.row_count * s.cluster,
+                      sms_of(machine));
   const auto rows_asked = static_cast<int>(knobs.int_or("rows_per_block", 0));
   s.threads = asked > 0 ? asked : std::max(s.group, kSmallBlock);
   if (rows_asked > 0) s.group = std::max(1, s.threads / rows_asked);
   if (s.cluster > 1) s.group = s.threads;
   s.group = std::min(s.group, s.threads);
+}
+
+// More threads to a row, where they are the family's choice and registers would not hold what each keeps.
+void widen(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs, Settings& s) {
+  if (s.strided || s.parts > 1 || s.group <= kWarp || knobs.find("threads") || knobs.find("rows_per_block")) return;
+  while (s.group < 1024 && std::max(kept_bytes(program, shape, s), ahead_bytes(program, shape, s)) > kRegisterBytes) {
+    s.group *= 2;
+    s.threads = std::max(s.threads, s.group);
+  }
 }
 
 // Two blocks where an SM's registers hold them if a thread needs its kept values and about 28 more: one block loads
@@ -175,6 +192,7 @@ Result<Settings> settings_of(const ir::Program& program, const Shape& shape, con
   Settings s;
   SOLSTICE_TRY(s.vector, vector_for(program, shape, knobs));
   lay_out(shape, knobs, machine, s);
+  widen(program, shape, knobs, s);
   if (s.parts > 1 && (!divisible(shape) || s.cluster > 1 || knobs.find("rows_per_block"))) {
     return fail(Code::illegal_knobs,
                 fmt::format("parts={}: only contiguous rows of which nothing but one round of reductions is wanted are taken in parts, "
