@@ -51,28 +51,9 @@ SOLSTICE_DEVICE void gemv_load(float (&v)[4], const T* from, i64 distance, int v
   for (int j = 0; j < 4; ++j) v[j] = j < valid ? to_float(from[j * distance]) : 0.f;
 }
 
-// The same of x, whose first is (line, k) and lies at `from`: neighbours are kStep k apart, or are lines (kStep = 0).
-template <int kVector, int kStep, typename T, class Made>
-SOLSTICE_DEVICE void gemv_take(float (&v)[4], const StridedOperand<T, Made>& x, const T* from, i64 distance, int batch, int line, int k,
-                               int valid) {
-  if constexpr (Made::kStored) {
-    gemv_load<kVector>(v, from, distance, valid);
-  } else if constexpr (Made::kByK ? kStep == 1 : kStep == 0) {
-    x.made.load(v, batch, line, k, valid);
-  } else {
-#pragma unroll
-    for (int j = 0; j < 4; ++j) {
-      float one[1];
-      x.made.load(one, batch, kStep ? line : line + j, k + kStep * j, j < valid);
-      v[j] = one[0];
-    }
-  }
-}
-
 // Sums of one run of a warp's slabs, from `first` on: sums[line * kHeld + held], in every lane its own share.
 template <class Config, class X, class Held>
-SOLSTICE_DEVICE void gemv_by_k(float (&sums)[Config::kSums], const X& x, const Held& held, const GemvProblem& p, int batch, int line0,
-                               int first) {
+SOLSTICE_DEVICE void gemv_by_k(float (&sums)[Config::kSums], const X& x, const Held& held, const GemvProblem& p, int line0, int first) {
   constexpr int kTurns = kGemvWarps * Config::kCluster;
   const int last = smaller(ceil_div(p.k, 128), first + kGemvRun / 4 * kTurns);
   // With kVector 1 a lane's four elements lie 32 apart, so that a warp reads 128 contiguous bytes at a time.
@@ -85,12 +66,11 @@ SOLSTICE_DEVICE void gemv_by_k(float (&sums)[Config::kSums], const X& x, const H
 #pragma unroll
     for (int i = 0; i < kGemvLines; ++i) {
       const int line = smaller(line0 + i, p.lines - 1);
-      gemv_take<Config::kVector, kStep>(v[i], x, x.data + line * x.line + k, kStep, batch, line, k, valid);
+      gemv_load<Config::kVector>(v[i], x.data + line * x.line + k, kStep, valid);
     }
 #pragma unroll
     for (int j = 0; j < Config::kHeld; ++j) {
-      gemv_take<Config::kVectorHeld && Config::kVector == 4 ? 4 : 1, kStep>(h, held, held.data + j * held.line + k * held.k, kStep * held.k,
-                                                                            batch, j, k, valid);
+      gemv_load<Config::kVectorHeld && Config::kVector == 4 ? 4 : 1>(h, held.data + j * held.line + k * held.k, kStep * held.k, valid);
 #pragma unroll
       for (int i = 0; i < kGemvLines; ++i) {
 #pragma unroll
@@ -103,25 +83,19 @@ SOLSTICE_DEVICE void gemv_by_k(float (&sums)[Config::kSums], const X& x, const H
 // Sums of one run of a lane's own lines, from k `first` on: sums[line * kHeld + held].
 template <class Config, class X, class Held>
 SOLSTICE_DEVICE void gemv_by_line(float (&sums)[Config::kVector * Config::kHeld], const X& x, const Held& held, const GemvProblem& p,
-                                  int batch, int line, int first) {
+                                  int line, int first) {
   constexpr int kTurns = kGemvWarps * Config::kCluster;
   const int last = smaller(p.k, first + kGemvRun * kTurns);
   const int valid = larger(0, smaller(Config::kVector, p.lines - line));
   for (int k0 = first; k0 < last; k0 += kTurns * kGemvStep) {
     float v[kGemvStep][4];
 #pragma unroll
-    for (int i = 0; i < kGemvStep; ++i)
-      gemv_take<Config::kVector, 0>(v[i], x, x.data + (k0 + i) * x.k + line, 1, batch, line, k0 + i, k0 + i < p.k ? valid : 0);
+    for (int i = 0; i < kGemvStep; ++i) gemv_load<Config::kVector>(v[i], x.data + (k0 + i) * x.k + line, 1, k0 + i < p.k ? valid : 0);
 #pragma unroll
     for (int j = 0; j < Config::kHeld; ++j) {
 #pragma unroll
       for (int i = 0; i < kGemvStep; ++i) {
-        float one[1];
-        if constexpr (Held::kStored)
-          one[0] = k0 + i < p.k ? to_float(held.data[j * held.line + (k0 + i) * held.k]) : 0.f;
-        else
-          held.made.load(one, batch, j, k0 + i, k0 + i < p.k);
-        const float h = one[0];
+        const float h = k0 + i < p.k ? to_float(held.data[j * held.line + (k0 + i) * held.k]) : 0.f;
 #pragma unroll
         for (int e = 0; e < Config::kVector; ++e) sums[e * Config::kHeld + j] = fmaf(v[i][e], h, sums[e * Config::kHeld + j]);
       }
@@ -181,7 +155,7 @@ SOLSTICE_DEVICE void run_gemv(X x, Held held, const GemvProblem& p, const Epilog
     int slab = turn;
     do {
       float sums[Config::kSums] = {};
-      gemv_by_k<Config>(sums, x, held, p, batch, line0, slab);
+      gemv_by_k<Config>(sums, x, held, p, line0, slab);
 #pragma unroll
       for (int i = 0; i < Config::kSums; ++i) {
 #pragma unroll
@@ -195,7 +169,7 @@ SOLSTICE_DEVICE void run_gemv(X x, Held held, const GemvProblem& p, const Epilog
     int k0 = turn * kGemvStep;
     do {
       float sums[kOwn] = {};
-      gemv_by_line<Config>(sums, x, held, p, batch, line0 + lane * Config::kVector, k0);
+      gemv_by_line<Config>(sums, x, held, p, line0 + lane * Config::kVector, k0);
 #pragma unroll
       for (int i = 0; i < kOwn; ++i) mine[lane * kOwn + i] = k0 == turn * kGemvStep ? sums[i] : mine[lane * kOwn + i] + sums[i];
       k0 += kGemvRun * kTurns;

@@ -31,7 +31,6 @@ template <typename T, class Made = AsStored>
 struct StridedOperand {
   const T* data;
   i64 batch, line, k;  // strides in elements; a line is a row of A or a column of B
-  static constexpr bool kStored = Made::kStored;
   Made made = {};
 };
 

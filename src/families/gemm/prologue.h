@@ -1,5 +1,5 @@
 // Elementwise equations of an operand, computed as its elements are read (kernels/gemm/prologue.h): by the pass that makes
-// planes of it, and by the fp32 kernels.
+// planes of it, and by the fp32 tiles.
 #pragma once
 
 #include <string>

@@ -85,7 +85,7 @@ StreamPlan stream_plan(const Context& context, const Problem& problem, const Set
   p.columns = p.rows_are_m ? c.n : c.m;
   p.major = major_of(p.streamed, p.rows, c.k);
   p.major_held = major_of(p.held, p.columns, c.k);
-  p.vector = (p.streamed.made || p.streamed.dtype == DType::kF32) ? vector_of(p.streamed, p.major, 4) : 1;
+  p.vector = p.streamed.dtype == DType::kF32 ? vector_of(p.streamed, p.major, 4) : 1;
   if (s.math == Math::kSimt) {
     p.tiles = ceil_div(p.rows, gemv_lines(p)) * c.batches;
     return p;

@@ -7,9 +7,7 @@
 namespace solstice::families::gemm {
 namespace {
 
-bool held_in_vectors(const StreamPlan& p) {
-  return !p.held.made && p.held.dtype == DType::kF32 && p.held.k == 1 && vector_of(p.held, Major::kK, 4) == 4;
-}
+bool held_in_vectors(const StreamPlan& p) { return p.held.dtype == DType::kF32 && p.held.k == 1 && vector_of(p.held, Major::kK, 4) == 4; }
 
 }  // namespace
 
@@ -53,12 +51,12 @@ std::string gemv_source(const std::string& entry, const ir::Program& program, co
   const OperandText streamed = operand_text(program, c, p.streamed, p.rows_are_m, "x");
   const OperandText held = operand_text(program, c, p.held, !p.rows_are_m, "held");
   return fmt::format(
-      "{}{}using Config = gemm::GemvConfig<{}, {}, {}, {}, {}, {}>;\n\n"
+      "{}using Config = gemm::GemvConfig<{}, {}, {}, {}, {}, {}>;\n\n"
       "SOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kGemvThreads, 2) {}({}{}{}) {{\n"
       "gemm::run_gemv<Config>({}, {}, gemm::GemvProblem{{{}, {}, {}}}, Epilogue{{{}}});\n}}\n",
-      head_text(functor, {"gemm/gemv.h"}), prologue_head(streamed.above + held.above), major_text(p.major), p.vector == 4 ? 4 : 1,
-      held_in_vectors(p), p.columns, s.split, p.rows_are_m, entry, streamed.parameters.substr(2), held.parameters, functor.parameters,
-      strided_text(p.streamed, streamed), strided_text(p.held, held), p.rows, c.k, c.batches, functor.arguments);
+      head_text(functor, {"gemm/gemv.h"}), major_text(p.major), p.vector == 4 ? 4 : 1, held_in_vectors(p), p.columns, s.split, p.rows_are_m,
+      entry, streamed.parameters.substr(2), held.parameters, functor.parameters, strided_text(p.streamed, streamed),
+      strided_text(p.held, held), p.rows, c.k, c.batches, functor.arguments);
 }
 
 std::string small_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& s,
