@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <tuple>
 
 #include "families/emission.h"
 #include "families/family.h"
@@ -108,18 +110,33 @@ void check(const Context& context, const ir::Kernel& kernel, Diagnostics& diagno
                     end == std::string::npos ? "leave the knob out: the family chooses" : text.substr(end + 2));
 }
 
+Result<Cost> cost_of(const Context& context, const Prepared& p) {
+  return p.team ? cost_of_team(context, p.shape, *p.team) : cost_of(context, p.shape, p.settings);
+}
+
 Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
   SOLSTICE_TRY(const Prepared p, prepare(context.program, kernel, &context.machine));
-  return p.team ? cost_of_team(context, p.shape, *p.team) : cost_of(context, p.shape, p.settings);
+  return cost_of(context, p);
+}
+
+// What tells two layouts of one kernel apart.
+using Layout = std::tuple<int, int, int, int, Residency, int, int>;
+Layout layout_of(const Prepared& p) {
+  if (p.team) return {p.team->threads, 0, 0, 0, Residency::kShared, p.team->vector, p.team->blocks};
+  const Settings& s = p.settings;
+  return {s.threads, s.group, s.cluster, s.parts, s.residency, s.vector, 0};
 }
 
 Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel& kernel) {
   std::vector<std::pair<double, ir::Knobs>> found;
+  std::set<Layout> layouts;
   const auto consider = [&](std::vector<std::pair<const char*, int>> values) {
     ir::Kernel candidate = kernel;
     candidate.knobs = {};
     for (const auto& [name, value] : values) candidate.knobs.set(name, ir::KnobValue::of_int(value));
-    const auto time = cost(context, candidate);
+    const Result<Prepared> p = prepare(context.program, candidate, &context.machine);
+    if (!p.ok() || !layouts.insert(layout_of(*p)).second) return;
+    const Result<Cost> time = cost_of(context, *p);
     if (time.ok()) found.push_back({time->time.value, candidate.knobs});
   };
   consider({});
@@ -133,9 +150,7 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
   if (found.empty()) return fail(Code::illegal_knobs, fmt::format("no layout of kernel `{}` fits this machine", kernel.name));
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<ir::Knobs> out;
-  for (auto& [time, knobs_set] : found) {
-    if (std::find(out.begin(), out.end(), knobs_set) == out.end()) out.push_back(std::move(knobs_set));
-  }
+  for (auto& [time, knobs_set] : found) out.push_back(std::move(knobs_set));
   return out;
 }
 
