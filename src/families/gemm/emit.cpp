@@ -133,15 +133,14 @@ SplitPlan split_plan(const Context& context, const Problem& problem, const Setti
   return out;
 }
 
-std::string split_source(const std::string& entry, const ir::Program& program, const Contraction& c, const std::vector<SplitPlan>& splits,
-                         const Settings& s, int64_t signals) {
+std::string split_source(const std::string& entry, const std::vector<SplitPlan>& splits, const Settings& s, int64_t signals) {
   std::string above, parameters, body;
   int64_t first = 0;
   int held = split_blocks(s, Major::kK);  // blocks that an SM is to hold at once
   for (size_t i = 0; i < splits.size(); ++i) {
     const SplitPlan& x = splits[i];
     held = std::min(held, split_blocks(s, x.major));
-    const OperandText text = operand_text(program, c, x.operand, x.is_a, fmt::format("x{}", i));
+    const OperandText text = operand_text(x.operand, fmt::format("x{}", i));
     above += text.above;
     parameters += fmt::format("{}, u8* SOLSTICE_RESTRICT planes{}", text.parameters, i);
     if (s.scaled) parameters += fmt::format(", u8* SOLSTICE_RESTRICT scales{0}, gemm::GuardWord* SOLSTICE_RESTRICT guard{0}", i);
@@ -210,7 +209,7 @@ std::string simt_source(const std::string& entry, const ir::Program& program, co
   };
   std::string above, parameters, values;
   for (const SplitPlan& x : operands) {
-    const OperandText text = operand_text(program, c, x.operand, x.is_a, fmt::format("operand_{}", x.letter()));
+    const OperandText text = operand_text(x.operand, fmt::format("operand_{}", x.letter()));
     above += text.above;
     parameters += text.parameters;
     values += fmt::format("const gemm::StridedOperand<{}> {}{{{}, i64({}), i64({}), i64({}){}}};\n", text.type, x.letter(), text.data,

@@ -37,8 +37,7 @@ std::vector<SplitPlan> split_plans(const Context& context, const Problem& proble
 
 // `splits`: the operands that one launch takes. Parameters per operand: x (or what its prologue reads), planes, then scales and
 // guard if scaled; then, where there are any, the signals of the product behind, which it clears.
-std::string split_source(const std::string& entry, const ir::Program& program, const Contraction& product,
-                         const std::vector<SplitPlan>& splits, const Settings& settings, int64_t signals = 0);
+std::string split_source(const std::string& entry, const std::vector<SplitPlan>& splits, const Settings& settings, int64_t signals = 0);
 
 // Parameters: maps of the operands and (if stored by the copy engine) the output; scales of the operands if scaled; where tiles are
 // shared, sums and signals; tensors the epilogue reads; tensors it writes.

@@ -107,8 +107,6 @@ Status require_format(const ir::Program& program, const OperandAccess& operand) 
                           name_of(operand.dtype)));
 }
 
-}  // namespace
-
 // What does not vary with k, once for each element.
 Result<double> instructions_behind(const ir::Program& program, const ir::Kernel& kernel) {
   SOLSTICE_TRY(const codegen::FlatKernel flat, codegen::flatten(program, kernel));
@@ -122,7 +120,8 @@ Result<double> instructions_behind(const ir::Program& program, const ir::Kernel&
   });
 }
 
-Result<Problem> make_problem(const ir::Program& program, const ir::Kernel& kernel) {
+// With the operands in the order that makes the result's rows contiguous.
+Result<Problem> problem_by_rows(const ir::Program& program, const ir::Kernel& kernel) {
   SOLSTICE_CHECK(require_built(kernel));
   Problem out;
   SOLSTICE_TRY(out.product, find_contraction(program, kernel));
@@ -131,9 +130,6 @@ Result<Problem> make_problem(const ir::Program& program, const ir::Kernel& kerne
   if (is_dual(out) && (is_fp8(out.product.a.dtype) || is_fp8(out.product.b.dtype)))
     return fail(Code::not_yet, "two sums of products of fp8 operands in one kernel are not built yet");
   SOLSTICE_CHECK(require_grouping(program, kernel, out.product));
-  for (const bool is_a : {true, false}) {
-    if ((is_a ? out.product.a : out.product.b).made) SOLSTICE_CHECK(prologue_text(program, out.product, is_a));
-  }
   SOLSTICE_TRY(out.epilogue_instructions, instructions_behind(program, kernel));
   bool turn = false;
   SOLSTICE_CHECK(set_epilogue(program, kernel, out, turn));
@@ -148,6 +144,14 @@ Result<Problem> make_problem(const ir::Program& program, const ir::Kernel& kerne
   out.product = exchanged(out.product);
   SOLSTICE_CHECK(set_epilogue(program, kernel, out, turn));
   if (reduced() && by_columns(out)) return fail(Code::not_yet, "a product that is stored by rows and reduced along its columns");
+  return out;
+}
+
+}  // namespace
+
+Result<Problem> make_problem(const ir::Program& program, const ir::Kernel& kernel) {
+  SOLSTICE_TRY(Problem out, problem_by_rows(program, kernel));
+  SOLSTICE_CHECK(write_prologues(program, out.product));
   return out;
 }
 

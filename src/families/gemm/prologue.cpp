@@ -234,17 +234,23 @@ Result<FoundOperand> find_operand(const ir::Program& program, const ir::Kernel& 
   return out;
 }
 
-Result<PrologueText> prologue_text(const ir::Program& program, const Contraction& product, bool is_a) {
-  return PrologueWriter(program, product, is_a).write();
+Status write_prologues(const ir::Program& program, Contraction& product) {
+  for (const bool is_a : {true, false}) {
+    OperandAccess& operand = is_a ? product.a : product.b;
+    if (!operand.made) continue;
+    auto made = std::make_shared<Prologue>(*operand.made);
+    SOLSTICE_TRY(made->text, PrologueWriter(program, product, is_a).write());
+    operand.made = std::move(made);
+  }
+  return success();
 }
 
-OperandText operand_text(const ir::Program& program, const Contraction& product, const OperandAccess& operand, bool is_a,
-                         const std::string& name) {
+OperandText operand_text(const OperandAccess& operand, const std::string& name) {
   if (!operand.made) {
     const std::string type(codegen::storage_type(operand.dtype));
     return {"", fmt::format(", const {}* SOLSTICE_RESTRICT {}", type, name), type, name, ""};
   }
-  PrologueText made = prologue_text(program, product, is_a).value();
+  const PrologueText& made = operand.made->text;
   return {made.text, made.parameters, fmt::format("float, {}", made.name), "nullptr", ", " + made.value};
 }
 

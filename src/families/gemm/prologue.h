@@ -11,6 +11,13 @@
 
 namespace solstice::families::gemm {
 
+// The functor of an operand with a prologue: `text` defines `name`; the entry's parameters (each with a comma before it), and
+// an object of it in the entry.
+struct PrologueText {
+  std::string text, name, parameters, value;
+  std::vector<int> reads;  // tensors, as the parameters are
+};
+
 // What an operand is made of. The read that has all indices of the element, its main one, decides how the operand is walked.
 struct Prologue {
   // One equation: the element, over the indices of the sum's equation by their ids; its left side repeats the main read.
@@ -21,6 +28,7 @@ struct Prologue {
   bool brief = false;       // ends in 16 bits, as a stored element would: functions may have few digits
   double instructions = 0;  // of an element, estimated
   double bytes = 0;         // that an element reads, of tensors with all of its indices
+  PrologueText text;        // by write_prologues()
   const ir::ExprRef& value() const { return flat.equations.front().rhs; }
 };
 
@@ -33,13 +41,8 @@ struct FoundOperand {
 // or not_yet, with the reason.
 Result<FoundOperand> find_operand(const ir::Program& program, const ir::Kernel& kernel, int equation, const ir::ExprRef& node);
 
-// The functor of an operand with a prologue: `text` defines `name`; the entry's parameters (each with a comma before it), and
-// an object of it in the entry.
-struct PrologueText {
-  std::string text, name, parameters, value;
-  std::vector<int> reads;  // tensors, as the parameters are
-};
-Result<PrologueText> prologue_text(const ir::Program& program, const Contraction& product, bool is_a);
+// Writes the functors of the operands that have prologues, as which of the two they are. Errors: what cannot be written.
+Status write_prologues(const ir::Program& program, Contraction& product);
 
 // An operand in an entry: what stands above it, its parameters (each with a comma before it), the template arguments of
 // gemm::Operand and gemm::StridedOperand, its data, and the last initialiser of either (with a comma before it).
@@ -48,8 +51,7 @@ struct OperandText {
 };
 // What stands above operands in the file: in namespace solstice, behind the headers of math.
 std::string prologue_head(const std::string& above);
-// `name`: the parameter's, of an operand in memory. Prologues have been written before (problem.cpp), so this one cannot fail.
-OperandText operand_text(const ir::Program& program, const Contraction& product, const OperandAccess& operand, bool is_a,
-                         const std::string& name);
+// `name`: the parameter's, of an operand in memory.
+OperandText operand_text(const OperandAccess& operand, const std::string& name);
 
 }  // namespace solstice::families::gemm

@@ -139,7 +139,7 @@ class Generator {
   // A launch of every call clears the signals of the product behind it.
   void add_split(const std::string& name, const std::vector<SplitPlan>& splits, Phase phase) {
     const bool clears = shares() && phase == Phase::kLaunch;
-    out_.sources.push_back({name, split_source(codegen::entry_name(name), program_, c_, splits, s_, clears ? signal_count() : 0), {}});
+    out_.sources.push_back({name, split_source(codegen::entry_name(name), splits, s_, clears ? signal_count() : 0), {}});
     int64_t blocks = 0;
     for (const SplitPlan& x : splits) blocks += x.blocks;
     Step& step = launch(name, blocks, kSplitThreads);
@@ -212,7 +212,7 @@ class Generator {
   // As operand_text() has its parameters.
   void add_operand(Step& step, const SplitPlan& x) const {
     if (x.operand.made)
-      add_pointers(program_, prologue_text(program_, c_, x.is_a).value().reads, step);
+      add_pointers(program_, x.operand.made->text.reads, step);
     else
       step.arguments.push_back(pointer_to(program_.tensor(x.operand.tensor).name, x.operand.offset * size_of(x.operand.dtype)));
   }

@@ -48,8 +48,8 @@ std::string gemv_source(const std::string& entry, const ir::Program& program, co
                         const StreamPlan& p) {
   const Contraction& c = problem.product;
   const Functor functor = functor_of(program, problem, false);
-  const OperandText streamed = operand_text(program, c, p.streamed, p.rows_are_m, "x");
-  const OperandText held = operand_text(program, c, p.held, !p.rows_are_m, "held");
+  const OperandText streamed = operand_text(p.streamed, "x");
+  const OperandText held = operand_text(p.held, "held");
   return fmt::format(
       "{}using Config = gemm::GemvConfig<{}, {}, {}, {}, {}, {}>;\n\n"
       "SOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kGemvThreads, 2) {}({}{}{}) {{\n"
@@ -63,7 +63,7 @@ std::string small_source(const std::string& entry, const ir::Program& program, c
                          const SplitPlan& a, const SplitPlan& b) {
   const Contraction& c = problem.product;
   const Functor functor = functor_of(program, problem, false);
-  const OperandText text_a = operand_text(program, c, c.a, true, "a"), text_b = operand_text(program, c, c.b, false, "b");
+  const OperandText text_a = operand_text(c.a, "a"), text_b = operand_text(c.b, "b");
   return fmt::format(
       "{}{}\nSOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kSimtThreads, 2) {}({}{}{}) {{\n"
       "gemm::run_small<{}, {}>({}, {}, gemm::SimtProblem{{{}, {}, {}, {}, {}}}, Epilogue{{{}}});\n}}\n",
