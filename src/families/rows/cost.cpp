@@ -80,12 +80,15 @@ Spread spread_of(const Shape& shape, const Settings& s, const machine::Machine& 
   return {sms, std::clamp(blocks / sms, 1.0, std::max(1.0, std::floor(kThreadsOfSM / s.threads)))};
 }
 
-// What the loads in flight on an SM draw in loops over the row.
+// What the loads in flight on an SM draw: of a row that is held all of them, else some steps of the loop over it.
 Seconds flow_of(const Shape& shape, const Settings& s, const machine::Machine& machine, Bytes read, double instructions, double element) {
   const Spread spread = spread_of(shape, s, machine);
-  const double ahead = std::min(static_cast<double>(s.steps(shape)), kLoopSteps);
+  const bool held = s.residency == Residency::kRegisters;
+  const auto steps = static_cast<double>(s.steps(shape));
+  const double ahead = held ? steps : std::min(steps, kLoopSteps);
   const double busy = spread.sms / std::max(1, machine.sm_count);
-  const Seconds latency = kLoopLoads + (kLoopLoadsBusy - kLoopLoads) * busy + Seconds(ahead * s.vector * instructions * kDependent);
+  const Seconds waits = held ? Seconds(0) : Seconds(ahead * s.vector * instructions * kDependent);
+  const Seconds latency = kLoopLoads + (kLoopLoadsBusy - kLoopLoads) * busy + waits;
   return flow_time(machine, read, spread.sms, Bytes(spread.resident * s.threads * ahead * s.vector * element), latency);
 }
 
@@ -142,7 +145,7 @@ Result<Cost> cost_of(const Context& context, const Shape& shape, const Settings&
   const auto columns = static_cast<double>(shape.column_count);
   const Bytes once = moved_by(context.program, shape.flat).read;
   const double element = std::clamp(once.value / (columns * static_cast<double>(shape.row_count)), 1.0, 8.0);
-  const Seconds flow = held ? Seconds(0) : flow_of(shape, s, machine, moved.read, row / columns, element);
+  const Seconds flow = flow_of(shape, s, machine, moved.read, row / columns, element);
   const Seconds memory = std::max(dram / efficiency_of(context.program, shape, s), flow);
   finish_cost(machine, memory, waits + out.work / issue_rate(machine) * idle, out);
   if (s.parts > 1) {

@@ -53,7 +53,8 @@ ir::Knobs resolved(const ir::Knobs& knobs) {
 
 // Elements: up to here a cluster is faster than a team; less where it would read its rows, and weights beside them, element by element.
 constexpr int64_t kLongRow = 128 * 1024, kLongRowByElement = 64 * 1024;
-constexpr int kUsualSMs = 132;  // where no machine is given
+constexpr int64_t kShortRow = 4096;  // elements: up to here several rows to a block are worth a try
+constexpr int kUsualSMs = 132;       // where no machine is given
 
 struct Prepared {
   Shape shape;
@@ -130,6 +131,8 @@ Layout layout_of(const Prepared& p) {
 Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel& kernel) {
   std::vector<std::pair<double, ir::Knobs>> found;
   std::set<Layout> layouts;
+  SOLSTICE_TRY(const Shape shape, shape_of(context.program, kernel));
+  const bool many_short = shape.column_count <= kShortRow && shape.row_count >= 4 * context.machine.sm_count;
   const auto consider = [&](std::vector<std::pair<const char*, int>> values) {
     ir::Kernel candidate = kernel;
     candidate.knobs = {};
@@ -144,7 +147,10 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
   for (const int parts : {128, 256, 512, 1024}) consider({{"parts", parts}, {"threads", 512}});
   for (const int threads : {128, 256, 512, 1024}) {
     consider({{"threads", threads}});
-    for (const int rows : {1, 2, 4}) consider({{"threads", threads}, {"rows_per_block", rows}});
+    consider({{"threads", threads}, {"rows_per_block", 1}});
+    if (many_short) {
+      for (const int rows : {2, 4}) consider({{"threads", threads}, {"rows_per_block", rows}});
+    }
     for (const int cluster : {2, 4, 8}) consider({{"threads", threads}, {"cluster", cluster}});
   }
   if (found.empty()) return fail(Code::illegal_knobs, fmt::format("no layout of kernel `{}` fits this machine", kernel.name));
