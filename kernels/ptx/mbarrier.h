@@ -36,22 +36,17 @@ SOLSTICE_DEVICE void barrier_arrive_remote(u32 barrier, u32 cta) {
       : "memory");
 }
 
-SOLSTICE_DEVICE void barrier_wait(u32 barrier, u32 parity) {
-  asm volatile(
-      "{\n.reg .pred done;\nAGAIN:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-      "@done bra READY;\nbra AGAIN;\nREADY:\n}" ::"r"(barrier),
-      "r"(parity)
-      : "memory");
-}
+#define SOLSTICE_BARRIER_WAIT(ORDER)                                                                       \
+  asm volatile("{\n.reg .pred done;\nAGAIN:\nmbarrier.try_wait.parity" ORDER                               \
+               ".shared::cta.b64 done, [%0], %1;\n@done bra READY;\nbra AGAIN;\nREADY:\n}" ::"r"(barrier), \
+               "r"(parity)                                                                                 \
+               : "memory")
 
+SOLSTICE_DEVICE void barrier_wait(u32 barrier, u32 parity) { SOLSTICE_BARRIER_WAIT(""); }
 // For what other CTAs of the cluster have stored (store_remote_async).
-SOLSTICE_DEVICE void barrier_wait_cluster(u32 barrier, u32 parity) {
-  asm volatile(
-      "{\n.reg .pred done;\nAGAIN:\nmbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], %1;\n"
-      "@done bra READY;\nbra AGAIN;\nREADY:\n}" ::"r"(barrier),
-      "r"(parity)
-      : "memory");
-}
+SOLSTICE_DEVICE void barrier_wait_cluster(u32 barrier, u32 parity) { SOLSTICE_BARRIER_WAIT(".acquire.cluster"); }
+
+#undef SOLSTICE_BARRIER_WAIT
 
 // Stores to the same place of another CTA's shared memory, and completes 4 bytes on the same barrier there.
 SOLSTICE_DEVICE void store_remote_async(u32 address, u32 cta, float value, u32 barrier) {
