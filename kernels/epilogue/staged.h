@@ -210,9 +210,11 @@ SOLSTICE_DEVICE void keep_parts(const Epilogue& epilogue, const Tile& tile, int 
   }
 }
 
-// kCount accumulators of a thread: the warp's 16 rows x 2*kCount columns in wgmma's layout.
-template <class Epilogue, class Tile, int kCount>
-SOLSTICE_DEVICE void write_tile(const Epilogue& epilogue, const Tile& tile, const TensorMap* map, const float (&sums)[kCount]) {
+// kCount elements of a thread: the warp's 16 rows x 2*kCount columns in wgmma's layout. sums[i] is the accumulator of one; where
+// elements have two, second[kFrom + i] is the other.
+template <int kCount, int kFrom = 0, class Epilogue, class Tile, int kRegisters, class... Second>
+SOLSTICE_DEVICE void write_tile(const Epilogue& epilogue, const Tile& tile, const TensorMap* map, const float (&sums)[kRegisters],
+                                const Second&... second) {
   constexpr int kSteps = kCount / 16;
   typename Epilogue::In in[16];
   load_step(epilogue, tile, 0, in);
@@ -221,7 +223,9 @@ SOLSTICE_DEVICE void write_tile(const Epilogue& epilogue, const Tile& tile, cons
     float values[16][Epilogue::kValues];
 #pragma unroll
     for (int i = 0; i < 16; ++i) {
-      epilogue.compute(sums[16 * step + i], in[i], tile.batch, tile.own_line(i % 4), tile.n0 + tile.column(step, i / 4, i % 4), values[i]);
+      const int at = 16 * step + i;
+      epilogue.compute(sums[at], second[kFrom + at]..., in[i], tile.batch, tile.own_line(i % 4), tile.n0 + tile.column(step, i / 4, i % 4),
+                       values[i]);
     }
     if (step + 1 < kSteps) load_step(epilogue, tile, step + 1, in);
     if constexpr (Epilogue::kReduces) keep_parts(epilogue, tile, step, values);
@@ -229,8 +233,8 @@ SOLSTICE_DEVICE void write_tile(const Epilogue& epilogue, const Tile& tile, cons
   }
 }
 
-// The same for a tile's column halves, as a loop over kAtOnce steps: the accumulators of the steps behind move up each time.
-// An epilogue of many instructions, written once for every accumulator, is longer than the instruction cache.
+// Elements of one accumulator, of a tile's column halves, as a loop over kAtOnce steps: the accumulators of the steps behind move up each
+// time. An epilogue of many instructions, written once for every accumulator, is longer than the instruction cache.
 template <int kAtOnce, class Epilogue, class Tile, int kHalves, int kCount>
 SOLSTICE_DEVICE void write_rolled(const Epilogue& epilogue, const Tile& tile, const TensorMap* map, float (&sums)[kHalves][kCount]) {
   constexpr int kAll = kHalves * kCount, kMoved = 16 * kAtOnce;

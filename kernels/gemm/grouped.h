@@ -318,7 +318,7 @@ struct Grouped {
       if constexpr (kDefers<Epilogue>)
         results.take(epilogue, rows_of(t, m0, staging, lane), map_out, sums);
       else
-        write_tile(epilogue, rows_of(t, m0, staging, lane), map_out, sums);
+        write_tile<kRegisters>(epilogue, rows_of(t, m0, staging, lane), map_out, sums);
     };
     for (int place = 0;; place = place_behind(place)) {
       ring.wait_full();

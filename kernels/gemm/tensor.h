@@ -17,7 +17,6 @@
 #pragma once
 
 #include "copy/tma.h"
-#include "epilogue/pairs.h"
 #include "epilogue/whole_rows.h"
 #include "gemm/guard.h"
 #include "gemm/hand_on.h"
@@ -463,7 +462,7 @@ struct Tensor {
         solstice::epilogue::write_whole<kWholeSteps<Math, kHalves * kRegisters, Epilogue>>(epilogue, first, map_out, sums, exchange);
       } else if constexpr (kDual) {
         constexpr int kCount = kHalves == 2 ? kRegisters : kRegisters / 2, kSecond = kRegisters - kCount;
-        write_pairs<kCount, kSecond>(epilogue, first, map_out, sums[0], sums[kHalves - 1]);
+        write_tile<kCount, kSecond>(epilogue, first, map_out, sums[0], sums[kHalves - 1]);
       } else if constexpr (kAtOnce > 0) {
         write_rolled<kAtOnce>(epilogue, first, map_out, sums);
       } else {
@@ -471,7 +470,7 @@ struct Tensor {
         for (int h = 0; h < kHalves; ++h) {
           WarpTile tile = first;
           tile.n0 += h * kN;
-          write_tile(epilogue, tile, map_out, sums[h]);
+          write_tile<kRegisters>(epilogue, tile, map_out, sums[h]);
         }
       }
     });
