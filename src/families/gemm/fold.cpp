@@ -1,52 +1,49 @@
 #include "families/gemm/fold.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <algorithm>
-#include <bit>
-
-#include "base/integer.h"
 #include "families/emission.h"
+#include "families/fold_text.h"
 #include "families/rows/layout.h"
 
 namespace solstice::families::gemm {
 namespace {
 
 using codegen::Emitter;
-using codegen::FlatEquation;
 using codegen::Value;
 
-// Threads that fold a row: neighbouring threads take neighbouring rows.
-int sharers_of(const RowResults& rows) {
-  const int64_t wanted = rows.shape.row_count >= 64 * 1024 ? 1 : rows.parts / 4;
-  return static_cast<int>(std::bit_floor(static_cast<uint64_t>(std::clamp<int64_t>(wanted, 1, 32))));
-}
+constexpr int64_t kManyRows = 64 * 1024;
 
 class FoldWriter {
  public:
   FoldWriter(const ir::Program& program, const Contraction& c, const RowResults& rows)
-      : program_(program), c_(c), rows_(rows), sharers_(sharers_of(rows)), indices_(rows.shape.flat.indices), emitter_(program, indices_) {}
+      : program_(program),
+        c_(c),
+        rows_(rows),
+        sharers_(fold_sharers(rows.shape.row_count, rows.parts, kManyRows)),
+        indices_(rows.shape.flat.indices),
+        emitter_(program, indices_) {}
 
   Result<Fold> write(const std::string& entry) {
     rows::bind_rows(emitter_, rows_.shape);
     emitter_.set_hook([this](Emitter&, const ir::ExprRef& node) { return given(node); });
-    std::string text = fold_text(false).value();
+    FoldKernel kernel;
+    kernel.folded = fold_text(false).value();
     SOLSTICE_TRY(const std::string corrected, fold_text(true));
-    text += corrected;
-    SOLSTICE_TRY(const std::string stores, outputs());
+    kernel.folded += corrected;
+    SOLSTICE_TRY(kernel.stores, store_text(program_, rows_.shape.flat, emitter_));
     Fold out;
     out.reads = emitter_.tensors_read();
     out.writes = tensors_written(rows_.shape.flat);
-    const int each = kFoldThreads / sharers_;
-    out.blocks = ceil_div(rows_.shape.row_count, each);
-    out.source = fmt::format(
-        "#include \"epilogue/parts.h\"\n#include \"math/special.h\"\n#include \"math/vector.h\"\n#include \"ptx/sync.h\"\n\n"
-        "SOLSTICE_KERNEL void SOLSTICE_BOUNDS({0}, 1) {1}({2}) {{\nusing namespace solstice;\nusing namespace solstice::math;\n"
-        "ptx::wait_for_previous_kernel();\nconst int mine = static_cast<int>(threadIdx.x) / {3};\n"
-        "int row = static_cast<int>(blockIdx.x) * {3} + static_cast<int>(threadIdx.x) % {3};\n"
-        "const bool valid = row < {4} && mine == 0;\nrow = row < {4} ? row : {4} - 1;\n{5}{6}if (valid) {{\n{7}}}\n}}\n",
-        kFoldThreads, entry, parameters(out), each, rows_.shape.row_count, text, emitter_.take(0), stores);
+    kernel.entry = entry;
+    kernel.parameters = fold_parameters(emitter_, out.reads, {"const float* SOLSTICE_RESTRICT parts"}, out.writes);
+    kernel.opening = "ptx::wait_for_previous_kernel();\n";
+    kernel.rows = rows_.shape.row_count;
+    kernel.sharers = sharers_;
+    kernel.values = emitter_.take(0);
+    out.blocks = kernel.blocks();
+    out.source = "#include \"epilogue/parts.h\"\n#include \"math/special.h\"\n#include \"math/vector.h\"\n#include \"ptx/sync.h\"\n\n" +
+                 kernel.text();
     return out;
   }
 
@@ -105,23 +102,6 @@ class FoldWriter {
     SOLSTICE_TRY(const std::string part, center_text(program_, rows_, f, own, before));
     // A statement cannot stand in an expression: the part's center is a function of k.
     return fmt::format("static_cast<double>({}) * rows::factor_of([&] {{\n{}return {};\n}}(), center{})", at(i), before, part, i);
-  }
-
-  Result<std::string> outputs() {
-    std::string stores;
-    for (const FlatEquation& e : rows_.shape.flat.equations) {
-      SOLSTICE_TRY(const Value value, emitter_.emit(e.rhs));
-      SOLSTICE_TRY(const Emitter::Place to, emitter_.place(program_.tensor(e.target), e.lhs));
-      stores += fmt::format("store_one({} + {}, {});\n", emitter_.pointer_name(e.target), to.offset.text, value.text);
-    }
-    return stores;
-  }
-
-  std::string parameters(const Fold& fold) const {
-    std::vector<std::string> out = pointer_parameters(emitter_, fold.reads, {});
-    out.emplace_back("const float* SOLSTICE_RESTRICT parts");
-    for (const std::string& written : pointer_parameters(emitter_, {}, fold.writes)) out.push_back(written);
-    return fmt::format("{}", fmt::join(out, ", "));
   }
 
   const ir::Program& program_;

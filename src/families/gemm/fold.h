@@ -9,8 +9,6 @@
 
 namespace solstice::families::gemm {
 
-inline constexpr int kFoldThreads = 256;
-
 struct Fold {
   std::string source;
   std::vector<int> reads, writes;  // tensors: pointer parameters before and after that of the workspace

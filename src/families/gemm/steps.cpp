@@ -6,6 +6,7 @@
 
 #include "base/integer.h"
 #include "families/emission.h"
+#include "families/fold_text.h"
 #include "families/gemm/fold.h"
 #include "families/gemm/grouped.h"
 #include "families/gemm/launch.h"

@@ -21,8 +21,6 @@ struct Text {
 // Error: illegal_knobs where the kernel wants more than one round of reductions.
 Result<Text> emit_kernel(const ir::Program& program, const ir::Kernel& kernel, rows::Shape& shape, const Layout& layout);
 
-constexpr int kFoldThreads = 256;
-
 struct Fold {
   std::string code;  // a kernel without includes
   std::string entry;

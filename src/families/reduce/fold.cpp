@@ -1,11 +1,9 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <bit>
 #include <optional>
 
-#include "base/integer.h"
 #include "families/emission.h"
+#include "families/fold_text.h"
 #include "families/reduce/emit.h"
 #include "families/rows/layout.h"
 
@@ -16,11 +14,7 @@ using codegen::CType;
 using codegen::Emitter;
 using codegen::Value;
 
-// Threads that fold one output: neighbouring threads take neighbouring outputs.
-int sharers_of(const Layout& l) {
-  const int64_t wanted = l.outputs() >= 32 * 1024 ? 1 : l.split / 4;
-  return static_cast<int>(std::bit_floor(static_cast<uint64_t>(std::clamp<int64_t>(wanted, 1, 32))));
-}
+constexpr int64_t kManyOutputs = 32 * 1024;
 
 class FoldWriter {
  public:
@@ -31,26 +25,26 @@ class FoldWriter {
         shape_(shape),
         partials_(partials),
         l_(layout),
-        sharers_(sharers_of(layout)),
+        sharers_(fold_sharers(layout.outputs(), layout.split, kManyOutputs)),
         emitter_(program, shape.flat.indices) {}
 
   Result<Fold> write() {
     rows::bind_rows(emitter_, shape_);
     emitter_.set_hook([this](Emitter&, const ir::ExprRef& node) { return given(node); });
-    const std::string folded = fold_text();
-    SOLSTICE_TRY(const std::string stores, outputs());
-    out_.entry = codegen::entry_name(part_name(kernel_, "fold"));
+    FoldKernel kernel;
+    kernel.folded = fold_text();
+    SOLSTICE_TRY(kernel.stores, store_text(program_, shape_.flat, emitter_));
+    out_.entry = kernel.entry = codegen::entry_name(part_name(kernel_, "fold"));
     out_.reads = emitter_.tensors_read();
     out_.writes = tensors_written(shape_.flat);
-    const int each = kFoldThreads / sharers_;
-    out_.blocks = ceil_div(l_.outputs(), each);
-    const std::string_view type = shape_.row_count > INT32_MAX / 2 ? "long long" : "int";
-    out_.code = fmt::format(
-        "SOLSTICE_KERNEL void SOLSTICE_BOUNDS({0}, 1) {1}({2}) {{\nusing namespace solstice;\nusing namespace solstice::math;\n{3}"
-        "{4} row = static_cast<{4}>(blockIdx.x) * {5} + static_cast<int>(threadIdx.x) % {5};\nconst int mine = static_cast<int>(threadIdx.x) / {5};\n"
-        "const bool valid = row < {6} && mine == 0;\nrow = row < {6} ? row : {6} - 1;\n{7}{8}if (valid) {{\n{9}}}\n}}\n",
-        kFoldThreads, out_.entry, parameters(), sharers_ > 1 ? "unsigned char* const shared = shared_bytes();\n" : "", type, each,
-        l_.outputs(), folded, emitter_.take(0), stores);
+    kernel.parameters = fold_parameters(emitter_, out_.reads, parts(), out_.writes);
+    if (sharers_ > 1) kernel.opening = "unsigned char* const shared = shared_bytes();\n";
+    if (shape_.row_count > INT32_MAX / 2) kernel.row_type = "long long";
+    kernel.rows = l_.outputs();
+    kernel.sharers = sharers_;
+    kernel.values = emitter_.take(0);
+    out_.blocks = kernel.blocks();
+    out_.code = kernel.text();
     return std::move(out_);
   }
 
@@ -79,23 +73,11 @@ class FoldWriter {
     return before + (sharers_ > 1 ? "rows::sync_block();\n" : "") + after;
   }
 
-  Result<std::string> outputs() {
-    std::string stores;
-    for (const codegen::FlatEquation& e : shape_.flat.equations) {
-      SOLSTICE_TRY(const Value value, emitter_.emit(e.rhs));
-      SOLSTICE_TRY(const Emitter::Place at, emitter_.place(program_.tensor(e.target), e.lhs));
-      stores += fmt::format("store_one({} + {}, {});\n", emitter_.pointer_name(e.target), at.offset.text, value.text);
-    }
-    return stores;
-  }
-
-  std::string parameters() const {
-    std::vector<std::string> out = pointer_parameters(emitter_, out_.reads, {});
-    for (size_t i = 0; i < partials_.size(); ++i) {
+  std::vector<std::string> parts() const {
+    std::vector<std::string> out;
+    for (size_t i = 0; i < partials_.size(); ++i)
       out.push_back(fmt::format("const {}* SOLSTICE_RESTRICT {}", partials_[i].reduction.type, rows::partial_name(i)));
-    }
-    for (const std::string& written : pointer_parameters(emitter_, {}, out_.writes)) out.push_back(written);
-    return fmt::format("{}", fmt::join(out, ", "));
+    return out;
   }
 
   const ir::Program& program_;

@@ -1,0 +1,40 @@
+// What the launches that fold the parts of rows share (families gemm and reduce): some threads of a block fold an output's parts,
+// every n-th each, and the first of them stores what follows from the results.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "codegen/emitter.h"
+#include "codegen/flatten.h"
+
+namespace solstice::families {
+
+inline constexpr int kFoldThreads = 256;
+
+// Threads that fold one output of so many parts: neighbouring threads take neighbouring outputs. One, where `many` outputs
+// have enough threads between them.
+int fold_sharers(int64_t outputs, int64_t parts, int64_t many);
+
+struct FoldKernel {
+  std::string entry, parameters;
+  std::string opening;  // the first statements
+  std::string_view row_type = "int";
+  int64_t rows = 1;            // outputs
+  int sharers = 1;             // of an output
+  std::string folded;          // statements: thread `mine` of the sharers folds its parts of `row`, and all get the results
+  std::string values, stores;  // what follows from them; what a thread of a valid row stores
+
+  int64_t blocks() const;
+  std::string text() const;
+};
+
+// The stores of the equations' values, whose statements the emitter keeps.
+Result<std::string> store_text(const ir::Program& program, const codegen::FlatKernel& flat, codegen::Emitter& emitter);
+
+// Tensors that are read, the parts, tensors that are written.
+std::string fold_parameters(const codegen::Emitter& emitter, const std::vector<int>& reads, const std::vector<std::string>& parts,
+                            const std::vector<int>& writes);
+
+}  // namespace solstice::families
