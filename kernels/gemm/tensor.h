@@ -21,6 +21,7 @@
 #include "gemm/guard.h"
 #include "gemm/hand_on.h"
 #include "gemm/math.h"
+#include "gemm/result.h"
 #include "mma/descriptor.h"
 #include "pipeline/ring.h"
 #include "scheduler/half.h"
@@ -80,15 +81,6 @@ struct Problem {
   SharedTiles shared = {};  // in tiles of a cluster
   SharedSums sums = {};
 };
-
-// Steps of 16 accumulators that an epilogue's text is written for; 0: for all of them, one after the other. With promotion the
-// loop costs more than it saves (docs/gemm.md).
-template <class Math, int kAccumulators, class Epilogue>
-inline constexpr int kStepsAtOnce = Epilogue::kLong && !Math::kPromoted && kAccumulators > 32 ? 2 : 0;
-
-// The same where elements need their row's results; there promoted sums gain too.
-template <class Math, int kAccumulators, class Epilogue>
-inline constexpr int kWholeSteps = (Epilogue::kLong || Math::kPromoted) && kAccumulators > 32 ? 2 : 0;
 
 template <class Config>
 struct Tensor {
@@ -404,23 +396,6 @@ struct Tensor {
     release_b(b, used_b, lane);
   }
 
-  // Scales of whole lines, from L2: a thread has two rows, and two of every eight columns.
-  SOLSTICE_DEVICE void scale_lines(float (&sums)[kRegisters], int batch, int m, int n) const {
-    const float* rows = reinterpret_cast<const float*>(p.scales_a) + static_cast<i64>(batch) * p.scale_stride_a + m;
-    const i64 column = static_cast<i64>(batch) * p.scale_stride_b + n;
-    const float above = __ldg(rows), below = __ldg(rows + 8);
-#pragma unroll
-    for (int i = 0; i < kRegisters; i += 4) {
-      const bool second = kDual && i >= kRegisters / 2;
-      const float* columns = reinterpret_cast<const float*>(second ? p.scales_second_b : p.scales_b) + column;
-      const float2 both = __ldg(reinterpret_cast<const float2*>(columns + 2 * (second ? i - kRegisters / 2 : i)));
-      sums[i] = sums[i] * above * both.x;
-      sums[i + 1] = sums[i + 1] * above * both.y;
-      sums[i + 2] = sums[i + 2] * below * both.x;
-      sums[i + 3] = sums[i + 3] * below * both.y;
-    }
-  }
-
   // Of a consumer's warp, in the second half of its staging buffers.
   SOLSTICE_DEVICE solstice::epilogue::RowExchange<kShareA> row_exchange(int warp) const {
     return {shared + Config::kOffsetStaging + warp * kStageBuffers * kStageBytes + solstice::epilogue::kWholeStaging, rank};
@@ -454,7 +429,7 @@ struct Tensor {
 #pragma unroll 1
         for (int cluster = share.from; cluster < block / kCluster; ++cluster) hand.add(sums, cluster * kCluster + static_cast<int>(rank));
       }
-      if constexpr (Math::kLineScaled) scale_lines(sums[0], batch, m0 + row + lane / 4, n0 + 2 * (lane % 4));
+      if constexpr (Math::kLineScaled) scale_lines<kDual>(sums[0], p, batch, m0 + row + lane / 4, n0 + 2 * (lane % 4));
       const WarpTile first{batch, m0 + row, n0, p.m, p.n, staging, lane};
       constexpr int kAtOnce = kStepsAtOnce<Math, kHalves * kRegisters, Epilogue>;
       if constexpr (Epilogue::kWhole) {
