@@ -11,7 +11,6 @@ namespace {
 
 // Cost models are wrong by less than this: a schedule of another family that they find slower by more is not tried.
 constexpr double kDoubt = 1.5;
-constexpr double kClearly = 0.97;  // they do not tell apart what differs by less
 
 struct Option {
   Schedule schedule;
@@ -53,10 +52,8 @@ Result<Axis> axis_of(const families::Context& context, ir::Kernel& kernel) {
     std::copy_if(more->begin(), more->end(), std::back_inserter(options), [&](const Option& o) { return o.time <= most; });
   }
   kernel.family = std::string(chosen->name);
-  // The family's own choice goes first unless another setting is clearly faster.
-  const auto cheaper = [](const Option& a, const Option& b) { return a.time < b.time; };
-  const Seconds least = std::min_element(options.begin(), options.end(), cheaper)->time;
-  std::stable_sort(options.begin() + (options.front().time * kClearly <= least ? 1 : 0), options.end(), cheaper);
+  // The family's own choice goes first: what tells settings apart, registers that spill above all, its model does not all know.
+  std::stable_sort(options.begin() + 1, options.end(), [](const Option& a, const Option& b) { return a.time < b.time; });
   Axis axis{kernel.name, {}, {}};
   for (Option& option : options) {
     axis.options.push_back(std::move(option.schedule));

@@ -7,6 +7,7 @@
 
 #include "families/emission.h"
 #include "families/memory_time.h"
+#include "families/rows/once.h"
 
 namespace solstice::families::rows {
 namespace {
@@ -59,6 +60,7 @@ double efficiency_of_cluster(const Settings& s, double weights) {
 
 // The share of the memory's rate that this layout reaches where all SMs are busy.
 double efficiency_of(const ir::Program& program, const Shape& shape, const Settings& s) {
+  if (s.residency == Residency::kOnce) return s.vector == 1 ? 0.9 : 0.95;
   const double weights = shared_by_rows(program, shape).value / (4.0 * static_cast<double>(std::max<int64_t>(1, shape.column_count)));
   double out = s.cluster > 1 ? efficiency_of_cluster(s, weights) : s.strided ? 0.965 : s.vector >= 4 ? 0.97 : s.vector == 2 ? 0.93 : 0.9;
   // A block alone on its SM cannot overlap its loads with another's reductions; the more it holds the less that costs.
@@ -85,7 +87,8 @@ Seconds flow_of(const Shape& shape, const Settings& s, const machine::Machine& m
   const Spread spread = spread_of(shape, s, machine);
   const bool held = s.residency == Residency::kRegisters;
   const auto steps = static_cast<double>(s.steps(shape));
-  const double ahead = held ? steps : std::min(steps, kLoopSteps);
+  const double looped = s.residency == Residency::kOnce ? vectors_at_once(s) : kLoopSteps;
+  const double ahead = held ? steps : std::min(steps, looped);
   const double busy = spread.sms / std::max(1, machine.sm_count);
   const Seconds waits = held ? Seconds(0) : Seconds(ahead * s.vector * instructions * kDependent);
   const Seconds latency = kLoopLoads + (kLoopLoadsBusy - kLoopLoads) * busy + waits;
@@ -105,6 +108,7 @@ Seconds waits_of(const Shape& shape, const Settings& s, const machine::Machine& 
 
 std::string form_of(const Settings& s) {
   if (s.parts > 1) return "parts";
+  if (s.residency == Residency::kOnce) return "once";
   const std::string place = s.residency == Residency::kRegisters ? "registers"
                             : s.residency == Residency::kShared  ? "shared"
                                                                  : "read again";

@@ -10,7 +10,7 @@ Draft::Draft(const ir::Program& from, Shape& its_shape, const Settings& its_sett
     : program(from),
       shape(its_shape),
       settings(its_settings),
-      phases(phases_of(its_shape, its_settings.residency != Residency::kReload)),
+      phases(phases_of(its_shape, its_settings.residency != Residency::kReload && its_settings.residency != Residency::kOnce)),
       steps(its_settings.steps(its_shape)),
       emitter(from, its_shape.flat.indices) {
   emitter.set_short_values(codegen::short_values_of(from, its_shape.flat));

@@ -42,7 +42,7 @@ Text kernel_text(const Draft& draft, const std::string& name, const std::string&
   out.parameters = reads;
   out.parameters.insert(out.parameters.end(), writes.begin(), writes.end());
   out.code = fmt::format(
-      "#include \"math/special.h\"\n#include \"math/vector.h\"\n#include \"rows/reduce.h\"\n\n"
+      "#include \"math/special.h\"\n#include \"math/vector.h\"\n#include \"rows/correct.h\"\n#include \"rows/reduce.h\"\n\n"
       "SOLSTICE_KERNEL void SOLSTICE_BOUNDS({}, {}) {}({}) {{\nusing namespace solstice;\nusing namespace solstice::math;\n{}{}{}{}}}\n",
       s.threads, s.blocks, out.entry, fmt::join(parameters, ", "), shared > 0 ? "unsigned char* const shared = shared_bytes();\n" : "",
       thread_text(s), row_text(draft.shape, s), body);

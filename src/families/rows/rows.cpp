@@ -16,6 +16,7 @@
 #include "families/rows/cost.h"
 #include "families/rows/emit.h"
 #include "families/rows/fold.h"
+#include "families/rows/once.h"
 #include "families/rows/team.h"
 
 namespace solstice::families {
@@ -27,7 +28,12 @@ std::vector<KnobSpec> knobs() {
       {"threads", "int", {"32", "64", "128", "256", "512", "1024"}, "", "auto", "threads a block"},
       {"rows_per_block", "int", {"1", "2", "4", "8", "16", "32", "64", "128", "256"}, "", "auto", "rows that share a block"},
       {"vector", "int", {"1", "2", "4", "8"}, "", "auto", "elements a thread takes at once; auto: 16 bytes where rows are aligned"},
-      {"residency", "name", {"registers", "shared", "l2"}, "", "auto", "where a row waits between sweeps; l2: it is read again"},
+      {"residency",
+       "name",
+       {"registers", "shared", "l2", "once"},
+       "",
+       "auto",
+       "where a row waits between sweeps; l2: it is read again; once: what is found of it is corrected"},
       {"cluster", "int", {"1", "2", "4", "8", "16"}, "", "auto", "blocks that share a row; auto: 1 up to 32 Ki elements"},
       {"parts",
        "int",
@@ -52,7 +58,7 @@ ir::Knobs resolved(const ir::Knobs& knobs) {
 }
 
 // Elements: up to here a cluster is faster than a team; less where it would read its rows, and weights beside them, element by element.
-constexpr int64_t kLongRow = 128 * 1024, kLongRowByElement = 64 * 1024;
+constexpr int64_t kLongRow = 128 * 1024, kLongRowByElement = 32 * 1024;
 constexpr int64_t kShortRow = 4096;  // elements: up to here several rows to a block are worth a try
 constexpr int kUsualSMs = 132;       // where no machine is given
 
@@ -67,6 +73,7 @@ bool wants_team(const ir::Program& program, const Shape& shape, const ir::Knobs&
   for (const char* other : {"cluster", "parts", "rows_per_block", "residency", "blocks", "passes"}) {
     if (knobs.find(other)) return false;
   }
+  if (settings.ok() && settings->residency == Residency::kOnce) return false;
   const bool by_element = settings.ok() && settings->cluster > 1 && settings->vector == 1 && shared_by_rows(program, shape).value > 0;
   return !shape.strided && shape.column_count > (by_element ? kLongRowByElement : kLongRow) && phases_of(shape, false).sweeps.size() > 1;
 }
@@ -93,13 +100,18 @@ Result<Prepared> prepare(const ir::Program& program, const ir::Kernel& kernel, c
   return out;
 }
 
+Result<Text> text_of(const ir::Program& program, const ir::Kernel& kernel, Prepared& p) {
+  const bool once = p.settings.residency == Residency::kOnce;
+  return once ? emit_once(program, kernel, p.shape, p.settings) : emit_kernel(program, kernel, p.shape, p.settings);
+}
+
 Match match(const ir::Program& program, const ir::Kernel& kernel) {
   auto prepared = prepare(program, kernel, nullptr);
   const bool knobs_alone = !prepared.ok() && prepared.error().code == Code::illegal_knobs && shape_of(program, kernel).ok();
   if (knobs_alone) return {true, "", true};  // `check` says what is wrong with them
   if (!prepared.ok()) return match_of(prepared);
   if (prepared->team) return match_of(emit_team(program, kernel, prepared->shape, *prepared->team));
-  return match_of(emit_kernel(program, kernel, prepared->shape, prepared->settings));
+  return match_of(text_of(program, kernel, *prepared));
 }
 
 void check(const Context& context, const ir::Kernel& kernel, Diagnostics& diagnostics) {
@@ -133,9 +145,10 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
   std::set<Layout> layouts;
   SOLSTICE_TRY(const Shape shape, shape_of(context.program, kernel));
   const bool many_short = shape.column_count <= kShortRow && shape.row_count >= 4 * context.machine.sm_count;
-  const auto consider = [&](std::vector<std::pair<const char*, int>> values) {
+  const auto consider = [&](std::vector<std::pair<const char*, int>> values, const char* residency = nullptr) {
     ir::Kernel candidate = kernel;
     candidate.knobs = {};
+    if (residency) candidate.knobs.set("residency", ir::KnobValue::of_name(residency));
     for (const auto& [name, value] : values) candidate.knobs.set(name, ir::KnobValue::of_int(value));
     const Result<Prepared> p = prepare(context.program, candidate, &context.machine);
     if (!p.ok() || !layouts.insert(layout_of(*p)).second) return;
@@ -143,6 +156,9 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
     if (time.ok()) found.push_back({time->time.value, candidate.knobs});
   };
   consider({});
+  if (can_be_looked_at_once(shape)) {
+    for (const int threads : {128, 256, 512}) consider({{"threads", threads}}, "once");
+  }
   for (const int team : {4, 6, 8, 11, 16, 22, 33, 44, 66, 132}) consider({{"team", team}});
   for (const int parts : {128, 256, 512, 1024}) consider({{"parts", parts}, {"threads", 512}});
   for (const int threads : {128, 256, 512, 1024}) {
@@ -191,7 +207,7 @@ Status add_fold(const ir::Program& program, const ir::Kernel& kernel, Prepared& 
 Result<Emission> generate(const Context& context, const ir::Kernel& kernel) {
   SOLSTICE_TRY(Prepared p, prepare(context.program, kernel, &context.machine));
   if (p.team) return emit_team(context.program, kernel, p.shape, *p.team);
-  SOLSTICE_TRY(const Text text, emit_kernel(context.program, kernel, p.shape, p.settings));
+  SOLSTICE_TRY(const Text text, text_of(context.program, kernel, p));
   SOLSTICE_TRY(Emission out, one_launch(context.program, kernel, text.entry, text.code, text.parameters,
                                         {text.blocks, p.settings.threads, p.settings.cluster, text.shared_bytes}));
   if (!text.partials.empty()) SOLSTICE_CHECK(add_fold(context.program, kernel, p, text, out));

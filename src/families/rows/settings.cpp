@@ -7,6 +7,7 @@
 
 #include "base/integer.h"
 #include "families/rows/kept.h"
+#include "families/rows/once.h"
 #include "families/rows/reduction.h"
 
 namespace solstice::families::rows {
@@ -23,7 +24,11 @@ constexpr int64_t kUsualRow = 8192;
 constexpr int64_t kBlockRow = 32 * 1024;  // elements that a block holds without others
 constexpr int kWideBlock = 512;
 constexpr int kSmallBlock = 128;         // threads of a block that holds several short rows
-constexpr int64_t kFullSM = 1024;        // threads that keep an SM busy
+constexpr int64_t kFullSM = 1024;        // threads that keep an SM busy,
+constexpr int64_t kThreadsOfSM = 2048;   // that it has room for
+constexpr int64_t kOnceRow = 16 * 1024;  // elements: from here rows of which only results are wanted are looked at once,
+constexpr int kOnceThreads = 256;        // by blocks of so many threads,
+constexpr int64_t kOncePart = 8 * 1024;  // each of so many elements at least
 constexpr int64_t kColumnElements = 32;  // of a thread whose row lies apart
 constexpr int64_t kWarpRow = 512;        // elements: up to here a warp (or a part of one) takes a row, without barriers
 constexpr int64_t kRegisterBytes = 256;  // of kept values: 64 registers, a quarter of what a thread can have
@@ -39,12 +44,13 @@ bool is_row_wide(const Shape& shape, const Access& access) {
 }
 
 // Threads that hold `columns` elements of a row; `blocks` of them run on a machine of `sms`.
-int group_for(const Shape& shape, int vector, int64_t columns, int threads, int64_t blocks, int64_t sms) {
+// `least`: of a row that passes a warp's.
+int group_for(const Shape& shape, int vector, int64_t columns, int threads, int least, int64_t blocks, int64_t sms) {
   const int64_t vectors = ceil_div(columns, vector);
   if (columns <= kWarpRow && !shape.columns.empty()) return std::min(kWarp, power_at_least(ceil_div(vectors, 2)));
   const int most = std::min(kWideBlock, power_at_least(ceil_div(columns, kElements)));
   int group = power_at_least(ceil_div(columns, columns <= kUsualRow ? kUsualElements : kMostElements));
-  group = std::clamp(group, std::min(kSmallBlock, most), std::max(most, group));
+  group = std::clamp(group, std::min(least, most), std::max(most, group));
   while (group < most && blocks * group < kFullSM * sms) group *= 2;
   // Half the threads where that leaves clearly fewer of them without work in the last step.
   const auto slots = [&](int g) { return static_cast<double>(ceil_div(vectors, g) * g); };
@@ -58,6 +64,11 @@ int cluster_for(int64_t columns, int vector) { return columns <= kBlockRow ? 1 :
 
 int64_t sms_of(const machine::Machine* machine) { return machine && machine->sm_count > 0 ? machine->sm_count : 132; }
 
+bool stores_along(const Shape& shape) {
+  const Phases phases = phases_of(shape, false);
+  return std::any_of(phases.sweeps.begin(), phases.sweeps.end(), [](const Sweep& sweep) { return !sweep.stores.empty(); });
+}
+
 // A row's results can be found in parts where nothing but reductions of its data is wanted.
 bool divisible(const Shape& shape) {
   const Phases phases = phases_of(shape, true);
@@ -70,6 +81,29 @@ int parts_for(const Shape& shape, const machine::Machine* machine) {
   if (shape.row_count >= sms || shape.column_count < 4 * kPart || !divisible(shape)) return 1;
   const int64_t wanted = std::min(4 * sms / shape.row_count, shape.column_count / kPart);
   return static_cast<int>(std::bit_floor(static_cast<uint64_t>(std::clamp<int64_t>(wanted, 1, kMostParts))));
+}
+
+// Rows few enough that all of them run at once are shared by as many blocks as fit, so that all SMs draw.
+int cluster_of_once(const Shape& shape, int threads, int64_t sms) {
+  int out = 1;
+  const int64_t room = sms * (kThreadsOfSM / threads);
+  while (out < 8 && shape.row_count * out * 2 <= room && shape.column_count >= kOncePart * out * 2) out *= 2;
+  return out;
+}
+
+bool wants_once(const Shape& shape, const ir::Knobs& knobs, int64_t sms) {
+  const std::string asked = knobs.name_or("residency", "auto");
+  if (asked != "auto") return asked == "once";
+  if (knobs.find("rows_per_block") || knobs.find("parts") || shape.column_count < kOnceRow || !can_be_looked_at_once(shape)) return false;
+  const int64_t cluster = knobs.int_or("cluster", cluster_of_once(shape, kOnceThreads, sms));
+  return shape.row_count * cluster >= sms;  // fewer leave SMs idle
+}
+
+void lay_out_once(const Shape& shape, const ir::Knobs& knobs, int64_t sms, Settings& s) {
+  s.residency = Residency::kOnce;
+  s.threads = s.group = static_cast<int>(knobs.int_or("threads", kOnceThreads));
+  s.cluster = static_cast<int>(knobs.int_or("cluster", cluster_of_once(shape, s.threads, sms)));
+  s.blocks = static_cast<int>(knobs.int_or("blocks", std::max<int64_t>(1, kThreadsOfSM / 2 / s.threads)));
 }
 
 void lay_out(const Shape& shape, const ir::Knobs& knobs, const machine::Machine* machine, Settings& s) {
@@ -95,13 +129,26 @@ void lay_out(const Shape& shape, const ir::Knobs& knobs, const machine::Machine*
     s.threads = s.group * lanes;
     return;
   }
-  s.group = group_for(shape, s.vector, ceil_div(shape.column_count, s.cluster), asked > 0 ? asked : 1024, shape.row_count * s.cluster,
-                      sms_of(machine));
+  // Where nothing is stored along rows, a warp that needs no barriers is faster than a block.
+  const int least = stores_along(shape) ? kSmallBlock : kWarp;
+  s.group = group_for(shape, s.vector, ceil_div(shape.column_count, s.cluster), asked > 0 ? asked : 1024, least,
+                      shape.row_count * s.cluster, sms_of(machine));
   const auto rows_asked = static_cast<int>(knobs.int_or("rows_per_block", 0));
   s.threads = asked > 0 ? asked : std::max(s.group, kSmallBlock);
   if (rows_asked > 0) s.group = std::max(1, s.threads / rows_asked);
   if (s.cluster > 1) s.group = s.threads;
   s.group = std::min(s.group, s.threads);
+}
+
+Status check_once(const Shape& shape, const ir::Knobs& knobs) {
+  if (!can_be_looked_at_once(shape)) {
+    return fail(
+        Code::illegal_knobs,
+        "`residency=once`: a row whose results need one more exchange, or along which something is stored, is looked at again; drop it");
+  }
+  if (knobs.find("rows_per_block") || knobs.find("parts"))
+    return fail(Code::illegal_knobs, "`residency=once`: whole blocks to a row; drop `rows_per_block` and `parts`");
+  return success();
 }
 
 // More threads to a row, where they are the family's choice and registers would not hold what each keeps.
@@ -191,6 +238,12 @@ Result<int> vector_for(const ir::Program& program, const Shape& shape, const ir:
 Result<Settings> settings_of(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs, const machine::Machine* machine) {
   Settings s;
   SOLSTICE_TRY(s.vector, vector_for(program, shape, knobs));
+  s.streaming = streaming_of(knobs, s.streaming);
+  if (wants_once(shape, knobs, sms_of(machine))) {
+    SOLSTICE_CHECK(check_once(shape, knobs));
+    lay_out_once(shape, knobs, sms_of(machine), s);
+    return s;
+  }
   lay_out(shape, knobs, machine, s);
   widen(program, shape, knobs, s);
   if (s.parts > 1 && (!divisible(shape) || s.cluster > 1 || knobs.find("rows_per_block"))) {
@@ -199,7 +252,6 @@ Result<Settings> settings_of(const ir::Program& program, const Shape& shape, con
                             "without `cluster` and `rows_per_block`; legal: 1",
                             s.parts));
   }
-  s.streaming = streaming_of(knobs, s.streaming);
   if (s.cluster > 1 && (s.strided || s.group != s.threads || s.threads % kWarp != 0)) {
     return fail(Code::illegal_knobs, "`cluster` needs rows that are contiguous in memory and whole blocks to a row: drop `rows_per_block`");
   }

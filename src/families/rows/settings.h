@@ -12,7 +12,8 @@ namespace solstice::families::rows {
 
 inline constexpr int kWarp = 32;  // threads
 
-enum class Residency { kRegisters, kShared, kReload };
+// Where a row waits between sweeps; kOnce: nowhere (once.h).
+enum class Residency { kRegisters, kShared, kReload, kOnce };
 
 struct Settings {
   int threads = 256;  // a block
