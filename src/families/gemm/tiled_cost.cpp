@@ -74,65 +74,92 @@ constexpr double kSweep = 0.3e-6;                         // of a tile of whole 
 constexpr double kScaleLines = 2e-6;                      // and where its sums are scaled before
 constexpr double kWholeEpilogue = 0.6, kLongWhole = 1.4;  // share of the time of its instructions, and where they are a loop
 
-double sweeps_time(const Context& context, const Problem& problem, const Settings& s) {
-  const double sweeps = static_cast<double>(problem.whole->sweeps.size() - 1);
-  if (s.math == Math::kSimt) {
-    const double bytes = 4.0 * static_cast<double>(problem.product.batches * problem.product.m * problem.product.n) * (2 * sweeps + 2);
-    return bytes / context.machine.copy_ceiling().per_second;
-  }
-  return sweeps * kSweep + (is_line_scaled(s) ? kScaleLines : 0);
-}
+// Beside the one that writes.
+double sweeps_of(const Problem& problem) { return static_cast<double>(problem.whole->sweeps.size() - 1); }
 
-// Rounds of tiles over the SMs.
-double compute_time(const Context& context, const Problem& problem, const Settings& s) {
-  const Contraction& c = problem.product;
-  const bool simt = s.math == Math::kSimt;
-  const double sms = context.machine.sm_count;
+// Sums that are promoted leave no registers for an epilogue where a thread holds 128 elements.
+bool is_crowded(const Settings& s) { return s.scaled && !is_line_scaled(s) && s.tile_n == 256; }
+
+int64_t blocks_of_cluster(const Settings& s) { return int64_t{s.cluster} * s.cluster_n; }
+
+// Of a tile that has its SM to itself: its products, and what follows them there and nothing covers.
+struct TileTime {
+  double product = 0, ending = 0;
+};
+
+double product_time(const Context& context, const Contraction& c, const Settings& s) {
   const auto ceiling = context.machine.ceiling(*machine::pipe_from_name(numerics::pipe_name(s.math)));
   const double rate = ceiling.ok() ? ceiling->per_second : 1e9;
-  const int tile_m = simt ? 128 : s.tile_m, tile_n = simt ? 128 : s.tile_n, columns = s.dual ? tile_n / 2 : tile_n;
-  const double tiles = static_cast<double>(tiles_with_products(problem, int64_t{tile_m} * s.cluster, int64_t{columns} * s.cluster_n, simt) *
-                                           s.cluster * s.cluster_n * c.batches);
-  // Two simt blocks share an SM, so a round of them takes twice as long as one alone would.
-  const double work = 2.0 * tile_m * tile_n * static_cast<double>(c.k) * numerics::info(s.math).products * (simt && tiles > sms ? 2 : 1);
-  // Sums that are promoted leave no registers for it where a thread holds 128 elements.
-  const bool crowded = s.scaled && !is_line_scaled(s) && s.tile_n == 256;
-  const double usual = !s.scaled ? kEpilogueShare : crowded ? kCrowdedEpilogue : kScaledEpilogue;
+  const double work = 2.0 * s.tile_m * s.tile_n * static_cast<double>(c.k) * numerics::info(s.math).products;
+  return work / (rate / context.machine.sm_count * efficiency_of(s));
+}
+
+double ending_time(const Context& context, const Problem& problem, const Settings& s) {
+  const int columns = columns_of(s);
+  const double usual = !s.scaled ? kEpilogueShare : is_crowded(s) ? kCrowdedEpilogue : kScaledEpilogue;
   const double share = !problem.whole ? usual : has_long_epilogue(problem) ? kLongWhole : kWholeEpilogue;
-  const double instructions = problem.epilogue_instructions * share * tile_m * columns / (issue_rate(context.machine).value / sms);
+  const double instructions =
+      problem.epilogue_instructions * share * s.tile_m * columns / (issue_rate(context.machine).value / context.machine.sm_count);
   // An epilogue by the copy engine drains at about 6 bytes a clock and SM; line by line at a third of that.
-  const double drained = (stores_by_copy_engine(context.program, problem) ? 2.5e-6 : 7.5e-6) * tile_m * columns / (128.0 * 256.0);
+  const double drained = (stores_by_copy_engine(context.program, problem) ? 2.5e-6 : 7.5e-6) * s.tile_m * columns / (128.0 * 256.0);
   const double epilogue = problem.epilogue.stores.empty() ? 0 : drained;
   // Of a pair, outputs beyond the first are what two kernels would write by the copy engine.
-  const double others = s.dual ? 7.5e-6 * static_cast<double>(problem.epilogue.stores.size() - 1) * tile_m * columns / (128.0 * 256.0) : 0;
-  // Sweeps over rows of a whole tile and the exchanges between the blocks of a cluster, which nothing else covers.
-  const double sweeps = problem.whole ? sweeps_time(context, problem, s) : 0;
-  if (problem.whole && simt) {
-    const double blocks = std::ceil(static_cast<double>(ceil_div(c.m, int64_t{128}) * c.batches) / (2 * sms));
-    return blocks * static_cast<double>(ceil_div(c.n, int64_t{128})) * work / (rate / sms * efficiency_of(s)) * 2 + sweeps;
-  }
-  const double product = work / (rate / sms * efficiency_of(s)), ending = epilogue + others + instructions + sweeps;
-  const SharedPlan shared = simt ? SharedPlan{} : shared_plan(context, problem, s);
-  if (shared.shared > 0) {
-    const double whole = std::floor(static_cast<double>(shared.whole()) / static_cast<double>(shared.clusters));
-    const double of_tile = static_cast<double>(shared.shared) / static_cast<double>(shared.workers);
-    // Sums of other blocks that the last to end adds to its own.
-    const double added = std::max(1.0, std::ceil(1 / of_tile - 1e-9) - 1);
-    const double handed = (crowded ? kCrowdedHandOn : kHandOn) + (1 + added) * 4.0 * tile_m * tile_n / kHandedRate;
-    const double walked = whole + of_tile - 1;
-    const double apart = crowded ? kApart * std::min(walked, kMostApart) : 0;
-    const double alone = walked > 0 && s.cluster * s.cluster_n == 1 ? kAlone + apart : 1;
-    const double clock = s.scaled && !is_line_scaled(s) ? kPromotedClockShare : kClockShare;
-    const double unused = whole > 0 ? std::ceil(of_tile) - of_tile : 0;  // of the last round, were tiles not shared
-    return (whole + of_tile + clock * unused) * alone * product + (whole + std::ceil(of_tile)) * ending + handed;
-  }
-  const double at_once =
-      simt ? 2 * sms : static_cast<double>(clusters_at_once(context.machine, s.cluster * s.cluster_n) * s.cluster * s.cluster_n);
-  const double rounds = std::ceil(tiles / at_once);
+  const double others =
+      s.dual ? 7.5e-6 * static_cast<double>(problem.epilogue.stores.size() - 1) * s.tile_m * columns / (128.0 * 256.0) : 0;
+  // Sweeps over rows of a whole tile and the exchanges between the blocks of a cluster.
+  const double sweeps = problem.whole ? sweeps_of(problem) * kSweep + (is_line_scaled(s) ? kScaleLines : 0) : 0;
+  return epilogue + others + instructions + sweeps;
+}
+
+// Tiles one after another, round by round over the SMs.
+double rounds_time(const Context& context, const Problem& problem, const Settings& s, const TileTime& tile) {
+  const bool simt = s.math == Math::kSimt;
+  const int64_t blocks = blocks_of_cluster(s);
+  const double sms = context.machine.sm_count;
+  const int64_t of_batch = tiles_with_products(problem, int64_t{s.tile_m} * s.cluster, int64_t{columns_of(s)} * s.cluster_n, simt);
+  const double tiles = static_cast<double>(of_batch * blocks * problem.product.batches);
+  // Two simt blocks share an SM, so a round of them takes twice as long as one alone would.
+  if (simt) return std::ceil(tiles / (2 * sms)) * (tile.product * (tiles > sms ? 2 : 1) + tile.ending);
+  const double rounds = std::ceil(tiles / static_cast<double>(clusters_at_once(context.machine, blocks) * blocks));
   // Where blocks walk several tiles, loads that two of them share save power and L2; where they do not, a cluster only
   // starts later.
-  const double alone = !simt && rounds > 1 && s.cluster * s.cluster_n == 1 ? kAlone : 1;
-  return rounds * (product * alone + ending);
+  const double alone = rounds > 1 && blocks == 1 ? kAlone : 1;
+  return rounds * (tile.product * alone + tile.ending);
+}
+
+// Whole tiles round by round, and a share of the others.
+double shared_time(const SharedPlan& shared, const Settings& s, const TileTime& tile) {
+  const double whole = std::floor(static_cast<double>(shared.whole()) / static_cast<double>(shared.clusters));
+  const double of_tile = static_cast<double>(shared.shared) / static_cast<double>(shared.workers);
+  // Sums of other blocks that the last to end adds to its own.
+  const double added = std::max(1.0, std::ceil(1 / of_tile - 1e-9) - 1);
+  const bool crowded = is_crowded(s);
+  const double handed = (crowded ? kCrowdedHandOn : kHandOn) + (1 + added) * 4.0 * s.tile_m * s.tile_n / kHandedRate;
+  const double walked = whole + of_tile - 1;
+  const double apart = crowded ? kApart * std::min(walked, kMostApart) : 0;
+  const double alone = walked > 0 && blocks_of_cluster(s) == 1 ? kAlone + apart : 1;
+  const double clock = s.scaled && !is_line_scaled(s) ? kPromotedClockShare : kClockShare;
+  const double unused = whole > 0 ? std::ceil(of_tile) - of_tile : 0;  // of the last round, were tiles not shared
+  return (whole + of_tile + clock * unused) * alone * tile.product + (whole + std::ceil(of_tile)) * tile.ending + handed;
+}
+
+// Whole rows in fp32: a block takes the tiles of 128 rows one after the other and goes over their sums in memory.
+double whole_lines_time(const Context& context, const Problem& problem, const Settings& s) {
+  const Contraction& c = problem.product;
+  const double sms = context.machine.sm_count;
+  const int64_t rows = ceil_div(c.m, int64_t{s.tile_m}) * c.batches, columns = ceil_div(c.n, int64_t{s.tile_n});
+  const double rounds = std::ceil(static_cast<double>(rows) / (2 * sms));
+  const double bytes = 4.0 * static_cast<double>(c.batches * c.m * c.n) * (2 * sweeps_of(problem) + 2);
+  return rounds * static_cast<double>(columns) * product_time(context, c, s) * (static_cast<double>(rows * columns) > sms ? 2 : 1) * 2 +
+         bytes / context.machine.copy_ceiling().per_second;
+}
+
+double compute_time(const Context& context, const Problem& problem, const Settings& s) {
+  const bool simt = s.math == Math::kSimt;
+  if (problem.whole && simt) return whole_lines_time(context, problem, s);
+  const TileTime tile{product_time(context, problem.product, s), ending_time(context, problem, s)};
+  const SharedPlan shared = simt ? SharedPlan{} : shared_plan(context, problem, s);
+  return shared.shared > 0 ? shared_time(shared, s, tile) : rounds_time(context, problem, s, tile);
 }
 
 }  // namespace
@@ -151,7 +178,7 @@ Cost estimate_tiled(const Context& context, const Problem& problem, const Settin
   terms.split = std::max((a.split + b.split) / (copy * 0.80), (a.instructions + b.instructions) / issue_rate(context.machine).value);
   const bool clears = s.math != Math::kSimt && shared_plan(context, problem, s).shared > 0;  // in a launch before
   terms.launch = context.machine.launch_time().value * (1 + (terms.split > 0 || clears) + s.scaled) + kProductOverhead +
-                 (s.cluster * s.cluster_n > 1 ? kClusterOverhead : 0) + fold_time(context, problem);
+                 (blocks_of_cluster(s) > 1 ? kClusterOverhead : 0) + fold_time(context, problem);
   terms.compute = compute_time(context, problem, s);
   // The fp32 kernel computes an operand again for each tile of the other.
   if (s.math == Math::kSimt) terms.compute += prologue_time(context, c, 128);
