@@ -111,6 +111,9 @@ double ending_time(const Context& context, const Problem& problem, const Setting
   return epilogue + others + instructions + sweeps;
 }
 
+// Two blocks of the fp32 kernel share an SM, so a round of them takes twice as long as one alone would.
+double simt_slowdown(double blocks, double sms) { return blocks > sms ? 2 : 1; }
+
 // Tiles one after another, round by round over the SMs.
 double rounds_time(const Context& context, const Problem& problem, const Settings& s, const TileTime& tile) {
   const bool simt = s.math == Math::kSimt;
@@ -118,8 +121,7 @@ double rounds_time(const Context& context, const Problem& problem, const Setting
   const double sms = context.machine.sm_count;
   const int64_t of_batch = tiles_with_products(problem, int64_t{s.tile_m} * s.cluster, int64_t{columns_of(s)} * s.cluster_n, simt);
   const double tiles = static_cast<double>(of_batch * blocks * problem.product.batches);
-  // Two simt blocks share an SM, so a round of them takes twice as long as one alone would.
-  if (simt) return std::ceil(tiles / (2 * sms)) * (tile.product * (tiles > sms ? 2 : 1) + tile.ending);
+  if (simt) return std::ceil(tiles / (2 * sms)) * (tile.product * simt_slowdown(tiles, sms) + tile.ending);
   const double rounds = std::ceil(tiles / static_cast<double>(clusters_at_once(context.machine, blocks) * blocks));
   // Where blocks walk several tiles, loads that two of them share save power and L2; where they do not, a cluster only
   // starts later.
@@ -147,10 +149,10 @@ double shared_time(const SharedPlan& shared, const Settings& s, const TileTime& 
 double whole_lines_time(const Context& context, const Problem& problem, const Settings& s) {
   const Contraction& c = problem.product;
   const double sms = context.machine.sm_count;
-  const int64_t rows = ceil_div(c.m, int64_t{s.tile_m}) * c.batches, columns = ceil_div(c.n, int64_t{s.tile_n});
-  const double rounds = std::ceil(static_cast<double>(rows) / (2 * sms));
+  const double blocks = static_cast<double>(ceil_div(c.m, int64_t{s.tile_m}) * c.batches);
+  const double tiles = static_cast<double>(ceil_div(c.n, int64_t{s.tile_n}));  // of a block
   const double bytes = 4.0 * static_cast<double>(c.batches * c.m * c.n) * (2 * sweeps_of(problem) + 2);
-  return rounds * static_cast<double>(columns) * product_time(context, c, s) * (static_cast<double>(rows * columns) > sms ? 2 : 1) * 2 +
+  return std::ceil(blocks / (2 * sms)) * simt_slowdown(blocks, sms) * tiles * product_time(context, c, s) +
          bytes / context.machine.copy_ceiling().per_second;
 }
 

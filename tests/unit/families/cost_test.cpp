@@ -60,5 +60,18 @@ TEST(Cost, AWindowReadsWholeSectors) {
   EXPECT_LT(dense, sparse * 4);  // four times the elements, of the same sectors
 }
 
+// Where blocks of 128 rows fill the SMs, they multiply as fast as tiles do that leave no rows together.
+TEST(Cost, WholeRowsInFp32TakeAsLongAsTheirTiles) {
+  for (const int rows : {132 * 128, 264 * 128}) {
+    const std::string shapes =
+        fmt::format("dim M = {}, N = 512, K = 512\ninput x : f32[M, K]\ninput w : f32[N, K]\noutput y : f32[M, N]", rows);
+    const std::string product = "h[m,n] = sum[k](x[m,k] * w[n,k])\n", by = "gemm(math=simt, stream=none, tile=128x128)";
+    const Seconds tiles = time_of(shapes, by, product + "y[m,n] = h[m,n] * 2");
+    const Seconds lines = time_of(shapes, by, product + "y[m,n] = h[m,n] / sum[j](h[m,j])");
+    EXPECT_GT(lines, tiles * 0.9) << rows;
+    EXPECT_LT(lines, tiles * 1.5) << rows;
+  }
+}
+
 }  // namespace
 }  // namespace solstice::families
