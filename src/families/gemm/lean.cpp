@@ -139,6 +139,10 @@ void add_stream(LeanRules& rules) {
                      return fmt::format("`stream={}` with `math={}` and these operands", name_of(c.settings.stream), math_name(c));
                    },
                    stop_streaming});
+}
+
+// Of tiles.
+void add_split(LeanRules& rules) {
   rules.push_back({"lean.split", "E117", Severity::kError, "`split` goes with a streamed operand, or with tiles on the tensor cores",
                    [](const LeanGemm& c) { return is_simt(c) && !is_streamed(c) && c.settings.split != 1; },
                    [](const LeanGemm& c) { return fmt::format("`split={}` with `math=simt` and no streamed operand", c.settings.split); },
@@ -155,6 +159,10 @@ void add_stream(LeanRules& rules) {
          return fmt::format("`split={}` of tiles of {}", c.settings.split, c.problem->whole ? "whole rows" : "a triangle of the result");
        },
        [](LeanGemm& c) { c.settings.split = 1; }});
+}
+
+// With `math=simt`.
+void add_lines_stream(LeanRules& rules) {
   rules.push_back({"lean.held_lines", "E117", Severity::kError, "`math=simt` with `stream` holds at most 8 lines of the other operand",
                    [](const LeanGemm& c) {
                      return is_simt(c) && is_streamed(c) && stream_plan(*c.context, *c.problem, c.settings).columns > kGemvHeld;
@@ -445,6 +453,8 @@ const std::vector<Rule<LeanGemm>>& lean_rules() {
     add_dual(out);
     add_math(out);
     add_stream(out);
+    add_split(out);
+    add_lines_stream(out);
     add_prologue(out);
     add_stream_tile(out);
     add_tile(out);

@@ -84,6 +84,48 @@ Result<FoundOperand> stored(const ir::Program& program, const ir::Expr& read) {
   return out;
 }
 
+std::vector<Access> reads_of(const ir::Program& program, const codegen::FlatKernel& flat) {
+  std::vector<Access> out = codegen::accesses_of(program, flat);
+  out.erase(std::remove_if(out.begin(), out.end(), [](const Access& access) { return !access.read; }), out.end());
+  return out;
+}
+
+void count_reads(const ir::Program& program, const std::vector<Access>& reads, const std::set<int>& needed, Prologue& made) {
+  for (const Access& access : reads) {
+    if (std::find(made.reads.begin(), made.reads.end(), access.tensor) == made.reads.end()) made.reads.push_back(access.tensor);
+    if (long_indices(made.flat.indices, access.read) == needed) made.bytes += size_of(*program.tensor(access.tensor).dtype);
+  }
+}
+
+// `node` as the product has it, `flat` as it is made.
+Result<FoundOperand> computed(const ir::Program& program, const ExprRef& node, const std::string& name, codegen::FlatNode flat) {
+  const std::set<int> needed = long_indices(flat.indices, flat.value);
+  Prologue made;
+  made.flat.indices = std::move(flat.indices);
+  made.flat.equations.push_back({-1, 0, {}, {}, flat.value});  // until the main read is known
+  const std::vector<Access> reads = reads_of(program, made.flat);
+  const Access* const main = main_read(made.flat.indices, reads, needed);
+  if (!main)
+    return fail(Code::not_yet, fmt::format("operand `{}` is computed, and none of what it reads has all of its indices; prologues of "
+                                           "broadcasts alone are not built yet",
+                                           name));
+  made.main = main->read;
+  made.flat.equations.front().target = main->tensor;
+  made.flat.equations.front().lhs = main->args;
+  if (node->op == Op::kRead) made.source = node->id;
+  const DType format = format_of(program, node, flat.value);
+  made.brief = made.source >= 0 && is_narrow(format) && is_narrow(*program.tensor(main->tensor).dtype);
+  made.instructions = made.brief ? instructions_of(program, made.flat) : instructions_of(made.flat);
+  count_reads(program, reads, needed, made);
+  FoundOperand out;
+  out.read = {main->tensor, *main->offset, {}};
+  out.access.tensor = main->tensor;
+  out.access.dtype = format;
+  out.access.offset = main->offset->offset;
+  out.access.made = std::make_shared<const Prologue>(std::move(made));
+  return out;
+}
+
 // A read that a load takes neighbours of: strides by variable (batch, line, k) in elements.
 struct Stream {
   ExprRef read;
@@ -197,41 +239,7 @@ Result<FoundOperand> find_operand(const ir::Program& program, const ir::Kernel& 
   if (flat.value->op == Op::kRead) return stored(program, *flat.value);
   const std::string name = node->op == Op::kRead ? program.tensor(node->id).name : ir::to_text(program, program.equation(equation), node);
   if (const auto reason = reason_against(program, flat.value)) return fail(Code::not_yet, fmt::format("operand `{}` {}", name, *reason));
-  auto made = std::make_shared<Prologue>();
-  const std::set<int> needed = long_indices(flat.indices, flat.value);
-  made->flat.indices = std::move(flat.indices);
-  // The left side is set below; until then it must be some access.
-  made->flat.equations.push_back({-1, 0, {}, {}, flat.value});
-  const auto accesses = [&] {
-    std::vector<Access> out;
-    for (Access& access : codegen::accesses_of(program, made->flat)) {
-      if (access.read) out.push_back(std::move(access));
-    }
-    return out;
-  }();
-  const Access* const main = main_read(made->flat.indices, accesses, needed);
-  if (!main)
-    return fail(Code::not_yet, fmt::format("operand `{}` is computed, and none of what it reads has all of its indices; prologues of "
-                                           "broadcasts alone are not built yet",
-                                           name));
-  made->main = main->read;
-  if (node->op == Op::kRead) made->source = node->id;
-  made->flat.equations.front().target = main->tensor;
-  made->flat.equations.front().lhs = main->args;
-  const DType format = format_of(program, node, flat.value);
-  made->brief = made->source >= 0 && is_narrow(format) && is_narrow(*program.tensor(main->tensor).dtype);
-  made->instructions = made->brief ? instructions_of(program, made->flat) : instructions_of(made->flat);
-  for (const Access& access : accesses) {
-    if (std::find(made->reads.begin(), made->reads.end(), access.tensor) == made->reads.end()) made->reads.push_back(access.tensor);
-    if (long_indices(made->flat.indices, access.read) == needed) made->bytes += size_of(*program.tensor(access.tensor).dtype);
-  }
-  FoundOperand out;
-  out.read = {main->tensor, *main->offset, {}};
-  out.access.tensor = main->tensor;
-  out.access.dtype = format;
-  out.access.offset = main->offset->offset;
-  out.access.made = std::move(made);
-  return out;
+  return computed(program, node, name, std::move(flat));
 }
 
 Status write_prologues(const ir::Program& program, Contraction& product) {
