@@ -1,64 +1,26 @@
 // Reductions over a product's rows inside its kernel: what is recognised, refused and emitted. What kernels compute is
 // checked on a GPU (property/kernels/gemm.cpp).
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "families/gemm/cost.h"
-#include "families/gemm/problem.h"
-#include "ir/bind.h"
-#include "machine/machine.h"
-#include "unit/families/h200.h"
+#include "unit/families/gemm_programs.h"
 
-namespace solstice::families {
+namespace solstice::families::of_gemm {
 namespace {
 
-struct Sides {
-  int m = 1000, n = 700, k = 256;
-};
-
-// A kernel of these equations; h[m,n] is the product behind a GELU, of which nothing is stored.
+// h[m,n] is the product behind a GELU, of which nothing is stored.
 ir::Program reducing(const std::string& outputs, const std::string& equations, const std::string& knobs = "", Sides s = {}) {
-  Diagnostics diagnostics;
-  const std::string head =
-      fmt::format("program rows\ndim M = {}, N = {}, K = {}\ninput x : f32[M, K]\nparam w : f32[N, K]\nparam b : f32[N]\n", s.m, s.n, s.k);
-  auto program = ir::load_program(
-      head + outputs + "\nkernel up by gemm(" + knobs + ") {\nh[m,n] = gelu(sum[k](x[m,k] * w[n,k]) + b[n])\n" + equations + "\n}\n",
-      "test.ucut", diagnostics);
-  EXPECT_TRUE(program.ok()) << program.error().text();
-  return program.ok() ? *std::move(program) : ir::Program{};
+  return product_program("gelu(sum[k](x[m,k] * w[n,k]) + b[n])", outputs, equations, knobs, s);
 }
 
-gemm::Problem rows_problem(const ir::Program& program) {
-  auto problem = gemm::make_problem(program, program.kernels.front());
-  EXPECT_TRUE(problem.ok()) << problem.error().text();
-  return problem.ok() ? *std::move(problem) : gemm::Problem{};
-}
-
-std::string rows_refusal(const std::string& outputs, const std::string& equations) {
-  const ir::Program program = reducing(outputs, equations);
-  return find_family("gemm")->match(program, program.kernels.front()).reason;
-}
-
-Emission rows_emission(const ir::Program& program) {
-  auto emission = find_family("gemm")->generate({program, h200()}, program.kernels.front());
-  EXPECT_TRUE(emission.ok()) << emission.error().text();
-  return emission.ok() ? *std::move(emission) : Emission{};
-}
-
-std::vector<std::string> steps_of(const Emission& emission) {
-  std::vector<std::string> out;
-  for (const Step& step : emission.steps) out.push_back(step.name);
-  return out;
-}
-
-using Steps = std::vector<std::string>;
+std::string rows_refusal(const std::string& outputs, const std::string& equations) { return refusal_of(reducing(outputs, equations)); }
 
 TEST(GemmRows, AreFoldedBehindTheProductAndItsFallback) {
   const ir::Program program = reducing("output q : f32[M]", "q[m] = logsumexp[n](h[m,n])", "math=fp16x3, tile=128x256");
-  const Emission emission = rows_emission(program);
-  ASSERT_EQ(steps_of(emission), (Steps{"up-split", "up", "up-fallback", "up-fold"}));
+  const Emission emission = emission_of(program);
+  ASSERT_EQ(steps_of(emission), (Names{"up-split", "up", "up-fallback", "up-fold"}));
   EXPECT_TRUE(emission.steps.back().pdl);
   EXPECT_EQ(emission.steps.back().arguments.front().buffer, "up-parts");
   EXPECT_EQ(emission.steps.back().arguments.back().buffer, "q");
@@ -72,7 +34,7 @@ TEST(GemmRows, AreFoldedBehindTheProductAndItsFallback) {
 TEST(GemmRows, MayBeBesideTheStoredProduct) {
   const ir::Program program = reducing("output h : f32[M, N]\noutput mu : f32[M]\noutput s : f32[M]",
                                        "mu[m] = mean[n](h[m,n])\ns[m] = rsqrt(var[n](h[m,n]) + 0.00001)", "math=fp16x3, tile=128x256");
-  const Emission emission = rows_emission(program);
+  const Emission emission = emission_of(program);
   EXPECT_NE(emission.sources[1].code.find("kOutputs = 1, kValues = 2;"), std::string::npos) << emission.sources[1].code;
   EXPECT_NE(emission.sources[1].code.find("kReduces = true, kWhole = false, kTma = true"), std::string::npos) << emission.sources[1].code;
   EXPECT_NE(emission.sources.back().code.find("rows::corrected_squares("), std::string::npos) << emission.sources.back().code;
@@ -80,7 +42,7 @@ TEST(GemmRows, MayBeBesideTheStoredProduct) {
 
 TEST(GemmRows, LieAlongWhatIsReduced) {
   const ir::Program program = reducing("output s : f32[N]", "s[n] = max[m](h[m,n])");
-  const gemm::Problem problem = rows_problem(program);
+  const gemm::Problem problem = problem_of(program);
   EXPECT_EQ(program.tensor(problem.product.a.tensor).name, "w");
   ASSERT_TRUE(problem.rows);
   EXPECT_EQ(problem.rows->shape.row_count, 700);
@@ -89,21 +51,20 @@ TEST(GemmRows, LieAlongWhatIsReduced) {
 
 TEST(GemmRows, ResultsMayFollowFromSeveral) {
   const ir::Program program = reducing("output s : f32[M]\noutput t : f32[M]", "s[m] = sum[n](h[m,n])\nt[m] = max[n](h[m,n]) * s[m]");
-  EXPECT_EQ(rows_problem(program).rows->findings.size(), 2u);
+  EXPECT_EQ(problem_of(program).rows->findings.size(), 2u);
 }
 
 TEST(GemmRows, WhatIsRefusedIsNamed) {
-  const auto has = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
   const std::string both = rows_refusal("output s : f32[M]\noutput t : f32[N]", "s[m] = sum[n](h[m,n])\nt[n] = sum[m](h[m,n])");
-  EXPECT_TRUE(has(both, "`t` reduces along other indices")) << both;
+  EXPECT_TRUE(holds(both, "`t` reduces along other indices")) << both;
   const std::string all = rows_refusal("output s : f32[1]", "s[i] = sum[m,n](h[m,n]) for i<1");
-  EXPECT_TRUE(has(all, "an epilogue reduces along all of one operand's lines")) << all;
+  EXPECT_TRUE(holds(all, "an epilogue reduces along all of one operand's lines")) << all;
   const std::string place = rows_refusal("output s : i64[M]", "s[m] = argmax[n](h[m,n])");
-  EXPECT_TRUE(has(place, "arg-reduction")) << place;
+  EXPECT_TRUE(holds(place, "arg-reduction")) << place;
   const std::string some = rows_refusal("output s : f32[M]", "s[m] = sum[n where n < 9](h[m,n])");
-  EXPECT_TRUE(has(some, "a reduction under a condition")) << some;
+  EXPECT_TRUE(holds(some, "a reduction under a condition")) << some;
   const std::string columns = rows_refusal("output h : f32[M, N]\noutput s : f32[N]", "s[n] = sum[m](h[m,n])");
-  EXPECT_TRUE(has(columns, "stored by rows and reduced along its columns")) << columns;
+  EXPECT_TRUE(holds(columns, "stored by rows and reduced along its columns")) << columns;
 }
 
 TEST(GemmRows, OfTwoSumsAreRefused) {
@@ -141,20 +102,18 @@ TEST(GemmRows, OfASquareProductAreNotThoseOfAnOperand) {
 
 TEST(GemmRows, AreNotTakenFromStreams) {
   const ir::Program streamed = reducing("output s : f32[M]", "s[m] = sum[n](h[m,n])", "math=fp16x3, stream=columns", {16, 4096, 4096});
-  const Context context{streamed, h200()};
-  Diagnostics diagnostics;
-  find_family("gemm")->check(context, streamed.kernels.front(), diagnostics);
+  const Diagnostics diagnostics = diagnostics_of(streamed);
   ASSERT_FALSE(diagnostics.all().empty());
   EXPECT_EQ(diagnostics.all().front().code, "E117");
   EXPECT_NE(diagnostics.all().front().message.find("legal: none"), std::string::npos) << diagnostics.all().front().message;
   // Left to the family, they are not streamed.
   for (const int m : {1, 16, 200}) {
     const ir::Program usual = reducing("output s : f32[M]", "s[m] = sum[n](h[m,n])", "", {m, 4096, 4096});
-    EXPECT_EQ(rows_emission(usual).steps.back().name, "up-fold") << m;
-    const gemm::Settings s = gemm::settings_of({usual, h200()}, usual.kernels.front(), rows_problem(usual));
+    EXPECT_EQ(emission_of(usual).steps.back().name, "up-fold") << m;
+    const gemm::Settings s = gemm::settings_of({usual, h200()}, usual.kernels.front(), problem_of(usual));
     EXPECT_EQ(s.stream, gemm::Streamed::kNone) << m;
   }
 }
 
 }  // namespace
-}  // namespace solstice::families
+}  // namespace solstice::families::of_gemm

@@ -1,81 +1,29 @@
-// Family gemm without a GPU: roles, orientation, legality, and what is emitted. With SOLSTICE_DUMP=DIR the
-// emitted sources are written there, to be compiled by hand.
+// Family gemm without a GPU: roles, orientation, legality, and what is emitted.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
-
-#include "families/family.h"
 #include "families/gemm/cost.h"
 #include "families/gemm/steps.h"
-#include "families/gemm/stream.h"
-#include "host_kernels/build.h"
-#include "ir/bind.h"
-#include "machine/machine.h"
-#include "unit/families/h200.h"
+#include "unit/families/gemm_programs.h"
 
-namespace solstice::families {
+namespace solstice::families::of_gemm {
 namespace {
 
 using namespace ir;
 using namespace solstice::testing;
 
-ExprRef gelu(ExprRef x) { return num(0.5) * x * (num(1.0) + op(Op::kErf, {x * num(0.7071067811865476)})); }
-
-struct Linear {
-  ProgramBuilder b{"p"};
-  int x, w, bias, y;
-  explicit Linear(int64_t M = 1024, int64_t N = 512, int64_t K = 256, bool transposed = false, DType dtype = DType::kF32) {
-    x = b.input("x", {M, K}, dtype);
-    w = b.tensor("w", TensorKind::kParam, transposed ? std::vector<int64_t>{K, N} : std::vector<int64_t>{N, K}, dtype);
-    bias = b.tensor("b", TensorKind::kParam, {N}, dtype);
-    y = b.output("y", {M, N}, dtype);
-    b.kernel("up", "gemm");
-    const auto m = b.index("m", M), n = b.index("n", N), k = b.bound("k", K);
-    const auto weight = transposed ? b.read(w, {k, n}) : b.read(w, {n, k});
-    b.define(y, {m, n}, gelu(make_reduce(Reducer::kSum, {k->id}, b.read(x, {m, k}) * weight) + b.read(bias, {n})));
-  }
-  Kernel& kernel() { return b.program.kernels.front(); }
-};
-
-Emission generated(const Program& program, bool frozen = false, const std::string& numerics = "reference") {
-  const Context context{program, h200(), numerics, frozen};
-  auto emission = find_family("gemm")->generate(context, program.kernels.front());
-  EXPECT_TRUE(emission.ok()) << emission.error().text();
-  if (!emission.ok()) return {};
-  if (const char* folder = std::getenv("SOLSTICE_DUMP")) {
-    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    for (const Source& source : emission->sources)
-      std::ofstream(std::string(folder) + "/" + test->name() + "_" + source.name + ".cu") << source.code;
-  }
-  return std::move(*emission);
-}
-
 std::string first_diagnostic(const Program& program, bool frozen = false, const std::string& numerics = "reference") {
-  const Context context{program, h200(), numerics, frozen};
-  Diagnostics diagnostics;
-  find_family("gemm")->check(context, program.kernels.front(), diagnostics);
+  const Diagnostics diagnostics = diagnostics_of(program, frozen, numerics);
   if (diagnostics.all().empty()) return "";
   const Diagnostic& d = diagnostics.all().front();
   return d.code + ": " + d.message + " | " + d.hint;
 }
 
-std::string refusal(const Program& program) { return find_family("gemm")->match(program, program.kernels.front()).reason; }
-
-std::vector<std::string> launches(const Emission& emission) {
-  std::vector<std::string> out;
-  for (const Step& step : emission.steps) out.push_back(step.name);
-  return out;
-}
-
-using Names = std::vector<std::string>;
-
 TEST(Gemm, LinearSplitsMultipliesAndFallsBack) {
   Linear linear;
   linear.kernel().knobs.set("math", KnobValue::of_name("fp16x3"));
   linear.kernel().knobs.set("stream", KnobValue::of_name("none"));
-  const Emission emission = generated(linear.b.program);
-  ASSERT_EQ(launches(emission), (Names{"up-split", "up", "up-fallback"}));
+  const Emission emission = emission_of(linear.b.program);
+  ASSERT_EQ(steps_of(emission), (Names{"up-split", "up", "up-fallback"}));
   EXPECT_EQ(emission.sources.size(), 3u);
   EXPECT_EQ(emission.workspace.size(), 6u);
   EXPECT_TRUE(emission.steps[1].pdl);
@@ -86,8 +34,8 @@ TEST(Gemm, FrozenWeightsAreSplitAtLoad) {
   Linear linear;
   linear.kernel().knobs.set("math", KnobValue::of_name("fp16x3"));
   linear.kernel().knobs.set("stream", KnobValue::of_name("none"));
-  const Emission emission = generated(linear.b.program, true);
-  EXPECT_EQ(launches(emission), (Names{"up-pack_b", "up-split", "up", "up-fallback"}));
+  const Emission emission = emission_of(linear.b.program, true);
+  EXPECT_EQ(steps_of(emission), (Names{"up-pack_b", "up-split", "up", "up-fallback"}));
   EXPECT_EQ(emission.steps[0].phase, Phase::kPrepare);
   for (const PlanBuffer& buffer : emission.workspace) EXPECT_EQ(buffer.persistent, buffer.name.back() == 'b') << buffer.name;
 }
@@ -95,7 +43,7 @@ TEST(Gemm, FrozenWeightsAreSplitAtLoad) {
 TEST(Gemm, TransposedWeightIsReadAsItLies) {
   Linear linear(640, 512, 256, true);
   linear.kernel().knobs.set("tile", KnobValue::of_size({128, 256}));
-  const Emission emission = generated(linear.b.program);
+  const Emission emission = emission_of(linear.b.program);
   EXPECT_NE(emission.sources[1].code.find("mma::Major::kK, mma::Major::kMN"), std::string::npos);
 }
 
@@ -103,141 +51,16 @@ TEST(Gemm, OddExtentsUseNarrowLoadsAndDirectStores) {
   Linear linear(77, 131, 1001);
   linear.kernel().knobs.set("math", KnobValue::of_name("fp16x3"));
   linear.kernel().knobs.set("stream", KnobValue::of_name("none"));
-  const Emission emission = generated(linear.b.program);
+  const Emission emission = emission_of(linear.b.program);
   EXPECT_NE(emission.sources[0].code.find("mma::Major::kK, 1>(x"), std::string::npos) << emission.sources[0].code;
   EXPECT_NE(emission.sources[1].code.find("kTma = false"), std::string::npos);
-}
-
-TEST(Gemm, FewRowsStreamTheWeight) {
-  Linear linear(16, 4096, 4096);
-  const Emission emission = generated(linear.b.program);
-  ASSERT_EQ(launches(emission), (Names{"up-split", "up", "up-finish"}));
-  const Step& product = emission.steps[1];
-  EXPECT_TRUE(product.pdl);
-  EXPECT_EQ(product.arguments[0].map.buffer, "up-planes_a");
-  EXPECT_EQ(product.arguments[1].buffer, "w");
-  EXPECT_LE(product.shared_bytes, static_cast<int64_t>(h200().shared_per_block.value));
-  EXPECT_NE(emission.sources[1].code.find("gemm::StreamConfig<gemm::Bf16x6Lifted, mma::Major::kK, 4, mma::Major::kK"), std::string::npos)
-      << emission.sources[1].code;
-  EXPECT_NE(emission.sources[2].code.find("gemm::run_finish<"), std::string::npos) << emission.sources[2].code;
-  for (const PlanBuffer& buffer : emission.workspace) EXPECT_NE(buffer.name, "up-planes_b");
-}
-
-TEST(Gemm, Tf32StreamsWithoutScalesAndGuard) {
-  Linear linear(128, 2048, 2044);
-  linear.kernel().knobs.set("math", KnobValue::of_name("tf32"));
-  linear.kernel().knobs.set("stream", KnobValue::of_name("columns"));
-  linear.kernel().knobs.set("tile", KnobValue::of_size({128, 192}));
-  const Emission emission = generated(linear.b.program, false, "high");
-  ASSERT_EQ(launches(emission), (Names{"up-split", "up", "up-finish"}));
-  EXPECT_EQ(emission.steps[1].arguments.size(), 3u);               // planes, weight, partial sums
-  EXPECT_EQ(emission.steps[1].arguments[0].map.extents[0], 2048);  // whole groups of eight k
-  EXPECT_NE(emission.sources[1].code.find("gemm::StreamConfig<gemm::Tf32"), std::string::npos) << emission.sources[1].code;
-  EXPECT_EQ(emission.sources[2].code.find("guard"), std::string::npos) << emission.sources[2].code;
-  for (const PlanBuffer& buffer : emission.workspace) EXPECT_EQ(buffer.name.find("guard"), std::string::npos) << buffer.name;
-}
-
-// Sums that are not finite send a product without scales to the fallback: the streamed operand alone has guard words.
-TEST(Gemm, Bf16StreamsWithAGuardOfItsSums) {
-  for (const char* stream : {"columns", "rows"}) {
-    const bool columns = std::string_view(stream) == "columns";
-    Linear linear(columns ? 72 : 2048, columns ? 2048 : 72, 2044);
-    linear.kernel().knobs.set("math", KnobValue::of_name("bf16x6"));
-    linear.kernel().knobs.set("stream", KnobValue::of_name(stream));
-    const Emission emission = generated(linear.b.program);
-    ASSERT_EQ(launches(emission), (Names{"up-split", "up", "up-finish"}));
-    EXPECT_EQ(emission.steps[1].arguments[0].map.extents[2], 3) << "planes";
-    EXPECT_EQ(emission.steps[1].arguments[0].map.box[1] * emission.steps[1].cluster[0], 80) << "lines of a tile";
-    EXPECT_EQ(emission.steps[1].arguments.size(), 4u);  // planes, weight, partial sums, guard words
-    EXPECT_NE(emission.sources[1].code.find("gemm::StreamConfig<gemm::Bf16x6Lifted, mma::Major::kK, 4, mma::Major::kK"), std::string::npos)
-        << emission.sources[1].code;
-    EXPECT_NE(emission.sources[1].code.find("run_stream_bf16<Config>"), std::string::npos) << emission.sources[1].code;
-    EXPECT_NE(emission.sources[2].code.find(columns ? "guard{nullptr, guard_b, 0, " : "guard{guard_a, nullptr, "), std::string::npos)
-        << emission.sources[2].code;
-    for (const PlanBuffer& buffer : emission.workspace) {
-      EXPECT_EQ(buffer.name.find("scales"), std::string::npos) << buffer.name;
-      EXPECT_NE(buffer.name, columns ? "up-guard_a" : "up-guard_b");
-    }
-  }
-}
-
-// Of 512 held lines five tiles of 112 read 560 scales a chunk.
-TEST(Gemm, ScalesCoverEveryHeldLineOfAStream) {
-  Linear linear(512, 16384, 4096);
-  linear.kernel().knobs.set("math", KnobValue::of_name("fp16x3"));
-  linear.kernel().knobs.set("stream", KnobValue::of_name("columns"));
-  linear.kernel().knobs.set("tile", KnobValue::of_size({112, 128}));
-  const Emission emission = generated(linear.b.program);
-  const auto scales =
-      std::find_if(emission.workspace.begin(), emission.workspace.end(), [](const auto& b) { return b.name == "up-scales_a"; });
-  ASSERT_NE(scales, emission.workspace.end());
-  EXPECT_EQ(scales->bytes, 4096 / 64 * 560 * 4);
-}
-
-TEST(Gemm, EveryBlockOfAStreamedTileHasItsPartialSumsAndGuardWord) {
-  Linear linear(100, 300, 1000, true);
-  linear.kernel().knobs.set("math", KnobValue::of_name("fp16x3"));
-  linear.kernel().knobs.set("tile", KnobValue::of_size({64, 128}));
-  linear.kernel().knobs.set("stream", KnobValue::of_name("columns"));
-  linear.kernel().knobs.set("split", KnobValue::of_int(5));
-  const Emission emission = generated(linear.b.program);
-  ASSERT_EQ(launches(emission), (Names{"up-split", "up", "up-finish"}));
-  EXPECT_EQ(emission.steps[1].grid[0], 2 * 3 * 5);
-  for (const PlanBuffer& buffer : emission.workspace) {
-    if (buffer.name == "up-partial") {
-      EXPECT_EQ(buffer.bytes, 4 * 5 * 100 * 300);
-    } else if (buffer.name == "up-guard_b") {
-      EXPECT_EQ(buffer.bytes, 8 * 2 * 3 * 5);
-    }
-  }
-}
-
-TEST(Gemm, BlocksOfManyHeldLinesShareTheirPlanes) {
-  Linear linear(128, 64 * 35, 1000);
-  linear.kernel().knobs.set("math", KnobValue::of_name("fp16x3"));
-  linear.kernel().knobs.set("stream", KnobValue::of_name("columns"));
-  linear.kernel().knobs.set("tile", KnobValue::of_size({128, 64}));
-  const Emission shared = generated(linear.b.program);
-  EXPECT_EQ(shared.steps[1].cluster[0], 2);
-  EXPECT_EQ(shared.steps[1].grid[0] % 36, 0) << "whole clusters of 35 tiles";
-  EXPECT_EQ(shared.steps[1].arguments[0].map.box[1], 64) << "half of the lines";
-  linear.kernel().knobs.set("tile", KnobValue::of_size({32, 64}));
-  EXPECT_EQ(generated(linear.b.program).steps[1].cluster[0], 1);
-}
-
-TEST(Gemm, StreamedRingsFitTheirShareOfAnSm) {
-  for (const bool transposed : {false, true}) {
-    const Linear linear(100, 300, 1000, transposed);
-    const Context context{linear.b.program, h200()};
-    const auto problem = gemm::make_problem(linear.b.program, linear.b.program.kernels.front());
-    ASSERT_TRUE(problem.ok());
-    for (const auto math : {numerics::Math::kFP16x3, numerics::Math::kBF16x6}) {
-      const auto settings = gemm::stream_settings(context, *problem, math);
-      EXPECT_GE(settings.size(), 20u);
-      for (const gemm::Settings& s : settings) {
-        const gemm::StreamPlan plan = gemm::stream_plan(context, *problem, s);
-        EXPECT_GE(plan.slots, 2);
-        EXPECT_GE(plan.slots_held, 2);
-        EXPECT_LE(plan.blocks_per_sm * (plan.shared_bytes + 1024), 228 * 1024) << plan.held_lines << ' ' << plan.groups;
-      }
-    }
-  }
-}
-
-TEST(Gemm, OneRowIsOneLaunchInFullPrecision) {
-  for (const bool transposed : {false, true}) {
-    Linear linear(1, 4096, 4096, transposed);
-    const Emission emission = generated(linear.b.program);
-    ASSERT_EQ(launches(emission), (Names{"up"})) << transposed;
-    EXPECT_NE(emission.sources[0].code.find("gemm::GemvConfig<"), std::string::npos) << emission.sources[0].code;
-  }
 }
 
 TEST(Gemm, BlocksAlongTheColumnsShareTheRowsOperand) {
   Linear linear(1111, 1777, 1333);
   linear.kernel().knobs.set("tile", KnobValue::of_size({128, 128}));
   linear.kernel().knobs.set("cluster", KnobValue::of_size({1, 2}));
-  const Emission emission = generated(linear.b.program);
+  const Emission emission = emission_of(linear.b.program);
   const Step& product = emission.steps[1];
   EXPECT_EQ(product.cluster[0], 2);
   EXPECT_EQ(product.grid[0], 126);
@@ -247,8 +70,8 @@ TEST(Gemm, BlocksAlongTheColumnsShareTheRowsOperand) {
 
 TEST(Gemm, HalfOperandsNeedNoSplit) {
   Linear linear(512, 512, 512, false, DType::kBF16);
-  const Emission emission = generated(linear.b.program);
-  ASSERT_EQ(launches(emission), (Names{"up"})) << emission.sources[0].code;
+  const Emission emission = emission_of(linear.b.program);
+  ASSERT_EQ(steps_of(emission), (Names{"up"})) << emission.sources[0].code;
   EXPECT_EQ(emission.steps[0].arguments[0].map.buffer, "x");
   EXPECT_EQ(emission.steps[0].arguments[2].map.swizzle, 64);
 }
@@ -272,8 +95,8 @@ struct ByteProduct {
 
 TEST(Gemm, BytesAreMultipliedAsTheyAreStored) {
   const ByteProduct bytes;
-  const Emission emission = generated(bytes.b.program);
-  ASSERT_EQ(launches(emission), (Names{"up"}));
+  const Emission emission = emission_of(bytes.b.program);
+  ASSERT_EQ(steps_of(emission), (Names{"up"}));
   EXPECT_NE(emission.sources[0].code.find("gemm::Fp8<mma::E4M3, mma::E5M2>, mma::Major::kK, mma::Major::kK"), std::string::npos)
       << emission.sources[0].code;
   const TensorMap& map = emission.steps[0].arguments[0].map;
@@ -289,7 +112,7 @@ TEST(Gemm, AStageOfBytesHolds128K) {
   ByteProduct bytes;
   bytes.kernel().knobs.set("tile", KnobValue::of_size({128, 256, 128}));
   EXPECT_EQ(first_diagnostic(bytes.b.program), "");
-  EXPECT_NE(generated(bytes.b.program).sources[0].code.find("mma::Major::kK, 128, 2, 2, "), std::string::npos);
+  EXPECT_NE(emission_of(bytes.b.program).sources[0].code.find("mma::Major::kK, 128, 2, 2, "), std::string::npos);
   bytes.kernel().knobs.set("tile", KnobValue::of_size({128, 256, 64}));
   EXPECT_NE(first_diagnostic(bytes.b.program).find("a stage of `math=fp8` holds 128 k"), std::string::npos)
       << first_diagnostic(bytes.b.program);
@@ -298,8 +121,8 @@ TEST(Gemm, AStageOfBytesHolds128K) {
 TEST(Gemm, BytesThatDoNotLieAsTheTensorCoresTakeThemAreWidened) {
   for (const bool transposed : {false, true}) {
     ByteProduct bytes(DType::kE4M3, DType::kE4M3, transposed ? 512 : 500, transposed);
-    const Emission emission = generated(bytes.b.program);
-    ASSERT_EQ(launches(emission), (Names{"up"}));
+    const Emission emission = emission_of(bytes.b.program);
+    ASSERT_EQ(steps_of(emission), (Names{"up"}));
     EXPECT_NE(emission.sources[0].code.find("gemm::StridedOperand<solstice::math::E4M3>"), std::string::npos) << emission.sources[0].code;
     bytes.kernel().knobs.set("math", KnobValue::of_name("fp8"));
     const std::string said = first_diagnostic(bytes.b.program);
@@ -319,14 +142,14 @@ TEST(Gemm, BytesBesideWiderOperandsAreSplitAsThese) {
   written.kernel().knobs = {};
   written.kernel().knobs.set("math", KnobValue::of_name("fp16x3"));
   written.kernel().knobs.set("stream", KnobValue::of_name("none"));
-  const Emission emission = generated(written.b.program);
-  ASSERT_EQ(launches(emission), (Names{"up-split", "up", "up-fallback"}));
+  const Emission emission = emission_of(written.b.program);
+  ASSERT_EQ(steps_of(emission), (Names{"up-split", "up", "up-fallback"}));
   EXPECT_NE(emission.sources[0].code.find("gemm::Operand<solstice::math::E5M2>"), std::string::npos) << emission.sources[0].code;
 }
 
 TEST(Gemm, ResultsOfAByteLeaveByTheCopyEngine) {
   const ByteProduct bytes(DType::kE4M3, DType::kE4M3, 512, false, DType::kE4M3);
-  const Emission emission = generated(bytes.b.program);
+  const Emission emission = emission_of(bytes.b.program);
   const TensorMap& map = emission.steps[0].arguments[2].map;
   EXPECT_EQ(map.buffer, "y");
   EXPECT_EQ(map.swizzle, 0);
@@ -338,7 +161,7 @@ TEST(Gemm, EveryMathCompilesToASource) {
     Linear linear;
     linear.b.program.kernels[0].name = math;
     linear.kernel().knobs.set("math", KnobValue::of_name(math));
-    const Emission emission = generated(linear.b.program, false, "medium");
+    const Emission emission = emission_of(linear.b.program, false, "medium");
     EXPECT_FALSE(emission.sources.empty()) << math;
   }
 }
@@ -378,7 +201,7 @@ TEST(Gemm, RolesOfABatchedProductOfHeads) {
   b.kernel("scores", "gemm");
   auto t = b.index("t", 2), h = b.index("h", 4), i = b.index("i", 16), j = b.index("j", 24), d = b.bound("d", 32);
   b.define(s, {t, h, i, j}, make_reduce(Reducer::kSum, {d->id}, b.read(q, {t, i, h, d}) * b.read(r, {t, j, h, d})));
-  EXPECT_NE(refusal(b.program).find("batch do not step through both operands"), std::string::npos) << refusal(b.program);
+  EXPECT_NE(refusal_of(b.program).find("batch do not step through both operands"), std::string::npos) << refusal_of(b.program);
 
   ProgramBuilder c("p");
   const int u = c.input("u", {2, 4, 16, 32}), v = c.input("v", {2, 4, 32, 24}), o = c.output("o", {2, 16, 4, 24});
@@ -389,7 +212,7 @@ TEST(Gemm, RolesOfABatchedProductOfHeads) {
   ASSERT_TRUE(problem.ok()) << problem.error().text();
   EXPECT_EQ(problem->product.batches, 8);
   EXPECT_FALSE(gemm::stores_by_copy_engine(c.program, *problem));
-  generated(c.program);
+  emission_of(c.program);
 }
 
 // Tiles outside the half-plane are only written; what is needed everywhere is computed everywhere.
@@ -404,7 +227,7 @@ TEST(Gemm, ATriangleNeedsHalfOfItsProducts) {
     return *std::move(program);
   };
   const auto plane = [&](const std::string& equation) {
-    const std::string code = generated(of(equation)).sources.back().code;
+    const std::string code = emission_of(of(equation)).sources.back().code;
     const size_t begin = code.find("problem{") + 8, at = code.find('{', begin), end = code.find('}', at);
     return code.substr(at, end + 1 - at);
   };
@@ -449,8 +272,8 @@ TEST(Gemm, TwoSumsThatShareAnOperandAreOneKernel) {
     Gate gate(DType::kBF16, false, right);
     gate.kernel().knobs.set("tile", KnobValue::of_size({128, 256}));
     gate.kernel().knobs.set("cluster", KnobValue::of_size({2, 1}));
-    const Emission emission = generated(gate.b.program);
-    ASSERT_EQ(launches(emission), (Names{"gate"}));
+    const Emission emission = emission_of(gate.b.program);
+    ASSERT_EQ(steps_of(emission), (Names{"gate"}));
     EXPECT_TRUE(emission.workspace.empty());
     const Step& step = emission.steps[0];
     EXPECT_EQ(step.arguments[0].map.buffer, "x");
@@ -464,8 +287,8 @@ TEST(Gemm, TwoSumsThatShareAnOperandAreOneKernel) {
 
 TEST(Gemm, TwoSumsOverHalvesOfOneTensor) {
   Gate gate(DType::kBF16, true);
-  const Emission emission = generated(gate.b.program);
-  ASSERT_EQ(launches(emission), (Names{"gate"}));
+  const Emission emission = emission_of(gate.b.program);
+  ASSERT_EQ(steps_of(emission), (Names{"gate"}));
   EXPECT_EQ(emission.steps[0].arguments[1].map.offset, 0);
   EXPECT_EQ(emission.steps[0].arguments[2].map.offset, 640 * 768 * 2);
 }
@@ -473,12 +296,12 @@ TEST(Gemm, TwoSumsOverHalvesOfOneTensor) {
 TEST(Gemm, TwoSumsOfPlanesSplitThreeOperandsAndFallBackTogether) {
   Gate gate(DType::kF32);
   gate.kernel().knobs.set("math", KnobValue::of_name("fp16x3"));
-  const Emission live = generated(gate.b.program);
-  ASSERT_EQ(launches(live), (Names{"gate-split", "gate", "gate-fallback"}));
+  const Emission live = emission_of(gate.b.program);
+  ASSERT_EQ(steps_of(live), (Names{"gate-split", "gate", "gate-fallback"}));
   EXPECT_EQ(live.workspace.size(), 9u);
   EXPECT_NE(live.sources[2].code.find("guard_b1"), std::string::npos) << live.sources[2].code;
-  const Emission frozen = generated(gate.b.program, true);
-  EXPECT_EQ(launches(frozen), (Names{"gate-pack_b", "gate-pack_b1", "gate-split", "gate", "gate-fallback"}));
+  const Emission frozen = emission_of(gate.b.program, true);
+  EXPECT_EQ(steps_of(frozen), (Names{"gate-pack_b", "gate-pack_b1", "gate-split", "gate", "gate-fallback"}));
 }
 
 TEST(Gemm, TwoSumsHaveFormsOfTheirOwn) {
@@ -503,13 +326,14 @@ TEST(Gemm, TwoSumsHaveFormsOfTheirOwn) {
   for (const Knobs& knobs : *proposals) {
     gate.kernel().knobs = knobs;
     EXPECT_EQ(first_diagnostic(gate.b.program, true, "medium"), "") << to_text(knobs);
-    generated(gate.b.program, true, "medium");
+    emission_of(gate.b.program, true, "medium");
   }
 }
 
 TEST(Gemm, SaysWhyTwoSumsAreNoKernel) {
-  EXPECT_NE(refusal(Gate(DType::kBF16, false, false, false).b.program).find("`w` and `v`, which differ in format or in what is contiguous"),
-            std::string::npos);
+  EXPECT_NE(
+      refusal_of(Gate(DType::kBF16, false, false, false).b.program).find("`w` and `v`, which differ in format or in what is contiguous"),
+      std::string::npos);
   const auto with = [](std::vector<int64_t> strides, bool shared, int64_t other) {
     ProgramBuilder b("p");
     const int x = b.input("x", {64, 32}), z = b.input("z", {64, 32}), w = b.input("w", {48, 32}), v = b.input("v", {other, 32}),
@@ -520,7 +344,7 @@ TEST(Gemm, SaysWhyTwoSumsAreNoKernel) {
     b.define(y, {m, n}, make_reduce(Reducer::kSum, {k->id}, b.read(x, {m, k}) * b.read(w, {n, k})));
     m = b.index("m", 64), n = b.index("n", other), k = b.bound("k", 32);
     b.define(t, {m, n}, make_reduce(Reducer::kSum, {k->id}, b.read(shared ? x : z, {m, k}) * b.read(v, {n, k})));
-    return refusal(b.program);
+    return refusal_of(b.program);
   };
   EXPECT_EQ(with({48, 1}, true, 48), "");
   EXPECT_NE(with({48, 1}, false, 48).find("share no operand"), std::string::npos) << with({48, 1}, false, 48);
@@ -534,7 +358,7 @@ TEST(Gemm, SaysWhyItDoesNotMatch) {
   b.kernel("k", "gemm");
   const auto m = b.index("m", 8), k = b.bound("k", 32);
   b.define(y, {m}, make_reduce(Reducer::kSum, {k->id}, b.read(x, {m, k})));
-  EXPECT_EQ(refusal(b.program), "no equation holds a sum over a product");
+  EXPECT_EQ(refusal_of(b.program), "no equation holds a sum over a product");
 }
 
 TEST(Gemm, LegalityNamesTheNearestValue) {
@@ -596,4 +420,4 @@ TEST(Gemm, EveryProposalIsLegal) {
 }
 
 }  // namespace
-}  // namespace solstice::families
+}  // namespace solstice::families::of_gemm

@@ -1,68 +1,37 @@
 // Elements of a product that need their row's results, inside its kernel: what is recognised, refused and emitted. What kernels
 // compute is checked on a GPU (property/kernels/gemm.cpp).
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "families/gemm/cost.h"
 #include "families/gemm/lean.h"
-#include "families/gemm/problem.h"
-#include "ir/bind.h"
-#include "machine/machine.h"
-#include "unit/families/h200.h"
+#include "unit/families/gemm_programs.h"
 
-namespace solstice::families {
+namespace solstice::families::of_gemm {
 namespace {
 
 constexpr const char* kSoftmax = "e[m,n] = exp(h[m,n] - max[j](h[m,j]))\ny[m,n] = e[m,n] / sum[j](e[m,j])";
 constexpr const char* kNorm = "mu[m] = mean[n](h[m,n])\ny[m,n] = (h[m,n] - mu[m]) * rsqrt(var[n](h[m,n]) + 0.00001) * b[n]";
 
-struct Extents {
-  int m = 1000, n = 700, k = 256;
-};
-
-// A kernel of these equations behind h[m,n], a product with a bias.
-ir::Program whole(const std::string& equations, const std::string& knobs = "", Extents s = {},
+// Behind h[m,n], a product with a bias.
+ir::Program whole(const std::string& equations, const std::string& knobs = "", Sides s = {},
                   const std::string& outputs = "output y : f32[M, N]") {
-  Diagnostics diagnostics;
-  const std::string head =
-      fmt::format("program rows\ndim M = {}, N = {}, K = {}\ninput x : f32[M, K]\nparam w : f32[N, K]\nparam b : f32[N]\n", s.m, s.n, s.k);
-  auto program = ir::load_program(
-      head + outputs + "\nkernel up by gemm(" + knobs + ") {\nh[m,n] = sum[k](x[m,k] * w[n,k]) + b[n]\n" + equations + "\n}\n", "test.ucut",
-      diagnostics);
-  EXPECT_TRUE(program.ok()) << program.error().text();
-  return program.ok() ? *std::move(program) : ir::Program{};
-}
-
-gemm::Problem whole_problem(const ir::Program& program) {
-  auto problem = gemm::make_problem(program, program.kernels.front());
-  EXPECT_TRUE(problem.ok()) << problem.error().text();
-  return problem.ok() ? *std::move(problem) : gemm::Problem{};
+  return product_program("sum[k](x[m,k] * w[n,k]) + b[n]", outputs, equations, knobs, s);
 }
 
 gemm::Settings whole_settings(const ir::Program& program) {
-  return gemm::settings_of({program, h200()}, program.kernels.front(), whole_problem(program));
+  return gemm::settings_of({program, h200()}, program.kernels.front(), problem_of(program));
 }
 
-Emission whole_emission(const ir::Program& program) {
-  auto emission = find_family("gemm")->generate({program, h200()}, program.kernels.front());
-  EXPECT_TRUE(emission.ok()) << emission.error().text();
-  return emission.ok() ? *std::move(emission) : Emission{};
-}
-
-std::vector<std::string> codes_of(const ir::Program& program) {
-  Diagnostics diagnostics;
-  find_family("gemm")->check({program, h200()}, program.kernels.front(), diagnostics);
-  std::vector<std::string> out;
+Names codes_of(const ir::Program& program) {
+  const Diagnostics diagnostics = diagnostics_of(program);
+  Names out;
   for (const Diagnostic& d : diagnostics.all()) out.push_back(d.code);
   return out;
 }
 
-using Codes = std::vector<std::string>;
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 TEST(GemmWhole, ClustersHoldTheRows) {
   const ir::Program program = whole(kSoftmax, "math=fp16x3, tile=128x128", {4096, 700, 512});
-  const Emission emission = whole_emission(program);
+  const Emission emission = emission_of(program);
   ASSERT_EQ(emission.steps.size(), 3u) << "split, product, fallback: nothing is folded behind";
   EXPECT_EQ(emission.steps[1].cluster[0], 8);
   EXPECT_EQ(emission.steps[1].grid[0] % 8, 0);
@@ -95,23 +64,23 @@ TEST(GemmWhole, OneTileMayHoldTheRow) {
 
 // What later sweeps need of an accumulator takes its place.
 TEST(GemmWhole, AccumulatorsTurnIntoWhatIsNeeded) {
-  const gemm::WholeRows soft = *whole_problem(whole(kSoftmax)).whole;
+  const gemm::WholeRows soft = *problem_of(whole(kSoftmax)).whole;
   ASSERT_EQ(soft.sweeps.size(), 3u);
   EXPECT_FALSE(soft.sweeps[0].kept.empty()) << "x";
   EXPECT_TRUE(holds(soft.sweeps[1].element, "exponential(")) << soft.sweeps[1].element;
   EXPECT_FALSE(soft.sweeps[1].kept.empty()) << "exp(x - max)";
   EXPECT_FALSE(holds(soft.sweeps[2].element, "exponential(")) << soft.sweeps[2].element;
-  const gemm::WholeRows norm = *whole_problem(whole(kNorm)).whole;
+  const gemm::WholeRows norm = *problem_of(whole(kNorm)).whole;
   ASSERT_EQ(norm.sweeps.size(), 3u);
   EXPECT_FALSE(holds(norm.sweeps[1].element, "p_b[")) << "the bias is read once";
 }
 
 TEST(GemmWhole, RowResultsMayBeOutputsToo) {
   const ir::Program program = whole(kNorm, "", {}, "output y : f32[M, N]\noutput mu : f32[M]\noutput h : f32[M, N]");
-  const gemm::Problem problem = whole_problem(program);
+  const gemm::Problem problem = problem_of(program);
   EXPECT_EQ(problem.whole->row_writes.size(), 1u);
   EXPECT_EQ(problem.epilogue.stores.size(), 2u);
-  EXPECT_EQ(whole_emission(program).sources.size(), 3u);
+  EXPECT_EQ(emission_of(program).sources.size(), 3u);
 }
 
 TEST(GemmWhole, ReductionsAlongMExchangeTheOperands) {
@@ -129,23 +98,23 @@ kernel up by gemm() {
 )",
                                         "test.ucut", diagnostics);
   ASSERT_TRUE(program.ok()) << program.error().text();
-  const gemm::Problem problem = whole_problem(*program);
+  const gemm::Problem problem = problem_of(*program);
   ASSERT_TRUE(problem.whole);
   EXPECT_EQ(problem.product.n, 128);
 }
 
 TEST(GemmWhole, WhatHoldsNoWholeRowIsRefused) {
-  EXPECT_EQ(codes_of(whole(kSoftmax, "math=fp16x3, tile=128x128, cluster=1x2")), Codes{"E112"});
-  EXPECT_EQ(codes_of(whole(kSoftmax, "math=fp16x3, tile=128x128, cluster=2x1")), Codes{"E112"});
-  EXPECT_EQ(codes_of(whole(kSoftmax, "math=fp16x3, tile=64x64")), Codes{"E112"}) << "16 blocks";
-  EXPECT_EQ(codes_of(whole(kSoftmax, "math=simt, tile=32x32")), Codes{"E111"});
-  EXPECT_EQ(codes_of(whole(kSoftmax, "math=fp16x3, stream=columns", {16, 700, 4096})), Codes{"E117"});
+  EXPECT_EQ(codes_of(whole(kSoftmax, "math=fp16x3, tile=128x128, cluster=1x2")), Names{"E112"});
+  EXPECT_EQ(codes_of(whole(kSoftmax, "math=fp16x3, tile=128x128, cluster=2x1")), Names{"E112"});
+  EXPECT_EQ(codes_of(whole(kSoftmax, "math=fp16x3, tile=64x64")), Names{"E112"}) << "16 blocks";
+  EXPECT_EQ(codes_of(whole(kSoftmax, "math=simt, tile=32x32")), Names{"E111"});
+  EXPECT_EQ(codes_of(whole(kSoftmax, "math=fp16x3, stream=columns", {16, 700, 4096})), Names{"E117"});
 }
 
 TEST(GemmWhole, LongRowsAreLeftToFp32) {
   const ir::Program program = whole(kSoftmax, "", {64, 5000, 64});
   EXPECT_EQ(whole_settings(program).math, numerics::Math::kSimt);
-  EXPECT_TRUE(holds(whole_emission(program).sources.front().code, "gemm::run_simt_rows<"));
+  EXPECT_TRUE(holds(emission_of(program).sources.front().code, "gemm::run_simt_rows<"));
 }
 
 TEST(GemmWhole, WhatIsNotBuiltIsNamed) {
@@ -162,4 +131,4 @@ TEST(GemmWhole, WhatIsNotBuiltIsNamed) {
 }
 
 }  // namespace
-}  // namespace solstice::families
+}  // namespace solstice::families::of_gemm
