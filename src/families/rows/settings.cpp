@@ -28,7 +28,8 @@ constexpr int64_t kFullSM = 1024;        // threads that keep an SM busy,
 constexpr int64_t kThreadsOfSM = 2048;   // that it has room for
 constexpr int64_t kOnceRow = 16 * 1024;  // elements: from here rows of which only results are wanted are looked at once,
 constexpr int kOnceThreads = 256;        // by blocks of so many threads,
-constexpr int64_t kOncePart = 8 * 1024;  // each of so many elements at least
+constexpr int64_t kOncePart = 8 * 1024;  // each of so many elements at least,
+constexpr int64_t kOnceSM = 960;         // as few as give an SM so many threads: large clusters start late
 constexpr int64_t kColumnElements = 32;  // of a thread whose row lies apart
 constexpr int64_t kWarpRow = 512;        // elements: up to here a warp (or a part of one) takes a row, without barriers
 constexpr int64_t kRegisterBytes = 256;  // of kept values: 64 registers, a quarter of what a thread can have
@@ -83,25 +84,28 @@ int parts_for(const Shape& shape, const machine::Machine* machine) {
   return static_cast<int>(std::bit_floor(static_cast<uint64_t>(std::clamp<int64_t>(wanted, 1, kMostParts))));
 }
 
-// Rows few enough that all of them run at once are shared by as many blocks as fit, so that all SMs draw.
+// Blocks of a cluster that look at a row once: no more than keep all SMs busy.
 int cluster_of_once(const Shape& shape, int threads, int64_t sms) {
   int out = 1;
-  const int64_t room = sms * (kThreadsOfSM / threads);
-  while (out < 8 && shape.row_count * out * 2 <= room && shape.column_count >= kOncePart * out * 2) out *= 2;
+  while (out < 8 && shape.row_count * out * threads < kOnceSM * sms && shape.column_count >= kOncePart * out * 2) out *= 2;
   return out;
+}
+
+int threads_of_once(const Shape& shape, const ir::Knobs& knobs, int64_t sms) {
+  return static_cast<int>(knobs.int_or("threads", shape.row_count * kOnceThreads < kOnceSM * sms ? 2 * kOnceThreads : kOnceThreads));
 }
 
 bool wants_once(const Shape& shape, const ir::Knobs& knobs, int64_t sms) {
   const std::string asked = knobs.name_or("residency", "auto");
   if (asked != "auto") return asked == "once";
   if (knobs.find("rows_per_block") || knobs.find("parts") || shape.column_count < kOnceRow || !can_be_looked_at_once(shape)) return false;
-  const int64_t cluster = knobs.int_or("cluster", cluster_of_once(shape, kOnceThreads, sms));
+  const int64_t cluster = knobs.int_or("cluster", cluster_of_once(shape, threads_of_once(shape, knobs, sms), sms));
   return shape.row_count * cluster >= sms;  // fewer leave SMs idle
 }
 
 void lay_out_once(const Shape& shape, const ir::Knobs& knobs, int64_t sms, Settings& s) {
   s.residency = Residency::kOnce;
-  s.threads = s.group = static_cast<int>(knobs.int_or("threads", kOnceThreads));
+  s.threads = s.group = threads_of_once(shape, knobs, sms);
   s.cluster = static_cast<int>(knobs.int_or("cluster", cluster_of_once(shape, s.threads, sms)));
   s.blocks = static_cast<int>(knobs.int_or("blocks", std::max<int64_t>(1, kThreadsOfSM / 2 / s.threads)));
 }
@@ -151,13 +155,17 @@ Status check_once(const Shape& shape, const ir::Knobs& knobs) {
   return success();
 }
 
-// More threads to a row, where they are the family's choice and registers would not hold what each keeps.
-void widen(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs, Settings& s) {
+// More threads to a row, where they are the family's choice and registers would not hold what each keeps; more blocks, where rows
+// are so few that these are idle.
+void widen(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs, int64_t sms, Settings& s) {
   if (s.strided || s.parts > 1 || s.group <= kWarp || knobs.find("threads") || knobs.find("rows_per_block")) return;
-  while (s.group < 1024 && std::max(kept_bytes(program, shape, s), ahead_bytes(program, shape, s)) > kRegisterBytes) {
+  const auto fits = [&] { return std::max(kept_bytes(program, shape, s), ahead_bytes(program, shape, s)) <= kRegisterBytes; };
+  while (s.group < 1024 && !fits()) {
     s.group *= 2;
     s.threads = std::max(s.threads, s.group);
   }
+  if (knobs.find("cluster") || s.group != s.threads) return;
+  while (s.cluster < 8 && shape.row_count * s.cluster * 2 <= sms && !fits()) s.cluster *= 2;
 }
 
 // Two blocks where an SM's registers hold them if a thread needs its kept values and about 28 more: one block loads
@@ -245,7 +253,7 @@ Result<Settings> settings_of(const ir::Program& program, const Shape& shape, con
     return s;
   }
   lay_out(shape, knobs, machine, s);
-  widen(program, shape, knobs, s);
+  widen(program, shape, knobs, sms_of(machine), s);
   if (s.parts > 1 && (!divisible(shape) || s.cluster > 1 || knobs.find("rows_per_block"))) {
     return fail(Code::illegal_knobs,
                 fmt::format("parts={}: only contiguous rows of which nothing but one round of reductions is wanted are taken in parts, "
