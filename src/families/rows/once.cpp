@@ -305,7 +305,7 @@ bool can_be_looked_at_once(const Shape& shape) {
   return findings.ok() && !findings->second.empty();
 }
 
-int vectors_at_once(const Settings& settings) { return std::max(4, 16 / settings.vector); }
+int vectors_at_once(const Settings& settings) { return settings.vector == 1 ? 8 : 4; }
 
 Result<Text> emit_once(const ir::Program& program, const ir::Kernel& kernel, Shape& shape, const Settings& settings) {
   return Writer(program, kernel, shape, settings).write();

@@ -29,7 +29,8 @@ constexpr int64_t kThreadsOfSM = 2048;   // that it has room for
 constexpr int64_t kOnceRow = 16 * 1024;  // elements: from here rows of which only results are wanted are looked at once,
 constexpr int kOnceThreads = 256;        // by blocks of so many threads,
 constexpr int64_t kOncePart = 8 * 1024;  // each of so many elements at least,
-constexpr int64_t kOnceSM = 960;         // as few as give an SM so many threads: large clusters start late
+// as few as give an SM so many threads, since large clusters start late: of whole vectors, of narrower ones.
+constexpr int64_t kOnceSM = 960, kOnceNarrowSM = 1900;
 constexpr int64_t kColumnElements = 32;  // of a thread whose row lies apart
 constexpr int64_t kWarpRow = 512;        // elements: up to here a warp (or a part of one) takes a row, without barriers
 constexpr int64_t kRegisterBytes = 256;  // of kept values: 64 registers, a quarter of what a thread can have
@@ -84,29 +85,32 @@ int parts_for(const Shape& shape, const machine::Machine* machine) {
   return static_cast<int>(std::bit_floor(static_cast<uint64_t>(std::clamp<int64_t>(wanted, 1, kMostParts))));
 }
 
-// Blocks of a cluster that look at a row once: no more than keep all SMs busy.
-int cluster_of_once(const Shape& shape, int threads, int64_t sms) {
-  int out = 1;
-  while (out < 8 && shape.row_count * out * threads < kOnceSM * sms && shape.column_count >= kOncePart * out * 2) out *= 2;
+// Threads and blocks of a cluster that look at a row once: no more than keep all SMs busy.
+struct OnceShare {
+  int threads, cluster;
+};
+OnceShare once_share(const Shape& shape, const ir::Knobs& knobs, int vector, int64_t sms) {
+  const int64_t wanted = (vector >= 4 ? kOnceSM : kOnceNarrowSM) * sms;
+  const int64_t usual = shape.row_count * kOnceThreads < wanted ? 2 * kOnceThreads : kOnceThreads;
+  OnceShare out{static_cast<int>(knobs.int_or("threads", usual)), static_cast<int>(knobs.int_or("cluster", 1))};
+  if (knobs.find("cluster")) return out;
+  const auto fits = [&](int cluster) { return shape.column_count >= kOncePart * cluster; };
+  while (out.cluster < 8 && shape.row_count * out.cluster * out.threads < wanted && fits(2 * out.cluster)) out.cluster *= 2;
   return out;
 }
 
-int threads_of_once(const Shape& shape, const ir::Knobs& knobs, int64_t sms) {
-  return static_cast<int>(knobs.int_or("threads", shape.row_count * kOnceThreads < kOnceSM * sms ? 2 * kOnceThreads : kOnceThreads));
-}
-
-bool wants_once(const Shape& shape, const ir::Knobs& knobs, int64_t sms) {
+bool wants_once(const Shape& shape, const ir::Knobs& knobs, int vector, int64_t sms) {
   const std::string asked = knobs.name_or("residency", "auto");
   if (asked != "auto") return asked == "once";
   if (knobs.find("rows_per_block") || knobs.find("parts") || shape.column_count < kOnceRow || !can_be_looked_at_once(shape)) return false;
-  const int64_t cluster = knobs.int_or("cluster", cluster_of_once(shape, threads_of_once(shape, knobs, sms), sms));
-  return shape.row_count * cluster >= sms;  // fewer leave SMs idle
+  return shape.row_count * once_share(shape, knobs, vector, sms).cluster >= sms;  // fewer leave SMs idle
 }
 
 void lay_out_once(const Shape& shape, const ir::Knobs& knobs, int64_t sms, Settings& s) {
   s.residency = Residency::kOnce;
-  s.threads = s.group = threads_of_once(shape, knobs, sms);
-  s.cluster = static_cast<int>(knobs.int_or("cluster", cluster_of_once(shape, s.threads, sms)));
+  const OnceShare share = once_share(shape, knobs, s.vector, sms);
+  s.threads = s.group = share.threads;
+  s.cluster = share.cluster;
   s.blocks = static_cast<int>(knobs.int_or("blocks", std::max<int64_t>(1, kThreadsOfSM / 2 / s.threads)));
 }
 
@@ -247,7 +251,7 @@ Result<Settings> settings_of(const ir::Program& program, const Shape& shape, con
   Settings s;
   SOLSTICE_TRY(s.vector, vector_for(program, shape, knobs));
   s.streaming = streaming_of(knobs, s.streaming);
-  if (wants_once(shape, knobs, sms_of(machine))) {
+  if (wants_once(shape, knobs, s.vector, sms_of(machine))) {
     SOLSTICE_CHECK(check_once(shape, knobs));
     lay_out_once(shape, knobs, sms_of(machine), s);
     return s;
