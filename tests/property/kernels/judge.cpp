@@ -7,15 +7,22 @@
 #include <cmath>
 
 #include "ir/equivalence/testing.h"
+#include "ir/interpret/rounding.h"
 
 namespace solstice::random_kernels {
 namespace {
+
+// Whether a result near `wanted` may be beyond what the format holds: then it is infinite, or NaN where there are no infinities.
+bool may_overflow(DType dtype, double got, double wanted, double limit) {
+  return !std::isfinite(ir::rounded(dtype, std::abs(wanted) + limit)) && (std::isnan(got) || std::signbit(got) == std::signbit(wanted));
+}
 
 // In units of the limit; above 1 is wrong.
 double error_of(DType dtype, double got, double wanted, const double* limit) {
   if (!std::isfinite(wanted)) return std::isfinite(got) ? HUGE_VAL : 0;
   if (got == wanted) return 0;
-  if (!std::isfinite(got) || !limit) return HUGE_VAL;
+  if (!std::isfinite(got)) return limit && may_overflow(dtype, got, wanted, *limit) ? 0 : HUGE_VAL;
+  if (!limit) return HUGE_VAL;
   const double computed = std::abs(got - wanted) - storage_error(dtype, std::abs(wanted) + *limit);
   return computed <= 0 ? 0 : computed / *limit;
 }
