@@ -81,6 +81,7 @@ Result<std::vector<Pad>> read_pads(Call& call, int rank) {
 }
 
 Axis padded_axis(Call& call, const Axis& axis, const Pad& pad) {
+  if (pad.before == 0 && pad.after == 0) return call.loops().align(axis);
   const Axis out = call.loops().fresh_axis(axis.extent() + pad.before + pad.after);
   if (out.digits.empty()) return out;
   const DimId dim = out.digits[0].dim;
@@ -109,8 +110,7 @@ Status pad_constant(Call& call) {
   Indices at;
   for (int i = 0; i < x.rank(); ++i) {
     const Pad pad = pads[static_cast<size_t>(i)];
-    const bool same = pad.before == 0 && pad.after == 0;
-    axes.push_back(same ? call.loops().align(x.axis(i)) : padded_axis(call, x.axis(i), pad));
+    axes.push_back(padded_axis(call, x.axis(i), pad));
     at.push_back(call.loops().flat(axes.back()) + Index(-pad.before));
   }
   TermRef term = grown.empty() ? read_at(x, at, call.loops()) : call.draft().read_padded(x, at, fill);
@@ -140,8 +140,7 @@ Status pad_inside(Call& call, const std::string& mode) {
   Indices at;
   for (int i = 0; i < x.rank(); ++i) {
     const Pad pad = pads[static_cast<size_t>(i)];
-    const bool same = pad.before == 0 && pad.after == 0;
-    axes.push_back(same ? call.loops().align(x.axis(i)) : padded_axis(call, x.axis(i), pad));
+    axes.push_back(padded_axis(call, x.axis(i), pad));
     const Index position = call.loops().flat(axes.back()) + Index(-pad.before);
     SOLSTICE_TRY(const Index source, source_position(call, mode, position, call.loops().size(x.axis(i))));
     at.push_back(source);
