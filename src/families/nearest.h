@@ -25,6 +25,23 @@ struct KnobAxis {
   int weight = 1;
 };
 
+template <class Member>
+struct MemberType;
+template <class Config_, class Value_>
+struct MemberType<Value_ Config_::*> {
+  using Config = Config_;
+  using Value = Value_;
+};
+
+// Of a member: knob_axis<&Config::tile_m>({64, 128}).
+template <auto kMember>
+auto knob_axis(std::vector<int64_t> values, int weight = 1) {
+  using Config = typename MemberType<decltype(kMember)>::Config;
+  using Value = typename MemberType<decltype(kMember)>::Value;
+  return KnobAxis<Config>{std::move(values), [](const Config& c) { return static_cast<int64_t>(c.*kMember); },
+                          [](Config& c, int64_t v) { c.*kMember = static_cast<Value>(v); }, weight};
+}
+
 template <class Config>
 concept HasAxes = requires {
   Config::axes();

@@ -115,26 +115,14 @@ int64_t CutlassConv::epilogue_bytes() const { return is_sm90(*this) ? stored_thr
 std::vector<KnobAxis<CutlassConv>> CutlassConv::axes() {
   using C = CutlassConv;
   return {
-      {{16, 32, 48, 64, 96, 128, 160, 192, 256},
-       [](const C& c) -> int64_t { return c.tile_n; },
-       [](C& c, int64_t v) { c.tile_n = static_cast<int>(v); },
-       1},
-      {{64, 128, 256}, [](const C& c) -> int64_t { return c.tile_m; }, [](C& c, int64_t v) { c.tile_m = static_cast<int>(v); }, 2},
-      {{8, 16, 32, 64, 96, 128, 192, 256},
-       [](const C& c) -> int64_t { return c.tile_k; },
-       [](C& c, int64_t v) { c.tile_k = static_cast<int>(v); },
-       2},
-      {{1, 2, 4, 8}, [](const C& c) -> int64_t { return c.cluster_m; }, [](C& c, int64_t v) { c.cluster_m = static_cast<int>(v); }, 1},
-      {{1, 2, 4, 8}, [](const C& c) -> int64_t { return c.cluster_n; }, [](C& c, int64_t v) { c.cluster_n = static_cast<int>(v); }, 1},
-      {{1}, [](const C& c) -> int64_t { return c.cluster_k; }, [](C& c, int64_t v) { c.cluster_k = static_cast<int>(v); }, 1},
-      {{0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12},
-       [](const C& c) -> int64_t { return c.stages; },
-       [](C& c, int64_t v) { c.stages = static_cast<int>(v); },
-       1},
-      {{0, 1},
-       [](const C& c) { return static_cast<int64_t>(c.generation); },
-       [](C& c, int64_t v) { c.generation = static_cast<Generation>(v); },
-       3},
+      knob_axis<&C::tile_n>({16, 32, 48, 64, 96, 128, 160, 192, 256}),
+      knob_axis<&C::tile_m>({64, 128, 256}, 2),
+      knob_axis<&C::tile_k>({8, 16, 32, 64, 96, 128, 192, 256}, 2),
+      knob_axis<&C::cluster_m>({1, 2, 4, 8}),
+      knob_axis<&C::cluster_n>({1, 2, 4, 8}),
+      knob_axis<&C::cluster_k>({1}),
+      knob_axis<&C::stages>({0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}),
+      knob_axis<&C::generation>({0, 1}, 3),
   };
 }
 
