@@ -130,6 +130,25 @@ void add_pointers(const ir::Program& program, const std::vector<int>& tensors, S
 
 std::string part_name(const ir::Kernel& kernel, std::string_view part) { return fmt::format("{}-{}", kernel.name, part); }
 
+PlanBuffer workspace_buffer(std::string name, int64_t bytes, DType dtype) {
+  PlanBuffer out;
+  out.name = std::move(name);
+  out.dtype = dtype;
+  out.bytes = bytes;
+  out.shape = {bytes / size_of(dtype)};
+  out.strides = {1};
+  return out;
+}
+
+Step launch_step(const std::string& name, int64_t blocks, int64_t threads) {
+  Step out;
+  out.name = out.module = name;
+  out.entry = codegen::entry_name(name);
+  out.grid = {blocks, 1, 1};
+  out.block = {threads, 1, 1};
+  return out;
+}
+
 Result<Emission> one_launch(const ir::Program& program, const ir::Kernel& kernel, const std::string& entry, const std::string& code,
                             const std::vector<int>& tensors, const LaunchShape& shape) {
   if (shape.blocks > INT32_MAX) {

@@ -29,6 +29,10 @@ void add_pointers(const ir::Program& program, const std::vector<int>& tensors, S
 // no `-`, so this is never the name of another kernel or of a tensor.
 std::string part_name(const ir::Kernel& kernel, std::string_view part);
 
+PlanBuffer workspace_buffer(std::string name, int64_t bytes, DType dtype = DType::kU8);
+// A launch of the function that codegen::entry_name() names, in a module of the step's name.
+Step launch_step(const std::string& name, int64_t blocks, int64_t threads);
+
 struct LaunchShape {
   int64_t blocks = 1;
   int64_t threads = 1;

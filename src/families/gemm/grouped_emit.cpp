@@ -45,26 +45,13 @@ class GroupedGenerator {
   std::string partials() const { return part_name(kernel_, "partials"); }
 
   Step& launch(const std::string& name, int64_t blocks, int64_t threads, int64_t shared_bytes) {
-    Step step;
-    step.name = step.module = name;
-    step.entry = codegen::entry_name(name);
-    step.grid = {blocks, 1, 1};
-    step.block = {threads, 1, 1};
+    Step& step = out_.steps.emplace_back(launch_step(name, blocks, threads));
     step.shared_bytes = shared_bytes;
-    out_.steps.push_back(std::move(step));
-    return out_.steps.back();
+    return step;
   }
 
   void add_workspace(const std::string& name, DType dtype, int64_t words) {
-    PlanBuffer buffer;
-    buffer.name = name;
-    buffer.kind = BufferKind::kWorkspace;
-    buffer.dtype = dtype;
-    buffer.shape = {words};
-    buffer.strides = {1};
-    buffer.bytes = 4 * words;
-    buffer.alignment = 256;
-    out_.workspace.push_back(std::move(buffer));
+    out_.workspace.push_back(workspace_buffer(name, 4 * words, dtype));
   }
 
   // ---- the sort

@@ -78,29 +78,13 @@ class Generator {
   bool is_streamed(const SplitPlan& x) const { return s_.stream == (x.is_a ? Streamed::kRows : Streamed::kColumns); }
   std::string workspace(const char* what, const SplitPlan& x) const { return part_name(kernel_, fmt::format("{}_{}", what, x.letter())); }
 
-  // `name` is the step's and its module's; the function in it has a prefix.
   Step& launch(const std::string& name, int64_t blocks, int64_t threads) {
-    Step step;
-    step.name = name;
-    step.module = name;
-    step.entry = codegen::entry_name(name);
-    step.grid = {blocks, 1, 1};
-    step.block = {threads, 1, 1};
-    out_.steps.push_back(std::move(step));
-    return out_.steps.back();
+    return out_.steps.emplace_back(launch_step(name, blocks, threads));
   }
 
   void add_buffer(const std::string& name, int64_t bytes, DType dtype, bool persistent) {
-    PlanBuffer buffer;
-    buffer.name = name;
-    buffer.kind = BufferKind::kWorkspace;
-    buffer.dtype = dtype;
-    buffer.shape = {bytes / size_of(dtype)};
-    buffer.strides = {1};
-    buffer.bytes = bytes;
-    buffer.alignment = 256;
-    buffer.persistent = persistent;
-    out_.workspace.push_back(std::move(buffer));
+    out_.workspace.push_back(workspace_buffer(name, bytes, dtype));
+    out_.workspace.back().persistent = persistent;
   }
 
   // Packed operands are split at load, the others together in one launch of every call.

@@ -173,12 +173,8 @@ Status add_fold(const ir::Program& program, const ir::Kernel& kernel, Prepared& 
   step.arguments.clear();
   add_pointers(program, fold.reads, step);
   for (size_t i = 0; i < text.partials.size(); ++i) {
-    PlanBuffer buffer;
-    buffer.name = part_name(kernel, fmt::format("partial{}", i));
-    buffer.dtype = DType::kU8;
-    buffer.bytes = p.layout.outputs() * p.layout.split * text.partials[i].reduction.bytes();
-    buffer.shape = {buffer.bytes};
-    buffer.strides = {1};
+    PlanBuffer buffer = workspace_buffer(part_name(kernel, fmt::format("partial{}", i)),
+                                         p.layout.outputs() * p.layout.split * text.partials[i].reduction.bytes());
     out.steps.front().arguments.push_back(pointer_to(buffer.name));
     step.arguments.push_back(pointer_to(buffer.name));
     out.workspace.push_back(std::move(buffer));

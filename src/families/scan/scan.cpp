@@ -106,12 +106,7 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
 // Blocks' offers begin as zeros in every call.
 void add_offers(const ir::Kernel& kernel, int64_t offers, Emission& out) {
   constexpr int64_t kOffer = 16;  // bytes
-  PlanBuffer buffer;
-  buffer.name = part_name(kernel, "offers");
-  buffer.dtype = DType::kU8;
-  buffer.bytes = offers * kOffer;
-  buffer.shape = {buffer.bytes};
-  buffer.strides = {1};
+  PlanBuffer buffer = workspace_buffer(part_name(kernel, "offers"), offers * kOffer);
   Step& launch = out.steps.front();
   launch.cooperative = true;
   launch.arguments.push_back(pointer_to(buffer.name));
