@@ -16,24 +16,6 @@
 namespace solstice::gemm {
 
 inline constexpr int kSplitThreads = 256;
-// kCount elements from `p`, of which `valid` exist; kVector elements may be loaded at once.
-template <int kVector, int kCount, typename T>
-SOLSTICE_DEVICE void load_line(float (&v)[kCount], const T* p, int valid) {
-  if constexpr (kVector > 1) {
-    if (valid >= kCount) {
-#pragma unroll
-      for (int i = 0; i < kCount; i += kVector) {
-        float w[kVector];
-        ptx::load_global(w, p + i);
-#pragma unroll
-        for (int j = 0; j < kVector; ++j) v[i + j] = w[j];
-      }
-      return;
-    }
-  }
-#pragma unroll
-  for (int i = 0; i < kCount; ++i) v[i] = i < valid ? to_float(p[i]) : 0.f;
-}
 
 template <typename T, class Made = AsStored>
 struct Operand {
@@ -51,7 +33,7 @@ struct Operand {
   template <int kVector, int kCount>
   SOLSTICE_DEVICE void load(float (&v)[kCount], const T* from, int batch, int line, int element, int valid) const {
     if constexpr (Made::kStored)
-      load_line<kVector>(v, from, valid);
+      load_neighbours<kVector>(v, from, valid);
     else
       made.load(v, batch, Made::kByK ? line : element, Made::kByK ? element : line, valid);
   }

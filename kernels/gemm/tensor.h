@@ -151,6 +151,19 @@ struct Tensor {
     else
       copy::load_box(to, map, x, y, z, full);
   }
+  // A stage of a plane, kLines lines of it from `line` on.
+  template <mma::Major kMajor, int kShare, int kLines>
+  SOLSTICE_DEVICE void load_plane(u32 to, const TensorMap* map, int k, int line, int z, u32 full) const {
+    constexpr int kRows = (kMajor == mma::Major::kK ? kLines : mma::kGroupRows) / kShare;
+    const int first = kShare > 1 ? static_cast<int>(rank) * kRows : 0;
+    if constexpr (kMajor == mma::Major::kK) {
+      load_shared<kShare>(to + first * mma::kRowBytes, map, k, line + first, z, full);
+    } else {
+#pragma unroll
+      for (int g = 0; g < kLines / 64; ++g)
+        load_shared<kShare>(to + g * mma::kGroupBytes + first * mma::kRowBytes, map, line + g * 64, k + first, z, full);
+    }
+  }
   SOLSTICE_DEVICE void load_a() const {
     RingA ring = ring_a();
     ScalesA scales = scales_a();
@@ -163,18 +176,7 @@ struct Tensor {
         for (int plane = 0; plane < kPlanes; ++plane) {
           const u32 to = ring.address() + plane * Config::kPlaneA;
           const int z = batch * kPlanes + plane;
-          if constexpr (Config::kMajorA == mma::Major::kK) {
-            constexpr int kRows = Config::kTileM / kShareA;
-            const int first = kShareA > 1 ? static_cast<int>(rank) * kRows : 0;
-            load_shared<kShareA>(to + first * mma::kRowBytes, map_a, s * Config::kStageK, m0 + first, z, ring.full());
-          } else {
-            constexpr int kRows = mma::kGroupRows / kShareA;
-            const int first = kShareA > 1 ? static_cast<int>(rank) * kRows : 0;
-#pragma unroll
-            for (int g = 0; g < Config::kGroups; ++g)
-              load_shared<kShareA>(to + g * mma::kGroupBytes + first * mma::kRowBytes, map_a, m0 + g * 64, s * Config::kStageK + first, z,
-                                   ring.full());
-          }
+          load_plane<Config::kMajorA, kShareA, Config::kTileM>(to, map_a, s * Config::kStageK, m0, z, ring.full());
         }
         if constexpr (Math::kScaled) {
           const u8* from = p.scales_a + ((static_cast<i64>(batch) * stages() + s) * p.scale_stride_a + m0) * kScaleBytesA;
@@ -184,20 +186,6 @@ struct Tensor {
     });
   }
 
-  template <int kColumns>
-  SOLSTICE_DEVICE void load_b_plane(u32 to, const TensorMap* map, int k, int n, int z, u32 full) const {
-    if constexpr (Config::kMajorB == mma::Major::kK) {
-      constexpr int kRows = kColumns / kShareB;
-      const int first = kShareB > 1 ? static_cast<int>(rank) * kRows : 0;
-      load_shared<kShareB>(to + first * mma::kRowBytes, map, k, n + first, z, full);
-    } else {
-      constexpr int kRows = mma::kGroupRows / kShareB;
-      const int first = kShareB > 1 ? static_cast<int>(rank) * kRows : 0;
-#pragma unroll
-      for (int g = 0; g < kColumns / 64; ++g)
-        load_shared<kShareB>(to + g * mma::kGroupBytes + first * mma::kRowBytes, map, n + g * 64, k + first, z, full);
-    }
-  }
   SOLSTICE_DEVICE void load_b() const {
     RingB ring = ring_b();
     ScalesB scales = scales_b();
@@ -215,10 +203,10 @@ struct Tensor {
             const u32 to = ring.address() + plane * Config::kPlaneB;
             const int k = s * Config::kStageK, z = batch * kPlanes + plane;
             if constexpr (kDual && kHalves == 1) {
-              load_b_plane<kN / 2>(to, map_b, k, n, z, ring.full());
-              load_b_plane<kN / 2>(to + kN / 2 * mma::kRowBytes, map_second_b, k, n, z, ring.full());
+              load_plane<Config::kMajorB, kShareB, kN / 2>(to, map_b, k, n, z, ring.full());
+              load_plane<Config::kMajorB, kShareB, kN / 2>(to + kN / 2 * mma::kRowBytes, map_second_b, k, n, z, ring.full());
             } else {
-              load_b_plane<kN>(to, second ? map_second_b : map_b, k, n, z, ring.full());
+              load_plane<Config::kMajorB, kShareB, kN>(to, second ? map_second_b : map_b, k, n, z, ring.full());
             }
           }
           if constexpr (Math::kScaled) {
