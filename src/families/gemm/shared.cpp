@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/integer.h"
+#include "families/emission.h"
 
 namespace solstice::families::gemm {
 namespace {
