@@ -163,13 +163,26 @@ std::vector<Loop> summed_loops(const std::vector<const Axes*>& lists, const Axis
   return out;
 }
 
+struct Operands {
+  Value x, w;
+  Conv conv;
+  bool has_batch = true;  // as given; x has one
+};
+
+Result<Operands> read_operands(Call& call) {
+  Operands out;
+  SOLSTICE_TRY(out.x, call.tensor("input"));
+  SOLSTICE_TRY(out.w, call.tensor("weight"));
+  SOLSTICE_TRY(out.conv, read_conv(call, out.w));
+  out.has_batch = out.x.rank() == out.conv.space + 2;
+  out.x = batched(out.x, out.conv);
+  hint_space(call, out.x, out.w, out.conv);
+  return out;
+}
+
 Status conv_forward(Call& call) {
-  SOLSTICE_TRY(Value x, call.tensor("input"));
-  SOLSTICE_TRY(const Value w, call.tensor("weight"));
-  SOLSTICE_TRY(const Conv conv, read_conv(call, w));
-  const bool has_batch = x.rank() == conv.space + 2;
-  x = batched(x, conv);
-  hint_space(call, x, w, conv);
+  SOLSTICE_TRY(Operands given, read_operands(call));
+  auto& [x, w, conv, has_batch] = given;
   const Value filters = split_groups(call, w, 0, conv.groups);
   ConvLoops l = channel_loops(call, x, filters, 2, 1, conv.groups);
   const bool depthwise = l.c.digits.empty() && l.k.digits.empty();
@@ -206,12 +219,8 @@ Axis reached_axis(Call& call, const Conv& conv, int i, const Axis& input, int64_
 }
 
 Status conv_transposed(Call& call) {
-  SOLSTICE_TRY(Value x, call.tensor("input"));
-  SOLSTICE_TRY(const Value w, call.tensor("weight"));
-  SOLSTICE_TRY(const Conv conv, read_conv(call, w));
-  const bool has_batch = x.rank() == conv.space + 2;
-  x = batched(x, conv);
-  hint_space(call, x, w, conv);
+  SOLSTICE_TRY(Operands given, read_operands(call));
+  auto& [x, w, conv, has_batch] = given;
   hint(call, w.axis(1), "K");
   const Value filters = split_groups(call, w, 0, conv.groups);
   ConvLoops l = channel_loops(call, x, filters, 1, 2, conv.groups);
