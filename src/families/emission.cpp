@@ -237,9 +237,4 @@ void finish_cost(const machine::Machine& machine, Seconds memory, Seconds issue,
   cost.terms = {{"launch", launch}, {"start", kStart}, {"memory", memory}, {"issue", issue}};
 }
 
-int64_t clusters_at_once(const machine::Machine& machine, int64_t blocks) {
-  constexpr int64_t kLeftOver = 12;  // an H200 with 132 SMs holds 66 clusters of 2, 30 of 4 and 15 of 8
-  return std::max<int64_t>(1, blocks <= 2 ? machine.sm_count / blocks : (machine.sm_count - kLeftOver) / blocks);
-}
-
 }  // namespace solstice::families

@@ -55,9 +55,6 @@ Result<BytesPerSecond> copy_rate(const machine::Machine& machine);
 Result<BytesPerSecond> read_rate(const machine::Machine& machine);  // of reading alone
 // Instructions that all SMs issue a second, each a warp's worth of 32 lanes counted one by one.
 FlopsPerSecond issue_rate(const machine::Machine& machine);
-// Clusters of `blocks` that are resident at once, a block an SM. Larger ones than two must lie in one GPC, whose SMs they do not
-// divide.
-int64_t clusters_at_once(const machine::Machine& machine, int64_t blocks);
 // Instructions a point costs, estimated from the operators of all equations, each distinct node once.
 double instructions_of(const codegen::FlatKernel& flat);
 // The same of generated code that gives short values (codegen/short_values.h) their short functions.

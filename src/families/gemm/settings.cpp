@@ -17,6 +17,11 @@ constexpr int64_t kStagingWarp = 4096;  // two buffers of 16 x 32 floats
 
 }  // namespace
 
+int64_t clusters_at_once(const machine::Machine& machine, int64_t blocks) {
+  constexpr int64_t kLeftOver = 12;  // an H200 with 132 SMs holds 66 clusters of 2, 30 of 4 and 15 of 8
+  return std::max<int64_t>(1, blocks <= 2 ? machine.sm_count / blocks : (machine.sm_count - kLeftOver) / blocks);
+}
+
 DType operand_dtype(const Contraction& product) {
   const bool alike = product.a.dtype == product.b.dtype || (is_fp8(product.a.dtype) && is_fp8(product.b.dtype));
   return alike ? product.a.dtype : DType::kF32;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/integer.h"
-#include "families/emission.h"
 
 namespace solstice::families::gemm {
 namespace {

@@ -12,7 +12,7 @@ namespace solstice::families::rows {
 
 class Combiner {
  public:
-  explicit Combiner(const Settings& settings) : s_(settings), waited_(settings.ahead) {}
+  explicit Combiner(const Settings& settings) : s_(settings) {}
 
   // From the lanes' accumulators (accumulate.h) to results that all threads of the row have; ends the accumulators'
   // block. "" without reductions.
@@ -28,7 +28,7 @@ class Combiner {
 
   const Settings& s_;
   int64_t shared_ = 0;
-  bool waited_;  // until all blocks of the cluster run
+  bool waited_ = false;  // until all blocks of the cluster run
 };
 
 }  // namespace solstice::families::rows

@@ -61,7 +61,6 @@ double efficiency_of_cluster(const Settings& s, double weights) {
 // The share of the memory's rate that this layout reaches where all SMs are busy.
 double efficiency_of(const ir::Program& program, const Shape& shape, const Settings& s) {
   if (s.residency == Residency::kOnce) return s.vector == 1 ? 0.9 : 0.95;
-  if (s.ahead) return s.vector == 1 ? 0.88 : 0.93;
   const double weights = shared_by_rows(program, shape).value / (4.0 * static_cast<double>(std::max<int64_t>(1, shape.column_count)));
   double out = s.cluster > 1 ? efficiency_of_cluster(s, weights) : s.strided ? 0.965 : s.vector >= 4 ? 0.97 : s.vector == 2 ? 0.93 : 0.9;
   // A block alone on its SM cannot overlap its loads with another's reductions; the more it holds the less that costs.
@@ -110,7 +109,6 @@ Seconds waits_of(const Shape& shape, const Settings& s, const machine::Machine& 
 std::string form_of(const Settings& s) {
   if (s.parts > 1) return "parts";
   if (s.residency == Residency::kOnce) return "once";
-  if (s.ahead) return "ahead";
   const std::string place = s.residency == Residency::kRegisters ? "registers"
                             : s.residency == Residency::kShared  ? "shared"
                                                                  : "read again";

@@ -6,7 +6,6 @@
 #include <optional>
 #include <utility>
 
-#include "base/integer.h"
 #include "families/rows/accumulate.h"
 #include "families/rows/combine.h"
 #include "families/rows/draft.h"
@@ -38,9 +37,6 @@ class Writer {
       : kernel_(kernel), draft_(program, shape, settings), kept_(draft_), staging_(draft_, kept_), combiner_(settings) {}
 
   Result<Text> write() {
-    if (draft_.settings.ahead) {
-      SOLSTICE_TRY(fetching_, staging_.slots().fetching(draft_, slots_));
-    }
     bind_rows(draft_.emitter, draft_.shape);
     draft_.emitter.set_hook([this](Emitter&, const ExprRef& node) { return given(node); });
     const EarlyReads early = early_reads();
@@ -53,19 +49,11 @@ class Writer {
     }
     SOLSTICE_TRY(const std::string outputs, outputs_text());
     int64_t shared = combiner_.shared_bytes();
-    if (draft_.settings.ahead) return staying_text(body + outputs);
     const std::string kept = kept_.declare(shared);
     return kernel_text(draft_, kernel_.name, kept + staging_.declarations() + body + outputs, partials_, shared);
   }
 
  private:
-  Result<Text> staying_text(const std::string& body) {
-    constexpr int64_t kAlignment = 128;
-    const int64_t exchanged = round_up(combiner_.shared_bytes(), kAlignment);
-    int64_t none = 0;
-    return staying_kernel_text(draft_, kernel_.name, fetching_, kept_.declare(none) + staging_.declarations() + body, slots_, exchanged);
-  }
-
   // What the emitter does not compute itself: results of earlier sweeps, and the row's elements inside a sweep.
   Result<std::optional<Value>> given(const ExprRef& node) {
     if (node->op == Op::kReduce) {
@@ -87,9 +75,7 @@ class Writer {
   }
 
   Result<std::string> sweep_text(const Sweep& sweep) {
-    SOLSTICE_TRY(std::string loads, staging_.load_ahead(sweep));
-    if (draft_.settings.ahead && &sweep == &draft_.phases.sweeps.front())
-      loads += fmt::format("if (row + stride < {}) fetch_row(row + stride);\n", draft_.shape.row_count);
+    SOLSTICE_TRY(const std::string loads, staging_.load_ahead(sweep));
     SOLSTICE_CHECK(read_now(std::exchange(gathers_, {})));
     std::vector<Reduction> reductions;
     SOLSTICE_TRY(const std::string step, step_text(sweep, reductions));
@@ -164,8 +150,6 @@ class Writer {
   Combiner combiner_;
   std::map<const ir::Expr*, Value> results_;  // of reductions
   std::vector<Partial> partials_;
-  std::string fetching_;             // of rows ahead
-  int64_t slots_ = 0;                // bytes that they take
   std::vector<ExprRef> gathers_;     // of EarlyReads, until they are written
   std::optional<SweepScope> scope_;  // while a sweep's lanes are written
 };

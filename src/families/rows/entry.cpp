@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "families/rows/layout.h"
-
 namespace solstice::families::rows {
 namespace {
 
@@ -29,8 +27,10 @@ std::string row_text(const Shape& shape, const Settings& s) {
   return out;
 }
 
-// The parameters, and `text` between the braces.
-Text around(const Draft& draft, const std::string& name, const std::string& text, const std::vector<Partial>& partials, int64_t shared) {
+}  // namespace
+
+Text kernel_text(const Draft& draft, const std::string& name, const std::string& body, const std::vector<Partial>& partials,
+                 int64_t shared) {
   const Settings& s = draft.settings;
   const std::vector<int>& reads = draft.emitter.tensors_read();
   const std::vector<int> writes = s.parts > 1 ? std::vector<int>() : tensors_written(draft.shape.flat);  // of parts, the fold writes them
@@ -42,34 +42,14 @@ Text around(const Draft& draft, const std::string& name, const std::string& text
   out.parameters = reads;
   out.parameters.insert(out.parameters.end(), writes.begin(), writes.end());
   out.code = fmt::format(
-      "#include \"math/special.h\"\n#include \"math/vector.h\"\n#include \"rows/correct.h\"\n#include \"rows/reduce.h\"\n{}\n"
-      "SOLSTICE_KERNEL void SOLSTICE_BOUNDS({}, {}) {}({}) {{\nusing namespace solstice;\nusing namespace solstice::math;\n{}}}\n",
-      s.ahead ? "#include \"scan/ring.h\"\n" : "", s.threads, s.blocks, out.entry, fmt::join(parameters, ", "), text);
+      "#include \"math/special.h\"\n#include \"math/vector.h\"\n#include \"rows/correct.h\"\n#include \"rows/reduce.h\"\n\n"
+      "SOLSTICE_KERNEL void SOLSTICE_BOUNDS({}, {}) {}({}) {{\nusing namespace solstice;\nusing namespace solstice::math;\n{}{}{}{}}}\n",
+      s.threads, s.blocks, out.entry, fmt::join(parameters, ", "), shared > 0 ? "unsigned char* const shared = shared_bytes();\n" : "",
+      thread_text(s), row_text(draft.shape, s), body);
   out.blocks = s.grid(draft.shape);
   out.shared_bytes = shared;
   out.partials = partials;
   return out;
-}
-
-}  // namespace
-
-Text kernel_text(const Draft& draft, const std::string& name, const std::string& body, const std::vector<Partial>& partials,
-                 int64_t shared) {
-  const std::string start = shared > 0 ? "unsigned char* const shared = shared_bytes();\n" : "";
-  return around(draft, name, start + thread_text(draft.settings) + row_text(draft.shape, draft.settings) + body, partials, shared);
-}
-
-Text staying_kernel_text(const Draft& draft, const std::string& name, const std::string& fetching, const std::string& body, int64_t slots,
-                         int64_t exchanged) {
-  const Settings& s = draft.settings;
-  const std::string text =
-      "unsigned char* const all = shared_bytes();\n" + thread_text(s) + fetching + (s.cluster > 1 ? "rows::wait_for_start();\n" : "") +
-      fmt::format(
-          "const {0} first = static_cast<{0}>(blockIdx.x / {1}u), stride = static_cast<{0}>(gridDim.x / {1}u);\nfetch_row(first);\nint turn = 0;\n"
-          "#pragma unroll 1\nfor ({0} row = first; row < {2}; row += stride, turn ^= 1) {{\n[[maybe_unused]] unsigned char* const shared = all + {5} + turn * {3};\n"
-          "scan::landed<0>();\n{4}}}\n",
-          codegen::name_of(row_number_type(draft.shape)), s.sharers(), draft.shape.row_count, exchanged, body, slots);
-  return around(draft, name, text, {}, slots + 2 * exchanged);
 }
 
 }  // namespace solstice::families::rows

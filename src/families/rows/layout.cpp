@@ -27,10 +27,9 @@ bool is_stream(const Shape& shape, const codegen::Access& access, int vector) {
   return codegen::alignment_of(access, lane, vector) == vector;
 }
 
-CType row_number_type(const Shape& shape) { return shape.row_count > INT32_MAX / 2 ? CType::kI64 : CType::kI32; }
-
 void bind_rows(Emitter& emitter, const Shape& shape) {
-  bind_loops(emitter, shape.rows, emitter.variable(row_number_type(shape), "row", 0, {0, shape.row_count - 1}), 1, 0);
+  const CType type = shape.row_count > INT32_MAX / 2 ? CType::kI64 : CType::kI32;
+  bind_loops(emitter, shape.rows, emitter.variable(type, "row", 0, {0, shape.row_count - 1}), 1, 0);
 }
 
 CType column_type(const Shape& shape, int vector) {

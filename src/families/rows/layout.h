@@ -12,9 +12,6 @@ bool is_run(const Shape& shape, const codegen::Access& access, size_t depth = 1)
 // Whether the access moves one aligned vector of a row.
 bool is_stream(const Shape& shape, const codegen::Access& access, int vector);
 
-// Of a row's number.
-codegen::CType row_number_type(const Shape& shape);
-
 // Of the number of a vector in its row, which runs past the last one by up to a step of all threads.
 codegen::CType column_type(const Shape& shape, int vector);
 

@@ -42,12 +42,6 @@ std::vector<KnobSpec> knobs() {
        "auto",
        "blocks that take a part of a row each, folded by a second kernel; auto: fills the GPU where rows are few and long"},
       {"blocks", "int", {"1", "2", "3", "4", "6", "8"}, "", "auto", "blocks an SM that registers must leave room for"},
-      {"ahead",
-       "bool",
-       {"true", "false"},
-       "",
-       "auto",
-       "blocks stay for many rows, and the next one is on its way to shared memory; auto: where rows are long and many"},
       streaming_knob("none"),
       {"passes", "int", {"1", "2", "3"}, "", "auto", "reads of the data; more than 1 means residency=l2"},
       {"axis", "name", {}, "an index", "auto", "the reduced index, for the reader: the equations fix it"},
@@ -76,7 +70,7 @@ struct Prepared {
 
 // Several sweeps over long rows; a single one is better taken in parts.
 bool wants_team(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs, const Result<Settings>& settings) {
-  for (const char* other : {"cluster", "parts", "rows_per_block", "residency", "blocks", "passes", "ahead"}) {
+  for (const char* other : {"cluster", "parts", "rows_per_block", "residency", "blocks", "passes"}) {
     if (knobs.find(other)) return false;
   }
   if (settings.ok() && settings->residency == Residency::kOnce) return false;
@@ -139,11 +133,11 @@ Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
 }
 
 // What tells two layouts of one kernel apart.
-using Layout = std::tuple<int, int, int, int, Residency, int, int, bool>;
+using Layout = std::tuple<int, int, int, int, Residency, int, int>;
 Layout layout_of(const Prepared& p) {
-  if (p.team) return {p.team->threads, 0, 0, 0, Residency::kShared, p.team->vector, p.team->blocks, false};
+  if (p.team) return {p.team->threads, 0, 0, 0, Residency::kShared, p.team->vector, p.team->blocks};
   const Settings& s = p.settings;
-  return {s.threads, s.group, s.cluster, s.parts, s.residency, s.vector, 0, s.ahead};
+  return {s.threads, s.group, s.cluster, s.parts, s.residency, s.vector, 0};
 }
 
 Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel& kernel) {
@@ -151,10 +145,9 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
   std::set<Layout> layouts;
   SOLSTICE_TRY(const Shape shape, shape_of(context.program, kernel));
   const bool many_short = shape.column_count <= kShortRow && shape.row_count >= 4 * context.machine.sm_count;
-  const auto consider = [&](std::vector<std::pair<const char*, int>> values, const char* residency = nullptr, const char* ahead = nullptr) {
+  const auto consider = [&](std::vector<std::pair<const char*, int>> values, const char* residency = nullptr) {
     ir::Kernel candidate = kernel;
     candidate.knobs = {};
-    if (ahead) candidate.knobs.set("ahead", ir::KnobValue::of_name(ahead));
     if (residency) candidate.knobs.set("residency", ir::KnobValue::of_name(residency));
     for (const auto& [name, value] : values) candidate.knobs.set(name, ir::KnobValue::of_int(value));
     const Result<Prepared> p = prepare(context.program, candidate, &context.machine);
@@ -168,9 +161,6 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
   }
   for (const int team : {4, 6, 8, 11, 16, 22, 33, 44, 66, 132}) consider({{"team", team}});
   for (const int parts : {128, 256, 512, 1024}) consider({{"parts", parts}, {"threads", 512}});
-  for (const int cluster : {1, 2, 4, 8}) {
-    for (const int threads : {256, 512}) consider({{"threads", threads}, {"cluster", cluster}}, nullptr, "true");
-  }
   for (const int threads : {128, 256, 512, 1024}) {
     consider({{"threads", threads}});
     consider({{"threads", threads}, {"rows_per_block", 1}});

@@ -6,7 +6,6 @@
 #include <bit>
 
 #include "base/integer.h"
-#include "families/rows/ahead.h"
 #include "families/rows/kept.h"
 #include "families/rows/once.h"
 #include "families/rows/reduction.h"
@@ -38,7 +37,6 @@ constexpr int64_t kRegisterBytes = 256;  // of kept values: 64 registers, a quar
 constexpr int64_t kPart = 16384;         // elements of a part of a row, at least
 constexpr int64_t kMostParts = 1024;
 constexpr int64_t kSharedBytes = 227 * 1024;  // where no machine is given
-constexpr int64_t kSharedOfSM = 227 * 1024;
 
 int power_at_least(int64_t v) { return static_cast<int>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(v, 1)))); }
 
@@ -174,28 +172,6 @@ void widen(const ir::Program& program, const Shape& shape, const ir::Knobs& knob
   while (s.cluster < 8 && shape.row_count * s.cluster * 2 <= sms && !fits()) s.cluster *= 2;
 }
 
-// Rows that are shared by a cluster, or fill a block, so that few of them are on an SM: where many follow each other, blocks stay.
-Status decide_ahead(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs, const machine::Machine* machine, int64_t limit,
-                    int64_t exchanged, Settings& s) {
-  constexpr int64_t kRounds = 4;  // rows a block, at least
-  const std::string asked = knobs.name_or("ahead", "auto");
-  if (asked == "false") return success();
-  const int64_t slots = ahead_slot_bytes(program, shape, s) * s.threads, all = slots + 2 * (exchanged + 128);
-  const bool fits = s.residency == Residency::kRegisters && !s.strided && s.group == s.threads && s.parts == 1 && slots > 0 && all <= limit;
-  if (asked == "true" && !fits) {
-    return fail(Code::illegal_knobs,
-                fmt::format("`ahead=true`: a row is held in registers by whole blocks, and {} KiB of the next one would come to shared "
-                            "memory, of {} KiB; a larger `cluster`, or drop it",
-                            ceil_div(all, 1024), limit / 1024));
-  }
-  machine::Machine usual;
-  usual.sm_count = static_cast<int>(sms_of(machine));
-  const int64_t blocks = std::clamp<int64_t>(std::min(kSharedOfSM / std::max<int64_t>(1, all), kThreadsOfSM / s.threads), 1, s.blocks);
-  s.resident = clusters_at_once(machine ? *machine : usual, s.cluster) * s.cluster * blocks;
-  s.ahead = asked == "true" || (fits && s.cluster > 1 && shape.row_count * s.cluster >= kRounds * s.resident);
-  return success();
-}
-
 // Two blocks where an SM's registers hold them if a thread needs its kept values and about 28 more: one block loads
 // while another reduces.
 int resident_blocks(int64_t kept, const Settings& s) {
@@ -220,10 +196,7 @@ int64_t Settings::steps(const Shape& shape) const { return ceil_div(ceil_div(sha
 
 bool Settings::ragged(const Shape& shape) const { return shape.column_count % (int64_t{vector} * group * sharers()) != 0; }
 
-int64_t Settings::grid(const Shape& shape) const {
-  const int64_t all = ceil_div(shape.row_count, rows_per_block()) * sharers();
-  return ahead ? std::min(all, resident) : all;
-}
+int64_t Settings::grid(const Shape& shape) const { return ceil_div(shape.row_count, rows_per_block()) * sharers(); }
 
 int vector_of(const ir::Program& program, const Shape& shape) {
   if (shape.strided || shape.columns.empty()) return 1;
@@ -327,7 +300,6 @@ Result<Settings> settings_of(const ir::Program& program, const Shape& shape, con
                             "residency=l2",
                             s.threads, held, exchanged, ceil_div(held * s.threads + exchanged, 1024), limit / 1024));
   }
-  SOLSTICE_CHECK(decide_ahead(program, shape, knobs, machine, limit, exchanged, s));
   if (exchanged > limit) {
     return fail(Code::illegal_knobs, fmt::format("{} reductions of {} threads exchange {} KiB of shared memory > {} KiB: fewer `threads`",
                                                  reductions_of(phases), s.threads, exchanged / 1024, limit / 1024));

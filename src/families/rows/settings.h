@@ -25,8 +25,6 @@ struct Settings {
   Residency residency = Residency::kRegisters;
   Streaming streaming{false, false};
   bool strided = false;  // lanes of a warp hold neighbouring rows
-  bool ahead = false;    // blocks stay for many rows: the next one is on its way to shared memory while one is held in registers
-  int64_t resident = 0;  // blocks that then are there at once
   bool shifted = false;  // rows are not aligned, vectors are: they begin before a row, and all that lies along rows alike
 
   int rows_per_block() const { return threads / group; }

@@ -28,10 +28,6 @@ Result<std::string> Staging::load_ahead(const Sweep& sweep) {
     if (!draft_.streams(read)) continue;
     const std::optional<std::string> to = array_for(read);
     if (!to) continue;
-    if (const std::string slot = slots_.slot(read); !slot.empty() && &sweep == &draft_.phases.sweeps.front()) {
-      loads += fmt::format("{} = scan::take({});\n", *to, slot);
-      continue;
-    }
     SOLSTICE_TRY(const std::string load, vector_load(read, *to, true));
     loads += load;
   }

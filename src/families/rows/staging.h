@@ -6,21 +6,18 @@
 #include <optional>
 #include <string>
 
-#include "families/rows/ahead.h"
 #include "families/rows/kept.h"
 
 namespace solstice::families::rows {
 
 class Staging {
  public:
-  Staging(Draft& draft, const KeptValues& kept) : draft_(draft), kept_(kept), slots_(draft) {}
+  Staging(Draft& draft, const KeptValues& kept) : draft_(draft), kept_(kept) {}
 
   // The loop of the loads ahead of a sweep, in front of the sweep's own; with what the row's first statements leave.
   Result<std::string> load_ahead(const Sweep& sweep);
   // The value of a lane; nothing: the node is no element that is staged.
   Result<std::optional<codegen::Value>> element(const ir::ExprRef& node, const SweepScope& scope);
-  // Where the next row's data arrives meanwhile.
-  const Ahead& slots() const { return slots_; }
   // Arrays that hold loaded data which is not kept.
   const std::string& declarations() const { return declarations_; }
 
@@ -35,7 +32,6 @@ class Staging {
 
   Draft& draft_;
   const KeptValues& kept_;
-  const Ahead slots_;
   std::map<const ir::Expr*, std::string> ahead_;  // arrays of data that is not kept
   std::string declarations_;
 };

@@ -2,7 +2,6 @@
 // compute is checked on a GPU (property/kernels/gemm.cpp).
 #include <gtest/gtest.h>
 
-#include "families/emission.h"
 #include "families/gemm/cost.h"
 #include "families/gemm/lean.h"
 #include "unit/families/gemm_programs.h"
@@ -50,7 +49,7 @@ TEST(GemmWhole, SmallMachinesArePlannedFor) {
     const ir::Program program = whole(kSoftmax, "", {1000, 2000, 256});
     const ir::Kernel& kernel = program.kernels.front();
     const families::Context context{program, small, "reference", false};
-    EXPECT_GE(clusters_at_once(small, 8), 1);
+    EXPECT_GE(gemm::clusters_at_once(small, 8), 1);
     const families::Family* family = families::find_family("gemm");
     const auto proposals = family->propose(context, kernel);
     EXPECT_TRUE(proposals.ok()) << proposals.error().text();

@@ -61,39 +61,6 @@ kernel k by rows(residency=once, threads=32) {
 })");
 }
 
-// Blocks that stay for many rows: the next row comes to shared memory meanwhile. Rows of odd length, of which a cluster holds parts
-// that end early, and two inputs.
-TEST(TextPrograms, RowsAhead) {
-  run(R"(program softmax
-dim M = 11, N = 4096
-input  x : f32[M, N]
-output y : f32[M, N]
-kernel sm by rows(ahead=true, cluster=2, threads=64) {
-  e[m,n] = exp(x[m,n] - max[n](x[m,n]))
-  y[m,n] = e[m,n] / sum[n](e[m,n])
-})");
-  run(R"(program norms
-dim M = 9, N = 1237
-param  g : f32[N] "n.weight"
-input  x : f32[M, N]
-input  z : f32[M, N]
-input  b : f32[M]
-output y : f32[M, N]
-output v : f32[M]
-kernel k by rows(ahead=true, cluster=4, threads=32) {
-  r[m] = mean[n](x[m,n] * z[m,n])
-  y[m,n] = (x[m,n] + z[m,n]) * rsqrt(abs(r[m]) + 1) * g[n] + b[m]
-  v[m] = r[m]
-})");
-  run(R"(program l2
-dim B = 7, C = 3, H = 10, W = 12
-input  x : f32[B, C, H, W]
-output y : f32[B, C, H, W]
-kernel k by rows(ahead=true, threads=32, rows_per_block=1) {
-  y[n,c,h,w] = x[n,c,h,w] / sqrt(sum[h,w](x[n,c,h,w] * x[n,c,h,w]) + 1)
-})");
-}
-
 // Rows that three blocks share: each finds its part's results around its own center, corrected for the row's.
 TEST(TextPrograms, NormsOfATeam) {
   run(R"(program layer_norm
