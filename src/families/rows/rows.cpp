@@ -170,7 +170,9 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
     for (const int cluster : {2, 4, 8}) consider({{"threads", threads}, {"cluster", cluster}});
   }
   if (found.empty()) return fail(Code::illegal_knobs, fmt::format("no layout of kernel `{}` fits this machine", kernel.name));
-  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  // The family's own choice first: it was fitted to measurements that the model does not follow everywhere.
+  const bool own = found.front().second.items.empty();
+  std::stable_sort(found.begin() + (own ? 1 : 0), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<ir::Knobs> out;
   for (auto& [time, knobs_set] : found) out.push_back(std::move(knobs_set));
   return out;
