@@ -29,7 +29,7 @@ struct GemvConfig {
   static constexpr bool kVectorHeld = kVectorHeld_, kRowsAreM = kRowsAreM_;
   static constexpr bool kByK = kMajor == mma::Major::kK;
   static constexpr int kLines = kByK ? kGemvLines : 32 * kVector;
-  static constexpr int kSums = kLines * kHeld;
+  static constexpr int kBlocks = 2, kThreads = kGemvThreads, kWarps = kGemvWarps, kSums = kLines * kHeld;
   static constexpr int kSharedBytes = kGemvWarps * kSums * 4;
 };
 
@@ -111,12 +111,12 @@ SOLSTICE_DEVICE void gemv_finish(const float* shared, const GemvProblem& p, int 
   else
     __syncthreads();
   const u32 base = ptx::shared_address(shared);
-  for (int i = threadIdx.x + rank * kGemvThreads; i < Config::kSums; i += kGemvThreads * Config::kCluster) {
+  for (int i = threadIdx.x + rank * 32 * Config::kWarps; i < Config::kSums; i += 32 * Config::kWarps * Config::kCluster) {
     float sum = 0;
 #pragma unroll
     for (int r = 0; r < Config::kCluster; ++r) {
 #pragma unroll
-      for (int w = 0; w < kGemvWarps; ++w) {
+      for (int w = 0; w < Config::kWarps; ++w) {
         const int at = w * Config::kSums + i;
         if constexpr (Config::kCluster > 1)
           sum += ptx::from_bits(ptx::load_remote_u32(base + 4 * at, r));

@@ -27,6 +27,7 @@ Cost estimate_stream(const Context& context, const Problem& problem, const Setti
 Cost estimate_small(const Context& context, const Problem& problem, const Settings& settings);
 Cost estimate_grouped(const Context& context, const Problem& problem, const Settings& settings);
 Cost estimate_gemv(const Context& context, const Problem& problem, const Settings& settings);
+Cost estimate_gemv_halves(const Context& context, const Problem& problem, const Settings& settings);
 // The cheapest legal setting among these maths; simt if none fits.
 Settings best_settings(const Context& context, const Problem& problem, const std::vector<Math>& maths);
 // All legal settings among these maths, cheapest first.

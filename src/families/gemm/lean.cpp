@@ -30,7 +30,7 @@ std::string_view math_name(const LeanGemm& c) { return numerics::info(c.settings
 bool is_simt(const LeanGemm& c) { return c.settings.math == Math::kSimt; }
 bool is_tiled(const LeanGemm& c) { return is_tiled(c.settings); }
 bool is_streamed(const LeanGemm& c) { return c.settings.stream != Streamed::kNone; }
-bool streams_tiles(const LeanGemm& c) { return is_streamed(c) && !is_simt(c); }
+bool streams_tiles(const LeanGemm& c) { return is_streamed(c) && !is_gemv(c.settings); }
 int64_t shared_limit(const LeanGemm& c) { return static_cast<int64_t>(c.context->machine.shared_per_block.value); }
 
 std::vector<Math> allowed(const LeanGemm& c) {
@@ -124,6 +124,8 @@ void add_math(LeanRules& rules) {
                    }});
 }
 
+int64_t most_held(const LeanGemm& c) { return is_simt(c) ? kGemvHeld : kGemvHeldHalves; }
+
 void add_stream(LeanRules& rules) {
   rules.push_back(
       {"lean.reduced_stream", "E117", Severity::kError, "rows that are reduced in the kernel are taken from tiles: `stream=none`",
@@ -133,8 +135,12 @@ void add_stream(LeanRules& rules) {
        },
        stop_streaming});
   rules.push_back({"lean.stream", "E117", Severity::kError,
-                   "`stream` takes f32 operands with `math=fp16x3`, `math=bf16x6` and `math=tf32`, any format with `math=simt`",
-                   [](const LeanGemm& c) { return streams_tiles(c) && (!streams_with(c.settings.math) || !is_f32(*c.problem)); },
+                   "`stream` takes f32 operands with `math=fp16x3`, `math=bf16x6` and `math=tf32`, f16 with `math=fp16`, bf16 with "
+                   "`math=bf16`, any format with `math=simt`",
+                   [](const LeanGemm& c) {
+                     if (!is_streamed(c) || is_simt(c)) return false;
+                     return streams_tiles(c) ? !is_f32(*c.problem) : !are_halves(*c.problem, c.settings.math);
+                   },
                    [](const LeanGemm& c) {
                      return fmt::format("`stream={}` with `math={}` and these operands", name_of(c.settings.stream), math_name(c));
                    },
@@ -161,23 +167,44 @@ void add_split(LeanRules& rules) {
        [](LeanGemm& c) { c.settings.split = 1; }});
 }
 
-// With `math=simt`.
+// Of forms of one launch.
 void add_lines_stream(LeanRules& rules) {
-  rules.push_back({"lean.held_lines", "E117", Severity::kError, "`math=simt` with `stream` holds at most 8 lines of the other operand",
+  rules.push_back({"lean.stream_halves", "E114", Severity::kError,
+                   "f16 and bf16 are streamed 16 bytes at a time: base, lines, batches and what is contiguous at multiples of that",
+                   [](const LeanGemm& c) { return is_gemv(c.settings) && !is_simt(c) && !streams_vectors(*c.problem, c.settings.stream); },
                    [](const LeanGemm& c) {
-                     return is_simt(c) && is_streamed(c) && stream_plan(*c.context, *c.problem, c.settings).columns > kGemvHeld;
-                   },
-                   [](const LeanGemm& c) {
-                     return fmt::format("`math=simt, stream={}` holds at most {} lines of the other operand, which has {}",
-                                        name_of(c.settings.stream), kGemvHeld, stream_plan(*c.context, *c.problem, c.settings).columns);
+                     return fmt::format("`stream={}` with `math={}`: `{}` does not lie in units of 16 bytes", name_of(c.settings.stream),
+                                        math_name(c), name_of_operand(c, c.settings.stream == Streamed::kRows));
                    },
                    stop_streaming});
-  rules.push_back({"lean.split_simt", "E117", Severity::kError, "with `math=simt` 1, 2, 4 or 8 blocks of a cluster share k",
+  rules.push_back(
+      {"lean.held_lines", "E117", Severity::kError,
+       "`stream` holds at most 8 lines of the other operand with `math=simt`, 16 with `math=fp16` and `math=bf16`",
+       [](const LeanGemm& c) { return is_gemv(c.settings) && stream_plan(*c.context, *c.problem, c.settings).columns > most_held(c); },
+       [](const LeanGemm& c) {
+         return fmt::format("`math={}, stream={}` holds at most {} lines of the other operand, which has {}", math_name(c),
+                            name_of(c.settings.stream), most_held(c), stream_plan(*c.context, *c.problem, c.settings).columns);
+       },
+       stop_streaming});
+  rules.push_back({"lean.held_tile", "E111", Severity::kError,
+                   "f16 and bf16 are streamed in tiles of 32 lines, or 64 where lines are contiguous, by 8 or 16 of the other operand",
                    [](const LeanGemm& c) {
-                     return is_simt(c) && is_streamed(c) && std::count(kGemvSplits.begin(), kGemvSplits.end(), c.settings.split) == 0;
+                     if (!is_gemv(c.settings) || is_simt(c)) return false;
+                     Settings s = c.settings;
+                     set_gemv_tile(*c.context, *c.problem, s);
+                     return s.tile_m != c.settings.tile_m || s.tile_n != c.settings.tile_n;
                    },
-                   [](const LeanGemm& c) { return fmt::format("`split={}`: blocks of a cluster share k", c.settings.split); },
-                   [](LeanGemm& c) { c.settings.split = nearest_of(kGemvSplits, c.settings.split); }});
+                   [](const LeanGemm& c) {
+                     return fmt::format("no kernel for `tile={}x{}` with `math={}, stream={}`", c.settings.tile_m, c.settings.tile_n,
+                                        math_name(c), name_of(c.settings.stream));
+                   },
+                   [](LeanGemm& c) { set_gemv_tile(*c.context, *c.problem, c.settings); }});
+  rules.push_back(
+      {"lean.split_simt", "E117", Severity::kError,
+       "with `stream` and `math=simt`, `fp16` or `bf16`, 1, 2, 4 or 8 blocks of a cluster share k",
+       [](const LeanGemm& c) { return is_gemv(c.settings) && std::count(kGemvSplits.begin(), kGemvSplits.end(), c.settings.split) == 0; },
+       [](const LeanGemm& c) { return fmt::format("`split={}`: blocks of a cluster share k", c.settings.split); },
+       [](LeanGemm& c) { c.settings.split = nearest_of(kGemvSplits, c.settings.split); }});
 }
 
 int& lines_held(Settings& s) { return s.stream == Streamed::kRows ? s.tile_n : s.tile_m; }
@@ -272,9 +299,11 @@ const OperandAccess& streamed(const LeanGemm& c) { return c.settings.stream == S
 
 void add_prologue(LeanRules& rules) {
   rules.push_back({"lean.prologue_stream", "E117", Severity::kError,
-                   "what is streamed lies in memory, and with `math=simt` the other operand too: neither is computed in the same kernel",
+                   "what is streamed lies in memory, and with `math=simt`, `fp16` and `bf16` the other operand too: neither is computed "
+                   "in the same kernel",
                    [](const LeanGemm& c) {
-                     return is_streamed(c) && (is_simt(c) ? product_of(c).a.made || product_of(c).b.made : streamed(c).made != nullptr);
+                     const bool both = is_gemv(c.settings);
+                     return is_streamed(c) && (both ? product_of(c).a.made || product_of(c).b.made : streamed(c).made != nullptr);
                    },
                    [](const LeanGemm& c) {
                      const OperandAccess& other = c.settings.stream == Streamed::kRows ? product_of(c).b : product_of(c).a;

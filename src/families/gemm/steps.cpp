@@ -49,13 +49,12 @@ class Generator {
   int64_t signal_count() const { return blocks_of_product() * s_.tile_m / 64; }
 
   void add_launches() {
+    if (is_gemv(s_)) return add_gemv();
     if (s_.math == Math::kSimt) {
-      if (s_.stream == Streamed::kNone && s_.tile_m == kSmallTile)
+      if (s_.tile_m == kSmallTile)
         add_small();
-      else if (s_.stream == Streamed::kNone)
-        add_simt(kernel_.name, false);
       else
-        add_gemv();
+        add_simt(kernel_.name, false);
       return;
     }
     if (shares()) {
@@ -205,9 +204,9 @@ class Generator {
   void add_gemv() {
     const StreamPlan plan = stream_plan(context_, problem_, s_);
     out_.sources.push_back({kernel_.name, gemv_source(codegen::entry_name(kernel_.name), program_, problem_, s_, plan), {}});
-    Step& step = launch(kernel_.name, plan.tiles * s_.split, 256);
+    Step& step = launch(kernel_.name, plan.tiles * s_.split, 32 * gemv_shape(plan, s_).warps);
     step.cluster = {s_.split, 1, 1};
-    step.shared_bytes = 8 * gemv_lines(plan) * plan.columns * 4;
+    step.shared_bytes = gemv_shared(plan, s_);
     add_operand(step, plan.rows_are_m ? a_ : b_);
     add_operand(step, plan.rows_are_m ? b_ : a_);
     add_epilogue(step);

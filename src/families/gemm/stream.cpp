@@ -67,13 +67,40 @@ std::vector<int> splits_of(const Context& context, const StreamPlan& p, int64_t 
 
 }  // namespace
 
+void set_gemv_tile(const Context& context, const Problem& problem, Settings& s) {
+  const StreamPlan p = stream_plan(context, problem, s);
+  const int lines = static_cast<int>(gemv_shape(p, s).lines), held = p.columns <= 8 ? 8 : 16;
+  s.tile_m = p.rows_are_m ? lines : held;
+  s.tile_n = p.rows_are_m ? held : lines;
+}
+
 bool streams_with(Math math) { return math == Math::kFP16x3 || math == Math::kBF16x6 || math == Math::kTF32; }
+
+bool is_gemv(const Settings& s) { return s.stream != Streamed::kNone && !streams_with(s.math); }
+
+bool are_halves(const Problem& problem, Math math) {
+  const DType a = problem.product.a.dtype, b = problem.product.b.dtype;
+  return a == b && ((math == Math::kBF16 && a == DType::kBF16) || (math == Math::kFP16 && a == DType::kF16));
+}
+
+bool streams_vectors(const Problem& problem, Streamed stream) {
+  const Contraction& c = problem.product;
+  const OperandAccess& x = stream == Streamed::kRows ? c.a : c.b;
+  const int64_t lines = stream == Streamed::kRows ? c.m : c.n;
+  const Major major = major_of(x, lines, c.k);
+  return copies_directly(x, major) && (major == Major::kK ? c.k : lines) % 8 == 0;
+}
 
 bool guards_sums(const Settings& s) { return s.stream != Streamed::kNone && s.math == Math::kBF16x6; }
 
 bool is_f32(const Problem& problem) { return problem.product.a.dtype == DType::kF32 && problem.product.b.dtype == DType::kF32; }
 
-int64_t gemv_lines(const StreamPlan& plan) { return plan.major == Major::kK ? 8 : 32 * (plan.vector == 4 ? 4 : 1); }
+GemvShape gemv_shape(const StreamPlan& p, const Settings& s) {
+  if (s.math == Math::kSimt) return {.lines = p.major == Major::kK ? 8 : 32 * (p.vector == 4 ? 4 : 1)};
+  // Of an SM 64 KB are on their way in either.
+  if (p.major == Major::kMN) return {.lines = 64, .warps = 16, .tiles = 4, .ahead = 2, .blocks = 1};
+  return {.lines = 32, .warps = 16, .tiles = 2, .ahead = 1, .blocks = 1};
+}
 
 StreamPlan stream_plan(const Context& context, const Problem& problem, const Settings& s) {
   const Contraction& c = problem.product;
@@ -86,8 +113,8 @@ StreamPlan stream_plan(const Context& context, const Problem& problem, const Set
   p.major = major_of(p.streamed, p.rows, c.k);
   p.major_held = major_of(p.held, p.columns, c.k);
   p.vector = p.streamed.dtype == DType::kF32 ? vector_of(p.streamed, p.major, 4) : 1;
-  if (s.math == Math::kSimt) {
-    p.tiles = ceil_div(p.rows, gemv_lines(p)) * c.batches;
+  if (is_gemv(s)) {
+    p.tiles = ceil_div(p.rows, gemv_shape(p, s).lines) * c.batches;
     return p;
   }
   p.groups = std::clamp((p.rows_are_m ? s.tile_m : s.tile_n) / 64, 1, kMostStreamGroups);
@@ -112,11 +139,12 @@ std::vector<Settings> stream_settings(const Context& context, const Problem& pro
   for (const Streamed side : {Streamed::kColumns, Streamed::kRows}) {
     s.stream = side;
     const int64_t held = side == Streamed::kRows ? c.n : c.m;
-    if (math == Math::kSimt) {
-      s.tile_k = 8;
+    if (math == Math::kSimt || are_halves(problem, math)) {
+      s.tile_k = stage_k(math);
+      if (math != Math::kSimt) set_gemv_tile(context, problem, s);
       for (const int split : kGemvSplits) {
         s.split = split;
-        if (held <= kGemvHeld) out.push_back(s);
+        if (held <= (math == Math::kSimt ? kGemvHeld : kGemvHeldHalves)) out.push_back(s);
       }
       continue;
     }

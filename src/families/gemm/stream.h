@@ -29,10 +29,19 @@ struct StreamPlan {
 };
 StreamPlan stream_plan(const Context& context, const Problem& problem, const Settings& settings);
 
-// The fp32 form (`math=simt`) holds at most this many lines.
-inline constexpr int64_t kGemvHeld = 8;
-int64_t gemv_lines(const StreamPlan& plan);  // of the streamed operand in a block
-
+// Forms of one launch, which hold few lines: fp32 (`math=simt`, gemv.h), and 16-bit operands as they lie (`math=bf16`, `fp16`,
+// gemv_mma.h).
+inline constexpr int64_t kGemvHeld = 8, kGemvHeldHalves = 16;
+bool is_gemv(const Settings& settings);
+// Of 16-bit operands: lines held, in eights, and streamed by a block.
+void set_gemv_tile(const Context& context, const Problem& problem, Settings& settings);
+// A block of theirs; what follows `warps` is of 16-bit operands alone (measured, docs/gemm.md).
+struct GemvShape {
+  int64_t lines = 8, warps = 8;          // of the streamed operand
+  int tiles = 1, ahead = 1, blocks = 1;  // instructions' lines in sixteens, slabs on their way in a thread, blocks of an SM
+  int vectors() const { return 4 * (lines == 64 ? 1 : tiles); }  // of a slab in a thread
+};
+GemvShape gemv_shape(const StreamPlan& plan, const Settings& settings);
 inline constexpr std::array<int, 4> kGemvSplits = {1, 2, 4, 8};
 // The tensor-core form: lines of the held operand, lines of the streamed one as multiples of 64, k of a chunk.
 inline constexpr std::array<int, 10> kHeldLines = {8, 16, 24, 32, 48, 64, 80, 96, 112, 128};
@@ -41,8 +50,12 @@ inline constexpr int64_t kChunkK = 64;
 inline constexpr int64_t kMostSplits = 128;
 
 bool is_f32(const Problem& problem);
+// Both operands are stored in the 16 bits that `math` multiplies.
+bool are_halves(const Problem& problem, Math math);
+// A lane can take the streamed operand in aligned vectors of 8, none of which reaches beyond it.
+bool streams_vectors(const Problem& problem, Streamed stream);
 
-// Maths whose tensor-core form there is.
+// Maths whose tensor-core form with planes there is.
 bool streams_with(Math math);
 
 // The tensor-core form leaves guard words of its sums, without scales: where one is not finite, the fallback runs.
@@ -60,6 +73,7 @@ std::string stream_source(const std::string& entry, const Problem& problem, cons
 // writes.
 std::string finish_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& settings);
 
+int64_t gemv_shared(const StreamPlan& plan, const Settings& settings);  // bytes
 // Parameters: streamed operand, held operand, tensors the epilogue reads, tensors it writes.
 std::string gemv_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& settings,
                         const StreamPlan& plan);

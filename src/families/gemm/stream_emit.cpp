@@ -7,7 +7,18 @@
 namespace solstice::families::gemm {
 namespace {
 
-bool held_in_vectors(const StreamPlan& p) { return p.held.dtype == DType::kF32 && p.held.k == 1 && vector_of(p.held, Major::kK, 4) == 4; }
+bool held_in_vectors(const StreamPlan& p, int elements) { return p.held.k == 1 && vector_of(p.held, Major::kK, elements) == elements; }
+
+std::string gemv_config(const Settings& s, const StreamPlan& p) {
+  const GemvShape shape = gemv_shape(p, s);
+  if (s.math != Math::kSimt)
+    return fmt::format("GemvMmaConfig<{}, {}, {}, {}, {}, {}, {}, {}, {}, {}>", s.math == Math::kFP16 ? "Half" : "BFloat",
+                       major_text(p.major), held_in_vectors(p, 8), p.columns, s.split, p.rows_are_m, shape.tiles, shape.ahead, shape.warps,
+                       shape.blocks);
+  const bool wide = p.held.dtype == DType::kF32 && held_in_vectors(p, 4);
+  return fmt::format("GemvConfig<{}, {}, {}, {}, {}, {}>", major_text(p.major), p.vector == 4 ? 4 : 1, wide, p.columns, s.split,
+                     p.rows_are_m);
+}
 
 }  // namespace
 
@@ -44,19 +55,23 @@ std::string finish_source(const std::string& entry, const ir::Program& program, 
       c.batches, s.group, functor.arguments);
 }
 
+int64_t gemv_shared(const StreamPlan& p, const Settings& s) {
+  const GemvShape shape = gemv_shape(p, s);
+  return shape.warps * shape.lines * p.columns * 4;
+}
+
 std::string gemv_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& s,
                         const StreamPlan& p) {
   const Contraction& c = problem.product;
   const Functor functor = functor_of(program, problem, false);
-  const OperandText streamed = operand_text(p.streamed, "x");
-  const OperandText held = operand_text(p.held, "held");
+  const OperandText streamed = operand_text(p.streamed, "x"), held = operand_text(p.held, "held");
+  const std::string form = s.math == Math::kSimt ? "gemv" : "gemv_mma";
   return fmt::format(
-      "{}using Config = gemm::GemvConfig<{}, {}, {}, {}, {}, {}>;\n\n"
-      "SOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kGemvThreads, 2) {}({}{}{}) {{\n"
-      "gemm::run_gemv<Config>({}, {}, gemm::GemvProblem{{{}, {}, {}}}, Epilogue{{{}}});\n}}\n",
-      head_text(functor, {"gemm/gemv.h"}), major_text(p.major), p.vector == 4 ? 4 : 1, held_in_vectors(p), p.columns, s.split, p.rows_are_m,
-      entry, streamed.parameters.substr(2), held.parameters, functor.parameters, strided_text(p.streamed, streamed),
-      strided_text(p.held, held), p.rows, c.k, c.batches, functor.arguments);
+      "{}using Config = gemm::{};\n\n"
+      "SOLSTICE_KERNEL void SOLSTICE_BOUNDS(Config::kThreads, Config::kBlocks) {}({}{}{}) {{\n"
+      "gemm::run_{}<Config>({}, {}, gemm::GemvProblem{{{}, {}, {}}}, Epilogue{{{}}});\n}}\n",
+      head_text(functor, {fmt::format("gemm/{}.h", form)}), gemv_config(s, p), entry, streamed.parameters.substr(2), held.parameters,
+      functor.parameters, form, strided_text(p.streamed, streamed), strided_text(p.held, held), p.rows, c.k, c.batches, functor.arguments);
 }
 
 std::string small_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& s,

@@ -60,7 +60,8 @@ T any_of(std::mt19937_64& random, std::initializer_list<T> values) {
 
 LeanGemm drawn_settings(std::mt19937_64& random, LeanGemm c) {
   gemm::Settings& s = c.settings;
-  s.math = any_of(random, {Math::kSimt, Math::kTF32, Math::kTF32x3, Math::kBF16, Math::kBF16x6, Math::kFP16x3, Math::kFP16x3, Math::kFP8});
+  s.math = any_of(
+      random, {Math::kSimt, Math::kTF32, Math::kTF32x3, Math::kBF16, Math::kFP16, Math::kBF16x6, Math::kFP16x3, Math::kFP16x3, Math::kFP8});
   s.tile_m = any_of(random, {32, 64, 128, 192, 8, 100}), s.tile_n = any_of(random, {32, 64, 128, 256, 16});
   s.tile_k = random() % 4 ? gemm::stage_k(s.math) : 16;
   s.cluster = any_of(random, {1, 1, 2, 0}), s.cluster_n = any_of(random, {1, 1, 2});
@@ -84,8 +85,8 @@ TEST(Lean, EveryRuleCanFireAndWhatIsProposedIsLegal) {
     const bool gaps = random() % 8 == 0, grouped = size_of(dtype) == 2 && !gaps && random() % 2 == 0;
     const bool dual = !grouped && dtype != DType::kE4M3 && random() % 4 == 0;
     const DrawnProduct product(any_of<int64_t>(random, {4, 16, 1024}), any_of<int64_t>(random, {8, 512}),
-                               any_of<int64_t>(random, {64, 4096}), random() % 2 == 0, gaps, grouped, dual, !grouped && !dual && i % 4 == 0,
-                               i % 8 == 0, i % 8 == 1, !grouped && !dual && i % 4 == 2, dtype);
+                               any_of<int64_t>(random, {64, 4096, grouped ? 64 : 100}), random() % 2 == 0, gaps, grouped, dual,
+                               !grouped && !dual && i % 4 == 0, i % 8 == 0, i % 8 == 1, !grouped && !dual && i % 4 == 2, dtype);
     const Context context{product.b.program, h200, any_of<std::string>(random, {"reference", "high", "medium"}), random() % 2 == 0};
     const auto problem = gemm::make_problem(product.b.program, product.b.program.kernels.front());
     ASSERT_TRUE(problem.ok()) << problem.error().text();
