@@ -23,7 +23,7 @@ constexpr double kOfCluster = 1.2e-6;  // each further block of a cluster: its s
 // Elements of 2 bytes and less are loaded one by one: how much longer they take than vectors, where lines are contiguous more.
 constexpr double kGemvNarrow = 1.45, kGemvNarrowMN = 3.5;
 // 16-bit operands as they lie: of the read ceiling, a round of blocks, and how long a byte is on its way.
-constexpr double kHalvesShare = 0.9, kHalvesRound = 1.5e-6;
+constexpr double kHalvesShare = 0.9, kHalvesRound = 1.2e-6;
 constexpr Seconds kDrawn{1.2e-6};
 
 struct Rates {
