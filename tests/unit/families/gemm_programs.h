@@ -91,4 +91,12 @@ inline Names steps_of(const Emission& emission) {
 
 inline bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
+// What is said first of the program's knobs; empty where they are legal.
+inline std::string first_diagnostic(const ir::Program& program, bool frozen = false, const std::string& numerics = "reference") {
+  const Diagnostics diagnostics = diagnostics_of(program, frozen, numerics);
+  if (diagnostics.all().empty()) return "";
+  const Diagnostic& d = diagnostics.all().front();
+  return d.code + ": " + d.message + " | " + d.hint;
+}
+
 }  // namespace solstice::families::of_gemm

@@ -26,6 +26,38 @@ TEST(GemmStream, FewRowsStreamTheWeight) {
   for (const PlanBuffer& buffer : emission.workspace) EXPECT_NE(buffer.name, "up-planes_b");
 }
 
+TEST(GemmStream, FewRowsOf16BitsTakeOneLaunch) {
+  for (const DType dtype : {DType::kBF16, DType::kF16}) {
+    for (const bool transposed : {false, true}) {
+      Linear linear(9, 4096, 4096, transposed, dtype);
+      const Emission emission = emission_of(linear.b.program);
+      ASSERT_EQ(steps_of(emission), (Names{"up"}));
+      EXPECT_EQ(emission.steps[0].grid[0] / emission.steps[0].cluster[0], 4096 / (transposed ? 64 : 32));
+      EXPECT_EQ(emission.steps[0].block[0], 512);
+      const std::string config =
+          dtype == DType::kF16 ? "gemm::GemvMmaConfig<Half, mma::Major::" : "gemm::GemvMmaConfig<BFloat, mma::Major::";
+      EXPECT_NE(emission.sources[0].code.find(config + (transposed ? "kMN, true, 9, " : "kK, true, 9, ")), std::string::npos)
+          << emission.sources[0].code;
+    }
+  }
+}
+
+// 4100 elements are not whole vectors of 16 bytes.
+TEST(GemmStream, What16BitsNeedToBeStreamed) {
+  const auto complaint = [](int64_t rows, int64_t k) {
+    Linear linear(rows, 4096, k, false, DType::kBF16);
+    linear.kernel().knobs.set("math", KnobValue::of_name("bf16"));
+    linear.kernel().knobs.set("stream", KnobValue::of_name("columns"));
+    return first_diagnostic(linear.b.program);
+  };
+  EXPECT_EQ(complaint(16, 4096), "");
+  EXPECT_NE(complaint(16, 4100).find("E114: `stream=columns` with `math=bf16`: `w` does not lie in units of 16 bytes"), std::string::npos)
+      << complaint(16, 4100);
+  EXPECT_NE(complaint(17, 4096).find("E117: `math=bf16, stream=columns` holds at most 16 lines of the other operand, which has 17"),
+            std::string::npos)
+      << complaint(17, 4096);
+}
+
 TEST(GemmStream, Tf32StreamsWithoutScalesAndGuard) {
   Linear linear(128, 2048, 2044);
   linear.kernel().knobs.set("math", KnobValue::of_name("tf32"));

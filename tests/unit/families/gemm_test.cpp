@@ -11,13 +11,6 @@ namespace {
 using namespace ir;
 using namespace solstice::testing;
 
-std::string first_diagnostic(const Program& program, bool frozen = false, const std::string& numerics = "reference") {
-  const Diagnostics diagnostics = diagnostics_of(program, frozen, numerics);
-  if (diagnostics.all().empty()) return "";
-  const Diagnostic& d = diagnostics.all().front();
-  return d.code + ": " + d.message + " | " + d.hint;
-}
-
 TEST(Gemm, LinearSplitsMultipliesAndFallsBack) {
   Linear linear;
   linear.kernel().knobs.set("math", KnobValue::of_name("fp16x3"));
