@@ -18,9 +18,9 @@ constexpr double kUnaligned = 1.2;        // and how much longer others take, wh
 constexpr double kChunk = 0.60e-6, kChunkOfHeld = 0.0036e-6, kChunkAlone = 1.85e-6;
 constexpr double kRoomyChunk = 0.49e-6, kRoomyChunkOfHeld = 0.0031e-6, kRoomyAlone = 1.45e-6;  // of more than 64 held lines
 constexpr double kChunkMN = 0.06e-6;                                                           // more where k is not contiguous,
-constexpr double kChunkNarrow = 0.20e-6, kChunkPairs = 0.13e-6;  // and where lines are aligned to 4 or 8 bytes
-constexpr double kAloneMN = 10, kAloneNarrow = 1.5;              // times that, for a lone group
-constexpr double kPlanes = 0.1;                                  // of the time held planes take from L2
+constexpr double kChunkNarrow = 0.20e-6, kChunkPairs = 0.13e-6;              // and where lines are aligned to 4 or 8 bytes
+constexpr double kAloneMN = 10, kAloneNarrow = 1.5, kTf32AloneNarrow = 2.5;  // times that, for a lone group
+constexpr double kPlanes = 0.1;                                              // of the time held planes take from L2
 // The same of TF32, whose fragments need no splitting; what blocks read in all leaves L2 at this share of its rate.
 constexpr double kTf32Chunk = 0.12e-6, kTf32ChunkOfHeld = 0.0014e-6, kTf32Alone = 0.8e-6, kFromL2 = 0.75;
 // And of bf16x6, most of it products; and what all warpgroups of an SM wait beside them.
@@ -47,7 +47,7 @@ ChunkTime chunk_time(const StreamPlan& p, const Settings& s) {
                        : p.held_lines > 64 ? kRoomyChunk + kRoomyChunkOfHeld * held
                                            : kChunk + kChunkOfHeld * held;
   const double lone = !s.scaled ? kTf32Alone : p.held_lines > 64 ? kRoomyAlone : kChunkAlone;
-  return {few_slots * plain + strided + narrow, lone + kAloneMN * strided + kAloneNarrow * narrow};
+  return {few_slots * plain + strided + narrow, lone + kAloneMN * strided + (six || s.scaled ? kAloneNarrow : kTf32AloneNarrow) * narrow};
 }
 
 // Blocks in rounds over the SMs, and the chunks of one.
