@@ -117,9 +117,11 @@ struct Ring {
   SOLSTICE_DEVICE void expect(u32) const { arrive(full()); }
   SOLSTICE_DEVICE void release() const { arrive(empty()); }
 #endif
-  SOLSTICE_DEVICE void advance() {
-    if (++slot == kSlots) {
-      slot = 0;
+  // By up to kSlots.
+  SOLSTICE_DEVICE void advance(int count = 1) {
+    slot += count;
+    if (slot >= kSlots) {
+      slot -= kSlots;
       phase ^= 1;
 #if !defined(__CUDACC__)
       ++rounds;

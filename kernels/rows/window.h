@@ -19,14 +19,26 @@ SOLSTICE_DEVICE bool has_window(I at) {
   return first >= 0 && first <= static_cast<I>(kTotal - 2 * V);
 }
 
+template <int V, long long kTotal, typename I>
+SOLSTICE_DEVICE I window_begin(I at) {
+  const I last = static_cast<I>((kTotal / V - 2) * V);
+  const I first = at & ~I(V - 1);
+  return first < 0 ? 0 : first > last ? last : first;
+}
+
 // The two vectors around elements [at, at + V); others of the tensor where has_window says no.
 template <int V, long long kTotal, typename T, typename I>
 SOLSTICE_DEVICE Window<T, V> window_at(const T* tensor, I at) {
   static_assert(kTotal >= 2 * V);
-  const I last = static_cast<I>((kTotal / V - 2) * V);
-  I first = at & ~I(V - 1);
-  first = first < 0 ? 0 : first > last ? last : first;
+  const I first = window_begin<V, kTotal>(at);
   return {math::load<V>(tensor + first), math::load<V>(tensor + first + V)};
+}
+// The same of a tensor in shared memory, at least around the window.
+template <int V, long long kTotal, typename T, typename I>
+SOLSTICE_DEVICE Window<T, V> held_window(const T* tensor, I at) {
+  static_assert(kTotal >= 2 * V);
+  const auto* const first = reinterpret_cast<const math::Vec<T, V>*>(tensor + window_begin<V, kTotal>(at));
+  return {first[0], first[1]};
 }
 
 // Elements [at, at + V) of the window around them: both vectors shifted, by words and within words.

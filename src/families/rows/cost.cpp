@@ -166,7 +166,7 @@ Result<Cost> cost_of_team(const Context& context, const Shape& shape, const Team
   Cost out;
   out.traffic = moved_by(context.program, shape.flat).all();
   out.work = Flops(instructions_of_row(shape) * static_cast<double>(shape.row_count));
-  const Bytes shared = shared_by_rows(context.program, shape);
+  const Bytes shared = team.held.empty() ? shared_by_rows(context.program, shape) : Bytes(0);
   const bool stays = shared.value <= kStays * context.machine.l2.value;  // else rows drive it out of L2
   const Seconds again = shared * static_cast<double>(shape.row_count) / (stays ? l2 / kSharedReads : copy);
   const Seconds memory = team.time(shape, out.traffic, copy, context.machine.sm_count) + again;

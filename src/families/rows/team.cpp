@@ -22,7 +22,10 @@ constexpr int64_t kRing = 128;             // bytes that it is rounded up to
 constexpr int64_t kOnTheWay = 2;           // slots that are being filled, at least
 constexpr int64_t kLag = 4, kMostLag = 6;  // pieces
 constexpr int64_t kLagBlocks = 40;         // a piece more for each so many blocks: their exchange takes longer
-constexpr int64_t kLargeTeam = 88;         // blocks: beyond that 256 threads are faster than 512
+constexpr int64_t kLargeTeam = 88;         // blocks: beyond that 256 threads are faster than 512, but not at shifted vectors
+constexpr double kEvenWaste = 0.06;        // of a row's pieces, that making them even may add
+// Pieces of a row, of a block and ahead for each result, that weights must leave room for: with fewer each exchange is waited for.
+constexpr int64_t kHeldPieces = 4, kHeldLag = 3;
 
 Error refuse(const std::string& why) { return fail(Code::illegal_knobs, why); }
 
@@ -50,6 +53,32 @@ Result<std::vector<RunRead>> streams_of(const ir::Program& program, const Shape&
 int64_t element_of(const Team& team) {
   int64_t out = 0;
   for (const RunRead& s : team.streams) out += s.element;
+  return out;
+}
+
+void add_reads(const ir::ExprRef& e, std::vector<ir::ExprRef>& out) {
+  if (e->op == ir::Op::kRead && std::find(out.begin(), out.end(), e) == out.end()) out.push_back(e);
+  if (e->op == ir::Op::kReduce) return;
+  for (const ir::ExprRef& arg : e->args) add_reads(arg, out);
+}
+
+// Weights that are stored with every row and lie along it, in one run from their tensor's start.
+std::vector<HeldWeights> weights_of(const ir::Program& program, const Shape& shape, const Phases& phases, const Team& team) {
+  std::vector<ir::ExprRef> reads;
+  for (const Sweep& sweep : phases.sweeps) {
+    for (const int k : sweep.stores) add_reads(shape.flat.equations[static_cast<size_t>(k)].rhs, reads);
+  }
+  std::vector<HeldWeights> out;
+  if (team.runs != 1) return out;
+  for (const codegen::Access& access : codegen::accesses_of(program, shape.flat)) {
+    if (std::find(reads.begin(), reads.end(), access.read) == reads.end() || depends_on_any(access, shape.rows)) continue;
+    if (!is_run(shape, access, shape.columns.size()) || access.offset->offset != 0) continue;
+    const int element = size_of(program.tensor(access.tensor).dtype.value_or(DType::kF32));
+    const bool whole =
+        team.shifted ? team.vector * element % 4 == 0 && shape.column_count >= 2 * team.vector : is_stream(shape, access, team.vector);
+    const bool known = std::any_of(out.begin(), out.end(), [&](const HeldWeights& w) { return w.read == access.read; });
+    if (whole && !known) out.push_back({access.read, access.tensor, element, 0});
+  }
   return out;
 }
 
@@ -105,6 +134,7 @@ void lay_out(Team& team, int64_t limit) {
   const int64_t part = ceil_div(team.run, team.runs == 1 ? int64_t{team.blocks} : 1);
   team.pieces = ceil_div(part, target) * (team.runs == 1 ? team.blocks : 1);
   team.piece = ceil_div(team.run, team.pieces);
+  if (team.even) team.piece = round_up(team.piece, int64_t{team.group_threads()});
   team.pieces = ceil_div(team.run, team.piece);
   team.slot_bytes = 0;
   for (RunRead& s : team.streams) {
@@ -112,10 +142,43 @@ void lay_out(Team& team, int64_t limit) {
     s.pitch = run_bytes(team.piece * team.vector, s.element);
     team.slot_bytes += s.pitch;
   }
-  team.slots = static_cast<int>(std::min(kMostSlots, (limit - kRing - team.aside()) / (team.slot_bytes + 16)));
+  int64_t at = round_up(team.aside(), int64_t{16});
+  for (HeldWeights& w : team.held) {
+    w.offset = at;
+    at += round_up(team.held_vectors() * team.vector * w.element, int64_t{16});
+  }
+  team.held_bytes = team.held.empty() ? 0 : at - team.held.front().offset;
+  team.slots = static_cast<int>(std::min(kMostSlots, (limit - kRing - at) / (team.slot_bytes + 16)));
   // What an exchange takes, as a few pieces. Findings and results of four rows are kept, so two rows ahead is safe.
-  const int64_t chunks = team.chunks(), most = std::min({kLag + team.blocks / kLagBlocks, kMostLag, 2 * chunks});
+  const int64_t chunks = team.chunks(), most = std::min({kLag + team.blocks / kLagBlocks, kMostLag, 2 * team.least_chunks()});
   team.lag = team.holds ? std::clamp<int64_t>(team.slots - chunks - 1 - kOnTheWay, 0, most) : most;
+}
+
+bool is_wasteful(const Team& team) {
+  return static_cast<double>(team.chunks() * team.blocks * team.piece) > (1 + kEvenWaste) * static_cast<double>(team.runs * team.run);
+}
+
+// Pieces that are even are walked without tests by all threads together. Where they cannot be, two groups of threads take
+// them in turn: each goes through twice as much between two looks at the ring.
+void arrange(Team& team, int64_t limit) {
+  team.groups = 1;
+  team.even = true;
+  lay_out(team, limit);
+  if (!is_wasteful(team)) return;
+  team.groups = team.threads % 64 == 0 ? 2 : 1;
+  lay_out(team, limit);
+  if (is_wasteful(team)) {
+    team.even = false;
+    lay_out(team, limit);
+  }
+  if (team.least_chunks() >= team.groups) return;
+  team.groups = 1;
+  lay_out(team, limit);
+}
+
+// Of weights that are held: whether they leave enough of the ring.
+bool has_room(const Team& team) {
+  return team.even && team.groups == 1 && team.least_chunks() >= kHeldPieces && team.lag >= kHeldLag * team.results;
 }
 
 bool fits(const Team& team) {
@@ -126,15 +189,22 @@ bool fits(const Team& team) {
 
 Seconds Team::time(const Shape& shape, Bytes traffic, BytesPerSecond copy, int sms) const {
   // Of an SM's copy rate: what the pieces draw; with shifted or narrow vectors, or few threads, what their instructions leave of it.
+  constexpr double kArranged = 1.025;  // where all threads walk pieces without tests
   const bool wide = vector * element_of(*this) >= 16;
-  const double share = (!wide ? 0.63 : shifted ? 0.79 : 0.855) * (holds ? 1.0 : 0.85) * std::min(1.0, (wide ? 2 : 1.4) * threads / 512.0);
-  constexpr double kFewOnTheWay = 0.9;                                                                    // of that, where few pieces are
-  constexpr Seconds kBlock{0.014e-6};                                                                     // blocks run apart
+  const double drawn = (!wide     ? 0.63
+                        : shifted ? 0.79
+                                  : 0.855) *
+                       (even && groups == 1 && threads >= 512 ? kArranged : 1.0) * (holds ? 1.0 : 0.85);
+  const double share = drawn * std::min(1.0, (wide ? 2 : 1.4) * threads / 512.0);
+  constexpr double kFewOnTheWay = 0.97;  // of that, where few pieces are
+  constexpr Seconds kBlock{5.3e-9};      // blocks run apart: for each result that they exchange, and one
   const double whole = static_cast<double>(chunks() * blocks * piece) / static_cast<double>(runs * run);  // as if all pieces were
   const Bytes part = traffic / static_cast<double>(shape.row_count * blocks) * whole;
   Seconds row = part / (copy * (share / std::max(1, sms)));
-  if (holds && slots - chunks() - lag < 4) row = row / kFewOnTheWay;
-  row += kBlock * blocks * std::pow(static_cast<double>(kLag) / static_cast<double>(std::max<int64_t>(1, lag)), 1.5);
+  if (holds && held.empty() && slots - chunks() - lag < 4) row = row / kFewOnTheWay;
+  // Where weights leave little of the ring, little that is on its way queues before the exchange.
+  const int64_t hidden = std::max<int64_t>(held.empty() ? 1 : kLag, lag);
+  row += kBlock * ((results + 1) * blocks) * std::pow(static_cast<double>(kLag) / static_cast<double>(hidden), 1.5);
   // An exchange takes no longer than the pieces of the lag.
   const Seconds exchange(1.2e-6 + 0.11e-6 * std::sqrt(static_cast<double>(blocks)));
   if (lag > 0)
@@ -163,6 +233,7 @@ Result<Team> team_of(const ir::Program& program, const Shape& shape, const ir::K
   const int64_t sms = std::max(1, machine.sm_count);
   const int64_t limit = machine.shared_per_block.value > 0 ? static_cast<int64_t>(machine.shared_per_block.value) : kUsualShared;
   const auto asked = static_cast<int>(knobs.int_or("team", 0));
+  const std::vector<HeldWeights> weights = team.holds ? weights_of(program, shape, phases, team) : std::vector<HeldWeights>();
   Team best;
   const auto time_of = [&](const Team& t) {
     constexpr double kUsualCopy = 4.1e12, kReadAndWrite = 8;
@@ -173,11 +244,23 @@ Result<Team> team_of(const ir::Program& program, const Shape& shape, const ir::K
   for (int64_t blocks = asked > 0 ? asked : 1; blocks <= (asked > 0 ? asked : sms); ++blocks) {
     if (blocks > sms) break;
     team.blocks = static_cast<int>(blocks);
-    team.threads = static_cast<int>(knobs.int_or("threads", blocks > kLargeTeam ? 256 : 512));
+    const bool large = blocks > kLargeTeam && !team.shifted;
+    team.threads = static_cast<int>(knobs.int_or("threads", large ? 256 : 512));
     team.teams = std::max<int64_t>(1, std::min(sms / blocks, shape.row_count));
-    lay_out(team, limit);
-    if (!fits(team)) continue;
-    if (const Seconds time = time_of(team); least.value == 0 || time < least) least = time, best = team;
+    for (const bool held : {false, true}) {
+      if (held && (weights.empty() || large)) break;
+      team.held = held ? weights : std::vector<HeldWeights>();
+      team.groups = 1;
+      team.even = false;
+      if (large || !team.holds || (!held && !weights.empty()))
+        lay_out(team, limit);
+      else
+        arrange(team, limit);
+      if (!fits(team) || (held && !has_room(team))) continue;
+      const Seconds time = time_of(team);
+      const bool better = held == !best.held.empty() ? time < least : held;
+      if (least.value == 0 || better) least = time, best = team;
+    }
   }
   if (least.value == 0) {
     return refuse(fmt::format("`team`: a row of {} elements does not fit the shared memory of {} blocks; residency=l2", shape.column_count,

@@ -5,6 +5,7 @@
 // nobody waits for the exchange (kernels/rows/team.h), which a warp of its own does once a row.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -17,11 +18,23 @@
 
 namespace solstice::families::rows {
 
+// What every row takes the same part of (weights), kept in shared memory from row to row: a block's columns of it.
+struct HeldWeights {
+  ir::ExprRef read;
+  int tensor = -1;
+  int element = 4;     // bytes
+  int64_t offset = 0;  // bytes from the ring's end
+};
+
 struct Team {
   std::vector<RunRead> streams;  // the row's data
   int blocks = 1;                // that share a row
   int64_t teams = 1;
-  int threads = 512;  // of a block that compute; beside them a warp copies and one exchanges
+  int threads = 512;              // of a block that compute; beside them a warp copies and one exchanges
+  int groups = 1;                 // of these threads; the groups take pieces in turn, each a whole one
+  bool even = false;              // pieces, but those at a run's end, are as many vectors for each thread of a group
+  std::vector<HeldWeights> held;  // all of the kernel's weights, or none
+  int64_t held_bytes = 0;
   int vector = 1;
   bool shifted = false;  // vectors are aligned in memory, rows are not: the first begins up to vector - 1 elements before its run
   bool flat = false;     // the row lies in one run of memory, whatever its indices; else each innermost loop is a run
@@ -42,13 +55,17 @@ struct Team {
   int64_t result_slots() const {
     return kRounds * (results + 1);
   }  // of 8 bytes; a set for each warp's findings and one of the row's results
-  // Shared memory beside the ring.
-  int64_t aside() const { return 2 * kRounds * kSignal + 8 * result_slots() * (warps() + 1); }
+  // Shared memory beside the ring and the weights.
+  int64_t aside() const { return (2 * kRounds + 1) * kSignal + 8 * result_slots() * (warps() + 1); }
+  int group_threads() const { return threads / groups; }
   int block_threads() const { return threads + 64; }
+  // Of weights that are held: the block's pieces, and what windows around shifted vectors reach beside them.
+  int64_t held_vectors() const { return chunks() * piece + (shifted ? 2 : 0); }
   int64_t grid() const { return teams * blocks; }
   int64_t row_pieces() const { return runs * pieces; }
   int64_t chunks() const { return (row_pieces() + blocks - 1) / blocks; }  // pieces of a row that a block takes, at most
-  int64_t steps() const { return (piece + threads - 1) / threads; }        // vectors of a piece that a thread takes
+  int64_t least_chunks() const { return std::max<int64_t>(1, row_pieces() / blocks); }
+  int64_t steps() const { return (piece + group_threads() - 1) / group_threads(); }  // vectors of a piece that a thread takes
   // Of all rows, whose data and results are `traffic`, on a machine that copies at `copy` with `sms`.
   Seconds time(const Shape& shape, Bytes traffic, BytesPerSecond copy, int sms) const;
 };

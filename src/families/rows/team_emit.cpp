@@ -29,7 +29,7 @@ using ir::Op;
 // What the parts of the text that do not know of teams are written for: threads that own a whole row and read it again.
 Settings settings_for(const Team& team) {
   Settings s;
-  s.threads = s.group = team.threads;
+  s.threads = s.group = team.group_threads();
   s.vector = team.vector;
   s.shifted = team.shifted;
   s.residency = Residency::kReload;
@@ -60,7 +60,7 @@ class Writer {
     SOLSTICE_TRY(text.exchanging, exchanging_text());
     SOLSTICE_TRY(text.ahead, ahead_text());
     SOLSTICE_TRY(text.leaving, leaving_text());
-    text.state = state_text();
+    text.state = state_text() + weights_text();
     return team_kernel(draft_, kernel_, team_, text);
   }
 
@@ -91,8 +91,18 @@ class Writer {
       return std::optional(draft_.emitter.define(codegen::computing_type(dtype), fmt::format("widen(x{}[k].v[lane])", i), scope_->lanes,
                                                  codegen::values_of(dtype)));
     }
+    if (const auto number = held(node); storing_ && number) {
+      const std::string name = fmt::format("held{}", *number);
+      if (team_.shifted) return of_window(node, name, true);
+      const DType dtype = *draft_.program.tensor(node->id).dtype;
+      const int id = draft_.emitter.fresh();
+      draft_.emitter.statement(scope_->vectors, fmt::format("const {0} u{1} = *reinterpret_cast<const {0}*>({2} + c * {3});",
+                                                            draft_.vector_type(draft_.storage(node->id)), id, name, team_.vector));
+      return std::optional(draft_.emitter.define(codegen::computing_type(dtype), fmt::format("widen(u{}.v[lane])", id), scope_->lanes,
+                                                 codegen::values_of(dtype)));
+    }
     if (const auto found = ahead_.find(node.get()); storing_ && found != ahead_.end()) {
-      if (team_.shifted) return of_window(node, found->second);
+      if (team_.shifted) return of_window(node, found->second, false);
       const DType dtype = *draft_.program.tensor(node->id).dtype;
       return std::optional(draft_.emitter.define(codegen::computing_type(dtype), fmt::format("widen({}[k].v[lane])", found->second),
                                                  scope_->lanes, codegen::values_of(dtype)));
@@ -100,8 +110,35 @@ class Writer {
     return staging_.element(node, *scope_);
   }
 
-  // A lane of what was loaded ahead as the windows `name`; where the tensor ends near, it is read here.
-  Result<std::optional<Value>> of_window(const ExprRef& read, const std::string& name) {
+  std::optional<size_t> held(const ExprRef& read) const {
+    for (size_t i = 0; i < team_.held.size(); ++i) {
+      if (team_.held[i].read == read) return i;
+    }
+    return std::nullopt;
+  }
+
+  // The block's part of the weights that it holds, to shared memory behind findings and results: by the computing threads, while
+  // the first pieces come.
+  std::string weights_text() {
+    if (team_.held.empty()) return "";
+    const int beside = team_.shifted ? 1 : 0;
+    std::string out =
+        fmt::format("const int held_first = larger(0, first * {0} - {1}), held_end = (first + chunks) * {0} + {1};\n", team_.piece, beside);
+    for (size_t i = 0; i < team_.held.size(); ++i) {
+      const HeldWeights& w = team_.held[i];
+      draft_.emitter.note_read(w.tensor);
+      out += fmt::format(
+          "{0}* const held{1} = reinterpret_cast<{0}*>(reinterpret_cast<unsigned char*>(signals) + {2}) - held_first * {3};  // as the whole tensor would lie\n"
+          "for (int v = held_first + static_cast<int>(threadIdx.x); v < smaller(held_end, {4}); v += {5}) {{\n"
+          "*reinterpret_cast<{6}*>(held{1} + v * {3}) = load<{3}>({7} + v * {3});\n}}\n",
+          draft_.storage(w.tensor), i, w.offset, team_.vector, elements_of(draft_.program.tensor(w.tensor)) / team_.vector, team_.threads,
+          draft_.vector_type(draft_.storage(w.tensor)), draft_.emitter.pointer_name(w.tensor));
+    }
+    return out + "weights.arrive();\nweights.wait(0);\n";
+  }
+
+  // A lane of what was loaded ahead as the windows `name`, or of weights that are held; where the tensor ends near, it is read here.
+  Result<std::optional<Value>> of_window(const ExprRef& read, const std::string& name, bool is_held) {
     codegen::Emitter& emitter = draft_.emitter;
     const ir::Tensor& tensor = draft_.program.tensor(read->id);
     const int inner = draft_.shape.columns.back().stepping();
@@ -110,9 +147,11 @@ class Writer {
     SOLSTICE_TRY(const codegen::Emitter::Place at, emitter.place(tensor, draft_.reads.at(read.get()).args));
     emitter.bind(inner, lanes);
     const int id = emitter.fresh();
-    emitter.statement(scope_->vectors, fmt::format("const {0} u{1} = rows::from_window({2}[k], {3});\n"
+    const std::string window =
+        is_held ? fmt::format("rows::held_window<{}, {}>({}, {})", team_.vector, elements_of(tensor), name, at.offset.text) : name + "[k]";
+    emitter.statement(scope_->vectors, fmt::format("const {0} u{1} = rows::from_window({2}, {3});\n"
                                                    "const bool has_u{1} = !apart || (whole && rows::has_window<{4}, {5}>({3}));",
-                                                   draft_.vector_type(draft_.storage(read->id)), id, name, at.offset.text, team_.vector,
+                                                   draft_.vector_type(draft_.storage(read->id)), id, window, at.offset.text, team_.vector,
                                                    elements_of(tensor)));
     return std::optional(emitter.define(
         codegen::computing_type(*tensor.dtype),
@@ -143,12 +182,11 @@ class Writer {
     first.reductions = findings_.first;
     for (const Corrected& c : findings_.second) second.reductions.push_back(c.reduction);
     SOLSTICE_TRY(const std::string found, finding_text(first));
-    out = walk_.piece_text() + out + draft_.emitter.take(stage_) + walk_.declarations() + walk_.steps(walk_.loads()) + found;
-    const bool counts = std::any_of(findings_.second.begin(), findings_.second.end(),
-                                    [](const Corrected& c) { return c.correction == Correction::kSquares; });
-    const std::string whole = fmt::format("elements += rows::taken<{}>(size, place) * {};\n", team_.threads, team_.vector);
+    out = walk_.piece_text() + out + draft_.emitter.take(stage_) + walk_.declarations() + walk_.steps(walk_.loads()) +
+          (team_.holds ? "" : "ring.release();\n") + found;
+    const std::string whole = fmt::format("elements += rows::taken<{}>(size, place) * {};\n", team_.group_threads(), team_.vector);
     const std::string tested = fmt::format("elements += rows::inside<{}>(element, {});\n", team_.vector, team_.extent);
-    if (counts) out += team_.shifted ? fmt::format("if (!apart) {}else {{\n{}}}\n", whole, walk_.steps(tested)) : whole;
+    if (counts()) out += team_.shifted ? fmt::format("if (!apart) {}else {{\n{}}}\n", whole, walk_.steps(tested)) : whole;
     std::string centers, more;
     for (const Corrected& c : findings_.second) {
       SOLSTICE_TRY(const std::string center, center_text(c));
@@ -159,7 +197,7 @@ class Writer {
     }
     out += centers + more;
     SOLSTICE_TRY(const std::string end, row_end_text());
-    return out + fmt::format("if (chunk == chunks - 1) {{\n{}}}\n", end);
+    return out + fmt::format("if (chunk >= chunks - {}) {{\n{}}}\n", team_.groups, end);
   }
 
   // The sweep that finds what needs a center: in a scope of its own, since later the same terms stand for other centers.
@@ -205,7 +243,8 @@ class Writer {
     draft_.emitter.pop();
     types_[c.reduction.get()] = center.type;
     const std::string name = center_name(c);
-    if (c.correction == Correction::kSquares) return outer + fmt::format("if (chunk == 0) {{\n{}{} = {};\n}}\n", text, name, center.text);
+    if (c.correction == Correction::kSquares)
+      return outer + fmt::format("if (chunk < {}) {{\n{}{} = {};\n}}\n", team_.groups, text, name, center.text);
     return outer + fmt::format("{{\n{0}if ({1} != {2}) {{\n{3} *= rows::factor_of({1}, {2});\n{1} = {2};\n}}\n}}\n", text, name,
                                center.text, thread_.of(number_of(c)));
   }
@@ -252,6 +291,12 @@ class Writer {
     return out + "known(turn).arrive();\n}\nrows::sync_warp();\n" + close_stage();
   }
 
+  // Whether anything asks of how many elements a finding is.
+  bool counts() const {
+    return std::any_of(findings_.second.begin(), findings_.second.end(),
+                       [](const Corrected& c) { return c.correction == Correction::kSquares; });
+  }
+
   // A lane's findings (`count` of each) to those of all lanes.
   Result<std::string> fold_text(const Holder& from, const Holder& to, int count) {
     const bool several = !from.index.empty();
@@ -266,7 +311,7 @@ class Writer {
     std::string out = several ? fmt::format("int {0} = 0;\n#pragma unroll\nfor (int k = 0; k < {1}; ++k) {0} += {2};\n", to.elements, count,
                                             from.elements)
                               : fmt::format("int {} = {};\n", to.elements, from.elements);
-    out += fmt::format("{0} = rows::reduce_lanes<rows::Sum, 32, int>({0});\n", to.elements);
+    if (counts()) out += fmt::format("{0} = rows::reduce_lanes<rows::Sum, 32, int>({0});\n", to.elements);
     for (size_t i = 0; i < firsts(); ++i) out += folded(i);
     for (const Corrected& c : findings_.second) {
       std::string outer;
@@ -346,7 +391,7 @@ class Writer {
     for (const ExprRef& read : reads) {
       const bool stream = std::any_of(team_.streams.begin(), team_.streams.end(), [&](const RunRead& s) { return s.access.read == read; });
       const ir::Tensor& tensor = draft_.program.tensor(read->id);
-      if (stream || !(team_.shifted ? has_windows(read, tensor) : draft_.streams(read))) continue;
+      if (stream || held(read) || !(team_.shifted ? has_windows(read, tensor) : draft_.streams(read))) continue;
       draft_.emitter.note_read(read->id);
       SOLSTICE_TRY(const codegen::Emitter::Place at, draft_.emitter.place(tensor, draft_.reads.at(read.get()).args));
       if (at.inside) continue;
@@ -372,6 +417,9 @@ class Writer {
                        team_.teams);
   }
 
+  // The piece's data is in registers; only then does anything go out, so that the slot is free while it does.
+  std::string released() const { return team_.holds ? "behind.release();\n" : ""; }
+
   // What is stored of a piece.
   Result<std::string> leaving_text() {
     open_stage();
@@ -389,7 +437,9 @@ class Writer {
       std::vector<Reduction> none;
       storing_ = true;
       SOLSTICE_TRY(const std::string step, step_text(sweep, none));
-      out += draft_.emitter.take(stage_) + walk_.declarations() + walk_.steps(walk_.loads()) + walk_.guarded_steps(step);
+      out += draft_.emitter.take(stage_) + walk_.declarations() + walk_.steps(walk_.loads()) + released() + walk_.guarded_steps(step);
+    } else {
+      out += released();
     }
     return out + close_stage();
   }

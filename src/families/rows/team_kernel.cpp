@@ -45,21 +45,27 @@ std::string before_text(const Draft& draft, const Team& team) {
 
 // The piece that arrives is `ahead` of the one that leaves.
 std::string computing_text(const Draft& draft, const Team& team, const TeamText& text) {
+  const std::string groups = team.groups == 1 ? "constexpr int group = 0, first_out = 0;\n"
+                                              : fmt::format(
+                                                    "const int group = static_cast<int>(threadIdx.x) / {2};\n"
+                                                    "const int first_out = (group + lag * {1}) % {0};\n",
+                                                    team.groups, team.groups - 1, team.group_threads());
   return fmt::format(
-      "auto behind = ring;\n{state}int chunk_in = 0, round_in = 0, chunk_out = 0, round_out = 0;\n"
-      "const int all = rounds * chunks, lag = chunks + {lag};\n"
-      "for (int step = 0; step < all + lag; ++step) {{\n{ahead}"
+      "{state}const int all = rounds * chunks, lag = chunks + {lag};\n"
+      "{groups}auto behind = ring;\nring.advance(group);\nbehind.advance(first_out);\n"
+      "int chunk_in = group, round_in = 0, chunk_out = first_out, round_out = 0;\n"
+      "for (int step = group; step < all + lag; step += {count}) {{\n{ahead}"
       "if (step < all) {{\nconst int chunk = chunk_in, turn = round_in % {kept};\n"
       "const {type} row = team + static_cast<{type}>(round_in) * {teams};\n(void)row, (void)turn;\nring.wait_full();\n{arriving}"
-      "{passed}ring.advance();\nif (++chunk_in == chunks) chunk_in = 0, ++round_in;\n}}\n"
+      "ring.advance({count});\nif ((chunk_in += {count}) >= chunks) chunk_in -= chunks, ++round_in;\n}}\n"
       "if (step >= lag) {{\nconst int chunk = chunk_out, turn = round_out % {kept};\n"
       "const {type} row = team + static_cast<{type}>(round_out) * {teams};\n(void)row;\n"
-      "if (chunk == 0) known(turn).wait(round_out / {kept});\n{leaving}"
-      "{left}if (++chunk_out == chunks) chunk_out = 0, ++round_out;\n}}\n}}\n",
+      "if (chunk < {count}) known(turn).wait(round_out / {kept});\n{leaving}"
+      "{left}if ((chunk_out += {count}) >= chunks) chunk_out -= chunks, ++round_out;\n}}\n}}\n",
       fmt::arg("kept", Team::kRounds), fmt::arg("state", text.state), fmt::arg("lag", team.lag), fmt::arg("type", row_type(draft.shape)),
       fmt::arg("teams", team.teams), fmt::arg("ahead", text.ahead), fmt::arg("arriving", text.arriving), fmt::arg("leaving", text.leaving),
-      fmt::arg("passed", team.holds ? "" : "ring.release();\n"),
-      fmt::arg("left", team.holds ? "behind.release();\nbehind.advance();\n" : ""));
+      fmt::arg("groups", groups), fmt::arg("count", team.groups),
+      fmt::arg("left", team.holds ? fmt::format("behind.advance({});\n", team.groups) : ""));
 }
 
 std::string exchanging_text(const Draft& draft, const Team& team, const TeamText& text, int64_t offers) {
@@ -79,7 +85,7 @@ Result<Emission> team_kernel(Draft& draft, const ir::Kernel& kernel, const Team&
   std::vector<std::string> parameters = pointer_parameters(draft.emitter, reads, writes);
   parameters.push_back("solstice::rows::Offer* all_offers");
   const int64_t ring = round_up(team.slots * (team.slot_bytes + 16), int64_t{128});
-  const int64_t shared = ring + team.aside();
+  const int64_t shared = ring + round_up(team.aside(), int64_t{16}) + team.held_bytes;
   const std::string code = fmt::format(
       "#include \"math/special.h\"\n#include \"math/vector.h\"\n#include \"reduce/ring.h\"\n#include \"rows/team.h\"\n{window}\n"
       "SOLSTICE_KERNEL void SOLSTICE_BOUNDS({all_threads}, 1) {entry}({parameters}) {{\nusing namespace solstice;\nusing namespace solstice::math;\n"
@@ -87,23 +93,25 @@ Result<Emission> team_kernel(Draft& draft, const ir::Kernel& kernel, const Team&
       "// Of {kept} rows in turn: each warp's findings are there, the row's results are there.\n"
       "const auto found = [=](int turn) {{ return rows::Signal{{signals + 2 * turn}}; }};\n"
       "const auto known = [=](int turn) {{ return rows::Signal{{signals + 2 * {kept} + 2 * turn}}; }};\n"
-      "unsigned long long* const findings = signals + 4 * {kept};\nunsigned long long* const results = findings + {findings};\n"
+      "[[maybe_unused]] const rows::Signal weights{{signals + 4 * {kept}}};  // are held\n"
+      "unsigned long long* const findings = signals + 4 * {kept} + 2;\nunsigned long long* const results = findings + {findings};\n"
       "const int rank = static_cast<int>(blockIdx.x % {blocks}u), team = static_cast<int>(blockIdx.x / {blocks}u);\n"
       "const int first = rank * {least} + smaller(rank, {rest}), chunks = {least} + (rank < {rest} ? 1 : 0);\n"
       "const int rounds = static_cast<int>(({rows} - team + {teams} - 1) / {teams});\n"
       "const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;\n"
-      "[[maybe_unused]] const int place = static_cast<int>(threadIdx.x);\n"
-      "reduce::Ring<{slots}, {slot}, {warps}> ring(shared);\n"
-      "if (threadIdx.x == 0) {{\nfor (int i = 0; i < {kept}; ++i) found(i).open({warps}), known(i).open(1);\n}}\nrows::sync_block();\n"
+      "[[maybe_unused]] const int place = static_cast<int>(threadIdx.x) % {group_threads};\n"
+      "reduce::Ring<{slots}, {slot}, {group_warps}> ring(shared);\n"
+      "if (threadIdx.x == 0) {{\nfor (int i = 0; i < {kept}; ++i) found(i).open({warps}), known(i).open(1);\nweights.open({all_computing});\n}}\nrows::sync_block();\n"
       "{once}{before}if (warp == {warps}) {{\n{copying}return;\n}}\nif (warp > {warps}) {{\n{exchanging}return;\n}}\n{computing}}}\n",
       fmt::arg("window", team.shifted ? "#include \"rows/window.h\"\n" : ""), fmt::arg("kept", Team::kRounds),
       fmt::arg("all_threads", team.block_threads()), fmt::arg("entry", codegen::entry_name(kernel.name)),
-      fmt::arg("parameters", fmt::to_string(fmt::join(parameters, ", "))), fmt::arg("ring", ring),
+      fmt::arg("parameters", fmt::to_string(fmt::join(parameters, ", "))), fmt::arg("ring", ring), fmt::arg("all_computing", team.threads),
       fmt::arg("findings", team.result_slots() * team.warps()), fmt::arg("blocks", team.blocks),
       fmt::arg("least", team.row_pieces() / team.blocks), fmt::arg("rest", team.row_pieces() % team.blocks),
       fmt::arg("rows", draft.shape.row_count), fmt::arg("teams", team.teams), fmt::arg("slots", team.slots),
-      fmt::arg("slot", team.slot_bytes), fmt::arg("warps", team.warps()), fmt::arg("before", text.shift + before_text(draft, team)),
-      fmt::arg("once", draft.emitter.take(0)), fmt::arg("copying", text.copying),
+      fmt::arg("slot", team.slot_bytes), fmt::arg("group_threads", team.group_threads()),
+      fmt::arg("group_warps", team.group_threads() / 32), fmt::arg("warps", team.warps()),
+      fmt::arg("before", text.shift + before_text(draft, team)), fmt::arg("once", draft.emitter.take(0)), fmt::arg("copying", text.copying),
       fmt::arg("exchanging", exchanging_text(draft, team, text, kTurns * offers_of_a_row(team))),
       fmt::arg("computing", computing_text(draft, team, text)));
   std::vector<int> tensors = reads;

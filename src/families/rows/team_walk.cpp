@@ -33,8 +33,9 @@ std::string TeamWalk::piece_text() const {
       team_.vector, team_.run - kBesideEnd);
   return fmt::format(
       "const int piece = first + chunk;\n[[maybe_unused]] const int run = {0};\nconst int begin = {1} * {2};\n"
-      "const int size = smaller({3} - begin, {2});\n{4}",
-      run, within, team_.piece, team_.run, team_.shifted ? shifted : "");
+      "const int size = smaller({3} - begin, {2});\n{4}{5}",
+      run, within, team_.piece, team_.run, team_.shifted ? shifted : "",
+      !has_full() ? "" : fmt::format("[[maybe_unused]] const bool full = size == {}{};\n", team_.piece, team_.shifted ? " && !apart" : ""));
 }
 
 Result<std::string> TeamWalk::shift_text() {
@@ -126,7 +127,8 @@ std::string TeamWalk::guarded_steps(const std::string& step) const {
       "[[maybe_unused]] const bool whole = element >= 0 && element <= {};\n"
       "[[maybe_unused]] const auto has = [=](int lane) {{ return static_cast<unsigned>(element + lane) < {}u; }};\n",
       team_.extent - team_.vector, team_.extent);
-  return fmt::format("if (!apart) {{\n{}}} else {{\n{}}}\n", steps(whole + step), steps(tested + step));
+  if (has_full()) return fmt::format("if (full) {{\n{}}} else {{\n{}}}\n", loop(whole + step, false), loop(tested + step, true));
+  return fmt::format("if (!apart) {{\n{}}} else {{\n{}}}\n", loop(whole + step, true), loop(tested + step, true));
 }
 
 std::string TeamWalk::lanes(const std::string& lane) const {
@@ -134,12 +136,19 @@ std::string TeamWalk::lanes(const std::string& lane) const {
                      team_.shifted ? "if (!has(lane)) continue;\n" : "", lane);
 }
 
+bool TeamWalk::has_full() const { return team_.piece % team_.group_threads() == 0; }
+
 std::string TeamWalk::steps(const std::string& step) const {
+  if (!has_full()) return loop(step, true);
+  if (!team_.shifted && team_.run % team_.piece == 0) return loop(step, false);
+  return fmt::format("if (full) {{\n{}}} else {{\n{}}}\n", loop(step, false), loop(step, true));
+}
+
+std::string TeamWalk::loop(const std::string& step, bool tested) const {
   const std::string element = fmt::format("[[maybe_unused]] const int element = at + v * {};\n", team_.vector);
-  const bool even = team_.run % team_.piece == 0 && team_.piece % team_.threads == 0;
   return fmt::format(
       "#pragma unroll\nfor (int k = 0; k < {}; ++k) {{\nconst int v = k * {} + place;\n{}[[maybe_unused]] const int c = begin + v;\n{}{}}}\n",
-      team_.steps(), team_.threads, even ? "" : "if (v >= size) break;\n", team_.shifted ? element : "", step);
+      team_.steps(), team_.group_threads(), tested ? "if (v >= size) break;\n" : "", team_.shifted ? element : "", step);
 }
 
 std::string TeamWalk::loads() const {

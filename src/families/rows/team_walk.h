@@ -44,6 +44,9 @@ class TeamWalk {
   std::string declarations() const;  // of these
 
  private:
+  // Whether most pieces have as many vectors for each thread: these (`full`) are walked without tests.
+  bool has_full() const;
+  std::string loop(const std::string& step, bool tested) const;
   void bind_run(int depth);
   codegen::Binding at(const std::string& vector, const std::string& element, int depth) const;
 
