@@ -14,6 +14,7 @@ constexpr int64_t kAlignment = 128;  // of a value's shared memory: all of its b
 
 struct Place {
   int64_t offset, bytes;
+  bool known;   // `bytes` are the elements' stride, not a bound of it
   size_t last;  // sweep that uses the value in it
 };
 
@@ -28,14 +29,28 @@ size_t last_use(const Phases& phases, const ir::ExprRef& value) {
 
 int storage_bytes(const ir::Program& program, int tensor) { return size_of(program.tensor(tensor).dtype.value_or(DType::kF32)); }
 
-// Of a computed value's type at most: 8 where something wide is read, whether or not the value depends on it.
-int computed_bytes(const ir::Program& program, const std::vector<codegen::Access>& accesses) {
-  const bool wide =
-      std::any_of(accesses.begin(), accesses.end(), [&](const codegen::Access& a) { return storage_bytes(program, a.tensor) > 4; });
-  return wide ? 8 : 4;
+// Whether a value that is computed in f64 may lie below.
+bool holds_doubles(const ir::Program& program, const ir::ExprRef& e) {
+  bool out = false;
+  ir::walk(e, [&](const ir::Expr& node) {
+    out |= node.op == ir::Op::kRead && program.tensor(node.id).dtype == DType::kF64;
+    out |= node.op == ir::Op::kCast && node.dtype == DType::kF64;
+  });
+  return out;
+}
+
+// Of a value that is certainly computed as a float; of others computed_bytes is a bound.
+bool is_float(const ir::Program& program, const ir::ExprRef& e) { return e->kind == ir::ValueKind::kReal && !holds_doubles(program, e); }
+
+int computed_bytes(const ir::Program& program, const ir::ExprRef& e) {
+  return e->kind == ir::ValueKind::kInt || holds_doubles(program, e) ? 8 : 4;
 }
 
 }  // namespace
+
+int element_bytes(const ir::Program& program, const ir::ExprRef& value, bool loaded) {
+  return loaded ? storage_bytes(program, value->id) : computed_bytes(program, value);
+}
 
 KeptPlaces kept_places(const ir::Program& program, const Shape& shape, const Phases& phases, int vector) {
   const std::vector<codegen::Access> accesses = codegen::accesses_of(program, shape.flat);
@@ -43,17 +58,17 @@ KeptPlaces kept_places(const ir::Program& program, const Shape& shape, const Pha
     return std::any_of(accesses.begin(), accesses.end(),
                        [&](const codegen::Access& a) { return a.read == e && is_stream(shape, a, vector); });
   };
-  const int computed = computed_bytes(program, accesses);
   KeptPlaces out;
   std::vector<Place> places;
   for (size_t sweep = 0; sweep < phases.sweeps.size(); ++sweep) {
     for (const ir::ExprRef& e : phases.sweeps[sweep].keeps) {
       const bool loaded = is_loaded(e);  // ahead of the sweep: into a place of its own
-      const int64_t bytes = loaded ? storage_bytes(program, e->id) : computed;
-      auto place =
-          std::find_if(places.begin(), places.end(), [&](const Place& p) { return !loaded && p.last <= sweep && p.bytes == bytes; });
+      const int64_t bytes = element_bytes(program, e, loaded);
+      const bool known = loaded || is_float(program, e);
+      auto place = std::find_if(places.begin(), places.end(),
+                                [&](const Place& p) { return !loaded && known && p.known && p.last <= sweep && p.bytes == bytes; });
       if (place == places.end()) {
-        place = places.insert(place, {out.bytes, bytes, 0});
+        place = places.insert(place, {out.bytes, bytes, known, 0});
         out.bytes += bytes;
       }
       place->last = last_use(phases, e);

@@ -218,7 +218,7 @@ int64_t kept_bytes(const ir::Program& program, const Shape& shape, const Setting
   int element = 4;
   for (const Sweep& sweep : phases.sweeps) {
     for (const ir::ExprRef& e : sweep.keeps) {
-      if (e->op == ir::Op::kRead) element = std::max(element, size_of(program.tensor(e->id).dtype.value_or(DType::kF32)));
+      element = std::max(element, element_bytes(program, e, e->op == ir::Op::kRead));
     }
   }
   return static_cast<int64_t>(phases.kept_at_once) * element * settings.vector * settings.steps(shape);

@@ -1,26 +1,13 @@
 // Families on programs as people write them: text, bound, generated, run on the host.
 #include <fmt/format.h>
 
-#include "ir/bind.h"
-#include "unit/families/expect.h"
+#include "unit/families/text_program.h"
 
 namespace solstice::families {
 namespace {
 
-ir::Program load(const char* text) {
-  Diagnostics diagnostics;
-  auto program = ir::load_program(text, "test.ucut", diagnostics);
-  EXPECT_TRUE(program.ok()) << program.error().text();
-  return program.ok() ? *std::move(program) : ir::Program{};
-}
-
-void run(const char* text, double tolerance = 5e-6, int64_t integers = 4) {
-  const ir::Program program = load(text);
-  if (!program.kernels.empty()) expect_same(program, tolerance, integers);
-}
-
 TEST(TextPrograms, SoftmaxOfACluster) {
-  run(R"(program softmax
+  expect_text(R"(program softmax
 dim M = 3, N = 4096
 input  x : f32[M, N]
 output y : f32[M, N]
@@ -32,7 +19,7 @@ kernel sm by rows(cluster=8, passes=1, threads=128, vector=4) {
 
 // Rows of which only results are wanted: each thread finds them around its own center. A gather and a bias are read ahead.
 TEST(TextPrograms, RowsThatAreLookedAtOnce) {
-  run(R"(program cross_entropy
+  expect_text(R"(program cross_entropy
 dim M = 5, N = 1301
 input  x : f32[M, N]
 input  t : i64[M]
@@ -42,7 +29,7 @@ kernel k by rows(residency=once, threads=64) {
   mx[m] = max[n](x[m,n])
   y[m] = log(sum[n](exp(x[m,n] - mx[m]))) - (x[m,t[m] else 0] - mx[m]) + b[m]
 })");
-  run(R"(program sums
+  expect_text(R"(program sums
 dim M = 3, N = 9000
 input  x : f32[M, N]
 output y : f32[M]
@@ -50,7 +37,7 @@ kernel k by rows(residency=once, threads=128, cluster=4) {
   mx[m] = max[n](3 * x[m,n])
   y[m] = log(sum[n](exp(3 * x[m,n] - mx[m]))) + mx[m]
 })");
-  run(R"(program statistics
+  expect_text(R"(program statistics
 dim B = 2, C = 3, H = 31, W = 36
 input  x : f32[B, C, H, W]
 output mu : f32[C]
@@ -63,7 +50,7 @@ kernel k by rows(residency=once, threads=32) {
 
 // Rows that three blocks share: each finds its part's results around its own center, corrected for the row's.
 TEST(TextPrograms, NormsOfATeam) {
-  run(R"(program layer_norm
+  expect_text(R"(program layer_norm
 dim M = 5, N = 1300
 param  g : f32[N] "n.weight"
 param  b : f32[N] "n.bias"
@@ -76,7 +63,7 @@ kernel k by rows(team=3, threads=128) {
   y[m,n] = (x[m,n] + 10 - mu[m]) * rsqrt(vr[m] + 1e-5) * g[n] + b[n]
   v[m] = vr[m]
 })");
-  run(R"(program group_norm
+  expect_text(R"(program group_norm
 dim B = 2, C = 8, G = 4, D = C//G, H = 16, W = 12
 param  g  : f32[C] "gn.weight"
 input  x : f32[B, C, H, W]
@@ -86,7 +73,7 @@ kernel k by rows(team=3, threads=128) {
   vr[n,q] = var[d<D,h,w](x[n,D*q+d,h,w])   for q < G
   y[n,D*q+d,h,w] = (x[n,D*q+d,h,w] - mu[n,q]) * rsqrt(vr[n,q] + 1e-5) * g[D*q+d]  for d < D
 })");
-  run(R"(program rms
+  expect_text(R"(program rms
 dim M = 4, N = 999
 input  x : f32[M, N]
 output y : f32[M, N]
@@ -115,7 +102,7 @@ kernel k by rows(team=3, threads=128) {
   v[c] = vr[c]
   rm_new[c] = 0.9 * rm[c] + 0.1 * mu[c]
 })";
-    run(text.replace(text.find("EXTENTS"), 7, extents).c_str());
+    expect_text(text.replace(text.find("EXTENTS"), 7, extents).c_str());
   }
 }
 
@@ -132,7 +119,7 @@ kernel k by rows(team=2, threads=64) {
   e[a,r,n] = exp(x[a,r,n] - max[b,j](x[b,r,j]))
   y[a,r,n] = e[a,r,n] / sum[b,j](e[b,r,j]) * g[a,n] + s[a]
 })";
-    run(text.replace(text.find("EXTENT"), 6, extent).c_str());
+    expect_text(text.replace(text.find("EXTENT"), 6, extent).c_str());
   }
 }
 
@@ -158,19 +145,19 @@ kernel k by rows(team=3, threads=64) {{
                        extents, data, weights);
   };
   for (const char* extents : {"N = 4099, L = 4103", "N = 4097, L = 4102", "N = 9002, L = 9010"}) {
-    run(norm(extents, "f32", "f32").c_str());
-    run(norm(extents, "f64", "f32").c_str());
-    run(norm(extents, "bf16", "f32").c_str(), 1e-2);
-    run(norm(extents, "f32", "bf16").c_str(), 1e-2);
+    expect_text(norm(extents, "f32", "f32").c_str());
+    expect_text(norm(extents, "f64", "f32").c_str());
+    expect_text(norm(extents, "bf16", "f32").c_str(), 1e-2);
+    expect_text(norm(extents, "f32", "bf16").c_str(), 1e-2);
   }
   std::string half = norm("N = 4099, L = 4107", "bf16", "bf16");
-  run(half.replace(half.find("y : f32"), 7, "y : bf16").c_str(), 1e-2);
+  expect_text(half.replace(half.find("y : f32"), 7, "y : bf16").c_str(), 1e-2);
 }
 
 // Nothing is stored along the row: pieces are let go as they arrive.
 TEST(TextPrograms, StatisticsOfATeam) {
   for (const char* n : {"4096", "40001"}) {
-    run(fmt::format(R"(program statistics
+    expect_text(fmt::format(R"(program statistics
 dim M = 9, N = {}
 input  x : f32[M, N]
 output u : f32[M]
@@ -185,7 +172,7 @@ kernel k by rows(team=2, threads=64) {{
 }
 
 TEST(TextPrograms, LossOfATeam) {
-  run(R"(program loss
+  expect_text(R"(program loss
 dim M = 6, N = 2001
 input  x : f32[M, N]
 input  t : i32[M]
@@ -201,7 +188,7 @@ kernel k by rows(team=3, threads=128) {
 }
 
 TEST(TextPrograms, SumOfAClusterOfWarps) {
-  run(R"(program sums
+  expect_text(R"(program sums
 dim M = 3, N = 189
 input  x : f32[M, N]
 output y : f32[M]
@@ -213,7 +200,7 @@ kernel k by rows(cluster=4, threads=32) {
 }
 
 TEST(TextPrograms, GroupNormReadTwice) {
-  run(R"(program group_norm
+  expect_text(R"(program group_norm
 dim B = 2, C = 8, G = 4, D = C//G, H = 8, W = 6
 param  g  : f32[C] "gn.weight"
 param  be : f32[C] "gn.bias"
@@ -227,7 +214,7 @@ kernel norm by rows(passes=2, residency=l2, cluster=2, vector=4, threads=32) {
 }
 
 TEST(TextPrograms, ViewsAndPieces) {
-  run(R"(program pieces
+  expect_text(R"(program pieces
 dim B = 3, E = 8
 input  x : f32[B, 3*E]
 output y : f32[B, 2*E]
@@ -240,7 +227,7 @@ kernel k by map() {
 }
 
 TEST(TextPrograms, SmallWindowsRunAsMap) {
-  run(R"(program pool
+  expect_text(R"(program pool
 dim N = 2, C = 3, H = 9, P = (H+2-3)//2 + 1
 input  x : f32[N, C, H, H]
 output y : f32[N, C, P, P]
@@ -251,7 +238,7 @@ kernel k by map() {
 
 // Along an axis of one element the element before is always outside.
 TEST(TextPrograms, LocalReadAlwaysOutside) {
-  run(R"(program before
+  expect_text(R"(program before
 dim N = 5
 input  x : f32[1, N]
 output y : f32[1, N]
@@ -263,7 +250,7 @@ kernel k by map() {
 
 // `sqrt(2)` and the constant's own functions have no fp64 operand; rounded to fp32 they would spoil the results.
 TEST(TextPrograms, GeluOfDoubles) {
-  run(R"(program gelu
+  expect_text(R"(program gelu
 dim N = 40
 input  x : f64[N]
 output y : f64[N]
@@ -274,7 +261,7 @@ kernel k by map() {
 }
 
 TEST(TextPrograms, EmbeddingGather) {
-  run(R"(program embedding
+  expect_text(R"(program embedding
 dim V = 6, D = 8, T = 5
 param  e : f32[V, D] "emb.weight"
 input  i : i64[T]
