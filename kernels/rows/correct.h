@@ -18,7 +18,7 @@ template <typename T>
 SOLSTICE_DEVICE T factor_of(T own, T center) {
   if (own == center) return T(1);
   const T factor = static_cast<T>(math::exponential(own - center));
-  constexpr T kLarge = T(3e38);
+  constexpr T kLarge = sizeof(T) == 8 ? T(1.7e308) : T(3e38);
   return math::is_finite(center) && factor > kLarge ? kLarge : factor;
 }
 

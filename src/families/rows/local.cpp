@@ -31,12 +31,37 @@ std::vector<ExprRef> results_in(const ExprRef& e) {
 
 const ExprRef& without_casts(const ExprRef& e) { return e->op == Op::kCast ? without_casts(e->args[0]) : e; }
 
+// Without casts that keep every value: a real to f64, an integer to i64. (Of others the sums here and there differ.)
+const ExprRef& without_widening(const ExprRef& e) {
+  if (e->op != Op::kCast) return e;
+  const ExprRef& of = e->args[0];
+  const bool widens =
+      (of->kind == ir::ValueKind::kReal && e->dtype == DType::kF64) || (of->kind == ir::ValueKind::kInt && e->dtype == DType::kI64);
+  return widens ? without_widening(of) : e;
+}
+
+bool same_values(const ExprRef& a, const ExprRef& b) { return without_widening(a) == without_widening(b); }
+
+// The m of select(is_finite(m), m, 0), which keeps a row of nothing but -Inf from being NaN; else `e`.
+const ExprRef& guarded(const ExprRef& e) {
+  const bool guard = e->op == Op::kSelect && e->args[0]->op == Op::kIsFinite && e->args[0]->args[0] == e->args[1] &&
+                     e->args[2]->op == Op::kReal && e->args[2]->real == 0;
+  return guard ? e->args[1] : e;
+}
+
+// The maximum of all x of the row: no exponent x - m is above 0, of the row or of a part of it around the part's own. Around
+// anything else a part's exponentials may pass all numbers where the row's do not.
+bool bounds(const ExprRef& center, const ExprRef& x) {
+  const ExprRef& m = guarded(center);
+  return m->op == Op::kReduce && m->reducer == Reducer::kMax && m->args.size() == 1 && same_values(m->args[0], x);
+}
+
 // e = x - m, with m a row's value that uses results and x one that uses none.
 bool is_distance(const Shape& shape, const ExprRef& e) {
   return e->op == Op::kSub && results_in(e->args[0]).empty() && !results_in(e->args[1]).empty() && !shape.along_row(e->args[1]);
 }
 
-// The one factor exp(x - m) of a product, where m is made of maxima.
+// The one factor exp(x - m) of a product, where m is the maximum of x.
 std::optional<ExprRef> exponential_of(const Shape& shape, const ExprRef& term) {
   if (term->op == Op::kMul) {
     const bool left = results_in(term->args[0]).empty(), right = results_in(term->args[1]).empty();
@@ -44,10 +69,8 @@ std::optional<ExprRef> exponential_of(const Shape& shape, const ExprRef& term) {
     return exponential_of(shape, left ? term->args[1] : term->args[0]);
   }
   if (term->op != Op::kExp || !is_distance(shape, term->args[0])) return std::nullopt;
-  const ExprRef& center = term->args[0]->args[1];
-  const std::vector<ExprRef> results = results_in(center);
-  const bool maxima = std::all_of(results.begin(), results.end(), [](const ExprRef& r) { return r->reducer == Reducer::kMax; });
-  return maxima ? std::optional(term) : std::nullopt;
+  const ExprRef& distance = term->args[0];
+  return bounds(distance->args[1], distance->args[0]) ? std::optional(term) : std::nullopt;
 }
 
 // The m of (x - m)^2, where m is the mean of x: a constant share of its sum.
@@ -57,8 +80,7 @@ std::optional<ExprRef> squares_center(const Shape& shape, const ExprRef& term) {
   const ExprRef& mean = without_casts(center);
   if (mean->op != Op::kDiv || mean->args[0]->op != Op::kReduce || !mean->args[1]->args.empty()) return std::nullopt;
   const ExprRef& sum = mean->args[0];
-  const bool of_same =
-      sum->reducer == Reducer::kSum && sum->args.size() == 1 && without_casts(sum->args[0]) == without_casts(term->args[0]->args[0]);
+  const bool of_same = sum->reducer == Reducer::kSum && sum->args.size() == 1 && same_values(sum->args[0], term->args[0]->args[0]);
   return of_same ? std::optional(center) : std::nullopt;
 }
 
@@ -69,9 +91,11 @@ Result<Corrected> corrected(const Shape& shape, const ExprRef& reduction) {
     if (const auto center = squares_center(shape, reduction->args[0]))
       return Corrected{reduction, Correction::kSquares, *center, without_casts(*center)->args[0]};
   }
-  return fail(Code::illegal_knobs,
-              fmt::format("`team`: a {} that needs another reduction's result is no sum of exp(x - max) or (x - mean)^2; drop it",
-                          ir::name_of(reduction->reducer)));
+  return fail(
+      Code::illegal_knobs,
+      fmt::format(
+          "a {} that needs another reduction's result is no sum of exp(x - max of x) or (x - mean of x)^2: it takes one more exchange",
+          ir::name_of(reduction->reducer)));
 }
 
 }  // namespace
@@ -80,12 +104,12 @@ Result<Findings> findings_of(const Shape& shape, const Phases& phases) {
   Findings out;
   for (size_t k = 0; k < phases.sweeps.size(); ++k) {
     for (const ExprRef& r : phases.sweeps[k].reductions) {
-      if (is_ranked(r->reducer)) return fail(Code::illegal_knobs, "`team`: an offer between blocks holds no value with its place; drop it");
+      if (is_ranked(r->reducer)) return fail(Code::illegal_knobs, "one exchange holds no value with its place (argmax, argmin)");
       if (k == 0) {
         out.first.push_back(r);
         continue;
       }
-      if (k > 1) return fail(Code::illegal_knobs, "`team`: a reduction over another one over a third; drop it");
+      if (k > 1) return fail(Code::illegal_knobs, "a reduction over another one over a third takes one more exchange");
       SOLSTICE_TRY(Corrected second, corrected(shape, r));
       out.second.push_back(std::move(second));
     }

@@ -224,7 +224,9 @@ Result<Team> team_of(const ir::Program& program, const Shape& shape, const ir::K
   SOLSTICE_TRY(team.streams, streams_of(program, shape));
   const Phases phases = phases_of(shape, false);
   team.holds = std::any_of(phases.sweeps.begin(), phases.sweeps.end(), [](const Sweep& s) { return !s.stores.empty(); });
-  SOLSTICE_TRY(const Findings findings, findings_of(shape, phases));
+  const Result<Findings> found = findings_of(shape, phases);
+  if (!found.ok()) return refuse(fmt::format("`team`: {}; drop it", found.error().message));
+  const Findings& findings = *found;
   team.results = static_cast<int>(findings.first.size() + findings.second.size());
   SOLSTICE_TRY(team.vector, vector_for(program, shape, knobs));
   SOLSTICE_CHECK(set_runs(program, shape, !knobs.find("vector"), team));

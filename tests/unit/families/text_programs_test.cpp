@@ -166,8 +166,8 @@ kernel k by rows(team=2, threads=64) {{
   u[m] = mean[n](x[m,n])
   v[m] = var[n](x[m,n])
 }})",
-                    n)
-            .c_str());
+                            n)
+                    .c_str());
   }
 }
 
@@ -257,7 +257,7 @@ output y : f64[N]
 kernel k by map() {
   y[i] = gelu(x[i]) + softsign(-0.5) + max(tanh(0.3), erf(0.1) + sin(1) * cos(2)) / log1p(0.7)
 })",
-      1e-14);
+              1e-14);
 }
 
 TEST(TextPrograms, EmbeddingGather) {
@@ -269,7 +269,7 @@ output y : f32[T, D]
 kernel k by map() {
   y[t,d] = e[i[t], d] * sqrt(D)
 })",
-      1e-6, 6);
+              1e-6, 6);
 }
 
 }  // namespace
