@@ -83,11 +83,12 @@ Spread spread_of(const Shape& shape, const Settings& s, const machine::Machine& 
 }
 
 // What the loads in flight on an SM draw: of a row that is held all of them, else some steps of the loop over it.
-Seconds flow_of(const Shape& shape, const Settings& s, const machine::Machine& machine, Bytes read, double instructions, double element) {
+Seconds flow_of(const ir::Program& program, const Shape& shape, const Settings& s, const machine::Machine& machine, Bytes read,
+                double instructions, double element) {
   const Spread spread = spread_of(shape, s, machine);
   const bool held = s.residency == Residency::kRegisters;
   const auto steps = static_cast<double>(s.steps(shape));
-  const double looped = s.residency == Residency::kOnce ? vectors_at_once(s) : kLoopSteps;
+  const double looped = s.residency == Residency::kOnce ? vectors_at_once(program, shape, s) : kLoopSteps;
   const double ahead = held ? steps : std::min(steps, looped);
   const double busy = spread.sms / std::max(1, machine.sm_count);
   const Seconds waits = held ? Seconds(0) : Seconds(ahead * s.vector * instructions * kDependent);
@@ -149,7 +150,7 @@ Result<Cost> cost_of(const Context& context, const Shape& shape, const Settings&
   const auto columns = static_cast<double>(shape.column_count);
   const Bytes once = moved_by(context.program, shape.flat).read;
   const double element = std::clamp(once.value / (columns * static_cast<double>(shape.row_count)), 1.0, 8.0);
-  const Seconds flow = flow_of(shape, s, machine, moved.read, row / columns, element);
+  const Seconds flow = flow_of(context.program, shape, s, machine, moved.read, row / columns, element);
   const Seconds memory = std::max(dram / efficiency_of(context.program, shape, s), flow);
   finish_cost(machine, memory, waits + out.work / issue_rate(machine) * idle, out);
   if (s.parts > 1) {

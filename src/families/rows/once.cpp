@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "base/integer.h"
@@ -34,11 +35,13 @@ class Writer {
     SOLSTICE_TRY(findings_, findings_of(draft_.shape, draft_.phases));
     bind_rows(draft_.emitter, draft_.shape);
     draft_.emitter.set_hook([this](codegen::Emitter&, const ExprRef& node) { return given(node); });
-    SOLSTICE_TRY(const std::string early, early_text());
+    const EarlyReads early = early_reads_of(draft_.shape);
+    SOLSTICE_TRY(const std::string direct, early_text(early.direct));
     SOLSTICE_TRY(const std::string loop, loop_text());
+    SOLSTICE_TRY(const std::string gathers, early_text(early.gathers));  // behind the row's loads: they wait for what is read first
     SOLSTICE_TRY(const std::string joined, joined_text());
     SOLSTICE_TRY(const std::string outputs, row_output_text(draft_));
-    return kernel_text(draft_, kernel_.name, early + state_text() + loop + joined + outputs, {}, shared_);
+    return kernel_text(draft_, kernel_.name, direct + state_text() + loop + gathers + joined + outputs, {}, shared_);
   }
 
  private:
@@ -65,12 +68,10 @@ class Writer {
     return staging_.element(node, *scope_);
   }
 
-  Result<std::string> early_text() {
-    const EarlyReads early = early_reads_of(draft_.shape);
-    for (const std::vector<ExprRef>* reads : {&early.direct, &early.gathers}) {
-      for (const ExprRef& read : *reads) {
-        if (auto value = draft_.emitter.emit(read); !value.ok()) return value.error();
-      }
+  // Their loads are written here; what uses the values later finds them known.
+  Result<std::string> early_text(const std::vector<ExprRef>& reads) {
+    for (const ExprRef& read : reads) {
+      if (auto value = draft_.emitter.emit(read); !value.ok()) return value.error();
     }
     return draft_.emitter.take(0);
   }
@@ -94,7 +95,7 @@ class Writer {
                               loads, found, counted, centers, more);
   }
 
-  int at_once() const { return vectors_at_once(settings_); }
+  int at_once() const { return vectors_at_once(draft_.program, draft_.shape, settings_); }
   bool counts() const {
     return std::any_of(findings_.second.begin(), findings_.second.end(),
                        [](const Corrected& c) { return c.correction == Correction::kSquares; });
@@ -117,8 +118,8 @@ class Writer {
     const int depth = emitter.push();
     bind_columns(emitter, draft_.shape, settings_.vector, depth);
     std::string arrays, loads;
-    for (const auto& [node, access] : draft_.reads) {
-      if (!draft_.streams(access.read)) continue;
+    for (const codegen::Access& access : codegen::accesses_of(draft_.program, draft_.shape.flat)) {
+      if (!access.read || !draft_.streams(access.read) || loaded_.count(access.read.get())) continue;
       emitter.note_read(access.tensor);
       SOLSTICE_TRY(const codegen::Emitter::Place at, emitter.place(draft_.program.tensor(access.tensor), access.args));
       if (at.inside) continue;
@@ -126,7 +127,7 @@ class Writer {
       arrays += fmt::format("{} {}[{}];\n", draft_.vector_type(draft_.storage(access.tensor)), name, at_once());
       loads += fmt::format("{}[k] = load<{}, {}>({} + {});\n", name, settings_.vector, settings_.streaming.loads ? "kStream" : "kPlain",
                            emitter.pointer_name(access.tensor), at.offset.text);
-      loaded_[node] = name;
+      loaded_[access.read.get()] = name;
     }
     const std::string inner = emitter.take(depth);
     emitter.pop();
@@ -191,7 +192,7 @@ class Writer {
   // exponent so far, with what was found around a smaller one corrected.
   Result<std::string> center_text(const Corrected& c) {
     const int depth = draft_.emitter.push();
-    see("thread", "rows::share_of(elements)", depth);
+    see_thread(depth);
     SOLSTICE_TRY(const Value center, draft_.emitter.emit(c.center));
     const std::string text = draft_.emitter.take(depth);
     draft_.emitter.pop();
@@ -206,21 +207,23 @@ class Writer {
   Result<std::string> joined_text() {
     std::string out = settings_.cluster > 1 ? "rows::wait_for_start();\n" : "";
     out += exchange_text(0, firsts());
-    const int depth = draft_.emitter.push();
-    see("row", fmt::format("1.0 / {}.0", draft_.shape.column_count), depth);
+    know(0, firsts());
     std::string corrections;
     for (const Corrected& c : findings_.second) {
       SOLSTICE_TRY(const Value center, draft_.emitter.emit(c.center));
       corrections += correction_text(c, center.text);
     }
-    const std::string centers = draft_.emitter.take(depth);
-    draft_.emitter.pop();
-    out += draft_.emitter.take(0) + "{\n" + centers + corrections + "}\n" + exchange_text(firsts(), order_.size());
-    for (size_t i = 0; i < order_.size(); ++i) {
+    out += draft_.emitter.take(0) + corrections + exchange_text(firsts(), order_.size());
+    know(firsts(), order_.size());
+    return out;
+  }
+
+  // From here on the equations see the row's results [from, to).
+  void know(size_t from, size_t to) {
+    for (size_t i = from; i < to; ++i) {
       const Reduction& r = order_[i].total;
       values_[order_[i].node.get()] = draft_.emitter.variable(r.value_type, r.value_of(of_row(i)), 0);
     }
-    return out;
   }
 
   // One barrier for the findings [from, to); a warp alone needs none.
@@ -251,15 +254,13 @@ class Writer {
                        of_thread(static_cast<size_t>(sum)));
   }
 
-  // The equations see the findings of a thread or the row, as those of a row that is everywhere like it.
-  void see(std::string_view holder, const std::string& share, int depth) {
+  // The equations see the thread's findings, as those of a row that is everywhere like it: near enough for a center.
+  void see_thread(int depth) {
     for (size_t i = 0; i < firsts(); ++i) {
       const Reduction& r = order_[i].total;
-      const std::string found = fmt::format("of_{}{}", holder, i);
-      const std::string text = r.op == "Max" ? fmt::format("rows::center_of({})", found)
-                               : r.op == "Sum"
-                                   ? r.value_of(fmt::format("rows::as_of_row({}, {} * {}.0)", found, share, draft_.shape.column_count))
-                                   : r.value_of(found);
+      const std::string found = of_thread(i);
+      const std::string sum = fmt::format("rows::as_of_row({}, rows::share_of(elements) * {}.0)", found, draft_.shape.column_count);
+      const std::string text = r.op == "Max" ? fmt::format("rows::center_of({})", found) : r.value_of(r.op == "Sum" ? sum : found);
       values_[order_[i].node.get()] = draft_.emitter.variable(r.value_type, text, depth);
     }
   }
@@ -296,16 +297,24 @@ class Writer {
 
 }  // namespace
 
-bool can_be_looked_at_once(const Shape& shape) {
-  if (shape.strided || shape.columns.empty()) return false;
+Status check_looked_at_once(const Shape& shape) {
+  const auto refuse = [](const std::string& why) { return fail(Code::illegal_knobs, "`residency=once`: " + why + "; drop it"); };
+  if (shape.strided || shape.columns.empty()) return refuse("a row that is not contiguous in memory");
   const Phases phases = phases_of(shape, false);
   const bool stores = std::any_of(phases.sweeps.begin(), phases.sweeps.end(), [](const Sweep& s) { return !s.stores.empty(); });
-  if (stores || phases.sweeps.size() != 2) return false;
+  if (stores) return refuse("something is stored along the row, which is looked at again for that");
+  if (phases.sweeps.size() == 1) return refuse("nothing of the row needs another result: it is looked at once as it is");
   const Result<Findings> findings = findings_of(shape, phases);
-  return findings.ok() && !findings->second.empty();
+  return findings.ok() ? success() : Status(refuse(findings.error().message));
 }
 
-int vectors_at_once(const Settings& settings) { return settings.vector == 1 ? 8 : 4; }
+int vectors_at_once(const ir::Program& program, const Shape& shape, const Settings& settings) {
+  std::set<const ir::Expr*> streams;
+  for (const codegen::Access& access : codegen::accesses_of(program, shape.flat)) {
+    if (access.read && is_stream(shape, access, settings.vector)) streams.insert(access.read.get());
+  }
+  return std::max(1, (settings.vector == 1 ? 8 : 4) / std::max(1, static_cast<int>(streams.size())));
+}
 
 Result<Text> emit_once(const ir::Program& program, const ir::Kernel& kernel, Shape& shape, const Settings& settings) {
   return Writer(program, kernel, shape, settings).write();

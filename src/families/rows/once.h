@@ -9,11 +9,13 @@
 
 namespace solstice::families::rows {
 
-// Whether a row can be looked at once: nothing is stored along it, and one exchange between its threads is enough.
-bool can_be_looked_at_once(const Shape& shape);
+// A row can be looked at once where nothing is stored along it and one exchange between its threads is enough. Error: illegal_knobs,
+// with the reason.
+Status check_looked_at_once(const Shape& shape);
+inline bool can_be_looked_at_once(const Shape& shape) { return check_looked_at_once(shape).ok(); }
 
-// Vectors of a thread that are on their way together.
-int vectors_at_once(const Settings& settings);
+// Vectors of a thread that are on their way together, of each tensor.
+int vectors_at_once(const ir::Program& program, const Shape& shape, const Settings& settings);
 
 // With `residency=once`.
 Result<Text> emit_once(const ir::Program& program, const ir::Kernel& kernel, Shape& shape, const Settings& settings);

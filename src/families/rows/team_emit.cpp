@@ -347,14 +347,15 @@ class Writer {
     return std::pair(text, center.text);
   }
 
-  // The equations see the holder's findings, as those of a row that is everywhere like it.
+  // The equations see the holder's findings, as those of a row that is everywhere like it; of the row itself exactly.
   void see(const Holder& holder, const std::string& share, int depth) {
     for (size_t i = 0; i < firsts(); ++i) {
       const Reduction& r = order_[i].total;
       const std::string text =
-          r.op == "Max"   ? fmt::format("rows::center_of({})", holder.of(i))
-          : r.op == "Sum" ? r.value_of(fmt::format("rows::as_of_row({}, {} * {}.0)", holder.of(i), share, draft_.shape.column_count))
-                          : r.value_of(holder.of(i));
+          &holder == &row_ ? r.value_of(holder.of(i))
+          : r.op == "Max"  ? fmt::format("rows::center_of({})", holder.of(i))
+          : r.op == "Sum"  ? r.value_of(fmt::format("rows::as_of_row({}, {} * {}.0)", holder.of(i), share, draft_.shape.column_count))
+                           : r.value_of(holder.of(i));
       values_[order_[i].node.get()] = draft_.emitter.variable(r.value_type, text, depth);
     }
   }
