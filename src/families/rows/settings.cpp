@@ -123,7 +123,8 @@ void lay_out(const Shape& shape, const ir::Knobs& knobs, const machine::Machine*
     s.cluster = static_cast<int>(knobs.int_or("cluster", 1));
     return;
   }
-  s.cluster = static_cast<int>(knobs.int_or("cluster", shape.strided ? 1 : cluster_for(shape.column_count, s.vector)));
+  const bool alone = shape.strided || knobs.int_or("rows_per_block", 1) > 1;
+  s.cluster = static_cast<int>(knobs.int_or("cluster", alone ? 1 : cluster_for(shape.column_count, s.vector)));
   s.blocks = static_cast<int>(knobs.int_or("blocks", 1));
   s.strided = shape.strided;
   if (s.strided) {
@@ -149,11 +150,7 @@ void lay_out(const Shape& shape, const ir::Knobs& knobs, const machine::Machine*
 }
 
 Status check_once(const Shape& shape, const ir::Knobs& knobs) {
-  if (!can_be_looked_at_once(shape)) {
-    return fail(
-        Code::illegal_knobs,
-        "`residency=once`: a row whose results need one more exchange, or along which something is stored, is looked at again; drop it");
-  }
+  SOLSTICE_CHECK(check_looked_at_once(shape));
   if (knobs.find("rows_per_block") || knobs.find("parts"))
     return fail(Code::illegal_knobs, "`residency=once`: whole blocks to a row; drop `rows_per_block` and `parts`");
   return success();
@@ -179,10 +176,28 @@ int resident_blocks(int64_t kept, const Settings& s) {
   return static_cast<int>(std::clamp<int64_t>(65536 / (registers * s.threads), 1, 2));
 }
 
-int64_t reductions_of(const Phases& phases) {
-  int64_t out = 0;
-  for (const Sweep& sweep : phases.sweeps) out += static_cast<int64_t>(sweep.reductions.size());
-  return out;
+// Several rows to a block are contiguous ones, each held by some of the block's threads alone.
+Status check_rows_per_block(const ir::Knobs& knobs, const Settings& s) {
+  const int64_t asked = knobs.int_or("rows_per_block", 1);
+  if (asked == 1) return success();
+  const auto refuse = [&](const std::string& why) { return fail(Code::illegal_knobs, fmt::format("rows_per_block={}: {}", asked, why)); };
+  if (s.strided) return refuse(fmt::format("lanes take neighbouring rows here, {} to a block; drop it", s.rows_per_block()));
+  if (s.cluster > 1) return refuse(fmt::format("cluster={} gives whole blocks to a row; drop one of the two", s.cluster));
+  if (asked > s.threads) return refuse(fmt::format("a block of {} threads; legal: up to {}", s.threads, s.threads));
+  return success();
+}
+
+// Of the shared memory in which threads exchange all reductions.
+int64_t exchanged_bytes(const Phases& phases, const Settings& s) {
+  int64_t reductions = 0;
+  for (const Sweep& sweep : phases.sweeps) reductions += static_cast<int64_t>(sweep.reductions.size());
+  return round_up(exchange_bytes(s) * reductions, 128);
+}
+
+Status check_exchanged(int64_t exchanged, int64_t limit, const Settings& s) {
+  if (exchanged <= limit) return success();
+  return fail(Code::illegal_knobs, fmt::format("reductions of {} threads exchange {} KiB of shared memory > {} KiB: fewer `threads`",
+                                               s.threads * s.cluster, exchanged / 1024, limit / 1024));
 }
 
 }  // namespace
@@ -249,11 +264,14 @@ Result<int> vector_for(const ir::Program& program, const Shape& shape, const ir:
 
 Result<Settings> settings_of(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs, const machine::Machine* machine) {
   Settings s;
+  const int64_t limit =
+      machine && machine->shared_per_block.value > 0 ? static_cast<int64_t>(machine->shared_per_block.value) : kSharedBytes;
   SOLSTICE_TRY(s.vector, vector_for(program, shape, knobs));
   s.streaming = streaming_of(knobs, s.streaming);
   if (wants_once(shape, knobs, s.vector, sms_of(machine))) {
     SOLSTICE_CHECK(check_once(shape, knobs));
     lay_out_once(shape, knobs, sms_of(machine), s);
+    SOLSTICE_CHECK(check_exchanged(exchanged_bytes(phases_of(shape, false), s), limit, s));
     return s;
   }
   lay_out(shape, knobs, machine, s);
@@ -264,8 +282,9 @@ Result<Settings> settings_of(const ir::Program& program, const Shape& shape, con
                             "without `cluster` and `rows_per_block`; legal: 1",
                             s.parts));
   }
+  SOLSTICE_CHECK(check_rows_per_block(knobs, s));
   if (s.cluster > 1 && (s.strided || s.group != s.threads || s.threads % kWarp != 0)) {
-    return fail(Code::illegal_knobs, "`cluster` needs rows that are contiguous in memory and whole blocks to a row: drop `rows_per_block`");
+    return fail(Code::illegal_knobs, "`cluster` needs rows that are contiguous in memory and whole warps to a block: drop it");
   }
   if (!s.strided && (s.threads % s.group != 0 || !std::has_single_bit(static_cast<unsigned>(s.group)) || s.threads % kWarp != 0)) {
     return fail(Code::illegal_knobs,
@@ -274,10 +293,8 @@ Result<Settings> settings_of(const ir::Program& program, const Shape& shape, con
   const int64_t kept = kept_bytes(program, shape, s);
   const int64_t registers = std::max(kept, ahead_bytes(program, shape, s));
   if (!knobs.find("blocks")) s.blocks = resident_blocks(kept, s);
-  const int64_t limit =
-      machine && machine->shared_per_block.value > 0 ? static_cast<int64_t>(machine->shared_per_block.value) : kSharedBytes;
   const Phases phases = phases_of(shape, true);
-  const int64_t exchanged = round_up(exchange_bytes(s) * reductions_of(phases), 128);
+  const int64_t exchanged = exchanged_bytes(phases, s);
   const int64_t held = kept_places(program, shape, phases, s.vector).bytes * s.vector * s.steps(shape);  // of a thread
   const bool in_registers = registers <= kRegisterBytes;
   const bool in_shared = held > 0 && held * s.threads + exchanged <= limit;
@@ -300,10 +317,7 @@ Result<Settings> settings_of(const ir::Program& program, const Shape& shape, con
                             "residency=l2",
                             s.threads, held, exchanged, ceil_div(held * s.threads + exchanged, 1024), limit / 1024));
   }
-  if (exchanged > limit) {
-    return fail(Code::illegal_knobs, fmt::format("{} reductions of {} threads exchange {} KiB of shared memory > {} KiB: fewer `threads`",
-                                                 reductions_of(phases), s.threads, exchanged / 1024, limit / 1024));
-  }
+  SOLSTICE_CHECK(check_exchanged(exchanged, limit, s));
   return s;
 }
 

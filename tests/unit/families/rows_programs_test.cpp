@@ -1,10 +1,30 @@
 // Family `rows` on programs as people write them: where values are kept, what is refused, rows that are looked at once.
 #include <fmt/format.h>
 
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "families/rows/phases.h"
 #include "unit/families/text_program.h"
 
 namespace solstice::families {
 namespace {
+
+// Why the family does not emit the program; "" where it does.
+std::string refusal(const ir::Program& program) {
+  const auto out = find_family("rows")->generate({program, small_machine()}, program.kernels.front());
+  return out.ok() ? "" : out.error().text();
+}
+
+// A kernel over x and z of M rows, of which only y is wanted.
+std::string over_rows(const std::string& knobs, const std::string& equations, const std::string& extents = "M = 3, N = 1301",
+                      const std::string& dtype = "f32") {
+  return fmt::format("program p\ndim {}\ninput x : {}[M, N]\ninput z : {}[M, N]\noutput y : {}[M]\nkernel k by rows({}) {{\n{}\n}}\n",
+                     extents, dtype, dtype, dtype, knobs, equations);
+}
+constexpr char kSumOfExponentials[] = "mx[m] = max[n](x[m,n])\ny[m] = sum[n](exp(x[m,n] - mx[m]))";
+constexpr char kOnce[] = "residency=once, threads=64";
 
 // Values of 4 and of 8 bytes that are kept one after the other: none takes the place of one with another stride.
 TEST(RowsPrograms, KeptInSharedMemoryWithDifferentTypes) {
@@ -31,7 +51,7 @@ kernel k by rows(residency=shared, threads=256) {
 // 64 f64 values a thread are 512 bytes of registers, as many f32 values half of them.
 TEST(RowsPrograms, KeptDoublesTakeTheirRegisters) {
   const auto refused = [](const char* value) {
-    const ir::Program program = load_text(fmt::format(R"(program widened
+    return !refusal(load_text(fmt::format(R"(program widened
 dim M = 2, N = 20480
 input  x : f32[M, N]
 output y : f32[M, N]
@@ -39,11 +59,162 @@ kernel k by rows(residency=registers, threads=256) {{
   s[m] = sum[n]({0})
   y[m,n] = {0} / s[m]
 }})",
-                                                      value));
-    return !find_family("rows")->generate({program, small_machine()}, program.kernels.front()).ok();
+                                          value)))
+                .empty();
   };
   EXPECT_FALSE(refused("exp(x[m,n])"));
   EXPECT_TRUE(refused("exp(f64(x[m,n]))"));
+}
+
+// Rows of infinities and NaN, as direct evaluation has them, whatever the layout.
+TEST(RowsPrograms, InfinitiesAndNan) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  for (const char* knobs :
+       {"residency=once, threads=64", "residency=once, threads=64, cluster=4", "residency=registers, threads=64", "team=2, threads=64"}) {
+    for (const char* equations : {kSumOfExponentials, "y[m] = logsumexp[n](x[m,n])", "y[m] = var[n](x[m,n])"}) {
+      const ir::Program program = load_text(over_rows(knobs, equations, "M = 6, N = 1304"));
+      testing::Tensors values = testing::random_inputs(program, 1);
+      std::vector<double>& x = values.at(0);
+      for (size_t i = 0; i < 1304; ++i) x[i] = -kInf;               // all of row 0
+      for (size_t i = 1304; i < 2600; ++i) x[i] = -kInf;            // all but the end of row 1
+      for (size_t i = 2608; i < 2 * 1304 + 700; ++i) x[i] -= 1000;  // row 2: what is small comes first
+      x[3 * 1304 + 1000] = kInf;
+      x[4 * 1304 + 500] = std::nan("");
+      for (size_t i = 5 * 1304; i < 6 * 1304; ++i) x[i] = kInf;
+      SCOPED_TRACE(fmt::format("{}: {}", knobs, equations));
+      expect_same(program, 1e-4, 4, values);
+    }
+  }
+}
+
+// An integer sum is exact, and so is what is made of it.
+TEST(RowsPrograms, IntegerSumsOnce) {
+  expect_text(R"(program sums
+dim M = 3, N = 1301
+input  q : i32[M, N]
+output s : i64[M]
+output v : f64[M]
+kernel k by rows(residency=once, threads=64) {
+  s[m] = sum[n](q[m,n])
+  v[m] = s[m] + sum[n](exp(f64(q[m,n]) - max[j](f64(q[m,j]))))
+})",
+              1e-12, 1000000);
+}
+
+TEST(RowsPrograms, DoublesOnce) {
+  for (const char* equations : {kSumOfExponentials, "y[m] = logsumexp[n](x[m,n])", "y[m] = var[n](x[m,n] + 100)",
+                                "mx[m] = max[n](x[m,n])\ny[m] = sum[n](exp(x[m,n] - mx[m]) * z[m,n]) + mx[m]"})
+    expect_text(over_rows(kOnce, equations, "M = 3, N = 1301", "f64"), 1e-12);
+}
+
+// A center that does not bound the exponents, or is of other elements, would make a part's exponentials infinite.
+TEST(RowsPrograms, CentersThatDoNotBoundAreRefused) {
+  for (const char* equations : {
+           "mx[m] = max[n](z[m,n])\ny[m] = sum[n](exp(x[m,n] - mx[m]))",
+           "mx[m] = max[n where n < 600](x[m,n])\ny[m] = sum[n](exp(x[m,n] - mx[m]))",
+           "mx[m] = max[n](x[m,n])\ny[m] = sum[n](exp(3 * x[m,n] - mx[m]))",
+           "a[m] = max[n](x[m,n])\nb[m] = max[n](z[m,n])\ny[m] = sum[n](exp(x[m,n] - (a[m] + b[m])))",
+           "mu[m] = sum[n](x[m,n]) / 1301\ny[m] = sum[n]((bf16(x[m,n]) - mu[m]) * (bf16(x[m,n]) - mu[m]))",
+           "a[m] = argmax[n](x[m,n])\nmx[m] = max[n](x[m,n])\ny[m] = sum[n](exp(x[m,n] - mx[m])) + a[m]",
+       }) {
+    const std::string once = refusal(load_text(over_rows(kOnce, equations))), team = refusal(load_text(over_rows("team=2", equations)));
+    EXPECT_NE(once.find("`residency=once`: "), std::string::npos) << equations << once;
+    EXPECT_EQ(once.find("`team`"), std::string::npos) << once;
+    EXPECT_NE(team.find("`team`: "), std::string::npos) << equations << team;
+    SCOPED_TRACE(equations);
+    expect_text(over_rows("threads=64", equations));
+  }
+}
+
+// Most blocks have no elements of a row, and most threads of the others none.
+TEST(RowsPrograms, EmptyThreadsOnce) {
+  for (const char* equations : {"y[m] = var[n](x[m,n] + 100)", kSumOfExponentials})
+    expect_text(over_rows("residency=once, threads=256, cluster=8", equations, "M = 2, N = 64"));
+}
+
+TEST(RowsPrograms, OtherReducersOnce) {
+  expect_text(R"(program others
+dim M = 3, N = 1301
+input  x : f32[M, N]
+input  z : f32[M, N]
+output y : f32[M]
+output p : f32[M]
+output c : i32[M]
+kernel k by rows(residency=once, threads=64) {
+  mx[m] = max[n](x[m,n])
+  lo[m] = min[n](z[m,n])
+  s[m] = sum[n](exp(x[m,n] - mx[m]) * z[m,n])
+  y[m] = log(sum[n](exp(x[m,n] - mx[m]))) + s[m] * lo[m]
+  p[m] = prod[n](1 + z[m,n] / 1000) + mx[m]
+  c[m] = select(any[n](x[m,n] > 3), 1, 0)
+})");
+}
+
+// The text does not depend on where expressions lie in the heap.
+TEST(RowsPrograms, OnceIsTheSameTextEachTime) {
+  const auto code = [] {
+    const ir::Program program = load_text(over_rows(kOnce, "mx[m] = max[n](x[m,n])\ny[m] = sum[n](exp(x[m,n] - mx[m]) * z[m,n])"));
+    const auto out = find_family("rows")->generate({program, small_machine()}, program.kernels.front());
+    return out.ok() ? out->sources.front().code : out.error().text();
+  };
+  const std::string first = code();
+  std::vector<std::unique_ptr<ir::Expr>> between;
+  for (int i = 0; i < 20; ++i) {
+    between.resize(between.size() + static_cast<size_t>(7 * i));
+    for (auto& e : between) {
+      if (!e) e = std::make_unique<ir::Expr>();
+    }
+    EXPECT_EQ(code(), first);
+  }
+}
+
+TEST(RowsPrograms, RowsOfABlockAreNotDropped) {
+  const auto of = [](const char* knobs, const char* extents) {
+    return refusal(load_text(fmt::format(
+        "program p\ndim {}\ninput x : f32[M, N]\noutput y : f32[M, N]\nkernel k by rows({}) {{\ny[m,n] = x[m,n] / sum[n](x[m,n])\n}}\n",
+        extents, knobs)));
+  };
+  EXPECT_NE(of("rows_per_block=2, cluster=2", "M = 64, N = 4096").find("rows_per_block=2: cluster=2"), std::string::npos);
+  EXPECT_NE(of("rows_per_block=64, threads=32", "M = 64, N = 4096").find("rows_per_block=64: a block of 32"), std::string::npos);
+  EXPECT_EQ(of("rows_per_block=2, threads=1024, residency=l2", "M = 64, N = 40960"), "");  // an automatic cluster gives way
+  const std::string strided = refusal(load_text(
+      "program p\ndim M = 64, N = 64\ninput x : f32[M, N]\noutput y : f32[N]\nkernel k by rows(rows_per_block=2) {\ny[n] = sum[m](x[m,n])\n}\n"));
+  EXPECT_NE(strided.find("rows_per_block=2: lanes take"), std::string::npos) << strided;
+}
+
+// What threads of a large cluster exchange must fit, once as elsewhere.
+TEST(RowsPrograms, ExchangesOfOnceFitSharedMemory) {
+  std::string equations = "mx[m] = max[n](x[m,n])\n", sum = "y[m] = 0";
+  for (int i = 0; i < 60; ++i) {
+    equations += fmt::format("s{0}[m] = sum[n](exp(x[m,n] - mx[m]) * (z[m,n] + {0}))\n", i);
+    sum += fmt::format(" + s{}[m]", i);
+  }
+  const std::string why = refusal(load_text(over_rows("residency=once, threads=1024, cluster=16", equations + sum)));
+  EXPECT_NE(why.find("shared memory >"), std::string::npos) << why;
+}
+
+TEST(RowsPrograms, ReadsThatAreStartedAhead) {
+  const ir::Program program = load_text(R"(program reads
+dim M = 3, N = 64
+input  x : f32[M, N]
+input  t : i64[M]
+input  b : f32[M]
+input  f : f32[M]
+output y : f32[M]
+kernel k by rows() {
+  s[m] = sum[n](x[m,n] * f[m])
+  y[m] = s[m] + x[m,t[m] else 0] + b[m] + x[m,argmax[n](x[m,n])] + x[m,t[m]+1 else s[m]]
+})");
+  const auto shape = rows::shape_of(program, program.kernels.front());
+  ASSERT_TRUE(shape.ok()) << shape.error().text();
+  const rows::EarlyReads early = rows::early_reads_of(*shape);
+  const auto names = [&](const std::vector<ir::ExprRef>& reads) {
+    std::string out;
+    for (const ir::ExprRef& e : reads) out += program.tensor(e->id).name;
+    return out;
+  };
+  EXPECT_EQ(names(early.direct), "ftb");
+  EXPECT_EQ(names(early.gathers), "x");
 }
 
 }  // namespace
