@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include "families/emission.h"
+#include "families/fold_text.h"
 #include "families/rows/layout.h"
 
 namespace solstice::families::rows {
 namespace {
 
 using codegen::Emitter;
-using codegen::FlatEquation;
 using codegen::Value;
 
 class FoldWriter {
@@ -21,7 +21,7 @@ class FoldWriter {
     bind_rows(emitter_, shape_);
     emitter_.set_hook([this](Emitter&, const ir::ExprRef& node) { return given(node); });
     const std::string folded = fold_partials();
-    SOLSTICE_TRY(const std::string stores, outputs());
+    SOLSTICE_TRY(const std::string stores, store_text(program_, shape_.flat, emitter_));
     out_.entry = codegen::entry_name(part_name(kernel_, "fold"));
     out_.reads = emitter_.tensors_read();
     out_.writes = tensors_written(shape_.flat);
@@ -56,22 +56,11 @@ class FoldWriter {
     return before + "rows::sync_block();\n" + after;
   }
 
-  Result<std::string> outputs() {
-    std::string stores;
-    for (const FlatEquation& e : shape_.flat.equations) {
-      SOLSTICE_TRY(const Value value, emitter_.emit(e.rhs));
-      SOLSTICE_TRY(const Emitter::Place at, emitter_.place(program_.tensor(e.target), e.lhs));
-      stores += fmt::format("store_one({} + {}, {});\n", emitter_.pointer_name(e.target), at.offset.text, value.text);
-    }
-    return stores;
-  }
-
   std::string parameters() const {
-    std::vector<std::string> out = pointer_parameters(emitter_, out_.reads, {});
+    std::vector<std::string> parts;
     for (size_t i = 0; i < partials_.size(); ++i)
-      out.push_back(fmt::format("const {}* SOLSTICE_RESTRICT {}", partials_[i].reduction.type, partial_name(i)));
-    for (const std::string& written : pointer_parameters(emitter_, {}, out_.writes)) out.push_back(written);
-    return fmt::format("{}", fmt::join(out, ", "));
+      parts.push_back(fmt::format("const {}* SOLSTICE_RESTRICT {}", partials_[i].reduction.type, partial_name(i)));
+    return fold_parameters(emitter_, out_.reads, parts, out_.writes);
   }
 
   const ir::Program& program_;
