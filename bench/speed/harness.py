@@ -219,9 +219,11 @@ class Clock:
 @functools.cache
 def machine() -> dict[str, str]:
     driver = subprocess.run(["nvidia-smi", "--query-gpu=driver_version,clocks.sm,clocks.mem", "--format=csv,noheader"],
-                            capture_output=True, text=True).stdout.strip()  # fmt: skip
+                            capture_output=True, text=True).stdout.splitlines()  # fmt: skip
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")[0]  # nvidia-smi lists all
+    mine = int(visible) if visible.isdigit() else 0
     version = subprocess.run([solstice(), "--version"], capture_output=True, text=True).stdout.strip()
-    return {"device": torch.cuda.get_device_name(0), "driver, clocks": driver, "torch": torch.__version__, "solstice": version}
+    return {"device": torch.cuda.get_device_name(0), "driver, clocks": driver[mine] if mine < len(driver) else "unknown", "torch": torch.__version__, "solstice": version}
 
 
 def arguments(about: str) -> argparse.Namespace:
