@@ -156,7 +156,8 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
     if (time.ok()) found.push_back({time->time.value, candidate.knobs});
   };
   consider({});
-  if (can_be_looked_at_once(shape)) {
+  const bool once = can_be_looked_at_once(shape);
+  if (once) {
     for (const int threads : {128, 256, 512}) consider({{"threads", threads}}, "once");
   }
   for (const int team : {4, 6, 8, 11, 16, 22, 33, 44, 66, 132}) consider({{"team", team}});
@@ -167,7 +168,10 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
     if (many_short) {
       for (const int rows : {2, 4}) consider({{"threads", threads}, {"rows_per_block", rows}});
     }
-    for (const int cluster : {2, 4, 8}) consider({{"threads", threads}, {"cluster", cluster}});
+    for (const int cluster : {2, 4, 8}) {
+      consider({{"threads", threads}, {"cluster", cluster}});
+      if (once) consider({{"threads", threads}, {"cluster", cluster}}, "registers");
+    }
   }
   if (found.empty()) return fail(Code::illegal_knobs, fmt::format("no layout of kernel `{}` fits this machine", kernel.name));
   // The family's own choice first: it was fitted to measurements that the model does not follow everywhere.
