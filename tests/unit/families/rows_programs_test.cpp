@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <set>
 
 #include "families/rows/phases.h"
 #include "unit/families/text_program.h"
@@ -215,6 +216,25 @@ kernel k by rows() {
   };
   EXPECT_EQ(names(early.direct), "ftb");
   EXPECT_EQ(names(early.gathers), "x");
+}
+
+// The family's own choice, then others, no layout twice: texts of kernels differ.
+TEST(RowsPrograms, ProposesItsOwnChoiceFirst) {
+  for (const char* extents : {"M = 4096, N = 1024", "M = 300, N = 40000", "M = 20000, N = 37"}) {
+    ir::Program program = load_text(over_rows("", kSumOfExponentials, extents));
+    ir::Kernel& kernel = program.kernels.front();
+    const Family& family = *find_family("rows");
+    const auto proposed = family.propose({program, small_machine()}, kernel);
+    ASSERT_TRUE(proposed.ok()) << proposed.error().text();
+    EXPECT_TRUE(proposed->front().items.empty());
+    std::set<std::string> texts;
+    for (const ir::Knobs& knobs : *proposed) {
+      kernel.knobs = knobs;
+      const auto emission = family.generate({program, small_machine()}, kernel);
+      ASSERT_TRUE(emission.ok()) << ir::to_text(knobs) << emission.error().text();
+      EXPECT_TRUE(texts.insert(emission->sources.front().code).second) << ir::to_text(knobs);
+    }
+  }
 }
 
 }  // namespace
