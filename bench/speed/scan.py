@@ -15,7 +15,7 @@ from typing import Callable
 import torch
 
 import harness
-from works import Tensors, Work, main
+from works import Tensors, Work, main, mark_drawn
 
 BAR, FLOOR = 0.85, 1.0
 ELEMENTS = 1 << 28
@@ -98,7 +98,7 @@ def drawn(count: int, seed: int) -> list[Work]:
         inner = int(10 ** draw.uniform(1.5, 3.5)) if i == 1 else 1
         form = draw.choice(list(RIGHT))
         out.append(scan(form, max(1, ELEMENTS // (length * inner)), length, inner, "bf16" if i == 0 else "f32"))
-        out[-1].shape += f", drawn ({seed})"
+        mark_drawn(out[-1], seed)
     return out
 
 

@@ -25,7 +25,7 @@ const Command solstice_commands_bench_kernelbench = {
     .name = "bench kernelbench",
     .summary = "Optimise every problem of a KernelBench folder and tabulate what came of it",
     .help =
-        "DIR holds level1/1_NAME.py and so on. Each problem ends as `faster`, `not faster`, `unsupported: OPERATOR` or "
+        "DIR holds level1/1_NAME.py and so on. Each problem ends as `faster`, `original kept`, `unsupported: OPERATOR` or "
         "`failed`, under each policy of --numerics; its reports and drop-ins are below OUT. PyTorch eager with and without "
         "TF32 and torch.compile with and without it are timed beside the drop-ins, and flaws of the problem are measured "
         "(docs/measuring.md). bench.json, bench.md and bench.svg are rewritten after each problem, and --resume goes on from "
