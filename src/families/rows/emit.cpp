@@ -15,7 +15,7 @@
 #include "families/rows/loop.h"
 #include "families/rows/staging.h"
 #include "families/rows/stores.h"
-#include "families/walk.h"
+#include "families/rows/sweep_step.h"
 
 namespace solstice::families::rows {
 namespace {
@@ -34,7 +34,7 @@ constexpr int64_t kLongSum = 512;
 class Writer {
  public:
   Writer(const ir::Program& program, const ir::Kernel& kernel, Shape& shape, const Settings& settings)
-      : kernel_(kernel), draft_(program, shape, settings), kept_(draft_), staging_(draft_, kept_), combiner_(settings) {}
+      : kernel_(kernel), draft_(program, shape, settings), kept_(draft_), staging_(draft_, kept_), step_(draft_), combiner_(settings) {}
 
   Result<Text> write() {
     bind_rows(draft_.emitter, draft_.shape);
@@ -61,7 +61,7 @@ class Writer {
       if (found == results_.end()) return fail(Code::internal, "a reduction is used before its sweep");
       return std::optional(found->second);
     }
-    return scope_ ? staging_.element(node, *scope_) : std::optional<Value>();
+    return step_.scope() ? staging_.element(node, *step_.scope()) : std::optional<Value>();
   }
 
   EarlyReads early_reads() const { return draft_.settings.parts > 1 ? EarlyReads{} : early_reads_of(draft_.shape); }
@@ -78,7 +78,8 @@ class Writer {
     SOLSTICE_TRY(const std::string loads, staging_.load_ahead(sweep));
     SOLSTICE_CHECK(read_now(std::exchange(gathers_, {})));
     std::vector<Reduction> reductions;
-    SOLSTICE_TRY(const std::string step, step_text(sweep, reductions));
+    SOLSTICE_TRY(const std::string step,
+                 step_.text(sweep, [&](const std::vector<RowStore>& stores) { return vector_text(sweep, stores, reductions); }));
     const Shape& shape = draft_.shape;
     const Settings& s = draft_.settings;
     const LoopText loop = in_runs(shape, s, reductions) ? loop_in_runs(shape, s, reductions) : plain_loop(shape, s);
@@ -93,27 +94,6 @@ class Writer {
       results_[node.get()] = draft_.emitter.variable(reductions[i].value_type, reductions[i].value(), 0);
       if (draft_.settings.parts > 1) partials_.push_back({node, reductions[i]});
     }
-  }
-
-  // What one step does with its vector: a scope for it, and one inside for its lanes.
-  Result<std::string> step_text(const Sweep& sweep, std::vector<Reduction>& reductions) {
-    Emitter& emitter = draft_.emitter;
-    const int vector = draft_.settings.vector;
-    const int vectors = emitter.push();
-    bind_columns(emitter, draft_.shape, vector, vectors);
-    const std::vector<codegen::Loop>& columns = draft_.shape.columns;
-    const codegen::Binding base = columns.empty() ? codegen::Binding{} : emitter.binding(columns.back().stepping());
-    SOLSTICE_TRY(const std::vector<RowStore> stores, row_stores(draft_, sweep));
-    const int lanes = emitter.push();
-    scope_.emplace(SweepScope{sweep, vectors, lanes, base});
-    bind_lanes(emitter, columns, vector, lanes);
-    SOLSTICE_TRY(const VectorText text, vector_text(sweep, stores, reductions));
-    const std::string inner = emitter.take(lanes) + text.lanes;
-    emitter.pop();
-    const std::string outer = emitter.take(vectors);
-    emitter.pop();
-    scope_.reset();
-    return outer + text.before + lane_loop(inner) + text.after;
   }
 
   Result<VectorText> vector_text(const Sweep& sweep, const std::vector<RowStore>& stores, std::vector<Reduction>& reductions) {
@@ -133,11 +113,6 @@ class Writer {
     return out;
   }
 
-  std::string lane_loop(const std::string& text) const {
-    if (draft_.settings.vector == 1) return "constexpr int lane = 0;\n" + text;
-    return fmt::format("#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) {{\n{}}}\n", draft_.settings.vector, text);
-  }
-
   Result<std::string> outputs_text() {
     if (draft_.settings.parts > 1 && !draft_.phases.row_outputs.empty()) return partials_text(draft_.settings, partials_);
     return row_output_text(draft_);
@@ -147,11 +122,11 @@ class Writer {
   Draft draft_;
   KeptValues kept_;
   Staging staging_;
+  SweepStep step_;
   Combiner combiner_;
   std::map<const ir::Expr*, Value> results_;  // of reductions
   std::vector<Partial> partials_;
-  std::vector<ExprRef> gathers_;     // of EarlyReads, until they are written
-  std::optional<SweepScope> scope_;  // while a sweep's lanes are written
+  std::vector<ExprRef> gathers_;  // of EarlyReads, until they are written
 };
 
 }  // namespace

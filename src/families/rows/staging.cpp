@@ -81,7 +81,7 @@ Result<std::optional<Value>> Staging::element(const ExprRef& node, const SweepSc
   }
   if (node->op != ir::Op::kRead || !draft_.streams(node)) return std::optional<Value>();
   if (const auto found = ahead_.find(node.get()); found != ahead_.end()) {
-    return std::optional(loaded_lane(node, copy_of(found->second, std::string(draft_.storage(node->id)), scope), scope));
+    return std::optional(loaded_lane(node, copy_of(found->second, draft_.storage(node->id), scope), scope));
   }
   SOLSTICE_TRY(const std::string vector, load_here(node, scope));
   return std::optional(loaded_lane(node, vector, scope));
@@ -93,8 +93,7 @@ Value Staging::loaded_lane(const ExprRef& read, const std::string& vector, const
                                codegen::values_of(dtype));
 }
 
-// A step's vector under a name of its own.
-std::string Staging::copy_of(const std::string& source, const std::string& element, const SweepScope& scope) {
+std::string Staging::copy_of(const std::string& source, std::string_view element, const SweepScope& scope) {
   const std::string name = fmt::format("u{}", draft_.emitter.fresh());
   draft_.emitter.statement(scope.vectors, fmt::format("const {} {} = {};", draft_.vector_type(element), name, source));
   return name;

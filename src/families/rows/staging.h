@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "families/rows/kept.h"
 
@@ -18,6 +19,10 @@ class Staging {
   Result<std::string> load_ahead(const Sweep& sweep);
   // The value of a lane; nothing: the node is no element that is staged.
   Result<std::optional<codegen::Value>> element(const ir::ExprRef& node, const SweepScope& scope);
+  // A step's vector under a name of its own.
+  std::string copy_of(const std::string& source, std::string_view element, const SweepScope& scope);
+  // The lane of the vector that `read` was loaded to.
+  codegen::Value loaded_lane(const ir::ExprRef& read, const std::string& vector, const SweepScope& scope);
   // Arrays that hold loaded data which is not kept.
   const std::string& declarations() const { return declarations_; }
 
@@ -26,8 +31,6 @@ class Staging {
   Result<std::string> vector_load(const ir::ExprRef& read, const std::string& to, bool last_use);
   Result<std::string> otherwise_of(const ir::ExprRef& read);
   Result<std::string> load_here(const ir::ExprRef& read, const SweepScope& scope);
-  std::string copy_of(const std::string& source, const std::string& element, const SweepScope& scope);
-  codegen::Value loaded_lane(const ir::ExprRef& read, const std::string& vector, const SweepScope& scope);
   bool is_read_again(const Sweep& sweep) const;
 
   Draft& draft_;

@@ -5,23 +5,21 @@
 #include <optional>
 
 #include "base/integer.h"
-#include "families/rows/accumulate.h"
 #include "families/rows/draft.h"
+#include "families/rows/finding.h"
 #include "families/rows/kept.h"
 #include "families/rows/layout.h"
-#include "families/rows/local.h"
 #include "families/rows/staging.h"
 #include "families/rows/stores.h"
+#include "families/rows/sweep_step.h"
 #include "families/rows/team.h"
 #include "families/rows/team_kernel.h"
 #include "families/rows/team_walk.h"
-#include "families/walk.h"
 
 namespace solstice::families::rows {
 namespace {
 
 using codegen::Binding;
-using codegen::CType;
 using codegen::Value;
 using ir::ExprRef;
 using ir::Op;
@@ -46,10 +44,13 @@ class Writer {
         draft_(program, shape, settings_),
         kept_(draft_),
         staging_(draft_, kept_),
-        walk_(draft_, team) {}
+        walk_(draft_, team),
+        step_(
+            draft_, [this](int depth) { walk_.bind_vector(depth); }, [this](const std::string& text) { return walk_.lanes(text); }),
+        found_(draft_, step_, [this](const std::string& text) { return walk_.guarded_steps(text); }) {}
 
   Result<Emission> write() {
-    SOLSTICE_TRY(findings_, findings_of(draft_.shape, draft_.phases));
+    SOLSTICE_CHECK(found_.find());
     draft_.emitter.set_hook([this](codegen::Emitter&, const ExprRef& node) { return given(node); });
     TeamText text;
     if (team_.shifted) {
@@ -60,54 +61,31 @@ class Writer {
     SOLSTICE_TRY(text.exchanging, exchanging_text());
     SOLSTICE_TRY(text.ahead, ahead_text());
     SOLSTICE_TRY(text.leaving, leaving_text());
-    text.state = state_text() + weights_text();
+    text.state = found_.state_text() + weights_text();
     return team_kernel(draft_, kernel_, team_, text);
   }
 
  private:
-  // A reduction as a thread finds it in one piece, and as what it finds in all of them adds up: in doubles where it rounds.
-  struct Found {
-    ExprRef node;
-    Reduction own, total;
-  };
-  // What has findings: `name` and its number; `index` where there are several of each, `elements` that they are of.
-  struct Holder {
-    std::string name, index, elements;
-
-    std::string of(size_t number) const { return fmt::format("of_{}{}{}", name, number, index); }
-  };
-
+  // Results of the row or of part of it, and the elements of the piece.
   Result<std::optional<Value>> given(const ExprRef& node) {
-    if (const auto center = centers_.find(node.get()); center != centers_.end()) return std::optional(center->second);
-    if (node->op == Op::kReduce) {
-      const auto found = values_.find(node.get());
-      if (found == values_.end()) return fail(Code::internal, "a reduction is used before its sweep");
-      return std::optional(found->second);
-    }
-    if (!scope_) return std::optional<Value>();
+    SOLSTICE_TRY(const std::optional<Value> seen, found_.seen(node));
+    if (seen || !step_.scope()) return seen;
+    const SweepScope& scope = *step_.scope();
     for (size_t i = 0; i < team_.streams.size(); ++i) {
-      if (team_.streams[i].access.read != node) continue;
-      const DType dtype = *draft_.program.tensor(node->id).dtype;
-      return std::optional(draft_.emitter.define(codegen::computing_type(dtype), fmt::format("widen(x{}[k].v[lane])", i), scope_->lanes,
-                                                 codegen::values_of(dtype)));
+      if (team_.streams[i].access.read == node) return std::optional(staging_.loaded_lane(node, fmt::format("x{}[k]", i), scope));
     }
     if (const auto number = held(node); storing_ && number) {
       const std::string name = fmt::format("held{}", *number);
       if (team_.shifted) return of_window(node, name, true);
-      const DType dtype = *draft_.program.tensor(node->id).dtype;
-      const int id = draft_.emitter.fresh();
-      draft_.emitter.statement(scope_->vectors, fmt::format("const {0} u{1} = *reinterpret_cast<const {0}*>({2} + c * {3});",
-                                                            draft_.vector_type(draft_.storage(node->id)), id, name, team_.vector));
-      return std::optional(draft_.emitter.define(codegen::computing_type(dtype), fmt::format("widen(u{}.v[lane])", id), scope_->lanes,
-                                                 codegen::values_of(dtype)));
+      const std::string_view type = draft_.storage(node->id);
+      const std::string vector = fmt::format("*reinterpret_cast<const {}*>({} + c * {})", draft_.vector_type(type), name, team_.vector);
+      return std::optional(staging_.loaded_lane(node, staging_.copy_of(vector, type, scope), scope));
     }
     if (const auto found = ahead_.find(node.get()); storing_ && found != ahead_.end()) {
       if (team_.shifted) return of_window(node, found->second, false);
-      const DType dtype = *draft_.program.tensor(node->id).dtype;
-      return std::optional(draft_.emitter.define(codegen::computing_type(dtype), fmt::format("widen({}[k].v[lane])", found->second),
-                                                 scope_->lanes, codegen::values_of(dtype)));
+      return std::optional(staging_.loaded_lane(node, found->second + "[k]", scope));
     }
-    return staging_.element(node, *scope_);
+    return staging_.element(node, scope);
   }
 
   std::optional<size_t> held(const ExprRef& read) const {
@@ -142,26 +120,23 @@ class Writer {
     codegen::Emitter& emitter = draft_.emitter;
     const ir::Tensor& tensor = draft_.program.tensor(read->id);
     const int inner = draft_.shape.columns.back().stepping();
+    const SweepScope& scope = *step_.scope();
     const Binding lanes = emitter.binding(inner);
-    emitter.bind(inner, scope_->base);
+    emitter.bind(inner, scope.base);
     SOLSTICE_TRY(const codegen::Emitter::Place at, emitter.place(tensor, draft_.reads.at(read.get()).args));
     emitter.bind(inner, lanes);
     const int id = emitter.fresh();
     const std::string window =
         is_held ? fmt::format("rows::held_window<{}, {}>({}, {})", team_.vector, elements_of(tensor), name, at.offset.text) : name + "[k]";
-    emitter.statement(scope_->vectors, fmt::format("const {0} u{1} = rows::from_window({2}, {3});\n"
-                                                   "const bool has_u{1} = !apart || (whole && rows::has_window<{4}, {5}>({3}));",
-                                                   draft_.vector_type(draft_.storage(read->id)), id, window, at.offset.text, team_.vector,
-                                                   elements_of(tensor)));
+    emitter.statement(scope.vectors, fmt::format("const {0} u{1} = rows::from_window({2}, {3});\n"
+                                                 "const bool has_u{1} = !apart || (whole && rows::has_window<{4}, {5}>({3}));",
+                                                 draft_.vector_type(draft_.storage(read->id)), id, window, at.offset.text, team_.vector,
+                                                 elements_of(tensor)));
     return std::optional(emitter.define(
         codegen::computing_type(*tensor.dtype),
         fmt::format("has_u{0} ? widen(u{0}.v[lane]) : load_one({1} + {2} + lane)", id, emitter.pointer_name(read->id), at.offset.text),
-        scope_->lanes, codegen::values_of(*tensor.dtype)));
+        scope.lanes, codegen::values_of(*tensor.dtype)));
   }
-
-  size_t firsts() const { return findings_.first.size(); }
-  size_t number_of(const Corrected& c) const { return firsts() + static_cast<size_t>(&c - findings_.second.data()); }
-  std::string center_name(const Corrected& c) const { return fmt::format("center{}", number_of(c)); }
 
   void open_stage() {
     stage_ = draft_.emitter.push();
@@ -178,107 +153,46 @@ class Writer {
   Result<std::string> arriving_text() {
     open_stage();
     SOLSTICE_TRY(std::string out, walk_.pointers("ring", stage_));
-    Sweep first, second;
-    first.reductions = findings_.first;
-    for (const Corrected& c : findings_.second) second.reductions.push_back(c.reduction);
-    SOLSTICE_TRY(const std::string found, finding_text(first));
+    SOLSTICE_TRY(const std::string first, found_.first_text());
     out = walk_.piece_text() + out + draft_.emitter.take(stage_) + walk_.declarations() + walk_.steps(walk_.loads()) +
-          (team_.holds ? "" : "ring.release();\n") + found;
+          (team_.holds ? "" : "ring.release();\n") + first;
     const std::string whole = fmt::format("elements += rows::taken<{}>(size, place) * {};\n", team_.group_threads(), team_.vector);
     const std::string tested = fmt::format("elements += rows::inside<{}>(element, {});\n", team_.vector, team_.extent);
-    if (counts()) out += team_.shifted ? fmt::format("if (!apart) {}else {{\n{}}}\n", whole, walk_.steps(tested)) : whole;
-    std::string centers, more;
-    for (const Corrected& c : findings_.second) {
-      SOLSTICE_TRY(const std::string center, center_text(c));
-      centers += center;
-    }
-    if (!second.reductions.empty()) {
-      SOLSTICE_TRY(more, around_centers(second));
-    }
-    out += centers + more;
+    if (found_.counts()) out += team_.shifted ? fmt::format("if (!apart) {}else {{\n{}}}\n", whole, walk_.steps(tested)) : whole;
+    SOLSTICE_TRY(const std::string centers, found_.centers_text(fmt::format("chunk < {}", team_.groups)));
+    SOLSTICE_TRY(const std::string second, found_.second_text());
+    out += draft_.emitter.take(stage_) + centers + second;
     SOLSTICE_TRY(const std::string end, row_end_text());
     return out + fmt::format("if (chunk >= chunks - {}) {{\n{}}}\n", team_.groups, end);
   }
 
-  // The sweep that finds what needs a center: in a scope of its own, since later the same terms stand for other centers.
-  Result<std::string> around_centers(const Sweep& sweep) {
-    const int depth = draft_.emitter.push();
-    for (const Corrected& c : findings_.second)
-      centers_[c.center.get()] = draft_.emitter.variable(types_.at(c.reduction.get()), center_name(c), depth);
-    SOLSTICE_TRY(const std::string sweeping, finding_text(sweep));
-    std::string out = draft_.emitter.take(stage_) + draft_.emitter.take(depth) + sweeping;
-    draft_.emitter.pop();
-    centers_.clear();
-    return out;
-  }
-
-  // One sweep over a piece, added to the thread's findings.
-  Result<std::string> finding_text(const Sweep& sweep) {
-    std::vector<Reduction> reductions;
-    SOLSTICE_TRY(const std::string step, step_text(sweep, reductions));
-    std::string ends;
-    for (size_t i = 0; i < reductions.size(); ++i) {
-      const Found& found = note(sweep.reductions[i], reductions[i]);
-      ends += fold_lanes(reductions[i], i, team_.vector);
-      ends += fmt::format("{0} = rows::{1}::combine<{2}>({0}, static_cast<{2}>({3}));\n", thread_.of(order_.size() - 1), found.total.op,
-                          found.total.type, found.own.name);
-    }
-    return open_accumulators(reductions, team_.vector) + walk_.guarded_steps(step) + ends + "}\n";
-  }
-
-  const Found& note(const ExprRef& node, const Reduction& own) {
-    Found found{node, own, own};
-    if (own.rounds()) found.total.type = "double", found.total.wide = true;
-    order_.push_back(std::move(found));
-    return order_.back();
-  }
-
-  // The thread's own center of what follows, as a variable: the mean of its first piece of the row, which is near enough to
-  // its part's; the largest exponent so far, with what was found around a smaller one corrected.
-  Result<std::string> center_text(const Corrected& c) {
-    const int depth = draft_.emitter.push();
-    see(thread_, "rows::share_of(elements)", depth);
-    SOLSTICE_TRY(const Value center, draft_.emitter.emit(c.center));
-    const std::string outer = draft_.emitter.take(stage_), text = draft_.emitter.take(depth);
-    draft_.emitter.pop();
-    types_[c.reduction.get()] = center.type;
-    const std::string name = center_name(c);
-    if (c.correction == Correction::kSquares)
-      return outer + fmt::format("if (chunk < {}) {{\n{}{} = {};\n}}\n", team_.groups, text, name, center.text);
-    return outer + fmt::format("{{\n{0}if ({1} != {2}) {{\n{3} *= rows::factor_of({1}, {2});\n{1} = {2};\n}}\n}}\n", text, name,
-                               center.text, thread_.of(number_of(c)));
-  }
-
   // The thread's findings of the row to its warp's, and these to the exchanging warp.
   Result<std::string> row_end_text() {
-    SOLSTICE_TRY(const std::string fold, fold_text(thread_, warp_, 1));
+    SOLSTICE_TRY(const std::string fold, fold_text(found_.thread(), warp_, 1));
     std::string out = fold + "if (lane == 0) {\n";
-    for (size_t i = 0; i < order_.size(); ++i) out += fmt::format("{} = {};\n", finding(i, "warp"), warp_.of(i));
-    out += fmt::format("{} = {};\nfound(turn).arrive();\n}}\nrows::sync_warp();\nelements = 0;\n", finding(order_.size(), "warp"),
-                       warp_.elements);
-    for (size_t i = 0; i < order_.size(); ++i) out += fmt::format("{} = {};\n", thread_.of(i), start(i));
-    for (const Corrected& c : findings_.second) out += center_name(c) + " = 0;\n";
-    return out + close_stage();
+    for (size_t i = 0; i < found_.count(); ++i) out += fmt::format("{} = {};\n", finding(i, "warp"), warp_.of(i));
+    out += fmt::format("{} = {};\nfound(turn).arrive();\n}}\nrows::sync_warp();\n", finding(found_.count(), "warp"), warp_.elements);
+    return out + found_.restart_text() + close_stage();
   }
 
   // The warps' findings of the row to the block's, those of all blocks to the row's.
   Result<std::string> exchanging_text() {
     open_stage();
     std::string out = fmt::format("const bool has = lane < {};\n", team_.warps());
-    for (size_t i = 0; i < order_.size(); ++i)
-      out += fmt::format("{} {} = has ? {} : {};\n", type(i), one_warp_.of(i), finding(i, "lane"), start(i));
-    out += fmt::format("const int {} = has ? {} : 0;\n", one_warp_.elements, finding(order_.size(), "lane"));
+    for (size_t i = 0; i < found_.count(); ++i)
+      out += fmt::format("{} {} = has ? {} : {};\n", type(i), one_warp_.of(i), finding(i, "lane"), found_.start(i));
+    out += fmt::format("const int {} = has ? {} : 0;\n", one_warp_.elements, finding(found_.count(), "lane"));
     SOLSTICE_TRY(const std::string block, fold_text(one_warp_, block_, 1));
     out += block;
     const int each = static_cast<int>(ceil_div(team_.blocks, 32));
-    for (size_t i = 0; i < order_.size(); ++i)
+    for (size_t i = 0; i < found_.count(); ++i)
       out += fmt::format("rows::offer_to_all<{}, 32>({}, rank, lane, number, {});\n", team_.blocks, block_.of(i), offers(i));
-    out += fmt::format("u64 seen[{0} * {1}];\nrows::collect_offers<{2}, {0}, {1}>({3}, rank, lane, number, seen);\n", order_.size(), each,
+    out += fmt::format("u64 seen[{0} * {1}];\nrows::collect_offers<{2}, {0}, {1}>({3}, rank, lane, number, seen);\n", found_.count(), each,
                        team_.blocks, offers(0));
     std::string values;
-    for (size_t i = 0; i < order_.size(); ++i) {
+    for (size_t i = 0; i < found_.count(); ++i) {
       out += fmt::format("{} of_blocks{}[{}];\n", type(i), i, each);
-      values += fmt::format("{} = there ? rows::offered<{}>(seen[{} * {} + k]) : {};\n", blocks_.of(i), type(i), i, each, start(i));
+      values += fmt::format("{} = there ? rows::offered<{}>(seen[{} * {} + k]) : {};\n", blocks_.of(i), type(i), i, each, found_.start(i));
     }
     out += fmt::format(
         "int of_elements[{0}];\n#pragma unroll\nfor (int k = 0; k < {0}; ++k) {{\nconst int block = k * 32 + lane;\nconst bool there = block < {3};\n"
@@ -287,77 +201,29 @@ class Writer {
         each, team_.row_pieces() / team_.blocks, team_.row_pieces() % team_.blocks, team_.blocks, values);
     SOLSTICE_TRY(const std::string row, fold_text(blocks_, row_, each));
     out += row + "if (lane == 0) {\n";
-    for (size_t i = 0; i < order_.size(); ++i) out += fmt::format("{} = {};\n", result(i), row_.of(i));
+    for (size_t i = 0; i < found_.count(); ++i) out += fmt::format("{} = {};\n", result(i), row_.of(i));
     return out + "known(turn).arrive();\n}\nrows::sync_warp();\n" + close_stage();
-  }
-
-  // Whether anything asks of how many elements a finding is.
-  bool counts() const {
-    return std::any_of(findings_.second.begin(), findings_.second.end(),
-                       [](const Corrected& c) { return c.correction == Correction::kSquares; });
   }
 
   // A lane's findings (`count` of each) to those of all lanes.
   Result<std::string> fold_text(const Holder& from, const Holder& to, int count) {
     const bool several = !from.index.empty();
+    const std::string each = several ? fmt::format("#pragma unroll\nfor (int k = 0; k < {}; ++k) ", count) : "";
     const auto folded = [&](size_t i) {
-      const Reduction& r = order_[i].total;
-      std::string value = from.of(i), out = fmt::format("{} {} = {};\n", type(i), to.of(i), several ? start(i) : value);
-      if (several)
-        out += fmt::format("#pragma unroll\nfor (int k = 0; k < {0}; ++k) {1} = rows::{2}::combine<{3}>({1}, {4});\n", count, to.of(i),
-                           r.op, r.type, value);
+      const Reduction& r = found_.total(i);
+      std::string value = from.of(i), out = fmt::format("{} {} = {};\n", type(i), to.of(i), several ? found_.start(i) : value);
+      if (several) out += fmt::format("{0}{1} = rows::{2}::combine<{3}>({1}, {4});\n", each, to.of(i), r.op, r.type, value);
       return out + fmt::format("{0} = rows::reduce_lanes<rows::{1}, 32, {2}>({0});\n", to.of(i), r.op, r.type);
     };
-    std::string out = several ? fmt::format("int {0} = 0;\n#pragma unroll\nfor (int k = 0; k < {1}; ++k) {0} += {2};\n", to.elements, count,
-                                            from.elements)
+    std::string out = several ? fmt::format("int {0} = 0;\n{1}{0} += {2};\n", to.elements, each, from.elements)
                               : fmt::format("int {} = {};\n", to.elements, from.elements);
-    if (counts()) out += fmt::format("{0} = rows::reduce_lanes<rows::Sum, 32, int>({0});\n", to.elements);
-    for (size_t i = 0; i < firsts(); ++i) out += folded(i);
-    for (const Corrected& c : findings_.second) {
-      std::string outer;
-      SOLSTICE_TRY(const std::string correction, correction_text(c, from, to, outer));
-      out += outer + (several ? fmt::format("#pragma unroll\nfor (int k = 0; k < {}; ++k) {{\n{}}}\n", count, correction)
-                              : "{\n" + correction + "}\n");
-      out += folded(number_of(c));
+    if (found_.counts()) out += fmt::format("{0} = rows::reduce_lanes<rows::Sum, 32, int>({0});\n", to.elements);
+    for (size_t i = 0; i < found_.firsts(); ++i) out += folded(i);
+    for (const Corrected& c : found_.corrected()) {
+      SOLSTICE_TRY(const std::string correction, found_.correction_text(c, from, to));
+      out += draft_.emitter.take(stage_) + each + "{\n" + correction + "}\n" + folded(found_.number_of(c));
     }
     return out;
-  }
-
-  // What was found around the center of `from` for the center of `to`. `outer`: what of it belongs ahead of a loop.
-  Result<std::string> correction_text(const Corrected& c, const Holder& from, const Holder& to, std::string& outer) {
-    SOLSTICE_TRY(const auto own, center_of(c, from));
-    SOLSTICE_TRY(const auto center, center_of(c, to));
-    outer = draft_.emitter.take(stage_);
-    const std::string out = own.first + center.first, value = from.of(number_of(c));
-    if (c.correction == Correction::kExponential)
-      return out + fmt::format("{} *= rows::factor_of({}, {});\n", value, own.second, center.second);
-    const auto sum = std::find(findings_.first.begin(), findings_.first.end(), c.sum) - findings_.first.begin();
-    return out + fmt::format("{0} = rows::corrected_squares({0}, {1}, {2}, {3}, {4});\n", value, own.second, center.second,
-                             from.of(static_cast<size_t>(sum)), from.elements);
-  }
-
-  // Statements and the center that they compute; a thread has it already.
-  Result<std::pair<std::string, std::string>> center_of(const Corrected& c, const Holder& holder) {
-    if (&holder == &thread_) return std::pair(std::string(), center_name(c));
-    const int depth = draft_.emitter.push();  // a scope for each: what it knows must not meet another's
-    see(holder, fmt::format("rows::share_of({})", holder.elements), depth);
-    SOLSTICE_TRY(const Value center, draft_.emitter.emit(c.center));
-    const std::string text = draft_.emitter.take(depth);
-    draft_.emitter.pop();
-    return std::pair(text, center.text);
-  }
-
-  // The equations see the holder's findings, as those of a row that is everywhere like it; of the row itself exactly.
-  void see(const Holder& holder, const std::string& share, int depth) {
-    for (size_t i = 0; i < firsts(); ++i) {
-      const Reduction& r = order_[i].total;
-      const std::string text =
-          &holder == &row_ ? r.value_of(holder.of(i))
-          : r.op == "Max"  ? fmt::format("rows::center_of({})", holder.of(i))
-          : r.op == "Sum"  ? r.value_of(fmt::format("rows::as_of_row({}, {} * {}.0)", holder.of(i), share, draft_.shape.column_count))
-                           : r.value_of(holder.of(i));
-      values_[order_[i].node.get()] = draft_.emitter.variable(r.value_type, text, depth);
-    }
   }
 
   static void add_reads(const ExprRef& e, std::vector<ExprRef>& out) {
@@ -425,19 +291,16 @@ class Writer {
   Result<std::string> leaving_text() {
     open_stage();
     std::string out = walk_.piece_text();
-    for (size_t i = 0; i < order_.size(); ++i) {
-      out += fmt::format("const {} {} = {};\n", type(i), row_.of(i), result(i));
-      values_[order_[i].node.get()] = draft_.emitter.variable(order_[i].total.value_type, order_[i].total.value_of(row_.of(i)), stage_);
-    }
+    for (size_t i = 0; i < found_.count(); ++i) out += fmt::format("const {} {} = {};\n", type(i), row_.of(i), result(i));
+    found_.see(row_, found_.count(), stage_);
     SOLSTICE_TRY(const std::string pointers, walk_.pointers("behind", stage_));
     SOLSTICE_TRY(const std::string outputs, row_output_text(draft_, stage_));
     out += pointers + "[[maybe_unused]] const int position = rank + chunk + place;  // 0: stores what a row has one of\n" + outputs;
     Sweep sweep;
     for (const Sweep& s : draft_.phases.sweeps) sweep.stores.insert(sweep.stores.end(), s.stores.begin(), s.stores.end());
     if (!sweep.stores.empty()) {
-      std::vector<Reduction> none;
       storing_ = true;
-      SOLSTICE_TRY(const std::string step, step_text(sweep, none));
+      SOLSTICE_TRY(const std::string step, step_.text(sweep, [this](const auto& stores) { return stores_text(stores); }));
       out += draft_.emitter.take(stage_) + walk_.declarations() + walk_.steps(walk_.loads()) + released() + walk_.guarded_steps(step);
     } else {
       out += released();
@@ -445,58 +308,27 @@ class Writer {
     return out + close_stage();
   }
 
-  // What one step does with its vector: a scope for it, and one inside for its lanes.
-  Result<std::string> step_text(const Sweep& sweep, std::vector<Reduction>& reductions) {
-    codegen::Emitter& emitter = draft_.emitter;
-    const int vectors = emitter.push();
-    walk_.bind_vector(vectors);
-    const codegen::Binding base = emitter.binding(draft_.shape.columns.back().stepping());
-    SOLSTICE_TRY(const std::vector<RowStore> stores, row_stores(draft_, sweep));
-    const int lanes = emitter.push();
-    scope_.emplace(SweepScope{sweep, vectors, lanes, base});
-    bind_lanes(emitter, draft_.shape.columns, team_.vector, lanes);
-    VectorText text;
-    for (const ExprRef& r : sweep.reductions) {
-      SOLSTICE_TRY(Reduction reduction, begin_reduction(emitter, *r, team_.vector > 1));
-      text.lanes += accumulate(reduction, reductions.size(), false);
-      reductions.push_back(std::move(reduction));
-    }
-    text.before += open_vector(reductions);
-    text.after += close_vector(reductions);
-    for (const RowStore& store : stores) SOLSTICE_CHECK(write_store(draft_, store, text));
-    const std::string inner = emitter.take(lanes) + text.lanes;
-    emitter.pop();
-    const std::string outer = emitter.take(vectors);
-    emitter.pop();
-    scope_.reset();
-    return outer + text.before + walk_.lanes(inner) + text.after;
-  }
-
-  const std::string& type(size_t i) const { return order_[i].total.type; }
-  std::string start(size_t i) const { return fmt::format("rows::{}::start<{}>()", order_[i].total.op, type(i)); }
-  // Places of shared memory, of the row's turn: of a warp's finding, of the row's result. Behind the last: of a warp's elements.
-  std::string finding(size_t i, const std::string& warp) const {
-    return fmt::format("*reinterpret_cast<{}*>(findings + (turn * {} + {}) * {} + {})", i < order_.size() ? type(i) : "int",
-                       order_.size() + 1, i, team_.warps(), warp);
-  }
-  std::string result(size_t i) const {
-    return fmt::format("*reinterpret_cast<{}*>(results + turn * {} + {})", type(i), order_.size() + 1, i);
-  }
-  std::string offers(size_t i) const {
-    return fmt::format("offers + (round % rows::kTurns * {} + {}) * {}", order_.size(), i, int64_t{team_.blocks} * team_.blocks);
-  }
-
-  std::string state_text() const {
-    std::string out = "[[maybe_unused]] int elements = 0;\n";
-    for (size_t i = 0; i < order_.size(); ++i) out += fmt::format("{} {} = {};\n", type(i), thread_.of(i), start(i));
-    for (const Corrected& c : findings_.second)
-      out += fmt::format("{} {} = 0;\n", codegen::name_of(types_.at(c.reduction.get())), center_name(c));
+  Result<VectorText> stores_text(const std::vector<RowStore>& stores) {
+    VectorText out;
+    for (const RowStore& store : stores) SOLSTICE_CHECK(write_store(draft_, store, out));
     return out;
   }
 
-  const Holder thread_{"thread", "", "elements"}, warp_{"warp", "", "warp_elements"};
-  const Holder one_warp_{"one_warp", "", "elements"}, block_{"block", "", "block_elements"};
-  const Holder blocks_{"blocks", "[k]", "of_elements[k]"}, row_{"row", "", "row_elements"};
+  const std::string& type(size_t i) const { return found_.total(i).type; }
+  // Places of shared memory, of the row's turn: of a warp's finding, of the row's result. Behind the last: of a warp's elements.
+  std::string finding(size_t i, const std::string& warp) const {
+    return fmt::format("*reinterpret_cast<{}*>(findings + (turn * {} + {}) * {} + {})", i < found_.count() ? type(i) : "int",
+                       found_.count() + 1, i, team_.warps(), warp);
+  }
+  std::string result(size_t i) const {
+    return fmt::format("*reinterpret_cast<{}*>(results + turn * {} + {})", type(i), found_.count() + 1, i);
+  }
+  std::string offers(size_t i) const {
+    return fmt::format("offers + (round % rows::kTurns * {} + {}) * {}", found_.count(), i, int64_t{team_.blocks} * team_.blocks);
+  }
+
+  const Holder warp_{"warp", "warp_elements"}, one_warp_{"one_warp", "elements"}, block_{"block", "block_elements"};
+  const Holder blocks_{"blocks", "of_elements[k]", "[k]"}, row_{.name = "row", .elements = "row_elements", .whole_row = true};
 
   const ir::Kernel& kernel_;
   const Team& team_;
@@ -505,12 +337,8 @@ class Writer {
   KeptValues kept_;
   Staging staging_;
   TeamWalk walk_;
-  Findings findings_;
-  std::vector<Found> order_;                      // firsts, then seconds
-  std::map<const ir::Expr*, Value> values_;       // of reductions, as the equations see them at this place of the text
-  std::map<const ir::Expr*, Value> centers_;      // variables, while the sweeps around them are written
-  std::map<const ir::Expr*, CType> types_;        // of a reduction's center
-  std::optional<SweepScope> scope_;               // while a sweep's lanes are written
+  SweepStep step_;
+  FindingText found_;
   std::map<const ir::Expr*, std::string> ahead_;  // arrays of what is loaded ahead for the stores
   bool storing_ = false;                          // while these are written
   int stage_ = 0;
