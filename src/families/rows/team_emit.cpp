@@ -34,6 +34,9 @@ Settings settings_for(const Team& team) {
   return s;
 }
 
+// The first lane tells for all of a warp that something was read or found: what the others did comes before.
+constexpr const char* kTogether = "rows::sync_warp();\nif (lane == 0) {\n";
+
 // Findings go up from threads to warps, to blocks, to the row: `of_thread0`, `of_warp0`, ...
 class Writer {
  public:
@@ -169,7 +172,7 @@ class Writer {
   // The thread's findings of the row to its warp's, and these to the exchanging warp.
   Result<std::string> row_end_text() {
     SOLSTICE_TRY(const std::string fold, fold_text(found_.thread(), warp_, 1));
-    std::string out = fold + "if (lane == 0) {\n";
+    std::string out = fold + kTogether;
     for (size_t i = 0; i < found_.count(); ++i) out += fmt::format("{} = {};\n", finding(i, "warp"), warp_.of(i));
     out += fmt::format("{} = {};\nfound(turn).arrive();\n}}\nrows::sync_warp();\n", finding(found_.count(), "warp"), warp_.elements);
     return out + found_.restart_text() + close_stage();
@@ -200,7 +203,7 @@ class Writer {
         "of_elements[k] = there ? elements_before(row, to) - elements_before(row, from) : 0;\n{4}}}\n",
         each, team_.row_pieces() / team_.blocks, team_.row_pieces() % team_.blocks, team_.blocks, values);
     SOLSTICE_TRY(const std::string row, fold_text(blocks_, row_, each));
-    out += row + "if (lane == 0) {\n";
+    out += row + kTogether;
     for (size_t i = 0; i < found_.count(); ++i) out += fmt::format("{} = {};\n", result(i), row_.of(i));
     return out + "known(turn).arrive();\n}\nrows::sync_warp();\n" + close_stage();
   }
