@@ -5,14 +5,14 @@
 
 #include "families/emission.h"
 #include "families/memory_time.h"
+#include "families/usual_machine.h"
 
 namespace solstice::families::map {
 namespace {
 
 // Fitted to `bench families` on an H200.
-constexpr Seconds kLatency{1.0e-6};  // of loads while the memory is busy
-constexpr Seconds kStep{0.033e-6};   // a step of a reduction inside a thread: a load from L1 and what needs it
-constexpr double kThreadsOfSM = 2048;
+constexpr Seconds kLatency{1.0e-6};                    // of loads while the memory is busy
+constexpr Seconds kStep{0.033e-6};                     // a step of a reduction inside a thread: a load from L1 and what needs it
 constexpr double kTransposed = 0.25, kStrided = 0.85;  // of the rate: reads of a sector for each element; dense steps
 constexpr double kWindow = 0.7;                        // reads that step with the output inside a reduction
 constexpr double kStepsAhead = 8;                      // of a reduction whose loads the compiler issues together
@@ -72,7 +72,7 @@ Seconds flow_of(const Context& context, const Nest& nest, const Settings& settin
   const double unroll = unroll_of(context.program, nest, settings);
   const double threads = std::max(1.0, static_cast<double>(nest.vectors()) / unroll);
   const double blocks = std::max(1.0, threads / settings.threads);
-  const double resident = std::min(kThreadsOfSM, threads / std::min(sms, blocks));
+  const double resident = std::min(static_cast<double>(kThreadsOfSM), threads / std::min(sms, blocks));
   const Bytes ahead(resident * unroll * steps * std::max(4, bytes_ahead(context.program, nest)));
   const Seconds all = flow_time(context.machine, read, std::min(sms, blocks), ahead, kLatency);
   return std::max(all - kLatency, Seconds(0));  // the first loads are part of the start

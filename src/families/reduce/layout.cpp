@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/integer.h"
+#include "families/usual_machine.h"
 
 namespace solstice::families::reduce {
 namespace {
@@ -22,7 +23,6 @@ constexpr int64_t kWholeBytes = 16 * 1024;
 constexpr int64_t kShortRow = 2048;  // bytes: below it whole rows are copied together
 constexpr int64_t kLeastRun = 256;   // bytes that are worth a copy of their own
 constexpr int64_t kWarp = 32;
-constexpr int64_t kSharedBytes = 227 * 1024;  // where no machine is given
 constexpr int64_t kMostSplit = 4096;
 constexpr int64_t kResultShare = 128;  // rows of a part at least: its results are written and read again
 
@@ -39,10 +39,8 @@ std::vector<RunRead> streams_of(const ir::Program& program, const rows::Shape& s
   const int inner = shape.rows.back().stepping();
   for (const Access& access : codegen::accesses_of(program, shape.flat)) {
     if (!access.read || !access.offset || access.tested || access.offset->coefficient(inner) != 1) continue;
-    const bool along =
-        std::any_of(shape.columns.begin(), shape.columns.end(), [&](const Loop& loop) { return access.depends_on(loop.stepping()); });
     const bool known = std::any_of(out.begin(), out.end(), [&](const RunRead& s) { return s.access.read == access.read; });
-    if (!along || known) continue;
+    if (!rows::depends_on_any(access, shape.columns) || known) continue;
     RunRead stream;
     stream.element = size_of(program.tensor(access.tensor).dtype.value_or(DType::kF32));
     stream.access = access;
@@ -125,8 +123,8 @@ void place_streams(Layout& l) {
 // Blocks that do not all fit the GPU at once leave most of it idle while the last ones run, unless they are many. So:
 // no more parts than fill it, or enough for four rounds; and the parts' results stay little beside the data.
 int64_t split_for(const Layout& l, const machine::Machine* machine) {
-  const int64_t sms = machine && machine->sm_count > 0 ? machine->sm_count : 132;
-  const int64_t places = sms * (l.direct() ? l.resident_blocks(kSharedBytes) : std::min(2, l.resident_blocks(kSharedBytes)));
+  const int64_t sms = sms_of(machine);
+  const int64_t places = sms * (l.direct() ? l.resident_blocks(kUsualShared) : std::min(2, l.resident_blocks(kUsualShared)));
   const int64_t items = l.tiles() * l.outer;
   if (items >= 4 * places) return 1;
   const int64_t wanted = items <= places ? places / items : ceil_div(4 * places, items);
@@ -180,8 +178,7 @@ Result<Layout> layout_of(const ir::Program& program, const rows::Shape& shape, c
   l.rows = static_cast<int>(std::clamp(knobs.int_or("rows", (whole ? kWholeBytes : kSlotBytes) / row / least * least), least, most));
   l.slots = static_cast<int>(knobs.int_or("stages", kSlots));
   place_streams(l);
-  const int64_t limit =
-      machine && machine->shared_per_block.value > 0 ? static_cast<int64_t>(machine->shared_per_block.value) : kSharedBytes;
+  const int64_t limit = shared_of(machine);
   if (l.ring_bytes() > limit) {
     return refuse(fmt::format("{} stages of {} B = {} KiB > {} KiB of shared memory; fewer `stages` or `rows`", l.slots, l.slot_bytes,
                               l.ring_bytes() / 1024, limit / 1024));

@@ -8,36 +8,43 @@ namespace solstice::families::rows {
 
 std::string Combiner::write(const std::vector<Reduction>& reductions) {
   if (reductions.empty()) return "";
+  std::vector<Joined> all;
+  for (size_t i = 0; i < reductions.size(); ++i)
+    all.push_back({reductions[i], reductions[i].name, reductions[i].name, fold_lanes(reductions[i], i, s_.vector)});
+  return join(all) + "}\n";
+}
+
+std::string Combiner::join(const std::vector<Joined>& all) {
   const bool shuffles = !s_.strided && s_.group <= kWarp && s_.cluster == 1;
   std::string out, collected;
-  for (size_t i = 0; i < reductions.size(); ++i) {
-    const Reduction& r = reductions[i];
-    out += fold_lanes(r, i, s_.vector);
+  for (const Joined& one : all) {
+    out += one.before;
     if (shuffles) {
-      collected += fmt::format("{0} = rows::reduce_lanes<rows::{1}, {2}>({0});\n", r.name, r.op, s_.group);
+      collected += fmt::format("{} = rows::reduce_lanes<rows::{}, {}>({});\n", one.to, one.reduction.op, s_.group, one.from);
     } else if (exchange_bytes(s_) > 0) {
-      const Exchange text = exchange(r);
+      const Exchange text = exchange(one);
       out += text.publish;
       collected += text.collect;
     }
   }
   if (exchange_bytes(s_) > 0) out += s_.cluster > 1 ? "rows::sync_cluster();\n" : "rows::sync_block();\n";
-  return out + collected + "}\n";
+  return out + collected;
 }
 
-Combiner::Exchange Combiner::exchange(const Reduction& r) {
+Combiner::Exchange Combiner::exchange(const Joined& one) {
+  const Reduction& r = one.reduction;
   const std::string slots = fmt::format("reinterpret_cast<{}*>(shared + {})", r.type, shared_);
   shared_ += exchange_bytes(s_);
   if (s_.strided) {
-    return {fmt::format("{}[threadIdx.x] = {};\n", slots, r.name),
-            fmt::format("{} = rows::collect_columns<rows::{}, {}, {}>({});\n", r.name, r.op, s_.threads, s_.rows_per_block(), slots)};
+    return {fmt::format("{}[threadIdx.x] = {};\n", slots, one.from),
+            fmt::format("{} = rows::collect_columns<rows::{}, {}, {}>({});\n", one.to, r.op, s_.threads, s_.rows_per_block(), slots)};
   }
   // A block's shared memory may be written by others only once it runs.
   const std::string wait = s_.cluster > 1 && !waited_ ? "rows::wait_for_start();\n" : "";
   waited_ = true;
   const std::string parameters = fmt::format("rows::{}, {}, {}, {}", r.op, s_.threads, s_.group, s_.cluster);
-  return {wait + fmt::format("rows::publish<{}>({}, {}, rank);\n", parameters, r.name, slots),
-          fmt::format("{} = rows::collect<{}, {}>({});\n", r.name, parameters, r.type, slots)};
+  return {wait + fmt::format("rows::publish<{}>({}, {}, rank);\n", parameters, one.from, slots),
+          fmt::format("{} = rows::collect<{}, {}>({});\n", one.to, parameters, r.type, slots)};
 }
 
 }  // namespace solstice::families::rows

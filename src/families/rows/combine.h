@@ -1,5 +1,5 @@
-// A sweep's reductions over the threads that share a row: inside a warp by shuffles, else through slots of shared
-// memory, of the block or of the cluster's blocks.
+// Reductions over the threads that share a row: inside a warp by shuffles, else through slots of shared memory, of the block or of
+// the cluster's blocks.
 #pragma once
 
 #include <string>
@@ -10,10 +10,19 @@
 
 namespace solstice::families::rows {
 
+// What every thread has of a reduction, and what gets the result of all.
+struct Joined {
+  const Reduction& reduction;
+  std::string from, to;
+  std::string before = "";  // statements that make `from`
+};
+
 class Combiner {
  public:
   explicit Combiner(const Settings& settings) : s_(settings) {}
 
+  // With one barrier, or none where a warp needs none.
+  std::string join(const std::vector<Joined>& all);
   // From the lanes' accumulators (accumulate.h) to results that all threads of the row have; ends the accumulators'
   // block. "" without reductions.
   std::string write(const std::vector<Reduction>& reductions);
@@ -24,7 +33,7 @@ class Combiner {
   struct Exchange {
     std::string publish, collect;  // before and behind the barrier
   };
-  Exchange exchange(const Reduction& reduction);
+  Exchange exchange(const Joined& one);
 
   const Settings& s_;
   int64_t shared_ = 0;

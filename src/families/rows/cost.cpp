@@ -8,6 +8,7 @@
 #include "families/emission.h"
 #include "families/memory_time.h"
 #include "families/rows/once.h"
+#include "families/usual_machine.h"
 
 namespace solstice::families::rows {
 namespace {
@@ -23,8 +24,7 @@ constexpr double kSharedReads = 0.5;  // of what rows share (weights): the part 
 constexpr double kStays = 0.25;       // of L2
 constexpr double kOtherRegisters = 28, kRegisterFile = 256 * 1024, kSpilled = 0.65;  // of a thread; bytes of an SM
 constexpr double kLoopSteps = 4;                                                     // steps of such a loop in flight
-constexpr double kDependent = 3e-9;  // seconds an instruction of them, where few warps hide each other
-constexpr double kThreadsOfSM = 2048;
+constexpr double kDependent = 3e-9;       // seconds an instruction of them, where few warps hide each other
 constexpr double kSweepInstructions = 4;  // of an element in each sweep: the loop, the kept value, the accumulator
 
 // All of the row's data once, and once more for every sweep that reads it again.
@@ -48,14 +48,10 @@ double rate_with_weights(const Settings& s, double weights) {
 
 // Rows of clusters, by their blocks.
 double efficiency_of_cluster(const Settings& s, double weights) {
-  const double by_vector = s.cluster <= 2   ? 0.865
-                           : s.cluster <= 4 ? 0.845
-                                            : 0.77,
-               by_element = s.cluster <= 2   ? 0.74
-                            : s.cluster <= 4 ? 0.83
-                                             : 0.8;
+  constexpr double kByVector[] = {0.865, 0.845, 0.77}, kByElement[] = {0.74, 0.83, 0.8};  // clusters of 2, of 4, larger ones
+  const int size = s.cluster <= 2 ? 0 : s.cluster <= 4 ? 1 : 2;
   const double crowded = s.threads > 512 ? 0.97 : s.threads > 256 && s.cluster > 2 ? 0.96 : 1;
-  return (s.vector == 1 ? by_element : by_vector) * crowded * rate_with_weights(s, weights);
+  return (s.vector == 1 ? kByElement : kByVector)[size] * crowded * rate_with_weights(s, weights);
 }
 
 // The share of the memory's rate that this layout reaches where all SMs are busy.
@@ -79,7 +75,7 @@ struct Spread {
 Spread spread_of(const Shape& shape, const Settings& s, const machine::Machine& machine) {
   const auto blocks = static_cast<double>(s.grid(shape));
   const double sms = std::clamp(blocks, 1.0, std::max(1.0, static_cast<double>(machine.sm_count)));
-  return {sms, std::clamp(blocks / sms, 1.0, std::max(1.0, std::floor(kThreadsOfSM / s.threads)))};
+  return {sms, std::clamp(blocks / sms, 1.0, std::max(1.0, static_cast<double>(kThreadsOfSM / s.threads)))};
 }
 
 // What the loads in flight on an SM draw: of a row that is held all of them, else some steps of the loop over it.
@@ -119,12 +115,9 @@ std::string form_of(const Settings& s) {
 }  // namespace
 
 Bytes shared_by_rows(const ir::Program& program, const Shape& shape) {
-  const auto depends = [](const codegen::Access& access, const std::vector<codegen::Loop>& loops) {
-    return std::any_of(loops.begin(), loops.end(), [&](const codegen::Loop& loop) { return access.depends_on(loop.stepping()); });
-  };
   Bytes out;
   for (const codegen::Access& access : codegen::accesses_of(program, shape.flat)) {
-    if (!access.read || !depends(access, shape.columns) || depends(access, shape.rows)) continue;
+    if (!access.read || !depends_on_any(access, shape.columns) || depends_on_any(access, shape.rows)) continue;
     out += Bytes(static_cast<double>(shape.column_count) * size_of(program.tensor(access.tensor).dtype.value_or(DType::kF32)));
   }
   return out;

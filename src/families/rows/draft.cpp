@@ -22,6 +22,13 @@ Draft::Draft(const ir::Program& from, Shape& its_shape, const Settings& its_sett
   }
 }
 
+Status Draft::read_now(const std::vector<ir::ExprRef>& wanted) {
+  for (const ir::ExprRef& read : wanted) {
+    if (auto value = emitter.emit(read); !value.ok()) return value.error();
+  }
+  return success();
+}
+
 bool Draft::streams(const ir::ExprRef& read) const {
   const auto found = reads.find(read.get());
   return found != reads.end() && !settings.shifted && is_stream(shape, found->second, settings.vector);

@@ -26,6 +26,8 @@ struct Draft {
   std::map<int, codegen::Access> writes;  // by equation
 
   const codegen::FlatEquation& equation(int k) const { return shape.flat.equations[static_cast<size_t>(k)]; }
+  // Writes the loads of reads at the place that is being written; what uses the values later finds them known.
+  Status read_now(const std::vector<ir::ExprRef>& wanted);
   // Whether the read moves one aligned vector of the row.
   bool streams(const ir::ExprRef& read) const;
   std::string_view storage(int tensor) const { return codegen::storage_type(*program.tensor(tensor).dtype); }

@@ -39,8 +39,8 @@ class Writer {
   Result<Text> write() {
     bind_rows(draft_.emitter, draft_.shape);
     draft_.emitter.set_hook([this](Emitter&, const ExprRef& node) { return given(node); });
-    const EarlyReads early = early_reads();
-    SOLSTICE_CHECK(read_now(early.direct));
+    const EarlyReads early = draft_.settings.parts > 1 ? EarlyReads{} : early_reads_of(draft_.shape);
+    SOLSTICE_CHECK(draft_.read_now(early.direct));
     std::string body = draft_.emitter.take(0);
     gathers_ = early.gathers;
     for (const Sweep& sweep : draft_.phases.sweeps) {
@@ -64,19 +64,9 @@ class Writer {
     return step_.scope() ? staging_.element(node, *step_.scope()) : std::optional<Value>();
   }
 
-  EarlyReads early_reads() const { return draft_.settings.parts > 1 ? EarlyReads{} : early_reads_of(draft_.shape); }
-
-  // Their loads are written at the place that is being written; what uses the values later finds them known.
-  Status read_now(const std::vector<ExprRef>& reads) {
-    for (const ExprRef& read : reads) {
-      if (auto value = draft_.emitter.emit(read); !value.ok()) return value.error();
-    }
-    return success();
-  }
-
   Result<std::string> sweep_text(const Sweep& sweep) {
     SOLSTICE_TRY(const std::string loads, staging_.load_ahead(sweep));
-    SOLSTICE_CHECK(read_now(std::exchange(gathers_, {})));
+    SOLSTICE_CHECK(draft_.read_now(std::exchange(gathers_, {})));
     std::vector<Reduction> reductions;
     SOLSTICE_TRY(const std::string step,
                  step_.text(sweep, [&](const std::vector<RowStore>& stores) { return vector_text(sweep, stores, reductions); }));

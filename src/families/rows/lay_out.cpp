@@ -5,6 +5,7 @@
 
 #include "base/integer.h"
 #include "families/rows/once.h"
+#include "families/usual_machine.h"
 
 namespace solstice::families::rows {
 namespace {
@@ -18,8 +19,7 @@ constexpr int64_t kUsualRow = 8192;
 constexpr int64_t kBlockRow = 32 * 1024;  // elements that a block holds without others
 constexpr int kWideBlock = 512;
 constexpr int kSmallBlock = 128;         // threads of a block that holds several short rows
-constexpr int64_t kFullSM = 1024;        // threads that keep an SM busy,
-constexpr int64_t kThreadsOfSM = 2048;   // that it has room for
+constexpr int64_t kFullSM = 1024;        // threads that keep an SM busy
 constexpr int64_t kOnceRow = 16 * 1024;  // elements: from here rows of which only results are wanted are looked at once,
 constexpr int kOnceThreads = 256;        // by blocks of so many threads,
 constexpr int64_t kOncePart = 8 * 1024;  // each of so many elements at least,
@@ -84,8 +84,6 @@ bool divisible(const Shape& shape) {
   const Phases phases = phases_of(shape, true);
   return !shape.strided && phases.sweeps.size() == 1 && phases.sweeps[0].stores.empty();
 }
-
-int64_t sms_of(const machine::Machine* machine) { return machine && machine->sm_count > 0 ? machine->sm_count : 132; }
 
 bool wants_once(const Shape& shape, const ir::Knobs& knobs, int vector, int64_t sms) {
   const std::string asked = knobs.name_or("residency", "auto");

@@ -10,8 +10,6 @@ namespace solstice::families::rows {
 
 inline constexpr int64_t kRegisterBytes = 256;  // of kept values: 64 registers, a quarter of what a thread can have
 
-int64_t sms_of(const machine::Machine* machine);  // an H200's where no machine is given
-
 // Whether a row's results can be found in parts: nothing but reductions of its data is wanted.
 bool divisible(const Shape& shape);
 

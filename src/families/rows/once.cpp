@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/integer.h"
+#include "families/rows/combine.h"
 #include "families/rows/draft.h"
 #include "families/rows/finding.h"
 #include "families/rows/kept.h"
@@ -33,12 +34,15 @@ class Writer {
     bind_rows(draft_.emitter, draft_.shape);
     draft_.emitter.set_hook([this](codegen::Emitter&, const ExprRef& node) { return given(node); });
     const EarlyReads early = early_reads_of(draft_.shape);
-    SOLSTICE_TRY(const std::string direct, early_text(early.direct));
+    SOLSTICE_CHECK(draft_.read_now(early.direct));
+    const std::string direct = draft_.emitter.take(0);
     SOLSTICE_TRY(const std::string loop, loop_text());
-    SOLSTICE_TRY(const std::string gathers, early_text(early.gathers));  // behind the row's loads: they wait for what is read first
+    SOLSTICE_CHECK(draft_.read_now(early.gathers));  // behind the row's loads: they wait for what is read first
+    const std::string gathers = draft_.emitter.take(0);
     SOLSTICE_TRY(const std::string joined, joined_text());
     SOLSTICE_TRY(const std::string outputs, row_output_text(draft_));
-    return kernel_text(draft_, kernel_.name, direct + found_.state_text() + loop + gathers + joined + outputs, {}, shared_);
+    return kernel_text(draft_, kernel_.name, direct + found_.state_text() + loop + gathers + joined + outputs, {},
+                       combiner_.shared_bytes());
   }
 
  private:
@@ -49,14 +53,6 @@ class Writer {
     if (const auto loaded = loaded_.find(node.get()); loaded != loaded_.end())
       return std::optional(staging_.loaded_lane(node, loaded->second + "[k]", *step_.scope()));
     return staging_.element(node, *step_.scope());
-  }
-
-  // Their loads are written here; what uses the values later finds them known.
-  Result<std::string> early_text(const std::vector<ExprRef>& reads) {
-    for (const ExprRef& read : reads) {
-      if (auto value = draft_.emitter.emit(read); !value.ok()) return value.error();
-    }
-    return draft_.emitter.take(0);
   }
 
   // A chunk at a time: its loads, what it adds to findings of the row's data alone, and to those around a center.
@@ -108,38 +104,24 @@ class Writer {
 
   // From the threads' findings to the row's: those of its data alone, with them the centers, and then what was found around others.
   Result<std::string> joined_text() {
-    std::string out = settings_.cluster > 1 ? "rows::wait_for_start();\n" : "";
-    out += exchange_text(0, found_.firsts());
+    std::string out = joined_text(0, found_.firsts());
     found_.see(row_, found_.firsts(), 0);
     std::string corrections;
     for (const Corrected& c : found_.corrected()) {
       SOLSTICE_TRY(const Value center, draft_.emitter.emit(c.center));
       corrections += found_.correction_text(c, center.text);
     }
-    out += draft_.emitter.take(0) + corrections + exchange_text(found_.firsts(), found_.count());
+    out += draft_.emitter.take(0) + corrections + joined_text(found_.firsts(), found_.count());
     found_.see(row_, found_.count(), 0);
     return out;
   }
 
-  // One barrier for the findings [from, to); a warp alone needs none.
-  std::string exchange_text(size_t from, size_t to) {
-    const int64_t bytes = exchange_bytes(settings_);
-    std::string publish, collect;
-    for (size_t i = from; i < to; ++i) {
-      const Reduction& r = found_.total(i);
-      const std::string own = found_.thread().of(i), of_row = fmt::format("const {} {}", r.type, row_.of(i));
-      if (bytes == 0) {
-        collect += fmt::format("{} = rows::reduce_lanes<rows::{}, {}>({});\n", of_row, r.op, settings_.group, own);
-        continue;
-      }
-      const std::string slots = fmt::format("reinterpret_cast<{}*>(shared + {})", r.type, shared_);
-      const std::string how = fmt::format("rows::{}, {}, {}, {}", r.op, settings_.threads, settings_.group, settings_.cluster);
-      shared_ += bytes;
-      publish += fmt::format("rows::publish<{}>({}, {}, rank);\n", how, own, slots);
-      collect += fmt::format("{} = rows::collect<{}, {}>({});\n", of_row, how, r.type, slots);
-    }
-    if (bytes == 0) return collect;
-    return publish + (settings_.cluster > 1 ? "rows::sync_cluster();\n" : "rows::sync_block();\n") + collect;
+  // The row's findings [from, to).
+  std::string joined_text(size_t from, size_t to) {
+    std::vector<Joined> all;
+    for (size_t i = from; i < to; ++i)
+      all.push_back({found_.total(i), found_.thread().of(i), fmt::format("const {} {}", found_.total(i).type, row_.of(i))});
+    return combiner_.join(all);
   }
 
   const Holder row_{.name = "row", .elements = "", .whole_row = true};
@@ -152,7 +134,7 @@ class Writer {
   SweepStep step_{draft_};
   FindingText found_{draft_, step_, [this](const std::string& text) { return each_vector(text); }};
   std::map<const ir::Expr*, std::string> loaded_;  // arrays of the chunk's data
-  int64_t shared_ = 0;
+  Combiner combiner_{settings_};
 };
 
 }  // namespace

@@ -149,6 +149,12 @@ class Planner {
   std::unordered_map<const ir::Expr*, bool> along_, costly_;
 };
 
+void add_reads(const ExprRef& e, std::vector<ExprRef>& out) {
+  if (e->op == Op::kRead && std::find(out.begin(), out.end(), e) == out.end()) out.push_back(e);
+  if (e->op == Op::kReduce) return;
+  for (const ExprRef& arg : e->args) add_reads(arg, out);
+}
+
 bool holds(const ExprRef& root, Op op) {
   bool found = false;
   ir::walk(root, [&](const ir::Expr& e) { found = found || e.op == op; });
@@ -174,6 +180,14 @@ EarlyReads early_reads_of(const Shape& shape) {
     if (out.direct.size() + out.gathers.size() < kMost) (gather ? out.gathers : out.direct).push_back(e);
   };
   for (const codegen::FlatEquation& equation : shape.flat.equations) visit(equation.rhs);
+  return out;
+}
+
+std::vector<ExprRef> reads_of_stores(const Shape& shape, const Phases& phases) {
+  std::vector<ExprRef> out;
+  for (const Sweep& sweep : phases.sweeps) {
+    for (const int k : sweep.stores) add_reads(shape.flat.equations[static_cast<size_t>(k)].rhs, out);
+  }
   return out;
 }
 

@@ -38,6 +38,9 @@ struct EarlyReads {
 };
 EarlyReads early_reads_of(const Shape& shape);
 
+// What the stores along the row read, but for what lies inside reductions. Each once.
+std::vector<ir::ExprRef> reads_of_stores(const Shape& shape, const Phases& phases);
+
 // keep_values = false: nothing is kept, every sweep reads its data again.
 Phases phases_of(const Shape& shape, bool keep_values);
 

@@ -18,6 +18,7 @@
 #include "families/rows/fold.h"
 #include "families/rows/once.h"
 #include "families/rows/team.h"
+#include "families/usual_machine.h"
 
 namespace solstice::families {
 namespace rows {
@@ -60,7 +61,6 @@ ir::Knobs resolved(const ir::Knobs& knobs) {
 // Elements: up to here a cluster is faster than a team; less where it would read its rows, and weights beside them, element by element.
 constexpr int64_t kLongRow = 128 * 1024, kLongRowByElement = 32 * 1024;
 constexpr int64_t kShortRow = 4096;  // elements: up to here several rows to a block are worth a try
-constexpr int kUsualSMs = 132;       // where no machine is given
 
 struct Prepared {
   Shape shape;

@@ -10,24 +10,23 @@
 #include "families/rows/lay_out.h"
 #include "families/rows/once.h"
 #include "families/rows/reduction.h"
+#include "families/usual_machine.h"
 
 namespace solstice::families::rows {
 namespace {
 
 using codegen::Access;
 
-constexpr int64_t kSharedBytes = 227 * 1024;  // where no machine is given
-
-bool is_row_wide(const Shape& shape, const Access& access) {
-  return std::any_of(shape.columns.begin(), shape.columns.end(),
-                     [&](const codegen::Loop& loop) { return access.depends_on(loop.stepping()); });
-}
-
 Status check_once(const Shape& shape, const ir::Knobs& knobs) {
   SOLSTICE_CHECK(check_looked_at_once(shape));
   if (knobs.find("rows_per_block") || knobs.find("parts"))
     return fail(Code::illegal_knobs, "`residency=once`: whole blocks to a row; drop `rows_per_block` and `parts`");
   return success();
+}
+
+Status check_cluster(const Settings& s) {
+  if (s.cluster == 1 || (!s.strided && s.group == s.threads && s.threads % kWarp == 0)) return success();
+  return fail(Code::illegal_knobs, "`cluster` needs rows that are contiguous in memory and whole warps to a block: drop it");
 }
 
 // Several rows to a block are contiguous ones, each held by some of the block's threads alone.
@@ -73,7 +72,7 @@ int vector_of(const ir::Program& program, const Shape& shape) {
   int64_t width = 16;
   int smallest = 8;
   for (const Access& access : codegen::accesses_of(program, shape.flat)) {
-    if (!is_row_wide(shape, access) || !access.offset || access.offset->coefficient(lane.stepping()) != 1) continue;
+    if (!depends_on_any(access, shape.columns) || !access.offset || access.offset->coefficient(lane.stepping()) != 1) continue;
     smallest = std::min(smallest, size_of(program.tensor(access.tensor).dtype.value_or(DType::kF32)));
     width = std::min(width, codegen::alignment_of(access, lane, width));
   }
@@ -118,13 +117,13 @@ Result<int> vector_for(const ir::Program& program, const Shape& shape, const ir:
 
 Result<Settings> settings_of(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs, const machine::Machine* machine) {
   Settings s;
-  const int64_t limit =
-      machine && machine->shared_per_block.value > 0 ? static_cast<int64_t>(machine->shared_per_block.value) : kSharedBytes;
+  const int64_t limit = shared_of(machine);
   SOLSTICE_TRY(s.vector, vector_for(program, shape, knobs));
   s.streaming = streaming_of(knobs, s.streaming);
   if (wants_once(shape, knobs, s.vector, sms_of(machine))) {
     SOLSTICE_CHECK(check_once(shape, knobs));
     lay_out_once(shape, knobs, sms_of(machine), s);
+    SOLSTICE_CHECK(check_cluster(s));
     SOLSTICE_CHECK(check_exchanged(exchanged_bytes(phases_of(shape, false), s), limit, s));
     return s;
   }
@@ -137,9 +136,7 @@ Result<Settings> settings_of(const ir::Program& program, const Shape& shape, con
                             s.parts));
   }
   SOLSTICE_CHECK(check_rows_per_block(knobs, s));
-  if (s.cluster > 1 && (s.strided || s.group != s.threads || s.threads % kWarp != 0)) {
-    return fail(Code::illegal_knobs, "`cluster` needs rows that are contiguous in memory and whole warps to a block: drop it");
-  }
+  SOLSTICE_CHECK(check_cluster(s));
   if (!s.strided && (s.threads % s.group != 0 || !std::has_single_bit(static_cast<unsigned>(s.group)) || s.threads % kWarp != 0)) {
     return fail(Code::illegal_knobs,
                 fmt::format("threads={} and {} threads a row: both must be powers of two, threads a multiple of 32", s.threads, s.group));

@@ -264,6 +264,10 @@ bool Shape::along_row(const ExprRef& e) const {
   });
 }
 
+bool depends_on_any(const codegen::Access& access, const std::vector<codegen::Loop>& loops) {
+  return std::any_of(loops.begin(), loops.end(), [&](const Loop& loop) { return access.depends_on(loop.stepping()); });
+}
+
 Result<Shape> shape_of(const ir::Program& program, const ir::Kernel& kernel) { return Shaper(program, kernel).run(); }
 
 }  // namespace solstice::families::rows

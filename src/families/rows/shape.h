@@ -25,6 +25,9 @@ struct Shape {
   bool is_column(int index) const;
 };
 
+// Whether it moves with one of the loops.
+bool depends_on_any(const codegen::Access& access, const std::vector<codegen::Loop>& loops);
+
 // Errors say which equation does not fit and what the family wants.
 Result<Shape> shape_of(const ir::Program& program, const ir::Kernel& kernel);
 

@@ -10,13 +10,13 @@
 #include "families/rows/local.h"
 #include "families/rows/phases.h"
 #include "families/rows/settings.h"
+#include "families/usual_machine.h"
 
 namespace solstice::families::rows {
 namespace {
 
-constexpr int64_t kUsualShared = 227 * 1024;  // where no machine is given
-constexpr int64_t kPiece = 16 * 1024;         // bytes of the row's data, about
-constexpr int64_t kLeastPiece = 4 * 1024;     // of runs that are taken one by one
+constexpr int64_t kPiece = 16 * 1024;      // bytes of the row's data, about
+constexpr int64_t kLeastPiece = 4 * 1024;  // of runs that are taken one by one
 constexpr int64_t kMostSlots = 60;
 constexpr int64_t kRing = 128;             // bytes that it is rounded up to
 constexpr int64_t kOnTheWay = 2;           // slots that are being filled, at least
@@ -28,10 +28,6 @@ constexpr double kEvenWaste = 0.06;        // of a row's pieces, that making the
 constexpr int64_t kHeldPieces = 4, kHeldLag = 3;
 
 Error refuse(const std::string& why) { return fail(Code::illegal_knobs, why); }
-
-bool depends_on_any(const codegen::Access& access, const std::vector<codegen::Loop>& loops) {
-  return std::any_of(loops.begin(), loops.end(), [&](const codegen::Loop& loop) { return access.depends_on(loop.stepping()); });
-}
 
 // What goes through the ring: the row's data, where it is runs of memory.
 Result<std::vector<RunRead>> streams_of(const ir::Program& program, const Shape& shape) {
@@ -56,18 +52,9 @@ int64_t element_of(const Team& team) {
   return out;
 }
 
-void add_reads(const ir::ExprRef& e, std::vector<ir::ExprRef>& out) {
-  if (e->op == ir::Op::kRead && std::find(out.begin(), out.end(), e) == out.end()) out.push_back(e);
-  if (e->op == ir::Op::kReduce) return;
-  for (const ir::ExprRef& arg : e->args) add_reads(arg, out);
-}
-
 // Weights that are stored with every row and lie along it, in one run from their tensor's start.
 std::vector<HeldWeights> weights_of(const ir::Program& program, const Shape& shape, const Phases& phases, const Team& team) {
-  std::vector<ir::ExprRef> reads;
-  for (const Sweep& sweep : phases.sweeps) {
-    for (const int k : sweep.stores) add_reads(shape.flat.equations[static_cast<size_t>(k)].rhs, reads);
-  }
+  const std::vector<ir::ExprRef> reads = reads_of_stores(shape, phases);
   std::vector<HeldWeights> out;
   if (team.runs != 1) return out;
   for (const codegen::Access& access : codegen::accesses_of(program, shape.flat)) {
@@ -233,7 +220,7 @@ Result<Team> team_of(const ir::Program& program, const Shape& shape, const ir::K
   team.threads = static_cast<int>(knobs.int_or("threads", team.threads));
   if (team.threads > 512) return refuse(fmt::format("`team` with threads={}; legal: up to 512", team.threads));
   const int64_t sms = std::max(1, machine.sm_count);
-  const int64_t limit = machine.shared_per_block.value > 0 ? static_cast<int64_t>(machine.shared_per_block.value) : kUsualShared;
+  const int64_t limit = shared_of(&machine);
   const auto asked = static_cast<int>(knobs.int_or("team", 0));
   const std::vector<HeldWeights> weights = team.holds ? weights_of(program, shape, phases, team) : std::vector<HeldWeights>();
   Team best;

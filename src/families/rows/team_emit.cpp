@@ -229,12 +229,6 @@ class Writer {
     return out;
   }
 
-  static void add_reads(const ExprRef& e, std::vector<ExprRef>& out) {
-    if (e->op == Op::kRead && std::find(out.begin(), out.end(), e) == out.end()) out.push_back(e);
-    if (e->op == Op::kReduce) return;
-    for (const ExprRef& arg : e->args) add_reads(arg, out);
-  }
-
   static int64_t elements_of(const ir::Tensor& tensor) {
     int64_t out = 1;
     for (size_t d = 0; d < tensor.shape.size(); ++d) out += (tensor.shape[d] - 1) * tensor.strides[d];
@@ -250,10 +244,7 @@ class Writer {
 
   // What the stores of a piece need beside the row's data (weights) is loaded ahead of the piece that arrives meanwhile.
   Result<std::string> ahead_text() {
-    std::vector<ExprRef> reads;
-    for (const Sweep& s : draft_.phases.sweeps) {
-      for (const int k : s.stores) add_reads(draft_.equation(k).rhs, reads);
-    }
+    const std::vector<ExprRef> reads = reads_of_stores(draft_.shape, draft_.phases);
     open_stage();
     const int depth = draft_.emitter.push();
     walk_.bind_vector(depth);
