@@ -218,12 +218,11 @@ class Clock:
 
 @functools.cache
 def machine() -> dict[str, str]:
-    driver = subprocess.run(["nvidia-smi", "--query-gpu=driver_version,clocks.sm,clocks.mem", "--format=csv,noheader"],
-                            capture_output=True, text=True).stdout.splitlines()  # fmt: skip
-    visible = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")[0]  # nvidia-smi lists all
-    mine = int(visible) if visible.isdigit() else 0
+    mine = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")[0] or "0"  # a number or a UUID; nvidia-smi takes either
+    query = ["nvidia-smi", "-i", mine, "--query-gpu=driver_version,clocks.sm,clocks.mem", "--format=csv,noheader"]
+    driver = subprocess.run(query, capture_output=True, text=True)
     version = subprocess.run([solstice(), "--version"], capture_output=True, text=True).stdout.strip()
-    return {"device": torch.cuda.get_device_name(0), "driver, clocks": driver[mine] if mine < len(driver) else "unknown", "torch": torch.__version__, "solstice": version}
+    return {"device": torch.cuda.get_device_name(0), "driver, clocks": driver.stdout.strip() if driver.returncode == 0 else "unknown", "torch": torch.__version__, "solstice": version}
 
 
 def arguments(about: str) -> argparse.Namespace:

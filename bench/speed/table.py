@@ -19,24 +19,24 @@ from pathlib import Path
 from typing import Any, Optional
 
 HERE = Path(__file__).resolve().parent
-INTERRUPTED = "was interrupted"
 SCRIPTS = ("elementwise", "rows", "scan", "gemm", "grouped")
 Row = dict[str, Any]
 
 
-def output_of(script: str, args: argparse.Namespace, folder: Path) -> Row:
-    """What the script left, also where it ended with an error. Its own lines go to stderr."""
+def output_of(script: str, args: argparse.Namespace, folder: Path) -> tuple[Row, bool]:
+    """What the script left, also where it ended with an error, and whether the user interrupted it. Its own lines go to stderr."""
     target = folder / f"{script}.json"
     command = [sys.executable, str(HERE / f"{script}.py"), "--json", str(target), "--seed", str(args.seed)]
+    interrupted = False
     try:
         done = subprocess.run(command + (["--quick"] if args.quick else []), stdout=sys.stderr)
         ended = f"ended with code {done.returncode}" if done.returncode else ""
     except KeyboardInterrupt:
-        ended = INTERRUPTED
+        interrupted, ended = True, "was interrupted"
     found: Row = json.loads(target.read_text()) if target.exists() else {"machine": {}, "results": []}
-    if ended == INTERRUPTED or ended and not any("failed" in r for r in found["results"]):
+    if interrupted or ended and not any("failed" in r for r in found["results"]):
         found["results"].append({"work": script, "shape": "", "failed": f"{script}.py {ended}"})
-    return found
+    return found, interrupted
 
 
 def outputs_of(args: argparse.Namespace) -> list[Row]:
@@ -44,8 +44,9 @@ def outputs_of(args: argparse.Namespace) -> list[Row]:
     parts: list[Row] = []
     with tempfile.TemporaryDirectory(prefix="speed-") as folder:
         for script in args.scripts:
-            parts.append(output_of(script, args, Path(folder)))
-            if any(r.get("failed", "").endswith(INTERRUPTED) for r in parts[-1]["results"]):
+            part, interrupted = output_of(script, args, Path(folder))
+            parts.append(part)
+            if interrupted:
                 break
     return parts
 

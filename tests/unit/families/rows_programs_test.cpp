@@ -27,6 +27,37 @@ std::string over_rows(const std::string& knobs, const std::string& equations, co
 constexpr char kSumOfExponentials[] = "mx[m] = max[n](x[m,n])\ny[m] = sum[n](exp(x[m,n] - mx[m]))";
 constexpr char kOnce[] = "residency=once, threads=64";
 
+// Rows of which only results are wanted: each thread finds them around its own center. A gather and a bias are read ahead.
+TEST(RowsPrograms, LookedAtOnce) {
+  expect_text(R"(program cross_entropy
+dim M = 5, N = 1301
+input  x : f32[M, N]
+input  t : i64[M]
+input  b : f32[M]
+output y : f32[M]
+kernel k by rows(residency=once, threads=64) {
+  mx[m] = max[n](x[m,n])
+  y[m] = log(sum[n](exp(x[m,n] - mx[m]))) - (x[m,t[m] else 0] - mx[m]) + b[m]
+})");
+  expect_text(R"(program sums
+dim M = 3, N = 9000
+input  x : f32[M, N]
+output y : f32[M]
+kernel k by rows(residency=once, threads=128, cluster=4) {
+  mx[m] = max[n](3 * x[m,n])
+  y[m] = log(sum[n](exp(3 * x[m,n] - mx[m]))) + mx[m]
+})");
+  expect_text(R"(program statistics
+dim B = 2, C = 3, H = 31, W = 36
+input  x : f32[B, C, H, W]
+output mu : f32[C]
+output vr : f32[C]
+kernel k by rows(residency=once, threads=32) {
+  mu[c] = mean[b,h,w](x[b,c,h,w] + 100)
+  vr[c] = var[b,h,w](x[b,c,h,w] + 100)
+})");
+}
+
 // Values of 4 and of 8 bytes that are kept one after the other: none takes the place of one with another stride.
 TEST(RowsPrograms, KeptInSharedMemoryWithDifferentTypes) {
   expect_text(R"(program mixed
