@@ -203,9 +203,10 @@ class Writer {
         "of_elements[k] = there ? elements_before(row, to) - elements_before(row, from) : 0;\n{4}}}\n",
         each, team_.row_pieces() / team_.blocks, team_.row_pieces() % team_.blocks, team_.blocks, values);
     SOLSTICE_TRY(const std::string row, fold_text(blocks_, row_, each));
-    out += row + kTogether;
+    out += row + "if (lane == 0) {\n";
     for (size_t i = 0; i < found_.count(); ++i) out += fmt::format("{} = {};\n", result(i), row_.of(i));
-    return out + "known(turn).arrive();\n}\nrows::sync_warp();\n" + close_stage();
+    // Every lane says that it has read its findings: warps may write those of a later row in their place.
+    return out + "}\nknown(turn).arrive();\nrows::sync_warp();\n" + close_stage();
   }
 
   // A lane's findings (`count` of each) to those of all lanes.

@@ -101,7 +101,7 @@ Result<Emission> team_kernel(Draft& draft, const ir::Kernel& kernel, const Team&
       "const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;\n"
       "[[maybe_unused]] const int place = static_cast<int>(threadIdx.x) % {group_threads};\n"
       "reduce::Ring<{slots}, {slot}, {group_warps}> ring(shared);\n"
-      "if (threadIdx.x == 0) {{\nfor (int i = 0; i < {kept}; ++i) found(i).open({warps}), known(i).open(1);\nweights.open({all_computing});\n}}\nrows::sync_block();\n"
+      "if (threadIdx.x == 0) {{\nfor (int i = 0; i < {kept}; ++i) found(i).open({warps}), known(i).open(32);\nweights.open({all_computing});\n}}\nrows::sync_block();\n"
       "{once}{before}if (warp == {warps}) {{\n{copying}return;\n}}\nif (warp > {warps}) {{\n{exchanging}return;\n}}\n{computing}}}\n",
       fmt::arg("window", team.shifted ? "#include \"rows/window.h\"\n" : ""), fmt::arg("kept", Team::kRounds),
       fmt::arg("all_threads", team.block_threads()), fmt::arg("entry", codegen::entry_name(kernel.name)),

@@ -8,6 +8,8 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "gpu/kernels/supervise.h"
+#include "machine/machine.h"
+#include "property/kernels/prepare.h"
 #include "property/kernels/sample.h"
 #include "rt/cuda_driver.h"
 #include "toolchain/worker.h"
@@ -79,7 +81,11 @@ Result<int> run(const Options& options, const std::vector<std::string>& argument
   SOLSTICE_TRY(const Sizes sizes, sizes_named(options.work.sizes));
   const std::vector<Item> items = items_of(options);
   if (options.show) {
-    for (const Item& item : items) fmt::print("{}\n", make_sample(item.family, options.work.seed, item.number, sizes).text());
+    SOLSTICE_TRY(const machine::Machine machine, machine::load_machine("h200"));
+    for (const Item& item : items) {
+      const Sample drawn = make_sample(item.family, options.work.seed, item.number, sizes);
+      fmt::print("{}\n", prepare(drawn, options.work.seed, machine).sample.text());
+    }
     return 0;
   }
   std::string device;
@@ -107,7 +113,7 @@ void add_options(CLI::App& app, Options& o) {
   app.add_option("--out", o.out, "a JSON report");
   app.add_flag("--in-process", o.in_process, "one process, for compute-sanitizer: an allocation a tensor, without red zones");
   app.add_flag("--compile-only", o.work.compile_only, "run nothing: for machines without a GPU");
-  app.add_flag("--show", o.show, "print the programs");
+  app.add_flag("--show", o.show, "print the programs, with the knobs they run with");
   app.add_flag("!--no-shrink", o.work.shrink, "leave failing programs as they are");
   app.add_flag("--child", o.child)->group("");
 }
