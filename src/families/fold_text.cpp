@@ -45,4 +45,24 @@ std::string fold_parameters(const codegen::Emitter& emitter, const std::vector<i
   return fmt::format("{}", fmt::join(out, ", "));
 }
 
+void add_fold(const ir::Program& program, const ir::Kernel& kernel, const FoldLaunch& fold, Emission& out) {
+  out.sources.front().code += "\n" + fold.code;
+  Step step = out.steps.front();
+  step.name = part_name(kernel, "fold");
+  step.entry = fold.entry;
+  step.grid = {fold.blocks, 1, 1};
+  step.block = {fold.threads, 1, 1};
+  step.shared_bytes = fold.shared_bytes;
+  step.arguments.clear();
+  add_pointers(program, fold.reads, step);
+  for (size_t i = 0; i < fold.parts.size(); ++i) {
+    PlanBuffer buffer = workspace_buffer(part_name(kernel, fmt::format("partial{}", i)), fold.parts[i]);
+    out.steps.front().arguments.push_back(pointer_to(buffer.name));
+    step.arguments.push_back(pointer_to(buffer.name));
+    out.workspace.push_back(std::move(buffer));
+  }
+  add_pointers(program, fold.writes, step);
+  out.steps.push_back(std::move(step));
+}
+
 }  // namespace solstice::families

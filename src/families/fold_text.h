@@ -8,6 +8,7 @@
 
 #include "codegen/emitter.h"
 #include "codegen/flatten.h"
+#include "families/family.h"
 
 namespace solstice::families {
 
@@ -36,5 +37,19 @@ Result<std::string> store_text(const ir::Program& program, const codegen::FlatKe
 // Tensors that are read, the parts, tensors that are written.
 std::string fold_parameters(const codegen::Emitter& emitter, const std::vector<int>& reads, const std::vector<std::string>& parts,
                             const std::vector<int>& writes);
+
+// A fold in the module of the kernel that finds the parts, and what its launch takes.
+struct FoldLaunch {
+  std::string code;  // a kernel without includes
+  std::string entry;
+  std::vector<int> reads, writes;  // tensors: the pointers before and after those to the parts
+  std::vector<int64_t> parts;      // bytes of the workspace of each reduction
+  int64_t blocks = 0;
+  int64_t threads = kFoldThreads;
+  int64_t shared_bytes = 0;
+};
+
+// Behind the kernel's only launch, which gets pointers to the parts, too.
+void add_fold(const ir::Program& program, const ir::Kernel& kernel, const FoldLaunch& fold, Emission& out);
 
 }  // namespace solstice::families

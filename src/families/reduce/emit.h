@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "families/fold_text.h"
 #include "families/reduce/layout.h"
 #include "families/rows/reduction.h"
 
@@ -21,15 +22,7 @@ struct Text {
 // Error: illegal_knobs where the kernel wants more than one round of reductions.
 Result<Text> emit_kernel(const ir::Program& program, const ir::Kernel& kernel, rows::Shape& shape, const Layout& layout);
 
-struct Fold {
-  std::string code;  // a kernel without includes
-  std::string entry;
-  std::vector<int> reads, writes;  // tensors: the pointers before and after those to the partial results
-  int64_t blocks = 0;
-  int64_t shared_bytes = 0;
-};
-
-Result<Fold> emit_fold(const ir::Program& program, const ir::Kernel& kernel, rows::Shape& shape, const std::vector<rows::Partial>& partials,
-                       const Layout& layout);
+Result<FoldLaunch> emit_fold(const ir::Program& program, const ir::Kernel& kernel, rows::Shape& shape,
+                             const std::vector<rows::Partial>& partials, const Layout& layout);
 
 }  // namespace solstice::families::reduce

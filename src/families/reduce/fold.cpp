@@ -28,7 +28,7 @@ class FoldWriter {
         sharers_(fold_sharers(layout.outputs(), layout.split, kManyOutputs)),
         emitter_(program, shape.flat.indices) {}
 
-  Result<Fold> write() {
+  Result<FoldLaunch> write() {
     rows::bind_rows(emitter_, shape_);
     emitter_.set_hook([this](Emitter&, const ir::ExprRef& node) { return given(node); });
     FoldKernel kernel;
@@ -43,6 +43,7 @@ class FoldWriter {
     kernel.rows = l_.outputs();
     kernel.sharers = sharers_;
     kernel.values = emitter_.take(0);
+    for (const rows::Partial& partial : partials_) out_.parts.push_back(l_.outputs() * l_.split * partial.reduction.bytes());
     out_.blocks = kernel.blocks();
     out_.code = kernel.text();
     return std::move(out_);
@@ -87,13 +88,13 @@ class FoldWriter {
   const Layout& l_;
   const int sharers_;
   Emitter emitter_;
-  Fold out_;
+  FoldLaunch out_;
 };
 
 }  // namespace
 
-Result<Fold> emit_fold(const ir::Program& program, const ir::Kernel& kernel, rows::Shape& shape, const std::vector<rows::Partial>& partials,
-                       const Layout& layout) {
+Result<FoldLaunch> emit_fold(const ir::Program& program, const ir::Kernel& kernel, rows::Shape& shape,
+                             const std::vector<rows::Partial>& partials, const Layout& layout) {
   return FoldWriter(program, kernel, shape, partials, layout).write();
 }
 

@@ -160,30 +160,6 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
   return out;
 }
 
-// The second launch: the fold of the parts, through one workspace buffer a reduction.
-Status add_fold(const ir::Program& program, const ir::Kernel& kernel, Prepared& p, const Text& text, Emission& out) {
-  SOLSTICE_TRY(const Fold fold, emit_fold(program, kernel, p.shape, text.partials, p.layout));
-  out.sources.front().code += "\n" + fold.code;
-  Step step = out.steps.front();
-  step.name = part_name(kernel, "fold");
-  step.entry = fold.entry;
-  step.grid = {fold.blocks, 1, 1};
-  step.block = {kFoldThreads, 1, 1};
-  step.shared_bytes = fold.shared_bytes;
-  step.arguments.clear();
-  add_pointers(program, fold.reads, step);
-  for (size_t i = 0; i < text.partials.size(); ++i) {
-    PlanBuffer buffer = workspace_buffer(part_name(kernel, fmt::format("partial{}", i)),
-                                         p.layout.outputs() * p.layout.split * text.partials[i].reduction.bytes());
-    out.steps.front().arguments.push_back(pointer_to(buffer.name));
-    step.arguments.push_back(pointer_to(buffer.name));
-    out.workspace.push_back(std::move(buffer));
-  }
-  add_pointers(program, fold.writes, step);
-  out.steps.push_back(std::move(step));
-  return success();
-}
-
 Result<Emission> generate(const Context& context, const ir::Kernel& kernel) {
   SOLSTICE_TRY(const std::optional<ir::Kernel> row, as_rows(context.program, kernel));
   if (row) return rows_family().generate(context, *row);
@@ -191,7 +167,9 @@ Result<Emission> generate(const Context& context, const ir::Kernel& kernel) {
   SOLSTICE_TRY(const Text text, emit_kernel(context.program, kernel, p.shape, p.layout));
   SOLSTICE_TRY(Emission out, one_launch(context.program, kernel, text.entry, text.code, text.parameters,
                                         {p.layout.blocks(), p.layout.block_threads(), 1, text.shared_bytes}));
-  if (!text.partials.empty()) SOLSTICE_CHECK(add_fold(context.program, kernel, p, text, out));
+  if (text.partials.empty()) return out;
+  SOLSTICE_TRY(const FoldLaunch fold, emit_fold(context.program, kernel, p.shape, text.partials, p.layout));
+  add_fold(context.program, kernel, fold, out);
   return out;
 }
 

@@ -12,12 +12,14 @@ namespace {
 using codegen::Emitter;
 using codegen::Value;
 
+constexpr int kRowFoldThreads = 128;  // of a block, which folds one row
+
 class FoldWriter {
  public:
   FoldWriter(const ir::Program& program, const ir::Kernel& kernel, Shape& shape, const std::vector<Partial>& partials, int parts)
       : program_(program), kernel_(kernel), shape_(shape), partials_(partials), parts_(parts), emitter_(program, shape.flat.indices) {}
 
-  Result<Fold> write() {
+  Result<FoldLaunch> write() {
     bind_rows(emitter_, shape_);
     emitter_.set_hook([this](Emitter&, const ir::ExprRef& node) { return given(node); });
     const std::string folded = fold_partials();
@@ -25,10 +27,13 @@ class FoldWriter {
     out_.entry = codegen::entry_name(part_name(kernel_, "fold"));
     out_.reads = emitter_.tensors_read();
     out_.writes = tensors_written(shape_.flat);
+    out_.parts.assign(partials_.size(), shape_.row_count * parts_ * kLargestAccumulator);
+    out_.blocks = shape_.row_count;
+    out_.threads = kRowFoldThreads;
     out_.code = fmt::format(
         "SOLSTICE_KERNEL void SOLSTICE_BOUNDS({}, 1) {}({}) {{\nusing namespace solstice;\nusing namespace solstice::math;\n"
         "unsigned char* const shared = shared_bytes();\nconst int row = static_cast<int>(blockIdx.x);\n{}{}if (threadIdx.x == 0) {{\n{}}}\n}}\n",
-        kFoldThreads, out_.entry, parameters(), folded, emitter_.take(0), stores);
+        kRowFoldThreads, out_.entry, parameters(), folded, emitter_.take(0), stores);
     return std::move(out_);
   }
 
@@ -45,11 +50,11 @@ class FoldWriter {
     for (size_t i = 0; i < partials_.size(); ++i) {
       const Reduction& r = partials_[i].reduction;
       const std::string slots = fmt::format("reinterpret_cast<{}*>(shared + {})", r.type, out_.shared_bytes);
-      const std::string with = fmt::format("rows::{}, {}, {}, 1", r.op, kFoldThreads, kFoldThreads);
-      out_.shared_bytes += kLargestAccumulator * kFoldThreads / 32;
+      const std::string with = fmt::format("rows::{}, {}, {}, 1", r.op, kRowFoldThreads, kRowFoldThreads);
+      out_.shared_bytes += kLargestAccumulator * kRowFoldThreads / 32;
       before += fmt::format(
           "{0} {1} = rows::{2}::start<{0}>();\nfor (int k = static_cast<int>(threadIdx.x); k < {3}; k += {4}) {1} = rows::{2}::combine<{0}>({1}, {5}[static_cast<long long>(row) * {3} + k]);\n",
-          r.type, r.name, r.op, parts_, kFoldThreads, partial_name(i));
+          r.type, r.name, r.op, parts_, kRowFoldThreads, partial_name(i));
       before += fmt::format("rows::publish<{}>({}, {}, 0);\n", with, r.name, slots);
       after += fmt::format("{} = rows::collect<{}, {}>({});\n", r.name, with, r.type, slots);
     }
@@ -69,13 +74,13 @@ class FoldWriter {
   const std::vector<Partial>& partials_;
   int parts_;
   Emitter emitter_;
-  Fold out_;
+  FoldLaunch out_;
 };
 
 }  // namespace
 
-Result<Fold> emit_fold(const ir::Program& program, const ir::Kernel& kernel, Shape& shape, const std::vector<Partial>& partials,
-                       int parts) {
+Result<FoldLaunch> emit_fold(const ir::Program& program, const ir::Kernel& kernel, Shape& shape, const std::vector<Partial>& partials,
+                             int parts) {
   return FoldWriter(program, kernel, shape, partials, parts).write();
 }
 

@@ -13,6 +13,7 @@
 
 #include "families/emission.h"
 #include "families/family.h"
+#include "families/fold_text.h"
 #include "families/rows/cost.h"
 #include "families/rows/emit.h"
 #include "families/rows/fold.h"
@@ -182,41 +183,15 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
   return out;
 }
 
-// The second launch: the fold of the parts, through one workspace buffer a reduction.
-Status add_fold(const ir::Program& program, const ir::Kernel& kernel, Prepared& p, const Text& text, Emission& out) {
-  SOLSTICE_TRY(const Fold fold, emit_fold(program, kernel, p.shape, text.partials, p.settings.parts));
-  out.sources.front().code += "\n" + fold.code;
-  Step step = out.steps.front();
-  step.name = part_name(kernel, "fold");
-  step.entry = fold.entry;
-  step.grid = {p.shape.row_count, 1, 1};
-  step.block = {kFoldThreads, 1, 1};
-  step.shared_bytes = fold.shared_bytes;
-  step.arguments.clear();
-  add_pointers(program, fold.reads, step);
-  for (size_t i = 0; i < text.partials.size(); ++i) {
-    PlanBuffer buffer;
-    buffer.name = part_name(kernel, fmt::format("partial{}", i));
-    buffer.dtype = DType::kU8;
-    buffer.bytes = p.shape.row_count * p.settings.parts * kLargestAccumulator;
-    buffer.shape = {buffer.bytes};
-    buffer.strides = {1};
-    out.steps.front().arguments.push_back(pointer_to(buffer.name));
-    step.arguments.push_back(pointer_to(buffer.name));
-    out.workspace.push_back(std::move(buffer));
-  }
-  add_pointers(program, fold.writes, step);
-  out.steps.push_back(std::move(step));
-  return success();
-}
-
 Result<Emission> generate(const Context& context, const ir::Kernel& kernel) {
   SOLSTICE_TRY(Prepared p, prepare(context.program, kernel, &context.machine));
   if (p.team) return emit_team(context.program, kernel, p.shape, *p.team);
   SOLSTICE_TRY(const Text text, text_of(context.program, kernel, p));
   SOLSTICE_TRY(Emission out, one_launch(context.program, kernel, text.entry, text.code, text.parameters,
                                         {text.blocks, p.settings.threads, p.settings.cluster, text.shared_bytes}));
-  if (!text.partials.empty()) SOLSTICE_CHECK(add_fold(context.program, kernel, p, text, out));
+  if (text.partials.empty()) return out;
+  SOLSTICE_TRY(const FoldLaunch fold, emit_fold(context.program, kernel, p.shape, text.partials, p.settings.parts));
+  add_fold(context.program, kernel, fold, out);
   return out;
 }
 
