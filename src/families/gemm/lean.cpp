@@ -3,25 +3,15 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "base/integer.h"
 #include "families/gemm/cost.h"
 #include "families/gemm/grouped.h"
-#include "families/gemm/shared.h"
-#include "families/gemm/stream.h"
+#include "families/gemm/lean_rules.h"
 #include "families/written_math.h"
 #include "numerics/policy.h"
 
 namespace solstice::families::gemm {
-namespace {
 
 const Contraction& product_of(const LeanGemm& c) { return c.problem->product; }
-Major major_a(const LeanGemm& c) { return major_of(product_of(c).a, product_of(c).m, product_of(c).k); }
-Major major_b(const LeanGemm& c) { return major_of(product_of(c).b, product_of(c).n, product_of(c).k); }
-bool contiguous(const LeanGemm& c) { return major_a(c) != Major::kNone && major_b(c) != Major::kNone; }
-bool along_k(const LeanGemm& c) { return major_a(c) == Major::kK && major_b(c) == Major::kK; }
-bool as_stored(const LeanGemm& c, bool first) {
-  return copies_directly(first ? product_of(c).a : product_of(c).b, first ? major_a(c) : major_b(c));
-}
 const std::string& name_of_operand(const LeanGemm& c, bool first) {
   return c.context->program.tensor(first ? product_of(c).a.tensor : product_of(c).b.tensor).name;
 }
@@ -30,7 +20,18 @@ std::string_view math_name(const LeanGemm& c) { return numerics::info(c.settings
 bool is_simt(const LeanGemm& c) { return c.settings.math == Math::kSimt; }
 bool is_tiled(const LeanGemm& c) { return is_tiled(c.settings); }
 bool is_streamed(const LeanGemm& c) { return c.settings.stream != Streamed::kNone; }
-bool streams_tiles(const LeanGemm& c) { return is_streamed(c) && !is_gemv(c.settings); }
+void stop_streaming(LeanGemm& c) { c.settings.stream = Streamed::kNone, c.settings.split = 1; }
+
+namespace {
+
+Major major_a(const LeanGemm& c) { return major_of(product_of(c).a, product_of(c).m, product_of(c).k); }
+Major major_b(const LeanGemm& c) { return major_of(product_of(c).b, product_of(c).n, product_of(c).k); }
+bool contiguous(const LeanGemm& c) { return major_a(c) != Major::kNone && major_b(c) != Major::kNone; }
+bool along_k(const LeanGemm& c) { return major_a(c) == Major::kK && major_b(c) == Major::kK; }
+bool as_stored(const LeanGemm& c, bool first) {
+  return copies_directly(first ? product_of(c).a : product_of(c).b, first ? major_a(c) : major_b(c));
+}
+
 int64_t shared_limit(const LeanGemm& c) { return static_cast<int64_t>(c.context->machine.shared_per_block.value); }
 
 std::vector<Math> allowed(const LeanGemm& c) {
@@ -48,15 +49,6 @@ void set_math(LeanGemm& c, Math math) {
   s.tile_k = stage_k(math);
   s.scaled = is_scaled(math, *c.problem);
 }
-
-void stop_streaming(LeanGemm& c) { c.settings.stream = Streamed::kNone, c.settings.split = 1; }
-
-template <class Values>
-int nearest_of(const Values& values, int wanted) {
-  return *std::min_element(std::begin(values), std::end(values), [&](int a, int b) { return std::abs(a - wanted) < std::abs(b - wanted); });
-}
-
-using LeanRules = std::vector<Rule<LeanGemm>>;
 
 // The knobs that `backend=cutlass` alone has, with the values that leave them out.
 std::vector<std::pair<std::string LeanGemm::*, const char*>> foreign_knobs() {
@@ -124,128 +116,6 @@ void add_math(LeanRules& rules) {
                    }});
 }
 
-int64_t most_held(const LeanGemm& c) { return is_simt(c) ? kGemvHeld : kGemvHeldHalves; }
-
-void add_stream(LeanRules& rules) {
-  rules.push_back(
-      {"lean.reduced_stream", "E117", Severity::kError, "rows that are reduced in the kernel are taken from tiles: `stream=none`",
-       [](const LeanGemm& c) { return is_streamed(c) && (c.problem->rows || c.problem->whole); },
-       [](const LeanGemm& c) {
-         return fmt::format("`stream={}` in a kernel that reduces over the product's rows; legal: none", name_of(c.settings.stream));
-       },
-       stop_streaming});
-  rules.push_back({"lean.stream", "E117", Severity::kError,
-                   "`stream` takes f32 operands with `math=fp16x3`, `math=bf16x6` and `math=tf32`, f16 with `math=fp16`, bf16 with "
-                   "`math=bf16`, any format with `math=simt`",
-                   [](const LeanGemm& c) {
-                     if (!is_streamed(c) || is_simt(c)) return false;
-                     return streams_tiles(c) ? !is_f32(*c.problem) : !are_halves(*c.problem, c.settings.math);
-                   },
-                   [](const LeanGemm& c) {
-                     return fmt::format("`stream={}` with `math={}` and these operands", name_of(c.settings.stream), math_name(c));
-                   },
-                   stop_streaming});
-}
-
-// Of tiles.
-void add_split(LeanRules& rules) {
-  rules.push_back({"lean.split", "E117", Severity::kError, "`split` goes with a streamed operand, or with tiles on the tensor cores",
-                   [](const LeanGemm& c) { return is_simt(c) && !is_streamed(c) && c.settings.split != 1; },
-                   [](const LeanGemm& c) { return fmt::format("`split={}` with `math=simt` and no streamed operand", c.settings.split); },
-                   [](LeanGemm& c) { c.settings.split = 1; }});
-  rules.push_back({"lean.split_tiles", "E117", Severity::kError, "at most 128 clusters share the k of a tile",
-                   [](const LeanGemm& c) { return is_tiled(c) && (c.settings.split < 1 || c.settings.split > kMostSharing); },
-                   [](const LeanGemm& c) { return fmt::format("`split={}` of tiles; legal: 1..{}", c.settings.split, kMostSharing); },
-                   [](LeanGemm& c) { c.settings.split = std::clamp(c.settings.split, 1, kMostSharing); }});
-  rules.push_back(
-      {"lean.split_unshared", "E117", Severity::kError,
-       "tiles of a triangle of the result, or of rows that elements need whole, are not shared: `split=1`",
-       [](const LeanGemm& c) { return is_tiled(c) && c.settings.split != 1 && (has_half_plane(*c.problem) || c.problem->whole); },
-       [](const LeanGemm& c) {
-         return fmt::format("`split={}` of tiles of {}", c.settings.split, c.problem->whole ? "whole rows" : "a triangle of the result");
-       },
-       [](LeanGemm& c) { c.settings.split = 1; }});
-}
-
-// Of forms of one launch.
-void add_lines_stream(LeanRules& rules) {
-  rules.push_back({"lean.stream_halves", "E114", Severity::kError,
-                   "f16 and bf16 are streamed 16 bytes at a time: base, lines, batches and what is contiguous at multiples of that",
-                   [](const LeanGemm& c) { return is_gemv(c.settings) && !is_simt(c) && !streams_vectors(*c.problem, c.settings.stream); },
-                   [](const LeanGemm& c) {
-                     return fmt::format("`stream={}` with `math={}`: `{}` does not lie in units of 16 bytes", name_of(c.settings.stream),
-                                        math_name(c), name_of_operand(c, c.settings.stream == Streamed::kRows));
-                   },
-                   stop_streaming});
-  rules.push_back(
-      {"lean.held_lines", "E117", Severity::kError,
-       "`stream` holds at most 8 lines of the other operand with `math=simt`, 16 with `math=fp16` and `math=bf16`",
-       [](const LeanGemm& c) { return is_gemv(c.settings) && stream_plan(*c.context, *c.problem, c.settings).columns > most_held(c); },
-       [](const LeanGemm& c) {
-         return fmt::format("`math={}, stream={}` holds at most {} lines of the other operand, which has {}", math_name(c),
-                            name_of(c.settings.stream), most_held(c), stream_plan(*c.context, *c.problem, c.settings).columns);
-       },
-       stop_streaming});
-  rules.push_back({"lean.held_tile", "E111", Severity::kError,
-                   "f16 and bf16 are streamed in tiles of 32 lines, or 64 where lines are contiguous, by 8 or 16 of the other operand",
-                   [](const LeanGemm& c) {
-                     if (!is_gemv(c.settings) || is_simt(c)) return false;
-                     Settings s = c.settings;
-                     set_gemv_tile(*c.context, *c.problem, s);
-                     return s.tile_m != c.settings.tile_m || s.tile_n != c.settings.tile_n;
-                   },
-                   [](const LeanGemm& c) {
-                     return fmt::format("no kernel for `tile={}x{}` with `math={}, stream={}`", c.settings.tile_m, c.settings.tile_n,
-                                        math_name(c), name_of(c.settings.stream));
-                   },
-                   [](LeanGemm& c) { set_gemv_tile(*c.context, *c.problem, c.settings); }});
-  rules.push_back(
-      {"lean.split_simt", "E117", Severity::kError,
-       "with `stream` and `math=simt`, `fp16` or `bf16`, 1, 2, 4 or 8 blocks of a cluster share k",
-       [](const LeanGemm& c) { return is_gemv(c.settings) && std::count(kGemvSplits.begin(), kGemvSplits.end(), c.settings.split) == 0; },
-       [](const LeanGemm& c) { return fmt::format("`split={}`: blocks of a cluster share k", c.settings.split); },
-       [](LeanGemm& c) { c.settings.split = nearest_of(kGemvSplits, c.settings.split); }});
-}
-
-int& lines_held(Settings& s) { return s.stream == Streamed::kRows ? s.tile_n : s.tile_m; }
-int& lines_streamed(Settings& s) { return s.stream == Streamed::kRows ? s.tile_m : s.tile_n; }
-
-bool has_stream_tile(const LeanGemm& c) {
-  Settings s = c.settings;
-  const int rows = lines_streamed(s);
-  const bool known =
-      std::count(kHeldLines.begin(), kHeldLines.end(), lines_held(s)) > 0 && rows % 64 == 0 && rows >= 64 && rows <= 64 * kMostStreamGroups;
-  return known && stream_plan(*c.context, *c.problem, s).blocks_per_sm > 0;
-}
-
-int64_t most_splits(const LeanGemm& c) { return std::min(kMostSplits, ceil_div(product_of(c).k, kChunkK)); }
-
-void add_stream_tile(LeanRules& rules) {
-  rules.push_back(
-      {"lean.stream_tile", "E117", Severity::kError,
-       "a streamed tile has 64, 128 or 192 lines of the streamed operand (as many as the registers of an SM hold), 8, 16, 24, 32, 48, "
-       "64, 80, 96, 112 or 128 of the other",
-       [](const LeanGemm& c) { return streams_tiles(c) && !has_stream_tile(c); },
-       [](const LeanGemm& c) {
-         return fmt::format("no kernel for `tile={}x{}` with `stream={}`", c.settings.tile_m, c.settings.tile_n,
-                            name_of(c.settings.stream));
-       },
-       [](LeanGemm& c) {
-         Settings& s = c.settings;
-         lines_held(s) = nearest_of(kHeldLines, lines_held(s));
-         lines_streamed(s) = std::clamp((lines_streamed(s) + 32) / 64, 1, kMostStreamGroups) * 64;
-         while (lines_streamed(s) > 64 && !has_stream_tile(c)) lines_streamed(s) -= 64;
-         if (!has_stream_tile(c)) stop_streaming(c);
-       }});
-  rules.push_back({"lean.stream_split", "E117", Severity::kError,
-                   "with a streamed operand a block takes 64 k or more, and 128 share a tile at most",
-                   [](const LeanGemm& c) { return streams_tiles(c) && (c.settings.split < 1 || c.settings.split > most_splits(c)); },
-                   [](const LeanGemm& c) {
-                     return fmt::format("`split={}`: a block takes 64 k or more; legal: 1..{}", c.settings.split, most_splits(c));
-                   },
-                   [](LeanGemm& c) { c.settings.split = static_cast<int>(std::clamp<int64_t>(c.settings.split, 1, most_splits(c))); }});
-}
-
 std::string lean_cluster(const Settings& s) {
   return s.cluster_k == 1 ? fmt::format("{}x{}", s.cluster, s.cluster_n) : fmt::format("{}x{}x{}", s.cluster, s.cluster_n, s.cluster_k);
 }
@@ -293,24 +163,6 @@ void add_tile(LeanRules& rules) {
                                         stage_k(c.settings.math));
                    },
                    [](LeanGemm& c) { c.settings.tile_k = stage_k(c.settings.math); }});
-}
-
-const OperandAccess& streamed(const LeanGemm& c) { return c.settings.stream == Streamed::kRows ? product_of(c).a : product_of(c).b; }
-
-void add_prologue(LeanRules& rules) {
-  rules.push_back({"lean.prologue_stream", "E117", Severity::kError,
-                   "what is streamed lies in memory, and with `math=simt`, `fp16` and `bf16` the other operand too: neither is computed "
-                   "in the same kernel",
-                   [](const LeanGemm& c) {
-                     const bool both = is_gemv(c.settings);
-                     return is_streamed(c) && (both ? product_of(c).a.made || product_of(c).b.made : streamed(c).made != nullptr);
-                   },
-                   [](const LeanGemm& c) {
-                     const OperandAccess& other = c.settings.stream == Streamed::kRows ? product_of(c).b : product_of(c).a;
-                     return fmt::format("`stream={}`: the kernel computes an operand from `{}`", name_of(c.settings.stream),
-                                        c.context->program.tensor((streamed(c).made ? streamed(c) : other).tensor).name);
-                   },
-                   stop_streaming});
 }
 
 GroupedLayout grouped_layout_of(const LeanGemm& c) { return grouped_layout(c.settings, product_of(c).grouping.groups, shared_limit(c)); }
@@ -481,11 +333,7 @@ const std::vector<Rule<LeanGemm>>& lean_rules() {
     add_grouped(out);
     add_dual(out);
     add_math(out);
-    add_stream(out);
-    add_split(out);
-    add_lines_stream(out);
-    add_prologue(out);
-    add_stream_tile(out);
+    add_stream_rules(out);
     add_tile(out);
     add_whole(out);
     add_resources(out);
