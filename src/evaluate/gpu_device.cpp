@@ -1,5 +1,7 @@
 #include "evaluate/gpu_device.h"
 
+#include <algorithm>
+
 #include "base/clock.h"
 #include "run/timing_stats.h"
 
@@ -29,15 +31,21 @@ GpuDevice::GpuDevice(Setting setting, toolchain::Compiler& compiler, run::Judge&
                      GpuDeviceOptions options)
     : setting_(std::move(setting)), compiler_(compiler), judge_(judge), cases_(cases), options_(std::move(options)) {}
 
-void GpuDevice::start(const search::Node& node) { pending_.try_emplace(node.id, node.proposal.program, setting_, &compiler_); }
+int GpuDevice::repetitions(search::Precision precision) const {
+  constexpr int kFewest = 3;
+  if (precision == search::Precision::kRough) return std::max(kFewest, options_.repetitions / 4);
+  return precision == search::Precision::kUsual ? options_.repetitions : 4 * options_.repetitions;
+}
 
-Status GpuDevice::measure(const search::Node& node, const Preparation& candidate, search::Measurement& out) {
-  SOLSTICE_CHECK(write_build(*candidate.built(), folder_of(node.id)));
+void GpuDevice::begin(const search::Node& node) { pending_.try_emplace(node.id, node, setting_, compiler_); }
+
+Status GpuDevice::measure(int node, const Pending& pending, search::Measurement& out) {
+  SOLSTICE_CHECK(write_build(*pending.candidate.built(), folder_of(node)));
   const std::vector<run::JudgeCase> first(cases_.begin(), cases_.begin() + 1);
-  SOLSTICE_TRY(Verdict verdict, judge_.verify(plan_of(node.id), first));
+  SOLSTICE_TRY(Verdict verdict, judge_.verify(plan_of(node), first));
   if (verdict.passed()) {
     const bool slow = verdict.cases.back().wall > kSlow;
-    SOLSTICE_TRY(const run::TimedBlock block, judge_.time_block(cases_, slow ? 1 : options_.repetitions));
+    SOLSTICE_TRY(const run::TimedBlock block, judge_.time_block(cases_, slow ? 1 : repetitions(pending.precision)));
     if (!block.verdict.passed()) verdict = block.verdict;
     if (!block.seconds.empty()) out.time = Seconds(run::median(block.seconds));
     out.record.set("seconds", [&] {
@@ -58,10 +66,10 @@ Status GpuDevice::measure(const search::Node& node, const Preparation& candidate
   return success();
 }
 
-Result<search::Measurement> GpuDevice::finish(const search::Node& node) {
-  const auto found = pending_.find(node.id);
+Result<search::Measurement> GpuDevice::finish(int node) {
+  const auto found = pending_.find(node);
   if (found == pending_.end()) return fail(Code::internal, "a trial was finished that was never started");
-  Preparation& candidate = found->second;
+  Preparation& candidate = found->second.candidate;
   SOLSTICE_CHECK(candidate.finish());
   const Seconds began = monotonic_now();
   search::Measurement out;
@@ -70,7 +78,7 @@ Result<search::Measurement> GpuDevice::finish(const search::Node& node) {
     out.state = candidate.state();
     out.detail = candidate.why();
   } else {
-    SOLSTICE_CHECK(measure(node, candidate, out));
+    SOLSTICE_CHECK(measure(node, found->second, out));
   }
   out.cost = candidate.cost() + (monotonic_now() - began);
   pending_.erase(found);

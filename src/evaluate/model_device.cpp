@@ -2,10 +2,10 @@
 
 namespace solstice::evaluate {
 
-void ModelDevice::start(const search::Node& node) { pending_.try_emplace(node.id, node.proposal.program, setting_, compiler_); }
+void ModelDevice::begin(const search::Node& node) { pending_.try_emplace(node.id, node.proposal.program, setting_, compiler_); }
 
-Result<search::Measurement> ModelDevice::finish(const search::Node& node) {
-  const auto found = pending_.find(node.id);
+Result<search::Measurement> ModelDevice::finish(int node) {
+  const auto found = pending_.find(node);
   if (found == pending_.end()) return fail(Code::internal, "a trial was finished that was never started");
   Preparation& candidate = found->second;
   SOLSTICE_CHECK(candidate.finish());

@@ -10,12 +10,14 @@
 
 namespace solstice::evaluate {
 
-class ModelDevice : public search::Evaluator {
+class ModelDevice : public search::InOrder {
  public:
   // `compiler` may be null: then nothing is compiled.
   ModelDevice(Setting setting, toolchain::Compiler* compiler) : setting_(std::move(setting)), compiler_(compiler) {}
-  void start(const search::Node& node) override;
-  Result<search::Measurement> finish(const search::Node& node) override;
+
+ protected:
+  void begin(const search::Node& node) override;
+  Result<search::Measurement> finish(int node) override;
 
  private:
   Setting setting_;

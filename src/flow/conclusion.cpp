@@ -34,7 +34,7 @@ std::string why_no_trial(const Session& state) {
 
 std::string first_refusal(const search::Tree& tree) {
   for (const search::Node& node : tree.nodes()) {
-    if (node.measurement && !node.usable()) return fmt::format("; trial {}: {}", node.id + 1, node.measurement->detail);
+    if (node.failed()) return fmt::format("; trial {}: {}", node.id, node.measurement->detail);
   }
   return "";
 }

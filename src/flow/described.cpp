@@ -27,9 +27,9 @@ Measured time_of(const Session& state, const search::Node& node) {
 
 void add_candidates(Session& state) {
   for (const search::Node& node : state.tree.nodes()) {
-    if (!node.measurement) continue;
+    if (node.id == 0 || !node.measurement) continue;
     CandidateRow row;
-    row.trial = node.id + 1;
+    row.trial = node.id;
     row.what = node.proposal.reason;
     row.state = enum_names(node.measurement->state)[static_cast<size_t>(node.measurement->state)];
     row.predicted = node.proposal.predicted;

@@ -19,7 +19,7 @@ std::vector<int> next_finalists(const search::Tree& tree, const std::vector<int>
   using Place = std::tuple<bool, double, int>;  // whether its equations were refused, time, id
   std::vector<Place> usable;
   for (const search::Node& node : tree.nodes()) {
-    if (!node.usable() || std::find(refused.begin(), refused.end(), node.id) != refused.end()) continue;
+    if (node.id == 0 || !node.usable() || std::find(refused.begin(), refused.end(), node.id) != refused.end()) continue;
     const Seconds time = node.measurement->time;
     if (most.value > 0 && time > most) continue;
     usable.emplace_back(refused_equations.contains(node.proposal.equations), time.value, node.id);

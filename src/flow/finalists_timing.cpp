@@ -11,7 +11,7 @@ namespace {
 
 Contender contender(Session& state, Finalist& finalist) {
   Contender out;
-  out.name = fmt::format("trial {}", finalist.node + 1);
+  out.name = fmt::format("trial {}", finalist.node);
   const std::filesystem::path plan = state.gpu_device->plan_of(finalist.node);
   out.slots_for = [&state, plan](int processes) { return state.judge->slots_for(plan, processes); };
   out.hold = [&state, &finalist, plan](int slots) -> Result<Verdict> {
@@ -41,9 +41,9 @@ Status trace_span(Session& state, Finalist& finalist, int repetitions) {
     finalist.span = measured_of(block.seconds);
     finalist.activities = std::move(block.activities);
   } else if (block.verdict.outcome == Outcome::kCrashed) {  // it ran before: the trace failed
-    state.report.warnings.push_back(fmt::format("trial {} was not traced: {}", finalist.node + 1, block.verdict.message));
+    state.report.warnings.push_back(fmt::format("trial {} was not traced: {}", finalist.node, block.verdict.message));
   } else {
-    refuse(state, finalist, fmt::format("trial {}, traced: {}", finalist.node + 1, block.verdict.message));
+    refuse(state, finalist, fmt::format("trial {}, traced: {}", finalist.node, block.verdict.message));
   }
   return success();
 }

@@ -167,7 +167,7 @@ Status verify_fully(Session& state, Finalist& finalist) {
   SOLSTICE_TRY(finalist.verdict, FullVerification(state, finalist).run());
   state.report.verification = monotonic_now() - began;
   if (finalist.verdict->passed()) return success();
-  refuse(state, finalist, fmt::format("trial {} failed the full verification: {}", finalist.node + 1, finalist.verdict->message));
+  refuse(state, finalist, fmt::format("trial {} failed the full verification: {}", finalist.node, finalist.verdict->message));
   return success();
 }
 

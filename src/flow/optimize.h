@@ -25,6 +25,8 @@ struct OptimizeOptions {
   bool rewrites = true;                // also try the equations that algebraic rewrites make
   Seconds budget{60};
   int trials = 40;
+  std::string policy = "greedy";     // of the search (search/policy.h)
+  uint64_t seed = 1;                 // of the policy
   std::filesystem::path out;         // "": runs/NAME, or runs/NAME-2, ... beside outcomes of other modules
   std::filesystem::path store;       // "": the user's store
   std::string problem;               // name in reports; "": from the file

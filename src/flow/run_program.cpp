@@ -43,11 +43,12 @@ Result<ProgramRun> run_program(const std::string& text, const std::string& name,
   state.fresh = state.out;
   state.text_name = name;
   SOLSTICE_CHECK(options.file.empty() ? open_model(state) : open_module(state));
-  const search::Node* node = state.tree.add({text, "the given program", Seconds(0), -1});
+  const search::Node* node = state.tree.add({.program = text, .reason = "the given program"});
   ProgramRun out;
   SOLSTICE_CHECK(stage(state, "trial", "compile, verify, time", [&]() -> Result<std::string> {
     state.device->start(*node);
-    SOLSTICE_TRY(out.measurement, state.device->finish(*node));
+    SOLSTICE_TRY(search::Landed landed, state.device->land());
+    out.measurement = std::move(*landed.measurement);
     return std::string(enum_names(out.measurement.state)[static_cast<size_t>(out.measurement.state)]);
   }));
   out.predicted = !state.gpu;

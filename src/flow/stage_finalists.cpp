@@ -32,7 +32,7 @@ void void_impossible(Session& state) {
   for (Finalist& finalist : state.finalists) {
     if (!finalist.refused.empty() || !finalist.timing || !state.sol) continue;
     const std::string why = sol::violation(*state.sol, finalist.timing->candidate, sol::Cache::kCold);
-    if (!why.empty()) refuse(state, finalist, fmt::format("trial {}: {}", finalist.node + 1, why));
+    if (!why.empty()) refuse(state, finalist, fmt::format("trial {}: {}", finalist.node, why));
   }
 }
 
@@ -93,7 +93,7 @@ Status verify_favourite(Session& state) {
       const size_t from = state.finalists.size();
       for (const int node : group) state.finalists.emplace_back().node = node;
       SOLSTICE_TRY(const Finalist* const passed, first_verified(state, from));
-      if (passed) return fmt::format("trial {} passed {}", passed->node + 1, cases_text(*passed->verdict));
+      if (passed) return fmt::format("trial {} passed {}", passed->node, cases_text(*passed->verdict));
     }
   });
 }
@@ -108,7 +108,7 @@ Status time_finalists(Session& state) {
     if (!state.winner) return no_winner(state);
     const Timing& timing = *state.winner->timing;
     const std::string of = state.finalists.size() == 1 ? "" : fmt::format(", the fastest of {} finalists", state.finalists.size());
-    return fmt::format("trial {}{}, {:.3g}x [{:.3g}, {:.3g}]", state.winner->node + 1, of, timing.speedup, timing.interval999[0],
+    return fmt::format("trial {}{}, {:.3g}x [{:.3g}, {:.3g}]", state.winner->node, of, timing.speedup, timing.interval999[0],
                        timing.interval999[1]);
   });
 }
@@ -121,7 +121,7 @@ bool hopeless(Session& state) {
   if (time < most_time(state)) return false;
   state.report.outcome = RunOutcome::kNotFaster;
   state.report.reason = fmt::format("the best candidate, trial {}, took {} where the original takes {}: {:.3g}x, not measured further",
-                                    best->id + 1, time_text(time), time_text(state.eager), state.eager / time);
+                                    best->id, time_text(time), time_text(state.eager), state.eager / time);
   state.progress.message(state.report.reason);
   return true;
 }

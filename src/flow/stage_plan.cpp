@@ -7,15 +7,13 @@
 #include "flow/known.h"
 #include "flow/session.h"
 #include "ir/rewrite/driver.h"
-#include "propose/either.h"
 #include "propose/plan.h"
 
 namespace solstice::flow {
 namespace {
 
 Result<propose::Plan> plan_of(Session& state, std::shared_ptr<const ir::BoundText> equations) {
-  return propose::plan(std::move(equations), {*state.machine, state.options.numerics, state.options.frozen, state.options.rewrites},
-                       known_candidates(state));
+  return propose::plan(std::move(equations), {*state.machine, state.options.numerics, state.options.frozen, state.options.rewrites});
 }
 
 // "factor_sums, fold_scalars"
@@ -62,19 +60,17 @@ Status plan_kernels(Session& state) {
     std::string names;
     std::optional<propose::Plan> other = state.options.rewrites ? plan_rewritten(state, *problem, names) : std::nullopt;
     state.scheduled = other && other->cost < plain.cost ? other->scheduled : plain.scheduled;
-    if (!other) {
-      const std::string text = plain.text();
-      state.expert = std::move(plain.expert);
-      return text;
+    std::string text = plain.text();
+    std::vector<propose::Formulation> formulations;
+    formulations.push_back(std::move(plain.formulation));
+    if (other) {
+      state.report.rewrites = names;
+      const std::string label = "rewritten by " + names;
+      text += fmt::format("; {}: {}, predicted {:.3g}x", label, other->text(), plain.cost / other->cost);
+      other->formulation.label = label;
+      formulations.insert(other->cost < plain.cost ? formulations.begin() : formulations.end(), std::move(other->formulation));
     }
-    state.report.rewrites = names;
-    const std::string label = "rewritten by " + names;
-    const std::string text = fmt::format("{}; {}: {}, predicted {:.3g}x", plain.text(), label, other->text(), plain.cost / other->cost);
-    if (other->cost < plain.cost) {
-      state.expert = std::make_unique<propose::Either>(std::move(other->expert), label, std::move(plain.expert), "");
-    } else {
-      state.expert = std::make_unique<propose::Either>(std::move(plain.expert), "", std::move(other->expert), label);
-    }
+    state.expert = std::make_unique<propose::Expert>(std::move(formulations), known_candidates(state));
     return text;
   });
 }

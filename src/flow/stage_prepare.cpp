@@ -76,8 +76,8 @@ int repetitions_for(const Problem& problem, int usual) {
 
 Standing Session::standing() const {
   Standing s;
-  s.trials =
-      static_cast<int>(std::count_if(tree.nodes().begin(), tree.nodes().end(), [](const auto& n) { return n.measurement.has_value(); }));
+  s.trials = static_cast<int>(
+      std::count_if(tree.nodes().begin(), tree.nodes().end(), [](const auto& n) { return n.id > 0 && n.measurement.has_value(); }));
   s.trials_allowed = options.trials;
   if (eager.value > 0) s.baseline = eager;
   if (bound_practical.value > 0) s.sol = bound_practical;

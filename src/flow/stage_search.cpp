@@ -23,8 +23,8 @@ TrialRecord record_of(const Session& state, const search::Node& node) {
   const search::Measurement& m = *node.measurement;
   TrialRecord trial;
   trial.run = state.report.run;
-  trial.number = node.id + 1;
-  trial.origin = node.proposal.parent < 0 ? "expert" : "refine";
+  trial.number = node.id;
+  trial.origin = node.proposal.origin;
   trial.program = node.proposal.program;
   trial.what = node.proposal.reason;
   trial.state = m.state;
@@ -51,11 +51,13 @@ std::string verdict_text(const search::Measurement& m) { return enum_names(m.sta
 Status search_candidates(Session& state) {
   const std::string detail = fmt::format("at most {} trials in {}", state.options.trials, time_text(state.options.budget));
   return stage(state, "search", detail, [&]() -> Result<std::string> {
+    SOLSTICE_TRY(const std::unique_ptr<search::Policy> policy, search::make_policy(state.options.policy, state.options.seed));
+    state.tree = search::Tree(state.eager);
     const Deadline deadline(state.options.budget);
     std::optional<Error> store_error;
     search::Observer observer;
     observer.finished = [&](const search::Tree&, const search::Node& node) {
-      TrialNews news{node.id + 1, node.proposal.reason, verdict_text(*node.measurement), std::nullopt, !state.gpu};
+      TrialNews news{node.id, node.proposal.reason, verdict_text(*node.measurement), std::nullopt, !state.gpu};
       if (node.usable()) news.time = node.measurement->time;
       Standing standing = state.standing();
       standing.left = deadline.left();
@@ -75,8 +77,8 @@ Status search_candidates(Session& state) {
     budget.lost = (state.eager + state.eager_dispatch) * kLost;
     budget.hopeless = state.gpu ? 1.10 : 0;  // where times are predictions, every one is shown
     const int lookahead = state.gpu ? 6 : 2;
-    SOLSTICE_TRY(state.stop,
-                 search::run(state.tree, *state.expert, *state.device, budget, lookahead, observer, [] { return interrupted(); }));
+    SOLSTICE_TRY(state.stop, search::run(state.tree, {*policy, *state.expert, *state.device}, budget, lookahead, observer,
+                                         [] { return interrupted(); }));
     if (store_error) return *store_error;
     const search::Node* best = state.tree.best();
     const int trials = state.standing().trials;

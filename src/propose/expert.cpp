@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "propose/moves.h"
+
 namespace solstice::propose {
 
 namespace {
@@ -75,88 +77,108 @@ Result<std::vector<Axis>> axes_of(const ir::Program& scheduled, const PlanningCo
   return axes;
 }
 
-Expert::Expert(std::vector<Axis> axes, Render render, const std::vector<Known>& known)
-    : axes_(std::move(axes)), render_(std::move(render)), first_(axes_.size(), 0), tried_(axes_.size(), 0) {
-  const Known* fastest = nullptr;
-  for (const Known& one : known) {
-    known_.emplace(one.program, one.time);
-    if (choice_of(one.settings) && (!fastest || one.time < fastest->time)) fastest = &one;
-  }
-  if (fastest) opening_ = fastest->settings;
-}
-
-std::vector<std::string> Expert::settings_of(const Choice& choice) const {
+std::vector<std::string> Formulation::settings_of(const Choice& choice) const {
   std::vector<std::string> out;
-  for (size_t a = 0; a < axes_.size(); ++a) out.push_back(axes_[a].kernel + " " + axes_[a].options[choice[a]].text());
+  for (size_t a = 0; a < axes.size(); ++a) out.push_back(axes[a].kernel + " " + axes[a].options[choice[a]].text());
   return out;
 }
 
-// Nothing where a kernel has another name or no longer such a setting.
-std::optional<Choice> Expert::choice_of(const std::vector<std::string>& settings) const {
-  if (settings.size() != axes_.size()) return std::nullopt;
-  Choice choice(axes_.size(), 0);
-  for (size_t a = 0; a < axes_.size(); ++a) {
+std::optional<Choice> Formulation::choice_of(const std::vector<std::string>& settings) const {
+  if (settings.size() != axes.size()) return std::nullopt;
+  Choice choice(axes.size(), 0);
+  for (size_t a = 0; a < axes.size(); ++a) {
     size_t o = 0;
-    while (o < axes_[a].options.size() && axes_[a].kernel + " " + axes_[a].options[o].text() != settings[a]) ++o;
-    if (o == axes_[a].options.size()) return std::nullopt;
+    while (o < axes[a].options.size() && axes[a].kernel + " " + axes[a].options[o].text() != settings[a]) ++o;
+    if (o == axes[a].options.size()) return std::nullopt;
     choice[a] = o;
   }
   return choice;
 }
 
-Seconds Expert::predicted(const Choice& choice) const {
+Seconds Formulation::predicted(const Choice& choice) const {
   Seconds total;
-  for (size_t a = 0; a < axes_.size(); ++a) total += axes_[a].predicted[choice[a]];
+  for (size_t a = 0; a < axes.size(); ++a) total += axes[a].predicted[choice[a]];
   return total;
 }
 
-// The axis with the least trials for its share of the time.
-size_t Expert::next_axis() const {
-  size_t best = axes_.size();
-  double best_score = 0;
-  for (size_t a = 0; a < axes_.size(); ++a) {
-    if (tried_[a] >= axes_[a].options.size()) continue;
-    const double score = axes_[a].predicted[0].value / static_cast<double>(tried_[a]);
-    if (best == axes_.size() || score > best_score) {
-      best = a;
-      best_score = score;
+Expert::Expert(std::vector<Formulation> formulations, const std::vector<Known>& known) : formulations_(std::move(formulations)) {
+  for (const Known& one : known) known_.emplace(one.program, one.time);
+  for (const Formulation& formulation : formulations_) {
+    const Known* fastest = nullptr;
+    for (const Known& one : known) {
+      if (formulation.choice_of(one.settings) && (!fastest || one.time < fastest->time)) fastest = &one;
+    }
+    fastest_known_.push_back(fastest ? formulation.choice_of(fastest->settings) : std::nullopt);
+  }
+}
+
+Result<search::Proposal> Expert::emit(const Formulation& formulation, const Choice& choice, std::string reason) const {
+  search::Proposal out;
+  SOLSTICE_TRY(out.program, formulation.render(formulation.axes, choice));
+  out.reason = formulation.label.empty() ? std::move(reason) : formulation.label + ": " + reason;
+  out.predicted = formulation.predicted(choice);
+  out.settings = formulation.settings_of(choice);
+  out.equations = formulation.label;
+  out.origin = "expert";
+  if (const auto known = known_.find(out.program); known != known_.end()) out.known = known->second;
+  return out;
+}
+
+std::optional<Expert::Place> Expert::place_of(const search::Proposal& proposal) const {
+  for (const Formulation& formulation : formulations_) {
+    if (formulation.label != proposal.equations) continue;
+    if (std::optional<Choice> choice = formulation.choice_of(proposal.settings)) return Place{&formulation, std::move(*choice)};
+  }
+  return std::nullopt;
+}
+
+// Of each formulation the fastest of earlier runs, or where there is none the cost models' own choice; then the others' choice.
+Result<std::optional<search::Proposal>> Expert::open(const search::Tree& tree) const {
+  for (const bool first : {true, false}) {
+    for (size_t i = 0; i < formulations_.size(); ++i) {
+      const Formulation& formulation = formulations_[i];
+      const bool known = first && fastest_known_[i];
+      const Choice choice = known ? *fastest_known_[i] : Choice(formulation.axes.size(), 0);
+      SOLSTICE_TRY(search::Proposal proposal,
+                   emit(formulation, choice, known ? "the fastest of earlier runs here" : "the cost models' first choice"));
+      if (!tree.contains(proposal.program)) return std::optional(std::move(proposal));
     }
   }
-  return best;
+  return std::optional<search::Proposal>();
 }
 
-Result<std::optional<search::Proposal>> Expert::emit(const search::Tree& tree, Choice choice, int parent, std::string reason) {
-  SOLSTICE_TRY(std::string text, render_(axes_, choice));
-  if (tree.contains(text)) return std::optional<search::Proposal>();
-  search::Proposal proposal{text, std::move(reason), predicted(choice), parent, settings_of(choice)};
-  if (const auto known = known_.find(text); known != known_.end()) proposal.known = known->second;
-  choices_.emplace(std::move(text), std::move(choice));
-  return std::optional(std::move(proposal));
-}
-
-// The fastest of earlier runs first, then the cost models' own choice.
-Result<std::optional<search::Proposal>> Expert::open(const search::Tree& tree) {
-  if (const std::optional<Choice> known = choice_of(opening_)) {
-    first_ = *known;
-    return emit(tree, first_, -1, "the fastest of earlier runs here");
+Result<std::optional<search::Proposal>> Expert::vary(const search::Tree& tree, int node) const {
+  const std::optional<Place> place = place_of(tree.node(node).proposal);
+  if (!place) return std::optional<search::Proposal>();  // somebody else's
+  std::map<int, Choice> choices;                         // of nodes of this formulation
+  std::vector<Tried> tried;
+  for (const search::Event& event : tree.events()) {
+    const bool skipped = event.kind == search::Event::Kind::kSkipped;
+    if (!skipped && event.kind != search::Event::Kind::kProposed) continue;
+    std::optional<Place> at = place_of(*event.proposal);
+    if (!at || at->formulation != place->formulation) continue;
+    Tried one{at->choice, skipped ? nullptr : &tree.node(event.node), nullptr, std::nullopt};
+    if (!skipped) choices[event.node] = at->choice;
+    const search::Node& parent = tree.node(event.proposal->parent);
+    if (const auto found = choices.find(parent.id); found != choices.end()) one.parent = &found->second;
+    if (parent.usable()) one.parent_time = parent.measurement->time;
+    tried.push_back(std::move(one));
   }
-  tried_.assign(axes_.size(), 1);
-  return emit(tree, first_, -1, "the cost models' first choice");
-}
-
-Result<std::optional<search::Proposal>> Expert::propose(const search::Tree& tree) {
-  if (choices_.empty()) return open(tree);
-  const search::Node* best = tree.best();
-  const auto known = best ? choices_.find(best->proposal.program) : choices_.end();
-  const Choice base = known != choices_.end() ? known->second : first_;
-  for (size_t axis = next_axis(); axis < axes_.size(); axis = next_axis()) {
-    Choice choice = base;
-    choice[axis] = tried_[axis]++;
-    const std::string reason = fmt::format("kernel {}: {}", axes_[axis].kernel, axes_[axis].options[choice[axis]].text());
-    SOLSTICE_TRY(std::optional<search::Proposal> proposal, emit(tree, std::move(choice), best ? best->id : -1, reason));
-    if (proposal) return proposal;
+  const Formulation& formulation = *place->formulation;
+  for (const Move& move : moves_from(formulation.axes, place->choice, tried)) {
+    Choice choice = place->choice;
+    choice[move.axis] = move.option;
+    const Axis& axis = formulation.axes[move.axis];
+    const std::string reason =
+        fmt::format("kernel {}: {}{}", axis.kernel, axis.options[move.option].text(), move.repeats ? ", which gained elsewhere" : "");
+    SOLSTICE_TRY(search::Proposal proposal, emit(formulation, choice, reason));
+    if (!tree.contains(proposal.program)) return std::optional(std::move(proposal));
   }
   return std::optional<search::Proposal>();
+}
+
+Result<std::optional<search::Proposal>> Expert::propose(const search::Tree& tree, int node) {
+  return node == 0 ? open(tree) : vary(tree, node);
 }
 
 }  // namespace solstice::propose

@@ -1,5 +1,5 @@
-// The built-in expert: no network, no key, deterministic. It starts from the cost models' best schedule of a partition
-// and then varies one kernel at a time around the best that was measured, most expensive kernel first.
+// The built-in expert: no network, no key, deterministic. Its moves: from the problem, the cost models' best schedule of each way
+// to compute it, and what earlier runs found fastest; from a candidate, another schedule of one kernel.
 #pragma once
 
 #include <functional>
@@ -28,6 +28,18 @@ using Choice = std::vector<size_t>;
 // A choice as the text of a candidate.
 using Render = std::function<Result<std::string>(const std::vector<Axis>&, const Choice&)>;
 
+// One way to compute the problem: its own equations or rewritten ones, cut into kernels.
+struct Formulation {
+  std::string label = {};  // "" the problem's own equations, else "rewritten by factor_sums"
+  std::vector<Axis> axes = {};
+  Render render = {};
+
+  std::vector<std::string> settings_of(const Choice& choice) const;
+  // Nothing where a kernel has another name or no longer such a setting.
+  std::optional<Choice> choice_of(const std::vector<std::string>& settings) const;
+  Seconds predicted(const Choice& choice) const;
+};
+
 // A candidate that an earlier run measured on the same machine. It decides what is tried first, never what wins.
 struct Known {
   std::vector<std::string> settings;  // Proposal::settings
@@ -37,24 +49,24 @@ struct Known {
 
 class Expert : public search::Proposer {
  public:
-  Expert(std::vector<Axis> axes, Render render, const std::vector<Known>& known = {});
-  Result<std::optional<search::Proposal>> propose(const search::Tree& tree) override;
+  // The most promising formulation first.
+  explicit Expert(std::vector<Formulation> formulations, const std::vector<Known>& known = {});
+  Result<std::optional<search::Proposal>> propose(const search::Tree& tree, int node) override;
 
  private:
-  Seconds predicted(const Choice& choice) const;
-  size_t next_axis() const;  // axes_.size() when all options were tried
-  std::optional<Choice> choice_of(const std::vector<std::string>& settings) const;
-  std::vector<std::string> settings_of(const Choice& choice) const;
-  Result<std::optional<search::Proposal>> open(const search::Tree& tree);
-  Result<std::optional<search::Proposal>> emit(const search::Tree& tree, Choice choice, int parent, std::string reason);
+  // A candidate of ours, as the tree holds it.
+  struct Place {
+    const Formulation* formulation = nullptr;
+    Choice choice;
+  };
+  std::optional<Place> place_of(const search::Proposal& proposal) const;
+  Result<std::optional<search::Proposal>> open(const search::Tree& tree) const;
+  Result<std::optional<search::Proposal>> vary(const search::Tree& tree, int node) const;
+  Result<search::Proposal> emit(const Formulation& formulation, const Choice& choice, std::string reason) const;
 
-  std::vector<Axis> axes_;
-  Render render_;
-  std::map<std::string, Seconds> known_;   // by program
-  std::vector<std::string> opening_;       // settings of the fastest known one
-  Choice first_;                           // what is varied until something was measured
-  std::vector<size_t> tried_;              // options of each axis that were proposed, from the front
-  std::map<std::string, Choice> choices_;  // of the texts proposed
+  std::vector<Formulation> formulations_;
+  std::map<std::string, Seconds> known_;              // by program
+  std::vector<std::optional<Choice>> fastest_known_;  // of each formulation
 };
 
 }  // namespace solstice::propose

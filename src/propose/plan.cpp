@@ -22,7 +22,7 @@ namespace {
 constexpr size_t kMostEquations = 300;  // of more, rewriting takes long
 constexpr double kGain = 0.95;          // cost models are wrong by as much
 
-Result<Plan> plan_of(std::shared_ptr<const ir::BoundText> equations, const PlanningContext& context, const std::vector<Known>& known) {
+Result<Plan> plan_of(std::shared_ptr<const ir::BoundText> equations, const PlanningContext& context) {
   SOLSTICE_TRY(const Partition parts, partition(equations->program, context));
   Plan out;
   for (const Group& group : parts.groups) out.cost += group.cost;
@@ -36,7 +36,7 @@ Result<Plan> plan_of(std::shared_ptr<const ir::BoundText> equations, const Plann
     SOLSTICE_TRY(const lang::Program text, render(equations->tree, *scheduled, schedules, how));
     return lang::print(text);
   };
-  out.expert = std::make_unique<Expert>(std::move(axes), as_text, known);
+  out.formulation = {"", std::move(axes), as_text};
   return out;
 }
 
@@ -54,11 +54,11 @@ std::shared_ptr<const ir::BoundText> statistics_apart(const ir::BoundText& probl
   return std::make_shared<const ir::BoundText>(std::move(shared.ok() ? shared->result : apart->result));
 }
 
-Result<Plan> plan(std::shared_ptr<const ir::BoundText> equations, const PlanningContext& context, const std::vector<Known>& known) {
+Result<Plan> plan(std::shared_ptr<const ir::BoundText> equations, const PlanningContext& context) {
   const std::shared_ptr<const ir::BoundText> apart = context.through_equations ? statistics_apart(*equations) : nullptr;
-  Result<Plan> whole = plan_of(std::move(equations), context, known);
+  Result<Plan> whole = plan_of(std::move(equations), context);
   if (!apart) return whole;
-  Result<Plan> other = plan_of(apart, context, known);
+  Result<Plan> other = plan_of(apart, context);
   if (!other.ok() || (whole.ok() && other->cost > whole->cost * kGain)) return whole;
   other->apart = true;
   return other;

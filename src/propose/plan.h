@@ -1,4 +1,4 @@
-// From equations to a proposer: the partition of the cost models, and the expert that varies its schedules.
+// From equations to what the expert varies: the partition of the cost models and the schedules of its kernels.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace solstice::propose {
 
 struct Plan {
   std::shared_ptr<const ir::Program> scheduled;  // its kernels and what crosses them
-  std::unique_ptr<Expert> expert;
+  Formulation formulation;
   Seconds cost;              // predicted, of the partition
   bool apart = false;        // its equations are the problem's with their statistics taken apart
   std::string text() const;  // "2 kernels: gemm1, map1"
@@ -23,6 +23,6 @@ std::shared_ptr<const ir::BoundText> statistics_apart(const ir::BoundText& probl
 
 // Of the problem's own equations and those with their statistics apart, the one that the cost models find faster. Error
 // unsupported_operator where no family can run an equation.
-Result<Plan> plan(std::shared_ptr<const ir::BoundText> equations, const PlanningContext& context, const std::vector<Known>& known = {});
+Result<Plan> plan(std::shared_ptr<const ir::BoundText> equations, const PlanningContext& context);
 
 }  // namespace solstice::propose

@@ -1,7 +1,6 @@
 #include "search/search.h"
 
 #include <algorithm>
-#include <deque>
 
 namespace solstice::search {
 namespace {
@@ -10,46 +9,46 @@ constexpr int kCalibration = 4;  // trials before a cost model is believed
 
 class Loop {
  public:
-  Loop(Tree& tree, Proposer& proposer, Evaluator& evaluator, const Budget& budget)
-      : tree_(tree), proposer_(proposer), evaluator_(evaluator), budget_(budget), deadline_(budget.time) {}
+  Loop(Tree& tree, const Participants& with, const Budget& budget, const Observer& observer)
+      : tree_(tree), with_(with), budget_(budget), observer_(observer), deadline_(budget.time), recorded_(tree.events().size()) {
+    for (const Node& node : tree.nodes()) {
+      if (node.in_flight) with_.evaluator.start(node);
+      finished_ += node.id > 0 && node.measurement ? 1 : 0;
+    }
+  }
 
   // Keeps `lookahead` trials in flight, so that compiling overlaps measuring.
-  Status fill(int lookahead, const Observer& observer) {
-    while (static_cast<int>(flight_.size()) < lookahead && static_cast<int>(tree_.nodes().size()) < budget_.trials) {
-      SOLSTICE_TRY(std::optional<Proposal> proposal, proposer_.propose(tree_));
-      if (!proposal) return success();
-      if (hopeless(*proposal)) {
-        if (observer.skipped) observer.skipped(*proposal);
-        continue;
-      }
-      const Node* node = tree_.add(std::move(*proposal));
-      if (!node) continue;  // proposed before: the proposer was told by Tree::contains and chose to repeat itself
-      flight_.push_back(node->id);
-      evaluator_.start(*node);
+  Status fill(int lookahead) {
+    while (tree_.in_flight() < lookahead) {
+      SOLSTICE_TRY(const std::optional<Decision> decision, with_.policy.decide(tree_));
+      if (!decision || (!decision->again && tree_.trials() >= budget_.trials)) return success();
+      SOLSTICE_TRY(const Node* const node, decision->again ? measure_again(*decision) : derive(*decision));
+      SOLSTICE_CHECK(record());
+      if (node) with_.evaluator.start(*node);
     }
     return success();
   }
 
-  Status finish_one(const Observer& observer) {
-    const int id = flight_.front();
-    flight_.pop_front();
+  Status finish_one() {
     const Node* before = tree_.best();
     const Seconds best = before ? before->measurement->time : Seconds(0);
-    SOLSTICE_TRY(Measurement measurement, evaluator_.finish(tree_.node(id)));
-    tree_.complete(id, std::move(measurement));
+    SOLSTICE_TRY(Landed landed, with_.evaluator.land());
+    if (landed.measurement)
+      tree_.complete(landed.node, std::move(*landed.measurement));
+    else
+      tree_.lose(landed.node);
     const Node* after = tree_.best();
     const bool gained = after && (!before || after->measurement->time < best * 0.995);
     without_gain_ = gained ? 0 : without_gain_ + 1;
     ++finished_;
-    if (observer.finished) observer.finished(tree_, tree_.node(id));
+    SOLSTICE_CHECK(record());
+    if (observer_.finished) observer_.finished(tree_, tree_.node(landed.node));
     return success();
   }
 
   std::optional<Stop> should_stop(const std::function<bool()>& interrupted) const {
     if (interrupted()) return Stop::kInterrupted;
-    if (flight_.empty()) {
-      return static_cast<int>(tree_.nodes().size()) >= budget_.trials ? Stop::kTrials : Stop::kExhausted;
-    }
+    if (tree_.in_flight() == 0) return tree_.trials() >= budget_.trials ? Stop::kTrials : Stop::kExhausted;
     if (deadline_.passed()) return Stop::kTime;
     const Node* best = tree_.best();
     if (best && finished_ >= budget_.least && budget_.bound.value > 0 && best->measurement->time < budget_.bound * budget_.near)
@@ -60,6 +59,33 @@ class Loop {
   }
 
  private:
+  Result<const Node*> measure_again(const Decision& decision) {
+    tree_.again(decision.node, decision.precision);
+    return &tree_.node(decision.node);
+  }
+
+  // Null: nothing came of it, but the tree knows more than before.
+  Result<const Node*> derive(const Decision& decision) {
+    SOLSTICE_TRY(std::optional<Proposal> proposal, with_.proposer.propose(tree_, decision.node));
+    if (!proposal || tree_.contains(proposal->program)) {
+      tree_.spend(decision.node);
+      return nullptr;
+    }
+    proposal->parent = decision.node;
+    proposal->precision = decision.precision;
+    if (!hopeless(*proposal)) return tree_.add(std::move(*proposal));
+    if (observer_.skipped) observer_.skipped(*proposal);
+    tree_.skip(std::move(*proposal));
+    return nullptr;
+  }
+
+  Status record() {
+    for (; recorded_ < tree_.events().size(); ++recorded_) {
+      if (observer_.recorded) SOLSTICE_CHECK(observer_.recorded(tree_, tree_.events()[recorded_]));
+    }
+    return success();
+  }
+
   // A measurement of an earlier run speaks for itself. A cost model is believed only as far as its luckiest prediction
   // in this run: if even that scale leaves the proposal behind the best, nothing is to be gained.
   bool hopeless(const Proposal& proposal) const {
@@ -89,11 +115,11 @@ class Loop {
   }
 
   Tree& tree_;
-  Proposer& proposer_;
-  Evaluator& evaluator_;
+  const Participants& with_;
   const Budget& budget_;
+  const Observer& observer_;
   Deadline deadline_;
-  std::deque<int> flight_;
+  size_t recorded_;  // events that the observer was told
   int without_gain_ = 0;
   int finished_ = 0;
 };
@@ -102,13 +128,26 @@ class Loop {
 
 std::vector<const char*> enum_names(Stop) { return {"trials", "time", "exhausted", "near_bound", "patience", "lost", "interrupted"}; }
 
-Result<Stop> run(Tree& tree, Proposer& proposer, Evaluator& evaluator, const Budget& budget, int lookahead, const Observer& observer,
+void InOrder::start(const Node& node) {
+  started_.push_back(node.id);
+  begin(node);
+}
+
+Result<Landed> InOrder::land() {
+  if (started_.empty()) return fail(Code::internal, "a trial was waited for that was never started");
+  const int node = started_.front();
+  started_.pop_front();
+  SOLSTICE_TRY(Measurement measurement, finish(node));
+  return Landed{node, std::move(measurement)};
+}
+
+Result<Stop> run(Tree& tree, const Participants& with, const Budget& budget, int lookahead, const Observer& observer,
                  const std::function<bool()>& interrupted) {
-  Loop loop(tree, proposer, evaluator, budget);
+  Loop loop(tree, with, budget, observer);
   while (true) {
-    SOLSTICE_CHECK(loop.fill(lookahead, observer));
+    SOLSTICE_CHECK(loop.fill(lookahead));
     if (const std::optional<Stop> stop = loop.should_stop(interrupted)) return *stop;
-    SOLSTICE_CHECK(loop.finish_one(observer));
+    SOLSTICE_CHECK(loop.finish_one());
   }
 }
 

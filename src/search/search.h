@@ -1,11 +1,13 @@
-// The search loop: a Proposer says what to try, an Evaluator finds out, the budget says when to stop.
+// The search loop: a Policy says where, a Proposer what to try there, an Evaluator finds out, the budget says when to stop.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <optional>
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "search/policy.h"
 #include "search/tree.h"
 
 namespace solstice::search {
@@ -13,18 +15,38 @@ namespace solstice::search {
 class Proposer {
  public:
   virtual ~Proposer() = default;
-  // The next candidate, given all that is known; nothing when it has no more ideas for now. A proposer may be asked
-  // again after further results have come in.
-  virtual Result<std::optional<Proposal>> propose(const Tree& tree) = 0;
+  // The next candidate derived from this node, whose text the tree has not seen; nothing where there is none. The tree is all
+  // that it goes by: a proposer that is started again on the same tree goes on as the one before.
+  virtual Result<std::optional<Proposal>> propose(const Tree& tree, int node) = 0;
 };
 
-// Trials overlap: `start` begins what needs no device (checking, compiling), `finish` verifies and measures. Every
-// started node is finished or abandoned. An error ends the search; a candidate that fails is a Measurement.
+// A result; without a measurement, that none will come.
+struct Landed {
+  int node = 0;
+  std::optional<Measurement> measurement;
+};
+
+// Trials overlap: `start` begins what needs no device (checking, compiling), `land` waits for the next that is done, in any order.
+// An error ends the search; a candidate that fails is a Measurement.
 class Evaluator {
  public:
   virtual ~Evaluator() = default;
-  virtual void start(const Node& node) = 0;
-  virtual Result<Measurement> finish(const Node& node) = 0;
+  virtual void start(const Node& node) = 0;  // with node.proposal.precision
+  virtual Result<Landed> land() = 0;
+};
+
+// One whose trials are finished in the order in which they were started.
+class InOrder : public Evaluator {
+ public:
+  void start(const Node& node) final;
+  Result<Landed> land() final;
+
+ protected:
+  virtual void begin(const Node& node) = 0;
+  virtual Result<Measurement> finish(int node) = 0;
+
+ private:
+  std::deque<int> started_;
 };
 
 struct Budget {
@@ -42,13 +64,21 @@ enum class Stop { kTrials, kTime, kExhausted, kNearBound, kPatience, kLost, kInt
 std::vector<const char*> enum_names(Stop);
 
 struct Observer {
-  std::function<void(const Tree&, const Node&)> finished;  // after each trial
-  std::function<void(const Proposal&)> skipped;            // not tried: see Budget::hopeless
+  std::function<void(const Tree&, const Node&)> finished;     // after each trial
+  std::function<void(const Proposal&)> skipped;               // not tried: see Budget::hopeless
+  std::function<Status(const Tree&, const Event&)> recorded;  // each event, before what follows from it is begun; an error ends the search
 };
 
-// Runs until a stop holds; the tree keeps everything also when an error is returned. `interrupted` is asked between
-// trials: the one in hand is finished first.
-Result<Stop> run(Tree& tree, Proposer& proposer, Evaluator& evaluator, const Budget& budget, int lookahead, const Observer& observer,
+struct Participants {
+  Policy& policy;
+  Proposer& proposer;
+  Evaluator& evaluator;
+};
+
+// Runs until a stop holds, with `lookahead` trials in flight; the tree keeps everything also when an error is returned. What the
+// tree has in flight is started first: it was interrupted there. `interrupted` is asked between trials: the one in hand is
+// finished first.
+Result<Stop> run(Tree& tree, const Participants& with, const Budget& budget, int lookahead, const Observer& observer,
                  const std::function<bool()>& interrupted);
 
 }  // namespace solstice::search

@@ -1,27 +1,125 @@
 #include "search/tree.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 namespace solstice::search {
 
+std::vector<const char*> enum_names(Precision) { return {"rough", "usual", "precise"}; }
+std::vector<const char*> enum_names(Event::Kind) { return {"proposed", "skipped", "again", "measured", "lost", "spent"}; }
+
+Tree::Tree(Seconds original) : nodes_(1), original_(original) {
+  Measurement problem;
+  problem.state = TrialState::kVerified;
+  problem.time = original;
+  if (original.value > 0) nodes_[0].measurement = std::move(problem);
+}
+
 const Node* Tree::add(Proposal proposal) {
+  const int id = static_cast<int>(nodes_.size());
   if (!seen_.insert(proposal.program).second) return nullptr;
+  events_.push_back({.kind = Event::Kind::kProposed, .node = id, .proposal = proposal});
   Node node;
-  node.id = static_cast<int>(nodes_.size());
+  node.id = id;
+  node.depth = at(proposal.parent).depth + 1;
+  node.in_flight = true;
+  at(proposal.parent).children.push_back(id);
   node.proposal = std::move(proposal);
   nodes_.push_back(std::move(node));
+  ++in_flight_;
   return &nodes_.back();
 }
 
+void Tree::skip(Proposal proposal) {
+  if (!seen_.insert(proposal.program).second) return;
+  const int parent = proposal.parent;
+  events_.push_back({.kind = Event::Kind::kSkipped, .node = parent, .proposal = std::move(proposal)});
+}
+
+void Tree::again(int id, Precision precision) {
+  if (at(id).in_flight) return;
+  events_.push_back({.kind = Event::Kind::kAgain, .node = id, .precision = precision});
+  at(id).in_flight = true;
+  at(id).proposal.precision = precision;
+  ++in_flight_;
+}
+
+void Tree::land(Node& node) {
+  if (node.in_flight) --in_flight_;
+  node.in_flight = false;
+}
+
 void Tree::complete(int id, Measurement measurement) {
-  Node& node = nodes_[static_cast<size_t>(id)];
-  if (!node.measurement) node.measurement = std::move(measurement);
+  Node& node = at(id);
+  if (!node.in_flight && !node.lost) return;  // it has come in already
+  events_.push_back({.kind = Event::Kind::kMeasured, .node = id, .measurement = measurement});
+  land(node);
+  node.lost = false;
+  node.precision = node.proposal.precision;
+  if (measurement.usable()) slowest_ = std::max(slowest_, measurement.time);
+  node.measurement = std::move(measurement);
+}
+
+void Tree::lose(int id) {
+  if (!at(id).in_flight) return;
+  events_.push_back({.kind = Event::Kind::kLost, .node = id});
+  land(at(id));
+  at(id).lost = true;
+}
+
+void Tree::spend(int id) {
+  if (at(id).spent) return;
+  events_.push_back({.kind = Event::Kind::kSpent, .node = id});
+  at(id).spent = true;
+}
+
+Status Tree::apply(const Event& event) {
+  const auto wrong = [&](const char* why) {
+    const char* kind = enum_names(event.kind)[static_cast<size_t>(event.kind)];
+    return fail(Code::bad_argument, fmt::format("event {} (`{}` of node {}) does not fit: {}", events_.size() + 1, kind, event.node, why));
+  };
+  const bool fresh = event.kind == Event::Kind::kProposed;
+  if (!fresh && (event.node < 0 || event.node >= static_cast<int>(nodes_.size()))) return wrong("there is no such node");
+  switch (event.kind) {
+    case Event::Kind::kProposed:
+      if (!event.proposal) return wrong("it has no proposal");
+      if (event.proposal->parent < 0 || event.proposal->parent >= static_cast<int>(nodes_.size())) return wrong("its parent is missing");
+      if (!add(*event.proposal)) return wrong("its program is in the tree already");
+      return success();
+    case Event::Kind::kSkipped:
+      if (!event.proposal) return wrong("it has no proposal");
+      skip(*event.proposal);
+      return success();
+    case Event::Kind::kAgain:
+      if (!event.precision) return wrong("it has no precision");
+      again(event.node, *event.precision);
+      return success();
+    case Event::Kind::kMeasured:
+      if (!event.measurement) return wrong("it has no measurement");
+      complete(event.node, *event.measurement);
+      return success();
+    case Event::Kind::kLost:
+      lose(event.node);
+      return success();
+    case Event::Kind::kSpent:
+      spend(event.node);
+      return success();
+  }
+  return wrong("no such kind");
 }
 
 const Node* Tree::best() const {
   const Node* best = nullptr;
   for (const Node& node : nodes_) {
-    if (node.usable() && (!best || node.measurement->time < best->measurement->time)) best = &node;
+    if (node.id > 0 && node.usable() && (!best || node.measurement->time < best->measurement->time)) best = &node;
   }
   return best;
+}
+
+double Tree::speedup(const Node& node) const {
+  const Seconds of = original_.value > 0 ? original_ : slowest_;
+  return of / node.measurement->time;
 }
 
 }  // namespace solstice::search

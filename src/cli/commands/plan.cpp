@@ -12,14 +12,17 @@ namespace solstice::cli {
 namespace {
 
 // In the order in which a search proposes them while nothing is measured.
-Result<std::vector<search::Proposal>> first_proposals(propose::Expert& expert, size_t count) {
+Result<std::vector<search::Proposal>> first_proposals(propose::Formulation formulation, int count) {
+  propose::Expert expert({std::move(formulation)});
   search::Tree tree;
-  while (tree.nodes().size() < count) {
-    SOLSTICE_TRY(std::optional<search::Proposal> proposal, expert.propose(tree));
-    if (!proposal || !tree.add(std::move(*proposal))) break;
-  }
   std::vector<search::Proposal> out;
-  for (const search::Node& node : tree.nodes()) out.push_back(node.proposal);
+  while (tree.trials() < count) {
+    SOLSTICE_TRY(std::optional<search::Proposal> proposal, expert.propose(tree, tree.trials() == 0 ? 0 : 1));
+    if (!proposal) break;
+    proposal->parent = tree.trials() == 0 ? 0 : 1;
+    out.push_back(*proposal);
+    tree.add(std::move(*proposal));
+  }
   return out;
 }
 
@@ -37,9 +40,9 @@ Result<int> run_plan(const Invocation& in) {
   SOLSTICE_TRY(const int count, parse_int("--proposals", in.get("--proposals"), 1, 1000));
   SOLSTICE_TRY(const machine::Machine machine, machine::load_machine(in.get("--machine")));
   SOLSTICE_TRY(ir::BoundText subject, load_subject(in.get("SUBJECT")));
-  SOLSTICE_TRY(const propose::Plan plan, propose::plan(std::make_shared<const ir::BoundText>(std::move(subject)),
-                                                       {machine, in.get("--numerics"), in.get("--weights") == "frozen"}));
-  SOLSTICE_TRY(const std::vector<search::Proposal> proposals, first_proposals(*plan.expert, static_cast<size_t>(count)));
+  SOLSTICE_TRY(propose::Plan plan, propose::plan(std::make_shared<const ir::BoundText>(std::move(subject)),
+                                                 {machine, in.get("--numerics"), in.get("--weights") == "frozen"}));
+  SOLSTICE_TRY(const std::vector<search::Proposal> proposals, first_proposals(std::move(plan.formulation), count));
   if (in.json()) {
     fmt::print("{}\n", proposals_json(proposals).dump(2));
     return 0;

@@ -24,25 +24,25 @@ class FinalistsTest : public ::testing::Test {
 
 TEST_F(FinalistsTest, TheFastestAndThoseWithinFivePercent) {
   for (const double seconds : {1.04, 0.0, 1.0, 1.2, 1.03, 1.01}) add("", seconds);
-  EXPECT_EQ(next_finalists(tree_, {}, Seconds(0)), (Ids{2, 5, 4}));
-  EXPECT_EQ(next_finalists(tree_, {2, 5, 4}, Seconds(0)), (Ids{0}));
-  EXPECT_EQ(next_finalists(tree_, {2, 5, 4, 0}, Seconds(0)), (Ids{3}));
-  EXPECT_EQ(next_finalists(tree_, {2, 5, 4, 0}, Seconds(1.1)), Ids{});
+  EXPECT_EQ(next_finalists(tree_, {}, Seconds(0)), (Ids{3, 6, 5}));
+  EXPECT_EQ(next_finalists(tree_, {3, 6, 5}, Seconds(0)), (Ids{1}));
+  EXPECT_EQ(next_finalists(tree_, {3, 6, 5, 1}, Seconds(0)), (Ids{4}));
+  EXPECT_EQ(next_finalists(tree_, {3, 6, 5, 1}, Seconds(1.1)), Ids{});
   EXPECT_EQ(next_finalists(search::Tree(), {}, Seconds(0)), Ids{});
 }
 
 TEST_F(FinalistsTest, OtherEquationsComeBeforeMoreOfWhatWasRefused) {
   for (const double seconds : {1.0, 1.01, 1.3}) add("rewritten", seconds);
   add("", 10);
-  EXPECT_EQ(next_finalists(tree_, {}, Seconds(0)), (Ids{0, 1}));
-  EXPECT_EQ(next_finalists(tree_, {0, 1}, Seconds(0)), (Ids{3}));
-  EXPECT_EQ(next_finalists(tree_, {0, 1, 3}, Seconds(0)), (Ids{2}));
+  EXPECT_EQ(next_finalists(tree_, {}, Seconds(0)), (Ids{1, 2}));
+  EXPECT_EQ(next_finalists(tree_, {1, 2}, Seconds(0)), (Ids{4}));
+  EXPECT_EQ(next_finalists(tree_, {1, 2, 4}, Seconds(0)), (Ids{3}));
 }
 
 TEST_F(FinalistsTest, SixRefusalsAreEnough) {
   for (int i = 0; i < 8; ++i) add("", 1);
-  EXPECT_EQ(next_finalists(tree_, {0, 1, 2, 3, 4}, Seconds(0)), (Ids{5, 6, 7}));
-  EXPECT_EQ(next_finalists(tree_, {0, 1, 2, 3, 4, 5}, Seconds(0)), Ids{});
+  EXPECT_EQ(next_finalists(tree_, {1, 2, 3, 4, 5}, Seconds(0)), (Ids{6, 7, 8}));
+  EXPECT_EQ(next_finalists(tree_, {1, 2, 3, 4, 5, 6}, Seconds(0)), Ids{});
 }
 
 }  // namespace

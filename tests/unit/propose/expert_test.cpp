@@ -11,49 +11,118 @@ Schedule unroll(int value) {
   return out;
 }
 
-// Two kernels of three settings; a candidate's text is its settings.
-std::vector<Axis> axes() {
-  const std::vector<Schedule> options = {unroll(1), unroll(2), unroll(4)};
-  return {{"a", options, {Seconds(3), Seconds(4), Seconds(5)}}, {"b", options, {Seconds(1), Seconds(1), Seconds(1)}}};
-}
-
 Result<std::string> text(const std::vector<Axis>& all, const Choice& choice) {
   std::string out;
   for (size_t a = 0; a < all.size(); ++a) out += all[a].kernel + " " + all[a].options[choice[a]].text() + "\n";
   return out;
 }
 
+// Two kernels of three settings; a candidate's text is its settings.
+Formulation formulation(const std::string& label = "", const std::string& kernel = "a") {
+  const std::vector<Schedule> options = {unroll(1), unroll(2), unroll(4)};
+  return {label, {{kernel, options, {Seconds(3), Seconds(4), Seconds(5)}}, {"b", options, {Seconds(1), Seconds(1), Seconds(1)}}}, text};
+}
+
+Known known(const Choice& choice, double time) {
+  const Formulation f = formulation();
+  return {f.settings_of(choice), *text(f.axes, choice), Seconds(time)};
+}
+
+// A proposal from `node`, in the tree and measured (0 seconds: it failed); -1 where there is none.
+int grow(Expert& expert, search::Tree& tree, int node, double seconds) {
+  auto proposal = expert.propose(tree, node);
+  EXPECT_TRUE(proposal.ok());
+  if (!proposal.ok() || !*proposal) return -1;
+  (*proposal)->parent = node;
+  const int id = tree.add(std::move(**proposal))->id;
+  search::Measurement m;
+  m.state = seconds > 0 ? TrialState::kVerified : TrialState::kWrong;
+  m.time = Seconds(seconds);
+  tree.complete(id, m);
+  return id;
+}
+
+Choice choice_at(const search::Tree& tree, int node) { return *formulation().choice_of(tree.node(node).proposal.settings); }
+
 TEST(Expert, StartsFromTheCostModelsChoice) {
-  Expert expert(axes(), text);
-  search::Tree tree;
-  const auto first = expert.propose(tree);
+  Expert expert({formulation()});
+  const auto first = expert.propose(search::Tree(), 0);
   ASSERT_TRUE(first.ok() && *first);
-  EXPECT_EQ((*first)->program, *text(axes(), {0, 0}));
+  EXPECT_EQ((*first)->program, *text(formulation().axes, {0, 0}));
   EXPECT_EQ((*first)->predicted, Seconds(4));
   EXPECT_EQ((*first)->settings.size(), 2u);
+  EXPECT_EQ((*first)->origin, "expert");
   EXPECT_FALSE((*first)->known);
 }
 
-TEST(Expert, StartsFromTheFastestOfEarlierRunsAndTriesAllTheSame) {
-  const Choice good = {2, 1}, slow = {0, 0};
-  const auto known = [](const Choice& choice, double time) {
-    std::vector<std::string> settings;
-    for (size_t a = 0; a < 2; ++a) settings.push_back(axes()[a].kernel + " " + axes()[a].options[choice[a]].text());
-    return Known{settings, *text(axes(), choice), Seconds(time)};
-  };
-  Expert expert(axes(), text, {known(slow, 9), known(good, 2), {{"a map(unroll=99)", "b map(unroll=1)"}, "gone", Seconds(1)}});
+TEST(Expert, StartsFromTheFastestOfEarlierRunsAndThenFromTheCostModelsChoice) {
+  Expert expert({formulation()}, {known({0, 0}, 9), known({2, 1}, 2), {{"a map(unroll=99)", "b map(unroll=1)"}, "gone", Seconds(1)}});
   search::Tree tree;
-  const auto first = expert.propose(tree);
-  ASSERT_TRUE(first.ok() && *first);
-  EXPECT_EQ((*first)->program, *text(axes(), good));
-  EXPECT_EQ((*first)->known, Seconds(2));
-  tree.add(**first);
-  size_t proposed = 1;
-  for (auto next = expert.propose(tree); next.ok() && *next; next = expert.propose(tree)) {
-    tree.add(**next);
-    ++proposed;
-  }
-  EXPECT_EQ(proposed, 5u);  // the opening, and every other setting of each kernel around it
+  const int first = grow(expert, tree, 0, 2), second = grow(expert, tree, 0, 9);
+  EXPECT_EQ(choice_at(tree, first), (Choice{2, 1}));
+  EXPECT_EQ(tree.node(first).proposal.known, Seconds(2));
+  EXPECT_EQ(choice_at(tree, second), (Choice{0, 0}));
+  EXPECT_EQ(grow(expert, tree, 0, 1), -1);
+}
+
+// Each kernel's other settings once around the best, the expensive kernel first; what lost is not tried again.
+TEST(Expert, VariesOneKernelAtATime) {
+  Expert expert({formulation()});
+  search::Tree tree;
+  const int first = grow(expert, tree, 0, 10);
+  const int a1 = grow(expert, tree, first, 9);
+  EXPECT_EQ(choice_at(tree, a1), (Choice{1, 0}));
+  const int a2 = grow(expert, tree, a1, 11);
+  EXPECT_EQ(choice_at(tree, a2), (Choice{2, 0}));
+  const int b1 = grow(expert, tree, a1, 8);
+  EXPECT_EQ(choice_at(tree, b1), (Choice{1, 1}));
+  const int b2 = grow(expert, tree, b1, 9);
+  EXPECT_EQ(choice_at(tree, b2), (Choice{1, 2}));
+  EXPECT_EQ(grow(expert, tree, b1, 9), -1) << "nothing gained that it does not have";
+}
+
+// Two gains from the same parent are tried together.
+TEST(Expert, WhatGainedElsewhereIsTriedHereToo) {
+  Expert expert({formulation()});
+  search::Tree tree;
+  const int first = grow(expert, tree, 0, 10);
+  grow(expert, tree, first, 9);                  // a: 1
+  const int a2 = grow(expert, tree, first, 12);  // a: 2
+  const int b1 = grow(expert, tree, first, 8);   // b: 1
+  const int b2 = grow(expert, tree, first, 11);  // b: 2
+  EXPECT_EQ(choice_at(tree, a2), (Choice{2, 0}));
+  EXPECT_EQ(choice_at(tree, b2), (Choice{0, 2}));
+  const int both = grow(expert, tree, b1, 7);
+  EXPECT_EQ(choice_at(tree, both), (Choice{1, 1}));
+  EXPECT_NE(tree.node(both).proposal.reason.find("which gained elsewhere"), std::string::npos);
+  EXPECT_EQ(grow(expert, tree, both, 7), -1);
+}
+
+TEST(Expert, EachFormulationOpensAndKeepsToItself) {
+  Expert expert({formulation("rewritten by factor_sums", "c"), formulation()});
+  search::Tree tree;
+  const int rewritten = grow(expert, tree, 0, 3), own = grow(expert, tree, 0, 4);
+  EXPECT_EQ(tree.node(rewritten).proposal.equations, "rewritten by factor_sums");
+  EXPECT_EQ(tree.node(rewritten).proposal.reason, "rewritten by factor_sums: the cost models' first choice");
+  EXPECT_EQ(tree.node(own).proposal.equations, "");
+  const int next = grow(expert, tree, rewritten, 2);
+  EXPECT_EQ(tree.node(next).proposal.equations, "rewritten by factor_sums");
+  EXPECT_EQ(choice_at(tree, grow(expert, tree, own, 2)), (Choice{1, 0}));
+}
+
+// A candidate that fails is no end: its settings are varied like any other's.
+TEST(Expert, GoesOnFromWhatFails) {
+  Expert expert({formulation()});
+  search::Tree tree;
+  const int first = grow(expert, tree, 0, 0);
+  EXPECT_EQ(choice_at(tree, grow(expert, tree, first, 5)), (Choice{1, 0}));
+}
+
+TEST(Expert, HasNoMovesFromSomebodyElsesCandidate) {
+  Expert expert({formulation()});
+  search::Tree tree;
+  const int id = tree.add({.program = "by hand"})->id;
+  EXPECT_EQ(grow(expert, tree, id, 1), -1);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ TEST(Plan, CutsAProblemIntoKernelsAndProposesTheCostModelsChoiceFirst) {
   ASSERT_TRUE(made.ok()) << made.error().text();
   EXPECT_EQ(made->text(), "1 kernel: rows1");
   EXPECT_GT(made->cost, Seconds(0));
-  const auto first = made->expert->propose(search::Tree());
+  const auto first = Expert({made->formulation}).propose(search::Tree(), 0);
   ASSERT_TRUE(first.ok() && *first);
   EXPECT_NE((*first)->program.find("kernel rows1 by rows("), std::string::npos) << (*first)->program;
   EXPECT_EQ((*first)->predicted, made->cost);

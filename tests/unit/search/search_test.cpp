@@ -5,52 +5,69 @@
 namespace solstice::search {
 namespace {
 
-// Proposes "0", "1", ... and, once it knows the best, that one with a "+" behind it.
+// From the problem "0", "1", ...; from a candidate the same with a "+" behind it.
 class Counting : public Proposer {
  public:
   explicit Counting(int count) : count_(count) {}
-  Result<std::optional<Proposal>> propose(const Tree& tree) override {
-    if (next_ < count_) return std::optional(Proposal{std::to_string(next_++), "next", Seconds(0), -1});
-    const Node* best = tree.best();
-    if (!best) return std::optional<Proposal>();
-    Proposal refined{best->proposal.program + "+", "refine", Seconds(0), best->id};
-    if (tree.contains(refined.program)) return std::optional<Proposal>();
-    return std::optional(refined);
+  Result<std::optional<Proposal>> propose(const Tree& tree, int node) override {
+    if (node > 0) return proposal(tree, tree.node(node).proposal.program + "+");
+    for (int i = 0; i < count_; ++i) {
+      if (!tree.contains(std::to_string(i))) return proposal(tree, std::to_string(i));
+    }
+    return std::optional<Proposal>();
   }
 
  private:
+  static std::optional<Proposal> proposal(const Tree& tree, std::string program) {
+    if (tree.contains(program) || program.size() > 3) return std::nullopt;
+    return Proposal{.program = std::move(program), .reason = "next"};
+  }
   int count_;
-  int next_ = 0;
 };
 
 // Time is the distance from 3, less a little for each "+"; "1" fails.
-class Landscape : public Evaluator {
+class Distances : public InOrder {
  public:
-  void start(const Node& node) override { started.push_back(node.id); }
-  Result<Measurement> finish(const Node& node) override {
+  std::vector<int> started;
+
+ protected:
+  void begin(const Node& node) override {
+    started.push_back(node.id);
+    texts_[node.id] = node.proposal.program;
+  }
+  Result<Measurement> finish(int node) override {
     Measurement m;
-    const std::string& text = node.proposal.program;
+    const std::string& text = texts_[node];
     if (text == "1") return m;
     m.state = TrialState::kVerified;
     m.time = Seconds(1.0 + std::abs(text[0] - '3') - 0.2 * static_cast<double>(text.size() - 1));
     return m;
   }
-  std::vector<int> started;
+
+ private:
+  std::map<int, std::string> texts_;
 };
+
+Result<Stop> search(
+    Tree& tree, Proposer& proposer, Evaluator& evaluator, const Budget& budget, int lookahead = 1, const Observer& observer = {},
+    const std::function<bool()>& interrupted = [] { return false; }, const std::string& policy = "greedy(starts=5)") {
+  const auto mind = make_policy(policy, 1);
+  EXPECT_TRUE(mind.ok()) << mind.error().text();
+  return run(tree, {**mind, proposer, evaluator}, budget, lookahead, observer, interrupted);
+}
 
 TEST(Search, FindsTheBestAndRefinesIt) {
   Tree tree;
   Counting proposer(5);
-  Landscape evaluator;
+  Distances evaluator;
   Budget budget;
   budget.trials = 7;
-  const auto interrupted = [] { return false; };
-  const Result<Stop> stop = run(tree, proposer, evaluator, budget, 2, {}, interrupted);
+  const Result<Stop> stop = search(tree, proposer, evaluator, budget, 2);
   ASSERT_TRUE(stop.ok());
   EXPECT_EQ(*stop, Stop::kTrials);
   ASSERT_NE(tree.best(), nullptr);
-  EXPECT_EQ(tree.best()->proposal.program, "3++");
-  EXPECT_EQ(tree.node(1).measurement->state, TrialState::kIllegal);
+  EXPECT_EQ(tree.best()->proposal.program, "3+");
+  EXPECT_EQ(tree.node(2).measurement->state, TrialState::kIllegal);
   EXPECT_EQ(evaluator.started.size(), 7u);
 }
 
@@ -59,12 +76,12 @@ TEST(Search, StopsWhereTheBestIsFarFromTheOriginal) {
   for (const double lost : {0.0, 2.5, 1.5}) {
     Tree tree;
     Counting proposer(5);
-    Landscape evaluator;
+    Distances evaluator;
     Budget budget;
     budget.trials = 4;
     budget.least = 3;
     budget.lost = Seconds(lost);
-    const Result<Stop> stop = run(tree, proposer, evaluator, budget, 1, {}, [] { return false; });
+    const Result<Stop> stop = search(tree, proposer, evaluator, budget);
     ASSERT_TRUE(stop.ok());
     EXPECT_EQ(*stop, lost == 1.5 ? Stop::kLost : Stop::kTrials) << lost;
   }
@@ -73,42 +90,49 @@ TEST(Search, StopsWhereTheBestIsFarFromTheOriginal) {
 TEST(Search, StopsNearTheBound) {
   Tree tree;
   Counting proposer(5);
-  Landscape evaluator;
+  Distances evaluator;
   Budget budget;
   budget.bound = Seconds(0.99);
-  const auto interrupted = [] { return false; };
-  EXPECT_EQ(*run(tree, proposer, evaluator, budget, 1, {}, interrupted), Stop::kNearBound);
-  EXPECT_EQ(tree.nodes().size(), 5u);  // the fifth was in flight when the fourth ended it
+  EXPECT_EQ(*search(tree, proposer, evaluator, budget), Stop::kNearBound);
+  EXPECT_EQ(tree.trials(), 5);  // the fifth was in flight when the fourth ended it
 }
 
 TEST(Search, StopsWhenInterruptedAndKeepsTheTree) {
   Tree tree;
   Counting proposer(5);
-  Landscape evaluator;
+  Distances evaluator;
   bool stop = false;
-  const auto interrupted = [&] { return stop; };
   Observer observer;
-  observer.finished = [&](const Tree&, const Node& node) { stop = node.id == 2; };
-  EXPECT_EQ(*run(tree, proposer, evaluator, Budget{}, 1, observer, interrupted), Stop::kInterrupted);
+  observer.finished = [&](const Tree&, const Node& node) { stop = node.id == 3; };
+  EXPECT_EQ(*search(tree, proposer, evaluator, Budget{}, 1, observer, [&] { return stop; }), Stop::kInterrupted);
   EXPECT_EQ(tree.best()->proposal.program, "2");
+}
+
+TEST(Search, EndsWhereNothingIsLeft) {
+  Tree tree;
+  Counting proposer(2);
+  Distances evaluator;
+  EXPECT_EQ(*search(tree, proposer, evaluator, Budget{}), Stop::kExhausted);
+  EXPECT_EQ(tree.trials(), 6);  // "0", "1" and two "+" behind each
 }
 
 // Claims the times that it is given; what it knows of earlier runs it says.
 class Claiming : public Proposer {
  public:
   explicit Claiming(std::vector<Proposal> all) : all_(std::move(all)) {}
-  Result<std::optional<Proposal>> propose(const Tree&) override {
-    if (next_ == all_.size()) return std::optional<Proposal>();
-    return std::optional(all_[next_++]);
+  Result<std::optional<Proposal>> propose(const Tree& tree, int) override {
+    for (const Proposal& one : all_) {
+      if (!tree.contains(one.program)) return std::optional(one);
+    }
+    return std::optional<Proposal>();
   }
 
  private:
   std::vector<Proposal> all_;
-  size_t next_ = 0;
 };
 
 Proposal claim(const char* program, double predicted, std::optional<Seconds> known = {}) {
-  Proposal out{program, "claimed", Seconds(predicted), -1};
+  Proposal out{.program = program, .reason = "claimed", .predicted = Seconds(predicted)};
   out.known = known;
   return out;
 }
@@ -118,21 +142,99 @@ TEST(Search, DoesNotTryWhatIsExpectedToLose) {
   Claiming proposer({claim("3", 0.5), claim("2", 1), claim("4", 0.8), claim("5", 1.4), claim("6", 0.9), claim("7", 0.54),
                      claim("8", 0.1, Seconds(1.5)), claim("9", 9, Seconds(1.05))});
   Tree tree;
-  Landscape evaluator;
+  Distances evaluator;
   Budget budget;
   budget.hopeless = 1.1;
   std::vector<std::string> skipped;
   Observer observer;
   observer.skipped = [&](const Proposal& proposal) { skipped.push_back(proposal.program); };
-  ASSERT_TRUE(run(tree, proposer, evaluator, budget, 1, observer, [] { return false; }).ok());
+  ASSERT_TRUE(search(tree, proposer, evaluator, budget, 1, observer).ok());
   EXPECT_EQ(skipped, (std::vector<std::string>{"6", "8"}));
-  EXPECT_EQ(tree.nodes().size(), 6u);
+  EXPECT_EQ(tree.trials(), 6);
 }
 
-TEST(Search, NeverTriesTheSameProgramTwice) {
+// What was in flight when a run ended is measured when it goes on, once; the rest is as if nothing had happened.
+TEST(Search, GoesOnWhereItWasInterrupted) {
+  for (const std::string policy : {"greedy", "mcts", "epsilon-greedy", "beam", "random", "successive-halving(first=4, keep=2)"}) {
+    Budget budget;
+    budget.trials = 12;
+    Tree whole;
+    Counting proposer(5);
+    Distances evaluator;
+    ASSERT_TRUE(search(
+                    whole, proposer, evaluator, budget, 1, {}, [] { return false; }, policy)
+                    .ok());
+    for (size_t cut = 0; cut <= whole.events().size(); ++cut) {
+      Tree tree;
+      for (size_t i = 0; i < cut; ++i) ASSERT_TRUE(tree.apply(whole.events()[i]).ok());
+      Counting again(5);
+      Distances device;
+      ASSERT_TRUE(search(
+                      tree, again, device, budget, 1, {}, [] { return false; }, policy)
+                      .ok());
+      ASSERT_EQ(tree.events().size(), whole.events().size()) << policy << " cut at " << cut;
+      for (size_t i = 0; i < tree.events().size(); ++i) {
+        ASSERT_EQ(to_json(tree.events()[i]).dump(), to_json(whole.events()[i]).dump()) << policy << " cut at " << cut << ", event " << i;
+      }
+    }
+  }
+}
+
+// The store's place: an event that cannot be kept ends the search before anything follows from it.
+TEST(Search, EventsAreToldInOrderBeforeWhatFollows) {
   Tree tree;
-  EXPECT_NE(tree.add({"a", "", Seconds(0), -1}), nullptr);
-  EXPECT_EQ(tree.add({"a", "", Seconds(0), -1}), nullptr);
+  Counting proposer(3);
+  Distances evaluator;
+  Observer observer;
+  size_t told = 0;
+  observer.recorded = [&](const Tree& t, const Event& event) -> Status {
+    EXPECT_EQ(to_json(t.events()[told++]).dump(), to_json(event).dump());
+    EXPECT_TRUE(event.kind != Event::Kind::kProposed || evaluator.started.size() < static_cast<size_t>(event.node));
+    return told == 4 ? Status(fail(Code::disk_full, "no")) : success();
+  };
+  const Result<Stop> stop = search(tree, proposer, evaluator, Budget{}, 1, observer);
+  ASSERT_FALSE(stop.ok());
+  EXPECT_EQ(stop.error().code, Code::disk_full);
+  EXPECT_EQ(told, 4u);
+}
+
+// Results in any order; some never come, one comes late.
+class Careless : public Evaluator {
+ public:
+  void start(const Node& node) override { open_.push_back(node.id); }
+  Result<Landed> land() override {
+    const int node = open_.back();
+    open_.pop_back();
+    if (node % 3 == 0) return Landed{node, std::nullopt};
+    Measurement m;
+    m.state = TrialState::kVerified;
+    m.time = Seconds(1.0 / node);
+    return Landed{node, m};
+  }
+
+ private:
+  std::vector<int> open_;
+};
+
+TEST(Search, ResultsMayComeInAnyOrderOrNotAtAll) {
+  Tree tree;
+  Counting proposer(9);
+  Careless evaluator;
+  Budget budget;
+  budget.trials = 12;
+  ASSERT_TRUE(search(tree, proposer, evaluator, budget, 4).ok());
+  EXPECT_EQ(tree.trials(), 12);
+  EXPECT_EQ(tree.in_flight(), 0);
+  for (const Node& node : tree.nodes()) EXPECT_EQ(node.lost, node.id > 0 && node.id % 3 == 0) << node.id;
+  Measurement late;
+  late.state = TrialState::kVerified;
+  late.time = Seconds(0.001);
+  tree.complete(3, late);
+  EXPECT_EQ(tree.best()->id, 3);
+  EXPECT_FALSE(tree.node(3).lost);
+  Tree again;
+  for (const Event& event : tree.events()) ASSERT_TRUE(again.apply(event).ok());
+  EXPECT_EQ(again.best()->id, 3);
 }
 
 }  // namespace

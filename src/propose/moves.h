@@ -1,0 +1,28 @@
+// Which schedule of which kernel to try next from a candidate, given all that was tried.
+#pragma once
+
+#include <vector>
+
+#include "propose/expert.h"
+
+namespace solstice::propose {
+
+// Another option for one axis.
+struct Move {
+  size_t axis = 0, option = 0;
+  bool repeats = false;  // it gained elsewhere; now it is tried with what else changed since
+};
+
+// A candidate of a formulation that was proposed.
+struct Tried {
+  Choice choice;
+  const search::Node* node = nullptr;  // null where it was skipped
+  const Choice* parent = nullptr;      // what it was derived from, where that is of the same formulation
+  std::optional<Seconds> parent_time;  // where that is usable
+};
+
+// From `from`, best first: what nobody tried yet, kernels in the order of their predicted time for each trial so far, options in
+// the order of the cost models; then what gained where it was tried from the same option.
+std::vector<Move> moves_from(const std::vector<Axis>& axes, const Choice& from, const std::vector<Tried>& tried);
+
+}  // namespace solstice::propose
