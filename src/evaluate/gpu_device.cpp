@@ -1,5 +1,7 @@
 #include "evaluate/gpu_device.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/clock.h"
@@ -38,6 +40,15 @@ int GpuDevice::repetitions(search::Precision precision) const {
 }
 
 void GpuDevice::begin(const search::Node& node) { pending_.try_emplace(node.id, node, setting_, compiler_); }
+
+Status GpuDevice::build(const search::Node& node) {
+  std::error_code missing;
+  if (std::filesystem::exists(plan_of(node.id), missing)) return success();
+  Preparation candidate(node.proposal.program, setting_, &compiler_);
+  SOLSTICE_CHECK(candidate.finish());
+  if (candidate.refused()) return fail(Code::internal, fmt::format("trial {} cannot be built again: {}", node.id, candidate.why()));
+  return write_build(*candidate.built(), folder_of(node.id));
+}
 
 Status GpuDevice::measure(int node, const Pending& pending, search::Measurement& out) {
   SOLSTICE_CHECK(write_build(*pending.candidate.built(), folder_of(node)));

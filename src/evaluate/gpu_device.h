@@ -24,6 +24,8 @@ class GpuDevice : public search::InOrder {
   // checked, with all of them in turn.
   GpuDevice(Setting setting, toolchain::Compiler& compiler, run::Judge& judge, const std::vector<run::JudgeCase>& cases,
             GpuDeviceOptions options);
+  // A trial's plan and cubins, where its folder does not hold them: it was measured before the run was resumed.
+  Status build(const search::Node& node);
   std::filesystem::path plan_of(int node) const { return folder_of(node) / "plan.json"; }
   std::filesystem::path folder_of(int node) const { return options_.folder / std::to_string(node); }
 

@@ -13,6 +13,7 @@
 #include "flow/known.h"
 #include "flow/outcome.h"
 #include "flow/report.h"
+#include "flow/resume.h"
 #include "flow/session.h"
 
 namespace solstice::flow {
@@ -62,21 +63,6 @@ void choose_folder(Session& state) {
   state.progress.message(named
                              ? fmt::format("{} holds the outcome of {}; a new one replaces it", wanted.string(), found)
                              : fmt::format("{} holds the outcome of {}; this one goes to {}", wanted.string(), found, state.out.string()));
-}
-
-Status begin_run(Session& state) {
-  RunRecord run;
-  run.problem = name_of_problem(state.options);
-  run.file = whole_path(state.options.file);
-  run.problem_key = state.problem_key;
-  run.options_key = Hasher().add(state.options.device).add(state.options.numerics).add(int64_t{state.options.frozen}).hex();
-  run.command = state.options.command;
-  run.working_folder = working_folder();
-  run.device = state.options.device;
-  run.folder = whole_path(state.out);
-  run.versions["solstice"] = std::string(version());
-  SOLSTICE_TRY(state.report.run, state.store->begin_run(std::move(run)));
-  return success();
 }
 
 void begin_report(Session& state) {

@@ -25,8 +25,9 @@ struct OptimizeOptions {
   bool rewrites = true;                // also try the equations that algebraic rewrites make
   Seconds budget{60};
   int trials = 40;
-  std::string policy = "greedy";     // of the search (search/policy.h)
+  std::string policy;                // of the search (search/policy.h); "": that of the run that is resumed, else greedy
   uint64_t seed = 1;                 // of the policy
+  std::string resume;                // a run of the store that goes on, or "last"; "": a new one
   std::filesystem::path out;         // "": runs/NAME, or runs/NAME-2, ... beside outcomes of other modules
   std::filesystem::path store;       // "": the user's store
   std::string problem;               // name in reports; "": from the file

@@ -106,6 +106,8 @@ struct Session {
   std::unique_ptr<search::Proposer> expert;
   std::unique_ptr<search::Evaluator> device;
   evaluate::GpuDevice* gpu_device = nullptr;  // `device`, where it is one
+  std::string policy;                         // of the search
+  std::optional<store::LoadedRun> resumed;
   search::Tree tree;
   search::Stop stop = search::Stop::kExhausted;
   std::vector<Finalist> finalists;   // fastest in the search first

@@ -4,6 +4,7 @@
 
 #include "base/interrupt.h"
 #include "base/time_text.h"
+#include "flow/resume.h"
 #include "flow/session.h"
 
 namespace solstice::flow {
@@ -51,10 +52,9 @@ std::string verdict_text(const search::Measurement& m) { return enum_names(m.sta
 Status search_candidates(Session& state) {
   const std::string detail = fmt::format("at most {} trials in {}", state.options.trials, time_text(state.options.budget));
   return stage(state, "search", detail, [&]() -> Result<std::string> {
-    SOLSTICE_TRY(const std::unique_ptr<search::Policy> policy, search::make_policy(state.options.policy, state.options.seed));
-    state.tree = search::Tree(state.eager);
+    SOLSTICE_TRY(const std::unique_ptr<search::Policy> policy, search::make_policy(state.policy, state.options.seed));
+    SOLSTICE_CHECK(restore_tree(state));
     const Deadline deadline(state.options.budget);
-    std::optional<Error> store_error;
     search::Observer observer;
     observer.finished = [&](const search::Tree&, const search::Node& node) {
       TrialNews news{node.id, node.proposal.reason, verdict_text(*node.measurement), std::nullopt, !state.gpu};
@@ -62,9 +62,12 @@ Status search_candidates(Session& state) {
       Standing standing = state.standing();
       standing.left = deadline.left();
       state.progress.trial_finished(news, standing);
-      if (Status stored = state.store->add_trial(record_of(state, node)); !stored.ok() && !store_error) {
-        store_error = stored.error();
-      }
+    };
+    observer.recorded = [&](const search::Tree& tree, size_t number) -> Status {
+      const search::Event& event = tree.events()[number];
+      if (event.kind != search::Event::Kind::kMeasured) return keep_event(state, number, nullptr);
+      const TrialRecord trial = record_of(state, tree.node(event.node));
+      return keep_event(state, number, &trial);
     };
     observer.skipped = [&](const search::Proposal&) { ++state.report.trials_skipped; };
     search::Budget budget;
@@ -79,7 +82,6 @@ Status search_candidates(Session& state) {
     const int lookahead = state.gpu ? 6 : 2;
     SOLSTICE_TRY(state.stop, search::run(state.tree, {*policy, *state.expert, *state.device}, budget, lookahead, observer,
                                          [] { return interrupted(); }));
-    if (store_error) return *store_error;
     const search::Node* best = state.tree.best();
     const int trials = state.standing().trials;
     const std::string skipped =

@@ -35,6 +35,8 @@ struct RunRecord {
   RunOutcome outcome = RunOutcome::kNone;
   std::string reason;  // one line: why not faster, unsupported or failed
   Json summary;        // headline figures, as in report.json
+  std::string policy;  // of its search, with parameters
+  int64_t seed = 1;    // of the policy
   static auto fields() {
     return std::make_tuple(field("id", &RunRecord::id, "sortable, unique"), field("problem", &RunRecord::problem, "name for a person"),
                            field("problem_key", &RunRecord::problem_key, "hash of all that defines the problem"),
@@ -50,7 +52,9 @@ struct RunRecord {
                            field("state", &RunRecord::state, "running, finished, interrupted or failed"),
                            optional_field("outcome", &RunRecord::outcome, "what it came to"),
                            optional_field("reason", &RunRecord::reason, "why not faster, unsupported or failed"),
-                           optional_field("summary", &RunRecord::summary, "headline figures"));
+                           optional_field("summary", &RunRecord::summary, "headline figures"),
+                           optional_field("policy", &RunRecord::policy, "of its search, with parameters"),
+                           optional_field("seed", &RunRecord::seed, "of the policy"));
   }
 };
 

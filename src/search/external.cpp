@@ -19,7 +19,7 @@ class External : public Policy {
       : process_(std::move(process)), command_(std::move(command)), seed_(seed) {}
 
   Result<std::optional<Decision>> decide(const Tree& tree) override {
-    if (!greeted_) SOLSTICE_CHECK(greet(tree));
+    if (!greeted_) SOLSTICE_CHECK(greet());
     Json events = Json::array();
     for (; told_ < tree.events().size(); ++told_) events.push(to_json(tree.events()[told_]));
     SOLSTICE_TRY(const Json answer, ask(Json::object().set("events", std::move(events))));
@@ -27,9 +27,9 @@ class External : public Policy {
   }
 
  private:
-  Status greet(const Tree& tree) {
+  Status greet() {
     Json hello = Json::object();
-    hello.set("schema", "solstice.policy/1").set("seed", static_cast<int64_t>(seed_)).set("original", tree.original().value);
+    hello.set("schema", "solstice.policy/1").set("seed", static_cast<int64_t>(seed_));
     greeted_ = true;
     SOLSTICE_CHECK(ask(hello));
     return success();

@@ -1,7 +1,7 @@
 // A policy that is an executable. It reads one JSON object a line and answers each with one:
 //
-//   {"schema": "solstice.policy/1", "seed": 7, "original": 0.0027}      first; answered with {"name": "..."}
-//   {"events": [..]}                                                    what happened since (record of search::Event)
+//   {"schema": "solstice.policy/1", "seed": 7}      first; answered with {"name": "..."}
+//   {"events": [..]}                                what happened since (record of search::Event)
 //
 // and the answer is {"expand": NODE}, {"again": NODE, "precision": "precise"} or {"wait": true}. It sees everything that
 // happened and nothing else, from the first event on, also where a run is resumed.

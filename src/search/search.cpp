@@ -81,7 +81,7 @@ class Loop {
 
   Status record() {
     for (; recorded_ < tree_.events().size(); ++recorded_) {
-      if (observer_.recorded) SOLSTICE_CHECK(observer_.recorded(tree_, tree_.events()[recorded_]));
+      if (observer_.recorded) SOLSTICE_CHECK(observer_.recorded(tree_, recorded_));
     }
     return success();
   }

@@ -64,9 +64,10 @@ enum class Stop { kTrials, kTime, kExhausted, kNearBound, kPatience, kLost, kInt
 std::vector<const char*> enum_names(Stop);
 
 struct Observer {
-  std::function<void(const Tree&, const Node&)> finished;     // after each trial
-  std::function<void(const Proposal&)> skipped;               // not tried: see Budget::hopeless
-  std::function<Status(const Tree&, const Event&)> recorded;  // each event, before what follows from it is begun; an error ends the search
+  std::function<void(const Tree&, const Node&)> finished;  // after each trial
+  std::function<void(const Proposal&)> skipped;            // not tried: see Budget::hopeless
+  // Each event by its number, before what follows from it is begun; an error ends the search.
+  std::function<Status(const Tree&, size_t)> recorded;
 };
 
 struct Participants {

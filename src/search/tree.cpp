@@ -6,14 +6,11 @@
 
 namespace solstice::search {
 
-std::vector<const char*> enum_names(Precision) { return {"rough", "usual", "precise"}; }
-std::vector<const char*> enum_names(Event::Kind) { return {"proposed", "skipped", "again", "measured", "lost", "spent"}; }
-
-Tree::Tree(Seconds original) : nodes_(1), original_(original) {
+Tree::Tree(Seconds original) : nodes_(1) {
   Measurement problem;
   problem.state = TrialState::kVerified;
   problem.time = original;
-  if (original.value > 0) nodes_[0].measurement = std::move(problem);
+  if (original.value > 0) complete(0, std::move(problem));
 }
 
 const Node* Tree::add(Proposal proposal) {
@@ -52,7 +49,9 @@ void Tree::land(Node& node) {
 
 void Tree::complete(int id, Measurement measurement) {
   Node& node = at(id);
-  if (!node.in_flight && !node.lost) return;  // it has come in already
+  const bool original = id == 0 && !node.measurement;
+  if (!node.in_flight && !node.lost && !original) return;  // it has come in already
+  if (original) original_ = measurement.time;
   events_.push_back({.kind = Event::Kind::kMeasured, .node = id, .measurement = measurement});
   land(node);
   node.lost = false;

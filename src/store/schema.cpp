@@ -34,7 +34,25 @@ CREATE TABLE trials (
 ) WITHOUT ROWID;
 )sql";
 
-constexpr std::array kSteps = {kVersion1};
+// Searches event by event (record/search_event.h). Texts are kept once, by their hash; `record` has "" in their place.
+constexpr const char* kVersion2 = R"sql(
+CREATE TABLE texts (
+  key   TEXT PRIMARY KEY,
+  text  TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE events (
+  run      TEXT NOT NULL REFERENCES runs(id),
+  number   INTEGER NOT NULL,
+  at       TEXT NOT NULL,
+  kind     TEXT NOT NULL,
+  node     INTEGER NOT NULL,
+  program  TEXT NOT NULL,
+  record   TEXT NOT NULL,
+  PRIMARY KEY (run, number)
+) WITHOUT ROWID;
+)sql";
+
+constexpr std::array kSteps = {kVersion1, kVersion2};
 
 Result<int64_t> current_version(Database& database) {
   SOLSTICE_TRY(Statement query, database.prepare("PRAGMA user_version"));

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/paths.h"
 #include "store/process.h"
 #include "store/schema.h"
@@ -89,6 +90,45 @@ Result<std::vector<TrialRecord>> read_trials(Database& database, const std::stri
     const std::string what = fmt::format("trial {} of run {}", query.integer(1), run);
     SOLSTICE_TRY(TrialRecord trial, read_record<TrialRecord>(database, what, query.text(0)));
     trials.push_back(std::move(trial));
+  }
+}
+
+Result<std::string> keep_text(Database& database, const std::string& text) {
+  const std::string key = hash_hex(text);
+  SOLSTICE_TRY(Statement insert, database.prepare("INSERT OR IGNORE INTO texts(key, text) VALUES (?, ?)"));
+  SOLSTICE_CHECK(insert.bind(key).bind(text).run());
+  return key;
+}
+
+Status insert_event(Database& database, const std::string& run, size_t number, search::Event event) {
+  std::string key;
+  if (event.proposal) {
+    SOLSTICE_TRY(key, keep_text(database, event.proposal->program));
+    event.proposal->program.clear();
+  }
+  SOLSTICE_TRY(Statement insert,
+               database.prepare("INSERT INTO events(run, number, at, kind, node, program, record) VALUES (?, ?, ?, ?, ?, ?, ?)"));
+  insert.bind(run).bind(static_cast<int64_t>(number)).bind(utc_now());
+  insert.bind(enum_names(event.kind)[static_cast<size_t>(event.kind)]).bind(static_cast<int64_t>(event.node)).bind(key);
+  return insert.bind(to_json(event).dump()).run();
+}
+
+Result<std::vector<StoredEvent>> read_events(Database& database, const std::string& run) {
+  SOLSTICE_TRY(
+      Statement query,
+      database.prepare("SELECT events.record, events.number, events.at, texts.text FROM events LEFT JOIN texts ON events.program = "
+                       "texts.key WHERE run = ? ORDER BY number"));
+  query.bind(run);
+  std::vector<StoredEvent> out;
+  for (;;) {
+    SOLSTICE_TRY(const bool row, query.step());
+    if (!row) return out;
+    const std::string what = fmt::format("event {} of run {}", query.integer(1), run);
+    if (query.integer(1) != static_cast<int64_t>(out.size()))
+      return fail(Code::store_error, fmt::format("{} in {} has lost one before it", what, database.file()));
+    SOLSTICE_TRY(search::Event event, read_record<search::Event>(database, what, query.text(0)));
+    if (event.proposal) event.proposal->program = query.text(3);
+    out.push_back({std::move(event), query.text(2)});
   }
 }
 
@@ -208,7 +248,30 @@ Result<LoadedRun> Store::load_run(std::string_view id_or_prefix) {
   LoadedRun out;
   SOLSTICE_TRY(out.run, read_run(state_->database, id));
   SOLSTICE_TRY(out.trials, read_trials(state_->database, id));
+  SOLSTICE_TRY(out.events, read_events(state_->database, id));
   return out;
+}
+
+Status Store::add_event(const std::string& run, size_t number, const search::Event& event, const TrialRecord* trial) {
+  SOLSTICE_CHECK(state_->database.execute("BEGIN IMMEDIATE"));
+  Status done = insert_event(state_->database, run, number, event);
+  if (done.ok() && trial) done = add_trial(*trial);
+  if (done.ok()) return state_->database.execute("COMMIT");
+  (void)state_->database.execute("ROLLBACK");  // the first error is the one to tell
+  return done;
+}
+
+Status Store::resume_run(const std::string& id) {
+  SOLSTICE_CHECK(close_abandoned());
+  SOLSTICE_TRY(RunRecord run, read_run(state_->database, id));
+  if (run.state == RunState::kRunning) return fail(Code::bad_argument, fmt::format("run {} is still going on, in another process", id));
+  run.state = RunState::kRunning;
+  run.outcome = RunOutcome::kNone;
+  run.reason.clear();
+  run.finished.clear();
+  SOLSTICE_CHECK(update_run(state_->database, run));
+  SOLSTICE_TRY(Statement update, state_->database.prepare("UPDATE runs SET pid = ?, process_start = ? WHERE id = ?"));
+  return update.bind(static_cast<int64_t>(::getpid())).bind(process_start(::getpid())).bind(id).run();
 }
 
 Result<int> Store::close_abandoned() {

@@ -18,13 +18,21 @@
 
 #include "base/result.h"
 #include "record/run.h"
+#include "record/search_event.h"
 #include "record/trial.h"
 
 namespace solstice::store {
 
+// An event of a search.
+struct StoredEvent {
+  search::Event event;
+  std::string at;  // UTC
+};
+
 struct LoadedRun {
   RunRecord run;
-  std::vector<TrialRecord> trials;  // by number
+  std::vector<TrialRecord> trials;       // by number
+  std::vector<StoredEvent> events = {};  // of its search, in order
 };
 
 // A damaged record keeps its place: the error says which it is, in which file.
@@ -50,6 +58,11 @@ class Store {
   // Nor, without a source file, which problem it is.
   Status identify_run(const std::string& id, const std::string& problem_key);
   Status add_trial(const TrialRecord& trial);  // a number that exists is replaced
+  // The run's event `number` (0, 1, ..) and, in the same transaction, the trial that it ends. An event that is there already is
+  // bad_argument: two processes write the same run.
+  Status add_event(const std::string& run, size_t number, const search::Event& event, const TrialRecord* trial = nullptr);
+  // A run that goes on: it is marked running, by this process. bad_argument where another process has it.
+  Status resume_run(const std::string& id);
   Status finish_run(const std::string& id, RunState state, RunOutcome outcome, std::string_view reason, const Json& summary);
 
   Result<std::vector<ListedRun>> list(int limit = 50);  // newest first

@@ -8,6 +8,7 @@
 #include "families/family.h"
 #include "ir/import/import.h"
 #include "machine/machine.h"
+#include "search/policy.h"
 #include "store/store.h"
 
 namespace solstice::cli {
@@ -105,6 +106,27 @@ void list_importable(bool json) {
   if (json) fmt::print("{}\n", all.dump(2));
 }
 
+void list_policies(bool json) {
+  Json all = Json::array();
+  for (const search::PolicySpec* spec : search::all_policies()) {
+    Json parameters = Json::array();
+    if (!json) fmt::print("{}", hanging(spec->name, fmt::format("{} ({})", spec->about, spec->source), 22, 100));
+    for (const search::Parameter& p : spec->parameters) {
+      const std::string range = fmt::format("{:g}; {:g} to {:g}{}", p.usual, p.least, p.most, p.whole ? ", whole" : "");
+      if (!json) fmt::print("{}", hanging(fmt::format("  {}", p.name), fmt::format("{} [{}]", p.help, range), 22, 100));
+      parameters.push(Json::object()
+                          .set("name", p.name)
+                          .set("default", p.usual)
+                          .set("least", p.least)
+                          .set("most", p.most)
+                          .set("whole", p.whole)
+                          .set("help", p.help));
+    }
+    all.push(Json::object().set("name", spec->name).set("about", spec->about).set("source", spec->source).set("parameters", parameters));
+  }
+  if (json) fmt::print("{}\n", all.dump(2));
+}
+
 // The user's own times where there are any, else those that come with the program.
 Result<std::filesystem::path> kernel_times() {
   SOLSTICE_TRY(const std::filesystem::path home, home_folder());
@@ -146,6 +168,7 @@ Result<int> run_list(const Invocation& in) {
   if (kind == "families") SOLSTICE_CHECK(list_families(in.json()));
   if (kind == "rules") list_rules(in.json());
   if (kind == "operators") list_importable(in.json());
+  if (kind == "policies") list_policies(in.json());
   return 0;
 }
 
@@ -154,15 +177,17 @@ Result<int> run_list(const Invocation& in) {
 extern const Command solstice_commands_list;
 const Command solstice_commands_list = {
     .name = "list",
-    .summary = "Print the kernel families with their knobs, their rules, the machine descriptions, or the operators known",
+    .summary =
+        "Print the kernel families with their knobs, their rules, the machine descriptions, the operators known, or the search policies",
     .help =
         "rules: what the knobs of a family must keep, where it is kept as data (docs/legality.md).\n"
         "operators: those of PyTorch that the importer writes as equations; any other makes a module `unsupported`.\n"
+        "policies: how a search chooses where to go on, with parameters, as `--policy 'mcts(exploration=0.2)'`.\n"
         "families --fit: what this build's cost models say of kernels that `solstice bench families` has measured, yours if "
         "there are any, else those that come with Solstice: predicted / measured by family and layout, and what is lost by "
         "taking the schedule with the least prediction for the fastest.",
     .example = "solstice list families",
-    .parameters = {{"KIND", "", "what to list", "", {"families", "rules", "machines", "operators"}, true, false},
+    .parameters = {{"KIND", "", "what to list", "", {"families", "rules", "machines", "operators", "policies"}, true, false},
                    {"--fit", "", "families: how well their cost models predict what was measured", "", {}, false, false},
                    {"--times", "FILE", "--fit by these times, which `solstice bench families` wrote", "", {}, false, false},
                    {"--trials", "", "--fit by the verified trials of your run store", "", {}, false, false},

@@ -35,6 +35,10 @@ Result<flow::OptimizeOptions> optimize_options(const Invocation& in) {
   options.rewrites = in.get("--rewrites") == "on";
   options.out = in.get("--out");
   options.store = in.get("--store");
+  options.policy = in.get("--policy");
+  SOLSTICE_TRY(const int seed, parse_int("--seed", in.get("--seed"), 0, 1000000000));
+  options.seed = static_cast<uint64_t>(seed);
+  options.resume = in.get("--resume");
   options.baselines = !in.flag("--no-baselines");
   options.allow_busy = in.flag("--allow-busy");
   options.command = in.argv;
@@ -95,6 +99,9 @@ const Command solstice_commands_optimize = {
          {"--budget", "BUDGET", "time and trials, for example 60s,40trials", "60s,40trials", {}, false, false},
          {"--out", "DIR", "where the outcome goes [default: runs/NAME]", "", {}, false, false},
          {"--store", "DIR", "another run store than the user's", "", {}, false, false},
+         {"--policy", "POLICY", "how the search chooses where to go on (`solstice list policies`) [default: greedy]", "", {}, false, false},
+         {"--seed", "SEED", "of the policy", "1", {}, false, false},
+         {"--resume", "RUN", "a run of the store that was interrupted goes on; `last` is the newest", "", {}, false, false},
          {"--no-baselines", "", "do not time torch.compile and TF32 beside eager", "", {}, false, false},
          {"--allow-busy", "", "go on although other processes keep the GPU busy", "", {}, false, false},
          {"--oracle-fd", "FD", "the calling Python process holds the module (solstice.optimize uses this)", "", {}, false, false},

@@ -43,7 +43,7 @@ TEST(Tree, AResultCountsOnce) {
   EXPECT_EQ(tree.best()->measurement->time, Seconds(1.5));
   EXPECT_EQ(tree.node(1).precision, Precision::kPrecise);
   EXPECT_EQ(tree.in_flight(), 0);
-  EXPECT_EQ(tree.events().size(), 4u);
+  EXPECT_EQ(tree.events().size(), 5u);
 }
 
 TEST(Tree, EventsThatDoNotFitAreRefused) {

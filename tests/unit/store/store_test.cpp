@@ -172,6 +172,61 @@ TEST_F(StoreTest, ReadsTrialsOfAnEarlierProgram) {
   EXPECT_EQ(store.load_run(id)->trials.size(), 1u);
 }
 
+// tests/corpus/store_1.sql: what a program of schema 1 wrote.
+TEST_F(StoreTest, UpgradesAnOlderStore) {
+  const auto script = read_file(std::filesystem::path(SOLSTICE_SOURCE_DIR) / "tests/corpus/store_1.sql");
+  ASSERT_TRUE(script.ok());
+  {
+    Database database = std::move(Database::open(folder_.path() / "runs.db")).value();
+    ASSERT_TRUE(database.execute(script->c_str()).ok());
+  }
+  Store store = open();
+  const Result<LoadedRun> loaded = store.load_run("last");
+  ASSERT_TRUE(loaded.ok()) << loaded.error().text();
+  EXPECT_EQ(loaded->run.summary.at("speedup").as_double(), 1.27);
+  EXPECT_EQ(loaded->trials.size(), 2u);
+  EXPECT_TRUE(loaded->events.empty());
+  EXPECT_EQ(loaded->run.seed, 1);
+  EXPECT_TRUE(store.add_event(loaded->run.id, 0, search::Event{}).ok());
+}
+
+TEST_F(StoreTest, KeepsEventsInOrderAndTextsOnce) {
+  Store store = open();
+  const std::string id = *store.begin_run(run_of("p", "o")), other = *store.begin_run(run_of("p", "o"));
+  search::Event proposed;
+  proposed.node = 1;
+  proposed.proposal = search::Proposal{.program = "program p\n", .reason = "why"};
+  search::Event measured;
+  measured.kind = search::Event::Kind::kMeasured;
+  measured.node = 1;
+  measured.measurement.emplace().time = Seconds(0.5);
+  const TrialRecord trial = trial_of(id, 1, TrialState::kVerified);
+  ASSERT_TRUE(store.add_event(id, 0, proposed).ok());
+  ASSERT_TRUE(store.add_event(other, 0, proposed).ok());
+  ASSERT_TRUE(store.add_event(id, 1, measured, &trial).ok());
+  EXPECT_FALSE(store.add_event(id, 1, measured).ok()) << "somebody else has written it";
+  const Result<LoadedRun> loaded = open().load_run(id);
+  ASSERT_TRUE(loaded.ok()) << loaded.error().text();
+  ASSERT_EQ(loaded->events.size(), 2u);
+  EXPECT_EQ(to_json(loaded->events[0].event).dump(), to_json(proposed).dump());
+  EXPECT_EQ(to_json(loaded->events[1].event).dump(), to_json(measured).dump());
+  EXPECT_EQ(loaded->trials.size(), 1u);
+  Database database = std::move(Database::open(folder_.path() / "runs.db")).value();
+  auto count = database.prepare("SELECT count(*) FROM texts");
+  ASSERT_TRUE(count.ok() && *count->step());
+  EXPECT_EQ(count->integer(0), 1);
+}
+
+TEST_F(StoreTest, ARunGoesOnInOneProcessAtATime) {
+  Store store = open();
+  const std::string id = *store.begin_run(run_of("p", "o"));
+  EXPECT_EQ(store.resume_run(id).error().code, Code::bad_argument) << "it is running, here";
+  ASSERT_TRUE(store.finish_run(id, RunState::kInterrupted, RunOutcome::kNone, "stopped", Json()).ok());
+  ASSERT_TRUE(store.resume_run(id).ok());
+  EXPECT_EQ(store.load_run(id)->run.state, RunState::kRunning);
+  EXPECT_EQ(store.load_run(id)->run.reason, "");
+}
+
 TEST_F(StoreTest, RefusesAStoreOfANewerProgram) {
   { Store store = open(); }
   {

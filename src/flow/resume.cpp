@@ -1,0 +1,83 @@
+#include "flow/resume.h"
+
+#include <fmt/format.h>
+
+#include "base/hash.h"
+#include "base/version.h"
+#include "flow/described.h"
+#include "flow/known.h"
+
+namespace solstice::flow {
+namespace {
+
+RunRecord record_of(const Session& state) {
+  RunRecord run;
+  run.problem = state.report.problem;
+  run.file = state.report.file;
+  run.problem_key = state.problem_key;
+  run.options_key = Hasher().add(state.options.device).add(state.options.numerics).add(int64_t{state.options.frozen}).hex();
+  run.command = state.options.command;
+  run.working_folder = state.report.working_folder;
+  run.device = state.options.device;
+  std::error_code error;
+  const std::filesystem::path out = std::filesystem::absolute(state.out, error);
+  run.folder = error ? state.out.string() : out.lexically_normal().string();
+  run.policy = state.policy;
+  run.seed = static_cast<int64_t>(state.options.seed);
+  run.versions["solstice"] = std::string(version());
+  return run;
+}
+
+Status go_on(Session& state, const RunRecord& wanted) {
+  SOLSTICE_TRY(store::LoadedRun loaded, state.store->load_run(state.options.resume));
+  const RunRecord& run = loaded.run;
+  // A module given as an object is known only when it is imported; restore_tree() looks then.
+  const bool same = run.options_key == wanted.options_key && (state.options.file.empty() || run.problem_key == wanted.problem_key);
+  if (!same) {
+    return fail(Code::bad_argument, fmt::format("run {} is of {} with other options or another text: resume it with `{}`", run.id,
+                                                run.problem, fmt::join(run.command, " ")));
+  }
+  SOLSTICE_CHECK(state.store->resume_run(run.id));
+  state.report.run = run.id;
+  if (state.options.policy.empty() && !run.policy.empty()) state.policy = run.policy;
+  state.resumed = std::move(loaded);
+  return success();
+}
+
+}  // namespace
+
+Status begin_run(Session& state) {
+  state.policy = state.options.policy.empty() ? "greedy" : state.options.policy;
+  const RunRecord wanted = record_of(state);
+  if (!state.options.resume.empty()) return go_on(state, wanted);
+  SOLSTICE_TRY(state.report.run, state.store->begin_run(wanted));
+  return success();
+}
+
+Status restore_tree(Session& state) {
+  if (!state.resumed || state.resumed->events.empty()) {
+    state.tree = search::Tree(state.eager);
+    for (size_t i = 0; i < state.tree.events().size(); ++i) SOLSTICE_CHECK(keep_event(state, i, nullptr));
+    return success();
+  }
+  const RunRecord& run = state.resumed->run;
+  if (run.problem_key != state.problem_key) return fail(Code::bad_argument, fmt::format("run {} is of another module", run.id));
+  if (run.machine != state.machine->name) {
+    return fail(Code::bad_argument, fmt::format("run {} was measured on {}, this is {}", run.id, run.machine, state.machine->name));
+  }
+  const auto build = run.versions.find("build");
+  if (build != run.versions.end() && build->second != build_identity()) {
+    state.report.warnings.push_back(
+        "trials before the run was resumed are of another build of Solstice; finalists are verified and timed anew");
+  }
+  for (const store::StoredEvent& stored : state.resumed->events)
+    SOLSTICE_CHECK(state.tree.apply(stored.event).context("resuming run " + run.id));
+  state.progress.message(fmt::format("run {} goes on after {} trials", run.id, state.tree.trials()));
+  return success();
+}
+
+Status keep_event(Session& state, size_t number, const TrialRecord* trial) {
+  return state.store->add_event(state.report.run, number, state.tree.events()[number], trial);
+}
+
+}  // namespace solstice::flow
