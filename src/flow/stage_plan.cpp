@@ -59,7 +59,7 @@ Status plan_kernels(Session& state) {
     SOLSTICE_TRY(propose::Plan plain, plan_of(state, problem));
     std::string names;
     std::optional<propose::Plan> other = state.options.rewrites ? plan_rewritten(state, *problem, names) : std::nullopt;
-    state.scheduled = other && other->cost < plain.cost ? other->scheduled : plain.scheduled;
+    state.scheduled = other && other->cost < plain.cost ? other->formulation.scheduled : plain.formulation.scheduled;
     std::string text = plain.text();
     std::vector<propose::Formulation> formulations;
     formulations.push_back(std::move(plain.formulation));

@@ -3,160 +3,132 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "propose/moves.h"
 
 namespace solstice::propose {
-
 namespace {
 
-// Cost models are wrong by less than this: a schedule of another family that they find slower by more is not tried.
-constexpr double kDoubt = 1.5;
+// Cost models are wrong by less than this: a cut that they find slower by more than it is not tried.
+constexpr double kDoubtfulCut = 1.5;
 
-struct Option {
-  Schedule schedule;
-  Seconds time;
-};
+using Found = Result<std::optional<search::Proposal>>;
+const std::optional<search::Proposal> kNothing;
 
-// What `family` proposes for the kernel, timed by its model.
-Result<std::vector<Option>> options_of(const families::Family& family, const families::Context& context, ir::Kernel& kernel) {
-  kernel.family = std::string(family.name);
-  kernel.knobs = {};
-  SOLSTICE_TRY(const std::vector<ir::Knobs> proposed, family.propose(context, kernel));
-  std::vector<Option> out;
-  for (const ir::Knobs& knobs : proposed) {
-    kernel.knobs = knobs;
-    SOLSTICE_TRY(const families::Cost cost, family.cost(context, kernel));
-    out.push_back({{kernel.family, knobs}, cost.time});
+// What kernels have in `from` they keep in `to`, where the same equations make a kernel there.
+Choice carried(const Formulation& from, const Choice& choice, const Formulation& to) {
+  Choice out(to.axes.size(), 0);
+  for (size_t k = 0; k < to.axes.size(); ++k) {
+    for (size_t old = 0; old < from.axes.size(); ++old) {
+      if (from.cut.groups[old].equations != to.cut.groups[k].equations) continue;
+      const std::string wanted = from.axes[old].options[choice[old]].text();
+      const std::vector<Schedule>& options = to.axes[k].options;
+      const auto same = std::find_if(options.begin(), options.end(), [&](const Schedule& s) { return s.text() == wanted; });
+      if (same != options.end()) out[k] = static_cast<size_t>(same - options.begin());
+    }
   }
   return out;
-}
-
-bool can_run(const families::Family& family, const ir::Program& program, const ir::Kernel& kernel) {
-  if (!family.available || !family.match) return false;
-  const families::Match match = family.match(program, kernel);
-  return match.ok && match.built;
-}
-
-Result<Axis> axis_of(const families::Context& context, ir::Kernel& kernel) {
-  const families::Family* chosen = families::find_family(kernel.family);
-  if (!chosen) return fail(Code::internal, fmt::format("kernel `{}` has no family `{}`", kernel.name, kernel.family));
-  SOLSTICE_TRY(std::vector<Option> options, options_of(*chosen, context, kernel));
-  if (options.empty()) {
-    return fail(Code::internal, fmt::format("family `{}` runs kernel `{}` but proposes no setting", chosen->name, kernel.name));
-  }
-  const Seconds most = options.front().time * kDoubt;
-  for (const families::Family* other : families::all_families()) {
-    if (other == chosen || !can_run(*other, context.program, kernel)) continue;
-    const Result<std::vector<Option>> more = options_of(*other, context, kernel);
-    if (!more.ok()) continue;  // it matches but has no legal setting here
-    std::copy_if(more->begin(), more->end(), std::back_inserter(options), [&](const Option& o) { return o.time <= most; });
-  }
-  kernel.family = std::string(chosen->name);
-  // The family's own choice goes first: what tells settings apart, registers that spill above all, its model does not all know.
-  std::stable_sort(options.begin() + 1, options.end(), [](const Option& a, const Option& b) { return a.time < b.time; });
-  Axis axis{kernel.name, {}, {}};
-  for (Option& option : options) {
-    axis.options.push_back(std::move(option.schedule));
-    axis.predicted.push_back(option.time);
-  }
-  return axis;
 }
 
 }  // namespace
 
-Result<std::vector<Axis>> axes_of(const ir::Program& scheduled, const PlanningContext& context) {
-  ir::Program scratch = scheduled;
-  const families::Context ask{scratch, context.machine, context.numerics, context.frozen};
-  std::vector<Axis> axes;
-  for (ir::Kernel& kernel : scratch.kernels) {
-    SOLSTICE_TRY(Axis axis, axis_of(ask, kernel));
-    axes.push_back(std::move(axis));
-  }
-  return axes;
-}
+struct Expert::Way {
+  Formulation formulation;
+  std::optional<std::vector<Recut>> others = {};
 
-std::vector<std::string> Formulation::settings_of(const Choice& choice) const {
-  std::vector<std::string> out;
-  for (size_t a = 0; a < axes.size(); ++a) out.push_back(axes[a].kernel + " " + axes[a].options[choice[a]].text());
-  return out;
-}
+  std::string cut() const { return formulation.equations ? cut_text(formulation.cut) : ""; }
+};
 
-std::optional<Choice> Formulation::choice_of(const std::vector<std::string>& settings) const {
-  if (settings.size() != axes.size()) return std::nullopt;
-  Choice choice(axes.size(), 0);
-  for (size_t a = 0; a < axes.size(); ++a) {
-    size_t o = 0;
-    while (o < axes[a].options.size() && axes[a].kernel + " " + axes[a].options[o].text() != settings[a]) ++o;
-    if (o == axes[a].options.size()) return std::nullopt;
-    choice[a] = o;
-  }
-  return choice;
-}
-
-Seconds Formulation::predicted(const Choice& choice) const {
-  Seconds total;
-  for (size_t a = 0; a < axes.size(); ++a) total += axes[a].predicted[choice[a]];
-  return total;
-}
-
-Expert::Expert(std::vector<Formulation> formulations, const std::vector<Known>& known) : formulations_(std::move(formulations)) {
+Expert::Expert(std::vector<Formulation> formulations, const std::vector<Known>& known) : openings_(formulations.size()) {
   for (const Known& one : known) known_.emplace(one.program, one.time);
-  for (const Formulation& formulation : formulations_) {
+  for (Formulation& formulation : formulations) {
     const Known* fastest = nullptr;
     for (const Known& one : known) {
       if (formulation.choice_of(one.settings) && (!fastest || one.time < fastest->time)) fastest = &one;
     }
     fastest_known_.push_back(fastest ? formulation.choice_of(fastest->settings) : std::nullopt);
+    ways_.push_back(std::make_unique<Way>(Way{std::move(formulation)}));
   }
 }
+Expert::~Expert() = default;
 
-Result<search::Proposal> Expert::emit(const Formulation& formulation, const Choice& choice, std::string reason) const {
+Result<search::Proposal> Expert::emit(const Way& way, const Choice& choice, std::string reason) const {
+  const Formulation& formulation = way.formulation;
   search::Proposal out;
   SOLSTICE_TRY(out.program, formulation.render(formulation.axes, choice));
   out.reason = formulation.label.empty() ? std::move(reason) : formulation.label + ": " + reason;
   out.predicted = formulation.predicted(choice);
   out.settings = formulation.settings_of(choice);
   out.equations = formulation.label;
+  out.cut = way.cut();
   out.origin = "expert";
   if (const auto known = known_.find(out.program); known != known_.end()) out.known = known->second;
   return out;
 }
 
-std::optional<Expert::Place> Expert::place_of(const search::Proposal& proposal) const {
-  for (const Formulation& formulation : formulations_) {
-    if (formulation.label != proposal.equations) continue;
-    if (std::optional<Choice> choice = formulation.choice_of(proposal.settings)) return Place{&formulation, std::move(*choice)};
-  }
-  return std::nullopt;
+// Null where no such cut can be run: the tree is of another build.
+Expert::Way* Expert::way_of(const std::string& label, const std::string& cut) {
+  const auto found = std::find_if(ways_.begin(), ways_.end(), [&](const auto& way) { return way->formulation.label == label && way->cut() == cut; });
+  if (found != ways_.end()) return found->get();
+  const auto base = std::find_if(ways_.begin(), ways_.end(), [&](const auto& way) { return way->formulation.label == label; });
+  if (base == ways_.end() || !(*base)->formulation.equations) return nullptr;
+  const std::shared_ptr<const Equations> equations = (*base)->formulation.equations;
+  Result<Partition> parts = parse_cut(cut, equations->text->program, equations->context);
+  if (!parts.ok()) return nullptr;
+  Result<Formulation> made = formulate(equations, std::move(*parts));
+  if (!made.ok()) return nullptr;
+  made->label = label;
+  return ways_.emplace_back(std::make_unique<Way>(Way{std::move(*made)})).get();
+}
+
+std::optional<Expert::Place> Expert::place_of(const search::Proposal& proposal) {
+  Way* const way = way_of(proposal.equations, proposal.cut);
+  std::optional<Choice> choice = way ? way->formulation.choice_of(proposal.settings) : std::nullopt;
+  if (!choice) return std::nullopt;
+  return Place{way, std::move(*choice)};
 }
 
 // Of each formulation the fastest of earlier runs, or where there is none the cost models' own choice; then the others' choice.
-Result<std::optional<search::Proposal>> Expert::open(const search::Tree& tree) const {
+Found Expert::open(const search::Tree& tree) {
   for (const bool first : {true, false}) {
-    for (size_t i = 0; i < formulations_.size(); ++i) {
-      const Formulation& formulation = formulations_[i];
+    for (size_t i = 0; i < openings_; ++i) {
       const bool known = first && fastest_known_[i];
-      const Choice choice = known ? *fastest_known_[i] : Choice(formulation.axes.size(), 0);
+      const Choice choice = known ? *fastest_known_[i] : Choice(ways_[i]->formulation.axes.size(), 0);
       SOLSTICE_TRY(search::Proposal proposal,
-                   emit(formulation, choice, known ? "the fastest of earlier runs here" : "the cost models' first choice"));
+                   emit(*ways_[i], choice, known ? "the fastest of earlier runs here" : "the cost models' first choice"));
       if (!tree.contains(proposal.program)) return std::optional(std::move(proposal));
     }
   }
-  return std::optional<search::Proposal>();
+  return kNothing;
 }
 
-Result<std::optional<search::Proposal>> Expert::vary(const search::Tree& tree, int node) const {
+// The cheapest cut that differs in one step and was not tried, where the cost models put it below `most`.
+Found Expert::recut(const search::Tree& tree, const Place& from, Seconds most) {
+  Way& way = *from.way;
+  if (!way.formulation.equations) return kNothing;
+  const Equations& equations = *way.formulation.equations;
+  if (!way.others) way.others = recuts(equations.text->program, way.formulation.cut, equations.context);
+  for (const Recut& other : *way.others) {
+    if (other.cost > most) break;
+    Way* const to = way_of(way.formulation.label, cut_text(other.partition));
+    if (!to) continue;  // its schedules are all illegal here
+    const Choice choice = carried(way.formulation, from.choice, to->formulation);
+    SOLSTICE_TRY(search::Proposal proposal, emit(*to, choice, other.step));
+    if (!tree.contains(proposal.program)) return std::optional(std::move(proposal));
+  }
+  return kNothing;
+}
+
+Found Expert::vary(const search::Tree& tree, int node) {
   const std::optional<Place> place = place_of(tree.node(node).proposal);
-  if (!place) return std::optional<search::Proposal>();  // somebody else's
-  std::map<int, Choice> choices;                         // of nodes of this formulation
+  if (!place) return kNothing;      // somebody else's
+  std::map<int, Choice> choices;  // of nodes of this formulation
   std::vector<Tried> tried;
   for (const search::Event& event : tree.events()) {
     const bool skipped = event.kind == search::Event::Kind::kSkipped;
     if (!skipped && event.kind != search::Event::Kind::kProposed) continue;
     std::optional<Place> at = place_of(*event.proposal);
-    if (!at || at->formulation != place->formulation) continue;
+    if (!at || at->way != place->way) continue;
     Tried one{at->choice, skipped ? nullptr : &tree.node(event.node), nullptr, std::nullopt};
     if (!skipped) choices[event.node] = at->choice;
     const search::Node& parent = tree.node(event.proposal->parent);
@@ -164,21 +136,23 @@ Result<std::optional<search::Proposal>> Expert::vary(const search::Tree& tree, i
     if (parent.usable()) one.parent_time = parent.measurement->time;
     tried.push_back(std::move(one));
   }
-  const Formulation& formulation = *place->formulation;
+  const Formulation& formulation = place->way->formulation;
+  const Seconds most = formulation.predicted(place->choice) * kDoubtfulCut;
   for (const Move& move : moves_from(formulation.axes, place->choice, tried)) {
     Choice choice = place->choice;
     choice[move.axis] = move.option;
     const Axis& axis = formulation.axes[move.axis];
     const std::string reason =
         fmt::format("kernel {}: {}{}", axis.kernel, axis.options[move.option].text(), move.repeats ? ", which gained elsewhere" : "");
-    SOLSTICE_TRY(search::Proposal proposal, emit(formulation, choice, reason));
-    if (!tree.contains(proposal.program)) return std::optional(std::move(proposal));
+    SOLSTICE_TRY(search::Proposal proposal, emit(*place->way, choice, reason));
+    if (tree.contains(proposal.program)) continue;
+    // Another cut goes first where the cost models find it no slower.
+    SOLSTICE_TRY(std::optional<search::Proposal> other, recut(tree, *place, move.repeats ? Seconds(0) : proposal.predicted));
+    return std::optional(other ? std::move(*other) : std::move(proposal));
   }
-  return std::optional<search::Proposal>();
+  return recut(tree, *place, most);
 }
 
-Result<std::optional<search::Proposal>> Expert::propose(const search::Tree& tree, int node) {
-  return node == 0 ? open(tree) : vary(tree, node);
-}
+Found Expert::propose(const search::Tree& tree, int node) { return node == 0 ? open(tree) : vary(tree, node); }
 
 }  // namespace solstice::propose

@@ -3,7 +3,8 @@
 
 #include <vector>
 
-#include "propose/expert.h"
+#include "propose/formulation.h"
+#include "search/tree.h"
 
 namespace solstice::propose {
 

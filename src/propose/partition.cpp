@@ -138,6 +138,15 @@ class Merger {
     for (auto& [id, equations] : recurrences) add(std::move(equations));
   }
 
+  // Cut as given.
+  Merger(const ir::Program& problem, const PlanningContext& context, const Partition& cut)
+      : context_(context), program_(problem), flow_(problem), scratch_(problem, flow_), owner_(problem.equations.size()) {
+    for (const Group& group : cut.groups) {
+      for (int e : group.equations) owner_[static_cast<size_t>(e)] = groups_.size();
+      groups_.push_back(group);
+    }
+  }
+
   // Passes over all groups until one merges nothing. A group that grew is tried again at once.
   void merge_all() {
     bool changed = true;
@@ -149,6 +158,42 @@ class Merger {
     }
   }
 
+  std::vector<Recut> fused() {
+    std::vector<Recut> out;
+    for (size_t consumer = 0; consumer < groups_.size(); ++consumer) {
+      std::set<size_t> others = producers_of(consumer);
+      for (size_t sibling : siblings_of(consumer)) {
+        if (sibling < consumer && !producers_of(sibling).contains(consumer) && !has_detour(consumer, sibling)) others.insert(sibling);
+      }
+      for (size_t other : others) {
+        if (has_detour(other, consumer)) continue;
+        std::vector<int> both = groups_[other].equations;
+        both.insert(both.end(), groups_[consumer].equations.begin(), groups_[consumer].equations.end());
+        std::sort(both.begin(), both.end());
+        Group merged = scratch_.assess(std::move(both), context_);
+        if (merged.family) out.push_back(with({{other, Group{}}, {consumer, std::move(merged)}}, fmt::format("fuses {} and {}", name_of(other), name_of(consumer))));
+      }
+    }
+    return out;
+  }
+
+  std::vector<Recut> split() {
+    std::vector<Recut> out;
+    for (size_t g = 0; g < groups_.size(); ++g) {
+      const std::vector<int> equations = groups_[g].equations;
+      for (size_t at = 1; at < equations.size() && at <= kMostSplits; ++at) {
+        const auto middle = equations.begin() + static_cast<std::ptrdiff_t>(at);
+        const int recurrence = program_.equation(*middle).group;
+        if (recurrence >= 0 && recurrence == program_.equation(*(middle - 1)).group) continue;
+        Group front = scratch_.assess({equations.begin(), middle}, context_), back = scratch_.assess({middle, equations.end()}, context_);
+        if (!front.family || !back.family) continue;
+        const std::string target = program_.tensor(program_.equation(*middle).target).name;
+        out.push_back(with({{g, std::move(front)}, {groups_.size(), std::move(back)}}, fmt::format("splits {} before `{}`", name_of(g), target)));
+      }
+    }
+    return out;
+  }
+
   std::vector<Group> ordered() const {
     std::vector<Group> out;
     std::vector<char> placed(groups_.size(), 0);
@@ -157,6 +202,27 @@ class Merger {
   }
 
  private:
+  static constexpr size_t kMostSplits = 8;  // of a group
+
+  // As apply() calls its kernel.
+  std::string name_of(size_t group) const { return fmt::format("{}{}", groups_[group].family->name, group + 1); }
+
+  // The cut with some groups replaced, in an order in which it can run.
+  Recut with(const std::vector<std::pair<size_t, Group>>& changes, std::string step) {
+    const std::vector<Group> groups = groups_;
+    const std::vector<size_t> owner = owner_;
+    for (const auto& [at, group] : changes) {
+      groups_.resize(std::max(groups_.size(), at + 1));
+      groups_[at] = group;
+      for (int e : group.equations) owner_[static_cast<size_t>(e)] = at;
+    }
+    Recut out{{ordered()}, std::move(step), Seconds(0)};
+    for (const Group& group : out.partition.groups) out.cost += group.cost;
+    groups_ = groups;
+    owner_ = owner;
+    return out;
+  }
+
   void add(std::vector<int> equations) {
     for (int e : equations) owner_[static_cast<size_t>(e)] = groups_.size();
     groups_.push_back(scratch_.assess(std::move(equations), context_));
@@ -296,6 +362,16 @@ Result<Partition> partition(const ir::Program& problem, const PlanningContext& c
   Merger merger(problem, context);
   merger.merge_all();
   return runnable(problem, {merger.ordered()});
+}
+
+std::vector<Recut> recuts(const ir::Program& problem, const Partition& from, const PlanningContext& context) {
+  constexpr size_t kMostGroups = 24;
+  if (from.groups.size() > kMostGroups) return {};
+  Merger merger(problem, context, from);
+  std::vector<Recut> out = merger.fused(), apart = merger.split();
+  std::move(apart.begin(), apart.end(), std::back_inserter(out));
+  std::stable_sort(out.begin(), out.end(), [](const Recut& a, const Recut& b) { return a.cost < b.cost; });
+  return out;
 }
 
 Result<Partition> cut_as(const ir::Program& problem, const std::vector<std::vector<int>>& groups, const PlanningContext& context) {

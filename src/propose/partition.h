@@ -36,6 +36,17 @@ Result<Partition> partition(const ir::Program& problem, const PlanningContext& c
 // The equations cut as given, each group with its cheapest family. Errors as above.
 Result<Partition> cut_as(const ir::Program& problem, const std::vector<std::vector<int>>& groups, const PlanningContext& context);
 
+// A cut that differs from another in one step.
+struct Recut {
+  Partition partition;
+  std::string step;  // "fuses gemm1 and map2", "splits rows3 before `y`"
+  Seconds cost{0};   // of all its groups
+};
+
+// Two groups made one, or one taken apart in two, wherever families can run what comes out, the cheapest first. Nothing for programs
+// of more than some dozen groups: asking takes long, and the planner has decided well enough.
+std::vector<Recut> recuts(const ir::Program& problem, const Partition& from, const PlanningContext& context);
+
 // The problem with `partition` applied: kernels in order, tensors that cross kernels declared (storage.h), all others
 // local. Tensor and equation ids stay.
 ir::Program apply(const ir::Program& problem, const Partition& partition);

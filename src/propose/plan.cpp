@@ -4,15 +4,14 @@
 
 #include <algorithm>
 
-#include "lang/print.h"
 
 namespace solstice::propose {
 
 std::string Plan::text() const {
   constexpr size_t kNamed = 6;
-  const size_t count = scheduled->kernels.size();
+  const size_t count = formulation.scheduled->kernels.size();
   std::string kernels;
-  for (size_t k = 0; k < std::min(kNamed, count); ++k) kernels += (kernels.empty() ? "" : ", ") + scheduled->kernels[k].name;
+  for (size_t k = 0; k < std::min(kNamed, count); ++k) kernels += (kernels.empty() ? "" : ", ") + formulation.scheduled->kernels[k].name;
   return fmt::format("{} {}: {}{}{}", count, count == 1 ? "kernel" : "kernels", kernels, count > kNamed ? ", ..." : "",
                      apart ? ", statistics apart" : "");
 }
@@ -23,20 +22,10 @@ constexpr size_t kMostEquations = 300;  // of more, rewriting takes long
 constexpr double kGain = 0.95;          // cost models are wrong by as much
 
 Result<Plan> plan_of(std::shared_ptr<const ir::BoundText> equations, const PlanningContext& context) {
-  SOLSTICE_TRY(const Partition parts, partition(equations->program, context));
+  SOLSTICE_TRY(Partition parts, partition(equations->program, context));
   Plan out;
   for (const Group& group : parts.groups) out.cost += group.cost;
-  out.scheduled = std::make_shared<const ir::Program>(apply(equations->program, parts));
-  SOLSTICE_TRY(std::vector<Axis> axes, axes_of(*out.scheduled, context));
-  const CandidateText how{context.machine.name, context.numerics, context.frozen};
-  const Render as_text = [equations, how, scheduled = out.scheduled](const std::vector<Axis>& all,
-                                                                     const Choice& choice) -> Result<std::string> {
-    std::vector<Schedule> schedules;
-    for (size_t a = 0; a < all.size(); ++a) schedules.push_back(all[a].options[choice[a]]);
-    SOLSTICE_TRY(const lang::Program text, render(equations->tree, *scheduled, schedules, how));
-    return lang::print(text);
-  };
-  out.formulation = {"", std::move(axes), as_text};
+  SOLSTICE_TRY(out.formulation, formulate(std::make_shared<const Equations>(Equations{std::move(equations), context}), std::move(parts)));
   return out;
 }
 

@@ -6,12 +6,11 @@
 #include <vector>
 
 #include "ir/rewrite/driver.h"
-#include "propose/expert.h"
+#include "propose/formulation.h"
 
 namespace solstice::propose {
 
 struct Plan {
-  std::shared_ptr<const ir::Program> scheduled;  // its kernels and what crosses them
   Formulation formulation;
   Seconds cost;              // predicted, of the partition
   bool apart = false;        // its equations are the problem's with their statistics taken apart

@@ -24,6 +24,7 @@ struct Proposal {
   int parent = 0;                          // node that it was derived from
   std::vector<std::string> settings = {};  // of each kernel, so that a later run finds the candidate again
   std::string equations = {};              // which it computes: "" the problem's own, else "rewritten by factor_sums"
+  std::string cut = {};                    // into kernels, by the numbers of the equations: "0 1 | 2"
   std::optional<Seconds> known = {};       // what an earlier run on this machine measured: for ordering only
   std::string origin = {};                 // who made it: "expert", a model's name, "person"
   int64_t tokens = 0;                      // that it took to make
@@ -35,6 +36,7 @@ struct Proposal {
         optional_field("predicted", &Proposal::predicted, "seconds, by the cost model"), field("parent", &Proposal::parent, "node"),
         optional_field("settings", &Proposal::settings, "of each kernel"),
         optional_field("equations", &Proposal::equations, "empty: the problem's own"),
+        optional_field("cut", &Proposal::cut, "into kernels, by the numbers of the equations"),
         optional_field("known", &Proposal::known, "seconds that an earlier run measured"),
         optional_field("origin", &Proposal::origin, "who made it"), optional_field("tokens", &Proposal::tokens, "that it took to make"),
         optional_field("precision", &Proposal::precision, "of its first measurement"));

@@ -1,12 +1,14 @@
 // solstice plan: the schedules that a search would try first, by the cost models alone.
 #include "propose/plan.h"
 
+
 #include <fmt/format.h>
 
 #include "cli/command.h"
 #include "cli/subject.h"
 #include "cli/table.h"
 #include "cli/values.h"
+#include "propose/expert.h"
 
 namespace solstice::cli {
 namespace {

@@ -1,3 +1,4 @@
+#include "propose/expert.h"
 #include "propose/plan.h"
 
 #include <fmt/format.h>
