@@ -96,4 +96,13 @@ Result<int> parse_int(const std::string& what, const std::string& text, int low,
   return fail(Code::bad_argument, fmt::format("{} is `{}`; legal are whole numbers from {} to {}", what, text, low, high));
 }
 
+Result<double> parse_real(const std::string& what, const std::string& text, double low, double high) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= low && value <= high)) {
+    return fail(Code::bad_argument, fmt::format("{} is a number from {:g} to {:g}, not `{}`", what, low, high, text));
+  }
+  return value;
+}
+
 }  // namespace solstice::cli

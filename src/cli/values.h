@@ -27,6 +27,7 @@ struct FileAndClass {
 Result<FileAndClass> parse_file_and_class(const std::string& text);  // not_found; bad_argument: a folder
 
 std::vector<std::string> split(const std::string& text, char separator);  // empty parts are dropped
+Result<double> parse_real(const std::string& what, const std::string& text, double low, double high);
 Result<int> parse_int(const std::string& what, const std::string& text, int low, int high);
 
 }  // namespace solstice::cli

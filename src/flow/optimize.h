@@ -25,6 +25,8 @@ struct OptimizeOptions {
   bool rewrites = true;                // also try the equations that algebraic rewrites make
   Seconds budget{60};
   int trials = 40;
+  double eps = 0.02;                 // the search stops within this share of the practical bound; 0: it does not
+  int window = 8;                    // and after so many trials without a gain; 0: never
   std::string policy;                // of the search (search/policy.h); "": that of the run that is resumed, else greedy
   uint64_t seed = 1;                 // of the policy
   std::string resume;                // a run of the store that goes on, or "last"; "": a new one

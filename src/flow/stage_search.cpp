@@ -73,11 +73,11 @@ Status search_candidates(Session& state) {
     search::Budget budget;
     budget.time = state.options.budget;
     budget.trials = state.options.trials;
-    budget.bound = state.bound_practical;
-    budget.near = 1.02;
+    if (state.options.eps > 0) budget.bound = state.bound_practical;
+    budget.near = 1 + state.options.eps;
     budget.least = 4;
-    budget.patience = 8;
-    budget.lost = (state.eager + state.eager_dispatch) * kLost;
+    budget.patience = state.options.window;
+    if (state.options.window > 0) budget.lost = (state.eager + state.eager_dispatch) * kLost;
     budget.hopeless = state.gpu ? 1.10 : 0;  // where times are predictions, every one is shown
     const int lookahead = state.gpu ? 6 : 2;
     SOLSTICE_TRY(state.stop, search::run(state.tree, {*policy, *state.expert, *state.device}, budget, lookahead, observer,

@@ -11,6 +11,8 @@ namespace {
 
 // Cost models are wrong by less than this: a cut that they find slower by more than it is not tried.
 constexpr double kDoubtfulCut = 1.5;
+// Schedules tried for each other cut: of repeated layers there are many cuts, one as good as the other.
+constexpr size_t kSchedulesACut = 2;
 
 using Found = Result<std::optional<search::Proposal>>;
 const std::optional<search::Proposal> kNothing;
@@ -67,25 +69,28 @@ Result<search::Proposal> Expert::emit(const Way& way, const Choice& choice, std:
 }
 
 // Null where no such cut can be run: the tree is of another build.
-Expert::Way* Expert::way_of(const std::string& label, const std::string& cut) {
-  const auto found = std::find_if(ways_.begin(), ways_.end(), [&](const auto& way) { return way->formulation.label == label && way->cut() == cut; });
+Expert::Way* Expert::way_of(const std::string& label, const std::string& cut, const Partition* parts) {
+  const auto found =
+      std::find_if(ways_.begin(), ways_.end(), [&](const auto& way) { return way->formulation.label == label && way->cut() == cut; });
   if (found != ways_.end()) return found->get();
   const auto base = std::find_if(ways_.begin(), ways_.end(), [&](const auto& way) { return way->formulation.label == label; });
   if (base == ways_.end() || !(*base)->formulation.equations) return nullptr;
   const std::shared_ptr<const Equations> equations = (*base)->formulation.equations;
-  Result<Partition> parts = parse_cut(cut, equations->text->program, equations->context);
-  if (!parts.ok()) return nullptr;
-  Result<Formulation> made = formulate(equations, std::move(*parts));
+  Result<Partition> read = parts ? Result<Partition>(*parts) : parse_cut(cut, *equations);
+  if (!read.ok()) return nullptr;
+  Result<Formulation> made = formulate(equations, std::move(*read));
   if (!made.ok()) return nullptr;
   made->label = label;
   return ways_.emplace_back(std::make_unique<Way>(Way{std::move(*made)})).get();
 }
 
-std::optional<Expert::Place> Expert::place_of(const search::Proposal& proposal) {
+const std::optional<Expert::Place>& Expert::place_of(const search::Proposal& proposal) {
+  const auto [at, fresh] = places_.try_emplace(proposal.program);
+  if (!fresh) return at->second;
   Way* const way = way_of(proposal.equations, proposal.cut);
   std::optional<Choice> choice = way ? way->formulation.choice_of(proposal.settings) : std::nullopt;
-  if (!choice) return std::nullopt;
-  return Place{way, std::move(*choice)};
+  if (choice) at->second = Place{way, std::move(*choice)};
+  return at->second;
 }
 
 // Of each formulation the fastest of earlier runs, or where there is none the cost models' own choice; then the others' choice.
@@ -106,11 +111,10 @@ Found Expert::open(const search::Tree& tree) {
 Found Expert::recut(const search::Tree& tree, const Place& from, Seconds most) {
   Way& way = *from.way;
   if (!way.formulation.equations) return kNothing;
-  const Equations& equations = *way.formulation.equations;
-  if (!way.others) way.others = recuts(equations.text->program, way.formulation.cut, equations.context);
+  if (!way.others) way.others = recuts(way.formulation);
   for (const Recut& other : *way.others) {
     if (other.cost > most) break;
-    Way* const to = way_of(way.formulation.label, cut_text(other.partition));
+    Way* const to = way_of(way.formulation.label, cut_text(other.partition), &other.partition);
     if (!to) continue;  // its schedules are all illegal here
     const Choice choice = carried(way.formulation, from.choice, to->formulation);
     SOLSTICE_TRY(search::Proposal proposal, emit(*to, choice, other.step));
@@ -120,19 +124,22 @@ Found Expert::recut(const search::Tree& tree, const Place& from, Seconds most) {
 }
 
 Found Expert::vary(const search::Tree& tree, int node) {
-  const std::optional<Place> place = place_of(tree.node(node).proposal);
-  if (!place) return kNothing;      // somebody else's
+  const std::optional<Place>& place = place_of(tree.node(node).proposal);
+  if (!place) return kNothing;    // somebody else's
   std::map<int, Choice> choices;  // of nodes of this formulation
   std::vector<Tried> tried;
+  size_t cuts = 0;  // derived from it
   for (const search::Event& event : tree.events()) {
     const bool skipped = event.kind == search::Event::Kind::kSkipped;
     if (!skipped && event.kind != search::Event::Kind::kProposed) continue;
-    std::optional<Place> at = place_of(*event.proposal);
+    const std::optional<Place>& at = place_of(*event.proposal);
+    const auto from = choices.find(event.proposal->parent);
+    if (at && at->way != place->way && from != choices.end()) ++cuts;
     if (!at || at->way != place->way) continue;
     Tried one{at->choice, skipped ? nullptr : &tree.node(event.node), nullptr, std::nullopt};
     if (!skipped) choices[event.node] = at->choice;
     const search::Node& parent = tree.node(event.proposal->parent);
-    if (const auto found = choices.find(parent.id); found != choices.end()) one.parent = &found->second;
+    if (from != choices.end()) one.parent = &from->second;
     if (parent.usable()) one.parent_time = parent.measurement->time;
     tried.push_back(std::move(one));
   }
@@ -147,7 +154,8 @@ Found Expert::vary(const search::Tree& tree, int node) {
     SOLSTICE_TRY(search::Proposal proposal, emit(*place->way, choice, reason));
     if (tree.contains(proposal.program)) continue;
     // Another cut goes first where the cost models find it no slower.
-    SOLSTICE_TRY(std::optional<search::Proposal> other, recut(tree, *place, move.repeats ? Seconds(0) : proposal.predicted));
+    const bool turn = !move.repeats && cuts * kSchedulesACut <= tried.size();
+    SOLSTICE_TRY(std::optional<search::Proposal> other, recut(tree, *place, turn ? proposal.predicted : Seconds(0)));
     return std::optional(other ? std::move(*other) : std::move(proposal));
   }
   return recut(tree, *place, most);

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "propose/formulation.h"
@@ -34,8 +36,8 @@ class Expert : public search::Proposer {
     Way* way = nullptr;
     Choice choice;
   };
-  Way* way_of(const std::string& label, const std::string& cut);
-  std::optional<Place> place_of(const search::Proposal& proposal);
+  Way* way_of(const std::string& label, const std::string& cut, const Partition* parts = nullptr);
+  const std::optional<Place>& place_of(const search::Proposal& proposal);
   Result<std::optional<search::Proposal>> open(const search::Tree& tree);
   Result<std::optional<search::Proposal>> vary(const search::Tree& tree, int node);
   Result<std::optional<search::Proposal>> recut(const search::Tree& tree, const Place& from, Seconds most);
@@ -43,8 +45,9 @@ class Expert : public search::Proposer {
 
   std::vector<std::unique_ptr<Way>> ways_;  // those that open first, then other cuts in the order in which they were tried
   size_t openings_ = 0;
-  std::map<std::string, Seconds> known_;              // by program
-  std::vector<std::optional<Choice>> fastest_known_;  // of each opening
+  std::unordered_map<std::string, std::optional<Place>> places_;  // by program: to find out takes a while
+  std::map<std::string, Seconds> known_;                          // by program
+  std::vector<std::optional<Choice>> fastest_known_;              // of each opening
 };
 
 }  // namespace solstice::propose

@@ -65,6 +65,24 @@ Result<Axis> axis_of(const families::Context& context, ir::Kernel& kernel) {
   return axis;
 }
 
+// As axes_of(); an axis depends on nothing but its kernel's equations.
+Result<std::vector<Axis>> known_axes(const Equations& equations, const ir::Program& scheduled) {
+  ir::Program scratch = scheduled;
+  const PlanningContext& context = equations.context;
+  const families::Context ask{scratch, context.machine, context.numerics, context.frozen};
+  std::vector<Axis> out;
+  for (ir::Kernel& kernel : scratch.kernels) {
+    auto found = equations.axes.find(kernel.equations);
+    if (found == equations.axes.end()) {
+      SOLSTICE_TRY(Axis axis, axis_of(ask, kernel));
+      found = equations.axes.emplace(kernel.equations, std::move(axis)).first;
+    }
+    out.push_back(found->second);
+    out.back().kernel = kernel.name;
+  }
+  return out;
+}
+
 }  // namespace
 
 Result<std::vector<Axis>> axes_of(const ir::Program& scheduled, const PlanningContext& context) {
@@ -108,7 +126,8 @@ std::string cut_text(const Partition& cut) {
   return out;
 }
 
-Result<Partition> parse_cut(const std::string& text, const ir::Program& problem, const PlanningContext& context) {
+Result<Partition> parse_cut(const std::string& text, const Equations& equations) {
+  const ir::Program& problem = equations.text->program;
   std::vector<std::vector<int>> groups(1);
   std::vector<char> seen(problem.equations.size(), 0);
   std::istringstream words(text);
@@ -119,21 +138,26 @@ Result<Partition> parse_cut(const std::string& text, const ir::Program& problem,
     }
     const bool number = word.find_first_not_of("0123456789") == std::string::npos && word.size() < 9;
     const size_t id = number ? static_cast<size_t>(std::stoi(word)) : seen.size();
-    if (id >= seen.size() || seen[id]) return fail(Code::bad_argument, fmt::format("cut `{}`: `{}` is no equation, or twice there", text, word));
+    if (id >= seen.size() || seen[id])
+      return fail(Code::bad_argument, fmt::format("cut `{}`: `{}` is no equation, or twice there", text, word));
     seen[id] = 1;
     groups.back().push_back(static_cast<int>(id));
   }
   const bool whole = std::all_of(seen.begin(), seen.end(), [](char c) { return c != 0; });
   const bool filled = std::all_of(groups.begin(), groups.end(), [](const auto& g) { return !g.empty(); });
   if (!whole || !filled) return fail(Code::bad_argument, fmt::format("cut `{}` does not hold each of {} equations", text, seen.size()));
-  return cut_as(problem, groups, context);
+  return cut_as(problem, groups, equations.context, &equations.assessed);
+}
+
+std::vector<Recut> recuts(const Formulation& from) {
+  return recuts(from.equations->text->program, from.cut, from.equations->context, &from.equations->assessed);
 }
 
 Result<Formulation> formulate(std::shared_ptr<const Equations> equations, Partition cut) {
   const PlanningContext& context = equations->context;
   Formulation out;
   out.scheduled = std::make_shared<const ir::Program>(apply(equations->text->program, cut));
-  SOLSTICE_TRY(out.axes, axes_of(*out.scheduled, context));
+  SOLSTICE_TRY(out.axes, known_axes(*equations, *out.scheduled));
   const CandidateText how{context.machine.name, context.numerics, context.frozen};
   out.render = [equations, how, scheduled = out.scheduled](const std::vector<Axis>& all, const Choice& choice) -> Result<std::string> {
     std::vector<Schedule> schedules;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,15 +33,18 @@ using Render = std::function<Result<std::string>(const std::vector<Axis>&, const
 struct Equations {
   std::shared_ptr<const ir::BoundText> text;
   PlanningContext context;  // its machine outlives this
+  // What was found of groups of equations, whatever cut they are in: each is asked for once.
+  mutable Assessed assessed = {};
+  mutable std::map<std::vector<int>, Axis> axes = {};
 };
 
 struct Formulation {
   std::string label = {};  // "" the problem's own equations, else "rewritten by factor_sums"
   std::vector<Axis> axes = {};
   Render render = {};
-  std::shared_ptr<const Equations> equations = {};        // null where there is no other cut
-  Partition cut = {};                                     // of them; a group for each axis
-  std::shared_ptr<const ir::Program> scheduled = {};      // the cut applied
+  std::shared_ptr<const Equations> equations = {};    // null where there is no other cut
+  Partition cut = {};                                 // of them; a group for each axis
+  std::shared_ptr<const ir::Program> scheduled = {};  // the cut applied
 
   std::vector<std::string> settings_of(const Choice& choice) const;
   // Nothing where a kernel has another name or no longer such a setting.
@@ -50,9 +54,12 @@ struct Formulation {
 
 Result<Formulation> formulate(std::shared_ptr<const Equations> equations, Partition cut);
 
+// The cuts that differ in one step.
+std::vector<Recut> recuts(const Formulation& from);
+
 // A cut by the numbers of its equations, "0 1 | 2", as the tree keeps it.
 std::string cut_text(const Partition& cut);
 // Errors: bad_argument where it is no cut of this problem; those of cut_as().
-Result<Partition> parse_cut(const std::string& text, const ir::Program& problem, const PlanningContext& context);
+Result<Partition> parse_cut(const std::string& text, const Equations& equations);
 
 }  // namespace solstice::propose

@@ -67,7 +67,8 @@ void place_tensors(ir::Program& program, const Dataflow& flow, const std::vector
 // One program to ask families about groups in, without copying it for each question.
 class Scratch {
  public:
-  Scratch(const ir::Program& problem, const Dataflow& flow) : program_(problem), flow_(flow) {
+  // What `known` holds is not asked again, and what is asked goes there.
+  Scratch(const ir::Program& problem, const Dataflow& flow, Assessed* known) : program_(problem), flow_(flow), known_(known) {
     program_.kernels.resize(1);
     program_.kernels[0].name = "k";
     for (size_t t = 0; t < program_.tensors.size(); ++t) {
@@ -81,6 +82,16 @@ class Scratch {
 
   // The cheapest family for these equations.
   Group assess(std::vector<int> equations, const PlanningContext& context) {
+    if (!known_) return ask(std::move(equations), context);
+    const auto found = known_->find(equations);
+    if (found != known_->end()) return found->second;
+    Group out = ask(equations, context);
+    known_->emplace(std::move(equations), out);
+    return out;
+  }
+
+ private:
+  Group ask(std::vector<int> equations, const PlanningContext& context) {
     place_tensors(program_, flow_, equations, 0);
     ir::Kernel& kernel = program_.kernels[0];
     kernel.equations = equations;
@@ -107,7 +118,6 @@ class Scratch {
     return best;
   }
 
- private:
   void restore(const std::vector<int>& equations) {
     for (int id : equations) {
       const size_t target = static_cast<size_t>(program_.equation(id).target);
@@ -117,6 +127,7 @@ class Scratch {
 
   ir::Program program_;
   const Dataflow& flow_;
+  Assessed* known_;
   std::vector<ir::Tensor> declared_;
 };
 
@@ -125,7 +136,7 @@ class Scratch {
 class Merger {
  public:
   Merger(const ir::Program& problem, const PlanningContext& context)
-      : context_(context), program_(problem), flow_(problem), scratch_(problem, flow_), owner_(problem.equations.size()) {
+      : context_(context), program_(problem), flow_(problem), scratch_(problem, flow_, nullptr), owner_(problem.equations.size()) {
     std::map<int, std::vector<int>> recurrences;
     for (size_t e = 0; e < problem.equations.size(); ++e) {
       const int group = problem.equations[e].group;
@@ -139,8 +150,8 @@ class Merger {
   }
 
   // Cut as given.
-  Merger(const ir::Program& problem, const PlanningContext& context, const Partition& cut)
-      : context_(context), program_(problem), flow_(problem), scratch_(problem, flow_), owner_(problem.equations.size()) {
+  Merger(const ir::Program& problem, const PlanningContext& context, const Partition& cut, Assessed* known)
+      : context_(context), program_(problem), flow_(problem), scratch_(problem, flow_, known), owner_(problem.equations.size()) {
     for (const Group& group : cut.groups) {
       for (int e : group.equations) owner_[static_cast<size_t>(e)] = groups_.size();
       groups_.push_back(group);
@@ -171,7 +182,9 @@ class Merger {
         both.insert(both.end(), groups_[consumer].equations.begin(), groups_[consumer].equations.end());
         std::sort(both.begin(), both.end());
         Group merged = scratch_.assess(std::move(both), context_);
-        if (merged.family) out.push_back(with({{other, Group{}}, {consumer, std::move(merged)}}, fmt::format("fuses {} and {}", name_of(other), name_of(consumer))));
+        if (merged.family)
+          out.push_back(
+              with({{other, Group{}}, {consumer, std::move(merged)}}, fmt::format("fuses {} and {}", name_of(other), name_of(consumer))));
       }
     }
     return out;
@@ -188,7 +201,8 @@ class Merger {
         Group front = scratch_.assess({equations.begin(), middle}, context_), back = scratch_.assess({middle, equations.end()}, context_);
         if (!front.family || !back.family) continue;
         const std::string target = program_.tensor(program_.equation(*middle).target).name;
-        out.push_back(with({{g, std::move(front)}, {groups_.size(), std::move(back)}}, fmt::format("splits {} before `{}`", name_of(g), target)));
+        out.push_back(
+            with({{g, std::move(front)}, {groups_.size(), std::move(back)}}, fmt::format("splits {} before `{}`", name_of(g), target)));
       }
     }
     return out;
@@ -364,20 +378,21 @@ Result<Partition> partition(const ir::Program& problem, const PlanningContext& c
   return runnable(problem, {merger.ordered()});
 }
 
-std::vector<Recut> recuts(const ir::Program& problem, const Partition& from, const PlanningContext& context) {
+std::vector<Recut> recuts(const ir::Program& problem, const Partition& from, const PlanningContext& context, Assessed* known) {
   constexpr size_t kMostGroups = 24;
   if (from.groups.size() > kMostGroups) return {};
-  Merger merger(problem, context, from);
+  Merger merger(problem, context, from, known);
   std::vector<Recut> out = merger.fused(), apart = merger.split();
   std::move(apart.begin(), apart.end(), std::back_inserter(out));
   std::stable_sort(out.begin(), out.end(), [](const Recut& a, const Recut& b) { return a.cost < b.cost; });
   return out;
 }
 
-Result<Partition> cut_as(const ir::Program& problem, const std::vector<std::vector<int>>& groups, const PlanningContext& context) {
+Result<Partition> cut_as(const ir::Program& problem, const std::vector<std::vector<int>>& groups, const PlanningContext& context,
+                         Assessed* known) {
   SOLSTICE_CHECK(can_be_cut(problem));
   const Dataflow flow(problem);
-  Scratch scratch(problem, flow);
+  Scratch scratch(problem, flow, known);
   Partition out;
   for (const std::vector<int>& group : groups) out.groups.push_back(scratch.assess(group, context));
   return runnable(problem, std::move(out));

@@ -4,6 +4,7 @@
 // where one kernel is faster (the mean and the variance of data).
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -30,11 +31,15 @@ struct PlanningContext {
   bool through_equations = true;  // a cut may take an equation's statistics apart (rewrite split_statistics)
 };
 
+// What was found of groups of one problem's equations under one context: asking all families takes a while.
+using Assessed = std::map<std::vector<int>, Group>;
+
 // Every group of the result has a family. Error `unsupported_operator` names the equations that no family can run.
 Result<Partition> partition(const ir::Program& problem, const PlanningContext& context);
 
 // The equations cut as given, each group with its cheapest family. Errors as above.
-Result<Partition> cut_as(const ir::Program& problem, const std::vector<std::vector<int>>& groups, const PlanningContext& context);
+Result<Partition> cut_as(const ir::Program& problem, const std::vector<std::vector<int>>& groups, const PlanningContext& context,
+                         Assessed* known = nullptr);
 
 // A cut that differs from another in one step.
 struct Recut {
@@ -45,7 +50,7 @@ struct Recut {
 
 // Two groups made one, or one taken apart in two, wherever families can run what comes out, the cheapest first. Nothing for programs
 // of more than some dozen groups: asking takes long, and the planner has decided well enough.
-std::vector<Recut> recuts(const ir::Program& problem, const Partition& from, const PlanningContext& context);
+std::vector<Recut> recuts(const ir::Program& problem, const Partition& from, const PlanningContext& context, Assessed* known = nullptr);
 
 // The problem with `partition` applied: kernels in order, tensors that cross kernels declared (storage.h), all others
 // local. Tensor and equation ids stay.

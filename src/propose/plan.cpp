@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-
 namespace solstice::propose {
 
 std::string Plan::text() const {

@@ -35,6 +35,8 @@ Result<flow::OptimizeOptions> optimize_options(const Invocation& in) {
   options.rewrites = in.get("--rewrites") == "on";
   options.out = in.get("--out");
   options.store = in.get("--store");
+  SOLSTICE_TRY(options.eps, parse_real("--eps", in.get("--eps"), 0, 1000));
+  SOLSTICE_TRY(options.window, parse_int("--window", in.get("--window"), 0, 1000000));
   options.policy = in.get("--policy");
   SOLSTICE_TRY(const int seed, parse_int("--seed", in.get("--seed"), 0, 1000000000));
   options.seed = static_cast<uint64_t>(seed);
@@ -99,6 +101,8 @@ const Command solstice_commands_optimize = {
          {"--budget", "BUDGET", "time and trials, for example 60s,40trials", "60s,40trials", {}, false, false},
          {"--out", "DIR", "where the outcome goes [default: runs/NAME]", "", {}, false, false},
          {"--store", "DIR", "another run store than the user's", "", {}, false, false},
+         {"--eps", "SHARE", "stop within this share of the practical bound; 0: never", "0.02", {}, false, false},
+         {"--window", "TRIALS", "stop after so many trials without a gain; 0: never", "8", {}, false, false},
          {"--policy", "POLICY", "how the search chooses where to go on (`solstice list policies`) [default: greedy]", "", {}, false, false},
          {"--seed", "SEED", "of the policy", "1", {}, false, false},
          {"--resume", "RUN", "a run of the store that was interrupted goes on; `last` is the newest", "", {}, false, false},

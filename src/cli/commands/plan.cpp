@@ -1,7 +1,6 @@
 // solstice plan: the schedules that a search would try first, by the cost models alone.
 #include "propose/plan.h"
 
-
 #include <fmt/format.h>
 
 #include "cli/command.h"

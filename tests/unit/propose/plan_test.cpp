@@ -1,8 +1,9 @@
-#include "propose/expert.h"
 #include "propose/plan.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include "propose/expert.h"
 
 namespace solstice::propose {
 namespace {

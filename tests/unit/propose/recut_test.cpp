@@ -48,14 +48,14 @@ TEST(Recuts, FuseAndSplitAreEachOthersOpposite) {
 
 TEST(Recuts, ACutIsReadAsItWasWritten) {
   const auto problem = bound(kLinear);
-  const PlanningContext context{h200()};
+  const Equations equations{problem, {h200()}};
   for (const char* text : {"0 1", "0 | 1"}) {
-    const auto cut = parse_cut(text, problem->program, context);
+    const auto cut = parse_cut(text, equations);
     ASSERT_TRUE(cut.ok()) << cut.error().text();
     EXPECT_EQ(cut_text(*cut), text);
   }
   for (const char* wrong : {"", "0", "0 0", "0 | 2", "0 1 |", "0 x", "0 | | 1", "-1 0"}) {
-    EXPECT_FALSE(parse_cut(wrong, problem->program, context).ok()) << wrong;
+    EXPECT_FALSE(parse_cut(wrong, equations).ok()) << wrong;
   }
 }
 
