@@ -57,7 +57,7 @@ std::vector<propose::Known> known_candidates(Session& state) {
   for (const store::LoadedRun& loaded : *runs) {
     if (!same_place(loaded.run, state)) continue;
     for (const TrialRecord& trial : loaded.trials) {
-      if (trial.measured) out.push_back({trial.settings, trial.program, *trial.measured});
+      if (trial.measured) out.push_back({trial.settings, trial.program, *trial.measured, trial.equations, trial.cut});
     }
   }
   return out;

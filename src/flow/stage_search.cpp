@@ -34,6 +34,8 @@ TrialRecord record_of(const Session& state, const search::Node& node) {
   if (state.gpu && node.usable()) trial.measured = m.time;
   trial.verdict = m.record.at("verdict");
   trial.settings = node.proposal.settings;
+  trial.equations = node.proposal.equations;
+  trial.cut = node.proposal.cut;
   trial.meaning = m.record.at("meaning").as_string();
   trial.timing = m.record.at("seconds");
   trial.cost = m.record.at("modules");

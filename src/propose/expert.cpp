@@ -43,14 +43,8 @@ struct Expert::Way {
 
 Expert::Expert(std::vector<Formulation> formulations, const std::vector<Known>& known) : openings_(formulations.size()) {
   for (const Known& one : known) known_.emplace(one.program, one.time);
-  for (Formulation& formulation : formulations) {
-    const Known* fastest = nullptr;
-    for (const Known& one : known) {
-      if (formulation.choice_of(one.settings) && (!fastest || one.time < fastest->time)) fastest = &one;
-    }
-    fastest_known_.push_back(fastest ? formulation.choice_of(fastest->settings) : std::nullopt);
-    ways_.push_back(std::make_unique<Way>(Way{std::move(formulation)}));
-  }
+  for (Formulation& formulation : formulations) ways_.push_back(std::make_unique<Way>(Way{std::move(formulation)}));
+  for (size_t i = 0; i < openings_; ++i) fastest_known_.push_back(fastest_of(ways_[i]->formulation.label, known));
 }
 Expert::~Expert() = default;
 
@@ -93,14 +87,30 @@ const std::optional<Expert::Place>& Expert::place_of(const search::Proposal& pro
   return at->second;
 }
 
+// Nothing where none can be found again: its kernels have other settings or cuts now.
+std::optional<Expert::Place> Expert::fastest_of(const std::string& label, const std::vector<Known>& known) {
+  std::vector<const Known*> fastest;
+  for (const Known& one : known) {
+    if (one.equations == label) fastest.push_back(&one);
+  }
+  std::stable_sort(fastest.begin(), fastest.end(), [](const Known* a, const Known* b) { return a->time < b->time; });
+  constexpr size_t kTried = 3;  // to find a place takes a while
+  for (size_t i = 0; i < std::min(kTried, fastest.size()); ++i) {
+    Way* const way = way_of(label, fastest[i]->cut);
+    std::optional<Choice> choice = way ? way->formulation.choice_of(fastest[i]->settings) : std::nullopt;
+    if (choice) return Place{way, std::move(*choice)};
+  }
+  return std::nullopt;
+}
+
 // Of each formulation the fastest of earlier runs, or where there is none the cost models' own choice; then the others' choice.
 Found Expert::open(const search::Tree& tree) {
   for (const bool first : {true, false}) {
     for (size_t i = 0; i < openings_; ++i) {
       const bool known = first && fastest_known_[i];
-      const Choice choice = known ? *fastest_known_[i] : Choice(ways_[i]->formulation.axes.size(), 0);
+      const Place place = known ? *fastest_known_[i] : Place{ways_[i].get(), Choice(ways_[i]->formulation.axes.size(), 0)};
       SOLSTICE_TRY(search::Proposal proposal,
-                   emit(*ways_[i], choice, known ? "the fastest of earlier runs here" : "the cost models' first choice"));
+                   emit(*place.way, place.choice, known ? "the fastest of earlier runs here" : "the cost models' first choice"));
       if (!tree.contains(proposal.program)) return std::optional(std::move(proposal));
     }
   }

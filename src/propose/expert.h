@@ -19,6 +19,8 @@ struct Known {
   std::vector<std::string> settings;  // Proposal::settings
   std::string program;
   Seconds time;
+  std::string equations = {};  // Proposal::equations
+  std::string cut = {};        // Proposal::cut
 };
 
 class Expert : public search::Proposer {
@@ -36,6 +38,7 @@ class Expert : public search::Proposer {
     Way* way = nullptr;
     Choice choice;
   };
+  std::optional<Place> fastest_of(const std::string& label, const std::vector<Known>& known);
   Way* way_of(const std::string& label, const std::string& cut, const Partition* parts = nullptr);
   const std::optional<Place>& place_of(const search::Proposal& proposal);
   Result<std::optional<search::Proposal>> open(const search::Tree& tree);
@@ -47,7 +50,7 @@ class Expert : public search::Proposer {
   size_t openings_ = 0;
   std::unordered_map<std::string, std::optional<Place>> places_;  // by program: to find out takes a while
   std::map<std::string, Seconds> known_;                          // by program
-  std::vector<std::optional<Choice>> fastest_known_;              // of each opening
+  std::vector<std::optional<Place>> fastest_known_;               // of the equations of each opening
 };
 
 }  // namespace solstice::propose

@@ -21,6 +21,8 @@ struct TrialRecord {
   std::string program;                // its text
   std::string what;                   // schedule in one line
   std::vector<std::string> settings;  // of each kernel, in the program's order
+  std::string equations;              // that it computes: "" the problem's own, else "rewritten by factor_sums"
+  std::string cut;                    // into kernels, by the numbers of the equations
   std::string meaning;                // its equations against the problem's: proved, tested, unknown, refuted
   TrialState state = TrialState::kIllegal;
   std::string message;
@@ -37,6 +39,8 @@ struct TrialRecord {
         optional_field("origin", &TrialRecord::origin, "who proposed it"), field("program", &TrialRecord::program, "its text"),
         optional_field("what", &TrialRecord::what, "schedule in one line"),
         optional_field("settings", &TrialRecord::settings, "of each kernel"),
+        optional_field("equations", &TrialRecord::equations, "empty: the problem's own"),
+        optional_field("cut", &TrialRecord::cut, "into kernels, by the numbers of the equations"),
         optional_field("meaning", &TrialRecord::meaning, "verdict on its equations"),
         field("state", &TrialRecord::state, "how far it came"), optional_field("message", &TrialRecord::message, "why it went no further"),
         optional_field("predicted", &TrialRecord::predicted, "seconds by the cost model"),

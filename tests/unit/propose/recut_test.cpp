@@ -92,5 +92,22 @@ TEST(Recuts, AreMovesOfTheExpert) {
   EXPECT_GT(programs.size(), 10u);
 }
 
+// What an earlier run found in another cut opens the next one.
+TEST(Recuts, TheFastestOfEarlierRunsMayBeAnotherCut) {
+  const auto planned = plan(bound(kLinear), {h200()});
+  ASSERT_TRUE(planned.ok());
+  const std::string other = cut_text(planned->formulation.cut) == "0 1" ? "0 | 1" : "0 1";
+  const auto parts = parse_cut(other, *planned->formulation.equations);
+  ASSERT_TRUE(parts.ok());
+  const auto made = formulate(planned->formulation.equations, *parts);
+  ASSERT_TRUE(made.ok());
+  const Choice first(made->axes.size(), 0);
+  const Known known{made->settings_of(first), *made->render(made->axes, first), Seconds(1e-4), "", other};
+  const auto opening = Expert({planned->formulation}, {known}).propose(search::Tree(Seconds(1)), 0);
+  ASSERT_TRUE(opening.ok() && *opening);
+  EXPECT_EQ((*opening)->cut, other);
+  EXPECT_EQ((*opening)->known, Seconds(1e-4));
+}
+
 }  // namespace
 }  // namespace solstice::propose
