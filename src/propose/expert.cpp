@@ -32,6 +32,12 @@ Choice carried(const Formulation& from, const Choice& choice, const Formulation&
   return out;
 }
 
+// "kernel gemm1", "kernel gemm1 and 15 alike"
+std::string names_of(const Formulation& formulation, const Move& move) {
+  const std::string first = "kernel " + formulation.axes[move.axes[0]].kernel;
+  return move.axes.size() == 1 ? first : fmt::format("{} and {} alike", first, move.axes.size() - 1);
+}
+
 }  // namespace
 
 struct Expert::Way {
@@ -156,12 +162,10 @@ Found Expert::vary(const search::Tree& tree, int node) {
   const Formulation& formulation = place->way->formulation;
   const Seconds most = formulation.predicted(place->choice) * kDoubtfulCut;
   for (const Move& move : moves_from(formulation.axes, place->choice, tried)) {
-    Choice choice = place->choice;
-    choice[move.axis] = move.option;
-    const Axis& axis = formulation.axes[move.axis];
-    const std::string reason =
-        fmt::format("kernel {}: {}{}", axis.kernel, axis.options[move.option].text(), move.repeats ? ", which gained elsewhere" : "");
-    SOLSTICE_TRY(search::Proposal proposal, emit(*place->way, choice, reason));
+    const Axis& axis = formulation.axes[move.axes[0]];
+    const std::string reason = fmt::format("{}: {}{}", names_of(formulation, move), axis.options[move.option].text(),
+                                           move.repeats ? ", which gained elsewhere" : "");
+    SOLSTICE_TRY(search::Proposal proposal, emit(*place->way, move.applied_to(place->choice), reason));
     if (tree.contains(proposal.program)) continue;
     // Another cut goes first where the cost models find it no slower.
     const bool turn = !move.repeats && cuts * kSchedulesACut <= tried.size();

@@ -1,7 +1,6 @@
 #include "propose/moves.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <set>
 
@@ -10,80 +9,113 @@ namespace {
 
 constexpr double kShorter = 0.995;  // of the time: less is noise
 
-// The axis in which they differ, where it is one.
-std::optional<size_t> only_difference(const Choice& a, const Choice& b) {
-  std::optional<size_t> out;
-  for (size_t i = 0; i < a.size(); ++i) {
-    if (a[i] == b[i]) continue;
-    if (out) return std::nullopt;
-    out = i;
+using Groups = std::vector<std::vector<size_t>>;
+
+bool same_schedules(const Axis& a, const Axis& b) {
+  if (a.predicted != b.predicted || a.options.size() != b.options.size()) return false;
+  for (size_t o = 0; o < a.options.size(); ++o) {
+    if (a.options[o].text() != b.options[o].text()) return false;
+  }
+  return true;
+}
+
+// A change of the kernels of one group from one option to another.
+struct Change {
+  size_t group = 0, from = 0, to = 0;
+  auto operator<=>(const Change&) const = default;
+};
+
+// Nothing where more than that differs.
+std::optional<Change> change_between(const Groups& groups, const Choice& before, const Choice& after) {
+  std::optional<Change> out;
+  for (size_t g = 0; g < groups.size(); ++g) {
+    for (const size_t axis : groups[g]) {
+      if (before[axis] == after[axis]) continue;
+      const Change here{g, before[axis], after[axis]};
+      if (out && *out != here) return std::nullopt;
+      out = here;
+    }
   }
   return out;
 }
 
-// Options of `axis` that were not tried, in the order of the cost models.
-std::vector<size_t> untried(const Axis& axis, const std::set<size_t>& seen) {
-  std::vector<size_t> out;
-  for (size_t o = 0; o < axis.options.size(); ++o) {
-    if (!seen.contains(o)) out.push_back(o);
-  }
-  return out;
-}
-
-// Kernels take turns: each time the one with the most predicted time for its trials so far.
-std::vector<Move> fresh_moves(const std::vector<Axis>& axes, const std::vector<std::set<size_t>>& seen) {
-  std::vector<std::vector<size_t>> left;
+// Groups take turns: each time the one with the most predicted time for its trials so far.
+std::vector<Move> fresh_moves(const std::vector<Axis>& axes, const Groups& groups, const std::vector<std::set<size_t>>& seen) {
+  std::vector<std::vector<size_t>> left(groups.size());
   std::vector<size_t> trials;
-  for (size_t a = 0; a < axes.size(); ++a) {
-    left.push_back(untried(axes[a], seen[a]));
-    trials.push_back(std::max<size_t>(1, seen[a].size()));
+  for (size_t g = 0; g < groups.size(); ++g) {
+    for (size_t o = 0; o < axes[groups[g][0]].options.size(); ++o) {
+      if (!seen[g].contains(o)) left[g].push_back(o);
+    }
+    trials.push_back(std::max<size_t>(1, seen[g].size()));
   }
   std::vector<Move> out;
   while (true) {
-    size_t best = axes.size();
+    size_t best = groups.size();
     double most = -1;
-    for (size_t a = 0; a < axes.size(); ++a) {
-      const double score = axes[a].predicted[0].value / static_cast<double>(trials[a]);
-      if (!left[a].empty() && score > most) best = a, most = score;
+    for (size_t g = 0; g < groups.size(); ++g) {
+      const double time = axes[groups[g][0]].predicted[0].value * static_cast<double>(groups[g].size());
+      const double score = time / static_cast<double>(trials[g]);
+      if (!left[g].empty() && score > most) best = g, most = score;
     }
-    if (best == axes.size()) return out;
-    out.push_back({best, left[best].front()});
+    if (best == groups.size()) return out;
+    out.push_back({groups[best], left[best].front()});
     left[best].erase(left[best].begin());
     ++trials[best];
   }
 }
 
 // By how much of the time each option gained that replaced the one that `from` has.
-std::vector<Move> repeated_moves(const Choice& from, const std::vector<Tried>& tried) {
-  std::map<std::pair<size_t, size_t>, double> gains;
+std::vector<Move> repeated_moves(const Groups& groups, const Choice& from, const std::vector<Tried>& tried) {
+  std::map<Change, double> gains;
   for (const Tried& t : tried) {
     if (!t.node || !t.node->usable() || !t.parent || !t.parent_time) continue;
-    const std::optional<size_t> axis = only_difference(t.choice, *t.parent);
-    if (!axis || (*t.parent)[*axis] != from[*axis]) continue;
+    const std::optional<Change> change = change_between(groups, *t.parent, t.choice);
+    if (!change || change->from != from[groups[change->group][0]]) continue;
     const double ratio = t.node->measurement->time / *t.parent_time;
-    const auto at = gains.try_emplace({*axis, t.choice[*axis]}, ratio).first;
+    const auto at = gains.try_emplace(*change, ratio).first;
     at->second = std::min(at->second, ratio);
   }
   std::vector<std::pair<double, Move>> found;
-  for (const auto& [what, ratio] : gains) {
-    if (ratio < kShorter) found.emplace_back(ratio, Move{what.first, what.second, true});
+  for (const auto& [change, ratio] : gains) {
+    if (ratio < kShorter) found.emplace_back(ratio, Move{groups[change.group], change.to, true});
   }
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<Move> out;
-  for (const auto& [ratio, move] : found) out.push_back(move);
+  for (auto& [ratio, move] : found) out.push_back(std::move(move));
   return out;
 }
 
 }  // namespace
 
-std::vector<Move> moves_from(const std::vector<Axis>& axes, const Choice& from, const std::vector<Tried>& tried) {
-  std::vector<std::set<size_t>> seen(axes.size());
-  for (size_t a = 0; a < axes.size(); ++a) seen[a].insert(from[a]);
-  for (const Tried& t : tried) {
-    for (size_t a = 0; a < axes.size(); ++a) seen[a].insert(t.choice[a]);
+Choice Move::applied_to(Choice choice) const {
+  for (const size_t axis : axes) choice[axis] = option;
+  return choice;
+}
+
+std::vector<std::vector<size_t>> alike(const std::vector<Axis>& axes) {
+  Groups out;
+  for (size_t a = 0; a < axes.size(); ++a) {
+    const auto group =
+        std::find_if(out.begin(), out.end(), [&](const std::vector<size_t>& g) { return same_schedules(axes[g[0]], axes[a]); });
+    if (group == out.end())
+      out.push_back({a});
+    else
+      group->push_back(a);
   }
-  std::vector<Move> out = fresh_moves(axes, seen);
-  for (const Move& move : repeated_moves(from, tried)) out.push_back(move);
+  return out;
+}
+
+std::vector<Move> moves_from(const std::vector<Axis>& axes, const Choice& from, const std::vector<Tried>& tried) {
+  const Groups groups = alike(axes);
+  std::vector<std::set<size_t>> seen(groups.size());
+  const auto see = [&](const Choice& choice) {
+    for (size_t g = 0; g < groups.size(); ++g) seen[g].insert(choice[groups[g][0]]);
+  };
+  see(from);
+  for (const Tried& t : tried) see(t.choice);
+  std::vector<Move> out = fresh_moves(axes, groups, seen);
+  for (Move& move : repeated_moves(groups, from, tried)) out.push_back(std::move(move));
   return out;
 }
 

@@ -1,4 +1,4 @@
-// Which schedule of which kernel to try next from a candidate, given all that was tried.
+// Which schedule of which kernels to try next from a candidate, given all that was tried.
 #pragma once
 
 #include <vector>
@@ -8,10 +8,13 @@
 
 namespace solstice::propose {
 
-// Another option for one axis.
+// Another option for kernels that are alike.
 struct Move {
-  size_t axis = 0, option = 0;
+  std::vector<size_t> axes;
+  size_t option = 0;
   bool repeats = false;  // it gained elsewhere; now it is tried with what else changed since
+
+  Choice applied_to(Choice choice) const;
 };
 
 // A candidate of a formulation that was proposed.
@@ -22,8 +25,11 @@ struct Tried {
   std::optional<Seconds> parent_time;  // where that is usable
 };
 
+// Kernels that are alike, repeated layers above all: the cost models say the same of the same schedules. Each with those before it.
+std::vector<std::vector<size_t>> alike(const std::vector<Axis>& axes);
+
 // From `from`, best first: what nobody tried yet, kernels in the order of their predicted time for each trial so far, options in
-// the order of the cost models; then what gained where it was tried from the same option.
+// the order of the cost models; then what gained where it was tried from the same option. Kernels that are alike change together.
 std::vector<Move> moves_from(const std::vector<Axis>& axes, const Choice& from, const std::vector<Tried>& tried);
 
 }  // namespace solstice::propose

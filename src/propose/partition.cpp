@@ -7,6 +7,7 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <tuple>
 
 #include "propose/storage.h"
 
@@ -170,39 +171,46 @@ class Merger {
   }
 
   std::vector<Recut> fused() {
-    std::vector<Recut> out;
+    std::map<std::pair<Kind, Kind>, std::vector<std::pair<size_t, size_t>>> pairs;
     for (size_t consumer = 0; consumer < groups_.size(); ++consumer) {
-      std::set<size_t> others = producers_of(consumer);
-      for (size_t sibling : siblings_of(consumer)) {
-        if (sibling < consumer && !producers_of(sibling).contains(consumer) && !has_detour(consumer, sibling)) others.insert(sibling);
-      }
-      for (size_t other : others) {
-        if (has_detour(other, consumer)) continue;
+      for (const size_t other : partners_of(consumer)) pairs[{kind_of(other), kind_of(consumer)}].emplace_back(other, consumer);
+    }
+    std::vector<Recut> out;
+    for (const auto& [kinds, alike] : pairs) {
+      Changes changes;
+      std::set<size_t> taken;
+      for (const auto& [other, consumer] : alike) {
+        if (taken.contains(other) || taken.contains(consumer)) continue;
         std::vector<int> both = groups_[other].equations;
         both.insert(both.end(), groups_[consumer].equations.begin(), groups_[consumer].equations.end());
         std::sort(both.begin(), both.end());
         Group merged = scratch_.assess(std::move(both), context_);
-        if (merged.family)
-          out.push_back(
-              with({{other, Group{}}, {consumer, std::move(merged)}}, fmt::format("fuses {} and {}", name_of(other), name_of(consumer))));
+        if (!merged.family) continue;
+        taken.insert({other, consumer});
+        changes.emplace_back(other, Group{});
+        changes.emplace_back(consumer, std::move(merged));
       }
+      if (changes.empty()) continue;
+      const std::string step =
+          fmt::format("fuses {} and {}{}", name_of(changes[0].first), name_of(changes[1].first), more(changes.size() / 2));
+      if (std::optional<Recut> cut = with(changes, step)) out.push_back(std::move(*cut));
     }
     return out;
   }
 
   std::vector<Recut> split() {
+    std::map<Kind, std::vector<size_t>> kinds;
+    for (size_t g = 0; g < groups_.size(); ++g) kinds[kind_of(g)].push_back(g);
     std::vector<Recut> out;
-    for (size_t g = 0; g < groups_.size(); ++g) {
-      const std::vector<int> equations = groups_[g].equations;
-      for (size_t at = 1; at < equations.size() && at <= kMostSplits; ++at) {
-        const auto middle = equations.begin() + static_cast<std::ptrdiff_t>(at);
-        const int recurrence = program_.equation(*middle).group;
-        if (recurrence >= 0 && recurrence == program_.equation(*(middle - 1)).group) continue;
-        Group front = scratch_.assess({equations.begin(), middle}, context_), back = scratch_.assess({middle, equations.end()}, context_);
-        if (!front.family || !back.family) continue;
-        const std::string target = program_.tensor(program_.equation(*middle).target).name;
-        out.push_back(
-            with({{g, std::move(front)}, {groups_.size(), std::move(back)}}, fmt::format("splits {} before `{}`", name_of(g), target)));
+    for (const auto& [kind, alike] : kinds) {
+      for (size_t at = 1; at < groups_[alike[0]].equations.size() && at <= kMostSplits; ++at) {
+        Changes changes;
+        for (const size_t g : alike) split_before(g, at, changes);
+        if (changes.empty()) continue;
+        const size_t first = changes[0].first;
+        const std::string target = program_.tensor(program_.equation(groups_[first].equations[at]).target).name;
+        const std::string step = fmt::format("splits {} before `{}`{}", name_of(first), target, more(changes.size() / 2));
+        if (std::optional<Recut> cut = with(changes, step)) out.push_back(std::move(*cut));
       }
     }
     return out;
@@ -218,11 +226,42 @@ class Merger {
  private:
   static constexpr size_t kMostSplits = 8;  // of a group
 
+  // Groups of a kind are alike, repeated layers above all: they are fused or split together.
+  using Kind = std::tuple<const families::Family*, double, size_t>;
+  Kind kind_of(size_t group) const { return {groups_[group].family, groups_[group].cost.value, groups_[group].equations.size()}; }
+
+  // New groups, by where they go: an empty one is gone, those beyond the last are new.
+  using Changes = std::vector<std::pair<size_t, Group>>;
+
   // As apply() calls its kernel.
   std::string name_of(size_t group) const { return fmt::format("{}{}", groups_[group].family->name, group + 1); }
+  static std::string more(size_t count) { return count > 1 ? fmt::format(", and {} alike", count - 1) : ""; }
 
-  // The cut with some groups replaced, in an order in which it can run.
-  Recut with(const std::vector<std::pair<size_t, Group>>& changes, std::string step) {
+  // What it may be fused with.
+  std::set<size_t> partners_of(size_t consumer) const {
+    std::set<size_t> out = producers_of(consumer);
+    for (size_t sibling : siblings_of(consumer)) {
+      if (sibling < consumer && !producers_of(sibling).contains(consumer) && !has_detour(consumer, sibling)) out.insert(sibling);
+    }
+    std::erase_if(out, [&](size_t other) { return has_detour(other, consumer); });
+    return out;
+  }
+
+  // Nothing where a recurrence would be torn apart, or no family runs a part.
+  void split_before(size_t group, size_t at, Changes& changes) {
+    const std::vector<int> equations = groups_[group].equations;
+    const auto middle = equations.begin() + static_cast<std::ptrdiff_t>(at);
+    const int recurrence = program_.equation(*middle).group;
+    if (recurrence >= 0 && recurrence == program_.equation(*(middle - 1)).group) return;
+    Group front = scratch_.assess({equations.begin(), middle}, context_), back = scratch_.assess({middle, equations.end()}, context_);
+    if (!front.family || !back.family) return;
+    changes.emplace_back(group, std::move(front));
+    changes.emplace_back(groups_.size() + changes.size() / 2, std::move(back));
+  }
+
+  // The cut with some groups replaced, in an order in which it can run. Nothing where there is none: fusing several pairs at once
+  // may close a circle that one alone does not.
+  std::optional<Recut> with(const Changes& changes, std::string step) {
     const std::vector<Group> groups = groups_;
     const std::vector<size_t> owner = owner_;
     for (const auto& [at, group] : changes) {
@@ -231,10 +270,24 @@ class Merger {
       for (int e : group.equations) owner_[static_cast<size_t>(e)] = at;
     }
     Recut out{{ordered()}, std::move(step), Seconds(0)};
+    const bool runs = in_order(out.partition);
     for (const Group& group : out.partition.groups) out.cost += group.cost;
     groups_ = groups;
     owner_ = owner;
-    return out;
+    return runs ? std::optional(std::move(out)) : std::nullopt;
+  }
+
+  // Whether every group comes behind those that it reads from.
+  bool in_order(const Partition& cut) const {
+    std::set<size_t> done;
+    for (const Group& group : cut.groups) {
+      const size_t here = owner_[static_cast<size_t>(group.equations.front())];
+      for (const size_t producer : producers_of(here)) {
+        if (!done.contains(producer)) return false;
+      }
+      done.insert(here);
+    }
+    return true;
   }
 
   void add(std::vector<int> equations) {

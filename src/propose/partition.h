@@ -44,11 +44,12 @@ Result<Partition> cut_as(const ir::Program& problem, const std::vector<std::vect
 // A cut that differs from another in one step.
 struct Recut {
   Partition partition;
-  std::string step;  // "fuses gemm1 and map2", "splits rows3 before `y`"
+  std::string step;  // "fuses gemm1 and map2", "splits rows3 before `y`, and 3 alike"
   Seconds cost{0};   // of all its groups
 };
 
-// Two groups made one, or one taken apart in two, wherever families can run what comes out, the cheapest first. Nothing for programs
+// Two groups made one, or one taken apart in two, and with it those that are alike, wherever families can run what comes out, the
+// cheapest first. Nothing for programs
 // of more than some dozen groups: asking takes long, and the planner has decided well enough.
 std::vector<Recut> recuts(const ir::Program& problem, const Partition& from, const PlanningContext& context, Assessed* known = nullptr);
 

@@ -110,6 +110,25 @@ TEST(Expert, EachFormulationOpensAndKeepsToItself) {
   EXPECT_EQ(choice_at(tree, grow(expert, tree, own, 2)), (Choice{1, 0}));
 }
 
+// Repeated layers: the cost models say the same of the same schedules.
+TEST(Expert, KernelsThatAreAlikeChangeTogether) {
+  Formulation layers = formulation();
+  layers.axes.push_back(layers.axes[0]);
+  layers.axes.back().kernel = "c";
+  const auto at = [&](const search::Tree& tree, int node) { return *layers.choice_of(tree.node(node).proposal.settings); };
+  Expert expert({layers});
+  search::Tree tree;
+  const int first = grow(expert, tree, 0, 10);
+  const int all = grow(expert, tree, first, 9);
+  EXPECT_EQ(at(tree, all), (Choice{1, 0, 1}));
+  EXPECT_EQ(tree.node(all).proposal.reason, "kernel a and 1 alike: map(unroll=2)");
+  grow(expert, tree, first, 12);
+  const int other = grow(expert, tree, first, 8);
+  EXPECT_EQ(at(tree, other), (Choice{0, 1, 0}));
+  grow(expert, tree, other, 12);
+  EXPECT_EQ(at(tree, grow(expert, tree, other, 7)), (Choice{1, 1, 1})) << "what gained elsewhere";
+}
+
 // A candidate that fails is no end: its settings are varied like any other's.
 TEST(Expert, GoesOnFromWhatFails) {
   Expert expert({formulation()});

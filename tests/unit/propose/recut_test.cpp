@@ -1,4 +1,6 @@
 // Other cuts of a problem: as the planner's, in one step more or less, and as moves of the expert.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <set>
@@ -44,6 +46,41 @@ TEST(Recuts, FuseAndSplitAreEachOthersOpposite) {
   EXPECT_EQ(cut_text(from_whole[0].partition), "0 | 1");
   EXPECT_EQ(from_whole[0].step, "splits gemm1 before `y`");
   EXPECT_GT(from_whole[0].cost, Seconds(0));
+}
+
+TEST(Recuts, RepeatedLayersAreCutAlike) {
+  const auto problem = bound(R"(program layers
+dim M = 1024, N = 4096
+param  w1 : f32[N, N] "w1"
+param  w2 : f32[N, N] "w2"
+param  w3 : f32[N, N] "w3"
+input  x : f32[M, N]
+output y3 : f32[M, N]
+
+z1[m,n] = sum[k](x[m,k] * w1[n,k])
+y1[m,n] = gelu(z1[m,n])
+z2[m,n] = sum[k](y1[m,k] * w2[n,k])
+y2[m,n] = gelu(z2[m,n])
+z3[m,n] = sum[k](y2[m,k] * w3[n,k])
+y3[m,n] = gelu(z3[m,n])
+)");
+  const PlanningContext context{h200()};
+  const auto whole = cut_as(problem->program, {{0, 1}, {2, 3}, {4, 5}}, context);
+  ASSERT_TRUE(whole.ok()) << whole.error().text();
+  std::set<std::string> cuts;
+  for (const Recut& other : recuts(problem->program, *whole, context)) {
+    cuts.insert(cut_text(other.partition) + ": " + other.step);
+    EXPECT_TRUE(cut_as(
+                    problem->program,
+                    [&] {
+                      std::vector<std::vector<int>> groups;
+                      for (const Group& group : other.partition.groups) groups.push_back(group.equations);
+                      return groups;
+                    }(),
+                    context)
+                    .ok());
+  }
+  EXPECT_TRUE(cuts.contains("0 | 1 | 2 | 3 | 4 | 5: splits gemm1 before `y1`, and 2 alike")) << fmt::format("{}", fmt::join(cuts, "\n"));
 }
 
 TEST(Recuts, ACutIsReadAsItWasWritten) {
