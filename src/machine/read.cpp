@@ -5,9 +5,9 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
+#include "base/toml.h"
 #include "machine/keys.h"
 #include "machine/quantity.h"
-#include "machine/toml.h"
 
 namespace solstice::machine {
 namespace {
@@ -171,7 +171,7 @@ Status read_measured(const Reader& reader, Measured& measured) {
 }  // namespace
 
 Result<Machine> parse_machine(std::string_view toml, const fs::path& file) {
-  SOLSTICE_TRY(std::vector<TomlEntry> entries, parse_toml(toml, file));
+  SOLSTICE_TRY(std::vector<TomlEntry> entries, parse_toml(toml, file, Code::bad_machine));
   const Reader reader(std::move(entries), file);
   SOLSTICE_CHECK(reader.check_keys());
   Machine machine;

@@ -1,4 +1,4 @@
-#include "machine/toml.h"
+#include "base/toml.h"
 
 #define TOML_EXCEPTIONS 0
 #define TOML_ENABLE_FORMATTERS 0
@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace solstice::machine {
+namespace solstice {
 namespace {
 
 Json leaf(const toml::node& node) {
@@ -30,10 +30,10 @@ void flatten(const toml::table& table, const std::string& prefix, std::vector<To
 
 }  // namespace
 
-Result<std::vector<TomlEntry>> parse_toml(std::string_view text, const std::filesystem::path& file) {
+Result<std::vector<TomlEntry>> parse_toml(std::string_view text, const std::filesystem::path& file, Code code) {
   const toml::parse_result parsed = toml::parse(text, std::string_view(file.native()));
   if (!parsed) {
-    Error error = fail(Code::bad_machine, std::string(parsed.error().description()));
+    Error error = fail(code, std::string(parsed.error().description()));
     error.file = file.string();
     error.line = static_cast<int>(parsed.error().source().begin.line);
     return error;
@@ -44,4 +44,4 @@ Result<std::vector<TomlEntry>> parse_toml(std::string_view text, const std::file
   return entries;
 }
 
-}  // namespace solstice::machine
+}  // namespace solstice

@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/result.h"
 
-namespace solstice::machine {
+namespace solstice {
 
 struct TomlEntry {
   std::string path;  // "pipes.tensor.f16.clock"
@@ -17,7 +17,7 @@ struct TomlEntry {
   int line = 0;
 };
 
-// All leaves in the order of the file. Error bad_machine with file and line.
-Result<std::vector<TomlEntry>> parse_toml(std::string_view text, const std::filesystem::path& file);
+// All leaves in the order of the file. What is no TOML is an error of the given code with file and line.
+Result<std::vector<TomlEntry>> parse_toml(std::string_view text, const std::filesystem::path& file, Code code);
 
-}  // namespace solstice::machine
+}  // namespace solstice
