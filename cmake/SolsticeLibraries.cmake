@@ -6,6 +6,9 @@ find_package(fmt 9 REQUIRED)
 find_library(SECCOMP_STATIC libseccomp.a REQUIRED)
 find_library(SQLITE_STATIC libsqlite3.a REQUIRED)
 find_library(XXHASH_STATIC libxxhash.a REQUIRED)
+find_library(SSL_STATIC libssl.a REQUIRED)
+find_library(CRYPTO_STATIC libcrypto.a REQUIRED)
+find_path(BOOST_BEAST_INCLUDE boost/beast/http.hpp REQUIRED)  # headers only
 find_path(TOMLPLUSPLUS_INCLUDE toml++/toml.h REQUIRED)
 
 add_library(solstice_flags INTERFACE)

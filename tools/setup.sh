@@ -2,7 +2,7 @@
 # `./x COMMAND --json` stays parseable. Needs `root`; sets `python`.
 
 packages="cmake ninja-build g++ ccache nlohmann-json3-dev libfmt-dev libcli11-dev libgtest-dev libseccomp-dev
-  libsqlite3-dev libtomlplusplus-dev libxxhash-dev"
+  libsqlite3-dev libtomlplusplus-dev libxxhash-dev libboost-dev libssl-dev"
 python=$root/.venv/bin/python
 torch_cpu_index=${SOLSTICE_TORCH_CPU_INDEX:-https://download.pytorch.org/whl/cpu}  # PyTorch's own
 

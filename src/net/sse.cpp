@@ -1,0 +1,44 @@
+#include "net/sse.h"
+
+#include <utility>
+
+namespace solstice::net {
+
+std::vector<Event> EventReader::feed(std::string_view bytes) {
+  std::vector<Event> out;
+  for (const char c : bytes) {
+    const bool same_end = c == '\n' && after_cr_;
+    after_cr_ = c == '\r';
+    if (same_end) continue;
+    if (c == '\n' || c == '\r') {
+      take_line(line_, out);
+      line_.clear();
+    } else {
+      line_ += c;
+    }
+  }
+  return out;
+}
+
+void EventReader::take_line(std::string_view line, std::vector<Event>& out) {
+  if (line.empty()) {
+    if (has_data_) {
+      if (event_.name.empty()) event_.name = "message";
+      out.push_back(std::move(event_));
+    }
+    event_ = {};
+    has_data_ = false;
+    return;
+  }
+  const size_t colon = line.find(':');
+  const std::string_view name = line.substr(0, colon);
+  std::string_view value = colon == line.npos ? "" : line.substr(colon + 1);
+  if (value.starts_with(' ')) value.remove_prefix(1);
+  if (name == "event") event_.name = std::string(value);
+  if (name != "data") return;  // comments begin with ':'; `id` and `retry` are for browsers that reconnect
+  if (has_data_) event_.data += '\n';
+  event_.data += value;
+  has_data_ = true;
+}
+
+}  // namespace solstice::net
