@@ -160,7 +160,10 @@ Result<std::string> Subprocess::read_line(const Deadline& deadline) {
   return line;
 }
 
-void Subprocess::close_input() { close_fd(in_); }
+void Subprocess::close_input() {
+  close_fd(in_);
+  pending_in_.clear();
+}
 
 Status Subprocess::read_all(std::string& out, std::string& err, size_t limit, const Deadline& deadline) {
   keep_err_ = max_line_ = limit;

@@ -122,5 +122,12 @@ TEST(Subprocess, NothingOfOursLeaksIntoTheChild) {
   EXPECT_EQ(std::stoi(out->out), 4);  // 0, 1, 2 and ls's own folder
 }
 
+// More input than a pipe holds.
+TEST(RunCommand, MayEndWithoutReadingItsInput) {
+  const Result<CommandOutput> done = run_command({.argv = {"echo", "done"}}, Seconds(10), std::string(size_t{1} << 20, 'x'));
+  ASSERT_TRUE(done.ok()) << done.error().text();
+  EXPECT_EQ(done->out, "done\n");
+}
+
 }  // namespace
 }  // namespace solstice
