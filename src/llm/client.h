@@ -1,0 +1,63 @@
+// Client: calls on top of one provider. It retries what may succeed, holds calls to the budget, accounts for every attempt,
+// records it, and turns answers into JSON where that was asked for, with one repair.
+//
+//   SOLSTICE_TRY(auto client, Client::open("openai", {}, model, options));
+//   SOLSTICE_TRY(const Reply reply, client->ask(request));
+//
+// A refusal, an empty, a cut off and an unusable answer are replies (Reply::finish). Errors name the provider:
+//   bad_argument (request or schema), network_off, over_budget, deadline, interrupted, bad_key, and what the last attempt
+//   ended with: provider_failed, provider_refused, network_error, tls_error, bad_response, replay_differs, process_failed.
+// Safe to use from several threads.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "llm/ledger.h"
+#include "llm/provider.h"
+#include "llm/transcript.h"
+
+namespace solstice::llm {
+
+struct ClientOptions {
+  bool network = true;    // false: a provider that needs it is not opened
+  int retries = 5;        // attempts after the first
+  Seconds first_wait{1};  // before the second attempt; doubles, less up to a half at random
+  Seconds longest_wait{60};
+  Seconds total{0};   // of a call, waits included; 0: the provider's patience
+  uint64_t seed = 0;  // of what is random in the waits
+  Budget budget;
+  Transcript* transcript = nullptr;  // outlives the client
+  std::function<bool()> cancelled = &interrupted;
+};
+
+class Client {
+ public:
+  static Result<std::unique_ptr<Client>> open(std::string_view provider, std::map<std::string, std::string> options, Model model,
+                                              ClientOptions client);
+
+  Result<Reply> ask(const Request& request);
+  Account account() const { return ledger_.account(); }
+  const Model& model() const { return model_; }
+
+ private:
+  Client(const ProviderSpec& spec, std::unique_ptr<Provider> provider, Model model, ClientOptions options);
+
+  Status check(const Request& request) const;
+  Result<Answer> call(const Request& request, const Deadline& deadline, Tally& tally);
+  Result<Attempt> attempt(const Request& request, const Deadline& deadline, int call, int number);
+  void finish(Attempt& attempt) const;
+  Status wait(Seconds time, const Deadline& deadline) const;
+
+  const ProviderSpec& spec_;
+  std::unique_ptr<Provider> provider_;
+  Model model_;
+  ClientOptions options_;
+  Ledger ledger_;
+  std::atomic<int> calls_ = 0;
+};
+
+}  // namespace solstice::llm

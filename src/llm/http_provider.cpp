@@ -1,0 +1,173 @@
+#include "llm/http_provider.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <ctime>
+
+#include "llm/schema.h"
+#include "net/url.h"
+
+namespace solstice::llm {
+namespace {
+
+// Too many requests; overloaded, in both providers' words; gateways; a server that gave up waiting.
+constexpr std::array kAgain = {408, 409, 429, 500, 502, 503, 504, 529};
+
+bool is_again(int status) { return std::find(kAgain.begin(), kAgain.end(), status) != kAgain.end(); }
+
+// Errors that come inside a stream have a type where others have a status.
+int status_of_type(const std::string& type) {
+  if (type == "overloaded_error") return 529;
+  if (type == "rate_limit_error" || type == "rate_limit_exceeded") return 429;
+  if (type == "api_error" || type == "server_error" || type == "timeout_error") return 500;
+  return 400;
+}
+
+Failure failed(std::string message, bool again) {
+  Failure out;
+  out.message = std::move(message);
+  out.again = again;
+  return out;
+}
+
+// Of a connection: whether it may go better the next time.
+Failure failure_of_network(const Error& error) {
+  return failure_of(error, error.code == Code::network_error || error.code == Code::deadline);
+}
+
+Failure failure_of_response(const net::HttpResponse& response) {
+  const Result<Json> body = parse_json(response.body);
+  Failure out;
+  if (body.ok() && body->at("error").is_object()) {
+    out = failure_of_error(body->at("error"), response.status);
+  } else {
+    out = failure_of_error(Json::object().set("message", response.body.substr(0, 300)), response.status);
+  }
+  out.after = retry_after(response.header("retry-after"));
+  return out;
+}
+
+// Gives what arrives to the reader, event by event.
+class Feed {
+ public:
+  Feed(AnswerReader& reader, bool stream) : reader_(reader), stream_(stream) {}
+
+  Status take(std::string_view bytes) {
+    if (!stream_) return text_ += bytes, success();
+    if (events_ == 0 && text_.size() < 300) text_ += bytes;
+    for (const net::Event& event : reading_.feed(bytes)) {
+      ++events_;
+      failure = reader_.event(event);
+      if (failure) return error_of(*failure);
+    }
+    return success();
+  }
+
+  Attempt end() {
+    if (stream_ && events_ == 0) return failed("answered with something else than an event stream: " + text_.substr(0, 300), false);
+    if (stream_) return reader_.result();
+    const Result<Json> body = parse_json(text_);
+    if (!body.ok()) return failed("its answer is " + body.error().message, true);
+    if (auto wrong = reader_.whole(*body)) return *wrong;
+    return reader_.result();
+  }
+
+  std::optional<Failure> failure;
+
+ private:
+  AnswerReader& reader_;
+  bool stream_;
+  net::EventReader reading_;
+  int events_ = 0;
+  std::string text_;
+};
+
+}  // namespace
+
+std::vector<Option> http_options(const std::string& base_url, const std::string& key_env) {
+  return {{"base_url", "where the API is", base_url},
+          {"key_env", "environment variable that holds the key; empty: no key is sent", key_env},
+          {"key_file", "file that holds the key instead, mode 0600", ""},
+          {"stream", "read the answer as it is generated: true or false", "true"},
+          {"connect_timeout", "seconds for each of name, connection, proxy and TLS", "15"},
+          {"idle_timeout", "seconds until an answer begins, and between two pieces of it", "300"},
+          {"timeout", "seconds for one attempt", "900"}};
+}
+
+Result<HttpSettings> http_settings(const Setup& setup) {
+  const Options& options = setup.options;
+  HttpSettings out;
+  out.base_url = options.get("base_url");
+  while (out.base_url.ends_with('/')) out.base_url.pop_back();
+  SOLSTICE_CHECK(net::parse_url(out.base_url));
+  if (!options.get("key_file").empty()) {
+    SOLSTICE_TRY(out.key, secret_from_file(options.get("key_file")));
+  } else if (!options.get("key_env").empty()) {
+    SOLSTICE_TRY(out.key, secret_from_environment(options.get("key_env")));
+  }
+  SOLSTICE_TRY(out.stream, options.flag("stream"));
+  SOLSTICE_TRY(out.timeouts.connect, options.seconds("connect_timeout"));
+  SOLSTICE_TRY(out.timeouts.idle, options.seconds("idle_timeout"));
+  SOLSTICE_TRY(out.timeouts.total, options.seconds("timeout"));
+  out.cancelled = setup.cancelled;
+  return out;
+}
+
+Attempt post(const HttpSettings& settings, const std::string& path, net::Headers headers, const Json& body, const Deadline& deadline,
+             AnswerReader& reader) {
+  net::HttpRequest request;
+  request.url = settings.base_url + path;
+  request.headers = std::move(headers);
+  request.headers.emplace_back("Content-Type", "application/json");
+  request.body = body.dump();
+  request.timeouts = settings.timeouts;
+  request.timeouts.total = std::min(settings.timeouts.total, deadline.left());
+  request.cancelled = settings.cancelled;
+  Feed feed(reader, settings.stream);
+  const Result<net::HttpResponse> response = net::send_http(request, [&](std::string_view bytes) { return feed.take(bytes); });
+  Attempt out;
+  if (!response.ok()) {
+    out = feed.failure ? *feed.failure : failure_of_network(response.error());
+  } else if (response->status / 100 != 2) {
+    out = failure_of_response(*response);
+  } else {
+    out = feed.end();
+  }
+  if (Failure* failure = std::get_if<Failure>(&out)) failure->usage = reader.usage();
+  return out;
+}
+
+Failure failure_of_error(const Json& error, int status) {
+  const std::string& type = error.at("type").as_string();
+  const std::string& code = error.at("code").as_string();
+  if (status == 0) status = status_of_type(type.empty() ? code : type);
+  Failure out;
+  // No more quota is told by 429 as well, and no wait mends it.
+  out.again = is_again(status) && code != "insufficient_quota" && type != "insufficient_quota";
+  out.code = name_of(out.again ? Code::provider_failed : Code::provider_refused);
+  out.message = fmt::format("answered {}{}: {}", status, type.empty() ? "" : " " + type, error.at("message").as_string());
+  return out;
+}
+
+std::optional<Seconds> retry_after(const std::string& header) {
+  double seconds = 0;
+  const auto [end, error] = std::from_chars(header.data(), header.data() + header.size(), seconds);
+  if (error == std::errc() && end == header.data() + header.size()) return seconds >= 0 ? std::optional(Seconds(seconds)) : std::nullopt;
+  tm parts{};
+  const char* rest = ::strptime(header.c_str(), "%a, %d %b %Y %H:%M:%S GMT", &parts);
+  if (!rest || *rest) return std::nullopt;
+  return Seconds(std::max(0.0, std::difftime(::timegm(&parts), std::time(nullptr))));
+}
+
+bool takes_schema(const Model& model, const Json& schema) { return model.json_schema && is_strict(schema); }
+
+std::string system_text(const Request& request, const Model& model) {
+  if (request.schema.is_null() || takes_schema(model, request.schema)) return request.system;
+  const std::string words = "Answer with one JSON value and nothing else. It must follow this JSON Schema:\n" + request.schema.dump();
+  return request.system.empty() ? words : request.system + "\n\n" + words;
+}
+
+}  // namespace solstice::llm

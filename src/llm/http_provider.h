@@ -1,0 +1,50 @@
+// What the providers that speak HTTP share: options, keys, event streams, and which answers are worth another attempt.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "llm/provider.h"
+#include "net/http.h"
+#include "net/sse.h"
+
+namespace solstice::llm {
+
+// base_url, key_env, key_file, the time-outs and `stream`, with these defaults.
+std::vector<Option> http_options(const std::string& base_url, const std::string& key_env);
+
+struct HttpSettings {
+  std::string base_url;  // without a slash at its end
+  Secret key;            // empty where key_env is "" and no file is named
+  net::Timeouts timeouts;
+  bool stream = true;
+  std::function<bool()> cancelled;
+};
+Result<HttpSettings> http_settings(const Setup& setup);
+
+// What an answer is put together from: every event of a stream, or the body of an answer that is none. An error ends it.
+class AnswerReader {
+ public:
+  virtual ~AnswerReader() = default;
+  virtual std::optional<Failure> event(const net::Event& event) = 0;
+  virtual std::optional<Failure> whole(const Json& body) = 0;
+  // After the last: what it came to.
+  virtual Attempt result() = 0;
+  virtual Usage usage() const = 0;  // so far
+};
+
+Attempt post(const HttpSettings& settings, const std::string& path, net::Headers headers, const Json& body, const Deadline& deadline,
+             AnswerReader& reader);
+
+// `{"type": ..., "message": ...}` as both protocols have it.
+Failure failure_of_error(const Json& error, int status);
+// Seconds, or an HTTP date counted from now (RFC 9110, section 10.2.3).
+std::optional<Seconds> retry_after(const std::string& header);
+
+// For models that take no schema, or not this one: the system text, and the schema in words.
+bool takes_schema(const Model& model, const Json& schema);
+std::string system_text(const Request& request, const Model& model);
+
+}  // namespace solstice::llm

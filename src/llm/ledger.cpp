@@ -1,0 +1,108 @@
+#include "llm/ledger.h"
+
+#include <fmt/format.h>
+
+namespace solstice::llm {
+namespace {
+
+constexpr size_t kBytesAToken = 3;
+constexpr int64_t kTokensAMessage = 8;  // role and delimiters
+
+int64_t tokens_of(const std::string& text) { return static_cast<int64_t>((text.size() + kBytesAToken - 1) / kBytesAToken); }
+
+}  // namespace
+
+void Tally::add(const Attempt& attempt) {
+  const auto plus = [](std::optional<int64_t>& sum, const std::optional<int64_t>& part) {
+    if (part) sum = sum.value_or(0) + *part;
+  };
+  const Usage& usage = usage_of(attempt);
+  ++attempts_;
+  plus(tokens_.input, usage.input);
+  plus(tokens_.cached, usage.cached);
+  plus(tokens_.written, usage.written);
+  plus(tokens_.output, usage.output);
+  plus(tokens_.reasoning, usage.reasoning);
+  if (usage.cost) cost_ += *usage.cost;
+  if (!usage.cost && was_used(attempt)) ++unpriced_;
+}
+
+Usage Tally::usage() const {
+  Usage out = tokens_;
+  if (unpriced_ == 0) out.cost = cost_;
+  return out;
+}
+
+int64_t estimated_tokens(const Request& request) {
+  int64_t tokens = kTokensAMessage + tokens_of(request.system);
+  for (const Message& message : request.messages) tokens += kTokensAMessage + tokens_of(message.text);
+  if (!request.schema.is_null()) tokens += tokens_of(request.schema.dump());
+  return tokens;
+}
+
+Result<Ledger::Hold> Ledger::hold(const Request& request, const Price& price) {
+  const int64_t input = estimated_tokens(request);
+  const std::optional<Dollars> most = most_cost(price, input, request.most_output);
+  const Hold wanted{input + request.most_output, most.value_or(Dollars())};
+  const std::lock_guard lock(mutex_);
+  if (budget_.tokens) {
+    const int64_t left = *budget_.tokens - tokens() - held_.tokens;
+    if (wanted.tokens > left) {
+      return fail(Code::over_budget,
+                  fmt::format("the call may use {} tokens, and {} of the budget of {} are left", wanted.tokens, left, *budget_.tokens));
+    }
+  }
+  if (budget_.cost) {
+    if (!most || tally_.unpriced() > 0) {
+      return fail(Code::over_budget,
+                  "a budget in money cannot be held: the model's prices are not known (models/README.md says how to add them)");
+    }
+    const double left = budget_.cost->value - tally_.cost().value - held_.cost.value;
+    if (most->value > left) {
+      return fail(Code::over_budget, fmt::format("the call may cost {:.4f} USD, and {:.4f} of the budget of {:.4f} are left", most->value,
+                                                 left, budget_.cost->value));
+    }
+  }
+  held_.tokens += wanted.tokens;
+  held_.cost += wanted.cost;
+  return wanted;
+}
+
+int64_t Ledger::tokens() const { return tally_.tokens().input.value_or(0) + tally_.tokens().output.value_or(0) + account_.estimated; }
+
+void Ledger::settle(const Hold& hold, const Request& request, const Attempt& attempt) {
+  const Answer* answer = std::get_if<Answer>(&attempt);
+  const std::lock_guard lock(mutex_);
+  held_.tokens -= hold.tokens;
+  held_.cost = held_.cost - hold.cost;
+  account_.failures += answer ? 0 : 1;
+  if (answer && !usage_of(attempt).counted()) account_.estimated += estimated_tokens(request) + tokens_of(answer->text);
+  tally_.add(attempt);
+}
+
+void Ledger::count_call() {
+  const std::lock_guard lock(mutex_);
+  ++account_.calls;
+}
+
+void Ledger::count_repair() {
+  const std::lock_guard lock(mutex_);
+  ++account_.repairs;
+}
+
+Account Ledger::account() const {
+  const std::lock_guard lock(mutex_);
+  const Usage& sum = tally_.tokens();
+  Account out = account_;
+  out.attempts = tally_.attempts();
+  out.input = sum.input.value_or(0);
+  out.cached = sum.cached.value_or(0);
+  out.written = sum.written.value_or(0);
+  out.output = sum.output.value_or(0);
+  out.reasoning = sum.reasoning.value_or(0);
+  out.cost = tally_.cost();
+  out.unpriced = tally_.unpriced();
+  return out;
+}
+
+}  // namespace solstice::llm

@@ -1,0 +1,87 @@
+// Ledger: what calls have used, to the token, and the budget that they are held to. From any thread.
+//
+// Before an attempt is made, the most it can use is held back; what would go beyond the budget is refused. Afterwards what
+// the provider reports takes its place. Prompts are estimated at a token for every three bytes, which code and English stay
+// below; answers at the most that was asked for.
+#pragma once
+
+#include <mutex>
+#include <optional>
+
+#include "llm/message.h"
+#include "llm/model.h"
+
+namespace solstice::llm {
+
+struct Budget {
+  std::optional<int64_t> tokens;  // input and output
+  std::optional<Dollars> cost;
+};
+
+// The sums so far. Tokens are those that providers report, of failed attempts too.
+struct Account {
+  int64_t calls = 0, attempts = 0, failures = 0, repairs = 0;
+  int64_t input = 0, cached = 0, written = 0, output = 0, reasoning = 0;
+  int64_t estimated = 0;  // tokens of answers whose provider reports none; they count in the budget
+  Dollars cost;           // as far as it is known
+  int64_t unpriced = 0;   // attempts that used tokens at an unknown cost
+  int64_t tokens() const { return input + output + estimated; }
+  static auto fields() {
+    return std::make_tuple(
+        field("calls", &Account::calls, "made"), field("attempts", &Account::attempts, "of all calls"),
+        field("failures", &Account::failures, "attempts that brought no answer"), field("repairs", &Account::repairs, "of JSON answers"),
+        field("input", &Account::input, "tokens reported"), field("cached", &Account::cached, "of these, from a cache"),
+        field("written", &Account::written, "of these, into a cache"), field("output", &Account::output, "tokens reported"),
+        field("reasoning", &Account::reasoning, "of these, not shown"),
+        field("estimated", &Account::estimated, "tokens of answers whose provider reports none"),
+        field("cost", &Account::cost, "US dollars, as far as known"),
+        field("unpriced", &Account::unpriced, "attempts that used tokens at an unknown cost"));
+  }
+};
+
+// Sums over attempts.
+class Tally {
+ public:
+  void add(const Attempt& attempt);
+  const Usage& tokens() const { return tokens_; }
+  Dollars cost() const { return cost_; }  // as far as it is known
+  int unpriced() const { return unpriced_; }
+  int attempts() const { return attempts_; }
+  Usage usage() const;  // its cost is unknown where a part of it is
+
+ private:
+  Usage tokens_;
+  Dollars cost_;
+  int unpriced_ = 0;
+  int attempts_ = 0;
+};
+
+int64_t estimated_tokens(const Request& request);  // of the prompt
+
+class Ledger {
+ public:
+  explicit Ledger(Budget budget = {}) : budget_(budget) {}
+
+  struct Hold {
+    int64_t tokens = 0;
+    Dollars cost;
+  };
+  // Error over_budget, with what is left; also where a cost limit meets an unknown price.
+  Result<Hold> hold(const Request& request, const Price& price);
+  // The attempt is over. `usage.cost` is known or not by now.
+  void settle(const Hold& hold, const Request& request, const Attempt& attempt);
+  void count_call();
+  void count_repair();
+  Account account() const;
+
+ private:
+  int64_t tokens() const;
+
+  Budget budget_;
+  mutable std::mutex mutex_;
+  Account account_;  // but for what tally_ holds
+  Tally tally_;
+  Hold held_;
+};
+
+}  // namespace solstice::llm

@@ -1,0 +1,150 @@
+// Anthropic's messages API: https://platform.claude.com/docs/en/api/messages
+#include <fmt/format.h>
+
+#include "llm/http_provider.h"
+
+namespace solstice::llm {
+namespace {
+
+void take(const Json& value, std::optional<int64_t>& out) {
+  if (value.is_int()) out = value.as_int();
+}
+
+class MessageReader : public AnswerReader {
+ public:
+  std::optional<Failure> event(const net::Event& event) override {
+    const Result<Json> json = parse_json(event.data);
+    if (!json.ok()) return broken("a piece of its answer is " + json.error().message);
+    const std::string& type = json->at("type").as_string();
+    if (type == "error") return failure_of_error(json->at("error"), 0);
+    if (type == "message_start") take_message(json->at("message"));
+    if (type == "content_block_delta") take_text(json->at("delta"), "text_delta");
+    if (type == "message_delta") {
+      take_reason(json->at("delta"));
+      take_usage(json->at("usage"));
+    }
+    if (type == "message_stop") stopped_ = true;
+    return std::nullopt;
+  }
+
+  std::optional<Failure> whole(const Json& body) override {
+    if (body.at("error").is_object()) return failure_of_error(body.at("error"), 0);
+    take_message(body);
+    for (const Json& block : body.at("content").items()) take_text(block, "text");
+    take_reason(body);
+    stopped_ = true;
+    return std::nullopt;
+  }
+
+  Attempt result() override {
+    if (!stopped_ || reason_.empty()) return broken("the stream broke off before the answer was complete");
+    if (reason_ == "max_tokens" || reason_ == "model_context_window_exceeded") answer_.finish = Finish::kTruncated;
+    if (reason_ == "refusal") answer_.finish = Finish::kRefused;
+    return answer_;
+  }
+
+  // This API leaves what went through the cache out of its input tokens.
+  Usage usage() const override {
+    Usage out = answer_.usage;
+    if (fresh_) out.input = *fresh_ + out.cached.value_or(0) + out.written.value_or(0);
+    return out;
+  }
+
+ private:
+  static Failure broken(std::string message) {
+    Failure out;
+    out.message = std::move(message);
+    out.again = true;
+    return out;
+  }
+
+  void take_message(const Json& message) {
+    answer_.model = message.at("model").as_string();
+    take_usage(message.at("usage"));
+  }
+
+  void take_text(const Json& part, const char* type) {
+    if (part.at("type").as_string() == type) answer_.text += part.at("text").as_string();
+  }
+
+  void take_reason(const Json& part) {
+    if (part.at("stop_reason").is_string()) reason_ = part.at("stop_reason").as_string();
+  }
+
+  // Later counts are the whole ones.
+  void take_usage(const Json& usage) {
+    take(usage.at("input_tokens"), fresh_);
+    take(usage.at("cache_read_input_tokens"), answer_.usage.cached);
+    take(usage.at("cache_creation_input_tokens"), answer_.usage.written);
+    take(usage.at("output_tokens"), answer_.usage.output);
+    answer_.usage = this->usage();
+  }
+
+  Answer answer_;
+  std::optional<int64_t> fresh_;
+  std::string reason_;
+  bool stopped_ = false;
+};
+
+class Anthropic : public Provider {
+ public:
+  Anthropic(HttpSettings settings, Model model, std::string version)
+      : settings_(std::move(settings)), model_(std::move(model)), version_(std::move(version)) {
+    scrubber_.add(settings_.key);
+  }
+
+  Attempt ask(const Request& request, const Deadline& deadline) override {
+    net::Headers headers = {{"anthropic-version", version_}};
+    if (!settings_.key.empty()) headers.emplace_back("x-api-key", settings_.key.reveal());
+    MessageReader reader;
+    return post(settings_, "/v1/messages", std::move(headers), body_of(request), deadline, reader);
+  }
+
+ private:
+  Json body_of(const Request& request) const {
+    Json messages = Json::array();
+    for (const Message& message : request.messages) {
+      messages.push(Json::object().set("role", message.role == Role::kUser ? "user" : "assistant").set("content", message.text));
+    }
+    Json body = Json::object().set("model", model_.id).set("max_tokens", request.most_output).set("messages", messages);
+    const std::string system = system_text(request, model_);
+    if (!system.empty()) body.set("system", system);
+    if (request.temperature && model_.temperature) body.set("temperature", *request.temperature);
+    if (!request.schema.is_null() && takes_schema(model_, request.schema)) {
+      body.set("output_config", Json::object().set("format", Json::object().set("type", "json_schema").set("schema", request.schema)));
+    }
+    if (settings_.stream) body.set("stream", true);
+    return body;
+  }
+
+  HttpSettings settings_;
+  Model model_;
+  std::string version_;
+};
+
+Result<std::unique_ptr<Provider>> open_anthropic(const Setup& setup) {
+  SOLSTICE_TRY(HttpSettings settings, http_settings(setup));
+  SOLSTICE_TRY(std::string version, setup.options.needed("version"));
+  return std::unique_ptr<Provider>(new Anthropic(std::move(settings), setup.model, std::move(version)));
+}
+
+std::vector<Option> anthropic_options() {
+  std::vector<Option> out = http_options("https://api.anthropic.com", "ANTHROPIC_API_KEY");
+  out.push_back({"version", "of the API", "2023-06-01"});
+  return out;
+}
+
+}  // namespace
+
+extern const ProviderSpec solstice_providers_anthropic;
+const ProviderSpec solstice_providers_anthropic = {
+    .name = "anthropic",
+    .about = "Anthropic's messages API.",
+    .network = true,
+    .needs_model = true,
+    .patience = Seconds(1800),
+    .options = anthropic_options(),
+    .open = open_anthropic,
+};
+
+}  // namespace solstice::llm

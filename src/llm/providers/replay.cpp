@@ -1,0 +1,71 @@
+// Answers from a transcript, in place of the provider that gave them. Requests that are equal get their answers, failures
+// included, in the order in which they were recorded; a request that was not recorded is an error.
+#include <fmt/format.h>
+
+#include <mutex>
+
+#include "llm/difference.h"
+#include "llm/provider.h"
+#include "llm/transcript.h"
+
+namespace solstice::llm {
+namespace {
+
+class Replay : public Provider {
+ public:
+  explicit Replay(std::vector<Exchange> exchanges) : exchanges_(std::move(exchanges)), used_(exchanges_.size(), false) {
+    for (const Exchange& exchange : exchanges_) requests_.push_back(to_json(exchange.request));
+  }
+
+  Attempt ask(const Request& request, const Deadline&) override {
+    const Json asked = to_json(request);
+    const std::lock_guard lock(mutex_);
+    for (size_t i = 0; i < exchanges_.size(); ++i) {
+      if (used_[i] || !(requests_[i] == asked)) continue;
+      used_[i] = true;
+      return recorded(exchanges_[i]);
+    }
+    return failure_of(unrecorded(asked), false);
+  }
+
+ private:
+  static Attempt recorded(const Exchange& exchange) {
+    if (exchange.answer) return *exchange.answer;
+    Failure failure = *exchange.failure;
+    failure.after = Seconds(0);  // nobody is spared by waiting
+    return failure;
+  }
+
+  Error unrecorded(const Json& asked) const {
+    for (size_t i = 0; i < exchanges_.size(); ++i) {
+      if (used_[i]) continue;
+      const std::string what = first_difference(requests_[i], asked);
+      return fail(Code::replay_differs, fmt::format("the request is not the one recorded as call {}: {}", exchanges_[i].call, what));
+    }
+    return fail(Code::replay_differs, fmt::format("all {} recorded attempts are used up, and another is asked for", exchanges_.size()));
+  }
+
+  std::mutex mutex_;
+  std::vector<Exchange> exchanges_;
+  std::vector<Json> requests_;
+  std::vector<bool> used_;
+};
+
+Result<std::unique_ptr<Provider>> open_replay(const Setup& setup) {
+  SOLSTICE_TRY(const std::string file, setup.options.needed("transcript"));
+  SOLSTICE_TRY(std::vector<Exchange> exchanges, load_transcript(file));
+  return std::unique_ptr<Provider>(new Replay(std::move(exchanges)));
+}
+
+}  // namespace
+
+extern const ProviderSpec solstice_providers_replay;
+const ProviderSpec solstice_providers_replay = {
+    .name = "replay",
+    .about = "A recorded transcript: the same requests get the same answers, without network.",
+    .patience = Seconds(1800),
+    .options = {{"transcript", "file that a client has recorded", ""}},
+    .open = open_replay,
+};
+
+}  // namespace solstice::llm

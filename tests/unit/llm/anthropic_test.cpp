@@ -1,0 +1,106 @@
+// The provider `anthropic` against a server that speaks its protocol, or breaks it.
+#include "unit/llm/support.h"
+
+namespace solstice::llm::testing {
+namespace {
+
+constexpr const char* kStart =
+    R"({"type":"message_start","message":{"model":"claude-x","usage":{"input_tokens":10,"cache_read_input_tokens":100,)"
+    R"("cache_creation_input_tokens":20,"output_tokens":1}}})";
+
+std::string said(const std::string& text) {
+  const Json delta = Json::object().set("type", "text_delta").set("text", text);
+  return event(Json::object().set("type", "content_block_delta").set("delta", delta).dump(), "content_block_delta");
+}
+
+std::string ended(const std::string& reason) {
+  return event(R"({"type":"message_delta","delta":{"stop_reason":")" + reason + R"("},"usage":{"output_tokens":7}})", "message_delta") +
+         event(R"({"type":"message_stop"})", "message_stop");
+}
+
+class AnthropicTest : public LlmTest {
+ protected:
+  static Result<Reply> ask(const FaultyServer& server, const Request& request = question(), std::map<std::string, std::string> more = {}) {
+    more.emplace("base_url", server.url());
+    more.emplace("key_env", "SOLSTICE_TEST_KEY");
+    SOLSTICE_TRY(const auto client, Client::open("anthropic", more, model_of("anthropic"), quick()));
+    return client->ask(request);
+  }
+};
+
+TEST_F(AnthropicTest, AnswersWithUsageAndCost) {
+  FaultyServer server([](const Serving& s) {
+    s.stream(event(kStart, "message_start") + event(R"({"type":"ping"})", "ping") + said("be") +
+             event(R"({"type":"content_block_delta","delta":{"type":"thinking_delta","thinking":"hm"}})") + said("cause") +
+             ended("end_turn"));
+  });
+  const Result<Reply> reply = ask(server);
+  ASSERT_TRUE(reply.ok()) << reply.error().text();
+  EXPECT_EQ(reply->text, "because");
+  EXPECT_EQ(reply->model, "claude-x");
+  EXPECT_EQ(reply->usage.input, 130);
+  EXPECT_EQ(reply->usage.cached, 100);
+  EXPECT_EQ(reply->usage.written, 20);
+  EXPECT_EQ(reply->usage.output, 7);
+  ASSERT_TRUE(reply->usage.cost);
+  EXPECT_DOUBLE_EQ(reply->usage.cost->value, (10 * 1 + 100 * 0.1 + 20 * 1.25 + 7 * 10) / 1e6);
+  const std::string sent = server.requests().at(0);
+  EXPECT_EQ(sent.rfind("POST /v1/messages ", 0), 0u);
+  EXPECT_NE(sent.find(std::string("x-api-key: ") + kKey), std::string::npos);
+  EXPECT_NE(sent.find("anthropic-version: 2023-06-01"), std::string::npos);
+  EXPECT_NE(sent.find(R"("max_tokens":100,"messages":[{"role":"user","content":"why?"}],"system":"be brief")"), std::string::npos) << sent;
+}
+
+TEST_F(AnthropicTest, HowAnswersEndIsData) {
+  for (const auto& [reason, finish] : std::map<std::string, Finish>{{"end_turn", Finish::kComplete},
+                                                                    {"max_tokens", Finish::kTruncated},
+                                                                    {"model_context_window_exceeded", Finish::kTruncated},
+                                                                    {"refusal", Finish::kRefused}}) {
+    FaultyServer server([&, why = reason](const Serving& s) { s.stream(event(kStart) + said("x") + ended(why)); });
+    const Result<Reply> reply = ask(server);
+    ASSERT_TRUE(reply.ok()) << reply.error().text();
+    EXPECT_EQ(reply->finish, finish) << reason;
+  }
+}
+
+TEST_F(AnthropicTest, WithoutStreaming) {
+  FaultyServer server([](const Serving& s) {
+    s.answer(200, R"({"model":"c","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"whole"}],"stop_reason":"end_turn",)"
+                  R"("usage":{"input_tokens":3,"output_tokens":4}})");
+  });
+  const Result<Reply> reply = ask(server, question(), {{"stream", "false"}});
+  ASSERT_TRUE(reply.ok()) << reply.error().text();
+  EXPECT_EQ(reply->text, "whole");
+  EXPECT_EQ(reply->usage.input, 3);
+}
+
+// A stream that breaks off has used tokens all the same.
+TEST_F(AnthropicTest, FailedAttemptsAreAccountedFor) {
+  const std::vector<std::string> faults = {
+      event(kStart) + said("be"),
+      event(kStart) + said("be") + event(R"({"type":"error","error":{"type":"overloaded_error","message":"later"}})"),
+      event(kStart) + event("{{")};
+  for (const std::string& fault : faults) {
+    FaultyServer server([&](const Serving& s) { s.stream(s.number == 0 ? fault : event(kStart) + said("because") + ended("end_turn")); });
+    const Result<Reply> reply = ask(server);
+    ASSERT_TRUE(reply.ok()) << reply.error().text();
+    EXPECT_EQ(reply->attempts, 2);
+    EXPECT_EQ(reply->usage.input, 260);
+    EXPECT_EQ(reply->usage.output, 8);
+    ASSERT_TRUE(reply->usage.cost);
+    EXPECT_DOUBLE_EQ(reply->usage.cost->value, (2 * (10 * 1 + 100 * 0.1 + 20 * 1.25) + 8 * 10) / 1e6);
+  }
+}
+
+TEST_F(AnthropicTest, ErrorsAreNamed) {
+  FaultyServer server([](const Serving& s) {
+    s.answer(400, R"({"type":"error","error":{"type":"invalid_request_error","message":"max_tokens: too large"}})");
+  });
+  const Result<Reply> reply = ask(server);
+  ASSERT_FALSE(reply.ok());
+  EXPECT_EQ(reply.error().code, Code::provider_refused);
+  EXPECT_EQ(reply.error().message, "provider `anthropic`: answered 400 invalid_request_error: max_tokens: too large");
+}
+
+}  // namespace
+}  // namespace solstice::llm::testing

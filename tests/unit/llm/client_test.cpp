@@ -1,0 +1,198 @@
+// What the client adds: repairs, budgets, accounts, the network switch, and no key anywhere.
+#include "llm/client.h"
+
+#include <cmath>
+
+#include "llm/backoff.h"
+#include "unit/llm/support.h"
+
+namespace solstice::llm::testing {
+namespace {
+
+class ClientTest : public LlmTest {
+ protected:
+  // Answers with these texts in turn, the last again and again.
+  static FaultyServer::Handler saying(std::vector<std::string> texts) {
+    return [texts = std::move(texts)](const Serving& s) { s.stream(chat(texts[std::min<size_t>(s.number, texts.size() - 1)])); };
+  }
+  static Request for_number() {
+    Request out = question();
+    out.schema = number_schema();
+    return out;
+  }
+};
+
+TEST_F(ClientTest, JsonIsParsedAlsoFromAFence) {
+  for (const char* text : {R"({"n": 3})", "```json\n{\"n\": 3}\n```", " \n```\n{\"n\":3}\n``` "}) {
+    FaultyServer server(saying({text}));
+    const Result<Reply> reply = (*client_of(server))->ask(for_number());
+    ASSERT_TRUE(reply.ok()) << reply.error().text();
+    EXPECT_EQ(reply->finish, Finish::kComplete);
+    EXPECT_EQ(reply->json.at("n").as_int(), 3) << text;
+    EXPECT_EQ(reply->repairs, 0);
+  }
+}
+
+TEST_F(ClientTest, OneRepairSaysWhatIsWrong) {
+  FaultyServer server(saying({R"({"n": "three", "m": 1})", R"({"n": 3})"}));
+  const auto client = client_of(server);
+  const Result<Reply> reply = (*client)->ask(for_number());
+  ASSERT_TRUE(reply.ok()) << reply.error().text();
+  EXPECT_EQ(reply->finish, Finish::kComplete);
+  EXPECT_EQ(reply->json.at("n").as_int(), 3);
+  EXPECT_EQ(reply->repairs, 1);
+  EXPECT_EQ(reply->usage.input, 2000);
+  const std::string sent = server.requests().at(1);
+  EXPECT_NE(sent.find(R"($.n: expected integer; got \"three\")"), std::string::npos) << sent;
+  EXPECT_NE(sent.find("$.m: expected no such member; there are n"), std::string::npos) << sent;
+  EXPECT_NE(sent.find(R"({"role":"assistant","content":"{\"n\": \"three\", \"m\": 1}"})"), std::string::npos) << sent;
+  EXPECT_EQ((*client)->account().repairs, 1);
+  EXPECT_EQ((*client)->account().calls, 1);
+}
+
+TEST_F(ClientTest, MalformedJsonIsRepairedByPosition) {
+  FaultyServer server(saying({"{\"n\": 3", R"({"n": 3})"}));
+  ASSERT_TRUE((*client_of(server))->ask(for_number()).ok());
+  EXPECT_NE(server.requests().at(1).find("line 1, column 8"), std::string::npos) << server.requests().at(1);
+}
+
+TEST_F(ClientTest, WhatIsStillWrongIsDataWithItsReason) {
+  FaultyServer server(saying({"no json at all"}));
+  const Result<Reply> reply = (*client_of(server))->ask(for_number());
+  ASSERT_TRUE(reply.ok()) << reply.error().text();
+  EXPECT_EQ(reply->finish, Finish::kInvalid);
+  EXPECT_EQ(reply->text, "no json at all");
+  EXPECT_NE(reply->problem.find("not valid JSON"), std::string::npos) << reply->problem;
+  EXPECT_TRUE(reply->json.is_null());
+  EXPECT_EQ(server.connections(), 2);
+}
+
+TEST_F(ClientTest, WhatIsNotCompleteIsNotRepaired) {
+  for (const char* reason : {"length", "content_filter"}) {
+    FaultyServer server([&](const Serving& s) { s.stream(chat("{", reason)); });
+    const Result<Reply> reply = (*client_of(server))->ask(for_number());
+    ASSERT_TRUE(reply.ok());
+    EXPECT_NE(reply->finish, Finish::kComplete);
+    EXPECT_EQ(server.connections(), 1);
+  }
+}
+
+TEST_F(ClientTest, ABudgetOfTokensRefusesBeforeTheCall) {
+  FaultyServer server(saying({"x"}));
+  ClientOptions options = quick();
+  options.budget.tokens = 1500;  // a call uses 1050 and may use some 130
+  const auto client = client_of(server, options);
+  EXPECT_TRUE((*client)->ask(question()).ok());
+  EXPECT_TRUE((*client)->ask(question()).ok());
+  const Result<Reply> third = (*client)->ask(question());
+  ASSERT_FALSE(third.ok());
+  EXPECT_EQ(third.error().code, Code::over_budget);
+  EXPECT_NE(third.error().text().find("-600 of the budget of 1500"), std::string::npos) << third.error().text();
+  EXPECT_EQ(server.connections(), 2);
+}
+
+TEST_F(ClientTest, ABudgetOfMoneyRefusesBeforeTheCall) {
+  FaultyServer server(saying({"x"}));
+  ClientOptions options = quick();
+  options.budget.cost = Dollars(0.002);  // a call costs 0.00114 and may cost 0.00104
+  const auto client = client_of(server, options);
+  EXPECT_TRUE((*client)->ask(question()).ok());
+  const Result<Reply> second = (*client)->ask(question());
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.error().code, Code::over_budget);
+  EXPECT_NE(second.error().text().find("0.0009 of the budget of 0.0020 are left"), std::string::npos) << second.error().text();
+  EXPECT_EQ(server.connections(), 1);
+  Model unpriced = model_of("openai");
+  unpriced.price = {};
+  const auto blind = Client::open("openai", {{"base_url", server.url()}, {"key_env", ""}}, unpriced, options);
+  EXPECT_EQ((*blind)->ask(question()).error().code, Code::over_budget);
+  EXPECT_EQ(server.connections(), 1);
+}
+
+TEST_F(ClientTest, AnUnknownPriceIsAnUnknownCost) {
+  FaultyServer server(saying({"x"}));
+  Model model = model_of("openai");
+  model.price.output.reset();
+  const auto client = Client::open("openai", {{"base_url", server.url()}, {"key_env", ""}}, model, quick());
+  const Result<Reply> reply = (*client)->ask(question());
+  ASSERT_TRUE(reply.ok());
+  EXPECT_FALSE(reply->usage.cost);
+  EXPECT_EQ((*client)->account().unpriced, 1);
+  EXPECT_EQ((*client)->account().cost.value, 0);
+}
+
+TEST_F(ClientTest, WithoutNetworkOnlyTheOthersOpen) {
+  ClientOptions options = quick();
+  options.network = false;
+  for (const char* name : {"openai", "anthropic"}) {
+    const auto client = Client::open(name, {{"key_env", ""}}, model_of(name), options);
+    ASSERT_FALSE(client.ok());
+    EXPECT_EQ(client.error().code, Code::network_off);
+    EXPECT_NE(client.error().message.find(name), std::string::npos);
+  }
+  EXPECT_TRUE(Client::open("command", {{"command", "true"}}, {}, options).ok());
+  EXPECT_TRUE(Client::open("mailbox", {{"folder", folder().string()}}, {}, options).ok());
+}
+
+TEST_F(ClientTest, MistakesAreNamedBeforeAnythingIsAsked) {
+  const auto open = [](std::map<std::string, std::string> options, Model model) {
+    const auto client = Client::open("openai", std::move(options), std::move(model), quick());
+    return client.ok() ? std::string() : client.error().text();
+  };
+  EXPECT_NE(open({{"base_ur", "x"}}, model_of("openai")).find("did you mean `base_url`?"), std::string::npos);
+  EXPECT_NE(open({}, {}).find("needs a model"), std::string::npos);
+  EXPECT_NE(open({}, model_of("anthropic")).find("is one of provider `anthropic`"), std::string::npos);
+  EXPECT_NE(open({{"key_env", "SOLSTICE_NO_SUCH_KEY"}}, model_of("openai")).find("SOLSTICE_NO_SUCH_KEY is not set"), std::string::npos);
+  EXPECT_NE(open({{"key_env", ""}, {"timeout", "soon"}}, model_of("openai")).find("`timeout` is `soon`"), std::string::npos);
+  EXPECT_NE(open({{"key_env", ""}, {"stream", "yes"}}, model_of("openai")).find("true or false"), std::string::npos);
+  EXPECT_EQ(Client::open("opnai", {}, {}, quick()).error().code, Code::not_found);
+  const auto client = Client::open("openai", {{"key_env", ""}}, model_of("openai"), quick());
+  Request request = question();
+  request.most_output = 100000;
+  EXPECT_EQ((*client)->ask(request).error().code, Code::bad_argument);
+  request = question();
+  request.messages.clear();
+  EXPECT_EQ((*client)->ask(request).error().code, Code::bad_argument);
+  request = question();
+  request.schema = *parse_json(R"({"type":"object","oneOf":[]})");
+  EXPECT_NE((*client)->ask(request).error().text().find("`oneOf` is not supported"), std::string::npos);
+}
+
+TEST(Backoff, DoublesWithChanceFromASeed) {
+  for (int retry = 1; retry < 12; ++retry) {
+    const double whole = std::min(std::exp2(retry - 1), 60.0);
+    const Seconds wait = backoff(Seconds(1), Seconds(60), retry, 7);
+    EXPECT_GT(wait.value, whole / 2);
+    EXPECT_LE(wait.value, whole);
+    EXPECT_EQ(wait, backoff(Seconds(1), Seconds(60), retry, 7));
+    EXPECT_NE(wait, backoff(Seconds(1), Seconds(60), retry, 8));
+  }
+}
+
+// The server gives the key back in every place where it can.
+TEST_F(ClientTest, TheKeyIsInNoErrorLogOrTranscript) {
+  const std::string echo = std::string("your key is ") + kKey;
+  FaultyServer server([&](const Serving& s) {
+    if (s.number == 0) return s.answer(500, R"({"error":{"message":")" + echo + R"("}})");
+    if (s.number == 1) return s.stream(chat(echo));
+    if (s.number == 2) return s.answer(401, echo);
+    s.answer(200, echo);
+  });
+  ::testing::internal::CaptureStderr();
+  auto transcript = Transcript::open(folder() / "t.jsonl");
+  ClientOptions options = quick();
+  options.transcript = transcript->get();
+  const auto client = client_of(server, options);
+  std::string seen;
+  for (int i = 0; i < 3; ++i) {
+    const Result<Reply> reply = (*client)->ask(question("is it " + std::string(kKey) + "?"));
+    seen += reply.ok() ? to_json(*reply).dump() : reply.error().text();
+  }
+  seen += to_json((*client)->account()).dump() + *read_file(folder() / "t.jsonl") + ::testing::internal::GetCapturedStderr();
+  EXPECT_EQ(seen.find(kKey), std::string::npos) << seen;
+  EXPECT_NE(seen.find("your key is [key]"), std::string::npos) << seen;
+  EXPECT_NE(server.requests().at(0).find(kKey), std::string::npos);
+}
+
+}  // namespace
+}  // namespace solstice::llm::testing

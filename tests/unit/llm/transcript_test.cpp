@@ -1,0 +1,149 @@
+// Transcripts, and sessions replayed from them.
+#include "llm/transcript.h"
+
+#include <thread>
+
+#include "unit/llm/support.h"
+
+namespace solstice::llm::testing {
+namespace {
+
+class TranscriptTest : public LlmTest {
+ protected:
+  std::filesystem::path file() const { return folder() / "session.jsonl"; }
+
+  // Calls of one session, what each came to as text.
+  static std::string session(Client& client) {
+    std::string out;
+    for (const char* text : {"one", "two", "three"}) {
+      Request request = question(text);
+      if (std::string(text) == "two") request.schema = number_schema();
+      const Result<Reply> reply = client.ask(request);
+      out += reply.ok() ? reply->text + "/" + enum_names(reply->finish)[static_cast<size_t>(reply->finish)] : reply.error().message;
+      out += "\n";
+    }
+    return out + to_json(client.account()).dump();
+  }
+
+  // A session with a retry, a repair and a failure.
+  std::string record() {
+    FaultyServer server([](const Serving& s) {
+      if (s.number == 0) return s.answer(500, "broken");
+      if (s.number == 1) return s.stream(chat("first"));
+      if (s.number == 2) return s.stream(chat("no json"));
+      if (s.number == 3) return s.stream(chat(R"({"n":2})"));
+      s.answer(404, "gone");
+    });
+    auto transcript = Transcript::open(file());
+    ClientOptions options = quick();
+    options.transcript = transcript->get();
+    return session(**client_of(server, options));
+  }
+
+  Result<std::unique_ptr<Client>> replayed() const { return Client::open("replay", {{"transcript", file().string()}}, {}, quick()); }
+};
+
+TEST_F(TranscriptTest, EveryAttemptIsALine) {
+  record();
+  const Result<std::vector<Exchange>> lines = load_transcript(file());
+  ASSERT_TRUE(lines.ok()) << lines.error().text();
+  ASSERT_EQ(lines->size(), 5u);
+  const std::vector<std::pair<int, int>> numbers = {{1, 1}, {1, 2}, {2, 1}, {3, 1}, {4, 1}};
+  for (size_t i = 0; i < numbers.size(); ++i) EXPECT_EQ(std::pair((*lines)[i].call, (*lines)[i].attempt), numbers[i]) << i;
+  EXPECT_EQ((*lines)[0].failure->message, "answered 500: broken");
+  EXPECT_TRUE((*lines)[0].failure->again);
+  EXPECT_EQ((*lines)[1].answer->text, "first");
+  EXPECT_EQ((*lines)[1].answer->usage.input, 1000);
+  EXPECT_TRUE((*lines)[1].answer->usage.cost);
+  EXPECT_EQ((*lines)[1].provider, "openai");
+  EXPECT_EQ((*lines)[1].model, "test");
+  EXPECT_GT((*lines)[1].took.value, 0);
+  EXPECT_EQ((*lines)[3].request.messages.size(), 3u);
+  EXPECT_FALSE((*lines)[4].failure->again);
+}
+
+TEST_F(TranscriptTest, AReplayIsTheSameSession) {
+  const std::string recorded = record();
+  const auto client = replayed();
+  ASSERT_TRUE(client.ok()) << client.error().text();
+  std::string again = session(**client);
+  for (size_t at; (at = again.find("`replay`")) != again.npos;) again.replace(at, 8, "`openai`");
+  EXPECT_EQ(again, recorded);
+}
+
+TEST_F(TranscriptTest, AnotherRequestShowsTheFirstDifference) {
+  record();
+  const Result<Reply> reply = (*replayed())->ask(question("0ne"));
+  ASSERT_FALSE(reply.ok());
+  EXPECT_EQ(reply.error().code, Code::replay_differs);
+  EXPECT_NE(reply.error().message.find("recorded as call 1: `$.messages[0].text, line 1` was \"one\" and is now \"0ne\""),
+            std::string::npos)
+      << reply.error().message;
+}
+
+TEST_F(TranscriptTest, WhatIsUsedUpIsNotAnsweredTwice) {
+  record();
+  const auto client = replayed();
+  session(**client);
+  const Result<Reply> reply = (*client)->ask(question("one"));
+  ASSERT_FALSE(reply.ok());
+  EXPECT_EQ(reply.error().code, Code::replay_differs);
+  EXPECT_NE(reply.error().message.find("used up"), std::string::npos);
+}
+
+TEST_F(TranscriptTest, CallsGoOnWhereTheyEnded) {
+  record();
+  EXPECT_EQ((*Transcript::open(file()))->next_call(), 5);
+}
+
+TEST_F(TranscriptTest, AKilledProcessLosesOnlyWhatWasUnderWay) {
+  record();
+  const std::string whole = *read_file(file());
+  ASSERT_TRUE(write_file(file(), whole + "{\"schema\": \"solstice.ll").ok());
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(load_transcript(file())->size(), 5u);
+  EXPECT_TRUE(Transcript::open(file()).ok());
+  EXPECT_NE(::testing::internal::GetCapturedStderr().find("middle of a line"), std::string::npos);
+  EXPECT_EQ(*read_file(file()), whole);
+}
+
+TEST_F(TranscriptTest, DamageIsNamedByLine) {
+  record();
+  const std::string whole = *read_file(file());
+  const std::string first = whole.substr(0, whole.find('\n') + 1);
+  for (const std::string& bad :
+       {std::string("{}\n"), std::string("nothing\n"), std::string("{\"schema\":\"solstice.llm.exchange/9\"}\n")}) {
+    ASSERT_TRUE(write_file(file(), first + bad + first).ok());
+    const auto loaded = load_transcript(file());
+    ASSERT_FALSE(loaded.ok()) << bad;
+    EXPECT_EQ(loaded.error().line, 2) << bad;
+    EXPECT_FALSE(Transcript::open(file()).ok());
+  }
+}
+
+TEST_F(TranscriptTest, ThreadsShareOne) {
+  FaultyServer server([](const Serving& s) { s.stream(chat("x")); });
+  auto transcript = Transcript::open(file());
+  ClientOptions options = quick();
+  options.transcript = transcript->get();
+  const auto client = client_of(server, options);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) threads.emplace_back([&] { EXPECT_TRUE((*client)->ask(question()).ok()); });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(load_transcript(file())->size(), 8u);
+  EXPECT_EQ((*client)->account().calls, 8);
+  EXPECT_EQ((*client)->account().input, 8000);
+}
+
+// Files that earlier versions wrote keep loading, and replaying.
+TEST_F(TranscriptTest, TheFirstSchemaIsRead) {
+  const std::filesystem::path corpus = std::filesystem::path(SOLSTICE_SOURCE_DIR) / "tests/corpus/transcript_1.jsonl";
+  const Result<std::vector<Exchange>> lines = load_transcript(corpus);
+  ASSERT_TRUE(lines.ok()) << lines.error().text();
+  ASSERT_EQ(lines->size(), 5u);
+  const auto client = Client::open("replay", {{"transcript", corpus.string()}}, {}, quick());
+  EXPECT_EQ(session(**client).substr(0, 40), "first/complete\n{\"n\":2}/complete\nprovider");
+}
+
+}  // namespace
+}  // namespace solstice::llm::testing
