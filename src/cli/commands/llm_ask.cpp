@@ -1,0 +1,139 @@
+// solstice llm ask: one question to a provider.
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <charconv>
+
+#include "base/file.h"
+#include "base/interrupt.h"
+#include "cli/command.h"
+#include "cli/table.h"
+#include "cli/values.h"
+#include "llm/client.h"
+
+namespace solstice::cli {
+namespace {
+
+// read() alone would begin again after a first Ctrl-C.
+Result<std::string> read_input() {
+  std::string text;
+  char piece[65536];
+  while (!interrupted()) {
+    pollfd in{STDIN_FILENO, POLLIN, 0};
+    if (::poll(&in, 1, 100) <= 0) continue;
+    const ssize_t n = ::read(STDIN_FILENO, piece, sizeof piece);
+    if (n < 0) return fail(Code::io_error, "cannot read standard input");
+    if (n == 0) return text;
+    text.append(piece, static_cast<size_t>(n));
+  }
+  return fail(Code::interrupted, "stopped while reading the prompt");
+}
+
+Result<std::map<std::string, std::string>> options_of(const Invocation& in) {
+  std::map<std::string, std::string> out;
+  for (const std::string& text : in.all("--option")) {
+    const size_t equals = text.find('=');
+    if (equals == text.npos) return fail(Code::bad_argument, fmt::format("--option is `{}`; it takes NAME=VALUE", text));
+    out[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  return out;
+}
+
+Result<double> number_of(const Invocation& in, const char* name, double low, double high) {
+  const std::string& text = in.get(name);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && end == text.data() + text.size() && value >= low && value <= high) return value;
+  return fail(Code::bad_argument, fmt::format("{} is `{}`; legal are {} to {}", name, text, low, high));
+}
+
+Result<llm::Request> request_of(const Invocation& in) {
+  llm::Request out;
+  out.label = "ask";
+  SOLSTICE_TRY(const int most, parse_int("--most-output", in.get("--most-output"), 1, 100'000'000));
+  out.most_output = most;
+  if (in.has("--temperature")) {
+    SOLSTICE_TRY(out.temperature, number_of(in, "--temperature", 0, 2));
+  }
+  if (in.has("--system")) {
+    SOLSTICE_TRY(out.system, read_file(in.get("--system")));
+  }
+  if (in.has("--schema")) {
+    SOLSTICE_TRY(const std::string schema, read_file(in.get("--schema")));
+    SOLSTICE_TRY(out.schema, parse_json(schema).context(fmt::format("reading {}", in.get("--schema"))));
+  }
+  const std::string& prompt = in.get("--prompt");
+  SOLSTICE_TRY(std::string text, prompt == "-" ? read_input() : read_file(prompt));
+  out.messages.push_back({llm::Role::kUser, std::move(text)});
+  return out;
+}
+
+std::string summary_of(const llm::Reply& reply) {
+  const llm::Usage& usage = reply.usage;
+  std::string out = enum_names(reply.finish)[static_cast<size_t>(reply.finish)];
+  if (usage.input) out += fmt::format(", {} tokens in", *usage.input);
+  if (usage.output) out += fmt::format(", {} out", *usage.output);
+  out += usage.cost ? fmt::format(", {:.6f} USD", usage.cost->value) : ", cost unknown";
+  out += fmt::format(", {}, {} attempt{}", show(reply.latency), reply.attempts, reply.attempts == 1 ? "" : "s");
+  return reply.problem.empty() ? out : out + "\n" + reply.problem;
+}
+
+Result<int> run_llm_ask(const Invocation& in) {
+  llm::ClientOptions options;
+  options.network = !in.flag("--no-network");
+  if (in.has("--timeout")) {
+    SOLSTICE_TRY(const double total, number_of(in, "--timeout", 0.001, 1e9));
+    options.total = Seconds(total);
+  }
+  llm::Model model;
+  if (in.has("--model")) {
+    SOLSTICE_TRY(model, llm::load_model(in.get("--model")));
+  }
+  SOLSTICE_TRY(const auto given, options_of(in));
+  std::unique_ptr<llm::Transcript> transcript;
+  if (in.has("--transcript")) {
+    SOLSTICE_TRY(transcript, llm::Transcript::open(in.get("--transcript")));
+    options.transcript = transcript.get();
+  }
+  SOLSTICE_TRY(const auto client, llm::Client::open(in.get("--provider"), given, model, options));
+  SOLSTICE_TRY(const llm::Request request, request_of(in));
+  SOLSTICE_TRY(const llm::Reply reply, client->ask(request));
+  if (in.json()) {
+    fmt::print("{}\n", to_json(reply).dump(2));
+  } else {
+    fmt::print("{}{}", reply.text, reply.text.ends_with('\n') ? "" : "\n");
+    fmt::print(stderr, "solstice: {}\n", summary_of(reply));
+  }
+  return reply.finish == llm::Finish::kComplete ? 0 : exit_code(ErrorKind::kInput);
+}
+
+}  // namespace
+
+extern const Command solstice_commands_llm_ask;
+const Command solstice_commands_llm_ask = {
+    .name = "llm ask",
+    .summary = "Ask a language model one question, to try a provider",
+    .help =
+        "The answer goes to standard output; how it ended, tokens and cost to standard error. `solstice list providers` has the "
+        "providers with their options, `solstice list models` the models. Keys come from the environment or a file, never from "
+        "the command line. Exit code 2 also when the answer is refused, empty, cut off or not the JSON that was asked for.",
+    .example = "solstice llm ask --provider openai --model gpt-5-mini --prompt question.txt",
+    .parameters =
+        {{"--provider", "NAME", "who is asked", "", {}, true, false},
+         {"--model", "NAME", "a model, or the path of its file; `command`, `mailbox` and `replay` need none", "", {}, false, false},
+         {"--prompt", "FILE", "the question; - is standard input", "-", {}, false, false},
+         {"--system", "FILE", "instructions that come before it", "", {}, false, false},
+         {"--schema", "FILE", "JSON Schema of the answer, which is checked and repaired once", "", {}, false, false},
+         {"--option", "NAME=VALUE", "of the provider; may be repeated", "", {}, false, true},
+         {"--most-output", "TOKENS", "at most so many are generated", "4096", {}, false, false},
+         {"--temperature", "T", "left out for models that take none", "", {}, false, false},
+         {"--timeout", "SECONDS", "for everything; left out: the provider's patience", "", {}, false, false},
+         {"--transcript", "FILE", "record every attempt there", "", {}, false, false},
+         {"--no-network", "", "refuse providers that need the network", "", {}, false, false},
+         json_flag()},
+    .run = run_llm_ask,
+    .polls_interrupts = true,
+};
+
+}  // namespace solstice::cli
