@@ -25,7 +25,7 @@ bool is_header(std::string_view text) {
 }
 
 void add_credentials(http::fields& fields, const Url& proxy) {
-  if (!proxy.user.empty()) fields.set(http::field::proxy_authorization, "Basic " + base64_encode(proxy.user));
+  if (!proxy.user.empty()) fields.set(http::field::proxy_authorization, "Basic " + base64_encode(percent_decoded(proxy.user)));
 }
 
 Result<http::request<http::string_body>> written_out(const HttpRequest& request, const Url& url, const std::optional<Url>& proxy) {
@@ -160,7 +160,9 @@ std::string HttpResponse::header(std::string_view name) const {
   return "";
 }
 
-Result<HttpResponse> send_http(const HttpRequest& request, const Sink& sink) {
+namespace {
+
+Result<HttpResponse> exchange(const HttpRequest& request, const Sink& sink) {
   SOLSTICE_TRY(const Url url, parse_url(request.url));
   SOLSTICE_TRY(const std::optional<Url> proxy, proxy_of(url));
   SOLSTICE_TRY(const auto message, written_out(request, url, proxy));
@@ -175,6 +177,17 @@ Result<HttpResponse> send_http(const HttpRequest& request, const Sink& sink) {
   TlsStream stream(socket, context);
   SOLSTICE_CHECK(handshake(steps, stream, url.host, most));
   return Exchange<TlsStream>(steps, stream, request, url.authority()).run(message, sink);
+}
+
+}  // namespace
+
+Result<HttpResponse> send_http(const HttpRequest& request, const Sink& sink) {
+  // Errors of the libraries come back as values; only what the system has no more of (threads, memory) is thrown. It ends here.
+  try {
+    return exchange(request, sink);
+  } catch (const std::exception& e) {
+    return fail(Code::network_error, fmt::format("the request could not be made: {}", e.what()));
+  }
 }
 
 }  // namespace solstice::net

@@ -59,4 +59,16 @@ Result<Url> parse_url(std::string_view text) {
   return url;
 }
 
+std::string percent_decoded(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    unsigned value = 0;
+    const char* digits = text.data() + i + 1;
+    const bool escape = text[i] == '%' && i + 2 < text.size() && std::from_chars(digits, digits + 2, value, 16).ptr == digits + 2;
+    out += escape ? static_cast<char>(value) : text[i];
+    if (escape) i += 2;
+  }
+  return out;
+}
+
 }  // namespace solstice::net

@@ -23,4 +23,7 @@ struct Url {
 // Error bad_argument; the message leaves out what may be a password.
 Result<Url> parse_url(std::string_view text);
 
+// "%40" is '@'; what is no such escape stays as it is.
+std::string percent_decoded(std::string_view text);
+
 }  // namespace solstice::net

@@ -96,7 +96,7 @@ TEST_F(CommandTest, ItsDeadlineFiresAndItIsGone) {
   const std::string pid = (folder() / "pid").string();
   for (const char* work : {"sleep 30", "while :; do echo x; sleep 0.01; done"}) {
     const Seconds begin = monotonic_now();
-    const Result<Reply> reply = ask("echo $$ > " + pid + "; " + work, question(), {{"timeout", "0.3"}});
+    const Result<Reply> reply = ask("echo $$ > " + pid + "; " + work, question(), {{"timeout", "0.5"}});
     ASSERT_FALSE(reply.ok());
     EXPECT_EQ(reply.error().code, Code::deadline) << reply.error().text();
     EXPECT_LT((monotonic_now() - begin).value, 2);

@@ -19,13 +19,15 @@ class MailboxTest : public LlmTest {
   fs::path reply(const std::string& name) const { return box() / "replies" / name; }
 
   Result<std::unique_ptr<Client>> open(ClientOptions options = quick(), const char* timeout = "3") const {
-    return Client::open("mailbox", {{"folder", box().string()}, {"timeout", timeout}, {"poll", "0.01"}, {"settle", "0.05"}}, {}, options);
+    return Client::open("mailbox", {{"folder", box().string()}, {"timeout", timeout}, {"poll", "0.01"}, {"settle", settle_}}, {}, options);
   }
 
   static bool appears(const fs::path& file) {
     for (int i = 0; i < 500 && !fs::exists(file); ++i) std::this_thread::sleep_for(milliseconds(5));
     return fs::exists(file);
   }
+
+  std::string settle_ = "0.05";
 
   // Written whole, then renamed, as the protocol has it.
   void put(const std::string& name, const std::string& text) const {
@@ -79,6 +81,7 @@ TEST_F(MailboxTest, AProgramAnswersInJson) {
 }
 
 TEST_F(MailboxTest, AHalfWrittenReplyIsNotPickedUp) {
+  settle_ = "0.4";
   const Result<Reply> got = ask([&] {
     std::ofstream slow(reply("0001.md"));
     for (const char* piece : {"one ", "two ", "three ", "four ", "five"}) {
@@ -153,7 +156,7 @@ TEST_F(MailboxTest, TimeRunsOutAndTheRequestSaysSo) {
   const Result<Reply> got = (*open(quick(), "0.1"))->ask(question());
   ASSERT_FALSE(got.ok());
   EXPECT_EQ(got.error().code, Code::deadline);
-  EXPECT_LT((monotonic_now() - begin).value, 1);
+  EXPECT_LT((monotonic_now() - begin).value, 2.5);
   EXPECT_TRUE(fs::exists(request("0001.expired")));
   ClientOptions options = quick();
   options.cancelled = [] { return true; };

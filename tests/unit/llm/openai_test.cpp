@@ -167,7 +167,7 @@ TEST_F(OpenAiTest, CancellingEndsTheCall) {
   const Result<Reply> reply = (*client_of(server, options))->ask(question());
   ASSERT_FALSE(reply.ok());
   EXPECT_EQ(reply.error().code, Code::interrupted);
-  EXPECT_LT((monotonic_now() - begin).value, 1);
+  EXPECT_LT((monotonic_now() - begin).value, 2.5);
 }
 
 TEST_F(OpenAiTest, ASchemaIsAParameterWhereTheModelTakesIt) {

@@ -84,7 +84,7 @@ inline Result<std::unique_ptr<Client>> client_of(const FaultyServer& server, Cli
                                                  std::map<std::string, std::string> more = {}) {
   more.emplace("base_url", server.url("/v1/"));
   more.emplace("key_env", "SOLSTICE_TEST_KEY");
-  more.emplace("idle_timeout", "0.3");
+  more.emplace("idle_timeout", "1");
   return Client::open("openai", more, model_of("openai"), std::move(options));
 }
 

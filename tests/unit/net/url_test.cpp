@@ -24,6 +24,13 @@ TEST(Url, Parts) {
   EXPECT_EQ(parse_url("http://h")->target, "/");
 }
 
+TEST(Url, EscapesAreDecoded) {
+  EXPECT_EQ(percent_decoded("a%40b%3a"), "a@b:");
+  EXPECT_EQ(percent_decoded("%4"), "%4");
+  EXPECT_EQ(percent_decoded("%"), "%");
+  EXPECT_EQ(percent_decoded("%zz%4g"), "%zz%4g");
+}
+
 TEST(Url, WhatIsNoneIsSaidWithoutItsPassword) {
   for (const char* text : {"", "h", "ftp://h", "http://", "http://h:0", "http://h:70000", "http://h:x", "http://[::1", "http://h/a b",
                            "http://u:hush@h:port"}) {
