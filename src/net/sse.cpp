@@ -6,16 +6,17 @@ namespace solstice::net {
 
 std::vector<Event> EventReader::feed(std::string_view bytes) {
   std::vector<Event> out;
-  for (const char c : bytes) {
-    const bool same_end = c == '\n' && after_cr_;
-    after_cr_ = c == '\r';
-    if (same_end) continue;
-    if (c == '\n' || c == '\r') {
-      take_line(line_, out);
-      line_.clear();
-    } else {
-      line_ += c;
-    }
+  if (!bytes.empty() && std::exchange(after_cr_, false) && bytes[0] == '\n') bytes.remove_prefix(1);
+  while (!bytes.empty()) {
+    const size_t end = bytes.find_first_of("\r\n");
+    line_ += bytes.substr(0, end);
+    if (end == bytes.npos) break;
+    take_line(line_, out);
+    line_.clear();
+    const bool cr = bytes[end] == '\r';
+    bytes.remove_prefix(end + 1);
+    after_cr_ = cr && bytes.empty();
+    if (cr && bytes.starts_with('\n')) bytes.remove_prefix(1);
   }
   return out;
 }

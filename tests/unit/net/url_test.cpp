@@ -81,8 +81,10 @@ std::string read_events(std::string_view text, size_t piece) {
 }
 
 TEST(Events, AreTheSameHoweverTheyArrive) {
-  const std::string text = ": comment\r\nevent: a\r\ndata: 1\r\ndata:2\r\n\r\nid: 7\n\ndata: x\n\nevent: none\n\ndata\n\n";
-  for (const size_t piece : {1, 2, 3, 7, 1000}) EXPECT_EQ(read_events(text, piece), "a=1\n2;message=x;message=;") << piece;
+  const std::string text =
+      ": comment\r\nevent: a\r\ndata: 1\r\ndata:2\r\n\r\nid: 7\n\ndata: x\n\nevent: none\n\ndata\n\ndata: y\r\n\ndata: z\r\r";
+  for (const size_t piece : {1, 2, 3, 7, 1000})
+    EXPECT_EQ(read_events(text, piece), "a=1\n2;message=x;message=;message=y;message=z;") << piece;
 }
 
 TEST(Events, AStreamThatIsCutShows) {
