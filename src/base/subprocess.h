@@ -58,7 +58,7 @@ class Subprocess {
   Status write(std::string_view bytes, const Deadline& deadline);
   Status write_line(std::string_view line, const Deadline& deadline);
   Result<std::string> read_line(const Deadline& deadline);  // without the newline
-  void close_input();  // what was not read by then is dropped
+  void close_input();                                       // what was not read by then is dropped
   // Reads on until both outputs are closed; appends them.
   Status read_all(std::string& out, std::string& err, size_t limit, const Deadline& deadline);
 
