@@ -143,7 +143,17 @@ void release_engine(Engine& engine, Session& state, const Status& done) {
   if (!state.options.keep) engine.release_problem();
 }
 
-Json summary_of(const Report& report) { return Json::object().set("speedup", report.headline.speedup).set("predicted", report.predicted); }
+// What a reader of the run needs beside its events: the headline, and the ladder in seconds. Without an original that was timed
+// there is none to tell.
+Json summary_of(const Session& state) {
+  const Report& report = state.report;
+  Json summary = Json::object().set("speedup", report.headline.speedup).set("predicted", report.predicted);
+  if (state.eager.value > 0) summary.set("original", state.eager.value);
+  Json bounds = Json::object();
+  for (const Bound& bound : report.bounds) bounds.set(bound.name, bound.time.value);
+  if (bounds.size() > 0) summary.set("bounds", bounds);
+  return summary;
+}
 
 RunState state_after(const Status& done) {
   if (!done.ok()) return done.error().code == Code::interrupted ? RunState::kInterrupted : RunState::kFailed;
@@ -153,7 +163,7 @@ RunState state_after(const Status& done) {
 // The run's last word in the store. Where the run failed, that error is the one to tell.
 Status close_run(Session& state, const Status& done) {
   const RunState how = state_after(done);
-  if (done.ok()) return state.store->finish_run(state.report.run, how, state.report.outcome, state.report.reason, summary_of(state.report));
+  if (done.ok()) return state.store->finish_run(state.report.run, how, state.report.outcome, state.report.reason, summary_of(state));
   const Status kept = state.store->finish_run(state.report.run, how, RunOutcome::kNone, done.error().message, Json());
   if (!kept.ok()) log_warning("the store does not know how this run ended", Json::object().set("why", kept.error().message));
   std::error_code ignored;  // the error to tell is another

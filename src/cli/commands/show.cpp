@@ -1,8 +1,13 @@
 // solstice show: runs of the store.
 #include <fmt/format.h>
 
+#include "base/file.h"
 #include "cli/command.h"
+#include "cli/run_page.h"
+#include "cli/run_tree.h"
+#include "cli/run_view.h"
 #include "cli/table.h"
+#include "cli/values.h"
 #include "flow/report_text.h"
 #include "store/store.h"
 
@@ -76,7 +81,48 @@ Result<int> show_trial(const store::LoadedRun& loaded, const std::string& number
   return fail(Code::not_found, fmt::format("run {} has no trial {}; it has {}", loaded.run.id, number, loaded.trials.size()));
 }
 
+Status show_tree(const RunView& view, const Invocation& in) {
+  if (in.json()) {
+    fmt::print("{}\n", json_of(view, false).dump(2));
+    return success();
+  }
+  TreeLook look = look_for(stdout);
+  look.only_usable = in.flag("--only-usable");
+  if (in.has("--depth")) {
+    SOLSTICE_TRY(look.depth, parse_int("--depth", in.get("--depth"), 0, 1000000));
+  }
+  fmt::print("{}", tree_text(view, look));
+  return success();
+}
+
+Result<int> show_search(const store::LoadedRun& loaded, const Invocation& in) {
+  SOLSTICE_TRY(const RunView view, view_of(loaded));
+  if (in.has("--html")) {
+    SOLSTICE_CHECK(write_file(in.get("--html"), page_of(view)));
+    if (!in.has("--tree")) {
+      if (in.json()) fmt::print("{}\n", Json::object().set("page", in.get("--html")).dump(2));
+      if (!in.json()) fmt::print("page: {}\n", in.get("--html"));
+    }
+  }
+  if (in.has("--tree")) SOLSTICE_CHECK(show_tree(view, in));
+  return 0;
+}
+
+// What only goes with something else is said, not ignored.
+Status check_options(const Invocation& in) {
+  const bool search = in.has("--tree") || in.has("--html");
+  if (search && !in.has("RUN")) return fail(Code::bad_argument, "--tree and --html show one run: name it, or `last`");
+  if (search && in.has("--trial")) return fail(Code::bad_argument, "--trial shows one trial, --tree and --html the whole run");
+  for (const char* option : {"--depth", "--only-usable"}) {
+    if (in.has(option) && (!in.has("--tree") || in.json())) {
+      return fail(Code::bad_argument, fmt::format("{} goes with the text of --tree", option));
+    }
+  }
+  return success();
+}
+
 Result<int> run_show(const Invocation& in) {
+  SOLSTICE_CHECK(check_options(in));
   SOLSTICE_TRY(const auto folder, store::Store::default_folder());
   SOLSTICE_TRY(store::Store store, store::Store::open(in.has("--store") ? std::filesystem::path(in.get("--store")) : folder));
   SOLSTICE_CHECK(store.close_abandoned());
@@ -86,6 +132,7 @@ Result<int> run_show(const Invocation& in) {
   }
   SOLSTICE_TRY(const store::LoadedRun loaded, store.load_run(in.get("RUN")));
   if (in.has("--trial")) return show_trial(loaded, in.get("--trial"), in.json());
+  if (in.has("--tree") || in.has("--html")) return show_search(loaded, in);
   if (in.json()) {
     Json trials = Json::array();
     for (const TrialRecord& trial : loaded.trials) trials.push(to_json(trial));
@@ -109,6 +156,10 @@ const Command solstice_commands_show = {
     .example = "solstice show last",
     .parameters = {{"RUN", "", "which run", "", {}, false, false},
                    {"--trial", "N", "one trial of it, with its program", "", {}, false, false},
+                   {"--tree", "", "its search tree, a line a node; as JSON with --json", "", {}, false, false},
+                   {"--depth", "N", "of the tree, down to here; the rest is counted", "", {}, false, false},
+                   {"--only-usable", "", "of the tree, without failures that led to nothing", "", {}, false, false},
+                   {"--html", "FILE", "write the run as one page for a browser", "", {}, false, false},
                    {"--store", "DIR", "another store than the user's", "", {}, false, false},
                    json_flag()},
     .run = run_show,
