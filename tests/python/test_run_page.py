@@ -102,7 +102,7 @@ def test_everything_that_can_become_of_a_trial_is_told(browser, pages):
 def test_the_ladder_is_drawn_where_it_is_known(browser, pages):
     names = "[...document.querySelectorAll('#best .name')].map((e) => e.textContent)"
     browser.open(pages["deep"])
-    assert browser.value(names) == ["original 4.2 ms", "practical bound 810 us", "work bound 600 us", "io bound 210 us"]
+    assert browser.value(names) == ["original 4.2 ms", "practical bound 810 us", "work bound 600 us", "\u2193 io bound 210 us"]
     assert browser.value("document.querySelectorAll('#missing li').length") == 0
 
 

@@ -43,8 +43,11 @@ function drawBest() {
     frame.replaceChildren(el('p', {class: 'hint'}, results.length ? 'No trial had a result that can be used.' : 'No trial has come in.'));
     return;
   }
-  const all = times.concat(ladder.map((rung) => rung.time));
-  const low = Math.min(...all) / 1.08, high = Math.max(...all) * 1.08;
+  // What is far below all else would press the results together: it is named at the lower edge instead.
+  const close = ladder.filter((rung) => rung.name === 'original' || rung.name === 'practical bound').map((rung) => rung.time);
+  const least = Math.min(...times, ...close) / 3;
+  const all = times.concat(ladder.map((rung) => rung.time).filter((time) => time >= least));
+  const low = Math.min(...all) / (ladder.some((rung) => rung.time < least) ? 1.35 : 1.08), high = Math.max(...all) * 1.08;
   const width = frame.clientWidth, height = 290, {left, right, top, bottom} = kMargin;
   const x = (order) => left + ((order + 0.5) / results.length) * (width - left - right);
   const y = (time) => top + (height - top - bottom - 14) * (Math.log(high / time) / Math.log(high / low));
@@ -56,6 +59,10 @@ function drawBest() {
   }
   const names = [];
   for (const rung of ladder) {
+    if (rung.time < least) {
+      names.push({y: height - bottom - 16, text: `\u2193 ${rung.name} ${timeText(rung.time)}`});
+      continue;
+    }
     drawing.append(svg('path', {class: 'rung', d: `M${left} ${y(rung.time)}H${width - right}`}));
     names.push({y: y(rung.time) - 4, text: `${rung.name} ${timeText(rung.time)}`});
   }

@@ -152,8 +152,10 @@ const Command solstice_commands_show = {
     .summary = "Print the runs in the store, or one run with its trials",
     .help =
         "RUN is an id, the start of one, or `last`. Without RUN the newest 50 are listed; one whose record cannot be read is listed as "
-        "`damaged`.",
-    .example = "solstice show last",
+        "`damaged`. The tree has a line a node: its number, state, time, factor over the original, and the move that made it. The page "
+        "shows the same with each node's program, changes, verdict and samples, the best so far and the time line; it is one file and "
+        "loads nothing.",
+    .example = "solstice show last --tree",
     .parameters = {{"RUN", "", "which run", "", {}, false, false},
                    {"--trial", "N", "one trial of it, with its program", "", {}, false, false},
                    {"--tree", "", "its search tree, a line a node; as JSON with --json", "", {}, false, false},

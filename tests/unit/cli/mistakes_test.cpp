@@ -105,5 +105,17 @@ TEST_F(ProgramTest, ATrialAsJsonIsOneValue) {
   EXPECT_NE(run({"show", "last", "--trial", "1"}).out.find("\nprogram p\n"), std::string::npos);
 }
 
+TEST_F(ProgramTest, ATreeNeedsARunAndARunItsEvents) {
+  EXPECT_NE(run({"show", "--tree"}).err.find("name it, or `last`"), std::string::npos);
+  EXPECT_NE(run({"show", "last", "--depth", "2"}).err.find("--depth goes with the text of --tree"), std::string::npos);
+  EXPECT_NE(run({"show", "last", "--tree", "--trial", "1"}).err.find("--trial shows one trial"), std::string::npos);
+  store::Store store = std::move(store::Store::open(folder_.path() / "home")).value();
+  ASSERT_TRUE(store.begin_run(RunRecord{}).ok());
+  const CommandOutput done = run({"show", "last", "--html", (folder_.path() / "page.html").string()});
+  EXPECT_EQ(done.exit.code, 2);
+  EXPECT_NE(done.err.find("has no search tree"), std::string::npos) << done.err;
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "page.html"));
+}
+
 }  // namespace
 }  // namespace solstice::cli
