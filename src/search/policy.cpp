@@ -38,22 +38,21 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-Status set_value(const PolicySpec& spec, std::string_view assignment, Values& values) {
+Status set_value(std::string_view whose, const std::vector<Parameter>& parameters, std::string_view assignment, Values& values) {
   const size_t equals = assignment.find('=');
   const std::string_view name = trimmed(assignment.substr(0, equals));
-  const auto found = std::find_if(spec.parameters.begin(), spec.parameters.end(), [&](const Parameter& p) { return p.name == name; });
-  if (found == spec.parameters.end()) {
+  const auto found = std::find_if(parameters.begin(), parameters.end(), [&](const Parameter& p) { return p.name == name; });
+  if (found == parameters.end()) {
     std::string known;
-    for (const Parameter& p : spec.parameters) known += (known.empty() ? "" : ", ") + std::string(p.name);
-    return fail(Code::bad_argument,
-                fmt::format("policy `{}` has no parameter `{}`; it has {}", spec.name, name, known.empty() ? "none" : known));
+    for (const Parameter& p : parameters) known += (known.empty() ? "" : ", ") + std::string(p.name);
+    return fail(Code::bad_argument, fmt::format("{} has no parameter `{}`; it has {}", whose, name, known.empty() ? "none" : known));
   }
   const std::string_view text = equals == std::string_view::npos ? "" : trimmed(assignment.substr(equals + 1));
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool number = error == std::errc() && end == text.data() + text.size() && !text.empty();
   if (!number || value < found->least || value > found->most || (found->whole && value != std::floor(value))) {
-    return fail(Code::bad_argument, fmt::format("`{}` of policy `{}` is a {} from {:g} to {:g}, not `{}`", name, spec.name,
+    return fail(Code::bad_argument, fmt::format("`{}` of {} is a {} from {:g} to {:g}, not `{}`", name, whose,
                                                 found->whole ? "whole number" : "number", found->least, found->most, text));
   }
   values[std::string(name)] = value;
@@ -69,6 +68,21 @@ const PolicySpec* find_policy(std::string_view name) {
   return nullptr;
 }
 
+Result<Values> parse_values(std::string_view whose, const std::vector<Parameter>& parameters, std::string_view text) {
+  Values values;
+  for (const Parameter& p : parameters) values[std::string(p.name)] = p.usual;
+  const size_t open = text.find('(');
+  if (open == std::string_view::npos) return values;
+  if (text.back() != ')') return fail(Code::bad_argument, fmt::format("`{}` lacks its closing parenthesis", text));
+  std::string_view inside = text.substr(open + 1, text.size() - open - 2);
+  while (!trimmed(inside).empty()) {
+    const size_t comma = std::min(inside.find(','), inside.size());
+    SOLSTICE_CHECK(set_value(whose, parameters, inside.substr(0, comma), values));
+    inside.remove_prefix(std::min(comma + 1, inside.size()));
+  }
+  return values;
+}
+
 Result<std::unique_ptr<Policy>> make_policy(std::string_view text, uint64_t seed) {
   constexpr std::string_view kCommand = "command:";
   if (text.starts_with(kCommand)) return start_external(std::string(text.substr(kCommand.size())), seed);
@@ -77,17 +91,7 @@ Result<std::unique_ptr<Policy>> make_policy(std::string_view text, uint64_t seed
   if (!spec) {
     return fail(Code::bad_argument, fmt::format("no policy `{}`; there are {}, and command:PROGRAM", text, names_of(all_policies())));
   }
-  Values values;
-  for (const Parameter& p : spec->parameters) values[std::string(p.name)] = p.usual;
-  if (open != std::string_view::npos) {
-    if (text.back() != ')') return fail(Code::bad_argument, fmt::format("`{}` lacks its closing parenthesis", text));
-    std::string_view inside = text.substr(open + 1, text.size() - open - 2);
-    while (!trimmed(inside).empty()) {
-      const size_t comma = std::min(inside.find(','), inside.size());
-      SOLSTICE_CHECK(set_value(*spec, inside.substr(0, comma), values));
-      inside.remove_prefix(std::min(comma + 1, inside.size()));
-    }
-  }
+  SOLSTICE_TRY(Values values, parse_values(fmt::format("policy `{}`", spec->name), spec->parameters, text));
   return std::unique_ptr<Policy>(std::make_unique<BuiltIn>(*spec, std::move(values), seed));
 }
 

@@ -41,6 +41,10 @@ struct Parameter {
 // Values of a policy's parameters, all of them.
 using Values = std::map<std::string, double, std::less<>>;
 
+// The usual values, but for those that `text` sets behind its name: "mcts(exploration=1, widening=0.7)". `whose` is for errors:
+// bad_argument where there is no such parameter, or its value is outside its range.
+Result<Values> parse_values(std::string_view whose, const std::vector<Parameter>& parameters, std::string_view text);
+
 struct PolicySpec {
   std::string_view name;
   std::string_view about;   // in one line

@@ -1,0 +1,93 @@
+#include "search/allocation.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace solstice::search {
+namespace {
+
+// What the searches have had of a budget so far.
+class Account {
+ public:
+  explicit Account(const TotalBudget& budget) : budget_(budget) {}
+  void add(const Point& before, const Point& now) {
+    ++trials_;
+    seconds_ += now.spent.seconds - before.spent.seconds;
+  }
+  bool open() const { return (!budget_.trials || trials_ < *budget_.trials) && (!budget_.seconds || seconds_ < *budget_.seconds); }
+
+ private:
+  const TotalBudget& budget_;
+  int trials_ = 0;
+  double seconds_ = 0;
+};
+
+// The most log-speedup that the first searches have with n trials or fewer, and how many of them the last one takes.
+struct Cell {
+  double most = 0;
+  size_t taken = 0;
+};
+
+std::vector<Cell> with_one_more(const std::vector<Cell>& before, const Sequence& search, size_t useful) {
+  std::vector<Cell> out(before.size());
+  for (size_t n = 0; n < out.size(); ++n) {
+    out[n] = {before[n].most + std::log(search.points[0].speedup), 0};
+    for (size_t k = 1; k <= std::min(n, useful); ++k) {
+      const double sum = before[n - k].most + std::log(search.points[k].speedup);
+      if (sum > out[n].most + 1e-12) out[n] = {sum, k};
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Allocation fixed_split(const std::vector<const Sequence*>& searches, const TotalBudget& budget) {
+  Allocation out;
+  const auto count = static_cast<double>(std::max<size_t>(1, searches.size()));
+  StopRule share;
+  if (budget.trials) share.trials = std::max(1, static_cast<int>(*budget.trials / count));
+  if (budget.seconds) share.seconds = *budget.seconds / count;
+  for (const Sequence* search : searches) out.push_back(stop_of(*search, share));
+  return out;
+}
+
+Allocation scheduled(const std::vector<const Sequence*>& searches, const TotalBudget& budget, const Values& values, Currency currency) {
+  std::vector<Outlook> outlooks;
+  for (const Sequence* search : searches) {
+    outlooks.emplace_back(search->original, search->bound, values);
+    if (search->trials() == 0) outlooks.back().close();
+  }
+  Allocation out(searches.size(), 0);
+  Account account(budget);
+  while (account.open()) {
+    const std::optional<size_t> next = next_problem(outlooks, values);
+    if (!next) break;
+    const Sequence& search = *searches[*next];
+    const Point &before = search.points[out[*next]], &now = search.points[out[*next] + 1];
+    outlooks[*next].add(now.spent.in(currency)-before.spent.in(currency), now.best);
+    account.add(before, now);
+    if (++out[*next] == search.trials()) outlooks[*next].close();
+  }
+  return out;
+}
+
+Allocation hindsight_split(const std::vector<const Sequence*>& searches, std::optional<int> trials) {
+  Allocation useful;
+  size_t all = 0;
+  for (const Sequence* search : searches) all += useful.emplace_back(hindsight_stop(*search));
+  if (!trials || static_cast<size_t>(*trials) >= all) return useful;
+  std::vector<std::vector<Cell>> tables = {std::vector<Cell>(static_cast<size_t>(*trials) + 1)};
+  for (size_t i = 0; i < searches.size(); ++i) tables.push_back(with_one_more(tables.back(), *searches[i], useful[i]));
+  // Back from the fewest trials that have the most.
+  size_t left = static_cast<size_t>(*trials);
+  while (left > 0 && tables.back()[left - 1].most > tables.back()[left].most - 1e-12) --left;
+  Allocation out(searches.size(), 0);
+  for (size_t i = searches.size(); i-- > 0;) {
+    out[i] = tables[i + 1][left].taken;
+    left -= out[i];
+  }
+  return out;
+}
+
+}  // namespace solstice::search

@@ -1,0 +1,72 @@
+#include "search/recorded.h"
+
+#include <algorithm>
+
+namespace solstice::search {
+namespace {
+
+bool lands(const Event& event) { return event.node > 0 && (event.kind == Event::Kind::kMeasured || event.kind == Event::Kind::kLost); }
+
+double tokens_of(const Event& event) { return event.proposal ? static_cast<double>(event.proposal->tokens) : 0; }
+
+Spent cost_of(const Event& event) {
+  Spent out{.trials = 1};
+  if (event.measurement) out.seconds = event.measurement->cost.value;
+  return out;
+}
+
+}  // namespace
+
+std::vector<const char*> enum_names(Currency) { return {"trials", "seconds", "tokens"}; }
+
+Result<Record> Record::read(RecordedRun run) {
+  Record out(std::move(run));
+  for (const Event& event : out.run_.events) {
+    SOLSTICE_CHECK(out.tree_.apply(event).context("reading the search of run " + out.run_.id));
+    out.lookahead_ = std::max(out.lookahead_, out.tree_.in_flight());
+  }
+  for (const Node& node : out.tree_.nodes()) {
+    if (node.id > 0) out.nodes_[node.proposal.program] = node.id;
+    if (node.id > 0 && node.usable()) out.slowest_ = std::max(out.slowest_, node.measurement->time);
+  }
+  out.original_ = out.tree_.original().value > 0 ? out.tree_.original() : out.run_.original;
+  SOLSTICE_TRY(out.sequence_, out.sequence_of(out.run_.events));
+  return out;
+}
+
+const Node* Record::find(const std::string& program) const {
+  const auto found = nodes_.find(program);
+  return found == nodes_.end() ? nullptr : &tree_.node(found->second);
+}
+
+double Record::speedup(const Node* candidate) const {
+  const Node* known = candidate ? find(candidate->proposal.program) : nullptr;
+  if (!known || !known->usable()) return 1;
+  const Seconds over = original_.value > 0 ? original_ : slowest_;
+  return std::max(1.0, over / known->measurement->time);
+}
+
+Result<Sequence> Record::sequence_of(const std::vector<Event>& events) const {
+  Sequence out{.original = original_, .bound = run_.bound, .points = {Point{}}};
+  Tree tree;
+  std::vector<double> tokens = {0};  // of each node, until its first result
+  double aside = 0;                  // of proposals that were not tried
+  for (const Event& event : events) {
+    SOLSTICE_CHECK(tree.apply(event));
+    if (event.kind == Event::Kind::kProposed) tokens.push_back(tokens_of(event));
+    if (event.kind == Event::Kind::kSkipped) aside += tokens_of(event);
+    if (!lands(event)) continue;
+    double& own = tokens[static_cast<size_t>(event.node)];
+    Point point{.spent = out.last().spent};
+    point.spent += cost_of(event);
+    point.spent.tokens += own + aside;
+    own = aside = 0;
+    const Node* best = tree.best();
+    if (best) point.best = best->measurement->time;
+    point.speedup = speedup(best);
+    out.points.push_back(point);
+  }
+  return out;
+}
+
+}  // namespace solstice::search

@@ -1,0 +1,92 @@
+// A search that is over, looked at again: what was known after each of its trials, and what it had cost by then.
+//
+// A candidate's worth is what the record knows of it in the end: one that looked fast in a rough measurement and was measured again
+// is worth its last time, also where a stop before that is judged.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "search/tree.h"
+
+namespace solstice::search {
+
+// Gains below this share are noise, as in the search itself (search.cpp).
+inline constexpr double kNoise = 0.005;
+
+struct RecordedRun {
+  std::string id = {};
+  std::string problem = {};
+  std::string policy = {};  // with parameters
+  uint64_t seed = 1;
+  std::vector<Event> events = {};
+  Seconds original = {};  // where the events do not say; 0: not known
+  Seconds bound = {};     // the practical one; 0: not known
+};
+
+enum class Currency { kTrials, kSeconds, kTokens };
+std::vector<const char*> enum_names(Currency);
+
+// Of trials that came in; each measurement counts, a repeated one too.
+struct Spent {
+  double trials = 0;
+  double seconds = 0;  // of the trials' own wall time
+  double tokens = 0;   // that their proposals took, and those which were not tried in between
+
+  double in(Currency currency) const { return currency == Currency::kTrials ? trials : currency == Currency::kSeconds ? seconds : tokens; }
+  Spent& operator+=(const Spent& o) {
+    trials += o.trials, seconds += o.seconds, tokens += o.tokens;
+    return *this;
+  }
+  static auto fields() {
+    return std::make_tuple(field("trials", &Spent::trials, "measurements that came in"),
+                           field("seconds", &Spent::seconds, "wall time of these trials"),
+                           field("tokens", &Spent::tokens, "that their proposals took"));
+  }
+};
+
+struct Point {
+  Seconds best = {};   // the fastest by what was measured by then; 0: none works yet
+  double speedup = 1;  // of that candidate in the end, over the original; 1 where it is slower, which keeps the original
+  Spent spent;         // so far
+};
+
+struct Sequence {
+  Seconds original = {};      // 0: not known; speedups are then over the slowest trial that works
+  Seconds bound = {};         // 0: not known
+  std::vector<Point> points;  // before the first trial, then after each
+
+  const Point& last() const { return points.back(); }
+  size_t trials() const { return points.size() - 1; }
+  bool beats_original(const Point& p) const { return p.best.value > 0 && (original.value <= 0 || p.best < original); }
+};
+
+class Record {
+ public:
+  // Errors: bad_argument where an event does not fit those before it.
+  static Result<Record> read(RecordedRun run);
+
+  const RecordedRun& run() const { return run_; }
+  const Tree& tree() const { return tree_; }
+  int lookahead() const { return lookahead_; }  // most trials that were in flight at once, at least 1
+  const Sequence& sequence() const { return sequence_; }
+
+  // Of a search over the same candidates, whose events these are.
+  Result<Sequence> sequence_of(const std::vector<Event>& events) const;
+  // Node of this program; null where it was never tried.
+  const Node* find(const std::string& program) const;
+
+ private:
+  explicit Record(RecordedRun run) : run_(std::move(run)) {}
+  double speedup(const Node* candidate) const;
+
+  RecordedRun run_;
+  Tree tree_;  // as it was in the end
+  std::map<std::string, int> nodes_;
+  Sequence sequence_;
+  Seconds original_, slowest_;
+  int lookahead_ = 1;
+};
+
+}  // namespace solstice::search

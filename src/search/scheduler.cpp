@@ -1,0 +1,91 @@
+#include "search/scheduler.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "search/recorded.h"
+
+namespace solstice::search {
+namespace {
+
+constexpr std::string_view kName = "log-gain";
+
+double value(const Values& values, std::string_view name) { return values.find(name)->second; }
+
+bool worth_a_trial(const Outlook& problem, const Values& values) { return problem.open() && problem.gain() >= value(values, "stop"); }
+
+}  // namespace
+
+// The first guesses hold for as long as the floor's trials take to overrule them. Chosen on made-up landscapes (docs/replay.md).
+const std::vector<Parameter>& scheduler_parameters() {
+  static const std::vector<Parameter> parameters = {
+      {"floor", 4, 0, 1000, true, "trials that every problem gets"},
+      {"rate", 0.5, 0, 1, false, "share of trials that gain, before any is known"},
+      {"size", 0.2, 0.001, 10, false, "log-gain of a trial that gains, before any is known"},
+      {"decay", 0.1, 0.001, 1, false, "weight of the latest trial in the share that gains"},
+      {"recent", 0.5, 0.001, 1, false, "weight of the latest gain in what gains are worth"},
+      {"stop", 0.002, 0, 1, false, "a problem whose next trial promises less log-gain gets none"},
+  };
+  return parameters;
+}
+
+Values usual_scheduling() {
+  Values out;
+  for (const Parameter& p : scheduler_parameters()) out[std::string(p.name)] = p.usual;
+  return out;
+}
+
+Result<Values> parse_scheduling(std::string_view text) {
+  const size_t open = text.find('(');
+  if (text.substr(0, open) != kName) return fail(Code::bad_argument, fmt::format("no scheduler `{}`; there is `{}`", text, kName));
+  return parse_values(fmt::format("scheduler `{}`", kName), scheduler_parameters(), text);
+}
+
+Outlook::Outlook(Seconds original, Seconds bound, const Values& values)
+    : best_(original),
+      bound_(bound),
+      decay_(value(values, "decay")),
+      recent_(value(values, "recent")),
+      rate_(value(values, "rate")),
+      size_(value(values, "size")) {}
+
+void Outlook::add(double cost, Seconds best) {
+  ++trials_;
+  spent_ += cost;
+  const bool first = best_.value <= 0 && best.value > 0;  // nothing to compare it with
+  const bool gained = !first && best.value > 0 && best < best_ * (1 - kNoise);
+  if (gained) size_ += recent_ * (std::log(best_ / best) - size_);
+  if (gained || first) best_ = best;
+  rate_ += decay_ * ((gained || first ? 1 : 0) - rate_);
+  since_gain_ = gained || first ? 0 : since_gain_ + 1;
+}
+
+double Outlook::gain() const {
+  const bool bounded = bound_.value > 0 && best_.value > 0;
+  const double left = bounded ? std::max(0.0, std::log(best_ / bound_)) : std::numeric_limits<double>::infinity();
+  return rate_ * std::min(size_, left);
+}
+
+double Outlook::cost() const { return trials_ > 0 ? spent_ / trials_ : 0; }
+
+double Outlook::worth() const { return cost() > 0 ? gain() / cost() : std::numeric_limits<double>::infinity(); }
+
+std::optional<size_t> next_problem(const std::vector<Outlook>& problems, const Values& values) {
+  std::optional<size_t> next;
+  const auto least = static_cast<int>(value(values, "floor"));
+  for (size_t i = 0; i < problems.size(); ++i) {
+    if (!problems[i].open() || problems[i].trials() >= least) continue;
+    if (!next || problems[i].trials() < problems[*next].trials()) next = i;
+  }
+  if (next) return next;
+  for (size_t i = 0; i < problems.size(); ++i) {
+    if (!worth_a_trial(problems[i], values)) continue;
+    if (!next || problems[i].worth() > problems[*next].worth()) next = i;
+  }
+  return next;
+}
+
+}  // namespace solstice::search

@@ -1,0 +1,54 @@
+// Several problems, one budget: who gets the next trial.
+//
+// Of each problem it is estimated what log-gain its next trial brings: the share of recent trials that gained, times what recent gains
+// were worth, at most what is left down to the practical bound. Each has its floor of trials first; then the problem with the most
+// expected gain for its cost is next, and one whose trials are not worth it any more gets none. Nothing but these figures is looked
+// at: the same ones give the same choice.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/units.h"
+#include "search/policy.h"
+
+namespace solstice::search {
+
+// Data of the scheduler `log-gain`.
+const std::vector<Parameter>& scheduler_parameters();
+Values usual_scheduling();
+// "log-gain", "log-gain(floor=8, stop=0.01)". Errors: bad_argument, with what is legal.
+Result<Values> parse_scheduling(std::string_view text);
+
+// What is known of a problem, as far as scheduling goes.
+class Outlook {
+ public:
+  // Times of 0 are not known. Where the original is, only what beats it is a gain.
+  Outlook(Seconds original, Seconds bound, const Values& values);
+
+  // A trial came in: what it cost, in any unit that is the same for all, and the best time since (0: none yet).
+  void add(double cost, Seconds best);
+  void close() { open_ = false; }  // it has nothing more to try
+
+  double gain() const;   // expected of the next trial: a natural logarithm
+  double cost() const;   // expected of the next trial: the mean so far
+  double worth() const;  // the one over the other
+  int trials() const { return trials_; }
+  int since_gain() const { return since_gain_; }
+  bool open() const { return open_; }
+
+ private:
+  Seconds best_, bound_;
+  double decay_, recent_;
+  double rate_;  // share of recent trials that gained
+  double size_;  // of recent gains
+  double spent_ = 0;
+  int trials_ = 0, since_gain_ = 0;
+  bool open_ = true;
+};
+
+// The index of the problem that gets the next trial; nothing: all should stop.
+std::optional<size_t> next_problem(const std::vector<Outlook>& problems, const Values& values);
+
+}  // namespace solstice::search

@@ -1,0 +1,78 @@
+// When to stop a search: rules, tried on recorded ones. docs/replay.md has the formulas.
+//
+// A rule is looked at after each trial, as the search does it; trials in flight at a stop are left out of the cost.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "record/fields.h"
+#include "search/recorded.h"
+
+namespace solstice::search {
+
+// Each part ends the search by itself; one that is left out never does.
+struct StopRule {
+  std::optional<double> eps = {};      // the best beats the original and takes at most 1 + eps of the practical bound
+  std::optional<int> window = {};      // the best beats the original and so many trials in a row brought no gain beyond noise
+  std::optional<double> roi = {};      // the next trial is expected to bring less log-gain (scheduler.h), original beaten or not
+  std::optional<int> trials = {};      // budget
+  std::optional<double> seconds = {};  // budget, of the trials' own time
+  int least = 1;                       // trials before `eps`, `window` or `roi` ends it
+};
+std::string text_of(const StopRule& rule);  // "eps 0.25, window 8"; "none"
+
+// The index of the point at which it ends: the last one where nothing ends it before.
+size_t stop_of(const Sequence& sequence, const StopRule& rule);
+
+// The first point whose candidate is, within noise, worth as much as the last one's: nobody can stop earlier and lose nothing. Before
+// the first trial where the original is known and nothing beats it.
+size_t hindsight_stop(const Sequence& sequence);
+
+// One search, and where it stopped.
+struct Stopped {
+  const Sequence* sequence = nullptr;
+  size_t at = 0;
+  const Sequence* fixed = nullptr;  // what it is compared with: the recorded search, to its end
+
+  const Point& point() const { return sequence->points[at]; }
+};
+
+// One way to stop, over all runs. Shares are of 1.
+struct Judged {
+  std::string policy;  // "as recorded" or one that was replayed
+  std::string rule;
+  double speedup = 1;    // geometric mean
+  double retention = 1;  // of the fixed budget's geometric mean
+  Spent spent;
+  std::optional<double> saved_trials = {}, saved_seconds = {}, saved_tokens = {};  // of the fixed budget's; absent where that was 0
+  double gain = 1;                                                                 // retention * fixed cost / cost
+  std::optional<double> over = {};      // cost over that of the hindsight-optimal stops of these searches, - 1; below 0: stopped earlier
+  std::optional<double> regret = {};    // what was spent behind those stops, over their cost; both absent where they cost nothing
+  std::optional<double> coverage = {};  // of a replayed policy: share of its decisions that the record could answer
+  bool front = false;                   // no other retains as much for as little
+
+  static auto fields() {
+    return std::make_tuple(
+        field("policy", &Judged::policy, "as recorded, or replayed"), field("rule", &Judged::rule, "that stopped it"),
+        field("speedup", &Judged::speedup, "geometric mean"), field("retention", &Judged::retention, "of the fixed budget's speedup"),
+        field("spent", &Judged::spent, "over all runs"), field("saved_trials", &Judged::saved_trials, "share of the fixed budget's"),
+        field("saved_seconds", &Judged::saved_seconds, "share of the fixed budget's"),
+        field("saved_tokens", &Judged::saved_tokens, "share of the fixed budget's"),
+        field("gain", &Judged::gain, "retention * fixed cost / cost"), field("over", &Judged::over, "cost over the hindsight-optimal, - 1"),
+        field("regret", &Judged::regret, "cost behind the hindsight-optimal stops, over theirs"),
+        field("coverage", &Judged::coverage, "share of decisions that the record could answer"),
+        field("front", &Judged::front, "on the Pareto front"));
+  }
+};
+
+// Errors: bad_argument where the fixed budget cost nothing in this currency.
+Result<Judged> judge(const std::vector<Stopped>& runs, Currency currency);
+
+// Marks those that no other beats in retention or cost without losing in the other.
+void mark_front(std::vector<Judged>& rows, Currency currency);
+
+double geometric_mean(const std::vector<double>& values);  // 1 of none
+
+}  // namespace solstice::search

@@ -1,0 +1,142 @@
+#include "search/stopping.h"
+
+#include <cmath>
+
+#include "search/allocation.h"
+#include "search/comparison.h"
+#include "unit/search/recorded_landscape.h"
+
+namespace solstice::search {
+namespace {
+
+// The original takes 8 s, the bound is 1 s; a trial costs 2 s and 100 tokens. 0: it failed.
+Sequence sequence_of(const std::vector<double>& times) {
+  Sequence out{.original = Seconds(8), .bound = Seconds(1), .points = {Point{}}};
+  for (const double time : times) {
+    Point p = out.last();
+    p.spent += Spent{1, 2, 100};
+    if (time > 0 && (p.best.value <= 0 || Seconds(time) < p.best)) p.best = Seconds(time);
+    if (p.best.value > 0) p.speedup = std::max(1.0, out.original / p.best);
+    out.points.push_back(p);
+  }
+  return out;
+}
+
+TEST(StopRule, EachPartEndsByItself) {
+  const Sequence s = sequence_of({0, 10, 4, 4.2, 3.99, 2, 0, 0, 0, 1.1});
+  EXPECT_EQ(stop_of(s, {}), 10u);
+  EXPECT_EQ(stop_of(s, {.eps = 0.05}), 10u);
+  EXPECT_EQ(stop_of(s, {.eps = 1}), 6u);   // 2 s are 2 bounds
+  EXPECT_EQ(stop_of(s, {.eps = 3}), 3u);   // 4 s
+  EXPECT_EQ(stop_of(s, {.eps = 20}), 3u);  // 10 s were near enough, but slower than the original
+  EXPECT_EQ(stop_of(s, {.eps = 20, .least = 5}), 5u);
+  EXPECT_EQ(stop_of(s, {.window = 2}), 5u);  // 3.99 s is no gain over 4
+  EXPECT_EQ(stop_of(s, {.window = 3}), 9u);
+  EXPECT_EQ(stop_of(s, {.window = 1}), 4u);
+  EXPECT_EQ(stop_of(s, {.trials = 7}), 7u);
+  EXPECT_EQ(stop_of(s, {.seconds = 7}), 4u);
+  EXPECT_EQ(stop_of(s, {.eps = 1, .window = 2, .trials = 4}), 4u);
+  EXPECT_EQ(stop_of(sequence_of({}), {.trials = 4}), 0u);
+  EXPECT_EQ(text_of({.eps = 0.25, .window = 8, .seconds = 60}), "eps 0.25, window 8, 60 s");
+}
+
+// The usual scheduler believes in 0.5 gains a trial of 0.2, less after each failure: 0.1, 0.09, 0.081, ...
+TEST(StopRule, RoiIsTheExpectedGainOfTheNextTrial) {
+  const Sequence s = sequence_of({0, 0, 0, 0, 0, 0});
+  EXPECT_EQ(stop_of(s, {.roi = 0.085}), 2u);
+  EXPECT_EQ(stop_of(s, {.roi = 0.06}), 5u);
+  // At the bound nothing is to be gained.
+  EXPECT_EQ(stop_of(sequence_of({4, 1, 4, 4}), {.roi = 1e-6}), 2u);
+}
+
+TEST(StopRule, HindsightIsTheFirstThatReachesTheEnd) {
+  EXPECT_EQ(hindsight_stop(sequence_of({4, 2, 1.003, 1, 3})), 3u);
+  EXPECT_EQ(hindsight_stop(sequence_of({4, 4})), 1u);
+  EXPECT_EQ(hindsight_stop(sequence_of({9, 9})), 0u);  // the original stays
+  Sequence unknown = sequence_of({9, 9});
+  unknown.original = Seconds(0);
+  EXPECT_EQ(hindsight_stop(unknown), 1u);
+}
+
+// Two searches of 4 trials, stopped after 2 and 3: by hand.
+TEST(Judged, AreTheFormulas) {
+  const Sequence a = sequence_of({4, 4, 2, 2}), b = sequence_of({2, 2, 2, 2});
+  const Result<Judged> row = judge({{&a, 2, &a}, {&b, 3, &b}}, Currency::kSeconds);
+  ASSERT_TRUE(row.ok());
+  EXPECT_DOUBLE_EQ(row->speedup, std::sqrt(2.0 * 4));
+  EXPECT_DOUBLE_EQ(row->retention, std::sqrt(0.5 * 1));
+  EXPECT_DOUBLE_EQ(row->spent.seconds, 10);
+  EXPECT_DOUBLE_EQ(*row->saved_trials, 1 - 5.0 / 8);
+  EXPECT_DOUBLE_EQ(*row->saved_tokens, 1 - 500.0 / 800);
+  EXPECT_DOUBLE_EQ(row->gain, std::sqrt(0.5) * 16 / 10);
+  EXPECT_DOUBLE_EQ(*row->over, 10.0 / 8 - 1);  // optimal: 3 and 1 trials, 8 s
+  EXPECT_DOUBLE_EQ(*row->regret, 4.0 / 8);     // two trials too many of b; what a missed is in retention
+  Sequence free = a;
+  for (Point& p : free.points) p.spent.tokens = 0;
+  EXPECT_FALSE(judge({{&free, 2, &free}}, Currency::kTokens).ok());
+}
+
+TEST(Judged, TheFrontIsWhatNothingBeats) {
+  std::vector<Judged> rows(4);
+  const double cost[] = {10, 5, 5, 6}, retention[] = {1, 0.9, 0.8, 0.9};
+  for (size_t i = 0; i < 4; ++i) rows[i].spent.trials = cost[i], rows[i].retention = retention[i];
+  mark_front(rows, Currency::kTrials);
+  EXPECT_TRUE(rows[0].front && rows[1].front);
+  EXPECT_FALSE(rows[2].front || rows[3].front);
+}
+
+std::vector<Record> landscapes(int trials) {
+  std::vector<Record> out;
+  for (const Landscape* landscape : all_landscapes()) {
+    for (const uint64_t seed : {1, 2}) out.push_back(testing::recorded_landscape(*landscape, "mcts", seed, trials));
+  }
+  return out;
+}
+
+// Whatever the rule and the policy: nothing retains more than all, regret is never below 0, and the same input gives the same rows.
+TEST(Comparison, KeepsItsPromises) {
+  const std::vector<Record> records = landscapes(300);
+  ComparisonOptions options{.policies = {"greedy", "random"}, .schedules = {"log-gain", "log-gain(floor=20, stop=0.01)"}};
+  for (const double eps : {0.1, 1.0, 4.0}) {
+    for (const int window : {2, 8, 40}) options.rules.push_back({.eps = eps, .window = window});
+  }
+  options.rules.push_back({.roi = 0.01});
+  options.rules.push_back({.trials = 25});
+  options.budgets = {{.trials = 10}, {.trials = 80}, {.seconds = 50}};
+  for (const Currency currency : {Currency::kTrials, Currency::kSeconds, Currency::kTokens}) {
+    options.currency = currency;
+    const Result<Comparison> found = compare(records, options), again = compare(records, options);
+    ASSERT_TRUE(found.ok()) << found.error().text();
+    EXPECT_EQ(to_json(*found).dump(), to_json(*again).dump());
+    EXPECT_EQ(found->stops.size(), 2 + 11 + 2 * 12u);
+    EXPECT_EQ(found->schedules.size(), 4u * 3 + 3);
+    for (const std::vector<Judged>* rows : {&found->stops, &found->schedules}) {
+      for (const Judged& row : *rows) {
+        EXPECT_LE(row.retention, 1 + 1e-12) << row.policy << " " << row.rule;
+        EXPECT_GE(*row.regret, 0) << row.policy << " " << row.rule;
+      }
+    }
+    EXPECT_EQ(found->stops[0].retention, 1);
+    EXPECT_GE(found->stops[1].retention, 1 - kNoise);
+    EXPECT_EQ(*found->stops[1].regret, 0);
+    EXPECT_TRUE(std::any_of(found->stops.begin(), found->stops.end(), [](const Judged& row) { return row.front; }));
+  }
+  EXPECT_FALSE(compare({}, options).ok());
+}
+
+// Without bounds in the record a rule that needs them is left out, aloud.
+TEST(Comparison, SaysWhatTheRecordLacks) {
+  RecordedRun run = landscapes(20).front().run();
+  run.bound = Seconds(0);
+  std::vector<Record> records;
+  records.push_back(std::move(Record::read(run)).value());
+  const Result<Comparison> found = compare(records, {.rules = {{.eps = 0.1, .window = 2}, {.eps = 1, .window = 2}}});
+  ASSERT_TRUE(found.ok());
+  ASSERT_EQ(found->stops.size(), 3u);
+  EXPECT_EQ(found->stops[2].rule, "window 2");
+  ASSERT_EQ(found->notes.size(), 1u);
+  EXPECT_NE(found->notes[0].find("eps is left out"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace solstice::search
