@@ -93,6 +93,7 @@ void declare(CLI::App& app, Slot& slot) {
     slot.option = app.add_flag(p.name, slot.flag);
   } else if (p.many) {
     slot.option = app.add_option(p.name, slot.many);
+    if (p.is_option()) slot.option->allow_extra_args(false);  // a value each time: what follows may be a positional
   } else {
     slot.option = app.add_option(p.name, slot.one);
     if (p.is_option()) slot.option->take_last();

@@ -1,0 +1,205 @@
+// solstice replay: recorded searches decided again, offline.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+
+#include "base/file.h"
+#include "cli/command.h"
+#include "cli/replay_chart.h"
+#include "cli/table.h"
+#include "cli/values.h"
+#include "flow/recorded_runs.h"
+#include "search/comparison.h"
+
+namespace solstice::cli {
+namespace {
+
+using search::Judged;
+using search::StopRule;
+
+Result<double> parse_number(const std::string& what, const std::string& text, double low, double high) {
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc() && rest == end && value >= low && value <= high) return value;
+  return fail(Code::bad_argument, fmt::format("{} has `{}`; legal are numbers from {:g} to {:g}", what, text, low, high));
+}
+
+Status set_eps(const std::string& text, StopRule& rule) {
+  SOLSTICE_TRY(rule.eps, parse_number("--eps", text, 0, 1000));
+  return success();
+}
+Status set_window(const std::string& text, StopRule& rule) {
+  SOLSTICE_TRY(rule.window, parse_int("--window", text, 1, 1000000));
+  return success();
+}
+Status set_roi(const std::string& text, StopRule& rule) {
+  SOLSTICE_TRY(rule.roi, parse_number("--roi", text, 0, 10));
+  return success();
+}
+Status set_budget(const std::string& text, StopRule& rule) {
+  SOLSTICE_TRY(const BudgetText budget, parse_budget(text));
+  if (text.find("trial") != std::string::npos)
+    rule.trials = budget.trials;
+  else
+    rule.seconds = budget.time.value;
+  return success();
+}
+
+// Every rule there is, with each value of this option.
+Status cross(const std::string& list, Status (*set)(const std::string&, StopRule&), std::vector<StopRule>& rules) {
+  const std::vector<std::string> values = split(list, ',');
+  if (values.empty()) return success();
+  std::vector<StopRule> out;
+  for (const StopRule& rule : rules) {
+    for (const std::string& value : values) {
+      out.push_back(rule);
+      SOLSTICE_CHECK(set(value, out.back()));
+    }
+  }
+  rules = std::move(out);
+  return success();
+}
+
+Result<search::ComparisonOptions> options_of(const Invocation& in) {
+  search::ComparisonOptions out;
+  out.policies = in.all("--policy");
+  out.schedules = in.all("--schedule");
+  StopRule bare;
+  SOLSTICE_TRY(bare.least, parse_int("--least", in.get("--least"), 1, 1000000));
+  out.rules = {bare};
+  SOLSTICE_CHECK(cross(in.get("--eps"), set_eps, out.rules));
+  SOLSTICE_CHECK(cross(in.get("--window"), set_window, out.rules));
+  SOLSTICE_CHECK(cross(in.get("--roi"), set_roi, out.rules));
+  SOLSTICE_CHECK(cross(in.get("--budget"), set_budget, out.rules));
+  if (in.has("--budget")) {
+    out.budgets = {StopRule{}};
+    SOLSTICE_CHECK(cross(in.get("--budget"), set_budget, out.budgets));
+  }
+  const std::string cost = in.get("--cost");
+  out.currency = cost == "trials" ? search::Currency::kTrials : cost == "tokens" ? search::Currency::kTokens : search::Currency::kSeconds;
+  if (in.has("--seed")) {
+    SOLSTICE_TRY(const int seed, parse_int("--seed", in.get("--seed"), 0, 1000000000));
+    out.seed = static_cast<uint64_t>(seed);
+  }
+  return out;
+}
+
+std::string percent(const std::optional<double>& share) { return share ? fmt::format("{:.1f} %", *share * 100) : "-"; }
+
+std::string judged_table(const std::vector<Judged>& rows, const char* first, const char* second, bool front) {
+  std::vector<std::vector<std::string>> cells = {{first, second, "speedup", "retention", "trials saved", "seconds saved", "tokens saved",
+                                                  "gain", "over optimal", "regret", "coverage", front ? "front" : ""}};
+  for (const Judged& row : rows) {
+    cells.push_back({row.policy, row.rule, show_factor(row.speedup), percent(row.retention), percent(row.saved_trials),
+                     percent(row.saved_seconds), percent(row.saved_tokens), fmt::format("{:.2f}", row.gain), percent(row.over),
+                     percent(row.regret), percent(row.coverage), row.front ? "*" : ""});
+  }
+  return table(cells);
+}
+
+std::string runs_table(const std::vector<search::Looked>& runs) {
+  std::vector<std::vector<std::string>> cells = {
+      {"run", "problem", "policy", "trials", "seconds", "original", "bound", "speedup", "optimal stop"}};
+  const auto time = [](Seconds t) { return t.value > 0 ? show(t) : "-"; };
+  for (const search::Looked& run : runs) {
+    cells.push_back({run.id, clip(run.problem, 32), run.policy, fmt::format("{:.0f}", run.spent.trials),
+                     fmt::format("{:.1f}", run.spent.seconds), time(run.original), time(run.bound), show_factor(run.speedup),
+                     std::to_string(run.hindsight)});
+  }
+  return table(cells);
+}
+
+// After 0, 1, 2, 5, 10, 20, ... trials, and all.
+std::string curves_table(const std::vector<search::Curve>& curves) {
+  size_t longest = 0;
+  for (const search::Curve& curve : curves) longest = std::max(longest, curve.speedup.size() - 1);
+  std::vector<size_t> marks;
+  for (size_t power = 1; power < longest; power *= 10) {
+    for (const size_t times : {1, 2, 5}) {
+      if (times * power < longest) marks.push_back(times * power);
+    }
+  }
+  marks.push_back(longest);
+  std::vector<std::vector<std::string>> cells = {{"best so far"}};
+  for (const size_t mark : marks) cells[0].push_back(std::to_string(mark));
+  for (const search::Curve& curve : curves) {
+    cells.push_back({curve.policy});
+    for (const size_t mark : marks) cells.back().push_back(show_factor(curve.speedup[std::min(mark, curve.speedup.size() - 1)]));
+  }
+  return table(cells);
+}
+
+void print(const search::Comparison& c) {
+  const char* cost = enum_names(c.currency)[static_cast<size_t>(c.currency)];
+  fmt::print("{}\ncost in {}\n\n{}", runs_table(c.runs), cost, judged_table(c.stops, "policy", "stop", true));
+  if (!c.schedules.empty()) fmt::print("\n{}", judged_table(c.schedules, "shared out by", "budget", false));
+  fmt::print("\n{}", curves_table(c.curves));
+  for (const std::string& note : c.notes) fmt::print("\nnote: {}\n", note);
+}
+
+Result<int> run_replay(const Invocation& in) {
+  SOLSTICE_TRY(const search::ComparisonOptions options, options_of(in));
+  if (in.has("RUN") && in.has("--problem")) return fail(Code::bad_argument, "runs are named one by one, or by --problem, not both");
+  SOLSTICE_TRY(const auto folder, store::Store::default_folder());
+  SOLSTICE_TRY(store::Store store, store::Store::open(in.has("--store") ? std::filesystem::path(in.get("--store")) : folder));
+  SOLSTICE_TRY(const flow::RecordedRuns runs, flow::recorded_runs(store, in.all("RUN"), in.get("--problem")));
+  SOLSTICE_TRY(search::Comparison comparison, search::compare(runs.records, options));
+  if (runs.without_search > 0)
+    comparison.notes.push_back(fmt::format("{} finished runs keep no search; they are left out", runs.without_search));
+  if (!options.policies.empty()) {
+    comparison.notes.push_back(
+        "a replayed policy chooses among recorded candidates alone; coverage is the share of its decisions that the record could answer");
+  }
+  if (in.json())
+    fmt::print("{}\n", to_json(comparison).dump(2));
+  else
+    print(comparison);
+  if (in.has("--svg")) SOLSTICE_CHECK(write_file(in.get("--svg"), replay_chart(comparison)));
+  return 0;
+}
+
+}  // namespace
+
+extern const Command solstice_commands_replay;
+const Command solstice_commands_replay = {
+    .name = "replay",
+    .summary = "Decide recorded runs again: stop rules, policies, shared budgets",
+    .help =
+        "RUN is an id, the start of one, or `last`; without any, all finished runs of the store. Nothing is compiled or measured. Lists are "
+        "separated by commas, and every combination of --eps, --window, --roi and --budget is a row; each part of it ends a search by "
+        "itself.\n"
+        "Retention is the geometric mean of the speedups at the stop over those at the end of the record, gain is retention times the fixed "
+        "cost over the cost. The hindsight-optimal stop is the first at which the final speedup is reached, within 0.5 %: `over optimal` is "
+        "the cost over that of these stops, `regret` the share that was spent behind them. Rows marked * are on the Pareto front of cost "
+        "and retention.\n"
+        "--policy replays another policy: it may only choose among candidates that the run tried, gets the recorded results, and `coverage` "
+        "is the share of its decisions that the record could answer (not where a node's recorded children are used up). It says how well a "
+        "policy chooses, not what it would have found.",
+    .example = "solstice replay --eps 0.1,0.25,1 --window 4,8,12 --policy mcts --svg replay.svg",
+    .parameters =
+        {{"RUN", "", "which runs", "", {}, false, true},
+         {"--problem", "NAME", "all finished runs of this problem", "", {}, false, false},
+         {"--policy", "POLICY", "replay this one too, with parameters; may be repeated", "", {}, false, true},
+         {"--eps", "LIST", "stop when the best beats the original and takes at most 1 + eps of the practical bound", "", {}, false, false},
+         {"--window",
+          "LIST",
+          "stop when the best beats the original and so many trials brought no gain beyond noise",
+          "",
+          {},
+          false,
+          false},
+         {"--roi", "LIST", "stop when the next trial is expected to bring less log-gain than this", "", {}, false, false},
+         {"--budget", "LIST", "stop after 20trials, 60s or 2m; of --schedule, for each problem", "", {}, false, false},
+         {"--least", "COUNT", "trials before --eps, --window or --roi may stop a search", "1", {}, false, false},
+         {"--schedule", "SCHEDULER", "share one budget out over the runs: log-gain, with parameters; may be repeated", "", {}, false, true},
+         {"--cost", "COST", "what costs are compared in", "seconds", {"trials", "seconds", "tokens"}, false, false},
+         {"--seed", "SEED", "of replayed policies; the recorded one by default", "", {}, false, false},
+         {"--svg", "FILE", "draw cost saved against retention, and the best so far", "", {}, false, false},
+         {"--store", "DIR", "another store than the user's", "", {}, false, false},
+         json_flag()},
+    .run = run_replay,
+};
+
+}  // namespace solstice::cli
