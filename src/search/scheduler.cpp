@@ -19,7 +19,7 @@ bool worth_a_trial(const Outlook& problem, const Values& values) { return proble
 
 }  // namespace
 
-// The first guesses hold for as long as the floor's trials take to overrule them. Chosen on made-up landscapes (docs/replay.md).
+// First guesses, not tuned: they hold for as long as the trials of the floor take to overrule them.
 const std::vector<Parameter>& scheduler_parameters() {
   static const std::vector<Parameter> parameters = {
       {"floor", 4, 0, 1000, true, "trials that every problem gets"},
