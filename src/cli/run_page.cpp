@@ -16,7 +16,7 @@ std::string hash_source(std::string_view text) {
   return "'sha256-" + base64_encode(digest) + "'";
 }
 
-std::string escaped(std::string_view text) {
+std::string html_escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
     if (c == '&')
@@ -63,7 +63,7 @@ std::string filled(std::string_view page, const std::map<std::string, std::strin
 }  // namespace
 
 std::string page_of(const RunView& view) {
-  return filled(assets::page(), {{"title", escaped(view.run.problem + ", run " + view.run.id)},
+  return filled(assets::page(), {{"title", html_escaped(view.run.problem + ", run " + view.run.id)},
                                  {"style", std::string(assets::style())},
                                  {"style_hash", hash_source(assets::style())},
                                  {"script", std::string(assets::script())},

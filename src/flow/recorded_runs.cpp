@@ -15,7 +15,7 @@ Result<search::Record> record_of(store::LoadedRun loaded) {
   out.policy = loaded.run.policy;
   out.seed = static_cast<uint64_t>(loaded.run.seed);
   out.original = Seconds(loaded.run.summary.at("original").as_double());
-  out.bound = Seconds(loaded.run.summary.at("bound_practical").as_double());
+  out.bound = Seconds(loaded.run.summary.at("bounds").at("practical").as_double());
   for (store::StoredEvent& stored : loaded.events) out.events.push_back(std::move(stored.event));
   return search::Record::read(std::move(out));
 }

@@ -62,7 +62,7 @@ Status cross(const std::string& list, Status (*set)(const std::string&, StopRule
   return success();
 }
 
-Result<search::ComparisonOptions> options_of(const Invocation& in) {
+Result<search::ComparisonOptions> comparison_options(const Invocation& in) {
   search::ComparisonOptions out;
   out.policies = in.all("--policy");
   out.schedules = in.all("--schedule");
@@ -140,7 +140,7 @@ void print(const search::Comparison& c) {
 }
 
 Result<int> run_replay(const Invocation& in) {
-  SOLSTICE_TRY(const search::ComparisonOptions options, options_of(in));
+  SOLSTICE_TRY(const search::ComparisonOptions options, comparison_options(in));
   if (in.has("RUN") && in.has("--problem")) return fail(Code::bad_argument, "runs are named one by one, or by --problem, not both");
   SOLSTICE_TRY(const auto folder, store::Store::default_folder());
   SOLSTICE_TRY(store::Store store, store::Store::open(in.has("--store") ? std::filesystem::path(in.get("--store")) : folder));

@@ -44,7 +44,7 @@ class ReplayTest : public ProgramTest {
 };
 
 TEST_F(ReplayTest, PrintsATableAndDrawsIt) {
-  const Json summary = Json::object().set("original", 8.0).set("bound_practical", 1.0);
+  const Json summary = Json::object().set("original", 8.0).set("bounds", Json::object().set("practical", 1.0));
   add_run("one", {4, 2, 2, 2}, summary);
   add_run("two", {8, 4, 4, 1}, summary);
   const std::string svg = (folder_.path() / "replay.svg").string();
@@ -60,7 +60,7 @@ TEST_F(ReplayTest, PrintsATableAndDrawsIt) {
 
 // one stops after 3 trials (2 s is within eps at 2: after 2), two after 4; hindsight: 2 and 4.
 TEST_F(ReplayTest, ReadsBoundsFromTheSummary) {
-  const Json summary = Json::object().set("original", 8.0).set("bound_practical", 1.0);
+  const Json summary = Json::object().set("original", 8.0).set("bounds", Json::object().set("practical", 1.0));
   add_run("one", {4, 2, 2, 2}, summary);
   add_run("two", {8, 4, 4, 1}, summary);
   const CommandOutput done = replay({"--eps", "1", "--json"});
