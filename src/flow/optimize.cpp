@@ -94,7 +94,16 @@ Status identify_object(Session& state) {
   return state.store->identify_run(state.report.run, state.problem_key);
 }
 
+// Before anything is measured.
+Status open_agent(Session& state) {
+  if (!state.options.agent.wanted()) return success();
+  SOLSTICE_TRY(state.agent, AgentSide::open(state.options.agent, state.store->folder() / "transcripts" / (state.report.run + ".jsonl")));
+  state.report.options["agent"] = state.agent->title();
+  return success();
+}
+
 Status run_stages(Session& state) {
+  SOLSTICE_CHECK(open_agent(state));
   SOLSTICE_CHECK(start_oracle(state));
   SOLSTICE_CHECK(import_problem(state));
   SOLSTICE_CHECK(identify_object(state));
@@ -103,6 +112,7 @@ Status run_stages(Session& state) {
   SOLSTICE_CHECK(describe_run(state));
   SOLSTICE_CHECK(plan_kernels(state));
   SOLSTICE_CHECK(open_device(state));
+  if (state.agent) SOLSTICE_CHECK(state.agent->brief(state));
   SOLSTICE_CHECK(search_candidates(state));
   SOLSTICE_CHECK(choose_winner(state));
   SOLSTICE_CHECK(check_dropin(state));
@@ -152,6 +162,7 @@ Json summary_of(const Session& state) {
   Json bounds = Json::object();
   for (const Bound& bound : report.bounds) bounds.set(bound.name, bound.time.value);
   if (bounds.size() > 0) summary.set("bounds", bounds);
+  if (!report.agent.is_null()) summary.set("agent", report.agent);
   return summary;
 }
 
@@ -209,6 +220,7 @@ Result<OptimizeOutcome> optimize(const OptimizeOptions& options, Progress& progr
     state.report.reason = done.error().message;
     done = success();
   }
+  if (state.agent) state.report.agent = state.agent->record();
   conclude_search(state);
   if (done.ok()) done = worth_keeping(state);
   const bool replaces = done.ok();

@@ -12,6 +12,7 @@
 #include "evaluate/gpu_device.h"
 #include "evaluate/meaning.h"
 #include "evaluate/model_device.h"
+#include "flow/agent_side.h"
 #include "flow/cases.h"
 #include "flow/gpu_side.h"
 #include "flow/optimize.h"
@@ -104,6 +105,7 @@ struct Session {
 
   std::shared_ptr<const ir::Program> scheduled;  // the partition that is predicted to be fastest, applied
   std::unique_ptr<search::Proposer> expert;
+  std::unique_ptr<AgentSide> agent;  // null: the expert works alone
   std::unique_ptr<search::Evaluator> device;
   evaluate::GpuDevice* gpu_device = nullptr;  // `device`, where it is one
   std::string policy;                         // of the search

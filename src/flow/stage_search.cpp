@@ -47,43 +47,84 @@ TrialRecord record_of(const Session& state, const search::Node& node) {
 // Settings of one plan are seldom more than this apart: a plan whose best is so much slower than the original is no win.
 constexpr double kLost = 3;
 
+search::Budget budget_of(const Session& state) {
+  search::Budget out;
+  out.time = state.options.budget;
+  out.trials = state.options.trials;
+  if (state.options.eps > 0) out.bound = state.bound_practical;
+  out.near = 1 + state.options.eps;
+  out.least = 4;
+  out.patience = state.options.window;
+  if (state.options.window > 0) out.lost = (state.eager + state.eager_dispatch) * kLost;
+  out.hopeless = state.gpu ? 1.10 : 0;  // where times are predictions, every one is shown
+  return out;
+}
+
+// Compiling overlaps measuring.
+int lookahead_of(const Session& state) { return state.gpu ? 6 : 2; }
+
 std::string verdict_text(const search::Measurement& m) { return enum_names(m.state)[static_cast<size_t>(m.state)]; }
+
+search::Observer observer_of(Session& state, const Deadline& deadline) {
+  search::Observer out;
+  out.finished = [&state, &deadline](const search::Tree&, const search::Node& node) {
+    TrialNews news{node.id, node.proposal.reason, verdict_text(*node.measurement), std::nullopt, !state.gpu};
+    if (node.usable()) news.time = node.measurement->time;
+    Standing standing = state.standing();
+    standing.left = deadline.left();
+    state.progress.trial_finished(news, standing);
+  };
+  out.recorded = [&state](const search::Tree& tree, size_t number) -> Status {
+    const search::Event& event = tree.events()[number];
+    if (event.kind != search::Event::Kind::kMeasured) return keep_event(state, number, nullptr);
+    const TrialRecord trial = record_of(state, tree.node(event.node));
+    return keep_event(state, number, &trial);
+  };
+  out.skipped = [&state](const search::Proposal&) { ++state.report.trials_skipped; };
+  return out;
+}
+
+// The next participant has moves where the one before had none.
+Status open_nodes_again(Session& state) {
+  for (size_t id = 0; id < state.tree.nodes().size(); ++id) {
+    const size_t events = state.tree.events().size();
+    state.tree.open(static_cast<int>(id));
+    if (state.tree.events().size() > events) SOLSTICE_CHECK(keep_event(state, events, nullptr));
+  }
+  return success();
+}
+
+// The expert's first trials, several at once; then a language model's, each of which knows what all before it came to.
+Result<search::Stop> search_with_agent(Session& state, search::Policy& policy, const search::Observer& observer, const Deadline& deadline) {
+  const search::Participants with{policy, state.agent->proposer(), *state.device};
+  search::Budget budget = budget_of(state);
+  budget.trials = std::min(budget.trials, state.options.agent.expert);
+  SOLSTICE_TRY(const search::Stop stop, search::run(state.tree, with, budget, lookahead_of(state), observer, [] { return interrupted(); }));
+  const bool over = stop == search::Stop::kTime || stop == search::Stop::kInterrupted || stop == search::Stop::kNearBound;
+  if (over || state.tree.trials() >= state.options.trials) return stop;
+  SOLSTICE_CHECK(open_nodes_again(state));
+  budget.trials = state.options.trials;
+  budget.time = deadline.left();
+  budget.lost = Seconds(0);  // who writes whole programs may still find another way
+  return search::run(state.tree, with, budget, 1, observer, [] { return interrupted(); });
+}
 
 }  // namespace
 
 Status search_candidates(Session& state) {
-  const std::string detail = fmt::format("at most {} trials in {}", state.options.trials, time_text(state.options.budget));
+  const std::string with = state.agent ? ", " + state.agent->title() : "";
+  const std::string detail = fmt::format("at most {} trials in {}{}", state.options.trials, time_text(state.options.budget), with);
   return stage(state, "search", detail, [&]() -> Result<std::string> {
     SOLSTICE_TRY(const std::unique_ptr<search::Policy> policy, search::make_policy(state.policy, state.options.seed));
     SOLSTICE_CHECK(restore_tree(state));
     const Deadline deadline(state.options.budget);
-    search::Observer observer;
-    observer.finished = [&](const search::Tree&, const search::Node& node) {
-      TrialNews news{node.id, node.proposal.reason, verdict_text(*node.measurement), std::nullopt, !state.gpu};
-      if (node.usable()) news.time = node.measurement->time;
-      Standing standing = state.standing();
-      standing.left = deadline.left();
-      state.progress.trial_finished(news, standing);
-    };
-    observer.recorded = [&](const search::Tree& tree, size_t number) -> Status {
-      const search::Event& event = tree.events()[number];
-      if (event.kind != search::Event::Kind::kMeasured) return keep_event(state, number, nullptr);
-      const TrialRecord trial = record_of(state, tree.node(event.node));
-      return keep_event(state, number, &trial);
-    };
-    observer.skipped = [&](const search::Proposal&) { ++state.report.trials_skipped; };
-    search::Budget budget;
-    budget.time = state.options.budget;
-    budget.trials = state.options.trials;
-    if (state.options.eps > 0) budget.bound = state.bound_practical;
-    budget.near = 1 + state.options.eps;
-    budget.least = 4;
-    budget.patience = state.options.window;
-    if (state.options.window > 0) budget.lost = (state.eager + state.eager_dispatch) * kLost;
-    budget.hopeless = state.gpu ? 1.10 : 0;  // where times are predictions, every one is shown
-    const int lookahead = state.gpu ? 6 : 2;
-    SOLSTICE_TRY(state.stop, search::run(state.tree, {*policy, *state.expert, *state.device}, budget, lookahead, observer,
-                                         [] { return interrupted(); }));
+    const search::Observer observer = observer_of(state, deadline);
+    if (state.agent) {
+      SOLSTICE_TRY(state.stop, search_with_agent(state, *policy, observer, deadline));
+    } else {
+      SOLSTICE_TRY(state.stop, search::run(state.tree, {*policy, *state.expert, *state.device}, budget_of(state), lookahead_of(state),
+                                           observer, [] { return interrupted(); }));
+    }
     const search::Node* best = state.tree.best();
     const int trials = state.standing().trials;
     const std::string skipped =

@@ -169,6 +169,7 @@ struct Report {
   std::map<std::string, std::string> clocks;  // "SM, original": "1.41 GHz", "throttle": "power cap"
   std::map<std::string, std::string> versions;
   std::map<std::string, std::string> options;  // numerics, weights, budget
+  Json agent;                                  // language model that took part: who, and its account; null: none
   std::map<std::string, Seconds> timings;      // stage: what it took; "oracle: REQUEST" within them
   std::vector<std::string> command;
   std::string working_folder;  // where the command was given
@@ -200,6 +201,7 @@ struct Report {
         optional_field("clocks", &Report::clocks, "clocks and throttle reasons"),
         optional_field("versions", &Report::versions, "of everything that matters"),
         optional_field("options", &Report::options, "that shaped the run"),
+        optional_field("agent", &Report::agent, "language model that took part"),
         optional_field("timings", &Report::timings, "seconds of each stage of the run"),
         optional_field("command", &Report::command, "argv that reproduces it"),
         optional_field("working_folder", &Report::working_folder, "where the command was given"),

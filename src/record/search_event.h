@@ -28,6 +28,8 @@ struct Proposal {
   std::optional<Seconds> known = {};       // what an earlier run on this machine measured: for ordering only
   std::string origin = {};                 // who made it: "expert", a model's name, "person"
   int64_t tokens = 0;                      // that it took to make
+  int64_t repairs = 0;                     // texts before it that were not legal, which cost no trial
+  std::string answer = {};                 // of the model that made it, as it gave it
   Precision precision = Precision::kUsual;
 
   static auto fields() {
@@ -70,7 +72,7 @@ struct Measurement {
 
 // What happened, in order.
 struct Event {
-  enum class Kind { kProposed, kSkipped, kAgain, kMeasured, kLost, kSpent };
+  enum class Kind { kProposed, kSkipped, kAgain, kMeasured, kLost, kSpent, kOpened };
   Kind kind = Kind::kProposed;
   int node = 0;
   std::optional<Proposal> proposal = {};        // kProposed, kSkipped
@@ -78,7 +80,7 @@ struct Event {
   std::optional<Precision> precision = {};      // kAgain
 
   static auto fields() {
-    return std::make_tuple(field("kind", &Event::kind, "proposed, skipped, again, measured, lost, spent"),
+    return std::make_tuple(field("kind", &Event::kind, "proposed, skipped, again, measured, lost, spent, opened"),
                            field("node", &Event::node, "which"),
                            optional_field("proposal", &Event::proposal, "of a new node, or of what is not tried"),
                            optional_field("measurement", &Event::measurement, "that came in"),

@@ -37,6 +37,7 @@ class Answers {
       if (event.kind == Event::Kind::kAgain) precision[node] = *event.precision;
       if (event.kind == Event::Kind::kMeasured && node > 0) results_[names[node]].push_back({precision[node], *event.measurement});
       if (event.kind == Event::Kind::kSpent) spent_.insert(names[node]);
+      if (event.kind == Event::Kind::kOpened) spent_.erase(names[node]);
     }
   }
 

@@ -19,12 +19,14 @@ class Loop {
 
   // Keeps `lookahead` trials in flight, so that compiling overlaps measuring.
   Status fill(int lookahead) {
-    while (tree_.in_flight() < lookahead) {
+    while (!refused_ && tree_.in_flight() < lookahead) {
       SOLSTICE_TRY(const std::optional<Decision> decision, with_.policy.decide(tree_));
       if (!decision || (!decision->again && tree_.trials() >= budget_.trials)) return success();
-      SOLSTICE_TRY(const Node* const node, decision->again ? measure_again(*decision) : derive(*decision));
+      const Result<const Node*> node = decision->again ? measure_again(*decision) : derive(*decision);
+      if (!node.ok() && !is_end(node.error().code)) return node.error();
+      if (!node.ok()) refused_ = node.error().code;
       SOLSTICE_CHECK(record());
-      if (node) with_.evaluator.start(*node);
+      if (node.ok() && *node) with_.evaluator.start(**node);
     }
     return success();
   }
@@ -47,7 +49,8 @@ class Loop {
   }
 
   std::optional<Stop> should_stop(const std::function<bool()>& interrupted) const {
-    if (interrupted()) return Stop::kInterrupted;
+    if (interrupted() || refused_ == Code::interrupted) return Stop::kInterrupted;
+    if (tree_.in_flight() == 0 && refused_) return Stop::kOverBudget;
     if (tree_.in_flight() == 0) return tree_.trials() >= budget_.trials ? Stop::kTrials : Stop::kExhausted;
     if (deadline_.passed()) return Stop::kTime;
     const Node* best = tree_.best();
@@ -59,6 +62,8 @@ class Loop {
   }
 
  private:
+  static bool is_end(Code code) { return code == Code::over_budget || code == Code::interrupted; }
+
   Result<const Node*> measure_again(const Decision& decision) {
     tree_.again(decision.node, decision.precision);
     return &tree_.node(decision.node);
@@ -122,11 +127,14 @@ class Loop {
   size_t recorded_;  // events that the observer was told
   int without_gain_ = 0;
   int finished_ = 0;
+  std::optional<Code> refused_;  // why the proposer goes no further
 };
 
 }  // namespace
 
-std::vector<const char*> enum_names(Stop) { return {"trials", "time", "exhausted", "near_bound", "patience", "lost", "interrupted"}; }
+std::vector<const char*> enum_names(Stop) {
+  return {"trials", "time", "exhausted", "near_bound", "patience", "lost", "interrupted", "over_budget"};
+}
 
 void InOrder::start(const Node& node) {
   started_.push_back(node.id);

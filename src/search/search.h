@@ -16,7 +16,8 @@ class Proposer {
  public:
   virtual ~Proposer() = default;
   // The next candidate derived from this node, whose text the tree has not seen; nothing where there is none. The tree is all
-  // that it goes by: a proposer that is started again on the same tree goes on as the one before.
+  // that it goes by: a proposer that is started again on the same tree goes on as the one before. The errors over_budget (it may
+  // not spend more) and interrupted end the search as a budget does; others are errors of the search.
   virtual Result<std::optional<Proposal>> propose(const Tree& tree, int node) = 0;
 };
 
@@ -60,7 +61,7 @@ struct Budget {
   double hopeless = 0;  // a proposal expected to take this much longer than the best is not tried; 0: all are
 };
 
-enum class Stop { kTrials, kTime, kExhausted, kNearBound, kPatience, kLost, kInterrupted };
+enum class Stop { kTrials, kTime, kExhausted, kNearBound, kPatience, kLost, kInterrupted, kOverBudget };
 std::vector<const char*> enum_names(Stop);
 
 struct Observer {

@@ -73,6 +73,12 @@ void Tree::spend(int id) {
   at(id).spent = true;
 }
 
+void Tree::open(int id) {
+  if (!at(id).spent) return;
+  events_.push_back({.kind = Event::Kind::kOpened, .node = id});
+  at(id).spent = false;
+}
+
 Status Tree::apply(const Event& event) {
   const auto wrong = [&](const char* why) {
     const char* kind = enum_names(event.kind)[static_cast<size_t>(event.kind)];
@@ -103,6 +109,9 @@ Status Tree::apply(const Event& event) {
       return success();
     case Event::Kind::kSpent:
       spend(event.node);
+      return success();
+    case Event::Kind::kOpened:
+      open(event.node);
       return success();
   }
   return wrong("no such kind");

@@ -44,6 +44,7 @@ class Tree {
   void complete(int node, Measurement measurement);  // also where it was given up before
   void lose(int node);                               // in flight no longer
   void spend(int node);
+  void open(int node);  // no longer spent: somebody else proposes now
   // Errors: bad_argument where the event does not fit what happened before it.
   Status apply(const Event& event);
 

@@ -2,13 +2,13 @@
 #include <fmt/format.h>
 
 #include "cli/command.h"
-#include "cli/grammar_page.h"
+#include "lang/grammar_page.h"
 
 namespace solstice::cli {
 namespace {
 
 Result<int> run_grammar(const Invocation&) {
-  fmt::print("{}", grammar_page());
+  fmt::print("{}", lang::grammar_page());
   return 0;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "ir/import/assumed.h"
 #include "ir/import/block.h"
@@ -195,7 +196,9 @@ class Emitter {
     std::string op = node.op.substr(node.op.find('.') + 1);
     op = op.substr(0, op.find('.'));
     std::string out = fmt::format("  # {}{}", module.empty() ? "" : module + ": ", op);
-    if (node.src && item.is_placed) out += fmt::format(", {}:{}", graph_.files[static_cast<size_t>(node.src->file)], node.src->line);
+    if (node.src && item.is_placed)
+      out += fmt::format(", {}:{}", std::filesystem::path(graph_.files[static_cast<size_t>(node.src->file)]).filename().string(),
+                         node.src->line);
     return out;
   }
 

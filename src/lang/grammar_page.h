@@ -3,8 +3,8 @@
 
 #include <string_view>
 
-namespace solstice::cli {
+namespace solstice::lang {
 
 std::string_view grammar_page();
 
-}  // namespace solstice::cli
+}  // namespace solstice::lang

@@ -1,0 +1,133 @@
+#include "agents/agent.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "agents/answer.h"
+
+namespace solstice::agents {
+namespace {
+
+constexpr int64_t kMostComplaint = 1500;  // tokens of diagnostics
+
+// A candidate that is none, so that the attempt is on record and counted.
+std::string no_program(const search::Tree& tree, const std::string& why) {
+  return fmt::format("# attempt {} brought no program: {}\n", tree.trials() + 1, why.substr(0, why.find('\n')));
+}
+
+int number_of_program(const search::Tree& tree, const std::string& program) {
+  for (const search::Node& node : tree.nodes()) {
+    if (node.id > 0 && node.proposal.program == program) return node.id;
+  }
+  return 0;  // it was looked at and not tried
+}
+
+std::string tried_before(const search::Tree& tree, const std::string& program) {
+  const int number = number_of_program(tree, program);
+  return number > 0 ? fmt::format("this very program was attempt {}", number)
+                    : "this very program was considered before, and expected to be slower than the best";
+}
+
+}  // namespace
+
+// What an attempt has come to so far.
+struct Agent::Draft {
+  std::string base;     // edits are done on it
+  std::string program;  // "": there is none
+  bool own = false;     // `base` is what the model wrote last
+  std::string answer;   // with which it came
+  std::string reason;
+};
+
+Agent::Agent(AgentOptions options, Briefing briefing, Prompts prompts, llm::Client& client, Check check)
+    : options_(std::move(options)),
+      briefing_(std::move(briefing)),
+      prompts_(std::move(prompts)),
+      client_(client),
+      legality_(std::move(check)),
+      extra_(options_.controller->extra()) {}
+
+Result<llm::Request> Agent::request_of(const search::Tree& tree, int node) const {
+  llm::Request out;
+  out.label = options_.controller->name;
+  SOLSTICE_TRY(out.system, instructions(briefing_, prompts_, extra_));
+  int64_t room = options_.most_prompt;
+  if (client_.model().context) room = std::min(room, *client_.model().context - options_.most_output);
+  SOLSTICE_TRY(out.messages, options_.controller->converse({briefing_, prompts_, tree, node, room - tokens_of(out.system)}));
+  out.temperature = options_.temperature;
+  out.most_output = options_.most_output;
+  out.schema = answer_schema(extra_);
+  return out;
+}
+
+// "" where the reply brought a program that can be tried.
+Result<std::string> Agent::complaint_of(const llm::Reply& reply, const search::Tree& tree, Draft& draft) const {
+  switch (reply.finish) {
+    case llm::Finish::kRefused:
+      return std::string("the answer was refused");
+    case llm::Finish::kEmpty:
+      return std::string("the answer was empty");
+    case llm::Finish::kTruncated:
+      return fmt::format("the answer was cut off after {} tokens: give edits, or less text", options_.most_output);
+    case llm::Finish::kInvalid:
+      return "the answer is not the JSON that was asked for: " + reply.problem;
+    case llm::Finish::kComplete:
+      break;
+  }
+  draft.answer = reply.text;
+  draft.reason = reply.json.at("reason").as_string();
+  Result<std::string> program = program_of(reply.json, draft.base);
+  if (!program.ok()) return program.error().message;
+  draft.program = draft.base = std::move(*program);
+  draft.own = true;
+  if (tree.contains(draft.program)) return tried_before(tree, draft.program);
+  return legality_(draft.program);
+}
+
+Status Agent::ask_again(llm::Request& request, const llm::Reply& reply, const std::string& complaint, const Draft& draft) const {
+  SOLSTICE_TRY(const std::string text,
+               prompts_.section("repair", {{"complaint", cut_to(complaint, kMostComplaint)},
+                                           {"base", draft.own ? "the program that you wrote last" : "the program to go on from"}}));
+  if (reply.text.empty()) {
+    request.messages.back().text += "\n" + text;
+    return success();
+  }
+  request.messages.push_back({llm::Role::kAssistant, reply.text});
+  request.messages.push_back({llm::Role::kUser, text});
+  return success();
+}
+
+Result<std::optional<search::Proposal>> Agent::propose(const search::Tree& tree, int node) {
+  SOLSTICE_TRY(llm::Request request, request_of(tree, node));
+  Draft draft;
+  draft.base = node == 0 ? briefing_.equations : tree.node(node).proposal.program;
+  search::Proposal out;
+  out.origin = options_.origin;
+  std::string complaint;
+  const int number = tree.trials() + 1;
+  options_.news(fmt::format("asking {} for attempt {}", options_.origin, number));
+  while (true) {
+    SOLSTICE_TRY(const llm::Reply reply, client_.ask(request));
+    out.tokens += reply.usage.input.value_or(0) + reply.usage.output.value_or(0);
+    SOLSTICE_TRY(complaint, complaint_of(reply, tree, draft));
+    if (complaint.empty() || reply.finish == llm::Finish::kRefused || out.repairs == briefing_.repairs) break;
+    ++out.repairs;
+    options_.news(fmt::format("attempt {}: {}; asked again", number, complaint.substr(0, complaint.find('\n'))));
+    SOLSTICE_CHECK(ask_again(request, reply, complaint, draft));
+  }
+  const bool fresh = !draft.program.empty() && !tree.contains(draft.program);
+  out.program = fresh ? draft.program : no_program(tree, complaint);
+  out.reason = fresh ? draft.reason : complaint;
+  out.answer = draft.answer.empty() ? "{}" : draft.answer;
+  return std::optional(std::move(out));
+}
+
+Result<std::optional<search::Proposal>> Relay::propose(const search::Tree& tree, int node) {
+  const bool early = tree.trials() < trials_;
+  SOLSTICE_TRY(std::optional<search::Proposal> found, (early ? first_ : then_).propose(tree, node));
+  if (found) return found;
+  return (early ? then_ : first_).propose(tree, node);
+}
+
+}  // namespace solstice::agents

@@ -1,0 +1,62 @@
+// A language model as proposer. The policy of the search says from which node, the controller which conversation, the model what to
+// try; what it writes is checked before it becomes a trial, and a text that is not legal may be mended a few times for free.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "agents/controller.h"
+#include "llm/client.h"
+#include "search/search.h"
+
+namespace solstice::agents {
+
+// What is wrong with a program, in diagnostics for whoever wrote it; "": it can be compiled. Errors are those of the machine.
+using Check = std::function<Result<std::string>(const std::string& program)>;
+
+struct AgentOptions {
+  const ControllerSpec* controller = nullptr;
+  int64_t most_output = 16384;        // tokens of an answer
+  int64_t most_prompt = 100'000;      // tokens of a conversation; less where the model's context is smaller
+  std::optional<double> temperature;  // none: the model's own
+  std::string origin;                 // Proposal::origin: who writes
+  std::function<void(const std::string&)> news = [](const std::string&) {};  // before and after each question
+};
+
+class Agent : public search::Proposer {
+ public:
+  // `client` outlives the agent.
+  Agent(AgentOptions options, Briefing briefing, Prompts prompts, llm::Client& client, Check check);
+
+  // Always something: an answer without a program that is legal, after its repairs, is a candidate that fails. Errors: those of
+  // the client, of prompts and of the check.
+  Result<std::optional<search::Proposal>> propose(const search::Tree& tree, int node) override;
+
+ private:
+  struct Draft;
+  Result<llm::Request> request_of(const search::Tree& tree, int node) const;
+  Result<std::string> complaint_of(const llm::Reply& reply, const search::Tree& tree, Draft& draft) const;
+  Status ask_again(llm::Request& request, const llm::Reply& reply, const std::string& complaint, const Draft& draft) const;
+
+  AgentOptions options_;
+  Briefing briefing_;
+  Prompts prompts_;
+  llm::Client& client_;
+  Check legality_;
+  Json extra_;
+};
+
+// Candidates of `first` until there are so many trials, then of `then`; where the one has none, the other is asked.
+class Relay : public search::Proposer {
+ public:
+  Relay(search::Proposer& first, int trials, search::Proposer& then) : first_(first), trials_(trials), then_(then) {}
+  Result<std::optional<search::Proposal>> propose(const search::Tree& tree, int node) override;
+
+ private:
+  search::Proposer& first_;
+  int trials_;
+  search::Proposer& then_;
+};
+
+}  // namespace solstice::agents

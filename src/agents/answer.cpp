@@ -1,0 +1,64 @@
+#include "agents/answer.h"
+
+#include <fmt/format.h>
+
+namespace solstice::agents {
+namespace {
+
+Json text_schema(std::string_view description) { return Json::object().set("type", "string").set("description", description); }
+
+Json closed(const Json& properties) {
+  Json required = Json::array();
+  for (const auto& [name, schema] : properties.members()) required.push(name);
+  return Json::object().set("type", "object").set("properties", properties).set("required", required).set("additionalProperties", false);
+}
+
+size_t count_in(const std::string& text, const std::string& piece) {
+  size_t count = 0;
+  for (size_t at = text.find(piece); at != text.npos; at = text.find(piece, at + piece.size())) ++count;
+  return count;
+}
+
+Status edit(std::string& text, const Json& change, size_t number) {
+  const std::string& find = change.at("find").as_string();
+  if (find.empty()) return fail(Code::bad_argument, fmt::format("`find` of edit {} is empty", number));
+  const size_t count = count_in(text, find);
+  if (count != 1) {
+    const std::string found = count == 0 ? "does not occur" : fmt::format("occurs {} times", count);
+    return fail(Code::bad_argument, fmt::format("`find` of edit {} {} in the program, where it must occur once:\n{}", number, found, find));
+  }
+  text.replace(text.find(find), find.size(), change.at("replace").as_string());
+  return success();
+}
+
+}  // namespace
+
+Json answer_schema(const Json& extra) {
+  Json properties = Json::object();
+  for (const auto& [name, schema] : extra.members()) properties.set(name, schema);
+  const Json change =
+      closed(Json::object().set("find", text_schema("text that occurs once")).set("replace", text_schema("what takes its place")));
+  properties.set("reason", text_schema("what changes and why it should be faster, in one sentence"))
+      .set("edits", Json::object().set("type", "array").set("items", change))
+      .set("program", text_schema("a whole program, or empty where there are edits"));
+  return closed(properties);
+}
+
+std::string fields_text(const Json& extra) {
+  std::string out;
+  for (const auto& [name, schema] : extra.members()) out += fmt::format("- `{}`: {}\n", name, schema.at("description").as_string());
+  return out;
+}
+
+Result<std::string> program_of(const Json& answer, const std::string& base) {
+  const std::string& program = answer.at("program").as_string();
+  const auto& edits = answer.at("edits").items();
+  if (program.empty() && edits.empty()) return fail(Code::bad_argument, "there are neither `edits` nor a `program`");
+  if (!program.empty() && !edits.empty()) return fail(Code::bad_argument, "there are `edits` and a `program`: give one of them");
+  if (!program.empty()) return program;
+  std::string text = base;
+  for (size_t i = 0; i < edits.size(); ++i) SOLSTICE_CHECK(edit(text, edits[i], i + 1));
+  return text;
+}
+
+}  // namespace solstice::agents

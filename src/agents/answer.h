@@ -1,0 +1,21 @@
+// Answers of a language model: their schema, and the program that one makes of the program it goes on from.
+#pragma once
+
+#include <string>
+
+#include "base/json.h"
+#include "base/result.h"
+
+namespace solstice::agents {
+
+// {"reason", "edits", "program"}, closed and all required; with `extra` members (name and schema) before them.
+Json answer_schema(const Json& extra = Json::object());
+
+// What follows `extra` in prompts/answer.md: "- `analysis`: ..\n" of their descriptions.
+std::string fields_text(const Json& extra);
+
+// The program of an answer that follows the schema. Error bad_argument, written for whoever answered: neither edits nor a program,
+// or both; an edit whose text is not in `base`, or more than once.
+Result<std::string> program_of(const Json& answer, const std::string& base);
+
+}  // namespace solstice::agents

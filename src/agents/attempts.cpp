@@ -1,0 +1,81 @@
+#include "agents/attempts.h"
+
+#include <fmt/format.h>
+
+#include "agents/findings.h"
+#include "agents/prompts.h"
+#include "base/line_diff.h"
+#include "base/time_text.h"
+
+namespace solstice::agents {
+namespace {
+
+constexpr int64_t kMostDetail = 700;  // tokens of why an attempt failed
+constexpr int64_t kMostChange = 900;  // and of a diff
+
+std::string time_of(const search::Tree& tree, const search::Node& node, const Briefing& briefing) {
+  const Seconds time = node.measurement->time;
+  const bool predicted = node.measurement->state == TrialState::kPredicted;
+  std::string out = fmt::format("{}: {}", predicted ? "predicted by cost models" : "verified", time_text(time));
+  if (tree.original().value > 0) out += fmt::format(", {:.2f}x of the original", tree.speedup(node));
+  if (briefing.practical) out += fmt::format(", {:.2f} times `practical`", time / *briefing.practical);
+  const search::Node& parent = tree.node(node.proposal.parent);
+  if (parent.id > 0 && parent.usable()) {
+    out += fmt::format(", {:.3f}x of {}", parent.measurement->time / time, name_of(parent));
+  }
+  if (tree.best() == &node) out += "; the best so far";
+  return out;
+}
+
+// "wrong" and why.
+std::string failure_of(const search::Node& node) {
+  const auto& m = *node.measurement;
+  const std::string state = enum_names(m.state)[static_cast<size_t>(m.state)];
+  if (m.detail.empty()) return state;
+  const std::string detail = cut_to(m.detail, kMostDetail);
+  const bool lines = detail.find('\n') != detail.npos;
+  return lines ? fmt::format("{}:\n```\n{}{}```", state, detail, detail.ends_with('\n') ? "" : "\n") : state + ": " + detail;
+}
+
+std::string outcome_of(const search::Tree& tree, const search::Node& node, const Briefing& briefing) {
+  if (node.id == 0) return tree.original().value > 0 ? fmt::format("the original takes {}", time_text(tree.original())) : "not timed yet";
+  if (!node.measurement) return node.lost ? "no result came" : "under way";
+  return node.usable() ? time_of(tree, node, briefing) : failure_of(node);
+}
+
+std::string feedback_of(const search::Node& node, const Briefing& briefing) {
+  if (node.id == 0 || !node.usable() || briefing.feedback == Feedback::kNone) return "";
+  if (briefing.feedback == Feedback::kRaw) return "\n" + raw_counters(*node.measurement);
+  std::string out;
+  for (const std::string& finding : findings_of(*node.measurement)) out += "\n- " + finding;
+  return out;
+}
+
+}  // namespace
+
+std::string name_of(const search::Node& node) { return node.id == 0 ? "the problem itself" : fmt::format("attempt {}", node.id); }
+
+std::string result_text(const search::Tree& tree, const search::Node& node, const Briefing& briefing) {
+  return outcome_of(tree, node, briefing) + feedback_of(node, briefing);
+}
+
+std::string summary_text(const search::Tree& tree, const search::Node& node, const Briefing& briefing) {
+  return fmt::format("{}, from {}: {}\n{}", name_of(node), name_of(tree.node(node.proposal.parent)), node.proposal.reason,
+                     outcome_of(tree, node, briefing));
+}
+
+std::string attempt_text(const search::Tree& tree, const search::Node& node, const Briefing& briefing) {
+  std::string out = summary_text(tree, node, briefing) + "\n";
+  const search::Node& parent = tree.node(node.proposal.parent);
+  if (parent.id == 0) return out;  // it differs in every line
+  const std::string change = line_diff(parent.proposal.program, node.proposal.program, 1);
+  if (!change.empty()) out += fmt::format("```diff\n{}```\n", cut_to(change, kMostChange));
+  return out;
+}
+
+std::string left_text(const Briefing& briefing, int done) {
+  const int left = briefing.trials - done;
+  return left == 1 ? "This is the last attempt." : fmt::format("{} of {} attempts are left, this one included.", left, briefing.trials);
+}
+
+}  // namespace solstice::agents

@@ -1,0 +1,27 @@
+// Attempts in words: what a language model is told of the nodes of a tree.
+#pragma once
+
+#include <string>
+
+#include "agents/briefing.h"
+#include "search/tree.h"
+
+namespace solstice::agents {
+
+// "the problem itself", "attempt 7".
+std::string name_of(const search::Node& node);
+
+// "verified: 46.9 us, 1.53x of the original, 1.21 times `practical`; the best so far", with what Briefing::feedback asks for below
+// it; why it failed; that it is under way.
+std::string result_text(const search::Tree& tree, const search::Node& node, const Briefing& briefing);
+
+// "attempt 7, from attempt 3: REASON" and its result, without feedback.
+std::string summary_text(const search::Tree& tree, const search::Node& node, const Briefing& briefing);
+
+// The summary, and what it changes in the program that it was made from, as a diff.
+std::string attempt_text(const search::Tree& tree, const search::Node& node, const Briefing& briefing);
+
+// "4 of 12 attempts are left, this one included."
+std::string left_text(const Briefing& briefing, int done);
+
+}  // namespace solstice::agents

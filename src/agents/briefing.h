@@ -1,0 +1,33 @@
+// What a language model is told of a problem, the same at every attempt.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/units.h"
+
+namespace solstice::agents {
+
+// What it may write: programs scheduled by the families, device code of its own, or both.
+enum class Writes { kUcut, kCuda, kBoth };
+std::vector<const char*> enum_names(Writes);
+
+// What it is told of a measurement beside verdict and time: nothing more; counters as they are, which exists to measure what they
+// do to it (papers.md: worse than nothing); findings in words.
+enum class Feedback { kNone, kRaw, kTools };
+std::vector<const char*> enum_names(Feedback);
+
+struct Briefing {
+  std::string equations;             // the problem, not scheduled
+  std::string setting;               // machine, numerics, weights, in words
+  std::string grammar;               // the page of the language
+  std::string ladder;                // the speed-of-light report; "" where it is left out (--sol off)
+  std::optional<Seconds> practical;  // its bound, none where the ladder is left out
+  Writes writes = Writes::kUcut;
+  Feedback feedback = Feedback::kTools;
+  int repairs = 3;  // free ones an attempt
+  int trials = 40;  // of the search
+};
+
+}  // namespace solstice::agents

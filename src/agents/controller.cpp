@@ -1,0 +1,61 @@
+#include "agents/controller.h"
+
+#include <fmt/format.h>
+
+#include "agents/answer.h"
+#include "agents/attempts.h"
+
+namespace solstice::agents {
+
+Result<const ControllerSpec*> find_controller(std::string_view name) {
+  std::string names;
+  for (const ControllerSpec* spec : all_controllers()) {
+    if (spec->name == name) return spec;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", spec->name);
+  }
+  return fail(Code::bad_argument, fmt::format("there is no controller `{}`; there are {}", name, names));
+}
+
+Result<std::string> instructions(const Briefing& briefing, const Prompts& prompts, const Json& extra) {
+  SOLSTICE_TRY(std::string out, prompts.section("role", {{"repairs", std::to_string(briefing.repairs)}}));
+  SOLSTICE_TRY(const std::string language, prompts.section("language", {{"grammar", briefing.grammar}}));
+  out += "\n" + language;
+  if (briefing.writes != Writes::kUcut) {
+    const bool only = briefing.writes == Writes::kCuda;
+    SOLSTICE_TRY(const std::string cuda, prompts.section(only ? "cuda_only" : "cuda_too"));
+    SOLSTICE_TRY(const std::string how, prompts.section("cuda"));
+    out += "\n" + how + "\n" + cuda;
+  }
+  SOLSTICE_TRY(const std::string answer, prompts.section("answer", {{"fields", fields_text(extra)}}));
+  return out + "\n" + answer;
+}
+
+Result<std::string> problem_section(const Situation& at) {
+  return at.prompts.section("problem", {{"setting", at.briefing.setting}, {"equations", at.briefing.equations}});
+}
+
+Result<std::string> ladder_section(const Situation& at) {
+  if (at.briefing.ladder.empty()) return std::string();
+  return at.prompts.section("ladder", {{"ladder", at.briefing.ladder}});
+}
+
+Result<std::string> base_section(const Situation& at, const search::Node& node, bool with_program) {
+  const Prompts::Values values = {{"which", name_of(node)}, {"result", result_text(at.tree, node, at.briefing)}};
+  if (!with_program) return at.prompts.section("base_again", values);
+  Prompts::Values whole = values;
+  whole["program"] = node.id == 0 ? at.briefing.equations : node.proposal.program;
+  return at.prompts.section("base", whole);
+}
+
+Result<std::string> tried_section(const Situation& at, const std::vector<const search::Node*>& nodes) {
+  if (nodes.empty()) return std::string();
+  std::string attempts;
+  for (const search::Node* node : nodes) attempts += attempt_text(at.tree, *node, at.briefing) + "\n";
+  return at.prompts.section("tried", {{"attempts", attempts}});
+}
+
+Result<std::string> budget_section(const Situation& at, int done) {
+  return at.prompts.section("budget", {{"left", left_text(at.briefing, done)}});
+}
+
+}  // namespace solstice::agents

@@ -1,0 +1,81 @@
+#include "agents/findings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/time_text.h"
+
+namespace solstice::agents {
+namespace {
+
+constexpr int64_t kRegistersOfSm = 65536, kWarpsOfSm = 64, kThreadsOfWarp = 32, kRegisterUnit = 8;
+constexpr int64_t kFewWarps = 16;
+
+std::string text_of_spill(const Json& kernel) {
+  const int64_t spilled = kernel.at("spill_stores").as_int() + kernel.at("spill_loads").as_int();
+  if (spilled == 0) return "";
+  return fmt::format("`{}` spills {} bytes a thread to local memory: fewer live values help (a smaller tile, less unrolling)",
+                     kernel.at("entry").as_string(), spilled);
+}
+
+std::string text_of_stack(const Json& kernel) {
+  const int64_t stack = kernel.at("stack_bytes").as_int();
+  const bool spills = kernel.at("spill_stores").as_int() > 0;
+  if (stack == 0 || spills) return "";
+  return fmt::format("`{}` keeps {} bytes a thread in local memory: an array that is indexed by what the compiler does not know",
+                     kernel.at("entry").as_string(), stack);
+}
+
+std::string text_of_occupancy(const Json& kernel) {
+  const int64_t registers = kernel.at("registers").as_int();
+  if (registers <= 0) return "";
+  const int64_t held = (registers + kRegisterUnit - 1) / kRegisterUnit * kRegisterUnit * kThreadsOfWarp;
+  const int64_t warps = std::min(kWarpsOfSm, kRegistersOfSm / held);
+  if (warps > kFewWarps) return "";
+  return fmt::format("`{}` takes {} registers a thread, which leaves room for {} of {} warps on an SM", kernel.at("entry").as_string(),
+                     registers, warps, kWarpsOfSm);
+}
+
+// "the cost models give `gemm` (gemm) 531 us, 97 % of their sum".
+std::vector<std::string> text_of_costs(const Json& costs) {
+  double sum = 0;
+  for (const Json& cost : costs.items()) sum += cost.at("seconds").as_double();
+  std::vector<std::string> out;
+  if (costs.size() < 2 || sum <= 0) return out;
+  for (const Json& cost : costs.items()) {
+    const double seconds = cost.at("seconds").as_double();
+    out.push_back(fmt::format("the cost model gives kernel `{}` (by {}) {}, {:.0f} % of their sum", cost.at("kernel").as_string(),
+                              cost.at("family").as_string(), time_text(Seconds(seconds)), 100 * seconds / sum));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::string> findings_of(const search::Measurement& measurement) {
+  std::vector<std::string> out = text_of_costs(measurement.record.at("costs"));
+  const auto add = [&](std::string text) {
+    if (!text.empty() && std::find(out.begin(), out.end(), text) == out.end()) out.push_back(std::move(text));
+  };
+  for (const Json& module : measurement.record.at("modules").items()) {
+    for (const Json& kernel : module.at("kernels").items()) {
+      add(text_of_spill(kernel));
+      add(text_of_stack(kernel));
+      add(text_of_occupancy(kernel));
+    }
+    for (const Json& note : module.at("notes").items()) add("ptxas: " + note.at("text").as_string());
+  }
+  if (!measurement.finding.empty()) add(measurement.finding);
+  return out;
+}
+
+std::string raw_counters(const search::Measurement& measurement) {
+  Json kernels = Json::array();
+  for (const Json& module : measurement.record.at("modules").items()) {
+    for (const Json& kernel : module.at("kernels").items()) kernels.push(kernel);
+  }
+  return Json::object().set("kernels", kernels).set("seconds", measurement.record.at("seconds")).dump();
+}
+
+}  // namespace solstice::agents

@@ -1,0 +1,17 @@
+// What a measurement says beside its time, in words: what the compiler reported of the kernels that deserves attention.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "record/search_event.h"
+
+namespace solstice::agents {
+
+// A line each, the kernels in the order of their record.
+std::vector<std::string> findings_of(const search::Measurement& measurement);
+
+// Counters as they are: resources of the kernels and samples of the time, as JSON.
+std::string raw_counters(const search::Measurement& measurement);
+
+}  // namespace solstice::agents

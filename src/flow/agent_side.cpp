@@ -1,0 +1,104 @@
+#include "flow/agent_side.h"
+
+#include <fmt/format.h>
+
+#include "evaluate/preparation.h"
+#include "flow/session.h"
+#include "lang/grammar_page.h"
+
+namespace solstice::flow {
+namespace {
+
+std::string_view words_of(numerics::Policy policy) {
+  switch (policy) {
+    case numerics::Policy::kReference:
+      return "Numerics `reference`: no less accurate than PyTorch's own float32 result. Tensor cores reach that with split operands "
+             "(`math=fp16x3`, `tf32x3`, `bf16x6`), `simt` without them; plain `tf32`, `bf16` and `fp16` are refused for float32.";
+    case numerics::Policy::kHigh:
+      return "Numerics `high`: the class of TF32. `math=tf32`, `bf16x3` and all that is more accurate.";
+    case numerics::Policy::kMedium:
+      return "Numerics `medium`: the class of bf16. `math=bf16`, `fp16` and all that is more accurate.";
+  }
+  return "";
+}
+
+std::string setting_words(const Session& state) {
+  std::string out = fmt::format("Machine: {} (`target {}`), {}. ", state.machine->title, state.machine->name, state.machine->arch);
+  out += words_of(numerics::policy_from_name(state.options.numerics).value_or(numerics::Policy::kReference));
+  out += state.options.frozen ? " Weights are frozen: kernels marked `once` run at load, with the item `allow frozen`."
+                              : " Weights are live: they may change between calls, so what is computed from them counts.";
+  return out;
+}
+
+agents::Briefing briefing_of(const Session& state, const AgentChoice& choice) {
+  agents::Briefing out;
+  out.equations = state.problem->imported.text;
+  out.setting = setting_words(state);
+  out.grammar = lang::grammar_page();
+  if (choice.sol && state.sol) out.ladder = sol::render_text(*state.sol);
+  if (choice.sol && state.bound_practical.value > 0) out.practical = state.bound_practical;
+  out.writes = choice.writes;
+  out.feedback = choice.feedback;
+  out.repairs = choice.repairs;
+  out.trials = state.options.trials;
+  return out;
+}
+
+// As the device would refuse it, before anything is compiled.
+Result<std::string> complaint_of(const Session& state, const std::string& program) {
+  evaluate::Preparation candidate(program, state.setting(), nullptr);
+  SOLSTICE_CHECK(candidate.finish());
+  return candidate.refused() ? candidate.why() : std::string();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<AgentSide>> AgentSide::open(const AgentChoice& choice, std::filesystem::path transcript) {
+  std::unique_ptr<AgentSide> out(new AgentSide(choice));
+  SOLSTICE_TRY(out->controller_, agents::find_controller(choice.controller));
+  SOLSTICE_TRY(out->prompts_, agents::Prompts::load());
+  llm::Model model;
+  if (!choice.model.empty()) {
+    SOLSTICE_TRY(model, llm::load_model(choice.model));
+  }
+  llm::ClientOptions options;
+  options.network = choice.network;
+  options.budget = choice.budget;
+  out->transcript_file_ = choice.transcript.empty() ? std::move(transcript) : choice.transcript;
+  SOLSTICE_TRY(out->transcript_, llm::Transcript::open(out->transcript_file_));
+  options.transcript = out->transcript_.get();
+  SOLSTICE_TRY(out->client_, llm::Client::open(choice.provider, choice.options, std::move(model), options));
+  return out;
+}
+
+Status AgentSide::brief(Session& state) {
+  agents::AgentOptions options;
+  options.controller = controller_;
+  options.most_output = choice_.most_output;
+  options.temperature = choice_.temperature;
+  options.origin = choice_.model.empty() ? choice_.provider : choice_.model;
+  options.news = [&state](const std::string& text) { state.progress.message(text); };
+  agent_ = std::make_unique<agents::Agent>(std::move(options), briefing_of(state, choice_), std::move(*prompts_), *client_,
+                                           [&state](const std::string& program) { return complaint_of(state, program); });
+  relay_ = std::make_unique<agents::Relay>(*state.expert, choice_.expert, *agent_);
+  return success();
+}
+
+std::string AgentSide::title() const {
+  return fmt::format("{} with {}", choice_.controller, choice_.model.empty() ? choice_.provider : choice_.model);
+}
+
+Json AgentSide::record() const {
+  return Json::object()
+      .set("controller", choice_.controller)
+      .set("provider", choice_.provider)
+      .set("model", choice_.model)
+      .set("writes", enum_names(choice_.writes)[static_cast<size_t>(choice_.writes)])
+      .set("sol", choice_.sol)
+      .set("feedback", enum_names(choice_.feedback)[static_cast<size_t>(choice_.feedback)])
+      .set("expert_trials", choice_.expert)
+      .set("transcript", transcript_file_.string())
+      .set("account", to_json(client_->account()));
+}
+
+}  // namespace solstice::flow

@@ -1,0 +1,41 @@
+// The language model of a run: its provider, opened before anything is measured so that a missing key or a misspelt model is said
+// at once, and its part as a proposer.
+#pragma once
+
+#include <memory>
+
+#include "agents/agent.h"
+#include "base/json.h"
+#include "flow/agent_choice.h"
+
+namespace solstice::flow {
+
+struct Session;
+
+class AgentSide {
+ public:
+  // Errors: bad_argument, not_found, bad_model, bad_key, network_off; those of reading prompts and the transcript.
+  static Result<std::unique_ptr<AgentSide>> open(const AgentChoice& choice, std::filesystem::path transcript);
+
+  // Once the problem, its bounds and the expert are there: proposes after the expert's first trials. `state` outlives it.
+  Status brief(Session& state);
+  search::Proposer& proposer() { return *relay_; }
+
+  // Who took part and what it used, for reports.
+  Json record() const;
+  std::string title() const;  // "inprompt with gpt-5-mini"
+
+ private:
+  explicit AgentSide(const AgentChoice& choice) : choice_(choice) {}
+
+  AgentChoice choice_;
+  const agents::ControllerSpec* controller_ = nullptr;
+  std::unique_ptr<llm::Transcript> transcript_;
+  std::unique_ptr<llm::Client> client_;
+  std::optional<agents::Prompts> prompts_;
+  std::unique_ptr<agents::Agent> agent_;
+  std::unique_ptr<agents::Relay> relay_;
+  std::filesystem::path transcript_file_;
+};
+
+}  // namespace solstice::flow
