@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/html.h"
+
 namespace solstice::cli {
 namespace {
 
@@ -30,21 +32,6 @@ constexpr const char* kStyle = R"(<style>
 </style>
 )";
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else
-      out += c;
-  }
-  return out;
-}
-
 // The largest of 1, 2, 5 times a power of ten that cuts `range` into at least three.
 double round_step(double range) {
   const double power = std::pow(10, std::floor(std::log10(range / 3)));
@@ -61,9 +48,9 @@ class Axes {
   double y(double value) const { return kTop + kHeight * (y_high_ - value) / (y_high_ - y_low_); }
 
   std::string draw(const std::string& x_name, const std::string& y_name, const char* unit, double scale) const {
-    std::string out = fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\">{}</text>\n", left_ - 44, kTop - 14, escaped(y_name));
+    std::string out = fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\">{}</text>\n", left_ - 44, kTop - 14, html_escaped(y_name));
     out += fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"end\">{}</text>\n", left_ + kPanel, kTop + kHeight + 34,
-                       escaped(x_name));
+                       html_escaped(x_name));
     const double x_step = round_step(x_high_ - x_low_), y_step = round_step(y_high_ - y_low_);
     for (double v = std::ceil(x_low_ / x_step) * x_step; v <= x_high_ + x_step * 1e-6; v += x_step) {
       out += fmt::format(
@@ -114,7 +101,7 @@ class Savings {
     out += fmt::format("<path class=\"line line0\" d=\"{}\"/>\n", path);
     for (const Mark& m : marks_) {
       out += fmt::format("<circle class=\"{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"4\"><title>{}</title></circle>\n", m.kind, axes.x(m.saved),
-                         axes.y(m.retention), escaped(m.text));
+                         axes.y(m.retention), html_escaped(m.text));
     }
     return out + legend();
   }
@@ -165,9 +152,9 @@ std::string curves_panel(const std::vector<search::Curve>& curves) {
       path += k == 0 ? fmt::format("M{:.1f} {:.1f}", x, y) : fmt::format("H{:.1f}V{:.1f}", x, y);
     }
     const double row = kTop + kHeight + 56 + kLine * static_cast<double>(i);
-    out += fmt::format("<path class=\"line line{}\" d=\"{}\"><title>{}</title></path>\n", i % 5, path, escaped(curves[i].policy));
+    out += fmt::format("<path class=\"line line{}\" d=\"{}\"><title>{}</title></path>\n", i % 5, path, html_escaped(curves[i].policy));
     out += fmt::format("<path class=\"line line{0}\" d=\"M{1:.0f} {2:.0f}h24\"/><text x=\"{3:.0f}\" y=\"{4:.0f}\">{5}</text>\n", i % 5,
-                       left, row - 4, left + 32, row, escaped(curves[i].policy));
+                       left, row - 4, left + 32, row, html_escaped(curves[i].policy));
   }
   return out;
 }

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "base/base64.h"
+#include "base/html.h"
 #include "base/sha256.h"
 
 namespace solstice::cli {
@@ -14,21 +15,6 @@ std::string hash_source(std::string_view text) {
   std::string digest;
   for (size_t i = 0; i < hex.size(); i += 2) digest += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
   return "'sha256-" + base64_encode(digest) + "'";
-}
-
-std::string html_escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else
-      out += c;
-  }
-  return out;
 }
 
 // JSON that no HTML parser takes for markup: these characters stand in strings only, where JSON can spell them.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/html.h"
 #include "flow/bench.h"
 #include "flow/bench_figures.h"
 
@@ -35,21 +36,6 @@ constexpr const char* kStyle = R"(<style>
   }
 </style>
 )";
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else
-      out += c;
-  }
-  return out;
-}
 
 struct Bar {
   const BenchRow* row;
@@ -126,9 +112,9 @@ class Chart {
     std::string out =
         fmt::format(R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0:.0f} {1:.0f}" width="{0:.0f}" height="{1:.0f}" role="img">)",
                     width_, height);
-    out += fmt::format("\n<title>{}</title>\n{}", escaped(title_), kStyle);
+    out += fmt::format("\n<title>{}</title>\n{}", html_escaped(title_), kStyle);
     out += fmt::format(R"(<rect class="paper" width="{:.0f}" height="{:.0f}"/>)", width_, height);
-    out += fmt::format("\n<text class=\"title\" x=\"12\" y=\"20\">{}</text>\n", escaped(title_));
+    out += fmt::format("\n<text class=\"title\" x=\"12\" y=\"20\">{}</text>\n", html_escaped(title_));
     return out + legend() + grid() + drawn_bars() + drawn_curves() + "</svg>\n";
   }
 
@@ -150,8 +136,8 @@ class Chart {
     std::string out;
     double x = 12, line = 40;
     const auto entry = [&](const std::string& mark, const std::string& text) {
-      out +=
-          fmt::format("<g transform=\"translate({:.0f} {:.0f})\">{}<text x=\"18\" y=\"4\">{}</text></g>\n", x, line, mark, escaped(text));
+      out += fmt::format("<g transform=\"translate({:.0f} {:.0f})\">{}<text x=\"18\" y=\"4\">{}</text></g>\n", x, line, mark,
+                         html_escaped(text));
       x += 34 + 6.2 * static_cast<double>(text.size());
     };
     for (const auto& [kind, text] :
@@ -183,9 +169,9 @@ class Chart {
       const Bar& bar = bars_[i];
       const double x = kLeft + kPitch * static_cast<double>(i) + 2, top = std::min(y(bar.ratio), y(1) - kFlat);
       out += fmt::format("<rect class=\"{}\" x=\"{:.0f}\" y=\"{:.1f}\" width=\"{:.0f}\" height=\"{:.1f}\"><title>{}</title></rect>",
-                         bar.kind, x, top, kBar, y(1) - top, escaped(bar.text));
+                         bar.kind, x, top, kBar, y(1) - top, html_escaped(bar.text));
       out += fmt::format("<text class=\"small\" text-anchor=\"end\" transform=\"translate({:.1f} {:.0f}) rotate(-90)\">{}</text>\n",
-                         x + kBar - 1, kTop + kHeight + 8, escaped(bar.row->id));
+                         x + kBar - 1, kTop + kHeight + 8, html_escaped(bar.row->id));
     }
     return out;
   }
@@ -201,7 +187,7 @@ class Chart {
         path += fmt::format("{}{:.0f} {:.1f}", k ? "L" : "M", first + kPitch * static_cast<double>(k), y(ratios[k]));
       }
       if (ratios.size() == 1) path += "h4";
-      out += fmt::format("<path class=\"line line{}\" d=\"{}\"><title>{}</title></path>\n", i % 4, path, escaped(curves_[i].name));
+      out += fmt::format("<path class=\"line line{}\" d=\"{}\"><title>{}</title></path>\n", i % 4, path, html_escaped(curves_[i].name));
     }
     return out;
   }
