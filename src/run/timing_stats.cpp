@@ -6,24 +6,10 @@
 #include <cmath>
 #include <limits>
 
+#include "base/random.h"
+
 namespace solstice::run {
 namespace {
-
-// SplitMix64: small, and the same everywhere, which std::uniform_int_distribution is not.
-class Random {
- public:
-  explicit Random(uint64_t seed) : state_(seed) {}
-  size_t below(size_t n) {
-    state_ += 0x9e3779b97f4a7c15u;
-    uint64_t z = state_;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return static_cast<size_t>((z ^ (z >> 31)) % n);
-  }
-
- private:
-  uint64_t state_;
-};
 
 double median_in_place(std::vector<double>& values) {
   if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
@@ -43,7 +29,7 @@ std::vector<const TimingRound*> counted(std::span<const TimingRound> rounds) {
   return out;
 }
 
-double resampled_median(const std::vector<double>& values, Random& random, std::vector<double>& scratch) {
+double resampled_median(const std::vector<double>& values, SplitMix64& random, std::vector<double>& scratch) {
   scratch.resize(values.size());
   for (double& value : scratch) value = values[random.below(values.size())];
   return median_in_place(scratch);
@@ -120,7 +106,7 @@ Intervals bootstrap_speedup(std::span<const TimingRound> rounds, int resamples, 
     const double nan = std::numeric_limits<double>::quiet_NaN();
     return {{nan, nan}, {nan, nan}};
   }
-  Random random(seed);
+  SplitMix64 random(seed);
   std::vector<double> ratios, scratch;
   for (int i = 0; i < resamples; ++i) {
     double sum = 0;
