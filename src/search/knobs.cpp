@@ -5,7 +5,7 @@
 
 namespace solstice::search {
 
-std::string text_of(const Setting& setting) {
+std::string text_of(std::span<const int> setting) {
   std::string out;
   for (const int value : setting) out += (out.empty() ? "" : ",") + std::to_string(value);
   return out;
@@ -15,9 +15,15 @@ Setting setting_of(const std::string& candidate) {
   Setting out;
   for (const char c : candidate) {
     if (c == ',') continue;
-    out.push_back(c - '0');  // knobs have fewer than ten values
+    out.push_back(c - '0');
   }
   return out;
+}
+
+uint64_t number_of(std::span<const int> setting, uint64_t base) {
+  uint64_t number = 0;
+  for (const int value : setting) number = number * base + static_cast<uint64_t>(value);
+  return number;
 }
 
 std::vector<Step> one_knob_moves(const Knobs& knobs, uint64_t seed, const std::string& candidate,

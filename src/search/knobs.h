@@ -1,7 +1,10 @@
-// Candidates of made-up landscapes: a setting of some knobs, as text "3,0,2,1".
+// Candidates of made-up landscapes: a setting of some knobs, as text "3,0,2,1". Knobs have fewer than ten values.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,8 +14,26 @@ namespace solstice::search {
 
 using Setting = std::vector<int>;
 
-std::string text_of(const Setting& setting);
+std::string text_of(std::span<const int> setting);
 Setting setting_of(const std::string& candidate);
+
+// Its values as the digits of a number: another one for each setting where `base` is more than any value.
+uint64_t number_of(std::span<const int> setting, uint64_t base);
+
+// A setting of N knobs that have `values` each, whatever the text.
+template <size_t N>
+std::array<int, N> point_of(const std::string& text, const std::array<int, N>& values) {
+  std::array<int, N> point{};
+  for (size_t knob = 0; knob < N && 2 * knob < text.size(); ++knob) point[knob] = std::clamp(text[2 * knob] - '0', 0, values[knob] - 1);
+  return point;
+}
+
+template <size_t N>
+std::array<int, N> random_point(Random& random, const std::array<int, N>& values) {
+  std::array<int, N> point{};
+  for (size_t knob = 0; knob < N; ++knob) point[knob] = static_cast<int>(random.below(static_cast<size_t>(values[knob])));
+  return point;
+}
 
 struct Knobs {
   int count = 6;

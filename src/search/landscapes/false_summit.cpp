@@ -8,7 +8,7 @@
 #include <array>
 #include <cstdlib>
 
-#include "search/landscape.h"
+#include "search/knobs.h"
 
 namespace solstice::search {
 namespace {
@@ -21,27 +21,6 @@ constexpr size_t switches = 4;  // the first four of `order`, in pairs; the othe
 constexpr int openings = 4;
 
 using Point = std::array<int, knobs>;
-
-Point decode(const std::string& text) {
-  Point point{};
-  for (size_t knob = 0; knob < knobs && 2 * knob < text.size(); ++knob) point[knob] = std::clamp(text[2 * knob] - '0', 0, values[knob] - 1);
-  return point;
-}
-
-std::string encode(const Point& point) {
-  std::string text;
-  for (const int value : point) {
-    if (!text.empty()) text += ',';
-    text += static_cast<char>('0' + value);
-  }
-  return text;
-}
-
-uint64_t index_of(const Point& point) {
-  uint64_t index = 0;
-  for (const int value : point) index = index * most_values + static_cast<uint64_t>(value);
-  return index;
-}
 
 int random_value(Random& random, size_t knob) { return static_cast<int>(random.below(static_cast<size_t>(values[knob]))); }
 
@@ -84,15 +63,15 @@ struct Model {
   double gain(const Point& point) const {
     const int first = pairs(point, 0), second = pairs(point, 1);
     const double bonus = pair_bonus[0] * first + pair_bonus[1] * second + both_bonus * first * second;
-    const double rough = 0.06 * Random(seed, "false_summit rough", index_of(point)).normal();
+    const double rough = 0.06 * Random(seed, "false_summit rough", number_of(point, most_values)).normal();
     return std::max(-2.5, summit - loss(point, 0.5 * (first + second)) + bonus + rough);
   }
   double predicted(const Point& point) const {
     double sum = 0.8 * (summit - loss(point, 0)) + 0.25 * both_bonus * pairs(point, 0) * pairs(point, 1);
     for (size_t knob = 0; knob < knobs; ++knob) sum += mistake[knob][static_cast<size_t>(point[knob])];
-    return sum + 0.3 * Random(seed, "false_summit mistake", index_of(point)).normal();
+    return sum + 0.3 * Random(seed, "false_summit mistake", number_of(point, most_values)).normal();
   }
-  Step step(const Point& point) const { return {encode(point), predicted(point)}; }
+  Step step(const Point& point) const { return {text_of(point), predicted(point)}; }
 
   uint64_t seed;
   std::array<size_t, knobs> order{};
@@ -112,7 +91,7 @@ std::vector<Step> moves(uint64_t seed, const std::string& candidate) {
     for (size_t j = switches; j < knobs; ++j) point[model.order[j]] = random_value(random, model.order[j]);
     steps.push_back(model.step(point));
   }
-  const Point start = decode(candidate);
+  const Point start = point_of(candidate, values);
   for (size_t knob = 0; !candidate.empty() && knob < knobs; ++knob)
     for (int more = 1; more < values[knob]; ++more) {
       Point point = start;
@@ -128,10 +107,10 @@ std::vector<Step> moves(uint64_t seed, const std::string& candidate) {
   return steps;
 }
 
-double gain(uint64_t seed, const std::string& candidate) { return candidate.empty() ? 0 : Model(seed).gain(decode(candidate)); }
+double gain(uint64_t seed, const std::string& candidate) { return candidate.empty() ? 0 : Model(seed).gain(point_of(candidate, values)); }
 
 bool works(uint64_t seed, const std::string& candidate) {
-  return candidate.empty() || !Random(seed, "false_summit fails", index_of(decode(candidate))).chance(0.06);
+  return candidate.empty() || !Random(seed, "false_summit fails", number_of(point_of(candidate, values), most_values)).chance(0.06);
 }
 
 }  // namespace false_summit

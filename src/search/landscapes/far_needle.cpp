@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "search/landscape.h"
+#include "search/knobs.h"
 
 namespace solstice::search {
 namespace {
@@ -22,37 +22,10 @@ constexpr double spread = 0.07;  // of one knob's or one pair's effect away from
 using Point = std::array<int, knobs>;
 using Effects = std::array<std::array<double, most_values>, knobs>;
 
-Point decode(const std::string& text) {
-  Point point{};
-  for (size_t knob = 0; knob < knobs && 2 * knob < text.size(); ++knob) point[knob] = std::clamp(text[2 * knob] - '0', 0, values[knob] - 1);
-  return point;
-}
-
-std::string encode(const Point& point) {
-  std::string text;
-  for (const int value : point) {
-    if (!text.empty()) text += ',';
-    text += static_cast<char>('0' + value);
-  }
-  return text;
-}
-
-uint64_t index_of(const Point& point) {
-  uint64_t index = 0;
-  for (size_t knob = 0; knob < knobs; ++knob) index = index * most_values + static_cast<uint64_t>(point[knob]);
-  return index;
-}
-
-Point random_point(Random& random) {
-  Point point{};
-  for (size_t knob = 0; knob < knobs; ++knob) point[knob] = static_cast<int>(random.below(static_cast<size_t>(values[knob])));
-  return point;
-}
-
 struct Model {
   explicit Model(uint64_t seed_) : seed(seed_) {
     Random random(seed, "far_needle");
-    needle = random_point(random);
+    needle = random_point(random, values);
     height = 1.9 + 0.6 * random.uniform();
     for (size_t left = knobs; left > knobs - needed;) {  // which knobs matter: five of seven, each set as likely
       const size_t knob = random.below(knobs);
@@ -86,9 +59,9 @@ struct Model {
   double predicted(const Point& point) const {
     double sum = 0.45 * flat(point) + 0.1 * fast_path(point);
     for (size_t knob = 0; knob < knobs; ++knob) sum += mistake[knob][static_cast<size_t>(point[knob])];
-    return sum + 0.2 * Random(seed, "far_needle mistake", index_of(point)).normal();
+    return sum + 0.2 * Random(seed, "far_needle mistake", number_of(point, most_values)).normal();
   }
-  Step step(const Point& point) const { return {encode(point), predicted(point)}; }
+  Step step(const Point& point) const { return {text_of(point), predicted(point)}; }
 
   uint64_t seed;
   Point needle{};
@@ -103,11 +76,11 @@ std::vector<Step> moves(uint64_t seed, const std::string& candidate) {
   if (candidate.empty()) {
     Random random(seed, "far_needle openings");
     while (steps.size() < openings) {
-      const Point point = random_point(random);
+      const Point point = random_point(random, values);
       if (model.missing(point) >= needed - 1) steps.push_back(model.step(point));
     }
   } else {
-    Point point = decode(candidate);
+    Point point = point_of(candidate, values);
     for (size_t knob = 0; knob < knobs; ++knob) {
       const int before = point[knob];
       for (int value = 0; value < values[knob]; ++value) {
@@ -121,10 +94,10 @@ std::vector<Step> moves(uint64_t seed, const std::string& candidate) {
   return steps;
 }
 
-double gain(uint64_t seed, const std::string& candidate) { return candidate.empty() ? 0 : Model(seed).gain(decode(candidate)); }
+double gain(uint64_t seed, const std::string& candidate) { return candidate.empty() ? 0 : Model(seed).gain(point_of(candidate, values)); }
 
 bool works(uint64_t seed, const std::string& candidate) {  // a few fail for reasons of their own
-  return candidate.empty() || !Random(seed, "far_needle fails", index_of(decode(candidate))).chance(0.04);
+  return candidate.empty() || !Random(seed, "far_needle fails", number_of(point_of(candidate, values), most_values)).chance(0.04);
 }
 
 }  // namespace far_needle

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 
-#include "search/landscape.h"
+#include "search/knobs.h"
 
 namespace solstice::search {
 namespace {
@@ -24,33 +24,6 @@ constexpr int openings = 4;
 
 using Point = std::array<int, knobs>;
 using Effects = std::array<std::array<double, most_values>, knobs>;
-
-Point decode(const std::string& text) {
-  Point point{};
-  for (size_t knob = 0; knob < knobs && 2 * knob < text.size(); ++knob) point[knob] = std::clamp(text[2 * knob] - '0', 0, values[knob] - 1);
-  return point;
-}
-
-std::string encode(const Point& point) {
-  std::string text;
-  for (const int value : point) {
-    if (!text.empty()) text += ',';
-    text += static_cast<char>('0' + value);
-  }
-  return text;
-}
-
-uint64_t index_of(const Point& point) {
-  uint64_t index = 0;
-  for (const int value : point) index = index * most_values + static_cast<uint64_t>(value);
-  return index;
-}
-
-Point random_point(Random& random) {
-  Point point{};
-  for (size_t knob = 0; knob < knobs; ++knob) point[knob] = static_cast<int>(random.below(static_cast<size_t>(values[knob])));
-  return point;
-}
 
 struct Pair {
   size_t a = 0, b = 0;  // knobs
@@ -70,7 +43,7 @@ struct Model {
     for (auto& knob : mistake)
       for (double& value : knob) value = 0.2 * random.normal();
     often_wrong = order[knobs - 1];
-    bad = random_point(random);
+    bad = random_point(random, values);
   }
 
   double size(const Point& point) const {
@@ -94,16 +67,16 @@ struct Model {
   double gain(const Point& point) const { return 0.5 * (size(point) - 1.2) + sum_of(point, effect) + of_pairs(point, pairs); }
   double predicted(const Point& point) const {
     const double known = 0.6 * (size(point) - 1.2) + 0.7 * sum_of(point, effect) + 0.7 * of_pairs(point, pairs / 2);
-    return known + sum_of(point, mistake) + 0.3 * Random(seed, "flaky_slopes mistake", index_of(point)).normal();
+    return known + sum_of(point, mistake) + 0.3 * Random(seed, "flaky_slopes mistake", number_of(point, most_values)).normal();
   }
   bool works(const Point& point) const {
     if (size(point) > memory) return false;
     for (size_t i = 0; i < excluded; ++i)
       if (point[pair_[i].a] == bad[pair_[i].a] && point[pair_[i].b] == bad[pair_[i].b]) return false;
     const double risk = point[often_wrong] == bad[often_wrong] ? 0.5 : 0.12;
-    return !Random(seed, "flaky_slopes fails", index_of(point)).chance(risk);
+    return !Random(seed, "flaky_slopes fails", number_of(point, most_values)).chance(risk);
   }
-  Step step(const Point& point) const { return {encode(point), predicted(point)}; }
+  Step step(const Point& point) const { return {text_of(point), predicted(point)}; }
 
   uint64_t seed;
   std::array<size_t, knobs> order{};
@@ -118,10 +91,10 @@ std::vector<Step> moves(uint64_t seed, const std::string& candidate) {
   std::vector<Step> steps;
   Random random(seed, "flaky_slopes openings");
   while (candidate.empty() && steps.size() < openings) {  // someone has tried these: all but the last work
-    const Point point = random_point(random);
+    const Point point = random_point(random, values);
     if (steps.size() + 1 == openings || model.works(point)) steps.push_back(model.step(point));
   }
-  const Point start = decode(candidate);
+  const Point start = point_of(candidate, values);
   for (size_t knob = 0; !candidate.empty() && knob < knobs; ++knob)
     for (int more = 1; more < values[knob]; ++more) {
       Point point = start;
@@ -132,9 +105,9 @@ std::vector<Step> moves(uint64_t seed, const std::string& candidate) {
   return steps;
 }
 
-double gain(uint64_t seed, const std::string& candidate) { return candidate.empty() ? 0 : Model(seed).gain(decode(candidate)); }
+double gain(uint64_t seed, const std::string& candidate) { return candidate.empty() ? 0 : Model(seed).gain(point_of(candidate, values)); }
 
-bool works(uint64_t seed, const std::string& candidate) { return candidate.empty() || Model(seed).works(decode(candidate)); }
+bool works(uint64_t seed, const std::string& candidate) { return candidate.empty() || Model(seed).works(point_of(candidate, values)); }
 
 }  // namespace flaky_slopes
 }  // namespace

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 
-#include "search/landscape.h"
+#include "search/knobs.h"
 
 namespace solstice::search {
 namespace {
@@ -15,32 +15,12 @@ namespace noisy_ridge {
 
 constexpr size_t knobs = 7;
 constexpr std::array<int, knobs> values = {6, 5, 6, 4, 5, 4, 5};
+constexpr int most_values = 6;
 constexpr size_t pairs = 3;  // the first six of `order`, two by two
 constexpr int openings = 5;
 
 using Point = std::array<int, knobs>;
 using Place = std::array<double, knobs>;  // each knob from 0 to 1
-
-Point decode(const std::string& text) {
-  Point point{};
-  for (size_t knob = 0; knob < knobs && 2 * knob < text.size(); ++knob) point[knob] = std::clamp(text[2 * knob] - '0', 0, values[knob] - 1);
-  return point;
-}
-
-std::string encode(const Point& point) {
-  std::string text;
-  for (const int value : point) {
-    if (!text.empty()) text += ',';
-    text += static_cast<char>('0' + value);
-  }
-  return text;
-}
-
-uint64_t index_of(const Point& point) {
-  uint64_t index = 0;
-  for (const int value : point) index = index * 6 + static_cast<uint64_t>(value);
-  return index;
-}
 
 struct Model {
   explicit Model(uint64_t seed_) : seed(seed_) {
@@ -75,9 +55,9 @@ struct Model {
   }
   double gain(const Point& point) const { return hill(point, best, 1); }
   double predicted(const Point& point) const {
-    return hill(point, believed, 0.4) - 0.4 + 0.45 * Random(seed, "noisy_ridge mistake", index_of(point)).normal();
+    return hill(point, believed, 0.4) - 0.4 + 0.45 * Random(seed, "noisy_ridge mistake", number_of(point, most_values)).normal();
   }
-  Step step(const Point& point) const { return {encode(point), predicted(point)}; }
+  Step step(const Point& point) const { return {text_of(point), predicted(point)}; }
 
   uint64_t seed;
   std::array<size_t, knobs> order{};
@@ -96,12 +76,10 @@ std::vector<Step> moves(uint64_t seed, const std::string& candidate) {
   if (candidate.empty()) {
     Random random(seed, "noisy_ridge openings");
     for (int i = 0; i < openings; ++i) {
-      Point point{};
-      for (size_t knob = 0; knob < knobs; ++knob) point[knob] = static_cast<int>(random.below(static_cast<size_t>(values[knob])));
-      steps.push_back(model.step(point));
+      steps.push_back(model.step(random_point(random, values)));
     }
   } else {
-    const Point point = decode(candidate);
+    const Point point = point_of(candidate, values);
     for (size_t knob = 0; knob < knobs; ++knob)
       for (const int by : {-1, 1, -2, 2}) add(point, knob, by);
     for (const int by : {-1, 1}) {  // the first pair's balance is well known, so a proposer shifts both at once
@@ -116,10 +94,10 @@ std::vector<Step> moves(uint64_t seed, const std::string& candidate) {
   return steps;
 }
 
-double gain(uint64_t seed, const std::string& candidate) { return candidate.empty() ? 0 : Model(seed).gain(decode(candidate)); }
+double gain(uint64_t seed, const std::string& candidate) { return candidate.empty() ? 0 : Model(seed).gain(point_of(candidate, values)); }
 
 bool works(uint64_t seed, const std::string& candidate) {
-  return candidate.empty() || !Random(seed, "noisy_ridge fails", index_of(decode(candidate))).chance(0.05);
+  return candidate.empty() || !Random(seed, "noisy_ridge fails", number_of(point_of(candidate, values), most_values)).chance(0.05);
 }
 
 }  // namespace noisy_ridge

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 
-#include "search/landscape.h"
+#include "search/knobs.h"
 
 namespace solstice::search {
 namespace {
@@ -21,28 +21,8 @@ constexpr std::array<int, 8> costs = {0, 1, 1, 1, 1, 2, 2, 3};  // levels that a
 constexpr int openings = 3;
 
 using Point = std::array<int, knobs>;
+constexpr Point each = {values, values, values, values, values, values, values, values};
 using Levels = std::array<int, limits>;
-
-Point decode(const std::string& text) {
-  Point point{};
-  for (size_t knob = 0; knob < knobs && 2 * knob < text.size(); ++knob) point[knob] = std::clamp(text[2 * knob] - '0', 0, values - 1);
-  return point;
-}
-
-std::string encode(const Point& point) {
-  std::string text;
-  for (const int value : point) {
-    if (!text.empty()) text += ',';
-    text += static_cast<char>('0' + value);
-  }
-  return text;
-}
-
-uint64_t index_of(const Point& point) {
-  uint64_t index = 0;
-  for (const int value : point) index = index * values + static_cast<uint64_t>(value);
-  return index;
-}
 
 struct Limit {
   std::array<size_t, knobs_a_limit> knob{};
@@ -56,7 +36,7 @@ struct Model {
     std::array<size_t, knobs> order{};
     for (size_t i = 0; i < knobs; ++i) order[i] = i;
     for (size_t i = knobs - 1; i > 0; --i) std::swap(order[i], order[random.below(i + 1)]);
-    for (int& value : best) value = static_cast<int>(random.below(values));
+    best = random_point(random, each);
     for (size_t i = 0; i < limits; ++i) {
       Limit& limit = limit_[i];
       for (size_t j = 0; j < knobs_a_limit; ++j) {
@@ -90,10 +70,10 @@ struct Model {
     const Levels all = levels(point);
     double sum = 0, total = 0;
     for (size_t i = 0; i < limits; ++i) sum += weights[i] * all[i], total += weights[i];
-    const double mistake = 0.3 * Random(seed, "stepped_plateau mistake", index_of(point)).normal();
+    const double mistake = 0.3 * Random(seed, "stepped_plateau mistake", number_of(point, values)).normal();
     return height[0] + (height[top] - height[0]) * 0.8 * sum / (total * top) + mistake;
   }
-  Step step(const Point& point) const { return {encode(point), predicted(point)}; }
+  Step step(const Point& point) const { return {text_of(point), predicted(point)}; }
 
   uint64_t seed;
   Point best{};
@@ -108,12 +88,11 @@ std::vector<Step> moves(uint64_t seed, const std::string& candidate) {
   if (candidate.empty()) {
     Random random(seed, "stepped_plateau openings");
     while (steps.size() < openings) {
-      Point point{};
-      for (int& value : point) value = static_cast<int>(random.below(values));
+      const Point point = random_point(random, each);
       if (model.level(point) <= 1) steps.push_back(model.step(point));
     }
   } else {
-    const Point start = decode(candidate);
+    const Point start = point_of(candidate, each);
     for (size_t knob = 0; knob < knobs; ++knob)
       for (int more = 1; more < values; ++more) {
         Point point = start;
@@ -132,10 +111,10 @@ std::vector<Step> moves(uint64_t seed, const std::string& candidate) {
   return steps;
 }
 
-double gain(uint64_t seed, const std::string& candidate) { return candidate.empty() ? 0 : Model(seed).gain(decode(candidate)); }
+double gain(uint64_t seed, const std::string& candidate) { return candidate.empty() ? 0 : Model(seed).gain(point_of(candidate, each)); }
 
 bool works(uint64_t seed, const std::string& candidate) {
-  return candidate.empty() || !Random(seed, "stepped_plateau fails", index_of(decode(candidate))).chance(0.05);
+  return candidate.empty() || !Random(seed, "stepped_plateau fails", number_of(point_of(candidate, each), values)).chance(0.05);
 }
 
 }  // namespace stepped_plateau
