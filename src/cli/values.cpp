@@ -100,7 +100,7 @@ Result<double> parse_real(const std::string& what, const std::string& text, doub
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !(value >= low && value <= high)) {
-    return fail(Code::bad_argument, fmt::format("{} is a number from {:g} to {:g}, not `{}`", what, low, high, text));
+    return fail(Code::bad_argument, fmt::format("{} is `{}`; legal are numbers from {:g} to {:g}", what, text, low, high));
   }
   return value;
 }

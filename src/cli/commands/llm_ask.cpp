@@ -3,8 +3,6 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <charconv>
-
 #include "base/file.h"
 #include "base/interrupt.h"
 #include "cli/command.h"
@@ -40,21 +38,13 @@ Result<std::map<std::string, std::string>> options_of(const Invocation& in) {
   return out;
 }
 
-Result<double> number_of(const Invocation& in, const char* name, double low, double high) {
-  const std::string& text = in.get(name);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc() && end == text.data() + text.size() && value >= low && value <= high) return value;
-  return fail(Code::bad_argument, fmt::format("{} is `{}`; legal are {} to {}", name, text, low, high));
-}
-
 Result<llm::Request> request_of(const Invocation& in) {
   llm::Request out;
   out.label = "ask";
   SOLSTICE_TRY(const int most, parse_int("--most-output", in.get("--most-output"), 1, 100'000'000));
   out.most_output = most;
   if (in.has("--temperature")) {
-    SOLSTICE_TRY(out.temperature, number_of(in, "--temperature", 0, 2));
+    SOLSTICE_TRY(out.temperature, parse_real("--temperature", in.get("--temperature"), 0, 2));
   }
   if (in.has("--system")) {
     SOLSTICE_TRY(out.system, read_file(in.get("--system")));
@@ -83,7 +73,7 @@ Result<int> run_llm_ask(const Invocation& in) {
   llm::ClientOptions options;
   options.network = !in.flag("--no-network");
   if (in.has("--timeout")) {
-    SOLSTICE_TRY(const double total, number_of(in, "--timeout", 0.001, 1e9));
+    SOLSTICE_TRY(const double total, parse_real("--timeout", in.get("--timeout"), 0.001, 1e9));
     options.total = Seconds(total);
   }
   llm::Model model;

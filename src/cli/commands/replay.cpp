@@ -1,9 +1,6 @@
 // solstice replay: recorded searches decided again, offline.
 #include <fmt/format.h>
 
-#include <charconv>
-#include <cmath>
-
 #include "base/file.h"
 #include "cli/command.h"
 #include "cli/replay_chart.h"
@@ -18,16 +15,8 @@ namespace {
 using search::Judged;
 using search::StopRule;
 
-Result<double> parse_number(const std::string& what, const std::string& text, double low, double high) {
-  double value = 0;
-  const char* end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, value);
-  if (error == std::errc() && rest == end && value >= low && value <= high) return value;
-  return fail(Code::bad_argument, fmt::format("{} has `{}`; legal are numbers from {:g} to {:g}", what, text, low, high));
-}
-
 Status set_eps(const std::string& text, StopRule& rule) {
-  SOLSTICE_TRY(rule.eps, parse_number("--eps", text, 0, 1000));
+  SOLSTICE_TRY(rule.eps, parse_real("--eps", text, 0, 1000));
   return success();
 }
 Status set_window(const std::string& text, StopRule& rule) {
@@ -35,7 +24,7 @@ Status set_window(const std::string& text, StopRule& rule) {
   return success();
 }
 Status set_roi(const std::string& text, StopRule& rule) {
-  SOLSTICE_TRY(rule.roi, parse_number("--roi", text, 0, 10));
+  SOLSTICE_TRY(rule.roi, parse_real("--roi", text, 0, 10));
   return success();
 }
 Status set_budget(const std::string& text, StopRule& rule) {
