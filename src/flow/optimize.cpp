@@ -41,13 +41,6 @@ Status open_store(Session& state) {
   return success();
 }
 
-// As it is read from any folder.
-std::string whole_path(const fs::path& path) {
-  std::error_code error;
-  const fs::path whole = fs::absolute(path, error);
-  return path.empty() || error ? path.string() : whole.lexically_normal().string();
-}
-
 std::string working_folder() {
   std::error_code gone;  // then nothing there can be reproduced
   return fs::current_path(gone).string();
@@ -183,6 +176,12 @@ Status close_run(Session& state, const Status& done) {
 }
 
 }  // namespace
+
+std::string whole_path(const fs::path& path) {
+  std::error_code error;
+  const fs::path whole = fs::absolute(path, error);
+  return path.empty() || error ? path.string() : whole.lexically_normal().string();
+}
 
 Engine::Engine() : parts_(std::make_unique<Parts>()) {}
 Engine::~Engine() = default;

@@ -19,9 +19,7 @@ RunRecord record_of(const Session& state) {
   run.command = state.options.command;
   run.working_folder = state.report.working_folder;
   run.device = state.options.device;
-  std::error_code error;
-  const std::filesystem::path out = std::filesystem::absolute(state.out, error);
-  run.folder = error ? state.out.string() : out.lexically_normal().string();
+  run.folder = whole_path(state.out);
   run.policy = state.policy;
   run.seed = static_cast<int64_t>(state.options.seed);
   run.versions["solstice"] = std::string(version());

@@ -138,6 +138,9 @@ Status stage(Session& state, std::string_view name, std::string_view detail, Bod
   return success();
 }
 
+// optimize.cpp: as it is read from any folder.
+std::string whole_path(const std::filesystem::path& path);
+
 // stage_prepare.cpp: everything before the first candidate.
 Status start_oracle(Session& state);
 Status import_problem(Session& state);
