@@ -7,8 +7,6 @@
 namespace solstice::propose {
 namespace {
 
-constexpr double kShorter = 0.995;  // of the time: less is noise
-
 using Groups = std::vector<std::vector<size_t>>;
 
 bool same_schedules(const Axis& a, const Axis& b) {
@@ -78,7 +76,7 @@ std::vector<Move> repeated_moves(const Groups& groups, const Choice& from, const
   }
   std::vector<std::pair<double, Move>> found;
   for (const auto& [change, ratio] : gains) {
-    if (ratio < kShorter) found.emplace_back(ratio, Move{groups[change.group], change.to, true});
+    if (ratio < 1 - search::kNoise) found.emplace_back(ratio, Move{groups[change.group], change.to, true});
   }
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<Move> out;

@@ -12,9 +12,6 @@
 
 namespace solstice::search {
 
-// Gains below this share are noise, as in the search itself (search.cpp).
-inline constexpr double kNoise = 0.005;
-
 struct RecordedRun {
   std::string id = {};
   std::string problem = {};

@@ -40,7 +40,7 @@ class Loop {
     else
       tree_.lose(landed.node);
     const Node* after = tree_.best();
-    const bool gained = after && (!before || after->measurement->time < best * 0.995);
+    const bool gained = after && (!before || after->measurement->time < best * (1 - kNoise));
     without_gain_ = gained ? 0 : without_gain_ + 1;
     ++finished_;
     SOLSTICE_CHECK(record());

@@ -15,6 +15,9 @@
 
 namespace solstice::search {
 
+// Gains below this share of the time are noise, wherever gains are counted.
+inline constexpr double kNoise = 0.005;
+
 struct Node {
   int id = 0;
   int depth = 0;
