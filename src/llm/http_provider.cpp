@@ -116,6 +116,12 @@ Result<HttpSettings> http_settings(const Setup& setup) {
   return out;
 }
 
+void add_messages(const Request& request, Json& messages) {
+  for (const Message& message : request.messages) {
+    messages.push(Json::object().set("role", message.role == Role::kUser ? "user" : "assistant").set("content", message.text));
+  }
+}
+
 Attempt post(const HttpSettings& settings, const std::string& path, net::Headers headers, const Json& body, const Deadline& deadline,
              AnswerReader& reader) {
   net::HttpRequest request;

@@ -35,6 +35,9 @@ class AnswerReader {
   virtual Usage usage() const = 0;  // so far
 };
 
+// The conversation as both protocols have it: `{"role": ..., "content": ...}` of each message, behind what is there.
+void add_messages(const Request& request, Json& messages);
+
 Attempt post(const HttpSettings& settings, const std::string& path, net::Headers headers, const Json& body, const Deadline& deadline,
              AnswerReader& reader);
 

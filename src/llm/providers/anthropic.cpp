@@ -103,9 +103,7 @@ class Anthropic : public Provider {
  private:
   Json body_of(const Request& request) const {
     Json messages = Json::array();
-    for (const Message& message : request.messages) {
-      messages.push(Json::object().set("role", message.role == Role::kUser ? "user" : "assistant").set("content", message.text));
-    }
+    add_messages(request, messages);
     Json body = Json::object().set("model", model_.id).set("max_tokens", request.most_output).set("messages", messages);
     const std::string system = system_text(request, model_);
     if (!system.empty()) body.set("system", system);

@@ -86,9 +86,7 @@ class OpenAi : public Provider {
     Json messages = Json::array();
     const std::string system = system_text(request, model_);
     if (!system.empty()) messages.push(Json::object().set("role", "system").set("content", system));
-    for (const Message& message : request.messages) {
-      messages.push(Json::object().set("role", message.role == Role::kUser ? "user" : "assistant").set("content", message.text));
-    }
+    add_messages(request, messages);
     Json body = Json::object().set("model", model_.id).set("messages", messages).set(limit_field_, request.most_output);
     if (request.temperature && model_.temperature) body.set("temperature", *request.temperature);
     if (!request.schema.is_null() && takes_schema(model_, request.schema)) {
