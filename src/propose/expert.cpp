@@ -42,6 +42,7 @@ std::string names_of(const Formulation& formulation, const Move& move) {
 
 struct Expert::Way {
   Formulation formulation;
+  std::optional<Alike> groups = {};
   std::optional<std::vector<Recut>> others = {};
 
   std::string cut() const { return formulation.equations ? cut_text(formulation.cut) : ""; }
@@ -160,8 +161,9 @@ Found Expert::vary(const search::Tree& tree, int node) {
     tried.push_back(std::move(one));
   }
   const Formulation& formulation = place->way->formulation;
+  if (!place->way->groups) place->way->groups = alike(formulation.axes);
   const Seconds most = formulation.predicted(place->choice) * kDoubtfulCut;
-  for (const Move& move : moves_from(formulation.axes, place->choice, tried)) {
+  for (const Move& move : moves_from(formulation.axes, *place->way->groups, place->choice, tried)) {
     const Axis& axis = formulation.axes[move.axes[0]];
     const std::string reason = fmt::format("{}: {}{}", names_of(formulation, move), axis.options[move.option].text(),
                                            move.repeats ? ", which gained elsewhere" : "");

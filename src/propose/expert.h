@@ -31,7 +31,7 @@ class Expert : public search::Proposer {
   Result<std::optional<search::Proposal>> propose(const search::Tree& tree, int node) override;
 
  private:
-  // A formulation and the other cuts of its equations, which are looked for when they are first asked for.
+  // A formulation, its kernels that are alike, and the other cuts of its equations: both are looked for when they are first needed.
   struct Way;
   // A candidate of ours, as the tree holds it.
   struct Place {

@@ -7,8 +7,6 @@
 namespace solstice::propose {
 namespace {
 
-using Groups = std::vector<std::vector<size_t>>;
-
 bool same_schedules(const Axis& a, const Axis& b) {
   if (a.predicted != b.predicted || a.options.size() != b.options.size()) return false;
   for (size_t o = 0; o < a.options.size(); ++o) {
@@ -24,7 +22,7 @@ struct Change {
 };
 
 // Nothing where more than that differs.
-std::optional<Change> change_between(const Groups& groups, const Choice& before, const Choice& after) {
+std::optional<Change> change_between(const Alike& groups, const Choice& before, const Choice& after) {
   std::optional<Change> out;
   for (size_t g = 0; g < groups.size(); ++g) {
     for (const size_t axis : groups[g]) {
@@ -38,7 +36,7 @@ std::optional<Change> change_between(const Groups& groups, const Choice& before,
 }
 
 // Groups take turns: each time the one with the most predicted time for its trials so far.
-std::vector<Move> fresh_moves(const std::vector<Axis>& axes, const Groups& groups, const std::vector<std::set<size_t>>& seen) {
+std::vector<Move> fresh_moves(const std::vector<Axis>& axes, const Alike& groups, const std::vector<std::set<size_t>>& seen) {
   std::vector<std::vector<size_t>> left(groups.size());
   std::vector<size_t> trials;
   for (size_t g = 0; g < groups.size(); ++g) {
@@ -64,7 +62,7 @@ std::vector<Move> fresh_moves(const std::vector<Axis>& axes, const Groups& group
 }
 
 // By how much of the time each option gained that replaced the one that `from` has.
-std::vector<Move> repeated_moves(const Groups& groups, const Choice& from, const std::vector<Tried>& tried) {
+std::vector<Move> repeated_moves(const Alike& groups, const Choice& from, const std::vector<Tried>& tried) {
   std::map<Change, double> gains;
   for (const Tried& t : tried) {
     if (!t.node || !t.node->usable() || !t.parent || !t.parent_time) continue;
@@ -91,8 +89,8 @@ Choice Move::applied_to(Choice choice) const {
   return choice;
 }
 
-std::vector<std::vector<size_t>> alike(const std::vector<Axis>& axes) {
-  Groups out;
+Alike alike(const std::vector<Axis>& axes) {
+  Alike out;
   for (size_t a = 0; a < axes.size(); ++a) {
     const auto group =
         std::find_if(out.begin(), out.end(), [&](const std::vector<size_t>& g) { return same_schedules(axes[g[0]], axes[a]); });
@@ -104,8 +102,7 @@ std::vector<std::vector<size_t>> alike(const std::vector<Axis>& axes) {
   return out;
 }
 
-std::vector<Move> moves_from(const std::vector<Axis>& axes, const Choice& from, const std::vector<Tried>& tried) {
-  const Groups groups = alike(axes);
+std::vector<Move> moves_from(const std::vector<Axis>& axes, const Alike& groups, const Choice& from, const std::vector<Tried>& tried) {
   std::vector<std::set<size_t>> seen(groups.size());
   const auto see = [&](const Choice& choice) {
     for (size_t g = 0; g < groups.size(); ++g) seen[g].insert(choice[groups[g][0]]);

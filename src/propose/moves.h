@@ -25,11 +25,13 @@ struct Tried {
   std::optional<Seconds> parent_time;  // where that is usable
 };
 
-// Kernels that are alike, repeated layers above all: the cost models say the same of the same schedules. Each with those before it.
-std::vector<std::vector<size_t>> alike(const std::vector<Axis>& axes);
+// Axes of kernels that are alike, repeated layers above all: the cost models say the same of the same schedules.
+using Alike = std::vector<std::vector<size_t>>;
+Alike alike(const std::vector<Axis>& axes);
 
 // From `from`, best first: what nobody tried yet, kernels in the order of their predicted time for each trial so far, options in
-// the order of the cost models; then what gained where it was tried from the same option. Kernels that are alike change together.
-std::vector<Move> moves_from(const std::vector<Axis>& axes, const Choice& from, const std::vector<Tried>& tried);
+// the order of the cost models; then what gained where it was tried from the same option. Kernels that are alike change together:
+// `groups` is alike(axes).
+std::vector<Move> moves_from(const std::vector<Axis>& axes, const Alike& groups, const Choice& from, const std::vector<Tried>& tried);
 
 }  // namespace solstice::propose
