@@ -52,9 +52,8 @@ Result<llm::Request> Agent::request_of(const search::Tree& tree, int node) const
   llm::Request out;
   out.label = options_.controller->name;
   SOLSTICE_TRY(out.system, instructions(briefing_, prompts_, extra_));
-  int64_t room = options_.most_prompt;
-  if (client_.model().context) room = std::min(room, *client_.model().context - options_.most_output);
-  SOLSTICE_TRY(out.messages, options_.controller->converse({briefing_, prompts_, tree, node, room - tokens_of(out.system)}));
+  const int64_t room = options_.most_prompt - tokens_of(out.system);
+  SOLSTICE_TRY(out.messages, options_.controller->converse({briefing_, prompts_, tree, node, room}));
   out.temperature = options_.temperature;
   out.most_output = options_.most_output;
   out.schema = answer_schema(extra_);

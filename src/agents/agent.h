@@ -17,10 +17,10 @@ using Check = std::function<Result<std::string>(const std::string& program)>;
 
 struct AgentOptions {
   const ControllerSpec* controller = nullptr;
-  int64_t most_output = 16384;        // tokens of an answer
-  int64_t most_prompt = 100'000;      // tokens of a conversation; less where the model's context is smaller
-  std::optional<double> temperature;  // none: the model's own
-  std::string origin;                 // Proposal::origin: who writes
+  int64_t most_output = 16384;                                               // tokens of an answer
+  int64_t most_prompt = 100'000;                                             // tokens of instructions and conversation
+  std::optional<double> temperature;                                         // none: the model's own
+  std::string origin;                                                        // Proposal::origin: who writes
   std::function<void(const std::string&)> news = [](const std::string&) {};  // before and after each question
 };
 

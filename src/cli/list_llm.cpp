@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "agents/controller.h"
 #include "cli/table.h"
 #include "llm/provider.h"
 
@@ -43,6 +44,15 @@ Json model_json(const llm::Model& m) {
 }
 
 }  // namespace
+
+void list_controllers(bool json) {
+  Json all = Json::array();
+  for (const agents::ControllerSpec* spec : agents::all_controllers()) {
+    if (!json) fmt::print("{}", hanging(spec->name, fmt::format("{} ({})", spec->about, spec->source), 22, 100));
+    all.push(Json::object().set("name", spec->name).set("about", spec->about).set("source", spec->source));
+  }
+  if (json) fmt::print("{}\n", all.dump(2));
+}
 
 void list_providers(bool json) {
   Json all = Json::array();

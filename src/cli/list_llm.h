@@ -5,6 +5,7 @@
 
 namespace solstice::cli {
 
+void list_controllers(bool json);
 void list_providers(bool json);
 Status list_models(bool json);
 

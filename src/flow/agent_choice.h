@@ -26,6 +26,7 @@ struct AgentChoice {
   int64_t most_output = 16384;        // tokens of an answer
   std::optional<double> temperature;  // none: the model's own
   llm::Budget budget;
+  std::filesystem::path replay;      // a transcript that answers in the provider's place; "": none
   std::filesystem::path transcript;  // "": transcripts/RUN.jsonl of the store
 
   bool wanted() const { return !controller.empty(); }

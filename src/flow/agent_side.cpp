@@ -67,7 +67,12 @@ Result<std::unique_ptr<AgentSide>> AgentSide::open(const AgentChoice& choice, st
   out->transcript_file_ = choice.transcript.empty() ? std::move(transcript) : choice.transcript;
   SOLSTICE_TRY(out->transcript_, llm::Transcript::open(out->transcript_file_));
   options.transcript = out->transcript_.get();
-  SOLSTICE_TRY(out->client_, llm::Client::open(choice.provider, choice.options, std::move(model), options));
+  if (model.context) out->most_prompt_ = std::min(out->most_prompt_, *model.context - choice.most_output);
+  if (!choice.replay.empty()) {
+    SOLSTICE_TRY(out->client_, llm::Client::open("replay", {{"transcript", choice.replay.string()}}, {}, options));
+  } else {
+    SOLSTICE_TRY(out->client_, llm::Client::open(choice.provider, choice.options, std::move(model), options));
+  }
   return out;
 }
 
@@ -75,8 +80,9 @@ Status AgentSide::brief(Session& state) {
   agents::AgentOptions options;
   options.controller = controller_;
   options.most_output = choice_.most_output;
+  options.most_prompt = most_prompt_;
   options.temperature = choice_.temperature;
-  options.origin = choice_.model.empty() ? choice_.provider : choice_.model;
+  options.origin = who();
   options.news = [&state](const std::string& text) { state.progress.message(text); };
   agent_ = std::make_unique<agents::Agent>(std::move(options), briefing_of(state, choice_), std::move(*prompts_), *client_,
                                            [&state](const std::string& program) { return complaint_of(state, program); });
@@ -84,9 +90,12 @@ Status AgentSide::brief(Session& state) {
   return success();
 }
 
-std::string AgentSide::title() const {
-  return fmt::format("{} with {}", choice_.controller, choice_.model.empty() ? choice_.provider : choice_.model);
+std::string AgentSide::who() const {
+  if (!choice_.model.empty()) return choice_.model;
+  return choice_.provider.empty() ? "replay" : choice_.provider;
 }
+
+std::string AgentSide::title() const { return fmt::format("{} with {}", choice_.controller, who()); }
 
 Json AgentSide::record() const {
   return Json::object()

@@ -27,9 +27,11 @@ class AgentSide {
 
  private:
   explicit AgentSide(const AgentChoice& choice) : choice_(choice) {}
+  std::string who() const;
 
   AgentChoice choice_;
   const agents::ControllerSpec* controller_ = nullptr;
+  int64_t most_prompt_ = 100'000;  // tokens
   std::unique_ptr<llm::Transcript> transcript_;
   std::unique_ptr<llm::Client> client_;
   std::optional<agents::Prompts> prompts_;

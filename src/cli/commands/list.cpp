@@ -170,6 +170,7 @@ Result<int> run_list(const Invocation& in) {
   if (kind == "rules") list_rules(in.json());
   if (kind == "operators") list_importable(in.json());
   if (kind == "policies") list_policies(in.json());
+  if (kind == "controllers") list_controllers(in.json());
   if (kind == "providers") list_providers(in.json());
   if (kind == "models") SOLSTICE_CHECK(list_models(in.json()));
   return 0;
@@ -180,22 +181,29 @@ Result<int> run_list(const Invocation& in) {
 extern const Command solstice_commands_list;
 const Command solstice_commands_list = {
     .name = "list",
-    .summary = "Print kernel families, their rules, machines, known operators, search policies, language models or their providers",
+    .summary =
+        "Print kernel families, their rules, machines, known operators, search policies; language models, who leads them, their providers",
     .help =
         "rules: what the knobs of a family must keep, where it is kept as data (docs/legality.md).\n"
         "operators: those of PyTorch that the importer writes as equations; any other makes a module `unsupported`.\n"
         "policies: how a search chooses where to go on, with parameters, as `--policy 'mcts(exploration=0.2)'`.\n"
+        "controllers: how a language model is led (`optimize --agent`).\n"
         "providers, models: where answers of language models come from, and what is known of them (docs/providers.md).\n"
         "families --fit: what this build's cost models say of kernels that `solstice bench families` has measured, yours if "
         "there are any, else those that come with Solstice: predicted / measured by family and layout, and what is lost by "
         "taking the schedule with the least prediction for the fastest.",
     .example = "solstice list families",
-    .parameters =
-        {{"KIND", "", "what to list", "", {"families", "rules", "machines", "operators", "policies", "providers", "models"}, true, false},
-         {"--fit", "", "families: how well their cost models predict what was measured", "", {}, false, false},
-         {"--times", "FILE", "--fit by these times, which `solstice bench families` wrote", "", {}, false, false},
-         {"--trials", "", "--fit by the verified trials of your run store", "", {}, false, false},
-         json_flag()},
+    .parameters = {{"KIND",
+                    "",
+                    "what to list",
+                    "",
+                    {"families", "rules", "machines", "operators", "policies", "controllers", "providers", "models"},
+                    true,
+                    false},
+                   {"--fit", "", "families: how well their cost models predict what was measured", "", {}, false, false},
+                   {"--times", "FILE", "--fit by these times, which `solstice bench families` wrote", "", {}, false, false},
+                   {"--trials", "", "--fit by the verified trials of your run store", "", {}, false, false},
+                   json_flag()},
     .run = run_list,
 };
 

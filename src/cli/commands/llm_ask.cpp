@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/interrupt.h"
+#include "cli/agent_options.h"
 #include "cli/command.h"
 #include "cli/table.h"
 #include "cli/values.h"
@@ -26,16 +27,6 @@ Result<std::string> read_input() {
     text.append(piece, static_cast<size_t>(n));
   }
   return fail(Code::interrupted, "stopped while reading the prompt");
-}
-
-Result<std::map<std::string, std::string>> options_of(const Invocation& in) {
-  std::map<std::string, std::string> out;
-  for (const std::string& text : in.all("--option")) {
-    const size_t equals = text.find('=');
-    if (equals == text.npos) return fail(Code::bad_argument, fmt::format("--option is `{}`; it takes NAME=VALUE", text));
-    out[text.substr(0, equals)] = text.substr(equals + 1);
-  }
-  return out;
 }
 
 Result<llm::Request> request_of(const Invocation& in) {
@@ -80,7 +71,7 @@ Result<int> run_llm_ask(const Invocation& in) {
   if (in.has("--model")) {
     SOLSTICE_TRY(model, llm::load_model(in.get("--model")));
   }
-  SOLSTICE_TRY(const auto given, options_of(in));
+  SOLSTICE_TRY(const auto given, parse_pairs("--option", in.all("--option")));
   std::unique_ptr<llm::Transcript> transcript;
   if (in.has("--transcript")) {
     SOLSTICE_TRY(transcript, llm::Transcript::open(in.get("--transcript")));

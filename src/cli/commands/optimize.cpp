@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/agent_options.h"
 #include "cli/command.h"
 #include "cli/progress.h"
 #include "cli/values.h"
@@ -12,6 +13,7 @@ namespace solstice::cli {
 namespace {
 
 constexpr int kInterrupted = 130;
+constexpr const char *kUsual = "60s,40trials", *kUsualWithAgent = "60m,40trials";
 
 Result<flow::OptimizeOptions> optimize_options(const Invocation& in) {
   flow::OptimizeOptions options;
@@ -25,7 +27,9 @@ Result<flow::OptimizeOptions> optimize_options(const Invocation& in) {
     options.file = subject.file;
     options.class_name = subject.class_name;
   }
-  SOLSTICE_TRY(const BudgetText budget, parse_budget(in.get("--budget")));
+  SOLSTICE_TRY(options.agent, agent_choice(in));
+  const std::string usual = options.agent.wanted() ? kUsualWithAgent : kUsual;
+  SOLSTICE_TRY(const BudgetText budget, parse_budget(in.has("--budget") ? in.get("--budget") : usual));
   options.budget = budget.time;
   options.trials = budget.trials;
   options.device = in.get("--device");
@@ -65,6 +69,44 @@ Result<int> run_optimize(const Invocation& in) {
   return code;
 }
 
+std::vector<Parameter> optimize_parameters() {
+  std::vector<Parameter> out = {
+      {"FILE", "", "Python file, and optionally :Class", "", {}, false, false},
+      {"--device", "NAME", "where candidates run; model predicts without a GPU", "auto", {"auto", "gpu", "model"}, false, false},
+      {"--machine", "NAME", "machine description; found from the device where it is not given", "", {}, false, false},
+      {"--numerics",
+       "POLICY",
+       "reference: in the class of PyTorch's own result; high: TF32 class; medium: bf16 class",
+       "reference",
+       {"reference", "high", "medium"},
+       false,
+       false},
+      {"--rewrites", "WHICH", "whether equations that algebraic rewrites make are tried too", "on", {"on", "off"}, false, false},
+      {"--weights",
+       "MODE",
+       "live: parameters may change between calls; frozen: they may be packed once",
+       "live",
+       {"live", "frozen"},
+       false,
+       false},
+      {"--budget", "BUDGET", "time and trials [default: 60s,40trials; with --agent 60m,40trials]", "", {}, false, false},
+      {"--out", "DIR", "where the outcome goes [default: runs/NAME]", "", {}, false, false},
+      {"--store", "DIR", "another run store than the user's", "", {}, false, false},
+      {"--eps", "SHARE", "stop within this share of the practical bound; 0: never", "0.02", {}, false, false},
+      {"--window", "TRIALS", "stop after so many trials without a gain; 0: never", "8", {}, false, false},
+      {"--policy", "POLICY", "how the search chooses where to go on (`solstice list policies`) [default: greedy]", "", {}, false, false},
+      {"--seed", "SEED", "of the policy", "1", {}, false, false},
+      {"--resume", "RUN", "a run of the store that was interrupted goes on; `last` is the newest", "", {}, false, false},
+      {"--no-baselines", "", "do not time torch.compile and TF32 beside eager", "", {}, false, false},
+      {"--allow-busy", "", "go on although other processes keep the GPU busy", "", {}, false, false},
+      {"--oracle-fd", "FD", "the calling Python process holds the module (solstice.optimize uses this)", "", {}, false, false},
+  };
+  const std::vector<Parameter> agent = agent_parameters();
+  out.insert(out.end(), agent.begin(), agent.end());
+  out.push_back(json_flag());
+  return out;
+}
+
 }  // namespace
 
 extern const Command solstice_commands_optimize;
@@ -79,37 +121,7 @@ const Command solstice_commands_optimize = {
         "codes: 2 the input is wrong or too large, 3 this machine lacks something (GPU, driver, disk space) or is busy, 70 a bug. "
         "An earlier outcome in DIR stays whole unless a new one replaces it: a run that fails, or is stopped before a candidate is found, leaves it alone, and what a kill cuts short the next run finishes. Other files in DIR are never replaced or removed. Without --out the outcome goes to runs/NAME, or to runs/NAME-2 and so on where that holds the outcome of another file or class; a DIR that is named is used for any. Without a GPU times are predicted (--device model), and every report says so.",
     .example = "solstice optimize examples/linear_gelu.py --budget 60s,40trials",
-    .parameters =
-        {{"FILE", "", "Python file, and optionally :Class", "", {}, false, false},
-         {"--device", "NAME", "where candidates run; model predicts without a GPU", "auto", {"auto", "gpu", "model"}, false, false},
-         {"--machine", "NAME", "machine description; found from the device where it is not given", "", {}, false, false},
-         {"--numerics",
-          "POLICY",
-          "reference: in the class of PyTorch's own result; high: TF32 class; medium: bf16 class",
-          "reference",
-          {"reference", "high", "medium"},
-          false,
-          false},
-         {"--rewrites", "WHICH", "whether equations that algebraic rewrites make are tried too", "on", {"on", "off"}, false, false},
-         {"--weights",
-          "MODE",
-          "live: parameters may change between calls; frozen: they may be packed once",
-          "live",
-          {"live", "frozen"},
-          false,
-          false},
-         {"--budget", "BUDGET", "time and trials, for example 60s,40trials", "60s,40trials", {}, false, false},
-         {"--out", "DIR", "where the outcome goes [default: runs/NAME]", "", {}, false, false},
-         {"--store", "DIR", "another run store than the user's", "", {}, false, false},
-         {"--eps", "SHARE", "stop within this share of the practical bound; 0: never", "0.02", {}, false, false},
-         {"--window", "TRIALS", "stop after so many trials without a gain; 0: never", "8", {}, false, false},
-         {"--policy", "POLICY", "how the search chooses where to go on (`solstice list policies`) [default: greedy]", "", {}, false, false},
-         {"--seed", "SEED", "of the policy", "1", {}, false, false},
-         {"--resume", "RUN", "a run of the store that was interrupted goes on; `last` is the newest", "", {}, false, false},
-         {"--no-baselines", "", "do not time torch.compile and TF32 beside eager", "", {}, false, false},
-         {"--allow-busy", "", "go on although other processes keep the GPU busy", "", {}, false, false},
-         {"--oracle-fd", "FD", "the calling Python process holds the module (solstice.optimize uses this)", "", {}, false, false},
-         json_flag()},
+    .parameters = optimize_parameters(),
     .run = run_optimize,
     .polls_interrupts = true,
 };

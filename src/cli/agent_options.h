@@ -1,0 +1,18 @@
+// Options of the commands in which a language model may take part.
+#pragma once
+
+#include <vector>
+
+#include "cli/command.h"
+#include "flow/agent_choice.h"
+
+namespace solstice::cli {
+
+std::vector<Parameter> agent_parameters();
+// No controller where `--agent` was not given; then none of the others may be (bad_argument).
+Result<flow::AgentChoice> agent_choice(const Invocation& in);
+
+// "NAME=VALUE" of each; bad_argument.
+Result<std::map<std::string, std::string>> parse_pairs(const std::string& what, const std::vector<std::string>& texts);
+
+}  // namespace solstice::cli

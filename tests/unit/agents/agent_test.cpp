@@ -1,0 +1,142 @@
+#include "agents/agent.h"
+
+#include "unit/agents/support.h"
+
+namespace solstice::agents {
+namespace {
+
+using testing::answer;
+using testing::briefing;
+using testing::grown;
+using testing::says;
+using testing::Script;
+
+AgentOptions options_of(const char* controller) {
+  AgentOptions out;
+  out.controller = *find_controller(controller);
+  out.origin = "model";
+  return out;
+}
+
+// `illegal` is refused, all else may be compiled.
+Result<std::string> check(const std::string& program) {
+  return program.find("illegal") == program.npos ? std::string() : "candidate:1:1: error[E000]: this is illegal";
+}
+
+Result<std::optional<search::Proposal>> asked(Script& script, const search::Tree& tree, int node) {
+  Agent agent(options_of("flat"), briefing(), testing::prompts(), script.client(), check);
+  return agent.propose(tree, node);
+}
+
+search::Proposal proposed(Script& script, const search::Tree& tree, int node) {
+  auto found = asked(script, tree, node);
+  EXPECT_TRUE(found.ok()) << found.error().text();
+  return found.ok() && *found ? **found : search::Proposal();
+}
+
+TEST(Agent, EditsGoOnFromTheNodeOfThePolicy) {
+  Script script({says(answer("wider", "vector=4", "vector=16").dump())});
+  const search::Tree tree = grown();
+  const search::Proposal found = proposed(script, tree, 2);
+  EXPECT_EQ(found.program, "program p\nkernel a by map(vector=16) {\n  y[i] = x[i] + 1\n}\n");
+  EXPECT_EQ(found.reason, "wider");
+  EXPECT_EQ(found.origin, "model");
+  EXPECT_EQ(found.tokens, 110);
+  EXPECT_EQ(found.repairs, 0);
+  EXPECT_EQ(found.answer, answer("wider", "vector=4", "vector=16").dump());
+}
+
+TEST(Agent, AnIllegalProgramIsMendedForFree) {
+  Script script({says(answer("a", "vector=4", "illegal=4").dump()), says(answer("b", "illegal", "vector").dump()),
+                 says(answer("c", "vector=4", "vector=2").dump())});
+  const search::Tree tree = grown();
+  const search::Proposal found = proposed(script, tree, 2);
+  EXPECT_EQ(found.program, "program p\nkernel a by map(vector=2) {\n  y[i] = x[i] + 1\n}\n");
+  EXPECT_EQ(found.repairs, 2);  // not legal; tried before
+  EXPECT_EQ(found.tokens, 330);
+  EXPECT_NE(script.request(2).find("error[E000]"), std::string::npos);
+  EXPECT_NE(script.request(3).find("this very program was attempt 2"), std::string::npos);
+}
+
+TEST(Agent, AfterItsRepairsTheAttemptCounts) {
+  std::vector<std::string> replies;
+  for (const char* number : {"1", "2", "3", "4"}) {
+    replies.push_back(says(answer(std::string("try ") + number, std::string("illegal ") + number).dump()));
+  }
+  Script script(replies);
+  const search::Tree tree = grown();
+  const search::Proposal found = proposed(script, tree, 2);
+  EXPECT_EQ(found.program, "illegal 4");
+  EXPECT_EQ(found.reason, "try 4");
+  EXPECT_EQ(found.repairs, 3);
+}
+
+TEST(Agent, AnswersWithoutAProgramAreAttemptsToo) {
+  const search::Tree tree = grown();
+  {
+    Script script({says("I cannot do that.", "refused")});
+    const search::Proposal found = proposed(script, tree, 2);
+    EXPECT_EQ(found.program, "# attempt 4 brought no program: the answer was refused\n");
+    EXPECT_EQ(found.repairs, 0);
+    EXPECT_FALSE(found.answer.empty());
+  }
+  {
+    Script script({says(""), says("half of", "truncated"), says(answer("at last", "program r").dump())});
+    const search::Proposal found = proposed(script, tree, 2);
+    EXPECT_EQ(found.program, "program r");
+    EXPECT_EQ(found.repairs, 2);
+    EXPECT_NE(script.request(2).find("the answer was empty"), std::string::npos);
+    EXPECT_NE(script.request(3).find("cut off after 16384 tokens"), std::string::npos);
+  }
+  {
+    // Each is asked for once more by the client, before the agent hears of it.
+    std::vector<std::string> replies(8, says("no JSON"));
+    Script script(replies);
+    const search::Proposal found = proposed(script, tree, 2);
+    EXPECT_EQ(found.program.substr(0, 40), "# attempt 4 brought no program: the answ");
+    EXPECT_EQ(found.repairs, 3);
+  }
+}
+
+TEST(Agent, AProviderThatFailsIsAnErrorThatNamesIt) {
+  Script script({R"({"error": {"message": "out of order"}})"});
+  const auto found = asked(script, grown(), 2);
+  ASSERT_FALSE(found.ok());
+  EXPECT_NE(found.error().text().find("command"), std::string::npos) << found.error().text();
+  EXPECT_NE(found.error().text().find("out of order"), std::string::npos) << found.error().text();
+}
+
+// The next number as a program, until there are `most`.
+class Counting : public search::Proposer {
+ public:
+  Counting(std::string name, int most) : name_(std::move(name)), left_(most) {}
+  Result<std::optional<search::Proposal>> propose(const search::Tree&, int) override {
+    if (left_-- <= 0) return std::optional<search::Proposal>();
+    search::Proposal out;
+    out.program = name_ + std::to_string(left_);
+    return std::optional(std::move(out));
+  }
+
+ private:
+  std::string name_;
+  int left_;
+};
+
+TEST(Relay, TheSecondTakesOverAndStandsIn) {
+  const auto names = [](int first, int second, int until) {
+    Counting a("a", first), b("b", second);
+    Relay relay(a, until, b);
+    search::Tree tree(Seconds(1));
+    std::string out;
+    for (auto next = relay.propose(tree, 0); next.ok() && *next; next = relay.propose(tree, 0)) {
+      out += (*next)->program[0];
+      testing::grow(tree, 0, (*next)->program, 1e-6);
+    }
+    return out;
+  };
+  EXPECT_EQ(names(5, 2, 2), "aabbaaa");
+  EXPECT_EQ(names(1, 3, 2), "abbb");
+}
+
+}  // namespace
+}  // namespace solstice::agents

@@ -1,0 +1,122 @@
+#include "agents/controller.h"
+
+#include "agents/answer.h"
+#include "support/golden.h"
+#include "unit/agents/support.h"
+
+namespace solstice::agents {
+namespace {
+
+using testing::briefing;
+using testing::grow;
+using testing::grown;
+
+constexpr int64_t kAny = 100'000;
+
+Situation at(const Briefing& briefing, const Prompts& prompts, const search::Tree& tree, int node, int64_t most = kAny) {
+  return {briefing, prompts, tree, node, most};
+}
+
+std::string shown(const std::vector<llm::Message>& messages) {
+  std::string out;
+  for (const llm::Message& message : messages) {
+    out += std::string("======== ") + enum_names(message.role)[static_cast<size_t>(message.role)] + "\n" + message.text;
+    if (!message.text.ends_with('\n')) out += "\n";
+  }
+  return out;
+}
+
+std::vector<llm::Message> conversation(const char* controller, const Situation& situation) {
+  const auto messages = (*find_controller(controller))->converse(situation);
+  EXPECT_TRUE(messages.ok()) << messages.error().text();
+  return messages.ok() ? *messages : std::vector<llm::Message>();
+}
+
+TEST(Controller, GoldenConversations) {
+  const Prompts sections = testing::prompts();
+  const search::Tree tree = grown();
+  for (const ControllerSpec* spec : all_controllers()) {
+    for (const bool sol : {true, false}) {
+      Briefing told = briefing();
+      if (!sol) told.ladder.clear(), told.practical.reset();
+      if (!sol) told.writes = Writes::kBoth;
+      const auto system = instructions(told, sections, spec->extra());
+      ASSERT_TRUE(system.ok()) << system.error().text();
+      const std::string text =
+          "======== instructions\n" + *system + shown(conversation(std::string(spec->name).c_str(), at(told, sections, tree, 2)));
+      solstice::testing::expect_golden("prompts/" + std::string(spec->name) + (sol ? "" : "_no_sol") + ".txt", text);
+    }
+  }
+}
+
+TEST(Controller, AConversationOnlyGrows) {
+  const Prompts sections = testing::prompts();
+  const Briefing told = briefing();
+  search::Tree tree = grown();
+  const auto before = conversation("inprompt", at(told, sections, tree, 2));
+  grow(tree, 2, "program q", 3e-6, R"({"reason":"other"})", "other");
+  const auto after = conversation("inprompt", at(told, sections, tree, 4));
+  ASSERT_EQ(after.size(), before.size() + 2);
+  for (size_t i = 0; i < before.size(); ++i) EXPECT_EQ(after[i].text, before[i].text) << i;
+  EXPECT_NE(after.back().text.find("the best so far"), std::string::npos);
+}
+
+TEST(Controller, WhatDoesNotFitIsToldInALine) {
+  const Prompts sections = testing::prompts();
+  const Briefing told = briefing();
+  search::Tree tree = grown();
+  for (int i = 0; i < 6; ++i) grow(tree, 2, "program q" + std::to_string(i), 3e-6, "{\"reason\":\"" + std::string(600, 'r') + "\"}");
+  const auto whole = conversation("inprompt", at(told, sections, tree, 2));
+  const auto cut = conversation("inprompt", at(told, sections, tree, 2, 2200));
+  EXPECT_LT(cut.size(), whole.size());
+  EXPECT_GT(cut.size(), 1u);
+  EXPECT_EQ(cut.front().role, llm::Role::kUser);
+  EXPECT_NE(cut.front().text.find("attempt 3, from attempt 2"), std::string::npos) << cut.front().text;
+  EXPECT_EQ(conversation("inprompt", at(told, sections, tree, 2, 0)).size(), 1u);
+}
+
+TEST(Controller, RolesTakeTurns) {
+  const Prompts sections = testing::prompts();
+  const Briefing told = briefing();
+  const search::Tree tree = grown();
+  const auto messages = conversation("inprompt", at(told, sections, tree, 1));
+  for (size_t i = 0; i < messages.size(); ++i) EXPECT_EQ(messages[i].role, i % 2 == 0 ? llm::Role::kUser : llm::Role::kAssistant);
+}
+
+TEST(Controller, FeedbackIsWhatWasAskedFor) {
+  const Prompts sections = testing::prompts();
+  search::Tree tree(Seconds(10e-6));
+  search::Proposal proposal;
+  proposal.program = "p";
+  const int id = tree.add(proposal)->id;
+  search::Measurement m;
+  m.state = TrialState::kVerified;
+  m.time = Seconds(5e-6);
+  const Json kernel = Json::object().set("entry", "k1").set("registers", 255).set("spill_stores", 24).set("spill_loads", 40);
+  m.record = Json::object().set("modules", Json::array().push(Json::object().set("kernels", Json::array().push(kernel))));
+  tree.complete(id, m);
+  Briefing told = briefing();
+  const auto text = [&](Feedback feedback) {
+    told.feedback = feedback;
+    return conversation("flat", at(told, sections, tree, id)).front().text;
+  };
+  EXPECT_EQ(text(Feedback::kNone).find("registers"), std::string::npos);
+  EXPECT_NE(text(Feedback::kRaw).find(R"("spill_loads":40)"), std::string::npos);
+  EXPECT_NE(text(Feedback::kTools).find("- `k1` spills 64 bytes a thread"), std::string::npos);
+  EXPECT_NE(text(Feedback::kTools).find("leaves room for 8 of 64 warps"), std::string::npos);
+}
+
+TEST(Controller, TheGrammarPageFits) {
+  const auto page = read_file(std::filesystem::path(SOLSTICE_SOURCE_DIR) / "docs/grammar.md");
+  ASSERT_TRUE(page.ok());
+  const auto section = testing::prompts().section("language", {{"grammar", *page}});
+  ASSERT_TRUE(section.ok());
+  EXPECT_NE(section->find(page->substr(page->size() - 100)), std::string::npos) << tokens_of(*page) << " tokens";
+}
+
+TEST(Controller, AnUnknownOneIsAnErrorWithTheKnown) {
+  EXPECT_EQ(find_controller("mantis").error().message, "there is no controller `mantis`; there are flat, inprompt");
+}
+
+}  // namespace
+}  // namespace solstice::agents
