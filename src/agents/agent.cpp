@@ -122,11 +122,4 @@ Result<std::optional<search::Proposal>> Agent::propose(const search::Tree& tree,
   return std::optional(std::move(out));
 }
 
-Result<std::optional<search::Proposal>> Relay::propose(const search::Tree& tree, int node) {
-  const bool early = tree.trials() < trials_;
-  SOLSTICE_TRY(std::optional<search::Proposal> found, (early ? first_ : then_).propose(tree, node));
-  if (found) return found;
-  return (early ? then_ : first_).propose(tree, node);
-}
-
 }  // namespace solstice::agents

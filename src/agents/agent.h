@@ -47,16 +47,4 @@ class Agent : public search::Proposer {
   Json extra_;
 };
 
-// Candidates of `first` until there are so many trials, then of `then`; where the one has none, the other is asked.
-class Relay : public search::Proposer {
- public:
-  Relay(search::Proposer& first, int trials, search::Proposer& then) : first_(first), trials_(trials), then_(then) {}
-  Result<std::optional<search::Proposal>> propose(const search::Tree& tree, int node) override;
-
- private:
-  search::Proposer& first_;
-  int trials_;
-  search::Proposer& then_;
-};
-
 }  // namespace solstice::agents

@@ -17,11 +17,11 @@ std::string time_of(const search::Tree& tree, const search::Node& node, const Br
   const Seconds time = node.measurement->time;
   const bool predicted = node.measurement->state == TrialState::kPredicted;
   std::string out = fmt::format("{}: {}", predicted ? "predicted by cost models" : "verified", time_text(time));
-  if (tree.original().value > 0) out += fmt::format(", {:.2f}x of the original", tree.speedup(node));
-  if (briefing.practical) out += fmt::format(", {:.2f} times `practical`", time / *briefing.practical);
+  if (tree.original().value > 0) out += fmt::format(", {:.2f}x as fast as the original", tree.speedup(node));
+  if (briefing.practical) out += fmt::format(", {:.2f} times the bound `practical`", time / *briefing.practical);
   const search::Node& parent = tree.node(node.proposal.parent);
   if (parent.id > 0 && parent.usable()) {
-    out += fmt::format(", {:.3f}x of {}", parent.measurement->time / time, name_of(parent));
+    out += fmt::format(", {:.3f}x as fast as {}", parent.measurement->time / time, name_of(parent));
   }
   if (tree.best() == &node) out += "; the best so far";
   return out;

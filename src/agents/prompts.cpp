@@ -44,6 +44,7 @@ Result<std::string> fill(std::string_view text, const Prompts::Values& values, s
     used.insert(value->first);
     out += value->second;
     text.remove_prefix(close + kClose.size());
+    if (text.starts_with('\n') && out.ends_with('\n')) out.pop_back();  // a line ends once
   }
   for (const auto& [name, value] : values) {
     if (!used.count(name)) return fail(Code::internal, fmt::format("section `{}` has no place for `{}`", section, name));

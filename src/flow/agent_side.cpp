@@ -86,7 +86,6 @@ Status AgentSide::brief(Session& state) {
   options.news = [&state](const std::string& text) { state.progress.message(text); };
   agent_ = std::make_unique<agents::Agent>(std::move(options), briefing_of(state, choice_), std::move(*prompts_), *client_,
                                            [&state](const std::string& program) { return complaint_of(state, program); });
-  relay_ = std::make_unique<agents::Relay>(*state.expert, choice_.expert, *agent_);
   return success();
 }
 

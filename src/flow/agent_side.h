@@ -17,9 +17,9 @@ class AgentSide {
   // Errors: bad_argument, not_found, bad_model, bad_key, network_off; those of reading prompts and the transcript.
   static Result<std::unique_ptr<AgentSide>> open(const AgentChoice& choice, std::filesystem::path transcript);
 
-  // Once the problem, its bounds and the expert are there: proposes after the expert's first trials. `state` outlives it.
+  // Once the problem and its bounds are there. `state` outlives it.
   Status brief(Session& state);
-  search::Proposer& proposer() { return *relay_; }
+  search::Proposer& proposer() { return *agent_; }
 
   // Who took part and what it used, for reports.
   Json record() const;
@@ -36,7 +36,6 @@ class AgentSide {
   std::unique_ptr<llm::Client> client_;
   std::optional<agents::Prompts> prompts_;
   std::unique_ptr<agents::Agent> agent_;
-  std::unique_ptr<agents::Relay> relay_;
   std::filesystem::path transcript_file_;
 };
 

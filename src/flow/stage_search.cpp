@@ -96,17 +96,17 @@ Status open_nodes_again(Session& state) {
 
 // The expert's first trials, several at once; then a language model's, each of which knows what all before it came to.
 Result<search::Stop> search_with_agent(Session& state, search::Policy& policy, const search::Observer& observer, const Deadline& deadline) {
-  const search::Participants with{policy, state.agent->proposer(), *state.device};
   search::Budget budget = budget_of(state);
   budget.trials = std::min(budget.trials, state.options.agent.expert);
-  SOLSTICE_TRY(const search::Stop stop, search::run(state.tree, with, budget, lookahead_of(state), observer, [] { return interrupted(); }));
+  SOLSTICE_TRY(const search::Stop stop, search::run(state.tree, {policy, *state.expert, *state.device}, budget, lookahead_of(state),
+                                                    observer, [] { return interrupted(); }));
   const bool over = stop == search::Stop::kTime || stop == search::Stop::kInterrupted || stop == search::Stop::kNearBound;
   if (over || state.tree.trials() >= state.options.trials) return stop;
   SOLSTICE_CHECK(open_nodes_again(state));
   budget.trials = state.options.trials;
   budget.time = deadline.left();
   budget.lost = Seconds(0);  // who writes whole programs may still find another way
-  return search::run(state.tree, with, budget, 1, observer, [] { return interrupted(); });
+  return search::run(state.tree, {policy, state.agent->proposer(), *state.device}, budget, 1, observer, [] { return interrupted(); });
 }
 
 }  // namespace

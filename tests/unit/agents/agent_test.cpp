@@ -106,37 +106,5 @@ TEST(Agent, AProviderThatFailsIsAnErrorThatNamesIt) {
   EXPECT_NE(found.error().text().find("out of order"), std::string::npos) << found.error().text();
 }
 
-// The next number as a program, until there are `most`.
-class Counting : public search::Proposer {
- public:
-  Counting(std::string name, int most) : name_(std::move(name)), left_(most) {}
-  Result<std::optional<search::Proposal>> propose(const search::Tree&, int) override {
-    if (left_-- <= 0) return std::optional<search::Proposal>();
-    search::Proposal out;
-    out.program = name_ + std::to_string(left_);
-    return std::optional(std::move(out));
-  }
-
- private:
-  std::string name_;
-  int left_;
-};
-
-TEST(Relay, TheSecondTakesOverAndStandsIn) {
-  const auto names = [](int first, int second, int until) {
-    Counting a("a", first), b("b", second);
-    Relay relay(a, until, b);
-    search::Tree tree(Seconds(1));
-    std::string out;
-    for (auto next = relay.propose(tree, 0); next.ok() && *next; next = relay.propose(tree, 0)) {
-      out += (*next)->program[0];
-      testing::grow(tree, 0, (*next)->program, 1e-6);
-    }
-    return out;
-  };
-  EXPECT_EQ(names(5, 2, 2), "aabbaaa");
-  EXPECT_EQ(names(1, 3, 2), "abbb");
-}
-
 }  // namespace
 }  // namespace solstice::agents

@@ -57,7 +57,8 @@ inline search::Tree grown() {
 class Script {
  public:
   explicit Script(const std::vector<std::string>& replies) : folder_(std::move(TempFolder::create("script")).value()) {
-    for (size_t i = 0; i < replies.size(); ++i) EXPECT_TRUE(write_file(folder_.path() / (std::to_string(i + 1) + ".json"), replies[i]).ok());
+    for (size_t i = 0; i < replies.size(); ++i)
+      EXPECT_TRUE(write_file(folder_.path() / (std::to_string(i + 1) + ".json"), replies[i]).ok());
     const std::string text =
         "#!/bin/sh\ncd \"$(dirname \"$0\")\"\nn=$(($(cat count 2>/dev/null || echo 0) + 1))\necho $n > count\ncat > request$n\ncat $n.json\n";
     EXPECT_TRUE(write_file(folder_.path() / "model.sh", text).ok());
@@ -78,11 +79,7 @@ class Script {
 
 // What the script prints for a text.
 inline std::string says(const std::string& text, const std::string& finish = "complete") {
-  return Json::object()
-      .set("text", text)
-      .set("finish", finish)
-      .set("usage", Json::object().set("input", 100).set("output", 10))
-      .dump();
+  return Json::object().set("text", text).set("finish", finish).set("usage", Json::object().set("input", 100).set("output", 10)).dump();
 }
 
 inline Json answer(const std::string& reason, const std::string& program) {
