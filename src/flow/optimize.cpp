@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/time_text.h"
-#include "base/version.h"
 #include "flow/conclusion.h"
 #include "flow/described.h"
-#include "flow/known.h"
+#include "flow/opening.h"
 #include "flow/outcome.h"
 #include "flow/report.h"
 #include "flow/resume.h"
@@ -19,32 +17,6 @@
 namespace solstice::flow {
 namespace fs = std::filesystem;
 namespace {
-
-std::string name_of_problem(const OptimizeOptions& options) {
-  if (!options.problem.empty()) return options.problem;
-  return options.file.empty() ? "module" : options.file.stem().string();
-}
-
-// Before anything is written elsewhere: without a source or a store there will be no run.
-Status open_store(Session& state) {
-  fs::path folder = state.options.store;
-  if (folder.empty()) {
-    SOLSTICE_TRY(folder, store::Store::default_folder());
-  }
-  SOLSTICE_TRY(store::Store store, store::Store::open(folder));
-  state.store.emplace(std::move(store));
-  std::string source;
-  if (!state.options.file.empty()) {
-    SOLSTICE_TRY(source, read_file(state.options.file));
-  }
-  state.problem_key = hash_hex(source + state.options.class_name);
-  return success();
-}
-
-std::string working_folder() {
-  std::error_code gone;  // then nothing there can be reproduced
-  return fs::current_path(gone).string();
-}
 
 // An outcome of another module keeps a folder that nobody named; in one that was named it is replaced, and that is said.
 void choose_folder(Session& state) {
@@ -56,43 +28,6 @@ void choose_folder(Session& state) {
   state.progress.message(named
                              ? fmt::format("{} holds the outcome of {}; a new one replaces it", wanted.string(), found)
                              : fmt::format("{} holds the outcome of {}; this one goes to {}", wanted.string(), found, state.out.string()));
-}
-
-void begin_report(Session& state) {
-  Report& report = state.report;
-  report.problem = name_of_problem(state.options);
-  report.file = whole_path(state.options.file);
-  report.class_name = state.options.class_name;
-  report.command = state.options.command;
-  report.working_folder = working_folder();
-  report.created = utc_now();
-  report.versions["solstice"] = std::string(version());
-  report.options = {{"numerics", state.options.numerics},
-                    {"weights", state.options.frozen ? "frozen" : "live"},
-                    {"rewrites", state.options.rewrites ? "on" : "off"},
-                    {"budget", fmt::format("{:.0f} s, {} trials", state.options.budget.value, state.options.trials)}};
-}
-
-// For whoever asks the store later, and for the next search of this problem.
-Status describe_run(Session& state) {
-  std::map<std::string, std::string> versions = state.report.versions;
-  versions["build"] = build_identity();
-  return state.store->describe_run(state.report.run, state.report.machine, state.report.device, versions);
-}
-
-// A module given as an object has no text of its own: what was imported from it says which problem it is.
-Status identify_object(Session& state) {
-  if (!state.options.file.empty()) return success();
-  state.problem_key = hash_hex(state.problem->imported.text);
-  return state.store->identify_run(state.report.run, state.problem_key);
-}
-
-// Before anything is measured.
-Status open_agent(Session& state) {
-  if (!state.options.agent.wanted()) return success();
-  SOLSTICE_TRY(state.agent, AgentSide::open(state.options.agent, state.store->folder() / "transcripts" / (state.report.run + ".jsonl")));
-  state.report.options["agent"] = state.agent->title();
-  return success();
 }
 
 Status run_stages(Session& state) {
@@ -146,19 +81,6 @@ void release_engine(Engine& engine, Session& state, const Status& done) {
   if (!state.options.keep) engine.release_problem();
 }
 
-// What a reader of the run needs beside its events: the headline, and the ladder in seconds. Without an original that was timed
-// there is none to tell.
-Json summary_of(const Session& state) {
-  const Report& report = state.report;
-  Json summary = Json::object().set("speedup", report.headline.speedup).set("predicted", report.predicted);
-  if (state.eager.value > 0) summary.set("original", state.eager.value);
-  Json bounds = Json::object();
-  for (const Bound& bound : report.bounds) bounds.set(bound.name, bound.time.value);
-  if (bounds.size() > 0) summary.set("bounds", bounds);
-  if (!report.agent.is_null()) summary.set("agent", report.agent);
-  return summary;
-}
-
 RunState state_after(const Status& done) {
   if (!done.ok()) return done.error().code == Code::interrupted ? RunState::kInterrupted : RunState::kFailed;
   return interrupted() ? RunState::kInterrupted : RunState::kFinished;
@@ -176,12 +98,6 @@ Status close_run(Session& state, const Status& done) {
 }
 
 }  // namespace
-
-std::string whole_path(const fs::path& path) {
-  std::error_code error;
-  const fs::path whole = fs::absolute(path, error);
-  return path.empty() || error ? path.string() : whole.lexically_normal().string();
-}
 
 Engine::Engine() : parts_(std::make_unique<Parts>()) {}
 Engine::~Engine() = default;

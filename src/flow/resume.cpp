@@ -20,6 +20,11 @@ RunRecord record_of(const Session& state) {
   run.working_folder = state.report.working_folder;
   run.device = state.options.device;
   run.folder = whole_path(state.out);
+  run.options = Json::object()
+                    .set("class_name", state.options.class_name)
+                    .set("numerics", state.options.numerics)
+                    .set("frozen", state.options.frozen)
+                    .set("rewrites", state.options.rewrites);
   run.policy = state.policy;
   run.seed = static_cast<int64_t>(state.options.seed);
   run.versions["solstice"] = std::string(version());
@@ -76,6 +81,14 @@ Status restore_tree(Session& state) {
 
 Status keep_event(Session& state, size_t number, const TrialRecord* trial) {
   return state.store->add_event(state.report.run, number, state.tree.events()[number], trial);
+}
+
+Status open_nodes_again(Session& state) {
+  const size_t told = state.tree.events().size();
+  const int first = state.tree.best() ? 1 : 0;
+  for (int id = first; id <= state.tree.trials(); ++id) state.tree.open(id);
+  for (size_t event = told; event < state.tree.events().size(); ++event) SOLSTICE_CHECK(keep_event(state, event, nullptr));
+  return success();
 }
 
 }  // namespace solstice::flow

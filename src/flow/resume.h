@@ -15,4 +15,7 @@ Status restore_tree(Session& state);
 // An event of the search, into the store; `trial`: the one that it ends.
 Status keep_event(Session& state, size_t number, const TrialRecord* trial);
 
+// The next participant has moves where the one before had none. It begins anew only where nothing is there to go on from.
+Status open_nodes_again(Session& state);
+
 }  // namespace solstice::flow

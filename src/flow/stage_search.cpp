@@ -6,43 +6,10 @@
 #include "base/time_text.h"
 #include "flow/resume.h"
 #include "flow/session.h"
+#include "flow/trial_of.h"
 
 namespace solstice::flow {
 namespace {
-
-// Modules are compiled side by side; what the cache had took no time.
-Seconds slowest_compile(const Json& modules) {
-  double slowest = 0;
-  for (size_t i = 0; i < modules.size(); ++i) {
-    const Json& module = modules.at(i);
-    if (!module.at("cached").as_bool()) slowest = std::max(slowest, module.at("seconds").as_double());
-  }
-  return Seconds(slowest);
-}
-
-TrialRecord record_of(const Session& state, const search::Node& node) {
-  const search::Measurement& m = *node.measurement;
-  TrialRecord trial;
-  trial.run = state.report.run;
-  trial.number = node.id;
-  trial.origin = node.proposal.origin;
-  trial.program = node.proposal.program;
-  trial.what = node.proposal.reason;
-  trial.state = m.state;
-  trial.message = m.detail;
-  trial.predicted = node.proposal.predicted;
-  if (state.gpu && node.usable()) trial.measured = m.time;
-  trial.verdict = m.record.at("verdict");
-  trial.settings = node.proposal.settings;
-  trial.equations = node.proposal.equations;
-  trial.cut = node.proposal.cut;
-  trial.meaning = m.record.at("meaning").as_string();
-  trial.timing = m.record.at("seconds");
-  trial.cost = m.record.at("modules");
-  trial.compile_time = slowest_compile(trial.cost);
-  trial.started = utc_now();
-  return trial;
-}
 
 // Settings of one plan are seldom more than this apart: a plan whose best is so much slower than the original is no win.
 constexpr double kLost = 3;
@@ -77,21 +44,11 @@ search::Observer observer_of(Session& state, const Deadline& deadline) {
   out.recorded = [&state](const search::Tree& tree, size_t number) -> Status {
     const search::Event& event = tree.events()[number];
     if (event.kind != search::Event::Kind::kMeasured) return keep_event(state, number, nullptr);
-    const TrialRecord trial = record_of(state, tree.node(event.node));
+    const TrialRecord trial = trial_of(state.report.run, tree.node(event.node), state.gpu);
     return keep_event(state, number, &trial);
   };
   out.skipped = [&state](const search::Proposal&) { ++state.report.trials_skipped; };
   return out;
-}
-
-// The next participant has moves where the one before had none.
-Status open_nodes_again(Session& state) {
-  for (size_t id = 0; id < state.tree.nodes().size(); ++id) {
-    const size_t events = state.tree.events().size();
-    state.tree.open(static_cast<int>(id));
-    if (state.tree.events().size() > events) SOLSTICE_CHECK(keep_event(state, events, nullptr));
-  }
-  return success();
 }
 
 // The expert's first trials, several at once; then a language model's, each of which knows what all before it came to.

@@ -9,7 +9,7 @@
 
 namespace solstice {
 
-enum class RunState { kRunning, kFinished, kInterrupted, kFailed };
+enum class RunState { kRunning, kFinished, kInterrupted, kFailed, kWaiting };
 std::vector<const char*> enum_names(RunState);
 
 // What the run came to. `kNone` while it runs and after a failure.
@@ -35,6 +35,7 @@ struct RunRecord {
   RunOutcome outcome = RunOutcome::kNone;
   std::string reason;  // one line: why not faster, unsupported or failed
   Json summary;        // headline figures, as in report.json
+  Json options;        // class, numerics, weights, rewrites: what it takes to go on with it without its command
   std::string policy;  // of its search, with parameters
   int64_t seed = 1;    // of the policy
   static auto fields() {
@@ -49,10 +50,11 @@ struct RunRecord {
                            optional_field("versions", &RunRecord::versions, "of everything that matters"),
                            optional_field("folder", &RunRecord::folder, "where the outcome was written"),
                            field("started", &RunRecord::started, "UTC"), optional_field("finished", &RunRecord::finished, "UTC"),
-                           field("state", &RunRecord::state, "running, finished, interrupted or failed"),
+                           field("state", &RunRecord::state, "running, finished, interrupted, failed or waiting for a batch"),
                            optional_field("outcome", &RunRecord::outcome, "what it came to"),
                            optional_field("reason", &RunRecord::reason, "why not faster, unsupported or failed"),
                            optional_field("summary", &RunRecord::summary, "headline figures"),
+                           optional_field("options", &RunRecord::options, "that the problem depends on"),
                            optional_field("policy", &RunRecord::policy, "of its search, with parameters"),
                            optional_field("seed", &RunRecord::seed, "of the policy"));
   }

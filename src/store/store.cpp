@@ -177,11 +177,12 @@ Result<std::string> Store::begin_run(RunRecord run) {
 }
 
 Status Store::describe_run(const std::string& id, const std::string& machine, const std::string& device,
-                           const std::map<std::string, std::string>& versions) {
+                           const std::map<std::string, std::string>& versions, const Json& summary) {
   SOLSTICE_TRY(RunRecord run, read_run(state_->database, id));
   run.machine = machine;
   run.device = device;
   run.versions = versions;
+  if (!summary.is_null()) run.summary = summary;
   return update_run(state_->database, run);
 }
 

@@ -52,9 +52,9 @@ class Store {
 
   // Fills in `id` and `started` where they are empty, and returns the id.
   Result<std::string> begin_run(RunRecord run);
-  // Machine, device and versions become known only after the run has begun.
+  // Machine, device, versions and the first of its summary become known only after the run has begun. A null summary leaves it.
   Status describe_run(const std::string& id, const std::string& machine, const std::string& device,
-                      const std::map<std::string, std::string>& versions);
+                      const std::map<std::string, std::string>& versions, const Json& summary = {});
   // Nor, without a source file, which problem it is.
   Status identify_run(const std::string& id, const std::string& problem_key);
   Status add_trial(const TrialRecord& trial);  // a number that exists is replaced

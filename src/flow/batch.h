@@ -1,0 +1,58 @@
+// Measuring on another machine: whoever proposes has a network or a person and no GPU, whoever measures has a GPU and no network.
+// A batch is a folder of candidates (record/batch.h) that goes to the one and comes back from the other.
+//
+// Nothing is lost or counted twice: what is proposed is in the store before it is in a folder; a result is taken for the very program
+// that the run's tree has under that number, once; what never comes back stays in flight, may be sent again, or given up, and is
+// still taken when it comes after all.
+#pragma once
+
+#include "flow/optimize.h"
+
+namespace solstice::flow {
+
+struct ProposeOptions {
+  OptimizeOptions run;        // `resume`: a run that goes on; else a new one of `file`
+  int count = 4;              // candidates of the batch
+  std::filesystem::path out;  // "": batch-ID, in the working folder
+  bool again = false;         // nothing new: what is in flight, once more
+  bool give_up = false;       // what is in flight is not waited for
+};
+
+struct ProposeOutcome {
+  std::string run;
+  std::filesystem::path folder;  // "" where there was nothing to propose
+  int candidates = 0;
+  int in_flight = 0;  // of the run, these included
+  std::string why;    // there are fewer than were asked for
+};
+
+// Errors: those of optimize() up to the search; bad_argument where the folder exists.
+Result<ProposeOutcome> propose_batch(const ProposeOptions& options, Progress& progress);
+
+struct EvaluateOptions {
+  std::filesystem::path folder;
+  std::string device = "auto";  // auto | gpu | model
+  bool allow_busy = false;
+};
+
+struct EvaluateOutcome {
+  int measured = 0, there = 0, left = 0;  // now, before, and not reached
+  int usable = 0;                         // of the measured
+};
+
+// Fills in the results that are missing, one file each as it comes, so that a stopped one goes on. Needs no store and no network.
+// Errors: those of optimize() up to the search; bad_argument for a folder that is no batch, or another machine than it is for.
+Result<EvaluateOutcome> evaluate_batch(const EvaluateOptions& options, Progress& progress);
+
+struct AbsorbOutcome {
+  std::string run;
+  int taken = 0, known = 0, missing = 0;  // results: new ones, ones that were there already, ones that are not in the folder
+  int in_flight = 0;                      // of the run, afterwards
+  int best = 0;                           // number of the fastest trial; 0: none is usable
+  Seconds best_time, original;
+};
+
+// Errors: not_found where the run is not in this store; bad_argument for a result of another program.
+Result<AbsorbOutcome> absorb_batch(const std::filesystem::path& folder, const std::filesystem::path& store);
+
+}  // namespace solstice::flow

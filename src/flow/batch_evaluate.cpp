@@ -1,0 +1,135 @@
+#include <fmt/format.h>
+
+#include <deque>
+
+#include "base/hash.h"
+#include "base/interrupt.h"
+#include "base/time_text.h"
+#include "flow/batch.h"
+#include "flow/batch_files.h"
+#include "flow/known.h"
+#include "flow/session.h"
+
+namespace solstice::flow {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr int kAhead = 6;  // candidates that are compiled while one is measured
+
+OptimizeOptions options_of(const EvaluateOptions& options, const Batch& batch) {
+  OptimizeOptions out;
+  out.file = options.folder / batch.file;
+  out.class_name = batch.class_name;
+  out.problem = batch.problem;
+  out.device = options.device;
+  out.numerics = batch.numerics;
+  out.frozen = batch.frozen;
+  out.allow_busy = options.allow_busy;
+  out.baselines = false;
+  if (options.device == "model") out.machine = batch.machine;
+  return out;
+}
+
+Status prepare(Session& state, const Batch& batch) {
+  SOLSTICE_CHECK(start_oracle(state));
+  if (!state.gpu && state.options.machine.empty()) {
+    SOLSTICE_TRY(machine::Machine machine, machine::load_machine(batch.machine));
+    state.machine.emplace(std::move(machine));
+  }
+  if (state.machine->name != batch.machine) {
+    return fail(Code::bad_argument, fmt::format("the batch is for {}, this is {}", batch.machine, state.machine->name));
+  }
+  SOLSTICE_CHECK(import_problem(state));
+  SOLSTICE_CHECK(compute_bounds(state));
+  SOLSTICE_CHECK(open_compiler(state));
+  return open_device(state);
+}
+
+Status write_original(const Session& state, const Batch& batch, const fs::path& folder) {
+  BatchOriginal original;
+  original.batch = batch.id;
+  original.time = state.eager;
+  original.predicted = !state.gpu;
+  original.device = state.report.device;
+  original.versions = state.report.versions;
+  original.versions["build"] = build_identity();
+  return write_record_file(original_file(folder), original);
+}
+
+Result<search::Node> node_of(const BatchCandidate& candidate, const fs::path& folder) {
+  search::Node out;
+  out.id = candidate.node;
+  SOLSTICE_TRY(out.proposal.program, read_file(program_file(folder, candidate.node)));
+  if (hash_hex(out.proposal.program) != candidate.hash) {
+    return fail(Code::bad_argument, fmt::format("{} is not the program that was proposed", program_file(folder, candidate.node).string()));
+  }
+  out.proposal.reason = candidate.reason;
+  out.proposal.precision = candidate.precision;
+  return out;
+}
+
+// Those without a result.
+Result<std::deque<search::Node>> waiting(const Batch& batch, const fs::path& folder, EvaluateOutcome& out) {
+  std::deque<search::Node> nodes;
+  for (const BatchCandidate& candidate : batch.candidates) {
+    SOLSTICE_TRY(const auto result, read_if_there<BatchResult>(result_file(folder, candidate.node)));
+    if (result) {
+      ++out.there;
+      continue;
+    }
+    SOLSTICE_TRY(search::Node node, node_of(candidate, folder));
+    nodes.push_back(std::move(node));
+  }
+  return nodes;
+}
+
+void tell(Session& state, const search::Node& node, const search::Measurement& m) {
+  TrialNews news{node.id, node.proposal.reason, enum_names(m.state)[static_cast<size_t>(m.state)], std::nullopt, !state.gpu};
+  if (m.usable()) news.time = m.time;
+  state.progress.trial_finished(news, state.standing());
+}
+
+Status measure(Session& state, const Batch& batch, const fs::path& folder, std::deque<search::Node> nodes, EvaluateOutcome& out) {
+  std::deque<search::Node> started;
+  while (!nodes.empty() || !started.empty()) {
+    while (!nodes.empty() && !interrupted() && started.size() < kAhead) {
+      state.device->start(nodes.front());
+      started.push_back(std::move(nodes.front()));
+      nodes.pop_front();
+    }
+    if (started.empty()) break;
+    SOLSTICE_TRY(const search::Landed landed, state.device->land());
+    const search::Node node = std::move(started.front());
+    started.pop_front();
+    if (!landed.measurement) continue;  // no result comes: it stays open
+    BatchResult result{batch.id, node.id, hash_hex(node.proposal.program), *landed.measurement, utc_now()};
+    SOLSTICE_CHECK(write_record_file(result_file(folder, node.id), result));
+    ++out.measured;
+    out.usable += landed.measurement->usable() ? 1 : 0;
+    tell(state, node, *landed.measurement);
+    if (interrupted()) break;
+  }
+  return success();
+}
+
+}  // namespace
+
+Result<EvaluateOutcome> evaluate_batch(const EvaluateOptions& options, Progress& progress) {
+  SOLSTICE_TRY(const Batch batch, read_batch(options.folder));
+  EvaluateOutcome out;
+  SOLSTICE_TRY(std::deque<search::Node> nodes, waiting(batch, options.folder, out));
+  const int all = static_cast<int>(nodes.size());
+  if (all == 0) return out;
+  const OptimizeOptions run = options_of(options, batch);
+  Engine engine;
+  Session state(run, progress, engine);
+  SOLSTICE_TRY(const TempFolder work, TempFolder::create("solstice-batch-"));
+  state.fresh = work.path();
+  SOLSTICE_CHECK(prepare(state, batch));
+  SOLSTICE_CHECK(write_original(state, batch, options.folder));
+  SOLSTICE_CHECK(measure(state, batch, options.folder, std::move(nodes), out));
+  out.left = all - out.measured;
+  return out;
+}
+
+}  // namespace solstice::flow

@@ -1,0 +1,42 @@
+// The files of a batch (record/batch.h).
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "base/file.h"
+#include "record/batch.h"
+
+namespace solstice::flow {
+
+std::filesystem::path program_file(const std::filesystem::path& folder, int node);
+std::filesystem::path result_file(const std::filesystem::path& folder, int node);
+std::filesystem::path original_file(const std::filesystem::path& folder);
+
+// A record in a file of its own. Errors: not_found, bad_json, bad_record, naming the file.
+template <typename T>
+Result<T> read_record_file(const std::filesystem::path& file) {
+  const std::string where = "reading " + file.string();
+  SOLSTICE_TRY(const std::string text, read_file(file));
+  SOLSTICE_TRY(const Json json, parse_json(text).context(where));
+  return from_json<T>(json).context(where);
+}
+
+// Nothing where there is no such file.
+template <typename T>
+Result<std::optional<T>> read_if_there(const std::filesystem::path& file) {
+  std::error_code error;
+  if (!std::filesystem::exists(file, error)) return std::optional<T>();
+  SOLSTICE_TRY(T record, read_record_file<T>(file));
+  return std::optional<T>(std::move(record));
+}
+
+template <typename T>
+Status write_record_file(const std::filesystem::path& file, const T& record) {
+  return write_file(file, to_json(record).dump(1) + "\n");
+}
+
+// Error bad_argument where the folder holds none.
+Result<Batch> read_batch(const std::filesystem::path& folder);
+
+}  // namespace solstice::flow

@@ -1,0 +1,204 @@
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/time_text.h"
+#include "flow/batch.h"
+#include "flow/batch_files.h"
+#include "flow/known.h"
+#include "flow/opening.h"
+#include "flow/resume.h"
+#include "flow/session.h"
+
+namespace solstice::flow {
+namespace fs = std::filesystem;
+namespace {
+
+// What the run's record says of its problem, so that its name is enough to go on with it.
+Result<OptimizeOptions> completed(OptimizeOptions options) {
+  if (options.resume.empty()) return options;
+  fs::path folder = options.store;
+  if (folder.empty()) {
+    SOLSTICE_TRY(folder, store::Store::default_folder());
+  }
+  SOLSTICE_TRY(store::Store store, store::Store::open(folder));
+  SOLSTICE_TRY(const store::LoadedRun loaded, store.load_run(options.resume));
+  const RunRecord& run = loaded.run;
+  if (run.options.is_null()) return fail(Code::bad_argument, fmt::format("run {} is of a Solstice that kept no options of runs", run.id));
+  options.resume = run.id;
+  options.file = run.file;
+  options.problem = run.problem;
+  options.class_name = run.options.at("class_name").as_string();
+  options.numerics = run.options.at("numerics").as_string();
+  options.frozen = run.options.at("frozen").as_bool();
+  options.rewrites = run.options.at("rewrites").as_bool();
+  options.machine = run.machine;
+  return options;
+}
+
+Status keep_since(Session& state, size_t told) {
+  for (size_t event = told; event < state.tree.events().size(); ++event) SOLSTICE_CHECK(keep_event(state, event, nullptr));
+  return success();
+}
+
+// Proposes until there are `count` more, or nobody has anything; says why there are not more.
+class Round {
+ public:
+  Round(Session& state, search::Policy& policy) : state_(state), policy_(policy) {}
+
+  Result<std::string> make(int count) {
+    while (made_ < count) {
+      if (state_.tree.trials() >= state_.options.trials) return fmt::format("the run has its {} trials", state_.options.trials);
+      if (!by_agent_ && state_.agent && state_.tree.trials() >= state_.options.agent.expert) SOLSTICE_CHECK(hand_over());
+      SOLSTICE_TRY(const std::optional<search::Decision> decision, policy_.decide(state_.tree));
+      if (!decision && (by_agent_ || !state_.agent)) {
+        return std::string(state_.tree.in_flight() > 0 ? "results have to come in first" : "there are no further moves");
+      }
+      if (!decision) {
+        SOLSTICE_CHECK(hand_over());
+        continue;
+      }
+      SOLSTICE_CHECK(follow(*decision));
+    }
+    return std::string();
+  }
+
+ private:
+  Status hand_over() {
+    by_agent_ = true;
+    return open_nodes_again(state_);
+  }
+
+  Status follow(const search::Decision& decision) {
+    const size_t told = state_.tree.events().size();
+    if (decision.again) {
+      state_.tree.again(decision.node, decision.precision);
+      ++made_;
+      return keep_since(state_, told);
+    }
+    search::Proposer& proposer = by_agent_ ? state_.agent->proposer() : *state_.expert;
+    SOLSTICE_TRY(std::optional<search::Proposal> proposal, proposer.propose(state_.tree, decision.node));
+    if (!proposal || state_.tree.contains(proposal->program)) {
+      state_.tree.spend(decision.node);
+      return keep_since(state_, told);
+    }
+    proposal->parent = decision.node;
+    proposal->precision = decision.precision;
+    const std::string reason = proposal->reason;
+    state_.tree.add(std::move(*proposal));
+    ++made_;
+    state_.progress.message(fmt::format("attempt {}: {}", state_.tree.trials(), reason));
+    return keep_since(state_, told);
+  }
+
+  Session& state_;
+  search::Policy& policy_;
+  bool by_agent_ = false;
+  int made_ = 0;
+};
+
+Status prepare(Session& state) {
+  SOLSTICE_CHECK(open_agent(state));
+  SOLSTICE_CHECK(start_oracle(state));
+  SOLSTICE_CHECK(import_problem(state));
+  SOLSTICE_CHECK(compute_bounds(state));
+  SOLSTICE_CHECK(describe_run(state));
+  SOLSTICE_CHECK(plan_kernels(state));
+  if (state.agent) SOLSTICE_CHECK(state.agent->brief(state));
+  return restore_tree(state);
+}
+
+std::vector<int> nodes_in_flight(const search::Tree& tree) {
+  std::vector<int> out;
+  for (const search::Node& node : tree.nodes()) {
+    if (node.in_flight) out.push_back(node.id);
+  }
+  return out;
+}
+
+// Under another name until it is whole.
+Status write_batch(const Session& state, const Batch& batch, const fs::path& folder) {
+  std::error_code error;
+  const fs::path part = folder.string() + ".part";
+  fs::remove_all(part, error);
+  for (const BatchCandidate& candidate : batch.candidates) {
+    SOLSTICE_CHECK(write_file(program_file(part, candidate.node), state.tree.node(candidate.node).proposal.program));
+  }
+  SOLSTICE_TRY(const std::string source, read_file(state.options.file));
+  SOLSTICE_CHECK(write_file(part / batch.file, source));
+  SOLSTICE_CHECK(write_record_file(part / "batch.json", batch));
+  fs::rename(part, folder, error);
+  return error ? Status(fail(Code::io_error, fmt::format("cannot rename {} to {}: {}", part.string(), folder.string(), error.message())))
+               : success();
+}
+
+Batch batch_of(const Session& state, const std::vector<int>& nodes) {
+  Batch out;
+  out.id = fmt::format("{}-{}", state.report.run, state.tree.events().size());
+  out.run = state.report.run;
+  out.problem = state.report.problem;
+  out.file = state.options.file.filename().string();
+  out.class_name = state.options.class_name;
+  out.numerics = state.options.numerics;
+  out.frozen = state.options.frozen;
+  out.machine = state.machine->name;
+  out.build = build_identity();
+  out.created = utc_now();
+  for (const int id : nodes) {
+    const search::Proposal& proposal = state.tree.node(id).proposal;
+    out.candidates.push_back({id, hash_hex(proposal.program), proposal.reason, proposal.precision});
+  }
+  return out;
+}
+
+Result<ProposeOutcome> propose_in(Session& state, const ProposeOptions& options) {
+  SOLSTICE_CHECK(prepare(state));
+  ProposeOutcome out;
+  out.run = state.report.run;
+  const std::vector<int> before = nodes_in_flight(state.tree);
+  if (options.give_up) {
+    const size_t told = state.tree.events().size();
+    for (const int id : before) state.tree.lose(id);
+    SOLSTICE_CHECK(keep_since(state, told));
+  }
+  if (!options.again) {
+    SOLSTICE_TRY(const std::unique_ptr<search::Policy> policy, search::make_policy(state.policy, state.options.seed));
+    SOLSTICE_TRY(out.why, Round(state, *policy).make(options.count));
+  }
+  std::vector<int> nodes = nodes_in_flight(state.tree);
+  out.in_flight = static_cast<int>(nodes.size());
+  if (!options.again && !options.give_up)
+    std::erase_if(nodes, [&](int id) { return std::find(before.begin(), before.end(), id) != before.end(); });
+  out.candidates = static_cast<int>(nodes.size());
+  if (nodes.empty()) return out;
+  const Batch batch = batch_of(state, nodes);
+  out.folder = options.out.empty() ? fs::path("batch-" + batch.id) : options.out;
+  std::error_code error;
+  if (fs::exists(out.folder, error)) {
+    return fail(Code::bad_argument, fmt::format("{} exists; `solstice propose {} --again --out DIR` writes the candidates elsewhere",
+                                                out.folder.string(), out.run));
+  }
+  SOLSTICE_CHECK(write_batch(state, batch, out.folder));
+  return out;
+}
+
+}  // namespace
+
+Result<ProposeOutcome> propose_batch(const ProposeOptions& options, Progress& progress) {
+  SOLSTICE_TRY(const OptimizeOptions run, completed(options.run));
+  Engine engine;
+  Session state(run, progress, engine);
+  SOLSTICE_CHECK(open_store(state));
+  begin_report(state);
+  SOLSTICE_CHECK(begin_run(state));
+  Result<ProposeOutcome> done = propose_in(state, options);
+  if (state.agent) state.report.agent = state.agent->record();
+  const std::string reason = done.ok() ? fmt::format("{} results are out", done->in_flight) : done.error().message;
+  const RunState how = !done.ok() ? RunState::kFailed : done->in_flight > 0 ? RunState::kWaiting : RunState::kInterrupted;
+  const Status kept = state.store->finish_run(state.report.run, how, RunOutcome::kNone, reason, summary_of(state));
+  if (!done.ok()) return done.error();
+  SOLSTICE_CHECK(kept);
+  return done;
+}
+
+}  // namespace solstice::flow

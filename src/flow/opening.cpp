@@ -1,0 +1,100 @@
+#include "flow/opening.h"
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/version.h"
+#include "flow/described.h"
+#include "flow/known.h"
+
+namespace solstice::flow {
+namespace fs = std::filesystem;
+namespace {
+
+std::string working_folder() {
+  std::error_code gone;  // then nothing there can be reproduced
+  return fs::current_path(gone).string();
+}
+
+Json bounds_in_seconds(const Report& report) {
+  Json out = Json::object();
+  for (const Bound& bound : report.bounds) out.set(bound.name, bound.time.value);
+  return out;
+}
+
+}  // namespace
+
+std::string name_of_problem(const OptimizeOptions& options) {
+  if (!options.problem.empty()) return options.problem;
+  return options.file.empty() ? "module" : options.file.stem().string();
+}
+
+Status open_store(Session& state) {
+  fs::path folder = state.options.store;
+  if (folder.empty()) {
+    SOLSTICE_TRY(folder, store::Store::default_folder());
+  }
+  SOLSTICE_TRY(store::Store store, store::Store::open(folder));
+  state.store.emplace(std::move(store));
+  std::string source;
+  if (!state.options.file.empty()) {
+    SOLSTICE_TRY(source, read_file(state.options.file));
+  }
+  state.problem_key = hash_hex(source + state.options.class_name);
+  return success();
+}
+
+void begin_report(Session& state) {
+  Report& report = state.report;
+  report.problem = name_of_problem(state.options);
+  report.file = whole_path(state.options.file);
+  report.class_name = state.options.class_name;
+  report.command = state.options.command;
+  report.working_folder = working_folder();
+  report.created = utc_now();
+  report.versions["solstice"] = std::string(version());
+  report.options = {{"numerics", state.options.numerics},
+                    {"weights", state.options.frozen ? "frozen" : "live"},
+                    {"rewrites", state.options.rewrites ? "on" : "off"},
+                    {"budget", fmt::format("{:.0f} s, {} trials", state.options.budget.value, state.options.trials)}};
+}
+
+Status describe_run(Session& state) {
+  std::map<std::string, std::string> versions = state.report.versions;
+  versions["build"] = build_identity();
+  const Json bounds = bounds_in_seconds(state.report);
+  const Json summary = bounds.size() > 0 ? Json::object().set("bounds", bounds) : Json();
+  return state.store->describe_run(state.report.run, state.report.machine, state.report.device, versions, summary);
+}
+
+Status identify_object(Session& state) {
+  if (!state.options.file.empty()) return success();
+  state.problem_key = hash_hex(state.problem->imported.text);
+  return state.store->identify_run(state.report.run, state.problem_key);
+}
+
+Status open_agent(Session& state) {
+  if (!state.options.agent.wanted()) return success();
+  SOLSTICE_TRY(state.agent, AgentSide::open(state.options.agent, state.store->folder() / "transcripts" / (state.report.run + ".jsonl")));
+  state.report.options["agent"] = state.agent->title();
+  return success();
+}
+
+Json summary_of(const Session& state) {
+  const Report& report = state.report;
+  Json summary = Json::object().set("speedup", report.headline.speedup).set("predicted", report.predicted);
+  if (state.eager.value > 0) summary.set("original", state.eager.value);
+  const Json bounds = bounds_in_seconds(report);
+  if (bounds.size() > 0) summary.set("bounds", bounds);
+  if (!report.agent.is_null()) summary.set("agent", report.agent);
+  return summary;
+}
+
+std::string whole_path(const fs::path& path) {
+  std::error_code error;
+  const fs::path whole = fs::absolute(path, error);
+  return path.empty() || error ? path.string() : whole.lexically_normal().string();
+}
+
+}  // namespace solstice::flow
