@@ -9,6 +9,10 @@
 
 namespace solstice::flow {
 
+// A run as it was searched. `otherwise`: what speedups are over where it does not know the original's time; 0: its slowest trial.
+// Errors: bad_argument where an event does not fit those before it.
+Result<search::Record> search_of(const store::LoadedRun& loaded, Seconds otherwise = {});
+
 struct RecordedRuns {
   std::vector<search::Record> records;  // the oldest first
   int without_search = 0;               // finished ones that keep no events, or no result: they are left out

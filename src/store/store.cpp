@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/paths.h"
+#include "store/exported.h"
 #include "store/process.h"
 #include "store/schema.h"
 #include "store/sqlite.h"
@@ -100,7 +101,7 @@ Result<std::string> keep_text(Database& database, const std::string& text) {
   return key;
 }
 
-Status insert_event(Database& database, const std::string& run, size_t number, search::Event event) {
+Status insert_event(Database& database, const std::string& run, size_t number, search::Event event, const std::string& at) {
   std::string key;
   if (event.proposal) {
     SOLSTICE_TRY(key, keep_text(database, event.proposal->program));
@@ -108,7 +109,7 @@ Status insert_event(Database& database, const std::string& run, size_t number, s
   }
   SOLSTICE_TRY(Statement insert,
                database.prepare("INSERT INTO events(run, number, at, kind, node, program, record) VALUES (?, ?, ?, ?, ?, ?, ?)"));
-  insert.bind(run).bind(static_cast<int64_t>(number)).bind(utc_now());
+  insert.bind(run).bind(static_cast<int64_t>(number)).bind(at);
   insert.bind(enum_names(event.kind)[static_cast<size_t>(event.kind)]).bind(static_cast<int64_t>(event.node)).bind(key);
   return insert.bind(to_json(event).dump()).run();
 }
@@ -130,6 +131,42 @@ Result<std::vector<StoredEvent>> read_events(Database& database, const std::stri
     if (event.proposal) event.proposal->program = query.text(3);
     out.push_back({std::move(event), query.text(2)});
   }
+}
+
+Result<LoadedRun> load_whole(Database& database, const std::string& id) {
+  LoadedRun out;
+  SOLSTICE_TRY(out.run, read_run(database, id));
+  SOLSTICE_TRY(out.trials, read_trials(database, id));
+  SOLSTICE_TRY(out.events, read_events(database, id));
+  return out;
+}
+
+Result<bool> has_run(Database& database, const std::string& id) {
+  SOLSTICE_TRY(Statement query, database.prepare("SELECT 1 FROM runs WHERE id = ?"));
+  query.bind(id);
+  return query.step();
+}
+
+Status insert_trial(Database& database, const TrialRecord& trial) {
+  SOLSTICE_TRY(Statement insert, database.prepare("INSERT OR REPLACE INTO trials(run, number, state, record) VALUES (?, ?, ?, ?)"));
+  insert.bind(trial.run).bind(static_cast<int64_t>(trial.number));
+  insert.bind(enum_names(trial.state)[static_cast<size_t>(trial.state)]);
+  return insert.bind(to_json(trial).dump()).run();
+}
+
+// Within a transaction; false where the very same is there.
+Result<bool> add_whole(Database& database, const LoadedRun& run) {
+  const std::string& id = run.run.id;
+  SOLSTICE_TRY(const bool known, has_run(database, id));
+  if (known) {
+    SOLSTICE_TRY(const LoadedRun here, load_whole(database, id));
+    if (to_json(exported(here)).dump() == to_json(exported(run)).dump()) return false;
+    return fail(Code::bad_argument, fmt::format("run {} is in {} already, with other content", id, database.file()));
+  }
+  SOLSTICE_CHECK(insert_run(database, run.run));
+  for (const TrialRecord& trial : run.trials) SOLSTICE_CHECK(insert_trial(database, trial));
+  for (size_t i = 0; i < run.events.size(); ++i) SOLSTICE_CHECK(insert_event(database, id, i, run.events[i].event, run.events[i].at));
+  return true;
 }
 
 // The one id that `prefix` means.
@@ -215,12 +252,7 @@ Status Store::identify_run(const std::string& id, const std::string& problem_key
   return update_run(state_->database, run);
 }
 
-Status Store::add_trial(const TrialRecord& trial) {
-  SOLSTICE_TRY(Statement insert, state_->database.prepare("INSERT OR REPLACE INTO trials(run, number, state, record) VALUES (?, ?, ?, ?)"));
-  insert.bind(trial.run).bind(static_cast<int64_t>(trial.number));
-  insert.bind(enum_names(trial.state)[static_cast<size_t>(trial.state)]);
-  return insert.bind(to_json(trial).dump()).run();
-}
+Status Store::add_trial(const TrialRecord& trial) { return insert_trial(state_->database, trial); }
 
 Status Store::finish_run(const std::string& id, RunState state, RunOutcome outcome, std::string_view reason, const Json& summary) {
   SOLSTICE_TRY(RunRecord run, read_run(state_->database, id));
@@ -246,20 +278,27 @@ Result<std::vector<ListedRun>> Store::list(int limit) {
 
 Result<LoadedRun> Store::load_run(std::string_view id_or_prefix) {
   SOLSTICE_TRY(const std::string id, resolve(state_->database, id_or_prefix));
-  LoadedRun out;
-  SOLSTICE_TRY(out.run, read_run(state_->database, id));
-  SOLSTICE_TRY(out.trials, read_trials(state_->database, id));
-  SOLSTICE_TRY(out.events, read_events(state_->database, id));
-  return out;
+  return load_whole(state_->database, id);
 }
 
 Status Store::add_event(const std::string& run, size_t number, const search::Event& event, const TrialRecord* trial) {
   SOLSTICE_CHECK(state_->database.execute("BEGIN IMMEDIATE"));
-  Status done = insert_event(state_->database, run, number, event);
+  Status done = insert_event(state_->database, run, number, event, utc_now());
   if (done.ok() && trial) done = add_trial(*trial);
   if (done.ok()) return state_->database.execute("COMMIT");
   (void)state_->database.execute("ROLLBACK");  // the first error is the one to tell
   return done;
+}
+
+Result<bool> Store::add_run(const LoadedRun& run) {
+  SOLSTICE_CHECK(state_->database.execute("BEGIN IMMEDIATE"));
+  Result<bool> added = add_whole(state_->database, run);
+  if (added.ok() && *added) {
+    SOLSTICE_CHECK(state_->database.execute("COMMIT"));
+  } else {
+    (void)state_->database.execute("ROLLBACK");  // the first error is the one to tell
+  }
+  return added;
 }
 
 Status Store::resume_run(const std::string& id) {

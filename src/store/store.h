@@ -70,6 +70,8 @@ class Store {
   Result<LoadedRun> load_run(std::string_view id_or_prefix);
   // Verified trials of this problem's latest runs, newest run first: at most `limit` trials.
   Result<std::vector<LoadedRun>> verified_trials(std::string_view problem_key, int limit = 400);
+  // A whole run of another store, with its id. False where the very same is here already; bad_argument where the id has other content.
+  Result<bool> add_run(const LoadedRun& run);
   // Runs still marked running whose process is gone become `interrupted`. Returns how many.
   Result<int> close_abandoned();
 
