@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "cli/harmless.h"
 #include "cli/table.h"
 
 namespace solstice::cli {
@@ -29,19 +30,6 @@ std::string fitted(std::string_view text, size_t width) {
 }
 
 std::string padded(std::string text, size_t width) { return text + std::string(width - std::min(width, width_of(text)), ' '); }
-
-// A reason may be a model's words: on one line, and nothing that a terminal would obey.
-std::string harmless(std::string_view text) {
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    // U+0080 to U+009F, in UTF-8, are control characters too.
-    const bool high = c == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;
-    if (high) ++i;
-    out += c < 0x20 || c == 0x7f || high ? ' ' : text[i];
-  }
-  return out;
-}
 
 struct Line {
   std::string mark, name, state, time, factor, move;
