@@ -84,6 +84,7 @@ void add_circumstances(Cells& cells, const Runs& runs) {
   add_row(cells, "solstice", runs, [](Run run) { return version_cell(run, "solstice", kCell) + " " + version_cell(run, "build", 8); });
   add_options(cells, runs);
   add_row(cells, "policy", runs, [](Run run) { return in_cell(run.policy); });
+  add_row(cells, "agent", runs, [](Run run) { return in_cell(run.agent); });
   add_row(cells, "seed", runs, [](Run run) { return std::to_string(run.seed); });
 }
 
@@ -148,6 +149,11 @@ std::string spread_text(const Spread& spread, size_t of, Text text) {
 std::string count_text(double count) { return fmt::format("{:.6g}", count); }
 std::string seconds_text(double seconds) { return show(Seconds(seconds)); }
 
+// The language model stands beside the policy that it works under.
+std::string who_searched(const std::string& policy, const std::string& agent) {
+  return agent.empty() ? in_cell(policy) : harmless(policy + ", " + agent);
+}
+
 std::string groups_text(const RunComparison& of) {
   Cells cells = {{"policy", "device", "runs", "best", "speedup", "trials", "spent", "tokens"}};
   if (of.goal) {
@@ -156,7 +162,7 @@ std::string groups_text(const RunComparison& of) {
   }
   for (const ComparedGroup& g : of.groups) {
     const size_t n = g.runs.size();
-    cells.push_back({in_cell(g.policy), in_cell(g.device), std::to_string(n), spread_text(g.best, n, seconds_text),
+    cells.push_back({who_searched(g.policy, g.agent), in_cell(g.device), std::to_string(n), spread_text(g.best, n, seconds_text),
                      spread_text(g.speedup, n, show_factor), spread_text(g.trials, n, count_text), spread_text(g.spent, n, seconds_text),
                      spread_text(g.tokens, n, count_text)});
     if (!of.goal) continue;
@@ -170,7 +176,7 @@ std::string group_curves_text(const RunComparison& of) {
   size_t longest = 0;
   for (const ComparedGroup& group : of.groups) longest = std::max(longest, group.curve.size());
   Cells cells = {{"best after"}};
-  for (const ComparedGroup& group : of.groups) cells.push_back({in_cell(group.policy)});
+  for (const ComparedGroup& group : of.groups) cells.push_back({who_searched(group.policy, group.agent)});
   for (const size_t mark : kMarks) {
     if (mark >= longest) break;
     cells[0].push_back(std::to_string(mark));
@@ -186,7 +192,7 @@ std::string group_curves_text(const RunComparison& of) {
 std::string runs_text(const std::vector<ComparedRun>& runs) {
   Cells cells = {{"run", "policy", "seed", "device", "best", "speedup", "trials", "spent", "ended"}};
   for (Run run : runs) {
-    cells.push_back({run.id, in_cell(run.policy), std::to_string(run.seed), in_cell(run.device),
+    cells.push_back({run.id, who_searched(run.policy, run.agent), std::to_string(run.seed), in_cell(run.device),
                      known_time(run.best) + (run.predicted ? " predicted" : ""), known_factor(run.speedup), std::to_string(run.proposed),
                      show(run.spent), in_cell(run.ended)});
   }

@@ -1,5 +1,7 @@
 #include "flow/compared_run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -33,11 +35,20 @@ std::optional<Seconds> time_between(const std::string& from, const std::string& 
   return Seconds(std::round((*end - *begin).value * 1e3) / 1e3);  // as exact as the texts are
 }
 
+// All that tells the arms of an experiment from each other.
+std::string agent_text(const Json& agent) {
+  if (agent.is_null()) return "";
+  const std::string &model = agent.at("model").as_string(), &provider = agent.at("provider").as_string();
+  return fmt::format("{} with {}, writes {}, sol {}, feedback {}", agent.at("controller").as_string(), model.empty() ? provider : model,
+                     agent.at("writes").as_string(), agent.at("sol").as_bool() ? "on" : "off", agent.at("feedback").as_string());
+}
+
 ComparedRun described(const RunRecord& run) {
   ComparedRun out;
   out.id = run.id, out.problem = run.problem, out.problem_key = run.problem_key, out.options_key = run.options_key;
   out.command = run.command, out.machine = run.machine, out.device = run.device, out.versions = run.versions;
   out.policy = run.policy, out.seed = run.seed, out.reason = run.reason;
+  out.agent = agent_text(run.summary.at("agent"));
   const bool finished = run.state == RunState::kFinished;
   out.ended = finished ? enum_names(run.outcome)[static_cast<size_t>(run.outcome)] : enum_names(run.state)[static_cast<size_t>(run.state)];
   if (const double headline = run.summary.at("speedup").as_double(); headline > 0) out.headline = headline;

@@ -40,6 +40,7 @@ struct ComparedRun {
   std::map<std::string, std::string> versions;
   std::string policy;
   int64_t seed = 1;
+  std::string agent;                  // the language model that took part, and how; "": none did, or the run is not finished
   std::string ended, reason;          // the outcome of a finished run, else its state; why
   std::optional<double> headline;     // speedup of `forward` over `forward`
   std::optional<Seconds> took;        // from beginning to end, pauses included
@@ -63,15 +64,15 @@ struct ComparedRun {
         field("options_key", &T::options_key, "hash of the options that change the outcome"), field("command", &T::command, "argv"),
         field("machine", &T::machine, "machine description"), field("device", &T::device, "the GPU's name, or model"),
         field("versions", &T::versions, "of everything that matters"), field("policy", &T::policy, "with parameters"),
-        field("seed", &T::seed, "of the policy"), field("ended", &T::ended, "outcome of a finished run, else its state"),
-        field("reason", &T::reason, "why"), field("headline", &T::headline, "speedup of forward over forward"),
-        field("took", &T::took, "seconds from beginning to end"), field("original", &T::original, "seconds, as the search timed it"),
-        field("best", &T::best, "seconds of the fastest usable trial"), field("predicted", &T::predicted, "by a cost model"),
-        field("speedup", &T::speedup, "original over best"), field("proposed", &T::proposed, "trials"),
-        field("skipped", &T::skipped, "proposals that were not tried"), field("states", &T::states, "how many trials came how far"),
-        field("spent", &T::spent, "seconds of the trials"), field("tokens", &T::tokens, "of all proposals"),
-        field("curve", &T::curve, "after 0, 1, 2, ... measurements"), field("reached", &T::reached, "when it reached the goal"),
-        field("program", &T::program, "of the fastest usable trial"));
+        field("seed", &T::seed, "of the policy"), field("agent", &T::agent, "language model that took part, and how"),
+        field("ended", &T::ended, "outcome of a finished run, else its state"), field("reason", &T::reason, "why"),
+        field("headline", &T::headline, "speedup of forward over forward"), field("took", &T::took, "seconds from beginning to end"),
+        field("original", &T::original, "seconds, as the search timed it"), field("best", &T::best, "seconds of the fastest usable trial"),
+        field("predicted", &T::predicted, "by a cost model"), field("speedup", &T::speedup, "original over best"),
+        field("proposed", &T::proposed, "trials"), field("skipped", &T::skipped, "proposals that were not tried"),
+        field("states", &T::states, "how many trials came how far"), field("spent", &T::spent, "seconds of the trials"),
+        field("tokens", &T::tokens, "of all proposals"), field("curve", &T::curve, "after 0, 1, 2, ... measurements"),
+        field("reached", &T::reached, "when it reached the goal"), field("program", &T::program, "of the fastest usable trial"));
   }
 };
 

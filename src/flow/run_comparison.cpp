@@ -41,7 +41,7 @@ std::vector<Spread> curve_of(const std::vector<const ComparedRun*>& runs, Progre
 
 ComparedGroup group_of(const std::vector<const ComparedRun*>& runs, ProgressUnit unit) {
   ComparedGroup out;
-  out.policy = runs.front()->policy, out.device = runs.front()->device;
+  out.policy = runs.front()->policy, out.agent = runs.front()->agent, out.device = runs.front()->device;
   for (const ComparedRun* run : runs) out.runs.push_back(run->id);
   using Run = const ComparedRun&;
   out.best = spread_over(runs, [](Run run) { return number(run.best); });
@@ -59,7 +59,10 @@ ComparedGroup group_of(const std::vector<const ComparedRun*>& runs, ProgressUnit
 std::vector<ComparedGroup> groups_of(const std::vector<ComparedRun>& runs, ProgressUnit unit) {
   std::vector<std::vector<const ComparedRun*>> kinds;
   for (const ComparedRun& run : runs) {
-    const auto same = [&](const auto& kind) { return kind.front()->policy == run.policy && kind.front()->device == run.device; };
+    const auto same = [&](const auto& kind) {
+      const ComparedRun& first = *kind.front();
+      return first.policy == run.policy && first.agent == run.agent && first.device == run.device;
+    };
     const auto kind = std::find_if(kinds.begin(), kinds.end(), same);
     if (kind == kinds.end())
       kinds.push_back({&run});

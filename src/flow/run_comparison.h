@@ -20,9 +20,9 @@ struct Spread {
   }
 };
 
-// Runs of one policy on one device.
+// Runs of one policy, with one language model or none, on one device.
 struct ComparedGroup {
-  std::string policy, device;
+  std::string policy, agent, device;
   std::vector<std::string> runs;                // ids
   Spread best, speedup, trials, spent, tokens;  // times in seconds
   Spread goal_trials, goal_seconds;             // of the runs that reached it
@@ -30,13 +30,13 @@ struct ComparedGroup {
 
   static auto fields() {
     using T = ComparedGroup;
-    return std::make_tuple(field("policy", &T::policy, "with parameters"), field("device", &T::device, "the GPU's name, or model"),
-                           field("runs", &T::runs, "ids"), field("best", &T::best, "seconds"),
-                           field("speedup", &T::speedup, "original over best"), field("trials", &T::trials, "of each run"),
-                           field("spent", &T::spent, "seconds of the trials"), field("tokens", &T::tokens, "of all proposals"),
-                           field("goal_trials", &T::goal_trials, "measurements to the goal"),
-                           field("goal_seconds", &T::goal_seconds, "of these measurements"),
-                           field("curve", &T::curve, "best so far after 0, 1, 2, ... measurements, in `unit`"));
+    return std::make_tuple(
+        field("policy", &T::policy, "with parameters"), field("agent", &T::agent, "language model that took part, and how"),
+        field("device", &T::device, "the GPU's name, or model"), field("runs", &T::runs, "ids"), field("best", &T::best, "seconds"),
+        field("speedup", &T::speedup, "original over best"), field("trials", &T::trials, "of each run"),
+        field("spent", &T::spent, "seconds of the trials"), field("tokens", &T::tokens, "of all proposals"),
+        field("goal_trials", &T::goal_trials, "measurements to the goal"), field("goal_seconds", &T::goal_seconds, "of these measurements"),
+        field("curve", &T::curve, "best so far after 0, 1, 2, ... measurements, in `unit`"));
   }
 };
 
@@ -71,7 +71,7 @@ struct RunComparison {
     return std::make_tuple(field("cautions", &T::cautions, "what stands against comparing the runs"),
                            field("unit", &T::unit, "of progress: speedup, or seconds where a run did not time the original"),
                            field("goal", &T::goal, "0.95 of the best run's final speedup, or its time / 0.95"),
-                           field("runs", &T::runs, "side by side"), field("groups", &T::groups, "by policy and device"),
+                           field("runs", &T::runs, "side by side"), field("groups", &T::groups, "by policy, language model and device"),
                            field("programs", &T::programs, "what the two best programs differ in"));
   }
 };

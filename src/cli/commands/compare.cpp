@@ -59,11 +59,11 @@ const Command solstice_commands_compare = {
         "N` is what was found in N measurements, each candidate by its time in the end, and the original where nothing was faster. `to X` is "
         "what it took to come within 95 % of the best run's final speedup; `spent` counts the trials' own wall time, which may overlap. Where "
         "a run did not time the original, times take the place of speedups.\n"
-        "--problem takes all finished runs of a problem, by policy and device: the median, and in brackets the lowest and the highest. The "
+        "--problem takes all finished runs of a problem, by policy, language model and device: the median, and in brackets the lowest and the highest. The "
         "diff leads from the second best run's program to the best one's.",
     .example = "solstice compare --problem mlp",
     .parameters = {{"RUN", "", "which runs", "", {}, false, true},
-                   {"--problem", "NAME", "all finished runs of this problem, grouped by policy", "", {}, false, false},
+                   {"--problem", "NAME", "all finished runs of this problem, by policy", "", {}, false, false},
                    {"--store", "DIR", "another store than the user's", "", {}, false, false},
                    json_flag()},
     .run = run_compare,

@@ -83,6 +83,21 @@ TEST(Compare, WithoutTheOriginalsTimeTimesAreCompared) {
   EXPECT_EQ(out.cautions, std::vector<std::string>{"no run timed the original: times are compared, not speedups"});
 }
 
+TEST(Compare, ALanguageModelMakesAGroupOfItsOwn) {
+  store::LoadedRun alone = climb(1, "greedy", {4}), with = climb(2, "greedy", {2});
+  with.run.summary.set("agent", Json::object()
+                                    .set("controller", "flat")
+                                    .set("provider", "openai")
+                                    .set("model", "a-model")
+                                    .set("writes", "ucut")
+                                    .set("sol", false)
+                                    .set("feedback", "none"));
+  const flow::RunComparison out = compared({alone, with}, true);
+  ASSERT_EQ(out.groups.size(), 2u);
+  EXPECT_EQ(out.groups[1].agent, "flat with a-model, writes ucut, sol off, feedback none");
+  EXPECT_NE(comparison_text(out).find("greedy, flat with a-model, writes ucut"), std::string::npos);
+}
+
 TEST(Compare, NothingFasterIsNoGoal) {
   const flow::RunComparison out = compared({climb(1, "a", {9}), climb(2, "b", {0})});
   EXPECT_FALSE(out.goal.has_value());
