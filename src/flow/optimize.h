@@ -20,6 +20,7 @@ struct OptimizeOptions {
   std::filesystem::path file;          // FILE.py; empty with oracle_fd: the module the caller's process holds
   std::string class_name;              // "": `Model`, or the only module class with example inputs
   std::string device = "auto";         // auto | gpu | model
+  bool detached = false;               // candidates are measured elsewhere: `device` is for what happens here
   std::string machine;                 // machine description; "": found from the device, h200 for the model device
   std::string numerics = "reference";  // reference | high | medium
   bool frozen = false;                 // --weights frozen

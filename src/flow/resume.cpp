@@ -15,10 +15,11 @@ RunRecord record_of(const Session& state) {
   run.problem = state.report.problem;
   run.file = state.report.file;
   run.problem_key = state.problem_key;
-  run.options_key = Hasher().add(state.options.device).add(state.options.numerics).add(int64_t{state.options.frozen}).hex();
+  const std::string device = state.options.detached ? "auto" : state.options.device;
+  run.options_key = Hasher().add(device).add(state.options.numerics).add(int64_t{state.options.frozen}).hex();
   run.command = state.options.command;
   run.working_folder = state.report.working_folder;
-  run.device = state.options.device;
+  run.device = device;
   run.folder = whole_path(state.out);
   run.options = Json::object()
                     .set("class_name", state.options.class_name)

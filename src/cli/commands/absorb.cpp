@@ -1,0 +1,55 @@
+// solstice absorb: takes the results of a batch into its run.
+#include <fmt/format.h>
+
+#include "base/time_text.h"
+#include "cli/command.h"
+#include "flow/batch.h"
+
+namespace solstice::cli {
+namespace {
+
+std::string absorbed_text(const flow::AbsorbOutcome& done) {
+  std::string out = fmt::format("run {}: {} results taken, {} known already, {} not there; {} still out\n", done.run, done.taken,
+                                done.known, done.missing, done.in_flight);
+  if (done.best == 0) return out + "no candidate is usable yet\n";
+  out += fmt::format("best: trial {}, {}", done.best, solstice::time_text(done.best_time));
+  if (done.original.value > 0) out += fmt::format(", {:.2f}x as fast as the original", done.original / done.best_time);
+  return out + "\n";
+}
+
+Result<int> run_absorb(const Invocation& in) {
+  SOLSTICE_TRY(const flow::AbsorbOutcome done, flow::absorb_batch(in.get("BATCH"), in.get("--store")));
+  if (!in.json()) {
+    fmt::print("{}", absorbed_text(done));
+    return 0;
+  }
+  Json out = Json::object()
+                 .set("run", done.run)
+                 .set("taken", done.taken)
+                 .set("known", done.known)
+                 .set("missing", done.missing)
+                 .set("in_flight", done.in_flight);
+  if (done.best > 0) out.set("best", Json::object().set("trial", done.best).set("seconds", done.best_time.value));
+  if (done.original.value > 0) out.set("original", done.original.value);
+  fmt::print("{}\n", out.dump(2));
+  return 0;
+}
+
+}  // namespace
+
+extern const Command solstice_commands_absorb;
+const Command solstice_commands_absorb = {
+    .name = "absorb",
+    .summary = "Take the results of a batch into its run",
+    .help =
+        "May be done while results are missing, and again when more have come: a result is taken once, for the very program that the "
+        "run proposed. Go on with `solstice propose RUN`; on the machine with the GPU, `solstice optimize FILE --resume RUN` verifies "
+        "the best in full and writes the drop-in module.",
+    .example = "solstice absorb batch1",
+    .parameters = {{"BATCH", "", "folder that `solstice evaluate` filled in", "", {}, true, false},
+                   {"--store", "DIR", "another run store than the user's", "", {}, false, false},
+                   json_flag()},
+    .run = run_absorb,
+};
+
+}  // namespace solstice::cli

@@ -1,0 +1,51 @@
+// solstice evaluate: measures a batch of candidates.
+#include <fmt/format.h>
+
+#include "base/interrupt.h"
+#include "cli/command.h"
+#include "cli/progress.h"
+#include "flow/batch.h"
+
+namespace solstice::cli {
+namespace {
+
+constexpr int kStoppedByUser = 130;
+
+Result<int> run_evaluate(const Invocation& in) {
+  flow::EvaluateOptions options;
+  options.folder = in.get("BATCH");
+  options.device = in.get("--device");
+  options.allow_busy = in.flag("--allow-busy");
+  const std::unique_ptr<Progress> progress = progress_for(in.json() ? stderr : stdout);
+  SOLSTICE_TRY(const flow::EvaluateOutcome done, flow::evaluate_batch(options, *progress));
+  if (in.json()) {
+    fmt::print(
+        "{}\n",
+        Json::object().set("measured", done.measured).set("usable", done.usable).set("there", done.there).set("left", done.left).dump(2));
+  } else {
+    fmt::print("{} measured, {} of them usable; {} had results already, {} left\n", done.measured, done.usable, done.there, done.left);
+  }
+  return interrupted() ? kStoppedByUser : 0;
+}
+
+}  // namespace
+
+extern const Command solstice_commands_evaluate;
+const Command solstice_commands_evaluate = {
+    .name = "evaluate",
+    .summary = "Measure the candidates of a batch, on a machine with a GPU",
+    .help =
+        "Verifies and times what `solstice propose` wrote, as `optimize` would, and writes a result beside each, whole or not at all: "
+        "where it is stopped (Ctrl-C: exit code 130) the same command goes on. Needs no network and no store. Without a GPU, "
+        "--device model predicts, and the results say so.",
+    .example = "solstice evaluate batch1",
+    .parameters =
+        {{"BATCH", "", "folder that `solstice propose` wrote", "", {}, true, false},
+         {"--device", "NAME", "where candidates run; model predicts without a GPU", "auto", {"auto", "gpu", "model"}, false, false},
+         {"--allow-busy", "", "go on although other processes keep the GPU busy", "", {}, false, false},
+         json_flag()},
+    .run = run_evaluate,
+    .polls_interrupts = true,
+};
+
+}  // namespace solstice::cli

@@ -1,0 +1,114 @@
+// solstice propose: candidates to be measured on another machine.
+#include <fmt/format.h>
+
+#include "base/interrupt.h"
+#include "cli/agent_options.h"
+#include "cli/command.h"
+#include "cli/progress.h"
+#include "cli/values.h"
+#include "flow/batch.h"
+
+namespace solstice::cli {
+namespace {
+
+// A file is a new run, anything else names one.
+Status read_subject(const Invocation& in, flow::OptimizeOptions& out) {
+  const std::string& subject = in.get("RUN");
+  if (subject.find(".py") == subject.npos) {
+    out.resume = subject;
+    return success();
+  }
+  SOLSTICE_TRY(const FileAndClass file, parse_file_and_class(subject));
+  out.file = file.file;
+  out.class_name = file.class_name;
+  out.numerics = in.get("--numerics");
+  out.frozen = in.get("--weights") == "frozen";
+  out.rewrites = in.get("--rewrites") == "on";
+  out.machine = in.get("--machine");
+  return success();
+}
+
+Result<flow::ProposeOptions> propose_options(const Invocation& in) {
+  flow::ProposeOptions out;
+  SOLSTICE_CHECK(read_subject(in, out.run));
+  SOLSTICE_TRY(out.run.agent, agent_choice(in));
+  SOLSTICE_TRY(out.run.trials, parse_int("--trials", in.get("--trials"), 1, 1000000));
+  SOLSTICE_TRY(const int seed, parse_int("--seed", in.get("--seed"), 0, 1000000000));
+  out.run.seed = static_cast<uint64_t>(seed);
+  out.run.policy = in.get("--policy");
+  out.run.store = in.get("--store");
+  out.run.device = "model";
+  out.run.detached = true;
+  out.run.command = in.argv;
+  SOLSTICE_TRY(out.count, parse_int("--batch", in.get("--batch"), 1, 1000));
+  out.out = in.get("--out");
+  out.again = in.flag("--again");
+  out.give_up = in.flag("--give-up");
+  if (out.again && out.give_up) return fail(Code::bad_argument, "--again waits for what is in flight, --give-up does not: give one");
+  return out;
+}
+
+std::string proposed_text(const flow::ProposeOutcome& done) {
+  std::string out = fmt::format("run {}: {} candidate{}", done.run, done.candidates, done.candidates == 1 ? "" : "s");
+  if (!done.folder.empty()) out += fmt::format(" in {}\n  solstice evaluate {}", done.folder.string(), done.folder.string());
+  if (!done.why.empty()) out += fmt::format("\n{}", done.why);
+  return out;
+}
+
+Result<int> run_propose(const Invocation& in) {
+  SOLSTICE_TRY(const flow::ProposeOptions options, propose_options(in));
+  const std::unique_ptr<Progress> progress = progress_for(in.json() ? stderr : stdout);
+  SOLSTICE_TRY(const flow::ProposeOutcome done, flow::propose_batch(options, *progress));
+  if (in.json()) {
+    fmt::print("{}\n", Json::object()
+                           .set("run", done.run)
+                           .set("folder", done.folder.string())
+                           .set("candidates", done.candidates)
+                           .set("in_flight", done.in_flight)
+                           .set("why", done.why)
+                           .dump(2));
+  } else {
+    fmt::print("{}\n", proposed_text(done));
+  }
+  return 0;
+}
+
+std::vector<Parameter> propose_parameters() {
+  std::vector<Parameter> out = {
+      {"RUN", "", "a run of the store, `last`, or FILE.py (and optionally :Class) for a new one", "", {}, true, false},
+      {"--batch", "N", "candidates to propose", "4", {}, false, false},
+      {"--out", "DIR", "where the batch goes [default: batch-ID]", "", {}, false, false},
+      {"--trials", "N", "of the whole run", "40", {}, false, false},
+      {"--again", "", "nothing new: what is in flight, once more", "", {}, false, false},
+      {"--give-up", "", "do not wait for what is in flight; a result that comes after all is still taken", "", {}, false, false},
+      {"--machine", "NAME", "of a new run: what it is to run on", "h200", {}, false, false},
+      {"--numerics", "POLICY", "of a new run", "reference", {"reference", "high", "medium"}, false, false},
+      {"--weights", "MODE", "of a new run", "live", {"live", "frozen"}, false, false},
+      {"--rewrites", "WHICH", "of a new run: whether rewritten equations are tried too", "on", {"on", "off"}, false, false},
+      {"--policy", "POLICY", "how the search chooses where to go on [default: the run's, else greedy]", "", {}, false, false},
+      {"--seed", "SEED", "of the policy", "1", {}, false, false},
+      {"--store", "DIR", "another run store than the user's", "", {}, false, false},
+  };
+  const std::vector<Parameter> agent = agent_parameters();
+  out.insert(out.end(), agent.begin(), agent.end());
+  out.push_back(json_flag());
+  return out;
+}
+
+}  // namespace
+
+extern const Command solstice_commands_propose;
+const Command solstice_commands_propose = {
+    .name = "propose",
+    .summary = "Propose candidates that are measured on another machine",
+    .help =
+        "Writes a folder that `solstice evaluate` fills in on a machine with a GPU and `solstice absorb` takes back; then propose the "
+        "next. What is proposed is in the store first: a folder that comes back late, twice or never loses nothing and counts nothing "
+        "twice. The module is one file: it is copied into the folder.",
+    .example = "solstice propose examples/mlp.py --batch 8 --out batch1",
+    .parameters = propose_parameters(),
+    .run = run_propose,
+    .polls_interrupts = true,
+};
+
+}  // namespace solstice::cli
