@@ -69,7 +69,9 @@ Result<std::unique_ptr<AgentSide>> AgentSide::open(const AgentChoice& choice, st
   options.transcript = out->transcript_.get();
   if (model.context) out->most_prompt_ = std::min(out->most_prompt_, *model.context - choice.most_output);
   if (!choice.replay.empty()) {
-    SOLSTICE_TRY(out->client_, llm::Client::open("replay", {{"transcript", choice.replay.string()}}, {}, options));
+    std::map<std::string, std::string> replay = choice.options;  // a provider is not opened, so they are the replay's
+    replay["transcript"] = choice.replay.string();
+    SOLSTICE_TRY(out->client_, llm::Client::open("replay", replay, {}, options));
   } else {
     SOLSTICE_TRY(out->client_, llm::Client::open(choice.provider, choice.options, std::move(model), options));
   }

@@ -50,26 +50,43 @@ class Round {
     while (made_ < count) {
       if (state_.tree.trials() >= state_.options.trials) return fmt::format("the run has its {} trials", state_.options.trials);
       if (!by_agent_ && state_.agent && state_.tree.trials() >= state_.options.agent.expert) SOLSTICE_CHECK(hand_over());
-      SOLSTICE_TRY(const std::optional<search::Decision> decision, policy_.decide(state_.tree));
-      if (!decision && (by_agent_ || !state_.agent)) {
+      SOLSTICE_TRY(const bool more, step());
+      if (more) continue;
+      if (by_agent_ || !state_.agent) {
         return std::string(state_.tree.in_flight() > 0 ? "results have to come in first" : "there are no further moves");
       }
-      if (!decision) {
-        SOLSTICE_CHECK(hand_over());
-        continue;
-      }
-      SOLSTICE_CHECK(follow(*decision));
+      SOLSTICE_CHECK(hand_over());
     }
     return std::string();
   }
 
  private:
+  // False: there is no further move. The expert goes on from what is in flight too, by what its cost models expect.
+  Result<bool> step() {
+    const search::Tree expected = by_agent_ ? state_.tree : as_predicted(state_.tree);
+    SOLSTICE_TRY(const std::optional<search::Decision> decision, policy_.decide(expected));
+    if (decision) SOLSTICE_CHECK(follow(*decision, expected));
+    return decision.has_value();
+  }
+
+  static search::Tree as_predicted(search::Tree tree) {
+    for (int id = 1; id <= tree.trials(); ++id) {
+      const search::Node& node = tree.node(id);
+      if (!node.in_flight || node.measurement || node.proposal.predicted.value <= 0) continue;
+      search::Measurement expected;
+      expected.state = TrialState::kPredicted;
+      expected.time = node.proposal.predicted;
+      tree.complete(id, std::move(expected));
+    }
+    return tree;
+  }
+
   Status hand_over() {
     by_agent_ = true;
     return open_nodes_again(state_);
   }
 
-  Status follow(const search::Decision& decision) {
+  Status follow(const search::Decision& decision, const search::Tree& expected) {
     const size_t told = state_.tree.events().size();
     if (decision.again) {
       state_.tree.again(decision.node, decision.precision);
@@ -77,7 +94,7 @@ class Round {
       return keep_since(state_, told);
     }
     search::Proposer& proposer = by_agent_ ? state_.agent->proposer() : *state_.expert;
-    SOLSTICE_TRY(std::optional<search::Proposal> proposal, proposer.propose(state_.tree, decision.node));
+    SOLSTICE_TRY(std::optional<search::Proposal> proposal, proposer.propose(expected, decision.node));
     if (!proposal || state_.tree.contains(proposal->program)) {
       state_.tree.spend(decision.node);
       return keep_since(state_, told);

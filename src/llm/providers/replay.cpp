@@ -1,5 +1,6 @@
 // Answers from a transcript, in place of the provider that gave them. Requests that are equal get their answers, failures
-// included, in the order in which they were recorded; a request that was not recorded is an error.
+// included, in the order in which they were recorded; a request that was not recorded is an error. With match=order the n-th attempt
+// gets the n-th recorded one, whatever it asks: so that a session outlives a prompt that was reworded.
 #include <fmt/format.h>
 
 #include <mutex>
@@ -13,7 +14,7 @@ namespace {
 
 class Replay : public Provider {
  public:
-  explicit Replay(std::vector<Exchange> exchanges) : exchanges_(std::move(exchanges)), used_(exchanges_.size(), false) {
+  Replay(std::vector<Exchange> exchanges, bool any) : exchanges_(std::move(exchanges)), used_(exchanges_.size(), false), any_(any) {
     for (const Exchange& exchange : exchanges_) requests_.push_back(to_json(exchange.request));
   }
 
@@ -21,7 +22,7 @@ class Replay : public Provider {
     const Json asked = to_json(request);
     const std::lock_guard lock(mutex_);
     for (size_t i = 0; i < exchanges_.size(); ++i) {
-      if (used_[i] || !(requests_[i] == asked)) continue;
+      if (used_[i] || !(any_ ? exchanges_[i].request.label == request.label : requests_[i] == asked)) continue;
       used_[i] = true;
       return recorded(exchanges_[i]);
     }
@@ -49,12 +50,16 @@ class Replay : public Provider {
   std::vector<Exchange> exchanges_;
   std::vector<Json> requests_;
   std::vector<bool> used_;
+  bool any_;  // request of its label
 };
 
 Result<std::unique_ptr<Provider>> open_replay(const Setup& setup) {
   SOLSTICE_TRY(const std::string file, setup.options.needed("transcript"));
+  const std::string& match = setup.options.get("match");
+  if (match != "request" && match != "order")
+    return fail(Code::bad_argument, fmt::format("match is `{}`; legal are request, order", match));
   SOLSTICE_TRY(std::vector<Exchange> exchanges, load_transcript(file));
-  return std::unique_ptr<Provider>(new Replay(std::move(exchanges)));
+  return std::unique_ptr<Provider>(new Replay(std::move(exchanges), match == "order"));
 }
 
 }  // namespace
@@ -64,7 +69,8 @@ const ProviderSpec solstice_providers_replay = {
     .name = "replay",
     .about = "A recorded transcript: the same requests get the same answers, without network.",
     .patience = Seconds(1800),
-    .options = {{"transcript", "file that a client has recorded", ""}},
+    .options = {{"transcript", "file that a client has recorded", ""},
+                {"match", "request: equal requests get their answers; order: the next of the same label, whatever is asked", "request"}},
     .open = open_replay,
 };
 
