@@ -2,15 +2,15 @@
 
 #include <filesystem>
 
-#include "base/file.h"
 #include "cli/values.h"
 #include "flow/problem.h"
+#include "lang/embed.h"
 
 namespace solstice::cli {
 
 Result<ir::BoundText> load_subject(const std::string& argument) {
   if (std::filesystem::path(argument).extension() == ".ucut") {
-    SOLSTICE_TRY(const std::string text, read_file(argument));
+    SOLSTICE_TRY(const std::string text, lang::read_program(argument));
     return ir::bound_text(text, argument);
   }
   SOLSTICE_TRY(const FileAndClass subject, parse_file_and_class(argument));

@@ -1,15 +1,43 @@
 #include "evaluate/build.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "evaluate/given_code.h"
 
 namespace solstice::evaluate {
+namespace {
+
+bool is_given(const families::Source& source) { return !source.file.empty(); }
+
+// An include that leaves the folders is a mistake of given code, and a bug of generated code.
+Result<toolchain::Compiled> compiled_of(const families::Source& source, const Result<toolchain::Compiled>& result) {
+  if (result.ok() || !is_given(source) || result.error().code != Code::bad_argument) return result;
+  toolchain::Compiled out;
+  out.log = fmt::format("{}({}): error: {}", result.error().file, result.error().line, result.error().message);
+  return out;
+}
+
+// Why the plan cannot run on what the source became; "" it can.
+Result<std::string> flaw_in(const families::Source& source, const toolchain::Compiled& compiled, const Plan& plan) {
+  if (!is_given(source)) return compiled.ok() ? "" : compiled.log;
+  if (!compiled.ok()) return compile_errors(source, compiled);
+  for (const Step& step : plan.steps) {
+    if (step.kind != StepKind::kLaunch || step.module != source.name) continue;
+    SOLSTICE_TRY(std::string flaw, flaw_of(source, compiled, step));
+    if (!flaw.empty()) return flaw;
+  }
+  return std::string();
+}
+
+}  // namespace
 
 PendingBuild::PendingBuild(Lowered lowered, toolchain::Compiler& compiler) : lowered_(std::move(lowered)) {
   for (const families::Source& source : lowered_.sources) {
-    pending_.push_back(compiler.submit({source.name, source.code, source.options}));
+    pending_.push_back(compiler.submit({source.name, source.code, source.options, source.file}));
   }
 }
 
@@ -19,11 +47,12 @@ Result<Built> PendingBuild::finish() {
   built.plan = std::move(lowered_.plan);
   built.sources = std::move(lowered_.sources);
   for (size_t i = 0; i < pending_.size(); ++i) {
-    SOLSTICE_TRY(toolchain::Compiled compiled, pending_[i].get());
-    if (!compiled.ok() && built.ok) {
+    SOLSTICE_TRY(toolchain::Compiled compiled, compiled_of(built.sources[i], pending_[i].get()));
+    SOLSTICE_TRY(const std::string flaw, flaw_in(built.sources[i], compiled, built.plan));
+    if (!flaw.empty() && built.ok) {
       built.ok = false;
-      built.outcome = compiled.outcome;
-      built.log = compiled.log;
+      built.outcome = compiled.ok() ? toolchain::Outcome::kFailed : compiled.outcome;
+      built.log = flaw;
     }
     if (!compiled.cached) built.compile_time = std::max(built.compile_time, compiled.seconds);
     PlanModule& module = built.plan.modules[i];

@@ -98,7 +98,8 @@ std::optional<ir::Program> alone(const lang::Program& tree, const lang::Item& ke
   bool leaves = false;
   for (const lang::Item& item : tree.items) {
     const bool plain = std::holds_alternative<lang::Dims>(item.node) || std::holds_alternative<lang::Fn>(item.node) ||
-                       std::holds_alternative<lang::View>(item.node) || std::holds_alternative<lang::Clause>(item.node);
+                       std::holds_alternative<lang::View>(item.node) || std::holds_alternative<lang::Clause>(item.node) ||
+                       std::holds_alternative<lang::Source>(item.node);
     if (plain) items.push_back(item);
     const auto* decl = std::get_if<lang::Decl>(&item.node);
     if (!decl) continue;

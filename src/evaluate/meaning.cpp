@@ -5,9 +5,11 @@
 namespace solstice::evaluate {
 namespace {
 
-// The candidate without what cannot change its meaning: clauses, families and knobs.
+// The candidate without what cannot change its meaning: clauses, sources, families and knobs.
 std::string equations_of(lang::Program program) {
-  std::erase_if(program.items, [](const lang::Item& item) { return std::holds_alternative<lang::Clause>(item.node); });
+  std::erase_if(program.items, [](const lang::Item& item) {
+    return std::holds_alternative<lang::Clause>(item.node) || std::holds_alternative<lang::Source>(item.node);
+  });
   for (lang::Item& item : program.items) {
     if (auto* kernel = std::get_if<lang::Kernel>(&item.node)) {
       kernel->family = "map";

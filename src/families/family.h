@@ -71,7 +71,8 @@ struct Cost {
 struct Source {
   std::string name;  // becomes the plan's module name
   std::string code;
-  std::vector<std::string> options;  // beyond the standard ones
+  std::vector<std::string> options = {};  // beyond the standard ones
+  std::string file = "";                  // of given code: what messages call it; "": generated
 };
 
 // What a kernel becomes: sources, steps in order, and the workspace they need. Buffers of the program's own tensors
@@ -92,7 +93,8 @@ struct Family {
   void (*check)(const Context&, const ir::Kernel&, Diagnostics&) = nullptr;
   std::vector<RuleText> (*rules)() = nullptr;  // those of them that are kept as data; null: none
   Result<Cost> (*cost)(const Context&, const ir::Kernel&) = nullptr;
-  // Settings worth trying for this kernel, best first by the cost model, all legal.
+  // Settings worth trying for this kernel, best first by the cost model, all legal. Null: a kernel is of this family only where
+  // a program says so.
   Result<std::vector<ir::Knobs>> (*propose)(const Context&, const ir::Kernel&) = nullptr;
   Result<Emission> (*generate)(const Context&, const ir::Kernel&) = nullptr;
 };

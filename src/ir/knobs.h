@@ -16,7 +16,9 @@ struct KnobValue {
   int64_t integer = 0;                                     // kInt
   double real = 0;                                         // kReal
   std::string text;                                        // kName, kString; name of a kStruct
-  int tensor = -1;                                         // of a kName or kStruct: what the name is where the knob stands
+  int tensor = -1;                                         // of a kName or kStruct: what the name is where the knob stands,
+  int64_t offset = 0;                                      // at this element of it,
+  std::vector<int64_t> shape, strides;                     // in this extent and at these strides (elements)
   std::vector<int64_t> sizes;                              // kSize
   std::vector<KnobValue> items;                            // kTuple, kSet
   std::vector<std::pair<std::string, KnobValue>> members;  // kStruct

@@ -163,6 +163,16 @@ struct Opaque {
   Span span;
 };
 
+// Device code, as kernels name it.
+struct Source {
+  std::string name;
+  std::string text;
+  Span span;
+};
+
+// A path below the program's folder that ends in `.cu`: letters, digits and `_-+.`, parts joined by `/`, none of them `.` or `..`.
+bool is_source_name(std::string_view name);
+
 struct Dim {
   std::string name;
   int64_t value = 0;
@@ -193,6 +203,7 @@ struct Program {
   std::vector<Equation> equations;
   std::vector<Kernel> kernels;
   std::vector<Opaque> opaques;
+  std::vector<Source> sources;
   std::vector<Item> items;
   std::vector<Equation> assumptions;  // closed forms of buffers
   std::vector<NotYet> not_yet;
@@ -200,7 +211,8 @@ struct Program {
   const Tensor& target_of(const Equation& e) const { return tensors[static_cast<size_t>(e.target)]; }
   const Tensor& tensor(int id) const { return tensors[static_cast<size_t>(id)]; }
   const Equation& equation(int id) const { return equations[static_cast<size_t>(id)]; }
-  int find_tensor(std::string_view tensor_name) const;  // -1: none
+  int find_tensor(std::string_view tensor_name) const;            // -1: none
+  const Source* find_source(std::string_view source_name) const;  // null: none
   bool is_problem() const { return kernels.empty(); }
 };
 

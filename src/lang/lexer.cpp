@@ -11,7 +11,12 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
 constexpr std::array<std::string_view, 8> kTwoCharacters = {"<=", ">=", "==", "!=", "//", "**", "->", ".."};
+constexpr std::string_view kRawMark = "\"\"\"";
 constexpr std::string_view kOneCharacter = "[](){},=<>+-*/%:;";
+
+bool is_raw_end(std::string_view line) {
+  return line == kRawMark || (line.size() == 4 && line.substr(0, 3) == kRawMark && line[3] == '\r');
+}
 
 class Lexer {
  public:
@@ -68,6 +73,7 @@ class Lexer {
     const char c = peek();
     if (is_letter(c)) return word();
     if (is_digit(c)) return digits();
+    if (source_.substr(at_, kRawMark.size()) == kRawMark) return raw();
     if (c == '"') return string();
     for (const std::string_view symbol : kTwoCharacters) {
       if (source_.substr(at_, 2) == symbol) return push(TokenKind::kSymbol, at_ + 2);
@@ -121,6 +127,31 @@ class Lexer {
     push(TokenKind::kString, end + 1);
   }
 
+  // To the line that is exactly `"""`.
+  void raw() {
+    const size_t first = std::min(source_.find('\n', at_), source_.size());
+    const std::string_view rest = source_.substr(at_ + kRawMark.size(), first - at_ - kRawMark.size());
+    if (rest.find_first_not_of(" \t\r") != std::string_view::npos) {
+      raw_error(first, "raw text begins on the line below its `\"\"\"`", "nothing stands behind `\"\"\"` on its line");
+      return push(TokenKind::kRaw, first);
+    }
+    size_t nearly = std::string_view::npos;
+    for (size_t line = first + 1; line < source_.size();) {
+      const size_t end = std::min(source_.find('\n', line), source_.size());
+      const std::string_view text = source_.substr(line, end - line);
+      if (is_raw_end(text)) return push(TokenKind::kRaw, line + kRawMark.size());
+      const size_t word = text.find_first_not_of(" \t");
+      if (nearly == std::string_view::npos && word != std::string_view::npos && text.substr(word, 3) == kRawMark) nearly = end;
+      line = end + 1;
+    }
+    raw_error(at_ + kRawMark.size(), "raw text without an end", "it ends with a line that is exactly `\"\"\"`, without blanks");
+    push(TokenKind::kRaw, std::min(nearly, source_.size()));
+  }
+
+  void raw_error(size_t end, std::string message, std::string hint) {
+    diagnostics_.error("E000", {static_cast<int>(at_), static_cast<int>(end)}, std::move(message), std::move(hint));
+  }
+
   // Reports a run of foreign bytes, or of one character, once.
   void unknown() {
     const size_t begin = at_;
@@ -162,6 +193,13 @@ class Lexer {
 };
 
 }  // namespace
+
+std::string_view raw_text(const Token& token) {
+  const size_t begin = token.text.find('\n');
+  if (begin == std::string_view::npos) return "";
+  const std::string_view lines = token.text.substr(begin + 1);
+  return lines.ends_with(kRawMark) ? lines.substr(0, lines.size() - kRawMark.size()) : lines;
+}
 
 std::vector<Token> lex(std::string_view source, Diagnostics& diagnostics) { return Lexer(source, diagnostics).run(); }
 

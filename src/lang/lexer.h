@@ -9,7 +9,8 @@
 
 namespace solstice::lang {
 
-enum class TokenKind { kWord, kInt, kNumber, kSize, kString, kSymbol, kEnd, kBroken };
+// kRaw: lines between `"""` at the end of one and `"""` alone on another (raw_text).
+enum class TokenKind { kWord, kInt, kNumber, kSize, kString, kRaw, kSymbol, kEnd, kBroken };
 
 struct Comment {
   std::string text;        // without `#`, one blank after it and blanks at the end
@@ -26,5 +27,8 @@ struct Token {
 
 // The last token is kEnd. Characters that belong to no token are reported (E000) and skipped.
 std::vector<Token> lex(std::string_view source, Diagnostics& diagnostics);
+
+// The lines of a kRaw token, each with its newline.
+std::string_view raw_text(const Token& token);
 
 }  // namespace solstice::lang

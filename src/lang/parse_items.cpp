@@ -158,6 +158,17 @@ Node Parser::opaque() {
   return o;
 }
 
+Node Parser::source() {
+  next();
+  Source s;
+  s.name = expect_string("the source's name");
+  if (!broken_ && peek().kind != TokenKind::kRaw) {
+    fail(peek(), "expected `\"\"\"` behind the source's name", "its lines follow, and a line that is exactly `\"\"\"` ends them");
+  }
+  if (!broken_) s.text = std::string(raw_text(next()));
+  return s;
+}
+
 OpaqueArg Parser::opaque_arg() {
   OpaqueArg a;
   if (peek().kind == TokenKind::kWord && at("=", 1)) {
@@ -261,6 +272,7 @@ Node Parser::node(bool top_level, bool in_kernel, std::string& header_comment) {
     return Assume{equation()};
   }
   const bool known = token.kind == TokenKind::kWord && starts_item(token.text);
+  if (known && top_level && token.text == "source") return source();
   if (known && top_level) return token.text == "def" ? def(header_comment) : clause();
   fail(token,
        known ? fmt::format("`{}` stands only at the top level", token.text) : fmt::format("expected an item, found `{}`", token.text),

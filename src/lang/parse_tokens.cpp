@@ -19,6 +19,7 @@ const Token kBrokenToken = [] {
 std::string shown(const Token& token) {
   constexpr size_t kMost = 80;
   if (token.kind == TokenKind::kEnd) return "the end of the file";
+  if (token.kind == TokenKind::kRaw) return "raw text";
   return fmt::format("`{}{}`", token.text.substr(0, kMost), token.text.size() > kMost ? "..." : "");
 }
 

@@ -56,6 +56,7 @@ class Parser {
   Formal formal();
   Type type();
   Node opaque();
+  Node source();
   OpaqueArg opaque_arg();
   Node call();
   CallArg call_arg();

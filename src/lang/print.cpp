@@ -85,6 +85,11 @@ class ItemPrinter {
     return line(fmt::format("opaque {} = \"{}\"({})", joined(o.results, formal_text), o.op, joined(o.args, opaque_arg_text)));
   }
   std::string operator()(const Call& c) const;
+  // Nothing stands behind the marks on their lines.
+  std::string operator()(const Source& s) const {
+    const std::string comment = after_.empty() ? "" : indent_ + "# " + after_ + "\n";
+    return fmt::format("{}{}source \"{}\" \"\"\"\n{}\"\"\"\n", comment, indent_, s.name, s.text);
+  }
   std::string operator()(const Kernel& k) const {
     const std::string knobs = fmt::format("({})", print(k.knobs));
     return block(fmt::format("kernel {}{} by {}{}", k.name, k.once ? " once" : "", k.family, knobs), k.items, k.tail);
@@ -115,7 +120,9 @@ std::string comment_lines(const std::vector<std::string>& comments, const std::s
   return out;
 }
 
-bool is_block(const Item& item) { return std::holds_alternative<Kernel>(item.node) || std::holds_alternative<Def>(item.node); }
+bool is_block(const Item& item) {
+  return std::holds_alternative<Kernel>(item.node) || std::holds_alternative<Def>(item.node) || std::holds_alternative<Source>(item.node);
+}
 
 std::string item_text(const Item& item, const std::string& indent) {
   return comment_lines(item.before, indent) + std::visit(ItemPrinter(indent, item.after), item.node);

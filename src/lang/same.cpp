@@ -73,6 +73,7 @@ struct SameNode {
     return a.results == b.results && a.def == b.def && all_same(a.statics, b.statics) && all_same(a.args, b.args) && a.at == b.at &&
            all_same(a.overrides, b.overrides);
   }
+  bool operator()(const Source& a) const { return a.name == peer(a).name && a.text == peer(a).text; }
   bool operator()(const Equation& a) const { return (*this)(a, peer(a)); }
   bool operator()(const Kernel& a) const {
     const Kernel& b = peer(a);

@@ -191,6 +191,12 @@ struct Kernel {
   std::vector<std::string> tail;  // comments before the closing brace
 };
 
+// Device code that travels in the program: `by cuda("name")` takes it.
+struct Source {
+  std::string name;
+  std::string text;  // whole lines
+};
+
 struct Static {
   std::string name;
   ExprRef value;  // default, or null
@@ -205,7 +211,7 @@ struct Def {
   std::vector<std::string> tail;
 };
 
-using Node = std::variant<Clause, Dims, Decl, Fn, Def, View, Assume, Opaque, Call, Equation, Kernel>;
+using Node = std::variant<Clause, Dims, Decl, Fn, Def, View, Assume, Opaque, Call, Equation, Kernel, Source>;
 
 struct Item {
   Node node;

@@ -17,8 +17,8 @@ const Words& rankers() {
 }
 
 const Words& item_words() {
-  static const Words list = {"def",  "fn",     "dim",    "param",  "buffer", "input",  "output",   "tensor", "random",
-                             "view", "assume", "opaque", "kernel", "target", "launch", "numerics", "allow"};
+  static const Words list = {"def",  "fn",     "dim",    "param",  "buffer", "input",  "output", "tensor",   "random",
+                             "view", "assume", "opaque", "kernel", "source", "target", "launch", "numerics", "allow"};
   return list;
 }
 

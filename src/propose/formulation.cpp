@@ -35,7 +35,7 @@ Result<std::vector<Option>> options_of(const families::Family& family, const fam
 }
 
 bool can_run(const families::Family& family, const ir::Program& program, const ir::Kernel& kernel) {
-  if (!family.available || !family.match) return false;
+  if (!family.available || !family.match || !family.propose) return false;
   const families::Match match = family.match(program, kernel);
   return match.ok && match.built;
 }
@@ -43,6 +43,7 @@ bool can_run(const families::Family& family, const ir::Program& program, const i
 Result<Axis> axis_of(const families::Context& context, ir::Kernel& kernel) {
   const families::Family* chosen = families::find_family(kernel.family);
   if (!chosen) return fail(Code::internal, fmt::format("kernel `{}` has no family `{}`", kernel.name, kernel.family));
+  if (!chosen->propose) return fail(Code::not_yet, fmt::format("family `{}` has no settings to try", chosen->name));
   SOLSTICE_TRY(std::vector<Option> options, options_of(*chosen, context, kernel));
   if (options.empty()) {
     return fail(Code::internal, fmt::format("family `{}` runs kernel `{}` but proposes no setting", chosen->name, kernel.name));

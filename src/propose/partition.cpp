@@ -99,7 +99,7 @@ class Scratch {
     Group best;
     best.equations = std::move(equations);
     for (const families::Family* family : families::all_families()) {
-      if (!family->available || !family->match) continue;
+      if (!family->available || !family->match || !family->propose) continue;
       kernel.family = std::string(family->name);
       const families::Match match = family->match(program_, kernel);
       if (!match.ok) {

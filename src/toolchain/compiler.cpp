@@ -82,9 +82,10 @@ Result<CachedCompiler::Prepared> CachedCompiler::prepare(CompileRequest request)
   if (request.name.empty() || request.name.find_first_of("/\n") != std::string::npos) {
     return fail(Code::bad_argument, fmt::format("`{}` cannot name a compile unit", request.name));
   }
-  SOLSTICE_TRY(const IncludeClosure closure,
-               include_closure(request.name + ".cu", request.code, options_.kernels, toolchain_.include_folders));
+  const std::string file = request.file.empty() ? request.name + ".cu" : request.file;
+  SOLSTICE_TRY(const IncludeClosure closure, include_closure(file, request.code, options_.kernels, toolchain_.include_folders));
   Prepared out;
+  out.job.file = file;
   out.job.nvrtc = toolchain_.nvrtc.string();
   out.job.builtins = toolchain_.builtins.string();
   out.job.name = std::move(request.name);
@@ -93,6 +94,7 @@ Result<CachedCompiler::Prepared> CachedCompiler::prepare(CompileRequest request)
   out.job.options = standard_options(toolchain_, options_.arch);
   out.job.options.insert(out.job.options.end(), request.options.begin(), request.options.end());
   out.parts = parts_of(out.job, toolchain_, closure);
+  if (!request.file.empty()) out.parts.push_back({"file", hash_hex(request.file)});  // messages hold it
   out.key = key_of(out.parts);
   return out;
 }

@@ -26,16 +26,17 @@
 namespace solstice::toolchain {
 
 struct CompileRequest {
-  std::string name;                  // of the unit; messages call the file NAME.cu
-  std::string code;                  // headers of kernels/ are included by their path below it
-  std::vector<std::string> options;  // beyond standard_options()
+  std::string name;                       // of the unit
+  std::string code;                       // headers of kernels/ are included by their path below it
+  std::vector<std::string> options = {};  // beyond standard_options()
+  std::string file = "";                  // what messages call it; "": NAME.cu
 };
 
 enum class Outcome { kOk, kFailed, kTimedOut, kCrashed };
 std::vector<const char*> enum_names(Outcome);
 
 // One thing that decides what a compile yields, and its hash: "toolchain", "options" (the architecture among them),
-// "source", "header ptx/types.h", "missing cmath" (an include that was not found).
+// "source", "file" (where it was given), "header ptx/types.h", "missing cmath" (an include that was not found).
 struct KeyPart {
   std::string name;
   std::string hash;

@@ -127,7 +127,7 @@ class NvccEngine : public Engine {
       SOLSTICE_CHECK(write_file(folder.path() / "include" / name, text));
     }
     const std::string source = job.name + ".cu";
-    SOLSTICE_CHECK(write_file(folder.path() / source, job.code));
+    SOLSTICE_CHECK(write_file(folder.path() / source, fmt::format("#line 1 \"{}\"\n{}", job.file, job.code)));
     SpawnOptions spawn = command({toolchain_.nvcc.string(), "-cubin", "-o", "out.cubin", source, "-Iinclude"}, folder);
     spawn.argv.insert(spawn.argv.end(), job.options.begin(), job.options.end());
     const Result<CommandOutput> done = run_command(spawn, limit);

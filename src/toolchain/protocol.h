@@ -14,13 +14,14 @@ struct CompileJob {
   std::string nvrtc;     // library
   std::string builtins;  // library to open before it, "" where the loader finds it
   std::string name;
+  std::string file;  // as messages call it
   std::string code;
   std::map<std::string, std::string> headers;  // of kernels/, path -> text
   std::vector<std::string> options;
   static auto fields() {
     return std::make_tuple(field("nvrtc", &CompileJob::nvrtc, "path of libnvrtc"),
                            field("builtins", &CompileJob::builtins, "path of libnvrtc-builtins, may be empty"),
-                           field("name", &CompileJob::name, "the unit; its file is NAME.cu in messages"),
+                           field("name", &CompileJob::name, "the unit"), field("file", &CompileJob::file, "what messages call it"),
                            field("code", &CompileJob::code, "CUDA C++"),
                            field("headers", &CompileJob::headers, "headers by the name they are included by"),
                            field("options", &CompileJob::options, "all options"));

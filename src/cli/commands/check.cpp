@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "cli/command.h"
 #include "evaluate/candidate.h"
+#include "lang/embed.h"
 #include "lang/parse.h"
 #include "lang/print.h"
 
@@ -19,7 +20,7 @@ std::string summary(const ir::Program& p) {
 
 Result<int> run_check(const Invocation& in) {
   const std::string& file = in.get("PROGRAM");
-  SOLSTICE_TRY(const std::string text, read_file(file));
+  SOLSTICE_TRY(const std::string text, lang::read_program(file));
   SOLSTICE_TRY(const machine::Machine machine, machine::load_machine(in.get("--machine")));
   evaluate::Checked checked = evaluate::check(text, {machine, in.get("--numerics"), false});
   if (checked.ok()) evaluate::add_not_yet(*checked.program, checked.diagnostics);

@@ -7,6 +7,7 @@
 #include "cli/table.h"
 #include "evaluate/build.h"
 #include "evaluate/candidate.h"
+#include "lang/embed.h"
 
 namespace solstice::cli {
 namespace {
@@ -41,7 +42,7 @@ std::string report_table(const evaluate::Built& built) {
 }
 
 Result<int> run_compile(const Invocation& in) {
-  SOLSTICE_TRY(const std::string text, read_file(in.get("PROGRAM")));
+  SOLSTICE_TRY(const std::string text, lang::read_program(in.get("PROGRAM")));
   SOLSTICE_TRY(const machine::Machine machine, machine::load_machine(in.get("--machine")));
   SOLSTICE_TRY(evaluate::Lowered lowered,
                evaluate::lower_text(text, {machine, in.get("--numerics"), in.get("--weights") == "frozen", nullptr, in.get("PROGRAM")})

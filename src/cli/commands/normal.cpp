@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "cli/command.h"
 #include "ir/bind.h"
+#include "lang/embed.h"
 
 namespace solstice::cli {
 namespace {
@@ -63,7 +64,7 @@ void print_text(const ir::NormalForm& normal) {
 }
 
 Result<int> run_normal(const Invocation& in) {
-  SOLSTICE_TRY(const std::string text, read_file(in.get("FILE")));
+  SOLSTICE_TRY(const std::string text, lang::read_program(in.get("FILE")));
   Diagnostics diagnostics;
   SOLSTICE_TRY(const ir::Program program, ir::load_program(text, in.get("FILE"), diagnostics));
   ir::NormalOptions options;

@@ -7,6 +7,7 @@
 #include "cli/table.h"
 #include "cli/values.h"
 #include "flow/run_program.h"
+#include "lang/embed.h"
 
 namespace solstice::cli {
 namespace {
@@ -40,7 +41,7 @@ std::string text_of(const flow::ProgramRun& done) {
 
 Result<int> run_run(const Invocation& in) {
   const std::string& file = in.get("PROGRAM");
-  SOLSTICE_TRY(const std::string text, read_file(file));
+  SOLSTICE_TRY(const std::string text, lang::read_program(file));
   SOLSTICE_TRY(const flow::OptimizeOptions options, run_options(in));
   const std::unique_ptr<Progress> progress = progress_for(stderr);
   SOLSTICE_TRY(const flow::ProgramRun done, flow::run_program(text, file, options, *progress));

@@ -1,20 +1,25 @@
 // Family `cuda`: device code of a person or a model; its equations are the claim it is verified against.
+#include "families/cuda/emit.h"
 #include "families/cuda/launch.h"
-#include "families/declared.h"
 
 namespace solstice::families {
 namespace {
 
 std::vector<KnobSpec> cuda_knobs() {
   return {
-      {"", "string", {}, "path of the source", "", "the file with the kernel"},
+      {"", "string", {}, "name of a source", "", "a `source` item of the program, else a file beside it"},
       {"entry", "string", {}, "name of an extern \"C\" kernel", "", "the kernel to launch"},
-      {"args", "tuple", {}, "the tensors that the equations read and write, and dims", "", "in the order of the parameters"},
+      {"args",
+       "tuple",
+       {},
+       "the tensors that the equations read and write, and dims",
+       "",
+       "in the order of the parameters: pointers, `long long`s"},
       {"grid", "tuple", {}, "up to three sizes", "", "blocks"},
       {"block", "tuple", {}, "up to three sizes", "", "threads a block"},
       {"cluster", "tuple", {}, "up to three sizes", "1", "blocks a cluster"},
       {"smem", "int", {}, "0..the machine's limit", "0", "bytes of dynamic shared memory"},
-      {"tma", "tuple", {}, "tensor(box=..., swizzle=...)", "none", "tensors that are passed as TMA descriptors"},
+      {"tma", "tuple", {}, "tensor(box=..., swizzle=...)", "none", "tensors that are passed as TMA descriptors in their place"},
   };
 }
 
@@ -24,10 +29,26 @@ void check_cuda(const Context& context, const ir::Kernel& kernel, Diagnostics& d
 
 std::vector<RuleText> cuda_rules() { return texts_of(cuda::launch_rules()); }
 
+Match match_cuda(const ir::Program&, const ir::Kernel&) { return {true, "", true}; }
+
+Result<Emission> generate_cuda(const Context& context, const ir::Kernel& kernel) {
+  return cuda::emit(kernel, cuda::launch_of(context, kernel));
+}
+
 }  // namespace
 
 extern const Family solstice_families_cuda;
-const Family solstice_families_cuda =
-    declared_family("cuda", "given CUDA device code; its equations say what it claims to compute", cuda_knobs, check_cuda, cuda_rules);
+const Family solstice_families_cuda = {
+    .name = "cuda",
+    .help = "given CUDA device code; its equations say what it claims to compute",
+    .available = true,
+    .knobs = cuda_knobs,
+    .match = match_cuda,
+    .check = check_cuda,
+    .rules = cuda_rules,
+    .cost = cuda::cost_of,
+    .propose = nullptr,
+    .generate = generate_cuda,
+};
 
 }  // namespace solstice::families

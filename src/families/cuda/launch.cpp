@@ -3,9 +3,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <limits>
+#include <optional>
 
 #include "codegen/flatten.h"
+#include "families/cuda/descriptor.h"
 
 namespace solstice::families::cuda {
 namespace {
@@ -16,7 +19,6 @@ using Rules = std::vector<Rule<CudaLaunch>>;
 constexpr int64_t kMostThreads = 1024, kMostDeep = 64;  // of a block; of its third extent
 constexpr int64_t kMostCluster = 8;                     // blocks that every GPU of the kind takes
 constexpr int64_t kMostGridX = std::numeric_limits<int32_t>::max(), kMostGridYZ = 65535;
-constexpr int64_t kMostBox = 256;  // elements of a box along one dimension
 
 std::vector<ir::KnobValue> items_of(const ir::KnobValue* value) {
   if (!value) return {};
@@ -107,6 +109,27 @@ void drop(CudaLaunch& c, const ir::KnobValue* arg) {
   if (arg) c.args.erase(c.args.begin() + (arg - c.args.data()));
 }
 
+bool is_identifier(const std::string& name) {
+  const auto fits = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  return !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) && std::all_of(name.begin(), name.end(), fits);
+}
+
+std::string sources_in(const ir::Program& program) {
+  std::vector<std::string> names;
+  for (const ir::Source& source : program.sources) names.push_back(fmt::format("`{}`", source.name));
+  return names.empty() ? "the program holds none" : fmt::format("the program holds {}", fmt::join(names, ", "));
+}
+
+void add_code_rules(Rules& out) {
+  out.push_back({"cuda.source", "E119", Severity::kError,
+                 "device code is a `source` item of the program, or a file beside the program, named by its path below that folder",
+                 [](const CudaLaunch& c) { return !c.source.empty() && !c.context->program.find_source(c.source); },
+                 [](const CudaLaunch& c) { return fmt::format("there is no source `{}`: {}", c.source, sources_in(c.context->program)); }});
+  out.push_back({"cuda.entry", "E119", Severity::kError, "an entry is the name of an `extern \"C\"` kernel",
+                 [](const CudaLaunch& c) { return c.has_entry && !is_identifier(c.entry); },
+                 [](const CudaLaunch& c) { return fmt::format("`{}` is no name of a function", c.entry); }});
+}
+
 void add_argument_rules(Rules& out) {
   out.push_back({"cuda.args_known", "E119", Severity::kError,
                  "an argument is a tensor, a view that takes a tensor's elements at strides, or a number of dims",
@@ -174,17 +197,8 @@ void add_launch_rules(Rules& out) {
 std::string tma_mistake(const CudaLaunch& c, const ir::KnobValue& entry) {
   const bool passed = std::any_of(c.args.begin(), c.args.end(), [&](const auto& arg) { return arg.tensor >= 0 && arg.text == entry.text; });
   if (entry.kind != Kind::kStruct || !passed) return fmt::format("`{}` is no tensor among the arguments", ir::to_text(entry));
-  const ir::Knobs members{entry.members};
-  for (const auto& [name, value] : entry.members) {
-    if (name != "box" && name != "swizzle") return fmt::format("`{}` has no `{}`: there are `box` and `swizzle`", entry.text, name);
-  }
-  const std::vector<int64_t> box = members.size_or("box", {});
-  const bool fits = std::all_of(box.begin(), box.end(), [](int64_t v) { return v > 0 && v <= kMostBox; });
-  if (box.empty() || box.size() > 5 || !fits) return fmt::format("`{}` needs a box of one to five extents of 1 to 256", entry.text);
-  const ir::KnobValue* const swizzle = members.find("swizzle");
-  const std::string written = swizzle ? ir::to_text(*swizzle) : "none";
-  const bool known = written == "none" || written == "32" || written == "64" || written == "128";
-  return known ? "" : fmt::format("`swizzle={}` of `{}`: none, 32, 64 or 128", written, entry.text);
+  const Result<TensorMap> descriptor = descriptor_of(c.context->program, entry);
+  return descriptor.ok() ? "" : descriptor.error().message;
 }
 
 std::string tma_mistake(const CudaLaunch& c) {
@@ -197,7 +211,9 @@ std::string tma_mistake(const CudaLaunch& c) {
 void add_tma_rule(Rules& out) {
   out.push_back(
       {"cuda.tma", "E119", Severity::kError,
-       "`tma` names tensors among the arguments, each with a box of one to five extents of 1 to 256 and a swizzle of none, 32, 64 or 128",
+       "`tma` names tensors among the arguments, each with a box of one to five extents of 1 to 256 and a swizzle of none, 32, 64 or 128; "
+       "one dimension's elements are neighbours, base and other strides are multiples of 16 bytes, and so is the box along it, at most the "
+       "swizzle",
        [](const CudaLaunch& c) { return !tma_mistake(c).empty(); }, [](const CudaLaunch& c) { return tma_mistake(c); }});
 }
 
@@ -222,6 +238,7 @@ std::vector<std::pair<std::string, std::string>> CudaLaunch::knobs() const {
 const std::vector<Rule<CudaLaunch>>& launch_rules() {
   static const Rules rules = [] {
     Rules out;
+    add_code_rules(out);
     add_argument_rules(out);
     add_launch_rules(out);
     add_tma_rule(out);
@@ -233,6 +250,14 @@ const std::vector<Rule<CudaLaunch>>& launch_rules() {
 CudaLaunch launch_of(const Context& context, const ir::Kernel& kernel) {
   CudaLaunch out;
   out.context = &context;
+  const auto string = [&](std::string_view name) {
+    const ir::KnobValue* const value = kernel.knobs.find(name);
+    return value && value->kind == Kind::kString ? std::optional(value->text) : std::nullopt;
+  };
+  out.source = string("").value_or("");
+  const std::optional<std::string> entry = string("entry");
+  out.has_entry = entry.has_value();
+  out.entry = entry.value_or("");
   const ir::KnobValue* const args = kernel.knobs.find("args");
   out.has_args = args && !args->is_auto();
   if (out.has_args) out.args = items_of(args);

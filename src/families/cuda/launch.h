@@ -29,6 +29,8 @@ struct CudaLaunch {
   Extents grid, block, cluster;
   int64_t shared = 0;  // bytes
   std::vector<ir::KnobValue> tma;
+  std::string source, entry;
+  bool has_entry = false;
 
   std::vector<std::pair<std::string, std::string>> knobs() const;
   int64_t most_shared() const { return static_cast<int64_t>(context->machine.shared_per_block.value); }

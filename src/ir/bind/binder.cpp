@@ -26,6 +26,7 @@ void Binder::item(const lang::Item& it, Scope& scope) {
   if (const auto* o = std::get_if<lang::Opaque>(&it.node)) return declare_opaque(*o, it.span, scope);
   if (const auto* c = std::get_if<lang::Call>(&it.node)) return call(*c, it.span, scope);
   if (const auto* k = std::get_if<lang::Kernel>(&it.node)) return kernel(*k, it.span, scope);
+  if (const auto* s = std::get_if<lang::Source>(&it.node)) return source(*s, it.span);
   if (const auto* a = std::get_if<lang::Assume>(&it.node)) return assume(a->equation, it.span, scope);
   if (const auto* d = std::get_if<lang::Def>(&it.node)) {
     const bool known = std::any_of(defs_.begin(), defs_.end(), [&](const auto& e) { return e.first == d->name; });
@@ -116,6 +117,7 @@ std::optional<Program> Binder::run() {
   if (!spent_) check_unbound_defs();
   if (spent_) return std::nullopt;
   check_frozen();
+  check_sources();
   check_cover();
   check_updates();
   if (!diagnostics_.has_errors()) check_sharing();

@@ -57,9 +57,15 @@ class Binder {
   KnobValue bind_knob(const lang::KnobValue& value, const Scope& scope);
   void name_tensors(std::vector<std::pair<std::string, KnobValue>>& knobs, const Scope& scope);
   void name_tensors(KnobValue& value, const Scope& scope);
-  int strided_tensor(const View& view) const;
+  struct Strided {
+    int tensor = -1;
+    int64_t offset = 0;
+    std::vector<int64_t> shape, strides;
+  };
+  std::optional<Strided> strided(const View& view) const;
+  std::optional<Strided> strided(const Symbol& symbol) const;
 
-  // storage and clauses (storage.cpp, clauses.cpp)
+  // storage, clauses and sources (storage.cpp, clauses.cpp, sources.cpp)
   void declare_storage(const lang::Decl& decl, Tensor& tensor, Span span, Scope& scope);
   void declare_layout(const lang::Decl& decl, Tensor& tensor, Span span, const Scope& scope);
   void check_strides(const Tensor& tensor, Span span);
@@ -73,6 +79,8 @@ class Binder {
   void check_options(const char* clause_word, const lang::Clause& clause, const Knobs& given, Span span);
   void check_version();
   void check_frozen();
+  void source(const lang::Source& source, Span span);
+  void check_sources();
   bool one_of(const std::vector<std::string>& names, const std::string& word, const char* clause_word, Span span);
 
   // items and defs (binder.cpp, calls.cpp)

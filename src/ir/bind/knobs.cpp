@@ -53,16 +53,38 @@ Knobs Binder::bind_knobs(const std::vector<lang::Knob>& knobs, const Scope& scop
   return out;
 }
 
-// The tensor whose elements a view takes at strides of their own; -1: it is no such view.
-int Binder::strided_tensor(const View& view) const {
-  if (view.pieces.size() != 1) return -1;
+// The elements of a tensor that a view takes at strides of their own.
+std::optional<Binder::Strided> Binder::strided(const View& view) const {
+  if (view.pieces.size() != 1) return std::nullopt;
   const ViewPiece& piece = view.pieces[0];
   const auto stands_alone = [](const Affine& f) { return f.offset == 0 && f.terms.size() == 1 && f.terms[0].second == 1; };
   const bool whole = std::all_of(piece.lhs.begin(), piece.lhs.end(), stands_alone);
-  if (!whole || piece.rhs->op != Op::kRead || piece.rhs->has_else) return -1;
-  const bool affine =
-      std::all_of(piece.rhs->args.begin(), piece.rhs->args.end(), [](const ExprRef& e) { return as_affine(e).has_value(); });
-  return affine ? piece.rhs->id : -1;
+  if (!whole || piece.rhs->op != Op::kRead || piece.rhs->has_else) return std::nullopt;
+  const Tensor& tensor = program_.tensor(piece.rhs->id);
+  Strided out{piece.rhs->id, 0, view.shape, std::vector<int64_t>(view.shape.size(), 0)};
+  for (size_t d = 0; d < tensor.shape.size(); ++d) {
+    const std::optional<Affine> at = as_affine(piece.rhs->args[d]);
+    if (!at) return std::nullopt;
+    out.offset += at->offset * tensor.strides[d];
+    for (size_t v = 0; v < piece.lhs.size(); ++v) out.strides[v] += at->coefficient(piece.lhs[v].terms[0].first) * tensor.strides[d];
+  }
+  return out;
+}
+
+std::optional<Binder::Strided> Binder::strided(const Symbol& symbol) const {
+  std::optional<Strided> out;
+  if (symbol.view >= 0) {
+    out = strided(views_[static_cast<size_t>(symbol.view)]);
+  } else if (symbol.tensor >= 0) {
+    const Tensor& tensor = program_.tensor(symbol.tensor);
+    out = Strided{symbol.tensor, 0, tensor.shape, tensor.strides};
+  }
+  if (!out || out->shape.size() < symbol.fixed.size() || out->strides.size() != out->shape.size()) return std::nullopt;
+  const auto fixed = static_cast<std::ptrdiff_t>(symbol.fixed.size());
+  for (size_t d = 0; d < symbol.fixed.size(); ++d) out->offset += symbol.fixed[d] * out->strides[d];
+  out->shape.erase(out->shape.begin(), out->shape.begin() + fixed);
+  out->strides.erase(out->strides.begin(), out->strides.begin() + fixed);
+  return out;
 }
 
 void Binder::name_tensors(KnobValue& value, const Scope& scope) {
@@ -71,8 +93,12 @@ void Binder::name_tensors(KnobValue& value, const Scope& scope) {
   if (value.kind != KnobValue::Kind::kName && value.kind != KnobValue::Kind::kStruct) return;
   const auto found = scope.symbols.find(value.text);
   if (found == scope.symbols.end()) return;
-  const Symbol& symbol = found->second;
-  value.tensor = symbol.view < 0 ? symbol.tensor : strided_tensor(views_[static_cast<size_t>(symbol.view)]);
+  std::optional<Strided> named = strided(found->second);
+  if (!named) return;
+  value.tensor = named->tensor;
+  value.offset = named->offset;
+  value.shape = std::move(named->shape);
+  value.strides = std::move(named->strides);
 }
 
 void Binder::name_tensors(std::vector<std::pair<std::string, KnobValue>>& knobs, const Scope& scope) {

@@ -1,0 +1,116 @@
+#include "evaluate/given_code.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "toolchain/cubin.h"
+
+namespace solstice::evaluate {
+namespace {
+
+constexpr int64_t kRegisters = 65536;     // of a block
+constexpr int64_t kAllocated = 8;         // registers of a thread are given out in steps of this
+constexpr int64_t kSharedBytes = 232448;  // of a block, static and dynamic together (cc 9.0)
+constexpr size_t kMostLines = 12;
+
+int64_t size_of_argument(const Argument& argument) {
+  return argument.kind == ArgumentKind::kTensorMap ? 128 : 8;  // a clause passes pointers and 64-bit integers beside them
+}
+
+const char* type_of(const Argument& argument) {
+  if (argument.kind == ArgumentKind::kPointer) return "pointer";
+  return argument.kind == ArgumentKind::kTensorMap ? "descriptor (128 bytes, by value)" : "`long long`";
+}
+
+std::string parameters_flaw(const std::vector<int64_t>& found, const Step& step) {
+  if (found.size() != step.arguments.size()) {
+    return fmt::format("`{}` has {} parameters, and `args` names {}", step.entry, found.size(), step.arguments.size());
+  }
+  for (size_t i = 0; i < found.size(); ++i) {
+    const Argument& argument = step.arguments[i];
+    if (found[i] == size_of_argument(argument)) continue;
+    return fmt::format("parameter {} of `{}` has {} bytes; `args` passes a {} of {}", i + 1, step.entry, found[i], type_of(argument),
+                       size_of_argument(argument));
+  }
+  return "";
+}
+
+std::string resources_flaw(const toolchain::Compiled& compiled, const Step& step) {
+  const auto used =
+      std::find_if(compiled.kernels.begin(), compiled.kernels.end(), [&](const auto& kernel) { return kernel.entry == step.entry; });
+  if (used == compiled.kernels.end()) return "";
+  const int64_t threads = (step.block[0] * step.block[1] * step.block[2] + 31) / 32 * 32;
+  const int64_t registers = (used->registers + kAllocated - 1) / kAllocated * kAllocated;
+  if (registers * threads > kRegisters) {
+    return fmt::format(
+        "`{}` takes {} registers a thread, so that a block of {} threads needs {} of {}: fewer threads, or `__launch_bounds__`", step.entry,
+        used->registers, threads, registers * threads, kRegisters);
+  }
+  if (used->shared_bytes + step.shared_bytes > kSharedBytes) {
+    return fmt::format("`{}` has {} bytes of static shared memory, and `smem` adds {}: a block has {}", step.entry, used->shared_bytes,
+                       step.shared_bytes, kSharedBytes);
+  }
+  return "";
+}
+
+std::string state_flaw(const toolchain::CubinFacts& facts) {
+  if (!facts.undefined.empty()) {
+    return fmt::format("it calls `{}`, which it does not hold: device code neither allocates nor prints",
+                       fmt::join(facts.undefined, "`, `"));
+  }
+  if (facts.variables.empty()) return "";
+  return fmt::format(
+      "it has variables in global memory (`{}`): nothing outlives a launch; tables are `__constant__` or `constexpr` inside a function",
+      fmt::join(facts.variables, "`, `"));
+}
+
+std::string entry_flaw(const toolchain::CubinFacts& facts, const Step& step) {
+  const auto is_entry = [&](const toolchain::CubinKernel& kernel) { return kernel.entry == step.entry; };
+  const auto found = std::find_if(facts.kernels.begin(), facts.kernels.end(), is_entry);
+  if (found != facts.kernels.end()) return parameters_flaw(found->parameters, step);
+  std::vector<std::string> names;
+  for (const toolchain::CubinKernel& kernel : facts.kernels) names.push_back(fmt::format("`{}`", kernel.entry));
+  return fmt::format("it has no kernel `{}`, but {}; `extern \"C\" __global__` gives a kernel its plain name", step.entry,
+                     names.empty() ? "none at all" : fmt::format("{}", fmt::join(names, ", ")));
+}
+
+// Names of the host's standard library, and what stands in for them.
+bool is_host_header(std::string_view line) {
+  return line.find("cannot open source file") != std::string_view::npos ||
+         line.find("could not open source file") != std::string_view::npos;
+}
+
+}  // namespace
+
+Result<std::string> flaw_of(const families::Source& source, const toolchain::Compiled& compiled, const Step& step) {
+  SOLSTICE_TRY(const toolchain::CubinFacts facts, toolchain::read_cubin(compiled.cubin));
+  for (const std::string& flaw : {entry_flaw(facts, step), state_flaw(facts), resources_flaw(compiled, step)}) {
+    if (!flaw.empty()) return fmt::format("source `{}`: {}", source.file, flaw);
+  }
+  return std::string();
+}
+
+std::string compile_errors(const families::Source& source, const toolchain::Compiled& compiled) {
+  std::string out = fmt::format("source `{}` does not compile:\n", source.file);
+  std::istringstream lines(compiled.log);
+  size_t shown = 0;
+  bool inside = false, header = false;
+  for (std::string line; shown < kMostLines && std::getline(lines, line);) {
+    const bool message = line.find("): ") != std::string::npos;
+    if (message) inside = line.find("error") != std::string::npos;
+    if (!inside || line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    header = header || is_host_header(line);
+    out += line + "\n";
+    ++shown;
+  }
+  if (shown == 0) return out + compiled.log;
+  if (header) {
+    out += "headers: those of kernels/, CUDA, CCCL (`cuda/std/...`), CUTLASS and CuTe; the host's standard library is not there\n";
+  }
+  return out;
+}
+
+}  // namespace solstice::evaluate

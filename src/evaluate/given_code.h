@@ -1,0 +1,22 @@
+// Device code that a program brings (`by cuda`), once it is compiled: what the clause says of it, held to the cubin.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "families/family.h"
+#include "record/plan.h"
+#include "toolchain/compiler.h"
+
+namespace solstice::evaluate {
+
+// What is wrong with it, for its author; "" nothing. The entry exists, its parameters have the sizes of the plan's arguments (not
+// their types: the cubin does not have them), a block of its size finds registers and shared memory, and nothing outlives a
+// launch: no variables in global memory, no calls of what the driver provides (allocation, printing).
+// Error bad_record: the cubin cannot be read.
+Result<std::string> flaw_of(const families::Source& source, const toolchain::Compiled& compiled, const Step& step);
+
+// The compiler's first errors, with their lines in the source, in place of pages of them.
+std::string compile_errors(const families::Source& source, const toolchain::Compiled& compiled);
+
+}  // namespace solstice::evaluate

@@ -1,0 +1,31 @@
+// What a cubin says of itself, read from its ELF sections: the parameters of its kernels, and variables that keep their values
+// between launches. The bytes come from an untrusted compiler process: nothing in them is believed to lie inside the file.
+//
+// Layout: .nv.info.KERNEL holds records (format, attribute, size, value) as `cuobjdump -elf` prints them; EIATTR_KPARAM_INFO has
+// ordinal, offset and size of a parameter.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace solstice::toolchain {
+
+struct CubinKernel {
+  std::string entry;
+  std::vector<int64_t> parameters;  // bytes of each, in order
+};
+
+struct CubinFacts {
+  std::vector<CubinKernel> kernels;
+  std::vector<std::string> variables;  // of the module in global memory, strings too; constants (`__constant__`) are none
+  std::vector<std::string> undefined;  // functions that it calls and does not hold: `malloc`, `vprintf`
+};
+
+// Error bad_record: it is no 64-bit ELF file, or one that is cut short.
+Result<CubinFacts> read_cubin(std::string_view cubin);
+
+}  // namespace solstice::toolchain
