@@ -56,15 +56,20 @@ std::string resources_flaw(const toolchain::Compiled& compiled, const Step& step
   return "";
 }
 
-std::string state_flaw(const toolchain::CubinFacts& facts) {
+std::string names_of(const std::vector<std::string>& names) {
+  constexpr size_t kMost = 4;
+  const std::vector<std::string> first(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kMost)));
+  return fmt::format("`{}`{}", fmt::join(first, "`, `"), names.size() > kMost ? " ..." : "");
+}
+
+std::string state_flaw(const toolchain::CubinFacts& facts, const toolchain::Compiled& compiled) {
   if (!facts.undefined.empty()) {
-    return fmt::format("it calls `{}`, which it does not hold: device code neither allocates nor prints",
-                       fmt::join(facts.undefined, "`, `"));
+    return fmt::format("it calls {}, which it does not hold: device code neither allocates nor prints", names_of(facts.undefined));
   }
-  if (facts.variables.empty()) return "";
+  if (compiled.lasting.empty()) return "";
   return fmt::format(
-      "it has variables in global memory (`{}`): nothing outlives a launch; tables are `__constant__` or `constexpr` inside a function",
-      fmt::join(facts.variables, "`, `"));
+      "it has variables in global memory ({}): nothing lasts from one launch to the next; a table is `__constant__`, and is indexed directly",
+      names_of(compiled.lasting));
 }
 
 std::string entry_flaw(const toolchain::CubinFacts& facts, const Step& step) {
@@ -72,9 +77,9 @@ std::string entry_flaw(const toolchain::CubinFacts& facts, const Step& step) {
   const auto found = std::find_if(facts.kernels.begin(), facts.kernels.end(), is_entry);
   if (found != facts.kernels.end()) return parameters_flaw(found->parameters, step);
   std::vector<std::string> names;
-  for (const toolchain::CubinKernel& kernel : facts.kernels) names.push_back(fmt::format("`{}`", kernel.entry));
-  return fmt::format("it has no kernel `{}`, but {}; `extern \"C\" __global__` gives a kernel its plain name", step.entry,
-                     names.empty() ? "none at all" : fmt::format("{}", fmt::join(names, ", ")));
+  for (const toolchain::CubinKernel& kernel : facts.kernels) names.push_back(kernel.entry);
+  return fmt::format("it has no kernel `{}`{}; `extern \"C\" __global__` gives a kernel its plain name", step.entry,
+                     names.empty() ? "" : ", but " + names_of(names));
 }
 
 // Names of the host's standard library, and what stands in for them.
@@ -87,7 +92,7 @@ bool is_host_header(std::string_view line) {
 
 Result<std::string> flaw_of(const families::Source& source, const toolchain::Compiled& compiled, const Step& step) {
   SOLSTICE_TRY(const toolchain::CubinFacts facts, toolchain::read_cubin(compiled.cubin));
-  for (const std::string& flaw : {entry_flaw(facts, step), state_flaw(facts), resources_flaw(compiled, step)}) {
+  for (const std::string& flaw : {entry_flaw(facts, step), state_flaw(facts, compiled), resources_flaw(compiled, step)}) {
     if (!flaw.empty()) return fmt::format("source `{}`: {}", source.file, flaw);
   }
   return std::string();

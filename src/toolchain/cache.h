@@ -24,6 +24,7 @@ struct CacheEntry {
   Seconds seconds;
   std::vector<KernelResources> kernels;
   std::vector<PtxasNote> notes;
+  std::vector<std::string> lasting;
   std::vector<KeyPart> parts;
   static auto fields() {
     return std::make_tuple(
@@ -31,6 +32,7 @@ struct CacheEntry {
         field("created", &CacheEntry::created, "UTC"), field("hash", &CacheEntry::hash, "of the cubin's bytes"),
         field("log", &CacheEntry::log, "of compiler and ptxas"), field("seconds", &CacheEntry::seconds, "what compiling took"),
         field("kernels", &CacheEntry::kernels, "resources, one an entry"), field("notes", &CacheEntry::notes, "of ptxas"),
+        optional_field("lasting", &CacheEntry::lasting, "of given code: variables that keep values between launches"),
         field("parts", &CacheEntry::parts, "what the key hashes"));
   }
 };

@@ -22,11 +22,11 @@ struct SymbolEntry {
 static_assert(sizeof(SectionHeader) == 64 && sizeof(SymbolEntry) == 24);
 
 constexpr uint32_t kNoBits = 8;                        // a section without bytes in the file
-constexpr uint8_t kObject = 1, kFunction = 2;          // low half of a symbol's info
+constexpr uint8_t kFunction = 2;                       // low half of a symbol's info
 constexpr uint8_t kNoValue = 1, kByte = 2, kHalf = 3;  // formats of a record that holds its value in itself
 constexpr uint8_t kSized = 4, kParameterInfo = 0x17;   // of one with a size; EIATTR_KPARAM_INFO
 constexpr size_t kInfoBytes = 12;                      // index (4), ordinal (2), offset (2), flags (4): the size is above bit 18
-constexpr std::string_view kInfoPrefix = ".nv.info.", kGlobal = ".nv.global";
+constexpr std::string_view kInfoPrefix = ".nv.info.";
 
 Error damaged() { return fail(Code::bad_record, "a cubin is no ELF file, or is cut short"); }
 
@@ -46,7 +46,6 @@ Result<std::string> name_at(std::string_view table, uint32_t offset) {
 struct Section {
   std::string name;
   uint32_t link = 0;
-  uint64_t size = 0;
   std::string_view content;  // empty of one without bytes in the file
 };
 
@@ -63,7 +62,7 @@ Result<std::vector<Section>> sections_of(std::string_view cubin) {
   for (uint64_t i = 0; i < count; ++i) {
     if (table > cubin.size()) return damaged();
     SOLSTICE_TRY(const SectionHeader header, at<SectionHeader>(cubin, table + i * step));
-    Section section{"", header.link, header.size, {}};
+    Section section{"", header.link, {}};
     if (header.type != kNoBits) {
       if (header.offset > cubin.size() || header.size > cubin.size() - header.offset) return damaged();
       section.content = cubin.substr(header.offset, header.size);
@@ -100,16 +99,12 @@ Result<std::vector<int64_t>> parameters_in(std::string_view info) {
   return out;
 }
 
-// Symbols tell the variables of global memory apart, and functions that nothing defines.
 Status read_symbols(const std::vector<Section>& sections, const Section& symbols, CubinFacts& out) {
   if (symbols.link >= sections.size()) return damaged();
   for (uint64_t i = 0; i + sizeof(SymbolEntry) <= symbols.content.size(); i += sizeof(SymbolEntry)) {
     SOLSTICE_TRY(const SymbolEntry symbol, at<SymbolEntry>(symbols.content, i));
     SOLSTICE_TRY(std::string name, name_at(sections[symbols.link].content, symbol.name));
-    const uint8_t kind = symbol.info & 0xf;
-    if (kind == kFunction && symbol.section == 0 && !name.empty()) out.undefined.push_back(std::move(name));
-    const bool global = symbol.section < sections.size() && sections[symbol.section].name.starts_with(kGlobal);
-    if (kind == kObject && global) out.variables.push_back(std::move(name));
+    if ((symbol.info & 0xf) == kFunction && symbol.section == 0 && !name.empty()) out.undefined.push_back(std::move(name));
   }
   return success();
 }
@@ -119,15 +114,12 @@ Status read_symbols(const std::vector<Section>& sections, const Section& symbols
 Result<CubinFacts> read_cubin(std::string_view cubin) {
   SOLSTICE_TRY(const std::vector<Section> sections, sections_of(cubin));
   CubinFacts out;
-  bool globals = false;
   for (const Section& section : sections) {
-    globals = globals || (section.name.starts_with(kGlobal) && section.size > 0);
     if (section.name == ".symtab") SOLSTICE_CHECK(read_symbols(sections, section, out));
     if (!section.name.starts_with(kInfoPrefix)) continue;
     SOLSTICE_TRY(std::vector<int64_t> parameters, parameters_in(section.content));
     out.kernels.push_back({section.name.substr(kInfoPrefix.size()), std::move(parameters)});
   }
-  if (globals && out.variables.empty()) out.variables.emplace_back("(no name)");
   return out;
 }
 

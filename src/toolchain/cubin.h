@@ -1,5 +1,5 @@
-// What a cubin says of itself, read from its ELF sections: the parameters of its kernels, and variables that keep their values
-// between launches. The bytes come from an untrusted compiler process: nothing in them is believed to lie inside the file.
+// What a cubin says of itself, read from its ELF sections: the parameters of its kernels, and what they call that it does
+// not hold. The bytes come from an untrusted compiler process: nothing in them is believed to lie inside the file.
 //
 // Layout: .nv.info.KERNEL holds records (format, attribute, size, value) as `cuobjdump -elf` prints them; EIATTR_KPARAM_INFO has
 // ordinal, offset and size of a parameter.
@@ -21,8 +21,7 @@ struct CubinKernel {
 
 struct CubinFacts {
   std::vector<CubinKernel> kernels;
-  std::vector<std::string> variables;  // of the module in global memory, strings too; constants (`__constant__`) are none
-  std::vector<std::string> undefined;  // functions that it calls and does not hold: `malloc`, `vprintf`
+  std::vector<std::string> undefined;  // functions: `malloc`, `vprintf`
 };
 
 // Error bad_record: it is no 64-bit ELF file, or one that is cut short.

@@ -219,4 +219,9 @@ std::vector<std::string> standard_options(const Toolchain& toolchain, std::strin
   return options;
 }
 
+std::vector<std::string> given_options(const Toolchain& toolchain) {
+  const bool nvrtc = toolchain.backend == Backend::kNvrtc;
+  return {nvrtc ? "--device-as-default-execution-space" : "--expt-relaxed-constexpr", "-DNDEBUG"};
+}
+
 }  // namespace solstice::toolchain

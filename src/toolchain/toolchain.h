@@ -42,4 +42,7 @@ Result<Toolchain> find_toolchain(const ToolchainOptions& options = {});
 // The options of every compile. Everything that changes what comes out is here or in the request, and so in the key.
 std::vector<std::string> standard_options(const Toolchain& toolchain, std::string_view arch);
 
+// And those of given code: functions of CUTLASS that say nothing of where they run are the device's; `assert` is nothing.
+std::vector<std::string> given_options(const Toolchain& toolchain);
+
 }  // namespace solstice::toolchain

@@ -98,6 +98,7 @@ bool is_of_class(const Token& token, const std::string& name) {
   if (name == "INT") return token.kind == TokenKind::kInt;
   if (name == "NUMBER") return token.kind == TokenKind::kNumber;
   if (name == "SIZE") return token.kind == TokenKind::kSize;
+  if (name == "RAW") return token.kind == TokenKind::kRaw;
   return name == "STRING" && token.kind == TokenKind::kString;
 }
 

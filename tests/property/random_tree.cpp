@@ -243,6 +243,12 @@ Node RandomTree::dims() {
   return out;
 }
 
+Node RandomTree::source() {
+  const char* const texts[] = {"", "int a;\n", "#include <x.h>\n\nchar q = '\"'; // \"\"\" \n", "  \"\"\"\nkernel k by map {\n\n",
+                               "\xc2\xb5\r\n"};
+  return Source{pick(kStrings), pick(texts)};
+}
+
 Node RandomTree::clause() {
   const auto kind = static_cast<Clause::Kind>(below(4));
   if (kind == Clause::Kind::kAllow) return Clause{kind, words(3), {}};
@@ -283,7 +289,8 @@ Item RandomTree::item(Node node) {
   Item out;
   out.node = std::move(node);
   out.before = comments();
-  if (coin(4)) out.after = block ? "header" : "at the end";
+  const bool raw = std::holds_alternative<Source>(out.node);  // nothing may stand behind it
+  if (coin(4) && !raw) out.after = block ? "header" : "at the end";
   return out;
 }
 
@@ -301,7 +308,7 @@ Program RandomTree::program() {
   p.name = word();
   p.before = comments();
   if (coin(4)) p.after = "name";
-  for (int64_t n = below(12); n > 0; --n) p.items.push_back(item(coin(6) ? clause() : coin(6) ? def() : inner_node()));
+  for (int64_t n = below(12); n > 0; --n) p.items.push_back(item(coin(6) ? clause() : coin(6) ? def() : coin(8) ? source() : inner_node()));
   p.tail = comments();
   return p;
 }

@@ -47,6 +47,7 @@ class RandomTree {
   Node call();
   Node dims();
   Node clause();
+  Node source();
   Node def();
   Node inner_node();
   std::vector<Item> items(int count, bool in_kernel);

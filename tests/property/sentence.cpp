@@ -39,8 +39,8 @@ class Writer {
 
   int64_t below(int64_t n) { return std::uniform_int_distribution<int64_t>(0, n - 1)(random_); }
 
-  // `def` and clauses stand at the top level alone: the one rule that the grammar leaves to the text beside it.
-  bool legal(const GrammarNode& node) const { return !in_def_ || (node.text != "def" && node.text != "clause"); }
+  // `def`, clauses and sources stand at the top level alone: the one rule that the grammar leaves to the text beside it.
+  bool legal(const GrammarNode& node) const { return !in_def_ || (node.text != "def" && node.text != "clause" && node.text != "source"); }
 
   void expand(const GrammarNode& node, int depth) {
     if (text_.size() > kLong) depth = 0;
@@ -85,6 +85,7 @@ class Writer {
   }
 
   std::string token(const std::string& name) {
+    if (name == "RAW") return below(2) == 0 ? "\"\"\"\n\"\"\"\n" : "\"\"\" \nkernel { \"\"\" 'x'\n\"\"\"\n";
     static const std::vector<std::string> names = {"a", "b", "x", "mu", "z_1", "M", "K", "CNT", "h0", "e4", "x2", "_t"};
     static const std::vector<std::string> words = {"tile", "order", "sum", "by", "bf16", "for", "dim"};
     static const std::vector<std::string> numbers = {"0.5", "1e-5", "3.25", "1E+30", "0.0440", "2e3"};

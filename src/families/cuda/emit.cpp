@@ -41,7 +41,7 @@ Result<Emission> emit(const ir::Kernel& kernel, const CudaLaunch& launch) {
   const ir::Source* const source = launch.context->program.find_source(launch.source);
   if (!source || !launch.has_entry) return fail(Code::illegal_knobs, "`by cuda` needs a source and an entry");
   Emission out;
-  out.sources.push_back({kernel.name, source->text, {"-DNDEBUG"}, source->name});
+  out.sources.push_back({kernel.name, source->text, {}, source->name});
   Step step;
   step.name = step.module = kernel.name;
   step.entry = launch.entry;

@@ -84,8 +84,9 @@ const std::map<std::string, Frame>& snippet_frames() {
       {"(tile, cluster)={(128x256x64, 2x1), (128x128x64, 1x2)}",
        {"input x : f32[256,256] input w : f32[256,256] output y : f32[256,256] kernel k by gemm(math=fp16x3,",
         ") { y[m,n] = sum[k](x[m,k] * w[n,k]) }"}},
-      {"by cuda(\"k.cu\", entry=\"f\", args=(x, y, M), grid=(M//128, 1), block=256) { y[m] = x[m] }",
-       {"dim M = 256 input x : f32[M] output y : f32[M] kernel k", ""}},
+      {"by cuda(\"k.cu\", entry=\"f\", args=(x, y, M), grid=M//128, block=128) { y[m] = x[m] }",
+       {"dim M = 256 input x : f32[M] output y : f32[M] source \"k.cu\" \"\"\"\nextern \"C\" __global__ void f(..) {..}\n\"\"\"\n kernel k",
+        ""}},
   };
   return frames;
 }

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "families/rows/settings.h"
+#include "ir/bind.h"
 #include "unit/families/expect.h"
 
 namespace solstice::families {

@@ -41,6 +41,29 @@ TEST(Parse, EveryProgramSurvivesPrinting) {
   EXPECT_GE(count, 12);
 }
 
+TEST(Parse, SourcesAreTakenAsTheyAre) {
+  const std::string text =
+      "program p\n# about it\nsource \"a.cu\" \"\"\" \n  # no comment\n\"\"\" // no end\nkernel {\n\n\"\"\"\n"
+      "source \"b.cu\" \"\"\"\r\nx\r\n\"\"\"\r\nsource \"c.cu\" \"\"\"\n\"\"\"";
+  expect_identity(text);
+  Diagnostics diagnostics;
+  const Program p = parse(text, diagnostics);
+  ASSERT_EQ(p.items.size(), 3u);
+  EXPECT_EQ(p.items[0].before, std::vector<std::string>{"about it"});
+  EXPECT_EQ(std::get<Source>(p.items[0].node).text, "  # no comment\n\"\"\" // no end\nkernel {\n\n");
+  EXPECT_EQ(std::get<Source>(p.items[1].node).text, "x\r\n");
+  EXPECT_EQ(std::get<Source>(p.items[2].node).text, "");
+}
+
+TEST(Parse, ASourceWithoutItsEndCostsNothingBehindIt) {
+  const std::string text = "program p\nsource \"a.cu\" \"\"\"\nint a;\n  \"\"\"\ndim M = 4\n";
+  Diagnostics diagnostics;
+  const Program p = parse(text, diagnostics);
+  EXPECT_EQ(diagnostics.size(), 1u) << render_text(diagnostics, text, "source");
+  EXPECT_EQ(p.items.size(), 2u);
+  EXPECT_TRUE(parse("program p\nsource \"a.cu\" \"\"\"\nint a;\n", diagnostics).items.size() == 1);
+}
+
 TEST(Parse, PreludeParses) {
   Diagnostics diagnostics;
   parse(prelude_text(), diagnostics);

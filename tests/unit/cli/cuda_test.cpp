@@ -1,0 +1,137 @@
+// Device code in programs, as a reader tries it: compiled by the machine's NVRTC where it has one.
+#include <algorithm>
+
+#include "base/json.h"
+#include "unit/cli/program.h"
+
+namespace solstice::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kRoot = SOLSTICE_SOURCE_DIR;
+
+class CudaProgramTest : public ProgramTest {
+ protected:
+  void SetUp() override {
+    if (compile(kRoot / "examples/rms_silu.ucut").err.find("error[no_compiler]") != std::string::npos) {
+      GTEST_SKIP() << "no NVRTC and no nvcc: device code was not compiled";
+    }
+  }
+
+  CommandOutput compile(const fs::path& program) { return run({"compile", program.string(), "--out", (folder_.path() / "plan").string()}); }
+
+  // y[n] = 2 * x[n] by that code.
+  CommandOutput compile_twice(const std::string& code) {
+    const fs::path file = folder_.path() / "twice.ucut";
+    const std::string text =
+        "program p\ndim N = 1024\ninput x : f32[N]\noutput y : f32[N]\n"
+        "kernel k by cuda(\"k.cu\", entry=\"f\", args=(x, y, N), grid=4, block=256) { y[n] = 2 * x[n] }\n"
+        "source \"k.cu\" \"\"\"\n" +
+        code + "\"\"\"\n";
+    EXPECT_TRUE(write_file(file, text).ok());
+    return compile(file);
+  }
+};
+
+constexpr const char* kPlain =
+    "extern \"C\" __global__ void f(const float* x, float* y, long long n) {\n"
+    "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "  if (i < n) y[i] = 2 * x[i];\n"
+    "}\n";
+
+TEST_F(CudaProgramTest, ExamplesCompile) {
+  const CommandOutput done = compile(kRoot / "examples/rms_silu.ucut");
+  EXPECT_EQ(done.exit.code, 0) << done.err;
+  EXPECT_NE(done.out.find("rms_silu"), std::string::npos) << done.out;
+  // What was compiled is the file beside the program, as it is.
+  const Result<std::string> written = read_file(folder_.path() / "plan/norm.cu"), given = read_file(kRoot / "examples/rms_silu.cu");
+  ASSERT_TRUE(written.ok() && given.ok());
+  EXPECT_EQ(*written, *given);
+  EXPECT_EQ(compile_twice(kPlain).exit.code, 0);
+}
+
+TEST_F(CudaProgramTest, CheckPrintsItWhole) {
+  const CommandOutput printed = run({"check", (kRoot / "examples/rms_silu.ucut").string(), "--print"});
+  ASSERT_EQ(printed.exit.code, 0) << printed.err;
+  const fs::path elsewhere = folder_.path() / "alone.ucut";
+  ASSERT_TRUE(write_file(elsewhere, printed.out).ok());
+  EXPECT_EQ(run({"check", elsewhere.string(), "--print"}).out, printed.out);
+  EXPECT_EQ(compile(elsewhere).exit.code, 0);
+}
+
+TEST_F(CudaProgramTest, RunPredictsALowerLimit) {
+  const CommandOutput done = run({"run", (kRoot / "examples/rms_silu.ucut").string(), "--device", "model", "--json"});
+  ASSERT_EQ(done.exit.code, 0) << done.err;
+  const double seconds = parse_json(done.out)->at("trial").at("time").as_double();
+  EXPECT_GT(seconds, 2.0 * 4096 * 4096 * 4 / 4.8e12);
+  EXPECT_LT(seconds, 60e-6);
+}
+
+TEST_F(CudaProgramTest, CuTeAndTheProjectsHeadersAreThere) {
+  const CommandOutput cute =
+      compile_twice(std::string("#include <cute/tensor.hpp>\n#include <cutlass/arch/barrier.h>\n") +
+                    "extern \"C\" __global__ void f(const float* x, float* y, long long n) {\n"
+                    "  const auto from = cute::make_tensor(cute::make_gmem_ptr(x), cute::make_shape(n));\n"
+                    "  const auto to = cute::make_tensor(cute::make_gmem_ptr(y), cute::make_shape(n));\n"
+                    "  to(blockIdx.x * blockDim.x + threadIdx.x) = 2 * from(blockIdx.x * blockDim.x + threadIdx.x);\n"
+                    "}\n");
+  if (cute.err.find("cannot open source file \"cute/tensor.hpp\"") != std::string::npos) GTEST_SKIP() << "no CUTLASS headers: " << cute.err;
+  EXPECT_EQ(cute.exit.code, 0) << cute.err;
+  const CommandOutput others = compile_twice(std::string("#include <cuda/std/cstdint>\n#include <cub/block/block_reduce.cuh>\n#include "
+                                                         "<cuda_bf16.h>\n#include \"math/vector.h\"\n") +
+                                             kPlain);
+  EXPECT_EQ(others.exit.code, 0) << others.err;
+}
+
+TEST_F(CudaProgramTest, MistakesHaveTheirLine) {
+  const CommandOutput syntax = compile_twice(std::string("// a comment\n\n") + "extern \"C\" __global__ void f() { int a = ; }\n");
+  EXPECT_EQ(syntax.exit.code, 2);
+  EXPECT_NE(syntax.err.find("k.cu(3): error: expected an expression"), std::string::npos) << syntax.err;
+  const CommandOutput host = compile_twice(std::string("#include <vector>\n") + kPlain);
+  EXPECT_NE(host.err.find("k.cu(1)"), std::string::npos) << host.err;
+  EXPECT_NE(host.err.find("the host's standard library is not there"), std::string::npos) << host.err;
+}
+
+// tests/evil: one idea a file; its second line has a part of what is said.
+TEST_F(CudaProgramTest, EvilCodeIsRefused) {
+  size_t count = 0;
+  for (const auto& entry : fs::directory_iterator(kRoot / "tests/evil")) {
+    const std::string text = std::move(read_file(entry.path())).value();
+    const std::string mark = "\n# refused: ";
+    const size_t begin = text.find(mark) + mark.size();
+    const std::string expected = text.substr(begin, text.find('\n', begin) - begin);
+    const CommandOutput done = compile(entry.path());
+    EXPECT_EQ(done.exit.code, 2) << entry.path() << "\n" << done.out << done.err;
+    EXPECT_NE(done.err.find(expected), std::string::npos) << entry.path() << "\n" << done.err;
+    EXPECT_EQ(done.err.find("root:"), std::string::npos) << entry.path();  // of /etc/passwd
+    ++count;
+  }
+  EXPECT_GE(count, 18U);
+}
+
+TEST_F(CudaProgramTest, FilesOutsideTheFolderAreNotTakenIn) {
+  ASSERT_TRUE(write_file(folder_.path() / "k.cu", kPlain).ok());
+  const auto check = [&](const std::string& name) {
+    const fs::path file = folder_.path() / "below/p.ucut";
+    EXPECT_TRUE(write_file(file, "program p\ninput x : f32[256]\noutput y : f32[256]\nkernel k by cuda(\"" + name +
+                                     "\", entry=\"f\", args=(x, y), grid=1, block=256) { y[n] = 2 * x[n] }\n")
+                    .ok());
+    return run({"check", file.string()});
+  };
+  fs::create_directories(folder_.path() / "below");
+  fs::create_symlink(folder_.path() / "k.cu", folder_.path() / "below/link.cu");
+  for (const std::string& name :
+       {std::string("../k.cu"), (folder_.path() / "k.cu").string(), std::string("link.cu"), std::string("no.cu")}) {
+    const CommandOutput done = check(name);
+    EXPECT_EQ(done.exit.code, 2) << name;
+    EXPECT_NE(done.err.find("there is no source `" + name + "`"), std::string::npos) << done.err;
+  }
+  ASSERT_TRUE(write_file(folder_.path() / "below/inner/k.cu", kPlain).ok());
+  EXPECT_EQ(check("inner/k.cu").exit.code, 0);
+  ASSERT_TRUE(write_file(folder_.path() / "below/marks.cu", "int a;\n\"\"\"\n").ok());
+  EXPECT_NE(check("marks.cu").err.find("which would end it"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace solstice::cli
