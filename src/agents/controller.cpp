@@ -19,7 +19,8 @@ Result<const ControllerSpec*> find_controller(std::string_view name) {
 Result<std::string> instructions(const Briefing& briefing, const Prompts& prompts, const Json& extra) {
   SOLSTICE_TRY(std::string out, prompts.section("role", {{"repairs", std::to_string(briefing.repairs)}}));
   SOLSTICE_TRY(const std::string language, prompts.section("language", {{"grammar", briefing.grammar}}));
-  out += "\n" + language;
+  SOLSTICE_TRY(const std::string families, prompts.section("families", {{"families", briefing.families}}));
+  out += "\n" + language + "\n" + families;
   if (briefing.writes != Writes::kUcut) {
     const bool only = briefing.writes == Writes::kCuda;
     SOLSTICE_TRY(const std::string cuda, prompts.section(only ? "cuda_only" : "cuda_too"));

@@ -82,7 +82,10 @@ class EpilogueWriter {
   bool is_accumulator(const ir::Expr& e) const { return e.op == Op::kRead && e.id >= pseudo_; }
 
   Error refuse(const FlatEquation& equation, const std::string& why) const {
-    return fail(Code::not_yet, fmt::format("`{}` {}; an epilogue works element by element", program_.tensor(equation.target).name, why));
+    return fail(
+        Code::not_yet,
+        fmt::format("`{}` {}; an epilogue reads the product at its own element alone: store the product, and read it in another kernel",
+                    program_.tensor(equation.target).name, why));
   }
 
   // All equations over one set of indices: those of the anchor, in its order.

@@ -181,15 +181,22 @@ Result<Lowered> lower_text(const std::string& text, const Setting& setting) {
   return lower({*checked.program, setting.machine, policy_of(setting, *checked.program), setting.frozen});
 }
 
-Result<Seconds> predict(const ir::Program& program, const Setting& setting) {
+Result<std::vector<KernelCost>> costs_of(const ir::Program& program, const Setting& setting) {
   const families::Context context{program, setting.machine, policy_of(setting, program), setting.frozen};
-  Seconds total;
+  std::vector<KernelCost> out;
   for (const ir::Kernel& kernel : program.kernels) {
     const families::Family* family = families::find_family(kernel.family);
     if (!family || !family->cost) return fail(Code::not_yet, "no cost model for family `" + kernel.family + "`");
     SOLSTICE_TRY(const families::Cost cost, family->cost(context, kernel));
-    total += cost.time;
+    out.push_back({kernel.name, kernel.family, cost.time, cost.bound});
   }
+  return out;
+}
+
+Result<Seconds> predict(const ir::Program& program, const Setting& setting) {
+  SOLSTICE_TRY(const std::vector<KernelCost> costs, costs_of(program, setting));
+  Seconds total;
+  for (const KernelCost& cost : costs) total += cost.time;
   return total;
 }
 

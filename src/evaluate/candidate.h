@@ -37,7 +37,14 @@ void add_not_yet(const ir::Program& program, Diagnostics& diagnostics);
 // Error program_invalid with the rendered diagnostics, else what lower() reports.
 Result<Lowered> lower_text(const std::string& text, const Setting& setting);
 
-// The cost models' sum over the program's kernels.
+// What the cost models say of each kernel, in the program's order.
+struct KernelCost {
+  std::string kernel, family;
+  Seconds time;
+  std::string bound;  // "memory", "tensor", "simt", "latency"
+};
+Result<std::vector<KernelCost>> costs_of(const ir::Program& program, const Setting& setting);
+// Their sum.
 Result<Seconds> predict(const ir::Program& program, const Setting& setting);
 
 }  // namespace solstice::evaluate

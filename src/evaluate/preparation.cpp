@@ -21,9 +21,10 @@ void Preparation::begin(const std::string& text, const Setting& setting, toolcha
       return refuse(TrialState::kWrong, "it does not compute the problem: " + found.reason);
     }
   }
-  const Result<Seconds> time = predict(*checked.program, setting);
-  if (!time.ok()) return refuse(TrialState::kIllegal, time.error().text());
-  predicted_ = *time;
+  Result<std::vector<KernelCost>> costs = costs_of(*checked.program, setting);
+  if (!costs.ok()) return refuse(TrialState::kIllegal, costs.error().text());
+  costs_ = std::move(*costs);
+  for (const KernelCost& cost : costs_) predicted_ += cost.time;
   Result<Lowered> lowered = lower({*checked.program, setting.machine, setting.numerics, setting.frozen});
   if (!lowered.ok()) return refuse(TrialState::kIllegal, lowered.error().text());
   if (compiler) pending_.emplace(std::move(lowered).value(), *compiler);
@@ -47,6 +48,12 @@ Json Preparation::record() const {
   Json out = Json::object();
   if (!why_.empty()) out.set("message", why_);
   if (!meaning_.empty()) out.set("meaning", meaning_);
+  Json costs = Json::array();
+  for (const KernelCost& cost : costs_) {
+    costs.push(
+        Json::object().set("kernel", cost.kernel).set("family", cost.family).set("seconds", cost.time.value).set("bound", cost.bound));
+  }
+  if (costs.size() > 0) out.set("costs", costs);
   if (!built_) return out;
   Json modules = Json::array();
   for (size_t i = 0; i < built_->compiled.size(); ++i) {

@@ -33,6 +33,7 @@ class Preparation {
 
   Seconds checked_{0};
   Seconds predicted_;
+  std::vector<KernelCost> costs_;
   std::optional<TrialState> refused_;
   std::string why_;
   std::string meaning_;  // verdict on its equations, "" where none was asked for

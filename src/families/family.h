@@ -29,7 +29,8 @@ struct KnobSpec {
   std::string range;                // "1..8", "multiples of 64"
   std::string otherwise;            // value when the knob is not written ("auto": the family chooses); "": it must be
   std::string help;
-  int64_t least = 0, most = 0;  // of an int; of a size: of the number of its extents; most = 0: rules of the family decide
+  int64_t least = 0, most = 0;          // of an int; of a size: of the number of its extents; most = 0: rules of the family decide
+  std::vector<std::string> later = {};  // of `values`: those that no kernel is built for yet
 };
 
 // An int with these bounds.

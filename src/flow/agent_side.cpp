@@ -1,8 +1,12 @@
 #include "flow/agent_side.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "evaluate/preparation.h"
+#include "families/family.h"
 #include "flow/session.h"
 #include "lang/grammar_page.h"
 
@@ -22,11 +26,35 @@ std::string_view words_of(numerics::Policy policy) {
   return "";
 }
 
+// Values that something is built for; "" where there are none.
+std::string values_of(const families::KnobSpec& knob) {
+  if (knob.values.empty()) return knob.range.substr(0, knob.range.find("; backend="));
+  std::vector<std::string> out;
+  for (const std::string& value : knob.values) {
+    if (std::find(knob.later.begin(), knob.later.end(), value) == knob.later.end()) out.push_back(value);
+  }
+  return out.size() > 1 ? fmt::format("{}", fmt::join(out, ", ")) : "";
+}
+
+std::string families_words() {
+  std::string out;
+  for (const families::Family* family : families::all_families()) {
+    if (!family->available || family->name == "cuda" || !family->knobs) continue;
+    out += fmt::format("- `{}`: {}\n", family->name, family->help);
+    for (const families::KnobSpec& knob : family->knobs()) {
+      const std::string values = values_of(knob);
+      if (!values.empty()) out += fmt::format("  - {}: {} ({})\n", knob.name, values, knob.help);
+    }
+  }
+  return out;
+}
+
 std::string setting_words(const Session& state) {
   std::string out = fmt::format("Machine: {} (`target {}`), {}. ", state.machine->title, state.machine->name, state.machine->arch);
   out += words_of(numerics::policy_from_name(state.options.numerics).value_or(numerics::Policy::kReference));
   out += state.options.frozen ? " Weights are frozen: kernels marked `once` run at load, with the item `allow frozen`."
                               : " Weights are live: they may change between calls, so what is computed from them counts.";
+  if (!state.gpu && !state.options.detached) out += " There is no GPU here: times are predicted by cost models, and no device verifies.";
   return out;
 }
 
@@ -35,6 +63,7 @@ agents::Briefing briefing_of(const Session& state, const AgentChoice& choice) {
   out.equations = state.problem->imported.text;
   out.setting = setting_words(state);
   out.grammar = lang::grammar_page();
+  out.families = families_words();
   if (choice.sol && state.sol) out.ladder = sol::render_text(*state.sol);
   if (choice.sol && state.bound_practical.value > 0) out.practical = state.bound_practical;
   out.writes = choice.writes;
@@ -44,11 +73,23 @@ agents::Briefing briefing_of(const Session& state, const AgentChoice& choice) {
   return out;
 }
 
+// An attempt is one candidate, so that its result says what it is the result of.
+std::string spaces_in(const Session& state, const std::string& program) {
+  const evaluate::Checked checked = evaluate::check(program, state.setting());
+  for (const ir::Kernel& kernel : checked.program->kernels) {
+    if (ir::is_space(kernel.knobs)) {
+      return fmt::format("kernel `{}` has a set of values, of which cost models would choose one: write one value for each knob",
+                         kernel.name);
+    }
+  }
+  return "";
+}
+
 // As the device would refuse it, before anything is compiled.
 Result<std::string> complaint_of(const Session& state, const std::string& program) {
   evaluate::Preparation candidate(program, state.setting(), nullptr);
   SOLSTICE_CHECK(candidate.finish());
-  return candidate.refused() ? candidate.why() : std::string();
+  return candidate.refused() ? candidate.why() : spaces_in(state, program);
 }
 
 }  // namespace

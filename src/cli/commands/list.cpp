@@ -18,12 +18,15 @@ namespace {
 Json knob_json(const families::KnobSpec& knob) {
   Json values = Json::array();
   for (const std::string& value : knob.values) values.push(value);
+  Json later = Json::array();
+  for (const std::string& value : knob.later) later.push(value);
   return Json::object()
       .set("name", knob.name)
       .set("type", knob.type)
       .set("values", values)
       .set("range", knob.range)
       .set("default", knob.otherwise)
+      .set("later", later)
       .set("help", knob.help);
 }
 
@@ -46,6 +49,7 @@ Status list_families(bool json) {
     for (const auto& knob : knobs) {
       std::string text = fmt::format("{} [{}]", knob.help, legal(knob).empty() ? knob.type : legal(knob));
       if (!knob.otherwise.empty()) text += fmt::format(" [default: {}]", knob.otherwise);
+      if (!knob.later.empty()) text += fmt::format(" [not yet: {}]", fmt::join(knob.later, ", "));
       fmt::print("{}", hanging("  " + knob.name, text, 20, 100));
     }
   }

@@ -67,7 +67,8 @@ void add_schedule(LeanRules& rules) {
                    [](const LeanGemm& c) { return foreign_knob(c) != nullptr; },
                    [](const LeanGemm& c) {
                      const auto* const knob = foreign_knob(c);
-                     return fmt::format("`{}={}` is of `backend=cutlass`; `backend=lean` has one of its own", knob->second, c.*knob->first);
+                     return fmt::format("`{}={}` is of `backend=cutlass`, which is not built yet; leave `{}` out", knob->second,
+                                        c.*knob->first, knob->second);
                    },
                    [](LeanGemm& c) {
                      for (const auto& [member, name] : foreign_knobs()) c.*member = usual_value(name);

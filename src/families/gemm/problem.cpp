@@ -39,7 +39,8 @@ double instructions_of_element(const WholeRows& rows, const codegen::WholeEpilog
 
 Status refuse_reduced(const std::string& name) {
   return fail(Code::not_yet, fmt::format("`{}` reduces along a part of the product's rows or columns, or a batch: an epilogue "
-                                         "reduces along all of one operand's lines",
+                                         "reduces along all of its rows or all of its columns; store the product, and reduce it in a "
+                                         "kernel `by rows` or `by reduce`",
                                          name));
 }
 

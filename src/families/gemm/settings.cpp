@@ -42,8 +42,17 @@ const std::vector<Tile>& tiles() {
 
 std::string_view tile_list() { return "128x256, 128x128, 128x64, 64x256, 64x128, 64x64"; }
 
+// Values of `backend=cutlass`, and it.
+void mark_later(std::vector<KnobSpec>& knobs) {
+  for (KnobSpec& knob : knobs) {
+    if (knob.name == "schedule" || knob.name == "scheduler") knob.later.assign(knob.values.begin() + 1, knob.values.end());
+    if (knob.name == "epilogue") knob.later = knob.values;
+    if (knob.name == "backend") knob.later = {"cutlass"};
+  }
+}
+
 std::vector<KnobSpec> knob_table() {
-  return {
+  std::vector<KnobSpec> out = {
       {"math",
        "name",
        {"simt", "tf32", "tf32x3", "bf16", "bf16x3", "bf16x6", "fp16", "fp16x3", "fp8"},
@@ -97,6 +106,8 @@ std::vector<KnobSpec> knob_table() {
       {"prepack", "bool", {"true", "false"}, "", "auto", "split parameters once, at load (needs frozen weights); auto: whenever allowed"},
       {"backend", "name", {"lean", "cutlass"}, "", "lean", "lean: own headers; cutlass: not built yet"},
   };
+  mark_later(out);
+  return out;
 }
 
 std::string usual_value(std::string_view knob) {

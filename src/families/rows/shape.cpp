@@ -176,7 +176,11 @@ class Shaper {
     const auto reductions = nodes_of(equation.rhs, Op::kReduce);
     std::map<int, ExprRef> rename;
     if (reductions.empty()) return unify_map(equation);
-    if (has_nested(reductions)) return refuse(equation, "has a reduction that depends on the column: a scan or a product");
+    if (has_nested(reductions)) {
+      return refuse(equation,
+                    "reduces what another reduction depends on: a scan, a product, or a second axis; a kernel reduces along one "
+                    "axis, so store the inner result and reduce it in another kernel");
+    }
     for (const ExprRef& r : reductions) SOLSTICE_CHECK(bind_axes(equation, r->binders, columns_, r, "column", rename));
     const std::set<int> numbering = rows_in(equation);
     std::vector<int> row_ids, column_ids;

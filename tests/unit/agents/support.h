@@ -19,6 +19,7 @@ inline Briefing briefing() {
   out.equations = "program p\ninput x : f32[8]\noutput y : f32[8]\ny[i] = x[i] + 1\n";
   out.setting = "Machine: a small one.";
   out.grammar = "(the page)";
+  out.families = "(the families)";
   out.ladder = "io  1.00 us";
   out.practical = Seconds(2e-6);
   out.trials = 12;
