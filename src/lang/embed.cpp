@@ -16,8 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMostBytes = size_t{1} << 20;  // of a source
-
 // The strings without a name among knobs: only `by cuda` takes one.
 void add_named(const std::vector<Knob>& knobs, std::set<std::string>& out) {
   for (const Knob& knob : knobs) {
@@ -53,7 +51,7 @@ Result<std::string> source_text(const fs::path& file) {
     return fail(Code::bad_argument, fmt::format("{} cannot stand in a program: {}", file.string(), why));
   };
   std::error_code unknown;
-  if (fs::file_size(file, unknown) > kMostBytes || unknown) return cannot("a source has at most 1 MiB");
+  if (fs::file_size(file, unknown) > kMostSourceBytes || unknown) return cannot("a source has at most 1 MiB");
   SOLSTICE_TRY(std::string text, read_file(file));
   if (text.find('\0') != std::string::npos) return cannot("it has a zero byte");
   if (!text.empty() && text.back() != '\n') text += '\n';

@@ -196,6 +196,7 @@ struct Source {
   std::string name;
   std::string text;  // whole lines
 };
+inline constexpr size_t kMostSourceBytes = size_t{1} << 20;
 
 struct Static {
   std::string name;

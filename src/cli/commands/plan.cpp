@@ -7,6 +7,8 @@
 #include "cli/subject.h"
 #include "cli/table.h"
 #include "cli/values.h"
+#include "evaluate/candidate.h"
+#include "lang/print.h"
 #include "propose/expert.h"
 
 namespace solstice::cli {
@@ -37,13 +39,42 @@ Json proposals_json(const std::vector<search::Proposal>& proposals) {
   return out;
 }
 
+// A program that has a schedule is its own plan.
+Result<search::Proposal> given_schedule(const ir::BoundText& subject, const evaluate::Setting& setting, const std::string& file) {
+  search::Proposal out;
+  out.program = lang::print(subject.tree);
+  out.reason = "the given schedule";
+  const evaluate::Checked checked = evaluate::check(out.program, setting);
+  if (!checked.ok()) return fail(Code::program_invalid, render_text(checked.diagnostics, out.program, file));
+  for (const ir::Kernel& kernel : subject.program.kernels) {
+    if (ir::is_space(kernel.knobs)) {
+      return fail(Code::bad_argument, fmt::format("kernel `{}` of {} is a space of settings; `plan` shows the schedule of a program, "
+                                                  "or plans a problem",
+                                                  kernel.name, file));
+    }
+    out.settings.push_back(fmt::format("{}({})", kernel.family, ir::to_text(kernel.knobs)));
+  }
+  SOLSTICE_TRY(out.predicted, evaluate::predict(*checked.program, setting));
+  return out;
+}
+
+Result<std::vector<search::Proposal>> proposals_for(ir::BoundText subject, const machine::Machine& machine, int count,
+                                                    const Invocation& in) {
+  const bool frozen = in.get("--weights") == "frozen";
+  if (!subject.program.is_problem()) {
+    SOLSTICE_TRY(search::Proposal given, given_schedule(subject, {machine, in.get("--numerics"), frozen}, in.get("SUBJECT")));
+    return std::vector<search::Proposal>{std::move(given)};
+  }
+  SOLSTICE_TRY(propose::Plan plan,
+               propose::plan(std::make_shared<const ir::BoundText>(std::move(subject)), {machine, in.get("--numerics"), frozen}));
+  return first_proposals(std::move(plan.formulation), count);
+}
+
 Result<int> run_plan(const Invocation& in) {
   SOLSTICE_TRY(const int count, parse_int("--proposals", in.get("--proposals"), 1, 1000));
   SOLSTICE_TRY(const machine::Machine machine, machine::load_machine(in.get("--machine")));
   SOLSTICE_TRY(ir::BoundText subject, load_subject(in.get("SUBJECT")));
-  SOLSTICE_TRY(propose::Plan plan, propose::plan(std::make_shared<const ir::BoundText>(std::move(subject)),
-                                                 {machine, in.get("--numerics"), in.get("--weights") == "frozen"}));
-  SOLSTICE_TRY(const std::vector<search::Proposal> proposals, first_proposals(std::move(plan.formulation), count));
+  SOLSTICE_TRY(const std::vector<search::Proposal> proposals, proposals_for(std::move(subject), machine, count, in));
   if (in.json()) {
     fmt::print("{}\n", proposals_json(proposals).dump(2));
     return 0;
@@ -62,9 +93,10 @@ const Command solstice_commands_plan = {
     .summary = "Cut a module or problem into scheduled kernels by the cost models alone",
     .help =
         "Prints the candidate that a search measures first, and with --proposals those that it would try next if nothing "
-        "were measured. `compile` takes them. Needs neither a GPU nor a compiler.",
+        "were measured. `compile` takes them. Of a program that has a schedule, prints it with the time that is predicted. Needs neither "
+        "a GPU nor a compiler.",
     .example = "solstice plan examples/softmax.py --proposals 3",
-    .parameters = {{"SUBJECT", "", "a Python file (optionally :Class) or a .ucut problem", "", {}, true, false},
+    .parameters = {{"SUBJECT", "", "a Python file (optionally :Class) or a .ucut program", "", {}, true, false},
                    {"--proposals", "COUNT", "how many candidates", "1", {}, false, false},
                    {"--machine", "NAME", "machine to plan for", "h200", {}, false, false},
                    {"--numerics", "POLICY", "which products are legal", "reference", {"reference", "high", "medium"}, false, false},

@@ -31,6 +31,8 @@ void Binder::source(const lang::Source& s, Span span) {
   if (!is_source_name(s.name)) {
     error("E022", span, fmt::format("`{}` names no source", s.name),
           "letters, digits and `_-+.`, with `.cu` at its end, as a path below the program's folder: `\"k.cu\"`, `\"kernels/k.cu\"`");
+  } else if (s.text.size() > lang::kMostSourceBytes) {
+    error("E022", span, fmt::format("source `{}` has {} bytes", s.name, s.text.size()), "a source has at most 1 MiB");
   } else if (program_.find_source(s.name)) {
     error("E008", span, fmt::format("source `{}` is defined twice", s.name), "choose another name");
   } else {
