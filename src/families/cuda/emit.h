@@ -6,7 +6,7 @@
 namespace solstice::families::cuda {
 
 // The kernel's parameters are those of `args`, in their order: of a tensor or view a pointer to its first element, of one
-// that `tma` names a descriptor by value (`const __grid_constant__ CUtensorMap`), of a dim or integer a `long long`.
+// that `tma` names a descriptor by value (`const __grid_constant__`, 128 bytes), of a dim or integer a `long long`.
 // Error illegal_knobs: the first rule that the clause breaks.
 Result<Emission> emit(const ir::Kernel& kernel, const CudaLaunch& launch);
 
