@@ -22,15 +22,14 @@ Result<toolchain::Compiled> compiled_of(const families::Source& source, const Re
 }
 
 // Why the plan cannot run on what the source became; "" it can.
-Result<std::string> flaw_in(const families::Source& source, const toolchain::Compiled& compiled, const Plan& plan) {
+std::string flaw_in(const families::Source& source, const toolchain::Compiled& compiled, const Plan& plan) {
   if (!is_given(source)) return compiled.ok() ? "" : compiled.log;
   if (!compiled.ok()) return compile_errors(source, compiled);
   for (const Step& step : plan.steps) {
     if (step.kind != StepKind::kLaunch || step.module != source.name) continue;
-    SOLSTICE_TRY(std::string flaw, flaw_of(source, compiled, step));
-    if (!flaw.empty()) return flaw;
+    if (std::string flaw = flaw_of(source, compiled, step); !flaw.empty()) return flaw;
   }
-  return std::string();
+  return "";
 }
 
 }  // namespace
@@ -48,7 +47,7 @@ Result<Built> PendingBuild::finish() {
   built.sources = std::move(lowered_.sources);
   for (size_t i = 0; i < pending_.size(); ++i) {
     SOLSTICE_TRY(toolchain::Compiled compiled, compiled_of(built.sources[i], pending_[i].get()));
-    SOLSTICE_TRY(const std::string flaw, flaw_in(built.sources[i], compiled, built.plan));
+    const std::string flaw = flaw_in(built.sources[i], compiled, built.plan);
     if (!flaw.empty() && built.ok) {
       built.ok = false;
       built.outcome = compiled.ok() ? toolchain::Outcome::kFailed : compiled.outcome;

@@ -90,12 +90,13 @@ bool is_host_header(std::string_view line) {
 
 }  // namespace
 
-Result<std::string> flaw_of(const families::Source& source, const toolchain::Compiled& compiled, const Step& step) {
-  SOLSTICE_TRY(const toolchain::CubinFacts facts, toolchain::read_cubin(compiled.cubin));
-  for (const std::string& flaw : {entry_flaw(facts, step), state_flaw(facts, compiled), resources_flaw(compiled, step)}) {
+std::string flaw_of(const families::Source& source, const toolchain::Compiled& compiled, const Step& step) {
+  const Result<toolchain::CubinFacts> facts = toolchain::read_cubin(compiled.cubin);
+  if (!facts.ok()) return fmt::format("source `{}`: what the compiler made of it cannot be read: {}", source.file, facts.error().text());
+  for (const std::string& flaw : {entry_flaw(*facts, step), state_flaw(*facts, compiled), resources_flaw(compiled, step)}) {
     if (!flaw.empty()) return fmt::format("source `{}`: {}", source.file, flaw);
   }
-  return std::string();
+  return "";
 }
 
 std::string compile_errors(const families::Source& source, const toolchain::Compiled& compiled) {
