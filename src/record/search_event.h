@@ -41,6 +41,8 @@ struct Proposal {
         optional_field("cut", &Proposal::cut, "into kernels, by the numbers of the equations"),
         optional_field("known", &Proposal::known, "seconds that an earlier run measured"),
         optional_field("origin", &Proposal::origin, "who made it"), optional_field("tokens", &Proposal::tokens, "that it took to make"),
+        optional_field("repairs", &Proposal::repairs, "texts before it that were not legal"),
+        optional_field("answer", &Proposal::answer, "of the model that made it"),
         optional_field("precision", &Proposal::precision, "of its first measurement"));
   }
 };
