@@ -36,6 +36,7 @@ Result<flow::BenchOptions> options_from(const Invocation& in, std::vector<flow::
   options.each.allow_busy = in.flag("--allow-busy");
   options.each.frozen = in.get("--weights") == "frozen";
   options.each.command = in.argv;
+  options.each.memory = in.get("--memory") == "on";
   options.each.several = true;
   const std::string& opponents = in.get("--opponents");
   options.opponents = opponents != "none" && options.each.device != "model";
@@ -114,6 +115,7 @@ std::vector<Parameter> bench_parameters(std::vector<Parameter> first, const std:
       {"--numerics", "LIST", "how accurate: reference, high, medium, or several with commas", "reference", {}, false, false},
       {"--rewrites", "WHICH", "whether rewritten equations are tried too; both: a column each", "on", {"on", "off", "both"}, false, false},
       {"--weights", "MODE", "whether parameters may be packed once", "live", {"live", "frozen"}, false, false},
+      {"--memory", "WHICH", "whether what moves gained in other problems orders the searches", "on", {"on", "off"}, false, false},
       {"--opponents",
        "WHICH",
        "beside which problems PyTorch's other ways are timed; supported: where we can run them",

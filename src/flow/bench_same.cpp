@@ -30,16 +30,19 @@ std::string listed(const std::vector<VariantName>& variants) {
 
 std::map<std::string, std::string> options_of(const BenchOptions& options) {
   const OptimizeOptions& o = options.each;
-  return {{"device", o.device},
-          {"machine", o.machine},
-          {"numerics", listed<&VariantName::numerics>(options.variants)},
-          {"rewrites", listed<&VariantName::rewrites>(options.variants)},
-          {"weights", o.frozen ? "frozen" : "live"},
-          {"budget", fmt::format("{} s", o.budget.value)},
-          {"trials", std::to_string(o.trials)},
-          {"opponents", options.opponents
-                            ? fmt::format("within {} s{}", options.deadline.value, options.opponents_of_all ? "" : " where supported")
-                            : "none"}};
+  std::map<std::string, std::string> out = {
+      {"device", o.device},
+      {"machine", o.machine},
+      {"numerics", listed<&VariantName::numerics>(options.variants)},
+      {"rewrites", listed<&VariantName::rewrites>(options.variants)},
+      {"weights", o.frozen ? "frozen" : "live"},
+      {"budget", fmt::format("{} s", o.budget.value)},
+      {"trials", std::to_string(o.trials)},
+      {"opponents", options.opponents
+                        ? fmt::format("within {} s{}", options.deadline.value, options.opponents_of_all ? "" : " where supported")
+                        : "none"}};
+  if (!o.memory) out["memory"] = "off";
+  return out;
 }
 
 std::string differences(const std::map<std::string, std::string>& first, const std::map<std::string, std::string>& second,

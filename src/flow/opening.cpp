@@ -57,6 +57,7 @@ void begin_report(Session& state) {
   report.options = {{"numerics", state.options.numerics},
                     {"weights", state.options.frozen ? "frozen" : "live"},
                     {"rewrites", state.options.rewrites ? "on" : "off"},
+                    {"memory", state.options.memory ? "on" : "off"},
                     {"budget", fmt::format("{:.0f} s, {} trials", state.options.budget.value, state.options.trials)}};
 }
 

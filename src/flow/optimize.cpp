@@ -8,6 +8,7 @@
 #include "base/time_text.h"
 #include "flow/conclusion.h"
 #include "flow/described.h"
+#include "flow/facts.h"
 #include "flow/opening.h"
 #include "flow/outcome.h"
 #include "flow/report.h"
@@ -137,6 +138,7 @@ Result<OptimizeOutcome> optimize(const OptimizeOptions& options, Progress& progr
   }
   if (state.agent) state.report.agent = state.agent->record();
   conclude_search(state);
+  remember(state);
   if (done.ok()) done = worth_keeping(state);
   const bool replaces = done.ok();
   if (replaces) done = write_outcome(state);

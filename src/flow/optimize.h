@@ -31,6 +31,7 @@ struct OptimizeOptions {
   int window = 8;                    // and after so many trials without a gain; 0: never
   std::string policy;                // of the search (search/policy.h); "": that of the run that is resumed, else greedy
   uint64_t seed = 1;                 // of the policy
+  bool memory = true;                // what moves gained in other problems orders the search; what they gain here is kept either way
   AgentChoice agent;                 // a language model that proposes too
   std::string resume;                // a run of the store that goes on, or "last"; "": a new one
   std::filesystem::path out;         // "": runs/NAME, or runs/NAME-2, ... beside outcomes of other modules

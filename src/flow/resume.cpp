@@ -28,6 +28,7 @@ RunRecord record_of(const Session& state) {
                     .set("rewrites", state.options.rewrites);
   run.policy = state.policy;
   run.seed = static_cast<int64_t>(state.options.seed);
+  run.facts = state.facts;
   run.versions["solstice"] = std::string(version());
   return run;
 }
@@ -44,6 +45,7 @@ Status go_on(Session& state, const RunRecord& wanted) {
   SOLSTICE_CHECK(state.store->resume_run(run.id));
   state.report.run = run.id;
   if (state.options.policy.empty() && !run.policy.empty()) state.policy = run.policy;
+  state.facts = run.facts;  // with others its search would go another way
   state.resumed = std::move(loaded);
   return success();
 }
@@ -52,6 +54,9 @@ Status go_on(Session& state, const RunRecord& wanted) {
 
 Status begin_run(Session& state) {
   state.policy = state.options.policy.empty() ? "greedy" : state.options.policy;
+  if (state.options.memory) {
+    SOLSTICE_TRY(state.facts, state.store->last_fact());
+  }
   const RunRecord wanted = record_of(state);
   if (!state.options.resume.empty()) return go_on(state, wanted);
   SOLSTICE_TRY(state.report.run, state.store->begin_run(wanted));

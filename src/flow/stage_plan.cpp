@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/time_text.h"
+#include "flow/facts.h"
 #include "flow/known.h"
 #include "flow/session.h"
 #include "ir/rewrite/driver.h"
@@ -70,7 +71,7 @@ Status plan_kernels(Session& state) {
       other->formulation.label = label;
       formulations.insert(other->cost < plain.cost ? formulations.begin() : formulations.end(), std::move(other->formulation));
     }
-    state.expert = std::make_unique<propose::Expert>(std::move(formulations), known_candidates(state));
+    state.expert = std::make_unique<propose::Expert>(std::move(formulations), known_candidates(state), recalled(state));
     return text;
   });
 }

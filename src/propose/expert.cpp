@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "propose/advice.h"
 #include "propose/moves.h"
 
 namespace solstice::propose {
@@ -17,16 +18,16 @@ constexpr size_t kSchedulesACut = 2;
 using Found = Result<std::optional<search::Proposal>>;
 const std::optional<search::Proposal> kNothing;
 
-// What kernels have in `from` they keep in `to`, where the same equations make a kernel there.
-Choice carried(const Formulation& from, const Choice& choice, const Formulation& to) {
-  Choice out(to.axes.size(), 0);
+// What kernels have in `from` they keep in `to`, where the same equations make a kernel there; others take what is preferred.
+Choice carried(const Formulation& from, const Choice& choice, const Formulation& to, const std::optional<Choice>& preferred) {
+  Choice out = preferred.value_or(Choice(to.axes.size(), 0));
   for (size_t k = 0; k < to.axes.size(); ++k) {
     for (size_t old = 0; old < from.axes.size(); ++old) {
       if (from.cut.groups[old].equations != to.cut.groups[k].equations) continue;
       const std::string wanted = from.axes[old].options[choice[old]].text();
       const std::vector<Schedule>& options = to.axes[k].options;
       const auto same = std::find_if(options.begin(), options.end(), [&](const Schedule& s) { return s.text() == wanted; });
-      if (same != options.end()) out[k] = static_cast<size_t>(same - options.begin());
+      out[k] = same == options.end() ? 0 : static_cast<size_t>(same - options.begin());
     }
   }
   return out;
@@ -44,11 +45,13 @@ struct Expert::Way {
   Formulation formulation;
   std::optional<Alike> groups = {};
   std::optional<std::vector<Recut>> others = {};
+  std::optional<Worth> worth = {};  // of its options, by memory
 
   std::string cut() const { return formulation.equations ? cut_text(formulation.cut) : ""; }
 };
 
-Expert::Expert(std::vector<Formulation> formulations, const std::vector<Known>& known) : openings_(formulations.size()) {
+Expert::Expert(std::vector<Formulation> formulations, const std::vector<Known>& known, std::shared_ptr<const search::Memory> memory)
+    : memory_(std::move(memory)), openings_(formulations.size()) {
   for (const Known& one : known) known_.emplace(one.program, one.time);
   for (Formulation& formulation : formulations) ways_.push_back(std::make_unique<Way>(Way{std::move(formulation)}));
   for (size_t i = 0; i < openings_; ++i) fastest_known_.push_back(fastest_of(ways_[i]->formulation.label, known));
@@ -110,31 +113,52 @@ std::optional<Expert::Place> Expert::fastest_of(const std::string& label, const 
   return std::nullopt;
 }
 
-// Of each formulation the fastest of earlier runs, or where there is none the cost models' own choice; then the others' choice.
+const Worth& Expert::worth_of_way(Way& way) const {
+  if (!way.worth) way.worth = worth_of(way.formulation, memory_.get());
+  return *way.worth;
+}
+
+// Of each formulation the fastest of earlier runs, or where there is none what memory of other problems prefers, or where it has no
+// say the cost models' own choice; then the others' choice.
 Found Expert::open(const search::Tree& tree) {
   for (const bool first : {true, false}) {
     for (size_t i = 0; i < openings_; ++i) {
-      const bool known = first && fastest_known_[i];
-      const Place place = known ? *fastest_known_[i] : Place{ways_[i].get(), Choice(ways_[i]->formulation.axes.size(), 0)};
-      SOLSTICE_TRY(search::Proposal proposal,
-                   emit(*place.way, place.choice, known ? "the fastest of earlier runs here" : "the cost models' first choice"));
+      Place place{ways_[i].get(), Choice(ways_[i]->formulation.axes.size(), 0)};
+      std::string reason = "the cost models' first choice";
+      double expected = 0;
+      if (first && fastest_known_[i]) {
+        place = *fastest_known_[i];
+        reason = "the fastest of earlier runs here";
+      } else if (std::optional<Choice> better = first ? preferred(place.way->formulation, worth_of_way(*place.way)) : std::nullopt) {
+        expected = expected_gain(place.way->formulation, *place.way->worth, place.choice, *better);
+        reason = fmt::format("what memory prefers, {} than the cost models' first choice", share_text(expected));
+        place.choice = std::move(*better);
+      }
+      SOLSTICE_TRY(search::Proposal proposal, emit(*place.way, place.choice, std::move(reason)));
+      proposal.remembered = expected;
       if (!tree.contains(proposal.program)) return std::optional(std::move(proposal));
     }
   }
   return kNothing;
 }
 
-// The cheapest cut that differs in one step and was not tried, where the cost models put it below `most`.
-Found Expert::recut(const search::Tree& tree, const Place& from, Seconds most) {
+// The cheapest cut that differs in one step and was not tried, where the cost models put it below `most`; before it those that memory
+// expects to gain, and those that it expects to lose only where `all` are wanted.
+Found Expert::recut(const search::Tree& tree, const Place& from, Seconds most, bool all) {
   Way& way = *from.way;
   if (!way.formulation.equations) return kNothing;
-  if (!way.others) way.others = recuts(way.formulation);
+  if (!way.others) {
+    way.others = recuts(way.formulation);
+    order_by_memory(*way.others, way.formulation, memory_.get());
+  }
   for (const Recut& other : *way.others) {
-    if (other.cost > most) break;
+    if (other.expected < 0 ? !all || other.cost > most : other.expected == 0 && other.cost > most) continue;
     Way* const to = way_of(way.formulation.label, cut_text(other.partition), &other.partition);
     if (!to) continue;  // its schedules are all illegal here
-    const Choice choice = carried(way.formulation, from.choice, to->formulation);
-    SOLSTICE_TRY(search::Proposal proposal, emit(*to, choice, other.step));
+    Choice choice = carried(way.formulation, from.choice, to->formulation, preferred(to->formulation, worth_of_way(*to)));
+    const std::string said = other.expected == 0 ? "" : fmt::format(", {} by memory", share_text(other.expected));
+    SOLSTICE_TRY(search::Proposal proposal, emit(*to, choice, other.step + said));
+    proposal.remembered = other.expected;
     if (!tree.contains(proposal.program)) return std::optional(std::move(proposal));
   }
   return kNothing;
@@ -163,18 +187,21 @@ Found Expert::vary(const search::Tree& tree, int node) {
   const Formulation& formulation = place->way->formulation;
   if (!place->way->groups) place->way->groups = alike(formulation.axes);
   const Seconds most = formulation.predicted(place->choice) * kDoubtfulCut;
-  for (const Move& move : moves_from(formulation.axes, *place->way->groups, place->choice, tried)) {
+  const Worth& worth = worth_of_way(*place->way);
+  for (const Move& move : moves_from(formulation.axes, *place->way->groups, place->choice, tried, worth)) {
     const Axis& axis = formulation.axes[move.axes[0]];
-    const std::string reason = fmt::format("{}: {}{}", names_of(formulation, move), axis.options[move.option].text(),
-                                           move.repeats ? ", which gained elsewhere" : "");
-    SOLSTICE_TRY(search::Proposal proposal, emit(*place->way, move.applied_to(place->choice), reason));
+    const Choice to = move.applied_to(place->choice);
+    const std::string reason = fmt::format("{}: {}{}{}", names_of(formulation, move), axis.options[move.option].text(),
+                                           move.repeats ? ", which gained elsewhere" : "", said_of(formulation, memory_.get(), move));
+    SOLSTICE_TRY(search::Proposal proposal, emit(*place->way, to, reason));
     if (tree.contains(proposal.program)) continue;
+    if (move.expected != 0) proposal.remembered = expected_gain(formulation, worth, place->choice, to);
     // Another cut goes first where the cost models find it no slower.
     const bool turn = !move.repeats && cuts * kSchedulesACut <= tried.size();
-    SOLSTICE_TRY(std::optional<search::Proposal> other, recut(tree, *place, turn ? proposal.predicted : Seconds(0)));
+    SOLSTICE_TRY(std::optional<search::Proposal> other, recut(tree, *place, turn ? proposal.predicted : Seconds(0), false));
     return std::optional(other ? std::move(*other) : std::move(proposal));
   }
-  return recut(tree, *place, most);
+  return recut(tree, *place, most, true);
 }
 
 Found Expert::propose(const search::Tree& tree, int node) { return node == 0 ? open(tree) : vary(tree, node); }

@@ -1,6 +1,7 @@
 // The built-in expert: no network, no key, deterministic. Its moves: from the problem, the cost models' best schedule of each way
 // to compute it, and what earlier runs found fastest; from a candidate, another schedule of one kernel, two kernels made one, one
-// taken apart in two.
+// taken apart in two. What such moves gained in searches of other problems (search/memory.h) orders them, and chooses the schedules
+// that are opened with; without memory the cost models do.
 #pragma once
 
 #include <map>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "propose/formulation.h"
+#include "search/memory.h"
 #include "search/search.h"
 
 namespace solstice::propose {
@@ -25,8 +27,9 @@ struct Known {
 
 class Expert : public search::Proposer {
  public:
-  // The most promising formulation first.
-  explicit Expert(std::vector<Formulation> formulations, const std::vector<Known>& known = {});
+  // The most promising formulation first. Without facts (null, or empty) memory changes nothing.
+  explicit Expert(std::vector<Formulation> formulations, const std::vector<Known>& known = {},
+                  std::shared_ptr<const search::Memory> memory = nullptr);
   ~Expert() override;
   Result<std::optional<search::Proposal>> propose(const search::Tree& tree, int node) override;
 
@@ -43,10 +46,12 @@ class Expert : public search::Proposer {
   const std::optional<Place>& place_of(const search::Proposal& proposal);
   Result<std::optional<search::Proposal>> open(const search::Tree& tree);
   Result<std::optional<search::Proposal>> vary(const search::Tree& tree, int node);
-  Result<std::optional<search::Proposal>> recut(const search::Tree& tree, const Place& from, Seconds most);
+  const std::vector<std::vector<double>>& worth_of_way(Way& way) const;
+  Result<std::optional<search::Proposal>> recut(const search::Tree& tree, const Place& from, Seconds most, bool all);
   Result<search::Proposal> emit(const Way& way, const Choice& choice, std::string reason) const;
 
-  std::vector<std::unique_ptr<Way>> ways_;  // those that open first, then other cuts in the order in which they were tried
+  std::vector<std::unique_ptr<Way>> ways_;        // those that open first, then other cuts in the order in which they were tried
+  std::shared_ptr<const search::Memory> memory_;  // null: none
   size_t openings_ = 0;
   std::unordered_map<std::string, std::optional<Place>> places_;  // by program: to find out takes a while
   std::map<std::string, Seconds> known_;                          // by program

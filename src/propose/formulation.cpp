@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "lang/print.h"
+#include "propose/structure.h"
 
 namespace solstice::propose {
 
@@ -80,6 +81,17 @@ Result<std::vector<Axis>> known_axes(const Equations& equations, const ir::Progr
     }
     out.push_back(found->second);
     out.back().kernel = kernel.name;
+  }
+  return out;
+}
+
+std::vector<Structure> known_structures(const Equations& equations, const ir::Program& scheduled) {
+  std::vector<Structure> out;
+  for (const ir::Kernel& kernel : scheduled.kernels) {
+    auto found = equations.structures.find(kernel.equations);
+    if (found == equations.structures.end())
+      found = equations.structures.emplace(kernel.equations, structure_of(scheduled, kernel.equations)).first;
+    out.push_back(found->second);
   }
   return out;
 }
@@ -159,6 +171,7 @@ Result<Formulation> formulate(std::shared_ptr<const Equations> equations, Partit
   Formulation out;
   out.scheduled = std::make_shared<const ir::Program>(apply(equations->text->program, cut));
   SOLSTICE_TRY(out.axes, known_axes(*equations, *out.scheduled));
+  out.structures = known_structures(*equations, *out.scheduled);
   const CandidateText how{context.machine.name, context.numerics, context.frozen};
   out.render = [equations, how, scheduled = out.scheduled](const std::vector<Axis>& all, const Choice& choice) -> Result<std::string> {
     std::vector<Schedule> schedules;

@@ -11,6 +11,7 @@
 #include "ir/rewrite/driver.h"
 #include "propose/partition.h"
 #include "propose/render.h"
+#include "record/fact.h"
 
 namespace solstice::propose {
 
@@ -36,6 +37,7 @@ struct Equations {
   // What was found of groups of equations, whatever cut they are in: each is asked for once.
   mutable Assessed assessed = {};
   mutable std::map<std::vector<int>, Axis> axes = {};
+  mutable std::map<std::vector<int>, Structure> structures = {};
 };
 
 struct Formulation {
@@ -45,6 +47,7 @@ struct Formulation {
   std::shared_ptr<const Equations> equations = {};    // null where there is no other cut
   Partition cut = {};                                 // of them; a group for each axis
   std::shared_ptr<const ir::Program> scheduled = {};  // the cut applied
+  std::vector<Structure> structures = {};             // of each axis' kernel; none where nobody knows
 
   std::vector<std::string> settings_of(const Choice& choice) const;
   // Nothing where a kernel has another name or no longer such a setting.

@@ -1,6 +1,8 @@
 #include "propose/moves.h"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -82,7 +84,32 @@ std::vector<Move> repeated_moves(const Alike& groups, const Choice& from, const 
   return out;
 }
 
+// By memory, of the time of the kernels as it is predicted with `from`: negative where they lose.
+Seconds saved(const std::vector<Axis>& axes, const Choice& from, const Move& move) {
+  const Seconds now = axes[move.axes[0]].predicted[from[move.axes[0]]] * static_cast<double>(move.axes.size());
+  return now * (1 - std::exp2(-move.expected));
+}
+
+// Those that gain by memory are moved to the front; those that lose are taken out and returned.
+std::vector<Move> sort_by_memory(std::vector<Move>& moves, const std::vector<Axis>& axes, const Choice& from, const Worth& worth) {
+  if (worth.empty()) return {};
+  for (Move& move : moves) move.expected = expected_gain(worth, move.axes[0], from[move.axes[0]], move.option);
+  const auto more = [&](const Move& a, const Move& b) { return saved(axes, from, a) > saved(axes, from, b); };
+  const auto rest = std::stable_partition(moves.begin(), moves.end(), [](const Move& m) { return m.expected > 0; });
+  std::stable_sort(moves.begin(), rest, more);
+  const auto lost = std::stable_partition(rest, moves.end(), [](const Move& m) { return m.expected == 0; });
+  std::vector<Move> out(std::make_move_iterator(lost), std::make_move_iterator(moves.end()));
+  moves.erase(lost, moves.end());
+  std::stable_sort(out.begin(), out.end(), more);
+  return out;
+}
+
 }  // namespace
+
+double expected_gain(const Worth& worth, size_t axis, size_t from, size_t to) {
+  const double gain = worth[axis][to] - worth[axis][from];
+  return std::abs(gain) < std::log2(1 + search::kNoise) ? 0 : gain;
+}
 
 Choice Move::applied_to(Choice choice) const {
   for (const size_t axis : axes) choice[axis] = option;
@@ -102,7 +129,8 @@ Alike alike(const std::vector<Axis>& axes) {
   return out;
 }
 
-std::vector<Move> moves_from(const std::vector<Axis>& axes, const Alike& groups, const Choice& from, const std::vector<Tried>& tried) {
+std::vector<Move> moves_from(const std::vector<Axis>& axes, const Alike& groups, const Choice& from, const std::vector<Tried>& tried,
+                             const Worth& worth) {
   std::vector<std::set<size_t>> seen(groups.size());
   const auto see = [&](const Choice& choice) {
     for (size_t g = 0; g < groups.size(); ++g) seen[g].insert(choice[groups[g][0]]);
@@ -110,7 +138,9 @@ std::vector<Move> moves_from(const std::vector<Axis>& axes, const Alike& groups,
   see(from);
   for (const Tried& t : tried) see(t.choice);
   std::vector<Move> out = fresh_moves(axes, groups, seen);
+  std::vector<Move> last = sort_by_memory(out, axes, from, worth);
   for (Move& move : repeated_moves(groups, from, tried)) out.push_back(std::move(move));
+  std::move(last.begin(), last.end(), std::back_inserter(out));
   return out;
 }
 

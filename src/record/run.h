@@ -38,6 +38,7 @@ struct RunRecord {
   Json options;        // class, numerics, weights, rewrites: what it takes to go on with it without its command
   std::string policy;  // of its search, with parameters
   int64_t seed = 1;    // of the policy
+  int64_t facts = 0;   // number of the last fact of other runs that its search went by; 0: of none
   static auto fields() {
     return std::make_tuple(field("id", &RunRecord::id, "sortable, unique"), field("problem", &RunRecord::problem, "name for a person"),
                            field("problem_key", &RunRecord::problem_key, "hash of all that defines the problem"),
@@ -56,7 +57,8 @@ struct RunRecord {
                            optional_field("summary", &RunRecord::summary, "headline figures"),
                            optional_field("options", &RunRecord::options, "that the problem depends on"),
                            optional_field("policy", &RunRecord::policy, "of its search, with parameters"),
-                           optional_field("seed", &RunRecord::seed, "of the policy"));
+                           optional_field("seed", &RunRecord::seed, "of the policy"),
+                           optional_field("facts", &RunRecord::facts, "number of the last fact that its search went by"));
   }
 };
 

@@ -91,13 +91,14 @@ class Loop {
     return success();
   }
 
-  // A measurement of an earlier run speaks for itself. A cost model is believed only as far as its luckiest prediction
-  // in this run: if even that scale leaves the proposal behind the best, nothing is to be gained.
+  // A measurement of an earlier run speaks for itself, and a gain in other searches against the cost model. A cost model is believed only
+  // as far as its luckiest prediction in this run: if even that scale leaves the proposal behind the best, nothing is to be gained.
   bool hopeless(const Proposal& proposal) const {
     const std::optional<Seconds> best = to_beat();
     if (!best || budget_.hopeless <= 0) return false;
     const Seconds limit = *best * budget_.hopeless;
     if (proposal.known) return *proposal.known > limit;
+    if (proposal.remembered > 0) return false;
     double luckiest = 0;
     int seen = 0;
     for (const Node& node : tree_.nodes()) {

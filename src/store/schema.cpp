@@ -52,7 +52,24 @@ CREATE TABLE events (
 ) WITHOUT ROWID;
 )sql";
 
-constexpr std::array kSteps = {kVersion1, kVersion2};
+// What single moves came to (record/fact.h), in the order in which they were learnt. A node is counted once, and nothing is taken
+// back. The form is a text of `texts`; `record` has "" in its place.
+constexpr const char* kVersion3 = R"sql(
+CREATE TABLE facts (
+  number   INTEGER PRIMARY KEY AUTOINCREMENT,
+  run      TEXT NOT NULL REFERENCES runs(id),
+  node     INTEGER NOT NULL,
+  machine  TEXT NOT NULL,
+  form     TEXT NOT NULL,
+  record   TEXT NOT NULL,
+  UNIQUE (run, node)
+);
+CREATE INDEX facts_by_machine ON facts(machine, number);
+CREATE TRIGGER facts_stay BEFORE DELETE ON facts BEGIN SELECT RAISE(ABORT, 'facts are only added'); END;
+CREATE TRIGGER facts_keep BEFORE UPDATE ON facts BEGIN SELECT RAISE(ABORT, 'facts are only added'); END;
+)sql";
+
+constexpr std::array kSteps = {kVersion1, kVersion2, kVersion3};
 
 Result<int64_t> current_version(Database& database) {
   SOLSTICE_TRY(Statement query, database.prepare("PRAGMA user_version"));

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "record/fact.h"
 #include "record/run.h"
 #include "record/search_event.h"
 #include "record/trial.h"
@@ -72,6 +73,13 @@ class Store {
   Result<std::vector<LoadedRun>> verified_trials(std::string_view problem_key, int limit = 400);
   // A whole run of another store, with its id. False where the very same is here already; bad_argument where the id has other content.
   Result<bool> add_run(const LoadedRun& run);
+
+  // What moves came to, for searches of other problems. A run's node that has a fact keeps it; returns how many were new.
+  Result<int> add_facts(const std::vector<Fact>& facts);
+  // Of `machine` ("": of all), in the order in which they were learnt; up to the one numbered `last`, if it is given.
+  Result<std::vector<Fact>> facts(std::string_view machine, std::optional<int64_t> last = std::nullopt);
+  Result<int64_t> last_fact();  // its number; 0 where there is none
+
   // Runs still marked running whose process is gone become `interrupted`. Returns how many.
   Result<int> close_abandoned();
 

@@ -37,6 +37,7 @@ Result<flow::OptimizeOptions> optimize_options(const Invocation& in) {
   options.numerics = in.get("--numerics");
   options.frozen = in.get("--weights") == "frozen";
   options.rewrites = in.get("--rewrites") == "on";
+  options.memory = in.get("--memory") == "on";
   options.out = in.get("--out");
   options.store = in.get("--store");
   SOLSTICE_TRY(options.eps, parse_real("--eps", in.get("--eps"), 0, 1000));
@@ -96,6 +97,7 @@ std::vector<Parameter> optimize_parameters() {
       {"--window", "TRIALS", "stop after so many trials without a gain; 0: never", "8", {}, false, false},
       {"--policy", "POLICY", "how the search chooses where to go on (`solstice list policies`) [default: greedy]", "", {}, false, false},
       {"--seed", "SEED", "of the policy", "1", {}, false, false},
+      {"--memory", "WHICH", "whether what moves gained in other problems orders the search", "on", {"on", "off"}, false, false},
       {"--resume", "RUN", "a run of the store that was interrupted goes on; `last` is the newest", "", {}, false, false},
       {"--no-baselines", "", "do not time torch.compile and TF32 beside eager", "", {}, false, false},
       {"--allow-busy", "", "go on although other processes keep the GPU busy", "", {}, false, false},

@@ -31,6 +31,18 @@ TrialRecord trial_of(const std::string& run, int number, TrialState state) {
   return trial;
 }
 
+Fact fact_of(const std::string& run, int node) {
+  Fact fact;
+  fact.run = run;
+  fact.node = node;
+  fact.machine = "h200";
+  fact.structure = {"sum: f32", "t0:f32@0[i0] = sum i1[t1:f32@1[i0,i1]]", " 10 12"};
+  fact.from = "rows(threads=128)";
+  fact.to = "rows(threads=256)";
+  fact.gain = 0.25;
+  return fact;
+}
+
 class StoreTest : public ::testing::Test {
  protected:
   Store open() {
@@ -188,6 +200,49 @@ TEST_F(StoreTest, UpgradesAnOlderStore) {
   EXPECT_TRUE(loaded->events.empty());
   EXPECT_EQ(loaded->run.seed, 1);
   EXPECT_TRUE(store.add_event(loaded->run.id, 0, search::Event{}).ok());
+}
+
+// tests/corpus/store_2.sql: what a program of schema 2 wrote.
+TEST_F(StoreTest, UpgradesAStoreWithoutFacts) {
+  const auto script = read_file(std::filesystem::path(SOLSTICE_SOURCE_DIR) / "tests/corpus/store_2.sql");
+  ASSERT_TRUE(script.ok());
+  {
+    Database database = std::move(Database::open(folder_.path() / "runs.db")).value();
+    ASSERT_TRUE(database.execute(script->c_str()).ok());
+  }
+  Store store = open();
+  const Result<LoadedRun> loaded = store.load_run("last");
+  ASSERT_TRUE(loaded.ok()) << loaded.error().text();
+  ASSERT_EQ(loaded->events.size(), 3u);
+  EXPECT_EQ(loaded->events[1].event.proposal->program, "program softmax\n");
+  EXPECT_EQ(loaded->events[1].event.proposal->remembered, 0);
+  EXPECT_EQ(loaded->run.facts, 0);
+  EXPECT_EQ(*store.last_fact(), 0);
+  EXPECT_TRUE(store.facts("h200")->empty());
+  EXPECT_EQ(*store.add_facts({fact_of(loaded->run.id, 1)}), 1);
+}
+
+TEST_F(StoreTest, KeepsAFactOfANodeOnceAndForGood) {
+  Store store = open();
+  const std::string id = *store.begin_run(run_of("p", "o"));
+  const auto added = store.add_facts({fact_of(id, 1), fact_of(id, 2)});
+  ASSERT_TRUE(added.ok()) << added.error().text();
+  EXPECT_EQ(*added, 2);
+  Fact changed = fact_of(id, 2);
+  changed.gain = 3;
+  EXPECT_EQ(*store.add_facts({changed, fact_of(id, 3)}), 1) << "never counted twice";
+  const auto facts = store.facts("h200");
+  ASSERT_TRUE(facts.ok()) << facts.error().text();
+  ASSERT_EQ(facts->size(), 3u);
+  EXPECT_EQ(to_json((*facts)[1]).dump(), to_json(fact_of(id, 2)).dump());
+  EXPECT_EQ(store.facts("h200", *store.last_fact())->size(), 3u);
+  EXPECT_EQ(store.facts("h200", 2)->size(), 2u) << "as a run saw them that began then";
+  EXPECT_EQ(store.facts("")->size(), 3u);
+  EXPECT_TRUE(store.facts("h100")->empty());
+  EXPECT_FALSE(store.add_facts({fact_of("no such run", 1)}).ok());
+  Database database = std::move(Database::open(folder_.path() / "runs.db")).value();
+  EXPECT_FALSE(database.execute("DELETE FROM facts").ok());
+  EXPECT_FALSE(database.execute("UPDATE facts SET node = 9").ok());
 }
 
 TEST_F(StoreTest, KeepsEventsInOrderAndTextsOnce) {

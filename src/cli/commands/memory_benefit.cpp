@@ -1,0 +1,64 @@
+// solstice memory benefit: the trials that memory saved, from the runs of two stores.
+#include <fmt/format.h>
+
+#include "cli/command.h"
+#include "cli/table.h"
+#include "cli/values.h"
+#include "flow/recorded_runs.h"
+#include "search/benefit.h"
+
+namespace solstice::cli {
+namespace {
+
+Result<flow::RecordedRuns> runs_in(const std::string& folder) {
+  SOLSTICE_TRY(store::Store store, store::Store::open(folder));
+  return flow::recorded_runs(store, {}, "");
+}
+
+std::string trials_text(double trials, int unreached) { return fmt::format("{}{:.3g}", unreached > 0 ? ">= " : "", trials); }
+
+void print_benefit(const search::Benefit& found, double share) {
+  std::vector<std::vector<std::string>> rows = {{"problem", "target", "trials without", "with", "final without", "with"}};
+  for (const search::Paired& p : found.problems) {
+    rows.push_back({clip(p.problem, 40), show_factor(p.target), trials_text(p.without, p.unreached_without),
+                    trials_text(p.with, p.unreached_with), show_factor(p.final_without), show_factor(p.final_with)});
+  }
+  fmt::print("{}\ntrials to {:.0f} % of the final speedup with memory over without: {:.2f} (p = {:.2g}, {} problems)\n", table(rows),
+             100 * share, found.ratio, found.p, found.problems.size());
+  for (const std::string& problem : found.left_out) fmt::print("left out, on one side only: {}\n", problem);
+}
+
+Result<int> run_memory_benefit(const Invocation& in) {
+  for (const char* side : {"--without", "--with"}) {
+    if (!in.has(side)) return fail(Code::bad_argument, fmt::format("{} DIR is missing: a run store", side));
+  }
+  SOLSTICE_TRY(const double share, parse_real("--share", in.get("--share"), 0.01, 1));
+  SOLSTICE_TRY(const flow::RecordedRuns without, runs_in(in.get("--without")));
+  SOLSTICE_TRY(const flow::RecordedRuns with, runs_in(in.get("--with")));
+  SOLSTICE_TRY(const search::Benefit found, search::benefit_of(without.records, with.records, share));
+  if (in.json())
+    fmt::print("{}\n", to_json(found).dump(2));
+  else
+    print_benefit(found, share);
+  return 0;
+}
+
+}  // namespace
+
+extern const Command solstice_commands_memory_benefit;
+const Command solstice_commands_memory_benefit = {
+    .name = "memory benefit",
+    .summary = "Compare the trials that searches took with memory of other problems and without",
+    .help =
+        "Each side is the run store of one arm; problems are paired by name, and those that one side lacks are left out. The target of a "
+        "problem is a share of the better final speedup of both sides. A run that does not reach it counts all its trials and one more "
+        "(`>=`). p is that of a one-sided Wilcoxon signed-rank test over the problems' log-ratios. docs/search.md has the procedure.",
+    .example = "solstice memory benefit --without off --with on",
+    .parameters = {{"--without", "DIR", "the store of runs with --memory off", "", {}, false, false},
+                   {"--with", "DIR", "that of runs with --memory on", "", {}, false, false},
+                   {"--share", "SHARE", "of the final speedup", "0.95", {}, false, false},
+                   json_flag()},
+    .run = run_memory_benefit,
+};
+
+}  // namespace solstice::cli

@@ -1,0 +1,40 @@
+// solstice memory rebuild: facts of every run that is stored.
+#include <fmt/format.h>
+
+#include "cli/command.h"
+#include "flow/facts.h"
+
+namespace solstice::cli {
+namespace {
+
+Result<int> run_memory_rebuild(const Invocation& in) {
+  SOLSTICE_TRY(const auto folder, store::Store::default_folder());
+  SOLSTICE_TRY(store::Store store, store::Store::open(in.has("--store") ? std::filesystem::path(in.get("--store")) : folder));
+  SOLSTICE_CHECK(store.close_abandoned());
+  SOLSTICE_TRY(const flow::Rebuilt rebuilt, flow::rebuild_facts(store));
+  if (in.json()) {
+    Json unreadable = Json::array();
+    for (const std::string& why : rebuilt.unreadable) unreadable.push(why);
+    fmt::print("{}\n", Json::object().set("runs", rebuilt.runs).set("facts", rebuilt.facts).set("unreadable", unreadable).dump(2));
+    return 0;
+  }
+  fmt::print("{} new facts from {} runs\n", rebuilt.facts, rebuilt.runs);
+  for (const std::string& why : rebuilt.unreadable) fmt::print("left out: {}\n", why);
+  return 0;
+}
+
+}  // namespace
+
+extern const Command solstice_commands_memory_rebuild;
+const Command solstice_commands_memory_rebuild = {
+    .name = "memory rebuild",
+    .summary = "Add the facts of all stored runs that were measured on a GPU",
+    .help =
+        "Runs add theirs when they end; this is for runs of earlier programs, and for those that were killed. A trial that has a fact "
+        "keeps it.",
+    .example = "solstice memory rebuild",
+    .parameters = {{"--store", "DIR", "another store than the user's", "", {}, false, false}, json_flag()},
+    .run = run_memory_rebuild,
+};
+
+}  // namespace solstice::cli

@@ -1,0 +1,67 @@
+#include "flow/facts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "propose/facts.h"
+
+namespace solstice::flow {
+namespace {
+
+std::vector<Fact> facts_of_run(const std::string& run, const search::Tree& tree, const machine::Machine& machine) {
+  std::vector<Fact> out = propose::facts_of(tree, propose::pieces_on(machine));
+  const std::string now = utc_now();
+  for (Fact& fact : out) fact.run = run, fact.machine = machine.name, fact.at = now;
+  return out;
+}
+
+Result<int> facts_of_stored(store::Store& store, const RunRecord& run) {
+  SOLSTICE_TRY(const machine::Machine machine, machine::load_machine(run.machine));
+  SOLSTICE_TRY(const store::LoadedRun loaded, store.load_run(run.id));
+  search::Tree tree;
+  for (const store::StoredEvent& stored : loaded.events) SOLSTICE_CHECK(tree.apply(stored.event));
+  return store.add_facts(facts_of_run(run.id, tree, machine));
+}
+
+}  // namespace
+
+std::shared_ptr<const search::Memory> recalled(Session& state) {
+  if (!state.gpu || state.facts == 0) return nullptr;
+  const Result<std::vector<Fact>> facts = state.store->facts(state.machine->name, state.facts);
+  if (!facts.ok()) {
+    log_warning("facts of other problems do not order this search", Json::object().set("why", facts.error().text()));
+    return nullptr;
+  }
+  if (facts->empty()) return nullptr;
+  return std::make_shared<const search::Memory>(*facts);
+}
+
+void remember(Session& state) {
+  if (!state.gpu || !state.machine) return;
+  const Result<int> added = state.store->add_facts(facts_of_run(state.report.run, state.tree, *state.machine));
+  if (!added.ok()) log_warning("the store does not keep this run's facts", Json::object().set("why", added.error().text()));
+}
+
+Result<Rebuilt> rebuild_facts(store::Store& store) {
+  SOLSTICE_TRY(std::vector<store::ListedRun> listed, store.list(std::numeric_limits<int>::max()));
+  std::reverse(listed.begin(), listed.end());
+  Rebuilt out;
+  for (const store::ListedRun& one : listed) {
+    if (one.run.ok() && (one.run->device != "gpu" || one.run->state == RunState::kRunning)) continue;
+    const Result<int> added = one.run.ok() ? facts_of_stored(store, *one.run) : Result<int>(one.run.error());
+    if (!added.ok()) {
+      if (added.error().code == Code::disk_full) return added.error();
+      out.unreadable.push_back(fmt::format("{}: {}", one.id, added.error().message));
+      continue;
+    }
+    ++out.runs;
+    out.facts += *added;
+  }
+  return out;
+}
+
+}  // namespace solstice::flow
