@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "flow/batch.h"
 #include "flow/batch_files.h"
+#include "flow/facts.h"
 #include "flow/trial_of.h"
 #include "search/tree.h"
 #include "store/store.h"
@@ -23,6 +24,7 @@ class Absorber {
     out_.in_flight = tree_.in_flight();
     out_.original = tree_.original();
     if (const search::Node* best = tree_.best()) out_.best = best->id, out_.best_time = best->measurement->time;
+    SOLSTICE_CHECK(remember(store_, run_.id, tree_, batch_.machine));
     return out_;
   }
 

@@ -205,6 +205,7 @@ Result<ProposeOutcome> propose_batch(const ProposeOptions& options, Progress& pr
   SOLSTICE_TRY(const OptimizeOptions run, completed(options.run));
   Engine engine;
   Session state(run, progress, engine);
+  state.measured_elsewhere = true;
   SOLSTICE_CHECK(open_store(state));
   begin_report(state);
   SOLSTICE_CHECK(begin_run(state));

@@ -12,25 +12,24 @@
 namespace solstice::flow {
 namespace {
 
-std::vector<Fact> facts_of_run(const std::string& run, const search::Tree& tree, const machine::Machine& machine) {
-  std::vector<Fact> out = propose::facts_of(tree, propose::pieces_on(machine));
+Result<int> keep_facts(store::Store& store, const std::string& run, const search::Tree& tree, const machine::Machine& machine) {
+  std::vector<Fact> facts = propose::facts_of(tree, propose::pieces_on(machine));
   const std::string now = utc_now();
-  for (Fact& fact : out) fact.run = run, fact.machine = machine.name, fact.at = now;
-  return out;
+  for (Fact& fact : facts) fact.run = run, fact.machine = machine.name, fact.at = now;
+  return store.add_facts(facts);
 }
 
 Result<int> facts_of_stored(store::Store& store, const RunRecord& run) {
-  SOLSTICE_TRY(const machine::Machine machine, machine::load_machine(run.machine));
   SOLSTICE_TRY(const store::LoadedRun loaded, store.load_run(run.id));
   search::Tree tree;
   for (const store::StoredEvent& stored : loaded.events) SOLSTICE_CHECK(tree.apply(stored.event));
-  return store.add_facts(facts_of_run(run.id, tree, machine));
+  return remember(store, run.id, tree, run.machine);
 }
 
 }  // namespace
 
 std::shared_ptr<const search::Memory> recalled(Session& state) {
-  if (!state.gpu || state.facts == 0) return nullptr;
+  if (state.facts == 0 || !(state.gpu || state.measured_elsewhere)) return nullptr;
   const Result<std::vector<Fact>> facts = state.store->facts(state.machine->name, state.facts);
   if (!facts.ok()) {
     log_warning("facts of other problems do not order this search", Json::object().set("why", facts.error().text()));
@@ -40,9 +39,14 @@ std::shared_ptr<const search::Memory> recalled(Session& state) {
   return std::make_shared<const search::Memory>(*facts);
 }
 
+Result<int> remember(store::Store& store, const std::string& run, const search::Tree& tree, const std::string& machine) {
+  SOLSTICE_TRY(const machine::Machine found, machine::load_machine(machine));
+  return keep_facts(store, run, tree, found);
+}
+
 void remember(Session& state) {
   if (!state.gpu || !state.machine) return;
-  const Result<int> added = state.store->add_facts(facts_of_run(state.report.run, state.tree, *state.machine));
+  const Result<int> added = keep_facts(*state.store, state.report.run, state.tree, *state.machine);
   if (!added.ok()) log_warning("the store does not keep this run's facts", Json::object().set("why", added.error().text()));
 }
 

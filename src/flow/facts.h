@@ -8,10 +8,13 @@
 namespace solstice::flow {
 
 // The facts that this run's search goes by: those that were there when it began, also where it goes on later. Null where memory is
-// off, where there are none of this machine, or where times are predicted.
+// off, where there are none of this machine, or where times are predicted. That they cannot be read is a warning.
 std::shared_ptr<const search::Memory> recalled(Session& state);
 
-// Keeps what the run's measurements say. That it cannot is a warning: the outcome stands without.
+// Keeps what the measurements of a run say: nothing of predicted times. Returns how many facts are new. Errors: those of the store;
+// machine::load_machine's.
+Result<int> remember(store::Store& store, const std::string& run, const search::Tree& tree, const std::string& machine);
+// The same at a run's end, where an error is a warning: the outcome stands without.
 void remember(Session& state);
 
 struct Rebuilt {

@@ -109,6 +109,7 @@ struct Session {
   std::unique_ptr<search::Evaluator> device;
   evaluate::GpuDevice* gpu_device = nullptr;  // `device`, where it is one
   std::string policy;                         // of the search
+  bool measured_elsewhere = false;            // in batches: what has no GPU here is not predicted for that
   int64_t facts = 0;                          // number of the last fact of other problems that it goes by; 0: of none
   std::optional<store::LoadedRun> resumed;
   search::Tree tree;

@@ -108,8 +108,8 @@ void order_by_memory(std::vector<Recut>& cuts, const Formulation& from, const se
   if (!memory || memory->empty() || from.structures.size() != from.cut.groups.size()) return;
   for (Recut& cut : cuts) {
     const CutMove move = move_of(cut, from);
-    const double gain = memory->worth(move.whole, move.to) - memory->worth(move.whole, move.from);
-    if (std::abs(gain) >= kSpeaks) cut.expected = gain;
+    const double to = memory->worth(move.whole, move.to), gain = to - memory->worth(move.whole, move.from);
+    if (to != 0 && std::abs(gain) >= kSpeaks) cut.expected = gain;
   }
   const auto rank = [](const Recut& cut) { return cut.expected > 0 ? 0 : cut.expected == 0 ? 1 : 2; };
   std::stable_sort(cuts.begin(), cuts.end(),

@@ -107,7 +107,7 @@ std::vector<Move> sort_by_memory(std::vector<Move>& moves, const std::vector<Axi
 }  // namespace
 
 double expected_gain(const Worth& worth, size_t axis, size_t from, size_t to) {
-  const double gain = worth[axis][to] - worth[axis][from];
+  const double gain = worth[axis][to] == 0 ? 0 : worth[axis][to] - worth[axis][from];  // 0: it was never seen
   return std::abs(gain) < std::log2(1 + search::kNoise) ? 0 : gain;
 }
 

@@ -32,7 +32,7 @@ Alike alike(const std::vector<Axis>& axes);
 
 // Of each option of each axis, what memory of other problems holds of it (search/memory.h); empty: there is none.
 using Worth = std::vector<std::vector<double>>;
-// log2 of what an axis is expected to gain by another option: 0 where that is within noise.
+// log2 of what an axis is expected to gain by another option: 0 where that is within noise, or memory never met that option.
 double expected_gain(const Worth& worth, size_t axis, size_t from, size_t to);
 
 // From `from`, best first: what nobody tried yet, kernels in the order of their predicted time for each trial so far, options in

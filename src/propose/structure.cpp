@@ -49,6 +49,7 @@ class Writer {
   void add(const ir::Equation& equation) {
     equation_ = &equation;
     indices_.clear();
+    written_.clear();
     if (!form_.empty()) form_ += "; ", extents_ += ";";
     tensor(equation.target);
     list(equation.lhs);
@@ -86,7 +87,15 @@ class Writer {
     if (fresh) extents_ += ' ' + extent_text(equation_->indices[static_cast<size_t>(id)].extent);
   }
 
+  // A function's argument may be in it several times: it is written once.
   void expression(const ir::ExprRef& e) {
+    if (e->args.empty()) return fresh(e);
+    const auto [at, unseen] = written_.try_emplace(e.get(), written_.size());
+    if (unseen) return fresh(e);
+    form_ += fmt::format("#{}", at->second);
+  }
+
+  void fresh(const ir::ExprRef& e) {
     constexpr int64_t kTold = 16;  // strides, windows and the like; larger ones follow from extents
     switch (e->op) {
       case ir::Op::kReal:
@@ -118,6 +127,7 @@ class Writer {
   const ir::Equation* equation_ = nullptr;
   std::string form_, extents_;
   std::map<int, size_t> tensors_, indices_;
+  std::map<const ir::Expr*, size_t> written_;  // of this equation, in their order
 };
 
 }  // namespace

@@ -123,5 +123,125 @@ TEST(MemoryAcrossProblems, SixProblemsSaveTrialsOnSixOthers) {
   for (const search::Paired& p : found->problems) EXPECT_GE(p.final_with, 0.98 * p.final_without) << p.problem;
 }
 
+// Two kernels of three settings, "a" twice as long as "b"; a candidate's text is its settings.
+Formulation two_kernels() {
+  const auto unroll = [](int value) {
+    Schedule out{"map", {}};
+    out.knobs.set("unroll", ir::KnobValue::of_int(value));
+    return out;
+  };
+  const std::vector<Schedule> options = {unroll(1), unroll(2), unroll(4)};
+  Formulation out;
+  out.axes = {{"a", options, {Seconds(2), Seconds(2), Seconds(2)}}, {"b", options, {Seconds(1), Seconds(1), Seconds(1)}}};
+  out.structures = {{"kind a", "form", ""}, {"kind b", "form", ""}};
+  out.render = [](const std::vector<Axis>& axes, const Choice& choice) -> Result<std::string> {
+    std::string text;
+    for (size_t a = 0; a < axes.size(); ++a) text += axes[a].kernel + " " + axes[a].options[choice[a]].text() + "\n";
+    return text;
+  };
+  return out;
+}
+
+Fact learnt(const std::string& kind, const std::string& from, const std::string& to, double gain) {
+  Fact out;
+  out.structure = {kind, "form", ""};
+  out.from = from;
+  out.to = to;
+  out.gain = gain;
+  return out;
+}
+
+// Proposals with their texts and reasons: from the problem twice, then from the first.
+std::vector<search::Proposal> proposals(const std::shared_ptr<const search::Memory>& memory, size_t count) {
+  Expert expert({two_kernels()}, {}, memory);
+  search::Tree tree(Seconds(10));
+  std::vector<search::Proposal> out;
+  while (out.size() < count) {
+    const int from = out.size() < 2 ? 0 : 1;
+    auto proposal = expert.propose(tree, from);
+    EXPECT_TRUE(proposal.ok());
+    if (!proposal.ok() || !*proposal) {
+      if (from == 1) return out;
+      count = std::max<size_t>(count, 2);
+      proposal = expert.propose(tree, 1);
+      if (!proposal.ok() || !*proposal) return out;
+    }
+    (*proposal)->parent = out.empty() ? 0 : from;
+    out.push_back(**proposal);
+    const int id = tree.add(std::move(**proposal))->id;
+    search::Measurement m;
+    m.state = TrialState::kVerified;
+    m.time = Seconds(5);
+    tree.complete(id, m);
+  }
+  return out;
+}
+
+TEST(MemoryAcrossProblems, WithoutFactsNothingChanges) {
+  const std::vector<search::Proposal> without = proposals(nullptr, 5);
+  const auto others =
+      std::make_shared<const search::Memory>(std::vector<Fact>{learnt("another kind", "map(unroll=1)", "map(unroll=4)", 1)});
+  for (const auto& memory : {std::make_shared<const search::Memory>(), others}) {
+    const std::vector<search::Proposal> with = proposals(memory, 5);
+    ASSERT_EQ(with.size(), without.size());
+    for (size_t i = 0; i < with.size(); ++i) EXPECT_EQ(to_json(with[i]).dump(), to_json(without[i]).dump());
+  }
+  EXPECT_EQ(without[1].reason, "kernel a: map(unroll=2)");
+}
+
+TEST(MemoryAcrossProblems, OpensWithWhatGainedAndThenWithTheCostModelsChoice) {
+  const auto memory = std::make_shared<const search::Memory>(
+      std::vector<Fact>{learnt("kind b", "map(unroll=1)", "map(unroll=4)", 1), learnt("kind a", "map(unroll=1)", "map(unroll=2)", -1)});
+  const std::vector<search::Proposal> made = proposals(memory, 2);
+  ASSERT_EQ(made.size(), 2u);
+  EXPECT_EQ(made[0].settings, (std::vector<std::string>{"a map(unroll=1)", "b map(unroll=4)"}));
+  EXPECT_NE(made[0].reason.find("what memory prefers, "), std::string::npos) << made[0].reason;
+  EXPECT_GT(made[0].remembered, 0);
+  EXPECT_EQ(made[1].settings, (std::vector<std::string>{"a map(unroll=1)", "b map(unroll=1)"}));
+  EXPECT_EQ(made[1].reason, "the cost models' first choice");
+}
+
+TEST(MemoryAcrossProblems, WhatLostIsTriedLast) {
+  const auto memory = std::make_shared<const search::Memory>(std::vector<Fact>{learnt("kind a", "map(unroll=1)", "map(unroll=2)", -1)});
+  const std::vector<search::Proposal> made = proposals(memory, 9);
+  ASSERT_EQ(made.size(), 5u) << "ordered, never refused";
+  EXPECT_EQ(made[1].settings[0], "a map(unroll=4)");
+  EXPECT_EQ(made[4].settings[0], "a map(unroll=2)");
+  EXPECT_NE(made[4].reason.find("slower by memory (1 fact of 1 kernel like it)"), std::string::npos) << made[4].reason;
+  EXPECT_LT(made[4].remembered, 0);
+}
+
+// The cost models find one kernel as fast as two, so it is tried before other schedules; not where it lost elsewhere.
+TEST(MemoryAcrossProblems, OrdersCuts) {
+  const Plan made = planned(kNew[0]);
+  ASSERT_EQ(cut_text(made.formulation.cut), "0 | 1");
+  const auto whole = formulate(made.formulation.equations, *parse_cut("0 1", *made.formulation.equations));
+  ASSERT_TRUE(whole.ok());
+  const auto second = [&](double gain) {
+    Fact fact = learnt("", apart({"contraction: f32", "map: f32"}), kInOne, gain);
+    fact.structure = whole->structures[0];
+    Expert expert({made.formulation}, {}, std::make_shared<const search::Memory>(std::vector<Fact>{fact}));
+    search::Tree tree(Seconds(1));
+    search::Proposal out;
+    for (const int from : {0, 1}) {
+      auto proposal = expert.propose(tree, from);
+      EXPECT_TRUE(proposal.ok() && *proposal);
+      out = **proposal;
+      (*proposal)->parent = from;
+      const int id = tree.add(std::move(**proposal))->id;
+      search::Measurement m;
+      m.state = TrialState::kVerified;
+      m.time = Seconds(0.5);
+      tree.complete(id, m);
+    }
+    return out;
+  };
+  EXPECT_EQ(second(0).reason, "fuses gemm1 and map2");
+  EXPECT_EQ(second(-1).reason.find("fuses"), std::string::npos) << second(-1).reason;
+  EXPECT_NE(second(1).reason.find("fuses gemm1 and map2, "), std::string::npos) << second(1).reason;
+  EXPECT_NE(second(1).reason.find(" % faster by memory"), std::string::npos) << second(1).reason;
+  EXPECT_GT(second(1).remembered, 0);
+}
+
 }  // namespace
 }  // namespace solstice::propose
