@@ -138,11 +138,11 @@ Result<OptimizeOutcome> optimize(const OptimizeOptions& options, Progress& progr
   }
   if (state.agent) state.report.agent = state.agent->record();
   conclude_search(state);
-  remember(state);
   if (done.ok()) done = worth_keeping(state);
   const bool replaces = done.ok();
   if (replaces) done = write_outcome(state);
   release_engine(engine, state, done);
+  remember(state);
   if (const Status closed = close_run(state, done); !closed.ok()) {
     return replaces ? closed.error() : that_left(closed.error(), state.out);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "base/hash.h"
 #include "search/tree.h"
@@ -15,8 +16,8 @@ constexpr double kFailed = -1;         // log2, of what did not work
 constexpr double kMost = 3;            // log2: a share that the cost models find too small makes no wonders
 constexpr double kWhole = 0.70710678;  // of the setting: two differ by 1 in all
 constexpr double kPart = 0.5;          // two settings seldom differ in more than two parts
-constexpr int kSweeps = 500;
-constexpr double kConverged = 1e-7;
+constexpr int kSweeps = 200;
+constexpr double kConverged = 1e-5;  // log2: noise is a thousand times that
 
 using Features = std::vector<std::pair<std::string, double>>;
 
@@ -40,7 +41,14 @@ struct Row {
 class Regression {
  public:
   explicit Regression(const std::vector<Fact>& facts) {
-    for (const Fact& fact : facts) add(fact);
+    // Facts of the same change of the same structure are one row: their mean, by weight.
+    std::map<std::tuple<std::string, std::string, std::string, std::string, std::string>, std::pair<const Fact*, Mean>> rows;
+    for (const Fact& fact : facts) {
+      const Structure& s = fact.structure;
+      auto& [first, mean] = rows.try_emplace({s.kind, s.form, s.extents, fact.from, fact.to}, &fact, Mean{}).first->second;
+      mean.add(fact);
+    }
+    for (const auto& [key, row] : rows) add(*row.first, row.second);
     columns_.resize(names_.size());
     for (size_t r = 0; r < rows_.size(); ++r) {
       for (const auto& [feature, factor] : rows_[r].terms) columns_[feature].emplace_back(r, factor);
@@ -61,13 +69,21 @@ class Regression {
   }
 
  private:
-  void add(const Fact& fact) {
+  struct Mean {
+    double weight = 0, sum = 0;
+    void add(const Fact& fact) {
+      const double noise = own_noise(fact) / kDoubtful, w = 1 / (1 + noise * noise);
+      weight += w;
+      sum += w * own_gain(fact);
+    }
+  };
+
+  void add(const Fact& fact, const Mean& mean) {
     std::map<size_t, double> terms;
     for (const auto& [name, factor] : features_of(fact.structure, fact.to)) terms[number_of(name)] += factor;
     for (const auto& [name, factor] : features_of(fact.structure, fact.from)) terms[number_of(name)] -= factor;
     std::erase_if(terms, [](const auto& term) { return term.second == 0; });
-    const double noise = own_noise(fact) / kDoubtful;
-    rows_.push_back({{terms.begin(), terms.end()}, 1 / (1 + noise * noise), own_gain(fact)});
+    rows_.push_back({{terms.begin(), terms.end()}, mean.weight, mean.sum / mean.weight});
   }
 
   size_t number_of(const std::string& name) {

@@ -1,6 +1,8 @@
 // solstice memory benefit: the trials that memory saved, from the runs of two stores.
 #include <fmt/format.h>
 
+#include <iterator>
+
 #include "cli/command.h"
 #include "cli/table.h"
 #include "cli/values.h"
@@ -10,9 +12,14 @@
 namespace solstice::cli {
 namespace {
 
-Result<flow::RecordedRuns> runs_in(const std::string& folder) {
-  SOLSTICE_TRY(store::Store store, store::Store::open(folder));
-  return flow::recorded_runs(store, {}, "");
+Result<std::vector<search::Record>> runs_in(const std::vector<std::string>& folders) {
+  std::vector<search::Record> out;
+  for (const std::string& folder : folders) {
+    SOLSTICE_TRY(store::Store store, store::Store::open(folder));
+    SOLSTICE_TRY(flow::RecordedRuns runs, flow::recorded_runs(store, {}, ""));
+    std::move(runs.records.begin(), runs.records.end(), std::back_inserter(out));
+  }
+  return out;
 }
 
 std::string trials_text(double trials, int unreached) { return fmt::format("{}{:.3g}", unreached > 0 ? ">= " : "", trials); }
@@ -33,9 +40,9 @@ Result<int> run_memory_benefit(const Invocation& in) {
     if (!in.has(side)) return fail(Code::bad_argument, fmt::format("{} DIR is missing: a run store", side));
   }
   SOLSTICE_TRY(const double share, parse_real("--share", in.get("--share"), 0.01, 1));
-  SOLSTICE_TRY(const flow::RecordedRuns without, runs_in(in.get("--without")));
-  SOLSTICE_TRY(const flow::RecordedRuns with, runs_in(in.get("--with")));
-  SOLSTICE_TRY(const search::Benefit found, search::benefit_of(without.records, with.records, share));
+  SOLSTICE_TRY(const std::vector<search::Record> without, runs_in(in.all("--without")));
+  SOLSTICE_TRY(const std::vector<search::Record> with, runs_in(in.all("--with")));
+  SOLSTICE_TRY(const search::Benefit found, search::benefit_of(without, with, share));
   if (in.json())
     fmt::print("{}\n", to_json(found).dump(2));
   else
@@ -50,12 +57,12 @@ const Command solstice_commands_memory_benefit = {
     .name = "memory benefit",
     .summary = "Compare the trials that searches took with memory of other problems and without",
     .help =
-        "Each side is the run store of one arm; problems are paired by name, and those that one side lacks are left out. The target of a "
+        "Each side is the run store of one arm, or several of them; problems are paired by name, and those that one side lacks are left out. The target of a "
         "problem is a share of the better final speedup of both sides. A run that does not reach it counts all its trials and one more "
         "(`>=`). p is that of a one-sided Wilcoxon signed-rank test over the problems' log-ratios. docs/search.md has the procedure.",
     .example = "solstice memory benefit --without off --with on",
-    .parameters = {{"--without", "DIR", "the store of runs with --memory off", "", {}, false, false},
-                   {"--with", "DIR", "that of runs with --memory on", "", {}, false, false},
+    .parameters = {{"--without", "DIR", "a store of runs with --memory off; may be repeated", "", {}, false, true},
+                   {"--with", "DIR", "one of runs with --memory on; may be repeated", "", {}, false, true},
                    {"--share", "SHARE", "of the final speedup", "0.95", {}, false, false},
                    json_flag()},
     .run = run_memory_benefit,

@@ -89,6 +89,18 @@ TEST(Memory, AKernelsOwnGainIsThatOfItsShare) {
   EXPECT_LE(own_gain(small), 3) << "no wonders";
 }
 
+// A store that has grown for long: what is the same change of the same structure is one row.
+TEST(Memory, HoldsManyFacts) {
+  std::vector<Fact> facts;
+  for (int i = 0; i < 20000; ++i) {
+    const auto knobs = [](int n) { return "rows(threads=" + std::to_string(n % 7) + ", lanes=" + std::to_string(n % 5) + ")"; };
+    facts.push_back(fact(std::to_string(i % 97), knobs(i), knobs(i / 7 + 1), 0.01 * (i % 13)));
+  }
+  const Memory memory(facts);
+  EXPECT_EQ(memory.facts(), 20000u);
+  EXPECT_NE(memory.worth(kHere, "rows(threads=3, lanes=2)"), 0);
+}
+
 TEST(Memory, CountsWhatItRestsOn) {
   const Memory memory({fact("10", "a", "b", 1), fact("10", "b", "c", 1), fact("11", "a", "b", 1)});
   EXPECT_EQ(memory.evidence(kHere, "b").facts, 3);
