@@ -125,7 +125,7 @@ def test_every_fault_has_its_place(session):
     assert {node["origin"] for node in tree[1:]} == {"gpt-5-mini"}
     account = report["agent"]["account"]
     assert account["failures"] == 5 and account["repairs"] == 1
-    assert account["input"] == 1000 * 11 and account["unpriced"] == 0
+    assert account["input"] == 1000 * 13 and account["unpriced"] == 0
 
 
 def test_replayed_without_network_it_is_the_same_tree(session):

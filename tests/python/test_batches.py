@@ -1,0 +1,123 @@
+"""Candidates that are measured elsewhere: batches that come back late, twice, in part, changed, or never."""
+
+import json
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[2]
+PROGRAM = ROOT / "build" / "bin" / "solstice"
+
+pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built: `./x build`")
+
+
+class Site:
+    """A store on one side; on the other a machine that predicts."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def call(self, *arguments):
+        return subprocess.run([PROGRAM, *map(str, arguments), "--json"], capture_output=True, text=True, timeout=300)
+
+    def done(self, *arguments):
+        result = self.call(*arguments)
+        assert result.returncode == 0, result.stdout + result.stderr
+        return json.loads(result.stdout)
+
+    def propose(self, name, *arguments, run="last"):
+        return self.done("propose", run, "--out", self.folder / name, "--store", self.folder / "store", *arguments)
+
+    def evaluate(self, name):
+        return self.done("evaluate", self.folder / name, "--device", "model")
+
+    def absorb(self, name):
+        return self.done("absorb", self.folder / name, "--store", self.folder / "store")
+
+    def states(self):
+        """Nodes that have a measurement in the store, once for each."""
+        exported = subprocess.run([PROGRAM, "export", "last", "--format", "json", "--store", self.folder / "store"], check=True, capture_output=True)
+        events = [entry.get("event", entry) for entry in json.loads(exported.stdout)["events"]]
+        return sorted(event["node"] for event in events if event["kind"] == "measured")
+
+
+@pytest.fixture
+def site(tmp_path):
+    return Site(tmp_path)
+
+
+def test_a_batch_goes_out_and_comes_back(site):
+    first = site.propose("one", "--batch", 3, run=ROOT / "examples" / "softmax.py")
+    assert (first["candidates"], first["in_flight"]) == (3, 3)  # the expert goes on by what it expects
+    assert sorted(path.name for path in (site.folder / "one").iterdir()) == ["batch.json", "candidates", "softmax.py"]
+    assert site.evaluate("one") == {"measured": 3, "usable": 3, "there": 0, "left": 0}
+    assert site.evaluate("one") == {"measured": 0, "usable": 0, "there": 3, "left": 0}
+    taken = site.absorb("one")
+    assert (taken["taken"], taken["in_flight"]) == (3, 0) and taken["best"]["seconds"] > 0
+    second = site.propose("two", "--batch", 2)
+    assert second["run"] == first["run"] and second["candidates"] == 2
+    site.evaluate("two")
+    assert site.absorb("two")["taken"] == 2
+    assert site.states() == [1, 2, 3, 4, 5]
+
+
+def test_late_twice_and_never(site):
+    site.propose("one", "--batch", 2, run=ROOT / "examples" / "softmax.py")
+    site.propose("again", "--again")  # the first seems lost: the same candidates once more
+    site.evaluate("again")
+    assert site.absorb("again")["taken"] == 2
+    site.evaluate("one")  # and comes back after all
+    late = site.absorb("one")
+    assert (late["taken"], late["known"]) == (0, 2)
+    site.propose("two", "--batch", 2)
+    given_up = site.propose("three", "--batch", 1, "--give-up")
+    assert (given_up["candidates"], given_up["in_flight"]) == (1, 1)
+    site.evaluate("two")
+    assert site.absorb("two")["taken"] == 2  # given up, and taken all the same
+    assert site.absorb("three")["missing"] == 1
+    assert site.states() == [1, 2, 3, 4]
+
+
+def test_a_part_is_taken_and_the_rest_later(site):
+    site.propose("one", "--batch", 3, run=ROOT / "examples" / "softmax.py")
+    site.evaluate("one")
+    (site.folder / "one" / "results" / "2.json").unlink()  # as if it had been stopped there
+    part = site.absorb("one")
+    assert (part["taken"], part["missing"], part["in_flight"]) == (2, 1, 1)
+    assert site.evaluate("one")["measured"] == 1
+    rest = site.absorb("one")
+    assert (rest["taken"], rest["known"], rest["in_flight"]) == (1, 2, 0)
+
+
+def test_what_was_changed_is_refused(site):
+    site.propose("one", "--batch", 2, run=ROOT / "examples" / "softmax.py")
+    program = site.folder / "one" / "candidates" / "1.ucut"
+    kept = program.read_text()
+    program.write_text(kept + "\n# more\n")
+    refused = site.call("evaluate", site.folder / "one", "--device", "model")
+    assert refused.returncode == 2 and "is not the program that was proposed" in refused.stderr
+    program.write_text(kept)
+    site.evaluate("one")
+    result = site.folder / "one" / "results" / "1.json"
+    other = json.loads((site.folder / "one" / "results" / "2.json").read_text())
+    result.write_text(json.dumps(other | {"node": 1}))
+    refused = site.call("absorb", site.folder / "one", "--store", site.folder / "store")
+    assert refused.returncode == 2 and "the result of another program" in refused.stderr
+    assert site.states() == []
+
+
+def test_a_folder_that_is_there_is_kept(site):
+    site.propose("one", "--batch", 1, run=ROOT / "examples" / "softmax.py")
+    before = (site.folder / "one" / "batch.json").read_text()
+    refused = site.call("propose", "last", "--again", "--out", site.folder / "one", "--store", site.folder / "store")
+    assert refused.returncode == 2 and "--again --out DIR" in refused.stderr
+    assert (site.folder / "one" / "batch.json").read_text() == before
+    shutil.rmtree(site.folder / "one")
+    assert site.propose("one", "--again")["candidates"] == 1
+
+
+def test_what_is_no_batch_is_said(site):
+    refused = site.call("evaluate", site.folder)
+    assert refused.returncode == 2 and "`solstice propose` makes one" in refused.stderr
