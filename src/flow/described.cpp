@@ -5,6 +5,7 @@
 #include "base/time_text.h"
 #include "flow/full_verification.h"
 #include "flow/measured.h"
+#include "flow/trial_of.h"
 #include "rt/load.h"
 #include "run/timing_stats.h"
 
@@ -32,7 +33,7 @@ void add_candidates(Session& state) {
     row.trial = node.id;
     row.what = node.proposal.reason;
     row.state = enum_names(node.measurement->state)[static_cast<size_t>(node.measurement->state)];
-    row.predicted = node.proposal.predicted;
+    row.predicted = prediction_of(node);
     row.note = node.measurement->detail;
     row.took = node.measurement->cost;
     row.meaning = node.measurement->record.at("meaning").as_string();

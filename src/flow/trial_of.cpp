@@ -19,6 +19,12 @@ Seconds slowest_compile(const Json& modules) {
 
 }  // namespace
 
+std::optional<Seconds> prediction_of(const search::Node& node) {
+  if (node.proposal.predicted.value > 0) return node.proposal.predicted;
+  const bool predicted = node.measurement && node.measurement->state == TrialState::kPredicted;
+  return predicted ? std::optional(node.measurement->time) : std::nullopt;
+}
+
 TrialRecord trial_of(const std::string& run, const search::Node& node, bool measured) {
   const search::Measurement& m = *node.measurement;
   TrialRecord trial;
@@ -29,7 +35,7 @@ TrialRecord trial_of(const std::string& run, const search::Node& node, bool meas
   trial.what = node.proposal.reason;
   trial.state = m.state;
   trial.message = m.detail;
-  trial.predicted = node.proposal.predicted;
+  trial.predicted = prediction_of(node);
   if (measured && node.usable()) trial.measured = m.time;
   trial.verdict = m.record.at("verdict");
   trial.settings = node.proposal.settings;
