@@ -1,10 +1,11 @@
-// Shrunken dims: small, unlike each other, and legal for both programs.
+// Shrunken dims: small, unlike each other, and legal for both programs, whose dims divide as they do at the real sizes.
 #include <algorithm>
 #include <map>
 #include <set>
 
 #include "ir/bind.h"
 #include "ir/equivalence.h"
+#include "ir/equivalence/remainders.h"
 
 namespace solstice::ir {
 namespace {
@@ -22,9 +23,10 @@ std::vector<std::pair<std::string, int64_t>> literal_dims(const lang::Program& p
   return out;
 }
 
-bool legal(const lang::Program& program, const std::vector<std::pair<std::string, int64_t>>& dims) {
+bool legal(const lang::Program& program, const Program& real, const std::vector<std::pair<std::string, int64_t>>& dims) {
   Diagnostics diagnostics;
-  return bind(lang::with_dims(program, dims), diagnostics).has_value();
+  const auto small = bind(lang::with_dims(program, dims), diagnostics);
+  return small && divides_alike(program, real, *small);
 }
 
 constexpr int64_t kWidestWindow = 16;
@@ -174,7 +176,7 @@ std::vector<std::pair<std::string, int64_t>> shrunken_dims(const lang::Program& 
   structured.insert(in_candidate.names().begin(), in_candidate.names().end());
   const int64_t room = std::max(in_problem.room(), in_candidate.room());
   const auto accepted = [&](const std::vector<std::pair<std::string, int64_t>>& dims) {
-    return !(deadline && deadline->passed()) && legal(problem, dims) && legal(candidate, dims);
+    return !(deadline && deadline->passed()) && legal(problem, *a, dims) && legal(candidate, *b, dims);
   };
   const auto choose = [&](const SizeChoice& c) {
     return assignment(real, structured, room + c.more + attempt, {c.more, c.period, c.plain_base ? c.plain_base + attempt : 0});

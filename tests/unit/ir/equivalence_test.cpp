@@ -33,6 +33,18 @@ TEST(Equivalence, SchedulesAndNamesDoNotMatter) {
   EXPECT_EQ(e.verdict, Verdict::kProved) << e.reason;
 }
 
+// A dim that is cut in four is so where four divides it: small dims keep that.
+TEST(Equivalence, DimsThatDivideAreTestedAtDimsThatDivide) {
+  const std::string head = kHead + "dim L = K//4, H = N//2\ntensor p : f32[4, M, N]\n";
+  const std::string cut =
+      "p[0,m,n] = sum[k<L](x[m,k] * w[n,k])\np[1,m,n] = sum[k<L](x[m,L+k] * w[n,L+k])\n"
+      "p[2,m,n] = sum[k<L](x[m,2*L+k] * w[n,2*L+k])\np[3,m,n] = sum[k<L](x[m,3*L+k] * w[n,3*L+k])\n"
+      "y[m,n] = p[0,m,n] + p[1,m,n] + p[2,m,n] + p[3,m,n] + b[n] for n<H\n"
+      "y[m,H+n] = p[0,m,H+n] + p[1,m,H+n] + p[2,m,H+n] + p[3,m,H+n] + b[H+n] for n<H\n";
+  const Equivalence e = compared(kHead + "y[m,n] = sum[k](x[m,k] * w[n,k]) + b[n]", head + cut);
+  EXPECT_TRUE(e.verdict == Verdict::kProved || e.verdict == Verdict::kTested) << e.reason;
+}
+
 // One kernel differs: what lies before it is proved as it stands, what lies behind it reads a tensor proved equal.
 TEST(Equivalence, TensorsOfOneNameAreCutPoints) {
   std::string problem = kHead + "t0[m,n] = sum[k](x[m,k] * w[n,k]) + b[n]\n", candidate = problem;

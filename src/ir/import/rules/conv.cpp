@@ -163,14 +163,14 @@ std::vector<Loop> summed_loops(const std::vector<const Axes*>& lists, const Axis
   return out;
 }
 
-struct Operands {
+struct ConvOperands {
   Value x, w;
   Conv conv;
   bool has_batch = true;  // as given; x has one
 };
 
-Result<Operands> read_operands(Call& call) {
-  Operands out;
+Result<ConvOperands> read_operands(Call& call) {
+  ConvOperands out;
   SOLSTICE_TRY(out.x, call.tensor("input"));
   SOLSTICE_TRY(out.w, call.tensor("weight"));
   SOLSTICE_TRY(out.conv, read_conv(call, out.w));
@@ -181,7 +181,7 @@ Result<Operands> read_operands(Call& call) {
 }
 
 Status conv_forward(Call& call) {
-  SOLSTICE_TRY(Operands given, read_operands(call));
+  SOLSTICE_TRY(ConvOperands given, read_operands(call));
   auto& [x, w, conv, has_batch] = given;
   const Value filters = split_groups(call, w, 0, conv.groups);
   ConvLoops l = channel_loops(call, x, filters, 2, 1, conv.groups);
@@ -219,7 +219,7 @@ Axis reached_axis(Call& call, const Conv& conv, int i, const Axis& input, int64_
 }
 
 Status conv_transposed(Call& call) {
-  SOLSTICE_TRY(Operands given, read_operands(call));
+  SOLSTICE_TRY(ConvOperands given, read_operands(call));
   auto& [x, w, conv, has_batch] = given;
   hint(call, w.axis(1), "K");
   const Value filters = split_groups(call, w, 0, conv.groups);
