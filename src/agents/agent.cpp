@@ -60,27 +60,27 @@ Result<llm::Request> Agent::request_of(const search::Tree& tree, int node) const
   return out;
 }
 
-// "" where the reply brought a program that can be tried.
-Result<std::string> Agent::complaint_of(const llm::Reply& reply, const search::Tree& tree, Draft& draft) const {
+// None where the reply brought a program that can be tried.
+Result<Complaint> Agent::complaint_of(const llm::Reply& reply, const search::Tree& tree, Draft& draft) const {
   switch (reply.finish) {
     case llm::Finish::kRefused:
-      return std::string("the answer was refused");
+      return Complaint{"the answer was refused"};
     case llm::Finish::kEmpty:
-      return std::string("the answer was empty");
+      return Complaint{"the answer was empty"};
     case llm::Finish::kTruncated:
-      return fmt::format("the answer was cut off after {} tokens: give edits, or less text", options_.most_output);
+      return Complaint{fmt::format("the answer was cut off after {} tokens: give edits, or less text", options_.most_output)};
     case llm::Finish::kInvalid:
-      return "the answer is not the JSON that was asked for: " + reply.problem;
+      return Complaint{"the answer is not the JSON that was asked for: " + reply.problem};
     case llm::Finish::kComplete:
       break;
   }
   draft.answer = reply.text;
   draft.reason = reply.json.at("reason").as_string();
   Result<std::string> program = program_of(reply.json, draft.base);
-  if (!program.ok()) return program.error().message;
+  if (!program.ok()) return Complaint{program.error().message};
   draft.program = draft.base = std::move(*program);
   draft.own = true;
-  if (tree.contains(draft.program)) return tried_before(tree, draft.program);
+  if (tree.contains(draft.program)) return Complaint{tried_before(tree, draft.program)};
   return legality_(draft.program);
 }
 
@@ -110,14 +110,14 @@ Result<std::optional<search::Proposal>> Agent::propose(const search::Tree& tree,
     SOLSTICE_TRY(const llm::Reply reply, client_.ask(request));
     out.tokens += reply.usage.input.value_or(0) + reply.usage.output.value_or(0);
     SOLSTICE_TRY(complaint, complaint_of(reply, tree, draft));
-    if (complaint.empty() || reply.finish == llm::Finish::kRefused || out.repairs == briefing_.repairs) break;
+    if (complaint.text.empty() || reply.finish == llm::Finish::kRefused || out.repairs == briefing_.repairs) break;
     ++out.repairs;
-    options_.news(fmt::format("attempt {}: {}; asked again", number, complaint.substr(0, complaint.find('\n'))));
-    SOLSTICE_CHECK(ask_again(request, reply, complaint, draft));
+    options_.news(fmt::format("attempt {}: {}; asked again", number, complaint.text.substr(0, complaint.text.find('\n'))));
+    SOLSTICE_CHECK(ask_again(request, reply, complaint.text, draft));
   }
-  const bool fresh = !draft.program.empty() && !tree.contains(draft.program);
-  out.program = fresh ? draft.program : no_program(tree, complaint);
-  out.reason = fresh ? draft.reason : complaint;
+  const bool fresh = !draft.program.empty() && !tree.contains(draft.program) && complaint.of_candidate;
+  out.program = fresh ? draft.program : no_program(tree, complaint.text);
+  out.reason = fresh ? draft.reason : complaint.text;
   out.answer = draft.answer.empty() ? "{}" : draft.answer;
   return std::optional(std::move(out));
 }

@@ -12,8 +12,14 @@
 
 namespace solstice::agents {
 
-// What is wrong with a program, in diagnostics for whoever wrote it; "": it can be compiled. Errors are those of the machine.
-using Check = std::function<Result<std::string>(const std::string& program)>;
+// What is wrong with a program, for whoever wrote it.
+struct Complaint {
+  std::string text;          // "": nothing
+  bool of_candidate = true;  // it would fail as a candidate; else it is only not what was asked for
+};
+
+// Errors are those of the machine.
+using Check = std::function<Result<Complaint>(const std::string& program)>;
 
 struct AgentOptions {
   const ControllerSpec* controller = nullptr;
@@ -36,7 +42,7 @@ class Agent : public search::Proposer {
  private:
   struct Draft;
   Result<llm::Request> request_of(const search::Tree& tree, int node) const;
-  Result<std::string> complaint_of(const llm::Reply& reply, const search::Tree& tree, Draft& draft) const;
+  Result<Complaint> complaint_of(const llm::Reply& reply, const search::Tree& tree, Draft& draft) const;
   Status ask_again(llm::Request& request, const llm::Reply& reply, const std::string& complaint, const Draft& draft) const;
 
   AgentOptions options_;

@@ -74,9 +74,13 @@ agents::Briefing briefing_of(const Session& state, const AgentChoice& choice) {
 }
 
 // An attempt is one candidate, so that its result says what it is the result of.
-std::string spaces_in(const Session& state, const std::string& program) {
+std::string not_asked_for(const Session& state, const AgentChoice& choice, const std::string& program) {
   const evaluate::Checked checked = evaluate::check(program, state.setting());
-  for (const ir::Kernel& kernel : checked.program->kernels) {
+  const auto& kernels = checked.program->kernels;
+  const bool cuda = std::any_of(kernels.begin(), kernels.end(), [](const ir::Kernel& kernel) { return kernel.family == "cuda"; });
+  if (cuda && choice.writes == agents::Writes::kUcut) return "device code of your own (`by cuda`) is not asked for: use the families";
+  if (!cuda && choice.writes == agents::Writes::kCuda) return "no kernel is `by cuda`: at least one has to be";
+  for (const ir::Kernel& kernel : kernels) {
     if (ir::is_space(kernel.knobs)) {
       return fmt::format("kernel `{}` has a set of values, of which cost models would choose one: write one value for each knob",
                          kernel.name);
@@ -86,10 +90,11 @@ std::string spaces_in(const Session& state, const std::string& program) {
 }
 
 // As the device would refuse it, before anything is compiled.
-Result<std::string> complaint_of(const Session& state, const std::string& program) {
+Result<agents::Complaint> complaint_of(const Session& state, const AgentChoice& choice, const std::string& program) {
   evaluate::Preparation candidate(program, state.setting(), nullptr);
   SOLSTICE_CHECK(candidate.finish());
-  return candidate.refused() ? candidate.why() : spaces_in(state, program);
+  if (candidate.refused()) return agents::Complaint{candidate.why(), true};
+  return agents::Complaint{not_asked_for(state, choice, program), false};
 }
 
 }  // namespace
@@ -106,8 +111,21 @@ Result<std::unique_ptr<AgentSide>> AgentSide::open(const AgentChoice& choice, st
   options.network = choice.network;
   options.budget = choice.budget;
   out->transcript_file_ = choice.transcript.empty() ? std::move(transcript) : choice.transcript;
+  std::error_code missing;  // then they are two
+  if (!choice.replay.empty() && std::filesystem::equivalent(choice.replay, out->transcript_file_, missing)) {
+    return fail(Code::bad_argument,
+                fmt::format("{} is replayed and would be written to: name another --transcript", choice.replay.string()));
+  }
   SOLSTICE_TRY(out->transcript_, llm::Transcript::open(out->transcript_file_));
   options.transcript = out->transcript_.get();
+  if (model.max_output && choice.most_output > *model.max_output) {
+    return fail(Code::bad_argument,
+                fmt::format("--most-output is {}; {} takes at most {}", choice.most_output, model.name, *model.max_output));
+  }
+  if (model.context && *model.context <= 2 * choice.most_output) {
+    return fail(Code::bad_argument, fmt::format("--most-output is {}; with a context of {} tokens {} has no room for what it is told",
+                                                choice.most_output, *model.context, model.name));
+  }
   if (model.context) out->most_prompt_ = std::min(out->most_prompt_, *model.context - choice.most_output);
   if (!choice.replay.empty()) {
     std::map<std::string, std::string> replay = choice.options;  // a provider is not opened, so they are the replay's
@@ -128,7 +146,7 @@ Status AgentSide::brief(Session& state) {
   options.origin = who();
   options.news = [&state](const std::string& text) { state.progress.message(text); };
   agent_ = std::make_unique<agents::Agent>(std::move(options), briefing_of(state, choice_), std::move(*prompts_), *client_,
-                                           [&state](const std::string& program) { return complaint_of(state, program); });
+                                           [this, &state](const std::string& program) { return complaint_of(state, choice_, program); });
   return success();
 }
 
@@ -149,6 +167,7 @@ Json AgentSide::record() const {
       .set("feedback", enum_names(choice_.feedback)[static_cast<size_t>(choice_.feedback)])
       .set("expert_trials", choice_.expert)
       .set("transcript", transcript_file_.string())
+      .set("replayed", choice_.replay.string())
       .set("account", to_json(client_->account()));
 }
 

@@ -47,12 +47,14 @@ Result<EvaluateOutcome> evaluate_batch(const EvaluateOptions& options, Progress&
 struct AbsorbOutcome {
   std::string run;
   int taken = 0, known = 0, missing = 0;  // results: new ones, ones that were there already, ones that are not in the folder
+  std::vector<std::string> refused;       // results that were not taken, and why
   int in_flight = 0;                      // of the run, afterwards
   int best = 0;                           // number of the fastest trial; 0: none is usable
   Seconds best_time, original;
 };
 
-// Errors: not_found where the run is not in this store; bad_argument for a result of another program.
+// A result that is damaged, impossible or of another program is refused, and the others are taken. Errors: not_found where the run is
+// not in this store; bad_argument for a batch of another machine than the run's.
 Result<AbsorbOutcome> absorb_batch(const std::filesystem::path& folder, const std::filesystem::path& store);
 
 }  // namespace solstice::flow

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <deque>
 
 #include "base/hash.h"
@@ -32,9 +33,8 @@ OptimizeOptions options_of(const EvaluateOptions& options, const Batch& batch) {
 
 Status prepare(Session& state, const Batch& batch) {
   SOLSTICE_CHECK(start_oracle(state));
-  if (!state.gpu && state.options.machine.empty()) {
-    SOLSTICE_TRY(machine::Machine machine, machine::load_machine(batch.machine));
-    state.machine.emplace(std::move(machine));
+  if (!state.gpu && state.options.device != "model") {
+    return fail(Code::no_gpu, "no GPU was found to measure on; `solstice doctor` says what is missing, --device model predicts");
   }
   if (state.machine->name != batch.machine) {
     return fail(Code::bad_argument, fmt::format("the batch is for {}, this is {}", batch.machine, state.machine->name));
@@ -46,6 +46,12 @@ Status prepare(Session& state, const Batch& batch) {
 }
 
 Status write_original(const Session& state, const Batch& batch, const fs::path& folder) {
+  SOLSTICE_TRY(const auto before, read_if_there<BatchOriginal>(original_file(folder)));
+  if (before && before->device != state.report.device) {
+    return fail(Code::bad_argument, fmt::format("the results that are there are of {}, this is {}: they cannot stand in one batch",
+                                                before->device, state.report.device));
+  }
+  if (before) return success();
   BatchOriginal original;
   original.batch = batch.id;
   original.time = state.eager;
@@ -72,8 +78,11 @@ Result<search::Node> node_of(const BatchCandidate& candidate, const fs::path& fo
 Result<std::deque<search::Node>> waiting(const Batch& batch, const fs::path& folder, EvaluateOutcome& out) {
   std::deque<search::Node> nodes;
   for (const BatchCandidate& candidate : batch.candidates) {
-    SOLSTICE_TRY(const auto result, read_if_there<BatchResult>(result_file(folder, candidate.node)));
-    if (result) {
+    // A damaged one is measured again.
+    const Result<std::optional<BatchResult>> read = read_if_there<BatchResult>(result_file(folder, candidate.node));
+    const std::optional<BatchResult> result = read.ok() ? *read : std::nullopt;
+    const bool own = result && result->batch == batch.id && result->request == candidate.request && result->hash == candidate.hash;
+    if (own) {
       ++out.there;
       continue;
     }
@@ -102,7 +111,8 @@ Status measure(Session& state, const Batch& batch, const fs::path& folder, std::
     const search::Node node = std::move(started.front());
     started.pop_front();
     if (!landed.measurement) continue;  // no result comes: it stays open
-    BatchResult result{batch.id, node.id, hash_hex(node.proposal.program), *landed.measurement, utc_now()};
+    const auto asked = std::find_if(batch.candidates.begin(), batch.candidates.end(), [&](const auto& c) { return c.node == node.id; });
+    BatchResult result{batch.id, node.id, asked->request, asked->hash, *landed.measurement, utc_now()};
     SOLSTICE_CHECK(write_record_file(result_file(folder, node.id), result));
     ++out.measured;
     out.usable += landed.measurement->usable() ? 1 : 0;

@@ -2,11 +2,22 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 namespace solstice::flow {
 namespace fs = std::filesystem;
 
 fs::path program_file(const fs::path& folder, int node) { return folder / "candidates" / fmt::format("{}.ucut", node); }
 fs::path result_file(const fs::path& folder, int node) { return folder / "results" / fmt::format("{}.json", node); }
+int request_of(const search::Tree& tree, int node) {
+  using Kind = search::Event::Kind;
+  for (size_t i = tree.events().size(); i-- > 0;) {
+    const search::Event& event = tree.events()[i];
+    if (event.node == node && (event.kind == Kind::kProposed || event.kind == Kind::kAgain)) return static_cast<int>(i);
+  }
+  return -1;
+}
+
 fs::path original_file(const fs::path& folder) { return folder / "results" / "original.json"; }
 
 Result<Batch> read_batch(const fs::path& folder) {
@@ -14,7 +25,18 @@ Result<Batch> read_batch(const fs::path& folder) {
   if (!fs::exists(folder / "batch.json", error)) {
     return fail(Code::bad_argument, fmt::format("{} is no batch: it has no batch.json; `solstice propose` makes one", folder.string()));
   }
-  return read_record_file<Batch>(folder / "batch.json");
+  SOLSTICE_TRY(Batch batch, read_record_file<Batch>(folder / "batch.json"));
+  // It may come from elsewhere: names are of files in the folder, numbers of different nodes.
+  const fs::path file = batch.file;
+  if (file.empty() || file != file.filename() || batch.file == "..") {
+    return fail(Code::bad_argument, fmt::format("{}: `{}` is no file of the folder", folder.string(), batch.file));
+  }
+  std::set<int> nodes;
+  for (const BatchCandidate& candidate : batch.candidates) {
+    if (candidate.node > 0 && nodes.insert(candidate.node).second) continue;
+    return fail(Code::bad_argument, fmt::format("{}: node {} is none, or there twice", folder.string(), candidate.node));
+  }
+  return batch;
 }
 
 }  // namespace solstice::flow

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "record/batch.h"
+#include "search/tree.h"
 
 namespace solstice::flow {
 
@@ -36,7 +37,10 @@ Status write_record_file(const std::filesystem::path& file, const T& record) {
   return write_file(file, to_json(record).dump(1) + "\n");
 }
 
-// Error bad_argument where the folder holds none.
+// The number of the event that last asked for the node to be measured; -1: none did.
+int request_of(const search::Tree& tree, int node);
+
+// Errors: bad_argument where the folder holds none, or one whose names or numbers cannot be.
 Result<Batch> read_batch(const std::filesystem::path& folder);
 
 }  // namespace solstice::flow

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/interrupt.h"
 #include "base/time_text.h"
 #include "flow/batch.h"
 #include "flow/batch_files.h"
@@ -50,8 +51,12 @@ class Round {
     while (made_ < count) {
       if (state_.tree.trials() >= state_.options.trials) return fmt::format("the run has its {} trials", state_.options.trials);
       if (!by_agent_ && state_.agent && state_.tree.trials() >= state_.options.agent.expert) SOLSTICE_CHECK(hand_over());
-      SOLSTICE_TRY(const bool more, step());
-      if (more) continue;
+      if (interrupted()) return std::string("interrupted");
+      const Result<bool> more = step();
+      // What was proposed by then is there, and may have been paid for.
+      if (!more.ok() && made_ > 0) return more.error().text();
+      if (!more.ok()) return more.error();
+      if (*more) continue;
       if (by_agent_ || !state_.agent) {
         return std::string(state_.tree.in_flight() > 0 ? "results have to come in first" : "there are no further moves");
       }
@@ -63,10 +68,13 @@ class Round {
  private:
   // False: there is no further move. The expert goes on from what is in flight too, by what its cost models expect.
   Result<bool> step() {
+    // A model is told results, so it waits for them.
+    if (by_agent_ && state_.tree.in_flight() > made_) return false;
     const search::Tree expected = by_agent_ ? state_.tree : as_predicted(state_.tree);
     SOLSTICE_TRY(const std::optional<search::Decision> decision, policy_.decide(expected));
+    const size_t told = state_.tree.events().size();
     if (decision) SOLSTICE_CHECK(follow(*decision, expected));
-    return decision.has_value();
+    return state_.tree.events().size() > told;
   }
 
   static search::Tree as_predicted(search::Tree tree) {
@@ -89,6 +97,7 @@ class Round {
   Status follow(const search::Decision& decision, const search::Tree& expected) {
     const size_t told = state_.tree.events().size();
     if (decision.again) {
+      if (state_.tree.node(decision.node).in_flight) return success();
       state_.tree.again(decision.node, decision.precision);
       ++made_;
       return keep_since(state_, told);
@@ -163,7 +172,7 @@ Batch batch_of(const Session& state, const std::vector<int>& nodes) {
   out.created = utc_now();
   for (const int id : nodes) {
     const search::Proposal& proposal = state.tree.node(id).proposal;
-    out.candidates.push_back({id, hash_hex(proposal.program), proposal.reason, proposal.precision});
+    out.candidates.push_back({id, request_of(state.tree, id), hash_hex(proposal.program), proposal.reason, proposal.precision});
   }
   return out;
 }
@@ -190,11 +199,6 @@ Result<ProposeOutcome> propose_in(Session& state, const ProposeOptions& options)
   if (nodes.empty()) return out;
   const Batch batch = batch_of(state, nodes);
   out.folder = options.out.empty() ? fs::path("batch-" + batch.id) : options.out;
-  std::error_code error;
-  if (fs::exists(out.folder, error)) {
-    return fail(Code::bad_argument, fmt::format("{} exists; `solstice propose {} --again --out DIR` writes the candidates elsewhere",
-                                                out.folder.string(), out.run));
-  }
   SOLSTICE_CHECK(write_batch(state, batch, out.folder));
   return out;
 }
@@ -203,6 +207,10 @@ Result<ProposeOutcome> propose_in(Session& state, const ProposeOptions& options)
 
 Result<ProposeOutcome> propose_batch(const ProposeOptions& options, Progress& progress) {
   SOLSTICE_TRY(const OptimizeOptions run, completed(options.run));
+  std::error_code error;
+  if (!options.out.empty() && fs::exists(options.out, error)) {
+    return fail(Code::bad_argument, fmt::format("{} exists: a batch is a folder of its own", options.out.string()));
+  }
   Engine engine;
   Session state(run, progress, engine);
   state.measured_elsewhere = true;
@@ -212,7 +220,7 @@ Result<ProposeOutcome> propose_batch(const ProposeOptions& options, Progress& pr
   Result<ProposeOutcome> done = propose_in(state, options);
   if (state.agent) state.report.agent = state.agent->record();
   const std::string reason = done.ok() ? fmt::format("{} results are out", done->in_flight) : done.error().message;
-  const RunState how = !done.ok() ? RunState::kFailed : done->in_flight > 0 ? RunState::kWaiting : RunState::kInterrupted;
+  const RunState how = state.tree.in_flight() > 0 ? RunState::kWaiting : done.ok() ? RunState::kInterrupted : RunState::kFailed;
   const Status kept = state.store->finish_run(state.report.run, how, RunOutcome::kNone, reason, summary_of(state));
   if (!done.ok()) return done.error();
   SOLSTICE_CHECK(kept);

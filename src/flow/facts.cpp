@@ -55,7 +55,7 @@ Result<Rebuilt> rebuild_facts(store::Store& store) {
   std::reverse(listed.begin(), listed.end());
   Rebuilt out;
   for (const store::ListedRun& one : listed) {
-    if (one.run.ok() && (one.run->device != "gpu" || one.run->state == RunState::kRunning)) continue;
+    if (one.run.ok() && (one.run->device == "model" || one.run->state == RunState::kRunning)) continue;
     const Result<int> added = one.run.ok() ? facts_of_stored(store, *one.run) : Result<int>(one.run.error());
     if (!added.ok()) {
       if (added.error().code == Code::disk_full) return added.error();

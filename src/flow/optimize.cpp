@@ -146,7 +146,7 @@ Result<OptimizeOutcome> optimize(const OptimizeOptions& options, Progress& progr
   if (const Status closed = close_run(state, done); !closed.ok()) {
     return replaces ? closed.error() : that_left(closed.error(), state.out);
   }
-  return OptimizeOutcome{std::move(state.report), state.out, interrupted()};
+  return OptimizeOutcome{std::move(state.report), state.out, state.agent_failed, interrupted()};
 }
 
 }  // namespace solstice::flow

@@ -105,7 +105,8 @@ struct Session {
 
   std::shared_ptr<const ir::Program> scheduled;  // the partition that is predicted to be fastest, applied
   std::unique_ptr<search::Proposer> expert;
-  std::unique_ptr<AgentSide> agent;  // null: the expert works alone
+  std::unique_ptr<AgentSide> agent;   // null: the expert works alone
+  std::optional<Error> agent_failed;  // what it could not go on for; the run goes on with what there is
   std::unique_ptr<search::Evaluator> device;
   evaluate::GpuDevice* gpu_device = nullptr;  // `device`, where it is one
   std::string policy;                         // of the search

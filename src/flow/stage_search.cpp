@@ -48,6 +48,7 @@ search::Observer observer_of(Session& state, const Deadline& deadline) {
     return keep_event(state, number, &trial);
   };
   out.skipped = [&state](const search::Proposal&) { ++state.report.trials_skipped; };
+  if (state.agent) out.refused = [&state](const Error& error) { state.agent_failed = error; };
   return out;
 }
 
@@ -81,6 +82,11 @@ Status search_candidates(Session& state) {
     } else {
       SOLSTICE_TRY(state.stop, search::run(state.tree, {*policy, *state.expert, *state.device}, budget_of(state), lookahead_of(state),
                                            observer, [] { return interrupted(); }));
+    }
+    if (state.agent_failed && state.agent_failed->code != Code::interrupted) {
+      const std::string why = fmt::format("{} goes no further: {}", state.agent->title(), state.agent_failed->text());
+      state.progress.message(why);
+      state.report.warnings.push_back(why);
     }
     const search::Node* best = state.tree.best();
     const int trials = state.standing().trials;

@@ -17,14 +17,15 @@ namespace solstice {
 
 struct BatchCandidate {
   int node = 0;
+  int request = 0;   // number of the event that asked for it: a node may be measured again
   std::string hash;  // of its program
   std::string reason;
   search::Precision precision = search::Precision::kUsual;
   static auto fields() {
-    return std::make_tuple(field("node", &BatchCandidate::node, "of the run's tree"),
-                           field("hash", &BatchCandidate::hash, "of its program"),
-                           optional_field("reason", &BatchCandidate::reason, "the move, for people"),
-                           optional_field("precision", &BatchCandidate::precision, "of the measurement"));
+    return std::make_tuple(
+        field("node", &BatchCandidate::node, "of the run's tree"), field("request", &BatchCandidate::request, "event that asked for it"),
+        field("hash", &BatchCandidate::hash, "of its program"), optional_field("reason", &BatchCandidate::reason, "the move, for people"),
+        optional_field("precision", &BatchCandidate::precision, "of the measurement"));
   }
 };
 
@@ -55,11 +56,13 @@ struct BatchResult {
   static constexpr const char* kSchema = "solstice.batch_result/1";
   std::string batch;
   int node = 0;
+  int request = 0;
   std::string hash;  // of the program that was measured
   search::Measurement measurement;
   std::string at;  // UTC
   static auto fields() {
     return std::make_tuple(field("batch", &BatchResult::batch, "id"), field("node", &BatchResult::node, "of the run's tree"),
+                           field("request", &BatchResult::request, "event that asked for it"),
                            field("hash", &BatchResult::hash, "of the program"),
                            field("measurement", &BatchResult::measurement, "what became of it"), field("at", &BatchResult::at, "UTC"));
   }

@@ -23,8 +23,7 @@ class Loop {
       SOLSTICE_TRY(const std::optional<Decision> decision, with_.policy.decide(tree_));
       if (!decision || (!decision->again && tree_.trials() >= budget_.trials)) return success();
       const Result<const Node*> node = decision->again ? measure_again(*decision) : derive(*decision);
-      if (!node.ok() && !is_end(node.error().code)) return node.error();
-      if (!node.ok()) refused_ = node.error().code;
+      if (!node.ok()) SOLSTICE_CHECK(end_at(node.error()));
       SOLSTICE_CHECK(record());
       if (node.ok() && *node) with_.evaluator.start(**node);
     }
@@ -50,7 +49,7 @@ class Loop {
 
   std::optional<Stop> should_stop(const std::function<bool()>& interrupted) const {
     if (interrupted() || refused_ == Code::interrupted) return Stop::kInterrupted;
-    if (tree_.in_flight() == 0 && refused_) return Stop::kOverBudget;
+    if (tree_.in_flight() == 0 && refused_) return refused_ == Code::over_budget ? Stop::kOverBudget : Stop::kProposerFailed;
     if (tree_.in_flight() == 0) return tree_.trials() >= budget_.trials ? Stop::kTrials : Stop::kExhausted;
     if (deadline_.passed()) return Stop::kTime;
     const Node* best = tree_.best();
@@ -62,7 +61,12 @@ class Loop {
   }
 
  private:
-  static bool is_end(Code code) { return code == Code::over_budget || code == Code::interrupted; }
+  Status end_at(const Error& error) {
+    if (kind_of(error.code) == ErrorKind::kInternal || !observer_.refused) return error;
+    refused_ = error.code;
+    observer_.refused(error);
+    return success();
+  }
 
   Result<const Node*> measure_again(const Decision& decision) {
     tree_.again(decision.node, decision.precision);
@@ -134,7 +138,7 @@ class Loop {
 }  // namespace
 
 std::vector<const char*> enum_names(Stop) {
-  return {"trials", "time", "exhausted", "near_bound", "patience", "lost", "interrupted", "over_budget"};
+  return {"trials", "time", "exhausted", "near_bound", "patience", "lost", "interrupted", "over_budget", "proposer_failed"};
 }
 
 void InOrder::start(const Node& node) {

@@ -16,8 +16,9 @@ class Proposer {
  public:
   virtual ~Proposer() = default;
   // The next candidate derived from this node, whose text the tree has not seen; nothing where there is none. The tree is all
-  // that it goes by: a proposer that is started again on the same tree goes on as the one before. The errors over_budget (it may
-  // not spend more) and interrupted end the search as a budget does; others are errors of the search.
+  // that it goes by: a proposer that is started again on the same tree goes on as the one before. Errors of the user and of the
+  // environment (no more may be spent, a provider is down) end the search as a budget does, and the observer is told; internal ones
+  // are errors of the search.
   virtual Result<std::optional<Proposal>> propose(const Tree& tree, int node) = 0;
 };
 
@@ -61,12 +62,13 @@ struct Budget {
   double hopeless = 0;  // a proposal expected to take this much longer than the best is not tried; 0: all are
 };
 
-enum class Stop { kTrials, kTime, kExhausted, kNearBound, kPatience, kLost, kInterrupted, kOverBudget };
+enum class Stop { kTrials, kTime, kExhausted, kNearBound, kPatience, kLost, kInterrupted, kOverBudget, kProposerFailed };
 std::vector<const char*> enum_names(Stop);
 
 struct Observer {
   std::function<void(const Tree&, const Node&)> finished;  // after each trial
   std::function<void(const Proposal&)> skipped;            // not tried: see Budget::hopeless
+  std::function<void(const Error&)> refused;               // what ended the proposer, where that does not end the run
   // Each event by its number, before what follows from it is begun; an error ends the search.
   std::function<Status(const Tree&, size_t)> recorded;
 };

@@ -100,19 +100,39 @@ def test_what_was_changed_is_refused(site):
     assert refused.returncode == 2 and "is not the program that was proposed" in refused.stderr
     program.write_text(kept)
     site.evaluate("one")
-    result = site.folder / "one" / "results" / "1.json"
-    other = json.loads((site.folder / "one" / "results" / "2.json").read_text())
-    result.write_text(json.dumps(other | {"node": 1}))
-    refused = site.call("absorb", site.folder / "one", "--store", site.folder / "store")
-    assert refused.returncode == 2 and "the result of another program" in refused.stderr
-    assert site.states() == []
+    results = site.folder / "one" / "results"
+    first = json.loads((results / "1.json").read_text())
+    (results / "2.json").write_text(json.dumps(first | {"node": 2, "request": json.loads((results / "2.json").read_text())["request"]}))
+    absorbed = site.call("absorb", site.folder / "one", "--store", site.folder / "store")
+    heard = json.loads(absorbed.stdout)
+    assert absorbed.returncode == 2 and (heard["taken"], heard["in_flight"]) == (1, 1)
+    assert "2.json: it is the result of another program" in heard["refused"][0]
+    assert site.states() == [1]
+    (results / "2.json").write_text('{"batch": ')  # a damaged one is measured again
+    assert site.evaluate("one")["measured"] == 1
+    assert site.absorb("one")["taken"] == 1
+
+
+def test_impossible_results_are_refused(site):
+    site.propose("one", "--batch", 2, run=ROOT / "examples" / "softmax.py")
+    site.evaluate("one")
+    results = site.folder / "one" / "results"
+    for number, change in (("1", {"state": "verified", "time": 1e-30}), ("2", {"time": 0})):
+        result = json.loads((results / f"{number}.json").read_text())
+        result["measurement"] |= change
+        (results / f"{number}.json").write_text(json.dumps(result))
+    heard = json.loads(site.call("absorb", site.folder / "one", "--store", site.folder / "store").stdout)
+    assert heard["taken"] == 0 and len(heard["refused"]) == 2
+    batch = json.loads((site.folder / "one" / "batch.json").read_text())
+    (site.folder / "one" / "batch.json").write_text(json.dumps(batch | {"file": "../softmax.py"}))
+    assert "no file of the folder" in site.call("evaluate", site.folder / "one").stderr
 
 
 def test_a_folder_that_is_there_is_kept(site):
     site.propose("one", "--batch", 1, run=ROOT / "examples" / "softmax.py")
     before = (site.folder / "one" / "batch.json").read_text()
     refused = site.call("propose", "last", "--again", "--out", site.folder / "one", "--store", site.folder / "store")
-    assert refused.returncode == 2 and "--again --out DIR" in refused.stderr
+    assert refused.returncode == 2 and "a folder of its own" in refused.stderr
     assert (site.folder / "one" / "batch.json").read_text() == before
     shutil.rmtree(site.folder / "one")
     assert site.propose("one", "--again")["candidates"] == 1

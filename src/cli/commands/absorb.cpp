@@ -3,6 +3,7 @@
 
 #include "base/time_text.h"
 #include "cli/command.h"
+#include "cli/harmless.h"
 #include "flow/batch.h"
 
 namespace solstice::cli {
@@ -11,6 +12,7 @@ namespace {
 std::string absorbed_text(const flow::AbsorbOutcome& done) {
   std::string out = fmt::format("run {}: {} results taken, {} known already, {} not there; {} still out\n", done.run, done.taken,
                                 done.known, done.missing, done.in_flight);
+  for (const std::string& refused : done.refused) out += harmless(refused) + "\n";
   if (done.best == 0) return out + "no candidate is usable yet\n";
   out += fmt::format("best: trial {}, {}", done.best, solstice::time_text(done.best_time));
   if (done.original.value > 0) out += fmt::format(", {:.2f}x as fast as the original", done.original / done.best_time);
@@ -19,20 +21,24 @@ std::string absorbed_text(const flow::AbsorbOutcome& done) {
 
 Result<int> run_absorb(const Invocation& in) {
   SOLSTICE_TRY(const flow::AbsorbOutcome done, flow::absorb_batch(in.get("BATCH"), in.get("--store")));
+  const int code = done.refused.empty() ? 0 : exit_code(ErrorKind::kInput);
   if (!in.json()) {
     fmt::print("{}", absorbed_text(done));
-    return 0;
+    return code;
   }
+  Json refused = Json::array();
+  for (const std::string& one : done.refused) refused.push(one);
   Json out = Json::object()
                  .set("run", done.run)
                  .set("taken", done.taken)
                  .set("known", done.known)
                  .set("missing", done.missing)
-                 .set("in_flight", done.in_flight);
+                 .set("in_flight", done.in_flight)
+                 .set("refused", refused);
   if (done.best > 0) out.set("best", Json::object().set("trial", done.best).set("seconds", done.best_time.value));
   if (done.original.value > 0) out.set("original", done.original.value);
   fmt::print("{}\n", out.dump(2));
-  return 0;
+  return code;
 }
 
 }  // namespace
@@ -43,7 +49,7 @@ const Command solstice_commands_absorb = {
     .summary = "Take the results of a batch into its run",
     .help =
         "May be done while results are missing, and again when more have come: a result is taken once, for the very program that the "
-        "run proposed. Go on with `solstice propose RUN`; on the machine with the GPU, `solstice optimize FILE --resume RUN` verifies "
+        "run proposed; one that is damaged or of another program is refused, the others are taken, and the exit code is 2. Go on with `solstice propose RUN`; on the machine with the GPU, `solstice optimize FILE --resume RUN` verifies "
         "the best in full and writes the drop-in module.",
     .example = "solstice absorb batch1",
     .parameters = {{"BATCH", "", "folder that `solstice evaluate` filled in", "", {}, true, false},

@@ -57,7 +57,10 @@ Result<int> run_optimize(const Invocation& in) {
   // Progress is no result: with --json, stdout holds the report alone.
   const std::unique_ptr<Progress> progress = progress_for(in.json() ? stderr : stdout);
   SOLSTICE_TRY(const flow::OptimizeOutcome outcome, flow::optimize(options, *progress));
-  const int code = outcome.interrupted ? kInterrupted : 0;
+  int code = outcome.interrupted ? kInterrupted : 0;
+  // Reaching the end of what it may spend is no failure.
+  if (code == 0 && outcome.agent_failed && outcome.agent_failed->code != Code::over_budget)
+    code = exit_code(kind_of(outcome.agent_failed->code));
   if (in.json()) {
     Json body = Json::object().set("out", outcome.out.string()).set("report", to_json(outcome.report));
     fmt::print("{}\n", body.dump(2));
@@ -120,7 +123,7 @@ const Command solstice_commands_optimize = {
         "`:Class` picks one of several. Writes report.md, report.json, program.ucut, plan.json with its cubins and, when "
         "something is faster, model_new.py below DIR. When nothing is faster it says why and exits 0. Ctrl-C ends "
         "the search: the best so far is verified and reported, and the exit code is 130; a second one ends at once. Other exit "
-        "codes: 2 the input is wrong or too large, 3 this machine lacks something (GPU, driver, disk space) or is busy, 70 a bug. "
+        "codes: 2 the input is wrong or too large, 3 this machine lacks something (GPU, driver, disk space) or is busy, 70 a bug; where a language model's provider fails, what there is is verified and reported all the same, and the exit code is that of its error. "
         "An earlier outcome in DIR stays whole unless a new one replaces it: a run that fails, or is stopped before a candidate is found, leaves it alone, and what a kill cuts short the next run finishes. Other files in DIR are never replaced or removed. Without --out the outcome goes to runs/NAME, or to runs/NAME-2 and so on where that holds the outcome of another file or class; a DIR that is named is used for any. Without a GPU times are predicted (--device model), and every report says so.",
     .example = "solstice optimize examples/linear_gelu.py --budget 60s,40trials",
     .parameters = optimize_parameters(),

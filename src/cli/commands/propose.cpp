@@ -11,6 +11,8 @@
 namespace solstice::cli {
 namespace {
 
+constexpr int kInterruptedByUser = 130;
+
 // A file is a new run, anything else names one.
 Status read_subject(const Invocation& in, flow::OptimizeOptions& out) {
   const std::string& subject = in.get("RUN");
@@ -41,7 +43,8 @@ Result<flow::ProposeOptions> propose_options(const Invocation& in) {
   out.run.detached = true;
   out.run.command = in.argv;
   SOLSTICE_TRY(out.count, parse_int("--batch", in.get("--batch"), 1, 1000));
-  out.out = in.get("--out");
+  out.out = std::filesystem::path(in.get("--out"));
+  if (!out.out.empty() && !out.out.has_filename()) out.out = out.out.parent_path();  // "batch1/"
   out.again = in.flag("--again");
   out.give_up = in.flag("--give-up");
   if (out.again && out.give_up) return fail(Code::bad_argument, "--again waits for what is in flight, --give-up does not: give one");
@@ -70,7 +73,7 @@ Result<int> run_propose(const Invocation& in) {
   } else {
     fmt::print("{}\n", proposed_text(done));
   }
-  return 0;
+  return interrupted() ? kInterruptedByUser : 0;
 }
 
 std::vector<Parameter> propose_parameters() {

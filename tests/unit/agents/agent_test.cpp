@@ -18,9 +18,10 @@ AgentOptions options_of(const char* controller) {
   return out;
 }
 
-// `illegal` is refused, all else may be compiled.
-Result<std::string> check(const std::string& program) {
-  return program.find("illegal") == program.npos ? std::string() : "candidate:1:1: error[E000]: this is illegal";
+// `illegal` is refused, `unwanted` not asked for, all else may be compiled.
+Result<Complaint> check(const std::string& program) {
+  if (program.find("unwanted") != program.npos) return Complaint{"that was not asked for", false};
+  return Complaint{program.find("illegal") == program.npos ? "" : "candidate:1:1: error[E000]: this is illegal"};
 }
 
 Result<std::optional<search::Proposal>> asked(Script& script, const search::Tree& tree, int node) {
@@ -69,6 +70,13 @@ TEST(Agent, AfterItsRepairsTheAttemptCounts) {
   EXPECT_EQ(found.program, "illegal 4");
   EXPECT_EQ(found.reason, "try 4");
   EXPECT_EQ(found.repairs, 3);
+}
+
+TEST(Agent, WhatWasNotAskedForIsNoCandidate) {
+  std::vector<std::string> replies;
+  for (const char* number : {"1", "2", "3", "4"}) replies.push_back(says(answer("try", std::string("unwanted ") + number).dump()));
+  Script script(replies);
+  EXPECT_EQ(proposed(script, grown(), 2).program, "# attempt 4 brought no program: that was not asked for\n");
 }
 
 TEST(Agent, AnswersWithoutAProgramAreAttemptsToo) {
