@@ -11,8 +11,6 @@
 namespace solstice::propose {
 namespace {
 
-const double kSpeaks = std::log2(1 + search::kNoise);
-
 // The groups of `a` that `b` lacks.
 std::vector<size_t> groups_only_in(const Partition& a, const Partition& b) {
   std::vector<size_t> out;
@@ -27,6 +25,7 @@ std::vector<size_t> groups_only_in(const Partition& a, const Partition& b) {
 struct CutMove {
   Structure whole;
   std::string from, to;
+  Seconds made;  // what comes out takes, by the cost models
 };
 
 CutMove move_of(const Recut& cut, const Formulation& from) {
@@ -39,13 +38,15 @@ CutMove move_of(const Recut& cut, const Formulation& from) {
     return found != known.end() ? found->second : known.emplace(equations, structure_of(scheduled, equations)).first->second;
   };
   std::vector<std::string> pieces;
+  Seconds cost;
+  for (const size_t g : made) cost += cut.partition.groups[g].cost;
   const bool fuses = made.size() < gone.size();
   if (fuses) {
     for (const size_t g : gone) pieces.push_back(from.structures[g].kind);
-    return {structure(made.front()), apart(std::move(pieces)), kInOne};
+    return {structure(made.front()), apart(std::move(pieces)), kInOne, cost};
   }
   for (const size_t g : made) pieces.push_back(structure(g).kind);
-  return {from.structures[gone.front()], kInOne, apart(std::move(pieces))};
+  return {from.structures[gone.front()], kInOne, apart(std::move(pieces)), cost};
 }
 
 }  // namespace
@@ -69,10 +70,14 @@ std::optional<Choice> preferred(const Formulation& formulation, const Worth& wor
   Choice out(formulation.axes.size(), 0);
   bool differs = false;
   for (size_t a = 0; a < worth.size(); ++a) {
-    const auto best = static_cast<size_t>(std::max_element(worth[a].begin(), worth[a].end()) - worth[a].begin());
-    if (expected_gain(worth, a, 0, best) <= 0) continue;
-    out[a] = best;
-    differs = true;
+    double most = std::log2(1 + search::kNoise);
+    for (size_t o = 1; o < worth[a].size(); ++o) {
+      const double gain = expected_gain(formulation.axes[a], worth[a], 0, o);
+      if (worth[a][o] == 0 || gain <= most) continue;
+      most = gain;
+      out[a] = o;
+      differs = true;
+    }
   }
   return differs ? std::optional(std::move(out)) : std::nullopt;
 }
@@ -81,11 +86,15 @@ double expected_gain(const Formulation& formulation, const Worth& worth, const C
   if (worth.empty()) return 0;
   Seconds before, after;
   for (size_t a = 0; a < from.size(); ++a) {
-    const Seconds now = formulation.axes[a].predicted[from[a]];
-    before += now;
-    after += now * std::exp2(-expected_gain(worth, a, from[a], to[a]));
+    before += corrected(formulation.axes[a], worth[a], from[a]);
+    after += corrected(formulation.axes[a], worth[a], to[a]);
   }
   return after.value > 0 ? std::log2(before / after) : 0;
+}
+
+double beyond_models(const Formulation& formulation, const Worth& worth, const Choice& from, const Choice& to) {
+  if (worth.empty()) return 0;
+  return expected_gain(formulation, worth, from, to) - std::log2(formulation.predicted(from) / formulation.predicted(to));
 }
 
 std::string share_text(double gain) {
@@ -94,26 +103,26 @@ std::string share_text(double gain) {
 }
 
 std::string said_of(const Formulation& formulation, const search::Memory* memory, const Move& move) {
-  if (!memory || move.expected == 0) return "";
+  if (!memory || !move.remembered) return "";
   const size_t axis = move.axes[0];
   const Schedule& option = formulation.axes[axis].options[move.option];
   const search::Memory::Evidence seen = memory->evidence(formulation.structures[axis], setting_text(option.family, option.knobs));
-  const std::string rests = seen.facts == 0 ? "parts of other settings"
+  const std::string rests = seen.facts == 0 ? "facts of like settings"
                                             : fmt::format("{} fact{} of {} kernel{} like it", seen.facts, seen.facts == 1 ? "" : "s",
                                                           seen.structures, seen.structures == 1 ? "" : "s");
-  return fmt::format(", {} by memory ({})", share_text(move.expected), rests);
+  return fmt::format(", expected {} by {}", share_text(move.expected), rests);
 }
 
-void order_by_memory(std::vector<Recut>& cuts, const Formulation& from, const search::Memory* memory) {
+void correct_by_memory(std::vector<Recut>& cuts, const Formulation& from, const search::Memory* memory) {
   if (!memory || memory->empty() || from.structures.size() != from.cut.groups.size()) return;
   for (Recut& cut : cuts) {
     const CutMove move = move_of(cut, from);
-    const double to = memory->worth(move.whole, move.to), gain = to - memory->worth(move.whole, move.from);
-    if (to != 0 && std::abs(gain) >= kSpeaks) cut.expected = gain;
+    const double to = memory->worth(move.whole, move.to);
+    if (to == 0) continue;
+    cut.remembered = to - memory->worth(move.whole, move.from);
+    cut.cost += move.made * (std::exp2(-cut.remembered) - 1);
   }
-  const auto rank = [](const Recut& cut) { return cut.expected > 0 ? 0 : cut.expected == 0 ? 1 : 2; };
-  std::stable_sort(cuts.begin(), cuts.end(),
-                   [&](const Recut& a, const Recut& b) { return rank(a) != rank(b) ? rank(a) < rank(b) : a.expected > b.expected; });
+  std::stable_sort(cuts.begin(), cuts.end(), [](const Recut& a, const Recut& b) { return a.cost < b.cost; });
 }
 
 }  // namespace solstice::propose

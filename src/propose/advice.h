@@ -17,14 +17,15 @@ Worth worth_of(const Formulation& formulation, const search::Memory* memory);
 // Of each kernel the option that memory expects most of; nothing where these are the cost models' choice.
 std::optional<Choice> preferred(const Formulation& formulation, const Worth& worth);
 
-// log2 of what the whole program is expected to gain; 0 without memory.
+// log2 of what the whole program is expected to gain, and what of that the cost models do not say; 0 without memory.
 double expected_gain(const Formulation& formulation, const Worth& worth, const Choice& from, const Choice& to);
+double beyond_models(const Formulation& formulation, const Worth& worth, const Choice& from, const Choice& to);
 
-// ", 4 % faster by memory (7 facts of 3 kernels like it)"; "" where it does not speak.
+// ", expected 4 % faster by 7 facts of 3 kernels like it"; "" where memory never met it.
 std::string said_of(const Formulation& formulation, const search::Memory* memory, const Move& move);
 std::string share_text(double gain);  // "4 % faster"
 
-// Cuts that gained in other searches to the front, those that lost to the end; Recut::expected says by how much.
-void order_by_memory(std::vector<Recut>& cuts, const Formulation& from, const search::Memory* memory);
+// Their costs as far as memory knows better, the cheapest first; Recut::remembered says where it does.
+void correct_by_memory(std::vector<Recut>& cuts, const Formulation& from, const search::Memory* memory);
 
 }  // namespace solstice::propose

@@ -125,40 +125,42 @@ Found Expert::open(const search::Tree& tree) {
     for (size_t i = 0; i < openings_; ++i) {
       Place place{ways_[i].get(), Choice(ways_[i]->formulation.axes.size(), 0)};
       std::string reason = "the cost models' first choice";
-      double expected = 0;
+      double remembered = 0;
       if (first && fastest_known_[i]) {
         place = *fastest_known_[i];
         reason = "the fastest of earlier runs here";
       } else if (std::optional<Choice> better = first ? preferred(place.way->formulation, worth_of_way(*place.way)) : std::nullopt) {
-        expected = expected_gain(place.way->formulation, *place.way->worth, place.choice, *better);
-        reason = fmt::format("what memory prefers, {} than the cost models' first choice", share_text(expected));
+        const Formulation& formulation = place.way->formulation;
+        const double gain = expected_gain(formulation, *place.way->worth, place.choice, *better);
+        remembered = beyond_models(formulation, *place.way->worth, place.choice, *better);
+        reason = fmt::format("what memory prefers, expected {} than the cost models' first choice", share_text(gain));
         place.choice = std::move(*better);
       }
       SOLSTICE_TRY(search::Proposal proposal, emit(*place.way, place.choice, std::move(reason)));
-      proposal.remembered = expected;
+      proposal.remembered = remembered;
       if (!tree.contains(proposal.program)) return std::optional(std::move(proposal));
     }
   }
   return kNothing;
 }
 
-// The cheapest cut that differs in one step and was not tried, where the cost models put it below `most`; before it those that memory
-// expects to gain, and those that it expects to lose only where `all` are wanted.
-Found Expert::recut(const search::Tree& tree, const Place& from, Seconds most, bool all) {
+// The cheapest cut that differs in one step and was not tried, where the cost models, corrected by memory, put it below `most`.
+Found Expert::recut(const search::Tree& tree, const Place& from, Seconds most) {
   Way& way = *from.way;
   if (!way.formulation.equations) return kNothing;
   if (!way.others) {
     way.others = recuts(way.formulation);
-    order_by_memory(*way.others, way.formulation, memory_.get());
+    correct_by_memory(*way.others, way.formulation, memory_.get());
   }
   for (const Recut& other : *way.others) {
-    if (other.expected < 0 ? !all || other.cost > most : other.expected == 0 && other.cost > most) continue;
+    if (other.cost > most) break;
     Way* const to = way_of(way.formulation.label, cut_text(other.partition), &other.partition);
     if (!to) continue;  // its schedules are all illegal here
-    Choice choice = carried(way.formulation, from.choice, to->formulation, preferred(to->formulation, worth_of_way(*to)));
-    const std::string said = other.expected == 0 ? "" : fmt::format(", {} by memory", share_text(other.expected));
+    const Choice choice = carried(way.formulation, from.choice, to->formulation, preferred(to->formulation, worth_of_way(*to)));
+    const std::string said =
+        other.remembered == 0 ? "" : fmt::format(", by memory {} than the cost models say", share_text(other.remembered));
     SOLSTICE_TRY(search::Proposal proposal, emit(*to, choice, other.step + said));
-    proposal.remembered = other.expected;
+    proposal.remembered = other.remembered;
     if (!tree.contains(proposal.program)) return std::optional(std::move(proposal));
   }
   return kNothing;
@@ -195,13 +197,13 @@ Found Expert::vary(const search::Tree& tree, int node) {
                                            move.repeats ? ", which gained elsewhere" : "", said_of(formulation, memory_.get(), move));
     SOLSTICE_TRY(search::Proposal proposal, emit(*place->way, to, reason));
     if (tree.contains(proposal.program)) continue;
-    if (move.expected != 0) proposal.remembered = expected_gain(formulation, worth, place->choice, to);
+    if (move.remembered) proposal.remembered = beyond_models(formulation, worth, place->choice, to);
     // Another cut goes first where the cost models find it no slower.
     const bool turn = !move.repeats && cuts * kSchedulesACut <= tried.size();
-    SOLSTICE_TRY(std::optional<search::Proposal> other, recut(tree, *place, turn ? proposal.predicted : Seconds(0), false));
+    SOLSTICE_TRY(std::optional<search::Proposal> other, recut(tree, *place, turn ? proposal.predicted : Seconds(0)));
     return std::optional(other ? std::move(*other) : std::move(proposal));
   }
-  return recut(tree, *place, most, true);
+  return recut(tree, *place, most);
 }
 
 Found Expert::propose(const search::Tree& tree, int node) { return node == 0 ? open(tree) : vary(tree, node); }

@@ -47,7 +47,7 @@ class Expert : public search::Proposer {
   Result<std::optional<search::Proposal>> open(const search::Tree& tree);
   Result<std::optional<search::Proposal>> vary(const search::Tree& tree, int node);
   const std::vector<std::vector<double>>& worth_of_way(Way& way) const;
-  Result<std::optional<search::Proposal>> recut(const search::Tree& tree, const Place& from, Seconds most, bool all);
+  Result<std::optional<search::Proposal>> recut(const search::Tree& tree, const Place& from, Seconds most);
   Result<search::Proposal> emit(const Way& way, const Choice& choice, std::string reason) const;
 
   std::vector<std::unique_ptr<Way>> ways_;        // those that open first, then other cuts in the order in which they were tried

@@ -57,6 +57,8 @@ double share_of(Seconds part, const Kernels& all) {
   return whole.value > 0 && part.value > 0 ? part / whole : 1;
 }
 
+double predicted_gain(Seconds before, Seconds after) { return before.value > 0 && after.value > 0 ? std::log2(before / after) : 0; }
+
 bool same_cut(const Kernels& a, const Kernels& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Piece& x, const Piece& y) { return x.structure == y.structure; });
 }
@@ -65,17 +67,19 @@ bool same_cut(const Kernels& a, const Kernels& b) {
 std::optional<Fact> schedule_change(const Kernels& before, const Kernels& after) {
   Fact out;
   out.alike = 0;
-  Seconds changed;
+  Seconds changed, then;
   for (size_t k = 0; k < before.size(); ++k) {
     if (before[k].setting == after[k].setting) continue;
     const bool first = out.alike++ == 0;
     if (first) out.structure = before[k].structure, out.from = before[k].setting, out.to = after[k].setting;
     if (before[k].structure.kind != out.structure.kind || before[k].setting != out.from || after[k].setting != out.to) return std::nullopt;
     changed += before[k].cost;
+    then += after[k].cost;
   }
   const auto own_code = [](const std::string& setting) { return setting.compare(0, 5, "cuda(") == 0; };  // says nothing elsewhere
   if (out.alike == 0 || own_code(out.from) || own_code(out.to)) return std::nullopt;
   out.share = share_of(changed, before);
+  out.predicted = predicted_gain(changed, then);
   return out;
 }
 
@@ -111,6 +115,7 @@ std::optional<Fact> cut_change(const Kernels& before, const Kernels& after) {
   out.from = fused ? apart_of(gone) : kInOne;
   out.to = fused ? kInOne : apart_of(made);
   out.share = share_of(total(gone), before);
+  out.predicted = predicted_gain(total(gone), total(made));
   return out;
 }
 

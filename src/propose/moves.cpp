@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <map>
 #include <set>
 
 namespace solstice::propose {
 namespace {
+
+const double kSpeaks = std::log2(1 + search::kNoise);
 
 bool same_schedules(const Axis& a, const Axis& b) {
   if (a.predicted != b.predicted || a.options.size() != b.options.size()) return false;
@@ -37,8 +38,16 @@ std::optional<Change> change_between(const Alike& groups, const Choice& before, 
   return out;
 }
 
+// By corrected times, where memory has met any.
+void order_options(std::vector<size_t>& options, const Axis& axis, const std::vector<double>& worth) {
+  if (std::all_of(worth.begin(), worth.end(), [](double w) { return w == 0; })) return;
+  std::stable_sort(options.begin(), options.end(),
+                   [&](size_t a, size_t b) { return corrected(axis, worth, a) < corrected(axis, worth, b); });
+}
+
 // Groups take turns: each time the one with the most predicted time for its trials so far.
-std::vector<Move> fresh_moves(const std::vector<Axis>& axes, const Alike& groups, const std::vector<std::set<size_t>>& seen) {
+std::vector<Move> fresh_moves(const std::vector<Axis>& axes, const Alike& groups, const std::vector<std::set<size_t>>& seen,
+                              const Worth& worth) {
   std::vector<std::vector<size_t>> left(groups.size());
   std::vector<size_t> trials;
   for (size_t g = 0; g < groups.size(); ++g) {
@@ -46,6 +55,7 @@ std::vector<Move> fresh_moves(const std::vector<Axis>& axes, const Alike& groups
       if (!seen[g].contains(o)) left[g].push_back(o);
     }
     trials.push_back(std::max<size_t>(1, seen[g].size()));
+    if (!worth.empty()) order_options(left[g], axes[groups[g][0]], worth[groups[g][0]]);
   }
   std::vector<Move> out;
   while (true) {
@@ -84,31 +94,30 @@ std::vector<Move> repeated_moves(const Alike& groups, const Choice& from, const 
   return out;
 }
 
-// By memory, of the time of the kernels as it is predicted with `from`: negative where they lose.
-Seconds saved(const std::vector<Axis>& axes, const Choice& from, const Move& move) {
-  const Seconds now = axes[move.axes[0]].predicted[from[move.axes[0]]] * static_cast<double>(move.axes.size());
-  return now * (1 - std::exp2(-move.expected));
-}
-
-// Those that gain by memory are moved to the front; those that lose are taken out and returned.
-std::vector<Move> sort_by_memory(std::vector<Move>& moves, const std::vector<Axis>& axes, const Choice& from, const Worth& worth) {
-  if (worth.empty()) return {};
-  for (Move& move : moves) move.expected = expected_gain(worth, move.axes[0], from[move.axes[0]], move.option);
-  const auto more = [&](const Move& a, const Move& b) { return saved(axes, from, a) > saved(axes, from, b); };
-  const auto rest = std::stable_partition(moves.begin(), moves.end(), [](const Move& m) { return m.expected > 0; });
-  std::stable_sort(moves.begin(), rest, more);
-  const auto lost = std::stable_partition(rest, moves.end(), [](const Move& m) { return m.expected == 0; });
-  std::vector<Move> out(std::make_move_iterator(lost), std::make_move_iterator(moves.end()));
-  moves.erase(lost, moves.end());
-  std::stable_sort(out.begin(), out.end(), more);
-  return out;
+// Moves that memory expects to gain go to the front.
+void put_gains_first(std::vector<Move>& moves, const std::vector<Axis>& axes, const Choice& from, const Worth& worth) {
+  const auto saved = [&](const Move& move) {
+    const size_t a = move.axes[0];
+    const Seconds now = corrected(axes[a], worth[a], from[a]);
+    return now * (1 - std::exp2(-move.expected)) * static_cast<double>(move.axes.size());
+  };
+  for (Move& move : moves) {
+    const size_t a = move.axes[0];
+    move.remembered = worth[a][move.option] != 0;
+    if (move.remembered) move.expected = expected_gain(axes[a], worth[a], from[a], move.option);
+  }
+  const auto rest = std::stable_partition(moves.begin(), moves.end(), [](const Move& m) { return m.expected > kSpeaks; });
+  std::stable_sort(moves.begin(), rest, [&](const Move& a, const Move& b) { return saved(a) > saved(b); });
 }
 
 }  // namespace
 
-double expected_gain(const Worth& worth, size_t axis, size_t from, size_t to) {
-  const double gain = worth[axis][to] == 0 ? 0 : worth[axis][to] - worth[axis][from];  // 0: it was never seen
-  return std::abs(gain) < std::log2(1 + search::kNoise) ? 0 : gain;
+Seconds corrected(const Axis& axis, const std::vector<double>& worth, size_t option) {
+  return axis.predicted[option] * std::exp2(-worth[option]);
+}
+
+double expected_gain(const Axis& axis, const std::vector<double>& worth, size_t from, size_t to) {
+  return std::log2(corrected(axis, worth, from) / corrected(axis, worth, to));
 }
 
 Choice Move::applied_to(Choice choice) const {
@@ -137,10 +146,9 @@ std::vector<Move> moves_from(const std::vector<Axis>& axes, const Alike& groups,
   };
   see(from);
   for (const Tried& t : tried) see(t.choice);
-  std::vector<Move> out = fresh_moves(axes, groups, seen);
-  std::vector<Move> last = sort_by_memory(out, axes, from, worth);
+  std::vector<Move> out = fresh_moves(axes, groups, seen, worth);
+  if (!worth.empty()) put_gains_first(out, axes, from, worth);
   for (Move& move : repeated_moves(groups, from, tried)) out.push_back(std::move(move));
-  std::move(last.begin(), last.end(), std::back_inserter(out));
   return out;
 }
 

@@ -12,8 +12,9 @@ namespace solstice::propose {
 struct Move {
   std::vector<size_t> axes;
   size_t option = 0;
-  bool repeats = false;  // it gained elsewhere; now it is tried with what else changed since
-  double expected = 0;   // log2 of what the kernels gain, by memory of other problems; 0: it does not speak
+  bool repeats = false;     // it gained elsewhere; now it is tried with what else changed since
+  bool remembered = false;  // memory of other problems has met the option ...
+  double expected = 0;      // ... and expects the kernels to gain so much, log2
 
   Choice applied_to(Choice choice) const;
 };
@@ -32,13 +33,15 @@ Alike alike(const std::vector<Axis>& axes);
 
 // Of each option of each axis, what memory of other problems holds of it (search/memory.h); empty: there is none.
 using Worth = std::vector<std::vector<double>>;
-// log2 of what an axis is expected to gain by another option: 0 where that is within noise, or memory never met that option.
-double expected_gain(const Worth& worth, size_t axis, size_t from, size_t to);
+// The time of an option, as far as memory knows better than the cost models.
+Seconds corrected(const Axis& axis, const std::vector<double>& worth, size_t option);
+// log2 of what it is expected to gain by another option.
+double expected_gain(const Axis& axis, const std::vector<double>& worth, size_t from, size_t to);
 
 // From `from`, best first: what nobody tried yet, kernels in the order of their predicted time for each trial so far, options in
 // the order of the cost models; then what gained where it was tried from the same option. Kernels that are alike change together:
-// `groups` is alike(axes). Of what nobody tried, moves that gain by memory go first, those that save most by the cost models' time
-// in front; moves that lose by memory go last, behind those that gained elsewhere.
+// `groups` is alike(axes). With memory the order of the options is that of the corrected times, and moves that it expects to gain go
+// first, those that save most in front.
 std::vector<Move> moves_from(const std::vector<Axis>& axes, const Alike& groups, const Choice& from, const std::vector<Tried>& tried,
                              const Worth& worth = {});
 

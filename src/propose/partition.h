@@ -44,9 +44,9 @@ Result<Partition> cut_as(const ir::Program& problem, const std::vector<std::vect
 // A cut that differs from another in one step.
 struct Recut {
   Partition partition;
-  std::string step;     // "fuses gemm1 and map2", "splits rows3 before `y`, and 3 alike"
-  Seconds cost{0};      // of all its groups
-  double expected = 0;  // log2 of what the kernels that it changes gain, by memory (propose/advice.h)
+  std::string step;       // "fuses gemm1 and map2", "splits rows3 before `y`, and 3 alike"
+  Seconds cost{0};        // of all its groups
+  double remembered = 0;  // log2 of what the kernels that it changes gain by memory, beyond the cost models (propose/advice.h)
 };
 
 // Two groups made one, or one taken apart in two, and with it those that are alike, wherever families can run what comes out, the

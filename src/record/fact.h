@@ -35,9 +35,10 @@ struct Fact {
   std::string from = {};     // its setting before, "rows(threads=256)"; of a cut: "whole", "apart(sum: f32 | map: f32)"
   std::string to = {};
   TrialState state = TrialState::kVerified;
-  double gain = 0;   // log2 of the program's time before over that after; 0 where it failed
-  double share = 1;  // of that kernel in the program's time, by the cost models
-  double noise = 0;  // relative standard error of both times together
+  double gain = 0;       // log2 of the program's time before over that after; 0 where it failed
+  double share = 1;      // of that kernel in the program's time before, by the cost models
+  double predicted = 0;  // log2 of the kernel's time before over that after, by the cost models
+  double noise = 0;      // relative standard error of both times together
 
   static auto fields() {
     return std::make_tuple(
@@ -47,6 +48,7 @@ struct Fact {
         field("to", &Fact::to, "and after"), field("state", &Fact::state, "how far the candidate came"),
         optional_field("gain", &Fact::gain, "log2 of the program's time before over that after"),
         optional_field("share", &Fact::share, "of the kernel in the program's time, by the cost models"),
+        optional_field("predicted", &Fact::predicted, "log2 of the kernel's own gain, by the cost models"),
         optional_field("noise", &Fact::noise, "relative standard error of both times together"));
   }
 };

@@ -25,7 +25,7 @@ struct Proposal {
   std::vector<std::string> settings = {};  // of each kernel, so that a later run finds the candidate again
   std::string equations = {};              // which it computes: "" the problem's own, else "rewritten by factor_sums"
   std::string cut = {};                    // into kernels, by the numbers of the equations: "0 1 | 2"
-  double remembered = 0;                   // log2 of the gain that memory of other problems expects; 0: it does not speak
+  double remembered = 0;                   // log2 of what memory of other problems expects beyond `predicted`, against the parent
   std::optional<Seconds> known = {};       // what an earlier run on this machine measured: for ordering only
   std::string origin = {};                 // who made it: "expert", a model's name, "person"
   int64_t tokens = 0;                      // that it took to make
@@ -40,7 +40,7 @@ struct Proposal {
         optional_field("settings", &Proposal::settings, "of each kernel"),
         optional_field("equations", &Proposal::equations, "empty: the problem's own"),
         optional_field("cut", &Proposal::cut, "into kernels, by the numbers of the equations"),
-        optional_field("remembered", &Proposal::remembered, "log2 of the gain that memory of other problems expects"),
+        optional_field("remembered", &Proposal::remembered, "log2 of what memory of other problems expects beyond the cost model"),
         optional_field("known", &Proposal::known, "seconds that an earlier run measured"),
         optional_field("origin", &Proposal::origin, "who made it"), optional_field("tokens", &Proposal::tokens, "that it took to make"),
         optional_field("repairs", &Proposal::repairs, "texts before it that were not legal"),

@@ -22,7 +22,7 @@ std::string parts_only_in(const std::vector<std::string>& a, const std::vector<s
 struct Gathered {
   FactSum sum;
   std::set<std::string> structures;
-  double gains = 0, squares = 0;
+  double gains = 0, squares = 0, beyond = 0;
 
   void add(const Fact& fact) {
     ++sum.facts;
@@ -34,12 +34,13 @@ struct Gathered {
     }
     const double gain = own_gain(fact);
     gains += gain;
+    beyond += beyond_models(fact);
     squares += gain * gain;
   }
 
   FactSum done() && {
     const double worked = sum.facts - sum.failed;
-    if (worked > 0) sum.gain = gains / worked;
+    if (worked > 0) sum.gain = gains / worked, sum.beyond = beyond / worked;
     if (worked > 1) sum.spread = std::sqrt(std::max(0.0, (squares - worked * sum.gain * sum.gain) / (worked - 1)));
     sum.structures = static_cast<int>(structures.size());
     return std::move(sum);

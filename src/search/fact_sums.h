@@ -15,6 +15,7 @@ struct FactSum {
   int facts = 0;
   int structures = 0;  // that they are of
   int failed = 0;      // of the facts
+  double beyond = 0;   // of `gain`, what the cost models did not predict, the mean
   double gain = 0;     // log2 of the kernels' own gain, the mean of those that worked
   double spread = 0;   // its standard deviation
   std::string last;    // UTC, of the newest
@@ -23,6 +24,7 @@ struct FactSum {
                            field("move", &FactSum::move, "what differs"), field("facts", &FactSum::facts, "how many"),
                            field("structures", &FactSum::structures, "that they are of"), field("failed", &FactSum::failed, "of them"),
                            field("gain", &FactSum::gain, "log2 of the kernels' own gain, mean of those that worked"),
+                           field("beyond", &FactSum::beyond, "of that, what the cost models did not predict"),
                            field("spread", &FactSum::spread, "its standard deviation"), field("last", &FactSum::last, "UTC"));
   }
 };

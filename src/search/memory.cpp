@@ -10,7 +10,7 @@
 namespace solstice::search {
 namespace {
 
-constexpr double kRidge = 6;           // memory.h
+constexpr double kRidge = 1;           // memory.h
 constexpr double kDoubtful = 0.05;     // noise of which a fact counts half
 constexpr double kFailed = -1;         // log2, of what did not work
 constexpr double kMost = 3;            // log2: a share that the cost models find too small makes no wonders
@@ -74,7 +74,7 @@ class Regression {
     void add(const Fact& fact) {
       const double noise = own_noise(fact) / kDoubtful, w = 1 / (1 + noise * noise);
       weight += w;
-      sum += w * own_gain(fact);
+      sum += w * beyond_models(fact);
     }
   };
 
@@ -118,6 +118,10 @@ double own_gain(const Fact& fact) {
   const double share = std::clamp(fact.share, 0.01, 1.0);
   const double after = 1 + (std::exp2(-fact.gain) - 1) / share;  // of the kernel's time before
   return after <= std::exp2(-kMost) ? kMost : std::max(-kMost, -std::log2(after));
+}
+
+double beyond_models(const Fact& fact) {
+  return fact.state == TrialState::kVerified ? std::clamp(own_gain(fact) - fact.predicted, -kMost, kMost) : kFailed;
 }
 
 double own_noise(const Fact& fact) {

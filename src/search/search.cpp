@@ -1,6 +1,7 @@
 #include "search/search.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace solstice::search {
 namespace {
@@ -95,14 +96,13 @@ class Loop {
     return success();
   }
 
-  // A measurement of an earlier run speaks for itself, and a gain in other searches against the cost model. A cost model is believed only
+  // A measurement of an earlier run speaks for itself. A cost model is believed only
   // as far as its luckiest prediction in this run: if even that scale leaves the proposal behind the best, nothing is to be gained.
   bool hopeless(const Proposal& proposal) const {
     const std::optional<Seconds> best = to_beat();
     if (!best || budget_.hopeless <= 0) return false;
     const Seconds limit = *best * budget_.hopeless;
     if (proposal.known) return *proposal.known > limit;
-    if (proposal.remembered > 0) return false;
     double luckiest = 0;
     int seen = 0;
     for (const Node& node : tree_.nodes()) {
@@ -110,7 +110,8 @@ class Loop {
       const double ratio = node.measurement->time / node.proposal.predicted;
       luckiest = seen++ == 0 ? ratio : std::min(luckiest, ratio);
     }
-    return seen >= kCalibration && proposal.predicted * luckiest > limit;
+    const double better = std::exp2(std::max(0.0, proposal.remembered));  // than the cost model says, by memory
+    return seen >= kCalibration && proposal.predicted * luckiest > limit * better;
   }
 
   // The best so far; before anything was measured, what is known of the trials in flight.

@@ -16,12 +16,13 @@ namespace {
 std::string percent_of(double log_gain) { return fmt::format("{:+.1f} %", 100 * (std::exp2(log_gain) - 1)); }
 
 void print_sums(const std::vector<search::FactSum>& sums, size_t most) {
-  std::vector<std::vector<std::string>> rows = {{"kernels", "move", "facts", "structures", "failed", "gain", "spread", "last seen"}};
+  std::vector<std::vector<std::string>> rows = {
+      {"kernels", "move", "facts", "structures", "failed", "gain", "beyond models", "spread", "last seen"}};
   for (size_t i = 0; i < std::min(most, sums.size()); ++i) {
     const search::FactSum& s = sums[i];
     const bool worked = s.facts > s.failed;
     rows.push_back({clip(s.kind, 40), clip(s.move, 70), std::to_string(s.facts), std::to_string(s.structures), std::to_string(s.failed),
-                    worked ? percent_of(s.gain) : "-",
+                    worked ? percent_of(s.gain) : "-", worked ? percent_of(s.beyond) : "-",
                     s.facts - s.failed > 1 ? fmt::format("{:.1f} %", 100 * (std::exp2(s.spread) - 1)) : "-", s.last.substr(0, 10)});
   }
   fmt::print("{}", table(rows));
@@ -64,7 +65,8 @@ const Command solstice_commands_memory_show = {
     .summary = "Print what moves gained in earlier searches, which orders the moves of later ones",
     .help =
         "A row is a move on kernels of one kind on one machine: how many facts, of how many different structures, how many failed, the "
-        "kernel's own gain (mean and standard deviation of those that worked), and when one was last added. Facts name no problem; "
+        "kernel's own gain and how much of it the cost models did not predict (means of those that worked), the gain's standard deviation, and "
+        "when one was last added. Facts name no problem; "
         "--facts prints each of them as JSON, with the run and the node that it is from. They are only ever added.",
     .example = "solstice memory show --structure contraction",
     .parameters = {{"--structure", "TEXT", "only kernels whose kind or equations have this in them", "", {}, false, false},

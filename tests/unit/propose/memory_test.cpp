@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "propose/expert.h"
@@ -119,7 +120,7 @@ TEST(MemoryAcrossProblems, SixProblemsSaveTrialsOnSixOthers) {
                p.final_with);
   }
   fmt::print("{} facts; with memory {:.2f} of the trials to 95 %, p = {:.3f}\n", facts.size(), found->ratio, found->p);
-  EXPECT_LT(found->ratio, 0.8);
+  EXPECT_LT(found->ratio, 0.75);
   for (const search::Paired& p : found->problems) EXPECT_GE(p.final_with, 0.98 * p.final_without) << p.problem;
 }
 
@@ -201,14 +202,18 @@ TEST(MemoryAcrossProblems, OpensWithWhatGainedAndThenWithTheCostModelsChoice) {
   EXPECT_EQ(made[1].reason, "the cost models' first choice");
 }
 
-TEST(MemoryAcrossProblems, WhatLostIsTriedLast) {
+TEST(MemoryAcrossProblems, WhatLostIsTriedAfterTheKernelsOtherSchedules) {
   const auto memory = std::make_shared<const search::Memory>(std::vector<Fact>{learnt("kind a", "map(unroll=1)", "map(unroll=2)", -1)});
   const std::vector<search::Proposal> made = proposals(memory, 9);
   ASSERT_EQ(made.size(), 5u) << "ordered, never refused";
-  EXPECT_EQ(made[1].settings[0], "a map(unroll=4)");
-  EXPECT_EQ(made[4].settings[0], "a map(unroll=2)");
-  EXPECT_NE(made[4].reason.find("slower by memory (1 fact of 1 kernel like it)"), std::string::npos) << made[4].reason;
-  EXPECT_LT(made[4].remembered, 0);
+  const auto place_of = [&](const char* setting) {
+    return std::find_if(made.begin() + 1, made.end(), [&](const search::Proposal& p) { return p.settings[0] == setting; });
+  };
+  const auto lost = place_of("a map(unroll=2)");
+  EXPECT_LT(place_of("a map(unroll=4)"), lost);
+  ASSERT_NE(lost, made.end());
+  EXPECT_NE(lost->reason.find(" % slower by 1 fact of 1 kernel like it"), std::string::npos) << lost->reason;
+  EXPECT_LT(lost->remembered, 0);
 }
 
 // The cost models find one kernel as fast as two, so it is tried before other schedules; not where it lost elsewhere.
@@ -239,7 +244,7 @@ TEST(MemoryAcrossProblems, OrdersCuts) {
   EXPECT_EQ(second(0).reason, "fuses gemm1 and map2");
   EXPECT_EQ(second(-1).reason.find("fuses"), std::string::npos) << second(-1).reason;
   EXPECT_NE(second(1).reason.find("fuses gemm1 and map2, "), std::string::npos) << second(1).reason;
-  EXPECT_NE(second(1).reason.find(" % faster by memory"), std::string::npos) << second(1).reason;
+  EXPECT_NE(second(1).reason.find(" % faster than the cost models say"), std::string::npos) << second(1).reason;
   EXPECT_GT(second(1).remembered, 0);
 }
 
