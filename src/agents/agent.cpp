@@ -103,7 +103,7 @@ Result<std::optional<search::Proposal>> Agent::propose(const search::Tree& tree,
   draft.base = node == 0 ? briefing_.equations : tree.node(node).proposal.program;
   search::Proposal out;
   out.origin = options_.origin;
-  std::string complaint;
+  Complaint complaint;
   const int number = tree.trials() + 1;
   options_.news(fmt::format("asking {} for attempt {}", options_.origin, number));
   while (true) {
@@ -115,7 +115,7 @@ Result<std::optional<search::Proposal>> Agent::propose(const search::Tree& tree,
     options_.news(fmt::format("attempt {}: {}; asked again", number, complaint.text.substr(0, complaint.text.find('\n'))));
     SOLSTICE_CHECK(ask_again(request, reply, complaint.text, draft));
   }
-  const bool fresh = !draft.program.empty() && !tree.contains(draft.program) && complaint.of_candidate;
+  const bool fresh = !draft.program.empty() && !tree.contains(draft.program) && (complaint.text.empty() || complaint.of_candidate);
   out.program = fresh ? draft.program : no_program(tree, complaint.text);
   out.reason = fresh ? draft.reason : complaint.text;
   out.answer = draft.answer.empty() ? "{}" : draft.answer;

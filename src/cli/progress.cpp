@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "cli/harmless.h"
 #include "cli/table.h"
 
 namespace solstice::cli {
@@ -47,7 +48,7 @@ class PlainProgress final : public Progress {
 
  private:
   void line(std::string_view text) {
-    fmt::print(out_, "[{:7.1f} s] {}\n", (monotonic_now() - start_).value, text);
+    fmt::print(out_, "[{:7.1f} s] {}\n", (monotonic_now() - start_).value, harmless_lines(text));
     std::fflush(out_);
   }
 
@@ -69,11 +70,11 @@ class TerminalProgress final : public Progress {
   void stage_finished(std::string_view name, std::string_view detail, Seconds took) override {
     stage_.clear();
     clear();
-    fmt::print(out_, "  {:<12} {}  ({})\n", name, clip(detail, width_ - std::min<size_t>(width_, 28)), show(took));
+    fmt::print(out_, "  {:<12} {}  ({})\n", name, clip(harmless(detail), width_ - std::min<size_t>(width_, 28)), show(took));
     std::fflush(out_);
   }
   void trial_finished(const TrialNews& news, const Standing& standing) override {
-    last_ = news.what;
+    last_ = harmless(news.what);
     standing_changed(standing);
   }
   void standing_changed(const Standing& standing) override {
@@ -81,7 +82,7 @@ class TerminalProgress final : public Progress {
   }
   void message(std::string_view text) override {
     clear();
-    fmt::print(out_, "  {}\n", text);
+    fmt::print(out_, "  {}\n", harmless_lines(text));
     if (!stage_.empty()) live(stage_);
   }
 

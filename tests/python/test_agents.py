@@ -86,13 +86,16 @@ def optimize(folder, name, *arguments):
     return json.loads(done.stdout)["report"]
 
 
+def events_of(folder, name):
+    command = [PROGRAM, "export", "last", "--format", "json", "--store", folder / f"{name}-store"]
+    exported = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return [entry.get("event", entry) for entry in exported["events"]]
+
+
 def tree_of(folder, name):
     """What became of each trial, without times and costs."""
-    shown = subprocess.run([PROGRAM, "export", "last", "--format", "json", "--store", folder / f"{name}-store"], check=True, capture_output=True, text=True).stdout
-    events = json.loads(shown)["events"]
     nodes = {}
-    for entry in events:
-        event = entry.get("event", entry)
+    for event in events_of(folder, name):
         if event["kind"] == "proposed":
             proposal = event["proposal"]
             nodes[event["node"]] = {name: proposal.get(name) for name in ("program", "reason", "parent", "origin", "tokens", "repairs", "answer")}
@@ -115,7 +118,7 @@ def session(request, tmp_path_factory):
 
 
 def test_every_fault_has_its_place(session):
-    _, _, report, tree = session
+    _, folder, report, tree = session
     states = [node["state"] for node in tree]
     #                     expert       429          500 ..       not finite   refused    empty ..     refuted    cheats
     assert states == ["predicted", "predicted", "predicted", "predicted", "illegal", "predicted", "wrong", "not compiled"]
@@ -123,6 +126,8 @@ def test_every_fault_has_its_place(session):
     assert tree[4]["program"] == "# attempt 5 brought no program: the answer was refused\n"
     assert "threads=512" in tree[2]["program"] and tree[2]["reason"] == "mended"
     assert {node["origin"] for node in tree[1:]} == {"gpt-5-mini"}
+    (cheat,) = [e["measurement"]["detail"] for e in events_of(folder, "first") if e["kind"] == "measured" and e["node"] == 8]
+    assert "calls" in cheat and "from one launch to the next" in cheat
     account = report["agent"]["account"]
     assert account["failures"] == 5 and account["repairs"] == 1
     assert account["input"] == 1000 * 13 and account["unpriced"] == 0

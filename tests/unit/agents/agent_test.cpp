@@ -21,7 +21,8 @@ AgentOptions options_of(const char* controller) {
 // `illegal` is refused, `unwanted` not asked for, all else may be compiled.
 Result<Complaint> check(const std::string& program) {
   if (program.find("unwanted") != program.npos) return Complaint{"that was not asked for", false};
-  return Complaint{program.find("illegal") == program.npos ? "" : "candidate:1:1: error[E000]: this is illegal"};
+  if (program.find("illegal") == program.npos) return Complaint{"", false};
+  return Complaint{"candidate:1:1: error[E000]: this is illegal"};
 }
 
 Result<std::optional<search::Proposal>> asked(Script& script, const search::Tree& tree, int node) {
