@@ -16,7 +16,7 @@ import tarfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-LIMIT = 40 << 20
+LIMIT = 48 << 20
 FOLDERS = ("kernels", "machines", "models", "prompts", "python", "examples", "bench/families", "bench/kernels", "bench/speed", "tests/gpu")
 FILES = ("LICENSE", "README.md")
 PROGRAMS = {"bin/solstice": "bin", "bin/solstice-runner": "bin", "lib/libsolstice_rt.so": "lib", "tests/test_gpu_runtime": "bin",

@@ -99,7 +99,7 @@ Result<agents::Complaint> complaint_of(const Session& state, const AgentChoice& 
 
 }  // namespace
 
-Result<std::unique_ptr<AgentSide>> AgentSide::open(const AgentChoice& choice, std::filesystem::path transcript) {
+Result<std::unique_ptr<AgentSide>> AgentSide::open(const AgentChoice& choice, std::filesystem::path transcript, Seconds patience) {
   std::unique_ptr<AgentSide> out(new AgentSide(choice));
   SOLSTICE_TRY(out->controller_, agents::find_controller(choice.controller));
   SOLSTICE_TRY(out->prompts_, agents::Prompts::load());
@@ -110,6 +110,7 @@ Result<std::unique_ptr<AgentSide>> AgentSide::open(const AgentChoice& choice, st
   llm::ClientOptions options;
   options.network = choice.network;
   options.budget = choice.budget;
+  options.total = patience;
   out->transcript_file_ = choice.transcript.empty() ? std::move(transcript) : choice.transcript;
   std::error_code missing;  // then they are two
   if (!choice.replay.empty() && std::filesystem::equivalent(choice.replay, out->transcript_file_, missing)) {

@@ -34,6 +34,7 @@ Result<OptimizeOptions> completed(OptimizeOptions options) {
   options.frozen = run.options.at("frozen").as_bool();
   options.rewrites = run.options.at("rewrites").as_bool();
   options.machine = run.machine;
+  options.seed = static_cast<uint64_t>(run.seed);
   return options;
 }
 
@@ -123,11 +124,39 @@ class Round {
   int made_ = 0;
 };
 
+// Where its candidates were measured is not where they are proposed.
+void keep_description(Session& state) {
+  const RunRecord& run = state.resumed->run;
+  if (!run.device.empty()) state.report.device = run.device;
+  for (const auto& [name, version] : run.versions) state.report.versions[name] = version;
+}
+
+// What the run's summary has already, and this round's: accounts of a language model add up.
+Json summary_with(const Json& before, Json now) {
+  Json out = before.is_null() ? Json::object() : before;
+  const Json accounted = before.at("agent").at("account");
+  for (const auto& [name, value] : now.members()) {
+    if (name != "agent" || !accounted.is_object()) {
+      out.set(name, value);
+      continue;
+    }
+    Json account = value.at("account");
+    for (const auto& [what, sum] : accounted.members()) {
+      const Json& more = account.at(what);
+      account.set(what, more.is_int() && sum.is_int() ? Json(more.as_int() + sum.as_int()) : Json(more.as_double() + sum.as_double()));
+    }
+    Json agent = value;
+    out.set(name, agent.set("account", account));
+  }
+  return out;
+}
+
 Status prepare(Session& state) {
   SOLSTICE_CHECK(open_agent(state));
   SOLSTICE_CHECK(start_oracle(state));
   SOLSTICE_CHECK(import_problem(state));
   SOLSTICE_CHECK(compute_bounds(state));
+  if (state.resumed) keep_description(state);
   SOLSTICE_CHECK(describe_run(state));
   SOLSTICE_CHECK(plan_kernels(state));
   if (state.agent) SOLSTICE_CHECK(state.agent->brief(state));
@@ -217,11 +246,12 @@ Result<ProposeOutcome> propose_batch(const ProposeOptions& options, Progress& pr
   SOLSTICE_CHECK(open_store(state));
   begin_report(state);
   SOLSTICE_CHECK(begin_run(state));
+  const Json before = state.resumed ? state.resumed->run.summary : Json();
   Result<ProposeOutcome> done = propose_in(state, options);
   if (state.agent) state.report.agent = state.agent->record();
   const std::string reason = done.ok() ? fmt::format("{} results are out", done->in_flight) : done.error().message;
   const RunState how = state.tree.in_flight() > 0 ? RunState::kWaiting : done.ok() ? RunState::kInterrupted : RunState::kFailed;
-  const Status kept = state.store->finish_run(state.report.run, how, RunOutcome::kNone, reason, summary_of(state));
+  const Status kept = state.store->finish_run(state.report.run, how, RunOutcome::kNone, reason, summary_with(before, summary_of(state)));
   if (!done.ok()) return done.error();
   SOLSTICE_CHECK(kept);
   return done;

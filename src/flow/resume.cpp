@@ -25,7 +25,9 @@ RunRecord record_of(const Session& state) {
                     .set("class_name", state.options.class_name)
                     .set("numerics", state.options.numerics)
                     .set("frozen", state.options.frozen)
-                    .set("rewrites", state.options.rewrites);
+                    .set("rewrites", state.options.rewrites)
+                    .set("trials", state.options.trials);
+  if (state.options.agent.wanted()) run.options.set("agent", state.options.agent.controller);
   run.policy = state.policy;
   run.seed = static_cast<int64_t>(state.options.seed);
   run.facts = state.facts;
@@ -46,6 +48,14 @@ Status go_on(Session& state, const RunRecord& wanted) {
   state.report.run = run.id;
   if (state.options.policy.empty() && !run.policy.empty()) state.policy = run.policy;
   state.facts = run.facts;  // with others its search would go another way
+  const std::string& agent = run.options.at("agent").as_string();
+  if (agent != state.options.agent.controller) {
+    state.progress.message(
+        agent.empty() ? fmt::format("run {} had no language model so far; now {} leads one", run.id, state.options.agent.controller)
+                      : fmt::format("run {} had a language model led by {}; {}", run.id, agent,
+                                    state.options.agent.wanted() ? "now " + state.options.agent.controller + " leads it"
+                                                                 : "without --agent the expert goes on alone"));
+  }
   state.resumed = std::move(loaded);
   return success();
 }

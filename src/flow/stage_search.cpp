@@ -63,6 +63,7 @@ Result<search::Stop> search_with_agent(Session& state, search::Policy& policy, c
   SOLSTICE_CHECK(open_nodes_again(state));
   budget.trials = state.options.trials;
   budget.time = deadline.left();
+  budget.finish = true;
   budget.lost = Seconds(0);  // who writes whole programs may still find another way
   return search::run(state.tree, {policy, state.agent->proposer(), *state.device}, budget, 1, observer, [] { return interrupted(); });
 }

@@ -20,7 +20,7 @@ class Loop {
 
   // Keeps `lookahead` trials in flight, so that compiling overlaps measuring.
   Status fill(int lookahead) {
-    while (!refused_ && tree_.in_flight() < lookahead) {
+    while (!refused_ && !deadline_.passed() && tree_.in_flight() < lookahead) {
       SOLSTICE_TRY(const std::optional<Decision> decision, with_.policy.decide(tree_));
       if (!decision || (!decision->again && tree_.trials() >= budget_.trials)) return success();
       const Result<const Node*> node = decision->again ? measure_again(*decision) : derive(*decision);
@@ -50,9 +50,9 @@ class Loop {
 
   std::optional<Stop> should_stop(const std::function<bool()>& interrupted) const {
     if (interrupted() || refused_ == Code::interrupted) return Stop::kInterrupted;
+    if (deadline_.passed() && (!budget_.finish || tree_.in_flight() == 0)) return Stop::kTime;
     if (tree_.in_flight() == 0 && refused_) return refused_ == Code::over_budget ? Stop::kOverBudget : Stop::kProposerFailed;
     if (tree_.in_flight() == 0) return tree_.trials() >= budget_.trials ? Stop::kTrials : Stop::kExhausted;
-    if (deadline_.passed()) return Stop::kTime;
     const Node* best = tree_.best();
     if (best && finished_ >= budget_.least && budget_.bound.value > 0 && best->measurement->time < budget_.bound * budget_.near)
       return Stop::kNearBound;

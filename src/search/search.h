@@ -59,6 +59,7 @@ struct Budget {
   int least = 1;        // ... and so many trials are done
   int patience = 0;     // stop after so many trials without a gain; 0: never
   Seconds lost{0};      // stop once `least` trials are done and the best takes longer; 0: never
+  bool finish = false;  // what is in flight when time is up is finished: it took long to make
   double hopeless = 0;  // a proposal expected to take this much longer than the best is not tried; 0: all are
 };
 

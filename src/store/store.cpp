@@ -232,7 +232,7 @@ Status Store::describe_run(const std::string& id, const std::string& machine, co
   run.machine = machine;
   run.device = device;
   run.versions = versions;
-  if (!summary.is_null()) run.summary = summary;
+  for (const auto& [name, value] : summary.members()) run.summary.set(name, value);
   return update_run(state_->database, run);
 }
 

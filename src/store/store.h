@@ -53,7 +53,8 @@ class Store {
 
   // Fills in `id` and `started` where they are empty, and returns the id.
   Result<std::string> begin_run(RunRecord run);
-  // Machine, device, versions and the first of its summary become known only after the run has begun. A null summary leaves it.
+  // Machine, device, versions and the first of its summary become known only after the run has begun. Members of the summary that are not
+  // given stay.
   Status describe_run(const std::string& id, const std::string& machine, const std::string& device,
                       const std::map<std::string, std::string>& versions, const Json& summary = {});
   // Nor, without a source file, which problem it is.

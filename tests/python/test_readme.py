@@ -35,7 +35,7 @@ def starts_of_lines(help_text, pattern):
 
 
 def commands():
-    return starts_of_lines(help_of(PROGRAM, "--help"), "[a-z]+(?: [a-z]+)?")
+    return starts_of_lines(help_of(PROGRAM, "--help"), "[a-z-]+(?: [a-z]+)?")
 
 
 def options_of(program, words):

@@ -55,12 +55,16 @@ Nodes window_of(const search::Tree& tree, int node) {
 Result<std::vector<llm::Message>> converse_flat(const Situation& at) {
   SOLSTICE_TRY(const std::string problem, problem_section(at));
   SOLSTICE_TRY(const std::string ladder, ladder_section(at));
-  SOLSTICE_TRY(const std::string tried, tried_section(at, window_of(at.tree, at.node)));
+  Nodes window = window_of(at.tree, at.node);
   SOLSTICE_TRY(const std::string base, base_section(at, at.tree.node(at.node)));
   SOLSTICE_TRY(const std::string budget, budget_section(at, at.tree.trials()));
-  std::string text = problem;
-  for (const std::string& section : {ladder, tried, base, budget}) text += section.empty() ? "" : "\n" + section;
-  return std::vector<llm::Message>{{llm::Role::kUser, std::move(text)}};
+  // The last of the window matters least.
+  for (;; window.pop_back()) {
+    SOLSTICE_TRY(const std::string tried, tried_section(at, window));
+    std::string text = problem;
+    for (const std::string& section : {ladder, tried, base, budget}) text += section.empty() ? "" : "\n" + section;
+    if (window.empty() || tokens_of(text) <= at.most_tokens) return std::vector<llm::Message>{{llm::Role::kUser, std::move(text)}};
+  }
 }
 
 Json no_more() { return Json::object(); }

@@ -25,7 +25,8 @@ class Conversation {
       if (turn) SOLSTICE_CHECK(ask(event.proposal->parent));
       SOLSTICE_CHECK(tree_.apply(event));
       if (turn) messages_.push_back({llm::Role::kAssistant, event.proposal->answer});
-      if (event.kind == Event::Kind::kMeasured && !messages_.empty()) came_in(tree_.node(event.node));
+      const bool landed = event.kind == Event::Kind::kMeasured || event.kind == Event::Kind::kLost;
+      if (landed && !messages_.empty()) came_in(tree_.node(event.node));
     }
     SOLSTICE_CHECK(ask(at_.node));
     return std::move(messages_);
@@ -51,8 +52,9 @@ class Conversation {
 
   void came_in(const search::Node& node) {
     if (!pending_.empty()) pending_ += "\n";
-    pending_ += is_own(node.proposal) ? name_of(node) + ": " + result_text(tree_, node, at_.briefing) + "\n"
-                                      : attempt_text(tree_, node, at_.briefing);
+    // Of a text that was mended the conversation has only the last edits, so its change is told whole.
+    const bool told = node.id == 0 || (is_own(node.proposal) && node.proposal.repairs == 0);
+    pending_ += told ? name_of(node) + ": " + result_text(tree_, node, at_.briefing) + "\n" : attempt_text(tree_, node, at_.briefing);
   }
 
   // A program is shown once.

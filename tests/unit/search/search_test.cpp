@@ -116,6 +116,66 @@ TEST(Search, EndsWhereNothingIsLeft) {
   EXPECT_EQ(tree.trials(), 6);  // "0", "1" and two "+" behind each
 }
 
+// Two candidates, then an error.
+class Failing : public Proposer {
+ public:
+  explicit Failing(Code code) : code_(code) {}
+  Result<std::optional<Proposal>> propose(const Tree& tree, int) override {
+    if (tree.trials() == 2) return fail(code_, "no more");
+    return std::optional(Proposal{.program = std::to_string(tree.trials() + 2)});
+  }
+
+ private:
+  Code code_;
+};
+
+TEST(Search, AProposerThatCannotGoOnEndsTheSearchAndLosesNothing) {
+  const auto ended = [](Code code, bool heard) {
+    Tree tree;
+    Failing proposer(code);
+    Distances evaluator;
+    Observer observer;
+    std::string told;
+    if (heard) observer.refused = [&](const Error& error) { told = error.message; };
+    const Result<Stop> stop = search(tree, proposer, evaluator, {}, 3, observer);
+    if (!stop.ok()) return std::string("error: ") + stop.error().message;
+    EXPECT_EQ(tree.in_flight(), code == Code::interrupted ? 2 : 0);  // it is at once that the user wants it to end
+    return enum_names(*stop)[static_cast<size_t>(*stop)] + (": " + told);
+  };
+  EXPECT_EQ(ended(Code::over_budget, true), "over_budget: no more");
+  EXPECT_EQ(ended(Code::provider_failed, true), "proposer_failed: no more");
+  EXPECT_EQ(ended(Code::interrupted, true), "interrupted: no more");
+  EXPECT_EQ(ended(Code::internal, true), "error: no more");
+  EXPECT_EQ(ended(Code::provider_failed, false), "error: no more");
+}
+
+// Takes as long as there is time.
+class Slow : public Proposer {
+ public:
+  Result<std::optional<Proposal>> propose(const Tree& tree, int) override {
+    const Deadline made(Seconds(0.02));
+    while (!made.passed()) {
+    }
+    return std::optional(Proposal{.program = std::to_string(tree.trials() + 2)});
+  }
+};
+
+TEST(Search, WhatTookLongToMakeIsFinished) {
+  for (const bool finish : {false, true}) {
+    Tree tree;
+    Slow proposer;
+    Distances evaluator;
+    Budget budget;
+    budget.time = Seconds(0.01);
+    budget.finish = finish;
+    const Result<Stop> stop = search(tree, proposer, evaluator, budget);
+    ASSERT_TRUE(stop.ok());
+    EXPECT_EQ(*stop, Stop::kTime);
+    EXPECT_EQ(tree.trials(), 1);
+    EXPECT_EQ(tree.best() != nullptr, finish);
+  }
+}
+
 // Claims the times that it is given; what it knows of earlier runs it says.
 class Claiming : public Proposer {
  public:
