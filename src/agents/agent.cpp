@@ -52,7 +52,7 @@ Result<llm::Request> Agent::request_of(const search::Tree& tree, int node) const
   llm::Request out;
   out.label = options_.controller->name;
   SOLSTICE_TRY(out.system, instructions(briefing_, prompts_, extra_));
-  const int64_t room = options_.most_prompt - tokens_of(out.system);
+  const int64_t room = options_.most_prompt - llm::estimated_tokens(out.system);
   SOLSTICE_TRY(out.messages, options_.controller->converse({briefing_, prompts_, tree, node, room}));
   out.temperature = options_.temperature;
   out.most_output = options_.most_output;

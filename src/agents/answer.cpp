@@ -2,27 +2,15 @@
 
 #include <fmt/format.h>
 
+#include "agents/count.h"
+
 namespace solstice::agents {
 namespace {
-
-Json text_schema(std::string_view description) { return Json::object().set("type", "string").set("description", description); }
-
-Json closed(const Json& properties) {
-  Json required = Json::array();
-  for (const auto& [name, schema] : properties.members()) required.push(name);
-  return Json::object().set("type", "object").set("properties", properties).set("required", required).set("additionalProperties", false);
-}
-
-size_t count_in(const std::string& text, const std::string& piece) {
-  size_t count = 0;
-  for (size_t at = text.find(piece); at != text.npos; at = text.find(piece, at + piece.size())) ++count;
-  return count;
-}
 
 Status edit(std::string& text, const Json& change, size_t number) {
   const std::string& find = change.at("find").as_string();
   if (find.empty()) return fail(Code::bad_argument, fmt::format("`find` of edit {} is empty", number));
-  const size_t count = count_in(text, find);
+  const size_t count = count_of(text, find);
   if (count != 1) {
     const std::string found = count == 0 ? "does not occur" : fmt::format("occurs {} times", count);
     return fail(Code::bad_argument, fmt::format("`find` of edit {} {} in the program, where it must occur once:\n{}", number, found, find));
@@ -33,15 +21,23 @@ Status edit(std::string& text, const Json& change, size_t number) {
 
 }  // namespace
 
+Json text_schema(std::string_view description) { return Json::object().set("type", "string").set("description", description); }
+
+Json closed_schema(const Json& properties) {
+  Json required = Json::array();
+  for (const auto& [name, schema] : properties.members()) required.push(name);
+  return Json::object().set("type", "object").set("properties", properties).set("required", required).set("additionalProperties", false);
+}
+
 Json answer_schema(const Json& extra) {
   Json properties = Json::object();
   for (const auto& [name, schema] : extra.members()) properties.set(name, schema);
   const Json change =
-      closed(Json::object().set("find", text_schema("text that occurs once")).set("replace", text_schema("what takes its place")));
+      closed_schema(Json::object().set("find", text_schema("text that occurs once")).set("replace", text_schema("what takes its place")));
   properties.set("reason", text_schema("what changes and why it should be faster, in one sentence"))
       .set("edits", Json::object().set("type", "array").set("items", change))
       .set("program", text_schema("a whole program, or empty where there are edits"));
-  return closed(properties);
+  return closed_schema(properties);
 }
 
 std::string fields_text(const Json& extra) {

@@ -2,11 +2,16 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/json.h"
 #include "base/result.h"
 
 namespace solstice::agents {
+
+// Of a string; of an object whose members are all required, and no others.
+Json text_schema(std::string_view description);
+Json closed_schema(const Json& properties);
 
 // {"reason", "edits", "program"}, closed and all required; with `extra` members (name and schema) before them.
 Json answer_schema(const Json& extra = Json::object());

@@ -6,8 +6,10 @@
 #include <charconv>
 #include <set>
 
+#include "agents/count.h"
 #include "base/file.h"
 #include "base/paths.h"
+#include "llm/ledger.h"
 
 namespace solstice::agents {
 namespace {
@@ -63,19 +65,11 @@ Status check_placeholders(std::string_view text) {
   return success();
 }
 
-size_t count_of(std::string_view text, std::string_view what) {
-  size_t count = 0;
-  for (size_t at = text.find(what); at != text.npos; at = text.find(what, at + what.size())) ++count;
-  return count;
-}
-
 }  // namespace
 
-int64_t tokens_of(std::string_view text) { return static_cast<int64_t>(text.size() + 2) / 3; }
-
 std::string cut_to(const std::string& text, int64_t tokens) {
-  if (tokens_of(text) <= tokens) return text;
-  const size_t end = text.rfind('\n', static_cast<size_t>(std::max<int64_t>(0, tokens * 3 - 1)));
+  if (llm::estimated_tokens(text) <= tokens) return text;
+  const size_t end = text.rfind('\n', static_cast<size_t>(std::max<int64_t>(0, tokens * int64_t{llm::kBytesAToken} - 1)));
   std::string kept = end == text.npos ? "" : text.substr(0, end + 1);
   const std::string_view rest = std::string_view(text).substr(kept.size());
   const size_t lines = count_of(rest, "\n") + (rest.ends_with('\n') ? 0 : 1);

@@ -32,9 +32,7 @@ class Prompts {
   std::map<std::string, Section, std::less<>> sections_;
 };
 
-// As budgets count them: a token for every three bytes.
-int64_t tokens_of(std::string_view text);
-// At most so many tokens, cut at the end of a line; says how many lines were left out.
+// At most so many tokens, as budgets estimate them (llm/ledger.h), cut at the end of a line; says how many lines were left out.
 std::string cut_to(const std::string& text, int64_t tokens);
 
 }  // namespace solstice::agents

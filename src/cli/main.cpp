@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/version.h"
+#include "cli/exit_codes.h"
 #include "cli/parse.h"
 
 namespace solstice::cli {
@@ -23,8 +24,7 @@ int report(const Error& error, bool json) {
     fmt::print("{}\n", Json::object().set("error", body).dump(2));
   }
   fmt::print(stderr, "solstice: error[{}]: {}\n", name_of(error.code), error.text());
-  constexpr int kInterrupted = 130;  // as a shell reports SIGINT
-  return error.code == Code::interrupted ? kInterrupted : exit_code(error.kind());
+  return error.code == Code::interrupted ? cli::kInterruptedCode : exit_code(error.kind());
 }
 
 bool asks_for_help(const std::vector<std::string>& words) {

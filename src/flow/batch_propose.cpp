@@ -38,11 +38,6 @@ Result<OptimizeOptions> completed(OptimizeOptions options) {
   return options;
 }
 
-Status keep_since(Session& state, size_t told) {
-  for (size_t event = told; event < state.tree.events().size(); ++event) SOLSTICE_CHECK(keep_event(state, event, nullptr));
-  return success();
-}
-
 // Proposes until there are `count` more, or nobody has anything; says why there are not more.
 class Round {
  public:
@@ -101,13 +96,13 @@ class Round {
       if (state_.tree.node(decision.node).in_flight) return success();
       state_.tree.again(decision.node, decision.precision);
       ++made_;
-      return keep_since(state_, told);
+      return keep_events_since(state_, told);
     }
     search::Proposer& proposer = by_agent_ ? state_.agent->proposer() : *state_.expert;
     SOLSTICE_TRY(std::optional<search::Proposal> proposal, proposer.propose(expected, decision.node));
     if (!proposal || state_.tree.contains(proposal->program)) {
       state_.tree.spend(decision.node);
-      return keep_since(state_, told);
+      return keep_events_since(state_, told);
     }
     proposal->parent = decision.node;
     proposal->precision = decision.precision;
@@ -115,7 +110,7 @@ class Round {
     state_.tree.add(std::move(*proposal));
     ++made_;
     state_.progress.message(fmt::format("attempt {}: {}", state_.tree.trials(), reason));
-    return keep_since(state_, told);
+    return keep_events_since(state_, told);
   }
 
   Session& state_;
@@ -214,7 +209,7 @@ Result<ProposeOutcome> propose_in(Session& state, const ProposeOptions& options)
   if (options.give_up) {
     const size_t told = state.tree.events().size();
     for (const int id : before) state.tree.lose(id);
-    SOLSTICE_CHECK(keep_since(state, told));
+    SOLSTICE_CHECK(keep_events_since(state, told));
   }
   if (!options.again) {
     SOLSTICE_TRY(const std::unique_ptr<search::Policy> policy, search::make_policy(state.policy, state.options.seed));

@@ -76,8 +76,7 @@ Status begin_run(Session& state) {
 Status restore_tree(Session& state) {
   if (!state.resumed || state.resumed->events.empty()) {
     state.tree = search::Tree(state.eager);
-    for (size_t i = 0; i < state.tree.events().size(); ++i) SOLSTICE_CHECK(keep_event(state, i, nullptr));
-    return success();
+    return keep_events_since(state, 0);
   }
   const RunRecord& run = state.resumed->run;
   if (run.problem_key != state.problem_key) return fail(Code::bad_argument, fmt::format("run {} is of another module", run.id));
@@ -99,12 +98,16 @@ Status keep_event(Session& state, size_t number, const TrialRecord* trial) {
   return state.store->add_event(state.report.run, number, state.tree.events()[number], trial);
 }
 
+Status keep_events_since(Session& state, size_t told) {
+  for (size_t event = told; event < state.tree.events().size(); ++event) SOLSTICE_CHECK(keep_event(state, event, nullptr));
+  return success();
+}
+
 Status open_nodes_again(Session& state) {
   const size_t told = state.tree.events().size();
   const int first = state.tree.best() ? 1 : 0;
   for (int id = first; id <= state.tree.trials(); ++id) state.tree.open(id);
-  for (size_t event = told; event < state.tree.events().size(); ++event) SOLSTICE_CHECK(keep_event(state, event, nullptr));
-  return success();
+  return keep_events_since(state, told);
 }
 
 }  // namespace solstice::flow

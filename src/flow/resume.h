@@ -14,6 +14,8 @@ Status restore_tree(Session& state);
 
 // An event of the search, into the store; `trial`: the one that it ends.
 Status keep_event(Session& state, size_t number, const TrialRecord* trial);
+// Those from number `told` on, which end no trial.
+Status keep_events_since(Session& state, size_t told);
 
 // The next participant has moves where the one before had none. It begins anew only where nothing is there to go on from.
 Status open_nodes_again(Session& state);

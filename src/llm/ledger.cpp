@@ -5,12 +5,11 @@
 namespace solstice::llm {
 namespace {
 
-constexpr size_t kBytesAToken = 3;
 constexpr int64_t kTokensAMessage = 8;  // role and delimiters
 
-int64_t tokens_of(const std::string& text) { return static_cast<int64_t>((text.size() + kBytesAToken - 1) / kBytesAToken); }
-
 }  // namespace
+
+int64_t estimated_tokens(std::string_view text) { return static_cast<int64_t>((text.size() + kBytesAToken - 1) / kBytesAToken); }
 
 void Tally::add(const Attempt& attempt) {
   const auto plus = [](std::optional<int64_t>& sum, const std::optional<int64_t>& part) {
@@ -34,9 +33,9 @@ Usage Tally::usage() const {
 }
 
 int64_t estimated_tokens(const Request& request) {
-  int64_t tokens = kTokensAMessage + tokens_of(request.system);
-  for (const Message& message : request.messages) tokens += kTokensAMessage + tokens_of(message.text);
-  if (!request.schema.is_null()) tokens += tokens_of(request.schema.dump());
+  int64_t tokens = kTokensAMessage + estimated_tokens(request.system);
+  for (const Message& message : request.messages) tokens += kTokensAMessage + estimated_tokens(message.text);
+  if (!request.schema.is_null()) tokens += estimated_tokens(request.schema.dump());
   return tokens;
 }
 
@@ -76,7 +75,7 @@ void Ledger::settle(const Hold& hold, const Request& request, const Attempt& att
   held_.tokens -= hold.tokens;
   held_.cost = held_.cost - hold.cost;
   account_.failures += answer ? 0 : 1;
-  if (answer && !usage_of(attempt).counted()) account_.estimated += estimated_tokens(request) + tokens_of(answer->text);
+  if (answer && !usage_of(attempt).counted()) account_.estimated += estimated_tokens(request) + estimated_tokens(answer->text);
   tally_.add(attempt);
 }
 

@@ -7,6 +7,7 @@
 
 #include <mutex>
 #include <optional>
+#include <string_view>
 
 #include "llm/message.h"
 #include "llm/model.h"
@@ -56,6 +57,8 @@ class Tally {
   int attempts_ = 0;
 };
 
+inline constexpr size_t kBytesAToken = 3;
+int64_t estimated_tokens(std::string_view text);
 int64_t estimated_tokens(const Request& request);  // of the prompt
 
 class Ledger {

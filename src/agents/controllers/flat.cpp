@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "agents/controller.h"
+#include "llm/ledger.h"
 
 namespace solstice::agents {
 namespace {
@@ -63,7 +64,8 @@ Result<std::vector<llm::Message>> converse_flat(const Situation& at) {
     SOLSTICE_TRY(const std::string tried, tried_section(at, window));
     std::string text = problem;
     for (const std::string& section : {ladder, tried, base, budget}) text += section.empty() ? "" : "\n" + section;
-    if (window.empty() || tokens_of(text) <= at.most_tokens) return std::vector<llm::Message>{{llm::Role::kUser, std::move(text)}};
+    if (window.empty() || llm::estimated_tokens(text) <= at.most_tokens)
+      return std::vector<llm::Message>{{llm::Role::kUser, std::move(text)}};
   }
 }
 

@@ -3,8 +3,10 @@
 // that a provider's cache serves it.
 #include <set>
 
+#include "agents/answer.h"
 #include "agents/attempts.h"
 #include "agents/controller.h"
+#include "llm/ledger.h"
 
 namespace solstice::agents {
 namespace {
@@ -81,7 +83,7 @@ class Conversation {
 
 int64_t tokens_of_all(const std::vector<llm::Message>& messages) {
   int64_t out = 0;
-  for (const llm::Message& message : messages) out += tokens_of(message.text);
+  for (const llm::Message& message : messages) out += llm::estimated_tokens(message.text);
   return out;
 }
 
@@ -95,26 +97,21 @@ Result<std::vector<llm::Message>> converse_inprompt(const Situation& at) {
   }
 }
 
-Json text_member(const char* description) { return Json::object().set("type", "string").set("description", description); }
 Json number_member(const char* type, const char* description) { return Json::object().set("type", type).set("description", description); }
 
 Json method_members() {
   const Json properties = Json::object()
-                              .set("change", text_member("what would change"))
-                              .set("mechanism", text_member("why that saves time"))
+                              .set("change", text_schema("what would change"))
+                              .set("mechanism", text_schema("why that saves time"))
                               .set("speedup", number_member("number", "S, over the program that you go on from"))
                               .set("risk_implementation", number_member("integer", "R_impl, 1 to 5"))
                               .set("risk_performance", number_member("integer", "R_perf, 1 to 5"));
-  Json required = Json::array();
-  for (const auto& [name, schema] : properties.members()) required.push(name);
-  const Json hypothesis =
-      Json::object().set("type", "object").set("properties", properties).set("required", required).set("additionalProperties", false);
   return Json::object()
-      .set("lesson", text_member("what the last result teaches, expected against observed; empty at the first attempt"))
-      .set("analysis", text_member("what limits the program that you go on from, and how much is left, in one to three sentences"))
+      .set("lesson", text_schema("what the last result teaches, expected against observed; empty at the first attempt"))
+      .set("analysis", text_schema("what limits the program that you go on from, and how much is left, in one to three sentences"))
       .set("hypotheses", Json::object()
                              .set("type", "array")
-                             .set("items", hypothesis)
+                             .set("items", closed_schema(properties))
                              .set("description",
                                   "two or three: `change`, `mechanism`, `speedup`, `risk_implementation`, `risk_performance`; "
                                   "the one that you chose first"));

@@ -3,13 +3,12 @@
 
 #include "base/interrupt.h"
 #include "cli/command.h"
+#include "cli/exit_codes.h"
 #include "cli/progress.h"
 #include "flow/batch.h"
 
 namespace solstice::cli {
 namespace {
-
-constexpr int kStoppedByUser = 130;
 
 Result<int> run_evaluate(const Invocation& in) {
   flow::EvaluateOptions options;
@@ -25,7 +24,7 @@ Result<int> run_evaluate(const Invocation& in) {
   } else {
     fmt::print("{} measured, {} of them usable; {} had results already, {} left\n", done.measured, done.usable, done.there, done.left);
   }
-  return interrupted() ? kStoppedByUser : 0;
+  return interrupted() ? kInterruptedCode : 0;
 }
 
 }  // namespace

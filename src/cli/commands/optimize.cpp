@@ -5,6 +5,7 @@
 
 #include "cli/agent_options.h"
 #include "cli/command.h"
+#include "cli/exit_codes.h"
 #include "cli/progress.h"
 #include "cli/values.h"
 #include "flow/report.h"
@@ -12,7 +13,6 @@
 namespace solstice::cli {
 namespace {
 
-constexpr int kInterrupted = 130;
 constexpr const char *kUsual = "60s,40trials", *kUsualWithAgent = "60m,40trials";
 
 Result<flow::OptimizeOptions> optimize_options(const Invocation& in) {
@@ -57,7 +57,7 @@ Result<int> run_optimize(const Invocation& in) {
   // Progress is no result: with --json, stdout holds the report alone.
   const std::unique_ptr<Progress> progress = progress_for(in.json() ? stderr : stdout);
   SOLSTICE_TRY(const flow::OptimizeOutcome outcome, flow::optimize(options, *progress));
-  int code = outcome.interrupted ? kInterrupted : 0;
+  int code = outcome.interrupted ? kInterruptedCode : 0;
   // Reaching the end of what it may spend is no failure.
   if (code == 0 && outcome.agent_failed && outcome.agent_failed->code != Code::over_budget)
     code = exit_code(kind_of(outcome.agent_failed->code));

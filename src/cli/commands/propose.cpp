@@ -4,14 +4,13 @@
 #include "base/interrupt.h"
 #include "cli/agent_options.h"
 #include "cli/command.h"
+#include "cli/exit_codes.h"
 #include "cli/progress.h"
 #include "cli/values.h"
 #include "flow/batch.h"
 
 namespace solstice::cli {
 namespace {
-
-constexpr int kInterruptedByUser = 130;
 
 // A file is a new run, anything else names one.
 Status read_subject(const Invocation& in, flow::OptimizeOptions& out) {
@@ -73,7 +72,7 @@ Result<int> run_propose(const Invocation& in) {
   } else {
     fmt::print("{}\n", proposed_text(done));
   }
-  return interrupted() ? kInterruptedByUser : 0;
+  return interrupted() ? kInterruptedCode : 0;
 }
 
 std::vector<Parameter> propose_parameters() {

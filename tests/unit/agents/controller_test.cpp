@@ -1,6 +1,7 @@
 #include "agents/controller.h"
 
 #include "agents/answer.h"
+#include "llm/ledger.h"
 #include "support/golden.h"
 #include "unit/agents/support.h"
 
@@ -111,7 +112,7 @@ TEST(Controller, TheGrammarPageFits) {
   ASSERT_TRUE(page.ok());
   const auto section = testing::prompts().section("language", {{"grammar", *page}});
   ASSERT_TRUE(section.ok());
-  EXPECT_NE(section->find(page->substr(page->size() - 100)), std::string::npos) << tokens_of(*page) << " tokens";
+  EXPECT_NE(section->find(page->substr(page->size() - 100)), std::string::npos) << llm::estimated_tokens(*page) << " tokens";
 }
 
 TEST(Controller, AnUnknownOneIsAnErrorWithTheKnown) {
