@@ -45,6 +45,9 @@ Result<std::vector<TimingRound>> headline_rounds(const OracleComparison& found, 
       return broken(fmt::format("timed block {} is not of the {}", i + 1, kOrder[i % kBlocks]));
     if (!possible(found.blocks[i])) return broken(fmt::format("timed block {} has no times, or impossible ones", i + 1));
   }
+  if (found.fresh_content && !(found.excess && *found.excess <= 1)) {
+    return fail(Code::candidate_failed, "what the drop-in returned while it was timed is not the result of the inputs that it was given");
+  }
   std::vector<TimingRound> out;
   for (size_t i = 0; i < n; i += kBlocks)
     out.push_back(round_of(std::span(found.blocks).subspan(i, kBlocks), std::span(clocks).subspan(i, kBlocks)));

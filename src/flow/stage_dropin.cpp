@@ -1,6 +1,8 @@
 // The winner as a drop-in: written, put to KernelBench's check, and timed against the original in one Python process.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/file.h"
 #include "flow/dropin.h"
 #include "flow/headline.h"
@@ -60,6 +62,9 @@ Result<std::vector<TimingRound>> compare_once(Session& state, const std::string&
   const Result<OracleComparison> found = state.oracle->time_dropin(path, "trial", kTry);
   state.oracle->on_progress(nullptr);
   if (!found.ok()) return found.error();
+  std::vector<std::string>& warnings = state.report.warnings;
+  const std::string stale = "no other inputs in every repetition of the headline: there is no memory for them, or there are none";
+  if (!found->fresh_content && std::find(warnings.begin(), warnings.end(), stale) == warnings.end()) warnings.push_back(stale);
   return headline_rounds(*found, clocks);
 }
 

@@ -84,14 +84,13 @@ Result<Finding> CandidateRun::load(const std::filesystem::path& plan_json, int s
   return Finding{};
 }
 
-Status CandidateRun::fill_slot(int slot, const JudgeCase& test, int pass) {
+// Of the workspace, what prepare has filled stays where `persistent` is false.
+Status CandidateRun::poison(int pass, bool persistent) {
   JudgeKernels& gpu = judge_.kernels();
-  const auto& places = layout_.slots[static_cast<size_t>(slot)];
-  for (size_t i = 0; i < places.size(); ++i) {
-    const PlanBuffer& buffer = interface_buffer(i);
-    if (is_given(buffer)) {
-      SOLSTICE_CHECK(gpu.copy(at(places[i]), test.given.at(buffer.name).address, places[i].bytes));
-    } else {
+  for (const auto& places : layout_.slots) {
+    for (size_t i = 0; i < places.size(); ++i) {
+      const PlanBuffer& buffer = interface_buffer(i);
+      if (buffer.kind == BufferKind::kParam) continue;  // in one place for all; give() writes it
       SOLSTICE_CHECK(gpu.fill(at(places[i]), output_poison(buffer, pass), places[i].bytes));
     }
   }
@@ -99,26 +98,37 @@ Status CandidateRun::fill_slot(int slot, const JudgeCase& test, int pass) {
   for (const PlanBuffer& buffer : plan_.buffers) {
     if (buffer.kind != BufferKind::kWorkspace) continue;
     const rt::ArenaRange& range = layout_.workspace_buffers[workspace++];
-    // What prepare has filled stays; before that it is poisoned like the rest.
-    if (buffer.persistent && prepared_) continue;
+    if (buffer.persistent && !persistent) continue;
     SOLSTICE_CHECK(gpu.fill(at(range), kPassPoison[pass], range.bytes));
   }
-  return gpu.finish();
+  return success();
 }
 
-// Parameters have one place, so another case's parameters need another prepare.
-Result<Finding> CandidateRun::prepare(int slot, const JudgeCase& test) {
-  if (prepared_ && (parameters_of_ == test.name || !has_prepare(plan_))) return Finding{};
-  prepared_ = false;
-  SOLSTICE_CHECK(fill_slot(slot, test, 0));
-  const auto done = runner_.prepare({slot, judge_.options().limits.prepare});
-  if (!done.ok()) {
-    if (const auto finding = finding_of(done.error(), false)) return *finding;
-    return done.error();
+Status CandidateRun::give(int slot, const JudgeCase& test, bool inputs) {
+  const auto& places = layout_.slots[static_cast<size_t>(slot)];
+  for (size_t i = 0; i < places.size(); ++i) {
+    const PlanBuffer& buffer = interface_buffer(i);
+    if (!is_given(buffer) || (buffer.kind == BufferKind::kInput && !inputs)) continue;
+    SOLSTICE_CHECK(judge_.kernels().copy(at(places[i]), test.given.at(buffer.name).address, places[i].bytes));
   }
-  prepare_time_ = done->wall;
-  prepared_ = true;
-  parameters_of_ = test.name;
+  return judge_.kernels().finish();
+}
+
+// A kernel can reach every slot and the whole workspace, whatever it was given, and could find there what it computed before. So
+// all of that is poisoned, and `prepare`, whose results last, is done anew. It sees no inputs.
+Result<Finding> CandidateRun::start_over(int slot, const JudgeCase& test, int pass) {
+  if (!prepared_ || has_prepare(plan_)) {
+    SOLSTICE_CHECK(poison(pass, true));
+    SOLSTICE_CHECK(give(slot, test, false));
+    const auto done = runner_.prepare({slot, judge_.options().limits.prepare});
+    if (!done.ok()) {
+      if (const auto finding = finding_of(done.error(), false)) return *finding;
+      return done.error();
+    }
+    if (!prepared_) prepare_time_ = done->wall;
+    prepared_ = true;
+  }
+  SOLSTICE_CHECK(poison(pass, false));
   return Finding{};
 }
 
@@ -142,24 +152,27 @@ Result<CaseVerdict> CandidateRun::run_case(const JudgeCase& test, int pass) {
     verdict.message = finding.message;
     return verdict;
   };
-  SOLSTICE_TRY(const Finding prepared, prepare(slot, test));
+  SOLSTICE_TRY(const Finding prepared, start_over(slot, test, pass));
   if (!prepared.passed()) return failed(prepared);
-  SOLSTICE_CHECK(fill_slot(slot, test, pass));
+  SOLSTICE_CHECK(give(slot, test, true));
   SOLSTICE_TRY(const Finding launched, launch(slot, verdict));
   if (!launched.passed()) return failed(launched);
   return check(slot, test, pass, std::move(verdict));
 }
 
-Result<Finding> CandidateRun::time_some(const std::vector<const JudgeCase*>& contents, int repetitions, Tracer tracer, TimedBlock& out) {
+Result<Finding> CandidateRun::time_some(const std::vector<const JudgeCase*>& contents, int most, Tracer tracer, TimedBlock& out) {
   RunnerTime request;
   request.cupti = tracer == Tracer::kCupti;
   request.flush_bytes = judge_.flush_bytes();
   request.deadline = judge_.options().limits.time;
   // In a trace it could not be told from the candidate's own memsets.
   request.poison = tracer == Tracer::kEvents ? kPoison : -1;
-  const std::vector<Turn> turns = turns_of(repetitions, static_cast<int>(contents.size()), batch_++);
+  std::vector<Turn> turns = turns_of(slots(), static_cast<int>(contents.size()), batch_++);
+  if (turns.size() > static_cast<size_t>(most)) turns.resize(static_cast<size_t>(most));
+  SOLSTICE_TRY(const Finding prepared, start_over(0, *contents[0], 0));
+  if (!prepared.passed()) return prepared;
   for (const Turn& turn : turns) {
-    SOLSTICE_CHECK(fill_slot(turn.slot, *contents[static_cast<size_t>(turn.content)], 0));
+    SOLSTICE_CHECK(give(turn.slot, *contents[static_cast<size_t>(turn.content)], true));
     request.slots.push_back(turn.slot);
   }
   const auto times = runner_.time(request);
@@ -182,7 +195,7 @@ Result<Finding> CandidateRun::time_some(const std::vector<const JudgeCase*>& con
 }
 
 Result<TimedBlock> CandidateRun::time(const std::vector<JudgeCase>& cases, int repetitions, Tracer tracer) {
-  // Parameters have one place: with prepare steps, or parameters that differ, one case's are used throughout.
+  // Parameters have one place: where they differ, one case's are used throughout.
   std::vector<const JudgeCase*> usable;
   for (const JudgeCase& test : cases) {
     const bool same = std::all_of(interface_.begin(), interface_.end(), [&](size_t i) {
@@ -192,12 +205,9 @@ Result<TimedBlock> CandidateRun::time(const std::vector<JudgeCase>& cases, int r
     if (same) usable.push_back(&test);
   }
   TimedBlock out;
-  SOLSTICE_TRY(const Finding prepared, prepare(0, cases[0]));
-  out.verdict.outcome = prepared.outcome;
-  out.verdict.message = prepared.message;
   while (out.verdict.passed() && out.seconds.size() < static_cast<size_t>(repetitions)) {
     const int left = repetitions - static_cast<int>(out.seconds.size());
-    SOLSTICE_TRY(const Finding found, time_some(usable, std::min(slots(), left), tracer, out));
+    SOLSTICE_TRY(const Finding found, time_some(usable, left, tracer, out));
     out.verdict.outcome = found.outcome;
     out.verdict.message = found.message;
   }

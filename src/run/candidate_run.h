@@ -50,8 +50,10 @@ class CandidateRun {
   const PlanBuffer& interface_buffer(size_t i) const { return plan_.buffers[interface_[i]]; }
   cu::DevicePtr at(const rt::ArenaRange& range) const { return arena_ + static_cast<uint64_t>(range.offset); }
 
-  Status fill_slot(int slot, const JudgeCase& test, int pass);
-  Result<Finding> prepare(int slot, const JudgeCase& test);
+  Result<Finding> start_over(int slot, const JudgeCase& test, int pass);  // before a batch of launches
+  Status poison(int pass, bool persistent);
+  // The values of a case, into a slot; without `inputs`, parameters and states alone.
+  Status give(int slot, const JudgeCase& test, bool inputs);
   Result<Finding> launch(int slot, CaseVerdict& into);
   Result<Finding> check_gaps();
   Result<Finding> check_inputs(int slot, const JudgeCase& test);
@@ -59,7 +61,7 @@ class CandidateRun {
   Result<CaseVerdict> check(int slot, const JudgeCase& test, int pass, CaseVerdict verdict);
   Result<OutputVerdict> judge_output(const PlanBuffer& buffer, cu::DevicePtr address, const ExpectedOutput& expected, uint8_t poison,
                                      bool merge_nonfinite);
-  Result<Finding> time_some(const std::vector<const JudgeCase*>& contents, int repetitions, Tracer tracer, TimedBlock& out);
+  Result<Finding> time_some(const std::vector<const JudgeCase*>& contents, int most, Tracer tracer, TimedBlock& out);
 
   Judge& judge_;
   RunnerProcess runner_;
@@ -68,8 +70,7 @@ class CandidateRun {
   rt::ArenaLayout layout_;
   RunnerLoaded loaded_;
   cu::DevicePtr arena_ = 0;
-  bool prepared_ = false;      // by the case named below
-  std::string parameters_of_;  // name of the case whose parameters are in place
+  bool prepared_ = false;
   Seconds prepare_time_;
   Json sandbox_;
   uint64_t batch_ = 0;  // of timed repetitions

@@ -63,7 +63,7 @@ struct JudgeOptions {
   numerics::Policy policy = numerics::Policy::kReference;
   JudgeLimits limits = {};
   int64_t red_zone = 4096;
-  int slots = 4;              // copies of inputs and outputs to time with, as far as memory allows
+  int slots = 2;              // copies of inputs and outputs to time with, as far as memory allows; more than contents are not used
   double memory_share = 0.6;  // of the free device memory, for those copies
   int spares = 1;             // processes that are started at once when none is left
   int first_spares = 1;       // and at the beginning, where there may be time

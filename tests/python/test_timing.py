@@ -86,24 +86,52 @@ def test_a_failing_block_keeps_no_memory(host, monkeypatch):
     assert flush._buffer is None and fresh._pairs == []
 
 
+def inputs_of(*tensors):
+    return InputSet(1, "default", "built", tensors, {})
+
+
+def test_inputs_of_one_row_move_along_another_dimension(host):
+    x = torch.arange(3.0).reshape(1, 3, 1)
+    with timing.FreshContent(HostSession(Fails(None)), inputs_of(x)) as fresh:
+        fresh()
+        assert x.flatten().tolist() == [1, 2, 0]
+    assert x.flatten().tolist() == [0, 1, 2]
+
+
 def test_a_failing_comparison_gives_its_memory_back(host):
     session = HostSession(Fails(3))
     call = lambda: session.module()(torch.zeros(1))
     with pytest.raises(torch.OutOfMemoryError):
-        timing.compare(session, call, call, reps=2, warmups=1, rounds=2)
+        timing.compare(session, inputs_of(), call, call, reps=2, warmups=1, rounds=2)
     assert session.emptied == 1
 
 
 def test_a_comparison_is_sent_block_by_block_in_abba_order(host):
     session = HostSession(Fails(None))
     called = []
-    blocks = timing.compare(session, lambda: called.append("a"), lambda: called.append("b"), reps=3, warmups=1, rounds=2)
+    calls = [lambda: called.append("a"), lambda: called.append("b")]
+    blocks, results = timing.compare(session, inputs_of(), *calls, reps=3, warmups=1, rounds=2)
     assert [block["side"] for block in blocks] == ["original", "drop-in", "drop-in", "original"] * 2
     assert all(block["seconds"] == [1e-3] * 3 for block in blocks)
     assert "".join(called) == "ab" + "aaabbbbbbaaa" * 2
+    assert results is None  # there is no content to tell them apart by
     assert session.news == [("timed", block["side"]) for block in blocks]  # the client reads the clocks at each
+
+
+def test_compared_calls_see_other_content_each_time_and_the_same_at_the_end(host):
+    x = torch.arange(100.0)
+    seen = []
+
+    def call():
+        seen.append(x[0].item())
+        return x.clone()
+
+    _, ((expected,), (produced,)) = timing.compare(HostSession(Fails(None)), inputs_of(x), call, call, reps=2, warmups=1, rounds=1)
+    assert seen == [*map(float, range(1, 12)), 11.0]
+    assert torch.equal(expected, produced)
+    assert x[0] == 0
 
 
 def test_a_comparison_needs_rounds(host):
     with pytest.raises(OracleError, match="rounds"):
-        timing.compare(HostSession(Fails(None)), lambda: None, lambda: None, reps=3, warmups=0, rounds=0)
+        timing.compare(HostSession(Fails(None)), inputs_of(), lambda: None, lambda: None, reps=3, warmups=0, rounds=0)

@@ -179,15 +179,18 @@ def time_dropin(self: Session, *, path: str, set: str, reps: int, warmups: int, 
     original, new = self.module(chosen.variant), kernelbench.load_dropin(self, path)
     new.load_state_dict(original.state_dict())
     with kept_buffers(original):
-        blocks = timing.compare(
+        blocks, results = timing.compare(
             self,
+            chosen,
             lambda: original(*chosen.args, **chosen.kwargs),
             lambda: new(*chosen.args, **chosen.kwargs),
             reps,
             warmups,
             rounds,
         )
-    return {"blocks": blocks, "fallbacks": kernelbench.fallbacks(new)}
+        excess = kernelbench.excess_of(*results, numerics="high") if results else None
+    shown = None if excess == float("inf") else excess
+    return {"blocks": blocks, "fallbacks": kernelbench.fallbacks(new), "fresh_content": bool(results), "excess": shown}
 
 
 def memory(self: Session, *, set: str, path: Optional[str] = None) -> dict[str, Any]:

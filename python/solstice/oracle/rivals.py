@@ -170,18 +170,24 @@ def contest(session: Session, made: Contest, reps: int, warmups: int, blocks: in
     """Blocks in turn, forwards and backwards."""
     order = [rival for rival in made.rivals if not rival.failed]
     flushing = timing.L2Flush(session, timing.KERNELBENCH_FLUSH_BYTES)
-    with flushing as flush, torch.no_grad(), kept_buffers(session.module()):
+    fresh_content = timing.FreshContent(session, made.inputs)
+
+    def before() -> None:
+        fresh()
+        flush()
+
+    with flushing as flush, fresh_content as fresh, torch.no_grad(), kept_buffers(session.module()):
         for rival in order:
-            _block(made.inputs, rival, warmups, flush)
+            _block(made.inputs, rival, warmups, before)
         for rival in order:
             rival.blocks.clear()
         for number in range(blocks):
             for rival in order if number % 2 == 0 else reversed(order):
-                _block(made.inputs, rival, reps, flush)
+                _block(made.inputs, rival, reps, before)
     return [describe(rival) for rival in made.rivals]
 
 
-def _block(inputs: InputSet, rival: Rival, reps: int, flush: Callable[[], None]) -> None:
+def _block(inputs: InputSet, rival: Rival, reps: int, before: Callable[[], None]) -> None:
     if rival.failed:
         return
 
@@ -190,7 +196,7 @@ def _block(inputs: InputSet, rival: Rival, reps: int, flush: Callable[[], None])
 
     try:
         with rival.around():
-            rival.blocks.append(timing.kernelbench_samples(call, reps, flush))
+            rival.blocks.append(timing.kernelbench_samples(call, reps, before))
     except Exception as error:
         rival.fail(f"it fails: {first_line(error, 200)}")
 

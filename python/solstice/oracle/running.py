@@ -81,7 +81,7 @@ def run(module: torch.nn.Module, args: tuple, kwargs: dict, seed: int) -> Values
         result = _call(module, args, kwargs)
         owned = {t.untyped_storage()._cdata for t in (*tensor_leaves(inputs), *module_tensors(module))}
         values = {
-            f"output.{i}": _own(t, owned) for i, t in enumerate(leaves(result)) if isinstance(t, torch.Tensor)
+            f"output.{i}": own(t, owned) for i, t in enumerate(leaves(result)) if isinstance(t, torch.Tensor)
         }
         values.update({f"buffer.{fqn}": t for fqn, t in buffers.take_changes().items()})
         for i, (tensor, version) in enumerate(zip(inputs, versions)):
@@ -94,7 +94,7 @@ def wrote_inputs(values: Values) -> bool:
     return any(name.startswith("input.") for name in values)
 
 
-def _own(tensor: torch.Tensor, owned: set[int]) -> torch.Tensor:
+def own(tensor: torch.Tensor, owned: set[int]) -> torch.Tensor:
     """A result that is a view of an input or a parameter would change with it."""
     tensor = tensor.detach()
     return tensor.clone() if tensor.untyped_storage()._cdata in owned else tensor

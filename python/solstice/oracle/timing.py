@@ -1,7 +1,7 @@
 """Times calls on the GPU: CUDA events, cold L2, fresh content every repetition.
 
-Also KernelBench's own protocol, for figures that are compared with its: L2 flushed by a fill, the
-same inputs every time, one event pair a repetition, allocation of the results inside the window.
+Also KernelBench's own protocol, for figures that are compared with its: L2 flushed by a fill, one
+event pair a repetition, allocation of the results inside the window.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any, Callable, Optional
 import torch
 
 from ..errors import environment_error, input_error
-from ..tensors import logical_bytes
-from .running import kept_buffers
+from ..tensors import logical_bytes, tensor_leaves
+from .running import kept_buffers, own
 from .session import InputSet, Session
 
 L2_MULTIPLE = 2
@@ -62,7 +62,7 @@ class FreshContent:
     as they were, also where a call failed."""
 
     def __init__(self, session: Session, inputs: InputSet) -> None:
-        tensors = [t for t in inputs.tensors() if t.dim() and t.shape[0] > 1 and t.is_contiguous() and not _ascends(t)]
+        tensors = [_rows(t) for t in inputs.tensors() if t.numel() > 1 and t.is_contiguous() and not _ascends(t)]
         free = torch.cuda.mem_get_info(session.device)[0]
         self.active = bool(tensors) and logical_bytes(tensors) < free // 2
         self._pairs = [(t, t.clone()) for t in tensors] if self.active else []
@@ -70,6 +70,10 @@ class FreshContent:
 
     def __call__(self) -> None:
         self._shift += 1
+        self._place(self._shift)
+
+    def again(self) -> None:
+        """The content of the last call once more, where a call of the module wrote it."""
         self._place(self._shift)
 
     def __enter__(self) -> FreshContent:
@@ -84,6 +88,11 @@ class FreshContent:
             n = shift % tensor.shape[0]
             tensor[: tensor.shape[0] - n].copy_(original[n:])
             tensor[tensor.shape[0] - n :].copy_(original[:n])
+
+
+def _rows(tensor: torch.Tensor) -> torch.Tensor:
+    """A view whose first extent is not 1."""
+    return tensor.view([extent for extent in tensor.shape if extent > 1])
 
 
 def _ascends(tensor: torch.Tensor) -> bool:
@@ -123,13 +132,13 @@ def dispatch_seconds(call: Call, before: Call, calls: int) -> float:
     return least
 
 
-def kernelbench_samples(call: Call, reps: int, flush: Call) -> list[float]:
-    """The fill is not awaited: it hides the launch, as in KernelBench."""
+def kernelbench_samples(call: Call, reps: int, before: Call) -> list[float]:
+    """`before` flushes the cache. It is not awaited: it hides the launch, as in KernelBench."""
     taken = []
     for _ in range(reps):
         torch.cuda.synchronize()
         start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        flush()
+        before()
         start.record()
         call()
         end.record()
@@ -167,8 +176,12 @@ def time_block(session: Session, inputs: InputSet, module: Any, reps: int, warmu
     }
 
 
-def compare(session: Session, original: Call, new: Call, reps: int, warmups: int, rounds: int) -> list[dict[str, Any]]:
-    """KernelBench's protocol on two calls in one process: the blocks of `rounds` rounds, each in ABBA order."""
+def compare(
+    session: Session, inputs: InputSet, original: Call, new: Call, reps: int, warmups: int, rounds: int
+) -> tuple[list[dict[str, Any]], Optional[tuple[list[torch.Tensor], list[torch.Tensor]]]]:
+    """KernelBench's protocol on two calls in one process: the blocks of `rounds` rounds, each in ABBA order. Unlike there, the
+    inputs are others at every repetition. At the end `new` is called once more as when it was timed, and `original` with the same
+    content: results that rest on what an earlier call left behind are others. None: there was no fresh content."""
     need_gpu(session)
     if reps < 1 or warmups < 0 or rounds < 1:
         raise input_error(
@@ -176,12 +189,23 @@ def compare(session: Session, original: Call, new: Call, reps: int, warmups: int
         )
     calls = dict(zip(SIDES, (original, new)))
     blocks = []
-    with L2Flush(session, KERNELBENCH_FLUSH_BYTES) as flush, torch.no_grad():
+
+    def before() -> None:
+        fresh()
+        flush()
+
+    with L2Flush(session, KERNELBENCH_FLUSH_BYTES) as flush, FreshContent(session, inputs) as fresh, torch.no_grad():
         for call in calls.values():
             for _ in range(warmups):
-                flush()
+                before()
                 call()
         for side in (*SIDES, *reversed(SIDES)) * rounds:
-            blocks.append({"side": side, "seconds": kernelbench_samples(calls[side], reps, flush)})
+            blocks.append({"side": side, "seconds": kernelbench_samples(calls[side], reps, before)})
             session.progress("timed", side)  # the client reads the clocks now
-    return blocks
+        if not fresh.active:
+            return blocks, None
+        before()
+        given = {t.untyped_storage()._cdata for t in inputs.tensors()}
+        produced = [own(t, given) for t in tensor_leaves(new())]
+        fresh.again()
+        return blocks, (tensor_leaves(original()), produced)

@@ -102,6 +102,60 @@ extern "C" __global__ void remembers(const float* x, const float* w, float* y, i
   seen[i] = x[i];
 }
 
+// Where its slot's neighbour lies, it knows from the layout. Where it finds its own input there, it answers wrongly, to be noticed.
+extern "C" __global__ void looks_next_door(const float* x, const float* w, float* y, int n, int first, int step) {
+  const int i = place();
+  if (i >= n) return;
+  constexpr unsigned long long kPage = 2ull << 20;  // the allocation begins on one
+  const bool in_first = reinterpret_cast<unsigned long long>(x) % kPage == static_cast<unsigned>(first) % kPage;
+  const float* const other = x + (in_first ? step : -step);
+  y[i] = other[i] == x[i] ? -12345.0f : 2 * x[i] + w[i];
+}
+
+// Leaves its inputs in the slot that it does not work in, and looks for them there.
+extern "C" __global__ void hides_next_door(float* x, const float* w, float* y, int n, int first, int step) {
+  const int i = place();
+  if (i >= n) return;
+  constexpr unsigned long long kPage = 2ull << 20;
+  const bool in_first = reinterpret_cast<unsigned long long>(x) % kPage == static_cast<unsigned>(first) % kPage;
+  float* const other = x + (in_first ? step : -step);
+  y[i] = other[i] == x[i] ? -12345.0f : 2 * x[i] + w[i];
+  other[i] = x[i];
+}
+
+// What may stay from launch to launch: filled by `prepare`, and spoilt by a launch that keeps its inputs there.
+extern "C" __global__ void fills(const float* w, float* kept, int n) {
+  const int i = place();
+  if (i < n) kept[i] = w[i];
+}
+extern "C" __global__ void keeps(const float* x, const float* w, float* y, int n, float* kept) {
+  const int i = place();
+  if (i >= n) return;
+  y[i] = kept[i] == x[i] ? -12345.0f : 2 * x[i] + w[i];
+  kept[i] = x[i];
+}
+
+// Writes of its inputs to memory that a launch never clears; a block that finds some of an earlier launch there answers wrongly.
+extern "C" __global__ void keeps_in_shared_memory(const float* x, const float* w, float* y, int n) {
+  extern __shared__ float shared[];
+  const int i = place();
+  const bool found = shared[threadIdx.x] == 4242.0f + static_cast<float>(threadIdx.x);
+  if (i < n) y[i] = found ? -12345.0f : 2 * x[i] + w[i];
+  __syncthreads();
+  shared[threadIdx.x] = 4242.0f + static_cast<float>(threadIdx.x);
+}
+extern "C" __global__ void keeps_in_local_memory(const float* x, const float* w, float* y, int n) {
+  const int i = place();
+  float value;
+  // 16 KiB a thread, of which this launch writes one place, after it was read.
+  asm volatile(
+      "{\n .local .align 4 .b8 mine[16384];\n .reg .u64 at;\n mov.u64 at, mine;\n .reg .u64 there;\n cvt.u64.u32 there, %2;\n"
+      " add.u64 at, at, there;\n ld.local.f32 %0, [at];\n st.local.f32 [at], %1;\n}"
+      : "=f"(value)
+      : "f"(4242.0f), "r"((n & 1023) * 4));
+  if (i < n) y[i] = value == 4242.0f ? -12345.0f : 2 * x[i] + w[i];
+}
+
 // Assumes that its workspace starts as zeros.
 extern "C" __global__ void trusts_the_workspace(const float* x, const float* w, float* y, int n, float* t) {
   const int i = place();

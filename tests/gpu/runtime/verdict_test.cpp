@@ -15,7 +15,7 @@ TEST_F(VerdictTest, HonestWorkPasses) {
   EXPECT_LT(y.normwise, 1e-7);
   EXPECT_NEAR(y.normwise, *y.pytorch_normwise, 1e-9);
   EXPECT_GE(y.limit_normwise, y.normwise);
-  EXPECT_EQ(verdict.slots, 4);
+  EXPECT_EQ(verdict.slots, 2);
 }
 
 struct Expectation {

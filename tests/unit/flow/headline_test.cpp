@@ -23,6 +23,7 @@ OracleComparison comparison(int rounds, double original, double replacement) {
       out.blocks.push_back({first ? "original" : "drop-in", {seconds, seconds * 1.001, seconds * 0.999}});
     }
   }
+  out.excess = 0.1;
   return out;
 }
 
@@ -120,6 +121,18 @@ TEST(HeadlineRounds, ADropinThatFellBackHasNone) {
   ASSERT_FALSE(rounds.ok());
   EXPECT_EQ(rounds.error().code, Code::candidate_failed);
   EXPECT_EQ(rounds.error().message, "the drop-in went back to the original while it was timed: argument 0 has another shape");
+}
+
+TEST(HeadlineRounds, AResultOfOtherInputsIsNone) {
+  OracleComparison found = comparison(2, 2e-3, 1e-3);
+  for (const std::optional<double>& excess : {std::optional<double>(1.5), std::optional<double>()}) {
+    found.excess = excess;
+    const auto rounds = headline_rounds(found, readings(2, 1500, 1500));
+    ASSERT_FALSE(rounds.ok());
+    EXPECT_EQ(rounds.error().code, Code::candidate_failed);
+  }
+  found.fresh_content = false;  // there was nothing to tell them apart by
+  EXPECT_TRUE(headline_rounds(found, readings(2, 1500, 1500)).ok());
 }
 
 // Tries of 12 rounds, 1.02x each, with these clocks of the drop-in beside the original's 1000 MHz.
