@@ -52,6 +52,7 @@ Status GpuDevice::build(const search::Node& node) {
 
 Status GpuDevice::measure(int node, const Pending& pending, search::Measurement& out) {
   SOLSTICE_CHECK(write_build(*pending.candidate.built(), folder_of(node)));
+  const Seconds began = monotonic_now();
   const std::vector<run::JudgeCase> first(cases_.begin(), cases_.begin() + 1);
   SOLSTICE_TRY(Verdict verdict, judge_.verify(plan_of(node), first));
   if (verdict.passed()) {
@@ -65,6 +66,7 @@ Status GpuDevice::measure(int node, const Pending& pending, search::Measurement&
       return list;
     }());
   }
+  out.record.set("measuring", (monotonic_now() - began).value);
   out.state = state_of(verdict);
   out.detail = verdict.message;
   out.record.set("verdict", to_json(verdict));

@@ -16,12 +16,6 @@
 namespace solstice::flow {
 namespace {
 
-bool ends_the_bench(const Error& error) {
-  static constexpr std::array kFatal = {Code::no_gpu,    Code::no_driver,   Code::no_python, Code::no_compiler,
-                                        Code::disk_full, Code::store_error, Code::not_yet};
-  return std::find(kFatal.begin(), kFatal.end(), error.code) != kFatal.end();
-}
-
 // Where no rewrite applies, the search without them is that with them.
 bool no_rewrite_applied(const BenchVariant& made, const VariantName& name) {
   return name.rewrites == "off" && made.rewrites == "on" && made.numerics == name.numerics && made.rewritten.empty();
@@ -184,6 +178,12 @@ class RowRun {
 };
 
 }  // namespace
+
+bool ends_the_bench(const Error& error) {
+  static constexpr std::array kFatal = {Code::no_gpu,    Code::no_driver,   Code::no_python, Code::no_compiler,
+                                        Code::disk_full, Code::store_error, Code::not_yet};
+  return std::find(kFatal.begin(), kFatal.end(), error.code) != kFatal.end();
+}
 
 Result<std::string> hash_of(const BenchProblem& problem) {
   SOLSTICE_TRY(const std::string text, read_file(problem.file));

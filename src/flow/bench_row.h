@@ -8,6 +8,9 @@ namespace solstice::flow {
 // Errors: what ends a bench. Any other error is told in the row.
 Result<BenchRow> run_problem(const BenchOptions& options, const BenchProblem& problem, BenchWorker& worker, Progress& progress);
 
+// Every further problem would meet it as well.
+bool ends_the_bench(const Error& error);
+
 Result<std::string> hash_of(const BenchProblem& problem);  // of its file
 
 }  // namespace solstice::flow

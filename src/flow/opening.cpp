@@ -90,6 +90,7 @@ Json summary_of(const Session& state) {
   const Json bounds = bounds_in_seconds(report);
   if (bounds.size() > 0) summary.set("bounds", bounds);
   if (!report.agent.is_null()) summary.set("agent", report.agent);
+  if (state.tree.trials() > 0) summary.set("stop", enum_names(state.stop)[static_cast<size_t>(state.stop)]);
   return summary;
 }
 

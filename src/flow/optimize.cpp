@@ -43,6 +43,7 @@ Status run_stages(Session& state) {
   SOLSTICE_CHECK(open_device(state));
   if (state.agent) SOLSTICE_CHECK(state.agent->brief(state));
   SOLSTICE_CHECK(search_candidates(state));
+  if (state.options.search_only) return success();
   SOLSTICE_CHECK(choose_winner(state));
   SOLSTICE_CHECK(check_dropin(state));
   return time_rivals(state);

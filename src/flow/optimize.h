@@ -32,6 +32,7 @@ struct OptimizeOptions {
   std::string policy;                // of the search (search/policy.h); "": that of the run that is resumed, else greedy
   uint64_t seed = 1;                 // of the policy
   bool memory = true;                // what moves gained in other problems orders the search; what they gain here is kept either way
+  bool search_only = false;          // ends with the search: nothing is verified in full, and there is no drop-in
   AgentChoice agent;                 // a language model that proposes too
   std::string resume;                // a run of the store that goes on, or "last"; "": a new one
   std::filesystem::path out;         // "": runs/NAME, or runs/NAME-2, ... beside outcomes of other modules

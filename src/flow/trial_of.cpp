@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/clock.h"
 #include "base/time_text.h"
 
 namespace solstice::flow {
@@ -45,6 +46,7 @@ TrialRecord trial_of(const std::string& run, const search::Node& node, bool meas
   trial.timing = m.record.at("seconds");
   trial.cost = m.record.at("modules");
   trial.compile_time = slowest_compile(trial.cost);
+  trial.measuring = Seconds(m.record.at("measuring").as_double());
   trial.started = utc_now();
   return trial;
 }

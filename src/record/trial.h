@@ -32,6 +32,7 @@ struct TrialRecord {
   Json timing;                       // samples, interval, clocks (as the judge wrote it)
   Json cost;                         // terms of the cost model
   Seconds compile_time;
+  Seconds measuring;    // verification and timing: what kept the GPU's side busy
   std::string started;  // UTC
   static auto fields() {
     return std::make_tuple(
@@ -48,7 +49,9 @@ struct TrialRecord {
         optional_field("verdict", &TrialRecord::verdict, "errors against the oracle"),
         optional_field("timing", &TrialRecord::timing, "samples, interval, clocks"),
         optional_field("cost", &TrialRecord::cost, "terms of the cost model"),
-        optional_field("compile_time", &TrialRecord::compile_time, "seconds"), optional_field("started", &TrialRecord::started, "UTC"));
+        optional_field("compile_time", &TrialRecord::compile_time, "seconds"),
+        optional_field("measuring", &TrialRecord::measuring, "seconds of verification and timing"),
+        optional_field("started", &TrialRecord::started, "UTC"));
   }
 };
 

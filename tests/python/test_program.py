@@ -272,6 +272,28 @@ def test_a_bench_of_several_policies_is_merged_and_rendered_again(run, write_mod
     assert code == 2 and "holds a bench already" in err, err
 
 
+def test_searches_of_several_policies_stand_beside_each_other(run, write_model, tmp_path):
+    folder = tmp_path / "kb" / "level1"
+    folder.mkdir(parents=True)
+    pathlib.Path(write_model(SUM_OF_PRODUCT)).rename(folder / "1_Sum.py")
+    policies = ("--policy", "greedy", "--policy", "mcts(children=2)")
+    options = ("--path", tmp_path / "kb", "--device", "model", "--budget", "60s,3trials", "--out", tmp_path / "out")
+    code, out, err = run("bench", "search", *options, *policies[:2])
+    assert code == 0, out + err
+    code, _, err = run("bench", "search", *options, *policies)
+    assert code == 2 and "--resume" in err, err
+    code, out, err = run("bench", "search", *options, *policies, "--resume", "--json")
+    assert code == 0, out + err
+    rows = json.loads(out)["rows"]
+    assert [row["policy"] for row in rows] == ["greedy", "mcts(children=2)"]
+    assert all(len(row["best"]) == 3 and row["stop"] == "trials" for row in rows), rows
+    code, out, err = run("replay", "--store", tmp_path / "out" / "store", "--json")
+    assert code == 0 and {looked["id"] for looked in json.loads(out)["runs"]} == {row["run"] for row in rows}, out + err
+    assert sorted(p.name for p in (tmp_path / "out").iterdir() if not p.name.startswith(".")) == ["search.json", "store"]
+    code, _, err = run("bench", "search", *options, "--policy", "mcts(depth=2)", "--resume")
+    assert code == 2 and "depth" in err, err
+
+
 def test_a_bench_counts_a_forward_that_raises_as_failed(run, write_model, tmp_path):
     folder = tmp_path / "problems" / "level1"
     folder.mkdir(parents=True)

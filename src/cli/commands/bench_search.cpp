@@ -1,0 +1,116 @@
+// solstice bench search: policies on real problems.
+#include <fmt/format.h>
+
+#include "base/interrupt.h"
+#include "cli/command.h"
+#include "cli/progress.h"
+#include "cli/table.h"
+#include "cli/values.h"
+#include "flow/search_bench.h"
+#include "search/policy.h"
+
+namespace solstice::cli {
+namespace {
+
+Result<flow::SearchBenchOptions> search_bench_options(const Invocation& in) {
+  flow::SearchBenchOptions out;
+  if (!in.has("--path")) return fail(Code::bad_argument, "--path DIR is missing: the folder with level1/, level2/ ...");
+  SOLSTICE_TRY(out.problems, flow::list_problems(in.get("--path"), {}, split(in.get("--only"), ',')));
+  out.policies = in.all("--policy");
+  if (out.policies.empty()) out.policies = {"greedy", "mcts", "epsilon-greedy"};
+  for (const std::string& policy : out.policies) SOLSTICE_CHECK(search::make_policy(policy, 1));
+  SOLSTICE_TRY(out.seeds, parse_int("--seeds", in.get("--seeds"), 1, 1000));
+  SOLSTICE_TRY(const BudgetText budget, parse_budget(in.get("--budget")));
+  out.each.budget = budget.time;
+  out.each.trials = budget.trials;
+  SOLSTICE_TRY(out.each.eps, parse_real("--eps", in.get("--eps"), 0, 10));
+  SOLSTICE_TRY(out.each.window, parse_int("--window", in.get("--window"), 0, 100000));
+  out.each.device = in.get("--device");
+  out.each.machine = in.get("--machine");
+  out.each.allow_busy = in.flag("--allow-busy");
+  out.each.numerics = in.get("--numerics");
+  out.each.several = true;
+  out.each.command = in.argv;
+  out.memory = in.get("--memory");
+  out.out = in.get("--out");
+  out.resume = in.flag("--resume");
+  return out;
+}
+
+std::string speedup_text(const SearchRow& row) {
+  if (row.best.empty() || row.best.back().value <= 0) return "-";
+  return row.original.value > 0 ? show_factor(row.original / row.best.back()) : show(row.best.back());
+}
+
+void print_search(const SearchRow& row) {
+  const std::string which = fmt::format("{:<6} {:<36} {:<24} {:>3}", row.id, clip(row.name, 36), clip(row.policy, 24), row.seed);
+  if (!row.failed.empty())
+    fmt::print("{}  failed: {}\n", which, clip(row.failed, 80));
+  else
+    fmt::print("{}  {:>4} trials in {:>8}  best {:>8}  ({})\n", which, row.best.size(), show(row.took), speedup_text(row), row.stop);
+  std::fflush(stdout);
+}
+
+std::string standings_table(const std::vector<flow::PolicyStanding>& standings) {
+  std::vector<std::vector<std::string>> rows = {
+      {"policy", "problems", "speedup", "mean over trials", "over the first", "p better", "p worse", "a trial", "measuring"}};
+  for (const flow::PolicyStanding& s : standings) {
+    rows.push_back({s.policy, std::to_string(s.problems), show_factor(s.speedup), show_factor(s.early), fmt::format("{:.3f}", s.ratio),
+                    fmt::format("{:.2g}", s.p), fmt::format("{:.2g}", s.p_worse), show(s.a_trial),
+                    s.measuring > 0 ? fmt::format("{:.0f} %", 100 * s.measuring) : "-"});
+  }
+  return table(rows);
+}
+
+Result<int> run_bench_search(const Invocation& in) {
+  SOLSTICE_TRY(const flow::SearchBenchOptions options, search_bench_options(in));
+  SilentProgress silent;
+  const std::unique_ptr<Progress> shown = in.flag("--verbose") ? progress_for(stderr) : nullptr;
+  SOLSTICE_TRY(const SearchBench bench,
+               flow::run_search_bench(options, shown ? *shown : static_cast<Progress&>(silent), [&](const SearchRow& row) {
+                 if (!in.json()) print_search(row);
+               }));
+  if (in.json())
+    fmt::print("{}\n", to_json(bench).dump(2));
+  else
+    fmt::print("\n{}", standings_table(flow::standings_of(bench)));
+  if (interrupted()) return fail(Code::interrupted, "stopped; `--resume` goes on from here");
+  return 0;
+}
+
+}  // namespace
+
+extern const Command solstice_commands_bench_search;
+const Command solstice_commands_bench_search = {
+    .name = "bench search",
+    .summary = "Compare search policies on real problems, at equal budget",
+    .help =
+        "Each problem of the KernelBench folder DIR is searched under every policy, from nothing: no search sees what another found. Only the "
+        "search runs, with no full verification and no drop-in; a problem is prepared once for all its searches. The table has the "
+        "geometric mean over problems of the speedup in the end and of its mean over all trials (a search that ends early keeps its best), "
+        "the ratio to the first policy with one-sided Wilcoxon tests over problems, what a trial took, and the share of the searches' time "
+        "in which trials were verified and timed. OUT/search.json is rewritten after each search, and --resume goes on from it; OUT/store "
+        "has every run, for `solstice replay`, `show` and `memory benefit`.\n"
+        "With --memory every search may use the facts of a copy of that store; without it, none uses any.",
+    .example = "solstice bench search --path KernelBench --only 1/40,2/75 --policy greedy --policy mcts --budget 120s,40trials",
+    .parameters = {{"--path", "DIR", "folder with level1/, level2/ ...", "", {}, false, false},
+                   {"--only", "LIST", "problems, for example 1/2,2/41", "", {}, false, false},
+                   {"--policy", "POLICY", "which, with parameters; greedy, mcts and epsilon-greedy by default", "", {}, false, true},
+                   {"--seeds", "COUNT", "searches of each policy, seeds 1, 2, ...", "1", {}, false, false},
+                   {"--budget", "BUDGET", "time and trials for each search", "300s,40trials", {}, false, false},
+                   {"--eps", "SHARE", "stop within this share of the practical bound; 0: never", "0", {}, false, false},
+                   {"--window", "COUNT", "stop after so many trials without a gain; 0: never", "0", {}, false, false},
+                   {"--device", "NAME", "where candidates run", "auto", {"auto", "gpu", "model"}, false, false},
+                   {"--machine", "NAME", "machine description; found from the device where it is not given", "", {}, false, false},
+                   {"--allow-busy", "", "go on although other processes keep the GPU busy", "", {}, false, false},
+                   {"--numerics", "POLICY", "how accurate", "reference", {"reference", "high", "medium"}, false, false},
+                   {"--memory", "STORE", "a store whose facts order each search", "", {}, false, false},
+                   {"--out", "DIR", "where the rows and the runs go", "runs/search", {}, false, false},
+                   {"--resume", "", "keep what OUT/search.json holds and go on", "", {}, false, false},
+                   {"--verbose", "", "show each search's progress on stderr", "", {}, false, false},
+                   json_flag()},
+    .run = run_bench_search,
+    .polls_interrupts = true,
+};
+
+}  // namespace solstice::cli
