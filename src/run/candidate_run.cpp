@@ -186,6 +186,7 @@ Result<Finding> CandidateRun::time_some(const std::vector<const JudgeCase*>& con
   }
   out.seconds.insert(out.seconds.end(), times->seconds.begin(), times->seconds.end());
   out.activities = times->activities;
+  out.activity_seconds.insert(out.activity_seconds.end(), times->activity_seconds.begin(), times->activity_seconds.end());
   out.launch = times->launch;
   for (const Turn& turn : turns) {
     SOLSTICE_TRY(CaseVerdict found, check(turn.slot, *contents[static_cast<size_t>(turn.content)], 0, {}));

@@ -72,10 +72,11 @@ struct JudgeOptions {
 enum class Tracer { kEvents, kCupti };
 
 struct TimedBlock {
-  std::vector<double> seconds;          // of each repetition; empty where the verdict is not passed
-  std::vector<std::string> activities;  // CUPTI: what one repetition ran
-  Seconds launch;                       // host time of a launch call
-  Verdict verdict;                      // of every timed output
+  std::vector<double> seconds;                        // of each repetition; empty where the verdict is not passed
+  std::vector<std::string> activities;                // CUPTI: what one repetition ran
+  std::vector<std::vector<double>> activity_seconds;  // CUPTI: of each activity, of each repetition
+  Seconds launch;                                     // host time of a launch call
+  Verdict verdict;                                    // of every timed output
 };
 
 class CandidateRun;

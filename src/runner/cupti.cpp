@@ -162,8 +162,10 @@ Result<std::vector<TracedRepetition>> split_trace(const std::vector<Activity>& t
     } else if (!out.empty()) {
       TracedRepetition& now = out.back();
       if (now.activities.empty()) first = activity.start;
+      const uint64_t from = std::max(activity.start, last);
       last = std::max(last, activity.end);
       now.activities.push_back(activity.name);
+      now.activity_seconds.push_back(static_cast<double>(last - std::min(from, last)) * 1e-9);
       now.seconds = static_cast<double>(last - first) * 1e-9;
     }
   }

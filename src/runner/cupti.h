@@ -27,10 +27,12 @@ bool cupti_is_open();
 Status start_tracing();                        // cuda_error
 Result<std::vector<Activity>> stop_tracing();  // in order of start; error where records were dropped
 
-// One repetition's share of a trace: first start to last end, and what ran.
+// One repetition's share of a trace: first start to last end, and what ran, in order of start. What an activity shares with
+// those before it is theirs: a kernel that starts early (programmatic dependent launch) waits there for the one before.
 struct TracedRepetition {
   double seconds = 0;
   std::vector<std::string> activities;
+  std::vector<double> activity_seconds;
 };
 
 // Splits a trace at the memsets of exactly `flush_bytes` that precede every repetition. Error candidate_failed where

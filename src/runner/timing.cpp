@@ -113,6 +113,7 @@ Result<RunnerTimes> GpuSession::time_cupti(const RunnerTime& request) {
   out.activities = repetitions[0].activities;
   for (const TracedRepetition& repetition : repetitions) {
     out.seconds.push_back(repetition.seconds);
+    out.activity_seconds.push_back(repetition.activity_seconds);
     out.same_activities = out.same_activities && repetition.activities == out.activities;
   }
   return out;

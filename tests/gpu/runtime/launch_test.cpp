@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <numeric>
 
+#include "base/clock.h"
 #include "fixture.h"
 #include "rt/executor.h"
 #include "run/abba.h"
@@ -104,6 +105,36 @@ TEST_F(LaunchTest, TimesByEventsAndByCupti) {
   std::printf("CUPTI span %.2f us of %s\n", by_cupti * 1e6, spans->activities.at(0).c_str());
   EXPECT_EQ(spans->activities, std::vector<std::string>{"honest"});
   EXPECT_NEAR(by_cupti, by_events, 4e-6);
+}
+
+// What a trial pays for its time by kernel.
+TEST_F(LaunchTest, TracesEveryActivity) {
+  const auto hello = judge_->runner();
+  ASSERT_TRUE(hello.ok());
+  if (!hello->cupti) GTEST_SKIP() << "no CUPTI: " << hello->cupti_note;
+  Plan plan = plan_of("honest");
+  plan.steps.push_back(plan.steps[0]);
+  plan.steps[1].name = "again";
+  ASSERT_EQ(verify(plan).outcome, Outcome::kPassed);
+  for (const Tracer tracer : {Tracer::kEvents, Tracer::kCupti, Tracer::kCupti}) {
+    const Seconds began = monotonic_now();
+    const auto block = judge_->time_block(cases_, 2, tracer);
+    const Seconds took = monotonic_now() - began;
+    ASSERT_TRUE(block.ok()) << block.error().text();
+    ASSERT_EQ(block->verdict.outcome, Outcome::kPassed) << block->verdict.message;
+    std::printf("two repetitions by %s: %.0f us of host time\n", tracer == Tracer::kCupti ? "CUPTI" : "events", took.value * 1e6);
+    if (tracer == Tracer::kEvents) continue;
+    EXPECT_EQ(block->activities, (std::vector<std::string>{"honest", "honest"}));
+    ASSERT_EQ(block->activity_seconds.size(), 2u);
+    for (size_t i = 0; i < 2; ++i) {
+      const std::vector<double>& seconds = block->activity_seconds[i];
+      ASSERT_EQ(seconds.size(), 2u);
+      std::printf("activities %.2f us, %.2f us of a span of %.2f us\n", seconds[0] * 1e6, seconds[1] * 1e6, block->seconds[i] * 1e6);
+      EXPECT_GT(seconds[0], 1e-6);
+      EXPECT_GT(seconds[1], 1e-6);
+      EXPECT_LE(seconds[0] + seconds[1], block->seconds[i] + 1e-9);
+    }
+  }
 }
 
 TEST_F(LaunchTest, AbbaOfACandidateWithItselfIsNoWin) {

@@ -90,6 +90,24 @@ TEST(Trace, SpansRunFromFirstStartToLastEnd) {
   EXPECT_EQ((*split)[0].activities, (*split)[1].activities);
 }
 
+void expect_seconds(const TracedRepetition& found, const std::vector<double>& nanoseconds) {
+  ASSERT_EQ(found.activity_seconds.size(), nanoseconds.size());
+  for (size_t i = 0; i < nanoseconds.size(); ++i) EXPECT_DOUBLE_EQ(found.activity_seconds[i], nanoseconds[i] * 1e-9) << i;
+}
+
+TEST(Trace, AnActivityHasWhatItDoesNotShareWithThoseBefore) {
+  const std::vector<Activity> trace = {
+      flush(0),   kernel(10, 20, "a"),   kernel(25, 40, "b"),   kernel(41, 44, "c"),     // one after the other
+      flush(50),  kernel(60, 90, "a"),   kernel(70, 95, "b"),   kernel(96, 100, "c"),    // b starts early
+      flush(110), kernel(120, 190, "a"), kernel(130, 150, "b"), kernel(160, 200, "c")};  // b is over before a is
+  const auto split = split_trace(trace, 100, 3);
+  ASSERT_TRUE(split.ok()) << split.error().text();
+  expect_seconds((*split)[0], {10, 15, 3});
+  expect_seconds((*split)[1], {30, 5, 4});
+  expect_seconds((*split)[2], {70, 0, 10});
+  EXPECT_DOUBLE_EQ((*split)[2].seconds, 80e-9);
+}
+
 TEST(Trace, MissingOrEmptyRepetitionsAreRefused) {
   EXPECT_FALSE(split_trace({flush(0), kernel(10, 20, "a")}, 100, 2).ok());
   EXPECT_FALSE(split_trace({flush(0), flush(10), kernel(20, 30, "a")}, 100, 2).ok());
