@@ -5,12 +5,21 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "evaluate/by_kernel.h"
 #include "run/timing_stats.h"
 
 namespace solstice::evaluate {
 namespace {
 
-constexpr Seconds kSlow{0.1};  // one repetition tells the time of a candidate this slow
+constexpr Seconds kSlow{0.1};   // one repetition tells the time of a candidate this slow
+constexpr int kTraced = 2;      // repetitions of a trace
+constexpr double kWorth = 1.5;  // times the best so far: slower ones are not traced
+
+void judged(const Verdict& verdict, search::Measurement& out) {
+  out.state = state_of(verdict);
+  out.detail = verdict.message;
+  out.record.set("verdict", to_json(verdict));
+}
 
 }  // namespace
 
@@ -50,14 +59,12 @@ Status GpuDevice::build(const search::Node& node) {
   return write_build(*candidate.built(), folder_of(node.id));
 }
 
-Status GpuDevice::measure(int node, const Pending& pending, search::Measurement& out) {
-  SOLSTICE_CHECK(write_build(*pending.candidate.built(), folder_of(node)));
-  const Seconds began = monotonic_now();
+Status GpuDevice::measure(int node, search::Precision precision, search::Measurement& out) {
   const std::vector<run::JudgeCase> first(cases_.begin(), cases_.begin() + 1);
   SOLSTICE_TRY(Verdict verdict, judge_.verify(plan_of(node), first));
   if (verdict.passed()) {
     const bool slow = verdict.cases.back().wall > kSlow;
-    SOLSTICE_TRY(const run::TimedBlock block, judge_.time_block(cases_, slow ? 1 : repetitions(pending.precision)));
+    SOLSTICE_TRY(const run::TimedBlock block, judge_.time_block(cases_, slow ? 1 : repetitions(precision)));
     if (!block.verdict.passed()) verdict = block.verdict;
     if (!block.seconds.empty()) out.time = Seconds(run::median(block.seconds));
     out.record.set("seconds", [&] {
@@ -66,10 +73,7 @@ Status GpuDevice::measure(int node, const Pending& pending, search::Measurement&
       return list;
     }());
   }
-  out.record.set("measuring", (monotonic_now() - began).value);
-  out.state = state_of(verdict);
-  out.detail = verdict.message;
-  out.record.set("verdict", to_json(verdict));
+  judged(verdict, out);
   if (out.state == TrialState::kVerified && options_.bounds) {
     if (const std::string why = sol::violation(*options_.bounds, out.time, sol::Cache::kCold); !why.empty()) {
       out.state = TrialState::kWrong;
@@ -77,6 +81,26 @@ Status GpuDevice::measure(int node, const Pending& pending, search::Measurement&
     }
   }
   return success();
+}
+
+// A trace fills, runs and checks as a short timing does: it is left to those that a search may go on from.
+void GpuDevice::trace(const Plan& plan, search::Measurement& out) {
+  const bool behind = best_.value > 0 && out.time > best_ * kWorth;
+  if (out.state != TrialState::kVerified || behind || steps_of_call(plan) < 2) return;
+  const Result<KernelTrace> found = traced(plan, out);
+  out.record.set("trace", to_json(found.ok() ? *found : KernelTrace{{}, found.error().message}));
+}
+
+// What keeps it from being traced is an error, and costs the trial nothing; a traced result that is wrong refuses the candidate.
+Result<KernelTrace> GpuDevice::traced(const Plan& plan, search::Measurement& out) {
+  SOLSTICE_TRY(const RunnerHello runner, judge_.runner());
+  if (!runner.cupti) return fail(Code::no_driver, runner.cupti_note);
+  const int repetitions = out.time > kSlow ? 1 : kTraced;
+  SOLSTICE_TRY(run::TimedBlock block, judge_.time_block(cases_, repetitions, run::Tracer::kCupti));
+  if (block.verdict.passed()) return by_kernel(plan, block, out.record.at("costs"));
+  block.verdict.message = "traced: " + block.verdict.message;
+  if (!only_tracing_failed(block.verdict)) judged(block.verdict, out);
+  return fail(Code::candidate_failed, block.verdict.message);
 }
 
 Result<search::Measurement> GpuDevice::finish(int node) {
@@ -91,7 +115,12 @@ Result<search::Measurement> GpuDevice::finish(int node) {
     out.state = candidate.state();
     out.detail = candidate.why();
   } else {
-    SOLSTICE_CHECK(measure(node, found->second, out));
+    SOLSTICE_CHECK(write_build(*candidate.built(), folder_of(node)));
+    const Seconds ready = monotonic_now();
+    SOLSTICE_CHECK(measure(node, found->second.precision, out));
+    trace(candidate.built()->plan, out);
+    out.record.set("measuring", (monotonic_now() - ready).value);
+    if (out.state == TrialState::kVerified && (best_.value <= 0 || out.time < best_)) best_ = out.time;
   }
   out.cost = candidate.cost() + (monotonic_now() - began);
   pending_.erase(found);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "evaluate/preparation.h"
+#include "record/kernel_trace.h"
 #include "run/judge.h"
 #include "search/search.h"
 #include "sol/sol.h"
@@ -21,7 +22,8 @@ struct GpuDeviceOptions {
 class GpuDevice : public search::InOrder {
  public:
   // `judge`, `compiler` and `cases` outlive the device. A trial is verified with the first case and timed, every output
-  // checked, with all of them in turn.
+  // checked, with all of them in turn. Of one that passed and is not far behind the best, whose call has several steps, the record
+  // has the time by kernel (`trace`, a KernelTrace), or why it could not be taken.
   GpuDevice(Setting setting, toolchain::Compiler& compiler, run::Judge& judge, const std::vector<run::JudgeCase>& cases,
             GpuDeviceOptions options);
   // A trial's plan and cubins, where its folder does not hold them: it was measured before the run was resumed.
@@ -41,7 +43,9 @@ class GpuDevice : public search::InOrder {
     search::Precision precision;
   };
   int repetitions(search::Precision precision) const;
-  Status measure(int node, const Pending& pending, search::Measurement& out);
+  Status measure(int node, search::Precision precision, search::Measurement& out);
+  void trace(const Plan& plan, search::Measurement& out);
+  Result<KernelTrace> traced(const Plan& plan, search::Measurement& out);
 
   Setting setting_;
   toolchain::Compiler& compiler_;
@@ -49,6 +53,7 @@ class GpuDevice : public search::InOrder {
   const std::vector<run::JudgeCase>& cases_;
   GpuDeviceOptions options_;
   std::map<int, Pending> pending_;
+  Seconds best_;  // of those that passed since the device was opened; 0: none has
 };
 
 // The state of a trial whose verdict this is.

@@ -130,6 +130,11 @@ void add_pointers(const ir::Program& program, const std::vector<int>& tensors, S
 
 std::string part_name(const ir::Kernel& kernel, std::string_view part) { return fmt::format("{}-{}", kernel.name, part); }
 
+std::string_view kernel_of_step(std::string_view step) {
+  const size_t part = step.find_last_of("-."), none = std::string_view::npos;
+  return part == none || step[part] == '.' ? step : step.substr(0, part);
+}
+
 PlanBuffer workspace_buffer(std::string name, int64_t bytes, DType dtype) {
   PlanBuffer out;
   out.name = std::move(name);

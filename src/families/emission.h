@@ -28,6 +28,8 @@ void add_pointers(const ir::Program& program, const std::vector<int>& tensors, S
 // A kernel's own launch, module or workspace beside its main one ("up-split"). The last part of a name in the language holds
 // no `-`, so this is never the name of another kernel or of a tensor.
 std::string part_name(const ir::Kernel& kernel, std::string_view part);
+// The name of the kernel that a step of its name is of ("up" of "up" and of "up-split"): part_name()'s other way.
+std::string_view kernel_of_step(std::string_view step);
 
 PlanBuffer workspace_buffer(std::string name, int64_t bytes, DType dtype = DType::kU8);
 // A launch of the function that codegen::entry_name() names, in a module of the step's name.

@@ -30,9 +30,10 @@ struct TrialRecord {
   std::optional<Seconds> measured;   // median of the kernels' span
   Json verdict;                      // errors against the oracle, limits (as the judge wrote it)
   Json timing;                       // samples, interval, clocks (as the judge wrote it)
+  Json trace;                        // time by kernel (KernelTrace), where it was taken
   Json cost;                         // terms of the cost model
   Seconds compile_time;
-  Seconds measuring;    // verification and timing: what kept the GPU's side busy
+  Seconds measuring;    // verification, timing and tracing: what kept the GPU's side busy
   std::string started;  // UTC
   static auto fields() {
     return std::make_tuple(
@@ -48,9 +49,10 @@ struct TrialRecord {
         optional_field("measured", &TrialRecord::measured, "median seconds of the kernels' span"),
         optional_field("verdict", &TrialRecord::verdict, "errors against the oracle"),
         optional_field("timing", &TrialRecord::timing, "samples, interval, clocks"),
+        optional_field("trace", &TrialRecord::trace, "time by kernel, beside the cost model's"),
         optional_field("cost", &TrialRecord::cost, "terms of the cost model"),
         optional_field("compile_time", &TrialRecord::compile_time, "seconds"),
-        optional_field("measuring", &TrialRecord::measuring, "seconds of verification and timing"),
+        optional_field("measuring", &TrialRecord::measuring, "seconds of verification, timing and tracing"),
         optional_field("started", &TrialRecord::started, "UTC"));
   }
 };
