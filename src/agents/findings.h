@@ -1,4 +1,5 @@
-// What a measurement says beside its time, in words: what the compiler reported of the kernels that deserves attention.
+// What a measurement says beside its time, in words: the time of each kernel, what the cost models say of it, what the compiler
+// reported that deserves attention.
 #pragma once
 
 #include <string>

@@ -58,7 +58,7 @@ Json json_of(const RunView& view, const search::Node& node, bool whole) {
   out.set("attempts", attempts);
   if (!whole) return out;
   Json record = Json::object();
-  for (const char* key : {"meaning", "modules", "verdict"}) {
+  for (const char* key : {"meaning", "modules", "trace", "verdict"}) {
     if (node.measurement && node.measurement->record.find(key)) record.set(key, node.measurement->record.at(key));
   }
   return out.set("program", node.proposal.program).set("record", record);

@@ -45,6 +45,21 @@ void add_candidates(Session& state) {
   }
 }
 
+// Trials that should have times by kernel and have none.
+void warn_of_traces(Session& state) {
+  int number = 0;
+  std::string why;
+  for (const search::Node& node : state.tree.nodes()) {
+    if (node.id == 0 || !node.usable()) continue;
+    const std::string note = node.measurement->record.at("trace").at("note").as_string();
+    if (note.empty()) continue;
+    ++number;
+    if (why.empty()) why = note;
+  }
+  if (number == 0) return;
+  state.report.warnings.push_back(fmt::format("{} {} no times by kernel: {}", number, number == 1 ? "trial has" : "trials have", why));
+}
+
 std::string verdict_of(const Session& state) {
   if (state.winner) return "passed " + cases_text(*state.winner->verdict);
   for (const Finalist& finalist : state.finalists) {
@@ -114,6 +129,7 @@ void add_explanation(Session& state) {
 
 Status describe_search(Session& state) {
   add_candidates(state);
+  warn_of_traces(state);
   state.report.verdict = verdict_of(state);
   add_kernels(state);
   add_clocks(state);

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "evaluate/by_kernel.h"
 #include "flow/contest.h"
 #include "flow/full_verification.h"
 #include "flow/measured.h"
+#include "rt/load.h"
 
 namespace solstice::flow {
 namespace {
@@ -32,6 +34,18 @@ Contender contender(Session& state, Finalist& finalist) {
   return out;
 }
 
+Status tell_by_kernel(Session& state, Finalist& finalist, const run::TimedBlock& block) {
+  SOLSTICE_TRY(const rt::LoadedPlan loaded, rt::load_plan(state.gpu_device->plan_of(finalist.node)));
+  const Json& costs = state.tree.node(finalist.node).measurement->record.at("costs");
+  Result<KernelTrace> trace = evaluate::by_kernel(loaded.plan, block, costs);
+  if (trace.ok()) {
+    finalist.by_kernel = std::move(trace->kernels);
+  } else {
+    state.report.warnings.push_back(fmt::format("trial {} has no times by kernel: {}", finalist.node, trace.error().message));
+  }
+  return success();
+}
+
 // One block under CUPTI, after all that is timed by events: the span without the launch's own latency, and what ran, which
 // must be the same in every repetition.
 Status trace_span(Session& state, Finalist& finalist, int repetitions) {
@@ -39,8 +53,9 @@ Status trace_span(Session& state, Finalist& finalist, int repetitions) {
   SOLSTICE_TRY(run::TimedBlock block, state.judge->time_block(state.trial_cases, repetitions, run::Tracer::kCupti));
   if (block.verdict.passed()) {
     finalist.span = measured_of(block.seconds);
+    SOLSTICE_CHECK(tell_by_kernel(state, finalist, block));
     finalist.activities = std::move(block.activities);
-  } else if (block.verdict.outcome == Outcome::kCrashed) {  // it ran before: the trace failed
+  } else if (evaluate::only_tracing_failed(block.verdict)) {
     state.report.warnings.push_back(fmt::format("trial {} was not traced: {}", finalist.node, block.verdict.message));
   } else {
     refuse(state, finalist, fmt::format("trial {}, traced: {}", finalist.node, block.verdict.message));

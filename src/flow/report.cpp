@@ -40,6 +40,20 @@ std::string headline_section(const Report& r) {
   return out;
 }
 
+// The steps of a kernel stand below it.
+std::string kernel_section(const Report& r) {
+  if (r.headline.by_kernel.empty()) return "";
+  Rows rows = {{"kernel", "family", "measured", "predicted", "measured / predicted"}};
+  for (const TracedKernel& k : r.headline.by_kernel) {
+    const auto row = std::find_if(r.kernels.begin(), r.kernels.end(), [&](const KernelRow& x) { return x.name == k.kernel; });
+    const bool ratio = k.predicted && k.predicted->value > 0;
+    rows.push_back({code(k.kernel), row == r.kernels.end() ? "-" : row->family, time_text(k.measured),
+                    k.predicted ? time_text(*k.predicted) : "-", ratio ? fmt::format("{:.2f}", k.measured / *k.predicted) : "-"});
+    for (const TracedStep& step : k.steps) rows.push_back({"of it " + code(step.step), "", time_text(step.measured), "", ""});
+  }
+  return "\n## Kernels\n\nBy CUPTI, without what lies between them; the cost models count a launch for each.\n\n" + markdown_table(rows);
+}
+
 std::optional<Seconds> best_time(const Report& r) {
   if (r.headline.kernels) return r.headline.kernels->median;
   std::optional<Seconds> best;
@@ -176,8 +190,8 @@ std::string headline_text(const Report& r) {
 }
 
 std::string render_markdown(const Report& r) {
-  return title(r) + headline_section(r) + ladder_section(r) + baseline_section(r) + error_section(r) + candidate_section(r) +
-         program_section(r) + machine_section(r) + timings_section(r);
+  return title(r) + headline_section(r) + kernel_section(r) + ladder_section(r) + baseline_section(r) + error_section(r) +
+         candidate_section(r) + program_section(r) + machine_section(r) + timings_section(r);
 }
 
 Status write_report(const Report& report, const std::filesystem::path& folder) {

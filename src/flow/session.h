@@ -36,6 +36,7 @@ struct Finalist {
   std::optional<Timing> timing;
   std::optional<Measured> span;         // from its first kernel's start to its last activity's end, by CUPTI
   std::vector<std::string> activities;  // what one execution ran
+  std::vector<TracedKernel> by_kernel;  // the same by the program's kernels
   std::string refused;                  // why it is out, "" while it is in
 };
 

@@ -119,6 +119,7 @@ Status check_dropin(Session& state) {
     state.report.headline.kernels = kernels_of(*state.winner->timing);
     state.report.headline.span = state.winner->span;
     state.report.headline.activities = state.winner->activities;
+    state.report.headline.by_kernel = state.winner->by_kernel;
     const std::string path = dropin_path(state).string();
     const Result<OracleDropinCheck> check = state.oracle->check_dropin(path, state.options.numerics);
     if (!check.ok()) return declined_or_error(state, check.error());

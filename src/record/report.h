@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "record/fields.h"
+#include "record/kernel_trace.h"
 #include "record/run.h"
 #include "record/timing.h"
 
@@ -119,6 +120,7 @@ struct Headline {
   std::optional<Measured> kernels;
   std::optional<Measured> span;         // first kernel's start to last activity's end, where CUPTI works
   std::vector<std::string> activities;  // kernels, memsets and copies of one execution, in order
+  std::vector<TracedKernel> by_kernel;  // the same by the program's kernels, beside the cost models
   std::string agreement;                // medians of both timers where they differ by more than 5 %, else ""
   static auto fields() {
     return std::make_tuple(optional_field("original", &Headline::original, "Model.forward"),
@@ -129,6 +131,7 @@ struct Headline {
                            optional_field("kernels", &Headline::kernels, "the winner's kernels alone"),
                            optional_field("span", &Headline::span, "first start to last end, by CUPTI"),
                            optional_field("activities", &Headline::activities, "what one execution ran"),
+                           optional_field("by_kernel", &Headline::by_kernel, "its time by the program's kernels"),
                            optional_field("agreement", &Headline::agreement, "why the timers differ"));
   }
 };

@@ -8,6 +8,7 @@
 #include "cli/values.h"
 #include "flow/run_program.h"
 #include "lang/embed.h"
+#include "record/kernel_trace.h"
 
 namespace solstice::cli {
 namespace {
@@ -30,12 +31,19 @@ Result<flow::OptimizeOptions> run_options(const Invocation& in) {
 
 bool usable(const search::Measurement& m) { return m.state == TrialState::kVerified || m.state == TrialState::kPredicted; }
 
+std::string text_of_trace(const Json& record) {
+  const Result<KernelTrace> trace = from_json<KernelTrace>(record);
+  if (!trace.ok()) return "the times by kernel cannot be read: " + trace.error().message;
+  return trace->kernels.empty() ? "no times by kernel: " + trace->note : text_of(*trace);
+}
+
 std::string text_of(const flow::ProgramRun& done) {
   const search::Measurement& m = done.measurement;
   std::string out = enum_names(m.state)[static_cast<size_t>(m.state)];
   if (usable(m)) out += fmt::format(": {}", show(m.time));
   if (usable(m) && done.original) out += fmt::format(", PyTorch eager {} ({})", show(*done.original), show_factor(*done.original / m.time));
   if (usable(m) && done.bound) out += fmt::format(", {} of the practical bound", show_factor(m.time / *done.bound));
+  if (const Json* trace = m.record.find("trace")) out += "\n" + text_of_trace(*trace);
   return m.detail.empty() ? out : out + "\n" + m.detail;
 }
 

@@ -1,6 +1,7 @@
 #include "agents/controller.h"
 
 #include "agents/answer.h"
+#include "agents/findings.h"
 #include "llm/ledger.h"
 #include "support/golden.h"
 #include "unit/agents/support.h"
@@ -95,6 +96,7 @@ TEST(Controller, FeedbackIsWhatWasAskedFor) {
   m.time = Seconds(5e-6);
   const Json kernel = Json::object().set("entry", "k1").set("registers", 255).set("spill_stores", 24).set("spill_loads", 40);
   m.record = Json::object().set("modules", Json::array().push(Json::object().set("kernels", Json::array().push(kernel))));
+  m.record.set("trace", to_json(testing::trace()));
   tree.complete(id, m);
   Briefing told = briefing();
   const auto text = [&](Feedback feedback) {
@@ -102,9 +104,20 @@ TEST(Controller, FeedbackIsWhatWasAskedFor) {
     return conversation("flat", at(told, sections, tree, id)).front().text;
   };
   EXPECT_EQ(text(Feedback::kNone).find("registers"), std::string::npos);
+  EXPECT_EQ(text(Feedback::kNone).find("measured:"), std::string::npos);
   EXPECT_NE(text(Feedback::kRaw).find(R"("spill_loads":40)"), std::string::npos);
+  EXPECT_EQ(text(Feedback::kRaw).find("0.9 us"), std::string::npos);
+  EXPECT_NE(text(Feedback::kTools).find("- measured: kernel `k1` 0.9 us"), std::string::npos);
   EXPECT_NE(text(Feedback::kTools).find("- `k1` spills 64 bytes a thread"), std::string::npos);
   EXPECT_NE(text(Feedback::kTools).find("leaves room for 8 of 64 warps"), std::string::npos);
+}
+
+TEST(Controller, WhatCouldNotBeTracedIsNoFinding) {
+  search::Measurement m;
+  m.record = Json::object().set("trace", to_json(KernelTrace{{}, "no CUPTI"}));
+  EXPECT_TRUE(findings_of(m).empty());
+  m.record.set("trace", Json("damaged"));
+  EXPECT_EQ(findings_of(m).size(), 1u);
 }
 
 TEST(Controller, TheGrammarPageFits) {

@@ -5,6 +5,7 @@
 
 #include "agents/agent.h"
 #include "base/file.h"
+#include "record/kernel_trace.h"
 
 namespace solstice::agents::testing {
 
@@ -26,8 +27,15 @@ inline Briefing briefing() {
   return out;
 }
 
+// Of a call of two kernels, one of them of two steps.
+inline KernelTrace trace() {
+  return {{{"k1", Seconds(0.9e-6), Seconds(0.8e-6), {}},
+           {"k2", Seconds(2.7e-6), Seconds(0.8e-6), {{"k2-split", Seconds(0.3e-6)}, {"k2", Seconds(2.4e-6)}}}},
+          ""};
+}
+
 inline int grow(search::Tree& tree, int parent, const std::string& program, double seconds, const std::string& answer = "",
-                const std::string& reason = "a move", const std::string& detail = "") {
+                const std::string& reason = "a move", const std::string& detail = "", const Json& record = Json::object()) {
   search::Proposal proposal;
   proposal.program = program;
   proposal.reason = reason;
@@ -39,6 +47,7 @@ inline int grow(search::Tree& tree, int parent, const std::string& program, doub
   m.state = seconds > 0 ? TrialState::kVerified : TrialState::kWrong;
   m.time = Seconds(seconds);
   m.detail = detail;
+  m.record = record;
   tree.complete(id, std::move(m));
   return id;
 }
@@ -48,7 +57,7 @@ inline search::Tree grown() {
   search::Tree tree(Seconds(10e-6));
   const int first = grow(tree, 0, "program p\nkernel a by map() {\n  y[i] = x[i] + 1\n}\n", 5e-6, "", "the cost models' first choice");
   const int second = grow(tree, first, "program p\nkernel a by map(vector=4) {\n  y[i] = x[i] + 1\n}\n", 4e-6,
-                          R"({"reason":"wider loads"})", "wider loads");
+                          R"({"reason":"wider loads"})", "wider loads", "", Json::object().set("trace", to_json(trace())));
   grow(tree, second, "program p\nkernel a by map(vector=8) {\n  y[i] = x[i] + 2\n}\n", 0, R"({"reason":"wider still"})", "wider still",
        "it does not compute the problem: y[0] is 3 for 2");
   return tree;

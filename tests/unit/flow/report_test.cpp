@@ -21,6 +21,8 @@ Report sample() {
   r.headline.original = measured(2000);
   r.headline.replacement = measured(500);
   r.headline.kernels = measured(490);
+  r.headline.by_kernel = {{"up", microseconds(470), microseconds(450), {{"up-split", microseconds(20)}, {"up", microseconds(450)}}},
+                          {"update.s", microseconds(2), std::nullopt, {}}};
   r.headline.speedup = 4.0;
   r.headline.speedup_low = 3.9;
   r.headline.speedup_high = 4.1;
@@ -30,6 +32,7 @@ Report sample() {
   r.bound_by = "the tensor pipe";
   r.candidates = {{1, "up by gemm(math=fp16x3)", "verified", microseconds(450), measured(490), "proved", ""},
                   {2, "up by gemm(math=tf32)", "wrong", microseconds(300), std::nullopt, "tested", "error 3e-4 | over the limit"}};
+  r.kernels = {{"up", "gemm"}};
   r.trials_skipped = 3;
   r.errors = {{"y", "PyTorch eager", 3e-7, 9e-7, 0, 0, "normal, seed 1", "zeros"},
               {"y", "winner", 2e-7, 6e-7, 3.3e-7, 6.6e-7, "normal, seed 2", "normal, seed 1"}};
