@@ -1,6 +1,7 @@
 #include "agents/findings.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -16,19 +17,32 @@ constexpr int64_t kFewWarps = 16;
 // What a guard turns to on operands of a huge dynamic range (docs/numerics.md); it does not run in usual trials.
 bool is_fallback(const Json& kernel) { return kernel.at("entry").as_string().ends_with("_fallback"); }
 
+// "`solstice_up`", and whose else it is where kernels alike share one: "`solstice_up` (of `up`, `down` and 3 more)".
+std::string name_of_function(const Json& kernel) {
+  constexpr size_t kMost = 2;
+  const Json& launches = kernel.at("launches");
+  const std::string entry = fmt::format("`{}`", kernel.at("entry").as_string());
+  if (launches.size() < 2) return entry;
+  std::vector<std::string> names;
+  for (const Json& launch : launches.items()) names.push_back(fmt::format("`{}`", launch.as_string()));
+  const std::string last = names.size() > kMost ? fmt::format("{} more", names.size() - kMost) : names.back();
+  names.resize(names.size() > kMost ? kMost : names.size() - 1);
+  return fmt::format("{} (of {} and {})", entry, fmt::join(names, ", "), last);
+}
+
 std::string text_of_spill(const Json& kernel) {
   const int64_t spilled = kernel.at("spill_stores").as_int() + kernel.at("spill_loads").as_int();
   if (spilled == 0) return "";
-  return fmt::format("`{}` spills {} bytes a thread to local memory: fewer live values help (a smaller tile, less unrolling)",
-                     kernel.at("entry").as_string(), spilled);
+  return fmt::format("{} spills {} bytes a thread to local memory: fewer live values help (a smaller tile, less unrolling)",
+                     name_of_function(kernel), spilled);
 }
 
 std::string text_of_stack(const Json& kernel) {
   const int64_t stack = kernel.at("stack_bytes").as_int();
   const bool spills = kernel.at("spill_stores").as_int() > 0;
   if (stack == 0 || spills) return "";
-  return fmt::format("`{}` keeps {} bytes a thread in local memory: an array that is indexed by what the compiler does not know",
-                     kernel.at("entry").as_string(), stack);
+  return fmt::format("{} keeps {} bytes a thread in local memory: an array that is indexed by what the compiler does not know",
+                     name_of_function(kernel), stack);
 }
 
 std::string text_of_occupancy(const Json& kernel) {
@@ -37,8 +51,8 @@ std::string text_of_occupancy(const Json& kernel) {
   const int64_t held = (registers + kRegisterUnit - 1) / kRegisterUnit * kRegisterUnit * kThreadsOfWarp;
   const int64_t warps = std::min(kWarpsOfSm, kRegistersOfSm / held);
   if (warps > kFewWarps) return "";
-  return fmt::format("`{}` takes {} registers a thread, which leaves room for {} of {} warps on an SM", kernel.at("entry").as_string(),
-                     registers, warps, kWarpsOfSm);
+  return fmt::format("{} takes {} registers a thread, which leaves room for {} of {} warps on an SM", name_of_function(kernel), registers,
+                     warps, kWarpsOfSm);
 }
 
 // "the cost models give `gemm` (gemm) 531 us, 97 % of their sum".

@@ -3,18 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+
+#include "codegen/pointer_names.h"
 
 namespace solstice::codegen {
 
-Emitter::Emitter(const ir::Program& program, Interner& indices) : program_(program), indices_(indices), scopes_(1) {
-  std::set<std::string> taken;
-  for (const ir::Tensor& tensor : program.tensors) {
-    std::string name = "p_" + identifier(tensor.name);
-    while (!taken.insert(name).second) name += "_";
-    names_.push_back(name);
-  }
-}
+Emitter::Emitter(const ir::Program& program, Interner& indices)
+    : program_(program), indices_(indices), scopes_(1), names_(pointer_names(program)) {}
 
 std::string Emitter::pointer_name(int tensor) const { return names_[static_cast<size_t>(tensor)]; }
 

@@ -63,6 +63,24 @@ Result<Built> PendingBuild::finish() {
   return built;
 }
 
+std::vector<std::string> launches_of(const Plan& plan, const std::string& module, const std::string& entry) {
+  std::vector<std::string> out;
+  for (const Step& step : plan.steps) {
+    if (step.kind == StepKind::kLaunch && step.module == module && step.entry == entry) out.push_back(step.name);
+  }
+  return out;
+}
+
+Json resources_of(const Built& built, size_t module) {
+  Json out = Json::array();
+  for (const toolchain::KernelResources& kernel : built.compiled[module].kernels) {
+    Json launches = Json::array();
+    for (std::string& name : launches_of(built.plan, built.plan.modules[module].name, kernel.entry)) launches.push(std::move(name));
+    out.push(to_json(kernel).set("launches", launches));
+  }
+  return out;
+}
+
 Status write_build(const Built& built, const std::filesystem::path& folder) {
   for (size_t i = 0; i < built.plan.modules.size(); ++i) {
     const PlanModule& module = built.plan.modules[i];

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "base/result.h"
 #include "evaluate/lower.h"
 #include "toolchain/compiler.h"
@@ -33,6 +34,11 @@ class PendingBuild {
   Lowered lowered_;
   std::vector<std::shared_future<Result<toolchain::Compiled>>> pending_;
 };
+
+// Steps that launch this function, in order: kernels alike share one (evaluate/like_sources.h).
+std::vector<std::string> launches_of(const Plan& plan, const std::string& module, const std::string& entry);
+// What ptxas says of a module's functions, each with its `launches`.
+Json resources_of(const Built& built, size_t module);
 
 // plan.json, NAME.cubin and NAME.cu of every module.
 Status write_build(const Built& built, const std::filesystem::path& folder);

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "evaluate/like_sources.h"
 #include "families/space.h"
 
 namespace solstice::evaluate {
@@ -29,7 +32,7 @@ PlanBuffer buffer_of(const ir::Tensor& tensor, BufferKind kind) {
 
 class Lowering {
  public:
-  explicit Lowering(const families::Context& context) : context_(context), program_(context.program) {}
+  explicit Lowering(const families::Context& context) : context_(context), program_(context.program), like_(context.program) {}
 
   Result<Lowered> run() {
     SOLSTICE_CHECK(supported());
@@ -88,10 +91,7 @@ class Lowering {
     auto emitted = family->generate(context_, kernel).context(fmt::format("generating kernel `{}`", kernel.name));
     if (!emitted.ok()) return std::move(emitted).error();
     families::Emission& emission = emitted.value();
-    for (families::Source& source : emission.sources) {
-      out_.plan.modules.push_back({source.name, "", "", ""});
-      out_.sources.push_back(std::move(source));
-    }
+    for (families::Source& source : emission.sources) add_source(std::move(source), emission.steps);
     for (Step& step : emission.steps) {
       if (kernel.once) step.phase = Phase::kPrepare;
       out_.plan.streams = std::max(out_.plan.streams, step.stream + 1);
@@ -99,6 +99,30 @@ class Lowering {
     }
     for (PlanBuffer& buffer : emission.workspace) out_.plan.buffers.push_back(std::move(buffer));
     return success();
+  }
+
+  // What is like an earlier source is launched from that one's module.
+  void add_source(families::Source source, std::vector<Step>& steps) {
+    const std::vector<std::string> entries = entries_of(source, steps);
+    const std::optional<LikeSources::Kept> like = like_.find_or_keep(source, entries);
+    for (Step& step : steps) {
+      if (!like || step.module != source.name) continue;
+      const auto at = std::find(entries.begin(), entries.end(), step.entry);
+      step.entry = like->entries[static_cast<size_t>(at - entries.begin())];
+      step.module = like->module;
+    }
+    if (like) return;
+    out_.plan.modules.push_back({source.name, "", "", ""});
+    out_.sources.push_back(std::move(source));
+  }
+
+  static std::vector<std::string> entries_of(const families::Source& source, const std::vector<Step>& steps) {
+    std::vector<std::string> out;
+    for (const Step& step : steps) {
+      if (step.module != source.name || std::find(out.begin(), out.end(), step.entry) != out.end()) continue;
+      out.push_back(step.entry);
+    }
+    return out;
   }
 
   // `tensor s1 into s`: s takes s1's value when all kernels have read the old one.
@@ -122,6 +146,7 @@ class Lowering {
 
   const families::Context& context_;
   const ir::Program& program_;
+  LikeSources like_;
   Lowered out_;
 };
 

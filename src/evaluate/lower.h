@@ -14,7 +14,7 @@
 namespace solstice::evaluate {
 
 struct Lowered {
-  Plan plan;                              // modules are named, their cubins still empty
+  Plan plan;                              // modules are named, their cubins still empty; kernels alike share one (like_sources.h)
   std::vector<families::Source> sources;  // one a module, in the same order
 };
 

@@ -58,8 +58,6 @@ Json Preparation::record() const {
   Json modules = Json::array();
   for (size_t i = 0; i < built_->compiled.size(); ++i) {
     const toolchain::Compiled& compiled = built_->compiled[i];
-    Json kernels = Json::array();
-    for (const toolchain::KernelResources& kernel : compiled.kernels) kernels.push(to_json(kernel));
     Json notes = Json::array();
     for (const toolchain::PtxasNote& note : compiled.notes) notes.push(to_json(note));
     modules.push(Json::object()
@@ -67,7 +65,7 @@ Json Preparation::record() const {
                      .set("key", compiled.key)
                      .set("cached", compiled.cached)
                      .set("seconds", compiled.seconds.value)
-                     .set("kernels", kernels)
+                     .set("kernels", resources_of(*built_, i))
                      .set("notes", notes));
   }
   return out.set("modules", modules);

@@ -16,26 +16,25 @@ Json report_json(const evaluate::Built& built, const std::string& out) {
   Json modules = Json::array();
   for (size_t i = 0; i < built.compiled.size(); ++i) {
     const toolchain::Compiled& c = built.compiled[i];
-    Json kernels = Json::array();
-    for (const auto& k : c.kernels) kernels.push(solstice::to_json(k));
     modules.push(Json::object()
                      .set("name", built.plan.modules[i].name)
                      .set("key", c.key)
                      .set("cached", c.cached)
                      .set("seconds", c.seconds.value)
-                     .set("kernels", kernels));
+                     .set("kernels", evaluate::resources_of(built, i)));
   }
   return Json::object().set("ok", built.ok).set("out", out).set("log", built.log).set("modules", modules);
 }
 
 std::string report_table(const evaluate::Built& built) {
-  std::vector<std::vector<std::string>> rows = {{"module", "kernel", "registers", "shared", "spills", "compiled", "key"}};
+  std::vector<std::vector<std::string>> rows = {{"module", "kernel", "launches", "registers", "shared", "spills", "compiled", "key"}};
   for (size_t i = 0; i < built.compiled.size(); ++i) {
     const toolchain::Compiled& c = built.compiled[i];
     for (const toolchain::KernelResources& k : c.kernels) {
-      rows.push_back({built.plan.modules[i].name, clip(k.entry, 48), std::to_string(k.registers),
-                      show(Bytes(static_cast<double>(k.shared_bytes))), std::to_string(k.spill_stores + k.spill_loads),
-                      c.cached ? "cached" : show(c.seconds), c.key});
+      const std::string& name = built.plan.modules[i].name;
+      rows.push_back({name, clip(k.entry, 48), std::to_string(evaluate::launches_of(built.plan, name, k.entry).size()),
+                      std::to_string(k.registers), show(Bytes(static_cast<double>(k.shared_bytes))),
+                      std::to_string(k.spill_stores + k.spill_loads), c.cached ? "cached" : show(c.seconds), c.key});
     }
   }
   return table(rows);
@@ -66,7 +65,7 @@ const Command solstice_commands_compile = {
     .summary = "Compile a scheduled program to cubins and a launch plan",
     .help =
         "Needs NVRTC or nvcc, but no GPU. Writes plan.json, and a .cubin and .cu for every module, below DIR; prints "
-        "registers, shared memory and spills as ptxas reports them.",
+        "registers, shared memory and spills as ptxas reports them. Kernels whose code differs in names only share a module.",
     .example = "solstice compile program.ucut --machine h200 --out build/program",
     .parameters = {{"PROGRAM", "", "a .ucut file whose kernels have schedules", "", {}, true, false},
                    {"--machine", "NAME", "what to compile for", "h200", {}, false, false},

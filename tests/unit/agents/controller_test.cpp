@@ -120,6 +120,20 @@ TEST(Controller, WhatCouldNotBeTracedIsNoFinding) {
   EXPECT_EQ(findings_of(m).size(), 1u);
 }
 
+TEST(Controller, FindingsSayWhoseAFunctionIs) {
+  Json launches = Json::array();
+  search::Measurement m;
+  const auto finding = [&](const char* launch) {
+    const Json kernel = Json::object().set("entry", "solstice_up").set("stack_bytes", 8).set("launches", launches.push(launch));
+    m.record = Json::object().set("modules", Json::array().push(Json::object().set("kernels", Json::array().push(kernel))));
+    const std::string text = findings_of(m).front();
+    return text.substr(0, text.find(" keeps"));
+  };
+  EXPECT_EQ(finding("up"), "`solstice_up`");
+  EXPECT_EQ(finding("down"), "`solstice_up` (of `up` and `down`)");
+  EXPECT_EQ(finding("left"), "`solstice_up` (of `up`, `down` and 1 more)");
+}
+
 TEST(Controller, TheGrammarPageFits) {
   const auto page = read_file(std::filesystem::path(SOLSTICE_SOURCE_DIR) / "docs/grammar.md");
   ASSERT_TRUE(page.ok());

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 #include "ir/bind.h"
@@ -89,6 +90,91 @@ kernel both by map() {
     if (buffer.persistent) kept.insert(buffer.name);
   }
   EXPECT_EQ(kept, std::set<std::string>{"t"});
+}
+
+std::string two_maps(const std::string& first, const std::string& second, const std::string& dims = "dim N = 1024, M = 1024") {
+  return "program alike\n" + dims + R"(
+input a : f32[N]
+input x : f32[N]
+input b : f32[M]
+input q : f32[M]
+output y : f32[N]
+output z : f32[M]
+kernel up by map() {
+  y[i] = )" +
+         first + R"(
+}
+kernel down by map() {
+  z[i] = )" +
+         second + "\n}\n";
+}
+
+std::vector<std::string> arguments_of(const Step& step) {
+  std::vector<std::string> out;
+  for (const Argument& argument : step.arguments) out.push_back(argument.buffer);
+  return out;
+}
+
+TEST(Lower, KernelsThatDifferInNamesShareAModule) {
+  const auto found = lowered(two_maps("a[i] * x[i] + a[i]", "b[i] * q[i] + b[i]"));
+  ASSERT_TRUE(found.ok()) << found.error().text();
+  EXPECT_EQ(module_names(*found), std::set<std::string>{"up"});
+  ASSERT_EQ(found->sources.size(), 1U);
+  ASSERT_EQ(found->plan.steps.size(), 2U);
+  const Step &up = found->plan.steps[0], &down = found->plan.steps[1];
+  EXPECT_EQ(up.name, "up");
+  EXPECT_EQ(down.name, "down");
+  EXPECT_EQ(down.module, "up");
+  EXPECT_EQ(down.entry, up.entry);
+  EXPECT_EQ(down.grid, up.grid);
+  EXPECT_EQ(arguments_of(up), (std::vector<std::string>{"a", "x", "y"}));
+  EXPECT_EQ(arguments_of(down), (std::vector<std::string>{"b", "q", "z"}));
+}
+
+TEST(Lower, KernelsThatDifferOtherwiseDoNot) {
+  const std::string a = "a[i] * x[i] + 1", dims = "dim N = 1024, M = ";
+  for (const auto& [program, modules] : std::map<std::string, size_t>{{two_maps(a, "b[i] * q[i] + 1"), 1},
+                                                                      {two_maps(a, "b[i] * q[i] + 2"), 2},
+                                                                      {two_maps(a, "b[i] * q[i] - 1"), 2},
+                                                                      {two_maps(a, "b[i] * b[i] + 1"), 2},
+                                                                      {two_maps(a, "b[i] * q[i] + 1", dims + "2048"), 2},
+                                                                      {two_maps("a[i] + x[i] / a[i]", "b[i] + q[i] / q[i]"), 2}}) {
+    const auto found = lowered(program);
+    ASSERT_TRUE(found.ok()) << found.error().text();
+    EXPECT_EQ(found->plan.modules.size(), modules) << program;
+  }
+}
+
+// Each of a kernel's launches goes to the module of the launch that it is like.
+TEST(Lower, EveryLaunchOfARepeatedProductIsShared) {
+  const auto found = lowered(R"(program chain
+dim N = 1024
+param w1 : f32[N, N] "a"
+param w2 : f32[N, N] "b"
+param b1 : f32[N] "c"
+param b2 : f32[N] "d"
+input x : f32[N, N]
+tensor t : f32[N, N]
+output y : f32[N, N]
+kernel first by gemm(math=fp16x3, stream=none, tile=128x128) {
+  t[m,n] = sum[k](x[m,k] * w1[n,k]) + b1[n]
+}
+kernel second by gemm(math=fp16x3, stream=none, tile=128x128) {
+  y[m,n] = sum[k](t[m,k] * w2[n,k]) + b2[n]
+}
+)");
+  ASSERT_TRUE(found.ok()) << found.error().text();
+  EXPECT_EQ(module_names(*found), (std::set<std::string>{"first", "first-split", "first-fallback"}));
+  std::map<std::string, std::string> modules;
+  for (const Step& step : found->plan.steps) {
+    if (step.kind == StepKind::kLaunch) modules[step.name] = step.module;
+  }
+  EXPECT_EQ(modules, (std::map<std::string, std::string>{{"first", "first"},
+                                                         {"first-split", "first-split"},
+                                                         {"first-fallback", "first-fallback"},
+                                                         {"second", "first"},
+                                                         {"second-split", "first-split"},
+                                                         {"second-fallback", "first-fallback"}}));
 }
 
 }  // namespace
