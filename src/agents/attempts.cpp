@@ -47,7 +47,7 @@ std::string feedback_of(const search::Node& node, const Briefing& briefing) {
   if (node.id == 0 || !node.usable() || briefing.feedback == Feedback::kNone) return "";
   if (briefing.feedback == Feedback::kRaw) return "\n" + raw_counters(*node.measurement);
   std::string out;
-  for (const std::string& finding : findings_of(*node.measurement)) out += "\n- " + finding;
+  for (const std::string& finding : findings_of(*node.measurement, briefing.machine)) out += "\n- " + finding;
   return out;
 }
 

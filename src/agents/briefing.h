@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/units.h"
+#include "machine/machine.h"
 
 namespace solstice::agents {
 
@@ -20,6 +21,7 @@ std::vector<const char*> enum_names(Feedback);
 
 struct Briefing {
   std::string equations;             // the problem, not scheduled
+  machine::Machine machine;          // that candidates are compiled for
   std::string setting;               // machine, numerics, weights, in words
   std::string grammar;               // the page of the language
   std::string families;              // and the knobs of the families that are built

@@ -5,14 +5,14 @@
 
 #include <algorithm>
 
+#include "base/integer.h"
 #include "base/time_text.h"
 #include "record/kernel_trace.h"
 
 namespace solstice::agents {
 namespace {
 
-constexpr int64_t kRegistersOfSm = 65536, kWarpsOfSm = 64, kThreadsOfWarp = 32, kRegisterUnit = 8;
-constexpr int64_t kFewWarps = 16;
+constexpr int64_t kThreadsOfWarp = 32, kFewWarps = 16;
 
 // What a guard turns to on operands of a huge dynamic range (docs/numerics.md); it does not run in usual trials.
 bool is_fallback(const Json& kernel) { return kernel.at("entry").as_string().ends_with("_fallback"); }
@@ -45,14 +45,14 @@ std::string text_of_stack(const Json& kernel) {
                      name_of_function(kernel), stack);
 }
 
-std::string text_of_occupancy(const Json& kernel) {
+std::string text_of_occupancy(const Json& kernel, const machine::Machine& machine) {
   const int64_t registers = kernel.at("registers").as_int();
   if (registers <= 0) return "";
-  const int64_t held = (registers + kRegisterUnit - 1) / kRegisterUnit * kRegisterUnit * kThreadsOfWarp;
-  const int64_t warps = std::min(kWarpsOfSm, kRegistersOfSm / held);
+  const int64_t held = round_up(registers * kThreadsOfWarp, machine.register_unit);
+  const int64_t warps = std::min<int64_t>(machine.warps_per_sm, machine.registers_per_sm / held);
   if (warps > kFewWarps) return "";
   return fmt::format("{} takes {} registers a thread, which leaves room for {} of {} warps on an SM", name_of_function(kernel), registers,
-                     warps, kWarpsOfSm);
+                     warps, machine.warps_per_sm);
 }
 
 // "the cost models give `gemm` (gemm) 531 us, 97 % of their sum".
@@ -79,7 +79,7 @@ std::string text_of_trace(const Json& record) {
 
 }  // namespace
 
-std::vector<std::string> findings_of(const search::Measurement& measurement) {
+std::vector<std::string> findings_of(const search::Measurement& measurement, const machine::Machine& machine) {
   std::vector<std::string> out;
   const auto add = [&](std::string text) {
     if (!text.empty() && std::find(out.begin(), out.end(), text) == out.end()) out.push_back(std::move(text));
@@ -91,7 +91,7 @@ std::vector<std::string> findings_of(const search::Measurement& measurement) {
       if (is_fallback(kernel)) continue;
       add(text_of_spill(kernel));
       add(text_of_stack(kernel));
-      add(text_of_occupancy(kernel));
+      add(text_of_occupancy(kernel, machine));
     }
     for (const Json& note : module.at("notes").items()) add("ptxas: " + note.at("text").as_string());
   }

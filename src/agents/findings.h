@@ -5,12 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "machine/machine.h"
 #include "record/search_event.h"
 
 namespace solstice::agents {
 
-// A line each, the kernels in the order of their record.
-std::vector<std::string> findings_of(const search::Measurement& measurement);
+// Of kernels that were compiled for `machine`: a line each, the kernels in the order of their record.
+std::vector<std::string> findings_of(const search::Measurement& measurement, const machine::Machine& machine);
 
 // Counters as they are: resources of the kernels and samples of the time, as JSON.
 std::string raw_counters(const search::Measurement& measurement);

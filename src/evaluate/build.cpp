@@ -22,19 +22,21 @@ Result<toolchain::Compiled> compiled_of(const families::Source& source, const Re
 }
 
 // Why the plan cannot run on what the source became; "" it can.
-std::string flaw_in(const families::Source& source, const toolchain::Compiled& compiled, const Plan& plan) {
+std::string flaw_in(const families::Source& source, const toolchain::Compiled& compiled, const Plan& plan,
+                    const machine::Machine& machine) {
   if (!is_given(source)) return compiled.ok() ? "" : compiled.log;
   if (!compiled.ok()) return compile_errors(source, compiled);
   for (const Step& step : plan.steps) {
     if (step.kind != StepKind::kLaunch || step.module != source.name) continue;
-    if (std::string flaw = flaw_of(source, compiled, step); !flaw.empty()) return flaw;
+    if (std::string flaw = flaw_of(source, compiled, step, machine); !flaw.empty()) return flaw;
   }
   return "";
 }
 
 }  // namespace
 
-PendingBuild::PendingBuild(Lowered lowered, toolchain::Compiler& compiler) : lowered_(std::move(lowered)) {
+PendingBuild::PendingBuild(Lowered lowered, const machine::Machine& machine, toolchain::Compiler& compiler)
+    : lowered_(std::move(lowered)), machine_(&machine) {
   for (const families::Source& source : lowered_.sources) {
     pending_.push_back(compiler.submit({source.name, source.code, source.options, source.file}));
   }
@@ -47,7 +49,7 @@ Result<Built> PendingBuild::finish() {
   built.sources = std::move(lowered_.sources);
   for (size_t i = 0; i < pending_.size(); ++i) {
     SOLSTICE_TRY(toolchain::Compiled compiled, compiled_of(built.sources[i], pending_[i].get()));
-    const std::string flaw = flaw_in(built.sources[i], compiled, built.plan);
+    const std::string flaw = flaw_in(built.sources[i], compiled, built.plan, *machine_);
     if (!flaw.empty() && built.ok) {
       built.ok = false;
       built.outcome = compiled.ok() ? toolchain::Outcome::kFailed : compiled.outcome;

@@ -25,13 +25,15 @@ struct Built {
 
 class PendingBuild {
  public:
-  PendingBuild(Lowered lowered, toolchain::Compiler& compiler);
+  // For `machine`, which outlives it.
+  PendingBuild(Lowered lowered, const machine::Machine& machine, toolchain::Compiler& compiler);
   // Waits for the compiler. A source that does not compile is data (ok is false); an error means that this machine
   // cannot compile.
   Result<Built> finish();
 
  private:
   Lowered lowered_;
+  const machine::Machine* machine_;
   std::vector<std::shared_future<Result<toolchain::Compiled>>> pending_;
 };
 

@@ -6,14 +6,13 @@
 #include <algorithm>
 #include <sstream>
 
+#include "base/integer.h"
 #include "toolchain/cubin.h"
 
 namespace solstice::evaluate {
 namespace {
 
-constexpr int64_t kRegisters = 65536;     // of a block
-constexpr int64_t kAllocated = 8;         // registers of a thread are given out in steps of this
-constexpr int64_t kSharedBytes = 232448;  // of a block, static and dynamic together (cc 9.0)
+constexpr int64_t kWarp = 32;
 constexpr size_t kMostLines = 12;
 
 int64_t size_of_argument(const Argument& argument) {
@@ -38,20 +37,21 @@ std::string parameters_flaw(const std::vector<int64_t>& found, const Step& step)
   return "";
 }
 
-std::string resources_flaw(const toolchain::Compiled& compiled, const Step& step) {
+std::string resources_flaw(const toolchain::Compiled& compiled, const Step& step, const machine::Machine& machine) {
   const auto used =
       std::find_if(compiled.kernels.begin(), compiled.kernels.end(), [&](const auto& kernel) { return kernel.entry == step.entry; });
   if (used == compiled.kernels.end()) return "";
-  const int64_t threads = (step.block[0] * step.block[1] * step.block[2] + 31) / 32 * 32;
-  const int64_t registers = (used->registers + kAllocated - 1) / kAllocated * kAllocated;
-  if (registers * threads > kRegisters) {
+  const int64_t warps = ceil_div(step.block[0] * step.block[1] * step.block[2], kWarp);
+  const int64_t registers = warps * round_up(used->registers * kWarp, machine.register_unit);
+  if (registers > machine.registers_per_sm) {
     return fmt::format(
         "`{}` takes {} registers a thread, so that a block of {} threads needs {} of {}: fewer threads, or `__launch_bounds__`", step.entry,
-        used->registers, threads, registers * threads, kRegisters);
+        used->registers, warps * kWarp, registers, machine.registers_per_sm);
   }
-  if (used->shared_bytes + step.shared_bytes > kSharedBytes) {
+  const auto shared = static_cast<int64_t>(machine.shared_per_block.value);  // static and dynamic together
+  if (used->shared_bytes + step.shared_bytes > shared) {
     return fmt::format("`{}` has {} bytes of static shared memory, and `smem` adds {}: a block has {}", step.entry, used->shared_bytes,
-                       step.shared_bytes, kSharedBytes);
+                       step.shared_bytes, shared);
   }
   return "";
 }
@@ -90,10 +90,11 @@ bool is_host_header(std::string_view line) {
 
 }  // namespace
 
-std::string flaw_of(const families::Source& source, const toolchain::Compiled& compiled, const Step& step) {
+std::string flaw_of(const families::Source& source, const toolchain::Compiled& compiled, const Step& step,
+                    const machine::Machine& machine) {
   const Result<toolchain::CubinFacts> facts = toolchain::read_cubin(compiled.cubin);
   if (!facts.ok()) return fmt::format("source `{}`: what the compiler made of it cannot be read: {}", source.file, facts.error().text());
-  for (const std::string& flaw : {entry_flaw(*facts, step), state_flaw(*facts, compiled), resources_flaw(compiled, step)}) {
+  for (const std::string& flaw : {entry_flaw(*facts, step), state_flaw(*facts, compiled), resources_flaw(compiled, step, machine)}) {
     if (!flaw.empty()) return fmt::format("source `{}`: {}", source.file, flaw);
   }
   return "";

@@ -27,7 +27,7 @@ void Preparation::begin(const std::string& text, const Setting& setting, toolcha
   for (const KernelCost& cost : costs_) predicted_ += cost.time;
   Result<Lowered> lowered = lower({*checked.program, setting.machine, setting.numerics, setting.frozen});
   if (!lowered.ok()) return refuse(TrialState::kIllegal, lowered.error().text());
-  if (compiler) pending_.emplace(std::move(lowered).value(), *compiler);
+  if (compiler) pending_.emplace(std::move(lowered).value(), setting.machine, *compiler);
 }
 
 void Preparation::refuse(TrialState state, std::string why) {

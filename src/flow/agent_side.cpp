@@ -61,6 +61,7 @@ std::string setting_words(const Session& state) {
 agents::Briefing briefing_of(const Session& state, const AgentChoice& choice) {
   agents::Briefing out;
   out.equations = state.problem->imported.text;
+  out.machine = *state.machine;
   out.setting = setting_words(state);
   out.grammar = lang::grammar_page();
   out.families = families_words();

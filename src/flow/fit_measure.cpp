@@ -54,7 +54,7 @@ Result<std::vector<Pending>> begin_case(const FitCase& one, const machine::Machi
     const evaluate::Checked checked = evaluate::check(time.program, setting);
     SOLSTICE_TRY(evaluate::Lowered lowered, evaluate::lower_text(time.program, setting));
     Pending pending{time, checked.program ? limits_of(*checked.program) : std::map<std::string, int64_t>{}, nullptr};
-    pending.build = std::make_unique<evaluate::PendingBuild>(std::move(lowered), compiler);
+    pending.build = std::make_unique<evaluate::PendingBuild>(std::move(lowered), machine, compiler);
     out.push_back(std::move(pending));
   }
   return out;

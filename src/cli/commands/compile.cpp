@@ -49,7 +49,7 @@ Result<int> run_compile(const Invocation& in) {
   toolchain::CompilerOptions options;
   options.arch = machine.arch;
   SOLSTICE_TRY(const auto compiler, toolchain::Compiler::create(options));
-  SOLSTICE_TRY(const evaluate::Built built, evaluate::PendingBuild(std::move(lowered), *compiler).finish());
+  SOLSTICE_TRY(const evaluate::Built built, evaluate::PendingBuild(std::move(lowered), machine, *compiler).finish());
   if (built.ok) SOLSTICE_CHECK(evaluate::write_build(built, in.get("--out")));
   if (in.json()) fmt::print("{}\n", report_json(built, in.get("--out")).dump(2));
   if (!built.ok) return fail(Code::compile_failed, "the device code did not compile:\n" + built.log);

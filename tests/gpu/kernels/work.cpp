@@ -95,7 +95,7 @@ std::optional<Verdict> Work::check(const Item& item, const Watcher& watcher) {
 }
 
 void Work::run_prepared(const Prepared& prepared, const Item& item, const Watcher& watcher, Verdict& verdict) {
-  evaluate::PendingBuild build(prepared.lowered, *compiler_);
+  evaluate::PendingBuild build(prepared.lowered, machine_, *compiler_);
   const auto expected = expected_of(prepared.sample, *prepared.program, options_.seed);
   const auto built = build.finish();
   if (!expected.ok()) return failed(verdict, Outcome::kInvalid, expected.error().text());

@@ -115,9 +115,9 @@ TEST(Controller, FeedbackIsWhatWasAskedFor) {
 TEST(Controller, WhatCouldNotBeTracedIsNoFinding) {
   search::Measurement m;
   m.record = Json::object().set("trace", to_json(KernelTrace{{}, "no CUPTI"}));
-  EXPECT_TRUE(findings_of(m).empty());
+  EXPECT_TRUE(findings_of(m, briefing().machine).empty());
   m.record.set("trace", Json("damaged"));
-  EXPECT_EQ(findings_of(m).size(), 1u);
+  EXPECT_EQ(findings_of(m, briefing().machine).size(), 1u);
 }
 
 TEST(Controller, FindingsSayWhoseAFunctionIs) {
@@ -126,12 +126,22 @@ TEST(Controller, FindingsSayWhoseAFunctionIs) {
   const auto finding = [&](const char* launch) {
     const Json kernel = Json::object().set("entry", "solstice_up").set("stack_bytes", 8).set("launches", launches.push(launch));
     m.record = Json::object().set("modules", Json::array().push(Json::object().set("kernels", Json::array().push(kernel))));
-    const std::string text = findings_of(m).front();
+    const std::string text = findings_of(m, briefing().machine).front();
     return text.substr(0, text.find(" keeps"));
   };
   EXPECT_EQ(finding("up"), "`solstice_up`");
   EXPECT_EQ(finding("down"), "`solstice_up` (of `up` and `down`)");
   EXPECT_EQ(finding("left"), "`solstice_up` (of `up`, `down` and 1 more)");
+}
+
+TEST(Controller, FindingsGoByTheMachine) {
+  const Json kernel = Json::object().set("entry", "k1").set("registers", 255);
+  search::Measurement m;
+  m.record = Json::object().set("modules", Json::array().push(Json::object().set("kernels", Json::array().push(kernel))));
+  machine::Machine machine = briefing().machine;
+  machine.warps_per_sm = 48;
+  machine.registers_per_sm = 32768;
+  EXPECT_EQ(findings_of(m, machine).front(), "`k1` takes 255 registers a thread, which leaves room for 4 of 48 warps on an SM");
 }
 
 TEST(Controller, TheGrammarPageFits) {

@@ -18,6 +18,7 @@ inline Prompts prompts() {
 inline Briefing briefing() {
   Briefing out;
   out.equations = "program p\ninput x : f32[8]\noutput y : f32[8]\ny[i] = x[i] + 1\n";
+  out.machine = machine::load_machine(SOLSTICE_SOURCE_DIR "/machines/h200.toml").value();
   out.setting = "Machine: a small one.";
   out.grammar = "(the page)";
   out.families = "(the families)";

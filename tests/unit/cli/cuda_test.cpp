@@ -93,6 +93,29 @@ TEST_F(CudaProgramTest, MistakesHaveTheirLine) {
   EXPECT_NE(host.err.find("the host's standard library is not there"), std::string::npos) << host.err;
 }
 
+// Another machine has other limits.
+TEST_F(CudaProgramTest, BlocksAreHeldToTheMachine) {
+  const auto compile_for = [&](const std::string& what, const std::string& instead) {
+    std::string machine = std::move(read_file(kRoot / "machines/h200.toml")).value();
+    machine.replace(machine.find(what), what.size(), instead);
+    EXPECT_TRUE(write_file(folder_.path() / "small.toml", machine).ok());
+    return run({"compile", (folder_.path() / "twice.ucut").string(), "--machine", (folder_.path() / "small.toml").string(), "--out",
+                (folder_.path() / "plan").string()});
+  };
+  std::string shared = kPlain;
+  shared.replace(shared.find("{\n"), 2, "{\n  __shared__ float s[1024];\n  s[threadIdx.x] = x[0];\n  y[n - 1] = s[threadIdx.x ^ 1];\n");
+  ASSERT_EQ(compile_twice(shared).exit.code, 0);
+  EXPECT_EQ(compile_for("registers = 65536", "registers = 65536").exit.code, 0);
+  const CommandOutput registers = compile_for("registers = 65536", "registers = 1024");
+  EXPECT_EQ(registers.exit.code, 2);
+  EXPECT_NE(registers.err.find("so that a block of 256 threads needs"), std::string::npos) << registers.err;
+  EXPECT_NE(registers.err.find("of 1024: fewer threads"), std::string::npos) << registers.err;
+  const CommandOutput memory = compile_for("shared = \"227 KiB\"", "shared = \"2 KiB\"");
+  EXPECT_EQ(memory.exit.code, 2);
+  EXPECT_NE(memory.err.find("has 4096 bytes of static shared memory"), std::string::npos) << memory.err;
+  EXPECT_NE(memory.err.find("a block has 2048"), std::string::npos) << memory.err;
+}
+
 // tests/evil: one idea a file; its second line has a part of what is said.
 TEST_F(CudaProgramTest, EvilCodeIsRefused) {
   size_t count = 0;
