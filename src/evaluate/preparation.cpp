@@ -8,24 +8,24 @@ namespace solstice::evaluate {
 Preparation::Preparation(const std::string& text, const Setting& setting, toolchain::Compiler* compiler) {
   const Seconds began = monotonic_now();
   begin(text, setting, compiler);
-  checked_ = monotonic_now() - began;
+  check_time_ = monotonic_now() - began;
 }
 
 void Preparation::begin(const std::string& text, const Setting& setting, toolchain::Compiler* compiler) {
-  const Checked checked = check(text, setting);
-  if (!checked.ok()) return refuse(TrialState::kIllegal, render_text(checked.diagnostics, text, setting.file));
+  checked_ = check(text, setting);
+  if (!checked_.ok()) return refuse(TrialState::kIllegal, render_text(checked_.diagnostics, text, setting.file));
   if (setting.meaning) {
-    const ir::Equivalence& found = setting.meaning->of(checked.tree);
+    const ir::Equivalence& found = setting.meaning->of(checked_.tree);
     meaning_ = ir::name_of(found.verdict);
     if (found.verdict == ir::Verdict::kRefuted) {
       return refuse(TrialState::kWrong, "it does not compute the problem: " + found.reason);
     }
   }
-  Result<std::vector<KernelCost>> costs = costs_of(*checked.program, setting);
+  Result<std::vector<KernelCost>> costs = costs_of(*checked_.program, setting);
   if (!costs.ok()) return refuse(TrialState::kIllegal, costs.error().text());
   costs_ = std::move(*costs);
   for (const KernelCost& cost : costs_) predicted_ += cost.time;
-  Result<Lowered> lowered = lower({*checked.program, setting.machine, setting.numerics, setting.frozen});
+  Result<Lowered> lowered = lower({*checked_.program, setting.machine, setting.numerics, setting.frozen});
   if (!lowered.ok()) return refuse(TrialState::kIllegal, lowered.error().text());
   if (compiler) pending_.emplace(std::move(lowered).value(), setting.machine, *compiler);
 }
@@ -42,7 +42,7 @@ Status Preparation::finish() {
   return success();
 }
 
-Seconds Preparation::cost() const { return built_ ? checked_ + built_->compile_time : checked_; }
+Seconds Preparation::cost() const { return built_ ? check_time_ + built_->compile_time : check_time_; }
 
 Json Preparation::record() const {
   Json out = Json::object();

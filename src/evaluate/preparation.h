@@ -25,13 +25,15 @@ class Preparation {
   Seconds predicted() const { return predicted_; }
   Seconds cost() const;  // checking, and compiling what was not cached; not what it waited for others
   const std::optional<Built>& built() const { return built_; }
+  const Checked& checked() const { return checked_; }
   Json record() const;  // resources, compiler notes, the message
 
  private:
   void begin(const std::string& text, const Setting& setting, toolchain::Compiler* compiler);
   void refuse(TrialState state, std::string why);
 
-  Seconds checked_{0};
+  Checked checked_;
+  Seconds check_time_{0};
   Seconds predicted_;
   std::vector<KernelCost> costs_;
   std::optional<TrialState> refused_;

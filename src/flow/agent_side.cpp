@@ -75,9 +75,8 @@ agents::Briefing briefing_of(const Session& state, const AgentChoice& choice) {
 }
 
 // An attempt is one candidate, so that its result says what it is the result of.
-std::string not_asked_for(const Session& state, const AgentChoice& choice, const std::string& program) {
-  const evaluate::Checked checked = evaluate::check(program, state.setting());
-  const auto& kernels = checked.program->kernels;
+std::string not_asked_for(const AgentChoice& choice, const ir::Program& program) {
+  const auto& kernels = program.kernels;
   const bool cuda = std::any_of(kernels.begin(), kernels.end(), [](const ir::Kernel& kernel) { return kernel.family == "cuda"; });
   if (cuda && choice.writes == agents::Writes::kUcut) return "device code of your own (`by cuda`) is not asked for: use the families";
   if (!cuda && choice.writes == agents::Writes::kCuda) return "no kernel is `by cuda`: at least one has to be";
@@ -95,7 +94,7 @@ Result<agents::Complaint> complaint_of(const Session& state, const AgentChoice& 
   evaluate::Preparation candidate(program, state.setting(), nullptr);
   SOLSTICE_CHECK(candidate.finish());
   if (candidate.refused()) return agents::Complaint{candidate.why(), true};
-  return agents::Complaint{not_asked_for(state, choice, program), false};
+  return agents::Complaint{not_asked_for(choice, *candidate.checked().program), false};
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "flow/batch.h"
 #include "flow/batch_files.h"
 #include "flow/facts.h"
+#include "flow/opening.h"
 #include "flow/trial_of.h"
 #include "search/tree.h"
 #include "store/store.h"
@@ -138,11 +139,7 @@ class Absorber {
 
 Result<AbsorbOutcome> absorb_batch(const fs::path& folder, const fs::path& store_folder) {
   SOLSTICE_TRY(const Batch batch, read_batch(folder));
-  fs::path where = store_folder;
-  if (where.empty()) {
-    SOLSTICE_TRY(where, store::Store::default_folder());
-  }
-  SOLSTICE_TRY(store::Store store, store::Store::open(where));
+  SOLSTICE_TRY(store::Store store, store_of(store_folder));
   SOLSTICE_TRY(const store::LoadedRun loaded, store.load_run(batch.run).context("absorbing " + folder.string()));
   SOLSTICE_CHECK(store.resume_run(batch.run));
   Absorber absorber(folder, batch, store, loaded);

@@ -16,13 +16,8 @@ namespace fs = std::filesystem;
 namespace {
 
 // What the run's record says of its problem, so that its name is enough to go on with it.
-Result<OptimizeOptions> completed(OptimizeOptions options) {
+Result<OptimizeOptions> completed(OptimizeOptions options, store::Store& store) {
   if (options.resume.empty()) return options;
-  fs::path folder = options.store;
-  if (folder.empty()) {
-    SOLSTICE_TRY(folder, store::Store::default_folder());
-  }
-  SOLSTICE_TRY(store::Store store, store::Store::open(folder));
   SOLSTICE_TRY(const store::LoadedRun loaded, store.load_run(options.resume));
   const RunRecord& run = loaded.run;
   if (run.options.is_null()) return fail(Code::bad_argument, fmt::format("run {} is of a Solstice that kept no options of runs", run.id));
@@ -230,15 +225,16 @@ Result<ProposeOutcome> propose_in(Session& state, const ProposeOptions& options)
 }  // namespace
 
 Result<ProposeOutcome> propose_batch(const ProposeOptions& options, Progress& progress) {
-  SOLSTICE_TRY(const OptimizeOptions run, completed(options.run));
   std::error_code error;
   if (!options.out.empty() && fs::exists(options.out, error)) {
     return fail(Code::bad_argument, fmt::format("{} exists: a batch is a folder of its own", options.out.string()));
   }
+  SOLSTICE_TRY(store::Store store, store_of(options.run.store));
+  SOLSTICE_TRY(const OptimizeOptions run, completed(options.run, store));
   Engine engine;
   Session state(run, progress, engine);
   state.measured_elsewhere = true;
-  SOLSTICE_CHECK(open_store(state));
+  SOLSTICE_CHECK(use_store(state, std::move(store)));
   begin_report(state);
   SOLSTICE_CHECK(begin_run(state));
   const Json before = state.resumed ? state.resumed->run.summary : Json();

@@ -30,12 +30,18 @@ std::string name_of_problem(const OptimizeOptions& options) {
   return options.file.empty() ? "module" : options.file.stem().string();
 }
 
+Result<store::Store> store_of(const fs::path& named) {
+  if (!named.empty()) return store::Store::open(named);
+  SOLSTICE_TRY(const fs::path usual, store::Store::default_folder());
+  return store::Store::open(usual);
+}
+
 Status open_store(Session& state) {
-  fs::path folder = state.options.store;
-  if (folder.empty()) {
-    SOLSTICE_TRY(folder, store::Store::default_folder());
-  }
-  SOLSTICE_TRY(store::Store store, store::Store::open(folder));
+  SOLSTICE_TRY(store::Store store, store_of(state.options.store));
+  return use_store(state, std::move(store));
+}
+
+Status use_store(Session& state, store::Store store) {
   state.store.emplace(std::move(store));
   std::string source;
   if (!state.options.file.empty()) {

@@ -7,8 +7,11 @@ namespace solstice::flow {
 
 std::string name_of_problem(const OptimizeOptions& options);
 
+// The store that is named; "": the user's.
+Result<store::Store> store_of(const std::filesystem::path& named);
 // Before anything is written elsewhere: without a source or a store there will be no run.
 Status open_store(Session& state);
+Status use_store(Session& state, store::Store store);  // one that is open
 void begin_report(Session& state);
 // For whoever asks the store later, and for the next search of this problem: machine, versions and bounds, as far as they are known.
 Status describe_run(Session& state);
