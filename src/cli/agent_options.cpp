@@ -33,25 +33,32 @@ Enum chosen(const std::string& text) {
 }
 
 Status without_agent(const Invocation& in) {
-  for (const char* name :
-       {"--provider", "--model", "--option", "--temperature", "--max-tokens", "--max-cost", "--transcript", "--replay-transcript"}) {
-    if (in.has(name)) return fail(Code::bad_argument, fmt::format("{} needs --agent, which says how a language model is led", name));
+  for (const char* name : {"--provider", "--model", "--option", "--write", "--sol", "--feedback", "--expert", "--most-output",
+                           "--temperature", "--max-tokens", "--max-cost", "--transcript", "--replay-transcript"}) {
+    if (!in.has(name)) continue;
+    return fail(Code::bad_argument, fmt::format("{} is of a language model, and none takes part: give --agent, which says how one is led "
+                                                "(`solstice list controllers`), or leave {} out",
+                                                name, name));
   }
   return success();
 }
 
-Status read_limits(const Invocation& in, flow::AgentChoice& out) {
-  SOLSTICE_TRY(out.expert, parse_int("--expert", in.get("--expert"), 0, 1000000));
-  SOLSTICE_TRY(out.most_output, parse_int("--most-output", in.get("--most-output"), 1, 100'000'000));
+Status read_limits(const Invocation& in, flow::AgentTerms& out) {
+  if (in.has("--expert")) {
+    SOLSTICE_TRY(out.expert, parse_int("--expert", in.get("--expert"), 0, 1000000));
+  }
+  if (in.has("--most-output")) {
+    SOLSTICE_TRY(out.most_output, parse_int("--most-output", in.get("--most-output"), 1, 100'000'000));
+  }
   if (in.has("--temperature")) {
     SOLSTICE_TRY(out.temperature, parse_real("--temperature", in.get("--temperature"), 0, 2));
   }
   if (in.has("--max-tokens")) {
-    SOLSTICE_TRY(out.budget.tokens, parse_int("--max-tokens", in.get("--max-tokens"), 1, 2'000'000'000));
+    SOLSTICE_TRY(out.tokens, parse_int("--max-tokens", in.get("--max-tokens"), 1, 2'000'000'000));
   }
   if (in.has("--max-cost")) {
     SOLSTICE_TRY(const double cost, parse_real("--max-cost", in.get("--max-cost"), 0.0001, 1e6));
-    out.budget.cost = llm::Dollars(cost);
+    out.cost = llm::Dollars(cost);
   }
   return success();
 }
@@ -74,12 +81,12 @@ std::vector<Parameter> agent_parameters() {
       {"--provider", "NAME", "where its answers come from (`solstice list providers`)", "", {}, false, false},
       {"--model", "NAME", "a model, or the path of its file; `command` and `mailbox` need none", "", {}, false, false},
       {"--option", "NAME=VALUE", "of the provider; may be repeated", "", {}, false, true},
-      {"--write", "WHAT", "ucut: programs; cuda: device code in them; both", "ucut", choices<agents::Writes>(), false, false},
-      {"--sol", "WHICH", "whether it is told the speed of light", "on", {"on", "off"}, false, false},
-      {"--feedback", "WHAT", "beside verdict and time: nothing, raw counters (worse than nothing: an ablation), findings", "tools",
-       choices<agents::Feedback>(), false, false},
-      {"--expert", "TRIALS", "the first ones are the built-in expert's", "8", {}, false, false},
-      {"--most-output", "TOKENS", "of an answer", "16384", {}, false, false},
+      {"--write", "WHAT", "ucut: programs; cuda: device code in them; both; left out: ucut", "", choices<agents::Writes>(), false, false},
+      {"--sol", "WHICH", "whether it is told the speed of light; left out: on", "", {"on", "off"}, false, false},
+      {"--feedback", "WHAT", "beside verdict and time: nothing, raw counters (worse than nothing: an ablation), findings; left out: tools",
+       "", choices<agents::Feedback>(), false, false},
+      {"--expert", "TRIALS", "the first ones are the built-in expert's; left out: 8", "", {}, false, false},
+      {"--most-output", "TOKENS", "of an answer; left out: 16384", "", {}, false, false},
       {"--temperature", "T", "left out: the model's own", "", {}, false, false},
       {"--max-tokens", "TOKENS", "the search ends before it spends more", "", {}, false, false},
       {"--max-cost", "DOLLARS", "the same in money; the model's prices must be known", "", {}, false, false},
@@ -109,12 +116,12 @@ Result<flow::AgentChoice> agent_choice(const Invocation& in) {
   }
   out.model = in.get("--model");
   SOLSTICE_TRY(out.options, parse_pairs("--option", in.all("--option")));
-  out.writes = chosen<agents::Writes>(in.get("--write"));
-  out.feedback = chosen<agents::Feedback>(in.get("--feedback"));
-  out.sol = in.get("--sol") == "on";
   out.network = !in.flag("--no-network");
   out.transcript = in.get("--transcript");
-  SOLSTICE_CHECK(read_limits(in, out));
+  if (in.has("--write")) out.terms.writes = chosen<agents::Writes>(in.get("--write"));
+  if (in.has("--sol")) out.terms.sol = in.get("--sol") == "on";
+  if (in.has("--feedback")) out.terms.feedback = chosen<agents::Feedback>(in.get("--feedback"));
+  SOLSTICE_CHECK(read_limits(in, out.terms));
   return out;
 }
 

@@ -65,10 +65,10 @@ agents::Briefing briefing_of(const Session& state, const AgentChoice& choice) {
   out.setting = setting_words(state);
   out.grammar = lang::grammar_page();
   out.families = families_words();
-  if (choice.sol && state.sol) out.ladder = sol::render_text(*state.sol);
-  if (choice.sol && state.bound_practical.value > 0) out.practical = state.bound_practical;
-  out.writes = choice.writes;
-  out.feedback = choice.feedback;
+  if (*choice.terms.sol && state.sol) out.ladder = sol::render_text(*state.sol);
+  if (*choice.terms.sol && state.bound_practical.value > 0) out.practical = state.bound_practical;
+  out.writes = *choice.terms.writes;
+  out.feedback = *choice.terms.feedback;
   out.repairs = choice.repairs;
   out.trials = state.options.trials;
   return out;
@@ -78,8 +78,8 @@ agents::Briefing briefing_of(const Session& state, const AgentChoice& choice) {
 std::string not_asked_for(const AgentChoice& choice, const ir::Program& program) {
   const auto& kernels = program.kernels;
   const bool cuda = std::any_of(kernels.begin(), kernels.end(), [](const ir::Kernel& kernel) { return kernel.family == "cuda"; });
-  if (cuda && choice.writes == agents::Writes::kUcut) return "device code of your own (`by cuda`) is not asked for: use the families";
-  if (!cuda && choice.writes == agents::Writes::kCuda) return "no kernel is `by cuda`: at least one has to be";
+  if (cuda && choice.terms.writes == agents::Writes::kUcut) return "device code of your own (`by cuda`) is not asked for: use the families";
+  if (!cuda && choice.terms.writes == agents::Writes::kCuda) return "no kernel is `by cuda`: at least one has to be";
   for (const ir::Kernel& kernel : kernels) {
     if (ir::is_space(kernel.knobs)) {
       return fmt::format("kernel `{}` has a set of values, of which cost models would choose one: write one value for each knob",
@@ -109,7 +109,7 @@ Result<std::unique_ptr<AgentSide>> AgentSide::open(const AgentChoice& choice, st
   }
   llm::ClientOptions options;
   options.network = choice.network;
-  options.budget = choice.budget;
+  options.budget = {choice.terms.tokens, choice.terms.cost};
   options.total = patience;
   out->transcript_file_ = choice.transcript.empty() ? std::move(transcript) : choice.transcript;
   std::error_code missing;  // then they are two
@@ -119,15 +119,15 @@ Result<std::unique_ptr<AgentSide>> AgentSide::open(const AgentChoice& choice, st
   }
   SOLSTICE_TRY(out->transcript_, llm::Transcript::open(out->transcript_file_));
   options.transcript = out->transcript_.get();
-  if (model.max_output && choice.most_output > *model.max_output) {
-    return fail(Code::bad_argument,
-                fmt::format("--most-output is {}; {} takes at most {}", choice.most_output, model.name, *model.max_output));
+  const int64_t most_output = *choice.terms.most_output;
+  if (model.max_output && most_output > *model.max_output) {
+    return fail(Code::bad_argument, fmt::format("--most-output is {}; {} takes at most {}", most_output, model.name, *model.max_output));
   }
-  if (model.context && *model.context <= 2 * choice.most_output) {
+  if (model.context && *model.context <= 2 * most_output) {
     return fail(Code::bad_argument, fmt::format("--most-output is {}; with a context of {} tokens {} has no room for what it is told",
-                                                choice.most_output, *model.context, model.name));
+                                                most_output, *model.context, model.name));
   }
-  if (model.context) out->most_prompt_ = std::min(out->most_prompt_, *model.context - choice.most_output);
+  if (model.context) out->most_prompt_ = std::min(out->most_prompt_, *model.context - most_output);
   if (!choice.replay.empty()) {
     std::map<std::string, std::string> replay = choice.options;  // a provider is not opened, so they are the replay's
     replay["transcript"] = choice.replay.string();
@@ -141,9 +141,9 @@ Result<std::unique_ptr<AgentSide>> AgentSide::open(const AgentChoice& choice, st
 Status AgentSide::brief(Session& state) {
   agents::AgentOptions options;
   options.controller = controller_;
-  options.most_output = choice_.most_output;
+  options.most_output = *choice_.terms.most_output;
   options.most_prompt = most_prompt_;
-  options.temperature = choice_.temperature;
+  options.temperature = choice_.terms.temperature;
   options.origin = who();
   options.news = [&state](const std::string& text) { state.progress.message(text); };
   agent_ = std::make_unique<agents::Agent>(std::move(options), briefing_of(state, choice_), std::move(*prompts_), *client_,
@@ -163,10 +163,10 @@ Json AgentSide::record() const {
       .set("controller", choice_.controller)
       .set("provider", choice_.provider)
       .set("model", choice_.model)
-      .set("writes", enum_names(choice_.writes)[static_cast<size_t>(choice_.writes)])
-      .set("sol", choice_.sol)
-      .set("feedback", enum_names(choice_.feedback)[static_cast<size_t>(choice_.feedback)])
-      .set("expert_trials", choice_.expert)
+      .set("writes", enum_names(*choice_.terms.writes)[static_cast<size_t>(*choice_.terms.writes)])
+      .set("sol", *choice_.terms.sol)
+      .set("feedback", enum_names(*choice_.terms.feedback)[static_cast<size_t>(*choice_.terms.feedback)])
+      .set("expert_trials", *choice_.terms.expert)
       .set("transcript", transcript_file_.string())
       .set("replayed", choice_.replay.string())
       .set("account", to_json(client_->account()));

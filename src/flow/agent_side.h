@@ -15,7 +15,7 @@ struct Session;
 class AgentSide {
  public:
   // Errors: bad_argument, not_found, bad_model, bad_key, network_off; those of reading prompts and the transcript.
-  // `patience`: how long one question may take with all its attempts; 0: as long as the provider's.
+  // What `choice` has in terms is complete. `patience`: how long one question may take with all its attempts; 0: as long as the provider's.
   static Result<std::unique_ptr<AgentSide>> open(const AgentChoice& choice, std::filesystem::path transcript, Seconds patience);
 
   // Once the problem and its bounds are there. `state` outlives it.

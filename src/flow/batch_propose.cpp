@@ -41,7 +41,7 @@ class Round {
   Result<std::string> make(int count) {
     while (made_ < count) {
       if (state_.tree.trials() >= state_.options.trials) return fmt::format("the run has its {} trials", state_.options.trials);
-      if (!by_agent_ && state_.agent && state_.tree.trials() >= state_.options.agent.expert) SOLSTICE_CHECK(hand_over());
+      if (!by_agent_ && state_.agent && state_.tree.trials() >= *state_.agent_choice.terms.expert) SOLSTICE_CHECK(hand_over());
       if (interrupted()) return std::string("interrupted");
       const Result<bool> more = step();
       // What was proposed by then is there, and may have been paid for.

@@ -83,7 +83,7 @@ Status identify_object(Session& state) {
 
 Status open_agent(Session& state) {
   if (!state.options.agent.wanted()) return success();
-  SOLSTICE_TRY(state.agent, AgentSide::open(state.options.agent, state.store->folder() / "transcripts" / (state.report.run + ".jsonl"),
+  SOLSTICE_TRY(state.agent, AgentSide::open(state.agent_choice, state.store->folder() / "transcripts" / (state.report.run + ".jsonl"),
                                             state.options.detached ? Seconds(0) : state.options.budget));
   state.report.options["agent"] = state.agent->title();
   return success();

@@ -10,6 +10,11 @@
 namespace solstice::flow {
 namespace {
 
+// How a language model takes part, for whoever goes on with the run.
+void set_agent(const AgentChoice& agent, Json& options) {
+  if (agent.wanted()) options.set("agent", agent.controller).set("agent_terms", to_json(agent.terms));
+}
+
 RunRecord record_of(const Session& state) {
   RunRecord run;
   run.problem = state.report.problem;
@@ -27,12 +32,31 @@ RunRecord record_of(const Session& state) {
                     .set("frozen", state.options.frozen)
                     .set("rewrites", state.options.rewrites)
                     .set("trials", state.options.trials);
-  if (state.options.agent.wanted()) run.options.set("agent", state.options.agent.controller);
+  set_agent(state.agent_choice, run.options);
   run.policy = state.policy;
   run.seed = static_cast<int64_t>(state.options.seed);
   run.facts = state.facts;
   run.versions["solstice"] = std::string(version());
   return run;
+}
+
+void say_who_leads(const RunRecord& run, const AgentChoice& now, Progress& progress) {
+  const std::string& agent = run.options.at("agent").as_string();
+  if (agent == now.controller) return;
+  progress.message(agent.empty()
+                       ? fmt::format("run {} had no language model so far; now {} leads one", run.id, now.controller)
+                       : fmt::format("run {} had a language model led by {}; {}", run.id, agent,
+                                     now.wanted() ? "now " + now.controller + " leads it" : "without --agent the expert goes on alone"));
+}
+
+// As it was led, where nothing else is said now.
+Status take_terms(Session& state, const RunRecord& run) {
+  SOLSTICE_TRY(const AgentTerms before, terms_of(run));
+  state.agent_choice.terms = state.options.agent.terms.or_as(before).or_as(AgentTerms::usual());
+  if (!state.agent_choice.wanted() || run.options.is_null()) return success();  // null: it is of a Solstice that kept none
+  Json options = run.options;
+  set_agent(state.agent_choice, options);
+  return state.store->keep_options(run.id, options);
 }
 
 Status go_on(Session& state, const RunRecord& wanted) {
@@ -48,14 +72,8 @@ Status go_on(Session& state, const RunRecord& wanted) {
   state.report.run = run.id;
   if (state.options.policy.empty() && !run.policy.empty()) state.policy = run.policy;
   state.facts = run.facts;  // with others its search would go another way
-  const std::string& agent = run.options.at("agent").as_string();
-  if (agent != state.options.agent.controller) {
-    state.progress.message(
-        agent.empty() ? fmt::format("run {} had no language model so far; now {} leads one", run.id, state.options.agent.controller)
-                      : fmt::format("run {} had a language model led by {}; {}", run.id, agent,
-                                    state.options.agent.wanted() ? "now " + state.options.agent.controller + " leads it"
-                                                                 : "without --agent the expert goes on alone"));
-  }
+  say_who_leads(run, state.agent_choice, state.progress);
+  SOLSTICE_CHECK(take_terms(state, run));
   state.resumed = std::move(loaded);
   return success();
 }
@@ -67,6 +85,7 @@ Status begin_run(Session& state) {
   if (state.options.memory) {
     SOLSTICE_TRY(state.facts, state.store->last_fact());
   }
+  state.agent_choice.terms = state.options.agent.terms.or_as(AgentTerms::usual());
   const RunRecord wanted = record_of(state);
   if (!state.options.resume.empty()) return go_on(state, wanted);
   SOLSTICE_TRY(state.report.run, state.store->begin_run(wanted));

@@ -67,6 +67,7 @@ struct Engine::Parts {
 struct Session {
   Session(const OptimizeOptions& o, Progress& p, Engine& e)
       : options(o),
+        agent_choice(o.agent),
         progress(p),
         engine(e.parts()),
         oracle(engine.oracle),
@@ -75,6 +76,7 @@ struct Session {
         judge(engine.judge) {}
 
   const OptimizeOptions& options;
+  AgentChoice agent_choice;  // with what a run that goes on had, once it has begun
   Seconds began = monotonic_now();
   Progress& progress;
   std::filesystem::path out;

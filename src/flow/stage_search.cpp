@@ -55,7 +55,7 @@ search::Observer observer_of(Session& state, const Deadline& deadline) {
 // The expert's first trials, several at once; then a language model's, each of which knows what all before it came to.
 Result<search::Stop> search_with_agent(Session& state, search::Policy& policy, const search::Observer& observer, const Deadline& deadline) {
   search::Budget budget = budget_of(state);
-  budget.trials = std::min(budget.trials, state.options.agent.expert);
+  budget.trials = std::min(budget.trials, *state.agent_choice.terms.expert);
   SOLSTICE_TRY(const search::Stop stop, search::run(state.tree, {policy, *state.expert, *state.device}, budget, lookahead_of(state),
                                                     observer, [] { return interrupted(); }));
   const bool over = stop == search::Stop::kTime || stop == search::Stop::kInterrupted || stop == search::Stop::kNearBound;

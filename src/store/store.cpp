@@ -265,6 +265,12 @@ Status Store::identify_run(const std::string& id, const std::string& problem_key
   return update_run(state_->database, run);
 }
 
+Status Store::keep_options(const std::string& id, const Json& options) {
+  SOLSTICE_TRY(RunRecord run, read_run(state_->database, id));
+  run.options = options;
+  return update_run(state_->database, run);
+}
+
 Status Store::add_trial(const TrialRecord& trial) { return insert_trial(state_->database, trial); }
 
 Status Store::finish_run(const std::string& id, RunState state, RunOutcome outcome, std::string_view reason, const Json& summary) {

@@ -59,6 +59,8 @@ class Store {
                       const std::map<std::string, std::string>& versions, const Json& summary = {});
   // Nor, without a source file, which problem it is.
   Status identify_run(const std::string& id, const std::string& problem_key);
+  // A run that goes on may do so under others.
+  Status keep_options(const std::string& id, const Json& options);
   Status add_trial(const TrialRecord& trial);  // a number that exists is replaced
   // The run's event `number` (0, 1, ..) and, in the same transaction, the trial that it ends. An event that is there already is
   // bad_argument: two processes write the same run.

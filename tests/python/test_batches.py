@@ -128,6 +128,26 @@ def test_impossible_results_are_refused(site):
     assert "no file of the folder" in site.call("evaluate", site.folder / "one").stderr
 
 
+def agent_of(site):
+    run = json.loads(subprocess.run([PROGRAM, "show", "last", "--json", "--store", site.folder / "store"], check=True, capture_output=True).stdout)["run"]
+    return run["options"]["agent_terms"]
+
+
+def test_a_run_goes_on_as_it_was_led(site):
+    model = ("--agent", "flat", "--provider", "command", "--option", "command=false")  # it is not asked: there are the expert's trials first
+    said = ("--write", "both", "--sol", "off", "--max-tokens", 100000)
+    site.propose("one", "--batch", 1, *model, *said, run=ROOT / "examples" / "softmax.py")
+    first = {"writes": "both", "sol": False, "feedback": "tools", "expert": 8, "most_output": 16384, "temperature": None, "tokens": 100000, "cost": None}
+    assert agent_of(site) == first
+    site.propose("two", "--batch", 1, *model, "--expert", 4)
+    assert agent_of(site) == first | {"expert": 4}
+    site.propose("three", "--batch", 1)  # the expert alone, this time
+    site.propose("four", "--batch", 1, *model, "--sol", "on")
+    assert agent_of(site) == first | {"expert": 4, "sol": True}
+    shown = subprocess.run([PROGRAM, "show", "last", "--store", site.folder / "store"], check=True, capture_output=True, text=True).stdout
+    assert "agent    flat --write both --sol on --feedback tools --expert 4 --most-output 16384 --max-tokens 100000\n" in shown
+
+
 def test_a_folder_that_is_there_is_kept(site):
     site.propose("one", "--batch", 1, run=ROOT / "examples" / "softmax.py")
     before = (site.folder / "one" / "batch.json").read_text()

@@ -8,6 +8,7 @@
 #include "cli/run_view.h"
 #include "cli/table.h"
 #include "cli/values.h"
+#include "flow/agent_choice.h"
 #include "flow/report_text.h"
 #include "store/store.h"
 
@@ -54,12 +55,16 @@ Status show_list(store::Store& store, bool json) {
   return success();
 }
 
-void print_run(const RunRecord& run) {
+Status print_run(const RunRecord& run) {
+  SOLSTICE_TRY(const flow::AgentTerms terms, flow::terms_of(run));
+  const std::string& agent = run.options.at("agent").as_string();
   fmt::print("run      {}\nproblem  {}\noutcome  {}{}\n", run.id, run.problem, outcome(run), run.reason.empty() ? "" : ": " + run.reason);
   fmt::print("machine  {} ({})\nstarted  {}\nfinished {}\n", run.machine, run.device, run.started, run.finished);
   if (!run.folder.empty()) fmt::print("folder   {}\n", run.folder);
   if (!run.command.empty()) fmt::print("command  {}\n", flow::shell_text(run.working_folder, run.command));
+  if (!agent.empty()) fmt::print("agent    {} {}\n", agent, terms.text());
   for (const auto& [what, version] : run.versions) fmt::print("  {} {}\n", what, version);
+  return success();
 }
 
 std::string trials_table(const std::vector<TrialRecord>& trials) {
@@ -139,7 +144,7 @@ Result<int> run_show(const Invocation& in) {
     fmt::print("{}\n", Json::object().set("run", to_json(loaded.run)).set("trials", trials).dump(2));
     return 0;
   }
-  print_run(loaded.run);
+  SOLSTICE_CHECK(print_run(loaded.run));
   fmt::print("\n{}", trials_table(loaded.trials));
   return 0;
 }
