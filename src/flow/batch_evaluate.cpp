@@ -65,7 +65,7 @@ Status write_original(const Session& state, const Batch& batch, const fs::path& 
 Result<search::Node> node_of(const BatchCandidate& candidate, const fs::path& folder) {
   search::Node out;
   out.id = candidate.node;
-  SOLSTICE_TRY(out.proposal.program, read_file(program_file(folder, candidate.node)));
+  SOLSTICE_TRY(out.proposal.program, read_batch_file(program_file(folder, candidate.node)));
   if (hash_hex(out.proposal.program) != candidate.hash) {
     return fail(Code::bad_argument, fmt::format("{} is not the program that was proposed", program_file(folder, candidate.node).string()));
   }

@@ -20,6 +20,20 @@ int request_of(const search::Tree& tree, int node) {
 
 fs::path original_file(const fs::path& folder) { return folder / "results" / "original.json"; }
 
+Result<std::string> read_batch_file(const fs::path& file) {
+  std::error_code error;
+  const fs::file_status status = fs::status(file, error);
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    return fail(Code::bad_argument, fmt::format("{} is no plain file", file.string()));
+  }
+  const std::uintmax_t bytes = fs::file_size(file, error);
+  if (!error && bytes > static_cast<std::uintmax_t>(kMostBatchFile)) {
+    return fail(Code::too_large,
+                fmt::format("{} has {} bytes; a file of a batch has at most {}: it was not read", file.string(), bytes, kMostBatchFile));
+  }
+  return read_file(file);  // which says what is wrong where there is none
+}
+
 Result<Batch> read_batch(const fs::path& folder) {
   std::error_code error;
   if (!fs::exists(folder / "batch.json", error)) {

@@ -14,11 +14,14 @@ std::filesystem::path program_file(const std::filesystem::path& folder, int node
 std::filesystem::path result_file(const std::filesystem::path& folder, int node);
 std::filesystem::path original_file(const std::filesystem::path& folder);
 
-// A record in a file of its own. Errors: not_found, bad_json, bad_record, naming the file.
+// A file of a batch. Errors: not_found, io_error; too_large, before it is read; bad_argument for what is no plain file.
+Result<std::string> read_batch_file(const std::filesystem::path& file);
+
+// A record in a file of its own. Errors: those of read_batch_file(), bad_json, bad_record, naming the file.
 template <typename T>
 Result<T> read_record_file(const std::filesystem::path& file) {
   const std::string where = "reading " + file.string();
-  SOLSTICE_TRY(const std::string text, read_file(file));
+  SOLSTICE_TRY(const std::string text, read_batch_file(file));
   SOLSTICE_TRY(const Json json, parse_json(text).context(where));
   return from_json<T>(json).context(where);
 }

@@ -5,8 +5,11 @@
 //   candidates/N.ucut   the program of node N
 //   results/N.json      BatchResult of node N, written whole
 //   results/original.json   BatchOriginal
+//
+// A batch may come from anywhere: a record or program of more than kMostBatchFile bytes is refused before it is read.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -14,6 +17,9 @@
 #include "record/search_event.h"
 
 namespace solstice {
+
+// Those of 1000 candidates are below 1 MB; a result holds one measurement.
+inline constexpr int64_t kMostBatchFile = int64_t{64} << 20;
 
 struct BatchCandidate {
   int node = 0;

@@ -128,6 +128,20 @@ def test_impossible_results_are_refused(site):
     assert "no file of the folder" in site.call("evaluate", site.folder / "one").stderr
 
 
+def test_a_record_that_is_too_large_is_refused(site):
+    site.propose("one", "--batch", 2, run=ROOT / "examples" / "softmax.py")
+    site.evaluate("one")
+    with open(site.folder / "one" / "results" / "2.json", "r+b") as result:
+        result.truncate((64 << 20) + 1)
+    heard = json.loads(site.call("absorb", site.folder / "one", "--store", site.folder / "store").stdout)
+    assert heard["taken"] == 1 and len(heard["refused"]) == 1
+    assert "2.json has 67108865 bytes; a file of a batch has at most 67108864" in heard["refused"][0]
+    with open(site.folder / "one" / "batch.json", "r+b") as batch:
+        batch.truncate((64 << 20) + 1)
+    refused = site.call("evaluate", site.folder / "one", "--device", "model")
+    assert refused.returncode == 2 and "error[too_large]" in refused.stderr
+
+
 def agent_of(site):
     run = json.loads(subprocess.run([PROGRAM, "show", "last", "--json", "--store", site.folder / "store"], check=True, capture_output=True).stdout)["run"]
     return run["options"]["agent_terms"]
