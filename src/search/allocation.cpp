@@ -6,22 +6,6 @@
 namespace solstice::search {
 namespace {
 
-// What the searches have had of a budget so far.
-class Account {
- public:
-  explicit Account(const TotalBudget& budget) : budget_(budget) {}
-  void add(const Point& before, const Point& now) {
-    ++trials_;
-    seconds_ += now.spent.seconds - before.spent.seconds;
-  }
-  bool open() const { return (!budget_.trials || trials_ < *budget_.trials) && (!budget_.seconds || seconds_ < *budget_.seconds); }
-
- private:
-  const TotalBudget& budget_;
-  int trials_ = 0;
-  double seconds_ = 0;
-};
-
 // The most log-speedup that the first searches have with n trials or fewer, and how many of them the last one takes.
 struct Cell {
   double most = 0;
@@ -53,21 +37,18 @@ Allocation fixed_split(const std::vector<const Sequence*>& searches, const Total
 }
 
 Allocation scheduled(const std::vector<const Sequence*>& searches, const TotalBudget& budget, const Values& values, Currency currency) {
-  std::vector<Outlook> outlooks;
+  Turns turns(Schedule{values}, budget, currency);
   for (const Sequence* search : searches) {
-    outlooks.emplace_back(search->original, search->bound, values);
-    if (search->trials() == 0) outlooks.back().close();
+    const size_t place = turns.add(search->original, search->bound);
+    if (search->trials() == 0) turns.close(place);
   }
   Allocation out(searches.size(), 0);
-  Account account(budget);
-  while (account.open()) {
-    const std::optional<size_t> next = next_problem(outlooks, values);
-    if (!next) break;
-    const Sequence& search = *searches[*next];
-    const Point &before = search.points[out[*next]], &now = search.points[out[*next] + 1];
-    outlooks[*next].add(now.spent.in(currency)-before.spent.in(currency), now.best);
-    account.add(before, now);
-    if (++out[*next] == search.trials()) outlooks[*next].close();
+  while (const std::optional<Turn> turn = turns.next()) {
+    const Sequence& search = *searches[turn->problem];
+    size_t& at = out[turn->problem];
+    const Point &before = search.points[at], &now = search.points[++at];
+    turns.landed(turn->problem, now.spent - before.spent, now.best);
+    if (at == search.trials()) turns.close(turn->problem);
   }
   return out;
 }

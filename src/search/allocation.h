@@ -6,16 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "search/scheduler.h"
 #include "search/stopping.h"
+#include "search/turns.h"
 
 namespace solstice::search {
-
-// Of the whole: trials, the time that they take, or all that is recorded.
-struct TotalBudget {
-  std::optional<int> trials = {};
-  std::optional<double> seconds = {};
-};
 
 // Trials that each search gets, by its place.
 using Allocation = std::vector<size_t>;

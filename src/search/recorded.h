@@ -36,6 +36,7 @@ struct Spent {
     trials += o.trials, seconds += o.seconds, tokens += o.tokens;
     return *this;
   }
+  friend Spent operator-(Spent a, const Spent& b) { return {a.trials - b.trials, a.seconds - b.seconds, a.tokens - b.tokens}; }
   static auto fields() {
     return std::make_tuple(field("trials", &Spent::trials, "measurements that came in"),
                            field("seconds", &Spent::seconds, "wall time of these trials"),

@@ -19,15 +19,16 @@ bool worth_a_trial(const Outlook& problem, const Values& values) { return proble
 
 }  // namespace
 
-// First guesses, not tuned: they hold for as long as the trials of the floor take to overrule them.
+// Tuned on made-up runs, but for `stop` and `left`; docs/replay.md says how, and what came of it.
 const std::vector<Parameter>& scheduler_parameters() {
   static const std::vector<Parameter> parameters = {
       {"floor", 4, 0, 1000, true, "trials that every problem gets"},
       {"rate", 0.5, 0, 1, false, "share of trials that gain, before any is known"},
-      {"size", 0.2, 0.001, 10, false, "log-gain of a trial that gains, before any is known"},
-      {"decay", 0.1, 0.001, 1, false, "weight of the latest trial in the share that gains"},
-      {"recent", 0.5, 0.001, 1, false, "weight of the latest gain in what gains are worth"},
-      {"stop", 0.002, 0, 1, false, "a problem whose next trial promises less log-gain gets none"},
+      {"weight", 16, 0.001, 1000, false, "trials that this first share counts for"},
+      {"decay", 0.1, 0, 0.999, false, "how much less each further trial back counts"},
+      {"size", 0.2, 0.001, 1, false, "log-gain of a trial that gains, as a share of what is left to the practical bound"},
+      {"left", 1, 0.001, 10, false, "log-gain that counts as left where no bound is known"},
+      {"stop", 0.025, 0, 1, false, "a problem whose next trial promises less log-gain gets none"},
   };
   return parameters;
 }
@@ -47,27 +48,29 @@ Result<Values> parse_scheduling(std::string_view text) {
 Outlook::Outlook(Seconds original, Seconds bound, const Values& values)
     : best_(original),
       bound_(bound),
-      decay_(value(values, "decay")),
-      recent_(value(values, "recent")),
-      rate_(value(values, "rate")),
-      size_(value(values, "size")) {}
+      keep_(1 - value(values, "decay")),
+      size_(value(values, "size")),
+      unknown_(value(values, "left")),
+      gained_(value(values, "rate") * value(values, "weight")),
+      tried_(value(values, "weight")) {}
 
 void Outlook::add(double cost, Seconds best) {
   ++trials_;
   spent_ += cost;
   const bool first = best_.value <= 0 && best.value > 0;  // nothing to compare it with
-  const bool gained = !first && best.value > 0 && best < best_ * (1 - kNoise);
-  if (gained) size_ += recent_ * (std::log(best_ / best) - size_);
-  if (gained || first) best_ = best;
-  rate_ += decay_ * ((gained || first ? 1 : 0) - rate_);
-  since_gain_ = gained || first ? 0 : since_gain_ + 1;
+  const bool gained = first || (best.value > 0 && best < best_ * (1 - kNoise));
+  if (gained) best_ = best;
+  gained_ = gained_ * keep_ + (gained ? 1 : 0);
+  tried_ = tried_ * keep_ + 1;
+  since_gain_ = gained ? 0 : since_gain_ + 1;
 }
 
-double Outlook::gain() const {
-  const bool bounded = bound_.value > 0 && best_.value > 0;
-  const double left = bounded ? std::max(0.0, std::log(best_ / bound_)) : std::numeric_limits<double>::infinity();
-  return rate_ * std::min(size_, left);
+double Outlook::left() const {
+  if (bound_.value <= 0 || best_.value <= 0) return unknown_;
+  return std::max(0.0, std::log(best_ / bound_));
 }
+
+double Outlook::gain() const { return gained_ / tried_ * size_ * left(); }
 
 double Outlook::cost() const { return trials_ > 0 ? spent_ / trials_ : 0; }
 

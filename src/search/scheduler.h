@@ -1,9 +1,9 @@
 // Several problems, one budget: who gets the next trial.
 //
-// Of each problem it is estimated what log-gain its next trial brings: the share of recent trials that gained, times what recent gains
-// were worth, at most what is left down to the practical bound. Each has its floor of trials first; then the problem with the most
-// expected gain for its cost is next, and one whose trials are not worth it any more gets none. Nothing but these figures is looked
-// at: the same ones give the same choice.
+// Of each problem it is estimated what log-gain its next trial brings: the share of recent trials that gained, times a share of what
+// is left down to the practical bound. Each has its floor of trials first; then the problem with the most expected gain for its cost
+// is next, and one whose trials are not worth it any more gets none. Nothing but these figures is looked at: the same ones give the
+// same choice. How large gains were is left out on purpose: the first jump away from the original says nothing of the next.
 #pragma once
 
 #include <optional>
@@ -39,10 +39,11 @@ class Outlook {
   bool open() const { return open_; }
 
  private:
+  double left() const;
+
   Seconds best_, bound_;
-  double decay_, recent_;
-  double rate_;  // share of recent trials that gained
-  double size_;  // of recent gains
+  double keep_, size_, unknown_;
+  double gained_, tried_;  // recent trials, the latest most
   double spent_ = 0;
   int trials_ = 0, since_gain_ = 0;
   bool open_ = true;

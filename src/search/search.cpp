@@ -8,135 +8,134 @@ namespace {
 
 constexpr int kCalibration = 4;  // trials before a cost model is believed
 
-class Loop {
- public:
-  Loop(Tree& tree, const Participants& with, const Budget& budget, const Observer& observer)
-      : tree_(tree), with_(with), budget_(budget), observer_(observer), deadline_(budget.time), recorded_(tree.events().size()) {
-    for (const Node& node : tree.nodes()) {
-      if (node.in_flight) with_.evaluator.start(node);
-      finished_ += node.id > 0 && node.measurement ? 1 : 0;
-    }
-  }
+}  // namespace
 
-  // Keeps `lookahead` trials in flight, so that compiling overlaps measuring.
-  Status fill(int lookahead) {
-    while (!refused_ && !deadline_.passed() && tree_.in_flight() < lookahead) {
-      SOLSTICE_TRY(const std::optional<Decision> decision, with_.policy.decide(tree_));
-      if (!decision || (!decision->again && tree_.trials() >= budget_.trials)) return success();
-      const Result<const Node*> node = decision->again ? measure_again(*decision) : derive(*decision);
-      if (!node.ok()) SOLSTICE_CHECK(end_at(node.error()));
-      SOLSTICE_CHECK(record());
-      if (node.ok() && *node) with_.evaluator.start(**node);
-    }
-    return success();
+Search::Search(Tree& tree, const Participants& with, const Budget& budget, int lookahead, const Observer& observer)
+    : tree_(tree),
+      with_(with),
+      budget_(budget),
+      lookahead_(lookahead),
+      observer_(observer),
+      deadline_(budget.time),
+      recorded_(tree.events().size()) {
+  for (const Node& node : tree.nodes()) {
+    if (node.in_flight) with_.evaluator.start(node);
+    finished_ += node.id > 0 && node.measurement ? 1 : 0;
   }
+}
 
-  Status finish_one() {
-    const Node* before = tree_.best();
-    const Seconds best = before ? before->measurement->time : Seconds(0);
-    SOLSTICE_TRY(Landed landed, with_.evaluator.land());
-    if (landed.measurement)
-      tree_.complete(landed.node, std::move(*landed.measurement));
-    else
-      tree_.lose(landed.node);
-    const Node* after = tree_.best();
-    const bool gained = after && (!before || after->measurement->time < best * (1 - kNoise));
-    without_gain_ = gained ? 0 : without_gain_ + 1;
-    ++finished_;
+Result<std::optional<Stop>> Search::step(const std::function<bool()>& interrupted) {
+  if (stopped_) return stopped_;
+  SOLSTICE_CHECK(fill());
+  stopped_ = should_stop(interrupted);
+  if (!stopped_) SOLSTICE_CHECK(finish_one());
+  return stopped_;
+}
+
+Status Search::fill() {
+  while (!refused_ && !deadline_.passed() && tree_.in_flight() < lookahead_) {
+    SOLSTICE_TRY(const std::optional<Decision> decision, with_.policy.decide(tree_));
+    if (!decision || (!decision->again && tree_.trials() >= budget_.trials)) return success();
+    const Result<const Node*> node = decision->again ? measure_again(*decision) : derive(*decision);
+    if (!node.ok()) SOLSTICE_CHECK(end_at(node.error()));
     SOLSTICE_CHECK(record());
-    if (observer_.finished) observer_.finished(tree_, tree_.node(landed.node));
-    return success();
+    if (node.ok() && *node) with_.evaluator.start(**node);
   }
+  return success();
+}
 
-  std::optional<Stop> should_stop(const std::function<bool()>& interrupted) const {
-    if (interrupted() || refused_ == Code::interrupted) return Stop::kInterrupted;
-    if (deadline_.passed() && (!budget_.finish || tree_.in_flight() == 0)) return Stop::kTime;
-    if (tree_.in_flight() == 0 && refused_) return refused_ == Code::over_budget ? Stop::kOverBudget : Stop::kProposerFailed;
-    if (tree_.in_flight() == 0) return tree_.trials() >= budget_.trials ? Stop::kTrials : Stop::kExhausted;
-    const Node* best = tree_.best();
-    if (best && finished_ >= budget_.least && budget_.bound.value > 0 && best->measurement->time < budget_.bound * budget_.near)
-      return Stop::kNearBound;
-    if (best && finished_ >= budget_.least && budget_.lost.value > 0 && best->measurement->time > budget_.lost) return Stop::kLost;
-    if (best && budget_.patience > 0 && without_gain_ >= budget_.patience) return Stop::kPatience;
-    return std::nullopt;
-  }
+Status Search::finish_one() {
+  const Node* before = tree_.best();
+  const Seconds best = before ? before->measurement->time : Seconds(0);
+  SOLSTICE_TRY(Landed landed, with_.evaluator.land());
+  if (landed.measurement)
+    tree_.complete(landed.node, std::move(*landed.measurement));
+  else
+    tree_.lose(landed.node);
+  const Node* after = tree_.best();
+  const bool gained = after && (!before || after->measurement->time < best * (1 - kNoise));
+  without_gain_ = gained ? 0 : without_gain_ + 1;
+  ++finished_;
+  SOLSTICE_CHECK(record());
+  if (observer_.finished) observer_.finished(tree_, tree_.node(landed.node));
+  return success();
+}
 
- private:
-  Status end_at(const Error& error) {
-    if (kind_of(error.code) == ErrorKind::kInternal || !observer_.refused) return error;
-    refused_ = error.code;
-    observer_.refused(error);
-    return success();
-  }
+std::optional<Stop> Search::should_stop(const std::function<bool()>& interrupted) const {
+  if (interrupted() || refused_ == Code::interrupted) return Stop::kInterrupted;
+  if (deadline_.passed() && (!budget_.finish || tree_.in_flight() == 0)) return Stop::kTime;
+  if (tree_.in_flight() == 0 && refused_) return refused_ == Code::over_budget ? Stop::kOverBudget : Stop::kProposerFailed;
+  if (tree_.in_flight() == 0) return tree_.trials() >= budget_.trials ? Stop::kTrials : Stop::kExhausted;
+  const Node* best = tree_.best();
+  if (best && finished_ >= budget_.least && budget_.bound.value > 0 && best->measurement->time < budget_.bound * budget_.near)
+    return Stop::kNearBound;
+  if (best && finished_ >= budget_.least && budget_.lost.value > 0 && best->measurement->time > budget_.lost) return Stop::kLost;
+  if (best && budget_.patience > 0 && without_gain_ >= budget_.patience) return Stop::kPatience;
+  return std::nullopt;
+}
 
-  Result<const Node*> measure_again(const Decision& decision) {
-    tree_.again(decision.node, decision.precision);
-    return &tree_.node(decision.node);
-  }
+Status Search::end_at(const Error& error) {
+  if (kind_of(error.code) == ErrorKind::kInternal || !observer_.refused) return error;
+  refused_ = error.code;
+  observer_.refused(error);
+  return success();
+}
 
-  // Null: nothing came of it, but the tree knows more than before.
-  Result<const Node*> derive(const Decision& decision) {
-    SOLSTICE_TRY(std::optional<Proposal> proposal, with_.proposer.propose(tree_, decision.node));
-    if (!proposal || tree_.contains(proposal->program)) {
-      tree_.spend(decision.node);
-      return nullptr;
-    }
-    proposal->parent = decision.node;
-    proposal->precision = decision.precision;
-    if (!hopeless(*proposal)) return tree_.add(std::move(*proposal));
-    if (observer_.skipped) observer_.skipped(*proposal);
-    tree_.skip(std::move(*proposal));
+Result<const Node*> Search::measure_again(const Decision& decision) {
+  tree_.again(decision.node, decision.precision);
+  return &tree_.node(decision.node);
+}
+
+// Null: nothing came of it, but the tree knows more than before.
+Result<const Node*> Search::derive(const Decision& decision) {
+  SOLSTICE_TRY(std::optional<Proposal> proposal, with_.proposer.propose(tree_, decision.node));
+  if (!proposal || tree_.contains(proposal->program)) {
+    tree_.spend(decision.node);
     return nullptr;
   }
+  proposal->parent = decision.node;
+  proposal->precision = decision.precision;
+  if (!hopeless(*proposal)) return tree_.add(std::move(*proposal));
+  if (observer_.skipped) observer_.skipped(*proposal);
+  tree_.skip(std::move(*proposal));
+  return nullptr;
+}
 
-  Status record() {
-    for (; recorded_ < tree_.events().size(); ++recorded_) {
-      if (observer_.recorded) SOLSTICE_CHECK(observer_.recorded(tree_, recorded_));
-    }
-    return success();
+Status Search::record() {
+  for (; recorded_ < tree_.events().size(); ++recorded_) {
+    if (observer_.recorded) SOLSTICE_CHECK(observer_.recorded(tree_, recorded_));
   }
+  return success();
+}
 
-  // A measurement of an earlier run speaks for itself. A cost model is believed only
-  // as far as its luckiest prediction in this run: if even that scale leaves the proposal behind the best, nothing is to be gained.
-  bool hopeless(const Proposal& proposal) const {
-    const std::optional<Seconds> best = to_beat();
-    if (!best || budget_.hopeless <= 0) return false;
-    const Seconds limit = *best * budget_.hopeless;
-    if (proposal.known) return *proposal.known > limit;
-    double luckiest = 0;
-    int seen = 0;
-    for (const Node& node : tree_.nodes()) {
-      if (!node.usable() || node.proposal.predicted.value <= 0) continue;
-      const double ratio = node.measurement->time / node.proposal.predicted;
-      luckiest = seen++ == 0 ? ratio : std::min(luckiest, ratio);
-    }
-    const double better = std::exp2(std::max(0.0, proposal.remembered));  // than the cost model says, by memory
-    return seen >= kCalibration && proposal.predicted * luckiest > limit * better;
+// A measurement of an earlier run speaks for itself. A cost model is believed only
+// as far as its luckiest prediction in this run: if even that scale leaves the proposal behind the best, nothing is to be gained.
+bool Search::hopeless(const Proposal& proposal) const {
+  const std::optional<Seconds> best = to_beat();
+  if (!best || budget_.hopeless <= 0) return false;
+  const Seconds limit = *best * budget_.hopeless;
+  if (proposal.known) return *proposal.known > limit;
+  double luckiest = 0;
+  int seen = 0;
+  for (const Node& node : tree_.nodes()) {
+    if (!node.usable() || node.proposal.predicted.value <= 0) continue;
+    const double ratio = node.measurement->time / node.proposal.predicted;
+    luckiest = seen++ == 0 ? ratio : std::min(luckiest, ratio);
   }
+  const double better = std::exp2(std::max(0.0, proposal.remembered));  // than the cost model says, by memory
+  return seen >= kCalibration && proposal.predicted * luckiest > limit * better;
+}
 
-  // The best so far; before anything was measured, what is known of the trials in flight.
-  std::optional<Seconds> to_beat() const {
-    if (const Node* best = tree_.best()) return best->measurement->time;
-    std::optional<Seconds> out;
-    for (const Node& node : tree_.nodes()) {
-      const std::optional<Seconds>& known = node.proposal.known;
-      if (known && (!out || *known < *out)) out = known;
-    }
-    return out;
+// The best so far; before anything was measured, what is known of the trials in flight.
+std::optional<Seconds> Search::to_beat() const {
+  if (const Node* best = tree_.best()) return best->measurement->time;
+  std::optional<Seconds> out;
+  for (const Node& node : tree_.nodes()) {
+    const std::optional<Seconds>& known = node.proposal.known;
+    if (known && (!out || *known < *out)) out = known;
   }
-
-  Tree& tree_;
-  const Participants& with_;
-  const Budget& budget_;
-  const Observer& observer_;
-  Deadline deadline_;
-  size_t recorded_;  // events that the observer was told
-  int without_gain_ = 0;
-  int finished_ = 0;
-  std::optional<Code> refused_;  // why the proposer goes no further
-};
-
-}  // namespace
+  return out;
+}
 
 std::vector<const char*> enum_names(Stop) {
   return {"trials", "time", "exhausted", "near_bound", "patience", "lost", "interrupted", "over_budget", "proposer_failed"};
@@ -157,11 +156,10 @@ Result<Landed> InOrder::land() {
 
 Result<Stop> run(Tree& tree, const Participants& with, const Budget& budget, int lookahead, const Observer& observer,
                  const std::function<bool()>& interrupted) {
-  Loop loop(tree, with, budget, observer);
+  Search search(tree, with, budget, lookahead, observer);
   while (true) {
-    SOLSTICE_CHECK(loop.fill(lookahead));
-    if (const std::optional<Stop> stop = loop.should_stop(interrupted)) return *stop;
-    SOLSTICE_CHECK(loop.finish_one());
+    SOLSTICE_TRY(const std::optional<Stop> stop, search.step(interrupted));
+    if (stop) return *stop;
   }
 }
 

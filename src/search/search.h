@@ -80,9 +80,42 @@ struct Participants {
   Evaluator& evaluator;
 };
 
-// Runs until a stop holds, with `lookahead` trials in flight; the tree keeps everything also when an error is returned. What the
-// tree has in flight is started first: it was interrupted there. `interrupted` is asked between trials: the one in hand is
-// finished first.
+// A search that is taken forward trial by trial, so that something else may come in between, as another problem's trial. What the tree
+// has in flight is started first: it was interrupted there. The tree keeps everything also when an error is returned. All that it is
+// given outlives it.
+class Search {
+ public:
+  Search(Tree& tree, const Participants& with, const Budget& budget, int lookahead, const Observer& observer);
+
+  // Starts what may be in flight, then waits for one trial; or says why there is none. A search that has stopped stays stopped.
+  // `interrupted` is asked first: the trial in hand is finished.
+  Result<std::optional<Stop>> step(const std::function<bool()>& interrupted);
+
+ private:
+  Status fill();
+  Status finish_one();
+  std::optional<Stop> should_stop(const std::function<bool()>& interrupted) const;
+  Status end_at(const Error& error);
+  Result<const Node*> measure_again(const Decision& decision);
+  Result<const Node*> derive(const Decision& decision);
+  Status record();
+  bool hopeless(const Proposal& proposal) const;
+  std::optional<Seconds> to_beat() const;
+
+  Tree& tree_;
+  const Participants with_;
+  const Budget budget_;
+  const int lookahead_;  // trials in flight, so that compiling overlaps measuring
+  const Observer& observer_;
+  Deadline deadline_;
+  size_t recorded_;  // events that the observer was told
+  int without_gain_ = 0;
+  int finished_ = 0;
+  std::optional<Code> refused_;  // why the proposer goes no further
+  std::optional<Stop> stopped_;
+};
+
+// Runs until a stop holds.
 Result<Stop> run(Tree& tree, const Participants& with, const Budget& budget, int lookahead, const Observer& observer,
                  const std::function<bool()>& interrupted);
 

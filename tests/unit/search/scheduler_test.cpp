@@ -9,21 +9,24 @@
 namespace solstice::search {
 namespace {
 
-TEST(Outlook, IsTheRateTimesTheGainAtMostWhatIsLeft) {
+TEST(Outlook, IsTheRateTimesAShareOfWhatIsLeft) {
   const Values values = usual_scheduling();
   Outlook one(Seconds(8), Seconds(1), values);
-  EXPECT_DOUBLE_EQ(one.gain(), 0.5 * 0.2);
-  one.add(3, Seconds(4));  // rate 0.5 + 0.1 * 0.5, size the mean of 0.2 and log 2
-  EXPECT_DOUBLE_EQ(one.gain(), 0.55 * (0.2 + std::log(2)) / 2);
+  EXPECT_DOUBLE_EQ(one.gain(), 0.5 * 0.2 * std::log(8));
+  one.add(3, Seconds(4));  // 8 of 16 trials gained before there was any, and each counts a tenth less now
+  EXPECT_DOUBLE_EQ(one.gain(), 8.2 / 15.4 * 0.2 * std::log(4));
   one.add(1, Seconds(3.99));  // within noise
-  EXPECT_DOUBLE_EQ(one.gain(), 0.495 * (0.2 + std::log(2)) / 2);
+  EXPECT_DOUBLE_EQ(one.gain(), 7.38 / 14.86 * 0.2 * std::log(4));
   EXPECT_EQ(one.since_gain(), 1);
   EXPECT_DOUBLE_EQ(one.cost(), 2);
   EXPECT_DOUBLE_EQ(one.worth(), one.gain() / 2);
-  one.add(2, Seconds(1.1));
-  EXPECT_DOUBLE_EQ(one.gain(), (0.495 + 0.1 * 0.505) * std::log(1.1));
   one.add(2, Seconds(0.9));  // below the bound
   EXPECT_EQ(one.gain(), 0);
+  // How far the first candidate is from the original says nothing of the next.
+  Outlook near(Seconds(8), Seconds(0), values), far(Seconds(8), Seconds(0), values);
+  near.add(1, Seconds(7)), far.add(1, Seconds(1));
+  EXPECT_DOUBLE_EQ(near.gain(), far.gain());
+  EXPECT_DOUBLE_EQ(near.gain(), 8.2 / 15.4 * 0.2);
 }
 
 TEST(Outlook, WhatIsSlowerThanTheOriginalIsNoGain) {
