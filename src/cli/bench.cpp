@@ -24,10 +24,27 @@ Result<std::vector<flow::VariantName>> variants_named(const std::string& policie
   return out;
 }
 
+Result<std::optional<flow::SharedBudget>> shared_budget(const Invocation& in, size_t variants) {
+  if (!in.has("--total")) {
+    if (!in.has("--schedule")) return std::optional<flow::SharedBudget>();
+    return fail(Code::bad_argument, "--schedule shares out a budget: give --total too, for example --total 480trials");
+  }
+  if (variants > 1) return fail(Code::bad_argument, "--total is for one policy: name one of --numerics, and --rewrites on or off");
+  flow::SharedBudget out;
+  out.total_text = in.get("--total");
+  out.schedule_text = in.get("--schedule");
+  SOLSTICE_TRY(const GivenBudget total, parse_given_budget(out.total_text));
+  if (total.trials) out.total.trials = static_cast<int>(*total.trials);
+  out.total.seconds = total.seconds;
+  SOLSTICE_TRY(out.schedule, search::parse_schedule(out.schedule_text));
+  return std::optional(std::move(out));
+}
+
 Result<flow::BenchOptions> options_from(const Invocation& in, std::vector<flow::BenchProblem> problems) {
   flow::BenchOptions options;
   options.problems = std::move(problems);
   SOLSTICE_TRY(options.variants, variants_named(in.get("--numerics"), in.get("--rewrites")));
+  SOLSTICE_TRY(options.shared, shared_budget(in, options.variants.size()));
   SOLSTICE_TRY(const BudgetText budget, parse_budget(in.get("--budget")));
   options.each.budget = budget.time;
   options.each.trials = budget.trials;
@@ -108,7 +125,21 @@ Result<int> run_bench_of(const Invocation& in, std::vector<flow::BenchProblem> p
 
 std::vector<Parameter> bench_parameters(std::vector<Parameter> first, const std::string& out) {
   const std::vector<Parameter> more = {
-      {"--budget", "BUDGET", "time and trials for each problem", "15s,40trials", {}, false, false},
+      {"--budget", "BUDGET", "time and trials for each problem; with --total the most that one gets", "15s,40trials", {}, false, false},
+      {"--total",
+       "BUDGET",
+       "one budget for all problems, whose searches then take turns: 480trials, 600s of trials, or both",
+       "",
+       {},
+       false,
+       false},
+      {"--schedule",
+       "SCHEDULE",
+       "whose turn it is under --total: log-gain (the most expected gain for its cost), with parameters, or fixed (the same for each)",
+       "log-gain",
+       {},
+       false,
+       false},
       {"--device", "NAME", "where candidates run", "auto", {"auto", "gpu", "model"}, false, false},
       {"--machine", "NAME", "machine description; found from the device where it is not given", "", {}, false, false},
       {"--allow-busy", "", "go on although other processes keep the GPU busy", "", {}, false, false},

@@ -30,10 +30,6 @@ std::optional<double> leading_number(std::string& part) {
   return value;
 }
 
-struct GivenBudget {
-  std::optional<double> seconds, trials;
-};
-
 // Why `part` is no part of a budget, "" where it is one.
 std::string add_part(const std::string& part, GivenBudget& given) {
   if (part.empty()) return "a part is empty";
@@ -62,13 +58,18 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-Result<BudgetText> parse_budget(const std::string& text) {
+Result<GivenBudget> parse_given_budget(const std::string& text) {
   GivenBudget given;
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find(',', begin), text.size());
     if (const std::string why = add_part(text.substr(begin, end - begin), given); !why.empty()) return bad_budget(text, why);
     begin = end + 1;
   }
+  return given;
+}
+
+Result<BudgetText> parse_budget(const std::string& text) {
+  SOLSTICE_TRY(const GivenBudget given, parse_given_budget(text));
   BudgetText budget;
   if (given.seconds) budget.time = Seconds(*given.seconds);
   if (given.trials) budget.trials = static_cast<int>(*given.trials);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,12 @@ struct BudgetText {
   Seconds time{60};
   int trials = 40;
 };
+
+// The parts that were given.
+struct GivenBudget {
+  std::optional<double> seconds, trials;
+};
+Result<GivenBudget> parse_given_budget(const std::string& text);
 
 // "60s,40trials": either part may be left out and keeps its default; also "2m". At least 0.1 s and one trial. Error
 // bad_argument, with the legal form.

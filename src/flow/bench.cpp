@@ -9,7 +9,9 @@
 #include "base/interrupt.h"
 #include "base/version.h"
 #include "flow/bench_row.h"
+#include "flow/bench_rows.h"
 #include "flow/bench_same.h"
+#include "flow/bench_shared.h"
 #include "flow/outcome.h"
 
 namespace solstice::flow {
@@ -41,28 +43,15 @@ Result<Bench> start_bench(const BenchOptions& options) {
   return old;
 }
 
-// Times of two machines do not belong in one table.
-Status check_same_place(const Bench& bench, const BenchRow& fresh, const fs::path& out) {
-  for (const BenchRow& row : bench.rows) {
-    if (const std::string other = place_difference(row, fresh, "then", "now"); !other.empty()) {
-      return fail(Code::bad_argument,
-                  fmt::format("{} holds rows made elsewhere: {}; use another --out", (out / "bench.json").string(), other));
-    }
+Status run_in_a_row(const BenchOptions& options, BenchWorker& worker, Progress& progress, BenchRows& rows) {
+  for (const BenchProblem& problem : options.problems) {
+    if (rows.known(problem)) continue;
+    if (interrupted()) break;
+    SOLSTICE_TRY(BenchRow row, run_problem(options, problem, worker, progress).context("bench of " + problem.id));
+    if (interrupted()) break;  // what was stopped is no result: neither a failure nor the best that a whole search finds
+    SOLSTICE_CHECK(rows.add(std::move(row)));
   }
   return success();
-}
-
-// The row of this very problem. One of the same number whose file was another one then is dropped.
-const BenchRow* known_row(Bench& bench, const BenchProblem& problem, Progress& progress) {
-  const auto row = std::find_if(bench.rows.begin(), bench.rows.end(), [&](const BenchRow& r) { return r.id == problem.id; });
-  if (row == bench.rows.end()) return nullptr;
-  const Result<std::string> source = hash_of(problem);
-  if (source.ok() && row->source == *source) return &*row;
-  progress.message(fmt::format(
-      "{}: {}; it is run again", problem.id,
-      row->source.empty() ? "the row that was kept does not say of which file it is" : "its file is not the one of the row that was kept"));
-  bench.rows.erase(row);
-  return nullptr;
 }
 
 }  // namespace
@@ -87,20 +76,9 @@ Result<Bench> run_bench(const BenchOptions& options, BenchWorker& worker, Progre
                         const std::function<void(const BenchRow&)>& after) {
   SOLSTICE_TRY(const OutcomeLock lock, OutcomeLock::take(options.out));
   SOLSTICE_TRY(Bench bench, start_bench(options));
-  for (const BenchProblem& problem : options.problems) {
-    if (const BenchRow* known = known_row(bench, problem, progress)) {
-      after(*known);
-      continue;
-    }
-    if (interrupted()) break;
-    SOLSTICE_TRY(BenchRow row, run_problem(options, problem, worker, progress).context("bench of " + problem.id));
-    if (interrupted()) break;  // what was stopped is no result: neither a failure nor the best that a whole search finds
-    SOLSTICE_CHECK(check_same_place(bench, row, options.out));
-    const auto place = bench.rows.insert(std::upper_bound(bench.rows.begin(), bench.rows.end(), row, before), std::move(row));
-    SOLSTICE_CHECK(write_bench(bench, options.out));
-    after(*place);
-  }
-  return bench;
+  BenchRows rows(std::move(bench), options.out, progress, after);
+  SOLSTICE_CHECK(options.shared ? run_shared(options, worker, progress, rows) : run_in_a_row(options, worker, progress, rows));
+  return std::move(rows.bench());
 }
 
 }  // namespace solstice::flow

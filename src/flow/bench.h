@@ -13,6 +13,8 @@
 #include "flow/opponents.h"
 #include "flow/optimize.h"
 #include "record/bench.h"
+#include "search/search.h"
+#include "search/turns.h"
 
 namespace solstice::flow {
 
@@ -32,15 +34,37 @@ Result<std::vector<BenchProblem>> list_problems(const std::filesystem::path& fol
 // errors.
 Result<std::vector<BenchProblem>> list_modules(const std::filesystem::path& folder, const std::vector<std::string>& only);
 
+// One budget for all problems, whose searches then take turns.
+struct SharedBudget {
+  search::TotalBudget total;
+  search::Schedule schedule;
+  std::string total_text, schedule_text;  // as they were given
+};
+
 struct BenchOptions {
   std::vector<BenchProblem> problems;
-  OptimizeOptions each;               // file, out, problem, numerics and the like are filled in
-  std::vector<VariantName> variants;  // at least one
-  bool opponents = true;              // time PyTorch's other ways beside, and measure flaws
-  bool opponents_of_all = true;       // also where nothing of ours runs
-  Seconds deadline{120};              // for preparing one opponent
-  std::filesystem::path out;          // bench.json, bench.md, bench.svg, and a folder for each problem
-  bool resume = false;                // rows of out/bench.json are kept; failed ones are tried again
+  OptimizeOptions each;                // file, out, problem, numerics and the like are filled in
+  std::vector<VariantName> variants;   // at least one; one with a shared budget
+  std::optional<SharedBudget> shared;  // none: each problem has its own
+  bool opponents = true;               // time PyTorch's other ways beside, and measure flaws
+  bool opponents_of_all = true;        // also where nothing of ours runs
+  Seconds deadline{120};               // for preparing one opponent
+  std::filesystem::path out;           // bench.json, bench.md, bench.svg, and a folder for each problem
+  bool resume = false;                 // rows of out/bench.json are kept; failed ones are tried again
+};
+
+// A search that takes turns with others: Optimization (optimization.h) on the machine.
+class BenchSearch {
+ public:
+  virtual ~BenchSearch() = default;
+  virtual bool ready() const = 0;
+  virtual const std::string& run() const = 0;
+  virtual const search::Tree& tree() const = 0;
+  virtual Seconds original() const = 0;
+  virtual Seconds bound() const = 0;
+  virtual std::optional<search::Stop> step() = 0;
+  virtual void give_up() = 0;
+  virtual Result<OptimizeOutcome> conclude() = 0;
 };
 
 // What a bench asks of the machine. begin() and end() bracket the requests of one problem, which may share what was prepared
@@ -50,10 +74,12 @@ class BenchWorker {
   virtual ~BenchWorker() = default;
   virtual void begin(const OptimizeOptions& options) = 0;
   virtual Result<OptimizeOutcome> optimize(const OptimizeOptions& options, Progress& progress) = 0;
+  virtual Result<std::unique_ptr<BenchSearch>> open(const OptimizeOptions& options, Progress& progress) = 0;
   virtual Result<OpponentsFound> compete(const OpponentsRequest& request, Progress& progress) = 0;
   virtual void end() = 0;
 };
-std::unique_ptr<BenchWorker> engine_worker();  // one Python, one compiler and one judge for all problems
+// One Python, one compiler and one judge for all problems; searches that take turns have a Python process each.
+std::unique_ptr<BenchWorker> engine_worker();
 
 // `after` is called with each row as it is done (also with those a resumed bench kept). Stops after the problem in hand
 // on Ctrl-C. Errors: io_error, disk_full; bad_argument where `out` holds a bench and this is no resume, for a resume under

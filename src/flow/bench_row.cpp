@@ -16,6 +16,8 @@
 namespace solstice::flow {
 namespace {
 
+std::string folder_of(const VariantName& v) { return v.rewrites == "off" ? v.numerics + "_without_rewrites" : v.numerics; }
+
 // Where no rewrite applies, the search without them is that with them.
 bool no_rewrite_applied(const BenchVariant& made, const VariantName& name) {
   return name.rewrites == "off" && made.rewrites == "on" && made.numerics == name.numerics && made.rewritten.empty();
@@ -47,7 +49,7 @@ class RowRun {
     const Seconds start = monotonic_now();
     const Result<std::string> source = hash_of(problem_);
     if (source.ok()) row_.source = *source;
-    worker_.begin(options_for(options_.variants[0]));
+    worker_.begin(options_for(options_, problem_, options_.variants[0]));
     const Status done = run_variants(source);
     if (done.ok() && options_.opponents && source.ok() && !row_.variants[0].predicted && !interrupted()) compete();
     worker_.end();
@@ -58,23 +60,6 @@ class RowRun {
   }
 
  private:
-  OptimizeOptions options_for(const VariantName& variant) const {
-    OptimizeOptions each = options_.each;
-    each.file = problem_.file;
-    each.problem = problem_.id + " " + problem_.name;
-    each.numerics = variant.numerics;
-    each.rewrites = variant.rewrites != "off";
-    each.baselines = false;  // they are timed once, beside all variants
-    each.keep = true;
-    std::string folder = problem_.id;
-    std::replace(folder.begin(), folder.end(), '/', '_');
-    each.out = options_.out / folder;
-    if (options_.variants.size() > 1) each.out /= folder_of(variant);
-    return each;
-  }
-
-  static std::string folder_of(const VariantName& v) { return v.rewrites == "off" ? v.numerics + "_without_rewrites" : v.numerics; }
-
   Status run_variants(const Result<std::string>& source) {
     for (const VariantName& name : options_.variants) {
       BenchVariant& v = row_.variants.emplace_back();
@@ -108,7 +93,7 @@ class RowRun {
   Status run_variant(BenchVariant& v, const VariantName& name, const Result<std::string>& source) {
     const Seconds start = monotonic_now();
     Result<OptimizeOutcome> outcome =
-        source.ok() ? worker_.optimize(options_for(name), progress_) : Result<OptimizeOutcome>(source.error());
+        source.ok() ? worker_.optimize(options_for(options_, problem_, name), progress_) : Result<OptimizeOutcome>(source.error());
     v.took = monotonic_now() - start;
     if (!outcome.ok()) {
       if (ends_the_bench(outcome.error())) return std::move(outcome).error();
@@ -183,6 +168,21 @@ bool ends_the_bench(const Error& error) {
   static constexpr std::array kFatal = {Code::no_gpu,    Code::no_driver,   Code::no_python, Code::no_compiler,
                                         Code::disk_full, Code::store_error, Code::not_yet};
   return std::find(kFatal.begin(), kFatal.end(), error.code) != kFatal.end();
+}
+
+OptimizeOptions options_for(const BenchOptions& options, const BenchProblem& problem, const VariantName& variant) {
+  OptimizeOptions each = options.each;
+  each.file = problem.file;
+  each.problem = problem.id + " " + problem.name;
+  each.numerics = variant.numerics;
+  each.rewrites = variant.rewrites != "off";
+  each.baselines = false;  // they are timed once, beside all variants
+  each.keep = true;
+  std::string folder = problem.id;
+  std::replace(folder.begin(), folder.end(), '/', '_');
+  each.out = options.out / folder;
+  if (options.variants.size() > 1) each.out /= folder_of(variant);
+  return each;
 }
 
 Result<std::string> hash_of(const BenchProblem& problem) {

@@ -8,7 +8,9 @@ namespace solstice::flow {
 // Errors: what ends a bench. Any other error is told in the row.
 Result<BenchRow> run_problem(const BenchOptions& options, const BenchProblem& problem, BenchWorker& worker, Progress& progress);
 
-// Every further problem would meet it as well.
+OptimizeOptions options_for(const BenchOptions& options, const BenchProblem& problem, const VariantName& variant);
+
+// What every further problem would meet as well.
 bool ends_the_bench(const Error& error);
 
 Result<std::string> hash_of(const BenchProblem& problem);  // of its file

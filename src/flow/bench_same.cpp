@@ -42,6 +42,7 @@ std::map<std::string, std::string> options_of(const BenchOptions& options) {
                         ? fmt::format("within {} s{}", options.deadline.value, options.opponents_of_all ? "" : " where supported")
                         : "none"}};
   if (!o.memory) out["memory"] = "off";
+  if (options.shared) out["total"] = options.shared->total_text, out["schedule"] = options.shared->schedule_text;
   return out;
 }
 

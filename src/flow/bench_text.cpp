@@ -7,6 +7,7 @@
 #include "base/time_text.h"
 #include "flow/bench.h"
 #include "flow/bench_figures.h"
+#include "flow/bench_turns.h"
 #include "flow/report_text.h"
 
 namespace solstice::flow {
@@ -215,6 +216,7 @@ std::string render_bench(const Bench& bench) {
   out += "\n";
   for (const VariantName& variant : variants) out += summary_of(bench, variant);
   out += kMeanings;
+  out += turns_section(bench);
   out += opponents_section(bench, variants);
   for (const int level : levels_of(bench)) out += level_section(bench, variants, level);
   return out;

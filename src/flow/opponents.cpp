@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "base/interrupt.h"
-#include "flow/bench.h"
 #include "flow/session.h"
 
 namespace solstice::flow {
@@ -18,7 +17,7 @@ bool is_lost(const Error& error) {
 
 void drop_oracle(Engine::Parts& parts) {
   parts.prepared.reset();
-  if (parts.judge) parts.judge->imports().close_all();
+  if (parts.judge) parts.judge->imports().close_all_of(&parts);
   parts.oracle.reset();
 }
 
@@ -38,7 +37,7 @@ Status start(Engine::Parts& parts, const OpponentsRequest& request) {
 // there is nothing to free.
 void free_memory(Engine::Parts& parts) {
   parts.prepared.reset();
-  if (parts.judge) parts.judge->imports().close_all();
+  if (parts.judge) parts.judge->imports().close_all_of(&parts);
   (void)parts.oracle->release(true);
 }
 
@@ -66,21 +65,6 @@ Result<OpponentsFound> ask(Engine::Parts& parts, const OpponentsRequest& request
   return out;
 }
 
-class EngineWorker : public BenchWorker {
- public:
-  void begin(const OptimizeOptions& options) override { start_opponents(engine_, options.file, options.class_name); }
-  Result<OptimizeOutcome> optimize(const OptimizeOptions& options, Progress& progress) override {
-    return flow::optimize(options, progress, engine_);
-  }
-  Result<OpponentsFound> compete(const OpponentsRequest& request, Progress& progress) override {
-    return flow::compete(engine_, request, progress);
-  }
-  void end() override { engine_.release_problem(); }
-
- private:
-  Engine engine_;
-};
-
 }  // namespace
 
 void start_opponents(Engine& engine, const std::filesystem::path& file, const std::string& class_name) {
@@ -101,7 +85,5 @@ Result<OpponentsFound> compete(Engine& engine, const OpponentsRequest& request, 
   }
   return found;
 }
-
-std::unique_ptr<BenchWorker> engine_worker() { return std::make_unique<EngineWorker>(); }
 
 }  // namespace solstice::flow

@@ -1,113 +1,31 @@
 #include "flow/optimize.h"
 
-#include <fmt/format.h>
-
-#include "base/file.h"
-#include "base/interrupt.h"
-#include "base/log.h"
-#include "base/time_text.h"
-#include "flow/conclusion.h"
-#include "flow/described.h"
-#include "flow/facts.h"
-#include "flow/opening.h"
-#include "flow/outcome.h"
-#include "flow/report.h"
-#include "flow/resume.h"
+#include "flow/optimization.h"
 #include "flow/session.h"
 
 namespace solstice::flow {
-namespace fs = std::filesystem;
-namespace {
-
-// An outcome of another module keeps a folder that nobody named; in one that was named it is replaced, and that is said.
-void choose_folder(Session& state) {
-  const bool named = !state.options.out.empty();
-  const fs::path wanted = named ? state.options.out : fs::path("runs") / name_of_problem(state.options);
-  const std::string subject = subject_text(state.options.file, state.options.class_name), found = subject_in(wanted);
-  state.out = named || subject.empty() ? wanted : folder_for(wanted, subject);
-  if (subject.empty() || found.empty() || found == subject) return;
-  state.progress.message(named
-                             ? fmt::format("{} holds the outcome of {}; a new one replaces it", wanted.string(), found)
-                             : fmt::format("{} holds the outcome of {}; this one goes to {}", wanted.string(), found, state.out.string()));
-}
-
-Status run_stages(Session& state) {
-  SOLSTICE_CHECK(open_agent(state));
-  SOLSTICE_CHECK(start_oracle(state));
-  SOLSTICE_CHECK(import_problem(state));
-  SOLSTICE_CHECK(identify_object(state));
-  SOLSTICE_CHECK(compute_bounds(state));
-  SOLSTICE_CHECK(open_compiler(state));
-  SOLSTICE_CHECK(describe_run(state));
-  SOLSTICE_CHECK(plan_kernels(state));
-  SOLSTICE_CHECK(open_device(state));
-  if (state.agent) SOLSTICE_CHECK(state.agent->brief(state));
-  SOLSTICE_CHECK(search_candidates(state));
-  if (state.options.search_only) return success();
-  SOLSTICE_CHECK(choose_winner(state));
-  SOLSTICE_CHECK(check_dropin(state));
-  return time_rivals(state);
-}
-
-// Requests to the oracle lie within the stages.
-void add_timings(Session& state) {
-  state.report.timings["total"] = monotonic_now() - state.began;
-  if (!state.oracle) return;
-  for (const auto& [request, seconds] : state.oracle->spent()) {
-    const auto before = state.spent_before.find(request);
-    const Seconds spent = before == state.spent_before.end() ? seconds : seconds - before->second;
-    if (spent.value > 0) state.report.timings["oracle: " + request] = spent;
-  }
-}
-
-Status write_outcome(Session& state) {
-  add_timings(state);
-  SOLSTICE_CHECK(describe_search(state));
-  if (state.problem) SOLSTICE_CHECK(write_file(state.fresh / "problem.ucut", state.problem->imported.text));
-  if (!state.report.program.empty()) SOLSTICE_CHECK(write_file(state.fresh / "program.ucut", state.report.program));
-  SOLSTICE_CHECK(write_report(state.report, state.fresh));
-  return commit_outcome(state.fresh, state.out);
-}
-
-// Frees what this problem held on the GPU. An oracle or judge that failed is not used again: the next run starts another.
-void release_engine(Engine& engine, Session& state, const Status& done) {
-  const bool broken = !done.ok() && !is_of_the_user(done.error());
-  if (state.judge) state.judge->release();
-  if (broken) {
-    if (state.judge) state.judge->imports().close_all();
-    state.judge.reset();
-    state.oracle.reset();
-  }
-  if (state.oracle) state.oracle->stop_when(nullptr);  // it asks this session
-  if (state.options.keep && done.ok()) keep_prepared(state);
-  if (!state.options.keep) engine.release_problem();
-}
-
-RunState state_after(const Status& done) {
-  if (!done.ok()) return done.error().code == Code::interrupted ? RunState::kInterrupted : RunState::kFailed;
-  return interrupted() ? RunState::kInterrupted : RunState::kFinished;
-}
-
-// The run's last word in the store. Where the run failed, that error is the one to tell.
-Status close_run(Session& state, const Status& done) {
-  const RunState how = state_after(done);
-  if (done.ok()) return state.store->finish_run(state.report.run, how, state.report.outcome, state.report.reason, summary_of(state));
-  const Status kept = state.store->finish_run(state.report.run, how, RunOutcome::kNone, done.error().message, Json());
-  if (!kept.ok()) log_warning("the store does not know how this run ended", Json::object().set("why", kept.error().message));
-  std::error_code ignored;  // the error to tell is another
-  fs::remove_all(state.fresh, ignored);
-  return done.error();
-}
-
-}  // namespace
 
 Engine::Engine() : parts_(std::make_unique<Parts>()) {}
 Engine::~Engine() = default;
 
 void Engine::release_problem() {
   parts_->prepared.reset();
-  if (parts_->judge) parts_->judge->imports().close_all();
+  if (parts_->judge) parts_->judge->imports().close_all_of(parts_.get());
   if (parts_->oracle && !parts_->oracle->release().ok()) parts_->oracle.reset();
+}
+
+std::unique_ptr<Engine> Engine::beside() const {
+  auto out = std::make_unique<Engine>();
+  out->share(*this);
+  return out;
+}
+
+void Engine::share(const Engine& other) {
+  const Parts& from = *other.parts_;
+  parts_->compiler = from.compiler;
+  parts_->judge = from.judge;
+  parts_->judge_request = from.judge_request;
+  parts_->driver = from.driver;
 }
 
 Result<OptimizeOutcome> optimize(const OptimizeOptions& options, Progress& progress) {
@@ -116,38 +34,9 @@ Result<OptimizeOutcome> optimize(const OptimizeOptions& options, Progress& progr
 }
 
 Result<OptimizeOutcome> optimize(const OptimizeOptions& options, Progress& progress, Engine& engine) {
-  Session state(options, progress, engine);
-  if (state.oracle) state.spent_before = state.oracle->spent();
-  SOLSTICE_CHECK(open_store(state));
-  choose_folder(state);
-  SOLSTICE_TRY(const OutcomeLock lock, OutcomeLock::take(state.out));
-  SOLSTICE_TRY(state.fresh, begin_outcome(state.out));
-  begin_report(state);
-  if (Status begun = begin_run(state); !begun.ok()) {
-    std::error_code ignored;  // the error to tell is another
-    fs::remove_all(state.fresh, ignored);
-    return begun.error();
-  }
-
-  Status done = run_stages(state);
-  if (done.ok()) measure_memory(state);
-  distrust_graph(state, done);
-  if (!done.ok() && is_outcome(done.error())) {
-    state.report.outcome = RunOutcome::kUnsupported;
-    state.report.reason = done.error().message;
-    done = success();
-  }
-  if (state.agent) state.report.agent = state.agent->record();
-  conclude_search(state);
-  if (done.ok()) done = worth_keeping(state);
-  const bool replaces = done.ok();
-  if (replaces) done = write_outcome(state);
-  release_engine(engine, state, done);
-  remember(state);
-  if (const Status closed = close_run(state, done); !closed.ok()) {
-    return replaces ? closed.error() : that_left(closed.error(), state.out);
-  }
-  return OptimizeOutcome{std::move(state.report), state.out, state.agent_failed, interrupted()};
+  SOLSTICE_TRY(const std::unique_ptr<Optimization> run, Optimization::open(options, progress, engine));
+  run->search();
+  return run->conclude();
 }
 
 }  // namespace solstice::flow

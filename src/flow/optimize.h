@@ -27,6 +27,7 @@ struct OptimizeOptions {
   bool rewrites = true;                // also try the equations that algebraic rewrites make
   Seconds budget{60};
   int trials = 40;
+  bool in_turns = false;             // trials are given out one by one: the budget's time is that of its own trials
   double eps = 0.02;                 // the search stops within this share of the practical bound; 0: it does not
   int window = 8;                    // and after so many trials without a gain; 0: never
   std::string policy;                // of the search (search/policy.h); "": that of the run that is resumed, else greedy
@@ -63,6 +64,9 @@ class Engine {
   struct Parts;
   Parts& parts() { return *parts_; }
   void release_problem();  // frees what the last one held on the GPU
+  // For a problem that takes turns with others: a Python process of its own, and the same compiler and judge, as far as they run.
+  std::unique_ptr<Engine> beside() const;
+  void share(const Engine& other);  // its compiler and judge
 
  private:
   std::unique_ptr<Parts> parts_;

@@ -52,16 +52,25 @@ struct Prepared {
   std::vector<std::string> warnings;
 };
 
-// The processes behind a session. They outlive it in a bench.
+// The processes behind a session. They outlive it in a bench. Engines may share compiler and judge, where one session has its turn at a
+// time.
 struct Engine::Parts {
   std::optional<run::OracleClient> oracle;
   OracleHello hello;
-  std::unique_ptr<toolchain::Compiler> compiler;  // null on a model device without one
-  std::unique_ptr<run::Judge> judge;              // null on the model device
+  std::shared_ptr<toolchain::Compiler> compiler;  // null on a model device without one
+  std::shared_ptr<run::Judge> judge;              // null on the model device
   GpuSideRequest judge_request;                   // what the judge was started with
   std::string driver;                             // its version
   std::optional<Prepared> prepared;
   std::filesystem::path opponents_of;  // a process prepares those of this file's module; "": none does
+};
+
+// A search that is under way.
+struct Searching {
+  std::unique_ptr<search::Policy> policy;
+  Deadline deadline;
+  search::Observer observer;
+  std::optional<search::Search> search;
 };
 
 struct Session {
@@ -97,8 +106,8 @@ struct Session {
   std::optional<sol::SolReport> sol;  // what no measured time can be below
   Seconds bound_practical{0};
 
-  std::unique_ptr<toolchain::Compiler>& compiler;
-  std::unique_ptr<run::Judge>& judge;
+  std::shared_ptr<toolchain::Compiler>& compiler;
+  std::shared_ptr<run::Judge>& judge;
   std::unique_ptr<evaluate::Meaning> meaning;
   std::optional<PreparedCase> trial_case;
   std::vector<run::JudgeCase> trial_cases;
@@ -117,6 +126,7 @@ struct Session {
   int64_t facts = 0;                          // number of the last fact of other problems that it goes by; 0: of none
   std::optional<store::LoadedRun> resumed;
   search::Tree tree;
+  std::unique_ptr<Searching> searching;
   search::Stop stop = search::Stop::kExhausted;
   std::vector<Finalist> finalists;   // fastest in the search first
   const Finalist* winner = nullptr;  // of them
@@ -166,8 +176,11 @@ Status prepare_trial(Session& state);
 bool take_prepared(Session& state);
 void keep_prepared(Session& state);
 
-// stage_search.cpp
+// stage_search.cpp: all of it as a stage, or begun, taken forward trial by trial, and ended.
 Status search_candidates(Session& state);
+Status begin_search(Session& state);
+Result<std::optional<search::Stop>> step_search(Session& state);
+Result<std::string> end_search(Session& state);  // what it came to, in a line
 
 // stage_finalists.cpp: the fastest are verified in full and timed in turn against the original.
 Status choose_winner(Session& state);

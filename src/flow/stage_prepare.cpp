@@ -44,6 +44,7 @@ Status open_judge(Session& state) {
   }
   if (!state.engine.driver.empty()) state.report.versions["driver"] = state.engine.driver;
   if (const std::optional<numerics::Policy> policy = numerics::policy_from_name(wanted.numerics)) state.judge->set_policy(*policy);
+  state.judge->serve(&state.engine);
   return state.judge->adopt_thread();
 }
 

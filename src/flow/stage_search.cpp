@@ -13,10 +13,11 @@ namespace {
 
 // Settings of one plan are seldom more than this apart: a plan whose best is so much slower than the original is no win.
 constexpr double kLost = 3;
+constexpr Seconds kNoEnd{1e9};
 
 search::Budget budget_of(const Session& state) {
   search::Budget out;
-  out.time = state.options.budget;
+  out.time = state.options.in_turns ? kNoEnd : state.options.budget;
   out.trials = state.options.trials;
   if (state.options.eps > 0) out.bound = state.bound_practical;
   out.near = 1 + state.options.eps;
@@ -38,7 +39,7 @@ search::Observer observer_of(Session& state, const Deadline& deadline) {
     TrialNews news{node.id, node.proposal.reason, verdict_text(*node.measurement), std::nullopt, !state.gpu};
     if (node.usable()) news.time = node.measurement->time;
     Standing standing = state.standing();
-    standing.left = deadline.left();
+    if (!state.options.in_turns) standing.left = deadline.left();
     state.progress.trial_finished(news, standing);
   };
   out.recorded = [&state](const search::Tree& tree, size_t number) -> Status {
@@ -52,50 +53,78 @@ search::Observer observer_of(Session& state, const Deadline& deadline) {
   return out;
 }
 
-// The expert's first trials, several at once; then a language model's, each of which knows what all before it came to.
-Result<search::Stop> search_with_agent(Session& state, search::Policy& policy, const search::Observer& observer, const Deadline& deadline) {
-  search::Budget budget = budget_of(state);
-  budget.trials = std::min(budget.trials, *state.agent_choice.terms.expert);
-  SOLSTICE_TRY(const search::Stop stop, search::run(state.tree, {policy, *state.expert, *state.device}, budget, lookahead_of(state),
-                                                    observer, [] { return interrupted(); }));
+search::Participants participants(Session& state) { return {*state.searching->policy, *state.expert, *state.device}; }
+
+// The trials after the expert's, which are a language model's: each knows what all before it came to.
+Result<search::Stop> go_on_with_agent(Session& state, search::Stop stop) {
   const bool over = stop == search::Stop::kTime || stop == search::Stop::kInterrupted || stop == search::Stop::kNearBound;
   if (over || state.tree.trials() >= state.options.trials) return stop;
   SOLSTICE_CHECK(open_nodes_again(state));
-  budget.trials = state.options.trials;
-  budget.time = deadline.left();
+  search::Budget budget = budget_of(state);
+  budget.time = state.searching->deadline.left();
   budget.finish = true;
   budget.lost = Seconds(0);  // who writes whole programs may still find another way
-  return search::run(state.tree, {policy, state.agent->proposer(), *state.device}, budget, 1, observer, [] { return interrupted(); });
+  search::Participants with = participants(state);
+  return search::run(state.tree, {with.policy, state.agent->proposer(), with.evaluator}, budget, 1, state.searching->observer,
+                     [] { return interrupted(); });
+}
+
+Result<search::Stop> search_to_the_end(Session& state) {
+  while (true) {
+    SOLSTICE_TRY(const std::optional<search::Stop> stop, step_search(state));
+    if (stop) return state.agent ? go_on_with_agent(state, *stop) : *stop;
+  }
+}
+
+// Of its own trials.
+Seconds own_time(const search::Tree& tree) {
+  Seconds out{0};
+  for (const search::Event& event : tree.events()) {
+    if (event.node > 0 && event.measurement) out += event.measurement->cost;
+  }
+  return out;
 }
 
 }  // namespace
+
+Status begin_search(Session& state) {
+  SOLSTICE_TRY(auto policy, search::make_policy(state.policy, state.options.seed));
+  SOLSTICE_CHECK(restore_tree(state));
+  state.searching.reset(new Searching{std::move(policy), Deadline(state.options.budget), {}, {}});
+  Searching& searching = *state.searching;
+  searching.observer = observer_of(state, searching.deadline);
+  search::Budget budget = budget_of(state);
+  if (state.agent) budget.trials = std::min(budget.trials, *state.agent_choice.terms.expert);  // the expert's first, several at once
+  searching.search.emplace(state.tree, participants(state), budget, lookahead_of(state), searching.observer);
+  return success();
+}
+
+Result<std::optional<search::Stop>> step_search(Session& state) {
+  if (state.options.in_turns && own_time(state.tree) >= state.options.budget) return std::optional(search::Stop::kTime);
+  return state.searching->search->step([] { return interrupted(); });
+}
+
+Result<std::string> end_search(Session& state) {
+  if (state.agent_failed && state.agent_failed->code != Code::interrupted) {
+    const std::string why = fmt::format("{} goes no further: {}", state.agent->title(), state.agent_failed->text());
+    state.progress.message(why);
+    state.report.warnings.push_back(why);
+  }
+  const search::Node* best = state.tree.best();
+  const int trials = state.standing().trials;
+  const std::string skipped = state.report.trials_skipped ? fmt::format(", {} skipped: no gain expected", state.report.trials_skipped) : "";
+  const std::string why = enum_names(state.stop)[static_cast<size_t>(state.stop)];
+  if (!best) return fmt::format("{} trials, none usable ({}){}", trials, why, skipped);
+  return fmt::format("{} trials, best {} ({}){}", trials, time_text(best->measurement->time), why, skipped);
+}
 
 Status search_candidates(Session& state) {
   const std::string with = state.agent ? ", " + state.agent->title() : "";
   const std::string detail = fmt::format("at most {} trials in {}{}", state.options.trials, time_text(state.options.budget), with);
   return stage(state, "search", detail, [&]() -> Result<std::string> {
-    SOLSTICE_TRY(const std::unique_ptr<search::Policy> policy, search::make_policy(state.policy, state.options.seed));
-    SOLSTICE_CHECK(restore_tree(state));
-    const Deadline deadline(state.options.budget);
-    const search::Observer observer = observer_of(state, deadline);
-    if (state.agent) {
-      SOLSTICE_TRY(state.stop, search_with_agent(state, *policy, observer, deadline));
-    } else {
-      SOLSTICE_TRY(state.stop, search::run(state.tree, {*policy, *state.expert, *state.device}, budget_of(state), lookahead_of(state),
-                                           observer, [] { return interrupted(); }));
-    }
-    if (state.agent_failed && state.agent_failed->code != Code::interrupted) {
-      const std::string why = fmt::format("{} goes no further: {}", state.agent->title(), state.agent_failed->text());
-      state.progress.message(why);
-      state.report.warnings.push_back(why);
-    }
-    const search::Node* best = state.tree.best();
-    const int trials = state.standing().trials;
-    const std::string skipped =
-        state.report.trials_skipped ? fmt::format(", {} skipped: no gain expected", state.report.trials_skipped) : "";
-    const std::string why = enum_names(state.stop)[static_cast<size_t>(state.stop)];
-    if (!best) return fmt::format("{} trials, none usable ({}){}", trials, why, skipped);
-    return fmt::format("{} trials, best {} ({}){}", trials, time_text(best->measurement->time), why, skipped);
+    SOLSTICE_CHECK(begin_search(state));
+    SOLSTICE_TRY(state.stop, search_to_the_end(state));
+    return end_search(state);
   });
 }
 

@@ -62,6 +62,22 @@ struct BenchKernel {
   }
 };
 
+// What a problem had of a budget that it shared with the others (docs/search.md).
+struct BenchTurns {
+  int trials = 0;               // of its search
+  Seconds spent;                // their own time
+  double speedup = 0;           // of the best, by the times of the search; 0: the original's time is not known
+  std::optional<double> fixed;  // the same where the fixed split would have ended it; none: it had fewer trials than that
+  std::string stop;             // "shared": the budget went elsewhere or was used up; else why it ended by itself
+  static auto fields() {
+    return std::make_tuple(field("trials", &BenchTurns::trials, "of its search"),
+                           field("spent", &BenchTurns::spent, "seconds, of these trials"),
+                           optional_field("speedup", &BenchTurns::speedup, "of the best, by the search"),
+                           optional_field("fixed", &BenchTurns::fixed, "the same after the fixed split's share"),
+                           field("stop", &BenchTurns::stop, "why it had no more"));
+  }
+};
+
 // Ours under one policy.
 struct BenchVariant {
   std::string numerics = "reference";
@@ -83,8 +99,9 @@ struct BenchVariant {
   std::string run;                    // id in the store
   std::string folder;                 // where report.md and model_new.py are
   Seconds took;
-  Seconds trial;         // median of its trials: check, compile, equivalence, first verification, timing; 0: none
-  Seconds verification;  // of all seeds and value families, of one candidate; 0: none came so far
+  Seconds trial;                    // median of its trials: check, compile, equivalence, first verification, timing; 0: none
+  Seconds verification;             // of all seeds and value families, of one candidate; 0: none came so far
+  std::optional<BenchTurns> turns;  // where the bench had one budget for all
 
   // Everything runs on kernels that were generated; else some stages are PyTorch's.
   bool complete() const;
@@ -111,7 +128,8 @@ struct BenchVariant {
         optional_field("launches", &BenchVariant::launches, "of the winner"), optional_field("run", &BenchVariant::run, "id in the store"),
         optional_field("folder", &BenchVariant::folder, "of its outcome"), optional_field("took", &BenchVariant::took, "seconds"),
         optional_field("trial", &BenchVariant::trial, "median seconds of a trial"),
-        optional_field("verification", &BenchVariant::verification, "seconds of the full verification of a candidate"));
+        optional_field("verification", &BenchVariant::verification, "seconds of the full verification of a candidate"),
+        optional_field("turns", &BenchVariant::turns, "of a shared budget"));
   }
 };
 
@@ -145,9 +163,11 @@ struct Bench {
   std::string version;
   std::string started;
   std::vector<BenchRow> rows;
+  std::map<std::string, std::string> open;  // searches that share a budget and have no row yet: the problem, its run in the store
   static auto fields() {
     return std::make_tuple(field("options", &Bench::options, "that change a row"), field("version", &Bench::version, "of solstice"),
-                           field("started", &Bench::started, "UTC"), field("rows", &Bench::rows, "one a problem"));
+                           field("started", &Bench::started, "UTC"), field("rows", &Bench::rows, "one a problem"),
+                           optional_field("open", &Bench::open, "problems without a row yet, and their runs"));
   }
 };
 

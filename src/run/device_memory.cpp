@@ -56,24 +56,32 @@ DeviceBuffer::~DeviceBuffer() {
 IpcImports::~IpcImports() { close_all(); }
 
 Result<cu::DevicePtr> IpcImports::open(const std::string& hex_handle) {
-  if (const auto found = open_.find(hex_handle); found != open_.end()) return found->second;
+  if (const auto found = open_.find(hex_handle); found != open_.end()) return found->second.address;
   SOLSTICE_TRY(const cu::IpcMemHandle handle, rt::handle_from_hex(hex_handle));
   cu::DevicePtr address = 0;
   SOLSTICE_CHECK(driver_.check(driver_.cuIpcOpenMemHandle(&address, handle, cu::kIpcLazyPeerAccess), "open another process's GPU memory"));
-  open_[hex_handle] = address;
+  open_[hex_handle] = {address, owner_};
   return address;
 }
 
 void IpcImports::close(const std::string& hex_handle) {
   const auto found = open_.find(hex_handle);
   if (found == open_.end()) return;
-  driver_.cuIpcCloseMemHandle(found->second);
+  driver_.cuIpcCloseMemHandle(found->second.address);
   open_.erase(found);
 }
 
 void IpcImports::close_all() {
-  for (const auto& [handle, address] : open_) driver_.cuIpcCloseMemHandle(address);
+  for (const auto& [handle, opened] : open_) driver_.cuIpcCloseMemHandle(opened.address);
   open_.clear();
+}
+
+void IpcImports::close_all_of(const void* owner) {
+  std::erase_if(open_, [&](const auto& each) {
+    const bool its = each.second.owner == owner;
+    if (its) driver_.cuIpcCloseMemHandle(each.second.address);
+    return its;
+  });
 }
 
 }  // namespace solstice::run

@@ -52,15 +52,24 @@ class IpcImports {
   IpcImports(const IpcImports&) = delete;
   ~IpcImports();
 
+  // Who opens from now on, any address that tells owners apart.
+  void belong_to(const void* owner) { owner_ = owner; }
+
   // The allocation's first byte here. Errors bad_record (no handle), cuda_error.
   Result<cu::DevicePtr> open(const std::string& hex_handle);
   bool holds(const std::string& hex_handle) const { return open_.contains(hex_handle); }
   void close(const std::string& hex_handle);
   void close_all();
+  void close_all_of(const void* owner);
 
  private:
   const rt::Driver& driver_;
-  std::map<std::string, cu::DevicePtr> open_;
+  struct Opened {
+    cu::DevicePtr address = 0;
+    const void* owner = nullptr;
+  };
+  const void* owner_ = nullptr;
+  std::map<std::string, Opened> open_;
 };
 
 }  // namespace solstice::run

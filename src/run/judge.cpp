@@ -127,6 +127,12 @@ Result<int> Judge::slots_for(const std::filesystem::path& plan_json, int process
 
 void Judge::release() { current_.reset(); }
 
+void Judge::serve(const void* client) {
+  if (client != client_) release();
+  client_ = client;
+  imports_.belong_to(client);
+}
+
 Result<Verdict> Judge::verify(const std::filesystem::path& plan_json, const std::vector<JudgeCase>& cases, int slots) {
   release();
   if (cases.empty()) return fail(Code::bad_argument, "verification needs at least one case");

@@ -108,6 +108,9 @@ class Judge {
 
   // Lets go of the current candidate: its process ends and its memory is freed unless it is held elsewhere.
   void release();
+  // From now on it works for this one of several who share it (any address that tells them apart): what is opened is its own, and
+  // the candidate of the one before is let go. IpcImports::close_all_of() closes what one has opened.
+  void serve(const void* client);
   // Ends the waiting processes without waiting for their end, where no further candidate is expected.
   void dismiss_spares();
   // CUDA's current context belongs to a thread: call this first where another thread started the judge.
@@ -142,6 +145,7 @@ class Judge {
   int64_t flush_bytes_ = 0;
   std::vector<RunnerProcess> spares_;
   std::shared_ptr<CandidateRun> current_;
+  const void* client_ = nullptr;
 };
 
 }  // namespace solstice::run

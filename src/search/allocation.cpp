@@ -28,11 +28,8 @@ std::vector<Cell> with_one_more(const std::vector<Cell>& before, const Sequence&
 
 Allocation fixed_split(const std::vector<const Sequence*>& searches, const TotalBudget& budget) {
   Allocation out;
-  const auto count = static_cast<double>(std::max<size_t>(1, searches.size()));
-  StopRule share;
-  if (budget.trials) share.trials = std::max(1, static_cast<int>(*budget.trials / count));
-  if (budget.seconds) share.seconds = *budget.seconds / count;
-  for (const Sequence* search : searches) out.push_back(stop_of(*search, share));
+  const TotalBudget share = share_of(budget, searches.size());
+  for (const Sequence* search : searches) out.push_back(stop_of(*search, {.trials = share.trials, .seconds = share.seconds}));
   return out;
 }
 

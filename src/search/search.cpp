@@ -138,7 +138,7 @@ std::optional<Seconds> Search::to_beat() const {
 }
 
 std::vector<const char*> enum_names(Stop) {
-  return {"trials", "time", "exhausted", "near_bound", "patience", "lost", "interrupted", "over_budget", "proposer_failed"};
+  return {"trials", "time", "exhausted", "near_bound", "patience", "lost", "interrupted", "over_budget", "proposer_failed", "shared"};
 }
 
 void InOrder::start(const Node& node) {

@@ -63,7 +63,8 @@ struct Budget {
   double hopeless = 0;  // a proposal expected to take this much longer than the best is not tried; 0: all are
 };
 
-enum class Stop { kTrials, kTime, kExhausted, kNearBound, kPatience, kLost, kInterrupted, kOverBudget, kProposerFailed };
+// kShared: it shares its budget with other searches, and gets no more of it.
+enum class Stop { kTrials, kTime, kExhausted, kNearBound, kPatience, kLost, kInterrupted, kOverBudget, kProposerFailed, kShared };
 std::vector<const char*> enum_names(Stop);
 
 struct Observer {

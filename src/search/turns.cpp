@@ -14,6 +14,14 @@ bool within(const Spent& spent, const TotalBudget& budget) {
 
 }  // namespace
 
+TotalBudget share_of(const TotalBudget& total, size_t problems) {
+  TotalBudget out;
+  const auto count = static_cast<double>(std::max<size_t>(1, problems));
+  if (total.trials) out.trials = std::max(1, static_cast<int>(*total.trials / count));
+  if (total.seconds) out.seconds = *total.seconds / count;
+  return out;
+}
+
 Result<Schedule> parse_schedule(std::string_view text) {
   Schedule out;
   if (text == "fixed") return out;
@@ -49,14 +57,6 @@ void Turns::landed(size_t problem, const Spent& cost, Seconds best) {
 void Turns::close(size_t problem) { outlooks_[problem].close(); }
 
 bool Turns::spent() const { return !within(all_, total_); }
-
-TotalBudget Turns::share() const {
-  TotalBudget out;
-  const auto count = static_cast<double>(std::max<size_t>(1, outlooks_.size()));
-  if (total_.trials) out.trials = std::max(1, static_cast<int>(*total_.trials / count));
-  if (total_.seconds) out.seconds = *total_.seconds / count;
-  return out;
-}
 
 std::optional<Turn> Turns::next() const {
   if (spent()) return std::nullopt;

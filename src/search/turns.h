@@ -20,6 +20,9 @@ struct TotalBudget {
   std::optional<double> seconds = {};
 };
 
+// The same for each of so many problems.
+TotalBudget share_of(const TotalBudget& total, size_t problems);
+
 struct Schedule {
   std::optional<Values> log_gain = {};  // its parameters; absent: `fixed`
 };
@@ -52,8 +55,7 @@ class Turns {
 
   const Spent& had(size_t problem) const { return had_[problem]; }
   const Spent& all() const { return all_; }
-  // What the fixed split gives a problem, as far as the budget says.
-  TotalBudget share() const;
+  TotalBudget share() const { return share_of(total_, outlooks_.size()); }  // of the fixed split
 
  private:
   std::optional<Turn> next_fixed() const;

@@ -18,6 +18,7 @@ class FakeWorker : public BenchWorker {
     log += o.numerics[0];
     return make_(o);
   }
+  Result<std::unique_ptr<BenchSearch>> open(const OptimizeOptions&, Progress&) override { return fail(Code::internal, "no turns here"); }
   Result<OpponentsFound> compete(const OpponentsRequest& request, Progress&) override {
     log += "c";
     asked = request;

@@ -1,0 +1,60 @@
+#include "flow/bench_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "flow/bench_row.h"
+#include "flow/bench_same.h"
+
+namespace solstice::flow {
+namespace {
+
+// Times of two machines do not belong in one table.
+Status check_same_place(const Bench& bench, const BenchRow& fresh, const std::filesystem::path& out) {
+  for (const BenchRow& row : bench.rows) {
+    if (const std::string other = place_difference(row, fresh, "then", "now"); !other.empty()) {
+      return fail(Code::bad_argument,
+                  fmt::format("{} holds rows made elsewhere: {}; use another --out", (out / "bench.json").string(), other));
+    }
+  }
+  return success();
+}
+
+}  // namespace
+
+const BenchRow* BenchRows::known(const BenchProblem& problem) {
+  const auto row = std::find_if(bench_.rows.begin(), bench_.rows.end(), [&](const BenchRow& r) { return r.id == problem.id; });
+  if (row == bench_.rows.end()) return nullptr;
+  const Result<std::string> source = hash_of(problem);
+  if (source.ok() && row->source == *source) {
+    after_(*row);
+    return &*row;
+  }
+  progress_.message(fmt::format(
+      "{}: {}; it is run again", problem.id,
+      row->source.empty() ? "the row that was kept does not say of which file it is" : "its file is not the one of the row that was kept"));
+  bench_.rows.erase(row);
+  return nullptr;
+}
+
+Status BenchRows::add(BenchRow row) {
+  SOLSTICE_CHECK(check_same_place(bench_, row, out_));
+  bench_.open.erase(row.id);
+  const auto place = bench_.rows.insert(std::upper_bound(bench_.rows.begin(), bench_.rows.end(), row, before), std::move(row));
+  SOLSTICE_CHECK(write_bench(bench_, out_));
+  after_(*place);
+  return success();
+}
+
+std::string BenchRows::run_of(const BenchProblem& problem) const {
+  const auto found = bench_.open.find(problem.id);
+  return found == bench_.open.end() ? "" : found->second;
+}
+
+Status BenchRows::open(const BenchProblem& problem, const std::string& run) {
+  bench_.open[problem.id] = run;
+  return write_bench(bench_, out_);
+}
+
+}  // namespace solstice::flow
