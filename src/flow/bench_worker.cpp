@@ -38,7 +38,7 @@ class EngineWorker : public BenchWorker {
   }
   Result<std::unique_ptr<BenchSearch>> open(const OptimizeOptions& options, Progress& progress) override {
     SOLSTICE_TRY(std::unique_ptr<EngineSearch> search, EngineSearch::open(options, progress, engine_));
-    if (search->ready()) engine_.share(search->engine());
+    if (search->ready()) engine_.share(search->engine());  // for the next ones
     return std::unique_ptr<BenchSearch>(std::move(search));
   }
   Result<OpponentsFound> compete(const OpponentsRequest& request, Progress& progress) override {

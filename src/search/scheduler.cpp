@@ -19,7 +19,7 @@ bool worth_a_trial(const Outlook& problem, const Values& values) { return proble
 
 }  // namespace
 
-// Tuned on made-up runs, but for `stop` and `left`; docs/replay.md says how, and what came of it.
+// docs/replay.md says how they were chosen, and what came of it.
 const std::vector<Parameter>& scheduler_parameters() {
   static const std::vector<Parameter> parameters = {
       {"floor", 4, 0, 1000, true, "trials that every problem gets"},
@@ -27,7 +27,7 @@ const std::vector<Parameter>& scheduler_parameters() {
       {"weight", 16, 0.001, 1000, false, "trials that this first share counts for"},
       {"decay", 0.1, 0, 0.999, false, "how much less each further trial back counts"},
       {"size", 0.2, 0.001, 1, false, "log-gain of a trial that gains, as a share of what is left to the practical bound"},
-      {"left", 1, 0.001, 10, false, "log-gain that counts as left where no bound is known"},
+      {"left", 0.4, 0.001, 10, false, "log-gain that counts as left where no bound is known"},
       {"stop", 0.025, 0, 1, false, "a problem whose next trial promises less log-gain gets none"},
   };
   return parameters;
