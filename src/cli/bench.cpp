@@ -32,7 +32,7 @@ Result<std::optional<flow::SharedBudget>> shared_budget(const Invocation& in, si
   if (variants > 1) return fail(Code::bad_argument, "--total is for one policy: name one of --numerics, and --rewrites on or off");
   flow::SharedBudget out;
   out.total_text = in.get("--total");
-  out.schedule_text = in.get("--schedule");
+  out.schedule_text = in.has("--schedule") ? in.get("--schedule") : "log-gain";
   SOLSTICE_TRY(const GivenBudget total, parse_given_budget(out.total_text));
   if (total.trials) out.total.trials = static_cast<int>(*total.trials);
   out.total.seconds = total.seconds;
@@ -135,8 +135,8 @@ std::vector<Parameter> bench_parameters(std::vector<Parameter> first, const std:
        false},
       {"--schedule",
        "SCHEDULE",
-       "whose turn it is under --total: log-gain (the most expected gain for its cost), with parameters, or fixed (the same for each)",
-       "log-gain",
+       "whose turn it is under --total: log-gain (the most expected gain for its cost, the default), with parameters, or fixed (the same for each)",
+       "",
        {},
        false,
        false},

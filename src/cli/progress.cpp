@@ -30,7 +30,10 @@ class PlainProgress final : public Progress {
  public:
   explicit PlainProgress(std::FILE* out) : out_(out), start_(monotonic_now()) {}
 
-  void stage_started(std::string_view name, std::string_view detail) override { line(stage_text(name, detail)); }
+  void stage_started(std::string_view name, std::string_view detail) override {
+    best_.reset();
+    line(stage_text(name, detail));
+  }
   void stage_finished(std::string_view name, std::string_view detail, Seconds took) override {
     line(fmt::format("{} ({})", stage_text(fmt::format("{} done", name), detail), show(took)));
   }
@@ -44,7 +47,11 @@ class PlainProgress final : public Progress {
     best_ = standing.best;
     line(standing_text(standing));
   }
-  void message(std::string_view text) override { line(text); }
+  // What follows may be another problem's.
+  void message(std::string_view text) override {
+    best_.reset();
+    line(text);
+  }
 
  private:
   void line(std::string_view text) {

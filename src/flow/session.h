@@ -1,5 +1,5 @@
 // What one run of `optimize` holds while it goes through its stages. Each stage is a function declared below,
-// in a stage_*.cpp file, that reads and extends it; optimize.cpp calls them in order.
+// in a stage_*.cpp file, that reads and extends it; optimization.cpp calls them in order.
 #pragma once
 
 #include <filesystem>
@@ -154,7 +154,7 @@ Status stage(Session& state, std::string_view name, std::string_view detail, Bod
   return success();
 }
 
-// optimize.cpp: as it is read from any folder.
+// opening.cpp: as it is read from any folder.
 std::string whole_path(const std::filesystem::path& path);
 
 // stage_prepare.cpp: everything before the first candidate.
