@@ -48,6 +48,10 @@ std::string resources_flaw(const toolchain::Compiled& compiled, const Step& step
         "`{}` takes {} registers a thread, so that a block of {} threads needs {} of {}: fewer threads, or `__launch_bounds__`", step.entry,
         used->registers, warps * kWarp, registers, machine.registers_per_sm);
   }
+  if (used->stack_bytes > kMostLocalBytes) {
+    return fmt::format("`{}` takes {} bytes of local memory a thread, and {} are allowed: a smaller array, or fewer values at once",
+                       step.entry, used->stack_bytes, kMostLocalBytes);
+  }
   const auto shared = static_cast<int64_t>(machine.shared_per_block.value);  // static and dynamic together
   if (used->shared_bytes + step.shared_bytes > shared) {
     return fmt::format("`{}` has {} bytes of static shared memory, and `smem` adds {}: a block has {}", step.entry, used->shared_bytes,

@@ -112,7 +112,7 @@ class Lowering {
       step.module = like->module;
     }
     if (like) return;
-    out_.plan.modules.push_back({source.name, "", "", ""});
+    out_.plan.modules.push_back({source.name, "", "", "", !source.file.empty()});
     out_.sources.push_back(std::move(source));
   }
 

@@ -48,16 +48,21 @@ struct PlanBuffer {
   }
 };
 
+// Local memory of a thread (stack and spills) that is cleared between launches of given code, and how much of it such code may use.
+inline constexpr int64_t kScrubbedLocalBytes = 4096, kMostLocalBytes = 2048;
+
 struct PlanModule {
   std::string name;
   std::string cubin;   // file name beside the plan
   std::string hash;    // of the cubin
   std::string source;  // file name of the CUDA source beside the plan, "" if none
+  bool given = false;  // device code that a program brought: not trusted to leave alone what it was not given
   static auto fields() {
     return std::make_tuple(field("name", &PlanModule::name, "unique name; launches refer to it"),
                            field("cubin", &PlanModule::cubin, "file name beside the plan"),
                            field("hash", &PlanModule::hash, "content hash of the cubin"),
-                           optional_field("source", &PlanModule::source, "CUDA source beside the plan"));
+                           optional_field("source", &PlanModule::source, "CUDA source beside the plan"),
+                           optional_field("given", &PlanModule::given, "device code that a program brought"));
   }
 };
 

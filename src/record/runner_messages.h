@@ -43,10 +43,12 @@ struct RunnerLoad {
   std::string plan;         // path of plan.json
   int slots = 1;            // copies of inputs, outputs and states
   int64_t red_zone = 4096;  // bytes left free around every buffer
+  std::string scrub = {};   // path of a cubin that clears an SM (kernels/judge/scrub.cu) before each launch; "": nothing does
   static auto fields() {
     return std::make_tuple(field("plan", &RunnerLoad::plan, "path of plan.json"),
                            field("slots", &RunnerLoad::slots, "copies of inputs, outputs and states"),
-                           field("red_zone", &RunnerLoad::red_zone, "bytes around every buffer"));
+                           field("red_zone", &RunnerLoad::red_zone, "bytes around every buffer"),
+                           optional_field("scrub", &RunnerLoad::scrub, "cubin that clears an SM before each launch"));
   }
 };
 

@@ -29,12 +29,15 @@ enum DeviceAttribute : int {
   kComputeMinor = 76,
   kSharedMemoryPerBlockOptin = 97,
   kCooperativeLaunch = 95,
+  kSharedMemoryPerMultiprocessor = 81,
+  kReservedSharedMemoryPerBlock = 111,
 };
 
 enum FunctionAttribute : int {
   kLocalBytes = 3,
   kRegisters = 4,
   kMaxDynamicSharedBytes = 8,
+  kPreferredSharedCarveout = 9,
   kNonPortableClusterAllowed = 14,
 };
 

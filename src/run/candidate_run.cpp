@@ -70,7 +70,12 @@ Result<Finding> CandidateRun::load(const std::filesystem::path& plan_json, int s
   SOLSTICE_TRY(const RunnerHello hello, runner_.hello());
   sandbox_ = hello.sandbox;
   const auto absolute = std::filesystem::absolute(plan_json).string();
-  auto loaded = runner_.load({absolute, slots, judge_.options().red_zone});
+  RunnerLoad request{absolute, slots, judge_.options().red_zone, ""};
+  const bool given = std::any_of(plan_.modules.begin(), plan_.modules.end(), [](const PlanModule& module) { return module.given; });
+  if (given) {
+    SOLSTICE_TRY(request.scrub, judge_.scrub());
+  }
+  auto loaded = runner_.load(request);
   if (!loaded.ok()) {
     if (const auto finding = finding_of(loaded.error(), true)) return *finding;
     return std::move(loaded).error();

@@ -125,6 +125,16 @@ Result<int> Judge::slots_for(const std::filesystem::path& plan_json, int process
   return fitting_slots(plan, processes);
 }
 
+Result<std::string> Judge::scrub() {
+  const auto path = [this] { return (scrub_->path() / "scrub.cubin").string(); };
+  if (scrub_) return path();
+  SOLSTICE_TRY(const std::string cubin, compile_judge_kernels("scrub.cu", context_, options_.compile));
+  SOLSTICE_TRY(TempFolder folder, TempFolder::create("scrub"));
+  SOLSTICE_CHECK(write_file(folder.path() / "scrub.cubin", cubin));
+  scrub_.emplace(std::move(folder));
+  return path();
+}
+
 void Judge::release() { current_.reset(); }
 
 void Judge::serve(const void* client) {

@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "base/file.h"
 #include "numerics/policy.h"
 #include "record/plan.h"
 #include "record/verdict.h"
@@ -122,6 +123,7 @@ class Judge {
   ClockReading clocks() const;   // all unknown without NVML
   IpcImports& imports() { return imports_; }
   JudgeKernels& kernels() { return *kernels_; }
+  Result<std::string> scrub();  // path of a cubin for RunnerLoad::scrub; compiled when it is first asked for
   const rt::Driver& driver() const { return driver_; }
   const rt::DeviceContext& device() const { return context_; }
   int64_t flush_bytes() const { return flush_bytes_; }
@@ -141,6 +143,7 @@ class Judge {
   JudgeOptions options_;
   IpcImports imports_;
   std::unique_ptr<JudgeKernels> kernels_;
+  std::optional<TempFolder> scrub_;
   std::optional<GpuClocks> clocks_;
   int64_t flush_bytes_ = 0;
   std::vector<RunnerProcess> spares_;

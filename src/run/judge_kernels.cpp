@@ -110,13 +110,17 @@ ScaleRows scale_rows(const std::vector<int64_t>& shape) {
   return out;
 }
 
-Result<std::unique_ptr<JudgeKernels>> JudgeKernels::create(const rt::Driver& driver, const rt::DeviceContext& context,
-                                                           const CompileFunction& compile) {
+Result<std::string> compile_judge_kernels(std::string_view file, const rt::DeviceContext& context, const CompileFunction& compile) {
   SOLSTICE_TRY(const auto folder, data_folder("kernels"));
-  SOLSTICE_TRY(const std::string source, read_file(folder / "judge" / "judge.cu"));
+  SOLSTICE_TRY(const std::string source, read_file(folder / "judge" / file));
   SOLSTICE_TRY(const int major, context.attribute(cu::kComputeMajor));
   SOLSTICE_TRY(const int minor, context.attribute(cu::kComputeMinor));
-  SOLSTICE_TRY(const std::string cubin, compile(source, fmt::format("sm_{}{}", major, minor)).context("compiling the judge's kernels"));
+  return compile(source, fmt::format("sm_{}{}", major, minor)).context("compiling the judge's kernels");
+}
+
+Result<std::unique_ptr<JudgeKernels>> JudgeKernels::create(const rt::Driver& driver, const rt::DeviceContext& context,
+                                                           const CompileFunction& compile) {
+  SOLSTICE_TRY(const std::string cubin, compile_judge_kernels("judge.cu", context, compile));
   std::unique_ptr<JudgeKernels> out(new JudgeKernels(driver));
   SOLSTICE_CHECK(driver.check(driver.cuLibraryLoadData(&out->library_, cubin.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
                               "load the judge's kernels"));

@@ -41,6 +41,9 @@ struct Difference {
   int64_t first = -1;
 };
 
+// A file of kernels/judge/ for this device.
+Result<std::string> compile_judge_kernels(std::string_view file, const rt::DeviceContext& context, const CompileFunction& compile);
+
 class JudgeKernels {
  public:
   static Result<std::unique_ptr<JudgeKernels>> create(const rt::Driver& driver, const rt::DeviceContext& context,

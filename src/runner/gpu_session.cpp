@@ -33,6 +33,7 @@ Result<std::unique_ptr<GpuSession>> GpuSession::open(const rt::Driver& driver, i
 
 GpuSession::~GpuSession() {
   executor_.reset();
+  scrub_.reset();
   for (cu::Event event : events_) driver_.cuEventDestroy(event);
   if (arena_) driver_.cuMemFree(arena_);
   if (flush_) driver_.cuMemFree(flush_);
@@ -62,6 +63,8 @@ Result<RunnerLoaded> GpuSession::load(const RunnerLoad& request) {
                                              before, allocated.error().message));
   }
   SOLSTICE_CHECK(bind_slots());
+  scrub_ = std::make_unique<Scrub>(driver_);
+  if (!request.scrub.empty()) SOLSTICE_CHECK(scrub_->load(request.scrub, context_));
   cu::IpcMemHandle handle{};
   SOLSTICE_CHECK(driver_.check(driver_.cuIpcGetMemHandle(&handle, arena_), "export the arena"));
   SOLSTICE_TRY(const size_t after, free_memory());
@@ -116,8 +119,10 @@ Result<RunnerDone> GpuSession::prepare(const RunnerWork& request) {
 Result<RunnerDone> GpuSession::run(const RunnerWork& request) {
   SOLSTICE_CHECK(check_slot(request.slot));
   const Seconds begin = monotonic_now();
+  SOLSTICE_CHECK(scrub_->launch(stream_));
   SOLSTICE_CHECK(launch(request.slot));
   SOLSTICE_CHECK(wait(request.deadline));
+  SOLSTICE_CHECK(scrub_->check());
   return RunnerDone{monotonic_now() - begin};
 }
 

@@ -10,6 +10,7 @@
 #include "record/runner_messages.h"
 #include "rt/arena.h"
 #include "rt/executor.h"
+#include "runner/scrub.h"
 
 namespace solstice::runner {
 
@@ -53,6 +54,7 @@ class GpuSession {
   cu::DevicePtr flush_ = 0;
   int64_t flush_bytes_ = 0;
   std::vector<cu::Event> events_;
+  std::unique_ptr<Scrub> scrub_;
 };
 
 }  // namespace solstice::runner

@@ -80,6 +80,7 @@ Result<RunnerTimes> GpuSession::time_events(const RunnerTime& request) {
   std::vector<double> launches;
   const int flushes = flushes_for(request.flush_bytes);
   for (size_t i = 0; i < n; ++i) {
+    SOLSTICE_CHECK(scrub_->launch(stream_));
     SOLSTICE_CHECK(poison_workspace(request.poison));
     for (int f = 0; f < flushes; ++f) SOLSTICE_CHECK(flush_l2(request.flush_bytes));
     SOLSTICE_CHECK(driver_.check(driver_.cuEventRecord(events_[2 * i], stream_), "record an event"));
@@ -88,6 +89,7 @@ Result<RunnerTimes> GpuSession::time_events(const RunnerTime& request) {
     SOLSTICE_CHECK(driver_.check(driver_.cuEventRecord(events_[2 * i + 1], stream_), "record an event"));
   }
   SOLSTICE_CHECK(wait(request.deadline));
+  SOLSTICE_CHECK(scrub_->check());
   for (size_t i = 0; i < n; ++i) {
     float milliseconds = 0;
     SOLSTICE_CHECK(driver_.check(driver_.cuEventElapsedTime(&milliseconds, events_[2 * i], events_[2 * i + 1]), "read an event"));

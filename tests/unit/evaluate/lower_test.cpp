@@ -115,6 +115,25 @@ std::vector<std::string> arguments_of(const Step& step) {
   return out;
 }
 
+// The runner clears more before launches of such code.
+TEST(Lower, ModulesOfGivenCodeAreMarked) {
+  const auto found = lowered(R"(program mixed
+dim N = 1024
+input x : f32[N]
+tensor t : f32[N]
+output y : f32[N]
+kernel own by map { t[n] = 2 * x[n] }
+kernel given by cuda("k.cu", entry="twice", args=(t, y), grid=N//256, block=256) { y[n] = 2 * t[n] }
+source "k.cu" """
+extern "C" __global__ void twice(const float* t, float* y) { y[blockIdx.x * 256 + threadIdx.x] = 2 * t[blockIdx.x * 256 + threadIdx.x]; }
+"""
+)");
+  ASSERT_TRUE(found.ok()) << found.error().text();
+  ASSERT_EQ(found->plan.modules.size(), 2u);
+  EXPECT_FALSE(found->plan.modules[0].given);
+  EXPECT_TRUE(found->plan.modules[1].given);
+}
+
 TEST(Lower, KernelsThatDifferInNamesShareAModule) {
   const auto found = lowered(two_maps("a[i] * x[i] + a[i]", "b[i] * q[i] + b[i]"));
   ASSERT_TRUE(found.ok()) << found.error().text();
