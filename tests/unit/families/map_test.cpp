@@ -1,4 +1,5 @@
 // Generated map kernels, compiled for the host and run, against direct evaluation.
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -248,6 +249,24 @@ TEST(Map, ShortReductionInsideAThread) {
   const auto term = b.read(x, {m, n + r}) * num(2.0);
   b.define(y, {m, n}, make_reduce(Reducer::kSum, {r->id}, term, op(Op::kLt, {r, n})));
   expect_same(b.program);
+}
+
+// Windows of three with a step, over rows of an even number of results.
+bool proposes_single_elements(int64_t step) {
+  ProgramBuilder b("p");
+  const int x = b.input("x", {1024, 1024 * step + 2}), y = b.output("y", {1024, 1024});
+  b.kernel("k", "map");
+  const auto m = b.index("m", 1024), n = b.index("n", 1024);
+  const auto r = b.bound("r", 3);
+  b.define(y, {m, n}, make_reduce(Reducer::kMax, {r->id}, b.read(x, {m, whole(step) * n + r})));
+  const auto proposals = find_family("map")->propose({b.program, small_machine()}, b.program.kernels.front());
+  EXPECT_TRUE(proposals.ok());
+  return std::any_of(proposals->begin(), proposals->end(), [](const Knobs& knobs) { return knobs.int_or("vector", 0) == 1; });
+}
+
+TEST(Map, ProposesSingleElementsWhereReadsStep) {
+  EXPECT_TRUE(proposes_single_elements(2));
+  EXPECT_FALSE(proposes_single_elements(1));
 }
 
 TEST(Map, RefusesLongReductions) {
