@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "agents/answer.h"
+#include "agents/repeats.h"
 
 namespace solstice::agents {
 namespace {
@@ -86,7 +87,7 @@ Result<Complaint> Agent::complaint_of(const llm::Reply& reply, const search::Tre
 
 Status Agent::ask_again(llm::Request& request, const llm::Reply& reply, const std::string& complaint, const Draft& draft) const {
   SOLSTICE_TRY(const std::string text,
-               prompts_.section("repair", {{"complaint", cut_to(complaint, kMostComplaint)},
+               prompts_.section("repair", {{"complaint", cut_to(without_repeats(complaint), kMostComplaint)},
                                            {"base", draft.own ? "the program that you wrote last" : "the program to go on from"}}));
   if (reply.text.empty()) {
     request.messages.back().text += "\n" + text;

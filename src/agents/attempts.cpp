@@ -43,7 +43,11 @@ std::string outcome_of(const search::Tree& tree, const search::Node& node, const
   return node.usable() ? time_of(tree, node, briefing) : failure_of(node);
 }
 
-std::string feedback_of(const search::Node& node, const Briefing& briefing) {
+}  // namespace
+
+std::string name_of(const search::Node& node) { return node.id == 0 ? "the problem itself" : fmt::format("attempt {}", node.id); }
+
+std::string feedback_text(const search::Node& node, const Briefing& briefing) {
   if (node.id == 0 || !node.usable() || briefing.feedback == Feedback::kNone) return "";
   if (briefing.feedback == Feedback::kRaw) return "\n" + raw_counters(*node.measurement);
   std::string out;
@@ -51,12 +55,8 @@ std::string feedback_of(const search::Node& node, const Briefing& briefing) {
   return out;
 }
 
-}  // namespace
-
-std::string name_of(const search::Node& node) { return node.id == 0 ? "the problem itself" : fmt::format("attempt {}", node.id); }
-
 std::string result_text(const search::Tree& tree, const search::Node& node, const Briefing& briefing) {
-  return outcome_of(tree, node, briefing) + feedback_of(node, briefing);
+  return outcome_of(tree, node, briefing) + feedback_text(node, briefing);
 }
 
 std::string summary_text(const search::Tree& tree, const search::Node& node, const Briefing& briefing) {

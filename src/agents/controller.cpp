@@ -16,6 +16,16 @@ Result<const ControllerSpec*> find_controller(std::string_view name) {
   return fail(Code::bad_argument, fmt::format("there is no controller `{}`; there are {}", name, names));
 }
 
+namespace {
+
+Result<std::string> device_code_section(const Briefing& briefing, const Prompts& prompts) {
+  const machine::Machine& machine = briefing.machine;
+  const auto shared = static_cast<int64_t>(machine.shared_per_block.value) / 1024;
+  return prompts.section("cuda", {{"shared", fmt::format("{} KiB", shared)}, {"sms", std::to_string(machine.sm_count)}});
+}
+
+}  // namespace
+
 Result<std::string> instructions(const Briefing& briefing, const Prompts& prompts, const Json& extra) {
   SOLSTICE_TRY(std::string out, prompts.section("role", {{"repairs", std::to_string(briefing.repairs)}}));
   SOLSTICE_TRY(const std::string language, prompts.section("language", {{"grammar", briefing.grammar}}));
@@ -24,7 +34,7 @@ Result<std::string> instructions(const Briefing& briefing, const Prompts& prompt
   if (briefing.writes != Writes::kUcut) {
     const bool only = briefing.writes == Writes::kCuda;
     SOLSTICE_TRY(const std::string cuda, prompts.section(only ? "cuda_only" : "cuda_too"));
-    SOLSTICE_TRY(const std::string how, prompts.section("cuda"));
+    SOLSTICE_TRY(const std::string how, device_code_section(briefing, prompts));
     out += "\n" + how + "\n" + cuda;
   }
   SOLSTICE_TRY(const std::string answer, prompts.section("answer", {{"fields", fields_text(extra)}}));
@@ -53,6 +63,16 @@ Result<std::string> tried_section(const Situation& at, const std::vector<const s
   std::string attempts;
   for (const search::Node* node : nodes) attempts += attempt_text(at.tree, *node, at.briefing) + "\n";
   return at.prompts.section("tried", {{"attempts", attempts}});
+}
+
+Result<std::string> awaited_section(const Situation& at) {
+  std::string attempts;
+  for (const search::Node& node : at.tree.nodes()) {
+    const bool awaited = node.id > 0 && !node.measurement && !node.lost;
+    if (awaited)
+      attempts += fmt::format("- {}, from {}: {}\n", name_of(node), name_of(at.tree.node(node.proposal.parent)), node.proposal.reason);
+  }
+  return attempts.empty() ? std::string() : at.prompts.section("awaited", {{"attempts", attempts}});
 }
 
 Result<std::string> budget_section(const Situation& at, int done) {

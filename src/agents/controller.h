@@ -45,6 +45,8 @@ Result<std::string> problem_section(const Situation& at);
 Result<std::string> ladder_section(const Situation& at);  // "" where it is left out
 Result<std::string> base_section(const Situation& at, const search::Node& node, bool with_program = true);
 Result<std::string> tried_section(const Situation& at, const std::vector<const search::Node*>& nodes);  // "" without any
+// Attempts whose results are not there yet; "" where there are none.
+Result<std::string> awaited_section(const Situation& at);
 Result<std::string> budget_section(const Situation& at, int done);
 
 }  // namespace solstice::agents

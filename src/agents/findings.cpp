@@ -45,12 +45,12 @@ std::string text_of_stack(const Json& kernel) {
                      name_of_function(kernel), stack);
 }
 
-std::string text_of_occupancy(const Json& kernel, const machine::Machine& machine) {
+std::string text_of_occupancy(const Json& kernel, const machine::Machine& machine, int64_t most_warps) {
   const int64_t registers = kernel.at("registers").as_int();
   if (registers <= 0) return "";
   const int64_t held = round_up(registers * kThreadsOfWarp, machine.register_unit);
   const int64_t warps = std::min<int64_t>(machine.warps_per_sm, machine.registers_per_sm / held);
-  if (warps > kFewWarps) return "";
+  if (warps > most_warps) return "";
   return fmt::format("{} takes {} registers a thread, which leaves room for {} of {} warps on an SM", name_of_function(kernel), registers,
                      warps, machine.warps_per_sm);
 }
@@ -84,14 +84,18 @@ std::vector<std::string> findings_of(const search::Measurement& measurement, con
   const auto add = [&](std::string text) {
     if (!text.empty() && std::find(out.begin(), out.end(), text) == out.end()) out.push_back(std::move(text));
   };
+  const Json& costs = measurement.record.at("costs");
   if (const Json* trace = measurement.record.find("trace")) add(text_of_trace(*trace));
-  for (std::string& text : text_of_costs(measurement.record.at("costs"))) add(std::move(text));
+  if (out.empty()) {  // the times by kernel say what is predicted too
+    for (std::string& text : text_of_costs(costs)) add(std::move(text));
+  }
+  const int64_t worth_telling = costs.size() == 1 ? machine.warps_per_sm : kFewWarps;  // of a kernel alone there is little else to say
   for (const Json& module : measurement.record.at("modules").items()) {
     for (const Json& kernel : module.at("kernels").items()) {
       if (is_fallback(kernel)) continue;
       add(text_of_spill(kernel));
       add(text_of_stack(kernel));
-      add(text_of_occupancy(kernel, machine));
+      add(text_of_occupancy(kernel, machine, worth_telling));
     }
     for (const Json& note : module.at("notes").items()) add("ptxas: " + note.at("text").as_string());
   }

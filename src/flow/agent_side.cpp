@@ -49,6 +49,14 @@ std::string families_words() {
   return out;
 }
 
+// Without what is not asked for.
+std::string grammar_for(agents::Writes writes) {
+  std::string out(lang::grammar_page());
+  const size_t given = out.find("\n- cuda(");
+  if (writes == agents::Writes::kUcut && given != out.npos) out.erase(given, out.find('\n', given + 1) - given);
+  return out;
+}
+
 std::string setting_words(const Session& state) {
   std::string out = fmt::format("Machine: {} (`target {}`), {}. ", state.machine->title, state.machine->name, state.machine->arch);
   out += words_of(numerics::policy_from_name(state.options.numerics).value_or(numerics::Policy::kReference));
@@ -63,7 +71,7 @@ agents::Briefing briefing_of(const Session& state, const AgentChoice& choice) {
   out.equations = state.problem->imported.text;
   out.machine = *state.machine;
   out.setting = setting_words(state);
-  out.grammar = lang::grammar_page();
+  out.grammar = grammar_for(*choice.terms.writes);
   out.families = families_words();
   if (*choice.terms.sol && state.sol) out.ladder = sol::render_text(*state.sol);
   if (*choice.terms.sol && state.bound_practical.value > 0) out.practical = state.bound_practical;

@@ -58,12 +58,13 @@ Result<std::vector<llm::Message>> converse_flat(const Situation& at) {
   SOLSTICE_TRY(const std::string ladder, ladder_section(at));
   Nodes window = window_of(at.tree, at.node);
   SOLSTICE_TRY(const std::string base, base_section(at, at.tree.node(at.node)));
+  SOLSTICE_TRY(const std::string awaited, awaited_section(at));
   SOLSTICE_TRY(const std::string budget, budget_section(at, at.tree.trials()));
   // The last of the window matters least.
   for (;; window.pop_back()) {
     SOLSTICE_TRY(const std::string tried, tried_section(at, window));
     std::string text = problem;
-    for (const std::string& section : {ladder, tried, base, budget}) text += section.empty() ? "" : "\n" + section;
+    for (const std::string& section : {ladder, tried, base, awaited, budget}) text += section.empty() ? "" : "\n" + section;
     if (window.empty() || llm::estimated_tokens(text) <= at.most_tokens)
       return std::vector<llm::Message>{{llm::Role::kUser, std::move(text)}};
   }

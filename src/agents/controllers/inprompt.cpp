@@ -54,9 +54,16 @@ class Conversation {
 
   void came_in(const search::Node& node) {
     if (!pending_.empty()) pending_ += "\n";
+    if (node.id == 0) {
+      pending_ += name_of(node) + ": " + result_text(tree_, node, at_.briefing) + "\n";
+      return;
+    }
     // Of a text that was mended the conversation has only the last edits, so its change is told whole.
-    const bool told = node.id == 0 || (is_own(node.proposal) && node.proposal.repairs == 0);
-    pending_ += told ? name_of(node) + ": " + result_text(tree_, node, at_.briefing) + "\n" : attempt_text(tree_, node, at_.briefing);
+    const bool told = is_own(node.proposal) && node.proposal.repairs == 0;
+    pending_ += told ? summary_text(tree_, node, at_.briefing) : attempt_text(tree_, node, at_.briefing);
+    const std::string findings = feedback_text(node, at_.briefing);
+    if (!findings.empty()) pending_ += pending_.ends_with('\n') ? findings.substr(1) : findings;
+    if (!pending_.ends_with('\n')) pending_ += '\n';
   }
 
   // A program is shown once.
@@ -66,7 +73,10 @@ class Conversation {
     }
     SOLSTICE_TRY(const std::string base, base_section(now_, tree_.node(node), shown_.insert(node).second));
     SOLSTICE_TRY(const std::string budget, budget_section(now_, tree_.trials()));
-    messages_.push_back({llm::Role::kUser, pending_ + (pending_.empty() ? "" : "\n") + base + "\n" + budget});
+    SOLSTICE_TRY(const std::string awaited, awaited_section(now_));
+    std::string text = pending_;
+    for (const std::string& section : {base, awaited, budget}) text += (text.empty() || section.empty() ? "" : "\n") + section;
+    messages_.push_back({llm::Role::kUser, std::move(text)});
     pending_.clear();
     return success();
   }

@@ -47,8 +47,10 @@ std::vector<KnobSpec> knobs() {
       streaming_knob("none"),
       {"passes", "int", {"1", "2", "3"}, "", "auto", "reads of the data; more than 1 means residency=l2"},
       {"axis", "name", {}, "an index", "auto", "the reduced index, for the reader: the equations fix it"},
-      int_knob("team", 1, 1024, "auto",
-               "blocks that share a row through global memory, each holding its part; auto: for rows too long for a cluster"),
+      int_knob(
+          "team", 1, 1024, "auto",
+          "blocks that share a row through global memory, each holding its part in shared memory; auto: for rows too long for a cluster; not with blocks or "
+          "residency, at most 512 threads"),
       {"finish", "name", {"last_block"}, "", "auto", "reduce over rows in the last block that ends; not yet"},
   };
 }

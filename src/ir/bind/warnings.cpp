@@ -152,6 +152,17 @@ bool bounded_above(const ExprRef& e) {
 
 void Binder::warn(const Draft& d) {
   if (d.failed) return;
+  // What a local or a temporary was defined as.
+  const auto value_of = [this](ExprRef e) {
+    constexpr int kMostNames = 8;
+    for (int i = 0; i < kMostNames && e->op == Op::kRead; ++i) {
+      const auto found = std::find_if(program_.equations.begin(), program_.equations.end(),
+                                      [&](const Equation& equation) { return equation.target == e->id; });
+      if (found == program_.equations.end()) break;
+      e = found->rhs;
+    }
+    return e;
+  };
   walk(d.equation.rhs, [&](const Expr& e) {
     if (e.op != Op::kReduce || e.reducer != Reducer::kSum) return;
     std::vector<ExprRef> sums;
@@ -164,7 +175,7 @@ void Binder::warn(const Draft& d) {
               fmt::format("`{}` is not 0 where its read is padded", to_text(program_, d.equation, f)),
               "pad the result: define `a[...] = ...` first, then read `a[... else 0]`");
     }
-    if (e.args[0]->op == Op::kExp && !bounded_above(e.args[0]->args[0])) {
+    if (e.args[0]->op == Op::kExp && !bounded_above(value_of(e.args[0]->args[0]))) {
       warning("W017", e.args[0]->span.end ? e.args[0]->span : e.span,
               fmt::format("the argument of `{}` is not bounded above; f32 overflows at 88.7", to_text(program_, d.equation, e.args[0])),
               "subtract the maximum over the reduced index: `exp(s - max[j](s))`; or use `logsumexp`");
