@@ -53,7 +53,8 @@ struct BenchOptions {
   bool resume = false;                 // rows of out/bench.json are kept; failed ones are tried again
 };
 
-// A search that takes turns with others: Optimization (optimization.h) on the machine.
+// A search that takes turns with others: Optimization (optimization.h) on the machine. What it holds there is free once it is
+// destroyed; its run is brought to its end by BenchWorker::optimize().
 class BenchSearch {
  public:
   virtual ~BenchSearch() = default;
@@ -63,8 +64,7 @@ class BenchSearch {
   virtual Seconds original() const = 0;
   virtual Seconds bound() const = 0;
   virtual std::optional<search::Stop> step() = 0;
-  virtual void give_up() = 0;
-  virtual Result<OptimizeOutcome> conclude() = 0;
+  virtual Result<OptimizeOutcome> conclude() = 0;  // of one that is not ready: why
 };
 
 // What a bench asks of the machine. begin() and end() bracket the requests of one problem, which may share what was prepared

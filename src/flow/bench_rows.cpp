@@ -41,6 +41,7 @@ const BenchRow* BenchRows::known(const BenchProblem& problem) {
 Status BenchRows::add(BenchRow row) {
   SOLSTICE_CHECK(check_same_place(bench_, row, out_));
   bench_.open.erase(row.id);
+  bench_.ended.erase(row.id);
   const auto place = bench_.rows.insert(std::upper_bound(bench_.rows.begin(), bench_.rows.end(), row, before), std::move(row));
   SOLSTICE_CHECK(write_bench(bench_, out_));
   after_(*place);
@@ -53,7 +54,29 @@ std::string BenchRows::run_of(const BenchProblem& problem) const {
 }
 
 Status BenchRows::open(const BenchProblem& problem, const std::string& run) {
+  if (run_of(problem) == run) return success();
   bench_.open[problem.id] = run;
+  bench_.ended.erase(problem.id);  // that was of another run
+  return write_bench(bench_, out_);
+}
+
+std::optional<search::Stop> BenchRows::ended(const BenchProblem& problem) const {
+  const auto found = bench_.ended.find(problem.id);
+  if (found == bench_.ended.end()) return std::nullopt;
+  const std::vector<const char*> names = enum_names(search::Stop{});
+  const auto name = std::find(names.begin(), names.end(), found->second);
+  if (name == names.end()) return std::nullopt;  // of a newer Solstice: it is found out again
+  return static_cast<search::Stop>(name - names.begin());
+}
+
+Status BenchRows::end(const BenchProblem& problem, search::Stop why) {
+  bench_.ended[problem.id] = enum_names(why)[static_cast<size_t>(why)];
+  return write_bench(bench_, out_);
+}
+
+Status BenchRows::forget(const BenchProblem& problem) {
+  bench_.open.erase(problem.id);
+  bench_.ended.erase(problem.id);
   return write_bench(bench_, out_);
 }
 

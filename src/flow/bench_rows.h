@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "flow/bench.h"
@@ -23,6 +24,10 @@ class BenchRows {
   // The run of a search that has no row yet; "": none.
   std::string run_of(const BenchProblem& problem) const;
   Status open(const BenchProblem& problem, const std::string& run);
+  // Why that search ended by itself, where it did.
+  std::optional<search::Stop> ended(const BenchProblem& problem) const;
+  Status end(const BenchProblem& problem, search::Stop why);
+  Status forget(const BenchProblem& problem);  // the run is not gone on with
 
   Bench& bench() { return bench_; }
 

@@ -1,7 +1,9 @@
 // A bench whose problems share one budget: all searches are begun, then the schedule (search/turns.h) says before each trial whose it
-// is, and when no problem gets more, all are concluded. A search keeps its tensors and its Python process from beginning to end:
-// beginning again costs seconds, a trial a fraction of one. One that finds no room beside the others waits until they are done and
-// then has the share that the fixed split gives it.
+// is. A search keeps its tensors and its Python process while it takes turns: beginning again costs seconds, a trial a fraction of one.
+// When it is over it is closed, and when all are, each run comes to its end (full verification, finalists, drop-in, opponents) as in a
+// bench without such a budget, with the GPU to itself: no result depends on what else was open. One that finds no room beside the
+// others, when it is made ready or in a trial, waits until they are done and is searched alone, with the share that the fixed split
+// gives it.
 #pragma once
 
 #include "flow/bench_rows.h"
@@ -10,8 +12,5 @@ namespace solstice::flow {
 
 // What is stopped stays in the store, and the record says by which run it goes on. Errors: what ends a bench.
 Status run_shared(const BenchOptions& options, BenchWorker& worker, Progress& progress, BenchRows& rows);
-
-// What a search had of the shared budget, and what the fixed split's `share` would have given it.
-Result<BenchTurns> turns_of(const BenchSearch& search, const search::TotalBudget& share, search::Stop stop);
 
 }  // namespace solstice::flow

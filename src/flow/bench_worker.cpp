@@ -20,7 +20,6 @@ class EngineSearch : public BenchSearch {
   Seconds original() const override { return run_->original(); }
   Seconds bound() const override { return run_->bound(); }
   std::optional<search::Stop> step() override { return run_->step(); }
-  void give_up() override { run_->give_up(); }
   Result<OptimizeOutcome> conclude() override { return run_->conclude(); }
   const Engine& engine() const { return *engine_; }
 

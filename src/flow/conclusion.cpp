@@ -25,6 +25,8 @@ std::string why_no_trial(const Session& state) {
       return fmt::format("the budget of {} was used up before one could finish", time_text(state.options.budget));
     case search::Stop::kInterrupted:
       return "the run was stopped";
+    case search::Stop::kShared:
+      return "the budget that it shared went to other problems";
     default:
       return "there was none to propose";
   }

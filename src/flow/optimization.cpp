@@ -156,18 +156,11 @@ std::optional<search::Stop> Optimization::step() {
   Session& state = parts_->state;
   if (!parts_->done.ok()) return search::Stop::kInterrupted;
   if (state.judge) state.judge->serve(&state.engine);
-  const Seconds began = monotonic_now();
   const Result<std::optional<search::Stop>> stop = step_search(state);
-  state.report.timings["search"] += monotonic_now() - began;
-  if (!stop.ok()) {
-    parts_->done = stop.error();
-    return search::Stop::kInterrupted;
-  }
-  if (*stop) state.stop = **stop;
-  return *stop;
+  if (stop.ok()) return *stop;
+  parts_->done = stop.error();
+  return search::Stop::kInterrupted;
 }
-
-void Optimization::give_up() { parts_->state.stop = search::Stop::kShared; }
 
 void Optimization::search() {
   if (parts_->done.ok()) parts_->done = search_candidates(parts_->state);
@@ -177,10 +170,6 @@ Result<OptimizeOutcome> Optimization::conclude() {
   parts_->concluded = true;
   Session& state = parts_->state;
   if (state.judge) state.judge->serve(&state.engine);
-  if (parts_->done.ok() && parts_->options.in_turns) {
-    SOLSTICE_TRY(const std::string text, end_search(state));
-    state.progress.stage_finished("search", text, state.report.timings["search"]);
-  }
   if (parts_->done.ok()) parts_->done = run_last_stages(state);
   return finish();
 }

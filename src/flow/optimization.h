@@ -1,5 +1,7 @@
 // A run of optimize() in three steps, so that the searches of several problems can take turns: what comes before the first trial, the
-// trials one by one, and the end (verification, timing, drop-in, report). optimize() is these steps in a row.
+// trials, one by one or all, and the end (verification, timing, drop-in, report). optimize() is these steps in a row. A search that
+// took turns is closed instead, and its run comes to its end by optimize() with OptimizeOptions::searched, when nothing else lies on
+// the GPU.
 #pragma once
 
 #include <memory>
@@ -28,8 +30,6 @@ class Optimization {
 
   // The next trial comes in; or why none does any more. What went wrong meanwhile conclude() says; it then stops as `interrupted`.
   std::optional<search::Stop> step();
-  // The trials that are left are others', for its budget is shared.
-  void give_up();
   // Searches to the end as one stage, without turns.
   void search();
 

@@ -13,6 +13,7 @@
 #include "flow/agent_choice.h"
 #include "record/progress.h"
 #include "record/report.h"
+#include "search/search.h"
 
 namespace solstice::flow {
 
@@ -27,24 +28,25 @@ struct OptimizeOptions {
   bool rewrites = true;                // also try the equations that algebraic rewrites make
   Seconds budget{60};
   int trials = 40;
-  bool in_turns = false;             // trials are given out one by one: the budget's time is that of its own trials
-  double eps = 0.02;                 // the search stops within this share of the practical bound; 0: it does not
-  int window = 8;                    // and after so many trials without a gain; 0: never
-  std::string policy;                // of the search (search/policy.h); "": that of the run that is resumed, else greedy
-  uint64_t seed = 1;                 // of the policy
-  bool memory = true;                // what moves gained in other problems orders the search; what they gain here is kept either way
-  bool search_only = false;          // ends with the search: nothing is verified in full, and there is no drop-in
-  AgentChoice agent;                 // a language model that proposes too
-  std::string resume;                // a run of the store that goes on, or "last"; "": a new one
-  std::filesystem::path out;         // "": runs/NAME, or runs/NAME-2, ... beside outcomes of other modules
-  std::filesystem::path store;       // "": the user's store
-  std::string problem;               // name in reports; "": from the file
-  bool baselines = true;             // time torch.compile and TF32 beside eager
-  bool allow_busy = false;           // go on where others keep the GPU busy
-  bool several = false;              // more runs follow: what they share is made ready as well
-  bool keep = false;                 // a run of the same module may follow: what was prepared stays until Engine::release_problem()
-  std::optional<int> oracle_fd;      // the caller's process is the oracle
-  std::vector<std::string> command;  // argv, for the report
+  bool in_turns = false;                 // trials are given out one by one: the budget's time is that of its own trials
+  double eps = 0.02;                     // the search stops within this share of the practical bound; 0: it does not
+  int window = 8;                        // and after so many trials without a gain; 0: never
+  std::string policy;                    // of the search (search/policy.h); "": that of the run that is resumed, else greedy
+  uint64_t seed = 1;                     // of the policy
+  bool memory = true;                    // what moves gained in other problems orders the search; what they gain here is kept either way
+  bool search_only = false;              // ends with the search: nothing is verified in full, and there is no drop-in
+  AgentChoice agent;                     // a language model that proposes too
+  std::string resume;                    // a run of the store that goes on, or "last"; "": a new one
+  std::optional<search::Stop> searched;  // why the search of the run that goes on is over: no trial is added, it comes to its end
+  std::filesystem::path out;             // "": runs/NAME, or runs/NAME-2, ... beside outcomes of other modules
+  std::filesystem::path store;           // "": the user's store
+  std::string problem;                   // name in reports; "": from the file
+  bool baselines = true;                 // time torch.compile and TF32 beside eager
+  bool allow_busy = false;               // go on where others keep the GPU busy
+  bool several = false;                  // more runs follow: what they share is made ready as well
+  bool keep = false;                     // a run of the same module may follow: what was prepared stays until Engine::release_problem()
+  std::optional<int> oracle_fd;          // the caller's process is the oracle
+  std::vector<std::string> command;      // argv, for the report
 };
 
 struct OptimizeOutcome {

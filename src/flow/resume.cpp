@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/hash.h"
 #include "base/version.h"
 #include "flow/described.h"
@@ -109,7 +111,10 @@ Status restore_tree(Session& state) {
   }
   for (const store::StoredEvent& stored : state.resumed->events)
     SOLSTICE_CHECK(state.tree.apply(stored.event).context("resuming run " + run.id));
-  state.progress.message(fmt::format("run {} goes on after {} trials", run.id, state.tree.trials()));
+  const std::vector<search::Event>& events = state.tree.events();
+  state.report.trials_skipped = static_cast<int>(
+      std::count_if(events.begin(), events.end(), [](const auto& event) { return event.kind == search::Event::Kind::kSkipped; }));
+  if (!state.options.searched) state.progress.message(fmt::format("run {} goes on after {} trials", run.id, state.tree.trials()));
   return success();
 }
 

@@ -176,11 +176,10 @@ Status prepare_trial(Session& state);
 bool take_prepared(Session& state);
 void keep_prepared(Session& state);
 
-// stage_search.cpp: all of it as a stage, or begun, taken forward trial by trial, and ended.
+// stage_search.cpp: all of it as a stage, or begun and taken forward trial by trial.
 Status search_candidates(Session& state);
 Status begin_search(Session& state);
 Result<std::optional<search::Stop>> step_search(Session& state);
-Result<std::string> end_search(Session& state);  // what it came to, in a line
 
 // stage_finalists.cpp: the fastest are verified in full and timed in turn against the original.
 Status choose_winner(Session& state);

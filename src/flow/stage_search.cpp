@@ -70,6 +70,7 @@ Result<search::Stop> go_on_with_agent(Session& state, search::Stop stop) {
 }
 
 Result<search::Stop> search_to_the_end(Session& state) {
+  if (state.options.searched) return *state.options.searched;
   while (true) {
     SOLSTICE_TRY(const std::optional<search::Stop> stop, step_search(state));
     if (stop) return state.agent ? go_on_with_agent(state, *stop) : *stop;
@@ -85,11 +86,27 @@ Seconds own_time(const search::Tree& tree) {
   return out;
 }
 
+// What it came to, in a line.
+std::string summary_of_search(Session& state) {
+  if (state.agent_failed && state.agent_failed->code != Code::interrupted) {
+    const std::string why = fmt::format("{} goes no further: {}", state.agent->title(), state.agent_failed->text());
+    state.progress.message(why);
+    state.report.warnings.push_back(why);
+  }
+  const search::Node* best = state.tree.best();
+  const int trials = state.standing().trials;
+  const std::string skipped = state.report.trials_skipped ? fmt::format(", {} skipped: no gain expected", state.report.trials_skipped) : "";
+  const std::string why = enum_names(state.stop)[static_cast<size_t>(state.stop)];
+  if (!best) return fmt::format("{} trials, none usable ({}){}", trials, why, skipped);
+  return fmt::format("{} trials, best {} ({}){}", trials, time_text(best->measurement->time), why, skipped);
+}
+
 }  // namespace
 
 Status begin_search(Session& state) {
   SOLSTICE_TRY(auto policy, search::make_policy(state.policy, state.options.seed));
   SOLSTICE_CHECK(restore_tree(state));
+  if (state.options.searched) return success();  // what was in flight is not built again
   state.searching.reset(new Searching{std::move(policy), Deadline(state.options.budget), {}, {}});
   Searching& searching = *state.searching;
   searching.observer = observer_of(state, searching.deadline);
@@ -104,28 +121,16 @@ Result<std::optional<search::Stop>> step_search(Session& state) {
   return state.searching->search->step([] { return interrupted(); });
 }
 
-Result<std::string> end_search(Session& state) {
-  if (state.agent_failed && state.agent_failed->code != Code::interrupted) {
-    const std::string why = fmt::format("{} goes no further: {}", state.agent->title(), state.agent_failed->text());
-    state.progress.message(why);
-    state.report.warnings.push_back(why);
-  }
-  const search::Node* best = state.tree.best();
-  const int trials = state.standing().trials;
-  const std::string skipped = state.report.trials_skipped ? fmt::format(", {} skipped: no gain expected", state.report.trials_skipped) : "";
-  const std::string why = enum_names(state.stop)[static_cast<size_t>(state.stop)];
-  if (!best) return fmt::format("{} trials, none usable ({}){}", trials, why, skipped);
-  return fmt::format("{} trials, best {} ({}){}", trials, time_text(best->measurement->time), why, skipped);
-}
-
 Status search_candidates(Session& state) {
   const std::string with = state.agent ? ", " + state.agent->title() : "";
   const std::string detail = fmt::format("at most {} trials in {}{}", state.options.trials, time_text(state.options.budget), with);
-  return stage(state, "search", detail, [&]() -> Result<std::string> {
+  const Status done = stage(state, "search", state.options.searched ? "took its turns" : detail, [&]() -> Result<std::string> {
     SOLSTICE_CHECK(begin_search(state));
     SOLSTICE_TRY(state.stop, search_to_the_end(state));
-    return end_search(state);
+    return summary_of_search(state);
   });
+  if (state.options.searched) state.report.timings["search"] = own_time(state.tree);
+  return done;
 }
 
 }  // namespace solstice::flow

@@ -78,6 +78,9 @@ def test_turns_are_taken_and_a_killed_bench_goes_on(bench, tmp_path):
     assert rows["fft"]["outcome"] == "unsupported" and rows["fft"]["turns"] is None
     for name, run in runs.items():  # not those that had a row when it was killed
         assert rows[name]["run"] == run
+        report = json.loads((tmp_path / "out" / name / "report.json").read_text())
+        assert len(report["candidates"]) == rows[name]["turns"]["trials"]
+        assert report["timings"]["search"] == pytest.approx(rows[name]["turns"]["spent"])
     counts = _trials(tmp_path)
     assert set(counts.values()) == {1}
     assert len(counts) == TOTAL == sum(rows[name]["turns"]["trials"] for name in ("norm", "soft"))

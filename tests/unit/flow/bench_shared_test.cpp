@@ -7,18 +7,30 @@
 #include "base/file.h"
 #include "base/interrupt.h"
 #include "flow/bench.h"
+#include "record/verdict.h"
 
 namespace solstice::flow {
 namespace {
 
 using Trees = std::map<std::string, search::Tree>;  // of runs, as a store keeps them
 
+// What lies on the GPU.
+struct Gpu {
+  int open = 0;                 // searches
+  std::set<std::string> large;  // their trials run only where nothing else is open
+};
+
 // Trial n of a problem takes times[n]; after the last one there is none. Its run is named after the problem.
 class TimesSearch : public BenchSearch {
  public:
-  TimesSearch(std::string run, std::vector<double> times, Trees& trees, std::vector<std::string>& log)
-      : run_(std::move(run)), times_(std::move(times)), trees_(trees), log_(log) {}
-  ~TimesSearch() override { log_.push_back("closed " + run_); }
+  TimesSearch(std::string run, std::vector<double> times, Trees& trees, std::vector<std::string>& log, Gpu& gpu)
+      : run_(std::move(run)), times_(std::move(times)), trees_(trees), log_(log), gpu_(gpu) {
+    ++gpu_.open;
+  }
+  ~TimesSearch() override {
+    --gpu_.open;
+    log_.push_back("closed " + run_);
+  }
   bool ready() const override { return true; }
   const std::string& run() const override { return run_; }
   const search::Tree& tree() const override { return trees_.at(run_); }
@@ -34,23 +46,24 @@ class TimesSearch : public BenchSearch {
     out.state = TrialState::kVerified;
     out.time = Seconds(times_[trial]);
     out.cost = Seconds(1);
+    if (gpu_.open > 1 && gpu_.large.contains(run_)) {
+      out.state = TrialState::kCrashed;
+      out.detail = "1 slots need 13 GB";
+      Verdict verdict;
+      verdict.outcome = Outcome::kOutOfMemory;
+      out.record.set("verdict", to_json(verdict));
+    }
     grown.complete(node, std::move(out));
     return std::nullopt;
   }
-  void give_up() override { log_.push_back("no more for " + run_); }
-  Result<OptimizeOutcome> conclude() override {
-    OptimizeOutcome out;
-    out.report.outcome = RunOutcome::kFaster;
-    out.report.run = run_;
-    out.report.headline.speedup = tree().best() ? Seconds(8) / tree().best()->measurement->time : 1;
-    return out;
-  }
+  Result<OptimizeOutcome> conclude() override { return fail(Code::internal, "a search that is ready is closed instead"); }
 
  private:
   std::string run_;
   std::vector<double> times_;
   Trees& trees_;
   std::vector<std::string>& log_;
+  Gpu& gpu_;
 };
 
 // One that could not be made ready.
@@ -63,7 +76,6 @@ class FailedSearch : public BenchSearch {
   Seconds original() const override { return Seconds(0); }
   Seconds bound() const override { return Seconds(0); }
   std::optional<search::Stop> step() override { return search::Stop::kInterrupted; }
-  void give_up() override {}
   Result<OptimizeOutcome> conclude() override { return error_; }
 
  private:
@@ -75,8 +87,25 @@ class FailedSearch : public BenchSearch {
 class Machine : public BenchWorker {
  public:
   void begin(const OptimizeOptions&) override {}
-  Result<OptimizeOutcome> optimize(const OptimizeOptions&, Progress&) override { return fail(Code::internal, "all searches take turns"); }
-  Result<OpponentsFound> compete(const OpponentsRequest&, Progress&) override { return OpponentsFound(); }
+  // A run comes to its end, with the GPU to itself.
+  Result<OptimizeOutcome> optimize(const OptimizeOptions& options, Progress&) override {
+    EXPECT_EQ(gpu.open, 0) << options.resume;
+    EXPECT_TRUE(options.searched);
+    EXPECT_FALSE(options.in_turns);
+    log.push_back("end of " + options.resume);
+    if (disk_full) return fail(Code::disk_full, "no space");
+    const search::Node* best = trees.at(options.resume).best();
+    OptimizeOutcome out;
+    out.report.outcome = RunOutcome::kFaster;
+    out.report.run = options.resume;
+    out.report.headline.speedup = best ? Seconds(8) / best->measurement->time : 1;
+    return out;
+  }
+  Result<OpponentsFound> compete(const OpponentsRequest&, Progress&) override {
+    EXPECT_EQ(gpu.open, 0);
+    ++competed;
+    return OpponentsFound();
+  }
   void end() override {}
   Result<std::unique_ptr<BenchSearch>> open(const OptimizeOptions& options, Progress&) override {
     EXPECT_TRUE(options.in_turns);
@@ -86,14 +115,16 @@ class Machine : public BenchWorker {
     if (times.find(name) == times.end()) return std::unique_ptr<BenchSearch>(new FailedSearch(fail(Code::unsupported_operator, "fft")));
     if (++opened == no_room_at) return std::unique_ptr<BenchSearch>(new FailedSearch(fail(Code::too_large, "it takes 90 GB")));
     if (options.resume.empty()) trees.insert_or_assign(name, search::Tree(Seconds(8)));
-    return std::unique_ptr<BenchSearch>(new TimesSearch(name, times[name], trees, log));
+    return std::unique_ptr<BenchSearch>(new TimesSearch(name, times[name], trees, log, gpu));
   }
 
   std::map<std::string, std::vector<double>> times;
   Trees trees;
   std::map<std::string, std::string> resumed;  // what was asked for
   std::vector<std::string> log;                // a problem for each of its trials
-  int opened = 0, no_room_at = 0;
+  int opened = 0, no_room_at = 0, competed = 0;
+  bool disk_full = false;  // when a run comes to its end
+  Gpu gpu;
 };
 
 class Told : public Progress {
@@ -133,6 +164,9 @@ class BenchSharedTest : public ::testing::Test {
     return run_bench(options, machine_, told_, [](const BenchRow&) {});
   }
   static const BenchTurns& turns(const Bench& bench, size_t row) { return *bench.rows[row].variants[0].turns; }
+  static const BenchVariant& row_of(const Bench& bench, const std::string& id) {
+    return std::find_if(bench.rows.begin(), bench.rows.end(), [&](const BenchRow& row) { return row.id == id; })->variants[0];
+  }
   size_t trials(const std::string& name) const { return static_cast<size_t>(std::count(machine_.log.begin(), machine_.log.end(), name)); }
 
   TempFolder folder_ = std::move(TempFolder::create("bench-shared-")).value();
@@ -189,9 +223,86 @@ TEST_F(BenchSharedTest, WhatFindsNoRoomHasTheFixedShareAfterTheOthers) {
   ASSERT_TRUE(made.ok()) << made.error().text();
   EXPECT_EQ(trials("b"), 4u);
   EXPECT_EQ(trials("a") + trials("c"), 8u);
-  EXPECT_EQ(machine_.log.back(), "closed b");
+  EXPECT_EQ(machine_.log.back(), "end of b");
   EXPECT_TRUE(told_.has("2/3 b: finds no room beside the others and is searched when they are done: it takes 90 GB")) << told_.text();
   EXPECT_EQ(made->rows[1].variants[0].outcome, RunOutcome::kFaster);
+}
+
+// Opponents too.
+TEST_F(BenchSharedTest, WhatComesToItsEndHasTheGpuToItself) {
+  machine_.no_room_at = 3;
+  BenchOptions all = options("log-gain(floor=2)", {.trials = 18});
+  all.opponents = true;
+  const Result<Bench> made = bench(all);
+  ASSERT_TRUE(made.ok()) << made.error().text();
+  EXPECT_EQ(machine_.competed, 3);
+  std::vector<std::string> order;
+  std::copy_if(machine_.log.begin(), machine_.log.end(), std::back_inserter(order), [](const auto& entry) { return entry.size() > 1; });
+  EXPECT_EQ(order, (std::vector<std::string>{"closed a", "closed b", "end of a", "end of b", "closed c", "end of c"}));
+}
+
+// Its result is that of a search alone: no trial has failed for want of memory that others took.
+TEST_F(BenchSharedTest, ATrialThatFindsNoRoomIsNoResult) {
+  machine_.gpu.large = {"a"};
+  const Result<Bench> made = bench(options("log-gain(floor=2)", {.trials = 18}));
+  ASSERT_TRUE(made.ok()) << made.error().text();
+  EXPECT_TRUE(told_.has("1/3 a: finds no room beside the others and is searched when they are done: 1 slots need 13 GB")) << told_.text();
+  EXPECT_EQ(machine_.resumed["a"], "");
+  EXPECT_EQ(trials("a"), 1 + 6u);  // and its share of 6
+  EXPECT_EQ(trials("b") + trials("c"), 11u);
+  EXPECT_EQ(row_of(*made, "a").turns->trials, 6);
+  EXPECT_DOUBLE_EQ(row_of(*made, "a").turns->speedup, 8 / 3.0);
+  EXPECT_EQ(row_of(*made, "a").outcome, RunOutcome::kFaster);
+  for (const search::Node& node : machine_.trees.at("a").nodes()) EXPECT_FALSE(node.failed());
+  EXPECT_EQ(machine_.log.back(), "end of a");
+}
+
+// It is no candidate's fault either that a run was killed before that was seen.
+TEST_F(BenchSharedTest, ARunWithSuchATrialDoesNotGoOn) {
+  machine_.gpu.large = {"a"};
+  const BenchOptions once = options("fixed", {.trials = 12});
+  Bench open;
+  ASSERT_TRUE(bench(once).ok());
+  open.options = load_bench(once.out)->options;
+  for (const char* name : {"a", "b"}) {
+    open.open[name] = name;
+    machine_.trees.insert_or_assign(name, search::Tree(Seconds(8)));
+  }
+  machine_.gpu.open = 1;  // another one
+  TimesSearch("a", machine_.times["a"], machine_.trees, machine_.log, machine_.gpu).step();
+  ASSERT_TRUE(machine_.trees.at("a").node(1).failed());
+  machine_.gpu.open = 0;
+  BenchOptions again = once;
+  again.resume = true;
+  again.out = folder_.path() / "again";
+  ASSERT_TRUE(write_bench(open, again.out).ok());
+  const Result<Bench> made = bench(again);
+  ASSERT_TRUE(made.ok()) << made.error().text();
+  EXPECT_EQ(row_of(*made, "a").turns->trials, 4);
+  EXPECT_FALSE(machine_.trees.at("a").node(1).failed());
+}
+
+// What ended by itself says so still when the bench goes on after the budget was used up.
+TEST_F(BenchSharedTest, WhyASearchEndedIsKept) {
+  machine_.times["b"] = {1, 1, 1};
+  machine_.disk_full = true;
+  const BenchOptions once = options("log-gain(floor=4,stop=0)", {.trials = 20});
+  EXPECT_EQ(bench(once).error().code, Code::disk_full);
+  const Result<Bench> half = load_bench(once.out);
+  ASSERT_TRUE(half.ok()) << half.error().text();
+  EXPECT_EQ(half->open.size(), 3u);
+  EXPECT_EQ(half->ended, (std::map<std::string, std::string>{{"b", "exhausted"}}));
+  machine_.disk_full = false;
+  machine_.log.clear();
+  BenchOptions again = once;
+  again.resume = true;
+  const Result<Bench> made = bench(again);
+  ASSERT_TRUE(made.ok()) << made.error().text();
+  EXPECT_EQ(trials("a") + trials("b") + trials("c"), 0u);
+  EXPECT_EQ(turns(*made, 1).stop, "exhausted");
+  EXPECT_TRUE(turns(*made, 1).fixed);
+  EXPECT_EQ(turns(*made, 0).stop, "shared");
+  EXPECT_TRUE(made->ended.empty());
 }
 
 // Killed at any moment: the trees are what the store kept, the record says which runs go on. Each trial is once, in the same order.
@@ -212,7 +323,7 @@ TEST_F(BenchSharedTest, GoesOnWithEveryTrialOnce) {
     }
     machine_.log.clear();
     for (size_t i = 0; i < killed; ++i) {
-      TimesSearch(whole[i], machine_.times[whole[i]], machine_.trees, machine_.log).step();
+      TimesSearch(whole[i], machine_.times[whole[i]], machine_.trees, machine_.log, machine_.gpu).step();
     }
     BenchOptions again = once;
     again.resume = true;
