@@ -152,14 +152,13 @@ bool bounded_above(const ExprRef& e) {
 
 void Binder::warn(const Draft& d) {
   if (d.failed) return;
-  // What a local or a temporary was defined as.
+  // What a name of this block stands for.
   const auto value_of = [this](ExprRef e) {
     constexpr int kMostNames = 8;
     for (int i = 0; i < kMostNames && e->op == Op::kRead; ++i) {
-      const auto found = std::find_if(program_.equations.begin(), program_.equations.end(),
-                                      [&](const Equation& equation) { return equation.target == e->id; });
-      if (found == program_.equations.end()) break;
-      e = found->rhs;
+      const auto found = std::find_if(drafts_.begin(), drafts_.end(), [&](const Draft& other) { return other.equation.target == e->id; });
+      if (found == drafts_.end() || found->failed) break;
+      e = found->equation.rhs;
     }
     return e;
   };

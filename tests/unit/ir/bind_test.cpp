@@ -56,6 +56,14 @@ TEST(Bind, RefusesClausesThatNameNothing) {
   EXPECT_EQ(codes_of("program p\nnumerics high\nnumerics medium\n" + row), "E022");
 }
 
+TEST(Bind, AnExponentialIsJudgedByWhatItsNamesStandFor) {
+  const std::string head = "program p\ndim M = 8, N = 8\ninput x : f32[M,N]\noutput y : f32[M,N]\n";
+  const std::string rest = "y[m,n] = exp(s[m,n]) / sum[j](exp(s[m,j]))\n";
+  EXPECT_EQ(codes_of(head + "s[m,n] = x[m,n] - max[j](x[m,j])\n" + rest), "");
+  EXPECT_EQ(codes_of(head + "t[m,n] = x[m,n] - max[j](x[m,j])\ns[m,n] = t[m,n]\n" + rest), "");
+  EXPECT_EQ(codes_of(head + "s[m,n] = x[m,n] * x[m,n]\n" + rest), "W017");
+}
+
 TEST(Bind, NotesWhatNothingImplements) {
   EXPECT_TRUE(bound(std::string("program p\n") + kRow).not_yet.empty());
   const Program p = bound("program p\nallow rng\ndim M = 8 in 1..64 step 8\ninput x : f32[M]\noutput y : f32[M]\ny[m] = x[m]\n");
