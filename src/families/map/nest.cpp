@@ -6,6 +6,8 @@
 #include <map>
 #include <numeric>
 
+#include "families/map/stack.h"
+
 namespace solstice::families::map {
 namespace {
 
@@ -184,8 +186,11 @@ void choose_vector(const ir::Program& program, Nest& nest, int wanted) {
 }
 
 Result<std::vector<Nest>> make_nests(const ir::Program& program, const ir::Kernel& kernel, const Settings& settings) {
-  SOLSTICE_TRY(const FlatKernel flat, codegen::flatten(program, kernel));
+  SOLSTICE_TRY(FlatKernel flat, codegen::flatten(program, kernel));
   SOLSTICE_CHECK(check_serial(program, flat, "map"));
+  if (settings.rows > 1) {
+    SOLSTICE_TRY(flat, stacked(program, std::move(flat), settings.rows));
+  }
   std::vector<Nest> nests = group_equations(program, flat);
   for (Nest& nest : nests) {
     nest.loops = codegen::fused_loops(program, nest.flat, nest.order);

@@ -30,10 +30,11 @@ struct Settings {
   int threads = 128;  // measured on an H200: never slower than 256, up to 2 % faster
   int vector = 0;     // 0: chosen by width
   int unroll = 0;     // 0: chosen by bytes in flight
+  int rows = 1;       // results along an outer index that a thread takes together (stack.h)
   Streaming streaming{false, false};
 };
 
-// Errors: those of codegen::flatten and check_serial.
+// Errors: those of codegen::flatten, check_serial and stacked().
 Result<std::vector<Nest>> make_nests(const ir::Program& program, const ir::Kernel& kernel, const Settings& settings);
 
 // Its steps, for families that walk a nest in an order of their own.

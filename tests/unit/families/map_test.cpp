@@ -251,6 +251,48 @@ TEST(Map, ShortReductionInsideAThread) {
   expect_same(b.program);
 }
 
+// Sums of windows of 3 x 3 with a step along the rows' axis, `rows` results of that axis a thread.
+ir::Program windows(int64_t step, int rows) {
+  ProgramBuilder b("p");
+  const int x = b.input("x", {2, 12 * step + 2, 18}), y = b.output("y", {2, 12, 16});
+  b.kernel("k", "map");
+  const auto c = b.index("c", 2), p = b.index("p", 12), q = b.index("q", 16);
+  const auto r = b.bound("r", 3), s = b.bound("s", 3);
+  b.define(y, {c, p, q}, make_reduce(Reducer::kSum, {r->id, s->id}, b.read(x, {c, whole(step) * p + r, q + s})));
+  b.program.kernels.front().knobs.set("rows", KnobValue::of_int(rows));
+  return b.program;
+}
+
+TEST(Map, RowsWhoseWindowsOverlapAreTakenTogether) {
+  for (const int rows : {1, 2, 3, 4, 6}) expect_same(windows(1, rows));
+  expect_same(windows(2, 3));
+  const auto emission = find_family("map")->generate({windows(1, 4), small_machine()}, windows(1, 4).kernels.front());
+  ASSERT_TRUE(emission.ok()) << emission.error().text();
+  EXPECT_EQ(emission->steps.front().grid[0], 1);  // 2 * 3 * 16 points for 96 vectors or fewer
+}
+
+TEST(Map, RowsThatShareNothingAreRefused) {
+  const Family& map = *find_family("map");
+  const ir::Program apart = windows(3, 2), uneven = windows(1, 5);
+  EXPECT_NE(map.match(apart, apart.kernels.front()).reason.find("overlaps along no outer index"), std::string::npos);
+  EXPECT_NE(map.match(uneven, uneven.kernels.front()).reason.find("does not divide the 12 results of `y` along `p`"), std::string::npos);
+}
+
+TEST(Map, ProposesRowsThatDivide) {
+  const auto rows_of = [](const ir::Program& program) {
+    std::vector<int64_t> out;
+    const auto proposals = find_family("map")->propose({program, small_machine()}, program.kernels.front());
+    EXPECT_TRUE(proposals.ok());
+    for (const Knobs& knobs : *proposals) {
+      if (knobs.find("rows")) out.push_back(knobs.int_or("rows", 0));
+    }
+    std::sort(out.begin(), out.end());
+    return out;
+  };
+  EXPECT_EQ(rows_of(windows(1, 1)), (std::vector<int64_t>{3, 4, 6}));
+  EXPECT_EQ(rows_of(windows(3, 1)), std::vector<int64_t>());
+}
+
 // Windows of three with a step, over rows of an even number of results.
 bool proposes_single_elements(int64_t step) {
   ProgramBuilder b("p");
