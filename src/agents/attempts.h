@@ -18,9 +18,9 @@ std::string result_text(const search::Tree& tree, const search::Node& node, cons
 // "attempt 7, from attempt 3: REASON" and its result, without feedback.
 std::string summary_text(const search::Tree& tree, const search::Node& node, const Briefing& briefing);
 
-// The summary, and what it changes in the program that it was made from, as a diff.
 // What the findings say of it, a line each; "" where there are none, or none are told.
 std::string feedback_text(const search::Node& node, const Briefing& briefing);
+// The summary, and what it changes in the program that it was made from, as a diff.
 std::string attempt_text(const search::Tree& tree, const search::Node& node, const Briefing& briefing);
 
 // "4 of 12 attempts are left, this one included."

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <regex>
 #include <sstream>
+#include <string_view>
 #include <vector>
 
 namespace solstice::agents {
@@ -15,30 +15,35 @@ struct Entry {
   int repeats = 0;
 };
 
-void add_entry(std::vector<Entry>& entries, const std::string& line, const std::string& message) {
-  const auto same = std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.message == message; });
-  if (same == entries.end())
-    entries.push_back({line + "\n", message});
-  else
-    ++same->repeats;
+bool is_number(std::string_view text) { return !text.empty() && text.find_first_not_of("0123456789") == text.npos; }
+
+// Behind "FILE:LINE:COLUMN: "; nothing where the line does not begin so.
+std::string_view message_of(std::string_view line) {
+  const size_t file = line.find(':'), row = line.find(':', file + 1), column = line.find(": ", row + 1);
+  if (file == line.npos || row == line.npos || column == line.npos || line.substr(0, file).find(' ') != line.npos) return {};
+  const bool place = is_number(line.substr(file + 1, row - file - 1)) && is_number(line.substr(row + 1, column - row - 1));
+  return place ? line.substr(column + 2) : std::string_view();
 }
 
 }  // namespace
 
 std::string without_repeats(const std::string& diagnostics) {
-  static const std::regex kPlace("^[^: ]+:[0-9]+:[0-9]+: ");
   std::vector<Entry> entries;
-  bool kept = true;  // what belongs to a repeat goes with it
+  bool repeat = false;  // what belongs to one, indented, goes with it
   std::istringstream lines(diagnostics);
   for (std::string line; std::getline(lines, line);) {
-    std::smatch place;
-    if (std::regex_search(line, place, kPlace)) {
-      const size_t before = entries.size();
-      add_entry(entries, line, place.suffix().str());
-      kept = entries.size() > before;
-    } else if (entries.empty()) {
+    const std::string_view message = message_of(line);
+    if (!message.empty()) {
+      const auto same = std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.message == message; });
+      repeat = same != entries.end();
+      if (repeat)
+        ++same->repeats;
+      else
+        entries.push_back({line + "\n", std::string(message)});
+    } else if (entries.empty() || (repeat && !line.starts_with(' '))) {
       entries.push_back({line + "\n", ""});
-    } else if (kept) {
+      repeat = false;
+    } else if (!repeat) {
       entries.back().text += line + "\n";
     }
   }

@@ -88,6 +88,9 @@ Result<KernelTrace> by_kernel(const Plan& plan, const run::TimedBlock& traced, c
   return out;
 }
 
-bool only_tracing_failed(const Verdict& verdict) { return verdict.outcome == Outcome::kCrashed; }
+bool only_tracing_failed(const Verdict& verdict) {
+  return verdict.outcome == Outcome::kCrashed || verdict.outcome == Outcome::kHung || verdict.outcome == Outcome::kLoadFailed ||
+         verdict.outcome == Outcome::kOutOfMemory;
+}
 
 }  // namespace solstice::evaluate

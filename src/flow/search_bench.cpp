@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -147,6 +148,17 @@ bool is_of(const SearchRow& row, const BenchProblem& problem, const std::string&
   return row.id == problem.id && row.policy == policy && row.seed == seed;
 }
 
+// Of problems and policies in the order of the options, also where an earlier bench's failures were tried again.
+void in_order(std::vector<SearchRow>& rows, const SearchBenchOptions& options) {
+  const auto place = [&](const SearchRow& row) {
+    const auto problem =
+        std::find_if(options.problems.begin(), options.problems.end(), [&](const BenchProblem& p) { return p.id == row.id; });
+    const auto policy = std::find(options.policies.begin(), options.policies.end(), row.policy);
+    return std::make_tuple(problem - options.problems.begin(), policy - options.policies.begin(), row.seed);
+  };
+  std::stable_sort(rows.begin(), rows.end(), [&](const SearchRow& a, const SearchRow& b) { return place(a) < place(b); });
+}
+
 Status write(const SearchBench& bench, const fs::path& out) { return write_file(out / kFile, to_json(bench).dump(1) + "\n"); }
 
 }  // namespace
@@ -170,9 +182,10 @@ Result<SearchBench> run_search_bench(const SearchBenchOptions& options, Progress
         SOLSTICE_TRY(SearchRow row,
                      OneSearch(options, problem, policy, seed).run(engine, all, progress).context("search of " + problem.id));
         if (interrupted()) return bench;  // what was stopped is no result
+        after(row);
         bench.rows.push_back(std::move(row));
+        in_order(bench.rows, options);
         SOLSTICE_CHECK(write(bench, options.out));
-        after(bench.rows.back());
       }
     }
     engine.release_problem();

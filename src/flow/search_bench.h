@@ -39,7 +39,8 @@ struct PolicyStanding {
   Seconds a_trial;
 };
 
-// By policy in the bench's order. Problems whose original was not timed count over their slowest first candidate.
+// By policy in the bench's order. Problems whose original was not timed count over the slowest of the
+// searches' first candidates.
 std::vector<PolicyStanding> standings_of(const SearchBench& bench);
 
 }  // namespace solstice::flow

@@ -17,15 +17,20 @@ struct Found {
 
 using ByProblem = std::map<std::string, Found>;
 
-// A trial before any works counts as what the policy is compared from: the original's time, or its first that works.
-Seconds reference_of(const SearchRow& row) {
-  if (row.original.value > 0) return row.original;
-  const auto first = std::find_if(row.best.begin(), row.best.end(), [](Seconds s) { return s.value > 0; });
-  return first == row.best.end() ? Seconds(0) : *first;
+// What speedups on a problem are over, for all its searches: the original's time where one of them knows it, else their slowest
+// first candidate that works. A trial before any works counts as that.
+Seconds reference_of(const SearchBench& bench, const std::string& problem) {
+  Seconds original, slowest;
+  for (const SearchRow& row : bench.rows) {
+    if (row.id != problem || !row.failed.empty()) continue;
+    if (original.value <= 0) original = row.original;
+    const auto first = std::find_if(row.best.begin(), row.best.end(), [](Seconds s) { return s.value > 0; });
+    if (first != row.best.end()) slowest = std::max(slowest, *first);
+  }
+  return original.value > 0 ? original : slowest;
 }
 
-void add(const SearchRow& row, size_t trials, ByProblem& out) {
-  const Seconds from = reference_of(row);
+void add(const SearchRow& row, Seconds from, size_t trials, ByProblem& out) {
   if (from.value <= 0 || row.best.empty()) return;
   Found& found = out[row.id];
   double sum = 0, now = 0;
@@ -59,7 +64,7 @@ size_t trials_of(const SearchBench& bench, const std::string& problem) {
 ByProblem found_by(const SearchBench& bench, const std::string& policy) {
   ByProblem out;
   for (const SearchRow& row : bench.rows) {
-    if (row.policy == policy && row.failed.empty()) add(row, trials_of(bench, row.id), out);
+    if (row.policy == policy && row.failed.empty()) add(row, reference_of(bench, row.id), trials_of(bench, row.id), out);
   }
   return out;
 }

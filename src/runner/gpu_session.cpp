@@ -111,6 +111,10 @@ Status GpuSession::wait(Seconds limit) {
 
 Result<RunnerDone> GpuSession::prepare(const RunnerWork& request) {
   SOLSTICE_CHECK(check_slot(request.slot));
+  // What the last launch left must not get into what is kept.
+  SOLSTICE_CHECK(scrub_->launch(stream_));
+  SOLSTICE_CHECK(wait(request.deadline));
+  SOLSTICE_CHECK(scrub_->check());
   const Seconds begin = monotonic_now();
   SOLSTICE_CHECK(executor_->prepare(tensors_[static_cast<size_t>(request.slot)], workspace_, stream_));
   return RunnerDone{monotonic_now() - begin};

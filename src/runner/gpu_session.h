@@ -36,6 +36,7 @@ class GpuSession {
   Status ensure_flush(int64_t bytes);
   Status ensure_events(size_t count);
   Status flush_l2(int64_t bytes);
+  Status clear_behind_flush(int64_t bytes);
   Status poison_workspace(int value);
   int flushes_for(int64_t bytes) const;
   Result<RunnerTimes> time_events(const RunnerTime& request);
@@ -52,7 +53,7 @@ class GpuSession {
   std::vector<rt::ArenaRange> scratch_;  // workspace that prepare does not fill
   Seconds launch_;                       // host time of the last launch call
   cu::DevicePtr flush_ = 0;
-  int64_t flush_bytes_ = 0;
+  int64_t flush_bytes_ = 0, flush_reach_ = 0;
   std::vector<cu::Event> events_;
   std::unique_ptr<Scrub> scrub_;
 };

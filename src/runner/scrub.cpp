@@ -7,8 +7,9 @@
 namespace solstice::runner {
 namespace {
 
-constexpr int kBlocksAnSm = 2;   // 2048 threads: all that an SM holds
-constexpr int kAllShared = 100;  // per cent of an SM's memory that are to be shared memory
+constexpr int kBlocksAnSm = 2;               // 2048 threads: all that an SM holds
+constexpr int64_t kPage = int64_t{2} << 20;  // CUDA maps whole pages: what lies behind an allocation can be reached too
+constexpr int kAllShared = 100;              // per cent of an SM's memory that are to be shared memory
 
 }  // namespace
 
@@ -34,12 +35,17 @@ Status Scrub::load(const std::filesystem::path& cubin, const rt::DeviceContext& 
   SOLSTICE_CHECK(driver_.check(driver_.cuKernelSetAttribute(cu::kPreferredSharedCarveout, kAllShared, kernel, context.device()),
                                "give `scrub` its shared memory"));
   SOLSTICE_CHECK(driver_.check(driver_.cuKernelGetFunction(&function_, kernel), "load `scrub`"));
-  return driver_.check(driver_.cuMemAlloc(&arrived_, sizeof(unsigned)), "allocate what `scrub` counts in");
+  SOLSTICE_CHECK(driver_.check(driver_.cuMemAlloc(&arrived_, kPage), "allocate what `scrub` counts in"));
+  SOLSTICE_CHECK(driver_.check(driver_.cuMemsetD8Async(arrived_, 0, kPage, nullptr), "clear what `scrub` counts in"));
+  return driver_.check(driver_.cuCtxSynchronize(), "clear what `scrub` counts in");
 }
 
 Status Scrub::launch(cu::Stream stream) {
   if (!function_) return success();
+  // All but the second word, in which failures add up.
+  constexpr size_t kKept = 2 * sizeof(unsigned);
   SOLSTICE_CHECK(driver_.check(driver_.cuMemsetD8Async(arrived_, 0, sizeof(unsigned), stream), "launch `scrub`"));
+  SOLSTICE_CHECK(driver_.check(driver_.cuMemsetD8Async(arrived_ + kKept, 0, kPage - kKept, stream), "launch `scrub`"));
   cu::LaunchConfig config{};
   config.grid[0] = blocks_;
   config.grid[1] = config.grid[2] = config.block[1] = config.block[2] = 1;
@@ -53,10 +59,11 @@ Status Scrub::launch(cu::Stream stream) {
 
 Status Scrub::check() const {
   if (!function_) return success();
-  unsigned arrived = 0;
-  SOLSTICE_CHECK(driver_.check(driver_.cuMemcpyDtoH(&arrived, arrived_, sizeof arrived), "read what `scrub` counted"));
-  if (arrived == blocks_) return success();
-  return fail(Code::internal, fmt::format("`scrub` had {} of {} blocks on the GPU at once", arrived, blocks_));
+  unsigned counted[2] = {};
+  SOLSTICE_CHECK(driver_.check(driver_.cuMemcpyDtoH(counted, arrived_, sizeof counted), "read what `scrub` counted"));
+  if (counted[0] == blocks_ && counted[1] == 0) return success();
+  return fail(Code::internal,
+              fmt::format("`scrub` had {} of {} blocks on the GPU at once, {} waited in vain", counted[0], blocks_, counted[1]));
 }
 
 }  // namespace solstice::runner

@@ -19,7 +19,8 @@ class Scrub {
   Status load(const std::filesystem::path& cubin, const rt::DeviceContext& context);
   // Queued; nothing where nothing was loaded.
   Status launch(cu::Stream stream);
-  // After the stream was waited for. Error internal: the last one's blocks were not all there at once.
+  bool loaded() const { return function_ != nullptr; }
+  // After the stream was waited for. Error internal: the blocks of one were not all there at once.
   Status check() const;
 
  private:

@@ -30,7 +30,9 @@ Status GpuSession::ensure_flush(int64_t bytes) {
   if (flush_) driver_.cuMemFree(flush_);
   flush_ = 0;
   flush_bytes_ = 0;
-  SOLSTICE_CHECK(driver_.check(driver_.cuMemAlloc(&flush_, static_cast<size_t>(bytes)), "allocate what flushes the L2"));
+  constexpr int64_t kPage = int64_t{2} << 20;  // CUDA maps whole pages: what lies behind an allocation can be reached too
+  flush_reach_ = (bytes + kPage - 1) / kPage * kPage;
+  SOLSTICE_CHECK(driver_.check(driver_.cuMemAlloc(&flush_, static_cast<size_t>(flush_reach_)), "allocate what flushes the L2"));
   flush_bytes_ = bytes;
   return success();
 }
@@ -42,6 +44,14 @@ Status GpuSession::ensure_events(size_t count) {
     events_.push_back(event);
   }
   return success();
+}
+
+// Given code could keep something in the part of the flushed memory that a flush does not write.
+Status GpuSession::clear_behind_flush(int64_t bytes) {
+  if (!scrub_->loaded() || bytes == flush_reach_) return success();
+  const auto rest = static_cast<size_t>(flush_reach_ - bytes);
+  return driver_.check(driver_.cuMemsetD8Async(flush_ + static_cast<uint64_t>(bytes), 0, rest, stream_),
+                       "clear what lies behind the flush");
 }
 
 Status GpuSession::flush_l2(int64_t bytes) {
@@ -81,6 +91,7 @@ Result<RunnerTimes> GpuSession::time_events(const RunnerTime& request) {
   const int flushes = flushes_for(request.flush_bytes);
   for (size_t i = 0; i < n; ++i) {
     SOLSTICE_CHECK(scrub_->launch(stream_));
+    SOLSTICE_CHECK(clear_behind_flush(request.flush_bytes));
     SOLSTICE_CHECK(poison_workspace(request.poison));
     for (int f = 0; f < flushes; ++f) SOLSTICE_CHECK(flush_l2(request.flush_bytes));
     SOLSTICE_CHECK(driver_.check(driver_.cuEventRecord(events_[2 * i], stream_), "record an event"));

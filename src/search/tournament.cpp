@@ -130,6 +130,29 @@ Standings standings(const std::string& policy, const Landscape& landscape, const
   return out;
 }
 
+constexpr size_t kExactRanks = 25;  // above, the normal distribution is close
+
+// Of all ways to give these ranks signs, the share in which the positive ones come to as much.
+double exact_p(const std::vector<size_t>& ranks, size_t positive) {
+  std::vector<double> ways = {1};
+  for (const size_t rank : ranks) {
+    ways.resize(ways.size() + rank, 0);
+    for (size_t sum = ways.size(); sum-- > rank;) ways[sum] += ways[sum - rank];
+  }
+  double all = 0, as_much = 0;
+  for (size_t sum = 0; sum < ways.size(); ++sum) {
+    all += ways[sum];
+    if (sum >= positive) as_much += ways[sum];
+  }
+  return as_much / all;
+}
+
+double normal_p(double n, double positive, double ties) {
+  const double variance = n * (n + 1) * (2 * n + 1) / 24 - ties / 48;
+  if (variance <= 0) return 1;
+  return 0.5 * std::erfc((positive - n * (n + 1) / 4) / std::sqrt(2 * variance));
+}
+
 Result<std::vector<const Landscape*>> chosen(const std::vector<std::string>& names) {
   if (names.empty()) return all_landscapes();
   std::vector<const Landscape*> out;
@@ -146,19 +169,23 @@ Result<std::vector<const Landscape*>> chosen(const std::vector<std::string>& nam
 double signed_rank_p(std::vector<double> differences) {
   std::erase(differences, 0.0);
   std::sort(differences.begin(), differences.end(), [](double a, double b) { return std::abs(a) < std::abs(b); });
-  const auto n = static_cast<double>(differences.size());
-  double positive = 0, ties = 0;
+  std::vector<size_t> ranks;  // twice each, since ties have the mean of theirs
+  size_t positive = 0;
+  double ties = 0;
   for (size_t i = 0; i < differences.size();) {
     size_t end = i;
     while (end < differences.size() && std::abs(differences[end]) == std::abs(differences[i])) ++end;
     const auto equal = static_cast<double>(end - i);
-    const double rank = (static_cast<double>(i + end) + 1) / 2;
+    const size_t rank = i + end + 1;
     ties += equal * equal * equal - equal;
-    for (; i < end; ++i) positive += differences[i] > 0 ? rank : 0;
+    for (; i < end; ++i) {
+      ranks.push_back(rank);
+      positive += differences[i] > 0 ? rank : 0;
+    }
   }
-  const double variance = n * (n + 1) * (2 * n + 1) / 24 - ties / 48;
-  if (variance <= 0) return 1;
-  return 0.5 * std::erfc((positive - n * (n + 1) / 4) / std::sqrt(2 * variance));
+  if (ranks.empty()) return 1;
+  return ranks.size() <= kExactRanks ? exact_p(ranks, positive)
+                                     : normal_p(static_cast<double>(ranks.size()), static_cast<double>(positive) / 2, ties);
 }
 
 Result<std::vector<Standings>> tournament(const TournamentOptions& options) {

@@ -40,7 +40,8 @@ struct Standings {
 // By landscape, then policy. `random` always runs. Errors: bad_argument for what does not exist.
 Result<std::vector<Standings>> tournament(const TournamentOptions& options);
 
-// The one-sided p of the signed-rank test that differences are above 0 (normal approximation with ties; 1 where all are 0).
+// The one-sided p of the signed-rank test that differences are above 0 (ties share their ranks; exact up to 25 that are not 0, else the
+// normal approximation; 1 where all are 0).
 double signed_rank_p(std::vector<double> differences);
 
 }  // namespace solstice::search

@@ -132,6 +132,38 @@ def test_compared_calls_see_other_content_each_time_and_the_same_at_the_end(host
     assert x[0] == 0
 
 
+def test_a_result_that_is_a_view_of_an_input_is_kept(host):
+    x = torch.arange(8.0)
+    call = lambda: x.view(2, 4)
+    _, ((expected,), (produced,)) = timing.compare(HostSession(Fails(None)), inputs_of(x), call, call, reps=1, warmups=1, rounds=1)
+    assert torch.equal(expected, produced) and expected[0, 0] == 7 and x[0] == 0
+
+
+def test_both_are_in_one_state_when_they_are_compared(host):
+    x, states, said = torch.arange(8.0), {"a": 0, "b": 5}, []
+
+    def call(name):
+        states[name] += 1
+        return x + states[name]
+
+    @contextlib.contextmanager
+    def alike():
+        states["b"] = states["a"]
+        said.append(dict(states))
+        yield
+
+    calls = [lambda: call("a"), lambda: call("b")]
+    _, (expected, produced) = timing.compare(HostSession(Fails(None)), inputs_of(x), *calls, 1, 1, 1, alike)
+    assert len(said) == 1 and torch.equal(expected[0], produced[0])
+
+
+def test_ascending_rows_of_one_stay_too(host):
+    ends = torch.tensor([[1, 3, 8]])
+    with timing.FreshContent(HostSession(Fails(None)), inputs_of(ends)) as fresh:
+        fresh()
+        assert ends.tolist() == [[1, 3, 8]]
+
+
 def test_a_comparison_needs_rounds(host):
     with pytest.raises(OracleError, match="rounds"):
         timing.compare(HostSession(Fails(None)), inputs_of(), lambda: None, lambda: None, reps=3, warmups=0, rounds=0)

@@ -5,7 +5,8 @@ The keyword arguments of a function are the parameters of the request, its dicti
 
 from __future__ import annotations
 
-from typing import Any, Callable, Optional
+import contextlib
+from typing import Any, Callable, Iterator, Optional
 
 import torch
 
@@ -178,6 +179,16 @@ def time_dropin(self: Session, *, path: str, set: str, reps: int, warmups: int, 
     chosen = self.need_set(set)
     original, new = self.module(chosen.variant), kernelbench.load_dropin(self, path)
     new.load_state_dict(original.state_dict())
+
+    @contextlib.contextmanager
+    def alike() -> Iterator[None]:
+        if new._buffers is original._buffers:  # attached: they are one state
+            with kept_buffers(original):
+                yield
+        else:
+            new.load_state_dict(original.state_dict())
+            yield
+
     with kept_buffers(original):
         blocks, results = timing.compare(
             self,
@@ -187,6 +198,7 @@ def time_dropin(self: Session, *, path: str, set: str, reps: int, warmups: int, 
             reps,
             warmups,
             rounds,
+            alike,
         )
         excess = kernelbench.excess_of(*results, numerics="high") if results else None
     shown = None if excess == float("inf") else excess

@@ -6,10 +6,11 @@ event pair a repetition, allocation of the results inside the window.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import statistics
 import time
-from typing import Any, Callable, Optional
+from typing import Any, Callable, ContextManager, Optional
 
 import torch
 
@@ -62,7 +63,8 @@ class FreshContent:
     as they were, also where a call failed."""
 
     def __init__(self, session: Session, inputs: InputSet) -> None:
-        tensors = [_rows(t) for t in inputs.tensors() if t.numel() > 1 and t.is_contiguous() and not _ascends(t)]
+        rows = [_rows(t) for t in inputs.tensors() if t.numel() > 1 and t.is_contiguous()]
+        tensors = [t for t in rows if not _ascends(t)]
         free = torch.cuda.mem_get_info(session.device)[0]
         self.active = bool(tensors) and logical_bytes(tensors) < free // 2
         self._pairs = [(t, t.clone()) for t in tensors] if self.active else []
@@ -177,11 +179,19 @@ def time_block(session: Session, inputs: InputSet, module: Any, reps: int, warmu
 
 
 def compare(
-    session: Session, inputs: InputSet, original: Call, new: Call, reps: int, warmups: int, rounds: int
+    session: Session,
+    inputs: InputSet,
+    original: Call,
+    new: Call,
+    reps: int,
+    warmups: int,
+    rounds: int,
+    alike: Callable[[], ContextManager[None]] = contextlib.nullcontext,
 ) -> tuple[list[dict[str, Any]], Optional[tuple[list[torch.Tensor], list[torch.Tensor]]]]:
     """KernelBench's protocol on two calls in one process: the blocks of `rounds` rounds, each in ABBA order. Unlike there, the
     inputs are others at every repetition. At the end `new` is called once more as when it was timed, and `original` with the same
-    content: results that rest on what an earlier call left behind are others. None: there was no fresh content."""
+    content: results that rest on what an earlier call left behind are others. `alike` puts both into the same state, and within it
+    a call leaves none. None: there was no fresh content."""
     need_gpu(session)
     if reps < 1 or warmups < 0 or rounds < 1:
         raise input_error(
@@ -206,6 +216,7 @@ def compare(
             return blocks, None
         before()
         given = {t.untyped_storage()._cdata for t in inputs.tensors()}
-        produced = [own(t, given) for t in tensor_leaves(new())]
+        with alike():
+            produced = [own(t, given) for t in tensor_leaves(new())]
         fresh.again()
-        return blocks, (tensor_leaves(original()), produced)
+        return blocks, ([own(t, given) for t in tensor_leaves(original())], produced)

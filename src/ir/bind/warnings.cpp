@@ -152,15 +152,17 @@ bool bounded_above(const ExprRef& e) {
 
 void Binder::warn(const Draft& d) {
   if (d.failed) return;
-  // What a name of this block stands for.
-  const auto value_of = [this](ExprRef e) {
+  // Of a name of this block, by what it stands for: all of its pieces.
+  const auto is_bounded = [this](const auto& self, const ExprRef& e, int names) -> bool {
     constexpr int kMostNames = 8;
-    for (int i = 0; i < kMostNames && e->op == Op::kRead; ++i) {
-      const auto found = std::find_if(drafts_.begin(), drafts_.end(), [&](const Draft& other) { return other.equation.target == e->id; });
-      if (found == drafts_.end() || found->failed) break;
-      e = found->equation.rhs;
+    if (e->op != Op::kRead || names == kMostNames) return bounded_above(e);
+    bool found = false, bounded = true;
+    for (const Draft& other : drafts_) {
+      if (other.equation.target != e->id) continue;
+      found = true;
+      bounded = bounded && !other.failed && self(self, other.equation.rhs, names + 1);
     }
-    return e;
+    return found ? bounded : bounded_above(e);
   };
   walk(d.equation.rhs, [&](const Expr& e) {
     if (e.op != Op::kReduce || e.reducer != Reducer::kSum) return;
@@ -174,7 +176,7 @@ void Binder::warn(const Draft& d) {
               fmt::format("`{}` is not 0 where its read is padded", to_text(program_, d.equation, f)),
               "pad the result: define `a[...] = ...` first, then read `a[... else 0]`");
     }
-    if (e.args[0]->op == Op::kExp && !bounded_above(value_of(e.args[0]->args[0]))) {
+    if (e.args[0]->op == Op::kExp && !is_bounded(is_bounded, e.args[0]->args[0], 0)) {
       warning("W017", e.args[0]->span.end ? e.args[0]->span : e.span,
               fmt::format("the argument of `{}` is not bounded above; f32 overflows at 88.7", to_text(program_, d.equation, e.args[0])),
               "subtract the maximum over the reduced index: `exp(s - max[j](s))`; or use `logsumexp`");

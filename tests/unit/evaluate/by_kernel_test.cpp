@@ -135,11 +135,16 @@ TEST(ByKernel, AnInstancesNameMayHoldADash) {
   EXPECT_EQ(families::kernel_of_step("update.s"), "update.s");
 }
 
-TEST(ByKernel, OnlyACrashIsTheTracesFault) {
+TEST(ByKernel, WhatSaysNothingOfResultsIsTheTracesFault) {
   Verdict verdict;
-  for (const Outcome outcome : {Outcome::kCrashed, Outcome::kWrongResult, Outcome::kRedZone, Outcome::kHung, Outcome::kNotWritten}) {
+  for (const Outcome outcome : {Outcome::kCrashed, Outcome::kHung, Outcome::kLoadFailed, Outcome::kOutOfMemory}) {
     verdict.outcome = outcome;
-    EXPECT_EQ(only_tracing_failed(verdict), outcome == Outcome::kCrashed);
+    EXPECT_TRUE(only_tracing_failed(verdict));
+  }
+  for (const Outcome outcome :
+       {Outcome::kWrongResult, Outcome::kRedZone, Outcome::kWroteInput, Outcome::kNotWritten, Outcome::kNanMismatch}) {
+    verdict.outcome = outcome;
+    EXPECT_FALSE(only_tracing_failed(verdict));
   }
 }
 

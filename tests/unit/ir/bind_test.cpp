@@ -62,6 +62,8 @@ TEST(Bind, AnExponentialIsJudgedByWhatItsNamesStandFor) {
   EXPECT_EQ(codes_of(head + "s[m,n] = x[m,n] - max[j](x[m,j])\n" + rest), "");
   EXPECT_EQ(codes_of(head + "t[m,n] = x[m,n] - max[j](x[m,j])\ns[m,n] = t[m,n]\n" + rest), "");
   EXPECT_EQ(codes_of(head + "s[m,n] = x[m,n] * x[m,n]\n" + rest), "W017");
+  const std::string pieces = "tensor s : f32[M,N]\ns[m,2*h] = x[m,2*h] - max[j](x[m,j]) for h<N//2\ns[m,2*h+1] = ";
+  EXPECT_EQ(codes_of(head + pieces + "x[m,2*h+1] * x[m,2*h+1] for h<N//2\n" + rest), "W017");
 }
 
 TEST(Bind, NotesWhatNothingImplements) {

@@ -7,12 +7,19 @@
 namespace solstice::search {
 namespace {
 
-// Values of R's wilcox.test(x, alternative = "greater", correct = FALSE, exact = FALSE).
-TEST(SignedRank, IsTheTextbooks) {
-  EXPECT_NEAR(signed_rank_p({1.1, 2.2, -0.4, 3.1, 0.9, 1.7, -0.2, 2.8}), 0.0179, 5e-4);
-  EXPECT_NEAR(signed_rank_p({1, -1, 1, -1}), 0.5, 1e-9);
+TEST(SignedRank, IsExactForFew) {
+  // Negative ranks 1 and 2: of 256 ways, the five with at most 3 on that side.
+  EXPECT_NEAR(signed_rank_p({1.1, 2.2, -0.4, 3.1, 0.9, 1.7, -0.2, 2.8}), 5.0 / 256, 1e-12);
+  EXPECT_NEAR(signed_rank_p({1, -1, 1, -1}), 11.0 / 16, 1e-12);  // equal ranks: two or more of four
+  EXPECT_NEAR(signed_rank_p({0, 0.3, 0}), 0.5, 1e-12);           // one pair says nothing
   EXPECT_EQ(signed_rank_p({0, 0, 0}), 1);
   EXPECT_EQ(signed_rank_p({}), 1);
+}
+
+TEST(SignedRank, IsTheNormalApproximationForMany) {
+  std::vector<double> all;
+  for (int i = 1; i <= 30; ++i) all.push_back(i);
+  EXPECT_NEAR(signed_rank_p(all), 8.7e-7, 2e-8);  // z = 232.5 / sqrt(30 * 31 * 61 / 24)
 }
 
 // What docs/search.md claims of the policies that were published.
