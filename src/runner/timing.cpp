@@ -30,8 +30,7 @@ Status GpuSession::ensure_flush(int64_t bytes) {
   if (flush_) driver_.cuMemFree(flush_);
   flush_ = 0;
   flush_bytes_ = 0;
-  constexpr int64_t kPage = int64_t{2} << 20;  // CUDA maps whole pages: what lies behind an allocation can be reached too
-  flush_reach_ = (bytes + kPage - 1) / kPage * kPage;
+  flush_reach_ = (bytes + kMappedPage - 1) / kMappedPage * kMappedPage;
   SOLSTICE_CHECK(driver_.check(driver_.cuMemAlloc(&flush_, static_cast<size_t>(flush_reach_)), "allocate what flushes the L2"));
   flush_bytes_ = bytes;
   return success();
