@@ -47,21 +47,26 @@ std::string outcome_of(const search::Tree& tree, const search::Node& node, const
 
 std::string name_of(const search::Node& node) { return node.id == 0 ? "the problem itself" : fmt::format("attempt {}", node.id); }
 
-std::string feedback_text(const search::Node& node, const Briefing& briefing) {
-  if (node.id == 0 || !node.usable() || briefing.feedback == Feedback::kNone) return "";
-  if (briefing.feedback == Feedback::kRaw) return "\n" + raw_counters(*node.measurement);
-  std::string out;
-  for (const std::string& finding : findings_of(*node.measurement, briefing.machine)) out += "\n- " + finding;
+std::vector<std::string> feedback_of(const search::Node& node, const Briefing& briefing) {
+  if (node.id == 0 || !node.usable() || briefing.feedback == Feedback::kNone) return {};
+  if (briefing.feedback == Feedback::kRaw) return {raw_counters(*node.measurement)};
+  std::vector<std::string> out = findings_of(*node.measurement, briefing.machine);
+  for (std::string& finding : out) finding.insert(0, "- ");
   return out;
 }
 
 std::string result_text(const search::Tree& tree, const search::Node& node, const Briefing& briefing) {
-  return outcome_of(tree, node, briefing) + feedback_text(node, briefing);
+  std::string out = outcome_of(tree, node, briefing);
+  for (const std::string& line : feedback_of(node, briefing)) out += "\n" + line;
+  return out;
+}
+
+std::string title_text(const search::Tree& tree, const search::Node& node) {
+  return fmt::format("{}, from {}: {}", name_of(node), name_of(tree.node(node.proposal.parent)), node.proposal.reason);
 }
 
 std::string summary_text(const search::Tree& tree, const search::Node& node, const Briefing& briefing) {
-  return fmt::format("{}, from {}: {}\n{}", name_of(node), name_of(tree.node(node.proposal.parent)), node.proposal.reason,
-                     outcome_of(tree, node, briefing));
+  return title_text(tree, node) + "\n" + outcome_of(tree, node, briefing);
 }
 
 std::string attempt_text(const search::Tree& tree, const search::Node& node, const Briefing& briefing) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "agents/briefing.h"
 #include "search/tree.h"
@@ -15,11 +16,13 @@ std::string name_of(const search::Node& node);
 // for below it; why it failed; that it is under way.
 std::string result_text(const search::Tree& tree, const search::Node& node, const Briefing& briefing);
 
-// "attempt 7, from attempt 3: REASON" and its result, without feedback.
+// "attempt 7, from attempt 3: REASON".
+std::string title_text(const search::Tree& tree, const search::Node& node);
+// That and its result, without feedback.
 std::string summary_text(const search::Tree& tree, const search::Node& node, const Briefing& briefing);
 
-// What the findings say of it, a line each; "" where there are none, or none are told.
-std::string feedback_text(const search::Node& node, const Briefing& briefing);
+// What Briefing::feedback asks for, a line each.
+std::vector<std::string> feedback_of(const search::Node& node, const Briefing& briefing);
 // The summary, and what it changes in the program that it was made from, as a diff.
 std::string attempt_text(const search::Tree& tree, const search::Node& node, const Briefing& briefing);
 

@@ -68,9 +68,7 @@ Result<std::string> tried_section(const Situation& at, const std::vector<const s
 Result<std::string> awaited_section(const Situation& at) {
   std::string attempts;
   for (const search::Node& node : at.tree.nodes()) {
-    const bool awaited = node.id > 0 && !node.measurement && !node.lost;
-    if (awaited)
-      attempts += fmt::format("- {}, from {}: {}\n", name_of(node), name_of(at.tree.node(node.proposal.parent)), node.proposal.reason);
+    if (node.id > 0 && !node.measurement && !node.lost) attempts += "- " + title_text(at.tree, node) + "\n";
   }
   return attempts.empty() ? std::string() : at.prompts.section("awaited", {{"attempts", attempts}});
 }

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
+#include "base/integer.h"
 #include "rt/load.h"
 
 namespace solstice::rt {
 namespace {
 
 constexpr int64_t kNudge = 1024;
-constexpr int64_t kPage = int64_t{2} << 20;  // CUDA maps whole pages of 2 MiB into other processes
 
 class Builder {
  public:
@@ -64,7 +64,7 @@ ArenaLayout lay_out_arena(const Plan& plan, int slots, int64_t red_zone) {
     out.workspace_buffers.push_back({out.workspace.offset + workspace.offsets[i], plan.buffers[i].bytes});
     used.push_back(out.workspace_buffers.back());
   }
-  out.bytes = (builder.end() + kPage - 1) / kPage * kPage;
+  out.bytes = round_up(builder.end(), kMappedPage);
   out.gaps = complement(std::move(used), out.bytes);
   return out;
 }

@@ -13,6 +13,9 @@
 
 namespace solstice::rt {
 
+// CUDA maps whole pages, into other processes too: what lies behind an allocation can be reached.
+inline constexpr int64_t kMappedPage = int64_t{2} << 20;
+
 struct ArenaRange {
   int64_t offset = 0;
   int64_t bytes = 0;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "rt/arena.h"
 
 namespace solstice::runner {
 namespace {
@@ -34,8 +35,8 @@ Status Scrub::load(const std::filesystem::path& cubin, const rt::DeviceContext& 
   SOLSTICE_CHECK(driver_.check(driver_.cuKernelSetAttribute(cu::kPreferredSharedCarveout, kAllShared, kernel, context.device()),
                                "give `scrub` its shared memory"));
   SOLSTICE_CHECK(driver_.check(driver_.cuKernelGetFunction(&function_, kernel), "load `scrub`"));
-  SOLSTICE_CHECK(driver_.check(driver_.cuMemAlloc(&arrived_, kMappedPage), "allocate what `scrub` counts in"));
-  SOLSTICE_CHECK(driver_.check(driver_.cuMemsetD8Async(arrived_, 0, kMappedPage, nullptr), "clear what `scrub` counts in"));
+  SOLSTICE_CHECK(driver_.check(driver_.cuMemAlloc(&arrived_, rt::kMappedPage), "allocate what `scrub` counts in"));
+  SOLSTICE_CHECK(driver_.check(driver_.cuMemsetD8Async(arrived_, 0, rt::kMappedPage, nullptr), "clear what `scrub` counts in"));
   return driver_.check(driver_.cuCtxSynchronize(), "clear what `scrub` counts in");
 }
 
@@ -44,7 +45,7 @@ Status Scrub::launch(cu::Stream stream) {
   // All but the second word, in which failures add up.
   constexpr size_t kKept = 2 * sizeof(unsigned);
   SOLSTICE_CHECK(driver_.check(driver_.cuMemsetD8Async(arrived_, 0, sizeof(unsigned), stream), "launch `scrub`"));
-  SOLSTICE_CHECK(driver_.check(driver_.cuMemsetD8Async(arrived_ + kKept, 0, kMappedPage - kKept, stream), "launch `scrub`"));
+  SOLSTICE_CHECK(driver_.check(driver_.cuMemsetD8Async(arrived_ + kKept, 0, rt::kMappedPage - kKept, stream), "launch `scrub`"));
   cu::LaunchConfig config{};
   config.grid[0] = blocks_;
   config.grid[1] = config.grid[2] = config.block[1] = config.block[2] = 1;

@@ -9,9 +9,6 @@
 
 namespace solstice::runner {
 
-// CUDA maps whole pages: what lies behind an allocation can be reached too.
-constexpr int64_t kMappedPage = int64_t{2} << 20;
-
 class Scrub {
  public:
   explicit Scrub(const rt::Driver& driver) : driver_(driver) {}

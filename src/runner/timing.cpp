@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/clock.h"
+#include "base/integer.h"
 #include "runner/cupti.h"
 #include "runner/gpu_session.h"
 
@@ -30,7 +31,7 @@ Status GpuSession::ensure_flush(int64_t bytes) {
   if (flush_) driver_.cuMemFree(flush_);
   flush_ = 0;
   flush_bytes_ = 0;
-  flush_reach_ = (bytes + kMappedPage - 1) / kMappedPage * kMappedPage;
+  flush_reach_ = round_up(bytes, rt::kMappedPage);
   SOLSTICE_CHECK(driver_.check(driver_.cuMemAlloc(&flush_, static_cast<size_t>(flush_reach_)), "allocate what flushes the L2"));
   flush_bytes_ = bytes;
   return success();

@@ -72,7 +72,7 @@ class FreshContent:
 
     def __call__(self) -> None:
         self._shift += 1
-        self._place(self._shift)
+        self.again()
 
     def again(self) -> None:
         """The content of the last call once more, where a call of the module wrote it."""

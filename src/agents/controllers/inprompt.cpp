@@ -60,10 +60,8 @@ class Conversation {
     }
     // Of a text that was mended the conversation has only the last edits, so its change is told whole.
     const bool told = is_own(node.proposal) && node.proposal.repairs == 0;
-    pending_ += told ? summary_text(tree_, node, at_.briefing) : attempt_text(tree_, node, at_.briefing);
-    const std::string findings = feedback_text(node, at_.briefing);
-    if (!findings.empty()) pending_ += pending_.ends_with('\n') ? findings.substr(1) : findings;
-    if (!pending_.ends_with('\n')) pending_ += '\n';
+    pending_ += told ? summary_text(tree_, node, at_.briefing) + "\n" : attempt_text(tree_, node, at_.briefing);
+    for (const std::string& line : feedback_of(node, at_.briefing)) pending_ += line + "\n";
   }
 
   // A program is shown once.

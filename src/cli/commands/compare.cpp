@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/compare_text.h"
+#include "cli/named_store.h"
 
 namespace solstice::cli {
 namespace {
@@ -36,8 +37,7 @@ Result<std::vector<store::LoadedRun>> finished_runs(store::Store& store, const s
 
 Result<int> run_compare(const Invocation& in) {
   if (in.has("RUN") == in.has("--problem")) return fail(Code::bad_argument, "runs are named one by one, or by --problem");
-  SOLSTICE_TRY(const auto folder, store::Store::default_folder());
-  SOLSTICE_TRY(store::Store store, store::Store::open(in.has("--store") ? std::filesystem::path(in.get("--store")) : folder));
+  SOLSTICE_TRY(store::Store store, named_store(in));
   SOLSTICE_CHECK(store.close_abandoned());
   const bool grouped = in.has("--problem");
   SOLSTICE_TRY(const auto runs, grouped ? finished_runs(store, in.get("--problem")) : named_runs(store, in.all("RUN")));

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/command.h"
+#include "cli/named_store.h"
 #include "store/exported.h"
 
 namespace solstice::cli {
@@ -33,8 +34,7 @@ Status check_export(const Invocation& in) {
 
 Result<int> run_export(const Invocation& in) {
   SOLSTICE_CHECK(check_export(in));
-  SOLSTICE_TRY(const auto folder, store::Store::default_folder());
-  SOLSTICE_TRY(store::Store store, store::Store::open(in.has("--store") ? std::filesystem::path(in.get("--store")) : folder));
+  SOLSTICE_TRY(store::Store store, named_store(in));
   SOLSTICE_CHECK(store.close_abandoned());
   SOLSTICE_TRY(const store::LoadedRun loaded, store.load_run(in.get("RUN")));
   if (in.has("PATH"))

@@ -2,14 +2,14 @@
 #include <fmt/format.h>
 
 #include "cli/command.h"
+#include "cli/named_store.h"
 #include "flow/facts.h"
 
 namespace solstice::cli {
 namespace {
 
 Result<int> run_memory_rebuild(const Invocation& in) {
-  SOLSTICE_TRY(const auto folder, store::Store::default_folder());
-  SOLSTICE_TRY(store::Store store, store::Store::open(in.has("--store") ? std::filesystem::path(in.get("--store")) : folder));
+  SOLSTICE_TRY(store::Store store, named_store(in));
   SOLSTICE_CHECK(store.close_abandoned());
   SOLSTICE_TRY(const flow::Rebuilt rebuilt, flow::rebuild_facts(store));
   if (in.json()) {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "cli/command.h"
+#include "cli/named_store.h"
 #include "cli/table.h"
 #include "cli/values.h"
 #include "search/fact_sums.h"
@@ -30,8 +31,7 @@ void print_sums(const std::vector<search::FactSum>& sums, size_t most) {
 }
 
 Result<int> run_memory_show(const Invocation& in) {
-  SOLSTICE_TRY(const auto folder, store::Store::default_folder());
-  SOLSTICE_TRY(store::Store store, store::Store::open(in.has("--store") ? std::filesystem::path(in.get("--store")) : folder));
+  SOLSTICE_TRY(store::Store store, named_store(in));
   SOLSTICE_TRY(const int most, parse_int("--limit", in.get("--limit"), 1, 1000000));
   SOLSTICE_TRY(std::vector<Fact> facts, store.facts(in.get("--machine")));
   const std::string wanted = in.get("--structure");

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "cli/command.h"
+#include "cli/named_store.h"
 #include "cli/replay_chart.h"
 #include "cli/table.h"
 #include "cli/values.h"
@@ -131,8 +132,7 @@ void print(const search::Comparison& c) {
 Result<int> run_replay(const Invocation& in) {
   SOLSTICE_TRY(const search::ComparisonOptions options, comparison_options(in));
   if (in.has("RUN") && in.has("--problem")) return fail(Code::bad_argument, "runs are named one by one, or by --problem, not both");
-  SOLSTICE_TRY(const auto folder, store::Store::default_folder());
-  SOLSTICE_TRY(store::Store store, store::Store::open(in.has("--store") ? std::filesystem::path(in.get("--store")) : folder));
+  SOLSTICE_TRY(store::Store store, named_store(in));
   SOLSTICE_TRY(const flow::RecordedRuns runs, flow::recorded_runs(store, in.all("RUN"), in.get("--problem")));
   SOLSTICE_TRY(search::Comparison comparison, search::compare(runs.records, options));
   if (runs.without_search > 0)

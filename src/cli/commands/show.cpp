@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "cli/command.h"
+#include "cli/named_store.h"
 #include "cli/run_page.h"
 #include "cli/run_tree.h"
 #include "cli/run_view.h"
@@ -128,8 +129,7 @@ Status check_options(const Invocation& in) {
 
 Result<int> run_show(const Invocation& in) {
   SOLSTICE_CHECK(check_options(in));
-  SOLSTICE_TRY(const auto folder, store::Store::default_folder());
-  SOLSTICE_TRY(store::Store store, store::Store::open(in.has("--store") ? std::filesystem::path(in.get("--store")) : folder));
+  SOLSTICE_TRY(store::Store store, named_store(in));
   SOLSTICE_CHECK(store.close_abandoned());
   if (!in.has("RUN")) {
     SOLSTICE_CHECK(show_list(store, in.json()));

@@ -21,19 +21,6 @@ constexpr int64_t kLongestSerial = 1024;  // points a thread reduces alone
 constexpr int kInFlight = 16;
 constexpr int kWidest = 16;  // bytes of one load
 
-// Free indices from the target's largest stride to its smallest: writes are then contiguous across threads.
-std::vector<int> order_of(const ir::Program& program, const FlatKernel& flat, const FlatEquation& equation) {
-  std::map<int, int64_t> stride;
-  for (size_t d = 0; d < equation.lhs.size(); ++d) {
-    const auto form = codegen::linear_form(flat.indices, equation.lhs[d]);
-    if (!form) continue;
-    for (const auto& [id, c] : form->terms) stride[id] += c * program.tensor(equation.target).strides[d];
-  }
-  std::vector<int> order = equation.free;
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return stride[a] > stride[b]; });
-  return order;
-}
-
 std::vector<int64_t> extents_of(const FlatKernel& flat, const std::vector<int>& order) {
   std::vector<int64_t> out;
   for (const int id : order) {
@@ -149,6 +136,18 @@ Status check_serial(const ir::Program& program, const FlatKernel& flat, std::str
     }
   }
   return success();
+}
+
+std::vector<int> order_of(const ir::Program& program, const FlatKernel& flat, const FlatEquation& equation) {
+  std::map<int, int64_t> stride;
+  for (size_t d = 0; d < equation.lhs.size(); ++d) {
+    const auto form = codegen::linear_form(flat.indices, equation.lhs[d]);
+    if (!form) continue;
+    for (const auto& [id, c] : form->terms) stride[id] += c * program.tensor(equation.target).strides[d];
+  }
+  std::vector<int> order = equation.free;
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return stride[a] > stride[b]; });
+  return order;
 }
 
 std::vector<Nest> group_equations(const ir::Program& program, const FlatKernel& flat) {

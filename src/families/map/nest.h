@@ -40,6 +40,8 @@ Result<std::vector<Nest>> make_nests(const ir::Program& program, const ir::Kerne
 // Its steps, for families that walk a nest in an order of their own.
 // Errors: not_yet for reductions longer than a thread should run alone; illegal_knobs for ranking. `family` for the message.
 Status check_serial(const ir::Program& program, const codegen::FlatKernel& flat, std::string_view family);
+// Free indices from the target's largest stride to its smallest: writes are then contiguous across threads.
+std::vector<int> order_of(const ir::Program& program, const codegen::FlatKernel& flat, const codegen::FlatEquation& equation);
 // Equations over boxes of equal extents in one nest; its loops are not chosen yet.
 std::vector<Nest> group_equations(const ir::Program& program, const codegen::FlatKernel& flat);
 // The widest vector that the stores along the innermost loop allow (at most `wanted`, where that is not 0); reads that do not

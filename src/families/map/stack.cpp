@@ -6,7 +6,7 @@
 #include <map>
 
 #include "codegen/access.h"
-#include "codegen/linear.h"
+#include "families/map/nest.h"
 
 namespace solstice::families::map {
 namespace {
@@ -30,17 +30,9 @@ double overlap_of(const FlatKernel& flat, const FlatEquation& equation, const co
 }
 
 int innermost_of(const ir::Program& program, const FlatKernel& flat, const FlatEquation& equation) {
-  std::map<int, int64_t> stride;
-  for (size_t d = 0; d < equation.lhs.size(); ++d) {
-    const auto form = codegen::linear_form(flat.indices, equation.lhs[d]);
-    if (!form) continue;
-    for (const auto& [id, c] : form->terms) stride[id] += c * program.tensor(equation.target).strides[d];
-  }
-  int out = -1;
-  for (const int id : equation.free) {
-    if (flat.indices.index(id).extent > 1 && (out < 0 || stride[id] < stride[out])) out = id;
-  }
-  return out;
+  std::vector<int> order = order_of(program, flat, equation);
+  std::erase_if(order, [&](int id) { return flat.indices.index(id).extent == 1; });
+  return order.empty() ? -1 : order.back();
 }
 
 int overlapping_of(const ir::Program& program, const FlatKernel& flat, const FlatEquation& equation) {

@@ -50,6 +50,13 @@ class StoreTest : public ::testing::Test {
     EXPECT_TRUE(store.ok()) << store.error().text();
     return std::move(store).value();
   }
+  /// A store as an earlier program wrote it: the statements of tests/corpus/`name`.
+  void write_corpus(const std::string& name) {
+    const auto script = read_file(std::filesystem::path(SOLSTICE_SOURCE_DIR) / "tests/corpus" / name);
+    ASSERT_TRUE(script.ok());
+    Database database = std::move(Database::open(folder_.path() / "runs.db")).value();
+    ASSERT_TRUE(database.execute(script->c_str()).ok());
+  }
   static TempFolder make_folder() { return std::move(TempFolder::create("store-test-")).value(); }
   TempFolder folder_ = make_folder();
 };
@@ -186,12 +193,7 @@ TEST_F(StoreTest, ReadsTrialsOfAnEarlierProgram) {
 
 // tests/corpus/store_1.sql: what a program of schema 1 wrote.
 TEST_F(StoreTest, UpgradesAnOlderStore) {
-  const auto script = read_file(std::filesystem::path(SOLSTICE_SOURCE_DIR) / "tests/corpus/store_1.sql");
-  ASSERT_TRUE(script.ok());
-  {
-    Database database = std::move(Database::open(folder_.path() / "runs.db")).value();
-    ASSERT_TRUE(database.execute(script->c_str()).ok());
-  }
+  ASSERT_NO_FATAL_FAILURE(write_corpus("store_1.sql"));
   Store store = open();
   const Result<LoadedRun> loaded = store.load_run("last");
   ASSERT_TRUE(loaded.ok()) << loaded.error().text();
@@ -204,12 +206,7 @@ TEST_F(StoreTest, UpgradesAnOlderStore) {
 
 // tests/corpus/store_2.sql: what a program of schema 2 wrote.
 TEST_F(StoreTest, UpgradesAStoreWithoutFacts) {
-  const auto script = read_file(std::filesystem::path(SOLSTICE_SOURCE_DIR) / "tests/corpus/store_2.sql");
-  ASSERT_TRUE(script.ok());
-  {
-    Database database = std::move(Database::open(folder_.path() / "runs.db")).value();
-    ASSERT_TRUE(database.execute(script->c_str()).ok());
-  }
+  ASSERT_NO_FATAL_FAILURE(write_corpus("store_2.sql"));
   Store store = open();
   const Result<LoadedRun> loaded = store.load_run("last");
   ASSERT_TRUE(loaded.ok()) << loaded.error().text();

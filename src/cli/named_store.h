@@ -1,0 +1,12 @@
+// The run store that commands work on.
+#pragma once
+
+#include "cli/command.h"
+#include "store/store.h"
+
+namespace solstice::cli {
+
+// That of --store, or the user's. Errors: those of Store::open() and Store::default_folder().
+Result<store::Store> named_store(const Invocation& in);
+
+}  // namespace solstice::cli
