@@ -77,6 +77,10 @@ class BenchWorker {
   virtual Result<std::unique_ptr<BenchSearch>> open(const OptimizeOptions& options, Progress& progress) = 0;
   virtual Result<OpponentsFound> compete(const OpponentsRequest& request, Progress& progress) = 0;
   virtual void end() = 0;
+  // Whether what open searches share still works. Where it does not, each of them is closed, and renew() lets go of it: the next one
+  // that is opened has another.
+  virtual bool sound() const = 0;
+  virtual void renew() = 0;
 };
 // One Python, one compiler and one judge for all problems; searches that take turns have a Python process each.
 std::unique_ptr<BenchWorker> engine_worker();

@@ -17,6 +17,8 @@ class ConcludingWorker : public BenchWorker {
   Result<std::unique_ptr<BenchSearch>> open(const OptimizeOptions& options, Progress& progress) override;
   Result<OpponentsFound> compete(const OpponentsRequest& request, Progress& progress) override;
   void end() override { worker_.end(); }
+  bool sound() const override { return worker_.sound(); }
+  void renew() override { worker_.renew(); }
 
  private:
   BenchWorker& worker_;

@@ -74,10 +74,16 @@ Status BenchRows::end(const BenchProblem& problem, search::Stop why) {
   return write_bench(bench_, out_);
 }
 
-Status BenchRows::forget(const BenchProblem& problem) {
+Status BenchRows::set_apart(const BenchProblem& problem, const BenchTurns& had) {
   bench_.open.erase(problem.id);
   bench_.ended.erase(problem.id);
+  bench_.apart[problem.id] = had;
   return write_bench(bench_, out_);
+}
+
+const BenchTurns* BenchRows::had_before_apart(const BenchProblem& problem) const {
+  const auto found = bench_.apart.find(problem.id);
+  return found == bench_.apart.end() ? nullptr : &found->second;
 }
 
 }  // namespace solstice::flow

@@ -27,7 +27,9 @@ class BenchRows {
   // Why that search ended by itself, where it did.
   std::optional<search::Stop> ended(const BenchProblem& problem) const;
   Status end(const BenchProblem& problem, search::Stop why);
-  Status forget(const BenchProblem& problem);  // the run is not gone on with
+  // The run is not gone on with, since it found no room beside the others; `had` is spent.
+  Status set_apart(const BenchProblem& problem, const BenchTurns& had);
+  const BenchTurns* had_before_apart(const BenchProblem& problem) const;  // null: it was not set apart
 
   Bench& bench() { return bench_; }
 

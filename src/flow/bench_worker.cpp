@@ -44,6 +44,8 @@ class EngineWorker : public BenchWorker {
     return flow::compete(engine_, request, progress);
   }
   void end() override { engine_.release_problem(); }
+  bool sound() const override { return engine_.sound(); }
+  void renew() override { engine_.drop_judge(); }
 
  private:
   Engine engine_;

@@ -28,6 +28,9 @@ void Engine::share(const Engine& other) {
   parts_->driver = from.driver;
 }
 
+bool Engine::sound() const { return !parts_->judge || parts_->judge->sound(); }
+void Engine::drop_judge() { parts_->judge.reset(); }
+
 Result<OptimizeOutcome> optimize(const OptimizeOptions& options, Progress& progress) {
   Engine engine;
   return optimize(options, progress, engine);

@@ -69,6 +69,8 @@ class Engine {
   // For a problem that takes turns with others: a Python process of its own, and the same compiler and judge, as far as they run.
   std::unique_ptr<Engine> beside() const;
   void share(const Engine& other);  // its compiler and judge
+  bool sound() const;               // its judge's CUDA context is not broken, if it has a judge
+  void drop_judge();
 
  private:
   std::unique_ptr<Parts> parts_;

@@ -165,11 +165,13 @@ struct Bench {
   std::vector<BenchRow> rows;
   std::map<std::string, std::string> open;   // searches that share a budget and have no row yet: the problem, its run in the store
   std::map<std::string, std::string> ended;  // those of them that ended by themselves, and why
+  std::map<std::string, BenchTurns> apart;   // those that found no room beside the others, and what they had until then
   static auto fields() {
     return std::make_tuple(field("options", &Bench::options, "that change a row"), field("version", &Bench::version, "of solstice"),
                            field("started", &Bench::started, "UTC"), field("rows", &Bench::rows, "one a problem"),
                            optional_field("open", &Bench::open, "problems without a row yet, and their runs"),
-                           optional_field("ended", &Bench::ended, "searches of these that ended by themselves, and why"));
+                           optional_field("ended", &Bench::ended, "searches of these that ended by themselves, and why"),
+                           optional_field("apart", &Bench::apart, "searches that found no room beside the others, and what they had"));
   }
 };
 

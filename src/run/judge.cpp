@@ -100,6 +100,8 @@ Status Judge::settle() {
   return success();
 }
 
+bool Judge::sound() const { return context_.make_current().ok() && driver_.cuCtxSynchronize() == cu::kSuccess; }
+
 Result<Bytes> Judge::free_memory() const {
   size_t free_bytes = 0, total = 0;
   SOLSTICE_CHECK(driver_.check(driver_.cuMemGetInfo(&free_bytes, &total), "read the free memory"));

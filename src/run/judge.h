@@ -116,6 +116,7 @@ class Judge {
   void dismiss_spares();
   // CUDA's current context belongs to a thread: call this first where another thread started the judge.
   Status adopt_thread() const { return context_.make_current(); }
+  bool sound() const;  // its CUDA context works: an error that sticks fails every later call, and every judge of this process
   Result<Bytes> free_memory() const;
   Result<Bytes> total_memory() const;
 

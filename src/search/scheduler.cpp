@@ -15,20 +15,36 @@ constexpr std::string_view kName = "log-gain";
 
 double value(const Values& values, std::string_view name) { return values.find(name)->second; }
 
-bool worth_a_trial(const Outlook& problem, const Values& values) { return problem.open() && problem.gain() >= value(values, "stop"); }
+// The mean cost of a trial, over all problems.
+double usual_cost(const std::vector<Outlook>& problems) {
+  double spent = 0;
+  int trials = 0;
+  for (const Outlook& problem : problems) {
+    spent += problem.spent();
+    trials += problem.trials();
+  }
+  return trials > 0 ? spent / trials : 0;
+}
+
+bool worth_a_trial(const Outlook& problem, double usual, const Values& values) {
+  if (!problem.open()) return false;
+  const double dearer = problem.cost() > 0 && usual > 0 ? problem.cost() / usual : 1;
+  return problem.gain() >= value(values, "stop") * std::pow(dearer, value(values, "price"));
+}
 
 }  // namespace
 
 // docs/replay.md says how they were chosen, and what came of it.
 const std::vector<Parameter>& scheduler_parameters() {
   static const std::vector<Parameter> parameters = {
-      {"floor", 4, 0, 1000, true, "trials that every problem gets"},
+      {"floor", 3, 0, 1000, true, "trials that every problem gets"},
       {"rate", 0.5, 0, 1, false, "share of trials that gain, before any is known"},
       {"weight", 16, 0.001, 1000, false, "trials that this first share counts for"},
       {"decay", 0.1, 0, 0.999, false, "how much less each further trial back counts"},
       {"size", 0.2, 0.001, 1, false, "log-gain of a trial that gains, as a share of what is left to the practical bound"},
       {"left", 0.4, 0.001, 10, false, "log-gain that counts as left where no bound is known"},
-      {"stop", 0.025, 0, 1, false, "a problem whose next trial promises less log-gain gets none"},
+      {"stop", 0.03, 0, 1, false, "a problem whose next trial promises less log-gain gets none, where it costs as much as the mean trial"},
+      {"price", 1, 0, 1, false, "how much more one must promise that costs more: a power of its cost over the mean trial's"},
   };
   return parameters;
 }
@@ -84,8 +100,9 @@ std::optional<size_t> next_problem(const std::vector<Outlook>& problems, const V
     if (!next || problems[i].trials() < problems[*next].trials()) next = i;
   }
   if (next) return next;
+  const double usual = usual_cost(problems);
   for (size_t i = 0; i < problems.size(); ++i) {
-    if (!worth_a_trial(problems[i], values)) continue;
+    if (!worth_a_trial(problems[i], usual, values)) continue;
     if (!next || problems[i].worth() > problems[*next].worth()) next = i;
   }
   return next;

@@ -33,6 +33,7 @@ class Outlook {
 
   double gain() const;   // expected of the next trial: a natural logarithm
   double cost() const;   // expected of the next trial: the mean so far
+  double spent() const { return spent_; }
   double worth() const;  // the one over the other
   int trials() const { return trials_; }
   int since_gain() const { return since_gain_; }

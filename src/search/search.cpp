@@ -2,13 +2,38 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace solstice::search {
 namespace {
 
 constexpr int kCalibration = 4;  // trials before a cost model is believed
 
+Seconds time_of(const Node* best) { return best ? best->measurement->time : Seconds(0); }
+
+bool is_result(const Event& event) {
+  return event.node > 0 && (event.kind == Event::Kind::kMeasured || event.kind == Event::Kind::kLost);
+}
+
 }  // namespace
+
+void Search::Finished::count(Seconds before, Seconds after) {
+  const bool gained = after.value > 0 && (before.value <= 0 || after < before * (1 - kNoise));
+  without_gain = gained ? 0 : without_gain + 1;
+  ++trials;
+}
+
+// As whoever made the tree had counted. Another proposer has as much patience as the one before.
+Status Search::count_again() {
+  Tree seen(Seconds(0));
+  for (const Event& event : tree_.events()) {
+    const Seconds before = time_of(seen.best());
+    SOLSTICE_CHECK(seen.apply(event));
+    if (is_result(event)) finished_.count(before, time_of(seen.best()));
+    if (event.kind == Event::Kind::kOpened) finished_.without_gain = 0;
+  }
+  return success();
+}
 
 Search::Search(Tree& tree, const Participants& with, const Budget& budget, int lookahead, const Observer& observer)
     : tree_(tree),
@@ -20,12 +45,12 @@ Search::Search(Tree& tree, const Participants& with, const Budget& budget, int l
       recorded_(tree.events().size()) {
   for (const Node& node : tree.nodes()) {
     if (node.in_flight) with_.evaluator.start(node);
-    finished_ += node.id > 0 && node.measurement ? 1 : 0;
   }
 }
 
 Result<std::optional<Stop>> Search::step(const std::function<bool()>& interrupted) {
   if (stopped_) return stopped_;
+  if (!std::exchange(counted_, true)) SOLSTICE_CHECK(count_again());
   SOLSTICE_CHECK(fill());
   stopped_ = should_stop(interrupted);
   if (!stopped_) SOLSTICE_CHECK(finish_one());
@@ -45,17 +70,13 @@ Status Search::fill() {
 }
 
 Status Search::finish_one() {
-  const Node* before = tree_.best();
-  const Seconds best = before ? before->measurement->time : Seconds(0);
+  const Seconds before = time_of(tree_.best());
   SOLSTICE_TRY(Landed landed, with_.evaluator.land());
   if (landed.measurement)
     tree_.complete(landed.node, std::move(*landed.measurement));
   else
     tree_.lose(landed.node);
-  const Node* after = tree_.best();
-  const bool gained = after && (!before || after->measurement->time < best * (1 - kNoise));
-  without_gain_ = gained ? 0 : without_gain_ + 1;
-  ++finished_;
+  finished_.count(before, time_of(tree_.best()));
   SOLSTICE_CHECK(record());
   if (observer_.finished) observer_.finished(tree_, tree_.node(landed.node));
   return success();
@@ -67,10 +88,10 @@ std::optional<Stop> Search::should_stop(const std::function<bool()>& interrupted
   if (tree_.in_flight() == 0 && refused_) return refused_ == Code::over_budget ? Stop::kOverBudget : Stop::kProposerFailed;
   if (tree_.in_flight() == 0) return tree_.trials() >= budget_.trials ? Stop::kTrials : Stop::kExhausted;
   const Node* best = tree_.best();
-  if (best && finished_ >= budget_.least && budget_.bound.value > 0 && best->measurement->time < budget_.bound * budget_.near)
+  if (best && finished_.trials >= budget_.least && budget_.bound.value > 0 && best->measurement->time < budget_.bound * budget_.near)
     return Stop::kNearBound;
-  if (best && finished_ >= budget_.least && budget_.lost.value > 0 && best->measurement->time > budget_.lost) return Stop::kLost;
-  if (best && budget_.patience > 0 && without_gain_ >= budget_.patience) return Stop::kPatience;
+  if (best && finished_.trials >= budget_.least && budget_.lost.value > 0 && best->measurement->time > budget_.lost) return Stop::kLost;
+  if (best && budget_.patience > 0 && finished_.without_gain >= budget_.patience) return Stop::kPatience;
   return std::nullopt;
 }
 

@@ -93,6 +93,14 @@ class Search {
   Result<std::optional<Stop>> step(const std::function<bool()>& interrupted);
 
  private:
+  // What came in so far: all trials, and the last ones that left the best as it was.
+  struct Finished {
+    int trials = 0;
+    int without_gain = 0;
+    void count(Seconds before, Seconds after);  // times of the best; 0: there is none
+  };
+
+  Status count_again();
   Status fill();
   Status finish_one();
   std::optional<Stop> should_stop(const std::function<bool()>& interrupted) const;
@@ -110,8 +118,8 @@ class Search {
   const Observer& observer_;
   Deadline deadline_;
   size_t recorded_;  // events that the observer was told
-  int without_gain_ = 0;
-  int finished_ = 0;
+  Finished finished_;
+  bool counted_ = false;
   std::optional<Code> refused_;  // why the proposer goes no further
   std::optional<Stop> stopped_;
 };

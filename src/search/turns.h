@@ -48,7 +48,8 @@ class Turns {
   size_t add(Seconds original, Seconds bound);
   // Of `problem` a trial came in: what it cost, and the best time since (0: none yet).
   void landed(size_t problem, const Spent& cost, Seconds best);
-  void close(size_t problem);  // it has nothing more to try
+  void close(size_t problem);        // it has nothing more to try
+  void spend(const Spent& cost) { all_ += cost; }  // of the budget, by somebody who has no turn here
 
   std::optional<Turn> next() const;  // nothing: all should stop
   bool spent() const;                // the budget is

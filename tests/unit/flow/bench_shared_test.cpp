@@ -18,6 +18,8 @@ using Trees = std::map<std::string, search::Tree>;  // of runs, as a store keeps
 struct Gpu {
   int open = 0;                 // searches
   std::set<std::string> large;  // their trials run only where nothing else is open
+  std::string breaks;           // whose second trial breaks what all share
+  bool broken = false;
 };
 
 // Trial n of a problem takes times[n]; after the last one there is none. Its run is named after the problem.
@@ -31,7 +33,7 @@ class TimesSearch : public BenchSearch {
     --gpu_.open;
     log_.push_back("closed " + run_);
   }
-  bool ready() const override { return true; }
+  bool ready() const override { return !failed_; }
   const std::string& run() const override { return run_; }
   const search::Tree& tree() const override { return trees_.at(run_); }
   Seconds original() const override { return Seconds(8); }
@@ -40,6 +42,9 @@ class TimesSearch : public BenchSearch {
     search::Tree& grown = trees_.at(run_);
     const auto trial = static_cast<size_t>(grown.trials());
     if (trial == times_.size()) return search::Stop::kExhausted;
+    if (run_ == gpu_.breaks && trial == 1) gpu_.broken = true;
+    failed_ = gpu_.broken;
+    if (failed_) return search::Stop::kInterrupted;
     log_.push_back(run_);
     const int node = grown.add({.program = std::to_string(trial)})->id;
     search::Measurement out;
@@ -56,9 +61,12 @@ class TimesSearch : public BenchSearch {
     grown.complete(node, std::move(out));
     return std::nullopt;
   }
-  Result<OptimizeOutcome> conclude() override { return fail(Code::internal, "a search that is ready is closed instead"); }
+  Result<OptimizeOutcome> conclude() override {
+    return failed_ ? fail(Code::cuda_error, "an illegal address") : fail(Code::internal, "a search that is ready is closed instead");
+  }
 
  private:
+  bool failed_ = false;
   std::string run_;
   std::vector<double> times_;
   Trees& trees_;
@@ -107,6 +115,11 @@ class Machine : public BenchWorker {
     return OpponentsFound();
   }
   void end() override {}
+  bool sound() const override { return !gpu.broken; }
+  void renew() override {
+    EXPECT_EQ(gpu.open, 0);
+    gpu.broken = false;
+  }
   Result<std::unique_ptr<BenchSearch>> open(const OptimizeOptions& options, Progress&) override {
     EXPECT_TRUE(options.in_turns);
     EXPECT_FALSE(options.keep);
@@ -280,6 +293,38 @@ TEST_F(BenchSharedTest, ARunWithSuchATrialDoesNotGoOn) {
   ASSERT_TRUE(made.ok()) << made.error().text();
   EXPECT_EQ(row_of(*made, "a").turns->trials, 4);
   EXPECT_FALSE(machine_.trees.at("a").node(1).failed());
+}
+
+TEST_F(BenchSharedTest, WhatBreaksTheJudgeFailsAlone) {
+  machine_.gpu.breaks = "b";
+  const Result<Bench> made = bench(options("log-gain(floor=2)", {.trials = 18}));
+  ASSERT_TRUE(made.ok()) << made.error().text();
+  EXPECT_TRUE(row_of(*made, "b").failed);
+  EXPECT_EQ(row_of(*made, "b").reason, "cuda_error: an illegal address");
+  EXPECT_EQ(machine_.resumed["a"], "a");
+  EXPECT_EQ(trials("b"), 1u);
+  EXPECT_EQ(trials("a") + trials("c"), 17u);
+  EXPECT_EQ(static_cast<size_t>(row_of(*made, "a").turns->trials), trials("a"));
+  EXPECT_TRUE(told_.has("goes on with another judge")) << told_.text();
+}
+
+// What it had before it was set apart is spent also for a bench that goes on.
+TEST_F(BenchSharedTest, WhatWasSetApartStaysApart) {
+  const BenchOptions once = options("fixed", {.trials = 12});
+  Bench open;
+  ASSERT_TRUE(bench(once).ok());
+  open.options = load_bench(once.out)->options;
+  open.apart["a"].trials = 3;
+  BenchOptions again = once;
+  again.resume = true;
+  again.out = folder_.path() / "again";
+  ASSERT_TRUE(write_bench(open, again.out).ok());
+  machine_.log.clear();
+  const Result<Bench> made = bench(again);
+  ASSERT_TRUE(made.ok()) << made.error().text();
+  EXPECT_EQ(trials("a"), 4u);
+  EXPECT_EQ(trials("b") + trials("c"), 8u - 3u);
+  EXPECT_EQ(machine_.log.back(), "end of a");
 }
 
 // What ended by itself says so still when the bench goes on after the budget was used up.

@@ -25,6 +25,8 @@ class FakeWorker : public BenchWorker {
     return found;
   }
   void end() override { log += ")"; }
+  bool sound() const override { return true; }
+  void renew() override {}
 
   std::string log;  // what was asked for: a letter each
   OpponentsRequest asked;

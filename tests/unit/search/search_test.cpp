@@ -97,6 +97,31 @@ TEST(Search, StopsNearTheBound) {
   EXPECT_EQ(tree.trials(), 5);  // the fifth was in flight when the fourth ended it
 }
 
+// A search that goes on from a tree has as much patience left as the one that was interrupted.
+TEST(Search, PatienceCountsOverAResume) {
+  const auto trials = [](int interrupted_after) {
+    Tree tree;
+    Counting proposer(9);
+    Distances evaluator;
+    Budget budget;
+    budget.patience = 3;
+    bool stop = false;
+    Observer observer;
+    observer.finished = [&](const Tree&, const Node& node) { stop = node.id == interrupted_after; };
+    const std::string policy = "beam(width=9)";
+    const Result<Stop> first = search(tree, proposer, evaluator, budget, 1, observer, [&] { return stop; }, policy);
+    EXPECT_EQ(*first, interrupted_after ? Stop::kInterrupted : Stop::kPatience);
+    const auto go_on = [] { return false; };
+    if (interrupted_after) {
+      Distances another;
+      EXPECT_EQ(*search(tree, proposer, another, budget, 1, {}, go_on, policy), Stop::kPatience);
+    }
+    return tree.trials();
+  };
+  const int whole = trials(0);
+  for (int at = 1; at < whole; ++at) EXPECT_EQ(trials(at), whole) << at;
+}
+
 TEST(Search, StopsWhenInterruptedAndKeepsTheTree) {
   Tree tree;
   Counting proposer(5);
