@@ -77,7 +77,10 @@ Status trace_spans(Session& state, const std::vector<Finalist*>& finalists, int 
 
 Status time_in_turn(Session& state, const std::vector<Finalist*>& finalists) {
   std::vector<Contender> contenders;
-  for (Finalist* finalist : finalists) contenders.push_back(contender(state, *finalist));
+  for (Finalist* finalist : finalists) {
+    SOLSTICE_CHECK(state.gpu_device->build(state.tree.node(finalist->node)));
+    contenders.push_back(contender(state, *finalist));
+  }
   const run::TimeBlock original = [&](int repetitions) -> Result<std::vector<double>> {
     SOLSTICE_TRY(OracleBlock block, state.oracle->time_eager("trial", {repetitions, 1}));
     return std::move(block.seconds);
