@@ -22,20 +22,21 @@ class SharedBench {
 
   Status run() {
     SOLSTICE_CHECK(slots_.open_all());
-    const size_t together = slots_.searches() - slots_.waiting();
     share_ = search::share_of(options_.shared->total, slots_.searches());
-    search::TotalBudget total = options_.shared->total;
-    if (slots_.waiting() > 0 && total.trials) *total.trials = *share_.trials * static_cast<int>(together);
-    if (slots_.waiting() > 0 && total.seconds) *total.seconds = *share_.seconds * static_cast<double>(together);
-    search::Turns turns(options_.shared->schedule, total, search::Currency::kSeconds);
+    search::Turns turns(options_.shared->schedule, options_.shared->total, search::Currency::kSeconds);
     for (const BenchTurns& had : slots_.kept()) turns.landed(turns.add(Seconds(0), Seconds(0)), spent_of(had), {});
     for (size_t i = 0; i < slots_.kept().size(); ++i) turns.close(i);
     for (const BenchTurns& had : slots_.given_up()) turns.spend(spent_of(had));
+    for (BenchSlot& slot : slots_.all()) {
+      if (!slot.search && !slot.apart) continue;
+      slot.place = turns.add(Seconds(0), Seconds(0));
+      turns.close(slot.place);
+    }
     SOLSTICE_CHECK(take_turns(turns));
     for (BenchSlot& slot : slots_.all()) {
       if (!slot.apart) SOLSTICE_CHECK(conclude(slot));
     }
-    return run_apart();
+    return run_apart(turns);
   }
 
  private:
@@ -59,9 +60,10 @@ class SharedBench {
 
   Status join(search::Turns& turns) {
     places_.clear();
+    turns.reserve(static_cast<int>(slots_.waiting()));
     for (BenchSlot& slot : slots_.all()) {
       if (!slot.search) continue;
-      slot.place = turns.add(slot.search->original(), slot.search->bound());
+      turns.begin_anew(slot.place, slot.search->original(), slot.search->bound());
       places_[slot.place] = &slot;
       SOLSTICE_CHECK(tell(slot, turns));
       if (const auto why = lacking_room(slot.search->tree(), 0); why && slots_.others_open(slot)) {
@@ -102,27 +104,25 @@ class SharedBench {
   Status fail_in_turn(BenchSlot& slot, search::Turns& turns) {
     SOLSTICE_TRY(slot.turns, turns_of(*slot.search, share_, search::Stop::kInterrupted));
     const BenchTurns had = *slot.turns;
-    const size_t place = slot.place;
-    turns.close(place);
+    turns.close(slot.place);
     SOLSTICE_CHECK(slots_.take_failure(slot));
     for (const auto& [at, other] : places_) {
       if (!other->search) turns.close(at);  // nor could that be opened again
     }
-    return slot.apart ? set_aside(slot, place, had, turns) : success();
+    return slot.apart ? set_aside(slot, had, turns) : success();
   }
 
   // A trial that others took the room of is no result, and what would follow it in the tree is not what a search alone does.
   Status begin_anew_apart(BenchSlot& slot, const std::string& why, search::Turns& turns) {
     SOLSTICE_TRY(const BenchTurns had, turns_of(*slot.search, share_, search::Stop::kInterrupted));
-    const size_t place = slot.place;
-    turns.close(place);
     slots_.set_apart(slot, why);
-    return set_aside(slot, place, had, turns);
+    return set_aside(slot, had, turns);
   }
 
-  // Its run is given up, and the next one's share is no others'. What it had so far is spent.
-  Status set_aside(const BenchSlot& slot, size_t place, const BenchTurns& had, search::Turns& turns) {
-    turns.landed(place, {static_cast<double>(share_.trials.value_or(0)), share_.seconds.value_or(0), 0}, Seconds(0));
+  // Its run is given up, and of what is left the next one has a share for itself. What it had so far is spent.
+  Status set_aside(const BenchSlot& slot, const BenchTurns& had, search::Turns& turns) {
+    turns.close(slot.place);
+    turns.reserve(static_cast<int>(slots_.waiting()));
     return rows_.set_apart(*slot.problem, had);
   }
 
@@ -141,12 +141,11 @@ class SharedBench {
   }
 
   // Nobody else is there now: what does not fit any more is told in its row.
-  Status run_apart() {
+  Status run_apart(search::Turns& turns) {
     for (BenchSlot& slot : slots_.all()) {
       if (!slot.apart || interrupted()) continue;
       slot.apart = false;
       SOLSTICE_CHECK(slots_.open(slot));
-      search::Turns turns({}, share_, search::Currency::kSeconds);
       SOLSTICE_CHECK(take_turns(turns));
       SOLSTICE_CHECK(conclude(slot));
     }

@@ -2,8 +2,8 @@
 // is. A search keeps its tensors and its Python process while it takes turns: beginning again costs seconds, a trial a fraction of one.
 // When it is over it is closed, and when all are, each run comes to its end (full verification, finalists, drop-in, opponents) as in a
 // bench without such a budget, with the GPU to itself: no result depends on what else was open. One that finds no room beside the
-// others, when it is made ready or in a trial, waits until they are done and is searched alone, with the share that the fixed split
-// gives it.
+// others, when it is made ready or in a trial, waits until they are done and is searched alone; a share of the fixed split is kept of
+// the budget for it, and the schedule says how much of that it is worth.
 #pragma once
 
 #include "flow/bench_rows.h"

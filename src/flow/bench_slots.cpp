@@ -95,9 +95,10 @@ bool BenchSlots::others_open(const BenchSlot& slot) const {
 }
 
 void BenchSlots::set_apart(BenchSlot& slot, const std::string& why) {
-  const Seconds took = slot.took;
-  slot = BenchSlot{slot.problem, slot.number};
-  slot.took = took;
+  BenchSlot fresh{slot.problem, slot.number};
+  fresh.place = slot.place;
+  fresh.took = slot.took;
+  slot = std::move(fresh);
   slot.apart = true;
   say(slot, "finds no room beside the others and is searched when they are done: " + why);
 }

@@ -31,8 +31,8 @@ class Outlook {
   void add(double cost, Seconds best);
   void close() { open_ = false; }  // it has nothing more to try
 
-  double gain() const;   // expected of the next trial: a natural logarithm
-  double cost() const;   // expected of the next trial: the mean so far
+  double gain() const;  // expected of the next trial: a natural logarithm
+  double cost() const;  // expected of the next trial: the mean so far
   double spent() const { return spent_; }
   double worth() const;  // the one over the other
   int trials() const { return trials_; }

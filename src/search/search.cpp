@@ -11,9 +11,7 @@ constexpr int kCalibration = 4;  // trials before a cost model is believed
 
 Seconds time_of(const Node* best) { return best ? best->measurement->time : Seconds(0); }
 
-bool is_result(const Event& event) {
-  return event.node > 0 && (event.kind == Event::Kind::kMeasured || event.kind == Event::Kind::kLost);
-}
+bool is_result(const Event& event) { return event.node > 0 && (event.kind == Event::Kind::kMeasured || event.kind == Event::Kind::kLost); }
 
 }  // namespace
 

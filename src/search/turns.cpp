@@ -48,6 +48,11 @@ size_t Turns::add(Seconds original, Seconds bound) {
   return outlooks_.size() - 1;
 }
 
+void Turns::begin_anew(size_t problem, Seconds original, Seconds bound) {
+  outlooks_[problem] = Outlook(original, bound, schedule_.log_gain ? *schedule_.log_gain : usual_scheduling());
+  had_[problem] = {};
+}
+
 void Turns::landed(size_t problem, const Spent& cost, Seconds best) {
   outlooks_[problem].add(cost.in(currency_), best);
   had_[problem] += cost;
@@ -56,7 +61,15 @@ void Turns::landed(size_t problem, const Spent& cost, Seconds best) {
 
 void Turns::close(size_t problem) { outlooks_[problem].close(); }
 
-bool Turns::spent() const { return !within(all_, total_); }
+bool Turns::spent() const { return !within(all_, unreserved()); }
+
+TotalBudget Turns::unreserved() const {
+  const TotalBudget each = share();
+  TotalBudget out = total_;
+  if (out.trials) *out.trials -= *each.trials * reserved_;
+  if (out.seconds) *out.seconds -= *each.seconds * reserved_;
+  return out;
+}
 
 std::optional<Turn> Turns::next() const {
   if (spent()) return std::nullopt;

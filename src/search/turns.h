@@ -46,10 +46,13 @@ class Turns {
 
   // All problems, before the first turn. Returns its place: 0, 1, ...
   size_t add(Seconds original, Seconds bound);
+  // What the problem had is spent, and of no account for what it gets from now on.
+  void begin_anew(size_t problem, Seconds original, Seconds bound);
   // Of `problem` a trial came in: what it cost, and the best time since (0: none yet).
   void landed(size_t problem, const Spent& cost, Seconds best);
-  void close(size_t problem);        // it has nothing more to try
-  void spend(const Spent& cost) { all_ += cost; }  // of the budget, by somebody who has no turn here
+  void close(size_t problem);                       // it has nothing more to try
+  void spend(const Spent& cost) { all_ += cost; }   // of the budget, by somebody who has no turn here
+  void reserve(int shares) { reserved_ = shares; }  // of the fixed split, for problems that come later
 
   std::optional<Turn> next() const;  // nothing: all should stop
   bool spent() const;                // the budget is
@@ -59,6 +62,7 @@ class Turns {
   TotalBudget share() const { return share_of(total_, outlooks_.size()); }  // of the fixed split
 
  private:
+  TotalBudget unreserved() const;
   std::optional<Turn> next_fixed() const;
   std::optional<Turn> next_by_gain() const;
 
@@ -68,6 +72,7 @@ class Turns {
   std::vector<Outlook> outlooks_;
   std::vector<Spent> had_;
   Spent all_;
+  int reserved_ = 0;
 };
 
 }  // namespace solstice::search

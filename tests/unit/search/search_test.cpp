@@ -109,7 +109,8 @@ TEST(Search, PatienceCountsOverAResume) {
     Observer observer;
     observer.finished = [&](const Tree&, const Node& node) { stop = node.id == interrupted_after; };
     const std::string policy = "beam(width=9)";
-    const Result<Stop> first = search(tree, proposer, evaluator, budget, 1, observer, [&] { return stop; }, policy);
+    const Result<Stop> first = search(
+        tree, proposer, evaluator, budget, 1, observer, [&] { return stop; }, policy);
     EXPECT_EQ(*first, interrupted_after ? Stop::kInterrupted : Stop::kPatience);
     const auto go_on = [] { return false; };
     if (interrupted_after) {
