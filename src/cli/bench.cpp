@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/interrupt.h"
+#include "cli/devices.h"
 #include "cli/progress.h"
 #include "cli/table.h"
 #include "cli/values.h"
@@ -50,6 +51,7 @@ Result<flow::BenchOptions> options_from(const Invocation& in, std::vector<flow::
   options.each.trials = budget.trials;
   options.each.device = in.get("--device");
   options.each.machine = in.get("--machine");
+  SOLSTICE_TRY(options.each.gpus, chosen_devices(in));
   options.each.allow_busy = in.flag("--allow-busy");
   options.each.frozen = in.get("--weights") == "frozen";
   options.each.command = in.argv;
@@ -142,6 +144,7 @@ std::vector<Parameter> bench_parameters(std::vector<Parameter> first, const std:
        false},
       {"--device", "NAME", "where candidates run", "auto", {"auto", "gpu", "model"}, false, false},
       {"--machine", "NAME", "machine description; found from the device where it is not given", "", {}, false, false},
+      devices_option(),
       {"--allow-busy", "", "go on although other processes keep the GPU busy", "", {}, false, false},
       {"--numerics", "LIST", "how accurate: reference, high, medium, or several with commas", "reference", {}, false, false},
       {"--rewrites", "WHICH", "whether rewritten equations are tried too; both: a column each", "on", {"on", "off", "both"}, false, false},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "base/file.h"
 #include "base/hash.h"
@@ -40,6 +41,12 @@ PendingBuild::PendingBuild(Lowered lowered, const machine::Machine& machine, too
   for (const families::Source& source : lowered_.sources) {
     pending_.push_back(compiler.submit({source.name, source.code, source.options, source.file}));
   }
+}
+
+bool PendingBuild::ready(Seconds patience) const {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(patience.value);
+  return std::all_of(pending_.begin(), pending_.end(),
+                     [&](const auto& each) { return each.wait_until(until) == std::future_status::ready; });
 }
 
 Result<Built> PendingBuild::finish() {

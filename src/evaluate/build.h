@@ -27,7 +27,9 @@ class PendingBuild {
  public:
   // For `machine`, which outlives it.
   PendingBuild(Lowered lowered, const machine::Machine& machine, toolchain::Compiler& compiler);
-  // Waits for the compiler. A source that does not compile is data (ok is false); an error means that this machine
+  // Whether the compiler is done, waiting at most so long.
+  bool ready(Seconds patience) const;
+  // Waits for the compiler. Once. A source that does not compile is data (ok is false); an error means that this machine
   // cannot compile.
   Result<Built> finish();
 

@@ -36,7 +36,7 @@ void Preparation::refuse(TrialState state, std::string why) {
 }
 
 Status Preparation::finish() {
-  if (refused() || !pending_) return success();
+  if (refused() || !pending_ || built_) return success();
   SOLSTICE_TRY(built_, pending_->finish());
   if (!built_->ok) refuse(TrialState::kNotCompiled, built_->log);
   return success();

@@ -32,6 +32,7 @@ Result<ProposeOutcome> propose_batch(const ProposeOptions& options, Progress& pr
 struct EvaluateOptions {
   std::filesystem::path folder;
   std::string device = "auto";  // auto | gpu | model
+  GpuChoice gpus;               // none given: GPU 0 alone
   bool allow_busy = false;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 
 #include "base/hash.h"
 #include "base/interrupt.h"
@@ -15,7 +16,11 @@ namespace solstice::flow {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr int kAhead = 6;  // candidates that are compiled while one is measured
+// Candidates under way, so that some are compiled while others are measured.
+size_t ahead_of(const Session& state) {
+  constexpr size_t kEach = 6;
+  return kEach * static_cast<size_t>(state.fleet ? state.fleet->size() : 1);
+}
 
 OptimizeOptions options_of(const EvaluateOptions& options, const Batch& batch) {
   OptimizeOptions out;
@@ -25,6 +30,7 @@ OptimizeOptions options_of(const EvaluateOptions& options, const Batch& batch) {
   out.device = options.device;
   out.numerics = batch.numerics;
   out.frozen = batch.frozen;
+  out.gpus = options.gpus;
   out.allow_busy = options.allow_busy;
   out.baselines = false;
   if (options.device == "model") out.machine = batch.machine;
@@ -98,25 +104,29 @@ void tell(Session& state, const search::Node& node, const search::Measurement& m
   state.progress.trial_finished(news, state.standing());
 }
 
+Status keep_result(Session& state, const Batch& batch, const fs::path& folder, const search::Node& node, const search::Measurement& found,
+                   EvaluateOutcome& out) {
+  const auto asked = std::find_if(batch.candidates.begin(), batch.candidates.end(), [&](const auto& c) { return c.node == node.id; });
+  BatchResult result{batch.id, node.id, asked->request, asked->hash, found, utc_now()};
+  SOLSTICE_CHECK(write_record_file(result_file(folder, node.id), result));
+  ++out.measured;
+  out.usable += found.usable() ? 1 : 0;
+  tell(state, node, found);
+  return success();
+}
+
 Status measure(Session& state, const Batch& batch, const fs::path& folder, std::deque<search::Node> nodes, EvaluateOutcome& out) {
-  std::deque<search::Node> started;
+  std::map<int, search::Node> started;
   while (!nodes.empty() || !started.empty()) {
-    while (!nodes.empty() && !interrupted() && started.size() < kAhead) {
+    while (!nodes.empty() && !interrupted() && started.size() < ahead_of(state)) {
       state.device->start(nodes.front());
-      started.push_back(std::move(nodes.front()));
+      started.emplace(nodes.front().id, std::move(nodes.front()));
       nodes.pop_front();
     }
     if (started.empty()) break;
     SOLSTICE_TRY(const search::Landed landed, state.device->land());
-    const search::Node node = std::move(started.front());
-    started.pop_front();
-    if (!landed.measurement) continue;  // no result comes: it stays open
-    const auto asked = std::find_if(batch.candidates.begin(), batch.candidates.end(), [&](const auto& c) { return c.node == node.id; });
-    BatchResult result{batch.id, node.id, asked->request, asked->hash, *landed.measurement, utc_now()};
-    SOLSTICE_CHECK(write_record_file(result_file(folder, node.id), result));
-    ++out.measured;
-    out.usable += landed.measurement->usable() ? 1 : 0;
-    tell(state, node, *landed.measurement);
+    const search::Node node = std::move(started.extract(landed.node).mapped());
+    if (landed.measurement) SOLSTICE_CHECK(keep_result(state, batch, folder, node, *landed.measurement, out));  // else it stays open
     if (interrupted()) break;
   }
   return success();

@@ -41,6 +41,7 @@ std::map<std::string, std::string> options_of(const BenchOptions& options) {
       {"opponents", options.opponents
                         ? fmt::format("within {} s{}", options.deadline.value, options.opponents_of_all ? "" : " where supported")
                         : "none"}};
+  if (o.gpus.given()) out["devices"] = o.gpus.text();
   if (!o.memory) out["memory"] = "off";
   if (options.shared) out["total"] = options.shared->total_text, out["schedule"] = options.shared->schedule_text;
   return out;

@@ -81,7 +81,7 @@ void add_kernels(Session& state) {
 
 Status add_launches(Session& state) {
   if (!state.winner) return success();
-  SOLSTICE_TRY(const rt::LoadedPlan loaded, rt::load_plan(state.gpu_device->plan_of(state.winner->node)));
+  SOLSTICE_TRY(const rt::LoadedPlan loaded, rt::load_plan(state.builds->plan_of(state.winner->node)));
   for (const Step& step : loaded.plan.steps) state.report.launches += step.kind == StepKind::kLaunch && step.phase == Phase::kLaunch;
   return success();
 }

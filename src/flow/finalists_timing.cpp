@@ -14,7 +14,7 @@ namespace {
 Contender contender(Session& state, Finalist& finalist) {
   Contender out;
   out.name = fmt::format("trial {}", finalist.node);
-  const std::filesystem::path plan = state.gpu_device->plan_of(finalist.node);
+  const std::filesystem::path plan = state.builds->plan_of(finalist.node);
   out.slots_for = [&state, plan](int processes) { return state.judge->slots_for(plan, processes); };
   out.hold = [&state, &finalist, plan](int slots) -> Result<Verdict> {
     SOLSTICE_TRY(Verdict verdict, state.judge->verify(plan, state.trial_cases, slots));
@@ -35,7 +35,7 @@ Contender contender(Session& state, Finalist& finalist) {
 }
 
 Status tell_by_kernel(Session& state, Finalist& finalist, const run::TimedBlock& block) {
-  SOLSTICE_TRY(const rt::LoadedPlan loaded, rt::load_plan(state.gpu_device->plan_of(finalist.node)));
+  SOLSTICE_TRY(const rt::LoadedPlan loaded, rt::load_plan(state.builds->plan_of(finalist.node)));
   const Json& costs = state.tree.node(finalist.node).measurement->record.at("costs");
   Result<KernelTrace> trace = evaluate::by_kernel(loaded.plan, block, costs);
   if (trace.ok()) {
@@ -78,7 +78,7 @@ Status trace_spans(Session& state, const std::vector<Finalist*>& finalists, int 
 Status time_in_turn(Session& state, const std::vector<Finalist*>& finalists) {
   std::vector<Contender> contenders;
   for (Finalist* finalist : finalists) {
-    SOLSTICE_CHECK(state.gpu_device->build(state.tree.node(finalist->node)));
+    SOLSTICE_CHECK(state.builds->build(state.tree.node(finalist->node)));
     contenders.push_back(contender(state, *finalist));
   }
   const run::TimeBlock original = [&](int repetitions) -> Result<std::vector<double>> {

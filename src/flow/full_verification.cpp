@@ -84,8 +84,8 @@ class FullVerification {
 
  private:
   Result<Verdict> verify(const std::vector<run::JudgeCase>& cases) {
-    SOLSTICE_CHECK(state_.gpu_device->build(state_.tree.node(finalist_.node)));
-    const std::filesystem::path plan = state_.gpu_device->plan_of(finalist_.node);
+    SOLSTICE_CHECK(state_.builds->build(state_.tree.node(finalist_.node)));
+    const std::filesystem::path plan = state_.builds->plan_of(finalist_.node);
     SOLSTICE_TRY(const int fitting, state_.judge->slots_for(plan, 1));
     return state_.judge->verify(plan, cases, std::min(fitting, 2));
   }

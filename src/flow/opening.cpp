@@ -65,6 +65,7 @@ void begin_report(Session& state) {
                     {"rewrites", state.options.rewrites ? "on" : "off"},
                     {"memory", state.options.memory ? "on" : "off"},
                     {"budget", fmt::format("{:.0f} s, {} trials", state.options.budget.value, state.options.trials)}};
+  if (state.options.gpus.given()) report.options["devices"] = state.options.gpus.text();
 }
 
 Status describe_run(Session& state) {

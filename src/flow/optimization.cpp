@@ -75,6 +75,7 @@ Status write_outcome(Session& state) {
 
 // Frees what this problem held on the GPU. An oracle or judge that failed is not used again: the next run starts another.
 void release_engine(Engine& engine, Session& state, const Status& done) {
+  close_fleet(state);
   const bool broken = !done.ok() && !is_of_the_user(done.error());
   if (state.judge) state.judge->release();
   if (broken) {
@@ -157,6 +158,7 @@ std::optional<search::Stop> Optimization::step() {
   if (!parts_->done.ok()) return search::Stop::kInterrupted;
   if (state.judge) state.judge->serve(&state.engine);
   const Result<std::optional<search::Stop>> stop = step_search(state);
+  if (state.fleet) state.fleet->rest();  // the GPUs are the others' now
   if (stop.ok()) return *stop;
   parts_->done = stop.error();
   return search::Stop::kInterrupted;

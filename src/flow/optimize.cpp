@@ -25,6 +25,7 @@ void Engine::share(const Engine& other) {
   parts_->compiler = from.compiler;
   parts_->judge = from.judge;
   parts_->judge_request = from.judge_request;
+  parts_->further = from.further;
   parts_->driver = from.driver;
 }
 

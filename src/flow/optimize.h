@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "base/units.h"
 #include "flow/agent_choice.h"
+#include "flow/gpu_choice.h"
 #include "record/progress.h"
 #include "record/report.h"
 #include "search/search.h"
@@ -42,6 +43,7 @@ struct OptimizeOptions {
   std::filesystem::path store;           // "": the user's store
   std::string problem;                   // name in reports; "": from the file
   bool baselines = true;                 // time torch.compile and TF32 beside eager
+  GpuChoice gpus;                        // that measure candidates while it searches; none given: the module's alone
   bool allow_busy = false;               // go on where others keep the GPU busy
   bool several = false;                  // more runs follow: what they share is made ready as well
   bool keep = false;                     // a run of the same module may follow: what was prepared stays until Engine::release_problem()

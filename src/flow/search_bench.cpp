@@ -25,14 +25,16 @@ constexpr const char* kFile = "search.json";
 
 std::map<std::string, std::string> shaping(const SearchBenchOptions& options) {
   const OptimizeOptions& each = options.each;
-  return {{"trials", std::to_string(each.trials)},
-          {"budget", time_text(each.budget)},
-          {"numerics", each.numerics},
-          {"device", each.device},
-          {"machine", each.machine.empty() ? "auto" : each.machine},
-          {"eps", fmt::format("{:g}", each.eps)},
-          {"window", std::to_string(each.window)},
-          {"memory", options.memory.empty() ? "off" : whole_path(options.memory)}};
+  std::map<std::string, std::string> out = {{"trials", std::to_string(each.trials)},
+                                            {"budget", time_text(each.budget)},
+                                            {"numerics", each.numerics},
+                                            {"device", each.device},
+                                            {"machine", each.machine.empty() ? "auto" : each.machine},
+                                            {"eps", fmt::format("{:g}", each.eps)},
+                                            {"window", std::to_string(each.window)},
+                                            {"memory", options.memory.empty() ? "off" : whole_path(options.memory)}};
+  if (each.gpus.given()) out["devices"] = each.gpus.text();
+  return out;
 }
 
 bool is_of_another_file(const SearchRow& row, const std::vector<BenchProblem>& problems) {

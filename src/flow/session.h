@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "evaluate/gpu_device.h"
+#include "evaluate/gpu_fleet.h"
 #include "evaluate/meaning.h"
 #include "evaluate/model_device.h"
 #include "flow/agent_side.h"
@@ -60,6 +61,7 @@ struct Engine::Parts {
   std::shared_ptr<toolchain::Compiler> compiler;  // null on a model device without one
   std::shared_ptr<run::Judge> judge;              // null on the model device
   GpuSideRequest judge_request;                   // what the judge was started with
+  std::vector<FurtherGpu> further;                // the GPUs beside the judge's, in the order of --devices
   std::string driver;                             // its version
   std::optional<Prepared> prepared;
   std::filesystem::path opponents_of;  // a process prepares those of this file's module; "": none does
@@ -117,13 +119,14 @@ struct Session {
 
   std::shared_ptr<const ir::Program> scheduled;  // the partition that is predicted to be fastest, applied
   std::unique_ptr<search::Proposer> expert;
-  std::unique_ptr<AgentSide> agent;   // null: the expert works alone
-  std::optional<Error> agent_failed;  // what it could not go on for; the run goes on with what there is
+  std::unique_ptr<AgentSide> agent;               // null: the expert works alone
+  std::optional<Error> agent_failed;              // what it could not go on for; the run goes on with what there is
+  std::unique_ptr<evaluate::TrialBuilds> builds;  // null on the model device
   std::unique_ptr<search::Evaluator> device;
-  evaluate::GpuDevice* gpu_device = nullptr;  // `device`, where it is one
-  std::string policy;                         // of the search
-  bool measured_elsewhere = false;            // in batches: what has no GPU here is not predicted for that
-  int64_t facts = 0;                          // number of the last fact of other problems that it goes by; 0: of none
+  evaluate::Fleet* fleet = nullptr;  // `device`, where it is several GPUs: the judge is this thread's only while it rests
+  std::string policy;                // of the search
+  bool measured_elsewhere = false;   // in batches: what has no GPU here is not predicted for that
+  int64_t facts = 0;                 // number of the last fact of other problems that it goes by; 0: of none
   std::optional<store::LoadedRun> resumed;
   search::Tree tree;
   std::unique_ptr<Searching> searching;
@@ -162,7 +165,11 @@ Status start_oracle(Session& state);
 Status import_problem(Session& state);
 Status compute_bounds(Session& state);
 Status open_compiler(Session& state);  // and, on a GPU, the judge
+
+// stage_device.cpp: what measures candidates, or predicts their times.
 Status open_device(Session& state);
+// After the search: all that follows is measured on the first GPU, by this thread.
+void close_fleet(Session& state);
 
 // bounds.cpp: no rung may lie above what other equations of the same problem could reach.
 Status lower_bounds(Session& state, const ir::Program& rewritten);

@@ -15,7 +15,7 @@ namespace {
 
 Status copy_winner(Session& state) {
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(state.gpu_device->folder_of(state.winner->node), error)) {
+  for (const auto& entry : std::filesystem::directory_iterator(state.builds->folder_of(state.winner->node), error)) {
     SOLSTICE_TRY(const std::string bytes, read_file(entry.path()));
     SOLSTICE_CHECK(write_file(state.fresh / entry.path().filename(), bytes));
   }

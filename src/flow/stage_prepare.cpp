@@ -22,12 +22,12 @@ Result<machine::Machine> choose_machine(const Session& state) {
 GpuSideRequest side_request(const Session& state, int ordinal) {
   // The process that started this one is the oracle: its module is on the GPU already.
   const int64_t caller = state.options.oracle_fd ? ::getppid() : 0;
-  return {state.options.machine, state.options.numerics, ordinal, !state.options.allow_busy, caller};
+  return {state.options.machine, state.options.numerics, ordinal, state.options.gpus, !state.options.allow_busy, caller};
 }
 
 bool judge_fits(const Session& state, const GpuSideRequest& wanted) {
   const GpuSideRequest& had = state.engine.judge_request;
-  return state.judge && had.ordinal == wanted.ordinal && had.machine == wanted.machine;
+  return state.judge && had.ordinal == wanted.ordinal && had.machine == wanted.machine && had.gpus == wanted.gpus;
 }
 
 Status open_judge(Session& state) {
@@ -35,15 +35,24 @@ Status open_judge(Session& state) {
   if (!judge_fits(state, wanted)) {
     Result<GpuSide> side = state.gpu_side.valid() && wanted.ordinal == 0 ? state.gpu_side.get() : start_gpu_side(wanted);
     if (!side.ok()) return std::move(side).error();
-    state.judge.reset();  // it uses the compiler
+    state.judge.reset();  // they use the compiler
+    state.engine.further.clear();
     state.compiler = std::move(side->compiler);
     state.judge = std::move(side->judge);
     state.engine.judge_request = wanted;
     state.engine.driver = side->driver;
-    if (!side->note.empty()) state.report.warnings.push_back(side->note);
+    state.engine.further = std::move(side->further);
+    for (std::string& note : side->notes) state.report.warnings.push_back(std::move(note));
+  } else {
+    start_further(state.engine.further, wanted, *state.compiler);
   }
   if (!state.engine.driver.empty()) state.report.versions["driver"] = state.engine.driver;
-  if (const std::optional<numerics::Policy> policy = numerics::policy_from_name(wanted.numerics)) state.judge->set_policy(*policy);
+  if (const std::optional<numerics::Policy> policy = numerics::policy_from_name(wanted.numerics)) {
+    state.judge->set_policy(*policy);
+    for (const FurtherGpu& gpu : state.engine.further) {
+      if (gpu.judge) gpu.judge->set_policy(*policy);
+    }
+  }
   state.judge->serve(&state.engine);
   return state.judge->adopt_thread();
 }
@@ -130,7 +139,8 @@ Status start_oracle(Session& state) {
       SOLSTICE_CHECK(connect_oracle(state));
     }
     state.gpu = state.hello.device.is_cuda();
-    if (state.options.device == "gpu" && !state.gpu) return why_no_gpu(state);
+    const bool needed = state.options.device == "gpu" || state.options.gpus.given();
+    if (needed && !state.gpu) return why_no_gpu(state);
     SOLSTICE_TRY(machine::Machine machine, choose_machine(state));
     state.machine.emplace(std::move(machine));
     state.report.machine = state.machine->name;
@@ -157,28 +167,6 @@ Status import_problem(Session& state) {
     for (const ir::ImportNote& note : state.problem->imported.notes) state.report.warnings.push_back(note.text);
     return fmt::format("{} operators, {} equations{}", state.problem->graph.nodes.size(), state.problem->program.equations.size(),
                        state.problem->cached.empty() ? "" : " (graph from the cache)");
-  });
-}
-
-Status open_device(Session& state) {
-  return stage(state, "device", state.gpu ? "inputs, float64 oracle, baseline" : "model", [&]() -> Result<std::string> {
-    SOLSTICE_CHECK(open_compiler(state));
-    if (!state.gpu) {
-      SOLSTICE_CHECK(fits(memory_need(state.problem->program), *state.machine));
-      state.device = std::make_unique<evaluate::ModelDevice>(state.setting(), state.compiler.get());
-      return std::string("no GPU: candidates are checked and compiled, times are predicted");
-    }
-    if (!state.trial_case) SOLSTICE_CHECK(prepare_trial(state));
-    state.prepare_warnings = state.report.warnings;
-    // A run before this one may have prepared them under `reference`.
-    for (run::JudgeCase& test : state.trial_cases) {
-      SOLSTICE_CHECK(measure_tf32(*state.oracle, *state.judge, *state.problem, test, state.report.warnings));
-    }
-    evaluate::GpuDeviceOptions options{state.fresh / "trials", repetitions_for(*state.problem, 12), state.sol ? &*state.sol : nullptr};
-    auto device = std::make_unique<evaluate::GpuDevice>(state.setting(), *state.compiler, *state.judge, state.trial_cases, options);
-    state.gpu_device = device.get();
-    state.device = std::move(device);
-    return "PyTorch eager takes " + time_text(state.eager);
   });
 }
 

@@ -28,8 +28,12 @@ search::Budget budget_of(const Session& state) {
   return out;
 }
 
-// Compiling overlaps measuring.
-int lookahead_of(const Session& state) { return state.gpu ? 6 : 2; }
+// Compiling overlaps measuring. What is chosen ahead is chosen without the results that are still to come.
+int lookahead_of(const Session& state) {
+  constexpr int kEach = 4, kBeside = 2;
+  if (!state.gpu) return 2;
+  return kBeside + kEach * (state.fleet ? state.fleet->size() : 1);
+}
 
 std::string verdict_text(const search::Measurement& m) { return enum_names(m.state)[static_cast<size_t>(m.state)]; }
 
@@ -129,6 +133,7 @@ Status search_candidates(Session& state) {
     SOLSTICE_TRY(state.stop, search_to_the_end(state));
     return summary_of_search(state);
   });
+  close_fleet(state);
   if (state.options.searched) state.report.timings["search"] = own_time(state.tree);
   return done;
 }

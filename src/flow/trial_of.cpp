@@ -48,6 +48,7 @@ TrialRecord trial_of(const std::string& run, const search::Node& node, bool meas
   trial.cost = m.record.at("modules");
   trial.compile_time = slowest_compile(trial.cost);
   trial.measuring = Seconds(m.record.at("measuring").as_double());
+  if (m.record.find("gpu")) trial.gpu = static_cast<int>(m.record.at("gpu").as_int());
   trial.started = utc_now();
   return trial;
 }

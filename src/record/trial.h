@@ -33,8 +33,9 @@ struct TrialRecord {
   Json trace;                        // time by kernel (KernelTrace), where it was taken
   Json cost;                         // terms of the cost model
   Seconds compile_time;
-  Seconds measuring;    // verification, timing and tracing: what kept the GPU's side busy
-  std::string started;  // UTC
+  Seconds measuring;       // verification, timing and tracing: what kept the GPU's side busy
+  std::optional<int> gpu;  // that measured it, where a search has several
+  std::string started;     // UTC
   static auto fields() {
     return std::make_tuple(
         field("run", &TrialRecord::run, "id of the run"), field("number", &TrialRecord::number, "1, 2, ... in the run"),
@@ -53,7 +54,7 @@ struct TrialRecord {
         optional_field("cost", &TrialRecord::cost, "terms of the cost model"),
         optional_field("compile_time", &TrialRecord::compile_time, "seconds"),
         optional_field("measuring", &TrialRecord::measuring, "seconds of verification, timing and tracing"),
-        optional_field("started", &TrialRecord::started, "UTC"));
+        optional_field("gpu", &TrialRecord::gpu, "that measured it, of several"), optional_field("started", &TrialRecord::started, "UTC"));
   }
 };
 

@@ -87,6 +87,11 @@ DeviceContext::~DeviceContext() {
 
 Status DeviceContext::make_current() const { return driver_->check(driver_->cuCtxSetCurrent(context_), "make the CUDA context current"); }
 
+InContext::InContext(const Driver& driver, const DeviceContext& context) : driver_(driver) {
+  driver_.cuCtxGetCurrent(&before_);
+  driver_.cuCtxSetCurrent(context.handle());
+}
+
 Result<int> DeviceContext::attribute(cu::DeviceAttribute which) const {
   int value = 0;
   SOLSTICE_CHECK(driver_->check(driver_->cuDeviceGetAttribute(&value, which, device_), "read a GPU attribute"));

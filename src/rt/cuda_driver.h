@@ -50,12 +50,26 @@ class DeviceContext {
   std::string name() const;
   std::string bus_id() const;  // "0000:0f:00.0"
   cu::Device device() const { return device_; }
+  cu::Context handle() const { return context_; }
 
  private:
   DeviceContext(const Driver& driver, cu::Device device) : driver_(&driver), device_(device) {}
   const Driver* driver_;
   cu::Device device_ = 0;
   cu::Context context_ = nullptr;
+};
+
+// While it lives a device's context is current in this thread, afterwards the one that was before: for what has to be freed where it
+// was made, whichever thread comes to it.
+class InContext {
+ public:
+  InContext(const Driver& driver, const DeviceContext& context);
+  ~InContext() { driver_.cuCtxSetCurrent(before_); }
+  InContext(const InContext&) = delete;
+
+ private:
+  const Driver& driver_;
+  cu::Context before_ = nullptr;
 };
 
 }  // namespace solstice::rt

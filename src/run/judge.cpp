@@ -33,7 +33,13 @@ Judge::Judge(const rt::Driver& driver, rt::DeviceContext context, JudgeOptions o
     : driver_(driver), context_(std::move(context)), options_(std::move(options)), imports_(driver) {}
 
 // Ending a process that holds a CUDA context takes a while; all of them at once take no longer.
-Judge::~Judge() { dismiss_spares(); }
+Judge::~Judge() {
+  dismiss_spares();
+  const rt::InContext inside(driver_, context_);
+  current_.reset();
+  imports_.close_all();
+  kernels_.reset();
+}
 
 void Judge::dismiss_spares() {
   for (RunnerProcess& spare : spares_) spare.end_soon();

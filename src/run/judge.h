@@ -85,7 +85,7 @@ class CandidateRun;
 class Judge {
  public:
   static Result<std::unique_ptr<Judge>> start(JudgeOptions options);
-  ~Judge();
+  ~Judge();  // in any thread
 
   // How many copies of its tensors each of `processes` processes with this plan may have: at most JudgeOptions::slots, as
   // far as JudgeOptions::memory_share of the free memory goes, and one in any case.

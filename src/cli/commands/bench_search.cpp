@@ -3,6 +3,7 @@
 
 #include "base/interrupt.h"
 #include "cli/command.h"
+#include "cli/devices.h"
 #include "cli/progress.h"
 #include "cli/table.h"
 #include "cli/values.h"
@@ -27,6 +28,7 @@ Result<flow::SearchBenchOptions> search_bench_options(const Invocation& in) {
   SOLSTICE_TRY(out.each.window, parse_int("--window", in.get("--window"), 0, 100000));
   out.each.device = in.get("--device");
   out.each.machine = in.get("--machine");
+  SOLSTICE_TRY(out.each.gpus, chosen_devices(in));
   out.each.allow_busy = in.flag("--allow-busy");
   out.each.numerics = in.get("--numerics");
   out.each.several = true;
@@ -102,6 +104,7 @@ const Command solstice_commands_bench_search = {
                    {"--window", "COUNT", "stop after so many trials without a gain; 0: never", "0", {}, false, false},
                    {"--device", "NAME", "where candidates run", "auto", {"auto", "gpu", "model"}, false, false},
                    {"--machine", "NAME", "machine description; found from the device where it is not given", "", {}, false, false},
+                   devices_option(),
                    {"--allow-busy", "", "go on although other processes keep the GPU busy", "", {}, false, false},
                    {"--numerics", "POLICY", "how accurate", "reference", {"reference", "high", "medium"}, false, false},
                    {"--memory", "STORE", "a store whose facts order each search", "", {}, false, false},

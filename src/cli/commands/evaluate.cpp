@@ -3,6 +3,7 @@
 
 #include "base/interrupt.h"
 #include "cli/command.h"
+#include "cli/devices.h"
 #include "cli/exit_codes.h"
 #include "cli/progress.h"
 #include "flow/batch.h"
@@ -14,6 +15,7 @@ Result<int> run_evaluate(const Invocation& in) {
   flow::EvaluateOptions options;
   options.folder = in.get("BATCH");
   options.device = in.get("--device");
+  SOLSTICE_TRY(options.gpus, chosen_devices(in));
   options.allow_busy = in.flag("--allow-busy");
   const std::unique_ptr<Progress> progress = progress_for(in.json() ? stderr : stdout);
   SOLSTICE_TRY(const flow::EvaluateOutcome done, flow::evaluate_batch(options, *progress));
@@ -41,6 +43,7 @@ const Command solstice_commands_evaluate = {
     .parameters =
         {{"BATCH", "", "folder that `solstice propose` wrote", "", {}, true, false},
          {"--device", "NAME", "where candidates run; model predicts without a GPU", "auto", {"auto", "gpu", "model"}, false, false},
+         devices_option(),
          {"--allow-busy", "", "go on although other processes keep the GPU busy", "", {}, false, false},
          json_flag()},
     .run = run_evaluate,

@@ -5,6 +5,7 @@
 
 #include "cli/agent_options.h"
 #include "cli/command.h"
+#include "cli/devices.h"
 #include "cli/exit_codes.h"
 #include "cli/progress.h"
 #include "cli/values.h"
@@ -47,6 +48,7 @@ Result<flow::OptimizeOptions> optimize_options(const Invocation& in) {
   options.seed = static_cast<uint64_t>(seed);
   options.resume = in.get("--resume");
   options.baselines = !in.flag("--no-baselines");
+  SOLSTICE_TRY(options.gpus, chosen_devices(in));
   options.allow_busy = in.flag("--allow-busy");
   options.command = in.argv;
   return options;
@@ -109,6 +111,7 @@ std::vector<Parameter> optimize_parameters() {
        false,
        false},
       {"--no-baselines", "", "do not time torch.compile and TF32 beside eager", "", {}, false, false},
+      devices_option(),
       {"--allow-busy", "", "go on although other processes keep the GPU busy", "", {}, false, false},
       {"--oracle-fd", "FD", "the calling Python process holds the module (solstice.optimize uses this)", "", {}, false, false},
   };

@@ -1,0 +1,114 @@
+#include "evaluate/gpu_meter.h"
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "evaluate/by_kernel.h"
+#include "run/timing_stats.h"
+
+namespace solstice::evaluate {
+namespace {
+
+constexpr Seconds kSlow{0.1};  // one repetition tells the time of a candidate this slow
+constexpr int kTraced = 2;     // repetitions of a trace
+constexpr double kWorth = 4;   // times the best so far: slower ones are not traced; 4 to 5 ms of host time each (H200, 1 Mi floats)
+
+void judged(const Verdict& verdict, search::Measurement& out) {
+  out.state = state_of(verdict);
+  out.detail = verdict.message;
+  out.record.set("verdict", to_json(verdict));
+}
+
+}  // namespace
+
+TrialState state_of(const Verdict& verdict) {
+  switch (verdict.outcome) {
+    case Outcome::kPassed:
+      return TrialState::kVerified;
+    case Outcome::kCrashed:
+    case Outcome::kLoadFailed:
+    case Outcome::kOutOfMemory:
+      return TrialState::kCrashed;
+    case Outcome::kHung:
+      return TrialState::kHung;
+    default:
+      return TrialState::kWrong;
+  }
+}
+
+GpuMeter::GpuMeter(const TrialBuilds& builds, run::Judge& judge, const std::vector<run::JudgeCase>& cases, GpuMeterOptions options)
+    : builds_(builds), judge_(judge), cases_(cases), options_(options) {}
+
+int GpuMeter::repetitions(search::Precision precision) const {
+  constexpr int kFewest = 3;
+  if (precision == search::Precision::kRough) return std::max(kFewest, options_.repetitions / 4);
+  return precision == search::Precision::kUsual ? options_.repetitions : 4 * options_.repetitions;
+}
+
+Status GpuMeter::judge(int node, search::Precision precision, search::Measurement& out) {
+  const std::vector<run::JudgeCase> first(cases_.begin(), cases_.begin() + 1);
+  SOLSTICE_TRY(Verdict verdict, judge_.verify(builds_.plan_of(node), first));
+  if (verdict.passed()) {
+    const bool slow = verdict.cases.back().wall > kSlow;
+    SOLSTICE_TRY(const run::TimedBlock block, judge_.time_block(cases_, slow ? 1 : repetitions(precision)));
+    if (!block.verdict.passed()) verdict = block.verdict;
+    if (!block.seconds.empty()) out.time = Seconds(run::median(block.seconds));
+    out.record.set("seconds", [&] {
+      Json list = Json::array();
+      for (double s : block.seconds) list.push(s);
+      return list;
+    }());
+  }
+  judged(verdict, out);
+  if (out.state == TrialState::kVerified && options_.bounds) {
+    if (const std::string why = sol::violation(*options_.bounds, out.time, sol::Cache::kCold); !why.empty()) {
+      out.state = TrialState::kWrong;
+      out.detail = why;
+    }
+  }
+  return success();
+}
+
+// A trace fills, runs and checks as a short timing does: it is left to those that a search may go on from.
+void GpuMeter::trace(const Plan& plan, search::Measurement& out) {
+  const bool behind = best_.value > 0 && out.time > best_ * kWorth;
+  if (out.state != TrialState::kVerified || behind || steps_of_call(plan) < 2) return;
+  const Result<KernelTrace> found = traced(plan, out);
+  out.record.set("trace", to_json(found.ok() ? *found : KernelTrace{{}, found.error().message}));
+}
+
+// What keeps it from being traced is an error, and costs the trial nothing; a traced result that is wrong refuses the candidate.
+Result<KernelTrace> GpuMeter::traced(const Plan& plan, search::Measurement& out) {
+  SOLSTICE_TRY(const RunnerHello runner, judge_.runner());
+  if (!runner.cupti) return fail(Code::no_driver, runner.cupti_note);
+  const int repetitions = out.time > kSlow ? 1 : kTraced;
+  SOLSTICE_TRY(run::TimedBlock block, judge_.time_block(cases_, repetitions, run::Tracer::kCupti));
+  if (block.verdict.passed()) return by_kernel(plan, block, out.record.at("costs"));
+  block.verdict.message = "traced: " + block.verdict.message;
+  if (!only_tracing_failed(block.verdict)) judged(block.verdict, out);
+  return fail(Code::candidate_failed, block.verdict.message);
+}
+
+Result<search::Measurement> GpuMeter::measure(BegunTrial& trial) {
+  Preparation& candidate = trial.candidate;
+  SOLSTICE_CHECK(candidate.finish());
+  const Seconds began = monotonic_now();
+  search::Measurement out;
+  out.record = candidate.record();
+  if (candidate.refused()) {
+    out.state = candidate.state();
+    out.detail = candidate.why();
+  } else {
+    SOLSTICE_CHECK(write_build(*candidate.built(), builds_.folder_of(trial.node)));
+    const Seconds ready = monotonic_now();
+    SOLSTICE_CHECK(judge(trial.node, trial.precision, out));
+    trace(candidate.built()->plan, out);
+    out.record.set("measuring", (monotonic_now() - ready).value);
+    if (options_.gpu) out.record.set("gpu", *options_.gpu);
+    if (out.state == TrialState::kVerified && (best_.value <= 0 || out.time < best_)) best_ = out.time;
+  }
+  out.cost = candidate.cost() + (monotonic_now() - began);
+  return out;
+}
+
+}  // namespace solstice::evaluate

@@ -1,0 +1,46 @@
+// One GPU that candidates are measured on: verified by its judge, then timed.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "evaluate/trial_builds.h"
+#include "record/kernel_trace.h"
+#include "run/judge.h"
+#include "sol/sol.h"
+
+namespace solstice::evaluate {
+
+struct GpuMeterOptions {
+  int repetitions = 12;                    // timed a trial; a quarter of them for a rough one, four times as many for a precise one
+  const sol::SolReport* bounds = nullptr;  // a time below what they allow with a cold L2 voids the trial; null: none is known
+  std::optional<int> gpu = {};             // that the record of a measurement names, where there are several
+};
+
+// For one thread, where the judge's GPU is current.
+class GpuMeter {
+ public:
+  // All but the options outlives it. A trial is verified with the first case and timed, every output checked, with all of them in turn.
+  // Of one that passed and is not far behind the best, whose call has several steps, the record has the time by kernel (`trace`, a
+  // KernelTrace), or why it could not be taken.
+  GpuMeter(const TrialBuilds& builds, run::Judge& judge, const std::vector<run::JudgeCase>& cases, GpuMeterOptions options);
+  // Waits for the compiler. An error: of this machine, or of the judge.
+  Result<search::Measurement> measure(BegunTrial& trial);
+
+ private:
+  int repetitions(search::Precision precision) const;
+  Status judge(int node, search::Precision precision, search::Measurement& out);
+  void trace(const Plan& plan, search::Measurement& out);
+  Result<KernelTrace> traced(const Plan& plan, search::Measurement& out);
+
+  const TrialBuilds& builds_;
+  run::Judge& judge_;
+  const std::vector<run::JudgeCase>& cases_;
+  GpuMeterOptions options_;
+  Seconds best_;  // of those that passed here; 0: none has
+};
+
+// The state of a trial whose verdict this is.
+TrialState state_of(const Verdict& verdict);
+
+}  // namespace solstice::evaluate
