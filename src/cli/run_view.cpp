@@ -39,7 +39,7 @@ Json json_of(const Attempt& attempt) {
   if (!attempt.measurement) return out;
   const search::Measurement& m = *attempt.measurement;
   out.set("state", name(m.state)).set("time", known(m.time)).set("cost", m.cost.value).set("noise", m.noise);
-  return out.set("samples", m.record.at("seconds"));
+  return out.set("gpu", m.record.at("gpu")).set("samples", m.record.at("seconds"));
 }
 
 Json json_of(const RunView& view, const search::Node& node, bool whole) {

@@ -3,7 +3,7 @@
 namespace solstice::evaluate {
 namespace {
 
-constexpr Seconds kSlice{0.05};  // of waiting for a compiler, before looking whether the trial is still wanted
+constexpr Seconds kSlice{0.01};  // of waiting for a compiler, before looking whether the trial is still wanted
 
 }  // namespace
 

@@ -92,6 +92,9 @@ void close_fleet(Session& state) {
   if (!state.fleet) return;
   state.fleet->end();
   state.fleet = nullptr;
+  for (const FurtherGpu& gpu : state.engine.further) {
+    if (gpu.judge && !state.options.several) gpu.judge->dismiss_spares();
+  }
 }
 
 }  // namespace solstice::flow

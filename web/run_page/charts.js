@@ -137,7 +137,7 @@ function drawLine() {
     const usable = state === 'verified' || state === 'predicted';
     const look = usable ? `s${shadeOf(span.attempt.time)}` : span.attempt.state ? 'failed' : 'open';
     const shape = svg('rect', {class: `span ${look}`, x: begun, y: top + span.lane * pitch, width: Math.max(ended - begun, 3), height: pitch - 3, rx: 2},
-      svg('title', {}, `Trial ${span.node.node}, ${span.attempt.precision}: ${state}${usable ? ' ' + timeText(span.attempt.time) : ''}`));
+      svg('title', {}, `Trial ${span.node.node}, ${span.attempt.precision}: ${state}${usable ? ' ' + timeText(span.attempt.time) : ''}${gpuText(span.attempt)}`));
     shape.addEventListener('click', () => choose(span.node));
     drawing.append(shape);
     return [shape, span.node];

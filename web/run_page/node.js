@@ -58,7 +58,7 @@ function attemptsTable(node) {
   const table = el('table', {}, el('tr', {}, ...['precision', 'came to', 'time', 'took', 'noise'].map((text) => el('th', {}, text))));
   for (const attempt of node.attempts) {
     const state = attempt.state ? attempt.state + (attempt.lost ? ', late' : '') : attempt.lost ? 'lost' : 'no result';
-    table.append(el('tr', {}, el('td', {}, attempt.precision), el('td', {}, state), el('td', {}, timeText(attempt.time)),
+    table.append(el('tr', {}, el('td', {}, attempt.precision), el('td', {}, state + gpuText(attempt)), el('td', {}, timeText(attempt.time)),
       el('td', {}, attempt.cost > 0 ? timeText(attempt.cost) : '-'), el('td', {}, attempt.noise > 0 ? `${digits(attempt.noise * 100, 2)} %` : '-')));
   }
   return el('div', {class: 'wide'}, table);

@@ -23,6 +23,7 @@ function timeText(seconds) {
 }
 const factorText = (factor) => (factor === null || factor === undefined ? '-' : factor.toFixed(2) + 'x');
 const counted = (count, what) => `${count} ${what}${count === 1 ? '' : 's'}`;
+const gpuText = (attempt) => (typeof attempt.gpu === 'number' ? ` on GPU ${attempt.gpu}` : '');  // where a search had several
 const clipped = (text, most) => (text.length > most ? text.slice(0, most - 1) + '\u2026' : text);
 
 function facts(rows) {

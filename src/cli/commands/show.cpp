@@ -1,6 +1,8 @@
 // solstice show: runs of the store.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/file.h"
 #include "cli/command.h"
 #include "cli/named_store.h"
@@ -70,9 +72,12 @@ Status print_run(const RunRecord& run) {
 
 std::string trials_table(const std::vector<TrialRecord>& trials) {
   std::vector<std::vector<std::string>> rows = {{"trial", "state", "measured", "predicted", "compile", "what"}};
+  const bool several = std::any_of(trials.begin(), trials.end(), [](const TrialRecord& t) { return t.gpu.has_value(); });
+  if (several) rows[0].insert(rows[0].begin() + 2, "gpu");
   for (const TrialRecord& t : trials) {
     rows.push_back({std::to_string(t.number), name(t.state), time_text(t.measured), time_text(t.predicted), show(t.compile_time),
                     t.message.empty() ? clip(t.what, 80) : clip(t.what, 50) + ": " + first_line(t.message)});
+    if (several) rows.back().insert(rows.back().begin() + 2, t.gpu ? std::to_string(*t.gpu) : "-");
   }
   return table(rows);
 }

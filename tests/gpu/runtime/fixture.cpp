@@ -63,7 +63,17 @@ Status make_cases(const rt::Driver& driver, std::vector<DeviceBuffer>& owner, st
   return success();
 }
 
-Result<std::unique_ptr<Judge>> start_judge() {
+// For a judge that was started.
+Status prepare_all(const Judge& judge, std::string& cubin, std::vector<DeviceBuffer>& memory, std::vector<JudgeCase>& cases) {
+  SOLSTICE_TRY(const auto root, data_root());
+  SOLSTICE_TRY(const std::string source, read_file(root / "tests" / "gpu" / "runtime" / "kernels.cu"));
+  SOLSTICE_TRY(cubin, compile_with_nvcc(source, "sm_90a"));
+  return make_cases(judge.driver(), memory, cases);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Judge>> RuntimeTest::start_judge() {
   JudgeOptions options;
   SOLSTICE_TRY(options.runner.program, companion("solstice-runner"));
   if (const char* cupti = std::getenv("SOLSTICE_CUPTI")) options.runner.cupti = cupti;
@@ -72,19 +82,11 @@ Result<std::unique_ptr<Judge>> start_judge() {
   return Judge::start(std::move(options));
 }
 
-Status prepare_all(std::unique_ptr<Judge>& judge, std::string& cubin, std::vector<DeviceBuffer>& memory, std::vector<JudgeCase>& cases) {
-  SOLSTICE_TRY(judge, start_judge());
-  SOLSTICE_TRY(const auto root, data_root());
-  SOLSTICE_TRY(const std::string source, read_file(root / "tests" / "gpu" / "runtime" / "kernels.cu"));
-  SOLSTICE_TRY(cubin, compile_with_nvcc(source, "sm_90a"));
-  return make_cases(judge->driver(), memory, cases);
-}
-
-}  // namespace
-
 void RuntimeTest::SetUpTestSuite() {
   if (judge_) return;
-  const Status ready = prepare_all(judge_, cubin_, memory_, cases_);
+  Result<std::unique_ptr<Judge>> judge = start_judge();
+  if (judge.ok()) judge_ = std::move(*judge);
+  const Status ready = judge_ ? prepare_all(*judge_, cubin_, memory_, cases_) : Status(judge.error());
   if (ready.ok()) return;
   const Code code = ready.error().code;
   unavailable_ = code == Code::no_driver || code == Code::no_gpu ? "no GPU: " + ready.error().message : "";

@@ -37,6 +37,8 @@ class RuntimeTest : public testing::Test {
   static void TearDownTestSuite();
   void SetUp() override;
 
+  static Result<std::unique_ptr<Judge>> start_judge();  // on GPU 0; several may be
+
   static PlanBuffer buffer(const std::string& name, BufferKind kind);
   static Argument pointer(const std::string& buffer);
   static Argument count();

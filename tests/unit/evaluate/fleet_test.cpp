@@ -1,5 +1,5 @@
-// The fleet with devices that only pretend: what a device, a compiler or a search may do to it. Under ThreadSanitizer:
-//   clang++ -std=c++20 -fsanitize=thread ... (docs/testing.md)
+// The fleet with devices that only pretend: what a device, a compiler or a search may do to it. docs/testing.md says how it is run under
+// ThreadSanitizer.
 #include "evaluate/fleet.h"
 
 #include <gtest/gtest.h>
