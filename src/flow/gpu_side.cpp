@@ -62,11 +62,17 @@ Status look_at_use(const rt::Driver& driver, int ordinal, const GpuSideRequest& 
   return free.ok() ? success() : Status(fail(free.error().code, which + free.error().message));
 }
 
+bool works(const run::Judge& judge) {
+  const rt::InContext afterwards_as_before(judge.driver(), judge.device());
+  return judge.sound();
+}
+
 }  // namespace
 
 void start_further(std::vector<FurtherGpu>& gpus, const GpuSideRequest& request, toolchain::Compiler& compiler) {
   std::vector<std::pair<FurtherGpu*, std::future<Result<std::unique_ptr<run::Judge>>>>> starting;
   for (FurtherGpu& gpu : gpus) {
+    if (gpu.judge && !works(*gpu.judge)) gpu.judge.reset();
     if (gpu.judge || !gpu.why.empty()) continue;
     starting.emplace_back(&gpu, std::async(std::launch::async, [&request, &compiler, ordinal = gpu.ordinal] {
       return start_judge(request, ordinal, compiler);

@@ -42,7 +42,7 @@ struct GpuSideRequest {
 // GPU whose judge does not start is told in FurtherGpu::why.
 Result<GpuSide> start_gpu_side(const GpuSideRequest& request);
 
-// Starts the judges of those that have none and were not tried in this run (`why` is empty).
+// Starts the judges of those that have none that works and were not tried in this run (`why` is empty). Nobody uses them meanwhile.
 void start_further(std::vector<FurtherGpu>& gpus, const GpuSideRequest& request, toolchain::Compiler& compiler);
 
 }  // namespace solstice::flow

@@ -81,6 +81,7 @@ void release_engine(Engine& engine, Session& state, const Status& done) {
   if (broken) {
     if (state.judge) state.judge->imports().close_all_of(&state.engine);
     state.judge.reset();
+    state.engine.further.clear();
     state.oracle.reset();
   }
   if (state.oracle) state.oracle->stop_when(nullptr);  // it asks this session

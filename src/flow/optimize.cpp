@@ -30,7 +30,10 @@ void Engine::share(const Engine& other) {
 }
 
 bool Engine::sound() const { return !parts_->judge || parts_->judge->sound(); }
-void Engine::drop_judge() { parts_->judge.reset(); }
+void Engine::drop_judge() {
+  parts_->judge.reset();
+  parts_->further.clear();
+}
 
 Result<OptimizeOutcome> optimize(const OptimizeOptions& options, Progress& progress) {
   Engine engine;
