@@ -1,6 +1,5 @@
 // What candidates are measured on: the cost models, the first GPU, or that and others of this host.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/time_text.h"
 #include "flow/memory.h"
