@@ -39,6 +39,7 @@ Json json_of(const Attempt& attempt) {
   if (!attempt.measurement) return out;
   const search::Measurement& m = *attempt.measurement;
   out.set("state", name(m.state)).set("time", known(m.time)).set("cost", m.cost.value).set("noise", m.noise);
+  out.set("joules", m.joules);
   return out.set("gpu", m.record.at("gpu")).set("samples", m.record.at("seconds"));
 }
 

@@ -101,9 +101,11 @@ Result<search::Measurement> GpuMeter::measure(BegunTrial& trial) {
   } else {
     SOLSTICE_CHECK(write_build(*candidate.built(), builds_.folder_of(trial.node)));
     const Seconds ready = monotonic_now();
+    const std::optional<double> used = judge_.joules();
     SOLSTICE_CHECK(judge(trial.node, trial.precision, out));
     trace(candidate.built()->plan, out);
     out.record.set("measuring", (monotonic_now() - ready).value);
+    if (const std::optional<double> now = judge_.joules(); used && now) out.joules = *now - *used;
     if (options_.gpu) out.record.set("gpu", *options_.gpu);
     if (out.state == TrialState::kVerified && (best_.value <= 0 || out.time < best_)) best_ = out.time;
   }

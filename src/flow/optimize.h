@@ -32,6 +32,7 @@ struct OptimizeOptions {
   bool in_turns = false;                 // trials are given out one by one: the budget's time is that of its own trials
   double eps = 0.02;                     // the search stops within this share of the practical bound; 0: it does not
   int window = 8;                        // and after so many trials without a gain; 0: never
+  double roi = 0;                        // and where the next one is expected to bring less log-gain; 0: never
   std::string policy;                    // of the search (search/policy.h); "": that of the run that is resumed, else greedy
   uint64_t seed = 1;                     // of the policy
   bool memory = true;                    // what moves gained in other problems orders the search; what they gain here is kept either way

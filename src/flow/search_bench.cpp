@@ -50,6 +50,12 @@ Result<SearchBench> start(const SearchBenchOptions& options) {
   fresh.started = utc_now();
   fresh.options = shaping(options);
   const fs::path file = options.out / kFile;
+  std::error_code missing;
+  if (!options.memory.empty() && !fs::exists(options.memory / "runs.db", missing)) {
+    return fail(Code::not_found, fmt::format("{} is no run store (it has no runs.db), whose facts could order the searches; without "
+                                             "--memory none are used",
+                                             options.memory.string()));
+  }
   std::error_code ignored;
   if (!fs::exists(file, ignored)) return fresh;
   if (!options.resume) {

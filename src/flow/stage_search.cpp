@@ -19,8 +19,9 @@ search::Budget budget_of(const Session& state) {
   search::Budget out;
   out.time = state.options.in_turns ? kNoEnd : state.options.budget;
   out.trials = state.options.trials;
-  if (state.options.eps > 0) out.bound = state.bound_practical;
-  out.near = 1 + state.options.eps;
+  out.bound = state.bound_practical;
+  out.near = state.options.eps > 0 ? 1 + state.options.eps : 0;
+  out.roi = state.options.roi;
   out.least = 4;
   out.patience = state.options.window;
   if (state.options.window > 0) out.lost = (state.eager + state.eager_dispatch) * kLost;

@@ -12,6 +12,7 @@ struct GpuClocks::Nvml {
   int (*throttle)(void* device, unsigned long long* reasons) = nullptr;
   int (*temperature)(void* device, int sensor, unsigned* celsius) = nullptr;
   int (*power)(void* device, unsigned* milliwatts) = nullptr;
+  int (*energy)(void* device, unsigned long long* millijoules) = nullptr;  // null: an old NVML
 };
 
 namespace {
@@ -38,6 +39,7 @@ Result<GpuClocks> GpuClocks::open(const std::string& bus_id) {
                      find(library, "nvmlDeviceGetCurrentClocksThrottleReasons", nvml->throttle) &&
                      find(library, "nvmlDeviceGetTemperature", nvml->temperature) && find(library, "nvmlDeviceGetPowerUsage", nvml->power);
   if (!whole) return unavailable("it lacks a function");
+  (void)find(library, "nvmlDeviceGetTotalEnergyConsumption", nvml->energy);
   void* device = nullptr;
   if (const int error = nvml->init()) return unavailable(fmt::format("it does not start (error {})", error));
   if (const int error = nvml->by_bus(bus_id.c_str(), &device))
@@ -56,6 +58,12 @@ ClockReading GpuClocks::read() const {
   if (nvml_->temperature(device_, kGpuSensor, &celsius) == 0) out.celsius = static_cast<int>(celsius);
   if (nvml_->power(device_, &milliwatts) == 0) out.watts = milliwatts * 1e-3;
   return out;
+}
+
+std::optional<double> GpuClocks::joules() const {
+  unsigned long long millijoules = 0;
+  if (!nvml_->energy || nvml_->energy(device_, &millijoules) != 0) return std::nullopt;
+  return static_cast<double>(millijoules) * 1e-3;
 }
 
 }  // namespace solstice::run

@@ -66,6 +66,7 @@ Result<std::unique_ptr<Judge>> Judge::start(JudgeOptions options) {
 }
 
 ClockReading Judge::clocks() const { return clocks_ ? clocks_->read() : ClockReading{}; }
+std::optional<double> Judge::joules() const { return clocks_ ? clocks_->joules() : std::nullopt; }
 
 // All at once: starting takes each of them as long as all of them, and nothing is measured meanwhile.
 Status Judge::start_spares(int count) {

@@ -120,8 +120,9 @@ class Judge {
   Result<Bytes> free_memory() const;
   Result<Bytes> total_memory() const;
 
-  Result<RunnerHello> runner();  // what a runner says about itself: GPU, CUPTI, sandbox
-  ClockReading clocks() const;   // all unknown without NVML
+  Result<RunnerHello> runner();          // what a runner says about itself: GPU, CUPTI, sandbox
+  ClockReading clocks() const;           // all unknown without NVML
+  std::optional<double> joules() const;  // GpuClocks::joules(); nothing without NVML
   IpcImports& imports() { return imports_; }
   JudgeKernels& kernels() { return *kernels_; }
   Result<std::string> scrub();  // path of a cubin for RunnerLoad::scrub; compiled when it is first asked for

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 namespace solstice::search {
 namespace {
@@ -15,20 +14,22 @@ bool is_result(const Event& event) { return event.node > 0 && (event.kind == Eve
 
 }  // namespace
 
-void Search::Finished::count(Seconds before, Seconds after) {
+void Search::Finished::count(const Event& result, Seconds before, Seconds after) {
   const bool gained = after.value > 0 && (before.value <= 0 || after < before * (1 - kNoise));
   without_gain = gained ? 0 : without_gain + 1;
   ++trials;
+  outlook.add(result.measurement ? result.measurement->cost.value : 0, after);
 }
 
-// As whoever made the tree had counted. Another proposer has as much patience as the one before.
-Status Search::count_again() {
+// What the tree had before this search, as whoever made it had counted. Another proposer has as much patience as the one before.
+Status Search::count_before() {
+  finished_ = Finished{0, 0, Outlook(tree_.original(), budget_.bound, usual_scheduling())};
   Tree seen(Seconds(0));
   for (const Event& event : tree_.events()) {
     const Seconds before = time_of(seen.best());
     SOLSTICE_CHECK(seen.apply(event));
-    if (is_result(event)) finished_.count(before, time_of(seen.best()));
-    if (event.kind == Event::Kind::kOpened) finished_.without_gain = 0;
+    if (is_result(event)) finished_->count(event, before, time_of(seen.best()));
+    if (event.kind == Event::Kind::kOpened) finished_->without_gain = 0;
   }
   return success();
 }
@@ -48,7 +49,7 @@ Search::Search(Tree& tree, const Participants& with, const Budget& budget, int l
 
 Result<std::optional<Stop>> Search::step(const std::function<bool()>& interrupted) {
   if (stopped_) return stopped_;
-  if (!std::exchange(counted_, true)) SOLSTICE_CHECK(count_again());
+  if (!finished_) SOLSTICE_CHECK(count_before());
   SOLSTICE_CHECK(fill());
   stopped_ = should_stop(interrupted);
   if (!stopped_) SOLSTICE_CHECK(finish_one());
@@ -70,11 +71,12 @@ Status Search::fill() {
 Status Search::finish_one() {
   const Seconds before = time_of(tree_.best());
   SOLSTICE_TRY(Landed landed, with_.evaluator.land());
+  const size_t told = tree_.events().size();
   if (landed.measurement)
     tree_.complete(landed.node, std::move(*landed.measurement));
   else
     tree_.lose(landed.node);
-  finished_.count(before, time_of(tree_.best()));
+  if (tree_.events().size() > told) finished_->count(tree_.events().back(), before, time_of(tree_.best()));
   SOLSTICE_CHECK(record());
   if (observer_.finished) observer_.finished(tree_, tree_.node(landed.node));
   return success();
@@ -86,10 +88,14 @@ std::optional<Stop> Search::should_stop(const std::function<bool()>& interrupted
   if (tree_.in_flight() == 0 && refused_) return refused_ == Code::over_budget ? Stop::kOverBudget : Stop::kProposerFailed;
   if (tree_.in_flight() == 0) return tree_.trials() >= budget_.trials ? Stop::kTrials : Stop::kExhausted;
   const Node* best = tree_.best();
-  if (best && finished_.trials >= budget_.least && budget_.bound.value > 0 && best->measurement->time < budget_.bound * budget_.near)
-    return Stop::kNearBound;
-  if (best && finished_.trials >= budget_.least && budget_.lost.value > 0 && best->measurement->time > budget_.lost) return Stop::kLost;
-  if (best && budget_.patience > 0 && finished_.without_gain >= budget_.patience) return Stop::kPatience;
+  if (!best) return std::nullopt;
+  const Seconds time = best->measurement->time;
+  if (finished_->trials >= budget_.least) {
+    if (time < budget_.bound * budget_.near) return Stop::kNearBound;
+    if (budget_.lost.value > 0 && time > budget_.lost) return Stop::kLost;
+    if (finished_->outlook.gain() < budget_.roi) return Stop::kLittleToGain;
+  }
+  if (budget_.patience > 0 && finished_->without_gain >= budget_.patience) return Stop::kPatience;
   return std::nullopt;
 }
 
@@ -157,7 +163,8 @@ std::optional<Seconds> Search::to_beat() const {
 }
 
 std::vector<const char*> enum_names(Stop) {
-  return {"trials", "time", "exhausted", "near_bound", "patience", "lost", "interrupted", "over_budget", "proposer_failed", "shared"};
+  return {"trials",      "time",        "exhausted",       "near_bound", "patience",      "lost",
+          "interrupted", "over_budget", "proposer_failed", "shared",     "little_to_gain"};
 }
 
 void InOrder::start(const Node& node) {

@@ -54,12 +54,18 @@ const medianOf = (values) => {
   return sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
 };
 
+function tookText(attempt) {
+  const parts = attempt.cost > 0 ? [timeText(attempt.cost)] : [];
+  if (attempt.joules > 0) parts.push(`${digits(attempt.joules, 3)} J`);
+  return parts.join(', ') || '-';
+}
+
 function attemptsTable(node) {
   const table = el('table', {}, el('tr', {}, ...['precision', 'came to', 'time', 'took', 'noise'].map((text) => el('th', {}, text))));
   for (const attempt of node.attempts) {
     const state = attempt.state ? attempt.state + (attempt.lost ? ', late' : '') : attempt.lost ? 'lost' : 'no result';
     table.append(el('tr', {}, el('td', {}, attempt.precision), el('td', {}, state + gpuText(attempt)), el('td', {}, timeText(attempt.time)),
-      el('td', {}, attempt.cost > 0 ? timeText(attempt.cost) : '-'), el('td', {}, attempt.noise > 0 ? `${digits(attempt.noise * 100, 2)} %` : '-')));
+      el('td', {}, tookText(attempt)), el('td', {}, attempt.noise > 0 ? `${digits(attempt.noise * 100, 2)} %` : '-')));
   }
   return el('div', {class: 'wide'}, table);
 }

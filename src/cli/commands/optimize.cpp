@@ -43,6 +43,7 @@ Result<flow::OptimizeOptions> optimize_options(const Invocation& in) {
   options.store = in.get("--store");
   SOLSTICE_TRY(options.eps, parse_real("--eps", in.get("--eps"), 0, 1000));
   SOLSTICE_TRY(options.window, parse_int("--window", in.get("--window"), 0, 1000000));
+  SOLSTICE_TRY(options.roi, parse_real("--roi", in.get("--roi"), 0, 1));
   options.policy = in.get("--policy");
   SOLSTICE_TRY(const int seed, parse_int("--seed", in.get("--seed"), 0, 1000000000));
   options.seed = static_cast<uint64_t>(seed);
@@ -100,6 +101,7 @@ std::vector<Parameter> optimize_parameters() {
       {"--store", "DIR", "another run store than the user's", "", {}, false, false},
       {"--eps", "SHARE", "stop within this share of the practical bound; 0: never", "0.02", {}, false, false},
       {"--window", "TRIALS", "stop after so many trials without a gain; 0: never", "8", {}, false, false},
+      {"--roi", "GAIN", "stop where the next trial is expected to bring less log-gain, 0.01 is about 1 %; 0: never", "0", {}, false, false},
       {"--policy", "POLICY", "how the search chooses where to go on (`solstice list policies`) [default: greedy]", "", {}, false, false},
       {"--seed", "SEED", "of the policy", "1", {}, false, false},
       {"--memory", "WHICH", "whether what moves gained in other problems orders the search", "on", {"on", "off"}, false, false},

@@ -123,6 +123,24 @@ TEST(Search, PatienceCountsOverAResume) {
   for (int at = 1; at < whole; ++at) EXPECT_EQ(trials(at), whole) << at;
 }
 
+// At a bound of 0.5 the best, 0.6, has little left, and fewer and fewer trials gain.
+TEST(Search, StopsWhereLittleIsToBeGained) {
+  const auto trials = [](double roi) {
+    Tree tree(Seconds(8));
+    Counting proposer(9);
+    Distances evaluator;
+    Budget budget;
+    budget.bound = Seconds(0.5);
+    budget.near = 0;
+    budget.roi = roi;
+    budget.trials = 30;
+    EXPECT_EQ(*search(tree, proposer, evaluator, budget), roi > 0 ? Stop::kLittleToGain : Stop::kExhausted);
+    return tree.trials();
+  };
+  EXPECT_LT(trials(0.05), trials(0.01));
+  EXPECT_LT(trials(0.01), trials(0));
+}
+
 TEST(Search, StopsWhenInterruptedAndKeepsTheTree) {
   Tree tree;
   Counting proposer(5);
