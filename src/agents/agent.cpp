@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "agents/answer.h"
+#include "agents/attempts.h"
 #include "agents/repeats.h"
+#include "llm/structured.h"
 
 namespace solstice::agents {
 namespace {
@@ -30,14 +32,27 @@ std::string tried_before(const search::Tree& tree, const std::string& program) {
                     : "this very program was considered before, and expected to be slower than the best";
 }
 
+// What `who` said last, where that was that nothing is left of any program, and nothing has happened since that it did not know.
+const search::Proposal* said_of_all(const search::Tree& tree, const std::string& who, const Json& schema) {
+  using Kind = search::Event::Kind;
+  for (auto event = tree.events().rbegin(); event != tree.events().rend(); ++event) {
+    if (event->kind != Kind::kSpent && event->kind != Kind::kOpened) return nullptr;
+    if (!event->proposal || event->proposal->answer.empty()) continue;
+    const bool all = says_nothing_left_anywhere(llm::parse_answer(event->proposal->answer, schema).json);
+    return all && event->proposal->origin == who ? &*event->proposal : nullptr;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 // What an attempt has come to so far.
 struct Agent::Draft {
-  std::string base;     // edits are done on it
-  std::string program;  // "": there is none
-  bool own = false;     // `base` is what the model wrote last
-  std::string answer;   // with which it came
+  std::string base;           // edits are done on it
+  std::string program;        // "": there is none
+  bool own = false;           // `base` is what the model wrote last
+  bool nothing_left = false;  // and it said so
+  std::string answer;         // with which it came
   std::string reason;
 };
 
@@ -61,7 +76,7 @@ Result<llm::Request> Agent::request_of(const search::Tree& tree, int node) const
   return out;
 }
 
-// None where the reply brought a program that can be tried.
+// None where the reply brought a program that can be tried, or says that there is none.
 Result<Complaint> Agent::complaint_of(const llm::Reply& reply, const search::Tree& tree, Draft& draft) const {
   switch (reply.finish) {
     case llm::Finish::kRefused:
@@ -77,9 +92,11 @@ Result<Complaint> Agent::complaint_of(const llm::Reply& reply, const search::Tre
   }
   draft.answer = reply.text;
   draft.reason = reply.json.at("reason").as_string();
-  Result<std::string> program = program_of(reply.json, draft.base);
+  Result<std::optional<std::string>> program = program_of(reply.json, draft.base);
   if (!program.ok()) return Complaint{program.error().message};
-  draft.program = draft.base = std::move(*program);
+  draft.nothing_left = !*program;
+  if (draft.nothing_left) return Complaint{};
+  draft.program = draft.base = std::move(**program);
   draft.own = true;
   if (tree.contains(draft.program)) return Complaint{tried_before(tree, draft.program)};
   return legality_(draft.program);
@@ -98,28 +115,41 @@ Status Agent::ask_again(llm::Request& request, const llm::Reply& reply, const st
   return success();
 }
 
-Result<std::optional<search::Proposal>> Agent::propose(const search::Tree& tree, int node) {
-  SOLSTICE_TRY(llm::Request request, request_of(tree, node));
-  Draft draft;
-  draft.base = node == 0 ? briefing_.equations : tree.node(node).proposal.program;
-  search::Proposal out;
-  out.origin = options_.origin;
-  Complaint complaint;
+// Until the answer can be taken, or no repair is left; what is wrong with the last.
+Result<Complaint> Agent::converse(llm::Request& request, const search::Tree& tree, Draft& draft, search::Proposal& out) {
   const int number = tree.trials() + 1;
   options_.news(fmt::format("asking {} for attempt {}", options_.origin, number));
   while (true) {
     SOLSTICE_TRY(const llm::Reply reply, client_.ask(request));
     out.tokens += reply.usage.input.value_or(0) + reply.usage.output.value_or(0);
-    SOLSTICE_TRY(complaint, complaint_of(reply, tree, draft));
-    if (complaint.text.empty() || reply.finish == llm::Finish::kRefused || out.repairs == briefing_.repairs) break;
+    SOLSTICE_TRY(Complaint complaint, complaint_of(reply, tree, draft));
+    if (complaint.text.empty() || reply.finish == llm::Finish::kRefused || out.repairs == briefing_.repairs) return complaint;
     ++out.repairs;
     options_.news(fmt::format("attempt {}: {}; asked again", number, complaint.text.substr(0, complaint.text.find('\n'))));
     SOLSTICE_CHECK(ask_again(request, reply, complaint.text, draft));
   }
+}
+
+Result<std::optional<search::Proposal>> Agent::propose(const search::Tree& tree, int node) {
+  search::Proposal out;
+  out.origin = options_.origin;
+  if (const search::Proposal* before = said_of_all(tree, options_.origin, answer_schema(extra_))) {
+    out.reason = before->reason;
+    return std::optional(std::move(out));
+  }
+  SOLSTICE_TRY(llm::Request request, request_of(tree, node));
+  Draft draft;
+  draft.base = node == 0 ? briefing_.equations : tree.node(node).proposal.program;
+  SOLSTICE_TRY(const Complaint complaint, converse(request, tree, draft, out));
+  out.answer = draft.answer.empty() ? "{}" : draft.answer;
+  if (draft.nothing_left) {
+    out.reason = draft.reason;
+    options_.news(fmt::format("nothing is left from {}: {}", name_of(tree.node(node)), out.reason));
+    return std::optional(std::move(out));
+  }
   const bool fresh = !draft.program.empty() && !tree.contains(draft.program) && (complaint.text.empty() || complaint.of_candidate);
   out.program = fresh ? draft.program : no_program(tree, complaint.text);
   out.reason = fresh ? draft.reason : complaint.text;
-  out.answer = draft.answer.empty() ? "{}" : draft.answer;
   return std::optional(std::move(out));
 }
 

@@ -43,6 +43,12 @@ std::string outcome_of(const search::Tree& tree, const search::Node& node, const
   return node.usable() ? time_of(tree, node, briefing) : failure_of(node);
 }
 
+// That a model had no further idea for it.
+std::string given_up_text(const search::Node& node) {
+  const bool told = node.given_up && !node.given_up->answer.empty();
+  return told ? "\nnothing was left to be tried from it: " + node.given_up->reason : "";
+}
+
 }  // namespace
 
 std::string name_of(const search::Node& node) { return node.id == 0 ? "the problem itself" : fmt::format("attempt {}", node.id); }
@@ -66,7 +72,7 @@ std::string title_text(const search::Tree& tree, const search::Node& node) {
 }
 
 std::string summary_text(const search::Tree& tree, const search::Node& node, const Briefing& briefing) {
-  return title_text(tree, node) + "\n" + outcome_of(tree, node, briefing);
+  return title_text(tree, node) + "\n" + outcome_of(tree, node, briefing) + given_up_text(node);
 }
 
 std::string attempt_text(const search::Tree& tree, const search::Node& node, const Briefing& briefing) {

@@ -122,7 +122,7 @@ class Drawing {
     std::string flags;
     if (node.measurement && node.in_flight) flags += view_.run.state == RunState::kRunning ? "[in flight again] " : "[unfinished again] ";
     if (node.measurement && node.lost) flags += "[lost again] ";
-    if (node.spent && node.id > 0) flags += "[spent] ";
+    if (node.spent && node.id > 0) flags += node.given_up ? "[nothing left] " : "[spent] ";
     line.move = flags + harmless(node.id == 0 ? view_.run.problem : node.proposal.reason);
     if (node.failed() && !node.measurement->detail.empty()) line.move += ": " + harmless(node.measurement->detail);
     return line;
@@ -151,8 +151,11 @@ std::string heading(const RunView& view) {
 std::string legend(const RunView& view, int hidden) {
   std::string out = view.tree.best() ? "* best, + what it was derived from" : "";
   const auto& nodes = view.tree.nodes();
-  const bool spent = std::any_of(nodes.begin() + 1, nodes.end(), [](const search::Node& node) { return node.spent; });
-  if (spent) out += std::string(out.empty() ? "" : "; ") + "[spent]: no further move from there";
+  const auto any = [&](bool given_up) {
+    return std::any_of(nodes.begin() + 1, nodes.end(), [&](const auto& n) { return n.spent && n.given_up.has_value() == given_up; });
+  };
+  if (any(false)) out += std::string(out.empty() ? "" : "; ") + "[spent]: no further move from there";
+  if (any(true)) out += std::string(out.empty() ? "" : "; ") + "[nothing left]: so says the language model";
   if (hidden) out += fmt::format("{}{} without a result that can be used are not shown", out.empty() ? "" : "; ", hidden);
   return out.empty() ? "" : out + "\n";
 }

@@ -52,6 +52,7 @@ Json json_of(const RunView& view, const search::Node& node, bool whole) {
   out.set("factor", factor ? Json(*factor) : Json()).set("predicted", known(node.proposal.predicted));
   out.set("best", &node == best).set("on_path", bool{view.on_path[id]}).set("in_flight", node.in_flight).set("lost", node.lost);
   out.set("spent", node.spent).set("reason", node.proposal.reason).set("origin", node.proposal.origin);
+  if (node.given_up) out.set("nothing_left", node.given_up->reason);
   out.set("equations", node.proposal.equations).set("tokens", node.proposal.tokens);
   out.set("detail", node.measurement ? node.measurement->detail : "").set("finding", node.measurement ? node.measurement->finding : "");
   Json attempts = Json::array();

@@ -49,6 +49,13 @@ std::string families_words() {
   return out;
 }
 
+// How often a model answered that nothing is left.
+int64_t given_up_by_models(const search::Tree& tree) {
+  return std::count_if(tree.events().begin(), tree.events().end(), [](const search::Event& event) {
+    return event.kind == search::Event::Kind::kSpent && event.proposal && !event.proposal->answer.empty();
+  });
+}
+
 // Without what is not asked for.
 std::string grammar_for(agents::Writes writes) {
   std::string out(lang::grammar_page());
@@ -166,7 +173,7 @@ std::string AgentSide::who() const {
 
 std::string AgentSide::title() const { return fmt::format("{} with {}", choice_.controller, who()); }
 
-Json AgentSide::record() const {
+Json AgentSide::record(const search::Tree& tree) const {
   return Json::object()
       .set("controller", choice_.controller)
       .set("provider", choice_.provider)
@@ -177,6 +184,7 @@ Json AgentSide::record() const {
       .set("expert_trials", *choice_.terms.expert)
       .set("transcript", transcript_file_.string())
       .set("replayed", choice_.replay.string())
+      .set("nothing_left", given_up_by_models(tree))
       .set("account", to_json(client_->account()));
 }
 

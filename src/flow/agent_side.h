@@ -22,13 +22,13 @@ class AgentSide {
   Status brief(Session& state);
   search::Proposer& proposer() { return *agent_; }
 
-  // Who took part and what it used, for reports.
-  Json record() const;
+  // Who took part and what it used, for reports; `tree`: of the run.
+  Json record(const search::Tree& tree) const;
   std::string title() const;  // "inprompt with gpt-5-mini"
+  std::string who() const;    // "gpt-5-mini": the origin of its proposals
 
  private:
   explicit AgentSide(const AgentChoice& choice) : choice_(choice) {}
-  std::string who() const;
 
   AgentChoice choice_;
   const agents::ControllerSpec* controller_ = nullptr;

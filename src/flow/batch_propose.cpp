@@ -41,7 +41,7 @@ class Round {
   Result<std::string> make(int count) {
     while (made_ < count) {
       if (state_.tree.trials() >= state_.options.trials) return fmt::format("the run has its {} trials", state_.options.trials);
-      if (!by_agent_ && state_.agent && state_.tree.trials() >= *state_.agent_choice.terms.expert) SOLSTICE_CHECK(hand_over());
+      if (!by_agent_ && is_agents_turn()) SOLSTICE_CHECK(hand_over());
       if (interrupted()) return std::string("interrupted");
       const Result<bool> more = step();
       // What was proposed by then is there, and may have been paid for.
@@ -57,6 +57,10 @@ class Round {
   }
 
  private:
+  bool is_agents_turn() const {
+    return state_.agent && (handed_over(state_.tree) || state_.tree.trials() >= *state_.agent_choice.terms.expert);
+  }
+
   // False: there is no further move. The expert goes on from what is in flight too, by what its cost models expect.
   Result<bool> step() {
     // A model is told results, so it waits for them.
@@ -95,8 +99,8 @@ class Round {
     }
     search::Proposer& proposer = by_agent_ ? state_.agent->proposer() : *state_.expert;
     SOLSTICE_TRY(std::optional<search::Proposal> proposal, proposer.propose(expected, decision.node));
-    if (!proposal || state_.tree.contains(proposal->program)) {
-      state_.tree.spend(decision.node);
+    if (!proposal || proposal->program.empty() || state_.tree.contains(proposal->program)) {
+      state_.tree.spend(decision.node, std::move(proposal));
       return keep_events_since(state_, told);
     }
     proposal->parent = decision.node;
@@ -239,7 +243,7 @@ Result<ProposeOutcome> propose_batch(const ProposeOptions& options, Progress& pr
   SOLSTICE_CHECK(begin_run(state));
   const Json before = state.resumed ? state.resumed->run.summary : Json();
   Result<ProposeOutcome> done = propose_in(state, options);
-  if (state.agent) state.report.agent = state.agent->record();
+  if (state.agent) state.report.agent = state.agent->record(state.tree);
   const std::string reason = done.ok() ? fmt::format("{} results are out", done->in_flight) : done.error().message;
   const RunState how = state.tree.in_flight() > 0 ? RunState::kWaiting : done.ok() ? RunState::kInterrupted : RunState::kFailed;
   const Status kept = state.store->finish_run(state.report.run, how, RunOutcome::kNone, reason, summary_with(before, summary_of(state)));

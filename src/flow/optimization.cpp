@@ -186,7 +186,7 @@ Result<OptimizeOutcome> Optimization::finish() {
     state.report.reason = done.error().message;
     done = success();
   }
-  if (state.agent) state.report.agent = state.agent->record();
+  if (state.agent) state.report.agent = state.agent->record(state.tree);
   conclude_search(state);
   if (done.ok()) done = worth_keeping(state);
   const bool replaces = done.ok();

@@ -127,10 +127,19 @@ Status keep_events_since(Session& state, size_t told) {
   return success();
 }
 
+bool handed_over(const search::Tree& tree) {
+  return std::any_of(tree.events().begin(), tree.events().end(), [](const search::Event& event) {
+    return event.kind == search::Event::Kind::kOpened || (event.proposal && !event.proposal->answer.empty());
+  });
+}
+
 Status open_nodes_again(Session& state) {
   const size_t told = state.tree.events().size();
   const int first = state.tree.best() ? 1 : 0;
-  for (int id = first; id <= state.tree.trials(); ++id) state.tree.open(id);
+  for (int id = first; id <= state.tree.trials(); ++id) {
+    const std::optional<search::Proposal>& given_up = state.tree.node(id).given_up;
+    if (!given_up || given_up->origin != state.agent->who()) state.tree.open(id);
+  }
   return keep_events_since(state, told);
 }
 

@@ -17,7 +17,11 @@ Status keep_event(Session& state, size_t number, const TrialRecord* trial);
 // Those from number `told` on, which end no trial.
 Status keep_events_since(Session& state, size_t told);
 
-// The next participant has moves where the one before had none. It begins anew only where nothing is there to go on from.
+// Whether the expert has had its trials: the language model has taken over.
+bool handed_over(const search::Tree& tree);
+
+// The language model has moves where the expert, or another model, had none; where it said itself that nothing is left it is not
+// asked again. It begins anew only where nothing is there to go on from.
 Status open_nodes_again(Session& state);
 
 }  // namespace solstice::flow

@@ -116,8 +116,10 @@ Status begin_search(Session& state) {
   Searching& searching = *state.searching;
   searching.observer = observer_of(state, searching.deadline);
   search::Budget budget = budget_of(state);
-  if (state.agent) budget.trials = std::min(budget.trials, *state.agent_choice.terms.expert);  // the expert's first, several at once
-  searching.search.emplace(state.tree, participants(state), budget, lookahead_of(state), searching.observer);
+  const bool over = state.agent && handed_over(state.tree);  // to the model, before the run was interrupted
+  // The expert's first, several at once.
+  if (state.agent) budget.trials = over ? 0 : std::min(budget.trials, *state.agent_choice.terms.expert);
+  searching.search.emplace(state.tree, participants(state), budget, over ? 1 : lookahead_of(state), searching.observer);
   return success();
 }
 

@@ -79,14 +79,14 @@ struct Event {
   enum class Kind { kProposed, kSkipped, kAgain, kMeasured, kLost, kSpent, kOpened };
   Kind kind = Kind::kProposed;
   int node = 0;
-  std::optional<Proposal> proposal = {};        // kProposed, kSkipped
+  std::optional<Proposal> proposal = {};        // kProposed, kSkipped; kSpent: why, without a program
   std::optional<Measurement> measurement = {};  // kMeasured
   std::optional<Precision> precision = {};      // kAgain
 
   static auto fields() {
     return std::make_tuple(field("kind", &Event::kind, "proposed, skipped, again, measured, lost, spent, opened"),
                            field("node", &Event::node, "which"),
-                           optional_field("proposal", &Event::proposal, "of a new node, or of what is not tried"),
+                           optional_field("proposal", &Event::proposal, "of a new node, of what is not tried, or why there is none"),
                            optional_field("measurement", &Event::measurement, "that came in"),
                            optional_field("precision", &Event::precision, "asked for again"));
   }

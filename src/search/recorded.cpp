@@ -50,11 +50,11 @@ Result<Sequence> Record::sequence_of(const std::vector<Event>& events) const {
   Sequence out{.original = original_, .bound = run_.bound, .points = {Point{}}};
   Tree tree;
   std::vector<double> tokens = {0};  // of each node, until its first result
-  double aside = 0;                  // of proposals that were not tried
+  double aside = 0;                  // of proposals that were not tried, and of answers that there is none
   for (const Event& event : events) {
     SOLSTICE_CHECK(tree.apply(event));
     if (event.kind == Event::Kind::kProposed) tokens.push_back(tokens_of(event));
-    if (event.kind == Event::Kind::kSkipped) aside += tokens_of(event);
+    if (event.kind == Event::Kind::kSkipped || event.kind == Event::Kind::kSpent) aside += tokens_of(event);
     if (!lands(event)) continue;
     double& own = tokens[static_cast<size_t>(event.node)];
     Point point{.spent = out.last().spent};

@@ -114,8 +114,8 @@ Result<const Node*> Search::measure_again(const Decision& decision) {
 // Null: nothing came of it, but the tree knows more than before.
 Result<const Node*> Search::derive(const Decision& decision) {
   SOLSTICE_TRY(std::optional<Proposal> proposal, with_.proposer.propose(tree_, decision.node));
-  if (!proposal || tree_.contains(proposal->program)) {
-    tree_.spend(decision.node);
+  if (!proposal || proposal->program.empty() || tree_.contains(proposal->program)) {
+    tree_.spend(decision.node, std::move(proposal));
     return nullptr;
   }
   proposal->parent = decision.node;

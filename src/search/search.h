@@ -16,10 +16,11 @@ namespace solstice::search {
 class Proposer {
  public:
   virtual ~Proposer() = default;
-  // The next candidate derived from this node, whose text the tree has not seen; nothing where there is none. The tree is all
-  // that it goes by: a proposer that is started again on the same tree goes on as the one before. Errors of the user and of the
-  // environment (no more may be spent, a provider is down) end the search as a budget does, and the observer is told; internal ones
-  // are errors of the search.
+  // The next candidate derived from this node, whose text the tree has not seen. Where there is none: nothing, or a proposal without
+  // a program, which says why and what that took; the node is spent then, and no trial is used. The tree is all that it goes by: a
+  // proposer that is started again on the same tree goes on as the one before. Errors of the user and of the environment (no more
+  // may be spent, a provider is down) end the search as a budget does, and the observer is told; internal ones are errors of the
+  // search.
   virtual Result<std::optional<Proposal>> propose(const Tree& tree, int node) = 0;
 };
 

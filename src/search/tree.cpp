@@ -67,16 +67,20 @@ void Tree::lose(int id) {
   at(id).lost = true;
 }
 
-void Tree::spend(int id) {
+void Tree::spend(int id, std::optional<Proposal> last) {
   if (at(id).spent) return;
-  events_.push_back({.kind = Event::Kind::kSpent, .node = id});
+  if (last && !last->program.empty()) last.reset();
+  if (last) last->parent = id;
+  events_.push_back({.kind = Event::Kind::kSpent, .node = id, .proposal = last});
   at(id).spent = true;
+  at(id).given_up = std::move(last);
 }
 
 void Tree::open(int id) {
   if (!at(id).spent) return;
   events_.push_back({.kind = Event::Kind::kOpened, .node = id});
   at(id).spent = false;
+  at(id).given_up.reset();
 }
 
 Status Tree::apply(const Event& event) {
@@ -108,7 +112,7 @@ Status Tree::apply(const Event& event) {
       lose(event.node);
       return success();
     case Event::Kind::kSpent:
-      spend(event.node);
+      spend(event.node, event.proposal);
       return success();
     case Event::Kind::kOpened:
       open(event.node);

@@ -28,6 +28,7 @@ struct Node {
   bool in_flight = false;                   // a measurement is under way
   bool lost = false;                        // its result does not come, or has not yet
   bool spent = false;                       // whoever proposes has no further move from here
+  std::optional<Proposal> given_up;         // and has said why: a proposal without a program
 
   bool usable() const { return measurement && measurement->usable(); }
   bool failed() const { return measurement && !measurement->usable(); }
@@ -46,7 +47,8 @@ class Tree {
   void again(int node, Precision precision);         // in flight once more
   void complete(int node, Measurement measurement);  // also where it was given up before
   void lose(int node);                               // in flight no longer
-  void spend(int node);
+  // `last`: what was proposed last; one without a program, which says why there is none, is kept.
+  void spend(int node, std::optional<Proposal> last = {});
   void open(int node);  // no longer spent: somebody else proposes now
   // Errors: bad_argument where the event does not fit what happened before it.
   Status apply(const Event& event);

@@ -21,7 +21,7 @@ std::map<int, ExportedRow> rows_of(const LoadedRun& loaded) {
   for (const StoredEvent& stored : loaded.events) {
     const search::Event& event = stored.event;
     if (event.node == 0 || event.kind == search::Event::Kind::kSkipped) continue;
-    if (event.proposal) out[event.node].proposal = &*event.proposal;
+    if (event.kind == search::Event::Kind::kProposed && event.proposal) out[event.node].proposal = &*event.proposal;
     if (event.measurement) out[event.node].measurement = &*event.measurement;
   }
   return out;

@@ -1,5 +1,6 @@
 """A server of the chat completions API whose model says what a script says, and whose faults are real ones."""
 
+import contextlib
 import http.server
 import json
 import threading
@@ -18,18 +19,22 @@ def stream_of(text, finish="stop"):
 
 
 class FaultyModel:
-    """`script`: for each request a text, a dict (said as JSON), or the name of a fault."""
+    """`script`: for each request a text, a dict (said as JSON), or the name of a fault; or a function of request and number."""
 
     def __init__(self, script):
-        self.script, self.asked, self.stopped = list(script), [], threading.Event()
+        self.script, self.asked, self.stopped = script if callable(script) else list(script), [], threading.Event()
         model = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_POST(self):
                 model.asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
                 number = len(model.asked) - 1
-                step = model.script[number] if number < len(model.script) else "500"
-                getattr(self, f"fault_{step}", lambda: self.say(step))()
+                if callable(model.script):
+                    step = model.script(model.asked[-1], number)
+                else:
+                    step = model.script[number] if number < len(model.script) else "500"
+                with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # whoever asked was killed
+                    getattr(self, f"fault_{step}", lambda: self.say(step))()
 
             def say(self, step, finish="stop"):
                 self.begin()

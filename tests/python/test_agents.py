@@ -4,6 +4,7 @@ from the transcripts in tests/transcripts/ (SOLSTICE_UPDATE_GOLDEN=1 writes thos
 import json
 import os
 import pathlib
+import re
 import subprocess
 
 import pytest
@@ -51,10 +52,14 @@ kernel k by cuda("k.cu", entry="softmax", args=(x, y), grid=8192, block=1024) {
 )
 
 
+def answer(controller, reason, program="", nothing_left="no"):
+    method = {"lesson": "", "analysis": "", "hypotheses": []} if controller == "inprompt" else {}
+    return method | {"reason": reason, "nothing_left": nothing_left, "edits": [], "program": program}
+
+
 def script_of(controller):
     def says(reason, program):
-        method = {"lesson": "", "analysis": "", "hypotheses": []} if controller == "inprompt" else {}
-        return method | {"reason": reason, "edits": [], "program": program}
+        return answer(controller, reason, program)
 
     return [
         "429",
@@ -63,6 +68,7 @@ def script_of(controller):
         "malformed",
         says("a knob that there is not", softmax("warps=8")),
         says("mended", softmax("threads=512")),
+        answer(controller, "it moves its bytes as fast as they come", nothing_left="here"),
         "broken_off",
         says("no maximum: equal over the reals, and it overflows", softmax("threads=128", "x[b,n]")),
         "hang",
@@ -75,13 +81,23 @@ def script_of(controller):
     ]
 
 
+def command_of(folder, name, *arguments):
+    return [
+        PROGRAM, "optimize", ROOT / "examples" / "softmax.py", "--device", "model", "--no-baselines", "--budget", f"10m,{TRIALS}trials",
+        "--window", "0", "--eps", "0", "--expert", "1", "--write", "both", "--store", folder / f"{name}-store",
+        "--out", folder / f"{name}-out", "--json", *map(str, arguments),
+    ]  # fmt: skip
+
+
+def asking(controller, model):
+    return [
+        "--agent", controller, "--provider", "openai", "--model", "gpt-5-mini", "--option", f"base_url={model.url}", "--option", "key_env=",
+        "--option", "idle_timeout=2",
+    ]  # fmt: skip
+
+
 def optimize(folder, name, *arguments):
-    done = subprocess.run(
-        [PROGRAM, "optimize", ROOT / "examples" / "softmax.py", "--device", "model", "--no-baselines", "--budget", f"10m,{TRIALS}trials",
-         "--window", "0", "--eps", "0", "--expert", "1", "--write", "both", "--store", folder / f"{name}-store",
-         "--out", folder / f"{name}-out", "--json", *map(str, arguments)],
-        capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
+    done = subprocess.run(command_of(folder, name, *arguments), capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     return json.loads(done.stdout)["report"]
 
@@ -93,12 +109,14 @@ def events_of(folder, name):
 
 
 def tree_of(folder, name):
-    """What became of each trial, without times and costs."""
+    """What became of each trial, without times and costs, and where nothing was left."""
     nodes = {}
     for event in events_of(folder, name):
         if event["kind"] == "proposed":
             proposal = event["proposal"]
             nodes[event["node"]] = {name: proposal.get(name) for name in ("program", "reason", "parent", "origin", "tokens", "repairs", "answer")}
+        elif event["kind"] == "spent" and event.get("proposal") and event["node"] > 0:
+            nodes[event["node"]]["nothing_left"] = event["proposal"]["reason"]
         elif event["kind"] == "measured" and event["node"] > 0:
             nodes[event["node"]]["state"] = event["measurement"]["state"]
     return [nodes[number] for number in sorted(nodes)]
@@ -109,10 +127,7 @@ def session(request, tmp_path_factory):
     """A session against the server: controller, folder, report, tree."""
     folder = tmp_path_factory.mktemp(request.param)
     with FaultyModel(script_of(request.param)) as model:
-        report = optimize(
-            folder, "first", "--agent", request.param, "--provider", "openai", "--model", "gpt-5-mini", "--transcript", folder / "session.jsonl",
-            "--option", f"base_url={model.url}", "--option", "key_env=", "--option", "idle_timeout=2",
-        )  # fmt: skip
+        report = optimize(folder, "first", *asking(request.param, model), "--transcript", folder / "session.jsonl")
         assert len(model.asked) == len(model.script)
     return request.param, folder, report, tree_of(folder, "first")
 
@@ -123,6 +138,8 @@ def test_every_fault_has_its_place(session):
     #                     expert       429          500 ..       not finite   refused    empty ..     refuted    cheats
     assert states == ["predicted", "predicted", "predicted", "predicted", "illegal", "predicted", "wrong", "not compiled"]
     assert [node["repairs"] or 0 for node in tree] == [0, 0, 1, 0, 0, 1, 3, 0]
+    assert [node["nothing_left"] for node in tree if "nothing_left" in node] == ["it moves its bytes as fast as they come"]
+    assert report["agent"]["nothing_left"] == 1
     assert tree[4]["program"] == "# attempt 5 brought no program: the answer was refused\n"
     assert "threads=512" in tree[2]["program"] and tree[2]["reason"] == "mended"
     assert {node["origin"] for node in tree[1:]} == {"gpt-5-mini"}
@@ -130,7 +147,7 @@ def test_every_fault_has_its_place(session):
     assert "calls" in cheat and "from one launch to the next" in cheat
     account = report["agent"]["account"]
     assert account["failures"] == 5 and account["repairs"] == 1
-    assert account["input"] == 1000 * 13 and account["unpriced"] == 0
+    assert account["input"] == 1000 * 14 and account["unpriced"] == 0
 
 
 def test_replayed_without_network_it_is_the_same_tree(session):
@@ -165,3 +182,42 @@ def test_stored_transcripts_still_make_their_trees(session):
         "--replay-transcript", transcript, "--option", "match=order",
     )  # fmt: skip
     assert tree_of(folder, "stored") == json.loads(expected.read_text())
+
+
+def moment_of(request):
+    """The number of the attempt, and whether it is asked for again: to be mended, or from another node."""
+    last = request["messages"][-1]["content"]
+    left = re.findall(r"(\d+) of 8 attempts are left", "\n".join(message["content"] for message in request["messages"]))
+    again = ("That is not tried", "nothing more is tried from", "nothing was left to be tried")
+    return TRIALS - int(left[-1]) + 1, any(text in last for text in again)
+
+
+def gives_up_later(controller):
+    """A model that goes by what it is asked alone: programs, one to be mended, a node that it gives up, in the end all of them."""
+
+    def script(request, _):
+        number, again = moment_of(request)
+        if number == 4 and not again:
+            return answer(controller, "a knob that there is not", softmax("warps=4"))
+        if number == 6 and not again:
+            return answer(controller, "enough of this one", nothing_left="here")
+        if number == 7:
+            return answer(controller, "enough of all", nothing_left="anywhere")
+        return answer(controller, f"attempt {number}", softmax(f"threads={(256, 512, 128, 1024, 64)[number - 2]}"))
+
+    return script
+
+
+@pytest.mark.parametrize("controller", CONTROLLERS)
+def test_where_nothing_is_left_the_search_ends_and_is_not_asked_again(tmp_path, controller):
+    with FaultyModel(gives_up_later(controller)) as model:
+        report = optimize(tmp_path, "whole", *asking(controller, model))
+        asked, tree = len(model.asked), tree_of(tmp_path, "whole")
+        assert len(tree) == 6 and asked == 5 + 1 + 2  # trials, a repair, two answers without one
+        assert [node["reason"] for node in tree[1:]] == [f"attempt {number}" for number in range(2, 7)]
+        assert report["agent"]["nothing_left"] == 2
+        assert sum(node.get("nothing_left") == "enough of this one" for node in tree) == 1
+        assert sum(node.get("nothing_left") == "enough of all" for node in tree) == 5
+        again = optimize(tmp_path, "whole", *asking(controller, model), "--resume", "last")
+        assert len(model.asked) == asked and tree_of(tmp_path, "whole") == tree
+        assert again["agent"]["nothing_left"] == 2

@@ -41,7 +41,7 @@ function flagsOf(node) {
   if (node.best) flags.push('best');
   if (kindOf(node) !== 'open' && node.in_flight) flags.push(run.run.state === 'running' ? 'measured again' : 'second measurement unfinished');
   if (kindOf(node) !== 'open' && node.lost) flags.push('second measurement lost');
-  if (node.spent && node.node > 0) flags.push('spent');
+  if (node.spent && node.node > 0) flags.push(node.nothing_left === undefined ? 'spent' : 'nothing left');
   return flags;
 }
 

@@ -1,6 +1,7 @@
 // Method, speed of light and history in one conversation (papers.md: MANTIS, in-prompt): the model is told how to work, and each
 // result is the next message. The conversation is made anew from the tree's events each time; it begins as it did before, so
 // that a provider's cache serves it.
+#include <algorithm>
 #include <set>
 
 #include "agents/answer.h"
@@ -15,6 +16,12 @@ using search::Event;
 
 bool is_own(const search::Proposal& proposal) { return !proposal.answer.empty(); }
 
+// Whether a model was asked for it: a candidate of its own, or that there is none from a node.
+bool is_turn(const Event& event) {
+  const bool asked = event.kind == Event::Kind::kProposed || event.kind == Event::Kind::kSpent;
+  return asked && event.proposal && is_own(*event.proposal);
+}
+
 // Goes through the events once more, so that each message says what was known when it was asked.
 class Conversation {
  public:
@@ -23,10 +30,10 @@ class Conversation {
 
   Result<std::vector<llm::Message>> make() {
     for (const Event& event : at_.tree.events()) {
-      const bool turn = event.kind == Event::Kind::kProposed && is_own(*event.proposal) && own_++ >= forgotten_;
+      const bool turn = is_turn(event) && own_++ >= forgotten_;
       if (turn) SOLSTICE_CHECK(ask(event.proposal->parent));
       SOLSTICE_CHECK(tree_.apply(event));
-      if (turn) messages_.push_back({llm::Role::kAssistant, event.proposal->answer});
+      if (turn) answered(event);
       const bool landed = event.kind == Event::Kind::kMeasured || event.kind == Event::Kind::kLost;
       if (landed && !messages_.empty()) came_in(tree_.node(event.node));
     }
@@ -50,6 +57,11 @@ class Conversation {
     SOLSTICE_TRY(const std::string attempts, tried_section(now_, tried));
     for (const std::string& section : {ladder, method, attempts}) out += section.empty() ? "" : "\n" + section;
     return out;
+  }
+
+  void answered(const Event& event) {
+    messages_.push_back({llm::Role::kAssistant, event.proposal->answer});
+    if (event.kind == Event::Kind::kSpent) pending_ += "Then nothing more is tried from " + name_of(tree_.node(event.node)) + ".\n";
   }
 
   void came_in(const search::Node& node) {
@@ -97,8 +109,7 @@ int64_t tokens_of_all(const std::vector<llm::Message>& messages) {
 
 // As many of the latest attempts as there is room for.
 Result<std::vector<llm::Message>> converse_inprompt(const Situation& at) {
-  int own = 0;
-  for (const search::Node& node : at.tree.nodes()) own += is_own(node.proposal) ? 1 : 0;
+  const auto own = std::count_if(at.tree.events().begin(), at.tree.events().end(), is_turn);
   for (int forgotten = 0;; ++forgotten) {
     SOLSTICE_TRY(std::vector<llm::Message> messages, Conversation(at, forgotten).make());
     if (forgotten >= own || tokens_of_all(messages) <= at.most_tokens) return messages;

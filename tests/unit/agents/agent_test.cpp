@@ -8,6 +8,7 @@ namespace {
 using testing::answer;
 using testing::briefing;
 using testing::grown;
+using testing::nothing_left;
 using testing::says;
 using testing::Script;
 
@@ -105,6 +106,34 @@ TEST(Agent, AnswersWithoutAProgramAreAttemptsToo) {
     EXPECT_EQ(found.program.substr(0, 40), "# attempt 4 brought no program: the answ");
     EXPECT_EQ(found.repairs, 3);
   }
+}
+
+TEST(Agent, NothingLeftIsNoCandidateAndSaysWhy) {
+  const Json both = answer("r", "program q").set("nothing_left", "here");
+  Script script({says(both.dump()), says(nothing_left("here", "it moves its bytes at the rate of memory").dump())});
+  const search::Proposal found = proposed(script, grown(), 2);
+  EXPECT_EQ(found.program, "");
+  EXPECT_EQ(found.reason, "it moves its bytes at the rate of memory");
+  EXPECT_EQ(found.repairs, 1);
+  EXPECT_EQ(found.tokens, 220);
+  EXPECT_EQ(found.answer, nothing_left("here", "it moves its bytes at the rate of memory").dump());
+}
+
+// Each node costs a question, unless the answer is of all.
+TEST(Agent, WhatIsSaidOfAllProgramsIsAskedOnceUntilThereIsNews) {
+  search::Tree tree = grown();
+  Script script({says(nothing_left("here", "a").dump()), says("```json\n" + nothing_left("anywhere", "b").dump() + "\n```"),
+                 says(nothing_left("anywhere", "c").dump())});
+  for (const auto& [node, reason, asked] : {std::tuple{2, "a", true}, {1, "b", true}, {3, "b", false}, {0, "b", false}}) {
+    search::Proposal found = proposed(script, tree, node);
+    EXPECT_EQ(found.program, "");
+    EXPECT_EQ(found.reason, reason);
+    EXPECT_EQ(!found.answer.empty(), asked);
+    EXPECT_EQ(found.tokens, asked ? 110 : 0);
+    tree.spend(node, std::move(found));
+  }
+  testing::grow(tree, 2, "program r", 3e-6);
+  EXPECT_EQ(proposed(script, tree, 4).reason, "c");
 }
 
 TEST(Agent, AProviderThatFailsIsAnErrorThatNamesIt) {

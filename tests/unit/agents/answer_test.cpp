@@ -7,6 +7,7 @@ namespace solstice::agents {
 namespace {
 
 using testing::answer;
+using testing::nothing_left;
 
 std::string why(const Json& given, const std::string& base) {
   const auto program = program_of(given, base);
@@ -14,13 +15,25 @@ std::string why(const Json& given, const std::string& base) {
 }
 
 TEST(Answer, AProgramOrEditsOfTheBase) {
-  EXPECT_EQ(*program_of(answer("r", "whole"), "base"), "whole");
-  EXPECT_EQ(*program_of(answer("r", "map()", "map(vector=4)"), "kernel a by map() {}"), "kernel a by map(vector=4) {}");
+  EXPECT_EQ(**program_of(answer("r", "whole"), "base"), "whole");
+  EXPECT_EQ(**program_of(answer("r", "map()", "map(vector=4)"), "kernel a by map() {}"), "kernel a by map(vector=4) {}");
   Json two = answer("r", "a", "b");
   Json edits = two.at("edits");
   edits.push(Json::object().set("find", "bc").set("replace", "d"));  // of what the first has made
   two.set("edits", edits);
-  EXPECT_EQ(*program_of(two, "ac"), "d");
+  EXPECT_EQ(**program_of(two, "ac"), "d");
+}
+
+TEST(Answer, OrThatNothingIsLeft) {
+  for (const char* where : {"here", "anywhere"}) {
+    const auto program = program_of(nothing_left(where, "r"), "base");
+    ASSERT_TRUE(program.ok());
+    EXPECT_FALSE(*program);
+    EXPECT_EQ(says_nothing_left_anywhere(nothing_left(where, "r")), std::string(where) == "anywhere");
+  }
+  EXPECT_EQ(why(answer("r", "p").set("nothing_left", "here"), "base"),
+            "`nothing_left` is `here`, and there is a candidate: give one of them");
+  EXPECT_TRUE(llm::validate(answer("r", "p").set("nothing_left", "perhaps"), answer_schema()).size());
 }
 
 TEST(Answer, WhatIsWrongIsSaidToWhoeverAnswered) {

@@ -63,6 +63,21 @@ TEST(Controller, AConversationOnlyGrows) {
   EXPECT_NE(after.back().text.find("the best so far"), std::string::npos);
 }
 
+TEST(Controller, WhereNothingWasLeftIsTold) {
+  const Prompts sections = testing::prompts();
+  const Briefing told = briefing();
+  search::Tree tree = grown();
+  const auto before = conversation("inprompt", at(told, sections, tree, 2));
+  tree.spend(2, search::Proposal{.reason = "no wider loads", .answer = R"({"reason":"no wider loads"})"});
+  const auto after = conversation("inprompt", at(told, sections, tree, 1));
+  ASSERT_EQ(after.size(), before.size() + 2);
+  EXPECT_EQ(after[before.size()].text, R"({"reason":"no wider loads"})");
+  EXPECT_NE(after.back().text.find("Then nothing more is tried from attempt 2."), std::string::npos) << after.back().text;
+  EXPECT_NE(after.back().text.find("# Go on from attempt 1"), std::string::npos) << after.back().text;
+  const std::string flat = conversation("flat", at(told, sections, tree, 1)).front().text;
+  EXPECT_NE(flat.find("nothing was left to be tried from it: no wider loads"), std::string::npos) << flat;
+}
+
 TEST(Controller, WhatDoesNotFitIsToldInALine) {
   const Prompts sections = testing::prompts();
   const Briefing told = briefing();

@@ -94,12 +94,15 @@ inline std::string says(const std::string& text, const std::string& finish = "co
 }
 
 inline Json answer(const std::string& reason, const std::string& program) {
-  return Json::object().set("reason", reason).set("edits", Json::array()).set("program", program);
+  return Json::object().set("reason", reason).set("nothing_left", "no").set("edits", Json::array()).set("program", program);
 }
 
 inline Json answer(const std::string& reason, const std::string& find, const std::string& replace) {
   const Json edit = Json::object().set("find", find).set("replace", replace);
-  return Json::object().set("reason", reason).set("edits", Json::array().push(edit)).set("program", "");
+  return Json::object().set("reason", reason).set("nothing_left", "no").set("edits", Json::array().push(edit)).set("program", "");
 }
+
+// "here", "anywhere".
+inline Json nothing_left(const std::string& where, const std::string& reason) { return answer(reason, "").set("nothing_left", where); }
 
 }  // namespace solstice::agents::testing

@@ -160,6 +160,37 @@ TEST(Search, EndsWhereNothingIsLeft) {
   EXPECT_EQ(tree.trials(), 6);  // "0", "1" and two "+" behind each
 }
 
+// From the problem one candidate, from a candidate none, and why.
+class GivingUp : public Proposer {
+ public:
+  Result<std::optional<Proposal>> propose(const Tree& tree, int node) override {
+    if (node == 0 && tree.trials() == 0) return std::optional(Proposal{.program = "0", .origin = "model", .tokens = 9, .answer = "{}"});
+    return std::optional(Proposal{.reason = "as fast as it gets", .origin = "model", .tokens = 5, .answer = "{no}"});
+  }
+};
+
+TEST(Search, WhoGivesANodeUpSaysWhyAndUsesNoTrial) {
+  Tree tree(Seconds(9));
+  GivingUp proposer;
+  Distances evaluator;
+  EXPECT_EQ(*search(tree, proposer, evaluator, Budget{}), Stop::kExhausted);
+  EXPECT_EQ(tree.trials(), 1);
+  Tree again;
+  for (const Event& event : tree.events()) ASSERT_TRUE(again.apply(event).ok());
+  for (const Tree* t : {&tree, &again}) {
+    for (const Node& node : t->nodes()) {
+      EXPECT_TRUE(node.spent);
+      ASSERT_TRUE(node.given_up) << node.id;
+      EXPECT_EQ(node.given_up->reason, "as fast as it gets");
+      EXPECT_EQ(node.given_up->parent, node.id);
+    }
+  }
+  again.open(1);
+  EXPECT_FALSE(again.node(1).given_up);
+  again.spend(1, Proposal{.program = "0"});  // it was there already: no reason
+  EXPECT_FALSE(again.node(1).given_up);
+}
+
 // Two candidates, then an error.
 class Failing : public Proposer {
  public:
