@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "agents/machine_use.h"
 #include "base/integer.h"
 #include "base/time_text.h"
 #include "record/kernel_trace.h"
@@ -89,6 +90,8 @@ std::vector<std::string> findings_of(const search::Measurement& measurement, con
   if (out.empty()) {  // the times by kernel say what is predicted too
     for (std::string& text : text_of_costs(costs)) add(std::move(text));
   }
+  add(text_of_use(measurement));
+  add(text_of_choices(measurement));
   const int64_t worth_telling = costs.size() == 1 ? machine.warps_per_sm : kFewWarps;  // of a kernel alone there is little else to say
   for (const Json& module : measurement.record.at("modules").items()) {
     for (const Json& kernel : module.at("kernels").items()) {

@@ -10,6 +10,12 @@
 #include "lang/parse.h"
 
 namespace solstice::evaluate {
+
+std::string policy_of(const Setting& setting, const ir::Program& program) {
+  if (!setting.numerics.empty()) return setting.numerics;
+  return program.numerics.empty() ? "reference" : program.numerics;
+}
+
 namespace {
 
 void add_places(const std::vector<lang::Item>& items, families::KnobPlaces& places) {
@@ -76,11 +82,6 @@ void keep_usable(std::vector<lang::Knob>& knobs, const std::set<std::string>& ba
         std::any_of(knob.names.begin(), knob.names.end(), [&](const std::string& name) { return !seen.insert(name).second; });
     return again || mentions(knob.value, bad_dims);
   });
-}
-
-std::string policy_of(const Setting& setting, const ir::Program& program) {
-  if (!setting.numerics.empty()) return setting.numerics;
-  return program.numerics.empty() ? "reference" : program.numerics;
 }
 
 bool writes(const lang::Kernel& kernel, const std::string& name) {

@@ -29,6 +29,9 @@ struct Checked {
   bool ok() const { return program && !diagnostics.has_errors(); }
 };
 
+// Of the setting, else what the program says.
+std::string policy_of(const Setting& setting, const ir::Program& program);
+
 Checked check(const std::string& text, const Setting& setting);
 
 // What the language has and no family runs yet is no mistake of the program: notes, N100. `compile` answers not_yet.

@@ -27,7 +27,17 @@ void Preparation::begin(const std::string& text, const Setting& setting, toolcha
   for (const KernelCost& cost : costs_) predicted_ += cost.time;
   Result<Lowered> lowered = lower({*checked_.program, setting.machine, setting.numerics, setting.frozen});
   if (!lowered.ok()) return refuse(TrialState::kIllegal, lowered.error().text());
+  find_facts(setting);
   if (compiler) pending_.emplace(std::move(lowered).value(), setting.machine, *compiler);
+}
+
+// They decide nothing: a candidate runs without them.
+void Preparation::find_facts(const Setting& setting) {
+  Result<std::vector<KernelFacts>> facts = facts_of_kernels(*checked_.program, setting);
+  if (facts.ok())
+    facts_ = std::move(*facts);
+  else
+    no_facts_ = facts.error().text();
 }
 
 void Preparation::refuse(TrialState state, std::string why) {
@@ -54,6 +64,10 @@ Json Preparation::record() const {
         Json::object().set("kernel", cost.kernel).set("family", cost.family).set("seconds", cost.time.value).set("bound", cost.bound));
   }
   if (costs.size() > 0) out.set("costs", costs);
+  Json facts = Json::array();
+  for (const KernelFacts& kernel : facts_) facts.push(to_json(kernel));
+  if (facts.size() > 0) out.set("facts", facts);
+  if (!no_facts_.empty()) out.set("no_facts", no_facts_);
   if (!built_) return out;
   Json modules = Json::array();
   for (size_t i = 0; i < built_->compiled.size(); ++i) {

@@ -6,6 +6,7 @@
 
 #include "evaluate/build.h"
 #include "evaluate/candidate.h"
+#include "evaluate/kernel_facts.h"
 #include "record/trial.h"
 
 namespace solstice::evaluate {
@@ -28,16 +29,19 @@ class Preparation {
   Seconds cost() const;  // checking, and compiling what was not cached; not what it waited for others
   const std::optional<Built>& built() const { return built_; }
   const Checked& checked() const { return checked_; }
-  Json record() const;  // resources, compiler notes, the message
+  Json record() const;  // costs and facts of kernels, resources, compiler notes, the message
 
  private:
   void begin(const std::string& text, const Setting& setting, toolchain::Compiler* compiler);
+  void find_facts(const Setting& setting);
   void refuse(TrialState state, std::string why);
 
   Checked checked_;
   Seconds check_time_{0};
   Seconds predicted_;
   std::vector<KernelCost> costs_;
+  std::vector<KernelFacts> facts_;
+  std::string no_facts_;  // why there are none of a legal candidate
   std::optional<TrialState> refused_;
   std::string why_;
   std::string meaning_;  // verdict on its equations, "" where none was asked for

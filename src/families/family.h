@@ -94,6 +94,9 @@ struct Family {
   void (*check)(const Context&, const ir::Kernel&, Diagnostics&) = nullptr;
   std::vector<RuleText> (*rules)() = nullptr;  // those of them that are kept as data; null: none
   Result<Cost> (*cost)(const Context&, const ir::Kernel&) = nullptr;
+  // The knobs that bear on how the kernel runs, each with the value that it has: as it is written, or as the family chooses where it
+  // is not. Null: nothing is chosen.
+  Result<ir::Knobs> (*settle)(const Context&, const ir::Kernel&) = nullptr;
   // Settings worth trying for this kernel, best first by the cost model, all legal. Null: a kernel is of this family only where
   // a program says so.
   Result<std::vector<ir::Knobs>> (*propose)(const Context&, const ir::Kernel&) = nullptr;

@@ -30,9 +30,7 @@ class Estimator {
     bound.name = "practical";
     bound.meaning = "measured ceilings, fused kernels, launches";
     const std::vector<FusedKernel> kernels = merge_launches(program_, count_, fuse(program_, count_, row_limit()), issue());
-    for (size_t k = 0; k < kernels.size(); ++k) {
-      for (size_t i : kernels[k].equations) home_[target(i)] = k;
-    }
+    settle(kernels);
     Seconds longest_time;
     for (size_t k = 0; k < kernels.size(); ++k) {
       SOLSTICE_TRY(const SolKernel kernel, estimate(kernels[k], k, bound.terms));
@@ -47,7 +45,27 @@ class Estimator {
     return bound;
   }
 
+  Result<std::vector<std::vector<SolTerm>>> terms_of(const std::vector<FusedKernel>& kernels) {
+    settle(kernels);
+    std::vector<std::vector<SolTerm>> out;
+    for (size_t k = 0; k < kernels.size(); ++k) {
+      if (kernels[k].equations.empty()) {
+        out.emplace_back();
+        continue;
+      }
+      SOLSTICE_TRY(std::vector<SolTerm> terms, terms_of(kernels[k], traffic(kernels[k], k)));
+      out.push_back(std::move(terms));
+    }
+    return out;
+  }
+
  private:
+  void settle(const std::vector<FusedKernel>& kernels) {
+    for (size_t k = 0; k < kernels.size(); ++k) {
+      for (size_t i : kernels[k].equations) home_[target(i)] = k;
+    }
+  }
+
   int target(size_t i) const { return program_.equation(count_.equations[i].equation).target; }
   double bytes(int tensor, double elements) const { return elements * size_of(dtypes_[static_cast<size_t>(tensor)]); }
   bool resident(double size) const { return size <= machine_.l2.value / 2; }
@@ -160,12 +178,8 @@ class Estimator {
                      .cause = cause});
   }
 
-  Result<SolKernel> estimate(const FusedKernel& kernel, size_t k, std::vector<SolTerm>& all) const {
-    SolKernel out;
-    out.kind = name_of(kernel.kind);
-    for (size_t i : kernel.equations) out.tensors.push_back(program_.tensor(target(i)).name);
-    const std::string& cause = out.tensors.back();
-    const Traffic moved = traffic(kernel, k);
+  Result<std::vector<SolTerm>> terms_of(const FusedKernel& kernel, const Traffic& moved) const {
+    const std::string& cause = program_.tensor(target(kernel.equations.back())).name;
     std::vector<SolTerm> terms;
     const double copied = std::min(moved.read, moved.written);
     byte_term("copy", 2 * copied, machine_.copy_ceiling(), "dram", cause, terms);
@@ -176,6 +190,16 @@ class Estimator {
       SOLSTICE_TRY(const std::vector<SolTerm> work, work_terms(program_, count_.equations[i], machine_, options_, Basis::kCeiling));
       terms.insert(terms.end(), work.begin(), work.end());
     }
+    return terms;
+  }
+
+  Result<SolKernel> estimate(const FusedKernel& kernel, size_t k, std::vector<SolTerm>& all) const {
+    SolKernel out;
+    out.kind = name_of(kernel.kind);
+    for (size_t i : kernel.equations) out.tensors.push_back(program_.tensor(target(i)).name);
+    const std::string& cause = out.tensors.back();
+    const Traffic moved = traffic(kernel, k);
+    SOLSTICE_TRY(std::vector<SolTerm> terms, terms_of(kernel, moved));
     const Longest most = longest(terms);
     const Seconds waits = latency(kernel);
     out.time = std::max(most.time, waits);
@@ -244,6 +268,12 @@ class Estimator {
 Result<SolBound> practical_bound(const ir::Program& program, const ir::Count& count, const machine::Machine& machine,
                                  const SolOptions& options, SolReport& report) {
   return Estimator(program, count, machine, options).run(report);
+}
+
+Result<std::vector<std::vector<SolTerm>>> terms_of_kernels(const ir::Program& program, const ir::Count& count,
+                                                           const machine::Machine& machine, const SolOptions& options,
+                                                           const std::vector<FusedKernel>& kernels) {
+  return Estimator(program, count, machine, options).terms_of(kernels);
 }
 
 }  // namespace solstice::sol

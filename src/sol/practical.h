@@ -3,6 +3,7 @@
 
 #include "ir/count.h"
 #include "machine/machine.h"
+#include "sol/fusion.h"
 #include "sol/sol.h"
 
 namespace solstice::sol {
@@ -10,5 +11,10 @@ namespace solstice::sol {
 // Fills `kernels` and `notes` of the report and returns the bound: the sum of the kernels' times.
 Result<SolBound> practical_bound(const ir::Program& program, const ir::Count& count, const machine::Machine& machine,
                                  const SolOptions& options, SolReport& report);
+
+// The same of kernels that are given: what each moves and computes, without launches and waits.
+Result<std::vector<std::vector<SolTerm>>> terms_of_kernels(const ir::Program& program, const ir::Count& count,
+                                                           const machine::Machine& machine, const SolOptions& options,
+                                                           const std::vector<FusedKernel>& kernels);
 
 }  // namespace solstice::sol

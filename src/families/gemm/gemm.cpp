@@ -10,6 +10,7 @@
 #include "families/family.h"
 #include "families/gemm/cost.h"
 #include "families/gemm/cutlass.h"
+#include "families/gemm/grouped.h"
 #include "families/gemm/lean.h"
 #include "families/gemm/steps.h"
 #include "families/written_math.h"
@@ -64,6 +65,16 @@ ir::Knobs knobs_of(const Settings& s) {
   return out;
 }
 
+Result<ir::Knobs> settle(const Context& context, const ir::Kernel& kernel) {
+  SOLSTICE_TRY(const Problem problem, make_problem(context.program, kernel));
+  SOLSTICE_CHECK(require_legal(context, kernel, problem));
+  const Settings s = settings_of(context, kernel, problem);
+  ir::Knobs out = knobs_of(s);
+  const auto shared = static_cast<int64_t>(context.machine.shared_per_block.value);
+  if (is_tiled(s) && !is_grouped(problem)) out.set("stages", ir::KnobValue::of_int(layout_of(s, shared).slots_a));
+  return out;
+}
+
 Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel& kernel) {
   SOLSTICE_TRY(const Problem problem, make_problem(context.program, kernel));
   const auto policy = numerics::policy_from_name(context.numerics).value_or(numerics::Policy::kReference);
@@ -97,6 +108,7 @@ const Family solstice_families_gemm = {
     .check = gemm::check,
     .rules = gemm::rules,
     .cost = gemm::cost,
+    .settle = gemm::settle,
     .propose = gemm::propose,
     .generate = gemm::generate,
 };

@@ -57,6 +57,20 @@ Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
   return cost_of(context, nests, settings);
 }
 
+Result<ir::Knobs> settle(const Context& context, const ir::Kernel& kernel) {
+  const Settings settings = settings_of(kernel.knobs);
+  SOLSTICE_TRY(const auto nests, make_nests(context.program, kernel, settings));
+  ir::Knobs out;
+  out.set("threads", ir::KnobValue::of_int(settings.threads));
+  const auto unroll = [&](const Nest& nest) { return unroll_of(context.program, nest, settings); };
+  const Nest& first = nests.front();
+  const auto all = [&](const auto& alike) { return std::all_of(nests.begin(), nests.end(), alike); };
+  if (all([&](const Nest& nest) { return nest.vector == first.vector; })) out.set("vector", ir::KnobValue::of_int(first.vector));
+  if (all([&](const Nest& nest) { return unroll(nest) == unroll(first); })) out.set("unroll", ir::KnobValue::of_int(unroll(first)));
+  out.set("rows", ir::KnobValue::of_int(settings.rows));
+  return out;
+}
+
 // Whether neighbouring elements read what lies apart, so that several a thread set those of neighbouring threads further apart (max
 // pooling of 16 x 32 x 128^3 by 3 with step 2 on an H200: 2.04 ms by twos, 1.36 ms one by one; a depthwise convolution by 3 x 3
 // with step 1: 0.85 ms by twos, 1.02 ms one by one).
@@ -140,6 +154,7 @@ const Family solstice_families_map = {
     .match = map::match,
     .check = nullptr,
     .cost = map::cost,
+    .settle = map::settle,
     .propose = map::propose,
     .generate = map::generate,
 };

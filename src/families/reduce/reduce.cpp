@@ -131,6 +131,32 @@ Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
   return out;
 }
 
+// As `rows` settles it, by the names of this family; what it has no name for is left out.
+Result<ir::Knobs> settle_as_rows(const Context& context, const ir::Kernel& row) {
+  SOLSTICE_TRY(const ir::Knobs knobs_of_rows, rows_family().settle(context, row));
+  ir::Knobs out;
+  for (const char* name : {"threads", "vector"}) {
+    if (const ir::KnobValue* value = knobs_of_rows.find(name)) out.set(name, *value);
+  }
+  out.set("split", ir::KnobValue::of_int(knobs_of_rows.int_or("parts", 1)));
+  return out;
+}
+
+Result<ir::Knobs> settle(const Context& context, const ir::Kernel& kernel) {
+  SOLSTICE_TRY(const std::optional<ir::Kernel> row, as_rows(context.program, kernel));
+  if (row) return settle_as_rows(context, *row);
+  SOLSTICE_TRY(const Prepared p, prepare(context.program, kernel, &context.machine));
+  const Layout& l = p.layout;
+  ir::Knobs out;
+  const auto set = [&](const char* name, int value) { out.set(name, ir::KnobValue::of_int(value)); };
+  set("threads", l.threads);
+  set("vector", l.vector);
+  if (l.vector == 1) set("columns", l.lanes);
+  if (!l.direct()) set("rows", l.rows), set("stages", l.slots);
+  set("split", l.split);
+  return out;
+}
+
 Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel& kernel) {
   ir::Kernel plain = kernel;
   plain.knobs = {};
@@ -185,6 +211,7 @@ const Family solstice_families_reduce = {
     .match = reduce::match,
     .check = reduce::check,
     .cost = reduce::cost,
+    .settle = reduce::settle,
     .propose = reduce::propose,
     .generate = reduce::generate,
 };

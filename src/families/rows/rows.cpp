@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -135,6 +136,31 @@ Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
   return cost_of(context, p);
 }
 
+const char* residency_name(Residency residency) {
+  constexpr std::array<const char*, 4> kNames = {"registers", "shared", "l2", "once"};
+  return kNames[static_cast<size_t>(residency)];
+}
+
+Result<ir::Knobs> settle(const Context& context, const ir::Kernel& kernel) {
+  SOLSTICE_TRY(const Prepared p, prepare(context.program, kernel, &context.machine));
+  ir::Knobs out;
+  const auto set = [&](const char* name, int value) { out.set(name, ir::KnobValue::of_int(value)); };
+  const Settings& s = p.settings;
+  set("threads", p.team ? p.team->threads : s.threads);
+  set("vector", p.team ? p.team->vector : s.vector);
+  if (p.team) {
+    set("team", p.team->blocks);
+    return out;
+  }
+  const bool whole = s.cluster == 1 && s.parts == 1;
+  if (whole && !s.strided) set("rows_per_block", s.rows_per_block());
+  out.set("residency", ir::KnobValue::of_name(residency_name(s.residency)));
+  if (s.cluster > 1) set("cluster", s.cluster);
+  if (s.parts > 1) set("parts", s.parts);
+  if (s.blocks > 1) set("blocks", s.blocks);
+  return out;
+}
+
 // What tells two layouts of one kernel apart.
 using Layout = std::tuple<int, int, int, int, Residency, int, int>;
 Layout layout_of(const Prepared& p) {
@@ -209,6 +235,7 @@ const Family solstice_families_rows = {
     .match = rows::match,
     .check = rows::check,
     .cost = rows::cost,
+    .settle = rows::settle,
     .propose = rows::propose,
     .generate = rows::generate,
 };

@@ -82,6 +82,18 @@ Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
   return out;
 }
 
+Result<ir::Knobs> settle(const Context& context, const ir::Kernel& kernel) {
+  SOLSTICE_TRY(const Shape shape, shape_of(context.program, kernel, knobs_of(kernel), context.machine));
+  ir::Knobs out;
+  const auto set = [&](const char* name, int value) { out.set(name, ir::KnobValue::of_int(value)); };
+  set("threads", shape.threads);
+  set("items", shape.unroll * shape.nest.vector);
+  set("vector", shape.nest.vector);
+  out.set("sharing", ir::KnobValue::of_name(shape.grid > 0 ? "grid" : "block"));
+  set("stages", shape.stages);
+  return out;
+}
+
 Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel& kernel) {
   SOLSTICE_CHECK(shape_of(context.program, kernel, {}, context.machine));
   std::vector<ir::Knobs> out(1);  // the family's own choice first
@@ -141,6 +153,7 @@ const Family solstice_families_scan = {
     .match = scan::match,
     .check = scan::check,
     .cost = scan::cost,
+    .settle = scan::settle,
     .propose = scan::propose,
     .generate = scan::generate,
 };

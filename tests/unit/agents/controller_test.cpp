@@ -3,6 +3,7 @@
 #include "agents/answer.h"
 #include "agents/findings.h"
 #include "llm/ledger.h"
+#include "record/kernel_facts.h"
 #include "support/golden.h"
 #include "unit/agents/support.h"
 
@@ -112,6 +113,7 @@ TEST(Controller, FeedbackIsWhatWasAskedFor) {
   const Json kernel = Json::object().set("entry", "k1").set("registers", 255).set("spill_stores", 24).set("spill_loads", 40);
   m.record = Json::object().set("modules", Json::array().push(Json::object().set("kernels", Json::array().push(kernel))));
   m.record.set("trace", to_json(testing::trace()));
+  m.record.set("facts", Json::array().push(to_json(KernelFacts{"k1", "threads=256", {{"dram", "", "B", 2.7e6, Seconds(0.6e-6)}}})));
   tree.complete(id, m);
   Briefing told = briefing();
   const auto text = [&](Feedback feedback) {
@@ -122,6 +124,11 @@ TEST(Controller, FeedbackIsWhatWasAskedFor) {
   EXPECT_EQ(text(Feedback::kNone).find("measured:"), std::string::npos);
   EXPECT_NE(text(Feedback::kRaw).find(R"("spill_loads":40)"), std::string::npos);
   EXPECT_EQ(text(Feedback::kRaw).find("0.9 us"), std::string::npos);
+  for (const char* finding : {"- used: `k1` 3 TB/s, 67 % of what memory gives\n", "- left to the families: `k1` threads=256\n"}) {
+    EXPECT_EQ(text(Feedback::kNone).find(finding), std::string::npos);
+    EXPECT_EQ(text(Feedback::kRaw).find(finding), std::string::npos);
+    EXPECT_NE(text(Feedback::kTools).find(finding), std::string::npos);
+  }
   EXPECT_NE(text(Feedback::kTools).find("- measured: kernel `k1` 0.9 us"), std::string::npos);
   EXPECT_NE(text(Feedback::kTools).find("- `k1` spills 64 bytes a thread"), std::string::npos);
   EXPECT_NE(text(Feedback::kTools).find("leaves room for 8 of 64 warps"), std::string::npos);
