@@ -107,7 +107,7 @@ std::vector<int> ranked(const Tree& tree, std::vector<int> nodes) {
   std::erase_if(nodes, [&](int id) { return !tree.node(id).usable(); });
   const auto place = [&](int id) {
     const Node& node = tree.node(id);
-    return std::tuple(node.measurement->time.value, node.children.size(), -id);
+    return std::tuple(!tree.comparable(node), node.measurement->time.value, node.children.size(), -id);
   };
   std::sort(nodes.begin(), nodes.end(), [&](int a, int b) { return place(a) < place(b); });
   return nodes;

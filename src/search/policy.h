@@ -64,7 +64,7 @@ Result<std::unique_ptr<Policy>> make_policy(std::string_view text, uint64_t seed
 std::vector<int> open_nodes(const Tree& tree);
 
 // The usable ones of `nodes`, the fastest first; of equals, the one with the fewest children, then the newest: so that a search
-// walks over a plateau. The problem counts where its time is known.
+// walks over a plateau. Where a trial was measured, those that were predicted come last. The problem counts where its time is known.
 std::vector<int> ranked(const Tree& tree, std::vector<int> nodes);
 
 }  // namespace solstice::search

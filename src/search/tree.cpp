@@ -56,6 +56,7 @@ void Tree::complete(int id, Measurement measurement) {
   land(node);
   node.lost = false;
   node.precision = node.proposal.precision;
+  measured_ = measured_ || (id > 0 && measurement.state == TrialState::kVerified);
   if (measurement.usable()) slowest_ = std::max(slowest_, measurement.time);
   node.measurement = std::move(measurement);
 }
@@ -121,10 +122,14 @@ Status Tree::apply(const Event& event) {
   return wrong("no such kind");
 }
 
+bool Tree::comparable(const Node& node) const {
+  return node.usable() && (node.id == 0 || !measured_ || node.measurement->state == TrialState::kVerified);
+}
+
 const Node* Tree::best() const {
   const Node* best = nullptr;
   for (const Node& node : nodes_) {
-    if (node.id > 0 && node.usable() && (!best || node.measurement->time < best->measurement->time)) best = &node;
+    if (node.id > 0 && comparable(node) && (!best || node.measurement->time < best->measurement->time)) best = &node;
   }
   return best;
 }

@@ -60,7 +60,9 @@ class Tree {
   int trials() const { return static_cast<int>(nodes_.size()) - 1; }
   int in_flight() const { return in_flight_; }
   Seconds original() const { return original_; }
-  const Node* best() const;  // fastest usable trial, null if there is none
+  // Whether its time may be compared with others': a prediction is no rival of what was measured, once a trial was.
+  bool comparable(const Node& node) const;
+  const Node* best() const;  // fastest comparable trial, null if there is none
   // Of a usable node: the original's time over its own; over the slowest's where the original's is not known.
   double speedup(const Node& node) const;
 
@@ -74,6 +76,7 @@ class Tree {
   Seconds original_;
   Seconds slowest_;
   int in_flight_ = 0;
+  bool measured_ = false;  // a trial was verified
 };
 
 }  // namespace solstice::search

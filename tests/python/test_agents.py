@@ -5,7 +5,9 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
+import threading
 
 import pytest
 
@@ -221,3 +223,35 @@ def test_where_nothing_is_left_the_search_ends_and_is_not_asked_again(tmp_path, 
         again = optimize(tmp_path, "whole", *asking(controller, model), "--resume", "last")
         assert len(model.asked) == asked and tree_of(tmp_path, "whole") == tree
         assert again["agent"]["nothing_left"] == 2
+
+
+@pytest.mark.parametrize("controller", CONTROLLERS)
+def test_killed_and_resumed_it_grows_the_same_tree(tmp_path, controller):
+    script = gives_up_later(controller)
+    with FaultyModel(script) as model:
+        optimize(tmp_path, "whole", *asking(controller, model))
+    # While it waits for an answer, the mending of one, and the next after a node was given up; and soon after an answer.
+    kills = {(3, False): 0, (4, True): 0, (5, False): 0.002, (6, True): 0}
+    running, doomed = [], []
+
+    def kill_in_between(request, number):
+        process = running[-1]
+        delay = None if process in doomed else kills.pop(moment_of(request), None)
+        if delay is not None:
+            doomed.append(process)
+            threading.Timer(delay, process.kill).start()
+        if process in doomed and not delay:
+            process.wait()
+        return script(request, number)
+
+    def started(*arguments):
+        with open(tmp_path / "output", "w") as output:
+            running.append(subprocess.Popen(command_of(tmp_path, "killed", *arguments), stdout=output, stderr=output))
+            return running[-1].wait(timeout=300)
+
+    with FaultyModel(kill_in_between) as model:
+        code = started(*asking(controller, model))
+        while code == -signal.SIGKILL:
+            code = started(*asking(controller, model), "--resume", "last")
+    assert code == 0 and len(running) == 5, (tmp_path / "output").read_text()
+    assert tree_of(tmp_path, "killed") == tree_of(tmp_path, "whole")

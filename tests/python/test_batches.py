@@ -1,8 +1,10 @@
 """Candidates that are measured elsewhere: batches that come back late, twice, in part, changed, or never."""
 
+import contextlib
 import json
 import pathlib
 import shutil
+import sqlite3
 import subprocess
 
 import pytest
@@ -140,6 +142,23 @@ def test_a_record_that_is_too_large_is_refused(site):
         batch.truncate((64 << 20) + 1)
     refused = site.call("evaluate", site.folder / "one", "--device", "model")
     assert refused.returncode == 2 and "error[too_large]" in refused.stderr
+
+
+def test_memory_is_a_choice_of_a_new_run(site):
+    def facts():
+        shown = subprocess.run([PROGRAM, "show", "last", "--json", "--store", site.folder / "store"], check=True, capture_output=True)
+        return json.loads(shown.stdout)["run"].get("facts", 0)
+
+    run = site.propose("one", "--batch", 1, run=ROOT / "examples" / "softmax.py")["run"]
+    (database,) = (site.folder / "store").glob("*.db")
+    with contextlib.closing(sqlite3.connect(database)) as store, store:  # of a machine that no search here asks for
+        store.execute("INSERT INTO facts(run, node, machine, form, record) VALUES (?, 1, 'another', '', '{}')", (run,))
+    site.propose("two", "--batch", 1, run=ROOT / "examples" / "softmax.py")
+    assert facts() == 1
+    site.propose("three", "--batch", 1, "--memory", "off", run=ROOT / "examples" / "softmax.py")
+    assert facts() == 0
+    site.propose("four", "--again", "--memory", "on")  # as it began
+    assert facts() == 0
 
 
 def agent_of(site):

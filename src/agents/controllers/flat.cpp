@@ -33,7 +33,8 @@ Nodes leaders_of(const search::Tree& tree, int but) {
   for (const search::Node& node : tree.nodes()) {
     if (node.id > 0 && node.id != but && node.usable()) out.push_back(&node);
   }
-  std::stable_sort(out.begin(), out.end(), [](const auto* a, const auto* b) { return a->measurement->time < b->measurement->time; });
+  const auto place = [&](const search::Node* node) { return std::pair(!tree.comparable(*node), node->measurement->time); };
+  std::stable_sort(out.begin(), out.end(), [&](const auto* a, const auto* b) { return place(a) < place(b); });
   return out;
 }
 

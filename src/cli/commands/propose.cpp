@@ -25,6 +25,7 @@ Status read_subject(const Invocation& in, flow::OptimizeOptions& out) {
   out.numerics = in.get("--numerics");
   out.frozen = in.get("--weights") == "frozen";
   out.rewrites = in.get("--rewrites") == "on";
+  out.memory = in.get("--memory") == "on";
   out.machine = in.get("--machine");
   return success();
 }
@@ -87,6 +88,13 @@ std::vector<Parameter> propose_parameters() {
       {"--numerics", "POLICY", "of a new run", "reference", {"reference", "high", "medium"}, false, false},
       {"--weights", "MODE", "of a new run", "live", {"live", "frozen"}, false, false},
       {"--rewrites", "WHICH", "of a new run: whether rewritten equations are tried too", "on", {"on", "off"}, false, false},
+      {"--memory",
+       "WHICH",
+       "of a new run: whether what moves gained in other problems orders the search",
+       "on",
+       {"on", "off"},
+       false,
+       false},
       {"--policy", "POLICY", "how the search chooses where to go on [default: the run's, else greedy]", "", {}, false, false},
       {"--seed", "SEED", "of the policy", "1", {}, false, false},
       {"--store", "DIR", "another run store than the user's", "", {}, false, false},

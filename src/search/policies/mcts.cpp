@@ -42,7 +42,7 @@ class Search {
   double value(std::string_view name) const { return values_.find(name)->second; }
 
   double reward(const Node& node) const {
-    if (!node.usable()) return kLeast;
+    if (!tree_.comparable(node)) return kLeast;
     return std::clamp(std::log2(tree_.speedup(node)) / std::log2(value("full_reward")), kLeast, 1.0);
   }
 

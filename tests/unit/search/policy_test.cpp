@@ -74,6 +74,22 @@ TEST(Greedy, ClimbsFromTheFastestThatHasMovesLeft) {
   EXPECT_EQ(chosen("greedy", tree), slow);
 }
 
+// Cost models promise more than kernels keep: what they promise is gone on from where nothing was measured, or last.
+TEST(Policy, GoesOnFromWhatWasMeasuredFirst) {
+  Tree tree(Seconds(4));
+  Measurement predicted;
+  predicted.state = TrialState::kPredicted;
+  predicted.time = Seconds(1);
+  tree.complete(tree.add({.program = "a"})->id, predicted);
+  tree.complete(tree.add({.program = "b"})->id, predicted);
+  EXPECT_EQ(ranked(tree, {0, 1, 2}), (std::vector<int>{2, 1, 0}));
+  grow(tree, 0, 3);
+  grow(tree, 0, 1);
+  tree.complete(tree.add({.program = "c"})->id, predicted);  // as fast, and newer
+  EXPECT_EQ(ranked(tree, {0, 1, 2, 3, 4, 5}), (std::vector<int>{4, 3, 0, 5, 2, 1}));
+  for (const char* policy : {"greedy", "epsilon-greedy(epsilon=0)"}) EXPECT_EQ(chosen(policy, tree), 4) << policy;
+}
+
 TEST(EpsilonGreedy, ClosesTheRootAndDeadBranches) {
   Tree tree(Seconds(1));
   for (int i = 0; i < 5; ++i) {

@@ -46,6 +46,24 @@ TEST(Tree, AResultCountsOnce) {
   EXPECT_EQ(tree.events().size(), 5u);
 }
 
+// A run that began without a GPU, or batches that went to several machines.
+TEST(Tree, PredictionsAreNoRivalsOfWhatWasMeasured) {
+  Tree tree(Seconds(3));
+  Measurement predicted = verified(1);
+  predicted.state = TrialState::kPredicted;
+  tree.add({.program = "a"});
+  tree.complete(1, predicted);
+  EXPECT_EQ(tree.best()->id, 1);
+  tree.add({.program = "b"});
+  tree.complete(2, verified(2));
+  EXPECT_EQ(tree.best()->id, 2);
+  tree.add({.program = "c"});
+  tree.complete(3, predicted);
+  EXPECT_EQ(tree.best()->id, 2);
+  EXPECT_FALSE(tree.comparable(tree.node(3)));
+  EXPECT_TRUE(tree.comparable(tree.node(0)));
+}
+
 TEST(Tree, EventsThatDoNotFitAreRefused) {
   Tree tree;
   EXPECT_FALSE(tree.apply({.kind = Event::Kind::kMeasured, .node = 1, .measurement = verified(1)}).ok());
