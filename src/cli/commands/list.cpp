@@ -1,6 +1,8 @@
 // solstice list: what can be chosen from, printed from the tables that the program itself uses.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/paths.h"
 #include "cli/command.h"
 #include "cli/fit_text.h"
@@ -30,8 +32,14 @@ Json knob_json(const families::KnobSpec& knob) {
       .set("help", knob.help);
 }
 
-std::string legal(const families::KnobSpec& knob) {
-  return knob.values.empty() ? knob.range : fmt::format("{}", fmt::join(knob.values, ", "));
+// "[1, 2, 4]", the values that something is built for; what is legal in other words where there is no list.
+std::string built(const families::KnobSpec& knob) {
+  if (knob.values.empty()) return fmt::format("[{}]", knob.range.empty() ? knob.type : knob.range);
+  std::vector<std::string> values;
+  for (const std::string& value : knob.values) {
+    if (std::find(knob.later.begin(), knob.later.end(), value) == knob.later.end()) values.push_back(value);
+  }
+  return values.empty() ? "" : fmt::format("[{}]", fmt::join(values, ", "));
 }
 
 Status list_families(bool json) {
@@ -47,7 +55,7 @@ Status list_families(bool json) {
     }
     fmt::print("{}{}\n{}", family->name, family->available ? "" : " (not yet)", hanging("", family->help, 4, 100));
     for (const auto& knob : knobs) {
-      std::string text = fmt::format("{} [{}]", knob.help, legal(knob).empty() ? knob.type : legal(knob));
+      std::string text = knob.help + (built(knob).empty() ? "" : " " + built(knob));
       if (!knob.otherwise.empty()) text += fmt::format(" [default: {}]", knob.otherwise);
       if (!knob.later.empty()) text += fmt::format(" [not yet: {}]", fmt::join(knob.later, ", "));
       fmt::print("{}", hanging("  " + knob.name, text, 20, 100));

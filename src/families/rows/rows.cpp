@@ -52,7 +52,7 @@ std::vector<KnobSpec> knobs() {
           "team", 1, 1024, "auto",
           "blocks that share a row through global memory, each holding its part in shared memory; auto: for rows too long for a cluster; not with blocks or "
           "residency, at most 512 threads"),
-      {"finish", "name", {"last_block"}, "", "auto", "reduce over rows in the last block that ends; not yet"},
+      {"finish", "name", {"last_block"}, "", "auto", "reduce over rows in the last block that ends", 0, 0, {"last_block"}},
   };
 }
 
