@@ -53,6 +53,10 @@ std::string given_up_text(const search::Node& node) {
 
 std::string name_of(const search::Node& node) { return node.id == 0 ? "the problem itself" : fmt::format("attempt {}", node.id); }
 
+std::string name_with_author(const search::Node& node) {
+  return name_of(node) + (node.proposal.origin == "expert" ? ", by the expert" : "");
+}
+
 std::vector<std::string> feedback_of(const search::Node& node, const Briefing& briefing) {
   if (node.id == 0 || !node.usable() || briefing.feedback == Feedback::kNone) return {};
   if (briefing.feedback == Feedback::kRaw) return {raw_counters(*node.measurement)};
@@ -68,7 +72,7 @@ std::string result_text(const search::Tree& tree, const search::Node& node, cons
 }
 
 std::string title_text(const search::Tree& tree, const search::Node& node) {
-  return fmt::format("{}, from {}: {}", name_of(node), name_of(tree.node(node.proposal.parent)), node.proposal.reason);
+  return fmt::format("{}, from {}: {}", name_with_author(node), name_of(tree.node(node.proposal.parent)), node.proposal.reason);
 }
 
 std::string summary_text(const search::Tree& tree, const search::Node& node, const Briefing& briefing) {
@@ -86,7 +90,13 @@ std::string attempt_text(const search::Tree& tree, const search::Node& node, con
 
 std::string left_text(const Briefing& briefing, int done) {
   const int left = briefing.trials - done;
-  return left == 1 ? "This is the last attempt." : fmt::format("{} of {} attempts are left, this one included.", left, briefing.trials);
+  if (left == 1) return "This is the last attempt.";
+  const std::string out = fmt::format("{} of {} attempts are left, this one included.", left, briefing.trials);
+  if (briefing.tune == 0) return out;
+  return out + fmt::format(
+                   " Of those to come the expert takes up to {} for each program of yours that works, where it expects to gain by the "
+                   "schedules of its kernels.",
+                   briefing.tune);
 }
 
 }  // namespace solstice::agents

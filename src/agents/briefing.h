@@ -31,6 +31,7 @@ struct Briefing {
   Feedback feedback = Feedback::kTools;
   int repairs = 3;  // free ones an attempt
   int trials = 40;  // of the search
+  int tune = 0;     // of them the expert's, at most, for each program that the model writes
 };
 
 }  // namespace solstice::agents

@@ -51,7 +51,7 @@ Result<std::string> ladder_section(const Situation& at) {
 }
 
 Result<std::string> base_section(const Situation& at, const search::Node& node, bool with_program) {
-  const Prompts::Values values = {{"which", name_of(node)}, {"result", result_text(at.tree, node, at.briefing)}};
+  const Prompts::Values values = {{"which", name_with_author(node)}, {"result", result_text(at.tree, node, at.briefing)}};
   if (!with_program) return at.prompts.section("base_again", values);
   Prompts::Values whole = values;
   whole["program"] = node.id == 0 ? at.briefing.equations : node.proposal.program;

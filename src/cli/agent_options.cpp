@@ -33,7 +33,7 @@ Enum chosen(const std::string& text) {
 }
 
 Status without_agent(const Invocation& in) {
-  for (const char* name : {"--provider", "--model", "--option", "--write", "--sol", "--feedback", "--expert", "--most-output",
+  for (const char* name : {"--provider", "--model", "--option", "--write", "--sol", "--feedback", "--expert", "--tune", "--most-output",
                            "--temperature", "--max-tokens", "--max-cost", "--transcript", "--replay-transcript"}) {
     if (!in.has(name)) continue;
     return fail(Code::bad_argument, fmt::format("{} is of a language model, and none takes part: give --agent, which says how one is led "
@@ -46,6 +46,9 @@ Status without_agent(const Invocation& in) {
 Status read_limits(const Invocation& in, flow::AgentTerms& out) {
   if (in.has("--expert")) {
     SOLSTICE_TRY(out.expert, parse_int("--expert", in.get("--expert"), 0, 1000000));
+  }
+  if (in.has("--tune")) {
+    SOLSTICE_TRY(out.tune, parse_int("--tune", in.get("--tune"), 0, 1000));
   }
   if (in.has("--most-output")) {
     SOLSTICE_TRY(out.most_output, parse_int("--most-output", in.get("--most-output"), 1, 100'000'000));
@@ -86,6 +89,13 @@ std::vector<Parameter> agent_parameters() {
       {"--feedback", "WHAT", "beside verdict and time: nothing, raw counters (worse than nothing: an ablation), findings; left out: tools",
        "", choices<agents::Feedback>(), false, false},
       {"--expert", "TRIALS", "the first ones are the built-in expert's; left out: 8", "", {}, false, false},
+      {"--tune",
+       "TRIALS",
+       "of the expert for each program that the model writes, where it expects a gain; 0: none; left out: 2",
+       "",
+       {},
+       false,
+       false},
       {"--most-output", "TOKENS", "of an answer; left out: 16384", "", {}, false, false},
       {"--temperature", "T", "left out: the model's own", "", {}, false, false},
       {"--max-tokens", "TOKENS", "the search ends before it spends more", "", {}, false, false},

@@ -18,6 +18,7 @@ AgentTerms AgentTerms::usual() {
   out.sol = true;
   out.feedback = agents::Feedback::kTools;
   out.expert = 8;
+  out.tune = 2;
   out.most_output = 16384;
   return out;
 }
@@ -40,6 +41,7 @@ std::string AgentTerms::text() const {
   if (sol) add("--sol", *sol ? "on" : "off");
   if (feedback) add("--feedback", word_of(*feedback));
   if (expert) add("--expert", std::to_string(*expert));
+  if (tune) add("--tune", std::to_string(*tune));
   if (most_output) add("--most-output", std::to_string(*most_output));
   if (temperature) add("--temperature", fmt::format("{}", *temperature));
   if (tokens) add("--max-tokens", std::to_string(*tokens));

@@ -9,6 +9,7 @@
 #include "families/family.h"
 #include "flow/session.h"
 #include "lang/grammar_page.h"
+#include "propose/label.h"
 
 namespace solstice::flow {
 namespace {
@@ -86,6 +87,7 @@ agents::Briefing briefing_of(const Session& state, const AgentChoice& choice) {
   out.feedback = *choice.terms.feedback;
   out.repairs = choice.repairs;
   out.trials = state.options.trials;
+  out.tune = *choice.terms.tune;
   return out;
 }
 
@@ -163,6 +165,7 @@ Status AgentSide::brief(Session& state) {
   options.news = [&state](const std::string& text) { state.progress.message(text); };
   agent_ = std::make_unique<agents::Agent>(std::move(options), briefing_of(state, choice_), std::move(*prompts_), *client_,
                                            [this, &state](const std::string& program) { return complaint_of(state, choice_, program); });
+  tuned_ = std::make_unique<Tuned>(*state.expert, *agent_, *choice_.terms.tune);
   return success();
 }
 
@@ -174,6 +177,11 @@ std::string AgentSide::who() const {
 std::string AgentSide::title() const { return fmt::format("{} with {}", choice_.controller, who()); }
 
 Json AgentSide::record(const search::Tree& tree) const {
+  int64_t attempts = 0, tuned = 0;
+  for (const search::Node& node : tree.nodes()) {
+    attempts += node.proposal.answer.empty() ? 0 : 1;
+    tuned += propose::trial_named(node.proposal.equations) ? 1 : 0;
+  }
   return Json::object()
       .set("controller", choice_.controller)
       .set("provider", choice_.provider)
@@ -182,6 +190,9 @@ Json AgentSide::record(const search::Tree& tree) const {
       .set("sol", *choice_.terms.sol)
       .set("feedback", enum_names(*choice_.terms.feedback)[static_cast<size_t>(*choice_.terms.feedback)])
       .set("expert_trials", *choice_.terms.expert)
+      .set("tune", *choice_.terms.tune)
+      .set("attempts", attempts)
+      .set("tuned", tuned)
       .set("transcript", transcript_file_.string())
       .set("replayed", choice_.replay.string())
       .set("nothing_left", given_up_by_models(tree))

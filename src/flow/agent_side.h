@@ -7,6 +7,7 @@
 #include "agents/agent.h"
 #include "base/json.h"
 #include "flow/agent_choice.h"
+#include "flow/tuned.h"
 
 namespace solstice::flow {
 
@@ -20,7 +21,8 @@ class AgentSide {
 
   // Once the problem and its bounds are there. `state` outlives it.
   Status brief(Session& state);
-  search::Proposer& proposer() { return *agent_; }
+  // The model, and the expert that tunes what it writes.
+  search::Proposer& proposer() { return *tuned_; }
 
   // Who took part and what it used, for reports; `tree`: of the run.
   Json record(const search::Tree& tree) const;
@@ -37,6 +39,7 @@ class AgentSide {
   std::unique_ptr<llm::Client> client_;
   std::optional<agents::Prompts> prompts_;
   std::unique_ptr<agents::Agent> agent_;
+  std::unique_ptr<Tuned> tuned_;
   std::filesystem::path transcript_file_;
 };
 

@@ -118,7 +118,7 @@ struct Session {
   std::vector<std::string> prepare_warnings;  // of everything up to here
 
   std::shared_ptr<const ir::Program> scheduled;  // the partition that is predicted to be fastest, applied
-  std::unique_ptr<search::Proposer> expert;
+  std::unique_ptr<propose::Expert> expert;
   std::unique_ptr<AgentSide> agent;               // null: the expert works alone
   std::optional<Error> agent_failed;              // what it could not go on for; the run goes on with what there is
   std::unique_ptr<evaluate::TrialBuilds> builds;  // null on the model device

@@ -6,6 +6,7 @@
 
 #include "propose/advice.h"
 #include "propose/moves.h"
+#include "propose/written.h"
 
 namespace solstice::propose {
 namespace {
@@ -33,28 +34,12 @@ Choice carried(const Formulation& from, const Choice& choice, const Formulation&
   return out;
 }
 
-// "kernel gemm1", "kernel gemm1 and 15 alike"
-std::string names_of(const Formulation& formulation, const Move& move) {
-  const std::string first = "kernel " + formulation.axes[move.axes[0]].kernel;
-  return move.axes.size() == 1 ? first : fmt::format("{} and {} alike", first, move.axes.size() - 1);
-}
-
 }  // namespace
 
-struct Expert::Way {
-  Formulation formulation;
-  std::optional<Alike> groups = {};
-  std::optional<std::vector<Recut>> others = {};
-  std::optional<Worth> worth = {};  // of its options, by memory
-
-  std::string cut() const { return formulation.equations ? cut_text(formulation.cut) : ""; }
-};
-
 Expert::Expert(std::vector<Formulation> formulations, const std::vector<Known>& known, std::shared_ptr<const search::Memory> memory)
-    : memory_(std::move(memory)), openings_(formulations.size()) {
+    : ways_(std::move(formulations)), memory_(std::move(memory)) {
   for (const Known& one : known) known_.emplace(one.program, one.time);
-  for (Formulation& formulation : formulations) ways_.push_back(std::make_unique<Way>(Way{std::move(formulation)}));
-  for (size_t i = 0; i < openings_; ++i) fastest_known_.push_back(fastest_of(ways_[i]->formulation.label, known));
+  for (size_t i = 0; i < ways_.openings(); ++i) fastest_known_.push_back(fastest_of(ways_.opening(i).formulation.label, known));
 }
 Expert::~Expert() = default;
 
@@ -62,51 +47,27 @@ Result<search::Proposal> Expert::emit(const Way& way, const Choice& choice, std:
   const Formulation& formulation = way.formulation;
   search::Proposal out;
   SOLSTICE_TRY(out.program, formulation.render(formulation.axes, choice));
-  out.reason = formulation.label.empty() ? std::move(reason) : formulation.label + ": " + reason;
+  const bool said = formulation.label.empty() || way.base > 0;  // by what it is derived from
+  out.reason = said ? std::move(reason) : formulation.label + ": " + reason;
   out.predicted = formulation.predicted(choice);
   out.settings = formulation.settings_of(choice);
   out.equations = formulation.label;
-  out.cut = way.cut();
+  out.cut = way.cut;
   out.origin = "expert";
   if (const auto known = known_.find(out.program); known != known_.end()) out.known = known->second;
   return out;
 }
 
-// Null where no such cut can be run: the tree is of another build.
-Expert::Way* Expert::way_of(const std::string& label, const std::string& cut, const Partition* parts) {
-  const auto found =
-      std::find_if(ways_.begin(), ways_.end(), [&](const auto& way) { return way->formulation.label == label && way->cut() == cut; });
-  if (found != ways_.end()) return found->get();
-  const auto base = std::find_if(ways_.begin(), ways_.end(), [&](const auto& way) { return way->formulation.label == label; });
-  if (base == ways_.end() || !(*base)->formulation.equations) return nullptr;
-  const std::shared_ptr<const Equations> equations = (*base)->formulation.equations;
-  Result<Partition> read = parts ? Result<Partition>(*parts) : parse_cut(cut, *equations);
-  if (!read.ok()) return nullptr;
-  Result<Formulation> made = formulate(equations, std::move(*read));
-  if (!made.ok()) return nullptr;
-  made->label = label;
-  return ways_.emplace_back(std::make_unique<Way>(Way{std::move(*made)})).get();
-}
-
-const std::optional<Expert::Place>& Expert::place_of(const search::Proposal& proposal) {
-  const auto [at, fresh] = places_.try_emplace(proposal.program);
-  if (!fresh) return at->second;
-  Way* const way = way_of(proposal.equations, proposal.cut);
-  std::optional<Choice> choice = way ? way->formulation.choice_of(proposal.settings) : std::nullopt;
-  if (choice) at->second = Place{way, std::move(*choice)};
-  return at->second;
-}
-
 // Nothing where none can be found again: its kernels have other settings or cuts now.
-std::optional<Expert::Place> Expert::fastest_of(const std::string& label, const std::vector<Known>& known) {
+std::optional<Place> Expert::fastest_of(const std::string& label, const std::vector<Known>& known) {
   std::vector<const Known*> fastest;
   for (const Known& one : known) {
-    if (one.equations == label) fastest.push_back(&one);
+    if (one.equations == label && !one.settings.empty()) fastest.push_back(&one);
   }
   std::stable_sort(fastest.begin(), fastest.end(), [](const Known* a, const Known* b) { return a->time < b->time; });
   constexpr size_t kTried = 3;  // to find a place takes a while
   for (size_t i = 0; i < std::min(kTried, fastest.size()); ++i) {
-    Way* const way = way_of(label, fastest[i]->cut);
+    Way* const way = ways_.find(label, fastest[i]->cut);
     std::optional<Choice> choice = way ? way->formulation.choice_of(fastest[i]->settings) : std::nullopt;
     if (choice) return Place{way, std::move(*choice)};
   }
@@ -122,8 +83,8 @@ const Worth& Expert::worth_of_way(Way& way) const {
 // say the cost models' own choice; then the others' choice.
 Found Expert::open(const search::Tree& tree) {
   for (const bool first : {true, false}) {
-    for (size_t i = 0; i < openings_; ++i) {
-      Place place{ways_[i].get(), Choice(ways_[i]->formulation.axes.size(), 0)};
+    for (size_t i = 0; i < ways_.openings(); ++i) {
+      Place place{&ways_.opening(i), Choice(ways_.opening(i).formulation.axes.size(), 0)};
       std::string reason = "the cost models' first choice";
       double remembered = 0;
       if (first && fastest_known_[i]) {
@@ -154,7 +115,7 @@ Found Expert::recut(const search::Tree& tree, const Place& from, Seconds most) {
   }
   for (const Recut& other : *way.others) {
     if (other.cost > most) break;
-    Way* const to = way_of(way.formulation.label, cut_text(other.partition), &other.partition);
+    Way* const to = ways_.find(way.formulation.label, cut_text(other.partition), &other.partition);
     if (!to) continue;  // its schedules are all illegal here
     const Choice choice = carried(way.formulation, from.choice, to->formulation, preferred(to->formulation, worth_of_way(*to)));
     const std::string said =
@@ -166,40 +127,65 @@ Found Expert::recut(const search::Tree& tree, const Place& from, Seconds most) {
   return kNothing;
 }
 
-Found Expert::vary(const search::Tree& tree, int node) {
-  const std::optional<Place>& place = place_of(tree.node(node).proposal);
-  if (!place) return kNothing;    // somebody else's
-  std::map<int, Choice> choices;  // of nodes of this formulation
-  std::vector<Tried> tried;
-  size_t cuts = 0;  // derived from it
+// Whether nobody has tried it, be it with other comments.
+bool Expert::is_new(const search::Tree& tree, const std::string& program) {
+  if (tree.contains(program)) return false;
+  const auto bare = [this](const std::string& text) -> const std::string& {
+    const auto [at, fresh] = bare_programs_.try_emplace(text);
+    if (fresh) at->second = without_comments(text);
+    return at->second;
+  };
+  return std::none_of(tree.nodes().begin(), tree.nodes().end(), [&](const search::Node& node) {
+    const bool ours = node.id == 0 || !node.proposal.settings.empty();
+    return !ours && bare(node.proposal.program) == bare(program);
+  });
+}
+
+Expert::Surroundings Expert::around(const search::Tree& tree, const Place& place) {
+  Surroundings out;
   for (const search::Event& event : tree.events()) {
     const bool skipped = event.kind == search::Event::Kind::kSkipped;
     if (!skipped && event.kind != search::Event::Kind::kProposed) continue;
-    const std::optional<Place>& at = place_of(*event.proposal);
-    const auto from = choices.find(event.proposal->parent);
-    if (at && at->way != place->way && from != choices.end()) ++cuts;
-    if (!at || at->way != place->way) continue;
+    const search::Proposal& proposal = *event.proposal;
+    const auto from = out.choices.find(proposal.parent);
+    if (!place.way->has(proposal, skipped ? 0 : event.node)) {
+      out.cuts += from != out.choices.end() && !proposal.cut.empty() ? 1 : 0;
+      continue;
+    }
+    const std::optional<Place>& at = ways_.place_of(tree, proposal, skipped ? 0 : event.node);
+    if (!at || at->way != place.way) continue;
     Tried one{at->choice, skipped ? nullptr : &tree.node(event.node), nullptr, std::nullopt};
-    if (!skipped) choices[event.node] = at->choice;
-    const search::Node& parent = tree.node(event.proposal->parent);
-    if (from != choices.end()) one.parent = &from->second;
+    if (!skipped) out.choices[event.node] = at->choice;
+    const search::Node& parent = tree.node(proposal.parent);
+    if (from != out.choices.end()) one.parent = &from->second;
     if (parent.usable()) one.parent_time = parent.measurement->time;
-    tried.push_back(std::move(one));
+    out.tried.push_back(std::move(one));
   }
+  if (!place.way->groups) place.way->groups = alike(place.way->formulation.axes);
+  return out;
+}
+
+Result<search::Proposal> Expert::moved(const Place& from, const Move& move) {
+  const Formulation& formulation = from.way->formulation;
+  const Choice to = move.applied_to(from.choice);
+  const std::string reason =
+      text_of(formulation.axes, move) + (move.repeats ? ", which gained elsewhere" : "") + said_of(formulation, memory_.get(), move);
+  SOLSTICE_TRY(search::Proposal proposal, emit(*from.way, to, reason));
+  if (move.remembered) proposal.remembered = beyond_models(formulation, worth_of_way(*from.way), from.choice, to);
+  return proposal;
+}
+
+Found Expert::vary(const search::Tree& tree, int node) {
+  const std::optional<Place>& place = ways_.place_of(tree, tree.node(node).proposal, node);
+  if (!place || (place->way->base == node && !tree.node(node).usable())) return kNothing;
+  const Surroundings near = around(tree, *place);
   const Formulation& formulation = place->way->formulation;
-  if (!place->way->groups) place->way->groups = alike(formulation.axes);
   const Seconds most = formulation.predicted(place->choice) * kDoubtfulCut;
-  const Worth& worth = worth_of_way(*place->way);
-  for (const Move& move : moves_from(formulation.axes, *place->way->groups, place->choice, tried, worth)) {
-    const Axis& axis = formulation.axes[move.axes[0]];
-    const Choice to = move.applied_to(place->choice);
-    const std::string reason = fmt::format("{}: {}{}{}", names_of(formulation, move), axis.options[move.option].text(),
-                                           move.repeats ? ", which gained elsewhere" : "", said_of(formulation, memory_.get(), move));
-    SOLSTICE_TRY(search::Proposal proposal, emit(*place->way, to, reason));
-    if (tree.contains(proposal.program)) continue;
-    if (move.remembered) proposal.remembered = beyond_models(formulation, worth, place->choice, to);
+  for (const Move& move : moves_from(formulation.axes, *place->way->groups, place->choice, near.tried, worth_of_way(*place->way))) {
+    SOLSTICE_TRY(search::Proposal proposal, moved(*place, move));
+    if (!is_new(tree, proposal.program)) continue;
     // Another cut goes first where the cost models find it no slower.
-    const bool turn = !move.repeats && cuts * kSchedulesACut <= tried.size();
+    const bool turn = !move.repeats && near.cuts * kSchedulesACut <= near.tried.size();
     SOLSTICE_TRY(std::optional<search::Proposal> other, recut(tree, *place, turn ? proposal.predicted : Seconds(0)));
     return std::optional(other ? std::move(*other) : std::move(proposal));
   }

@@ -1,16 +1,18 @@
 // The built-in expert: no network, no key, deterministic. Its moves: from the problem, the cost models' best schedule of each way
 // to compute it, and what earlier runs found fastest; from a candidate, another schedule of one kernel, two kernels made one, one
-// taken apart in two. What such moves gained in searches of other problems (search/memory.h) orders them, and chooses the schedules
-// that are opened with; without memory the cost models do.
+// taken apart in two; from a program that somebody else wrote and that works, another schedule of one of its kernels. What such moves
+// gained in searches of other problems (search/memory.h) orders them, and chooses the schedules that are opened with; without memory
+// the cost models do.
 #pragma once
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
-#include "propose/formulation.h"
+#include "propose/ways.h"
 #include "search/memory.h"
 #include "search/search.h"
 
@@ -33,29 +35,34 @@ class Expert : public search::Proposer {
   ~Expert() override;
   Result<std::optional<search::Proposal>> propose(const search::Tree& tree, int node) override;
 
+  // From a program that somebody else wrote, or what was derived from it, which works: the move that is expected to gain most, where
+  // one is expected to gain. At first all its kernels take the cost models' choice.
+  Result<std::optional<search::Proposal>> tune(const search::Tree& tree, int node);
+
  private:
-  // A formulation, its kernels that are alike, and the other cuts of its equations: both are looked for when they are first needed.
-  struct Way;
-  // A candidate of ours, as the tree holds it.
-  struct Place {
-    Way* way = nullptr;
-    Choice choice;
+  // What was tried of the way of a candidate.
+  struct Surroundings {
+    std::map<int, Choice> choices = {};  // of nodes; those of `tried` point here
+    std::vector<Tried> tried = {};
+    size_t cuts = 0;  // derived from them
   };
   std::optional<Place> fastest_of(const std::string& label, const std::vector<Known>& known);
-  Way* way_of(const std::string& label, const std::string& cut, const Partition* parts = nullptr);
-  const std::optional<Place>& place_of(const search::Proposal& proposal);
   Result<std::optional<search::Proposal>> open(const search::Tree& tree);
+  Surroundings around(const search::Tree& tree, const Place& place);
   Result<std::optional<search::Proposal>> vary(const search::Tree& tree, int node);
-  const std::vector<std::vector<double>>& worth_of_way(Way& way) const;
+  Result<search::Proposal> moved(const Place& from, const Move& move);
+  std::vector<Move> gains(const Place& from, const std::vector<Move>& moves);
+  Result<std::optional<search::Proposal>> all_by_models(const Place& from);
+  const Worth& worth_of_way(Way& way) const;
   Result<std::optional<search::Proposal>> recut(const search::Tree& tree, const Place& from, Seconds most);
   Result<search::Proposal> emit(const Way& way, const Choice& choice, std::string reason) const;
+  bool is_new(const search::Tree& tree, const std::string& program);
 
-  std::vector<std::unique_ptr<Way>> ways_;        // those that open first, then other cuts in the order in which they were tried
-  std::shared_ptr<const search::Memory> memory_;  // null: none
-  size_t openings_ = 0;
-  std::unordered_map<std::string, std::optional<Place>> places_;  // by program: to find out takes a while
-  std::map<std::string, Seconds> known_;                          // by program
-  std::vector<std::optional<Place>> fastest_known_;               // of the equations of each opening
+  Ways ways_;
+  std::shared_ptr<const search::Memory> memory_;                // null: none
+  std::map<std::string, Seconds> known_;                        // by program
+  std::vector<std::optional<Place>> fastest_known_;             // of the equations of each opening
+  std::unordered_map<std::string, std::string> bare_programs_;  // without comments, by program
 };
 
 }  // namespace solstice::propose

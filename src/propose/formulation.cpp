@@ -7,39 +7,12 @@
 #include <sstream>
 
 #include "lang/print.h"
+#include "propose/options.h"
 #include "propose/structure.h"
 
 namespace solstice::propose {
 
 namespace {
-
-// Cost models are wrong by less than this: a schedule of another family that they find slower by more is not tried.
-constexpr double kDoubt = 1.5;
-
-struct Option {
-  Schedule schedule;
-  Seconds time;
-};
-
-// What `family` proposes for the kernel, timed by its model.
-Result<std::vector<Option>> options_of(const families::Family& family, const families::Context& context, ir::Kernel& kernel) {
-  kernel.family = std::string(family.name);
-  kernel.knobs = {};
-  SOLSTICE_TRY(const std::vector<ir::Knobs> proposed, family.propose(context, kernel));
-  std::vector<Option> out;
-  for (const ir::Knobs& knobs : proposed) {
-    kernel.knobs = knobs;
-    SOLSTICE_TRY(const families::Cost cost, family.cost(context, kernel));
-    out.push_back({{kernel.family, knobs}, cost.time});
-  }
-  return out;
-}
-
-bool can_run(const families::Family& family, const ir::Program& program, const ir::Kernel& kernel) {
-  if (!family.available || !family.match || !family.propose) return false;
-  const families::Match match = family.match(program, kernel);
-  return match.ok && match.built;
-}
 
 Result<Axis> axis_of(const families::Context& context, ir::Kernel& kernel) {
   const families::Family* chosen = families::find_family(kernel.family);
@@ -50,12 +23,8 @@ Result<Axis> axis_of(const families::Context& context, ir::Kernel& kernel) {
     return fail(Code::internal, fmt::format("family `{}` runs kernel `{}` but proposes no setting", chosen->name, kernel.name));
   }
   const Seconds most = options.front().time * kDoubt;
-  for (const families::Family* other : families::all_families()) {
-    if (other == chosen || !can_run(*other, context.program, kernel)) continue;
-    const Result<std::vector<Option>> more = options_of(*other, context, kernel);
-    if (!more.ok()) continue;  // it matches but has no legal setting here
-    std::copy_if(more->begin(), more->end(), std::back_inserter(options), [&](const Option& o) { return o.time <= most; });
-  }
+  std::vector<Option> others = options_of_others(*chosen, context, kernel, most);
+  std::move(others.begin(), others.end(), std::back_inserter(options));
   kernel.family = std::string(chosen->name);
   // The family's own choice goes first: what tells settings apart, registers that spill above all, its model does not all know.
   std::stable_sort(options.begin() + 1, options.end(), [](const Option& a, const Option& b) { return a.time < b.time; });

@@ -1,5 +1,7 @@
 #include "propose/moves.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -120,6 +122,12 @@ double expected_gain(const Axis& axis, const std::vector<double>& worth, size_t 
   return std::log2(corrected(axis, worth, from) / corrected(axis, worth, to));
 }
 
+std::string text_of(const std::vector<Axis>& axes, const Move& move) {
+  const Axis& first = axes[move.axes[0]];
+  const std::string alike = move.axes.size() == 1 ? "" : fmt::format(" and {} alike", move.axes.size() - 1);
+  return fmt::format("kernel {}{}: {}", first.kernel, alike, first.options[move.option].text());
+}
+
 Choice Move::applied_to(Choice choice) const {
   for (const size_t axis : axes) choice[axis] = option;
   return choice;
@@ -138,6 +146,20 @@ Alike alike(const std::vector<Axis>& axes) {
   return out;
 }
 
+std::vector<Move> fastest_options(const std::vector<Axis>& axes, const Alike& groups, const Choice& from, const Worth& worth) {
+  std::vector<Move> out;
+  for (const std::vector<size_t>& group : groups) {
+    const size_t a = group[0];
+    const auto time = [&](size_t option) { return worth.empty() ? axes[a].predicted[option] : corrected(axes[a], worth[a], option); };
+    size_t best = from[a];
+    for (size_t o = 0; o < axes[a].options.size(); ++o) {
+      if (time(o) < time(best)) best = o;
+    }
+    if (time(best) < time(from[a]) * (1 - search::kNoise)) out.push_back({group, best});
+  }
+  return out;
+}
+
 std::vector<Move> moves_from(const std::vector<Axis>& axes, const Alike& groups, const Choice& from, const std::vector<Tried>& tried,
                              const Worth& worth) {
   std::vector<std::set<size_t>> seen(groups.size());
@@ -145,7 +167,10 @@ std::vector<Move> moves_from(const std::vector<Axis>& axes, const Alike& groups,
     for (size_t g = 0; g < groups.size(); ++g) seen[g].insert(choice[groups[g][0]]);
   };
   see(from);
-  for (const Tried& t : tried) see(t.choice);
+  for (const Tried& t : tried) {
+    const bool one_change = !t.parent || change_between(groups, *t.parent, t.choice);  // several at once say nothing of each
+    if (one_change) see(t.choice);
+  }
   std::vector<Move> out = fresh_moves(axes, groups, seen, worth);
   if (!worth.empty()) put_gains_first(out, axes, from, worth);
   for (Move& move : repeated_moves(groups, from, tried)) out.push_back(std::move(move));

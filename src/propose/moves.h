@@ -19,6 +19,9 @@ struct Move {
   Choice applied_to(Choice choice) const;
 };
 
+// "kernel gemm1: gemm(math=fp16x3)", "kernel gemm1 and 15 alike: ..".
+std::string text_of(const std::vector<Axis>& axes, const Move& move);
+
 // A candidate of a formulation that was proposed.
 struct Tried {
   Choice choice;
@@ -37,6 +40,9 @@ using Worth = std::vector<std::vector<double>>;
 Seconds corrected(const Axis& axis, const std::vector<double>& worth, size_t option);
 // log2 of what it is expected to gain by another option.
 double expected_gain(const Axis& axis, const std::vector<double>& worth, size_t from, size_t to);
+
+// Of each group of kernels its fastest option, where that gains more than noise; none where nothing does.
+std::vector<Move> fastest_options(const std::vector<Axis>& axes, const Alike& groups, const Choice& from, const Worth& worth = {});
 
 // From `from`, best first: what nobody tried yet, kernels in the order of their predicted time for each trial so far, options in
 // the order of the cost models; then what gained where it was tried from the same option. Kernels that are alike change together:

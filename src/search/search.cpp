@@ -12,6 +12,14 @@ Seconds time_of(const Node* best) { return best ? best->measurement->time : Seco
 
 bool is_result(const Event& event) { return event.node > 0 && (event.kind == Event::Kind::kMeasured || event.kind == Event::Kind::kLost); }
 
+// By the cost models: as whoever proposed it said, else as the evaluator found it; 0: they have not been asked.
+Seconds prediction_of(const Node& node) {
+  Seconds out = node.proposal.predicted;
+  if (out.value > 0) return out;
+  for (const Json& kernel : node.measurement->record.at("costs").items()) out += Seconds(kernel.at("seconds").as_double());
+  return out;
+}
+
 }  // namespace
 
 void Search::Finished::count(const Event& result, Seconds before, Seconds after) {
@@ -143,8 +151,9 @@ bool Search::hopeless(const Proposal& proposal) const {
   double luckiest = 0;
   int seen = 0;
   for (const Node& node : tree_.nodes()) {
-    if (!node.usable() || node.proposal.predicted.value <= 0) continue;
-    const double ratio = node.measurement->time / node.proposal.predicted;
+    const Seconds predicted = node.usable() ? prediction_of(node) : Seconds(0);
+    if (predicted.value <= 0) continue;
+    const double ratio = node.measurement->time / predicted;
     luckiest = seen++ == 0 ? ratio : std::min(luckiest, ratio);
   }
   const double better = std::exp2(std::max(0.0, proposal.remembered));  // than the cost model says, by memory

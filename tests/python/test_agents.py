@@ -83,10 +83,10 @@ def script_of(controller):
     ]
 
 
-def command_of(folder, name, *arguments):
+def command_of(folder, name, *arguments, expert=1, tune=0):
     return [
         PROGRAM, "optimize", ROOT / "examples" / "softmax.py", "--device", "model", "--no-baselines", "--budget", f"10m,{TRIALS}trials",
-        "--window", "0", "--eps", "0", "--expert", "1", "--write", "both", "--store", folder / f"{name}-store",
+        "--window", "0", "--eps", "0", "--expert", str(expert), "--tune", str(tune), "--write", "both", "--store", folder / f"{name}-store",
         "--out", folder / f"{name}-out", "--json", *map(str, arguments),
     ]  # fmt: skip
 
@@ -98,8 +98,8 @@ def asking(controller, model):
     ]  # fmt: skip
 
 
-def optimize(folder, name, *arguments):
-    done = subprocess.run(command_of(folder, name, *arguments), capture_output=True, text=True, timeout=300)
+def optimize(folder, name, *arguments, expert=1, tune=0):
+    done = subprocess.run(command_of(folder, name, *arguments, expert=expert, tune=tune), capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     return json.loads(done.stdout)["report"]
 
@@ -255,3 +255,65 @@ def test_killed_and_resumed_it_grows_the_same_tree(tmp_path, controller):
             code = started(*asking(controller, model), "--resume", "last")
     assert code == 0 and len(running) == 5, (tmp_path / "output").read_text()
     assert tree_of(tmp_path, "killed") == tree_of(tmp_path, "whole")
+
+
+# With tuning: slow schedules, which the expert has better ones for, and a program that brings none.
+SLOW = ["threads=32, residency=l2", "threads=64, residency=l2", "threads=1024, residency=shared, rows_per_block=1", "threads=256, residency=l2",
+        "threads=128, residency=l2", "threads=512, residency=l2", "threads=512, residency=shared"]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def tuned(tmp_path_factory):
+    """A session in which the expert tunes what the model writes: folder, report, tree."""
+    folder = tmp_path_factory.mktemp("tuned")
+    answers = [{"reason": f"slow {i}", "edits": [], "program": softmax(knobs)} for i, knobs in enumerate(SLOW)]
+    with FaultyModel(answers) as model:
+        report = optimize(
+            folder, "first", "--agent", "flat", "--provider", "openai", "--model", "gpt-5-mini", "--transcript", folder / "session.jsonl",
+            "--option", f"base_url={model.url}", "--option", "key_env=", expert=0, tune=2,
+        )  # fmt: skip
+        asked = json.dumps(model.asked)
+    return folder, report, tree_of(folder, "first"), asked
+
+
+def test_the_expert_tunes_what_the_model_writes(tuned):
+    folder, report, tree, asked = tuned
+    by_model = [node for node in tree if node["origin"] == "gpt-5-mini"]
+    by_expert = [node for node in tree if node["origin"] == "expert"]
+    assert len(by_expert) >= 1 and len(by_model) + len(by_expert) == TRIALS
+    assert report["agent"]["attempts"] == len(by_model) and report["agent"]["tuned"] == len(by_expert)
+    assert report["agent"]["tune"] == 2
+    times = {e["node"]: e["measurement"]["time"] for e in events_of(folder, "first") if e["kind"] == "measured"}
+    labels = [e["proposal"].get("equations", "") for e in events_of(folder, "first") if e["kind"] == "proposed"]
+    for number, (node, label) in enumerate(zip(tree, labels), 1):
+        if node["origin"] != "expert":
+            assert not label
+            continue
+        base = int(label.removeprefix("as trial ").removesuffix(" has it"))
+        assert tree[base - 1]["origin"] == "gpt-5-mini" and labels.count(label) <= 2
+        assert times[number] < times[node["parent"]]
+    number = tree.index(by_expert[0]) + 1
+    assert f"# Go on from attempt {number}, by the expert" in asked
+    assert "the expert takes up to 2 for each program of yours" in asked
+
+
+def replay_of(folder, name, *arguments):
+    return optimize(
+        folder, name, "--agent", "flat", "--provider", "openai", "--model", "gpt-5-mini", "--no-network",
+        "--replay-transcript", folder / "session.jsonl", *arguments, expert=0, tune=2,
+    )  # fmt: skip
+
+
+def test_tuned_sessions_are_replayed_into_the_same_tree(tuned):
+    folder, report, tree, _ = tuned
+    again = replay_of(folder, "again")
+    assert tree_of(folder, "again") == tree
+    assert again["agent"]["account"] == report["agent"]["account"]
+
+
+def test_tuned_sessions_are_resumed_into_the_same_tree(tuned):
+    folder, _, tree, _ = tuned
+    replay_of(folder, "broken", "--max-tokens", "26000")  # ends before it asks for more
+    assert 0 < len(tree_of(folder, "broken")) < TRIALS
+    replay_of(folder, "broken", "--max-tokens", "1000000", "--resume", "last")
+    assert tree_of(folder, "broken") == tree

@@ -178,7 +178,7 @@ def test_a_run_goes_on_as_it_was_led(site):
     site.propose("four", "--batch", 1, *model, "--sol", "on")
     assert agent_of(site) == first | {"expert": 4, "sol": True}
     shown = subprocess.run([PROGRAM, "show", "last", "--store", site.folder / "store"], check=True, capture_output=True, text=True).stdout
-    assert "agent    flat --write both --sol on --feedback tools --expert 4 --most-output 16384 --max-tokens 100000\n" in shown
+    assert "agent    flat --write both --sol on --feedback tools --expert 4 --tune 2 --most-output 16384 --max-tokens 100000\n" in shown
 
 
 def test_a_folder_that_is_there_is_kept(site):

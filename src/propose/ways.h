@@ -1,0 +1,60 @@
+// The ways to compute a problem that a search has met: the formulations that open it, other cuts of their equations, programs that
+// somebody else wrote. Each is made when it is first needed, and from what the tree says of a candidate alone, so that a search that
+// is resumed finds all of them again.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "propose/formulation.h"
+#include "propose/moves.h"
+#include "search/tree.h"
+
+namespace solstice::propose {
+
+struct Way {
+  Formulation formulation;
+  std::string cut = {};  // of its equations, as the tree keeps it
+  int base = 0;          // number of the trial whose program it is; 0: it is ours
+  // Looked for when they are first needed.
+  std::optional<Alike> groups = {};               // its kernels that are alike
+  std::optional<std::vector<Recut>> others = {};  // other cuts of its equations
+  std::optional<Worth> worth = {};                // of its options, by memory
+
+  // Whether a candidate is of this way, as far as its record says.
+  bool has(const search::Proposal& proposal, int node) const;
+};
+
+// A candidate.
+struct Place {
+  Way* way = nullptr;
+  Choice choice;
+};
+
+class Ways {
+ public:
+  explicit Ways(std::vector<Formulation> openings);
+
+  size_t openings() const { return openings_; }
+  Way& opening(size_t i) { return *ways_[i]; }
+
+  // Null where no such cut can be run: the tree is of another build.
+  Way* find(const std::string& label, const std::string& cut, const Partition* parts = nullptr);
+  // Nothing where it is no program that can be varied. `node`: its number; of what was skipped 0.
+  const std::optional<Place>& place_of(const search::Tree& tree, const search::Proposal& proposal, int node);
+
+ private:
+  Way* written(const search::Tree& tree, int base);
+  std::optional<Place> found(const search::Tree& tree, const search::Proposal& proposal, int node);
+  Way* add(Formulation formulation, int base = 0);
+
+  std::vector<std::unique_ptr<Way>> ways_;                        // those that open first, then others in the order in which they were met
+  std::unordered_map<int, Way*> written_;                         // by trial; null: its program cannot be varied
+  std::unordered_map<std::string, std::optional<Place>> places_;  // by program: to find out takes a while
+  size_t openings_ = 0;
+};
+
+}  // namespace solstice::propose
