@@ -170,7 +170,7 @@ def test_a_run_goes_on_as_it_was_led(site):
     model = ("--agent", "flat", "--provider", "command", "--option", "command=false")  # it is not asked: there are the expert's trials first
     said = ("--write", "both", "--sol", "off", "--max-tokens", 100000)
     site.propose("one", "--batch", 1, *model, *said, run=ROOT / "examples" / "softmax.py")
-    first = {"writes": "both", "sol": False, "feedback": "tools", "expert": 8, "most_output": 16384, "temperature": None, "tokens": 100000, "cost": None}
+    first = {"writes": "both", "sol": False, "feedback": "tools", "expert": 8, "tune": 2, "most_output": 16384, "temperature": None, "tokens": 100000, "cost": None}
     assert agent_of(site) == first
     site.propose("two", "--batch", 1, *model, "--expert", 4)
     assert agent_of(site) == first | {"expert": 4}
