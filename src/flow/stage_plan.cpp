@@ -13,8 +13,9 @@
 namespace solstice::flow {
 namespace {
 
-Result<propose::Plan> plan_of(Session& state, std::shared_ptr<const ir::BoundText> equations) {
-  return propose::plan(std::move(equations), {*state.machine, state.options.numerics, state.options.frozen, state.options.rewrites});
+Result<propose::Plan> plan_of(Session& state, std::shared_ptr<const ir::BoundText> equations, propose::Derivation from = {}) {
+  return propose::plan(std::move(equations), {*state.machine, state.options.numerics, state.options.frozen, state.options.rewrites},
+                       std::move(from));
 }
 
 // "factor_sums, fold_scalars"
@@ -29,10 +30,10 @@ std::string names_of(const std::vector<ir::Site>& steps) {
 }
 
 // Its plan, and the lower bounds; nothing where no rewrite saves anything, or what it makes cannot be run.
-std::optional<propose::Plan> plan_rewritten(Session& state, const ir::BoundText& problem, std::string& names) {
+std::optional<propose::Plan> plan_rewritten(Session& state, std::shared_ptr<const ir::BoundText> problem, std::string& names) {
   ir::RewriteOptions options;
   options.budget = Seconds(3);
-  Result<ir::RewriteResult> rewritten = ir::rewrite_all(problem, options);
+  Result<ir::RewriteResult> rewritten = ir::rewrite_all(*problem, options);
   if (!rewritten.ok()) {
     state.report.warnings.push_back("rewrites were not tried: " + rewritten.error().message);
     return std::nullopt;
@@ -40,7 +41,9 @@ std::optional<propose::Plan> plan_rewritten(Session& state, const ir::BoundText&
   if (rewritten->steps.empty()) return std::nullopt;
   names = names_of(rewritten->steps);
   const auto equations = std::make_shared<const ir::BoundText>(std::move(rewritten->result));
-  Result<propose::Plan> planned = plan_of(state, equations);
+  propose::Derivation from{std::move(problem), {}};
+  for (const ir::Site& step : rewritten->steps) from.steps.push_back(propose::step_of(step));
+  Result<propose::Plan> planned = plan_of(state, equations, std::move(from));
   if (!planned.ok()) {
     state.report.warnings.push_back(fmt::format("the equations rewritten by {} are not run: {}", names, planned.error().message));
     return std::nullopt;
@@ -59,7 +62,7 @@ Status plan_kernels(Session& state) {
     const auto problem = std::make_shared<const ir::BoundText>(ir::BoundText{state.problem->tree, state.problem->program});
     SOLSTICE_TRY(propose::Plan plain, plan_of(state, problem));
     std::string names;
-    std::optional<propose::Plan> other = state.options.rewrites ? plan_rewritten(state, *problem, names) : std::nullopt;
+    std::optional<propose::Plan> other = state.options.rewrites ? plan_rewritten(state, problem, names) : std::nullopt;
     state.scheduled = other && other->cost < plain.cost ? other->formulation.scheduled : plain.formulation.scheduled;
     std::string text = plain.text();
     std::vector<propose::Formulation> formulations;

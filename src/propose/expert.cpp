@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "propose/advice.h"
 #include "propose/moves.h"
@@ -13,26 +14,8 @@ namespace {
 
 // Cost models are wrong by less than this: a cut that they find slower by more than it is not tried.
 constexpr double kDoubtfulCut = 1.5;
-// Schedules tried for each other cut: of repeated layers there are many cuts, one as good as the other.
-constexpr size_t kSchedulesACut = 2;
-
 using Found = Result<std::optional<search::Proposal>>;
 const std::optional<search::Proposal> kNothing;
-
-// What kernels have in `from` they keep in `to`, where the same equations make a kernel there; others take what is preferred.
-Choice carried(const Formulation& from, const Choice& choice, const Formulation& to, const std::optional<Choice>& preferred) {
-  Choice out = preferred.value_or(Choice(to.axes.size(), 0));
-  for (size_t k = 0; k < to.axes.size(); ++k) {
-    for (size_t old = 0; old < from.axes.size(); ++old) {
-      if (from.cut.groups[old].equations != to.cut.groups[k].equations) continue;
-      const std::string wanted = from.axes[old].options[choice[old]].text();
-      const std::vector<Schedule>& options = to.axes[k].options;
-      const auto same = std::find_if(options.begin(), options.end(), [&](const Schedule& s) { return s.text() == wanted; });
-      out[k] = same == options.end() ? 0 : static_cast<size_t>(same - options.begin());
-    }
-  }
-  return out;
-}
 
 }  // namespace
 
@@ -105,28 +88,6 @@ Found Expert::open(const search::Tree& tree) {
   return kNothing;
 }
 
-// The cheapest cut that differs in one step and was not tried, where the cost models, corrected by memory, put it below `most`.
-Found Expert::recut(const search::Tree& tree, const Place& from, Seconds most) {
-  Way& way = *from.way;
-  if (!way.formulation.equations) return kNothing;
-  if (!way.others) {
-    way.others = recuts(way.formulation);
-    correct_by_memory(*way.others, way.formulation, memory_.get());
-  }
-  for (const Recut& other : *way.others) {
-    if (other.cost > most) break;
-    Way* const to = ways_.find(way.formulation.label, cut_text(other.partition), &other.partition);
-    if (!to) continue;  // its schedules are all illegal here
-    const Choice choice = carried(way.formulation, from.choice, to->formulation, preferred(to->formulation, worth_of_way(*to)));
-    const std::string said =
-        other.remembered == 0 ? "" : fmt::format(", by memory {} than the cost models say", share_text(other.remembered));
-    SOLSTICE_TRY(search::Proposal proposal, emit(*to, choice, other.step + said));
-    proposal.remembered = other.remembered;
-    if (!tree.contains(proposal.program)) return std::optional(std::move(proposal));
-  }
-  return kNothing;
-}
-
 // Whether nobody has tried it, be it with other comments.
 bool Expert::is_new(const search::Tree& tree, const std::string& program) {
   if (tree.contains(program)) return false;
@@ -149,7 +110,8 @@ Expert::Surroundings Expert::around(const search::Tree& tree, const Place& place
     const search::Proposal& proposal = *event.proposal;
     const auto from = out.choices.find(proposal.parent);
     if (!place.way->has(proposal, skipped ? 0 : event.node)) {
-      out.cuts += from != out.choices.end() && !proposal.cut.empty() ? 1 : 0;
+      if (from != out.choices.end() && !proposal.cut.empty())
+        ++(proposal.equations == place.way->formulation.label ? out.cuts : out.rewrites);
       continue;
     }
     const std::optional<Place>& at = ways_.place_of(tree, proposal, skipped ? 0 : event.node);
@@ -184,12 +146,13 @@ Found Expert::vary(const search::Tree& tree, int node) {
   for (const Move& move : moves_from(formulation.axes, *place->way->groups, place->choice, near.tried, worth_of_way(*place->way))) {
     SOLSTICE_TRY(search::Proposal proposal, moved(*place, move));
     if (!is_new(tree, proposal.program)) continue;
-    // Another cut goes first where the cost models find it no slower.
-    const bool turn = !move.repeats && near.cuts * kSchedulesACut <= near.tried.size();
-    SOLSTICE_TRY(std::optional<search::Proposal> other, recut(tree, *place, turn ? proposal.predicted : Seconds(0)));
+    SOLSTICE_TRY(std::optional<search::Proposal> other, before(tree, *place, near, move, proposal.predicted));
     return std::optional(other ? std::move(*other) : std::move(proposal));
   }
-  return recut(tree, *place, most);
+  SOLSTICE_TRY(std::optional<search::Proposal> other, recut(tree, *place, most));
+  // What may turn out faster than the models say is tried from the best only, or a search would wander among equals.
+  if (other || tree.best() != &tree.node(node)) return other;
+  return rewrite(tree, *place, std::numeric_limits<size_t>::max(), most);
 }
 
 Found Expert::propose(const search::Tree& tree, int node) { return node == 0 ? open(tree) : vary(tree, node); }

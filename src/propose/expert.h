@@ -1,8 +1,8 @@
 // The built-in expert: no network, no key, deterministic. Its moves: from the problem, the cost models' best schedule of each way
 // to compute it, and what earlier runs found fastest; from a candidate, another schedule of one kernel, two kernels made one, one
-// taken apart in two; from a program that somebody else wrote and that works, another schedule of one of its kernels. What such moves
-// gained in searches of other problems (search/memory.h) orders them, and chooses the schedules that are opened with; without memory
-// the cost models do.
+// taken apart in two, one rewrite of its equations more or less; from a program that somebody else wrote and that works, another schedule
+// of one of its kernels. What such moves gained in searches of other problems (search/memory.h) orders them, and chooses the schedules that
+// are opened with; without memory the cost models do.
 #pragma once
 
 #include <map>
@@ -44,7 +44,7 @@ class Expert : public search::Proposer {
   struct Surroundings {
     std::map<int, Choice> choices = {};  // of nodes; those of `tried` point here
     std::vector<Tried> tried = {};
-    size_t cuts = 0;  // derived from them
+    size_t cuts = 0, rewrites = 0;  // derived from them
   };
   std::optional<Place> fastest_of(const std::string& label, const std::vector<Known>& known);
   Result<std::optional<search::Proposal>> open(const search::Tree& tree);
@@ -55,6 +55,9 @@ class Expert : public search::Proposer {
   Result<std::optional<search::Proposal>> all_by_models(const Place& from);
   const Worth& worth_of_way(Way& way) const;
   Result<std::optional<search::Proposal>> recut(const search::Tree& tree, const Place& from, Seconds most);
+  Result<std::optional<search::Proposal>> rewrite(const search::Tree& tree, const Place& from, size_t looked_at, Seconds most);
+  Result<std::optional<search::Proposal>> before(const search::Tree& tree, const Place& from, const Surroundings& near, const Move& move,
+                                                 Seconds predicted);
   Result<search::Proposal> emit(const Way& way, const Choice& choice, std::string reason) const;
   bool is_new(const search::Tree& tree, const std::string& program);
 

@@ -157,6 +157,8 @@ std::vector<Fact> facts_of(const search::Tree& tree, const Pieces& pieces) {
   for (const search::Node& node : tree.nodes()) {
     const search::Node& parent = tree.node(node.proposal.parent);
     if (parent.id == 0 || !measured(parent) || !(measured(node) || node.failed())) continue;
+    const bool ours = !node.proposal.settings.empty() && !parent.proposal.settings.empty();
+    if (ours && node.proposal.equations != parent.proposal.equations) continue;  // it computes otherwise too
     const std::optional<Kernels>&before = kernels_of(parent), &after = kernels_of(node);
     if (!before || !after) continue;
     std::optional<Fact> fact = same_cut(*before, *after) ? schedule_change(*before, *after) : cut_change(*before, *after);

@@ -11,6 +11,7 @@
 #include "ir/rewrite/driver.h"
 #include "propose/partition.h"
 #include "propose/render.h"
+#include "propose/rewriting.h"
 #include "record/fact.h"
 
 namespace solstice::propose {
@@ -38,6 +39,7 @@ struct Equations {
   mutable Assessed assessed = {};
   mutable std::map<std::vector<int>, Axis> axes = {};
   mutable std::map<std::vector<int>, Structure> structures = {};
+  Derivation from = {};  // where the text came from
 };
 
 struct Formulation {

@@ -7,7 +7,7 @@
 namespace solstice::propose {
 namespace {
 
-constexpr std::string_view kAsTrial = "as trial ", kHasIt = " has it", kRewritten = "rewritten by ";
+constexpr std::string_view kAsTrial = "as trial ", kHasIt = " has it";
 
 }  // namespace
 
@@ -20,7 +20,7 @@ std::optional<int> trial_named(const std::string& label) {
   return std::stoi(number);
 }
 
-bool is_rewritten(const std::string& label) { return label.starts_with(kRewritten); }
+bool is_rewritten(const std::string& label) { return label.starts_with(kRewrittenBy); }
 
 std::string equations_key(const search::Proposal& proposal, int node) {
   const bool own = node > 0 && proposal.settings.empty() && proposal.equations.empty();

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "record/search_event.h"
 
@@ -12,6 +13,7 @@ namespace solstice::propose {
 std::string as_trial(int node);
 std::optional<int> trial_named(const std::string& label);
 
+inline constexpr std::string_view kRewrittenBy = "rewritten by ";
 bool is_rewritten(const std::string& label);
 
 // The same for candidates whose equations are the same; those of a program that somebody else wrote are its own. `node`: its number.

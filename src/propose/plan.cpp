@@ -20,17 +20,23 @@ namespace {
 constexpr size_t kMostEquations = 300;  // of more, rewriting takes long
 constexpr double kGain = 0.95;          // cost models are wrong by as much
 
-Result<Plan> plan_of(std::shared_ptr<const ir::BoundText> equations, const PlanningContext& context) {
-  SOLSTICE_TRY(Partition parts, partition(equations->program, context));
-  Plan out;
-  for (const Group& group : parts.groups) out.cost += group.cost;
-  SOLSTICE_TRY(out.formulation, formulate(std::make_shared<const Equations>(Equations{std::move(equations), context}), std::move(parts)));
-  return out;
+void add_steps(const std::vector<ir::Site>& sites, std::vector<RewriteStep>* steps) {
+  for (size_t i = 0; steps && i < sites.size(); ++i) steps->push_back(step_of(sites[i]));
 }
 
 }  // namespace
 
-std::shared_ptr<const ir::BoundText> statistics_apart(const ir::BoundText& problem) {
+Result<Plan> plan_exactly(std::shared_ptr<const ir::BoundText> equations, const PlanningContext& context, Derivation from) {
+  SOLSTICE_TRY(Partition parts, partition(equations->program, context));
+  Plan out;
+  for (const Group& group : parts.groups) out.cost += group.cost;
+  Equations whole{std::move(equations), context};
+  whole.from = std::move(from);
+  SOLSTICE_TRY(out.formulation, formulate(std::make_shared<const Equations>(std::move(whole)), std::move(parts)));
+  return out;
+}
+
+std::shared_ptr<const ir::BoundText> statistics_apart(const ir::BoundText& problem, std::vector<RewriteStep>* steps) {
   if (problem.program.equations.size() > kMostEquations) return nullptr;
   ir::RewriteOptions options;
   options.budget = Seconds(1);
@@ -39,14 +45,19 @@ std::shared_ptr<const ir::BoundText> statistics_apart(const ir::BoundText& probl
   if (!apart.ok() || apart->steps.empty()) return nullptr;
   options.only = ir::find_rewrite("share_statistics");
   Result<ir::RewriteResult> shared = ir::rewrite_all(apart->result, options);
+  add_steps(apart->steps, steps);
+  if (shared.ok()) add_steps(shared->steps, steps);
   return std::make_shared<const ir::BoundText>(std::move(shared.ok() ? shared->result : apart->result));
 }
 
-Result<Plan> plan(std::shared_ptr<const ir::BoundText> equations, const PlanningContext& context) {
-  const std::shared_ptr<const ir::BoundText> apart = context.through_equations ? statistics_apart(*equations) : nullptr;
-  Result<Plan> whole = plan_of(std::move(equations), context);
+Result<Plan> plan(std::shared_ptr<const ir::BoundText> equations, const PlanningContext& context, Derivation from) {
+  if (!context.through_equations) return plan_exactly(std::move(equations), context);
+  if (!from.problem) from.problem = equations;
+  Derivation further = from;
+  const std::shared_ptr<const ir::BoundText> apart = statistics_apart(*equations, &further.steps);
+  Result<Plan> whole = plan_exactly(std::move(equations), context, std::move(from));
   if (!apart) return whole;
-  Result<Plan> other = plan_of(apart, context);
+  Result<Plan> other = plan_exactly(apart, context, std::move(further));
   if (!other.ok() || (whole.ok() && other->cost > whole->cost * kGain)) return whole;
   other->apart = true;
   return other;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "lang/print.h"
 #include "propose/label.h"
+#include "propose/plan.h"
 #include "propose/written.h"
 
 namespace solstice::propose {
@@ -28,15 +30,63 @@ Way* Ways::find(const std::string& label, const std::string& cut, const Partitio
   const auto found =
       std::find_if(ways_.begin(), ways_.end(), [&](const auto& way) { return way->formulation.label == label && way->cut == cut; });
   if (found != ways_.end()) return found->get();
-  const auto base = std::find_if(ways_.begin(), ways_.end(), [&](const auto& way) { return way->formulation.label == label; });
-  if (base == ways_.end() || !(*base)->formulation.equations) return nullptr;
-  const std::shared_ptr<const Equations> equations = (*base)->formulation.equations;
+  const Way* const base = base_of(label);
+  if (!base || !base->formulation.equations) return nullptr;
+  if (base->cut == cut) return base_of(label);
+  const std::shared_ptr<const Equations> equations = base->formulation.equations;
   Result<Partition> read = parts ? Result<Partition>(*parts) : parse_cut(cut, *equations);
   if (!read.ok()) return nullptr;
   Result<Formulation> made = formulate(equations, std::move(*read));
   if (!made.ok()) return nullptr;
   made->label = label;
   return add(std::move(*made));
+}
+
+Way* Ways::base_of(const std::string& label) {
+  const auto found = std::find_if(ways_.begin(), ways_.end(), [&](const auto& way) { return way->formulation.label == label; });
+  return found != ways_.end() ? found->get() : rewritten_as(label);
+}
+
+// In the planner's cut; null where there is no such problem, step or plan.
+Way* Ways::rewritten_as(const std::string& label) {
+  std::optional<std::vector<RewriteStep>> steps = steps_named(label);
+  const auto own = std::find_if(ways_.begin(), ways_.end(),
+                                [](const auto& way) { return way->formulation.equations && way->formulation.equations->from.problem; });
+  if (!steps || own == ways_.end()) return nullptr;
+  const std::shared_ptr<const Equations> of = (*own)->formulation.equations;
+  Result<ir::BoundText> text = propose::rewritten(*of->from.problem, *steps);
+  if (!text.ok()) return nullptr;
+  Result<Plan> planned =
+      plan_exactly(std::make_shared<const ir::BoundText>(std::move(*text)), of->context, {of->from.problem, std::move(*steps)});
+  if (!planned.ok()) return nullptr;
+  planned->formulation.label = label;
+  return add(std::move(planned->formulation));
+}
+
+bool Ways::opens(const std::string& equations) const {
+  return std::any_of(ways_.begin(), ways_.begin() + static_cast<std::ptrdiff_t>(openings_), [&](const auto& way) {
+    return way->formulation.equations && lang::print(way->formulation.equations->text->tree) == equations;
+  });
+}
+
+std::vector<const Reworded*> Ways::rewritten(Way& from, size_t most) {
+  if (!from.formulation.equations) return {};
+  if (!from.rewrites) {
+    from.rewrites.emplace();
+    const Equations& equations = *from.formulation.equations;
+    for (Rewording& one : rewordings(*equations.text, equations.from)) from.rewrites->push_back({std::move(one)});
+  }
+  std::vector<const Reworded*> out;
+  for (size_t i = 0; i < std::min(most, from.rewrites->size()); ++i) {
+    Reworded& one = (*from.rewrites)[i];
+    if (!one.looked_at) one.way = base_of(label_of(one.how.steps));
+    if (!one.looked_at && one.way && opens(lang::print(one.way->formulation.equations->text->tree))) one.way = nullptr;
+    one.looked_at = true;
+    if (one.way) out.push_back(&one);
+  }
+  const auto time = [](const Reworded* one) { return one->way->formulation.predicted(Choice(one->way->formulation.axes.size(), 0)); };
+  std::stable_sort(out.begin(), out.end(), [&](const Reworded* a, const Reworded* b) { return time(a) < time(b); });
+  return out;
 }
 
 // The program of trial `base` as it was written; null where it cannot be varied, as device code that has no cost model.

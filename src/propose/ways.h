@@ -1,6 +1,6 @@
-// The ways to compute a problem that a search has met: the formulations that open it, other cuts of their equations, programs that
-// somebody else wrote. Each is made when it is first needed, and from what the tree says of a candidate alone, so that a search that
-// is resumed finds all of them again.
+// The ways to compute a problem that a search has met: the formulations that open it, other cuts of their equations, those that one
+// rewrite more or less leads to, programs that somebody else wrote. Each is made when it is first needed, and from what the tree says of a
+// candidate alone, so that a search that is resumed finds all of them again.
 #pragma once
 
 #include <memory>
@@ -15,6 +15,15 @@
 
 namespace solstice::propose {
 
+struct Way;
+
+// Equations that one rewrite more or less leads to, as far as they were looked at.
+struct Reworded {
+  Rewording how;
+  bool looked_at = false;
+  Way* way = nullptr;  // null: they cannot be run, or are no others
+};
+
 struct Way {
   Formulation formulation;
   std::string cut = {};  // of its equations, as the tree keeps it
@@ -23,6 +32,7 @@ struct Way {
   std::optional<Alike> groups = {};               // its kernels that are alike
   std::optional<std::vector<Recut>> others = {};  // other cuts of its equations
   std::optional<Worth> worth = {};                // of its options, by memory
+  std::optional<std::vector<Reworded>> rewrites = {};
 
   // Whether a candidate is of this way, as far as its record says.
   bool has(const search::Proposal& proposal, int node) const;
@@ -43,11 +53,16 @@ class Ways {
 
   // Null where no such cut can be run: the tree is of another build.
   Way* find(const std::string& label, const std::string& cut, const Partition* parts = nullptr);
+  // Of the first `most` ways that one rewrite more or less leads to those that can be run, the fastest by the cost models first.
+  std::vector<const Reworded*> rewritten(Way& from, size_t most);
   // Nothing where it is no program that can be varied. `node`: its number; of what was skipped 0.
   const std::optional<Place>& place_of(const search::Tree& tree, const search::Proposal& proposal, int node);
 
  private:
   Way* written(const search::Tree& tree, int base);
+  Way* base_of(const std::string& label);
+  Way* rewritten_as(const std::string& label);
+  bool opens(const std::string& equations) const;
   std::optional<Place> found(const search::Tree& tree, const search::Proposal& proposal, int node);
   Way* add(Formulation formulation, int base = 0);
 

@@ -46,7 +46,10 @@ class State {
     Result<Trial> trial = tried(subject_, needs_, rewritten->program);
     if (!trial.ok() || (!trial->proved && !in_text(text_, trial->program).ok())) return std::nullopt;
     const Equation& e = program_.equation(equation);
-    return Step{{&rewrite, equation, to_text(program_, e), comment_of(text_.tree, e), rewritten->description, trial->saved},
+    const std::vector<int>& pieces = subject_.definitions().writers(e.target);
+    const auto piece = static_cast<int>(std::find(pieces.begin(), pieces.end(), equation) - pieces.begin());
+    return Step{{&rewrite, equation, to_text(program_, e), comment_of(text_.tree, e), rewritten->description, trial->saved,
+                 program_.target_of(e).name, piece},
                 std::move(trial->program)};
   }
 

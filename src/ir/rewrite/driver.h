@@ -32,6 +32,8 @@ struct Site {
   std::string comment;      // of its line: module path and source line, as the importer writes them
   std::string description;  // what would change
   Cost saved;
+  std::string target;  // of the equation, and which of that tensor's equations it is, from 0
+  int piece = 0;
 };
 
 // Where `rewrite` applies, null: every rewrite. `saved` is that of the equations it changes.

@@ -1,0 +1,196 @@
+// Single rewrites of a problem's equations, as labels name them and as moves of the expert.
+#include "propose/rewriting.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "lang/print.h"
+#include "propose/expert.h"
+#include "propose/facts.h"
+#include "propose/label.h"
+#include "propose/plan.h"
+
+namespace solstice::propose {
+namespace {
+
+const machine::Machine& machine_of_rewriting() {
+  static const machine::Machine machine = std::move(machine::load_machine("h200")).value();
+  return machine;
+}
+
+// Two norms: their statistics may be apart in one, both or none; and scalars that fold.
+constexpr const char* kNorms = R"(program norms
+dim M = 2048, N = 4096
+input  x : f32[M, N]
+input  a : f32[M, N]
+output y : f32[M, N]
+output z : f32[N]
+
+s[m,n] = (x[m,n] * 2.0) * 3.0
+y[m,n] = (s[m,n] - mean[j](s[m,j])) * rsqrt(var[j](s[m,j]) + 1e-5)
+z[n] = var[k](a[k,n])
+)";
+
+std::shared_ptr<const ir::BoundText> text_of_problem(const char* text) {
+  auto problem = ir::bound_text(text, "p.ucut");
+  EXPECT_TRUE(problem.ok()) << problem.error().text();
+  return std::make_shared<const ir::BoundText>(std::move(*problem));
+}
+
+// A monotone map in front of two maxima: moving it behind one saves nothing while the other needs it, so the driver leaves both.
+constexpr const char* kMaxima = R"(program maxima
+dim B = 4096, C = 128, H = 256
+input  x : f32[B, C, H]
+output y : f32[B, C]
+output z : f32[B, H]
+
+e[b,c,h] = exp(x[b,c,h] * 0.5)
+y[b,c] = max[h](e[b,c,h])
+z[b,h] = max[c](e[b,c,h])
+)";
+
+TEST(Rewriting, ALabelIsReadAsItWasWritten) {
+  const auto* split = ir::find_rewrite("split_statistics");
+  const auto* fold = ir::find_rewrite("fold_scalars");
+  const std::vector<RewriteStep> steps = {{split, "y", 0}, {fold, "a.b", 2}};
+  EXPECT_EQ(label_of(steps), "rewritten by split_statistics at `y`, fold_scalars at piece 3 of `a.b`");
+  EXPECT_EQ(steps_named(label_of(steps)), steps);
+  EXPECT_TRUE(is_rewritten(label_of(steps)));
+  for (const char* other :
+       {"", "rewritten by ", "rewritten by factor_sums, fold_scalars", "rewritten by fold_scalars at `y`, nothing at `z`",
+        "rewritten by fold_scalars at ``", "rewritten by fold_scalars at piece 0 of `y`", "rewritten by fold_scalars at piece x of `y`",
+        "as trial 3 has it"})
+    EXPECT_FALSE(steps_named(other)) << other;
+}
+
+// What the driver does to the end is the same step by step, so that each step can be left out.
+TEST(Rewriting, TheDriversStepsOneByOne) {
+  const auto problem = text_of_problem(kNorms);
+  const auto whole = ir::rewrite_all(*problem);
+  ASSERT_TRUE(whole.ok());
+  ASSERT_FALSE(whole->steps.empty());
+  std::vector<RewriteStep> steps;
+  for (const ir::Site& site : whole->steps) steps.push_back(step_of(site));
+  const auto again = rewritten(*problem, steps);
+  ASSERT_TRUE(again.ok()) << again.error().text();
+  EXPECT_EQ(lang::print(again->tree), lang::print(whole->result.tree));
+}
+
+TEST(Rewriting, OneMoreAtEachPlaceAndOneLess) {
+  const auto problem = text_of_problem(kNorms);
+  std::set<std::string> found;
+  for (const Rewording& one : rewordings(*problem, {problem, {}})) found.insert(label_of(one.steps));
+  EXPECT_TRUE(found.contains("rewritten by split_statistics at `y`")) << fmt::format("{}", fmt::join(found, "\n"));
+  EXPECT_TRUE(found.contains("rewritten by split_statistics at `z`"));
+  EXPECT_TRUE(found.contains("rewritten by fold_scalars at `s`"));
+  const std::vector<RewriteStep> two = *steps_named("rewritten by split_statistics at `z`, fold_scalars at `s`");
+  const auto text = rewritten(*problem, two);
+  ASSERT_TRUE(text.ok());
+  found.clear();
+  for (const Rewording& one : rewordings(*text, {problem, two})) found.insert(label_of(one.steps) + ": " + one.reason);
+  EXPECT_TRUE(found.contains("rewritten by fold_scalars at `s`: without split_statistics at `z`"));
+  EXPECT_TRUE(rewordings(*problem, {}).empty()) << "without --rewrites";
+}
+
+// The problem as it is and as the driver makes it, as a run opens with them.
+std::vector<Formulation> openings(const char* text) {
+  const auto problem = text_of_problem(text);
+  auto plain = plan(problem, {machine_of_rewriting()});
+  EXPECT_TRUE(plain.ok());
+  std::vector<Formulation> out;
+  out.push_back(std::move(plain->formulation));
+  auto driven = ir::rewrite_all(*problem);
+  EXPECT_TRUE(driven.ok());
+  if (driven->steps.empty()) return out;
+  Derivation from{problem, {}};
+  for (const ir::Site& site : driven->steps) from.steps.push_back(step_of(site));
+  auto other = plan(std::make_shared<const ir::BoundText>(std::move(driven->result)), {machine_of_rewriting()}, std::move(from));
+  EXPECT_TRUE(other.ok());
+  other->formulation.label = "rewritten by what the driver does";
+  out.push_back(std::move(other->formulation));
+  return out;
+}
+
+// A search by the cost models, with what each candidate computes. Killed behind any event it goes on the same.
+void search_on(search::Tree& tree, const char* text, int trials) {
+  Expert expert(openings(text));
+  class Models : public search::InOrder {
+   protected:
+    void begin(const search::Node& node) override { programs_[node.id] = node.proposal.program; }
+    Result<search::Measurement> finish(int node) override {
+      search::Measurement out;
+      const auto pieces = pieces_on(machine_of_rewriting())(programs_[node]);
+      if (!pieces) return fail(Code::internal, "no legal program: " + programs_[node]);
+      out.state = TrialState::kVerified;
+      for (const Piece& piece : *pieces) out.time += piece.cost;
+      return out;
+    }
+
+   private:
+    std::map<int, std::string> programs_;
+  } models;
+  const auto policy = search::make_policy("greedy", 1);
+  search::Budget budget;
+  budget.trials = trials;
+  budget.time = Seconds(600);
+  const auto stop = search::run(tree, {**policy, expert, models}, budget, 1, {}, [] { return false; });
+  EXPECT_TRUE(stop.ok()) << stop.error().text();
+}
+
+std::vector<std::string> texts_of_rewriting(const search::Tree& tree) {
+  std::vector<std::string> out;
+  for (const search::Event& event : tree.events()) out.push_back(to_json(event).dump());
+  return out;
+}
+
+TEST(Rewriting, IsAMoveOfTheExpert) {
+  search::Tree tree(Seconds(1));
+  search_on(tree, kNorms, 80);
+  std::set<std::string> programs;
+  std::map<std::string, int> entered;
+  for (const search::Node& node : tree.nodes()) {
+    if (node.id == 0) continue;
+    EXPECT_TRUE(programs.insert(node.proposal.program).second) << "tried twice";
+    const std::string& label = node.proposal.equations;
+    if (!steps_named(label) || tree.node(node.proposal.parent).proposal.equations == label) continue;
+    ++entered[unordered(label)];
+    EXPECT_EQ(node.proposal.reason.find(label + ": "), 0u) << node.proposal.reason;
+    EXPECT_LE(node.proposal.predicted, tree.node(node.proposal.parent).proposal.predicted * 1.5);
+  }
+  EXPECT_GE(entered.size(), 1u);
+  for (const auto& [label, count] : entered) EXPECT_EQ(count, 1) << label;
+}
+
+// The formulation that is fastest by the cost models is none that a run opens with.
+TEST(Rewriting, ReachesWhatTheDriverMisses) {
+  const auto driven = ir::rewrite_all(*text_of_problem(kMaxima));
+  ASSERT_TRUE(driven.ok());
+  EXPECT_TRUE(driven->steps.empty());
+  search::Tree tree(Seconds(1));
+  search_on(tree, kMaxima, 40);
+  const search::Node& best = *tree.best();
+  EXPECT_TRUE(steps_named(best.proposal.equations)) << best.proposal.reason;
+  Seconds own(1);
+  for (const search::Node& node : tree.nodes()) {
+    if (node.id > 0 && node.proposal.equations.empty()) own = std::min(own, node.measurement->time);
+  }
+  EXPECT_LT(best.measurement->time, own * 0.85);
+}
+
+// Killed behind any event, a search goes on to the same tree: what a label names is found again.
+TEST(Rewriting, ASearchGoesOnFromItsLabels) {
+  search::Tree whole(Seconds(1));
+  search_on(whole, kNorms, 60);
+  const std::vector<std::string> expected = texts_of_rewriting(whole);
+  for (size_t kept = 1; kept < whole.events().size(); kept += 5) {
+    search::Tree tree;
+    for (size_t i = 0; i < kept; ++i) ASSERT_TRUE(tree.apply(whole.events()[i]).ok());
+    search_on(tree, kNorms, 60);
+    EXPECT_EQ(texts_of_rewriting(tree), expected) << "killed behind event " << kept;
+  }
+}
+
+}  // namespace
+}  // namespace solstice::propose
