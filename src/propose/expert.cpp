@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "propose/advice.h"
+#include "propose/label.h"
 #include "propose/moves.h"
 #include "propose/written.h"
 
@@ -16,6 +17,7 @@ namespace {
 constexpr double kDoubtfulCut = 1.5;
 using Found = Result<std::optional<search::Proposal>>;
 const std::optional<search::Proposal> kNothing;
+constexpr const char* kFastest = "the fastest of earlier runs here";
 
 }  // namespace
 
@@ -23,6 +25,7 @@ Expert::Expert(std::vector<Formulation> formulations, const std::vector<Known>& 
     : ways_(std::move(formulations)), memory_(std::move(memory)) {
   for (const Known& one : known) known_.emplace(one.program, one.time);
   for (size_t i = 0; i < ways_.openings(); ++i) fastest_known_.push_back(fastest_of(ways_.opening(i).formulation.label, known));
+  fastest_rewritten_ = fastest_beside(known);
 }
 Expert::~Expert() = default;
 
@@ -57,6 +60,16 @@ std::optional<Place> Expert::fastest_of(const std::string& label, const std::vec
   return std::nullopt;
 }
 
+// The fastest of all, where it is of equations that single rewrites lead to.
+std::optional<Place> Expert::fastest_beside(const std::vector<Known>& known) {
+  const auto ours = [](const Known& one) { return !one.settings.empty() && !trial_named(one.equations); };
+  const Known* best = nullptr;
+  for (const Known& one : known) {
+    if (ours(one) && (!best || one.time < best->time)) best = &one;
+  }
+  return best && steps_named(best->equations) ? fastest_of(best->equations, known) : std::nullopt;
+}
+
 const Worth& Expert::worth_of_way(Way& way) const {
   if (!way.worth) way.worth = worth_of(way.formulation, memory_.get());
   return *way.worth;
@@ -65,6 +78,10 @@ const Worth& Expert::worth_of_way(Way& way) const {
 // Of each formulation the fastest of earlier runs, or where there is none what memory of other problems prefers, or where it has no
 // say the cost models' own choice; then the others' choice.
 Found Expert::open(const search::Tree& tree) {
+  if (fastest_rewritten_) {
+    SOLSTICE_TRY(search::Proposal proposal, emit(*fastest_rewritten_->way, fastest_rewritten_->choice, kFastest));
+    if (!tree.contains(proposal.program)) return std::optional(std::move(proposal));
+  }
   for (const bool first : {true, false}) {
     for (size_t i = 0; i < ways_.openings(); ++i) {
       Place place{&ways_.opening(i), Choice(ways_.opening(i).formulation.axes.size(), 0)};
@@ -72,7 +89,7 @@ Found Expert::open(const search::Tree& tree) {
       double remembered = 0;
       if (first && fastest_known_[i]) {
         place = *fastest_known_[i];
-        reason = "the fastest of earlier runs here";
+        reason = kFastest;
       } else if (std::optional<Choice> better = first ? preferred(place.way->formulation, worth_of_way(*place.way)) : std::nullopt) {
         const Formulation& formulation = place.way->formulation;
         const double gain = expected_gain(formulation, *place.way->worth, place.choice, *better);

@@ -46,6 +46,7 @@ class Expert : public search::Proposer {
     std::vector<Tried> tried = {};
     size_t cuts = 0, rewrites = 0;  // derived from them
   };
+  std::optional<Place> fastest_beside(const std::vector<Known>& known);
   std::optional<Place> fastest_of(const std::string& label, const std::vector<Known>& known);
   Result<std::optional<search::Proposal>> open(const search::Tree& tree);
   Surroundings around(const search::Tree& tree, const Place& place);
@@ -65,6 +66,7 @@ class Expert : public search::Proposer {
   std::shared_ptr<const search::Memory> memory_;                // null: none
   std::map<std::string, Seconds> known_;                        // by program
   std::vector<std::optional<Place>> fastest_known_;             // of the equations of each opening
+  std::optional<Place> fastest_rewritten_;                      // of others, where no opening was as fast
   std::unordered_map<std::string, std::string> bare_programs_;  // without comments, by program
 };
 

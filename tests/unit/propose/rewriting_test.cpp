@@ -179,6 +179,22 @@ TEST(Rewriting, ReachesWhatTheDriverMisses) {
   EXPECT_LT(best.measurement->time, own * 0.85);
 }
 
+TEST(Rewriting, TheFastestOfEarlierRunsMayBeOfAnotherFormulation) {
+  search::Tree tree(Seconds(1));
+  search_on(tree, kMaxima, 40);
+  const search::Proposal& best = tree.best()->proposal;
+  const Known known{best.settings, best.program, Seconds(1e-4), best.equations, best.cut};
+  const auto opening = Expert(openings(kMaxima), {known}).propose(search::Tree(Seconds(1)), 0);
+  ASSERT_TRUE(opening.ok() && *opening);
+  EXPECT_EQ((*opening)->program, best.program);
+  EXPECT_EQ((*opening)->known, Seconds(1e-4));
+  Known fails = known;  // of a program that a model wrote in that run: its number says nothing here
+  fails.equations = as_trial(3);
+  const auto other = Expert(openings(kMaxima), {fails}).propose(search::Tree(Seconds(1)), 0);
+  ASSERT_TRUE(other.ok() && *other);
+  EXPECT_EQ((*other)->reason, "the cost models' first choice");
+}
+
 // Killed behind any event, a search goes on to the same tree: what a label names is found again.
 TEST(Rewriting, ASearchGoesOnFromItsLabels) {
   search::Tree whole(Seconds(1));
