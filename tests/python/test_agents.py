@@ -266,7 +266,7 @@ SLOW = ["threads=32, residency=l2", "threads=64, residency=l2", "threads=1024, r
 def tuned(tmp_path_factory):
     """A session in which the expert tunes what the model writes: folder, report, tree."""
     folder = tmp_path_factory.mktemp("tuned")
-    answers = [{"reason": f"slow {i}", "edits": [], "program": softmax(knobs)} for i, knobs in enumerate(SLOW)]
+    answers = [answer("flat", f"slow {i}", softmax(knobs)) for i, knobs in enumerate(SLOW)]
     with FaultyModel(answers) as model:
         report = optimize(
             folder, "first", "--agent", "flat", "--provider", "openai", "--model", "gpt-5-mini", "--transcript", folder / "session.jsonl",
