@@ -36,6 +36,7 @@ std::string tried_before(const search::Tree& tree, const std::string& program) {
 const search::Proposal* said_of_all(const search::Tree& tree, const std::string& who, const Json& schema) {
   using Kind = search::Event::Kind;
   for (auto event = tree.events().rbegin(); event != tree.events().rend(); ++event) {
+    if (event->kind == Kind::kSkipped) continue;  // nothing was learnt of it
     if (event->kind != Kind::kSpent && event->kind != Kind::kOpened) return nullptr;
     if (!event->proposal || event->proposal->answer.empty()) continue;
     const bool all = says_nothing_left_anywhere(llm::parse_answer(event->proposal->answer, schema).json);

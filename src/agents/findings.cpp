@@ -80,7 +80,7 @@ std::string text_of_trace(const Json& record) {
 
 }  // namespace
 
-std::vector<std::string> findings_of(const search::Measurement& measurement, const machine::Machine& machine) {
+std::vector<std::string> findings_of(const search::Measurement& measurement, const machine::Machine& machine, bool sol) {
   std::vector<std::string> out;
   const auto add = [&](std::string text) {
     if (!text.empty() && std::find(out.begin(), out.end(), text) == out.end()) out.push_back(std::move(text));
@@ -90,7 +90,7 @@ std::vector<std::string> findings_of(const search::Measurement& measurement, con
   if (out.empty()) {  // the times by kernel say what is predicted too
     for (std::string& text : text_of_costs(costs)) add(std::move(text));
   }
-  add(text_of_use(measurement));
+  if (sol) add(text_of_use(measurement));
   add(text_of_choices(measurement));
   const int64_t worth_telling = costs.size() == 1 ? machine.warps_per_sm : kFewWarps;  // of a kernel alone there is little else to say
   for (const Json& module : measurement.record.at("modules").items()) {

@@ -10,8 +10,9 @@
 
 namespace solstice::agents {
 
-// Of kernels that were compiled for `machine`: a line each, the kernels in the order of their record.
-std::vector<std::string> findings_of(const search::Measurement& measurement, const machine::Machine& machine);
+// Of kernels that were compiled for `machine`: a line each, the kernels in the order of their record. `sol`: also the shares of what the
+// machine gives.
+std::vector<std::string> findings_of(const search::Measurement& measurement, const machine::Machine& machine, bool sol);
 
 // Counters as they are: resources of the kernels and samples of the time, as JSON.
 std::string raw_counters(const search::Measurement& measurement);

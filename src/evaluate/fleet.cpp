@@ -25,9 +25,10 @@ Status Fleet::open() {
 }
 
 void Fleet::start(const search::Node& node) {
+  if (!held_.insert(node.id).second) return;
   std::unique_ptr<FleetTrial> trial = begin_(node);
   const std::lock_guard lock(mutex_);
-  waiting_.emplace(started_++, std::pair(node.id, std::move(trial)));
+  waiting_.emplace(started_++, Begun{node.id, std::move(trial)});
   work_.notify_one();
 }
 
@@ -44,6 +45,7 @@ Result<search::Landed> Fleet::land() {
   search::Landed out = std::move(done_.front());
   done_.pop_front();
   ++landed_;
+  held_.erase(out.node);
   return out;
 }
 
@@ -106,8 +108,8 @@ bool Fleet::called_off() const {
 
 // Whether the device goes on.
 bool Fleet::run(size_t device, Trials::node_type taken) {
-  FleetTrial& trial = *taken.mapped().second;
-  const int node = taken.mapped().first;
+  FleetTrial& trial = *taken.mapped().trial;
+  const int node = taken.mapped().node;
   bool ready = trial.ready(kSlice);
   while (!ready && !called_off()) ready = trial.ready(kSlice);
   const Status prepared = ready ? trial.prepare() : success();
@@ -116,17 +118,21 @@ bool Fleet::run(size_t device, Trials::node_type taken) {
   if (wanted) measured.emplace(trial.measure(device));
   const std::lock_guard lock(mutex_);
   --busy_;
+  bool stays = true;
   if (!prepared.ok()) {
     if (!failed_) failed_ = prepared.error();
   } else if (measured && measured->ok()) {
     done_.push_back({node, std::move(*measured).value()});
   } else {
+    stays = !measured || taken.mapped().broke;
+    if (measured && stays && !failed_) failed_ = measured->error();
+    if (!stays) leave(device, measured->error());
+    taken.mapped().broke |= measured.has_value();
     waiting_.insert(std::move(taken));
-    if (measured) leave(device, measured->error());
   }
   work_.notify_all();
   news_.notify_all();
-  return !measured || measured->ok();
+  return stays;
 }
 
 // With the lock held.

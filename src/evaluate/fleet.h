@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -62,7 +63,8 @@ class Fleet : public search::Evaluator {
   // Opens all at once. An error: none could be opened.
   Status open();
   void start(const search::Node& node) override;
-  // Error: a trial's prepare(), or that of the last device that broke; what is done comes in before.
+  // Error: a trial's prepare(), or that of the last device that broke; or a second one on the same trial, which stays, for it is the
+  // trial then or something that they share. What is done comes in before.
   Result<search::Landed> land() override;
   // Trials in hand are finished, their results kept, and no other is taken before a land() has to wait for one.
   void rest();
@@ -71,7 +73,12 @@ class Fleet : public search::Evaluator {
   int size() const;  // devices that take part
 
  private:
-  using Trials = std::map<int64_t, std::pair<int, std::unique_ptr<FleetTrial>>>;  // by when they were started: node, trial
+  struct Begun {
+    int node = 0;
+    std::unique_ptr<FleetTrial> trial;
+    bool broke = false;  // a device broke on it
+  };
+  using Trials = std::map<int64_t, Begun>;  // by when they were started
 
   void work(size_t device);
   void opened(size_t device, const Status& how);
@@ -88,6 +95,7 @@ class Fleet : public search::Evaluator {
   std::condition_variable work_, news_;
   Trials waiting_;
   std::deque<search::Landed> done_;
+  std::set<int> held_;            // nodes that were started and have not landed
   std::vector<LeftOut> leaving_;  // that nobody was told of yet
   std::optional<Error> failed_;
   int64_t started_ = 0, landed_ = 0;

@@ -81,6 +81,7 @@ agents::Briefing briefing_of(const Session& state, const AgentChoice& choice) {
   out.setting = setting_words(state);
   out.grammar = grammar_for(*choice.terms.writes);
   out.families = families_words();
+  out.sol = *choice.terms.sol;
   if (*choice.terms.sol && state.sol) out.ladder = sol::render_text(*state.sol);
   if (*choice.terms.sol && state.bound_practical.value > 0) out.practical = state.bound_practical;
   out.writes = *choice.terms.writes;

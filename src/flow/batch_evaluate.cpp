@@ -141,9 +141,9 @@ Result<EvaluateOutcome> evaluate_batch(const EvaluateOptions& options, Progress&
   const int all = static_cast<int>(nodes.size());
   if (all == 0) return out;
   const OptimizeOptions run = options_of(options, batch);
+  SOLSTICE_TRY(const TempFolder work, TempFolder::create("solstice-batch-"));  // until all devices are closed
   Engine engine;
   Session state(run, progress, engine);
-  SOLSTICE_TRY(const TempFolder work, TempFolder::create("solstice-batch-"));
   state.fresh = work.path();
   SOLSTICE_CHECK(prepare(state, batch));
   SOLSTICE_CHECK(write_original(state, batch, options.folder));

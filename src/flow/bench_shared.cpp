@@ -15,6 +15,12 @@ namespace {
 
 search::Spent spent_of(const BenchTurns& had) { return {double(had.trials), had.spent.value, 0}; }
 
+// Its trials one by one, so that what a trial costs is told as it was while they were made.
+void tell_again(search::Turns& turns, size_t place, const BenchTurns& had) {
+  for (int i = 0; i < had.trials; ++i) turns.landed(place, {1, had.spent.value / had.trials, 0}, Seconds(0));
+  turns.close(place);
+}
+
 class SharedBench {
  public:
   SharedBench(const BenchOptions& options, BenchWorker& worker, Progress& progress, BenchRows& rows)
@@ -24,13 +30,12 @@ class SharedBench {
     SOLSTICE_CHECK(slots_.open_all());
     share_ = search::share_of(options_.shared->total, slots_.searches());
     search::Turns turns(options_.shared->schedule, options_.shared->total, search::Currency::kSeconds);
-    for (const BenchTurns& had : slots_.kept()) turns.landed(turns.add(Seconds(0), Seconds(0)), spent_of(had), {});
-    for (size_t i = 0; i < slots_.kept().size(); ++i) turns.close(i);
+    for (const BenchTurns& had : slots_.kept()) tell_again(turns, turns.add(Seconds(0), Seconds(0)), had);
     for (const BenchTurns& had : slots_.given_up()) turns.spend(spent_of(had));
     for (BenchSlot& slot : slots_.all()) {
       if (!slot.search && !slot.apart) continue;
       slot.place = turns.add(Seconds(0), Seconds(0));
-      turns.close(slot.place);
+      tell_again(turns, slot.place, slot.given_up.value_or(BenchTurns()));
     }
     SOLSTICE_CHECK(take_turns(turns));
     for (BenchSlot& slot : slots_.all()) {
@@ -105,9 +110,17 @@ class SharedBench {
     SOLSTICE_TRY(slot.turns, turns_of(*slot.search, share_, search::Stop::kInterrupted));
     const BenchTurns had = *slot.turns;
     turns.close(slot.place);
-    SOLSTICE_CHECK(slots_.take_failure(slot));
+    std::map<size_t, BenchTurns> open;  // what the others have had
     for (const auto& [at, other] : places_) {
-      if (!other->search) turns.close(at);  // nor could that be opened again
+      if (other == &slot || !other->search) continue;
+      SOLSTICE_TRY(open[at], turns_of(*other->search, share_, search::Stop::kInterrupted));
+    }
+    SOLSTICE_CHECK(slots_.take_failure(slot));
+    for (const auto& [at, before] : open) {
+      BenchSlot& other = *places_[at];
+      if (other.search) continue;
+      other.turns = before;  // it could not be opened again
+      turns.close(at);
     }
     return slot.apart ? set_aside(slot, had, turns) : success();
   }

@@ -15,14 +15,15 @@ Status BenchSlots::open_all() {
   for (const BenchProblem& problem : options_.problems) {
     const size_t number = static_cast<size_t>(&problem - options_.problems.data()) + 1;
     const BenchTurns* had = rows_.had_before_apart(problem);
-    if (had) given_up_.push_back(*had);
     if (const BenchRow* row = rows_.known(problem)) {
+      if (had) given_up_.push_back(*had);
       if (row->variants[0].turns) kept_.push_back(*row->variants[0].turns);
       continue;
     }
     if (interrupted()) return success();
     slots_.push_back({&problem, number, nullptr});
     slots_.back().apart = had != nullptr;
+    if (had) slots_.back().given_up = *had;
     if (!had) SOLSTICE_CHECK(open(slots_.back()));
   }
   return success();

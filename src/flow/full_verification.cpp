@@ -102,7 +102,7 @@ class FullVerification {
   // Rewrites hold for finite values: `sum[n](inf * w[n])` is NaN where w has both signs, `inf * sum[n](w[n])` is infinite.
   void merge_nonfinite(const CaseRequest& request, run::JudgeCase& test) {
     const std::string& equations = state_.tree.node(finalist_.node).proposal.equations;
-    if (request.family != "nan_inf" || !propose::is_rewritten(equations)) return;
+    if (request.family != "nan_inf" || propose::keeps_nonfinite(equations)) return;
     test.merge_nonfinite = true;
     warn(fmt::format(
         "equations {}: where an input holds NaN or infinities, results may be infinite in place of NaN, or NaN in place of infinite",

@@ -30,6 +30,13 @@ std::string identity_on_disk() {
   return hasher.hex();
 }
 
+// Of other numerics, or with other weights, are other candidates; runs of an earlier Solstice do not say.
+bool same_terms(const RunRecord& run, const Session& state) {
+  const Json& options = run.options;
+  if (options.is_null()) return true;
+  return options.at("numerics").as_string() == state.options.numerics && options.at("frozen").as_bool() == state.options.frozen;
+}
+
 bool same_place(const RunRecord& run, const Session& state) {
   const auto version = [&run](const char* what) {
     const auto found = run.versions.find(what);
@@ -55,7 +62,7 @@ std::vector<propose::Known> known_candidates(Session& state) {
     return out;
   }
   for (const store::LoadedRun& loaded : *runs) {
-    if (!same_place(loaded.run, state)) continue;
+    if (!same_place(loaded.run, state) || !same_terms(loaded.run, state)) continue;
     for (const TrialRecord& trial : loaded.trials) {
       if (trial.measured) out.push_back({trial.settings, trial.program, *trial.measured, trial.equations, trial.cut});
     }

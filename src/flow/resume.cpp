@@ -53,7 +53,8 @@ void say_who_leads(const RunRecord& run, const AgentChoice& now, Progress& progr
 
 // As it was led, where nothing else is said now.
 Status take_terms(Session& state, const RunRecord& run) {
-  SOLSTICE_TRY(const AgentTerms before, terms_of(run));
+  SOLSTICE_TRY(AgentTerms before, terms_of(run));
+  if (before.expert && !before.tune) before.tune = 0;  // terms are kept whole: these are of a Solstice whose expert did not tune
   state.agent_choice.terms = state.options.agent.terms.or_as(before).or_as(AgentTerms::usual());
   if (!state.agent_choice.wanted() || run.options.is_null()) return success();  // null: it is of a Solstice that kept none
   Json options = run.options;
@@ -127,11 +128,15 @@ Status keep_events_since(Session& state, size_t told) {
   return success();
 }
 
-bool handed_over(const search::Tree& tree) {
-  return std::any_of(tree.events().begin(), tree.events().end(), [](const search::Event& event) {
+size_t handed_over_at(const search::Tree& tree) {
+  const std::vector<search::Event>& events = tree.events();
+  const auto found = std::find_if(events.begin(), events.end(), [](const search::Event& event) {
     return event.kind == search::Event::Kind::kOpened || (event.proposal && !event.proposal->answer.empty());
   });
+  return static_cast<size_t>(found - events.begin());
 }
+
+bool handed_over(const search::Tree& tree) { return handed_over_at(tree) < tree.events().size(); }
 
 Status open_nodes_again(Session& state) {
   const size_t told = state.tree.events().size();

@@ -19,6 +19,7 @@ Status keep_events_since(Session& state, size_t told);
 
 // Whether the expert has had its trials: the language model has taken over.
 bool handed_over(const search::Tree& tree);
+size_t handed_over_at(const search::Tree& tree);  // the event with which it was; as many as there are where it was not yet
 
 // The language model has moves where the expert, or another model, had none; where it said itself that nothing is left it is not
 // asked again. It begins anew only where nothing is there to go on from.

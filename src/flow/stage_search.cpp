@@ -69,6 +69,7 @@ Result<search::Stop> go_on_with_agent(Session& state, search::Stop stop) {
   budget.time = state.searching->deadline.left();
   budget.finish = true;
   budget.lost = Seconds(0);  // who writes whole programs may still find another way
+  budget.since = handed_over_at(state.tree);
   search::Participants with = participants(state);
   return search::run(state.tree, {with.policy, state.agent->proposer(), with.evaluator}, budget, 1, state.searching->observer,
                      [] { return interrupted(); });
@@ -117,8 +118,9 @@ Status begin_search(Session& state) {
   searching.observer = observer_of(state, searching.deadline);
   search::Budget budget = budget_of(state);
   const bool over = state.agent && handed_over(state.tree);  // to the model, before the run was interrupted
-  // The expert's first, several at once.
-  if (state.agent) budget.trials = over ? 0 : std::min(budget.trials, *state.agent_choice.terms.expert);
+  // The expert's first, several at once; where it had them, what is in flight comes in.
+  if (over) budget = search::Budget{.time = budget.time, .trials = 0};
+  if (state.agent) budget.trials = std::min(budget.trials, *state.agent_choice.terms.expert);
   searching.search.emplace(state.tree, participants(state), budget, over ? 1 : lookahead_of(state), searching.observer);
   return success();
 }

@@ -65,6 +65,18 @@ std::optional<std::vector<RewriteStep>> steps_named(const std::string& label) {
   }
 }
 
+bool keeps_nonfinite(const std::string& label) {
+  if (!is_rewritten(label)) return true;
+  for (std::string_view left = std::string_view(label).substr(kRewrittenBy.size());;) {
+    const size_t end = left.find(", ");
+    const std::string_view step = left.substr(0, end);
+    const ir::Rewrite* rewrite = ir::find_rewrite(step.substr(0, step.find(' ')));
+    if (!rewrite || !rewrite->keeps_nonfinite) return false;
+    if (end == left.npos) return true;
+    left.remove_prefix(end + 2);
+  }
+}
+
 std::string unordered(const std::string& label) {
   std::vector<RewriteStep> steps = steps_named(label).value_or(std::vector<RewriteStep>());
   std::sort(steps.begin(), steps.end(), [](const RewriteStep& a, const RewriteStep& b) { return a.text() < b.text(); });

@@ -29,16 +29,21 @@ void Search::Finished::count(const Event& result, Seconds before, Seconds after)
   outlook.add(result.measurement ? result.measurement->cost.value : 0, after);
 }
 
-// What the tree had before this search, as whoever made it had counted. Another proposer has as much patience as the one before.
+// What the tree had before this search, as whoever made it had counted.
 Status Search::count_before() {
-  finished_ = Finished{0, 0, Outlook(tree_.original(), budget_.bound, usual_scheduling())};
   Tree seen(Seconds(0));
-  for (const Event& event : tree_.events()) {
+  const auto begin = [&] {
+    const Seconds best = time_of(seen.best());
+    finished_ = Finished{0, 0, Outlook(best.value > 0 ? best : tree_.original(), budget_.bound, usual_scheduling())};
+  };
+  for (size_t number = 0; number < tree_.events().size(); ++number) {
+    if (number == budget_.since) begin();
+    const Event& event = tree_.events()[number];
     const Seconds before = time_of(seen.best());
     SOLSTICE_CHECK(seen.apply(event));
-    if (is_result(event)) finished_->count(event, before, time_of(seen.best()));
-    if (event.kind == Event::Kind::kOpened) finished_->without_gain = 0;
+    if (finished_ && is_result(event)) finished_->count(event, before, time_of(seen.best()));
   }
+  if (!finished_) begin();
   return success();
 }
 
@@ -58,8 +63,10 @@ Search::Search(Tree& tree, const Participants& with, const Budget& budget, int l
 Result<std::optional<Stop>> Search::step(const std::function<bool()>& interrupted) {
   if (stopped_) return stopped_;
   if (!finished_) SOLSTICE_CHECK(count_before());
+  stopped_ = enough(interrupted);
+  if (stopped_) return stopped_;
   SOLSTICE_CHECK(fill());
-  stopped_ = should_stop(interrupted);
+  stopped_ = nothing_to_wait_for();
   if (!stopped_) SOLSTICE_CHECK(finish_one());
   return stopped_;
 }
@@ -90,11 +97,8 @@ Status Search::finish_one() {
   return success();
 }
 
-std::optional<Stop> Search::should_stop(const std::function<bool()>& interrupted) const {
-  if (interrupted() || refused_ == Code::interrupted) return Stop::kInterrupted;
-  if (deadline_.passed() && (!budget_.finish || tree_.in_flight() == 0)) return Stop::kTime;
-  if (tree_.in_flight() == 0 && refused_) return refused_ == Code::over_budget ? Stop::kOverBudget : Stop::kProposerFailed;
-  if (tree_.in_flight() == 0) return tree_.trials() >= budget_.trials ? Stop::kTrials : Stop::kExhausted;
+std::optional<Stop> Search::enough(const std::function<bool()>& interrupted) const {
+  if (interrupted()) return Stop::kInterrupted;
   const Node* best = tree_.best();
   if (!best) return std::nullopt;
   const Seconds time = best->measurement->time;
@@ -105,6 +109,14 @@ std::optional<Stop> Search::should_stop(const std::function<bool()>& interrupted
   }
   if (budget_.patience > 0 && finished_->without_gain >= budget_.patience) return Stop::kPatience;
   return std::nullopt;
+}
+
+std::optional<Stop> Search::nothing_to_wait_for() const {
+  if (refused_ == Code::interrupted) return Stop::kInterrupted;
+  if (deadline_.passed() && (!budget_.finish || tree_.in_flight() == 0)) return Stop::kTime;
+  if (tree_.in_flight() > 0) return std::nullopt;
+  if (refused_) return refused_ == Code::over_budget ? Stop::kOverBudget : Stop::kProposerFailed;
+  return tree_.trials() >= budget_.trials ? Stop::kTrials : Stop::kExhausted;
 }
 
 Status Search::end_at(const Error& error) {
@@ -177,6 +189,7 @@ std::vector<const char*> enum_names(Stop) {
 }
 
 void InOrder::start(const Node& node) {
+  if (std::find(started_.begin(), started_.end(), node.id) != started_.end()) return;
   started_.push_back(node.id);
   begin(node);
 }

@@ -35,7 +35,8 @@ struct Landed {
 class Evaluator {
  public:
   virtual ~Evaluator() = default;
-  virtual void start(const Node& node) = 0;  // with node.proposal.precision
+  // With node.proposal.precision. One that is started and has not landed is not started again: searches of one tree follow each other.
+  virtual void start(const Node& node) = 0;
   virtual Result<Landed> land() = 0;
 };
 
@@ -61,6 +62,7 @@ struct Budget {
   double roi = 0;       // stop once they are and the next trial is expected to bring less log-gain (scheduler.h); 0: never
   int least = 1;        // trials
   int patience = 0;     // stop after so many trials without a gain; 0: never
+  size_t since = 0;     // events of the tree before this one were another proposer's, and count for none of these
   Seconds lost{0};      // stop once `least` trials are done and the best takes longer; 0: never
   bool finish = false;  // what is in flight when time is up is finished: it took long to make
   double hopeless = 0;  // a proposal expected to take this much longer than the best is not tried; 0: all are
@@ -103,8 +105,8 @@ class Search {
  public:
   Search(Tree& tree, const Participants& with, const Budget& budget, int lookahead, const Observer& observer);
 
-  // Starts what may be in flight, then waits for one trial; or says why there is none. A search that has stopped stays stopped.
-  // `interrupted` is asked first: the trial in hand is finished.
+  // Starts what may be in flight, then waits for one trial; or says why there is none. A search that has stopped stays stopped, and
+  // proposes nothing once it has enough. `interrupted` is asked first: the trial in hand is finished.
   Result<std::optional<Stop>> step(const std::function<bool()>& interrupted);
 
  private:
@@ -119,7 +121,8 @@ class Search {
   Status count_before();
   Status fill();
   Status finish_one();
-  std::optional<Stop> should_stop(const std::function<bool()>& interrupted) const;
+  std::optional<Stop> enough(const std::function<bool()>& interrupted) const;
+  std::optional<Stop> nothing_to_wait_for() const;
   Status end_at(const Error& error);
   Result<const Node*> measure_again(const Decision& decision);
   Result<const Node*> derive(const Decision& decision);

@@ -20,8 +20,9 @@ struct Rewritten {
 
 struct Rewrite {
   std::string name;
-  std::string help;         // one sentence
-  bool structural = false;  // prepares for other kernels; counts no operation less
+  std::string help;              // one sentence
+  bool structural = false;       // prepares for other kernels; counts no operation less
+  bool keeps_nonfinite = false;  // NaN stays NaN and an infinity itself, since the same values are computed
   // Rewrites this equation, or nothing where it does not apply. The program has no kernels.
   std::optional<Rewritten> (*at)(const Subject& subject, int equation) = nullptr;
 };

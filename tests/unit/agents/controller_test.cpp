@@ -137,9 +137,9 @@ TEST(Controller, FeedbackIsWhatWasAskedFor) {
 TEST(Controller, WhatCouldNotBeTracedIsNoFinding) {
   search::Measurement m;
   m.record = Json::object().set("trace", to_json(KernelTrace{{}, "no CUPTI"}));
-  EXPECT_TRUE(findings_of(m, briefing().machine).empty());
+  EXPECT_TRUE(findings_of(m, briefing().machine, true).empty());
   m.record.set("trace", Json("damaged"));
-  EXPECT_EQ(findings_of(m, briefing().machine).size(), 1u);
+  EXPECT_EQ(findings_of(m, briefing().machine, true).size(), 1u);
 }
 
 TEST(Controller, FindingsSayWhoseAFunctionIs) {
@@ -148,7 +148,7 @@ TEST(Controller, FindingsSayWhoseAFunctionIs) {
   const auto finding = [&](const char* launch) {
     const Json kernel = Json::object().set("entry", "solstice_up").set("stack_bytes", 8).set("launches", launches.push(launch));
     m.record = Json::object().set("modules", Json::array().push(Json::object().set("kernels", Json::array().push(kernel))));
-    const std::string text = findings_of(m, briefing().machine).front();
+    const std::string text = findings_of(m, briefing().machine, true).front();
     return text.substr(0, text.find(" keeps"));
   };
   EXPECT_EQ(finding("up"), "`solstice_up`");
@@ -163,7 +163,7 @@ TEST(Controller, FindingsGoByTheMachine) {
   machine::Machine machine = briefing().machine;
   machine.warps_per_sm = 48;
   machine.registers_per_sm = 32768;
-  EXPECT_EQ(findings_of(m, machine).front(), "`k1` takes 255 registers a thread, which leaves room for 4 of 48 warps on an SM");
+  EXPECT_EQ(findings_of(m, machine, true).front(), "`k1` takes 255 registers a thread, which leaves room for 4 of 48 warps on an SM");
 }
 
 TEST(Controller, TheGrammarPageFits) {

@@ -219,17 +219,44 @@ TEST(Fleet, TheLastDevicesErrorEndsTheSearchAfterWhatIsDone) {
     if (node < 3) return double(node);
     return fail(Code::cuda_error, "device " + std::to_string(device) + " broke");
   };
-  const auto fleet = fleet_of(yard, 2);
+  const auto fleet = fleet_of(yard, 1);
   ASSERT_TRUE(fleet->open().ok());
   start(*fleet, 1, 4);
-  const std::vector<int> nodes = landed(*fleet, 2);
-  EXPECT_EQ(std::set<int>(nodes.begin(), nodes.end()), (std::set<int>{1, 2}));
+  EXPECT_EQ(landed(*fleet, 2), (std::vector<int>{1, 2}));
   const Result<search::Landed> next = fleet->land();
   ASSERT_FALSE(next.ok());
   EXPECT_EQ(next.error().code, Code::cuda_error);
-  EXPECT_EQ(yard.left.size(), 2u);
+  EXPECT_EQ(yard.left.size(), 1u);
   EXPECT_EQ(fleet->size(), 0);
   EXPECT_FALSE(fleet->land().ok());
+}
+
+// Two devices that break on one trial are not what is broken: the second stays, and the search ends.
+TEST(Fleet, ATrialThatBreaksTwoDevicesEndsTheSearch) {
+  Yard yard;
+  yard.measure = [&](size_t, int node) -> Result<double> {
+    return node == 2 ? Result<double>(fail(Code::disk_full, "no space")) : Result<double>(node);
+  };
+  const auto fleet = fleet_of(yard, 4);
+  ASSERT_TRUE(fleet->open().ok());
+  start(*fleet, 2, 2);
+  const Result<search::Landed> next = fleet->land();
+  ASSERT_FALSE(next.ok());
+  EXPECT_EQ(next.error().code, Code::disk_full);
+  EXPECT_EQ(yard.left.size(), 1u);
+  EXPECT_EQ(fleet->size(), 3);
+}
+
+// As where one search of a tree follows another.
+TEST(Fleet, WhatIsUnderWayIsNotStartedAgain) {
+  Yard yard;
+  const auto fleet = fleet_of(yard, 2);
+  ASSERT_TRUE(fleet->open().ok());
+  start(*fleet, 1, 2);
+  start(*fleet, 1, 2);
+  EXPECT_EQ(landed(*fleet, 2).size(), 2u);
+  EXPECT_EQ(fleet->land().error().code, Code::internal);
+  EXPECT_EQ(yard.devices_of(1).size() + yard.devices_of(2).size(), 2u);
 }
 
 // No device has a part in it: the others would meet it as well.

@@ -385,6 +385,24 @@ TEST_F(BenchSharedTest, GoesOnWithEveryTrialOnce) {
   }
 }
 
+// What a trial costs on all is known as it was: nobody is found cheap because a row is there already.
+TEST_F(BenchSharedTest, WhoWasWorthNoTrialIsWorthNoneWhenItGoesOn) {
+  const BenchOptions once = options("log-gain(floor=2,stop=0.05)", {.trials = 60});
+  const Result<Bench> made = bench(once);
+  ASSERT_TRUE(made.ok());
+  EXPECT_LT(trials("a") + trials("b") + trials("c"), 36u);
+  Bench half = *made;
+  for (const char* name : {"b", "c"}) half.open[name] = name;
+  half.rows.resize(1);
+  BenchOptions again = once;
+  again.resume = true;
+  again.out = folder_.path() / "half";
+  ASSERT_TRUE(write_bench(half, again.out).ok());
+  machine_.log.clear();
+  ASSERT_TRUE(bench(again).ok());
+  EXPECT_EQ(trials("a") + trials("b") + trials("c"), 0u);
+}
+
 // One row is there already: its trials count, and its problem is not searched again.
 TEST_F(BenchSharedTest, RowsThatAreKeptHaveHadTheirShare) {
   const BenchOptions once = options("log-gain(floor=2)", {.trials = 20});

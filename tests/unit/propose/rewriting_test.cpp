@@ -208,5 +208,14 @@ TEST(Rewriting, ASearchGoesOnFromItsLabels) {
   }
 }
 
+TEST(Rewriting, SaysWhatKeepsNanAndInfinities) {
+  EXPECT_TRUE(keeps_nonfinite(""));
+  EXPECT_TRUE(keeps_nonfinite("as trial 3 has it"));
+  EXPECT_TRUE(keeps_nonfinite("rewritten by split_statistics at piece 2 of `y`, drop_dead at `z`"));
+  EXPECT_FALSE(keeps_nonfinite("rewritten by split_statistics at `y`, factor_sums at `z`"));
+  EXPECT_FALSE(keeps_nonfinite("rewritten by factor_sums, fold_scalars"));
+  EXPECT_FALSE(keeps_nonfinite("rewritten by what_is_not_there"));
+}
+
 }  // namespace
 }  // namespace solstice::propose

@@ -94,7 +94,7 @@ TEST(Search, StopsNearTheBound) {
   Budget budget;
   budget.bound = Seconds(0.99);
   EXPECT_EQ(*search(tree, proposer, evaluator, budget), Stop::kNearBound);
-  EXPECT_EQ(tree.trials(), 5);  // the fifth was in flight when the fourth ended it
+  EXPECT_EQ(tree.trials(), 4);
 }
 
 // A search that goes on from a tree has as much patience left as the one that was interrupted.
@@ -114,13 +114,27 @@ TEST(Search, PatienceCountsOverAResume) {
     EXPECT_EQ(*first, interrupted_after ? Stop::kInterrupted : Stop::kPatience);
     const auto go_on = [] { return false; };
     if (interrupted_after) {
-      Distances another;
-      EXPECT_EQ(*search(tree, proposer, another, budget, 1, {}, go_on, policy), Stop::kPatience);
+      EXPECT_EQ(*search(tree, proposer, evaluator, budget, 1, {}, go_on, policy), Stop::kPatience);
     }
     return tree.trials();
   };
   const int whole = trials(0);
   for (int at = 1; at < whole; ++at) EXPECT_EQ(trials(at), whole) << at;
+}
+
+TEST(Search, WhatAnotherProposerDidCountsForNoStop) {
+  for (const bool said : {false, true}) {
+    Tree tree;
+    Counting proposer(9);
+    Distances evaluator;
+    Budget budget;
+    budget.patience = 3;
+    ASSERT_EQ(*search(tree, proposer, evaluator, budget), Stop::kPatience);
+    const int before = tree.trials();
+    budget.since = said ? tree.events().size() : 0;
+    EXPECT_EQ(*search(tree, proposer, evaluator, budget), Stop::kPatience);
+    EXPECT_EQ(tree.trials(), said ? before + 3 : before);  // who has no patience left proposes nothing
+  }
 }
 
 // At a bound of 0.5 the best, 0.6, has little left, and fewer and fewer trials gain.

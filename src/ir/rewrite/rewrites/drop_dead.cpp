@@ -23,6 +23,7 @@ extern const Rewrite solstice_rewrites_drop_dead;
 const Rewrite solstice_rewrites_drop_dead = {
     .name = "drop_dead",
     .help = "an equation that no output or new buffer value needs goes",
+    .keeps_nonfinite = true,
     .at = without_dead_equation,
 };
 

@@ -82,6 +82,7 @@ extern const Rewrite solstice_rewrites_share_statistics;
 const Rewrite solstice_rewrites_share_statistics = {
     .name = "share_statistics",
     .help = "a reduction that an earlier equation computes too is computed once",
+    .keeps_nonfinite = true,
     .at = with_shared_statistic,
 };
 

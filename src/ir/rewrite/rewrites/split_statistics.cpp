@@ -74,6 +74,7 @@ const Rewrite solstice_rewrites_split_statistics = {
     .name = "split_statistics",
     .help = "a long reduction inside an equation becomes one of its own, a variance a mean and a mean of squares",
     .structural = true,
+    .keeps_nonfinite = true,
     .at = with_statistic_apart,
 };
 
