@@ -10,123 +10,14 @@
 
 #include "base/clock.h"
 #include "ir/equal.h"
+#include "ir/equivalence/opened.h"
 #include "ir/equivalence/stops.h"
-#include "ir/normal/pipeline.h"
-#include "ir/normal/prefix.h"
 
 namespace solstice::ir {
 namespace {
 
-using normal::Definition;
-using normal::Form;
 using normal::Pool;
-using normal::Root;
 using normal::TermId;
-
-// One of the two programs, with what has been proved of its tensors so far.
-struct Side {
-  Side(const Program& p, std::string prefix_of)
-      : program(normal::with_prefix_sums(p)), prefix(std::move(prefix_of)), pieces(normal::writers_of(program)) {
-    for (size_t t = 0; t < p.tensors.size(); ++t) {
-      if (p.tensors[t].is_interface() && p.tensors[t].kind != TensorKind::kOutput) shared.insert(static_cast<int>(t));
-    }
-  }
-
-  bool is_recurrence(int tensor) const { return program.equation(pieces[static_cast<size_t>(tensor)].front()).group >= 0; }
-  const std::vector<int>& pieces_of(int tensor) const { return pieces[static_cast<size_t>(tensor)]; }
-
-  const Program program;
-  std::string prefix;  // of tensors that are not shared: never equal to the other side's
-  std::vector<std::vector<int>> pieces;
-  std::set<int> shared;  // the interface
-  std::set<int> cuts;    // equal to the other side's tensor of the same name
-  const Definitions definitions{program};
-  mutable FiniteValues finite{program, definitions, FiniteValues::Of::kReals};
-};
-
-// An element of a tensor as a function of the indices of one piece, which have places instead of names.
-struct Pattern {
-  std::vector<TermId> left;
-  std::vector<int> free;
-};
-
-Form form_of(Pool& pool, const Side& side) {
-  Form out(pool, side.program, side.prefix, {});
-  out.writers = &side.pieces;
-  out.finite = &side.finite;
-  out.shared = side.shared;
-  out.shared.insert(side.cuts.begin(), side.cuts.end());
-  return out;
-}
-
-normal::Substitution places_of(Pool& pool, const Definition& d, Pattern& pattern) {
-  normal::Substitution places;
-  for (size_t i = 0; i < d.free.size(); ++i) {
-    pattern.free.push_back(pool.root_variable(i, pool.var(d.free[i]).extent));
-    places[d.free[i]] = pool.variable(pattern.free.back());
-  }
-  for (const TermId index : d.left) pattern.left.push_back(pool.substitute(index, places));
-  return places;
-}
-
-// The tensor's elements at these patterns, normal. Empty where a budget ran out.
-std::vector<TermId> values_at(Pool& pool, const Side& side, int tensor, const std::vector<Pattern>& patterns) {
-  Form form = form_of(pool, side);
-  for (const Pattern& p : patterns) form.roots.push_back({tensor, p.left, p.free, pool.read(form.symbol(tensor), p.left)});
-  translate(form);
-  run_passes(form);
-  std::vector<TermId> out;
-  for (const Root& r : form.roots) out.push_back(r.value);
-  return pool.exceeded() ? std::vector<TermId>() : out;
-}
-
-// Pieces of one tensor: by pattern the value.
-using Pieces = std::vector<std::pair<std::vector<TermId>, TermId>>;
-
-// A recurrence's pieces as they are written, normal and in an order that does not depend on the text.
-std::optional<Pieces> steps_of(Pool& pool, const Side& side, int tensor) {
-  Form form = form_of(pool, side);
-  form.symbol(tensor);  // its reads are of what is equal by induction
-  form.shared.erase(tensor);
-  form.roots.push_back({tensor, {}, {}, pool.constant(0)});
-  translate(form);
-  form.shared.insert(tensor);
-  const std::vector<Definition> all = form.definitions;
-  form.roots.clear();
-  for (const Definition& d : all) {
-    if (d.tensor != tensor) continue;
-    Pattern pattern;
-    const normal::Substitution places = places_of(pool, d, pattern);
-    form.roots.push_back({tensor, pattern.left, pattern.free, pool.substitute(d.value, places)});
-  }
-  std::erase_if(form.definitions, [&](const Definition& d) { return d.tensor == tensor; });
-  run_passes(form);
-  if (pool.exceeded()) return std::nullopt;
-  Pieces out;
-  for (const Root& r : form.roots) out.emplace_back(r.left, r.value);
-  std::sort(out.begin(), out.end());
-  return out;
-}
-
-std::vector<Pattern> patterns_of(Pool& pool, const Side& side, int tensor) {
-  Form form = form_of(pool, side);
-  form.roots.push_back({tensor, {}, {}, pool.constant(0)});
-  translate(form);
-  std::vector<Pattern> out;
-  for (const Definition& d : form.definitions) {
-    if (d.tensor != tensor) continue;
-    out.emplace_back();
-    places_of(pool, d, out.back());
-  }
-  return out;
-}
-
-// Pieces, then digits of their indices: at the finer ones the other side's guards and divisions are decided.
-std::pair<size_t, size_t> fineness(const std::vector<Pattern>& patterns) {
-  size_t digits = 0;
-  for (const Pattern& p : patterns) digits += p.free.size();
-  return {patterns.size(), digits};
-}
 
 class Prover {
  public:
@@ -261,8 +152,13 @@ class Prover {
     }
     std::vector<Pattern> patterns = patterns_of(pool, a_, target), others = patterns_of(pool, b_, other);
     if (fineness(others) > fineness(patterns)) patterns = std::move(others);
-    const std::vector<TermId> p = values_at(pool, a_, target, patterns), q = values_at(pool, b_, other, patterns);
-    return !p.empty() && p == q;
+    const auto alike = [&](const Opened& opened) {
+      const std::vector<TermId> p = values_at(pool, a_, target, patterns, opened.a), q = values_at(pool, b_, other, patterns, opened.b);
+      return !p.empty() && p == q;
+    };
+    if (alike({})) return true;
+    const Opened opened = read_by_one(a_, target, b_, other, end_);
+    return !(opened.a.empty() && opened.b.empty()) && alike(opened);
   }
 
   Side a_, b_;

@@ -5,6 +5,9 @@
 //   sum[a,b](f(a) * g(b)) = sum[a](f) * sum[b](g)
 //   a / b = a * b**-1;   sqrt(a) = a**(1/2);   exp(a + b) = exp(a) * exp(b);   log(exp(a) * b) = a + log(b)
 //   max[b](a + k*e) = a + k * max[b](e), where a and k > 0 are free of b;   k < 0 makes it a minimum
+//   max[b](max(e, f)) = max(max[b](e), max[b](f));   max[b](min(e, f)) = min(max[b](e), f), where f is free of b
+//   max[b](exp(e)) = exp(max[b](e)), and of other maps that fall nowhere;   max[b](e**-1) = min[b](e)**-1 with e > 0
+//   max(k*e, c) = k * max(e, c/k), c a number;   max(min(e, h), c) = min(max(e, c), h) with c < h, or c
 //   select(c, a, b) = [c]*a + [not c]*b;   select(a > b, a, b) = max(a, b)
 //
 // Proof. Identities of the real numbers; sums are finite. A quotient cancels only where the divisor is provably positive (sign.h):

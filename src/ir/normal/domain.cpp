@@ -90,13 +90,15 @@ class DomainSteps {
       if (b < 0) continue;
       const auto mine = form.find(pool_.variable(b));
       const int64_t k = mine->second.num;
+      int64_t most = 0;
+      if (__builtin_mul_overflow(k > 0 ? k : -k, extent(b) - 1, &most)) continue;
       form.erase(mine);
       const TermId rest = polys_.term(polys_.scaled(form, Rational{k > 0 ? -1 : 1, 1}));  // |k| * v
       domain_.conditions.erase(domain_.conditions.begin() + static_cast<std::ptrdiff_t>(c));
       const int64_t size = k > 0 ? k : -k;
       const TermId divisor = pool_.constant(size);
       domain_.conditions.push_back(pool_.op(Op::kGe, {rest, pool_.constant(0)}));
-      domain_.conditions.push_back(pool_.op(Op::kLe, {rest, pool_.constant(size * (extent(b) - 1))}));
+      domain_.conditions.push_back(pool_.op(Op::kLe, {rest, pool_.constant(most)}));
       if (size > 1) domain_.conditions.push_back(pool_.op(Op::kEq, {pool_.op(Op::kMod, {rest, divisor}), pool_.constant(0)}));
       replace(b, size > 1 ? pool_.op(Op::kFloorDiv, {rest, divisor}) : rest, {});
       return true;

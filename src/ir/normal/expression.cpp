@@ -184,29 +184,6 @@ TermId Expressions::logarithm(TermId a) {
   return polys_.term(polys_.plus(out, polys_.of(pool_.op(Op::kLog, {inside}))));
 }
 
-TermId Expressions::extremum(Op op, const std::vector<TermId>& args) {
-  std::vector<TermId> all;
-  std::optional<Rational> number;
-  for (const TermId a : args) {
-    const Term& t = pool_.at(a);
-    const std::vector<TermId> inner = t.kind == Kind::kOp && t.op == op ? t.args : std::vector<TermId>{a};
-    for (const TermId each : inner) {
-      const Term& e = pool_.at(each);
-      if (is_infinite(pool_, each) && (e.real < 0) == (op == Op::kMax)) continue;
-      if (e.kind != Kind::kConst) {
-        all.push_back(each);
-      } else if (!number || (op == Op::kMax) == (number->value() < e.number.value())) {
-        number = e.number;
-      }
-    }
-  }
-  if (number) all.push_back(pool_.constant(*number));
-  std::sort(all.begin(), all.end());
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-  if (all.empty()) return args[0];
-  return all.size() == 1 ? all[0] : pool_.op(op, std::move(all));
-}
-
 // select(a > b, a, b) is a maximum, select(a < b, a, b) a minimum.
 std::optional<TermId> Expressions::as_maximum(TermId condition, TermId a, TermId b) {
   const Term& c = pool_.at(condition);

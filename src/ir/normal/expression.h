@@ -2,7 +2,9 @@
 // before it use too.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -47,6 +49,7 @@ class Expressions {
   TermId exponential(TermId a);
   TermId logarithm(TermId a);
   TermId extremum(Op op, const std::vector<TermId>& args);
+  TermId bounded(Op op, TermId t, Rational bound);
   TermId select(TermId condition, TermId a, TermId b);
   std::optional<TermId> as_maximum(TermId condition, TermId a, TermId b);
   TermId read(TermId t, std::vector<TermId> args);
@@ -68,7 +71,10 @@ class Expressions {
   Poly sum_of_parts(const Domain& domain, const std::vector<Factor>& factors);
   Poly sum_of_part(const Domain& domain, const std::vector<Factor>& factors);
   std::optional<Poly> merged_inner_sum(const Domain& domain, const std::vector<Factor>& factors);
-  TermId extremum_over(Reducer reducer, Domain domain, TermId body);
+  TermId extremum_over(Reducer reducer, const Domain& domain, TermId body);
+  TermId made_extremum(Reducer reducer, Domain domain, TermId body);
+  TermId extremum_of_monotone(Reducer reducer, const Domain& domain, TermId body);
+  TermId extremum_of_power(Reducer reducer, const Domain& domain, TermId body);
   TermId extremum_of_dependent(Reducer reducer, const Domain& domain, const Poly& body);
   void absorb_mask(Reducer reducer, Domain& domain, Poly& body);
   Steps steps() const { return {enabled_.solve, enabled_.split_radix, enabled_.absorb}; }
@@ -80,6 +86,7 @@ class Expressions {
   Signs signs_;
   Polynomials polys_;
   std::unordered_map<TermId, TermId> done_;
+  std::map<std::tuple<Reducer, std::vector<int>, std::vector<TermId>, TermId>, TermId> extrema_;
 };
 
 TermId of_nothing(Pool& pool, Reducer reducer);  // the value of a reduction over no point

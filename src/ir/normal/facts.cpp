@@ -121,11 +121,12 @@ bool holds_at(const Pool& pool, TermId condition, const std::map<int, Witness>& 
   const Term& form = pool.at(c.args[0]);
   const bool sum = form.kind == Kind::kSum;
   const std::vector<TermId> terms = sum ? form.args : std::vector<TermId>{c.args[0]};
-  int64_t low = 0, high = 0;
-  std::map<int, int64_t> weights;
+  __extension__ typedef __int128 Wide;
+  Wide low = 0, high = 0;
+  std::map<int, Wide> weights;
   for (size_t i = 0; i < terms.size(); ++i) {
     const Term& t = pool.at(terms[i]);
-    const int64_t w = sum ? form.weights[i].num : 1;
+    const Wide w = sum ? form.weights[i].num : 1;
     if (t.kind == Kind::kConst) {
       low += w * t.number.num, high += w * t.number.num;
     } else if (t.kind == Kind::kVar) {

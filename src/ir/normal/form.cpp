@@ -131,7 +131,8 @@ int Form::symbol(int tensor) {
     if (t.same_offset == 0 && t.shape == base.shape && t.strides == base.strides) return symbols_[tensor] = symbol(t.same);
   }
   known->second = pool.symbol({shared.count(tensor) ? t.name : prefix + t.name, t.value, t.shape,
-                               (given && !t.any_value) || (finite && finite->has(tensor)), given ? t.dtype : std::nullopt});
+                               (given && !t.any_value) || (finite && finite->has(tensor)), finite && finite->not_negative(tensor),
+                               given ? t.dtype : std::nullopt});
   tensors_[known->second] = tensor;
   return known->second;
 }

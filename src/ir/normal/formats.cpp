@@ -13,15 +13,16 @@ namespace {
 // Integers up to the largest of which every one is in the format.
 bool holds_integers(DType format, const ValueRange& range) {
   const auto most = static_cast<int64_t>(1 / unit_roundoff(format));
-  return range.low >= -most && range.high <= most;
+  return range.bounded() && range.low >= -most && range.high <= most;
 }
 
 bool holds_format(DType wide, DType narrow) {
-  if (wide == narrow || wide == DType::kF64) return true;
+  if (wide == narrow) return true;
   if (narrow == DType::kBool || is_integer(narrow)) {
     const IntegerRange range = integer_range(narrow);
     return holds_integers(wide, {static_cast<int64_t>(range.low), static_cast<int64_t>(range.high)});
   }
+  if (wide == DType::kF64) return true;
   if (wide == DType::kF32) return narrow != DType::kF64;
   return (wide == DType::kF16 || wide == DType::kBF16) && size_of(narrow) == 1;
 }

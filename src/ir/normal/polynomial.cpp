@@ -32,6 +32,12 @@ TermId Polynomials::term(const Poly& p) {
   return pool_.sum(std::move(args), std::move(weights));
 }
 
+namespace {
+
+int sign_of(Rational w) { return w.num > 0 ? 1 : w.num < 0 ? -1 : 0; }
+
+}  // namespace
+
 Poly Polynomials::operation(Op op, const Poly& a, const Poly& b) { return atom(pool_.op(op, {term(a), term(b)})); }
 
 Poly Polynomials::plus(const Poly& a, const Poly& b, Rational factor) {
@@ -40,14 +46,24 @@ Poly Polynomials::plus(const Poly& a, const Poly& b, Rational factor) {
     const auto added = multiply(w, factor);
     const auto found = out.find(t);
     const auto total = !added ? std::nullopt : found == out.end() ? added : add(found->second, *added);
-    if (!total) return factor.is(1) ? operation(Op::kAdd, a, b) : operation(Op::kSub, a, b);
-    if (total->num == 0 && signs_.finite(t))
+    if (!total) return of_overflow(a, b, factor);
+    const bool finite = signs_.finite(t);
+    if (!finite && found != out.end() && sign_of(found->second) != sign_of(*added)) nan_where_infinite(out, t);
+    if (total->num == 0 && finite)
       out.erase(t);
     else
       out[t] = *total;
   }
   return out;
 }
+
+Poly Polynomials::of_overflow(const Poly& a, const Poly& b, Rational factor) {
+  if (factor.is(1)) return operation(Op::kAdd, a, b);
+  return factor.is(-1) ? operation(Op::kSub, a, b) : operation(Op::kAdd, a, operation(Op::kMul, b, constant(factor)));
+}
+
+// 2*t - t and t + 0*t are NaN where t is infinite: the sum has 0*t beside t then.
+void Polynomials::nan_where_infinite(Poly& p, TermId t) { p[pool_.op(Op::kMul, {pool_.constant(0), t})] = kOne; }
 
 Poly Polynomials::scaled(const Poly& p, Rational factor) {
   Poly out;
@@ -252,7 +268,11 @@ Poly Polynomials::sum_power(const Poly& p, Rational e) {
   const auto inverse = Rational::of(lead.den, lead.num);
   const auto number = e.is_integer() ? ir::normal::power(lead, e.num) : std::nullopt;
   std::vector<Factor> out;
-  for (const Factor& f : common) out.push_back({f.base, *multiply(f.exponent, e)});
+  for (const Factor& f : common) {
+    const auto exponent = multiply(f.exponent, e);
+    if (!exponent) return atom(pool_.op(Op::kPow, {term(p), pool_.constant(e)}));
+    out.push_back({f.base, *exponent});
+  }
   if (!inverse || (e.is_integer() && !number)) {
     out.push_back({term(base), e});
     return from_factors(out);

@@ -2,8 +2,8 @@
 //
 // A power splits or merges only where that holds for every value: x**a * x**b is x**(a+b) if both exponents are positive
 // integers, or both negative ones, or x is provably positive, or x is provably not negative and the exponents have one sign.
-// Terms that cancel leave nothing only if they are provably finite: 1/z - 1/z is no 0, and stays with the weight 0.
-// What does not fit into 64-bit fractions, or expands to more terms than the limit, stays an operation.
+// Terms that cancel leave nothing only if they are provably finite: 1/z - 1/z is no 0, and stays with the weight 0; 2/z - 1/z is no 1/z,
+// and has 0*(1/z) beside it. What does not fit into 64-bit fractions, or expands to more terms than the limit, stays an operation.
 #pragma once
 
 #include <map>
@@ -50,6 +50,8 @@ class Polynomials {
   Poly without_common_exponentials(const Poly& p, std::vector<Factor>& common);
   Poly atom(TermId t) const { return {{t, Rational{1, 1}}}; }
   Poly operation(Op op, const Poly& a, const Poly& b);
+  Poly of_overflow(const Poly& a, const Poly& b, Rational factor);  // a + factor * b
+  void nan_where_infinite(Poly& p, TermId t);
 
   Pool& pool_;
   Signs& signs_;

@@ -67,6 +67,7 @@ struct Symbol {
   ValueKind value = ValueKind::kReal;
   std::vector<int64_t> shape;
   bool finite = true;           // for every finite input
+  bool not_negative = false;    // and finite
   std::optional<DType> stored;  // the format of all its values, where the program is given them
 };
 

@@ -56,6 +56,8 @@ std::optional<Rational> Rational::of(double value) {
   return out && ten ? multiply(*out, *ten) : std::nullopt;
 }
 
+bool less(Rational a, Rational b) { return static_cast<Wide>(a.num) * b.den < static_cast<Wide>(b.num) * a.den; }
+
 std::optional<Rational> add(Rational a, Rational b) {
   return reduced(static_cast<Wide>(a.num) * b.den + static_cast<Wide>(b.num) * a.den, static_cast<Wide>(a.den) * b.den);
 }

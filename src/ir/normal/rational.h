@@ -24,6 +24,7 @@ inline constexpr Rational kOne{1, 1};
 inline constexpr Rational kMinus{-1, 1};
 inline constexpr Rational kHalf{1, 2};
 
+bool less(Rational a, Rational b);
 std::optional<Rational> add(Rational a, Rational b);
 std::optional<Rational> multiply(Rational a, Rational b);
 std::optional<Rational> power(Rational a, int64_t exponent);

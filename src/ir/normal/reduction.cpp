@@ -1,6 +1,5 @@
 // Reductions of the pass `algebra`: sums distributed, split and merged; terms and positive factors out of extrema.
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <numeric>
 #include <set>
@@ -194,65 +193,6 @@ Poly Expressions::sum_of_part(const Domain& domain, const std::vector<Factor>& f
   const Poly body = polys_.from_factors(factors);
   if (body.size() != 1) return polys_.of(close(Reducer::kSum, domain, polys_.term(body)));
   return polys_.scaled(polys_.of(close(Reducer::kSum, domain, body.begin()->first)), body.begin()->second);
-}
-
-// max[b](select(c, e, -inf) + f) = max[b where c](e + f)
-void Expressions::absorb_mask(Reducer reducer, Domain& domain, Poly& body) {
-  for (const auto& [m, w] : body) {
-    const Term t = pool_.at(m);
-    if (t.kind != Kind::kOp || t.op != Op::kSelect || !w.is(1)) continue;
-    const Term& otherwise = pool_.at(t.args[2]);
-    if (otherwise.kind != Kind::kReal || !std::isinf(otherwise.real) || (otherwise.real < 0) != (reducer == Reducer::kMax)) continue;
-    const std::vector<TermId> more = conjuncts(t.args[0]);
-    domain.conditions.insert(domain.conditions.end(), more.begin(), more.end());
-    Poly rest = body;
-    rest.erase(m);
-    if (!signs_.finite(polys_.term(rest))) continue;  // -inf + inf is not left out
-    domain.carried = {polys_.term(polys_.plus(rest, polys_.of(t.args[1])))};
-    simplify(domain, steps());
-    if (!domain.empty) body = polys_.of((*this)(domain.carried[0]));
-    return;
-  }
-}
-
-TermId Expressions::extremum_over(Reducer reducer, Domain domain, TermId body) {
-  if (is_reduction(pool_, body, reducer)) {
-    const Opened inner = opened(pool_, body);
-    domain.binders.insert(domain.binders.end(), inner.binders.begin(), inner.binders.end());
-    domain.conditions.insert(domain.conditions.end(), inner.args.begin() + 1, inner.args.end());
-    return extremum_over(reducer, domain, inner.args[0]);
-  }
-  Poly all = polys_.of(body);
-  if (enabled_.absorb) absorb_mask(reducer, domain, all);
-  if (domain.empty) return of_nothing(pool_, reducer);
-  std::erase_if(domain.binders, [&](int b) {
-    const bool free = std::none_of(domain.conditions.begin(), domain.conditions.end(), [&](TermId c) { return pool_.depends(c, b); });
-    return free && pool_.var(b).extent > 0 && !pool_.depends(polys_.term(all), b);
-  });
-  if (domain.binders.empty()) return at_one_point(reducer, domain.conditions, polys_.term(all));
-  Poly inside, outside;
-  const bool has_points = has_point(pool_, domain.binders, domain.conditions);
-  for (const auto& [m, w] : all) (pool_.depends(m, domain.binders) || (!has_points && !signs_.finite(m)) ? inside : outside)[m] = w;
-  if (inside.empty()) return has_points ? polys_.term(all) : close(reducer, domain, polys_.term(all));
-  return polys_.term(polys_.plus(outside, polys_.of(extremum_of_dependent(reducer, domain, inside))));
-}
-
-TermId Expressions::extremum_of_dependent(Reducer reducer, const Domain& domain, const Poly& body) {
-  Rational scale = polys_.leading(body);
-  std::vector<Factor> before, inside;
-  if (body.size() == 1) {
-    for (const Factor& f : polys_.factors(body.begin()->first)) {
-      const bool out = !pool_.depends(f.base, domain.binders) && signs_.positive(f.base);
-      (out ? before : inside).push_back(f);
-    }
-  }
-  const auto inverse = Rational::of(scale.den, scale.num);
-  if (!inverse) return close(reducer, domain, polys_.term(body));
-  const Poly smaller = polys_.scaled(body.size() == 1 ? polys_.scaled(polys_.from_factors(inside), scale) : body, *inverse);
-  const bool flip = scale.num < 0;
-  const Reducer other = reducer == Reducer::kMax ? Reducer::kMin : Reducer::kMax;
-  const TermId core = close(flip ? other : reducer, domain, polys_.term(smaller));
-  return polys_.term(polys_.scaled(polys_.times(polys_.from_factors(before), polys_.of(core)), scale));
 }
 
 }  // namespace solstice::ir::normal

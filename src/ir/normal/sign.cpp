@@ -31,7 +31,7 @@ Signs::Sign Signs::found(TermId id) {
     case Kind::kGuard:
       return Sign::kNonnegative;
     case Kind::kRead:
-      return t.value == ValueKind::kBool ? Sign::kNonnegative : Sign::kUnknown;
+      return of_read(t);
     case Kind::kOp:
       return of_op(t);
     case Kind::kReduce:
@@ -42,6 +42,11 @@ Signs::Sign Signs::found(TermId id) {
       return of_product(t);
   }
   return Sign::kUnknown;
+}
+
+Signs::Sign Signs::of_read(const Term& t) {
+  const Sign own = t.value == ValueKind::kBool || pool_.symbol(t.id).not_negative ? Sign::kNonnegative : Sign::kUnknown;
+  return t.has_else ? std::min(own, of(t.args.back())) : own;
 }
 
 Signs::Sign Signs::of_op(const Term& t) {
@@ -113,7 +118,7 @@ bool Signs::finite_op(const Term& t) {
     case Op::kMod:
       return t.value != ValueKind::kReal || positive(t.args[1]);  // by 0 they stop
     case Op::kCast:
-      return t.dtype == DType::kBF16 || size_of(t.dtype) >= 4;  // others overflow
+      return t.dtype == DType::kF64;  // others overflow
     default:
       return t.op != Op::kLog1p;
   }

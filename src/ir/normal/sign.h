@@ -22,6 +22,7 @@ class Signs {
   enum class Sign : uint8_t { kUnknown, kNonnegative, kPositive };
   Sign of(TermId t);
   Sign found(TermId t);
+  Sign of_read(const Term& t);
   Sign of_op(const Term& t);
   Sign of_reduce(const Term& t);
   Sign of_product(const Term& t);

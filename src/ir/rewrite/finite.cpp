@@ -86,9 +86,20 @@ FiniteValues::Known FiniteValues::reduced(const Expr& e, const Known& body) cons
   }
 }
 
+// Of integers: the only ones that are not finite are extrema that may be of nothing.
+bool FiniteValues::has_extrema_of_something(const ExprRef& e) {
+  bool out = true;
+  walk(e, [&](const Expr& node) {
+    if (node.kind == ValueKind::kReal) return;
+    if (node.op == Op::kReduce && (node.reducer == Reducer::kMax || node.reducer == Reducer::kMin)) out = out && node.args.size() < 2;
+    if (node.op == Op::kRead) out = out && of_tensor(node.id).finite;
+  });
+  return out;
+}
+
 FiniteValues::Known FiniteValues::of(const ExprRef& e) {
   if (e->op == Op::kInt) return literal(static_cast<double>(e->integer));
-  if (e->kind != ValueKind::kReal) return {true, e->op == Op::kIndex ? Sign::kNotNegative : Sign::kUnknown};
+  if (e->kind != ValueKind::kReal) return {has_extrema_of_something(e), e->op == Op::kIndex ? Sign::kNotNegative : Sign::kUnknown};
   return of_real(e);
 }
 
@@ -102,7 +113,8 @@ FiniteValues::Known FiniteValues::of_real(const ExprRef& e) {
     case Op::kReduce:
       return reduced(*e, argument(0));
     case Op::kCast: {
-      const bool wide = e->dtype == DType::kBF16 || size_of(e->dtype) >= 4;  // others overflow
+      // Others overflow; of floats a sum is taken not to, nor what holds it.
+      const bool wide = e->dtype == DType::kF64 || (!reals_ && (e->dtype == DType::kBF16 || size_of(e->dtype) >= 4));
       return {wide && argument(0).finite, Sign::kUnknown};
     }
     case Op::kSelect:

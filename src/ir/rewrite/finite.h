@@ -20,6 +20,8 @@ class FiniteValues {
   // looked into.
   bool has(const ExprRef& e) { return of(e).finite; }
   bool has(int tensor) { return of_tensor(tensor).finite; }
+  // Finite and at least 0.
+  bool not_negative(int tensor) { return has(tensor) && not_negative(of_tensor(tensor)); }
 
  private:
   enum class Sign { kUnknown, kNotPositive, kNotNegative, kPositive };  // kPositive: of floats not below some positive literal
@@ -42,6 +44,7 @@ class FiniteValues {
   Known reduced(const Expr& e, const Known& body) const;
   Known of(const ExprRef& e);
   Known of_real(const ExprRef& e);
+  bool has_extrema_of_something(const ExprRef& e);
   Known of_function(const ExprRef& e, const Known& a) const;
   Known of_tensor(int tensor);
 

@@ -58,6 +58,18 @@ TEST(Equivalence, TensorsOfOneNameAreCutPoints) {
   EXPECT_EQ(e.verdict, Verdict::kProved) << e.reason;
 }
 
+// mu is equal in both, but tells t - mu from u - mean(u): where one side alone reads it, its definition is looked at, and no more of
+// what is equal.
+TEST(Equivalence, ACutThatOneSideReadsIsOpened) {
+  std::string problem = kHead + "t[m,n] = sum[k](x[m,k] * w[n,k]) + b[n]\n", candidate = kHead + "u[m,n] = sum[k](x[m,k] * w[n,k])\n";
+  problem += "mu[n] = mean[m](t[m,n])\nvr[n] = var[m](t[m,n])\nz[m,n] = (t[m,n] - mu[n]) * rsqrt(vr[n] + 1e-5)\n";
+  candidate += "v[n] = mean[m](u[m,n])\nmu[n] = v[n] + b[n]\nvr[n] = var[m](u[m,n])\nz[m,n] = (u[m,n] - v[n]) * rsqrt(vr[n] + 1e-5)\n";
+  const std::string last = "r[m,n] = relu(z[m,n])\ns[m,n] = r[m,n] * 2\n";
+  const Equivalence e = compared(problem + last + "a[n] = mean[m](s[m,n])\ny[m,n] = a[n] + mu[n]",
+                                 candidate + last + "a[n] = 2 * mean[m](r[m,n])\ny[m,n] = a[n] + v[n] + b[n]");
+  EXPECT_EQ(e.verdict, Verdict::kProved) << e.reason;
+}
+
 const std::string kMasked = "program p\ndim N = 64\nbuffer mask : f32[1, N, N] \"mask\"\ninput x : f32[N, N]\noutput y : f32[N, N]\n";
 
 // What the problem assumes holds for every candidate; a candidate alone may assume nothing.

@@ -1,7 +1,11 @@
 // Pairs of programs that must have one normal form, and pairs that must not.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "ir/bind.h"
+#include "ir/equivalence.h"
 #include "ir/equivalence/prove.h"
 
 namespace solstice::ir {
@@ -16,17 +20,42 @@ struct Pair {
 
 void PrintTo(const Pair& pair, std::ostream* out) { *out << pair.name; }
 
+Result<Program> load_half(const Pair& pair, const char* equations) {
+  Diagnostics diagnostics;
+  auto program = load_program("program p\n" + std::string(pair.head) + "\n" + equations, pair.name, diagnostics);
+  EXPECT_TRUE(program.ok()) << pair.name << "\n" << (program.ok() ? "" : program.error().text());
+  return program;
+}
+
 bool pair_is_proved(const Pair& pair) {
-  const auto load = [&](const char* equations) {
-    Diagnostics diagnostics;
-    auto program = load_program("program p\n" + std::string(pair.head) + "\n" + equations, pair.name, diagnostics);
-    EXPECT_TRUE(program.ok()) << pair.name << "\n" << (program.ok() ? "" : program.error().text());
-    return program;
-  };
-  const auto a = load(pair.first), b = load(pair.second);
+  const auto a = load_half(pair, pair.first), b = load_half(pair, pair.second);
   if (!a.ok() || !b.ok()) return false;
   const auto left = obligations(*a, *b);
   return left && left->empty();
+}
+
+// Both finite and near, or neither finite.
+bool pair_is_near(double x, double y) {
+  if (!std::isfinite(x) || !std::isfinite(y)) return !std::isfinite(x) && !std::isfinite(y);
+  return std::abs(x - y) <= 1e-7 * (1 + std::abs(x));
+}
+
+// What the rules of the normal form claim, held against the interpreter.
+void expect_same_values(const Pair& pair, int family) {
+  const auto a = load_half(pair, pair.first), b = load_half(pair, pair.second);
+  ASSERT_TRUE(a.ok() && b.ok());
+  const TensorValues inputs = random_inputs(*a, family, 7);
+  const auto x = interpret(*a, inputs), y = interpret(*b, inputs);
+  ASSERT_EQ(x.ok(), y.ok()) << (x.ok() ? y.error().text() : x.error().text());
+  if (!x.ok()) return;  // both stop
+  for (const auto& [name, value] : *x) {
+    const std::vector<double>& other = y->at(name).values;
+    ASSERT_EQ(value.values.size(), other.size());
+    for (size_t i = 0; i < other.size(); ++i) {
+      ASSERT_TRUE(pair_is_near(value.values[i], other[i]))
+          << name << " element " << i << ": " << value.values[i] << " and " << other[i] << ", inputs: " << input_family_name(family);
+    }
+  }
 }
 
 const char* const kPairMatrix =
@@ -90,6 +119,21 @@ const Pair kPairEqual[] = {
     {"sigmoid in two spellings", kPairRow, "y[m,n] = sigmoid(x[m,n])", "y[m,n] = exp(x[m,n])/(1+exp(x[m,n]))"},
     {"a maximum of shifted and scaled values", kPairReduced, "y[m] = max[n](2*x[m,n]+sum[j](z[m,j]))",
      "y[m] = sum[n](z[m,n])+2*max[n](x[m,n])"},
+    {"a clamp out of a maximum", kPairReduced, "y[m] = max[n](relu(min(2*x[m,n], z[m,0])))",
+     "y[m] = max(min(2*max[n](x[m,n]), z[m,0]), 0)"},
+    {"a maximum of maxima", kPairReduced, "y[m] = max[n](max(x[m,n], z[m,n]))", "y[m] = max(max[j](z[m,j]), max[n](x[m,n]))"},
+    {"a leaky relu out of a maximum", kPairReduced, "y[m] = max[n](leaky_relu(x[m,n], 0.2))",
+     "a[m] = max[n](x[m,n])\ny[m] = select(a[m] > 0, a[m], 0.2*a[m])"},
+    {"exponentials out of extrema", kPairReduced, "y[m] = max[n](exp(2*x[m,n] - z[m,n]))", "y[m] = exp(max[n](2*x[m,n] - z[m,n]))"},
+    {"a reciprocal out of a maximum", kPairReduced, "y[m] = max[n](1/(1 + exp(x[m,n])))", "y[m] = 1/(1 + exp(min[n](x[m,n])))"},
+    {"a tanh out of a maximum", kPairReduced, "y[m] = max[n](-3*tanh(x[m,n]))", "y[m] = -3*tanh(min[n](x[m,n]))"},
+    {"a root of a variance is finite", kPairReduced,
+     "v[m] = var[n](x[m,n]) + 1\ns[m,n] = rsqrt(v[m])*z[m,n] for n<N\ny[m] = max[n](select(s[m,n] > 0, s[m,n], 0))",
+     "v[m] = var[n](x[m,n]) + 1\ns[m,n] = rsqrt(v[m])*z[m,n] for n<N\ny[m] = max(max[n](s[m,n]), 0)"},
+    {"clamps, one after another", kPairRow, "a[m,n] = clamp(x[m,n], 0, 1)*2\ny[m,n] = clamp(a[m,n], 0, 1)/2",
+     "y[m,n] = min(max(x[m,n], 0), 0.5)"},
+    {"a clamp from above that is the lower one too", kPairRow, "y[m,n] = max(min(x[m,n], 1), 3)", "y[m,n] = 3 + 0*z[m,n]"},
+    {"a clamp of what is negative", kPairRow, "y[m,n] = max(-3*x[m,n], 6)", "y[m,n] = -3*min(x[m,n], -2)"},
     {"a minimum as a maximum", kPairReduced, "y[m] = min[n](x[m,n])", "y[m] = -max[n](-x[m,n])"},
     {"maxima nested", "dim M = 8, N = 9, K = 10\ninput x : f32[M,N,K]\noutput y : f32[M]",
      "t[m,n] = max[k](x[m,n,k])\ny[m] = max[n](t[m,n])", "y[m] = max[k,n](x[m,n,k])"},
@@ -188,6 +232,33 @@ const Pair kPairDifferent[] = {
     {"a factor of unknown sign out of a maximum", kPairReduced, "y[m] = max[n](x[m,n]*sum[j](z[m,j]))",
      "y[m] = sum[n](z[m,n])*max[n](x[m,n])"},
     {"a negative factor out of a maximum", kPairReduced, "y[m] = max[n](-2*x[m,n])", "y[m] = -2*max[n](x[m,n])"},
+    {"a minimum out of a maximum of both", kPairReduced, "y[m] = max[n](min(x[m,n], z[m,n]))",
+     "y[m] = min(max[n](x[m,n]), max[n](z[m,n]))"},
+    {"a minimum out of a maximum of nothing", kPairReduced, "y[m] = exp(max[n where n < m](min(x[m,n], z[m,0])))",
+     "y[m] = exp(min(max[n where n < m](x[m,n]), z[m,0]))"},
+    {"an exponential out of a maximum of nothing", kPairReduced, "y[m] = max[n where n < m](exp(x[m,n]))",
+     "y[m] = exp(max[n where n < m](x[m,n]))"},
+    {"a power of unknown sign out of a maximum", kPairReduced, "y[m] = max[n](1/x[m,n])", "y[m] = 1/min[n](x[m,n])"},
+    {"a sine out of a maximum", kPairReduced, "y[m] = max[n](sin(x[m,n]))", "y[m] = sin(max[n](x[m,n]))"},
+    {"clamps, the other one first", kPairRow, "y[m,n] = max(min(x[m,n], 1), 0)*2", "y[m,n] = max(min(2*x[m,n], 1), 0)"},
+    {"a clamp that NaN goes through", kPairRow, "y[m,n] = max(min(sqrt(x[m,n]), 1), 3)", "y[m,n] = 3 + 0*x[m,n]"},
+    {"weights that do not fit", kPairReduced, "y[m] = sum[n,j<N](x[m,n]*4294967296/4294967291 + x[m,j]*4294967296/4294967279)",
+     "y[m] = sum[n,j<N](x[m,n]*4294967296/4294967291 + x[m,j]*8589934592/4294967279)"},
+    {"an equation whose bound does not fit", kPairReduced, "y[m] = sum[n where 4611686018427387904*n == 3*m](x[m,n])", "y[m] = 0"},
+    {"bounds that are one double", kPairRow, "y[m,n] = min(max(x[m,n], 1), 4611686018427387905/4611686018427387904)",
+     "y[m,n] = 4611686018427387905/4611686018427387904 + 0*x[m,n]"},
+    {"integers that are one double", kPairGather, "y[j] = select(f64(i[j]) == i[j], 1, 2)", "y[j] = 1"},
+    {"no times a mask beside it", kPairRow, "t[m,n] = select(n <= m, x[m,n], -inf) for n < N\ny[m,n] = exp(t[m,n])",
+     "t[m,n] = select(n <= m, x[m,n], -inf) for n < N\ny[m,n] = exp(t[m,n] + 0*t[m,n])"},
+    {"twice a mask less the mask", kPairRow, "t[m,n] = select(n <= m, x[m,n], -inf) for n < N\ny[m,n] = exp(t[m,n])",
+     "t[m,n] = select(n <= m, x[m,n], -inf) for n < N\ny[m,n] = exp(2*t[m,n] - t[m,n])"},
+    {"twice what may be infinite less it", kPairGather, "y[j] = max(-1/x[j]**2, 5)", "y[j] = max(1/x[j]**2 - 2/x[j]**2, 5)"},
+    {"the position of what may be NaN", kPairReduced, "y[m] = argmax[n](log(x[m,n]))", "y[m] = argmax[n](3*log(x[m,n]) - 2*log(x[m,n]))"},
+    {"integers that are infinite where there are none", kPairGather, "t[j] = max[k<J where k < j](i[k]) for j<J\ny[j] = z[j,0] + 0*t[0]",
+     "t[j] = max[k<J where k < j](i[k]) for j<J\ny[j] = z[j,0] + 0*t[j]"},
+    {"a cast that overflows f32", kPairRow, "y[m,n] = f32(x[m,n]*x[m,n]) - f32(x[m,n]*x[m,n])", "y[m,n] = 0"},
+    {"a term that is infinite beside others", kPairReduced, "y[m] = exp(-max[n](log(x[m,n]) + 1/z[m,0]))",
+     "y[m] = exp(-(1/z[m,0] + max[n](log(x[m,n]))))"},
     {"a mask moved by one", kPairReduced, "y[m] = max[n where n <= m](x[m,n])", "y[m] = max[n where n < m](x[m,n])"},
     {"a mask that is 0 instead of -inf", kPairReduced, "y[m] = max[n](select(n <= m, x[m,n], -inf))",
      "y[m] = max[n](select(n <= m, x[m,n], 0))"},
@@ -275,10 +346,26 @@ const Pair kPairDifferent[] = {
 
 class EqualPair : public ::testing::TestWithParam<Pair> {};
 TEST_P(EqualPair, IsProved) { EXPECT_TRUE(pair_is_proved(GetParam())) << GetParam().first << "\n--\n" << GetParam().second; }
+TEST_P(EqualPair, ComputesTheSame) {
+  for (int family = 0; family < input_families(); ++family) expect_same_values(GetParam(), family);
+}
 INSTANTIATE_TEST_SUITE_P(Normal, EqualPair, ::testing::ValuesIn(kPairEqual));
 
 class DifferentPair : public ::testing::TestWithParam<Pair> {};
 TEST_P(DifferentPair, IsNotProved) { EXPECT_FALSE(pair_is_proved(GetParam())) << GetParam().first << "\n--\n" << GetParam().second; }
+
+// A graph of maxima in which every tensor is read twice has as many paths as there are subsets of its tensors.
+TEST(NormalForm, MaximaOfSharedMaximaAreSeenOnce) {
+  std::string first = "t0[m,n] = x[m,n] for n < N\n", second = "w0[m,n] = x[m,n] for n < N\n";
+  for (int i = 1; i < 40; ++i) {
+    first += fmt::format("t{0}[m,n] = max(t{1}[m,n]*2, t{1}[m,n] + {0}) for n < N\n", i, i - 1);
+    second += fmt::format("w{0}[m,n] = 0 + max(w{1}[m,n] + {0}, w{1}[m,n]*2) for n < N\n", i, i - 1);
+  }
+  first += "y[m] = max[n](t39[m,n])", second += "y[m] = max[n](w39[m,n])";
+  const Deadline deadline(Seconds(5));
+  pair_is_proved({"shared maxima", kPairReduced, first.c_str(), second.c_str()});
+  EXPECT_FALSE(deadline.passed());
+}
 INSTANTIATE_TEST_SUITE_P(Normal, DifferentPair, ::testing::ValuesIn(kPairDifferent));
 
 }  // namespace
