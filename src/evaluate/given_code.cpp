@@ -86,7 +86,7 @@ std::string entry_flaw(const toolchain::CubinFacts& facts, const Step& step) {
                      names.empty() ? "" : ", but " + names_of(names));
 }
 
-// Names of the host's standard library, and what stands in for them.
+// Of the host's standard library, but those that kernels/std stands in for.
 bool is_host_header(std::string_view line) {
   return line.find("cannot open source file") != std::string_view::npos ||
          line.find("could not open source file") != std::string_view::npos;
@@ -119,7 +119,8 @@ std::string compile_errors(const families::Source& source, const toolchain::Comp
   }
   if (shown == 0) return out + compiled.log;
   if (header) {
-    out += "headers: those of kernels/, CUDA, CCCL (`cuda/std/...`), CUTLASS and CuTe; the host's standard library is not there\n";
+    out +=
+        "headers: those of kernels/, CUDA, CCCL (`cuda/std/...`), CUTLASS and CuTe; of the standard library what a device can have (<cstdint>, <cmath>, <limits>, ...: kernels/std)\n";
   }
   return out;
 }

@@ -152,7 +152,8 @@ class Walker {
   Status own_include(const std::string& name) {
     if (closure.own.count(name)) return success();
     std::error_code ignored;
-    const fs::path file = kernels_ / name;
+    fs::path file = kernels_ / name;
+    if (!fs::is_regular_file(file, ignored)) file = kernels_ / "std" / name;
     if (!fs::is_regular_file(file, ignored)) return system(name, {});
     SOLSTICE_TRY(std::string text, read_file(file));
     const std::string& kept = closure.own[name] = std::move(text);

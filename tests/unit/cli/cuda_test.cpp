@@ -78,10 +78,39 @@ TEST_F(CudaProgramTest, CuTeAndTheProjectsHeadersAreThere) {
                     "}\n");
   if (cute.err.find("cannot open source file \"cute/tensor.hpp\"") != std::string::npos) GTEST_SKIP() << "no CUTLASS headers: " << cute.err;
   EXPECT_EQ(cute.exit.code, 0) << cute.err;
+  // CUTLASS's epilogues say std::is_pointer_v.
+  const CommandOutput builders =
+      compile_twice(std::string("#include <type_traits>\n#include <cutlass/gemm/collective/collective_builder.hpp>\n"
+                                "#include <cutlass/epilogue/collective/collective_builder.hpp>\n") +
+                    kPlain);
+  EXPECT_EQ(builders.exit.code, 0) << builders.err;
   const CommandOutput others = compile_twice(std::string("#include <cuda/std/cstdint>\n#include <cub/block/block_reduce.cuh>\n#include "
                                                          "<cuda_bf16.h>\n#include \"math/vector.h\"\n") +
                                              kPlain);
   EXPECT_EQ(others.exit.code, 0) << others.err;
+}
+
+// What a device can have of the standard library goes by the names of host code.
+TEST_F(CudaProgramTest, StandardHeadersGoByTheirNames) {
+  std::string all;
+  for (const auto& entry : fs::directory_iterator(kRoot / "kernels/std")) {
+    const std::string name = entry.path().filename().string();
+    if (name != "names.h") all += "#include <" + name + ">\n";
+  }
+  const CommandOutput done = compile_twice(
+      all +
+      "extern \"C\" __global__ void f(const float* x, float* y, long long n) {\n"
+      "  const uint32_t block = blockIdx.x;\n"
+      "  const std::size_t i = std::size_t{block} * 256 + threadIdx.x;\n"
+      "  const std::array<std::uint8_t, 2> bytes{1, 2};\n"
+      "  static_assert(std::is_same_v<std::tuple_element_t<0, std::tuple<float, int>>, float> && INT_MAX > 0 && SIZE_MAX > 0);\n"
+      "  float most = std::min(FLT_MAX, std::numeric_limits<float>::max());\n"
+      "  uint32_t bits;\n"
+      "  memcpy(&bits, &most, sizeof(bits));\n"
+      "  assert(std::isfinite(most) && bits == std::bit_cast<uint32_t>(FLT_MAX) && DBL_EPSILON > 0 && INFINITY > most);\n"
+      "  if (i < n) y[i] = std::max(2 * x[i], -most) * bytes[0] + std::sqrt(0.0f) + std::fabs(0.0f) + sqrtf(0);\n"
+      "}\n");
+  EXPECT_EQ(done.exit.code, 0) << done.err;
 }
 
 TEST_F(CudaProgramTest, MistakesHaveTheirLine) {
@@ -90,7 +119,7 @@ TEST_F(CudaProgramTest, MistakesHaveTheirLine) {
   EXPECT_NE(syntax.err.find("k.cu(3): error: expected an expression"), std::string::npos) << syntax.err;
   const CommandOutput host = compile_twice(std::string("#include <vector>\n") + kPlain);
   EXPECT_NE(host.err.find("k.cu(1)"), std::string::npos) << host.err;
-  EXPECT_NE(host.err.find("the host's standard library is not there"), std::string::npos) << host.err;
+  EXPECT_NE(host.err.find("of the standard library what a device can have"), std::string::npos) << host.err;
 }
 
 // Another machine has other limits.

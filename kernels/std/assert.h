@@ -1,0 +1,4 @@
+#pragma once
+#include <cuda/std/cassert>
+
+#include "std/names.h"

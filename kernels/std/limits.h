@@ -1,0 +1,4 @@
+#pragma once
+#include <cuda/std/climits>
+
+#include "std/names.h"

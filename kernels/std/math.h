@@ -1,0 +1,4 @@
+#pragma once
+#include <cuda/std/cmath>
+
+#include "std/names.h"

@@ -1,0 +1,4 @@
+#pragma once
+#include <cuda/std/cstddef>
+
+#include "std/names.h"

@@ -1,0 +1,4 @@
+#pragma once
+#include <cuda/std/cstdint>
+
+#include "std/names.h"

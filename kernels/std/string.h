@@ -1,0 +1,4 @@
+#pragma once
+#include <cuda/std/cstring>
+
+#include "std/names.h"
