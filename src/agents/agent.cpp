@@ -53,6 +53,7 @@ struct Agent::Draft {
   std::string program;        // "": there is none
   bool own = false;           // `base` is what the model wrote last
   bool nothing_left = false;  // and it said so
+  bool anywhere = false;      // of all programs
   std::string answer;         // with which it came
   std::string reason;
 };
@@ -96,6 +97,7 @@ Result<Complaint> Agent::complaint_of(const llm::Reply& reply, const search::Tre
   Result<std::optional<std::string>> program = program_of(reply.json, draft.base);
   if (!program.ok()) return Complaint{program.error().message};
   draft.nothing_left = !*program;
+  draft.anywhere = says_nothing_left_anywhere(reply.json);
   if (draft.nothing_left) return Complaint{};
   draft.program = draft.base = std::move(**program);
   draft.own = true;
@@ -145,7 +147,8 @@ Result<std::optional<search::Proposal>> Agent::propose(const search::Tree& tree,
   out.answer = draft.answer.empty() ? "{}" : draft.answer;
   if (draft.nothing_left) {
     out.reason = draft.reason;
-    options_.news(fmt::format("nothing is left from {}: {}", name_of(tree.node(node)), out.reason));
+    const std::string of = draft.anywhere ? "of any program" : "from " + name_of(tree.node(node));
+    options_.news(fmt::format("nothing is left {}: {}", of, out.reason));
     return std::optional(std::move(out));
   }
   const bool fresh = !draft.program.empty() && !tree.contains(draft.program) && (complaint.text.empty() || complaint.of_candidate);

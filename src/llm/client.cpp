@@ -41,7 +41,7 @@ Result<std::unique_ptr<Client>> Client::open(std::string_view provider, std::map
         Code::network_off,
         fmt::format("provider `{}` needs the network, which is switched off; `command`, `mailbox` and `replay` do not", spec->name));
   }
-  SOLSTICE_TRY(auto opened, open_provider(*spec, std::move(options), model, client.cancelled));
+  SOLSTICE_TRY(auto opened, open_provider(*spec, std::move(options), model, client.cancelled, client.news));
   return std::unique_ptr<Client>(new Client(*spec, std::move(opened), std::move(model), std::move(client)));
 }
 

@@ -32,6 +32,7 @@ struct ClientOptions {
   Budget budget;
   Transcript* transcript = nullptr;  // outlives the client
   std::function<bool()> cancelled = &interrupted;
+  News news = [](const std::string&) {};  // as "waiting for box/replies/0001.md, .."
 };
 
 class Client {
@@ -40,6 +41,8 @@ class Client {
                                               ClientOptions client);
 
   Result<Reply> ask(const Request& request);
+  // From here on, in place of ClientOptions::transcript. No call may be under way.
+  void record_in(Transcript& transcript) { options_.transcript = &transcript; }
   Account account() const { return ledger_.account(); }
   const Model& model() const { return model_; }
 

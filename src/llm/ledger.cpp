@@ -99,7 +99,7 @@ Account Ledger::account() const {
   out.written = sum.written.value_or(0);
   out.output = sum.output.value_or(0);
   out.reasoning = sum.reasoning.value_or(0);
-  out.cost = tally_.cost();
+  out.cost = tally_.usage().cost;
   out.unpriced = tally_.unpriced();
   return out;
 }

@@ -23,9 +23,9 @@ struct Budget {
 struct Account {
   int64_t calls = 0, attempts = 0, failures = 0, repairs = 0;
   int64_t input = 0, cached = 0, written = 0, output = 0, reasoning = 0;
-  int64_t estimated = 0;  // tokens of answers whose provider reports none; they count in the budget
-  Dollars cost;           // as far as it is known
-  int64_t unpriced = 0;   // attempts that used tokens at an unknown cost
+  int64_t estimated = 0;        // tokens of answers whose provider reports none; they count in the budget
+  std::optional<Dollars> cost;  // none where that of an attempt is unknown
+  int64_t unpriced = 0;         // such attempts
   int64_t tokens() const { return input + output + estimated; }
   static auto fields() {
     return std::make_tuple(
@@ -35,7 +35,7 @@ struct Account {
         field("written", &Account::written, "of these, into a cache"), field("output", &Account::output, "tokens reported"),
         field("reasoning", &Account::reasoning, "of these, not shown"),
         field("estimated", &Account::estimated, "tokens of answers whose provider reports none"),
-        field("cost", &Account::cost, "US dollars, as far as known"),
+        field("cost", &Account::cost, "US dollars; null where that of an attempt is unknown"),
         field("unpriced", &Account::unpriced, "attempts that used tokens at an unknown cost"));
   }
 };

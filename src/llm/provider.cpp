@@ -42,8 +42,8 @@ const std::string& Options::get(const std::string& name) const {
   return found == values_.end() ? none : found->second;
 }
 
-Result<std::string> Options::needed(const std::string& name) const {
-  if (get(name).empty()) return fail(Code::bad_argument, fmt::format("option `{}` is needed", name));
+Result<std::string> Options::needed(const std::string& name, std::string_view like) const {
+  if (get(name).empty()) return fail(Code::bad_argument, fmt::format("its option `{0}` is needed: give `--option {0}={1}`", name, like));
   return get(name);
 }
 
@@ -70,11 +70,11 @@ Result<const ProviderSpec*> find_provider(std::string_view name) {
 }
 
 Result<std::unique_ptr<Provider>> open_provider(const ProviderSpec& spec, std::map<std::string, std::string> given, Model model,
-                                                std::function<bool()> cancelled) {
+                                                std::function<bool()> cancelled, News news) {
   SOLSTICE_CHECK(check_names(spec, given));
   SOLSTICE_CHECK(check_model(spec, model));
   for (const Option& option : spec.options) given.emplace(option.name, option.otherwise);
-  return spec.open({Options(std::move(given)), std::move(model), std::move(cancelled)})
+  return spec.open({Options(std::move(given)), std::move(model), std::move(cancelled), std::move(news)})
       .context(fmt::format("opening the provider `{}`", spec.name));
 }
 

@@ -26,8 +26,8 @@ class Options {
   Options() = default;
   explicit Options(std::map<std::string, std::string> values) : values_(std::move(values)) {}
   const std::string& get(const std::string& name) const;  // "" where there is none
-  // Errors bad_argument, naming option and value.
-  Result<std::string> needed(const std::string& name) const;
+  // Errors bad_argument, naming option and value. `like`: what it takes, as "DIR".
+  Result<std::string> needed(const std::string& name, std::string_view like) const;
   Result<Seconds> seconds(const std::string& name) const;  // more than 0
   Result<bool> flag(const std::string& name) const;        // "true" or "false"
 
@@ -35,10 +35,14 @@ class Options {
   std::map<std::string, std::string> values_;
 };
 
+// What whoever waits should know, in a line.
+using News = std::function<void(const std::string&)>;
+
 struct Setup {
   Options options;  // every one of the spec, defaults filled in
   Model model;
   std::function<bool()> cancelled = &interrupted;  // asked at least ten times a second
+  News news = [](const std::string&) {};           // told by whichever thread asks
 };
 
 class Provider {
@@ -73,7 +77,8 @@ Result<const ProviderSpec*> find_provider(std::string_view name);
 
 // Fills in defaults. Errors: bad_argument (no such option; the closest is named; no model, or a model of another provider),
 // and those of the provider.
-Result<std::unique_ptr<Provider>> open_provider(const ProviderSpec& spec, std::map<std::string, std::string> given, Model model,
-                                                std::function<bool()> cancelled = &interrupted);
+Result<std::unique_ptr<Provider>> open_provider(
+    const ProviderSpec& spec, std::map<std::string, std::string> given, Model model, std::function<bool()> cancelled = &interrupted,
+    News news = [](const std::string&) {});
 
 }  // namespace solstice::llm

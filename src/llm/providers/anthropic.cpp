@@ -122,7 +122,7 @@ class Anthropic : public Provider {
 
 Result<std::unique_ptr<Provider>> open_anthropic(const Setup& setup) {
   SOLSTICE_TRY(HttpSettings settings, http_settings(setup));
-  SOLSTICE_TRY(std::string version, setup.options.needed("version"));
+  SOLSTICE_TRY(std::string version, setup.options.needed("version", "VERSION"));
   return std::unique_ptr<Provider>(new Anthropic(std::move(settings), setup.model, std::move(version)));
 }
 

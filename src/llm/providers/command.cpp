@@ -96,7 +96,7 @@ class CommandProvider : public Provider {
 };
 
 Result<std::unique_ptr<Provider>> open_command(const Setup& setup) {
-  SOLSTICE_TRY(const std::string text, setup.options.needed("command"));
+  SOLSTICE_TRY(const std::string text, setup.options.needed("command", "PROGRAM"));
   SOLSTICE_TRY(std::vector<std::string> words, words_of(text));
   SOLSTICE_TRY(const Seconds timeout, setup.options.seconds("timeout"));
   return std::unique_ptr<Provider>(new CommandProvider(std::move(words), timeout, setup));

@@ -61,11 +61,18 @@ std::string readable(const Request& request, int number) {
 class Mailbox : public Provider {
  public:
   Mailbox(fs::path folder, Seconds timeout, Seconds poll, Seconds settle, const Setup& setup)
-      : folder_(std::move(folder)), timeout_(timeout), poll_(poll), settle_(settle), model_(setup.model.id), cancelled_(setup.cancelled) {}
+      : folder_(std::move(folder)),
+        timeout_(timeout),
+        poll_(poll),
+        settle_(settle),
+        model_(setup.model.id),
+        cancelled_(setup.cancelled),
+        news_(setup.news) {}
 
   Attempt ask(const Request& request, const Deadline& deadline) override {
     const Result<int> number = put(request);
     if (!number.ok()) return failure_of(number.error(), false);
+    news_(fmt::format("waiting for {}, the answer to {}", reply_name(*number), request_file(*number, "md").string()));
     const Result<Answer> answer = wait_for(*number, Deadline(std::min(timeout_, deadline.left())));
     if (answer.ok()) return *answer;
     // Whoever looks at the request later sees that nobody waits for its answer.
@@ -144,10 +151,11 @@ class Mailbox : public Provider {
   Seconds timeout_, poll_, settle_;
   std::string model_;
   std::function<bool()> cancelled_;
+  News news_;
 };
 
 Result<std::unique_ptr<Provider>> open_mailbox(const Setup& setup) {
-  SOLSTICE_TRY(const std::string folder, setup.options.needed("folder"));
+  SOLSTICE_TRY(const std::string folder, setup.options.needed("folder", "DIR"));
   SOLSTICE_TRY(const Seconds timeout, setup.options.seconds("timeout"));
   SOLSTICE_TRY(const Seconds poll, setup.options.seconds("poll"));
   SOLSTICE_TRY(const Seconds settle, setup.options.seconds("settle"));

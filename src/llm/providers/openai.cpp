@@ -104,7 +104,7 @@ class OpenAi : public Provider {
 
 Result<std::unique_ptr<Provider>> open_openai(const Setup& setup) {
   SOLSTICE_TRY(HttpSettings settings, http_settings(setup));
-  SOLSTICE_TRY(std::string limit_field, setup.options.needed("limit_field"));
+  SOLSTICE_TRY(std::string limit_field, setup.options.needed("limit_field", "NAME"));
   return std::unique_ptr<Provider>(new OpenAi(std::move(settings), setup.model, std::move(limit_field)));
 }
 

@@ -54,7 +54,7 @@ class Replay : public Provider {
 };
 
 Result<std::unique_ptr<Provider>> open_replay(const Setup& setup) {
-  SOLSTICE_TRY(const std::string file, setup.options.needed("transcript"));
+  SOLSTICE_TRY(const std::string file, setup.options.needed("transcript", "FILE"));
   const std::string& match = setup.options.get("match");
   if (match != "request" && match != "order")
     return fail(Code::bad_argument, fmt::format("match is `{}`; legal are request, order", match));

@@ -119,6 +119,20 @@ TEST(Agent, NothingLeftIsNoCandidateAndSaysWhy) {
   EXPECT_EQ(found.answer, nothing_left("here", "it moves its bytes at the rate of memory").dump());
 }
 
+TEST(Agent, WhoeverWatchesHearsOfWhatNothingIsLeft) {
+  std::vector<std::string> news;
+  for (const char* where : {"here", "anywhere"}) {
+    Script script({says(nothing_left(where, "memory is the limit").dump())});
+    AgentOptions options = options_of("flat");
+    options.news = [&](const std::string& text) { news.push_back(text); };
+    Agent agent(std::move(options), briefing(), testing::prompts(), script.client(), check);
+    ASSERT_TRUE(agent.propose(grown(), 2).ok());
+  }
+  ASSERT_EQ(news.size(), 4u);
+  EXPECT_EQ(news[1], "nothing is left from attempt 2: memory is the limit");
+  EXPECT_EQ(news[3], "nothing is left of any program: memory is the limit");
+}
+
 // Each node costs a question, unless the answer is of all.
 TEST(Agent, WhatIsSaidOfAllProgramsIsAskedOnceUntilThereIsNews) {
   search::Tree tree = grown();

@@ -56,6 +56,21 @@ TEST_F(MailboxTest, APersonAnswersInPlainText) {
   }
 }
 
+TEST_F(MailboxTest, WhoeverWaitsIsToldForWhat) {
+  ClientOptions options = quick();
+  std::vector<std::string> news;
+  options.news = [&](const std::string& text) { news.push_back(text); };
+  ASSERT_FALSE((*open(options, "0.05"))->ask(question()).ok());
+  ASSERT_EQ(news.size(), 1u);
+  EXPECT_EQ(news[0], fmt::format("waiting for {}, the answer to {}", reply("0001.md").string(), request("0001.md").string()));
+}
+
+TEST_F(MailboxTest, WithoutAFolderItSaysHowToGiveOne) {
+  const auto none = Client::open("mailbox", {}, {}, quick());
+  ASSERT_FALSE(none.ok());
+  EXPECT_EQ(none.error().message, "its option `folder` is needed: give `--option folder=DIR`");
+}
+
 TEST_F(MailboxTest, APersonReadsWhatIsAsked) {
   Request asked = question();
   asked.messages = {{Role::kUser, "first"}, {Role::kAssistant, "said"}, {Role::kUser, "then"}};
