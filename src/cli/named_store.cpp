@@ -4,9 +4,6 @@
 
 namespace solstice::cli {
 
-Result<store::Store> named_store(const Invocation& in) {
-  if (in.has("--store")) return store::Store::open(in.get("--store"));
-  return flow::store_of({});
-}
+Result<store::Store> named_store(const Invocation& in) { return flow::existing_store(in.get("--store")); }
 
 }  // namespace solstice::cli

@@ -117,45 +117,6 @@ Result<agents::Complaint> complaint_of(const Session& state, const AgentChoice& 
 
 }  // namespace
 
-Result<std::unique_ptr<AgentSide>> AgentSide::open(const AgentChoice& choice, std::filesystem::path transcript, Seconds patience) {
-  std::unique_ptr<AgentSide> out(new AgentSide(choice));
-  SOLSTICE_TRY(out->controller_, agents::find_controller(choice.controller));
-  SOLSTICE_TRY(out->prompts_, agents::Prompts::load());
-  llm::Model model;
-  if (!choice.model.empty()) {
-    SOLSTICE_TRY(model, llm::load_model(choice.model));
-  }
-  llm::ClientOptions options;
-  options.network = choice.network;
-  options.budget = {choice.terms.tokens, choice.terms.cost};
-  options.total = patience;
-  out->transcript_file_ = choice.transcript.empty() ? std::move(transcript) : choice.transcript;
-  std::error_code missing;  // then they are two
-  if (!choice.replay.empty() && std::filesystem::equivalent(choice.replay, out->transcript_file_, missing)) {
-    return fail(Code::bad_argument,
-                fmt::format("{} is replayed and would be written to: name another --transcript", choice.replay.string()));
-  }
-  SOLSTICE_TRY(out->transcript_, llm::Transcript::open(out->transcript_file_));
-  options.transcript = out->transcript_.get();
-  const int64_t most_output = *choice.terms.most_output;
-  if (model.max_output && most_output > *model.max_output) {
-    return fail(Code::bad_argument, fmt::format("--most-output is {}; {} takes at most {}", most_output, model.name, *model.max_output));
-  }
-  if (model.context && *model.context <= 2 * most_output) {
-    return fail(Code::bad_argument, fmt::format("--most-output is {}; with a context of {} tokens {} has no room for what it is told",
-                                                most_output, *model.context, model.name));
-  }
-  if (model.context) out->most_prompt_ = std::min(out->most_prompt_, *model.context - most_output);
-  if (!choice.replay.empty()) {
-    std::map<std::string, std::string> replay = choice.options;  // a provider is not opened, so they are the replay's
-    replay["transcript"] = choice.replay.string();
-    SOLSTICE_TRY(out->client_, llm::Client::open("replay", replay, {}, options));
-  } else {
-    SOLSTICE_TRY(out->client_, llm::Client::open(choice.provider, choice.options, std::move(model), options));
-  }
-  return out;
-}
-
 Status AgentSide::brief(Session& state) {
   agents::AgentOptions options;
   options.controller = controller_;

@@ -15,9 +15,12 @@ struct Session;
 
 class AgentSide {
  public:
-  // Errors: bad_argument, not_found, bad_model, bad_key, network_off; those of reading prompts and the transcript.
-  // What `choice` has in terms is complete. `patience`: how long one question may take with all its attempts; 0: as long as the provider's.
-  static Result<std::unique_ptr<AgentSide>> open(const AgentChoice& choice, std::filesystem::path transcript, Seconds patience);
+  // Before the run begins, so that nothing is left behind of one whose options are wrong. Errors: bad_argument, not_found, bad_model,
+  // bad_key, network_off; those of reading prompts and the transcript. What `choice` has in terms is complete. `patience`: how long one
+  // question may take with all its attempts; 0: as long as the provider's. `news` is told what is waited for.
+  static Result<std::unique_ptr<AgentSide>> open(const AgentChoice& choice, Seconds patience, llm::News news);
+  // Where `choice` names no transcript. Errors: those of the transcript.
+  Status keep_transcript(const std::filesystem::path& usual);
 
   // Once the problem and its bounds are there. `state` outlives it.
   Status brief(Session& state);
@@ -31,6 +34,9 @@ class AgentSide {
 
  private:
   explicit AgentSide(const AgentChoice& choice) : choice_(choice) {}
+  Status open_client(const llm::ClientOptions& options);
+  Status check_lengths(const llm::Model& model);
+  Status record_in(const std::filesystem::path& file);
 
   AgentChoice choice_;
   const agents::ControllerSpec* controller_ = nullptr;

@@ -31,12 +31,13 @@ Result<ProposeOutcome> propose_batch(const ProposeOptions& options, Progress& pr
 
 struct EvaluateOptions {
   std::filesystem::path folder;
-  std::string device = "auto";  // auto | gpu | model
+  std::string device = "auto";  // auto and gpu need one, model predicts
   GpuChoice gpus;               // none given: GPU 0 alone
   bool allow_busy = false;
 };
 
 struct EvaluateOutcome {
+  bool predicted = false;                 // what is called measured is
   int measured = 0, there = 0, left = 0;  // now, before, and not reached
   int usable = 0;                         // of the measured
 };
@@ -51,6 +52,7 @@ struct AbsorbOutcome {
   std::vector<std::string> refused;       // results that were not taken, and why
   int in_flight = 0;                      // of the run, afterwards
   int best = 0;                           // number of the fastest trial; 0: none is usable
+  bool predicted = false;                 // its time is a cost model's
   Seconds best_time, original;
 };
 

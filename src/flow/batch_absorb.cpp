@@ -8,6 +8,7 @@
 #include "flow/batch_files.h"
 #include "flow/facts.h"
 #include "flow/opening.h"
+#include "flow/resume_options.h"
 #include "flow/trial_of.h"
 #include "search/tree.h"
 #include "store/store.h"
@@ -20,9 +21,9 @@ constexpr double kWarm = 2;  // a warm L2 may serve half of what `io` counts; th
 
 class Absorber {
  public:
-  // `loaded`: the run as it was before it was taken up.
-  Absorber(const fs::path& folder, const Batch& batch, store::Store& store, const store::LoadedRun& loaded)
-      : folder_(folder), batch_(batch), store_(store), loaded_(loaded), run_(loaded.run) {}
+  // `loaded`: the run as it was before it was taken up; `named`: the store's folder, where it is not the user's.
+  Absorber(const fs::path& folder, const Batch& batch, store::Store& store, const store::LoadedRun& loaded, const fs::path& named)
+      : folder_(folder), batch_(batch), store_(store), loaded_(loaded), run_(loaded.run), named_(named) {}
 
   Result<AbsorbOutcome> take() {
     SOLSTICE_CHECK(load());
@@ -34,7 +35,7 @@ class Absorber {
     out_.run = run_.id;
     out_.in_flight = tree_.in_flight();
     out_.original = tree_.original();
-    if (const search::Node* best = tree_.best()) out_.best = best->id, out_.best_time = best->measurement->time;
+    if (const search::Node* best = tree_.best()) take_best(*best);
     if (const Result<int> kept = remember(store_, run_.id, tree_, run_.machine); !kept.ok()) {
       out_.refused.push_back("the store does not keep what moves gained: " + kept.error().text());
     }
@@ -45,18 +46,18 @@ class Absorber {
   Status close(const Status& done) {
     const bool ended = run_.state == RunState::kFinished && out_.taken == 0;
     if (ended) return store_.finish_run(run_.id, run_.state, run_.outcome, run_.reason, run_.summary);
-    const int out = tree_.in_flight();
-    const RunState how = out > 0 ? RunState::kWaiting : RunState::kInterrupted;
-    const std::string reason = !done.ok() ? done.error().message : out > 0 ? fmt::format("{} results are out", out) : "all results are in";
-    return store_.finish_run(run_.id, how, RunOutcome::kNone, reason, summary());
+    const std::string reason = waiting_for(run_.id, tree_.in_flight(), named_);
+    if (!done.ok()) return store_.stop_run(run_.id, RunState::kWaiting, reason);
+    const Seconds original = tree_.original();
+    return store_.finish_run(run_.id, RunState::kWaiting, RunOutcome::kNone, reason,
+                             original.value > 0 ? Json::object().set("original", original.value) : Json());
   }
 
  private:
-  // The summary that the run has, and the original's time.
-  Json summary() const {
-    Json out = run_.summary.is_null() ? Json::object() : run_.summary;
-    if (tree_.original().value > 0) out.set("original", tree_.original().value);
-    return out;
+  void take_best(const search::Node& best) {
+    out_.best = best.id;
+    out_.best_time = best.measurement->time;
+    out_.predicted = best.measurement->state == TrialState::kPredicted;
   }
 
   Status load() {
@@ -72,8 +73,10 @@ class Absorber {
 
   // The first batch that comes back says what the original takes, and where.
   Status take_original() {
-    SOLSTICE_TRY(const auto original, read_if_there<BatchOriginal>(original_file(folder_)));
-    if (!original || original->batch != batch_.id) return success();
+    const Result<std::optional<BatchOriginal>> read = read_if_there<BatchOriginal>(original_file(folder_));
+    if (!read.ok()) out_.refused.push_back(read.error().text());
+    if (!read.ok() || !*read || (*read)->batch != batch_.id) return success();
+    const std::optional<BatchOriginal>& original = *read;
     if (!std::isfinite(original->time.value) || original->time.value <= 0 || tree_.node(0).measurement) return success();
     search::Measurement problem;
     problem.state = TrialState::kVerified;
@@ -93,10 +96,23 @@ class Absorber {
     const search::Measurement& m = result.measurement;
     const double time = m.time.value;
     if (m.usable() && !(std::isfinite(time) && time > 0)) return "it is usable and has no time";
+    return m.state == TrialState::kVerified ? flaw_of_time(m.time) : "";
+  }
+
+  std::string flaw_of_time(Seconds time) const {
     const double io = run_.summary.at("bounds").at("io").as_double();
-    if (m.state == TrialState::kVerified && io > 0 && time < io / kWarm)
-      return fmt::format("{} is below what the bytes alone take", time_text(m.time));
-    return "";
+    if (!(io > 0)) {
+      return fmt::format("the run does not say what its bytes alone take, so no measured time can be judged; `{} --again` finds it",
+                         command_to_propose(run_.id, named_));
+    }
+    return time.value < io / kWarm ? fmt::format("{} is below what the bytes alone take", time_text(time)) : "";
+  }
+
+  // Whether it is what the run asked for last and has not, or a measurement in the place of a prediction.
+  bool is_news(const search::Node& node, const BatchResult& result) const {
+    const bool predicted = node.measurement && node.measurement->state == TrialState::kPredicted;
+    if (predicted && !node.in_flight && result.measurement.state != TrialState::kPredicted) return true;
+    return (node.in_flight || node.lost) && result.request == request_of(tree_, node.id);
   }
 
   Status take_result(const BatchCandidate& candidate) {
@@ -113,8 +129,7 @@ class Absorber {
       refuse(candidate.node, flaw);
       return success();
     }
-    const search::Node& node = tree_.node(candidate.node);
-    if ((!node.in_flight && !node.lost) || (*result)->request != request_of(tree_, candidate.node)) {
+    if (!is_news(tree_.node(candidate.node), **result)) {
       ++out_.known;
       return success();
     }
@@ -130,6 +145,7 @@ class Absorber {
   store::Store& store_;
   const store::LoadedRun& loaded_;
   const RunRecord& run_;
+  const fs::path& named_;
   search::Tree tree_;
   size_t told_ = 0;
   AbsorbOutcome out_;
@@ -139,10 +155,10 @@ class Absorber {
 
 Result<AbsorbOutcome> absorb_batch(const fs::path& folder, const fs::path& store_folder) {
   SOLSTICE_TRY(const Batch batch, read_batch(folder));
-  SOLSTICE_TRY(store::Store store, store_of(store_folder));
+  SOLSTICE_TRY(store::Store store, existing_store(store_folder));
   SOLSTICE_TRY(const store::LoadedRun loaded, store.load_run(batch.run).context("absorbing " + folder.string()));
   SOLSTICE_CHECK(store.resume_run(batch.run));
-  Absorber absorber(folder, batch, store, loaded);
+  Absorber absorber(folder, batch, store, loaded, store_folder);
   Result<AbsorbOutcome> done = absorber.take();
   const Status closed = absorber.close(done.ok() ? success() : Status(done.error()));
   if (!done.ok()) return done.error();

@@ -9,29 +9,14 @@
 #include "flow/known.h"
 #include "flow/opening.h"
 #include "flow/resume.h"
+#include "flow/resume_options.h"
 #include "flow/session.h"
 
 namespace solstice::flow {
 namespace fs = std::filesystem;
 namespace {
 
-// What the run's record says of its problem, so that its name is enough to go on with it.
-Result<OptimizeOptions> completed(OptimizeOptions options, store::Store& store) {
-  if (options.resume.empty()) return options;
-  SOLSTICE_TRY(const store::LoadedRun loaded, store.load_run(options.resume));
-  const RunRecord& run = loaded.run;
-  if (run.options.is_null()) return fail(Code::bad_argument, fmt::format("run {} is of a Solstice that kept no options of runs", run.id));
-  options.resume = run.id;
-  options.file = run.file;
-  options.problem = run.problem;
-  options.class_name = run.options.at("class_name").as_string();
-  options.numerics = run.options.at("numerics").as_string();
-  options.frozen = run.options.at("frozen").as_bool();
-  options.rewrites = run.options.at("rewrites").as_bool();
-  options.machine = run.machine;
-  options.seed = static_cast<uint64_t>(run.seed);
-  return options;
-}
+constexpr const char* kNoMoves = "there are no further moves";  // of anybody
 
 // Proposes until there are `count` more, or nobody has anything; says why there are not more.
 class Round {
@@ -39,6 +24,7 @@ class Round {
   Round(Session& state, search::Policy& policy) : state_(state), policy_(policy) {}
 
   Result<std::string> make(int count) {
+    if (!state_.agent) SOLSTICE_CHECK(open_nodes_again(state_));
     while (made_ < count) {
       if (state_.tree.trials() >= state_.options.trials) return fmt::format("the run has its {} trials", state_.options.trials);
       if (!by_agent_ && is_agents_turn()) SOLSTICE_CHECK(hand_over());
@@ -48,15 +34,18 @@ class Round {
       if (!more.ok() && made_ > 0) return more.error().text();
       if (!more.ok()) return more.error();
       if (*more) continue;
-      if (by_agent_ || !state_.agent) {
-        return std::string(state_.tree.in_flight() > 0 ? "results have to come in first" : "there are no further moves");
-      }
+      if (by_agent_ || !state_.agent) return why_not_more();
       SOLSTICE_CHECK(hand_over());
     }
     return std::string();
   }
 
  private:
+  std::string why_not_more() const {
+    if (state_.tree.in_flight() > 0) return "results have to come in first";
+    return by_agent_ ? state_.agent->who() + " has no further moves; without --agent the expert goes on" : kNoMoves;
+  }
+
   bool is_agents_turn() const {
     return state_.agent && (handed_over(state_.tree) || state_.tree.trials() >= *state_.agent_choice.terms.expert);
   }
@@ -125,29 +114,10 @@ void keep_description(Session& state) {
   for (const auto& [name, version] : run.versions) state.report.versions[name] = version;
 }
 
-// What the run's summary has already, and this round's: accounts of a language model add up.
-Json summary_with(const Json& before, Json now) {
-  Json out = before.is_null() ? Json::object() : before;
-  const Json accounted = before.at("agent").at("account");
-  for (const auto& [name, value] : now.members()) {
-    if (name != "agent" || !accounted.is_object()) {
-      out.set(name, value);
-      continue;
-    }
-    Json account = value.at("account");
-    for (const auto& [what, sum] : accounted.members()) {
-      const Json& more = account.at(what);
-      account.set(what, more.is_int() && sum.is_int() ? Json(more.as_int() + sum.as_int()) : Json(more.as_double() + sum.as_double()));
-    }
-    Json agent = value;
-    out.set(name, agent.set("account", account));
-  }
-  return out;
-}
-
 Status prepare(Session& state) {
-  SOLSTICE_CHECK(open_agent(state));
+  SOLSTICE_CHECK(keep_transcript(state));
   SOLSTICE_CHECK(start_oracle(state));
+  SOLSTICE_CHECK(check_place(state));
   SOLSTICE_CHECK(import_problem(state));
   SOLSTICE_CHECK(compute_bounds(state));
   if (state.resumed) keep_description(state);
@@ -211,8 +181,7 @@ Result<ProposeOutcome> propose_in(Session& state, const ProposeOptions& options)
     SOLSTICE_CHECK(keep_events_since(state, told));
   }
   if (!options.again) {
-    SOLSTICE_TRY(const std::unique_ptr<search::Policy> policy, search::make_policy(state.policy, state.options.seed));
-    SOLSTICE_TRY(out.why, Round(state, *policy).make(options.count));
+    SOLSTICE_TRY(out.why, Round(state, *state.chooser).make(options.count));
   }
   std::vector<int> nodes = nodes_in_flight(state.tree);
   out.in_flight = static_cast<int>(nodes.size());
@@ -226,6 +195,24 @@ Result<ProposeOutcome> propose_in(Session& state, const ProposeOptions& options)
   return out;
 }
 
+std::string reason_after(const Session& state, const ProposeOutcome& done) {
+  const std::string waiting = waiting_for(state.report.run, done.in_flight, state.options.store);
+  if (done.in_flight > 0 || done.why.empty()) return waiting;
+  if (done.why != kNoMoves) return done.why + "; " + waiting;
+  return fmt::format("{}; `{}` where the GPU is verifies the best and ends the run", kNoMoves,
+                     command_to_optimize(state.report.run, state.options.store));
+}
+
+// How the run stands now. Where it failed, that error is the one to tell.
+Status close_run(Session& state, const Result<ProposeOutcome>& done) {
+  const bool waits = state.tree.in_flight() > 0;
+  const std::string& run = state.report.run;
+  if (!done.ok())
+    return state.store->stop_run(run, waits ? RunState::kWaiting : RunState::kFailed, done.error().message, account_of(state));
+  const RunState how = interrupted() && !waits ? RunState::kInterrupted : RunState::kWaiting;
+  return state.store->finish_run(run, how, RunOutcome::kNone, reason_after(state, *done), summary_of(state));
+}
+
 }  // namespace
 
 Result<ProposeOutcome> propose_batch(const ProposeOptions& options, Progress& progress) {
@@ -233,20 +220,21 @@ Result<ProposeOutcome> propose_batch(const ProposeOptions& options, Progress& pr
   if (!options.out.empty() && fs::exists(options.out, error)) {
     return fail(Code::bad_argument, fmt::format("{} exists: a batch is a folder of its own", options.out.string()));
   }
-  SOLSTICE_TRY(store::Store store, store_of(options.run.store));
-  SOLSTICE_TRY(const OptimizeOptions run, completed(options.run, store));
+  OptimizeOptions run = options.run;
+  if (!run.resume.empty()) {
+    SOLSTICE_TRY(run, as_begun(std::move(run)));
+  }
+  SOLSTICE_TRY(store::Store store, store_of(run.store));
   Engine engine;
   Session state(run, progress, engine);
   state.measured_elsewhere = true;
   SOLSTICE_CHECK(use_store(state, std::move(store)));
+  SOLSTICE_CHECK(choose_run(state));
   begin_report(state);
   SOLSTICE_CHECK(begin_run(state));
-  const Json before = state.resumed ? state.resumed->run.summary : Json();
   Result<ProposeOutcome> done = propose_in(state, options);
-  if (state.agent) state.report.agent = state.agent->record(state.tree);
-  const std::string reason = done.ok() ? fmt::format("{} results are out", done->in_flight) : done.error().message;
-  const RunState how = state.tree.in_flight() > 0 ? RunState::kWaiting : done.ok() ? RunState::kInterrupted : RunState::kFailed;
-  const Status kept = state.store->finish_run(state.report.run, how, RunOutcome::kNone, reason, summary_with(before, summary_of(state)));
+  account_for_agent(state);
+  const Status kept = close_run(state, done);
   if (!done.ok()) return done.error();
   SOLSTICE_CHECK(kept);
   return done;

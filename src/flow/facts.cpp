@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -19,11 +20,14 @@ Result<int> keep_facts(store::Store& store, const std::string& run, const search
   return store.add_facts(facts);
 }
 
-Result<int> facts_of_stored(store::Store& store, const RunRecord& run) {
+// Nothing where it has no trial: it failed before, may be without a machine.
+Result<std::optional<int>> facts_of_stored(store::Store& store, const RunRecord& run) {
   SOLSTICE_TRY(const store::LoadedRun loaded, store.load_run(run.id));
   search::Tree tree;
   for (const store::StoredEvent& stored : loaded.events) SOLSTICE_CHECK(tree.apply(stored.event));
-  return remember(store, run.id, tree, run.machine);
+  if (tree.trials() == 0) return std::optional<int>();
+  SOLSTICE_TRY(const int added, remember(store, run.id, tree, run.machine));
+  return std::optional(added);
 }
 
 }  // namespace
@@ -56,14 +60,14 @@ Result<Rebuilt> rebuild_facts(store::Store& store) {
   Rebuilt out;
   for (const store::ListedRun& one : listed) {
     if (one.run.ok() && (one.run->device == "model" || one.run->state == RunState::kRunning)) continue;
-    const Result<int> added = one.run.ok() ? facts_of_stored(store, *one.run) : Result<int>(one.run.error());
+    const Result<std::optional<int>> added = one.run.ok() ? facts_of_stored(store, *one.run) : Result<std::optional<int>>(one.run.error());
     if (!added.ok()) {
       if (added.error().code == Code::disk_full) return added.error();
       out.unreadable.push_back(fmt::format("{}: {}", one.id, added.error().message));
       continue;
     }
-    ++out.runs;
-    out.facts += *added;
+    (added->has_value() ? out.runs : out.without_trials) += 1;
+    out.facts += added->value_or(0);
   }
   return out;
 }

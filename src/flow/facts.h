@@ -18,7 +18,8 @@ Result<int> remember(store::Store& store, const std::string& run, const search::
 void remember(Session& state);
 
 struct Rebuilt {
-  int runs = 0;                              // that were read
+  int runs = 0;                              // that have trials
+  int without_trials = 0;                    // that have none: they failed before
   int facts = 0;                             // that were not there before
   std::vector<std::string> unreadable = {};  // runs, and why
 };

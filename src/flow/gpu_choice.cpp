@@ -25,7 +25,8 @@ std::string GpuChoice::text() const { return all ? "all" : fmt::format("{}", fmt
 Result<GpuChoice> parse_gpu_choice(std::string_view text) {
   GpuChoice out;
   out.all = text == "all";
-  if (text.empty() || out.all) return out;
+  if (out.all) return out;
+  if (text.empty()) return not_legal(text, "it is empty");
   for (size_t at = 0; at <= text.size();) {
     const size_t end = std::min(text.find(',', at), text.size());
     const std::string_view part = text.substr(at, end - at);

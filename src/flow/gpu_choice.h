@@ -14,11 +14,11 @@ struct GpuChoice {
   bool all = false;
   std::vector<int> ordinals = {};  // empty and not `all`: the module's alone
   bool given() const { return all || !ordinals.empty(); }
-  std::string text() const;  // as it is parsed
+  std::string text() const;  // as it is parsed; "" where none is given
   bool operator==(const GpuChoice&) const = default;
 };
 
-// "0,1,3" or "all"; "": none is given. Error bad_argument: no number, or the same twice.
+// "0,1,3" or "all". Error bad_argument: empty, no number, or the same twice.
 Result<GpuChoice> parse_gpu_choice(std::string_view text);
 
 // What two GPUs share whose times may be compared.

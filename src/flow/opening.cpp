@@ -23,6 +23,20 @@ Json bounds_in_seconds(const Report& report) {
   return out;
 }
 
+// Accounts of a language model add up.
+Json joined_agent(const Json& before, Json now) {
+  const Json& accounted = before.at("account");
+  if (!accounted.is_object()) return now;
+  Json account = now.at("account");
+  for (const auto& [what, sum] : accounted.members()) {
+    const Json& more = account.at(what);
+    account.set(what, more.is_int() && sum.is_int() ? Json(more.as_int() + sum.as_int()) : Json(more.as_double() + sum.as_double()));
+  }
+  if (account.at("unpriced").as_int() > 0) account.set("cost", Json());  // the sum of what is known is no cost
+  now.set("account", account);
+  return now;
+}
+
 }  // namespace
 
 std::string name_of_problem(const OptimizeOptions& options) {
@@ -36,6 +50,16 @@ Result<store::Store> store_of(const fs::path& named) {
   return store::Store::open(usual);
 }
 
+Result<store::Store> existing_store(const fs::path& named) {
+  std::error_code error;
+  if (!named.empty() && !fs::exists(named / "runs.db", error)) {
+    return fail(Code::not_found, fmt::format("{} is no run store: it has no runs.db", named.string()));
+  }
+  return store_of(named);
+}
+
+std::string problem_key(const std::string& source, const std::string& class_name) { return hash_hex(source + class_name); }
+
 Status open_store(Session& state) {
   SOLSTICE_TRY(store::Store store, store_of(state.options.store));
   return use_store(state, std::move(store));
@@ -43,11 +67,10 @@ Status open_store(Session& state) {
 
 Status use_store(Session& state, store::Store store) {
   state.store.emplace(std::move(store));
-  std::string source;
   if (!state.options.file.empty()) {
-    SOLSTICE_TRY(source, read_file(state.options.file));
+    SOLSTICE_TRY(state.source, read_file(state.options.file));
   }
-  state.problem_key = hash_hex(source + state.options.class_name);
+  state.problem_key = problem_key(state.source, state.options.class_name);
   return success();
 }
 
@@ -65,6 +88,7 @@ void begin_report(Session& state) {
                     {"rewrites", state.options.rewrites ? "on" : "off"},
                     {"memory", state.options.memory ? "on" : "off"},
                     {"budget", fmt::format("{:.0f} s, {} trials", state.options.budget.value, state.options.trials)}};
+  if (state.agent) report.options["agent"] = state.agent->title();
   if (state.options.gpus.given()) report.options["devices"] = state.options.gpus.text();
 }
 
@@ -79,15 +103,23 @@ Status describe_run(Session& state) {
 Status identify_object(Session& state) {
   if (!state.options.file.empty()) return success();
   state.problem_key = hash_hex(state.problem->imported.text);
+  if (state.resumed && !state.resumed->events.empty() && state.resumed->run.problem_key != state.problem_key)
+    return fail(Code::bad_argument, fmt::format("run {} is of another module", state.report.run));
   return state.store->identify_run(state.report.run, state.problem_key);
 }
 
-Status open_agent(Session& state) {
-  if (!state.options.agent.wanted()) return success();
-  SOLSTICE_TRY(state.agent, AgentSide::open(state.agent_choice, state.store->folder() / "transcripts" / (state.report.run + ".jsonl"),
-                                            state.options.detached ? Seconds(0) : state.options.budget));
-  state.report.options["agent"] = state.agent->title();
+Status open_choices(Session& state) {
+  SOLSTICE_TRY(state.chooser, search::make_policy(state.policy, state.options.seed));
+  if (!state.agent_choice.wanted()) return success();
+  const Seconds patience = state.options.detached ? Seconds(0) : state.options.budget;
+  SOLSTICE_TRY(state.agent,
+               AgentSide::open(state.agent_choice, patience, [&state](const std::string& text) { state.progress.message(text); }));
   return success();
+}
+
+Status keep_transcript(Session& state) {
+  if (!state.agent) return success();
+  return state.agent->keep_transcript(state.store->folder() / "transcripts" / (state.report.run + ".jsonl"));
 }
 
 Json summary_of(const Session& state) {
@@ -97,9 +129,17 @@ Json summary_of(const Session& state) {
   const Json bounds = bounds_in_seconds(report);
   if (bounds.size() > 0) summary.set("bounds", bounds);
   if (!report.agent.is_null()) summary.set("agent", report.agent);
-  if (state.tree.trials() > 0) summary.set("stop", enum_names(state.stop)[static_cast<size_t>(state.stop)]);
+  // Who proposes for another machine searches on.
+  if (state.tree.trials() > 0 && !state.options.detached) summary.set("stop", enum_names(state.stop)[static_cast<size_t>(state.stop)]);
   return summary;
 }
+
+void account_for_agent(Session& state) {
+  const Json before = state.resumed ? state.resumed->run.summary.at("agent") : Json();
+  state.report.agent = state.agent ? joined_agent(before, state.agent->record(state.tree)) : before;
+}
+
+Json account_of(const Session& state) { return state.report.agent.is_null() ? Json() : Json::object().set("agent", state.report.agent); }
 
 std::string whole_path(const fs::path& path) {
   std::error_code error;

@@ -13,6 +13,7 @@
 #include "flow/outcome.h"
 #include "flow/report.h"
 #include "flow/resume.h"
+#include "flow/resume_options.h"
 #include "flow/session.h"
 
 namespace solstice::flow {
@@ -21,8 +22,9 @@ namespace {
 
 // An outcome of another module keeps a folder that nobody named; in one that was named it is replaced, and that is said.
 void choose_folder(Session& state) {
-  const bool named = !state.options.out.empty();
-  const fs::path wanted = named ? state.options.out : fs::path("runs") / name_of_problem(state.options);
+  const fs::path& given = state.options.out;
+  const bool named = !given.empty() && !(state.resumed && state.options.left_out.contains("--out"));  // else it is the run's
+  const fs::path wanted = given.empty() ? fs::path("runs") / name_of_problem(state.options) : given;
   const std::string subject = subject_text(state.options.file, state.options.class_name), found = subject_in(wanted);
   state.out = named || subject.empty() ? wanted : folder_for(wanted, subject);
   if (subject.empty() || found.empty() || found == subject) return;
@@ -32,8 +34,9 @@ void choose_folder(Session& state) {
 }
 
 Status prepare(Session& state) {
-  SOLSTICE_CHECK(open_agent(state));
+  SOLSTICE_CHECK(keep_transcript(state));
   SOLSTICE_CHECK(start_oracle(state));
+  SOLSTICE_CHECK(check_place(state));
   SOLSTICE_CHECK(import_problem(state));
   SOLSTICE_CHECK(identify_object(state));
   SOLSTICE_CHECK(compute_bounds(state));
@@ -98,7 +101,7 @@ RunState state_after(const Status& done) {
 Status close_run(Session& state, const Status& done) {
   const RunState how = state_after(done);
   if (done.ok()) return state.store->finish_run(state.report.run, how, state.report.outcome, state.report.reason, summary_of(state));
-  const Status kept = state.store->finish_run(state.report.run, how, RunOutcome::kNone, done.error().message, Json());
+  const Status kept = state.store->stop_run(state.report.run, how, done.error().message, account_of(state));
   if (!kept.ok()) log_warning("the store does not know how this run ended", Json::object().set("why", kept.error().message));
   std::error_code ignored;  // the error to tell is another
   fs::remove_all(state.fresh, ignored);
@@ -121,10 +124,14 @@ struct Optimization::Parts {
 Optimization::Optimization(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
 Result<std::unique_ptr<Optimization>> Optimization::open(OptimizeOptions options, Progress& progress, Engine& engine) {
+  if (!options.resume.empty()) {
+    SOLSTICE_TRY(options, as_begun(std::move(options)));
+  }
   auto parts = std::make_unique<Parts>(std::move(options), progress, engine);
   Session& state = parts->state;
   if (state.oracle) state.spent_before = state.oracle->spent();
   SOLSTICE_CHECK(open_store(state));
+  SOLSTICE_CHECK(choose_run(state));
   choose_folder(state);
   SOLSTICE_TRY(OutcomeLock lock, OutcomeLock::take(state.out));
   parts->lock.emplace(std::move(lock));
@@ -144,6 +151,7 @@ Optimization::~Optimization() {
   if (parts_->concluded) return;
   const Status stopped = parts_->done.ok() ? Status(fail(Code::interrupted, "stopped; its trials are kept")) : parts_->done;
   if (parts_->state.judge) parts_->state.judge->serve(&parts_->state.engine);
+  account_for_agent(parts_->state);
   release_engine(parts_->engine, parts_->state, stopped);
   (void)close_run(parts_->state, stopped);
 }
@@ -186,7 +194,7 @@ Result<OptimizeOutcome> Optimization::finish() {
     state.report.reason = done.error().message;
     done = success();
   }
-  if (state.agent) state.report.agent = state.agent->record(state.tree);
+  account_for_agent(state);
   conclude_search(state);
   if (done.ok()) done = worth_keeping(state);
   const bool replaces = done.ok();

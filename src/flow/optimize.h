@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,7 @@ struct OptimizeOptions {
   bool search_only = false;              // ends with the search: nothing is verified in full, and there is no drop-in
   AgentChoice agent;                     // a language model that proposes too
   std::string resume;                    // a run of the store that goes on, or "last"; "": a new one
+  std::set<std::string> left_out;        // options that nobody gave, by name (flow/resume_options.h): that run has its own
   std::optional<search::Stop> searched;  // why the search of the run that goes on is over: no trial is added, it comes to its end
   std::filesystem::path out;             // "": runs/NAME, or runs/NAME-2, ... beside outcomes of other modules
   std::filesystem::path store;           // "": the user's store

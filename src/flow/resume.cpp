@@ -4,37 +4,28 @@
 
 #include <algorithm>
 
-#include "base/hash.h"
 #include "base/version.h"
+#include "flow/batch_files.h"
 #include "flow/described.h"
 #include "flow/known.h"
+#include "flow/opening.h"
+#include "flow/resume_options.h"
 
 namespace solstice::flow {
 namespace {
-
-// How a language model takes part, for whoever goes on with the run.
-void set_agent(const AgentChoice& agent, Json& options) {
-  if (agent.wanted()) options.set("agent", agent.controller).set("agent_terms", to_json(agent.terms));
-}
 
 RunRecord record_of(const Session& state) {
   RunRecord run;
   run.problem = state.report.problem;
   run.file = state.report.file;
   run.problem_key = state.problem_key;
-  const std::string device = state.options.detached ? "auto" : state.options.device;
-  run.options_key = Hasher().add(device).add(state.options.numerics).add(int64_t{state.options.frozen}).hex();
+  run.options_key = options_key_of(state.options);
   run.command = state.options.command;
   run.working_folder = state.report.working_folder;
-  run.device = device;
+  run.options = kept_options(state.options);
+  run.device = run.options.at("device").as_string();
   run.folder = whole_path(state.out);
-  run.options = Json::object()
-                    .set("class_name", state.options.class_name)
-                    .set("numerics", state.options.numerics)
-                    .set("frozen", state.options.frozen)
-                    .set("rewrites", state.options.rewrites)
-                    .set("trials", state.options.trials);
-  set_agent(state.agent_choice, run.options);
+  set_agent(state.agent_choice, 0, run.options);
   run.policy = state.policy;
   run.seed = static_cast<int64_t>(state.options.seed);
   run.facts = state.facts;
@@ -52,47 +43,92 @@ void say_who_leads(const RunRecord& run, const AgentChoice& now, Progress& progr
 }
 
 // As it was led, where nothing else is said now.
-Status take_terms(Session& state, const RunRecord& run) {
-  SOLSTICE_TRY(AgentTerms before, terms_of(run));
+Status take_terms(Session& state) {
+  AgentTerms before;
+  if (state.resumed) {
+    SOLSTICE_TRY(before, terms_of(state.resumed->run));
+  }
   if (before.expert && !before.tune) before.tune = 0;  // terms are kept whole: these are of a Solstice whose expert did not tune
   state.agent_choice.terms = state.options.agent.terms.or_as(before).or_as(AgentTerms::usual());
-  if (!state.agent_choice.wanted() || run.options.is_null()) return success();  // null: it is of a Solstice that kept none
-  Json options = run.options;
-  set_agent(state.agent_choice, options);
-  return state.store->keep_options(run.id, options);
+  return success();
 }
 
-Status go_on(Session& state, const RunRecord& wanted) {
-  SOLSTICE_TRY(store::LoadedRun loaded, state.store->load_run(state.options.resume));
-  const RunRecord& run = loaded.run;
+Status load_resumed(Session& state) {
+  if (state.options.resume.empty()) return success();
+  SOLSTICE_TRY(state.resumed, state.store->load_run(state.options.resume));
   // A module given as an object is known only when it is imported; restore_tree() looks then.
-  const bool same = run.options_key == wanted.options_key && (state.options.file.empty() || run.problem_key == wanted.problem_key);
-  if (!same) {
-    return fail(Code::bad_argument, fmt::format("run {} is of {} with other options or another text: resume it with `{}`", run.id,
-                                                run.problem, fmt::join(run.command, " ")));
-  }
+  return check_as_begun(state.options, state.source, state.resumed->run);
+}
+
+// What is chosen anew, for whoever goes on with it later. A Solstice that kept no options keeps none later either.
+void choose_anew(const Session& state, size_t events, RunRecord& run) {
+  run.policy = state.policy;
+  run.seed = static_cast<int64_t>(state.options.seed);
+  if (!state.out.empty()) run.folder = whole_path(state.out);
+  if (run.options.is_null()) return;
+  const Json search = search_options(state.options);
+  for (const auto& [name, value] : search.members()) run.options.set(name, value);
+  set_agent(state.agent_choice, events, run.options);
+}
+
+Status go_on(Session& state) {
+  RunRecord& run = state.resumed->run;
   SOLSTICE_CHECK(state.store->resume_run(run.id));
   state.report.run = run.id;
-  if (state.options.policy.empty() && !run.policy.empty()) state.policy = run.policy;
   state.facts = run.facts;  // with others its search would go another way
   say_who_leads(run, state.agent_choice, state.progress);
-  SOLSTICE_CHECK(take_terms(state, run));
-  state.resumed = std::move(loaded);
-  return success();
+  choose_anew(state, state.resumed->events.size(), run);
+  return state.store->keep_choices(run);
+}
+
+// Predicted here, they would be known when they come.
+Status check_results_out(const Session& state) {
+  const RunRecord& run = state.resumed->run;
+  const bool asked_for = state.options.device == "model" && !state.options.left_out.contains("--device");
+  if (asked_for || !is_measured_elsewhere(run)) return success();
+  search::Tree tree;
+  for (const store::StoredEvent& stored : state.resumed->events) SOLSTICE_CHECK(tree.apply(stored.event).context("run " + run.id));
+  if (tree.in_flight() == 0) return success();
+  return fail(
+      Code::bad_argument,
+      fmt::format("run {}: {}, and no GPU is here: times would be predicted; `solstice absorb BATCH` takes results, `{} --give-up` "
+                  "does not wait for them, --device model predicts what is out",
+                  run.id, waiting_for(run.id, tree.in_flight(), state.options.store), command_to_propose(run.id, state.options.store)));
+}
+
+std::string policy_of(const Session& state) {
+  if (!state.options.policy.empty()) return state.options.policy;
+  return state.resumed && !state.resumed->run.policy.empty() ? state.resumed->run.policy : "greedy";
 }
 
 }  // namespace
 
+Status choose_run(Session& state) {
+  SOLSTICE_CHECK(load_resumed(state));
+  SOLSTICE_CHECK(take_terms(state));
+  state.policy = policy_of(state);
+  return open_choices(state);
+}
+
 Status begin_run(Session& state) {
-  state.policy = state.options.policy.empty() ? "greedy" : state.options.policy;
+  if (state.resumed) return go_on(state);
   if (state.options.memory) {
     SOLSTICE_TRY(state.facts, state.store->last_fact());
   }
-  state.agent_choice.terms = state.options.agent.terms.or_as(AgentTerms::usual());
-  const RunRecord wanted = record_of(state);
-  if (!state.options.resume.empty()) return go_on(state, wanted);
-  SOLSTICE_TRY(state.report.run, state.store->begin_run(wanted));
+  SOLSTICE_TRY(state.report.run, state.store->begin_run(record_of(state)));
   return success();
+}
+
+Status check_place(const Session& state) {
+  if (!state.resumed || state.resumed->events.empty()) return success();
+  const RunRecord& run = state.resumed->run;
+  if (run.machine != state.machine->name) {
+    return fail(Code::bad_argument, fmt::format("run {} was measured on {}, this is {}", run.id, run.machine, state.machine->name));
+  }
+  if (state.gpu || state.options.detached) return success();
+  if (!is_of_gpu(run)) return check_results_out(state);
+  return fail(Code::bad_argument,
+              fmt::format("run {} was measured on {}, and no GPU is here: times would be predicted", run.id, run.device));
 }
 
 Status restore_tree(Session& state) {
@@ -101,10 +137,6 @@ Status restore_tree(Session& state) {
     return keep_events_since(state, 0);
   }
   const RunRecord& run = state.resumed->run;
-  if (run.problem_key != state.problem_key) return fail(Code::bad_argument, fmt::format("run {} is of another module", run.id));
-  if (run.machine != state.machine->name) {
-    return fail(Code::bad_argument, fmt::format("run {} was measured on {}, this is {}", run.id, run.machine, state.machine->name));
-  }
   const auto build = run.versions.find("build");
   if (build != run.versions.end() && build->second != build_identity()) {
     state.report.warnings.push_back(
@@ -136,16 +168,44 @@ size_t handed_over_at(const search::Tree& tree) {
   return static_cast<size_t>(found - events.begin());
 }
 
+size_t model_leads_since(const search::Tree& tree, const Json& options) {
+  return std::max(handed_over_at(tree), static_cast<size_t>(options.at("model_since").as_int()));
+}
+
+void set_agent(const AgentChoice& agent, size_t event, Json& options) {
+  const bool expert_led = options.at("led_by").as_string() == "expert";
+  options.set("led_by", agent.wanted() ? "model" : "expert");
+  if (!agent.wanted()) return;
+  options.set("agent", agent.controller).set("agent_terms", to_json(agent.terms));
+  if (expert_led) options.set("model_since", event);
+}
+
 bool handed_over(const search::Tree& tree) { return handed_over_at(tree) < tree.events().size(); }
+
+void open_nodes_again(search::Tree& tree, const std::string& model) {
+  const int first = !model.empty() && tree.best() ? 1 : 0;
+  for (int id = first; id <= tree.trials(); ++id) {
+    const std::optional<search::Proposal>& given_up = tree.node(id).given_up;
+    const bool has_moves = model.empty() ? given_up.has_value() : !given_up || given_up->origin != model;
+    if (has_moves) tree.open(id);
+  }
+}
 
 Status open_nodes_again(Session& state) {
   const size_t told = state.tree.events().size();
-  const int first = state.tree.best() ? 1 : 0;
-  for (int id = first; id <= state.tree.trials(); ++id) {
-    const std::optional<search::Proposal>& given_up = state.tree.node(id).given_up;
-    if (!given_up || given_up->origin != state.agent->who()) state.tree.open(id);
-  }
+  open_nodes_again(state.tree, state.agent ? state.agent->who() : "");
   return keep_events_since(state, told);
+}
+
+size_t taken_back_at(const search::Tree& tree) {
+  using Kind = search::Event::Kind;
+  const auto of_model = [&](const search::Event& event) {
+    if (event.kind == Kind::kSpent) return event.proposal.has_value();
+    if (event.kind == Kind::kProposed) return !event.proposal->answer.empty();
+    return event.kind == Kind::kMeasured && event.node > 0 && !tree.node(event.node).proposal.answer.empty();
+  };
+  const std::vector<search::Event>& events = tree.events();
+  return static_cast<size_t>(std::find_if(events.rbegin(), events.rend(), of_model).base() - events.begin());
 }
 
 }  // namespace solstice::flow

@@ -94,6 +94,7 @@ struct Session {
   std::filesystem::path fresh;  // the outcome in the making; moved to `out` when it is whole
   Report report;
   std::optional<store::Store> store;
+  std::string source;  // of the user's file
   std::string problem_key;
 
   Engine::Parts& engine;
@@ -123,10 +124,11 @@ struct Session {
   std::optional<Error> agent_failed;              // what it could not go on for; the run goes on with what there is
   std::unique_ptr<evaluate::TrialBuilds> builds;  // null on the model device
   std::unique_ptr<search::Evaluator> device;
-  evaluate::Fleet* fleet = nullptr;  // `device`, where it is several GPUs: the judge is this thread's only while it rests
-  std::string policy;                // of the search
-  bool measured_elsewhere = false;   // in batches: what has no GPU here is not predicted for that
-  int64_t facts = 0;                 // number of the last fact of other problems that it goes by; 0: of none
+  evaluate::Fleet* fleet = nullptr;         // `device`, where it is several GPUs: the judge is this thread's only while it rests
+  std::string policy;                       // of the search
+  std::unique_ptr<search::Policy> chooser;  // that policy, until the search has it
+  bool measured_elsewhere = false;          // in batches: what has no GPU here is not predicted for that
+  int64_t facts = 0;                        // number of the last fact of other problems that it goes by; 0: of none
   std::optional<store::LoadedRun> resumed;
   search::Tree tree;
   std::unique_ptr<Searching> searching;

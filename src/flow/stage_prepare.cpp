@@ -118,15 +118,23 @@ Status connect_oracle(Session& state) {
   return success();
 }
 
+// To a run without a GPU.
+std::string way_without_gpu(const OptimizeOptions& options) {
+  const char* instead = !options.gpus.given()      ? "use --device model"
+                        : options.device == "auto" ? "leave --devices out, which chooses GPUs"
+                                                   : "leave --devices out, which chooses GPUs, and use --device model";
+  return fmt::format("run `solstice doctor` to see what is missing, or {}: times are then predicted", instead);
+}
+
 // The driver's own word where it fails too.
 Error why_no_gpu(Session& state) {
-  constexpr const char* kWayOut = "run `solstice doctor` to see what is missing, or use --device model: times are then predicted";
+  const std::string instead = way_without_gpu(state.options);
   if (state.gpu_side.valid()) {
     Result<GpuSide> side = state.gpu_side.get();
-    if (!side.ok()) return fail(side.error().code, side.error().message + "; " + kWayOut);
+    if (!side.ok()) return fail(side.error().code, side.error().message + "; " + instead);
   }
   return fail(Code::no_gpu, fmt::format("PyTorch {} ({}) cannot use the GPU that the driver sees; {}", state.hello.torch,
-                                        state.hello.cuda ? "for CUDA " + *state.hello.cuda : "built without CUDA", kWayOut));
+                                        state.hello.cuda ? "for CUDA " + *state.hello.cuda : "built without CUDA", instead));
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ Result<search::Stop> go_on_with_agent(Session& state, search::Stop stop) {
   budget.time = state.searching->deadline.left();
   budget.finish = true;
   budget.lost = Seconds(0);  // who writes whole programs may still find another way
-  budget.since = handed_over_at(state.tree);
+  budget.since = model_leads_since(state.tree, state.resumed ? state.resumed->run.options : Json());
   search::Participants with = participants(state);
   return search::run(state.tree, {with.policy, state.agent->proposer(), with.evaluator}, budget, 1, state.searching->observer,
                      [] { return interrupted(); });
@@ -104,19 +104,21 @@ std::string summary_of_search(Session& state) {
   const std::string skipped = state.report.trials_skipped ? fmt::format(", {} skipped: no gain expected", state.report.trials_skipped) : "";
   const std::string why = enum_names(state.stop)[static_cast<size_t>(state.stop)];
   if (!best) return fmt::format("{} trials, none usable ({}){}", trials, why, skipped);
-  return fmt::format("{} trials, best {} ({}){}", trials, time_text(best->measurement->time), why, skipped);
+  const char* predicted = best->measurement->state == TrialState::kPredicted ? "predicted " : "";
+  return fmt::format("{} trials, best {}{} ({}){}", trials, predicted, time_text(best->measurement->time), why, skipped);
 }
 
 }  // namespace
 
 Status begin_search(Session& state) {
-  SOLSTICE_TRY(auto policy, search::make_policy(state.policy, state.options.seed));
   SOLSTICE_CHECK(restore_tree(state));
   if (state.options.searched) return success();  // what was in flight is not built again
-  state.searching.reset(new Searching{std::move(policy), Deadline(state.options.budget), {}, {}});
+  state.searching.reset(new Searching{std::move(state.chooser), Deadline(state.options.budget), {}, {}});
   Searching& searching = *state.searching;
   searching.observer = observer_of(state, searching.deadline);
+  if (!state.agent) SOLSTICE_CHECK(open_nodes_again(state));
   search::Budget budget = budget_of(state);
+  if (!state.agent) budget.since = taken_back_at(state.tree);
   const bool over = state.agent && handed_over(state.tree);  // to the model, before the run was interrupted
   // The expert's first, several at once; where it had them, what is in flight comes in.
   if (over) budget = search::Budget{.time = budget.time, .trials = 0};

@@ -12,7 +12,7 @@ namespace solstice {
 enum class RunState { kRunning, kFinished, kInterrupted, kFailed, kWaiting };
 std::vector<const char*> enum_names(RunState);
 
-// What the run came to. `kNone` while it runs and after a failure.
+// What the run came to. `kNone` while it runs and after a failure; one that went on and failed keeps what it had.
 enum class RunOutcome { kNone, kFaster, kNotFaster, kUnsupported };
 std::vector<const char*> enum_names(RunOutcome);
 

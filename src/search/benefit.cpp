@@ -29,6 +29,13 @@ double final_of(const std::vector<const Record*>& runs) {
   return std::exp(sum / static_cast<double>(runs.size()));
 }
 
+bool any_predicted(const std::vector<const Record*>& runs) {
+  return std::any_of(runs.begin(), runs.end(), [](const Record* run) {
+    const Node* best = run->tree().best();
+    return best && best->measurement->state == TrialState::kPredicted;
+  });
+}
+
 double mean_trials(const std::vector<const Record*>& runs, double target, int& unreached) {
   double sum = 0;
   for (const Record* run : runs) {
@@ -64,6 +71,7 @@ Result<Benefit> benefit_of(const std::vector<Record>& without, const std::vector
     pair.with = mean_trials(other->second, pair.target, pair.unreached_with);
     pair.final_without = final_of(runs);
     pair.final_with = final_of(other->second);
+    pair.predicted = any_predicted(runs) || any_predicted(other->second);
     logs += std::log(pair.with / pair.without);
     differences.push_back(std::log(pair.without / pair.with));
     out.problems.push_back(std::move(pair));

@@ -16,6 +16,7 @@ struct Paired {
   double with = 0;     // a run that did not reach it counts all its trials and one more, so the figure is too low
   int unreached_without = 0, unreached_with = 0;  // of such runs
   double final_without = 1, final_with = 1;       // speedups, geometric means
+  bool predicted = false;                         // a best candidate of these runs was not measured
   static auto fields() {
     return std::make_tuple(field("problem", &Paired::problem, "name"), field("target", &Paired::target, "speedup to reach"),
                            field("without", &Paired::without, "trials until then without memory"),
@@ -23,7 +24,8 @@ struct Paired {
                            field("unreached_without", &Paired::unreached_without, "runs that did not reach it"),
                            field("unreached_with", &Paired::unreached_with, "the same, with memory"),
                            field("final_without", &Paired::final_without, "speedup in the end"),
-                           field("final_with", &Paired::final_with, "the same, with memory"));
+                           field("final_with", &Paired::final_with, "the same, with memory"),
+                           field("predicted", &Paired::predicted, "a best candidate of these runs was not measured"));
   }
 };
 

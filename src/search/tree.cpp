@@ -50,7 +50,9 @@ void Tree::land(Node& node) {
 void Tree::complete(int id, Measurement measurement) {
   Node& node = at(id);
   const bool original = id == 0 && !node.measurement;
-  if (!node.in_flight && !node.lost && !original) return;  // it has come in already
+  const bool predicted = id > 0 && node.measurement && node.measurement->state == TrialState::kPredicted;
+  const bool better = predicted && measurement.state != TrialState::kPredicted;
+  if (!node.in_flight && !node.lost && !original && !better) return;  // it has come in already
   if (original) original_ = measurement.time;
   events_.push_back({.kind = Event::Kind::kMeasured, .node = id, .measurement = measurement});
   land(node);

@@ -45,7 +45,7 @@ class Tree {
   const Node* add(Proposal proposal);
   void skip(Proposal proposal);                      // not tried: nobody proposes it again
   void again(int node, Precision precision);         // in flight once more
-  void complete(int node, Measurement measurement);  // also where it was given up before
+  void complete(int node, Measurement measurement);  // also where it was given up before, or was only predicted
   void lose(int node);                               // in flight no longer
   // `last`: what was proposed last; one without a program, which says why there is none, is kept.
   void spend(int node, std::optional<Proposal> last = {});

@@ -69,7 +69,13 @@ CREATE TRIGGER facts_stay BEFORE DELETE ON facts BEGIN SELECT RAISE(ABORT, 'fact
 CREATE TRIGGER facts_keep BEFORE UPDATE ON facts BEGIN SELECT RAISE(ABORT, 'facts are only added'); END;
 )sql";
 
-constexpr std::array kSteps = {kVersion1, kVersion2, kVersion3};
+// A run that goes on: its record as it was before, and how many events it had; "" once it has come to an end.
+constexpr const char* kVersion4 = R"sql(
+ALTER TABLE runs ADD COLUMN before TEXT NOT NULL DEFAULT '';
+ALTER TABLE runs ADD COLUMN events_before INTEGER NOT NULL DEFAULT 0;
+)sql";
+
+constexpr std::array kSteps = {kVersion1, kVersion2, kVersion3, kVersion4};
 
 Result<int64_t> current_version(Database& database) {
   SOLSTICE_TRY(Statement query, database.prepare("PRAGMA user_version"));

@@ -82,6 +82,39 @@ Result<RunRecord> read_run(Database& database, const std::string& id) {
   return read_record<RunRecord>(database, "run " + id, query.text(0));
 }
 
+// Of a run that goes on: its record as it was before, and whether it got events since.
+struct Before {
+  RunRecord run;
+  bool touched = false;
+};
+
+Result<std::optional<Before>> read_before(Database& database, const std::string& id) {
+  SOLSTICE_TRY(Statement query, database.prepare("SELECT before, events_before != (SELECT count(*) FROM events WHERE run = ?1) FROM runs "
+                                                 "WHERE id = ?1 AND before != ''"));
+  query.bind(id);
+  SOLSTICE_TRY(const bool row, query.step());
+  if (!row) return std::optional<Before>();
+  SOLSTICE_TRY(RunRecord run, read_record<RunRecord>(database, fmt::format("run {} before it went on", id), query.text(0)));
+  return std::optional(Before{std::move(run), query.integer(1) != 0});
+}
+
+// Its record as it is now, which is `before` from here on, and the process that has it.
+Status mark_resumed(Database& database, const std::string& id) {
+  SOLSTICE_TRY(Statement update, database.prepare("UPDATE runs SET before = record, events_before = (SELECT count(*) FROM events WHERE "
+                                                  "run = ?1), pid = ?2, process_start = ?3 WHERE id = ?1"));
+  return update.bind(id).bind(static_cast<int64_t>(::getpid())).bind(process_start(::getpid())).run();
+}
+
+// At its end.
+Status close_record(Database& database, const RunRecord& run) {
+  SOLSTICE_TRY(Statement update, database.prepare("UPDATE runs SET finished = ?, state = ?, record = ?, before = '' WHERE id = ?"));
+  return update.bind(run.finished).bind(state_name(run.state)).bind(to_json(run).dump()).bind(run.id).run();
+}
+
+void merge(const Json& more, Json& summary) {
+  for (const auto& [name, value] : more.members()) summary.set(name, value);
+}
+
 Result<std::vector<TrialRecord>> read_trials(Database& database, const std::string& run) {
   SOLSTICE_TRY(Statement query, database.prepare("SELECT record, number FROM trials WHERE run = ? ORDER BY number"));
   query.bind(run);
@@ -182,11 +215,16 @@ Result<bool> insert_fact(Database& database, Fact fact) {
   return fresh;
 }
 
+// Runs that failed before their search are passed over where there are others: nobody means a mistyped command.
+constexpr const char* kLast =
+    "SELECT id FROM runs ORDER BY state = 'failed' AND NOT EXISTS (SELECT 1 FROM events WHERE events.run = runs.id) AND "
+    "NOT EXISTS (SELECT 1 FROM trials WHERE trials.run = runs.id), id DESC LIMIT 1";
+
 // The one id that `prefix` means.
 Result<std::string> resolve(Database& database, std::string_view prefix) {
+  if (prefix.empty()) return fail(Code::bad_argument, "no run is named: it takes an id, the start of one, or `last`");
   const bool last = prefix == "last";
-  SOLSTICE_TRY(Statement query, database.prepare(last ? "SELECT id FROM runs ORDER BY id DESC LIMIT 1"
-                                                      : "SELECT id FROM runs WHERE substr(id, 1, ?) = ? LIMIT 9"));
+  SOLSTICE_TRY(Statement query, database.prepare(last ? kLast : "SELECT id FROM runs WHERE substr(id, 1, ?) = ? LIMIT 9"));
   if (!last) query.bind(static_cast<int64_t>(prefix.size())).bind(prefix);
   std::vector<std::string> ids;
   for (;;) {
@@ -232,7 +270,7 @@ Status Store::describe_run(const std::string& id, const std::string& machine, co
   run.machine = machine;
   run.device = device;
   run.versions = versions;
-  for (const auto& [name, value] : summary.members()) run.summary.set(name, value);
+  merge(summary, run.summary);
   return update_run(state_->database, run);
 }
 
@@ -265,9 +303,12 @@ Status Store::identify_run(const std::string& id, const std::string& problem_key
   return update_run(state_->database, run);
 }
 
-Status Store::keep_options(const std::string& id, const Json& options) {
-  SOLSTICE_TRY(RunRecord run, read_run(state_->database, id));
-  run.options = options;
+Status Store::keep_choices(const RunRecord& now) {
+  SOLSTICE_TRY(RunRecord run, read_run(state_->database, now.id));
+  run.options = now.options;
+  run.policy = now.policy;
+  run.seed = now.seed;
+  run.folder = now.folder;
   return update_run(state_->database, run);
 }
 
@@ -278,9 +319,16 @@ Status Store::finish_run(const std::string& id, RunState state, RunOutcome outco
   run.state = state;
   run.outcome = outcome;
   run.reason = reason;
-  run.summary = summary;
+  merge(summary, run.summary);
   run.finished = utc_now();
-  return update_run(state_->database, run);
+  return close_record(state_->database, run);
+}
+
+Status Store::stop_run(const std::string& id, RunState state, std::string_view reason, const Json& summary) {
+  SOLSTICE_TRY(std::optional<Before> before, read_before(state_->database, id));
+  if (!before || before->touched) return finish_run(id, state, before ? before->run.outcome : RunOutcome::kNone, reason, summary);
+  merge(summary, before->run.summary);
+  return close_record(state_->database, before->run);
 }
 
 Result<std::vector<ListedRun>> Store::list(int limit) {
@@ -363,13 +411,12 @@ Status Store::resume_run(const std::string& id) {
   SOLSTICE_CHECK(close_abandoned());
   SOLSTICE_TRY(RunRecord run, read_run(state_->database, id));
   if (run.state == RunState::kRunning) return fail(Code::bad_argument, fmt::format("run {} is still going on, in another process", id));
+  SOLSTICE_CHECK(mark_resumed(state_->database, id));
   run.state = RunState::kRunning;
   run.outcome = RunOutcome::kNone;
   run.reason.clear();
   run.finished.clear();
-  SOLSTICE_CHECK(update_run(state_->database, run));
-  SOLSTICE_TRY(Statement update, state_->database.prepare("UPDATE runs SET pid = ?, process_start = ? WHERE id = ?"));
-  return update.bind(static_cast<int64_t>(::getpid())).bind(process_start(::getpid())).bind(id).run();
+  return update_run(state_->database, run);
 }
 
 Result<int> Store::close_abandoned() {
@@ -382,7 +429,7 @@ Result<int> Store::close_abandoned() {
   }
   for (const std::string& id : gone) {
     const bool readable = read_run(state_->database, id).ok();
-    SOLSTICE_CHECK(readable ? finish_run(id, RunState::kInterrupted, RunOutcome::kNone, "its process ended without a word", Json())
+    SOLSTICE_CHECK(readable ? stop_run(id, RunState::kInterrupted, "its process ended without a word")
                             : close_damaged(state_->database, id));
   }
   return static_cast<int>(gone.size());

@@ -59,18 +59,23 @@ class Store {
                       const std::map<std::string, std::string>& versions, const Json& summary = {});
   // Nor, without a source file, which problem it is.
   Status identify_run(const std::string& id, const std::string& problem_key);
-  // A run that goes on may do so under others.
-  Status keep_options(const std::string& id, const Json& options);
+  // A run that goes on may do so under other options, policy, seed and folder: those of `run`.
+  Status keep_choices(const RunRecord& run);
   Status add_trial(const TrialRecord& trial);  // a number that exists is replaced
   // The run's event `number` (0, 1, ..) and, in the same transaction, the trial that it ends. An event that is there already is
   // bad_argument: two processes write the same run.
   Status add_event(const std::string& run, size_t number, const search::Event& event, const TrialRecord* trial = nullptr);
   // A run that goes on: it is marked running, by this process. bad_argument where another process has it.
   Status resume_run(const std::string& id);
+  // Its end. Members of the summary that are not given stay.
   Status finish_run(const std::string& id, RunState state, RunOutcome outcome, std::string_view reason, const Json& summary);
+  // An end without an outcome: one that went on keeps the outcome it had, and is as it was before altogether, but for what `summary` adds,
+  // where it got no event meanwhile.
+  Status stop_run(const std::string& id, RunState state, std::string_view reason, const Json& summary = {});
 
   Result<std::vector<ListedRun>> list(int limit = 50);  // newest first
-  // An id or the start of one; "last" is the newest. Ambiguous: bad_argument with the candidates.
+  // An id or the start of one; "last" is the newest that did not fail before its search, the newest where there is no such. Ambiguous:
+  // bad_argument with the candidates.
   Result<LoadedRun> load_run(std::string_view id_or_prefix);
   // Verified trials of this problem's latest runs, newest run first: at most `limit` trials.
   Result<std::vector<LoadedRun>> verified_trials(std::string_view problem_key, int limit = 400);
@@ -83,7 +88,7 @@ class Store {
   Result<std::vector<Fact>> facts(std::string_view machine, std::optional<int64_t> last = std::nullopt);
   Result<int64_t> last_fact();  // its number; 0 where there is none
 
-  // Runs still marked running whose process is gone become `interrupted`. Returns how many.
+  // Runs still marked running whose process is gone become `interrupted`, or what they were before they went on. Returns how many.
   Result<int> close_abandoned();
 
   const std::filesystem::path& folder() const;

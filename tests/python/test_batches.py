@@ -21,8 +21,11 @@ class Site:
     def __init__(self, folder):
         self.folder = folder
 
+    def text(self, *arguments):
+        return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=300)
+
     def call(self, *arguments):
-        return subprocess.run([PROGRAM, *map(str, arguments), "--json"], capture_output=True, text=True, timeout=300)
+        return self.text(*arguments, "--json")
 
     def done(self, *arguments):
         result = self.call(*arguments)
@@ -54,15 +57,31 @@ def test_a_batch_goes_out_and_comes_back(site):
     first = site.propose("one", "--batch", 3, run=ROOT / "examples" / "softmax.py")
     assert (first["candidates"], first["in_flight"]) == (3, 3)  # the expert goes on by what it expects
     assert sorted(path.name for path in (site.folder / "one").iterdir()) == ["batch.json", "candidates", "softmax.py"]
-    assert site.evaluate("one") == {"measured": 3, "usable": 3, "there": 0, "left": 0}
-    assert site.evaluate("one") == {"measured": 0, "usable": 0, "there": 3, "left": 0}
+    assert site.evaluate("one") == {"measured": 3, "predicted": True, "usable": 3, "there": 0, "left": 0}
+    assert site.evaluate("one") == {"measured": 0, "predicted": True, "usable": 0, "there": 3, "left": 0}
     taken = site.absorb("one")
-    assert (taken["taken"], taken["in_flight"]) == (3, 0) and taken["best"]["seconds"] > 0
+    assert (taken["taken"], taken["in_flight"]) == (3, 0) and taken["best"]["seconds"] > 0 and taken["best"]["predicted"]
     second = site.propose("two", "--batch", 2)
     assert second["run"] == first["run"] and second["candidates"] == 2
     site.evaluate("two")
     assert site.absorb("two")["taken"] == 2
     assert site.states() == [1, 2, 3, 4, 5]
+
+
+NOTE = "times are predicted by cost models, not measured\n"
+
+
+def test_what_is_predicted_says_so_and_is_asked_for(site):
+    site.propose("one", "--batch", 1, run=ROOT / "examples" / "softmax.py")
+    if not pathlib.Path("/dev/nvidia0").exists():
+        refused = site.text("evaluate", site.folder / "one")
+        assert refused.returncode == 3 and "--device model" in refused.stderr
+        assert "nothing is measured" not in refused.stdout and not (site.folder / "one" / "results").exists()
+    assert site.text("evaluate", site.folder / "one", "--device", "model").stdout.endswith(
+        "1 predicted, 1 of them usable; 0 had results already, 0 left\n" + NOTE
+    )
+    absorbed = site.text("absorb", site.folder / "one", "--store", site.folder / "store").stdout
+    assert "best: trial 1, predicted " in absorbed and absorbed.endswith(NOTE)
 
 
 def test_late_twice_and_never(site):
@@ -179,6 +198,56 @@ def test_a_run_goes_on_as_it_was_led(site):
     assert agent_of(site) == first | {"expert": 4, "sol": True}
     shown = subprocess.run([PROGRAM, "show", "last", "--store", site.folder / "store"], check=True, capture_output=True, text=True).stdout
     assert "agent    flat --write both --sol on --feedback tools --expert 4 --tune 2 --most-output 16384 --max-tokens 100000\n" in shown
+
+
+# Answers that nothing is left of any program.
+GIVES_UP = r"""#!/bin/sh
+cat > /dev/null
+echo '{"text": "{\\"reason\\": \\"enough\\", \\"nothing_left\\": \\"anywhere\\", \\"edits\\": [], \\"program\\": \\"\\"}"}'
+"""
+
+
+def test_the_expert_goes_on_from_what_a_model_gave_up(site):
+    script = site.folder / "model.sh"
+    script.write_text(GIVES_UP)
+    script.chmod(0o755)
+    site.propose("one", "--batch", 1, run=ROOT / "examples" / "softmax.py")
+    site.evaluate("one")
+    site.absorb("one")
+    model = ("--agent", "flat", "--provider", "command", "--option", f"command={script}", "--expert", 1)
+    asked = site.propose("two", "--batch", 2, *model)
+    said = "command has no further moves; without --agent the expert goes on"
+    assert (asked["candidates"], asked["why"]) == (0, said)
+    assert outcome_of(site).startswith(f"outcome  waiting: {said}; all results are in: `solstice propose ")
+    assert site.propose("three", "--batch", 2)["candidates"] == 2
+
+
+def outcome_of(site):
+    shown = subprocess.run([PROGRAM, "show", "last", "--store", site.folder / "store"], check=True, capture_output=True, text=True).stdout
+    return next(line for line in shown.splitlines() if line.startswith("outcome"))
+
+
+def test_a_run_says_what_it_waits_for(site):
+    run = site.propose("one", "--batch", 1, run=ROOT / "examples" / "softmax.py")["run"]
+    assert outcome_of(site) == "outcome  waiting: 1 result is out"
+    shown = subprocess.run([PROGRAM, "show", "last", "--json", "--store", site.folder / "store"], check=True, capture_output=True).stdout
+    assert "stop" not in json.loads(shown)["run"]["summary"]  # it goes on
+    site.evaluate("one")
+    site.absorb("one")
+    store = site.folder / "store"
+    assert outcome_of(site) == (
+        f"outcome  waiting: all results are in: `solstice propose {run} --store {store}` writes the next batch, "
+        f"`solstice optimize --resume {run} --store {store}` where the GPU is verifies the best and ends the run"
+    )
+
+
+def test_other_options_than_the_runs_are_named(site):
+    run = site.propose("one", "--batch", 1, "--numerics", "high", run=ROOT / "examples" / "softmax.py")["run"]
+    assert site.propose("two", "--batch", 1)["run"] == run
+    refused = site.call("propose", "last", "--numerics", "medium", "--machine", "h100", "--store", site.folder / "store")
+    assert refused.returncode == 2
+    assert "--machine (the run has h200, given is h100), --numerics (the run has high, given is medium)" in refused.stderr
+    assert f"`solstice propose {run} --store {site.folder / 'store'}`" in refused.stderr
 
 
 def test_a_folder_that_is_there_is_kept(site):

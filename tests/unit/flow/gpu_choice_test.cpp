@@ -13,7 +13,8 @@ std::string parsed(const char* text) {
 }
 
 std::string chosen(const char* text, int first = 0) {
-  const Result<std::vector<int>> gpus = further_gpus(*parse_gpu_choice(text), first, kHost);
+  const GpuChoice choice = std::string_view(text).empty() ? GpuChoice() : *parse_gpu_choice(text);
+  const Result<std::vector<int>> gpus = further_gpus(choice, first, kHost);
   if (!gpus.ok()) return gpus.error().message;
   std::string out;
   for (const int gpu : *gpus) out += std::to_string(gpu) + " ";
@@ -23,8 +24,8 @@ std::string chosen(const char* text, int first = 0) {
 TEST(GpuChoice, ReadsListsAndSaysWhatIsWrong) {
   EXPECT_EQ(parsed("0,3,1"), "0,3,1");
   EXPECT_EQ(parsed("all"), "all");
-  EXPECT_FALSE(parse_gpu_choice("")->given());
   EXPECT_EQ(parsed("0,0"), "--devices `0,0`: GPU 0 is named twice; legal are numbers of GPUs with commas, for example 0,1, and `all`");
+  EXPECT_EQ(parsed(""), "--devices ``: it is empty; legal are numbers of GPUs with commas, for example 0,1, and `all`");
   for (const char* text : {"0,", ",", "0;1", "-1", "0,1x", "ALL", "0, 1", "99999999999"}) {
     EXPECT_NE(parsed(text).find("is no number of a GPU"), std::string::npos) << text;
   }

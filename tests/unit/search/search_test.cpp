@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/file.h"
+
 namespace solstice::search {
 namespace {
 
@@ -385,6 +387,18 @@ TEST(Search, ResultsMayComeInAnyOrderOrNotAtAll) {
   Tree again;
   for (const Event& event : tree.events()) ASSERT_TRUE(again.apply(event).ok());
   EXPECT_EQ(again.best()->id, 3);
+}
+
+// "| `trials` | .. |" of docs/search.md, "Stopping".
+TEST(Search, WordsOfStopsAreExplained) {
+  const std::string page = std::move(read_file(SOLSTICE_SOURCE_DIR "/docs/search.md")).value();
+  const size_t begin = page.find("\n| word | "), end = page.find("\n\n", begin);
+  ASSERT_NE(begin, page.npos);
+  std::vector<std::string> explained;
+  for (size_t row = page.find("\n| `", begin); row < end; row = page.find("\n| `", row + 1))
+    explained.push_back(page.substr(row + 4, page.find('`', row + 4) - row - 4));
+  const std::vector<const char*> words = enum_names(Stop::kTrials);
+  EXPECT_EQ(explained, std::vector<std::string>(words.begin(), words.end()));
 }
 
 }  // namespace

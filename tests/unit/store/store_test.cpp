@@ -114,6 +114,28 @@ TEST_F(StoreTest, FindsRunsByPrefixAndLast) {
   EXPECT_EQ(store.list(1)->front().run->problem, "b");
 }
 
+TEST_F(StoreTest, LastPassesOverRunsThatFailedBeforeTheirSearch) {
+  Store store = open();
+  const auto begin = [&](const char* id) {
+    RunRecord run = run_of(id, "o");
+    run.id = id;
+    EXPECT_TRUE(store.begin_run(run).ok());
+  };
+  const auto end = [&](const char* id, RunState state) { EXPECT_TRUE(store.finish_run(id, state, RunOutcome::kNone, "", Json()).ok()); };
+  begin("20260101-000000-aaaa");
+  end("20260101-000000-aaaa", RunState::kFailed);
+  EXPECT_EQ(store.load_run("last")->run.id, "20260101-000000-aaaa");  // there is no other
+  begin("20260102-000000-bbbb");
+  end("20260102-000000-bbbb", RunState::kInterrupted);  // killed before its first trial: it goes on
+  begin("20260103-000000-cccc");
+  end("20260103-000000-cccc", RunState::kFailed);
+  EXPECT_EQ(store.load_run("last")->run.id, "20260102-000000-bbbb");
+  begin("20260104-000000-dddd");
+  ASSERT_TRUE(store.add_event("20260104-000000-dddd", 0, search::Event{}).ok());
+  end("20260104-000000-dddd", RunState::kFailed);
+  EXPECT_EQ(store.load_run("last")->run.id, "20260104-000000-dddd");
+}
+
 TEST_F(StoreTest, ARunLearnsItsProblemLater) {
   Store store = open();
   const std::string id = *store.begin_run(run_of("p", "o"));
@@ -219,6 +241,21 @@ TEST_F(StoreTest, UpgradesAStoreWithoutFacts) {
   EXPECT_EQ(*store.add_facts({fact_of(loaded->run.id, 1)}), 1);
 }
 
+// tests/corpus/store_3.sql: what a program of schema 3 wrote. Its run goes on, and a resume without anything new leaves it as it was.
+TEST_F(StoreTest, UpgradesAStoreThatKeepsNoRecordOfBefore) {
+  ASSERT_NO_FATAL_FAILURE(write_corpus("store_3.sql"));
+  Store store = open();
+  const auto facts = store.facts("h200");
+  ASSERT_TRUE(facts.ok()) << facts.error().text();
+  ASSERT_EQ(facts->size(), 1u);
+  EXPECT_EQ((*facts)[0].structure.form, "1[a,b] = max[b](0[a,b])");
+  const Result<LoadedRun> loaded = store.load_run("last");
+  ASSERT_TRUE(loaded.ok()) << loaded.error().text();
+  ASSERT_TRUE(store.resume_run(loaded->run.id).ok());
+  ASSERT_TRUE(store.stop_run(loaded->run.id, RunState::kFailed, "no GPU").ok());
+  EXPECT_EQ(to_json(store.load_run(loaded->run.id)->run).dump(), to_json(loaded->run).dump());
+}
+
 TEST_F(StoreTest, KeepsAFactOfANodeOnceAndForGood) {
   Store store = open();
   const std::string id = *store.begin_run(run_of("p", "o"));
@@ -277,6 +314,71 @@ TEST_F(StoreTest, ARunGoesOnInOneProcessAtATime) {
   ASSERT_TRUE(store.resume_run(id).ok());
   EXPECT_EQ(store.load_run(id)->run.state, RunState::kRunning);
   EXPECT_EQ(store.load_run(id)->run.reason, "");
+}
+
+// A run with an outcome and an event, which goes on under others.
+std::string resumed(Store& store) {
+  const std::string id = *store.begin_run(run_of("p", "o"));
+  EXPECT_TRUE(store.add_event(id, 0, {.kind = search::Event::Kind::kLost}).ok());
+  EXPECT_TRUE(store.finish_run(id, RunState::kFinished, RunOutcome::kFaster, "kept", Json::object().set("speedup", 2.5)).ok());
+  EXPECT_TRUE(store.resume_run(id).ok());
+  RunRecord other = store.load_run(id)->run;
+  other.policy = "mcts", other.seed = 9, other.folder = "/elsewhere", other.options.set("eps", 0.5);
+  EXPECT_TRUE(store.keep_choices(other).ok());
+  return id;
+}
+
+TEST_F(StoreTest, ARunThatWentOnToNothingIsAsItWas) {
+  Store store = open();
+  const std::string id = resumed(store);
+  EXPECT_EQ(store.load_run(id)->run.policy, "mcts");
+  ASSERT_TRUE(store.stop_run(id, RunState::kFailed, "no GPU", Json::object().set("agent", "cost")).ok());
+  const RunRecord run = store.load_run(id)->run;
+  EXPECT_EQ(run.state, RunState::kFinished);
+  EXPECT_EQ(run.outcome, RunOutcome::kFaster);
+  EXPECT_EQ(run.reason, "kept");
+  EXPECT_NE(run.finished, "");
+  EXPECT_EQ(run.policy, run_of("p", "o").policy);
+  EXPECT_EQ(run.summary.at("speedup").as_double(), 2.5);
+  EXPECT_EQ(run.summary.at("agent").as_string(), "cost");
+}
+
+TEST_F(StoreTest, ARunThatWentOnAndStoppedKeepsItsSummary) {
+  Store store = open();
+  const std::string id = resumed(store);
+  ASSERT_TRUE(store.add_event(id, 1, {.kind = search::Event::Kind::kLost}).ok());
+  ASSERT_TRUE(store.stop_run(id, RunState::kFailed, "why").ok());
+  const RunRecord run = store.load_run(id)->run;
+  EXPECT_EQ(run.state, RunState::kFailed);
+  EXPECT_EQ(run.reason, "why");
+  EXPECT_EQ(run.outcome, RunOutcome::kFaster);
+  EXPECT_EQ(run.summary.at("speedup").as_double(), 2.5);
+  EXPECT_EQ(run.seed, 9);
+  ASSERT_TRUE(store.resume_run(id).ok());
+  ASSERT_TRUE(store.finish_run(id, RunState::kFinished, RunOutcome::kNotFaster, "", Json::object().set("stop", "time")).ok());
+  EXPECT_EQ(store.load_run(id)->run.summary.at("speedup").as_double(), 2.5);
+}
+
+TEST_F(StoreTest, AKillBeforeAnythingCameOfItLeavesTheRunAsItWas) {
+  std::string id;
+  {
+    Store store = open();
+    id = resumed(store);
+    Database database = std::move(Database::open(folder_.path() / "runs.db")).value();
+    ASSERT_TRUE(database.execute("UPDATE runs SET pid = 0, process_start = 'gone'").ok());
+  }
+  Store store = open();
+  EXPECT_EQ(*store.close_abandoned(), 1);
+  const RunRecord run = store.load_run(id)->run;
+  EXPECT_EQ(run.state, RunState::kFinished);
+  EXPECT_EQ(run.outcome, RunOutcome::kFaster);
+  EXPECT_EQ(run.summary.at("speedup").as_double(), 2.5);
+}
+
+TEST_F(StoreTest, AnEmptyIdNamesNoRun) {
+  Store store = open();
+  ASSERT_TRUE(store.begin_run(run_of("p", "o")).ok());
+  EXPECT_EQ(store.load_run("").error().code, Code::bad_argument);
 }
 
 TEST_F(StoreTest, RefusesAStoreOfANewerProgram) {
