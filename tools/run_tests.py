@@ -2,22 +2,28 @@
 """Runs every test this machine can run; `./x test` and CI call it. Usage: run_tests.py [--quick]
 
 --quick is the inner loop: no second compiler, no sanitizer build. A step that cannot run here is skipped aloud.
-The last line is `N passed, N failed, N skipped`: single GoogleTest, pytest and syntax cases are counted, and a step
+After the build two steps run side by side, since the longest of them keeps one core busy; on a machine with a GPU each runs
+alone, for the times' sake. Ctrl-C stops the steps that run, and the exit status is 130. The last line is `N passed, N failed, N skipped`: single GoogleTest, pytest and syntax cases are counted, and a step
 that fails without a failed case counts as one.
 """
 import argparse
+import concurrent.futures
 import importlib.util
 import os
 import re
+import signal
 import subprocess
 import sys
+import threading
 import time
+from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 SANITIZED = ("base", "record", "lang", "ir")
 SKIPPED = 77  # exit code of a step that says itself why it does not run
+INTERRUPTED = 130
 
 COUNTS = {
     "passed": re.compile(r"(?:\[  PASSED  \] (\d+) test|\b(\d+) passed)"),
@@ -30,24 +36,28 @@ def has_gpu():
     return Path("/dev/nvidia0").exists()
 
 
-def steps(quick):
-    """(name, command, or a string that says why it is skipped)"""
-    python = sys.executable
+def first_steps():
+    """(name, command), one after the other; without a build nothing else runs."""
     yield "build", ["ninja", "-C", str(BUILD), "--quiet"]
-    yield "layers", [python, "tools/check_layers.py"]
+    yield "layers", [sys.executable, "tools/check_layers.py"]
     yield "format", ["tools/format.sh", "--check"]
-    yield "unit tests", ["ctest", "--test-dir", str(BUILD), "-j2", "--timeout", "600", "--verbose"]
+
+
+def steps(quick):
+    """(name, command, or a string that says why it is skipped): what keeps one core busy for long first, what uses all last"""
+    python = sys.executable
     if any((ROOT / "tests/python").glob("test_*.py")):
         yield "python tests", [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/python"]
+    if not quick:
+        yield "sanitizers", ["bash", "tools/sanitize.sh", str(BUILD / "sanitize"), *SANITIZED]
+    yield "unit tests", ["ctest", "--test-dir", str(BUILD), "-j2", "--timeout", "1200", "--verbose"]
     for name, arguments in against_pytorch():
         yield name, [python, *arguments, "--binary", str(BUILD / "tests/import_check")]
     if any((ROOT / "tests/gpu").glob("*_test.py")):
         gpu = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/gpu"]
         yield "gpu tests", gpu if has_gpu() else "no GPU on this machine"
-    if quick:
-        return
-    yield "clang syntax", [python, "tools/clang_pass.py", str(BUILD)]
-    yield "sanitizers", ["bash", "tools/sanitize.sh", str(BUILD / "sanitize"), *SANITIZED]
+    if not quick:
+        yield "clang syntax", [python, "tools/clang_pass.py", str(BUILD)]
 
 
 def against_pytorch():
@@ -66,41 +76,114 @@ def count(text):
     return found
 
 
+def say(text):
+    """Whole lines, also beside another step's."""
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
 def environment():
     env = dict(os.environ, PYTHONPATH=str(ROOT / "python"), PYTHONDONTWRITEBYTECODE="1")
     env.setdefault("SOLSTICE_PYTHON", sys.executable)
     return env
 
 
-def run_step(name, command, total):
-    if isinstance(command, str):
-        print(f"[skipped] {name}: {command}", flush=True)
-        total["skipped"] += 1
-        return
-    print(f"[run    ] {name}", flush=True)
-    start = time.monotonic()
-    done = subprocess.run(command, cwd=ROOT, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, errors="replace")
-    took = time.monotonic() - start
-    log = BUILD / "test-logs" / f"{name.replace(' ', '-')}.log"
-    log.parent.mkdir(parents=True, exist_ok=True)
-    log.write_text(done.stdout)
-    if done.returncode == SKIPPED:
-        print(f"[skipped] {name}: {done.stdout.strip()}", flush=True)
-        total["skipped"] += 1
-        return
-    counts = count(done.stdout)
-    if done.returncode and not counts["failed"]:
+class Runner:
+    """Runs steps, each in a process group of its own, so that all of them can be stopped at once."""
+
+    GRACE = 5  # seconds that a step has to end by itself
+
+    def __init__(self, logs=BUILD / "test-logs"):
+        self.logs = logs
+        self.running = set()
+        self.stopped = False
+        self.lock = threading.Lock()
+
+    def stop(self):
+        """Ends what runs, and lets no other begin."""
+        with self.lock:
+            self.stopped = True
+            running = list(self.running)
+        for process in running:
+            send(process, signal.SIGTERM)
+        end = time.monotonic() + self.GRACE
+        while time.monotonic() < end and any(process.poll() is None for process in running):
+            time.sleep(0.02)
+        for process in running:
+            send(process, signal.SIGKILL)
+
+    def output_of(self, command):
+        """(exit status, all that it said); a command that cannot be started is one that failed."""
+        with self.lock:
+            if self.stopped:
+                return -signal.SIGTERM, ""
+            try:
+                process = subprocess.Popen(command, cwd=ROOT, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                           stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
+            except OSError as error:
+                return 127, f"cannot run {command[0]}: {error.strerror}"
+            self.running.add(process)
+        text, _ = process.communicate()  # where Ctrl-C ends that, stop() still has to find it
+        with self.lock:
+            self.running.discard(process)
+        return process.returncode, text
+
+    def run_step(self, name, command):
+        """What it counts, after it has said how it ended."""
+        if isinstance(command, str):
+            say(f"[skipped] {name}: {command}")
+            return {"skipped": 1}
+        say(f"[run    ] {name}")
+        start = time.monotonic()
+        status, text = self.output_of(command)
+        took = time.monotonic() - start
+        if self.stopped:
+            return {}  # it was ended, which says nothing of it
+        log = self.logs / f"{name.replace(' ', '-')}.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_text(text)
+        return verdict(name, status, text, f"{took:.1f} s (log: {os.path.relpath(log, ROOT)})")
+
+    def run_together(self, chosen, side_by_side):
+        """Yields what each step counts, as they end."""
+        with concurrent.futures.ThreadPoolExecutor(side_by_side) as pool:
+            running = [pool.submit(self.run_step, *step) for step in chosen]
+            try:
+                for step in concurrent.futures.as_completed(running):
+                    yield step.result()
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                self.stop()  # the pool waits for them
+                raise
+
+
+def send(process, number):
+    """To all that is left of a step, also where its first process has ended."""
+    try:
+        os.killpg(process.pid, number)
+    except ProcessLookupError:
+        pass  # nothing is
+
+
+def verdict(name, status, text, after):
+    """What an ended step counts; says so."""
+    if status == SKIPPED:
+        say(f"[skipped] {name}: {text.strip()}")
+        return {"skipped": 1}
+    counts = count(text)
+    if status and not counts["failed"]:
         counts["failed"] = 1
-    if not done.returncode and not counts["passed"]:
+    if not status and not counts["passed"]:
         counts["passed"] = 1
-    for key in total:
-        total[key] += counts[key]
-    if done.returncode:
-        print(relevant(done.stdout), flush=True)
-    verdict = "FAILED" if done.returncode else "ok"
-    print(f"[{verdict:7}] {name}: {counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped, "
-          f"{took:.1f} s (log: {log.relative_to(ROOT)})", flush=True)
+    word = "FAILED" if status else "ok"
+    said = f"[{word:7}] {name}: {counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped, {after}"
+    say(relevant(text) + "\n" + said if status else said)
+    return counts
+
+
+def cores():
+    """That this process may use."""
+    return len(os.sched_getaffinity(0))
 
 
 def relevant(text):
@@ -114,17 +197,36 @@ def relevant(text):
     return "\n".join(lines[i] for i in chosen)
 
 
+def run_all(runner, first, others, side_by_side):
+    """The sums; without the first of the first steps nothing else runs."""
+    total = Counter()
+    for number, step in enumerate(first):
+        total.update(runner.run_step(*step))
+        if number == 0 and total["failed"]:
+            return total
+    for counts in runner.run_together(others, side_by_side):
+        total.update(counts)
+    return total
+
+
+def report(runner, first, others, side_by_side):
+    """The exit status, after the last line."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C
+    try:
+        total = run_all(runner, first, others, side_by_side)
+    except KeyboardInterrupt:
+        runner.stop()
+        say("interrupted")
+        return INTERRUPTED
+    print(f"{total['passed']} passed, {total['failed']} failed, {total['skipped']} skipped")
+    return 1 if total["failed"] else 0
+
+
 def main():
     parser = argparse.ArgumentParser(prog="./x test", description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="no second compiler, no sanitizer build")
     quick = parser.parse_args().quick
-    total = {"passed": 0, "failed": 0, "skipped": 0}
-    for name, command in steps(quick):
-        run_step(name, command, total)
-        if name == "build" and total["failed"]:
-            break
-    print(f"{total['passed']} passed, {total['failed']} failed, {total['skipped']} skipped")
-    return 1 if total["failed"] else 0
+    return report(Runner(), first_steps(), steps(quick), 1 if has_gpu() else min(2, cores()))
 
 
 if __name__ == "__main__":
