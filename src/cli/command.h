@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,7 @@ struct Parameter {
 struct Invocation {
   std::vector<std::string> argv;  // as typed, program first
   std::map<std::string, std::vector<std::string>> values;
+  std::set<std::string> left_out;  // parameters that nobody gave
 
   const std::string& get(std::string_view name) const;  // "" where nothing was given
   bool has(std::string_view name) const;

@@ -155,6 +155,7 @@ Result<Invocation> parse(const Command& command, const std::vector<std::string>&
   for (const Slot& slot : slots) {
     const Parameter& p = *slot.parameter;
     std::vector<std::string> values = slot.given();
+    if (values.empty()) out.left_out.insert(p.name);
     if (values.empty() && !p.otherwise.empty()) values = {p.otherwise};
     for (const std::string& value : values) {
       if (!p.is_flag()) SOLSTICE_CHECK(check_choice(p, value));

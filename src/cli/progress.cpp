@@ -18,7 +18,7 @@ namespace {
 std::string trial_text(const TrialNews& news) {
   std::string text = fmt::format("trial {}: {}", news.number, news.verdict);
   // A predicted trial's verdict says so already.
-  if (news.time) text += fmt::format(" {}{}", news.predicted && news.verdict != "predicted" ? "predicted " : "", show(*news.time));
+  if (news.time) text += " " + show(*news.time, news.predicted && news.verdict != "predicted");
   return text + ", " + news.what;
 }
 
@@ -117,7 +117,7 @@ std::string standing_text(const Standing& s) {
   std::vector<std::string> parts;
   parts.push_back(s.trials_allowed ? fmt::format("{}/{} trials", s.trials, *s.trials_allowed) : fmt::format("{} trials", s.trials));
   if (s.best) {
-    std::string best = fmt::format("best {}{}", s.predicted ? "predicted " : "", show(*s.best));
+    std::string best = "best " + show(*s.best, s.predicted);
     if (s.speedup()) best += fmt::format(" ({})", show_factor(*s.speedup()));
     parts.push_back(best);
   }

@@ -79,6 +79,8 @@ std::string show(Seconds time) {
   return fmt::format("{:.4g} us", time.value * 1e6);
 }
 
+std::string show(Seconds time, bool predicted) { return (predicted ? "predicted " : "") + show(time); }
+
 std::string show(Bytes bytes) {
   static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   double v = bytes.value;

@@ -19,8 +19,12 @@ std::string wrap(std::string_view text, int width, int indent);
 std::string hanging(std::string_view name, std::string_view text, int column, int width);
 
 std::string show(Seconds time);                         // "12.3 us"
+std::string show(Seconds time, bool predicted);         // "predicted 12.3 us" where a cost model says so
 std::string show(Bytes bytes);                          // "1.50 GiB"
 std::string show_factor(double factor);                 // "4.61x"
 std::string clip(std::string_view text, size_t width);  // "..." at the end where it was longer
+
+// What stands under figures that no GPU has measured.
+inline constexpr const char* kPredictedNote = "times are predicted by cost models, not measured\n";
 
 }  // namespace solstice::cli

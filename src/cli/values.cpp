@@ -106,4 +106,9 @@ Result<double> parse_real(const std::string& what, const std::string& text, doub
   return value;
 }
 
+Result<double> parse_eps(const std::string& text) { return parse_real("--eps", text, 0, 1000); }
+Result<int> parse_window(const std::string& text) { return parse_int("--window", text, 0, 1000000); }
+// A log-gain of 1 is 2.7 times as fast.
+Result<double> parse_roi(const std::string& text) { return parse_real("--roi", text, 0, 1); }
+
 }  // namespace solstice::cli

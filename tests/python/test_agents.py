@@ -225,6 +225,18 @@ def test_where_nothing_is_left_the_search_ends_and_is_not_asked_again(tmp_path, 
         assert again["agent"]["nothing_left"] == 2
 
 
+def test_without_the_model_the_expert_goes_on_from_what_it_gave_up(tmp_path):
+    with FaultyModel([answer("flat", "enough of all", nothing_left="anywhere")]) as model:
+        optimize(tmp_path, "whole", *asking("flat", model))
+    assert [node["nothing_left"] for node in tree_of(tmp_path, "whole")] == ["enough of all"]
+    alone = [PROGRAM, "optimize", "--resume", "last", "--no-baselines", "--budget", f"10m,{TRIALS}trials", "--store", tmp_path / "whole-store",
+             "--out", tmp_path / "whole-out", "--json"]  # fmt: skip
+    done = subprocess.run(alone, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    tree = tree_of(tmp_path, "whole")
+    assert len(tree) == TRIALS and {node["origin"] for node in tree} == {"expert"}
+
+
 @pytest.mark.parametrize("controller", CONTROLLERS)
 def test_killed_and_resumed_it_grows_the_same_tree(tmp_path, controller):
     script = gives_up_later(controller)

@@ -129,6 +129,11 @@ def test_no_gpu(run, write_model, tmp_path):
     code, out, err = run("optimize", write_model(MODEL), "--device", "gpu", "--out", tmp_path / "out")
     assert code == 3 and ("error[no_gpu]" in err or "error[no_driver]" in err), err
     assert "solstice doctor" in err and "--device model" in err
+    for given, way in (([], "or leave --devices out, which"), (["--device", "gpu"], "out, which chooses GPUs, and use --device model")):
+        code, out, err = run("optimize", write_model(MODEL), "--devices", "0", *given, "--out", tmp_path / "out")
+        assert code == 3 and way in err, err
+    code, out, err = run("optimize", write_model(MODEL), "--devices", "", "--out", tmp_path / "out")
+    assert code == 2 and "it is empty" in err, err
 
 
 def earlier(run, path, out):
@@ -279,7 +284,8 @@ def test_searches_of_several_policies_stand_beside_each_other(run, write_model, 
     policies = ("--policy", "greedy", "--policy", "mcts(children=2)")
     options = ("--path", tmp_path / "kb", "--device", "model", "--budget", "60s,3trials", "--out", tmp_path / "out")
     code, out, err = run("bench", "search", *options, *policies[:2])
-    assert code == 0, out + err
+    assert code == 0 and "best predicted" in out and "p no better" in out, out + err
+    assert out.endswith("times are predicted by cost models, not measured\n"), out
     code, _, err = run("bench", "search", *options, *policies)
     assert code == 2 and "--resume" in err, err
     code, out, err = run("bench", "search", *options, *policies, "--resume", "--json")
@@ -336,3 +342,56 @@ def test_times_have_fitting_units(run, write_model, tmp_path):
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     for text in (report["reason"], report["bound_by"], out):
         assert " us" in text and not re.search(r"\b0\.0\d* ms", text), text
+
+
+def runs_of(run, store):
+    code, out, err = run("show", "--store", store, "--json")
+    assert code == 0, out + err
+    return json.loads(out)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--policy", "greddy"), "no policy `greddy`"),
+        (("--agent", "flat", "--provider", "mailbox"), "give `--option folder=DIR`"),
+        (("--agent", "flat", "--provider", "mailbox", "--option", "floder=box"), "did you mean `folder`?"),
+        (("--agent", "flat", "--provider", "openai", "--model", "gpt-55"), "no model is called `gpt-55`"),
+        (("--agent", "flat", "--provider", "openai", "--model", "gpt-5-mini", "--option", "key_env=NO_SUCH_KEY"), "NO_SUCH_KEY"),
+    ],
+)
+def test_a_mistake_leaves_no_run_behind(run, write_model, tmp_path, options, said):
+    for command in (("optimize", "--device", "model"), ("propose",)):
+        code, _, err = run(command[0], write_model(MODEL), *command[1:], *options, "--store", tmp_path / "store", "--out", tmp_path / "out")
+        assert code in (2, 3) and said in err, err
+        assert runs_of(run, tmp_path / "store") == [] and not (tmp_path / "out").exists()
+
+
+def test_last_is_no_run_that_failed_before_its_search(run, write_model, tmp_path):
+    here = ("--device", "model", "--budget", "60s,1trials", "--no-baselines", "--store", tmp_path / "store", "--out", tmp_path / "out")
+    model = write_model(MODEL)
+    assert run("optimize", model, *here)[0] == 0
+    assert run("optimize", f"{model}:Modle", *here)[0] == 2
+    newest, searched = runs_of(run, tmp_path / "store")
+    assert newest["state"] == "failed"
+    assert json.loads(run("show", "last", "--store", tmp_path / "store", "--json")[1])["run"]["id"] == searched["id"]
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_run_goes_on_without_its_options_being_said_again(run, write_model, tmp_path):
+    store, out = ("--store", tmp_path / "store"), ("--out", tmp_path / "out")
+    code, _, err = run("optimize", write_model(MODEL), *store, *out, "--numerics", "high", "--budget", "60s,1trials", "--seed", 3)
+    assert code == 0, err
+    (first,) = runs_of(run, tmp_path / "store")
+    for more in ((), ("--device", "model")):  # `auto` found no GPU
+        code, _, err = run("optimize", "--resume", "last", *store, *out, *more)
+        assert code == 0, err
+        (again,) = runs_of(run, tmp_path / "store")
+        assert (again["id"], again["state"], again["options"]["numerics"]) == (first["id"], "finished", "high")
+    code, _, err = run("optimize", "--resume", "last", *store, *out, "--numerics", "reference")
+    assert code == 2 and "--numerics (the run has high, given is reference)" in err, err
+    (command,) = re.findall(r"`solstice (optimize --resume [^`]*)`", err)
+    code, _, err = run(*command.split(), *out)
+    assert code == 0, err
+    code, _, err = run("optimize", *store, *out)
+    assert code == 2 and "no FILE was given" in err, err

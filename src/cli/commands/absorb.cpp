@@ -1,9 +1,9 @@
 // solstice absorb: takes the results of a batch into its run.
 #include <fmt/format.h>
 
-#include "base/time_text.h"
 #include "cli/command.h"
 #include "cli/harmless.h"
+#include "cli/table.h"
 #include "flow/batch.h"
 
 namespace solstice::cli {
@@ -14,9 +14,10 @@ std::string absorbed_text(const flow::AbsorbOutcome& done) {
                                 done.known, done.missing, done.in_flight);
   for (const std::string& refused : done.refused) out += harmless(refused) + "\n";
   if (done.best == 0) return out + "no candidate is usable yet\n";
-  out += fmt::format("best: trial {}, {}", done.best, solstice::time_text(done.best_time));
+  out += fmt::format("best: trial {}, {}", done.best, show(done.best_time, done.predicted));
   if (done.original.value > 0) out += fmt::format(", {:.2f}x as fast as the original", done.original / done.best_time);
-  return out + "\n";
+  out += "\n";
+  return done.predicted ? out + kPredictedNote : out;
 }
 
 Result<int> run_absorb(const Invocation& in) {
@@ -35,7 +36,8 @@ Result<int> run_absorb(const Invocation& in) {
                  .set("missing", done.missing)
                  .set("in_flight", done.in_flight)
                  .set("refused", refused);
-  if (done.best > 0) out.set("best", Json::object().set("trial", done.best).set("seconds", done.best_time.value));
+  if (done.best > 0)
+    out.set("best", Json::object().set("trial", done.best).set("seconds", done.best_time.value).set("predicted", done.predicted));
   if (done.original.value > 0) out.set("original", done.original.value);
   fmt::print("{}\n", out.dump(2));
   return code;
@@ -49,7 +51,7 @@ const Command solstice_commands_absorb = {
     .summary = "Take the results of a batch into its run",
     .help =
         "May be done while results are missing, and again when more have come: a result is taken once, for the very program that the "
-        "run proposed; one that is damaged or of another program is refused, the others are taken, and the exit code is 2. Go on with `solstice propose RUN`; on the machine with the GPU, `solstice optimize FILE --resume RUN` verifies "
+        "run proposed; one that is damaged or of another program is refused, the others are taken, and the exit code is 2. Go on with `solstice propose RUN`; on the machine with the GPU, `solstice optimize --resume RUN` verifies "
         "the best in full and writes the drop-in module.",
     .example = "solstice absorb batch1",
     .parameters = {{"BATCH", "", "folder that `solstice evaluate` filled in", "", {}, true, false},

@@ -5,7 +5,7 @@
 #include "cli/command.h"
 #include "cli/devices.h"
 #include "cli/progress.h"
-#include "cli/table.h"
+#include "cli/search_bench_text.h"
 #include "cli/values.h"
 #include "flow/search_bench.h"
 #include "search/policy.h"
@@ -24,8 +24,8 @@ Result<flow::SearchBenchOptions> search_bench_options(const Invocation& in) {
   SOLSTICE_TRY(const BudgetText budget, parse_budget(in.get("--budget")));
   out.each.budget = budget.time;
   out.each.trials = budget.trials;
-  SOLSTICE_TRY(out.each.eps, parse_real("--eps", in.get("--eps"), 0, 10));
-  SOLSTICE_TRY(out.each.window, parse_int("--window", in.get("--window"), 0, 100000));
+  SOLSTICE_TRY(out.each.eps, parse_eps(in.get("--eps")));
+  SOLSTICE_TRY(out.each.window, parse_window(in.get("--window")));
   out.each.device = in.get("--device");
   out.each.machine = in.get("--machine");
   SOLSTICE_TRY(out.each.gpus, chosen_devices(in));
@@ -39,29 +39,9 @@ Result<flow::SearchBenchOptions> search_bench_options(const Invocation& in) {
   return out;
 }
 
-std::string speedup_text(const SearchRow& row) {
-  if (row.best.empty() || row.best.back().value <= 0) return "-";
-  return row.original.value > 0 ? show_factor(row.original / row.best.back()) : show(row.best.back());
-}
-
 void print_search(const SearchRow& row) {
-  const std::string which = fmt::format("{:<6} {:<36} {:<24} {:>3}", row.id, clip(row.name, 36), clip(row.policy, 24), row.seed);
-  if (!row.failed.empty())
-    fmt::print("{}  failed: {}\n", which, clip(row.failed, 80));
-  else
-    fmt::print("{}  {:>4} trials in {:>8}  best {:>8}  ({})\n", which, row.best.size(), show(row.took), speedup_text(row), row.stop);
+  fmt::print("{}", search_row_text(row));
   std::fflush(stdout);
-}
-
-std::string standings_table(const std::vector<flow::PolicyStanding>& standings) {
-  std::vector<std::vector<std::string>> rows = {
-      {"policy", "problems", "speedup", "mean over trials", "over the first", "p better", "p worse", "a trial", "measuring"}};
-  for (const flow::PolicyStanding& s : standings) {
-    rows.push_back({s.policy, std::to_string(s.problems), show_factor(s.speedup), show_factor(s.early), fmt::format("{:.3f}", s.ratio),
-                    fmt::format("{:.2g}", s.p), fmt::format("{:.2g}", s.p_worse), show(s.a_trial),
-                    s.measuring > 0 ? fmt::format("{:.0f} %", 100 * s.measuring) : "-"});
-  }
-  return table(rows);
 }
 
 Result<int> run_bench_search(const Invocation& in) {
@@ -75,7 +55,7 @@ Result<int> run_bench_search(const Invocation& in) {
   if (in.json())
     fmt::print("{}\n", to_json(bench).dump(2));
   else
-    fmt::print("\n{}", standings_table(flow::standings_of(bench)));
+    fmt::print("\n{}", standings_text(bench));
   if (interrupted()) return fail(Code::interrupted, "stopped; `--resume` goes on from here");
   return 0;
 }
@@ -90,8 +70,9 @@ const Command solstice_commands_bench_search = {
         "Each problem of the KernelBench folder DIR is searched under every policy, from nothing: no search sees what another found. Only the "
         "search runs, with no full verification and no drop-in; a problem is prepared once for all its searches. The table has the "
         "geometric mean over problems of the speedup in the end and of its mean over all trials (a search that ends early keeps its best), "
-        "the ratio to the first policy with one-sided Wilcoxon tests over problems, what a trial took, and the share of the searches' time "
-        "in which trials were verified and timed. OUT/search.json is rewritten after each search, and --resume goes on from it; OUT/store "
+        "the ratio to the first policy, what a trial took, and the share of the searches' time in which trials were verified and timed (GPU "
+        "busy). `p no better` and `p no worse` are those of one-sided Wilcoxon signed-rank tests over problems that a policy is no better "
+        "in the end than the first, and that it is no worse. Without a GPU times are predicted, and the table says so. OUT/search.json is rewritten after each search, and --resume goes on from it; OUT/store "
         "has every run, for `solstice replay`, `show` and `memory benefit`.\n"
         "With --memory every search may use the facts of a copy of that store; without it, none uses any.",
     .example = "solstice bench search --path KernelBench --only 1/40,2/75 --policy greedy --policy mcts --budget 120s,40trials",

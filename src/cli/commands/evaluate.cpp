@@ -6,10 +6,20 @@
 #include "cli/devices.h"
 #include "cli/exit_codes.h"
 #include "cli/progress.h"
+#include "cli/table.h"
 #include "flow/batch.h"
 
 namespace solstice::cli {
 namespace {
+
+Json counts_of(const flow::EvaluateOutcome& done) {
+  return Json::object()
+      .set("measured", done.measured)
+      .set("predicted", done.predicted)
+      .set("usable", done.usable)
+      .set("there", done.there)
+      .set("left", done.left);
+}
 
 Result<int> run_evaluate(const Invocation& in) {
   flow::EvaluateOptions options;
@@ -20,11 +30,11 @@ Result<int> run_evaluate(const Invocation& in) {
   const std::unique_ptr<Progress> progress = progress_for(in.json() ? stderr : stdout);
   SOLSTICE_TRY(const flow::EvaluateOutcome done, flow::evaluate_batch(options, *progress));
   if (in.json()) {
-    fmt::print(
-        "{}\n",
-        Json::object().set("measured", done.measured).set("usable", done.usable).set("there", done.there).set("left", done.left).dump(2));
+    fmt::print("{}\n", counts_of(done).dump(2));
   } else {
-    fmt::print("{} measured, {} of them usable; {} had results already, {} left\n", done.measured, done.usable, done.there, done.left);
+    fmt::print("{} {}, {} of them usable; {} had results already, {} left\n", done.measured, done.predicted ? "predicted" : "measured",
+               done.usable, done.there, done.left);
+    if (done.predicted && done.measured > 0) fmt::print("{}", kPredictedNote);
   }
   return interrupted() ? kInterruptedCode : 0;
 }
@@ -37,12 +47,12 @@ const Command solstice_commands_evaluate = {
     .summary = "Measure the candidates of a batch, on a machine with a GPU",
     .help =
         "Verifies and times what `solstice propose` wrote, as `optimize` would, and writes a result beside each, whole or not at all: "
-        "where it is stopped (Ctrl-C: exit code 130) the same command goes on. Needs no network and no store. Without a GPU, "
-        "--device model predicts, and the results say so.",
+        "where it is stopped (Ctrl-C: exit code 130) the same command goes on. Needs no network and no store. Without a GPU it is "
+        "an error; --device model predicts, and the results say so.",
     .example = "solstice evaluate batch1",
     .parameters =
         {{"BATCH", "", "folder that `solstice propose` wrote", "", {}, true, false},
-         {"--device", "NAME", "where candidates run; model predicts without a GPU", "auto", {"auto", "gpu", "model"}, false, false},
+         {"--device", "NAME", "where candidates run; auto is gpu here, model predicts", "auto", {"auto", "gpu", "model"}, false, false},
          devices_option(),
          {"--allow-busy", "", "go on although other processes keep the GPU busy", "", {}, false, false},
          json_flag()},

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/command.h"
-#include "cli/named_store.h"
+#include "flow/opening.h"
 #include "flow/recorded_runs.h"
 #include "store/exported.h"
 
@@ -13,7 +13,7 @@ Result<int> run_import_run(const Invocation& in) {
   SOLSTICE_TRY(const store::LoadedRun loaded, store::read_exported(in.get("PATH")));
   // Events that do not fit each other would be found by whoever shows the run.
   if (!loaded.events.empty()) SOLSTICE_CHECK(flow::search_of(loaded).context(in.get("PATH")));
-  SOLSTICE_TRY(store::Store store, named_store(in));
+  SOLSTICE_TRY(store::Store store, flow::store_of(in.get("--store")));
   SOLSTICE_TRY(const bool added, store.add_run(loaded));
   if (in.json()) {
     fmt::print("{}\n", Json::object().set("run", loaded.run.id).set("added", added).dump(2));

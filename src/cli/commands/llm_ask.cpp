@@ -63,6 +63,7 @@ std::string summary_of(const llm::Reply& reply) {
 Result<int> run_llm_ask(const Invocation& in) {
   llm::ClientOptions options;
   options.network = !in.flag("--no-network");
+  options.news = [](const std::string& text) { fmt::print(stderr, "solstice: {}\n", text); };
   if (in.has("--timeout")) {
     SOLSTICE_TRY(const double total, parse_real("--timeout", in.get("--timeout"), 0.001, 1e9));
     options.total = Seconds(total);

@@ -26,12 +26,15 @@ std::string trials_text(double trials, int unreached) { return fmt::format("{}{:
 
 void print_benefit(const search::Benefit& found, double share) {
   std::vector<std::vector<std::string>> rows = {{"problem", "target", "trials without", "with", "final without", "with"}};
+  bool predicted = false;
   for (const search::Paired& p : found.problems) {
+    predicted |= p.predicted;
     rows.push_back({clip(p.problem, 40), show_factor(p.target), trials_text(p.without, p.unreached_without),
                     trials_text(p.with, p.unreached_with), show_factor(p.final_without), show_factor(p.final_with)});
   }
   fmt::print("{}\ntrials to {:.0f} % of the final speedup with memory over without: {:.2f} (p = {:.2g}, {} problems)\n", table(rows),
              100 * share, found.ratio, found.p, found.problems.size());
+  if (predicted) fmt::print("{}", kPredictedNote);
   for (const std::string& problem : found.left_out) fmt::print("left out, on one side only: {}\n", problem);
 }
 

@@ -8,6 +8,11 @@
 namespace solstice::cli {
 namespace {
 
+std::string left_out_text(int without_trials) {
+  if (without_trials == 0) return "";
+  return without_trials == 1 ? "; 1 run without trials" : fmt::format("; {} runs without trials", without_trials);
+}
+
 Result<int> run_memory_rebuild(const Invocation& in) {
   SOLSTICE_TRY(store::Store store, named_store(in));
   SOLSTICE_CHECK(store.close_abandoned());
@@ -15,10 +20,11 @@ Result<int> run_memory_rebuild(const Invocation& in) {
   if (in.json()) {
     Json unreadable = Json::array();
     for (const std::string& why : rebuilt.unreadable) unreadable.push(why);
-    fmt::print("{}\n", Json::object().set("runs", rebuilt.runs).set("facts", rebuilt.facts).set("unreadable", unreadable).dump(2));
+    const Json counts = Json::object().set("runs", rebuilt.runs).set("without_trials", rebuilt.without_trials).set("facts", rebuilt.facts);
+    fmt::print("{}\n", Json(counts).set("unreadable", unreadable).dump(2));
     return 0;
   }
-  fmt::print("{} new facts from {} runs\n", rebuilt.facts, rebuilt.runs);
+  fmt::print("{} new facts from {} runs{}\n", rebuilt.facts, rebuilt.runs, left_out_text(rebuilt.without_trials));
   for (const std::string& why : rebuilt.unreadable) fmt::print("left out: {}\n", why);
   return 0;
 }

@@ -20,7 +20,7 @@ Result<flow::OptimizeOptions> optimize_options(const Invocation& in) {
   flow::OptimizeOptions options;
   if (in.has("--oracle-fd")) {
     SOLSTICE_TRY(options.oracle_fd, parse_int("--oracle-fd", in.get("--oracle-fd"), 0, 1 << 20));
-  } else if (!in.has("FILE")) {
+  } else if (!in.has("FILE") && !in.has("--resume")) {
     return fail(Code::bad_argument, "no FILE was given; see `solstice optimize --help`");
   }
   if (in.has("FILE")) {
@@ -41,13 +41,17 @@ Result<flow::OptimizeOptions> optimize_options(const Invocation& in) {
   options.memory = in.get("--memory") == "on";
   options.out = in.get("--out");
   options.store = in.get("--store");
-  SOLSTICE_TRY(options.eps, parse_real("--eps", in.get("--eps"), 0, 1000));
-  SOLSTICE_TRY(options.window, parse_int("--window", in.get("--window"), 0, 1000000));
-  SOLSTICE_TRY(options.roi, parse_real("--roi", in.get("--roi"), 0, 1));
+  SOLSTICE_TRY(options.eps, parse_eps(in.get("--eps")));
+  SOLSTICE_TRY(options.window, parse_window(in.get("--window")));
+  SOLSTICE_TRY(options.roi, parse_roi(in.get("--roi")));
   options.policy = in.get("--policy");
   SOLSTICE_TRY(const int seed, parse_int("--seed", in.get("--seed"), 0, 1000000000));
   options.seed = static_cast<uint64_t>(seed);
   options.resume = in.get("--resume");
+  if (in.has("--resume") && options.resume.empty())
+    return fail(Code::bad_argument,
+                "--resume is empty; it takes the id of a run, the start of one, or `last` (`solstice show` lists them)");
+  options.left_out = in.left_out;
   options.baselines = !in.flag("--no-baselines");
   SOLSTICE_TRY(options.gpus, chosen_devices(in));
   options.allow_busy = in.flag("--allow-busy");
@@ -78,7 +82,7 @@ Result<int> run_optimize(const Invocation& in) {
 
 std::vector<Parameter> optimize_parameters() {
   std::vector<Parameter> out = {
-      {"FILE", "", "Python file, and optionally :Class", "", {}, false, false},
+      {"FILE", "", "Python file, and optionally :Class; with --resume it may be left out", "", {}, false, false},
       {"--device", "NAME", "where candidates run; model predicts without a GPU", "auto", {"auto", "gpu", "model"}, false, false},
       {"--machine", "NAME", "machine description; found from the device where it is not given", "", {}, false, false},
       {"--numerics",
@@ -101,13 +105,21 @@ std::vector<Parameter> optimize_parameters() {
       {"--store", "DIR", "another run store than the user's", "", {}, false, false},
       {"--eps", "SHARE", "stop within this share of the practical bound; 0: never", "0.02", {}, false, false},
       {"--window", "TRIALS", "stop after so many trials without a gain; 0: never", "8", {}, false, false},
-      {"--roi", "GAIN", "stop where the next trial is expected to bring less log-gain, 0.01 is about 1 %; 0: never", "0", {}, false, false},
+      {"--roi",
+       "GAIN",
+       "stop where the next trial is expected to bring less log-gain, 0.01 is about 1 %, at most 1; 0: never",
+       "0",
+       {},
+       false,
+       false},
       {"--policy", "POLICY", "how the search chooses where to go on (`solstice list policies`) [default: greedy]", "", {}, false, false},
       {"--seed", "SEED", "of the policy", "1", {}, false, false},
       {"--memory", "WHICH", "whether what moves gained in other problems orders the search", "on", {"on", "off"}, false, false},
       {"--resume",
        "RUN",
-       "a run of the store that was interrupted goes on, its language model led as before; `last` is the newest",
+       "a run of the store goes on, with its FILE, device, machine, numerics, rewrites, weights, memory, policy, seed, budget (its time "
+       "anew), eps, window, roi and DIR where they are left out, its language model led as before; `last` is the newest that did not fail "
+       "before its search",
        "",
        {},
        false,

@@ -15,13 +15,18 @@ namespace {
 // A file is a new run, anything else names one.
 Status read_subject(const Invocation& in, flow::OptimizeOptions& out) {
   const std::string& subject = in.get("RUN");
+  out.left_out = in.left_out;
+  if (subject.empty())
+    return fail(Code::bad_argument,
+                "RUN is empty; it takes a run of the store, `last`, or FILE.py for a new one (`solstice show` lists runs)");
   if (subject.find(".py") == subject.npos) {
     out.resume = subject;
-    return success();
+    out.left_out.insert("FILE");
+  } else {
+    SOLSTICE_TRY(const FileAndClass file, parse_file_and_class(subject));
+    out.file = file.file;
+    out.class_name = file.class_name;
   }
-  SOLSTICE_TRY(const FileAndClass file, parse_file_and_class(subject));
-  out.file = file.file;
-  out.class_name = file.class_name;
   out.numerics = in.get("--numerics");
   out.frozen = in.get("--weights") == "frozen";
   out.rewrites = in.get("--rewrites") == "on";
@@ -81,7 +86,7 @@ std::vector<Parameter> propose_parameters() {
       {"RUN", "", "a run of the store, `last`, or FILE.py (and optionally :Class) for a new one", "", {}, true, false},
       {"--batch", "N", "candidates to propose", "4", {}, false, false},
       {"--out", "DIR", "where the batch goes [default: batch-ID]", "", {}, false, false},
-      {"--trials", "N", "of the whole run", "40", {}, false, false},
+      {"--trials", "N", "of the whole run; left out, a run that goes on has its own", "40", {}, false, false},
       {"--again", "", "nothing new: what is in flight, once more", "", {}, false, false},
       {"--give-up", "", "do not wait for what is in flight; a result that comes after all is still taken", "", {}, false, false},
       {"--machine", "NAME", "of a new run: what it is to run on", "h200", {}, false, false},

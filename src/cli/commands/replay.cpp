@@ -17,15 +17,17 @@ using search::Judged;
 using search::StopRule;
 
 Status set_eps(const std::string& text, StopRule& rule) {
-  SOLSTICE_TRY(rule.eps, parse_real("--eps", text, 0, 1000));
+  SOLSTICE_TRY(rule.eps, parse_eps(text));
   return success();
 }
 Status set_window(const std::string& text, StopRule& rule) {
-  SOLSTICE_TRY(rule.window, parse_int("--window", text, 1, 1000000));
+  SOLSTICE_TRY(const int window, parse_window(text));
+  if (window == 0) return fail(Code::bad_argument, "--window is 0, which stops no search; leave it out, or name 1 or more trials");
+  rule.window = window;
   return success();
 }
 Status set_roi(const std::string& text, StopRule& rule) {
-  SOLSTICE_TRY(rule.roi, parse_real("--roi", text, 0, 10));
+  SOLSTICE_TRY(rule.roi, parse_roi(text));
   return success();
 }
 Status set_budget(const std::string& text, StopRule& rule) {
@@ -179,7 +181,7 @@ const Command solstice_commands_replay = {
           {},
           false,
           false},
-         {"--roi", "LIST", "stop when the next trial is expected to bring less log-gain than this", "", {}, false, false},
+         {"--roi", "LIST", "stop when the next trial is expected to bring less log-gain than this, at most 1", "", {}, false, false},
          {"--budget", "LIST", "stop after 20trials, 60s or 2m; of --schedule, for each problem", "", {}, false, false},
          {"--least", "COUNT", "trials before --eps, --window or --roi may stop a search", "1", {}, false, false},
          {"--schedule", "SCHEDULER", "share one budget out over the runs: log-gain, with parameters; may be repeated", "", {}, false, true},

@@ -161,7 +161,7 @@ const Command solstice_commands_show = {
     .name = "show",
     .summary = "Print the runs in the store, or one run with its trials",
     .help =
-        "RUN is an id, the start of one, or `last`. Without RUN the newest 50 are listed; one whose record cannot be read is listed as "
+        "RUN is an id, the start of one, or `last`: the newest, without those that failed before their search. Without RUN the newest 50 are listed; one whose record cannot be read is listed as "
         "`damaged`. The tree has a line a node: its number, state, time, factor over the original, and the move that made it. The page "
         "shows the same with each node's program, changes, verdict and samples, the best so far and the time line; it is one file and "
         "loads nothing.",

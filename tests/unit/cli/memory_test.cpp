@@ -17,6 +17,19 @@ class MemoryTest : public ProgramTest {
     return run(std::move(arguments));
   }
 
+  static search::Measurement timed(const std::string& device, double time) {
+    search::Measurement out = testing::verified(time);
+    if (device == "model") out.state = TrialState::kPredicted;
+    return out;
+  }
+
+  void add_failed_run(const std::string& store_name) {
+    Result<store::Store> store = store::Store::open(folder(store_name));
+    ASSERT_TRUE(store.ok());
+    const std::string id = *store->begin_run(RunRecord{});
+    ASSERT_TRUE(store->finish_run(id, RunState::kFailed, RunOutcome::kNone, "no module", Json()).ok());
+  }
+
   // A program of one kernel, and trials derived from the first, each with other knobs and a time.
   void add_run(const std::string& store_name, const std::string& problem, const std::string& device,
                const std::vector<std::pair<std::string, double>>& trials) {
@@ -28,7 +41,7 @@ class MemoryTest : public ProgramTest {
     ASSERT_TRUE(store->describe_run(id, "h200", device, {}).ok());
     search::Tree tree(Seconds(0.01));
     for (const auto& [knobs, time] : trials)
-      tree.complete(testing::add(tree, tree.trials() == 0 ? 0 : 1, "why", knobs), testing::verified(time));
+      tree.complete(testing::add(tree, tree.trials() == 0 ? 0 : 1, "why", knobs), timed(device, time));
     for (size_t i = 0; i < tree.events().size(); ++i) ASSERT_TRUE(store->add_event(id, i, tree.events()[i]).ok());
     ASSERT_TRUE(store->finish_run(id, RunState::kFinished, RunOutcome::kFaster, "", Json()).ok());
   }
@@ -36,6 +49,8 @@ class MemoryTest : public ProgramTest {
 
 TEST_F(MemoryTest, RebuildsOnceAndShows) {
   const std::string here = folder().string();
+  EXPECT_NE(memory("show", {"--store", here}).err.find("is no run store"), std::string::npos);
+  ASSERT_TRUE(store::Store::open(here).ok());
   EXPECT_NE(memory("show", {"--store", here}).out.find("no facts in"), std::string::npos);
   add_run("store", "one", "gpu", {{"tile=128x256x64", 0.004}, {"tile=128x128x64", 0.002}});
   add_run("store", "two", "gpu", {{"tile=128x256x64", 0.004}, {"tile=128x128x64", 0.002}, {"tile=128x256x64, cluster=2x1", 0.005}});
@@ -59,6 +74,25 @@ TEST_F(MemoryTest, RebuildsOnceAndShows) {
   EXPECT_EQ(facts->at(0).dump().find("one"), std::string::npos) << "no problem is named";
 }
 
+TEST_F(MemoryTest, RunsWithoutTrialsAreCounted) {
+  add_failed_run("store");
+  add_run("store", "one", "gpu", {{"tile=128x256x64", 0.004}, {"tile=128x128x64", 0.002}});
+  EXPECT_EQ(memory("rebuild", {"--store", folder().string()}).out, "1 new facts from 1 runs; 1 run without trials\n");
+  add_failed_run("store");
+  EXPECT_EQ(memory("rebuild", {"--store", folder().string()}).out, "0 new facts from 1 runs; 2 runs without trials\n");
+  const Result<Json> json = parse_json(memory("rebuild", {"--store", folder().string(), "--json"}).out);
+  ASSERT_TRUE(json.ok());
+  EXPECT_EQ(json->at("without_trials").as_int(), 2);
+  EXPECT_EQ(json->at("unreadable").size(), 0u);
+}
+
+TEST_F(MemoryTest, SpeedupsOfPredictedTimesSaySo) {
+  for (const char* side : {"off", "on"}) add_run(side, "one", "model", {{"stages=1", 0.008}, {"stages=2", 0.002}});
+  const std::vector<std::string> sides = {"--without", folder("off").string(), "--with", folder("on").string()};
+  const CommandOutput done = memory("benefit", sides);
+  EXPECT_NE(done.out.find("\ntimes are predicted by cost models, not measured\n"), std::string::npos) << done.out << done.err;
+}
+
 TEST_F(MemoryTest, ComparesTwoArms) {
   add_run("off", "one", "gpu", {{"stages=1", 0.008}, {"stages=2", 0.007}, {"stages=3", 0.006}, {"stages=4", 0.002}});
   add_run("on", "one", "gpu", {{"stages=1", 0.008}, {"stages=4", 0.002}});
@@ -68,6 +102,7 @@ TEST_F(MemoryTest, ComparesTwoArms) {
   const CommandOutput done = memory("benefit", {"--without", folder("off").string(), "--with", folder("on").string()});
   EXPECT_EQ(done.exit.code, 0) << done.err;
   EXPECT_NE(done.out.find("left out, on one side only: taught"), std::string::npos) << done.out;
+  EXPECT_EQ(done.out.find("predicted"), std::string::npos) << done.out;
   const Result<Json> json =
       parse_json(memory("benefit", {"--without", folder("off").string(), "--with", folder("on").string(), "--json"}).out);
   ASSERT_TRUE(json.ok());
