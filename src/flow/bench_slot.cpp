@@ -36,7 +36,7 @@ Result<BenchTurns> turns_of(const BenchSearch& search, const search::TotalBudget
   BenchTurns out{static_cast<int>(spent.trials), Seconds(spent.seconds), 0, {}, enum_names(stop)[static_cast<size_t>(stop)]};
   if (search.original().value <= 0) return out;
   out.speedup = sequence.last().speedup;
-  const search::Point& at = sequence.points[search::stop_of(sequence, {.trials = share.trials, .seconds = share.seconds})];
+  const search::Point& at = sequence.points[search::stop_of(sequence, {.budget = share})];
   const bool reached = (share.trials && at.spent.trials >= *share.trials) || (share.seconds && at.spent.seconds >= *share.seconds);
   if (reached || stop != search::Stop::kShared) out.fixed = at.speedup;
   return out;

@@ -20,11 +20,12 @@ search::Budget budget_of(const Session& state) {
   out.time = state.options.in_turns ? kNoEnd : state.options.budget;
   out.trials = state.options.trials;
   out.bound = state.bound_practical;
-  out.near = state.options.eps > 0 ? 1 + state.options.eps : 0;
-  out.roi = state.options.roi;
-  out.least = 4;
-  out.patience = state.options.window;
+  out.rule.least = 4;
+  if (state.options.eps > 0) out.rule.eps = state.options.eps;
+  if (state.options.roi > 0) out.rule.roi = state.options.roi;
+  if (state.options.window > 0) out.rule.window = state.options.window;
   if (state.options.window > 0) out.lost = (state.eager + state.eager_dispatch) * kLost;
+  out.measured = state.gpu;
   out.hopeless = state.gpu ? 1.10 : 0;  // where times are predictions, every one is shown
   return out;
 }

@@ -29,7 +29,7 @@ std::vector<Cell> with_one_more(const std::vector<Cell>& before, const Sequence&
 Allocation fixed_split(const std::vector<const Sequence*>& searches, const TotalBudget& budget) {
   Allocation out;
   const TotalBudget share = share_of(budget, searches.size());
-  for (const Sequence* search : searches) out.push_back(stop_of(*search, {.trials = share.trials, .seconds = share.seconds}));
+  for (const Sequence* search : searches) out.push_back(stop_of(*search, {.budget = share}));
   return out;
 }
 

@@ -51,12 +51,20 @@ class Comparing {
       out_.notes.push_back(fmt::format("{} of {} runs do not know what the original takes: speedups there are over the slowest trial",
                                        unknown, records_.size()));
     }
-    const bool asked = std::any_of(options_.rules.begin(), options_.rules.end(), [](const StopRule& r) { return r.eps.has_value(); });
+    const bool asked =
+        std::any_of(options_.rules.begin(), options_.rules.end(), [](const ReplayRule& r) { return r.stop.eps.has_value(); });
     if (asked && unbounded > 0) {
       out_.notes.push_back(fmt::format("{} of {} runs do not know their practical bound: {}", unbounded, records_.size(),
                                        unbounded == records_.size() ? "eps is left out" : "eps stops none of these"));
     }
     bounded_ = unbounded < records_.size();
+    const auto mixed = std::count_if(records_.begin(), records_.end(), [](const Record& record) { return !record.in_order(); });
+    if (mixed > 0 && !options_.policies.empty()) {
+      out_.notes.push_back(
+          fmt::format("in {} of {} runs results came in another order than their trials were started (several GPUs, "
+                      "batches), or a language model took over: replayed policies see them in order, and one proposer",
+                      mixed, records_.size()));
+    }
   }
 
   Result<Player> play(const std::string& policy, std::vector<Replayed>& kept) const {
@@ -95,11 +103,11 @@ class Comparing {
   }
 
   // Without what no run can answer, and each once.
-  std::vector<StopRule> rules() const {
-    std::vector<StopRule> out;
-    for (StopRule rule : options_.rules) {
-      if (!bounded_) rule.eps.reset();
-      const bool there = std::any_of(out.begin(), out.end(), [&](const StopRule& r) { return text_of(r) == text_of(rule); });
+  std::vector<ReplayRule> rules() const {
+    std::vector<ReplayRule> out;
+    for (ReplayRule rule : options_.rules) {
+      if (!bounded_) rule.stop.eps.reset();
+      const bool there = std::any_of(out.begin(), out.end(), [&](const ReplayRule& r) { return text_of(r) == text_of(rule); });
       if (!there) out.push_back(rule);
     }
     return out;
@@ -107,7 +115,7 @@ class Comparing {
 
   Status add_stops(const std::vector<Player>& players) {
     std::vector<Judged> grid;
-    const std::vector<StopRule> rules = this->rules();
+    const std::vector<ReplayRule> rules = this->rules();
     SOLSTICE_TRY(const Judged fixed, row(players.front(), kFixed, fixed_split(recorded_, {})));
     grid.push_back(fixed);
     for (const Player& player : players) {
@@ -115,7 +123,7 @@ class Comparing {
         SOLSTICE_TRY(const Judged whole, row(player, "none", fixed_split(player.searches, {})));
         grid.push_back(whole);
       }
-      for (const StopRule& rule : rules) {
+      for (const ReplayRule& rule : rules) {
         Allocation at;
         for (const Sequence* s : player.searches) at.push_back(stop_of(*s, rule));
         if (text_of(rule) == "none") continue;
@@ -130,7 +138,7 @@ class Comparing {
     return success();
   }
 
-  TotalBudget total(const StopRule& each) const {
+  TotalBudget total(const TotalBudget& each) const {
     const auto count = static_cast<int>(records_.size());
     TotalBudget out;
     if (each.trials) out.trials = *each.trials * count;
@@ -140,9 +148,9 @@ class Comparing {
 
   Status add_schedules() {
     if (options_.schedules.empty()) return success();
-    std::vector<StopRule> budgets = {StopRule{}};
+    std::vector<TotalBudget> budgets = {TotalBudget{}};
     budgets.insert(budgets.end(), options_.budgets.begin(), options_.budgets.end());
-    for (const StopRule& each : budgets) {
+    for (const TotalBudget& each : budgets) {
       const TotalBudget budget = total(each);
       const bool whole = !budget.trials && !budget.seconds;
       const std::string name = whole ? "all that is recorded" : text_of(each) + " a problem";

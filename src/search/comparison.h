@@ -13,9 +13,9 @@ namespace solstice::search {
 
 struct ComparisonOptions {
   std::vector<std::string> policies = {};   // as for make_policy(), beside the recorded one
-  std::vector<StopRule> rules = {};         // each with each policy
+  std::vector<ReplayRule> rules = {};       // each with each policy
   std::vector<std::string> schedules = {};  // as for parse_scheduling()
-  std::vector<StopRule> budgets = {};       // of one search each, of which only the budget counts: what schedules have in all
+  std::vector<TotalBudget> budgets = {};    // of one search each: so many times that is what schedules have in all
   Currency currency = Currency::kSeconds;
   std::optional<uint64_t> seed = {};  // of replayed policies; else each run's own
 };

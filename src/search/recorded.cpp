@@ -1,11 +1,10 @@
 #include "search/recorded.h"
 
 #include <algorithm>
+#include <deque>
 
 namespace solstice::search {
 namespace {
-
-bool lands(const Event& event) { return event.node > 0 && (event.kind == Event::Kind::kMeasured || event.kind == Event::Kind::kLost); }
 
 double tokens_of(const Event& event) { return event.proposal ? static_cast<double>(event.proposal->tokens) : 0; }
 
@@ -21,9 +20,15 @@ std::vector<const char*> enum_names(Currency) { return {"trials", "seconds", "to
 
 Result<Record> Record::read(RecordedRun run) {
   Record out(std::move(run));
+  std::deque<int> started;
   for (const Event& event : out.run_.events) {
     SOLSTICE_CHECK(out.tree_.apply(event).context("reading the search of run " + out.run_.id));
     out.lookahead_ = std::max(out.lookahead_, out.tree_.in_flight());
+    if (event.kind == Event::Kind::kProposed || event.kind == Event::Kind::kAgain) started.push_back(event.node);
+    if (event.kind == Event::Kind::kOpened) out.in_order_ = false;
+    if (!is_result(event)) continue;
+    if (started.empty() || started.front() != event.node) out.in_order_ = false;
+    std::erase(started, event.node);
   }
   for (const Node& node : out.tree_.nodes()) {
     if (node.id > 0) out.nodes_[node.proposal.program] = node.id;
@@ -55,7 +60,7 @@ Result<Sequence> Record::sequence_of(const std::vector<Event>& events) const {
     SOLSTICE_CHECK(tree.apply(event));
     if (event.kind == Event::Kind::kProposed) tokens.push_back(tokens_of(event));
     if (event.kind == Event::Kind::kSkipped || event.kind == Event::Kind::kSpent) aside += tokens_of(event);
-    if (!lands(event)) continue;
+    if (!is_result(event)) continue;
     double& own = tokens[static_cast<size_t>(event.node)];
     Point point{.spent = out.last().spent};
     point.spent += cost_of(event);

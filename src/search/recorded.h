@@ -57,7 +57,6 @@ struct Sequence {
 
   const Point& last() const { return points.back(); }
   size_t trials() const { return points.size() - 1; }
-  bool beats_original(const Point& p) const { return p.best.value > 0 && (original.value <= 0 || p.best < original); }
 };
 
 class Record {
@@ -68,6 +67,9 @@ class Record {
   const RecordedRun& run() const { return run_; }
   const Tree& tree() const { return tree_; }
   int lookahead() const { return lookahead_; }  // most trials that were in flight at once, at least 1
+  // Whether one proposer led it all along and results came in the order in which trials were started: a replay under its own policy
+  // and seed is the record then. Otherwise several GPUs measured, a language model took over, or a batch came back.
+  bool in_order() const { return in_order_; }
   const Sequence& sequence() const { return sequence_; }
 
   // Of a search over the same candidates, whose events these are.
@@ -85,6 +87,7 @@ class Record {
   Sequence sequence_;
   Seconds original_, slowest_;
   int lookahead_ = 1;
+  bool in_order_ = true;
 };
 
 }  // namespace solstice::search

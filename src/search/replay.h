@@ -6,7 +6,8 @@
 // that the record could answer. It cannot where a node's recorded children are used up though more could be derived from it, or where
 // a measurement is repeated that was not.
 //
-// With the run's own policy and seed, the order of trials is the recorded one: same tree, same decisions.
+// With the run's own policy and seed, the order of trials is the recorded one: same tree, same decisions. That is so of a record that
+// is Record::in_order(); of another, a replay has results in the order of the trials and one proposer from beginning to end.
 #pragma once
 
 #include <string>

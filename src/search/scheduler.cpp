@@ -73,8 +73,7 @@ Outlook::Outlook(Seconds original, Seconds bound, const Values& values)
 void Outlook::add(double cost, Seconds best) {
   ++trials_;
   spent_ += cost;
-  const bool first = best_.value <= 0 && best.value > 0;  // nothing to compare it with
-  const bool gained = first || (best.value > 0 && best < best_ * (1 - kNoise));
+  const bool gained = is_gain(best_, best);
   if (gained) best_ = best;
   gained_ = gained_ * keep_ + (gained ? 1 : 0);
   tried_ = tried_ * keep_ + 1;

@@ -8,9 +8,14 @@ namespace {
 
 constexpr int kCalibration = 4;  // trials before a cost model is believed
 
-Seconds time_of(const Node* best) { return best ? best->measurement->time : Seconds(0); }
+bool is_prediction(const Measurement& m) { return m.state == TrialState::kPredicted; }
 
-bool is_result(const Event& event) { return event.node > 0 && (event.kind == Event::Kind::kMeasured || event.kind == Event::Kind::kLost); }
+// Behind the last of these.
+size_t after_predictions(const std::vector<Event>& events) {
+  const auto last =
+      std::find_if(events.rbegin(), events.rend(), [](const Event& e) { return e.measurement && is_prediction(*e.measurement); });
+  return static_cast<size_t>(events.rend() - last);
+}
 
 // By the cost models: as whoever proposed it said, else as the evaluator found it; 0: they have not been asked.
 Seconds prediction_of(const Node& node) {
@@ -22,28 +27,23 @@ Seconds prediction_of(const Node& node) {
 
 }  // namespace
 
-void Search::Finished::count(const Event& result, Seconds before, Seconds after) {
-  const bool gained = after.value > 0 && (before.value <= 0 || after < before * (1 - kNoise));
-  without_gain = gained ? 0 : without_gain + 1;
-  ++trials;
-  outlook.add(result.measurement ? result.measurement->cost.value : 0, after);
+Seconds Search::best(const Tree& tree) const {
+  const Node* best = tree.best();
+  return !best || (budget_.measured && is_prediction(*best->measurement)) ? Seconds(0) : best->measurement->time;
 }
 
 // What the tree had before this search, as whoever made it had counted.
 Status Search::count_before() {
   Tree seen(Seconds(0));
-  const auto begin = [&] {
-    const Seconds best = time_of(seen.best());
-    finished_ = Finished{0, 0, Outlook(best.value > 0 ? best : tree_.original(), budget_.bound, usual_scheduling())};
-  };
+  const size_t since = std::max(budget_.since, budget_.measured ? after_predictions(tree_.events()) : 0);
+  const auto begin = [&] { watch_.emplace(budget_.rule, tree_.original(), budget_.bound, best(seen)); };
   for (size_t number = 0; number < tree_.events().size(); ++number) {
-    if (number == budget_.since) begin();
+    if (number == since) begin();
     const Event& event = tree_.events()[number];
-    const Seconds before = time_of(seen.best());
     SOLSTICE_CHECK(seen.apply(event));
-    if (finished_ && is_result(event)) finished_->count(event, before, time_of(seen.best()));
+    if (watch_ && is_result(event)) watch_->add(best(seen));
   }
-  if (!finished_) begin();
+  if (!watch_) begin();
   return success();
 }
 
@@ -62,7 +62,7 @@ Search::Search(Tree& tree, const Participants& with, const Budget& budget, int l
 
 Result<std::optional<Stop>> Search::step(const std::function<bool()>& interrupted) {
   if (stopped_) return stopped_;
-  if (!finished_) SOLSTICE_CHECK(count_before());
+  if (!watch_) SOLSTICE_CHECK(count_before());
   stopped_ = enough(interrupted);
   if (stopped_) return stopped_;
   SOLSTICE_CHECK(fill());
@@ -84,14 +84,13 @@ Status Search::fill() {
 }
 
 Status Search::finish_one() {
-  const Seconds before = time_of(tree_.best());
   SOLSTICE_TRY(Landed landed, with_.evaluator.land());
   const size_t told = tree_.events().size();
   if (landed.measurement)
     tree_.complete(landed.node, std::move(*landed.measurement));
   else
     tree_.lose(landed.node);
-  if (tree_.events().size() > told) finished_->count(tree_.events().back(), before, time_of(tree_.best()));
+  if (tree_.events().size() > told) watch_->add(best(tree_));
   SOLSTICE_CHECK(record());
   if (observer_.finished) observer_.finished(tree_, tree_.node(landed.node));
   return success();
@@ -99,16 +98,9 @@ Status Search::finish_one() {
 
 std::optional<Stop> Search::enough(const std::function<bool()>& interrupted) const {
   if (interrupted()) return Stop::kInterrupted;
-  const Node* best = tree_.best();
-  if (!best) return std::nullopt;
-  const Seconds time = best->measurement->time;
-  if (finished_->trials >= budget_.least) {
-    if (time < budget_.bound * budget_.near) return Stop::kNearBound;
-    if (budget_.lost.value > 0 && time > budget_.lost) return Stop::kLost;
-    if (finished_->outlook.gain() < budget_.roi) return Stop::kLittleToGain;
-  }
-  if (budget_.patience > 0 && finished_->without_gain >= budget_.patience) return Stop::kPatience;
-  return std::nullopt;
+  if (const std::optional<Stop> stop = watch_->ends()) return stop;
+  const bool behind = budget_.lost.value > 0 && best(tree_) > budget_.lost;
+  return behind && watch_->trials() >= budget_.rule.least ? std::optional(Stop::kLost) : std::nullopt;
 }
 
 std::optional<Stop> Search::nothing_to_wait_for() const {
@@ -174,18 +166,13 @@ bool Search::hopeless(const Proposal& proposal) const {
 
 // The best so far; before anything was measured, what is known of the trials in flight.
 std::optional<Seconds> Search::to_beat() const {
-  if (const Node* best = tree_.best()) return best->measurement->time;
+  if (const Seconds time = best(tree_); time.value > 0) return time;
   std::optional<Seconds> out;
   for (const Node& node : tree_.nodes()) {
     const std::optional<Seconds>& known = node.proposal.known;
-    if (known && (!out || *known < *out)) out = known;
+    if (node.in_flight && known && (!out || *known < *out)) out = known;
   }
   return out;
-}
-
-std::vector<const char*> enum_names(Stop) {
-  return {"trials",      "time",        "exhausted",       "near_bound", "patience",      "lost",
-          "interrupted", "over_budget", "proposer_failed", "shared",     "little_to_gain"};
 }
 
 void InOrder::start(const Node& node) {

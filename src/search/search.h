@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "search/policy.h"
-#include "search/scheduler.h"
+#include "search/stop_rule.h"
 #include "search/tree.h"
 
 namespace solstice::search {
@@ -57,32 +57,14 @@ class InOrder : public Evaluator {
 struct Budget {
   Seconds time{60};
   int trials = 40;
-  Seconds bound{0};     // no faster candidate is expected; 0: none is known
-  double near = 1.03;   // stop once the best is within this factor of it and `least` trials are done; 0: never
-  double roi = 0;       // stop once they are and the next trial is expected to bring less log-gain (scheduler.h); 0: never
-  int least = 1;        // trials
-  int patience = 0;     // stop after so many trials without a gain; 0: never
-  size_t since = 0;     // events of the tree before this one were another proposer's, and count for none of these
-  Seconds lost{0};      // stop once `least` trials are done and the best takes longer; 0: never
-  bool finish = false;  // what is in flight when time is up is finished: it took long to make
-  double hopeless = 0;  // a proposal expected to take this much longer than the best is not tried; 0: all are
+  StopRule rule = {};
+  Seconds bound{0};       // no faster candidate is expected; 0: none is known
+  size_t since = 0;       // events of the tree before this one were another proposer's, and count for neither `rule` nor `lost`
+  Seconds lost{0};        // stop once `rule.least` trials are done and the best takes longer; 0: never
+  bool measured = false;  // trials are: what was predicted before counts for none of these, and is no best
+  bool finish = false;    // what is in flight when time is up is finished: it took long to make
+  double hopeless = 0;    // a proposal expected to take this much longer than the best is not tried; 0: all are
 };
-
-// kShared: it shares its budget with other searches, and gets no more of it.
-enum class Stop {
-  kTrials,
-  kTime,
-  kExhausted,
-  kNearBound,
-  kPatience,
-  kLost,
-  kInterrupted,
-  kOverBudget,
-  kProposerFailed,
-  kShared,
-  kLittleToGain
-};
-std::vector<const char*> enum_names(Stop);
 
 struct Observer {
   std::function<void(const Tree&, const Node&)> finished;  // after each trial
@@ -110,14 +92,7 @@ class Search {
   Result<std::optional<Stop>> step(const std::function<bool()>& interrupted);
 
  private:
-  // What came in so far.
-  struct Finished {
-    int trials = 0;
-    int without_gain = 0;                                            // the last ones that left the best as it was
-    Outlook outlook;                                                 // on the next one
-    void count(const Event& result, Seconds before, Seconds after);  // times of the best; 0: there is none
-  };
-
+  Seconds best(const Tree& tree) const;  // 0: there is none
   Status count_before();
   Status fill();
   Status finish_one();
@@ -136,9 +111,9 @@ class Search {
   const int lookahead_;  // trials in flight, so that compiling overlaps measuring
   const Observer& observer_;
   Deadline deadline_;
-  size_t recorded_;                   // events that the observer was told
-  std::optional<Finished> finished_;  // nothing until the first step
-  std::optional<Code> refused_;       // why the proposer goes no further
+  size_t recorded_;              // events that the observer was told
+  std::optional<Watch> watch_;   // nothing until the first step
+  std::optional<Code> refused_;  // why the proposer goes no further
   std::optional<Stop> stopped_;
 };
 

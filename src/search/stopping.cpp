@@ -1,63 +1,46 @@
 #include "search/stopping.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "search/scheduler.h"
-
 namespace solstice::search {
 namespace {
 
-// A rule as the trials come in.
-class Watch {
- public:
-  Watch(const Sequence& sequence, const StopRule& rule)
-      : sequence_(sequence), rule_(rule), outlook_(sequence.original, sequence.bound, usual_scheduling()) {}
-
-  bool ends_at(size_t trials) {
-    const Point &now = sequence_.points[trials], &before = sequence_.points[trials - 1];
-    const bool first = before.best.value <= 0 && now.best.value > 0;
-    const bool gained = first || (now.best.value > 0 && now.best < before.best * (1 - kNoise));
-    without_gain_ = gained ? 0 : without_gain_ + 1;
-    outlook_.add(1, now.best);
-    if (rule_.trials && trials >= static_cast<size_t>(*rule_.trials)) return true;
-    if (rule_.seconds && now.spent.seconds >= *rule_.seconds) return true;
-    if (trials < static_cast<size_t>(rule_.least)) return false;
-    if (rule_.roi && outlook_.gain() < *rule_.roi) return true;
-    return sequence_.beats_original(now) && (near(now) || (rule_.window && without_gain_ >= *rule_.window));
-  }
-
- private:
-  bool near(const Point& now) const { return rule_.eps && sequence_.bound.value > 0 && now.best <= sequence_.bound * (1 + *rule_.eps); }
-
-  const Sequence& sequence_;
-  const StopRule& rule_;
-  Outlook outlook_;
-  int without_gain_ = 0;
-};
+bool is_used_up(const TotalBudget& budget, size_t trials, double seconds) {
+  return (budget.trials && trials >= static_cast<size_t>(*budget.trials)) || (budget.seconds && seconds >= *budget.seconds);
+}
 
 std::optional<double> saved(double cost, double fixed) { return fixed > 0 ? std::optional(1 - cost / fixed) : std::nullopt; }
 
 }  // namespace
 
-std::string text_of(const StopRule& rule) {
-  std::string out;
-  const auto add = [&](const std::string& part) { out += (out.empty() ? "" : ", ") + part; };
-  if (rule.eps) add(fmt::format("eps {:g}", *rule.eps));
-  if (rule.window) add(fmt::format("window {}", *rule.window));
-  if (rule.roi) add(fmt::format("roi {:g}", *rule.roi));
-  if (rule.trials) add(fmt::format("{} trials", *rule.trials));
-  if (rule.seconds) add(fmt::format("{:g} s", *rule.seconds));
-  return out.empty() ? "none" : out;
+std::string text_of(const TotalBudget& budget) {
+  std::vector<std::string> parts;
+  if (budget.trials) parts.push_back(fmt::format("{} trials", *budget.trials));
+  if (budget.seconds) parts.push_back(fmt::format("{:g} s", *budget.seconds));
+  return parts.empty() ? "none" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
-size_t stop_of(const Sequence& sequence, const StopRule& rule) {
-  Watch watch(sequence, rule);
-  size_t at = 1;
-  while (at < sequence.trials() && !watch.ends_at(at)) ++at;
-  return std::min(at, sequence.trials());
+std::string text_of(const ReplayRule& rule) {
+  std::vector<std::string> parts;
+  if (rule.stop.eps) parts.push_back(fmt::format("eps {:g}", *rule.stop.eps));
+  if (rule.stop.window) parts.push_back(fmt::format("window {}", *rule.stop.window));
+  if (rule.stop.roi) parts.push_back(fmt::format("roi {:g}", *rule.stop.roi));
+  if (rule.budget.trials || rule.budget.seconds) parts.push_back(text_of(rule.budget));
+  return parts.empty() ? "none" : fmt::format("{}", fmt::join(parts, ", "));
+}
+
+size_t stop_of(const Sequence& sequence, const ReplayRule& rule) {
+  Watch watch(rule.stop, sequence.original, sequence.bound);
+  for (size_t at = 1; at < sequence.trials(); ++at) {
+    const Point& now = sequence.points[at];
+    watch.add(now.best);
+    if (watch.ends() || is_used_up(rule.budget, at, now.spent.seconds)) return at;
+  }
+  return sequence.trials();
 }
 
 size_t hindsight_stop(const Sequence& sequence) {

@@ -1,4 +1,4 @@
-// When to stop a search: rules, tried on recorded ones. docs/replay.md has the formulas.
+// Where rules would have stopped recorded searches, and what that would have kept and cost. docs/replay.md has the formulas.
 //
 // A rule is looked at after each trial, as the search does it; trials in flight at a stop are left out of the cost.
 #pragma once
@@ -9,22 +9,21 @@
 
 #include "record/fields.h"
 #include "search/recorded.h"
+#include "search/stop_rule.h"
+#include "search/turns.h"
 
 namespace solstice::search {
 
-// Each part ends the search by itself; one that is left out never does.
-struct StopRule {
-  std::optional<double> eps = {};      // the best beats the original and takes at most 1 + eps of the practical bound
-  std::optional<int> window = {};      // the best beats the original and so many trials in a row brought no gain beyond noise
-  std::optional<double> roi = {};      // the next trial is expected to bring less log-gain (scheduler.h), original beaten or not
-  std::optional<int> trials = {};      // budget
-  std::optional<double> seconds = {};  // budget, of the trials' own time
-  int least = 1;                       // trials before `eps`, `window` or `roi` ends it
+// Whichever comes first ends it.
+struct ReplayRule {
+  StopRule stop = {};
+  TotalBudget budget = {};  // of this one search; seconds are the trials' own time
 };
-std::string text_of(const StopRule& rule);  // "eps 0.25, window 8"; "none"
+std::string text_of(const TotalBudget& budget);  // "20 trials"; "none"
+std::string text_of(const ReplayRule& rule);     // "eps 0.25, window 8, 60 s"; "none"
 
 // The index of the point at which it ends: the last one where nothing ends it before.
-size_t stop_of(const Sequence& sequence, const StopRule& rule);
+size_t stop_of(const Sequence& sequence, const ReplayRule& rule);
 
 // The first point whose candidate is, within noise, worth as much as the last one's: nobody can stop earlier and lose nothing. Before
 // the first trial where the original is known and nothing beats it.

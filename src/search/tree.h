@@ -18,6 +18,9 @@ namespace solstice::search {
 // Gains below this share of the time are noise, wherever gains are counted.
 inline constexpr double kNoise = 0.005;
 
+// Of the best time so far; 0: there is none.
+inline bool is_gain(Seconds before, Seconds after) { return after.value > 0 && (before.value <= 0 || after < before * (1 - kNoise)); }
+
 struct Node {
   int id = 0;
   int depth = 0;
@@ -35,6 +38,11 @@ struct Node {
   // Whether something can be derived from it.
   bool open() const { return !spent && (id == 0 || measurement.has_value()); }
 };
+
+// Whether a trial in flight came back, or was given up.
+inline bool is_result(const Event& event) {
+  return event.node > 0 && (event.kind == Event::Kind::kMeasured || event.kind == Event::Kind::kLost);
+}
 
 class Tree {
  public:

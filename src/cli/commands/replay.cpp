@@ -14,37 +14,37 @@ namespace solstice::cli {
 namespace {
 
 using search::Judged;
-using search::StopRule;
+using search::ReplayRule;
 
-Status set_eps(const std::string& text, StopRule& rule) {
-  SOLSTICE_TRY(rule.eps, parse_eps(text));
+Status set_eps(const std::string& text, ReplayRule& rule) {
+  SOLSTICE_TRY(rule.stop.eps, parse_eps(text));
   return success();
 }
-Status set_window(const std::string& text, StopRule& rule) {
+Status set_window(const std::string& text, ReplayRule& rule) {
   SOLSTICE_TRY(const int window, parse_window(text));
   if (window == 0) return fail(Code::bad_argument, "--window is 0, which stops no search; leave it out, or name 1 or more trials");
-  rule.window = window;
+  rule.stop.window = window;
   return success();
 }
-Status set_roi(const std::string& text, StopRule& rule) {
-  SOLSTICE_TRY(rule.roi, parse_roi(text));
+Status set_roi(const std::string& text, ReplayRule& rule) {
+  SOLSTICE_TRY(rule.stop.roi, parse_roi(text));
   return success();
 }
-Status set_budget(const std::string& text, StopRule& rule) {
+Status set_budget(const std::string& text, ReplayRule& rule) {
   SOLSTICE_TRY(const BudgetText budget, parse_budget(text));
   if (text.find("trial") != std::string::npos)
-    rule.trials = budget.trials;
+    rule.budget.trials = budget.trials;
   else
-    rule.seconds = budget.time.value;
+    rule.budget.seconds = budget.time.value;
   return success();
 }
 
 // Every rule there is, with each value of this option.
-Status cross(const std::string& list, Status (*set)(const std::string&, StopRule&), std::vector<StopRule>& rules) {
+Status cross(const std::string& list, Status (*set)(const std::string&, ReplayRule&), std::vector<ReplayRule>& rules) {
   const std::vector<std::string> values = split(list, ',');
   if (values.empty()) return success();
-  std::vector<StopRule> out;
-  for (const StopRule& rule : rules) {
+  std::vector<ReplayRule> out;
+  for (const ReplayRule& rule : rules) {
     for (const std::string& value : values) {
       out.push_back(rule);
       SOLSTICE_CHECK(set(value, out.back()));
@@ -58,16 +58,17 @@ Result<search::ComparisonOptions> comparison_options(const Invocation& in) {
   search::ComparisonOptions out;
   out.policies = in.all("--policy");
   out.schedules = in.all("--schedule");
-  StopRule bare;
-  SOLSTICE_TRY(bare.least, parse_int("--least", in.get("--least"), 1, 1000000));
+  ReplayRule bare;
+  SOLSTICE_TRY(bare.stop.least, parse_int("--least", in.get("--least"), 1, 1000000));
   out.rules = {bare};
   SOLSTICE_CHECK(cross(in.get("--eps"), set_eps, out.rules));
   SOLSTICE_CHECK(cross(in.get("--window"), set_window, out.rules));
   SOLSTICE_CHECK(cross(in.get("--roi"), set_roi, out.rules));
   SOLSTICE_CHECK(cross(in.get("--budget"), set_budget, out.rules));
   if (in.has("--budget")) {
-    out.budgets = {StopRule{}};
-    SOLSTICE_CHECK(cross(in.get("--budget"), set_budget, out.budgets));
+    std::vector<ReplayRule> budgets = {ReplayRule{}};
+    SOLSTICE_CHECK(cross(in.get("--budget"), set_budget, budgets));
+    for (const ReplayRule& rule : budgets) out.budgets.push_back(rule.budget);
   }
   const std::string cost = in.get("--cost");
   out.currency = cost == "trials" ? search::Currency::kTrials : cost == "tokens" ? search::Currency::kTokens : search::Currency::kSeconds;

@@ -18,7 +18,6 @@ std::optional<Decision> epsilon_greedy_decision(const Tree& tree, const Values& 
   std::vector<int> open = open_nodes(tree), leaves;
   std::erase_if(open, [&](int id) { return closed(tree, tree.node(id), values); });
   std::copy_if(open.begin(), open.end(), std::back_inserter(leaves), [&](int id) { return tree.node(id).children.empty(); });
-  // Drawn whether it is needed or not, so that what is drawn later does not depend on the tree.
   const bool explore = random.chance(values.find("epsilon")->second);
   if (explore && !leaves.empty()) return Decision{leaves[random.below(leaves.size())]};
   const std::vector<int> best = ranked(tree, open);

@@ -154,6 +154,16 @@ TEST(Beam, ALevelIsWholeBeforeTheNext) {
   EXPECT_NE(chosen(beam, tree), a) << "not in the beam";
 }
 
+// Also where no node has room for as many children yet.
+TEST(Beam, OfManyBranchesTakesTheFastestToo) {
+  Tree tree(Seconds(4));
+  const int a = grow(tree, 0, 3), b = grow(tree, 0, 1);
+  tree.spend(0);
+  EXPECT_EQ(chosen("beam(branch=100)", tree), b);
+  tree.spend(b);
+  EXPECT_EQ(chosen("beam(branch=100)", tree), a);
+}
+
 TEST(SuccessiveHalving, MeasuresFewPrecisely) {
   Tree tree(Seconds(4));
   const std::string policy = "successive-halving(first=4, keep=2)";

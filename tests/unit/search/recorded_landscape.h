@@ -59,8 +59,11 @@ class Gauge : public InOrder {
   std::map<int, Asked> asked_;
 };
 
+inline constexpr double kLandscapeBound = 1.0 / 16;
+
 // The original takes 1 s; what a landscape promises at most is some 4 octaves faster.
-inline Record recorded_landscape(const Landscape& landscape, const std::string& policy, uint64_t seed, int trials, int lookahead = 1) {
+inline Record recorded_landscape(const Landscape& landscape, const std::string& policy, uint64_t seed, int trials, int lookahead = 1,
+                                 const StopRule& rule = {}) {
   auto mind = make_policy(policy, seed);
   EXPECT_TRUE(mind.ok()) << mind.error().text();
   Walker walker(landscape, seed);
@@ -69,10 +72,12 @@ inline Record recorded_landscape(const Landscape& landscape, const std::string& 
   Budget budget;
   budget.time = Seconds(1e9);
   budget.trials = trials;
+  budget.rule = rule;
+  budget.bound = Seconds(kLandscapeBound);
   EXPECT_TRUE(run(tree, {**mind, walker, gauge}, budget, lookahead, {}, [] { return false; }).ok());
   RecordedRun out{.id = std::string(landscape.name), .problem = std::string(landscape.name), .policy = policy, .seed = seed};
   out.events = tree.events();
-  out.bound = Seconds(1.0 / 16);
+  out.bound = Seconds(kLandscapeBound);
   Result<Record> record = Record::read(std::move(out));
   EXPECT_TRUE(record.ok());
   return std::move(record).value();

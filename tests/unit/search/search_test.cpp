@@ -81,7 +81,7 @@ TEST(Search, StopsWhereTheBestIsFarFromTheOriginal) {
     Distances evaluator;
     Budget budget;
     budget.trials = 4;
-    budget.least = 3;
+    budget.rule.least = 3;
     budget.lost = Seconds(lost);
     const Result<Stop> stop = search(tree, proposer, evaluator, budget);
     ASSERT_TRUE(stop.ok());
@@ -95,6 +95,7 @@ TEST(Search, StopsNearTheBound) {
   Distances evaluator;
   Budget budget;
   budget.bound = Seconds(0.99);
+  budget.rule.eps = 0.03;
   EXPECT_EQ(*search(tree, proposer, evaluator, budget), Stop::kNearBound);
   EXPECT_EQ(tree.trials(), 4);
 }
@@ -106,7 +107,7 @@ TEST(Search, PatienceCountsOverAResume) {
     Counting proposer(9);
     Distances evaluator;
     Budget budget;
-    budget.patience = 3;
+    budget.rule.window = 3;
     bool stop = false;
     Observer observer;
     observer.finished = [&](const Tree&, const Node& node) { stop = node.id == interrupted_after; };
@@ -130,13 +131,65 @@ TEST(Search, WhatAnotherProposerDidCountsForNoStop) {
     Counting proposer(9);
     Distances evaluator;
     Budget budget;
-    budget.patience = 3;
+    budget.rule.window = 3;
     ASSERT_EQ(*search(tree, proposer, evaluator, budget), Stop::kPatience);
     const int before = tree.trials();
     budget.since = said ? tree.events().size() : 0;
     EXPECT_EQ(*search(tree, proposer, evaluator, budget), Stop::kPatience);
     EXPECT_EQ(tree.trials(), said ? before + 3 : before);  // who has no patience left proposes nothing
   }
+}
+
+// Who measures begins anew where predictions ran out of patience, and believes none of their times.
+TEST(Search, WhatWasPredictedCountsForNoStopOfWhoMeasures) {
+  Tree tree;
+  for (int i = 0; i < 5; ++i) {
+    const int id = tree.add(Proposal{.program = fmt::format("predicted {}", i)})->id;
+    Measurement m;
+    m.state = TrialState::kPredicted;
+    m.time = Seconds(0.1);
+    tree.complete(id, std::move(m));
+  }
+  Counting proposer(9);
+  Distances evaluator;
+  Budget budget;
+  budget.bound = Seconds(0.1);
+  budget.rule = {.eps = 0.03, .window = 3};
+  EXPECT_EQ(*search(tree, proposer, evaluator, budget), Stop::kNearBound);
+  EXPECT_EQ(tree.trials(), 5);
+  budget.measured = true;
+  EXPECT_EQ(*search(tree, proposer, evaluator, budget), Stop::kPatience);
+  EXPECT_GE(tree.trials(), 8);
+}
+
+// A remembered time says what a trial in flight may come to; one that failed came to nothing.
+TEST(Search, WhatAFailedTrialTookElsewhereRulesNothingOut) {
+  class Remembering : public Proposer {
+   public:
+    Result<std::optional<Proposal>> propose(const Tree& tree, int node) override {
+      if (node != 0 || tree.trials() == 2) return std::optional<Proposal>();
+      if (tree.trials() == 0) return std::optional(Proposal{.program = "9", .known = Seconds(0.1)});
+      return std::optional(Proposal{.program = "0", .known = Seconds(5)});
+    }
+  };
+  class Failing : public InOrder {
+   protected:
+    void begin(const Node&) override {}
+    Result<Measurement> finish(int node) override {
+      Measurement m;
+      m.state = node == 1 ? TrialState::kCrashed : TrialState::kVerified;
+      m.time = Seconds(node == 1 ? 0 : 5);
+      return m;
+    }
+  };
+  Tree tree;
+  Remembering proposer;
+  Failing evaluator;
+  Budget budget;
+  budget.hopeless = 1.1;
+  EXPECT_EQ(*search(tree, proposer, evaluator, budget), Stop::kExhausted);
+  ASSERT_EQ(tree.trials(), 2);
+  EXPECT_TRUE(tree.node(2).usable());
 }
 
 // At a bound of 0.5 the best, 0.6, has little left, and fewer and fewer trials gain.
@@ -147,8 +200,7 @@ TEST(Search, StopsWhereLittleIsToBeGained) {
     Distances evaluator;
     Budget budget;
     budget.bound = Seconds(0.5);
-    budget.near = 0;
-    budget.roi = roi;
+    if (roi > 0) budget.rule.roi = roi;
     budget.trials = 30;
     EXPECT_EQ(*search(tree, proposer, evaluator, budget), roi > 0 ? Stop::kLittleToGain : Stop::kExhausted);
     return tree.trials();

@@ -25,29 +25,46 @@ Sequence sequence_of(const std::vector<double>& times) {
 TEST(StopRule, EachPartEndsByItself) {
   const Sequence s = sequence_of({0, 10, 4, 4.2, 3.99, 2, 0, 0, 0, 1.1});
   EXPECT_EQ(stop_of(s, {}), 10u);
-  EXPECT_EQ(stop_of(s, {.eps = 0.05}), 10u);
-  EXPECT_EQ(stop_of(s, {.eps = 1}), 6u);   // 2 s are 2 bounds
-  EXPECT_EQ(stop_of(s, {.eps = 3}), 3u);   // 4 s
-  EXPECT_EQ(stop_of(s, {.eps = 20}), 3u);  // 10 s were near enough, but slower than the original
-  EXPECT_EQ(stop_of(s, {.eps = 20, .least = 5}), 5u);
-  EXPECT_EQ(stop_of(s, {.window = 2}), 5u);  // 3.99 s is no gain over 4
-  EXPECT_EQ(stop_of(s, {.window = 3}), 9u);
-  EXPECT_EQ(stop_of(s, {.window = 1}), 4u);
-  EXPECT_EQ(stop_of(s, {.trials = 7}), 7u);
-  EXPECT_EQ(stop_of(s, {.seconds = 7}), 4u);
-  EXPECT_EQ(stop_of(s, {.eps = 1, .window = 2, .trials = 4}), 4u);
-  EXPECT_EQ(stop_of(sequence_of({}), {.trials = 4}), 0u);
-  EXPECT_EQ(text_of({.eps = 0.25, .window = 8, .seconds = 60}), "eps 0.25, window 8, 60 s");
+  EXPECT_EQ(stop_of(s, {.stop = {.eps = 0.05}}), 10u);
+  EXPECT_EQ(stop_of(s, {.stop = {.eps = 1}}), 6u);  // 2 s are 2 bounds
+  EXPECT_EQ(stop_of(s, {.stop = {.eps = 3}}), 3u);  // 4 s
+  EXPECT_EQ(stop_of(s, {.stop = {.eps = 6}}), 3u);  // 10 s are too far, as is the original
+  EXPECT_EQ(stop_of(s, {.stop = {.eps = 7}}), 1u);  // the original is near enough: nothing is to be gained
+  EXPECT_EQ(stop_of(s, {.stop = {.eps = 7, .least = 5}}), 5u);
+  EXPECT_EQ(stop_of(s, {.stop = {.window = 2}}), 5u);  // 3.99 s is no gain over 4
+  EXPECT_EQ(stop_of(s, {.stop = {.window = 3}}), 9u);
+  EXPECT_EQ(stop_of(s, {.stop = {.window = 1}}), 4u);
+  EXPECT_EQ(stop_of(s, {.budget = {.trials = 7}}), 7u);
+  EXPECT_EQ(stop_of(s, {.budget = {.seconds = 7}}), 4u);
+  EXPECT_EQ(stop_of(s, {.stop = {.eps = 1, .window = 2}, .budget = {.trials = 4}}), 4u);
+  EXPECT_EQ(stop_of(sequence_of({}), {.budget = {.trials = 4}}), 0u);
+  EXPECT_EQ(text_of({.stop = {.eps = 0.25, .window = 8}, .budget = {.seconds = 60}}), "eps 0.25, window 8, 60 s");
+}
+
+// A search that is stopped by a rule ends where the rule stops its recorded twin, which nothing stopped.
+TEST(StopRule, StopsASearchWhereItStopsTheRecord) {
+  int stopped = 0;
+  for (const StopRule& rule : {StopRule{.window = 3}, {.eps = 3}, {.roi = 0.2}, {.eps = 1, .window = 5, .roi = 0.05, .least = 4}}) {
+    for (const Landscape* landscape : all_landscapes()) {
+      for (const uint64_t seed : {1, 2, 3}) {
+        const Record whole = testing::recorded_landscape(*landscape, "greedy", seed, 40);
+        const Record live = testing::recorded_landscape(*landscape, "greedy", seed, 40, 1, rule);
+        EXPECT_EQ(live.sequence().trials(), stop_of(whole.sequence(), {.stop = rule})) << landscape->name << " " << seed;
+        stopped += live.sequence().trials() < whole.sequence().trials() ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(stopped, 40);
 }
 
 // The usual scheduler believes in a gain in every second trial, of a fifth of what is left, less after each failure: 0.208, 0.195,
 // 0.181, 0.168, 0.155, 0.142, ...
 TEST(StopRule, RoiIsTheExpectedGainOfTheNextTrial) {
   const Sequence s = sequence_of({0, 0, 0, 0, 0, 0});
-  EXPECT_EQ(stop_of(s, {.roi = 0.19}), 2u);
-  EXPECT_EQ(stop_of(s, {.roi = 0.15}), 5u);
+  EXPECT_EQ(stop_of(s, {.stop = {.roi = 0.19}}), 2u);
+  EXPECT_EQ(stop_of(s, {.stop = {.roi = 0.15}}), 5u);
   // At the bound nothing is to be gained.
-  EXPECT_EQ(stop_of(sequence_of({4, 1, 4, 4}), {.roi = 1e-6}), 2u);
+  EXPECT_EQ(stop_of(sequence_of({4, 1, 4, 4}), {.stop = {.roi = 1e-6}}), 2u);
 }
 
 TEST(StopRule, HindsightIsTheFirstThatReachesTheEnd) {
@@ -99,10 +116,10 @@ TEST(Comparison, KeepsItsPromises) {
   const std::vector<Record> records = landscapes(300);
   ComparisonOptions options{.policies = {"greedy", "random"}, .schedules = {"log-gain", "log-gain(floor=20, stop=0.01)"}};
   for (const double eps : {0.1, 1.0, 4.0}) {
-    for (const int window : {2, 8, 40}) options.rules.push_back({.eps = eps, .window = window});
+    for (const int window : {2, 8, 40}) options.rules.push_back({.stop = {.eps = eps, .window = window}});
   }
-  options.rules.push_back({.roi = 0.01});
-  options.rules.push_back({.trials = 25});
+  options.rules.push_back({.stop = {.roi = 0.01}});
+  options.rules.push_back({.budget = {.trials = 25}});
   options.budgets = {{.trials = 10}, {.trials = 80}, {.seconds = 50}};
   for (const Currency currency : {Currency::kTrials, Currency::kSeconds, Currency::kTokens}) {
     options.currency = currency;
@@ -131,7 +148,7 @@ TEST(Comparison, SaysWhatTheRecordLacks) {
   run.bound = Seconds(0);
   std::vector<Record> records;
   records.push_back(std::move(Record::read(run)).value());
-  const Result<Comparison> found = compare(records, {.rules = {{.eps = 0.1, .window = 2}, {.eps = 1, .window = 2}}});
+  const Result<Comparison> found = compare(records, {.rules = {{.stop = {.eps = 0.1, .window = 2}}, {.stop = {.eps = 1, .window = 2}}}});
   ASSERT_TRUE(found.ok());
   ASSERT_EQ(found->stops.size(), 3u);
   EXPECT_EQ(found->stops[2].rule, "window 2");
