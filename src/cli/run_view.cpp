@@ -47,7 +47,8 @@ Json json_of(const RunView& view, const search::Node& node, bool whole) {
   const search::Node* best = view.tree.best();
   const size_t id = static_cast<size_t>(node.id);
   Json out = Json::object().set("node", node.id).set("parent", node.id ? Json(node.proposal.parent) : Json()).set("depth", node.depth);
-  out.set("state", view.state_text(node)).set("usable", node.usable()).set("time", node.usable() ? known(node.measurement->time) : Json());
+  out.set("state", view.state_text(node)).set("usable", node.usable()).set("comparable", view.tree.comparable(node));
+  out.set("time", node.usable() ? known(node.measurement->time) : Json());
   const std::optional<double> factor = view.factor(node);
   out.set("factor", factor ? Json(*factor) : Json()).set("predicted", known(node.proposal.predicted));
   out.set("best", &node == best).set("on_path", bool{view.on_path[id]}).set("in_flight", node.in_flight).set("lost", node.lost);
@@ -71,7 +72,7 @@ Json json_of(const RunView& view, const search::Node& node, bool whole) {
 Seconds RunView::original() const { return tree.original(); }
 
 std::optional<double> RunView::factor(const search::Node& node) const {
-  if (!node.usable() || original().value <= 0 || node.measurement->time.value <= 0) return std::nullopt;
+  if (!tree.comparable(node) || original().value <= 0 || node.measurement->time.value <= 0) return std::nullopt;
   return original() / node.measurement->time;
 }
 

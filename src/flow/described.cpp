@@ -37,7 +37,7 @@ void add_candidates(Session& state) {
     row.note = node.measurement->detail;
     row.took = node.measurement->cost;
     row.meaning = node.measurement->record.at("meaning").as_string();
-    if (state.gpu && node.usable()) row.time = time_of(state, node);
+    if (node.usable() && node.measurement->state == TrialState::kVerified) row.time = time_of(state, node);
     for (const Finalist& finalist : state.finalists) {
       if (finalist.node == node.id) row.timing = finalist.timing;
     }

@@ -11,7 +11,7 @@ from browser import Browser, find_chromium
 BUILD = pathlib.Path(__file__).parents[2] / "build"
 PROGRAM, MAKE_RUNS = BUILD / "bin" / "solstice", BUILD / "tests" / "make_runs"
 CHROMIUM = find_chromium()
-RUNS = ("mixed", "evil", "large", "deep", "bare")
+RUNS = ("mixed", "evil", "large", "deep", "bare", "partly")
 
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: install one (apt install chromium) or name it in SOLSTICE_CHROMIUM"),
@@ -112,6 +112,16 @@ def test_what_is_not_known_is_said(browser, pages):
     assert missing[0].startswith("The time of the original is not known") and missing[1].startswith("The bounds are not in this run")
     assert text(browser, "#best") == "No trial had a result that can be used."
     assert shown(browser) == 0
+
+
+def test_a_prediction_is_no_rival_of_what_was_measured(browser, pages):
+    browser.open(pages["partly"])
+    missing = browser.value("[...document.querySelectorAll('#missing li')].map((e) => e.textContent)")
+    assert missing == ["Times of 2 of 4 trials are a cost model's: they are no rivals of those that were measured."]
+    assert browser.value("results.map((result) => result.best)") == [0.0007, 0.0007, 0.0013, 0.0012]
+    assert browser.value("best.node") == 4
+    assert shown(browser) == 4
+    assert browser.value("nodes.map((node) => node.factor !== null)") == [True, False, False, True, True]
 
 
 def test_evil_text_is_inert(browser, pages):

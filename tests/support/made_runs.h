@@ -5,6 +5,7 @@
 //   large   500 trials from a seed
 //   deep    40 trials, each derived from the one before
 //   bare    no original, no bounds, nothing usable
+//   partly  predicted without a GPU, then measured on one
 #pragma once
 
 #include <fmt/format.h>
@@ -141,6 +142,19 @@ inline void grow_large(search::Tree& tree, int trials) {
   }
 }
 
+// The fastest prediction is faster than whatever was measured.
+inline void grow_partly(search::Tree& tree) {
+  for (const double seconds : {0.0007, 0.0009}) {
+    const int id = add(tree, 0, "where nothing was measured", fmt::format("stages={}", tree.nodes().size()), seconds);
+    Measurement predicted;
+    predicted.state = TrialState::kPredicted;
+    predicted.time = Seconds(seconds);
+    tree.complete(id, predicted);
+  }
+  tree.complete(add(tree, 2, "on a GPU", "stages=7"), verified(0.0013));
+  tree.complete(add(tree, 2, "on a GPU", "stages=8"), verified(0.0012));
+}
+
 inline store::LoadedRun made_run(const std::string& name) {
   store::LoadedRun out;
   out.run.id = "20260102-030405-made";
@@ -154,6 +168,7 @@ inline store::LoadedRun made_run(const std::string& name) {
   if (name == "large") grow_large(tree, 500);
   for (int i = 0; name == "deep" && i < 40; ++i)
     tree.complete(add(tree, i, "one step further", fmt::format("stages={}", i)), verified(0.003 - 0.00005 * i));
+  if (name == "partly") grow_partly(tree);
   if (bare) tree.complete(add(tree, 0, "the only move", "stages=1"), failed(TrialState::kWrong, "y: NaN"));
   out.run.state = name == "mixed" ? RunState::kRunning : RunState::kFinished;
   if (!bare) {

@@ -20,7 +20,7 @@ Status write(store::Store& store, const std::string& name) {
 
 Status write_all(const char* folder) {
   SOLSTICE_TRY(store::Store store, store::Store::open(folder));
-  for (const char* name : {"mixed", "evil", "large", "deep", "bare"}) SOLSTICE_CHECK(write(store, name));
+  for (const char* name : {"mixed", "evil", "large", "deep", "bare", "partly"}) SOLSTICE_CHECK(write(store, name));
   return success();
 }
 

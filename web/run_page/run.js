@@ -4,7 +4,9 @@ const run = JSON.parse(at('run').textContent);
 const nodes = run.nodes;
 const best = run.best === null ? null : nodes[run.best];
 const summary = run.run.summary || {};
-const predictedRun = nodes.some((node) => node.state === 'predicted') || summary.predicted === true;
+const predictions = nodes.filter((node) => node.state === 'predicted').length;
+const measured = nodes.some((node) => node.state === 'verified');
+const predictedRun = !measured && (predictions > 0 || summary.predicted === true);
 
 for (const node of nodes) {
   node.children = [];
@@ -19,13 +21,14 @@ function kindOf(node) {
   return node.state === 'in flight' || node.state === 'unfinished' || node.state === 'lost' ? 'open' : 'failed';
 }
 
-// 0 (slowest) to 6 (fastest), on a logarithmic scale over all usable trials.
-const usableTimes = nodes.filter((node) => node.node > 0 && node.usable && node.time > 0).map((node) => node.time);
+// 0 (slowest) to 6 (fastest), on a logarithmic scale over all trials whose times may be compared.
+const usableTimes = nodes.filter((node) => node.node > 0 && node.comparable && node.time > 0).map((node) => node.time);
 const fastest = Math.min(...usableTimes), slowest = Math.max(...usableTimes);
 function shadeOf(time) {
   if (!(time > 0)) return 0;
   if (!(slowest > fastest)) return 6;
-  return Math.round((6 * Math.log(slowest / time)) / Math.log(slowest / fastest));
+  const shade = Math.round((6 * Math.log(slowest / time)) / Math.log(slowest / fastest));
+  return Math.min(6, Math.max(0, shade));
 }
 
 // The ladder: what is known of it, and a sentence for what is not.
@@ -44,6 +47,7 @@ if (boundless.length === 3) {
   missing.push(`The run does not hold these bounds: ${boundless.join(', ')}.`);
 }
 if (predictedRun) missing.push("Times are a cost model's: nothing was measured.");
+else if (predictions) missing.push(`Times of ${predictions} of ${nodes.length - 1} trials are a cost model's: they are no rivals of those that were measured.`);
 
 // Every attempt of every trial, as a span of time in milliseconds. What has not ended reaches to the last thing that happened.
 const spans = [];
@@ -57,16 +61,19 @@ for (const node of nodes) {
 }
 spans.sort((a, b) => a.begun - b.begun || a.node.node - b.node.node);
 
-// Results in the order in which they came, each with the best after it. A node that is measured again has its latest time.
+// Results in the order in which they came, each with the best after it. A node that is measured again has its latest time; once one
+// was measured, predictions are no rivals.
 const results = [];
 {
   const times = new Map();
   const ended = spans.filter((span) => span.attempt.state).sort((a, b) => a.ended - b.ended || a.node.node - b.node.node);
   for (const span of ended) {
     const usable = span.attempt.time !== null && (span.attempt.state === 'verified' || span.attempt.state === 'predicted');
-    if (usable) times.set(span.node.node, span.attempt.time);
+    if (usable) times.set(span.node.node, span.attempt);
     else times.delete(span.node.node);
-    results.push({...span, time: usable ? span.attempt.time : null, best: times.size ? Math.min(...times.values()) : null});
+    const known = [...times.values()], verified = known.filter((attempt) => attempt.state === 'verified');
+    const rivals = (verified.length ? verified : known).map((attempt) => attempt.time);
+    results.push({...span, time: usable ? span.attempt.time : null, best: rivals.length ? Math.min(...rivals) : null});
   }
 }
 

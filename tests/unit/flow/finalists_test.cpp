@@ -10,13 +10,13 @@ using Ids = std::vector<int>;
 class FinalistsTest : public ::testing::Test {
  protected:
   search::Tree tree_;
-  void add(const std::string& equations, double seconds) {
+  void add(const std::string& equations, double seconds, TrialState works = TrialState::kVerified) {
     search::Proposal proposal;
     proposal.program = std::to_string(tree_.nodes().size());
     proposal.equations = equations;
     const int id = tree_.add(std::move(proposal))->id;
     search::Measurement m;
-    m.state = seconds > 0 ? TrialState::kVerified : TrialState::kWrong;
+    m.state = seconds > 0 ? works : TrialState::kWrong;
     m.time = Seconds(seconds);
     tree_.complete(id, m);
   }
@@ -37,6 +37,18 @@ TEST_F(FinalistsTest, OtherEquationsComeBeforeMoreOfWhatWasRefused) {
   EXPECT_EQ(next_finalists(tree_, {}, Seconds(0)), (Ids{1, 2}));
   EXPECT_EQ(next_finalists(tree_, {1, 2}, Seconds(0)), (Ids{4}));
   EXPECT_EQ(next_finalists(tree_, {1, 2, 4}, Seconds(0)), (Ids{3}));
+}
+
+// A run that began without a GPU and goes on with one has both.
+TEST_F(FinalistsTest, WhatWasMeasuredComesBeforePredictions) {
+  add("", 0.9, TrialState::kPredicted);
+  add("", 0.95, TrialState::kPredicted);
+  EXPECT_EQ(next_finalists(tree_, {}, Seconds(0)), (Ids{1}));
+  add("", 1.2);
+  add("", 1.21);
+  EXPECT_EQ(next_finalists(tree_, {}, Seconds(0)), (Ids{3, 4}));
+  EXPECT_EQ(next_finalists(tree_, {3}, Seconds(0)), (Ids{4}));
+  EXPECT_EQ(next_finalists(tree_, {3, 4}, Seconds(0)), (Ids{1}));
 }
 
 TEST_F(FinalistsTest, SixRefusalsAreEnough) {
