@@ -32,12 +32,12 @@ std::string names_of(const std::vector<ir::Site>& steps) {
 // Its plan, and the lower bounds; nothing where no rewrite saves anything, or what it makes cannot be run.
 std::optional<propose::Plan> plan_rewritten(Session& state, std::shared_ptr<const ir::BoundText> problem, std::string& names) {
   ir::RewriteOptions options;
-  options.budget = Seconds(3);
   Result<ir::RewriteResult> rewritten = ir::rewrite_all(*problem, options);
   if (!rewritten.ok()) {
     state.report.warnings.push_back("rewrites were not tried: " + rewritten.error().message);
     return std::nullopt;
   }
+  if (!rewritten->finished) state.report.warnings.push_back("the program is large: not all rewrites were tried");
   if (rewritten->steps.empty()) return std::nullopt;
   names = names_of(rewritten->steps);
   const auto equations = std::make_shared<const ir::BoundText>(std::move(rewritten->result));

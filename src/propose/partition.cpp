@@ -226,9 +226,10 @@ class Merger {
  private:
   static constexpr size_t kMostSplits = 8;  // of a group
 
-  // Groups of a kind are alike, repeated layers above all: they are fused or split together.
-  using Kind = std::tuple<const families::Family*, double, size_t>;
-  Kind kind_of(size_t group) const { return {groups_[group].family, groups_[group].cost.value, groups_[group].equations.size()}; }
+  // Groups of a kind are alike, repeated layers above all: they are fused or split together. By the family's name, so that ties have
+  // one order.
+  using Kind = std::tuple<std::string_view, double, size_t>;
+  Kind kind_of(size_t group) const { return {groups_[group].family->name, groups_[group].cost.value, groups_[group].equations.size()}; }
 
   // New groups, by where they go: an empty one is gone, those beyond the last are new.
   using Changes = std::vector<std::pair<size_t, Group>>;

@@ -39,7 +39,6 @@ Result<Plan> plan_exactly(std::shared_ptr<const ir::BoundText> equations, const 
 std::shared_ptr<const ir::BoundText> statistics_apart(const ir::BoundText& problem, std::vector<RewriteStep>* steps) {
   if (problem.program.equations.size() > kMostEquations) return nullptr;
   ir::RewriteOptions options;
-  options.budget = Seconds(1);
   options.only = ir::find_rewrite("split_statistics");
   Result<ir::RewriteResult> apart = ir::rewrite_all(problem, options);
   if (!apart.ok() || apart->steps.empty()) return nullptr;

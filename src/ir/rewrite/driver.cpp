@@ -40,9 +40,11 @@ class State {
 
   const Program& program() const { return program_; }
 
-  std::optional<Step> step(const Rewrite& rewrite, int equation) const {
+  // `made`: counts the equations of what was made for a look.
+  std::optional<Step> step(const Rewrite& rewrite, int equation, long& made) const {
     const std::optional<Rewritten> rewritten = rewrite.at(subject_, equation);
     if (!rewritten) return std::nullopt;
+    made += static_cast<long>(rewritten->program.equations.size());
     Result<Trial> trial = tried(subject_, needs_, rewritten->program);
     if (!trial.ok() || (!trial->proved && !in_text(text_, trial->program).ok())) return std::nullopt;
     const Equation& e = program_.equation(equation);
@@ -70,7 +72,7 @@ bool acceptable(const Site& site, const RewriteOptions& options) {
 class Sweeper {
  public:
   Sweeper(const BoundText& text, const RewriteOptions& options)
-      : text_(text), options_(options), deadline_(options.budget), state_(std::make_unique<State>(text, text.program)) {}
+      : text_(text), options_(options), state_(std::make_unique<State>(text, text.program)) {}
 
   bool finished() const { return finished_; }
   const Program& program() const { return state_->program(); }
@@ -80,11 +82,11 @@ class Sweeper {
   bool sweep(const Rewrite& rewrite) {
     bool changed = false;
     for (int e = 0; e < static_cast<int>(program().equations.size());) {
-      if (deadline_.passed() || static_cast<int>(steps_.size()) == options_.most_steps) {
+      if (made_ > options_.most_equations || static_cast<int>(steps_.size()) == options_.most_steps) {
         finished_ = false;
         return changed;
       }
-      std::optional<Step> next = state_->step(rewrite, e);
+      std::optional<Step> next = state_->step(rewrite, e, made_);
       if (!next || !acceptable(next->site, options_)) {
         ++e;
         continue;
@@ -99,7 +101,7 @@ class Sweeper {
  private:
   const BoundText& text_;
   const RewriteOptions& options_;
-  Deadline deadline_;
+  long made_ = 0;
   std::unique_ptr<State> state_;
   std::vector<Site> steps_;
   bool finished_ = true;
@@ -141,10 +143,11 @@ Result<std::vector<Site>> find_sites(const BoundText& subject, const Rewrite* re
   SOLSTICE_TRY(const BoundText text, rewritable(subject));
   const State state(text, text.program);
   std::vector<Site> out;
+  long made = 0;
   for (const Rewrite* each : all_rewrites()) {
     if (rewrite && each != rewrite) continue;
     for (int e = 0; e < static_cast<int>(text.program.equations.size()); ++e) {
-      if (std::optional<Step> found = state.step(*each, e)) out.push_back(std::move(found->site));
+      if (std::optional<Step> found = state.step(*each, e, made)) out.push_back(std::move(found->site));
     }
   }
   return out;

@@ -82,6 +82,20 @@ TEST(Rewrites, BiasBeforeBatchNormalisationGoes) {
             "y[m,n] = (t_plain[m,n] - mu_plain[n]) * rsqrt(vr[n] + 1e-5)\n");
 }
 
+// The limit is one of work, not of time: where it is reached is the same on every machine.
+TEST(Rewrites, EndAtALimitAndSaySo) {
+  const BoundText before = bound(kGemm + "output y : f32[M]\nz[m,n] = sum[k](x[m,k] * w[n,k]) + b[n]\ny[m] = sum[n](z[m,n])\n");
+  RewriteOptions options;
+  options.most_equations = 0;
+  const auto none = rewrite_all(before, options);
+  ASSERT_TRUE(none.ok());
+  EXPECT_FALSE(none->finished);
+  const auto all = rewrite_all(before);
+  ASSERT_TRUE(all.ok());
+  EXPECT_TRUE(all->finished);
+  EXPECT_LT(none->steps.size(), all->steps.size());
+}
+
 TEST(Rewrites, SquareRootStaysInsideAMaximum) {  // NaN on half of the line
   const std::string equations = "y[m] = max[n](sqrt(x[m,n]))\n";
   EXPECT_EQ(rewritten("program p\ndim M = 4, N = 8\ninput x : f32[M, N]\noutput y : f32[M]\n" + equations), equations);
