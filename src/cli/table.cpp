@@ -6,6 +6,8 @@
 #include <cctype>
 #include <cmath>
 
+#include "cli/harmless.h"
+
 namespace solstice::cli {
 namespace {
 
@@ -29,11 +31,14 @@ void wrap_line(std::string_view line, size_t width, size_t indent, std::string& 
 
 }  // namespace
 
-std::string table(const std::vector<std::vector<std::string>>& rows) {
+std::string table(std::vector<std::vector<std::string>> rows) {
   std::vector<size_t> widths;
-  for (const auto& row : rows) {
+  for (auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    for (size_t i = 0; i < row.size(); ++i) {
+      row[i] = harmless(row[i]);
+      widths[i] = std::max(widths[i], row[i].size());
+    }
   }
   std::string out;
   for (const auto& row : rows) {
@@ -96,7 +101,9 @@ std::string show_factor(double factor) { return fmt::format("{:.2f}x", factor); 
 
 std::string clip(std::string_view text, size_t width) {
   if (text.size() <= width) return std::string(text);
-  return std::string(text.substr(0, width > 3 ? width - 3 : 0)) + "...";
+  size_t keep = width > 3 ? width - 3 : 0;
+  while (keep > 0 && (static_cast<unsigned char>(text[keep]) & 0xC0) == 0x80) --keep;  // no character is cut in two
+  return std::string(text.substr(0, keep)) + "...";
 }
 
 }  // namespace solstice::cli

@@ -9,8 +9,9 @@
 
 namespace solstice::cli {
 
-// Columns as wide as their widest cell; cells that look like numbers are right-aligned. The first row is the header.
-std::string table(const std::vector<std::vector<std::string>>& rows);
+// Columns as wide as their widest cell; cells that look like numbers are right-aligned. The first row is the header. Control
+// characters in a cell, which others may have written, are blanks (harmless.h).
+std::string table(std::vector<std::vector<std::string>> rows);
 
 // Breaks lines at spaces so that none is longer than `width`; continuation lines are indented. Newlines are kept.
 std::string wrap(std::string_view text, int width, int indent);

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "cli/command.h"
+#include "cli/harmless.h"
 #include "cli/named_store.h"
 #include "cli/run_page.h"
 #include "cli/run_tree.h"
@@ -39,7 +40,7 @@ Status show_list(store::Store& store, bool json) {
       const std::string& why = listed.run.error().message;
       all.push(Json::object().set("id", listed.id).set("damaged", why));
       rows.push_back({listed.id, "-", "damaged", "-", "-", "see below"});
-      damage += why + "\n";
+      damage += harmless_lines(why) + "\n";
       continue;
     }
     const RunRecord& run = *listed.run;
@@ -61,11 +62,12 @@ Status show_list(store::Store& store, bool json) {
 Status print_run(const RunRecord& run) {
   SOLSTICE_TRY(const flow::AgentTerms terms, flow::terms_of(run));
   const std::string& agent = run.options.at("agent").as_string();
-  fmt::print("run      {}\nproblem  {}\noutcome  {}{}\n", run.id, run.problem, outcome(run), run.reason.empty() ? "" : ": " + run.reason);
-  fmt::print("machine  {} ({})\nstarted  {}\nfinished {}\n", run.machine, run.device, run.started, run.finished);
-  if (!run.folder.empty()) fmt::print("folder   {}\n", run.folder);
-  if (!run.command.empty()) fmt::print("command  {}\n", flow::shell_text(run.working_folder, run.command));
-  if (!agent.empty()) fmt::print("agent    {} {}\n", agent, terms.text());
+  const std::string reason = run.reason.empty() ? "" : ": " + harmless_lines(run.reason);
+  fmt::print("run      {}\nproblem  {}\noutcome  {}{}\n", run.id, harmless(run.problem), outcome(run), reason);
+  fmt::print("machine  {} ({})\nstarted  {}\nfinished {}\n", harmless(run.machine), harmless(run.device), run.started, run.finished);
+  if (!run.folder.empty()) fmt::print("folder   {}\n", harmless(run.folder));
+  if (!run.command.empty()) fmt::print("command  {}\n", harmless_lines(flow::shell_text(run.working_folder, run.command)));
+  if (!agent.empty()) fmt::print("agent    {}\n", harmless(agent + " " + terms.text()));
   for (const auto& [what, version] : run.versions) fmt::print("  {} {}\n", what, version);
   return success();
 }
@@ -86,7 +88,7 @@ Result<int> show_trial(const store::LoadedRun& loaded, const std::string& number
   for (const TrialRecord& t : loaded.trials) {
     if (std::to_string(t.number) != number) continue;
     fmt::print("{}\n", to_json(t).dump(2));
-    if (!json) fmt::print("{}\n", t.program);  // as text, beside its escaped form in the record
+    if (!json) fmt::print("{}\n", harmless_lines(t.program));  // as text, beside its escaped form in the record
     return 0;
   }
   return fail(Code::not_found, fmt::format("run {} has no trial {}; it has {}", loaded.run.id, number, loaded.trials.size()));
