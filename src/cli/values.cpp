@@ -68,12 +68,15 @@ Result<GivenBudget> parse_given_budget(const std::string& text) {
   return given;
 }
 
+BudgetText completed(const GivenBudget& given, BudgetText usual) {
+  if (given.seconds) usual.time = Seconds(*given.seconds);
+  if (given.trials) usual.trials = static_cast<int>(*given.trials);
+  return usual;
+}
+
 Result<BudgetText> parse_budget(const std::string& text) {
   SOLSTICE_TRY(const GivenBudget given, parse_given_budget(text));
-  BudgetText budget;
-  if (given.seconds) budget.time = Seconds(*given.seconds);
-  if (given.trials) budget.trials = static_cast<int>(*given.trials);
-  return budget;
+  return completed(given);
 }
 
 Result<FileAndClass> parse_file_and_class(const std::string& text) {

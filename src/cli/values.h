@@ -20,10 +20,10 @@ struct BudgetText {
 struct GivenBudget {
   std::optional<double> seconds, trials;
 };
-Result<GivenBudget> parse_given_budget(const std::string& text);
 
-// "60s,40trials": either part may be left out and keeps its default; also "2m". At least 0.1 s and one trial. Error
-// bad_argument, with the legal form.
+// "60s,40trials": either part may be left out; also "2m". At least 0.1 s and one trial. Error bad_argument, with the legal form.
+Result<GivenBudget> parse_given_budget(const std::string& text);
+BudgetText completed(const GivenBudget& given, BudgetText usual = {});  // with `usual` for what is left out
 Result<BudgetText> parse_budget(const std::string& text);
 
 // "model.py:Net" is a file and a class in it; the class is "" where none is written.

@@ -60,6 +60,23 @@ Status load_resumed(Session& state) {
   return check_as_begun(state.options, state.source, state.resumed->run);
 }
 
+// A model that would not be asked. One that was killed behind its last trial still comes to its end.
+Status check_trials_left(const Session& state) {
+  if (!state.resumed || !state.agent_choice.wanted() || state.options.detached || state.options.searched) return success();
+  constexpr int kMore = 40;  // a whole search, as of a new run
+  const RunRecord& run = state.resumed->run;
+  const bool broken_off = run.state != RunState::kFinished && run.options.at("led_by").as_string() == "model";
+  if (broken_off) return success();
+  const std::vector<store::StoredEvent>& events = state.resumed->events;
+  const auto trials = static_cast<int>(
+      std::count_if(events.begin(), events.end(), [](const auto& stored) { return stored.event.kind == search::Event::Kind::kProposed; }));
+  if (trials < state.options.trials) return success();
+  return fail(Code::bad_argument,
+              fmt::format("run {} has {} trials, and its budget is {}: none is left for {}; give more, for example --budget {}trials, or "
+                          "leave --agent out",
+                          run.id, trials, state.options.trials, state.agent_choice.controller, trials + kMore));
+}
+
 // What is chosen anew, for whoever goes on with it later. A Solstice that kept no options keeps none later either.
 void choose_anew(const Session& state, size_t events, RunRecord& run) {
   run.policy = state.policy;
@@ -105,6 +122,7 @@ std::string policy_of(const Session& state) {
 
 Status choose_run(Session& state) {
   SOLSTICE_CHECK(load_resumed(state));
+  SOLSTICE_CHECK(check_trials_left(state));
   SOLSTICE_CHECK(take_terms(state));
   state.policy = policy_of(state);
   return open_choices(state);

@@ -40,7 +40,6 @@ void take_search_options(const RunRecord& run, OptimizeOptions& out) {
   const auto taken = [&](const char* option, const char* member) { return out.left_out.contains(option) && !had.at(member).is_null(); };
   const bool first_model = out.agent.wanted() && had.at("agent").as_string().empty();
   if (taken("--trials", "trials")) out.trials = static_cast<int>(had.at("trials").as_int());
-  if (taken("--budget", "trials") && !first_model) out.trials = static_cast<int>(had.at("trials").as_int());
   if (taken("--budget", "budget") && !first_model) out.budget = Seconds(had.at("budget").as_double());
   if (taken("--eps", "eps")) out.eps = had.at("eps").as_double();
   if (taken("--window", "window")) out.window = static_cast<int>(had.at("window").as_int());

@@ -1,7 +1,8 @@
 // Options of a run that goes on: what it began with is known, so they need not be said again, and may not be others.
 //
 // By name: FILE (with its class), --device, --machine, --numerics, --weights, --rewrites and --memory. What leads the search and says
-// where it ends may be another from then on: --policy, --seed, --budget, --trials, --eps, --window, --roi and --out.
+// where it ends may be another from then on: --policy, --seed, --budget (its time), --trials (of `optimize`: those of its --budget),
+// --eps, --window, --roi and --out.
 #pragma once
 
 #include <string>

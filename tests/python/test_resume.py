@@ -110,6 +110,16 @@ def test_a_damaged_original_costs_no_result(place):
     assert heard["taken"] == 1 and "original.json" in heard["refused"][0]
 
 
+def test_a_part_of_the_budget_leaves_the_other(place):
+    place.done("optimize", SOFTMAX, "--budget", "50s,3trials", "--out", "mine")
+    place.done("optimize", "--resume", "last", "--budget", "2m")
+    assert place.report("mine")["options"]["budget"] == "120 s, 3 trials"
+    place.done("optimize", "--resume", "last", "--budget", "4trials")
+    assert place.report("mine")["options"]["budget"] == "120 s, 4 trials"
+    options = place.run()["options"]
+    assert (options["budget"], options["trials"]) == (120, 4)
+
+
 def test_a_search_goes_on_under_its_own_terms(place):
     led = ("--budget", "50s,3trials", "--window", 2, "--eps", 0.5, "--roi", 0.125, "--memory", "off", "--policy", "mcts", "--seed", 5)
     place.done("optimize", SOFTMAX, *led, "--out", "mine")
@@ -168,3 +178,20 @@ def test_a_model_that_takes_over_again_is_asked(place):
     place.done("optimize", "--resume", "last", *model, "--budget", "60s,30trials")
     assert asked() > first
     assert place.run()["summary"]["agent"]["account"]["calls"] == asked()
+
+
+def test_a_first_model_is_asked_or_the_budget_is_refused(place):
+    script = place.folder / "model.sh"
+    script.write_text(GIVES_UP)
+    script.chmod(0o755)
+    model = ("--agent", "flat", "--provider", "command", "--option", f"command={script}", "--expert", 1)
+    place.done("optimize", SOFTMAX, "--budget", "50s,2trials")
+    before = place.run()
+    said = place.refused("optimize", "--resume", "last", *model)
+    assert "has 2 trials, and its budget is 2: none is left for flat" in said and "--budget 42trials" in said
+    assert place.run() == before
+    place.done("optimize", "--resume", "last", *model, "--budget", "4trials")
+    assert (place.folder / "asked").exists()
+    assert place.report("runs/softmax")["options"]["budget"] == "3600 s, 4 trials"
+    place.done("optimize", SOFTMAX, *model, "--budget", "2trials", "--out", "new")
+    assert place.report("new")["options"]["budget"] == "3600 s, 2 trials"

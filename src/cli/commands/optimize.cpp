@@ -14,7 +14,21 @@
 namespace solstice::cli {
 namespace {
 
-constexpr const char *kUsual = "60s,40trials", *kUsualWithAgent = "60m,40trials";
+constexpr Seconds kUsualTime{60}, kUsualTimeWithAgent{60 * 60};
+
+// A part that is not given is that of the run that goes on, where there is one, else the usual one. `out.left_out` names each part.
+Status read_budget(const Invocation& in, flow::OptimizeOptions& out) {
+  GivenBudget given;
+  if (in.has("--budget")) {
+    SOLSTICE_TRY(given, parse_given_budget(in.get("--budget")));
+  }
+  const BudgetText budget = completed(given, {.time = out.agent.wanted() ? kUsualTimeWithAgent : kUsualTime});
+  out.budget = budget.time;
+  out.trials = budget.trials;
+  if (!given.seconds) out.left_out.insert("--budget");
+  if (!given.trials) out.left_out.insert("--trials");
+  return success();
+}
 
 Result<flow::OptimizeOptions> optimize_options(const Invocation& in) {
   flow::OptimizeOptions options;
@@ -29,10 +43,8 @@ Result<flow::OptimizeOptions> optimize_options(const Invocation& in) {
     options.class_name = subject.class_name;
   }
   SOLSTICE_TRY(options.agent, agent_choice(in));
-  const std::string usual = options.agent.wanted() ? kUsualWithAgent : kUsual;
-  SOLSTICE_TRY(const BudgetText budget, parse_budget(in.has("--budget") ? in.get("--budget") : usual));
-  options.budget = budget.time;
-  options.trials = budget.trials;
+  options.left_out = in.left_out;
+  SOLSTICE_CHECK(read_budget(in, options));
   options.device = in.get("--device");
   options.machine = in.get("--machine");
   options.numerics = in.get("--numerics");
@@ -51,7 +63,6 @@ Result<flow::OptimizeOptions> optimize_options(const Invocation& in) {
   if (in.has("--resume") && options.resume.empty())
     return fail(Code::bad_argument,
                 "--resume is empty; it takes the id of a run, the start of one, or `last` (`solstice show` lists them)");
-  options.left_out = in.left_out;
   options.baselines = !in.flag("--no-baselines");
   SOLSTICE_TRY(options.gpus, chosen_devices(in));
   options.allow_busy = in.flag("--allow-busy");

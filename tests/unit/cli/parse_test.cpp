@@ -58,6 +58,9 @@ TEST(Budget, TakesATimeATrialsPartOrBoth) {
   EXPECT_EQ(parse_budget("2m")->trials, 40);
   EXPECT_EQ(parse_budget("0.1s,1trial")->time.value, 0.1);
   EXPECT_EQ(parse_budget("7trials,60s")->trials, 7);
+  const BudgetText usual{.time = Seconds(3600), .trials = 9};
+  EXPECT_EQ(completed(*parse_given_budget("7trials"), usual).time, Seconds(3600));
+  EXPECT_EQ(completed(*parse_given_budget("2m"), usual).trials, 9);
 }
 
 TEST(Budget, WhatIsNoBudgetNamesTheLegalForm) {

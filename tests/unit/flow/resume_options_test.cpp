@@ -164,7 +164,7 @@ TEST(ResumeOptions, ASearchGoesOnAsItWas) {
   OptimizeOptions options;
   options.store = folder->path();
   options.resume = "last";
-  options.left_out = {"FILE", "--budget", "--eps", "--window", "--roi", "--memory", "--out"};
+  options.left_out = {"FILE", "--budget", "--trials", "--eps", "--window", "--roi", "--memory", "--out"};
   const auto same = as_begun(options);
   ASSERT_TRUE(same.ok()) << same.error().text();
   EXPECT_EQ(same->budget, Seconds(12));
@@ -176,6 +176,12 @@ TEST(ResumeOptions, ASearchGoesOnAsItWas) {
   EXPECT_EQ(same->out, "/home/me/runs/softmax");
   options.agent.controller = "flat";  // for the first time: it takes longer
   EXPECT_EQ(as_begun(options)->budget, OptimizeOptions().budget);
+  EXPECT_EQ(as_begun(options)->trials, 30);  // what was tried counts
+  options.agent = {};
+  options.left_out.erase("--budget");  // `--budget 5m`: the other part is the run's
+  options.budget = Seconds(300);
+  EXPECT_EQ(as_begun(options)->budget, Seconds(300));
+  EXPECT_EQ(as_begun(options)->trials, 30);
   options.left_out = {"FILE"};
   const auto other = as_begun(options);
   EXPECT_EQ(other->eps, OptimizeOptions().eps);
