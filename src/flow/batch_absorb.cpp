@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/hash.h"
@@ -32,6 +33,7 @@ class Absorber {
     }
     SOLSTICE_CHECK(take_original());
     for (const BatchCandidate& candidate : batch_.candidates) SOLSTICE_CHECK(take_result(candidate));
+    miss_original();
     out_.run = run_.id;
     out_.in_flight = tree_.in_flight();
     out_.original = tree_.original();
@@ -73,17 +75,43 @@ class Absorber {
 
   // The first batch that comes back says what the original takes, and where.
   Status take_original() {
+    if (tree_.node(0).measurement) return success();
     const Result<std::optional<BatchOriginal>> read = read_if_there<BatchOriginal>(original_file(folder_));
-    if (!read.ok()) out_.refused.push_back(read.error().text());
-    if (!read.ok() || !*read || (*read)->batch != batch_.id) return success();
+    const std::string flaw = !read.ok() ? read.error().text() : *read ? flaw_of_original(**read) : "";
+    if (!flaw.empty()) {
+      original_refused_ = true;
+      out_.refused.push_back(flaw);
+      return success();
+    }
     const std::optional<BatchOriginal>& original = *read;
-    if (!std::isfinite(original->time.value) || original->time.value <= 0 || tree_.node(0).measurement) return success();
+    if (!original || original->predicted) return success();
     search::Measurement problem;
     problem.state = TrialState::kVerified;
     problem.time = original->time;
     tree_.complete(0, std::move(problem));
     SOLSTICE_CHECK(keep(nullptr));
     return store_.describe_run(run_.id, run_.machine, original->device, original->versions);
+  }
+
+  // A prediction has no time of it.
+  std::string flaw_of_original(const BatchOriginal& original) const {
+    const bool timed = std::isfinite(original.time.value) && original.time.value > 0;
+    const char* why = original.batch != batch_.id ? "it is of another batch" : !timed && !original.predicted ? "it has no time" : nullptr;
+    return why ? fmt::format("{}: {}", original_file(folder_).string(), why) : "";
+  }
+
+  // What the original takes is found nowhere else.
+  void miss_original() {
+    const auto measured = [this](const BatchCandidate& candidate) {
+      if (candidate.node > tree_.trials()) return false;
+      const std::optional<search::Measurement>& found = tree_.node(candidate.node).measurement;
+      return found && found->state == TrialState::kVerified;
+    };
+    if (tree_.node(0).measurement || original_refused_) return;
+    if (std::none_of(batch_.candidates.begin(), batch_.candidates.end(), measured)) return;
+    out_.refused.push_back(
+        fmt::format("{}: there is none that was measured, so what the original takes is not known; `solstice evaluate {}` times it again",
+                    original_file(folder_).string(), folder_.string()));
   }
 
   void refuse(int node, const std::string& why) { out_.refused.push_back(fmt::format("{}: {}", result_file(folder_, node).string(), why)); }
@@ -148,6 +176,7 @@ class Absorber {
   const fs::path& named_;
   search::Tree tree_;
   size_t told_ = 0;
+  bool original_refused_ = false;
   AbsorbOutcome out_;
 };
 

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <limits>
-#include <optional>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "flow/resume_options.h"
 #include "propose/facts.h"
 
 namespace solstice::flow {
@@ -20,14 +20,19 @@ Result<int> keep_facts(store::Store& store, const std::string& run, const search
   return store.add_facts(facts);
 }
 
-// Nothing where it has no trial: it failed before, may be without a machine.
-Result<std::optional<int>> facts_of_stored(store::Store& store, const RunRecord& run) {
+Status add_facts_of(store::Store& store, const RunRecord& run, Rebuilt& out) {
   SOLSTICE_TRY(const store::LoadedRun loaded, store.load_run(run.id));
+  if (run.device == "model" && !is_of_gpu(loaded)) return success();
   search::Tree tree;
   for (const store::StoredEvent& stored : loaded.events) SOLSTICE_CHECK(tree.apply(stored.event));
-  if (tree.trials() == 0) return std::optional<int>();
+  if (tree.trials() == 0) {  // it failed before, may be without a machine
+    ++out.without_trials;
+    return success();
+  }
   SOLSTICE_TRY(const int added, remember(store, run.id, tree, run.machine));
-  return std::optional(added);
+  ++out.runs;
+  out.facts += added;
+  return success();
 }
 
 }  // namespace
@@ -59,15 +64,11 @@ Result<Rebuilt> rebuild_facts(store::Store& store) {
   std::reverse(listed.begin(), listed.end());
   Rebuilt out;
   for (const store::ListedRun& one : listed) {
-    if (one.run.ok() && (one.run->device == "model" || one.run->state == RunState::kRunning)) continue;
-    const Result<std::optional<int>> added = one.run.ok() ? facts_of_stored(store, *one.run) : Result<std::optional<int>>(one.run.error());
-    if (!added.ok()) {
-      if (added.error().code == Code::disk_full) return added.error();
-      out.unreadable.push_back(fmt::format("{}: {}", one.id, added.error().message));
-      continue;
-    }
-    (added->has_value() ? out.runs : out.without_trials) += 1;
-    out.facts += added->value_or(0);
+    if (one.run.ok() && one.run->state == RunState::kRunning) continue;
+    const Status added = one.run.ok() ? add_facts_of(store, *one.run, out) : Status(one.run.error());
+    if (added.ok()) continue;
+    if (added.error().code == Code::disk_full) return added.error();
+    out.unreadable.push_back(fmt::format("{}: {}", one.id, added.error().message));
   }
   return out;
 }

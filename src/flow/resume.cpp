@@ -57,7 +57,7 @@ Status load_resumed(Session& state) {
   if (state.options.resume.empty()) return success();
   SOLSTICE_TRY(state.resumed, state.store->load_run(state.options.resume));
   // A module given as an object is known only when it is imported; restore_tree() looks then.
-  return check_as_begun(state.options, state.source, state.resumed->run);
+  return check_as_begun(state.options, state.source, *state.resumed);
 }
 
 // A model that would not be asked. One that was killed behind its last trial still comes to its end.
@@ -144,9 +144,9 @@ Status check_place(const Session& state) {
     return fail(Code::bad_argument, fmt::format("run {} was measured on {}, this is {}", run.id, run.machine, state.machine->name));
   }
   if (state.gpu || state.options.detached) return success();
-  if (!is_of_gpu(run)) return check_results_out(state);
+  if (!is_of_gpu(*state.resumed)) return check_results_out(state);
   return fail(Code::bad_argument,
-              fmt::format("run {} was measured on {}, and no GPU is here: times would be predicted", run.id, run.device));
+              fmt::format("run {} was measured on {}, and no GPU is here: times would be predicted", run.id, gpu_of(run)));
 }
 
 Status restore_tree(Session& state) {

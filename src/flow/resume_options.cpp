@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "base/hash.h"
@@ -16,7 +17,10 @@ namespace {
 std::string device_asked_for(const OptimizeOptions& options) { return options.detached ? "auto" : options.device; }
 
 std::string weights_word(bool frozen) { return frozen ? "frozen" : "live"; }
-std::string rewrites_word(bool rewrites) { return rewrites ? "on" : "off"; }
+std::string on_or_off(bool on) { return on ? "on" : "off"; }
+
+// Before it is known what is there, a record says what was asked for.
+bool names_gpu(const RunRecord& run) { return !run.device.empty() && run.device != "auto" && run.device != "model"; }
 
 std::string python_call(const std::string& run, const std::filesystem::path& store) {
   const std::string named = store.empty() ? "" : fmt::format(", store=\"{}\"", store.string());
@@ -48,10 +52,11 @@ void take_search_options(const RunRecord& run, OptimizeOptions& out) {
   if (out.left_out.contains("--out") && !out.detached) out.out = run.folder;
 }
 
-void take_options(const RunRecord& run, OptimizeOptions& out) {
+void take_options(const store::LoadedRun& loaded, OptimizeOptions& out) {
+  const RunRecord& run = loaded.run;
   const Json& had = run.options;
   const auto taken = [&](const char* option, const char* member) { return out.left_out.contains(option) && !had.at(member).is_null(); };
-  const bool measured_since = had.at("device").as_string() == "model" && is_of_gpu(run);  // by a batch
+  const bool measured_since = had.at("device").as_string() == "model" && is_of_gpu(loaded);  // by a batch
   if (taken("--device", "device") && !out.detached && !measured_since) out.device = had.at("device").as_string();
   if (taken("--machine", "machine") && !out.detached) out.machine = had.at("machine").as_string();
   if (taken("--numerics", "numerics")) out.numerics = had.at("numerics").as_string();
@@ -66,8 +71,8 @@ void take_options(const RunRecord& run, OptimizeOptions& out) {
 // Options that are not as the run has them.
 class Differences {
  public:
-  Differences(const OptimizeOptions& options, const std::string& source, const RunRecord& run)
-      : options_(options), source_(source), run_(run) {
+  Differences(const OptimizeOptions& options, const std::string& source, const store::LoadedRun& loaded)
+      : options_(options), source_(source), run_(loaded.run), of_gpu_(is_of_gpu(loaded)) {
     look_at_file();
     if (!options_.detached) look_at_device();  // results of a batch may be of any
     look_at_options();
@@ -94,9 +99,8 @@ class Differences {
   }
 
   void look_at_device() {
-    const bool of_gpu = is_of_gpu(run_);
-    if (options_.device == "model" && of_gpu) add("--device", run_.device, options_.device);
-    if (of_gpu || run_.options.at("device").as_string() != "model") return;
+    if (options_.device == "model" && of_gpu_) add("--device", gpu_of(run_), options_.device);
+    if (of_gpu_ || run_.options.at("device").as_string() != "model") return;
     if (options_.device == "gpu") add("--device", "model", options_.device);
     if (options_.gpus.given()) add("--devices", "none: --device is model", options_.gpus.text());
   }
@@ -111,7 +115,7 @@ class Differences {
       add("--machine", run_.machine, options_.machine);
     compare("--numerics", had.at("numerics"), had.at("numerics").as_string(), options_.numerics);
     compare("--weights", had.at("frozen"), weights_word(had.at("frozen").as_bool()), weights_word(options_.frozen));
-    compare("--rewrites", had.at("rewrites"), rewrites_word(had.at("rewrites").as_bool()), rewrites_word(options_.rewrites));
+    compare("--rewrites", had.at("rewrites"), on_or_off(had.at("rewrites").as_bool()), on_or_off(options_.rewrites));
   }
 
   // All that the record of an earlier Solstice has.
@@ -132,6 +136,7 @@ class Differences {
   const OptimizeOptions& options_;
   const std::string& source_;
   const RunRecord& run_;
+  const bool of_gpu_;
   std::vector<std::string> found_;
   bool changed_ = false;
 };
@@ -184,13 +189,14 @@ Result<OptimizeOptions> as_begun(OptimizeOptions options) {
   SOLSTICE_TRY(const store::LoadedRun loaded, store.load_run(options.resume));
   options.resume = loaded.run.id;
   SOLSTICE_CHECK(take_file(loaded.run, options));
-  take_options(loaded.run, options);
+  take_options(loaded, options);
   take_search_options(loaded.run, options);
   return options;
 }
 
-Status check_as_begun(const OptimizeOptions& options, const std::string& source, const RunRecord& run) {
-  const Differences differences(options, source, run);
+Status check_as_begun(const OptimizeOptions& options, const std::string& source, const store::LoadedRun& loaded) {
+  const RunRecord& run = loaded.run;
+  const Differences differences(options, source, loaded);
   if (differences.found().empty()) return success();
   const std::string way_out = differences.changed()
                                   ? "a new run is one of the new text: leave --resume out"
@@ -199,7 +205,15 @@ Status check_as_begun(const OptimizeOptions& options, const std::string& source,
                                               fmt::join(differences.found(), ", "), way_out));
 }
 
-bool is_of_gpu(const RunRecord& run) { return !run.device.empty() && run.device != "auto" && run.device != "model"; }
+bool is_of_gpu(const store::LoadedRun& loaded) {
+  if (names_gpu(loaded.run)) return true;
+  return std::any_of(loaded.events.begin(), loaded.events.end(), [](const store::StoredEvent& stored) {
+    const std::optional<search::Measurement>& found = stored.event.measurement;
+    return stored.event.node > 0 && found && found->state == TrialState::kVerified;
+  });
+}
+
+std::string gpu_of(const RunRecord& run) { return names_gpu(run) ? run.device : "a GPU"; }
 
 bool is_measured_elsewhere(const RunRecord& run) { return run.state == RunState::kWaiting || run.options.at("batches").as_bool(); }
 

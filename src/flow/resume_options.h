@@ -8,7 +8,7 @@
 #include <string>
 
 #include "flow/optimize.h"
-#include "record/run.h"
+#include "store/store.h"
 
 namespace solstice::flow {
 
@@ -25,10 +25,13 @@ Result<OptimizeOptions> as_begun(OptimizeOptions options);
 
 // bad_argument where the run began with others: each that differs is named, with what the run had and what is given, and the command
 // that goes on with it. `source`: the text of `options.file`.
-Status check_as_begun(const OptimizeOptions& options, const std::string& source, const RunRecord& run);
+Status check_as_begun(const OptimizeOptions& options, const std::string& source, const store::LoadedRun& loaded);
 
-// Whether its candidates were measured on a GPU, or were to be; else their times are predicted, or nothing came in yet.
-bool is_of_gpu(const RunRecord& run);
+// Whether candidates were measured on a GPU, as its events say, or were to be, as its record does; else their times are predicted, or
+// nothing came in yet.
+bool is_of_gpu(const store::LoadedRun& loaded);
+// That GPU's name; "a GPU" where results of batches came without it.
+std::string gpu_of(const RunRecord& run);
 
 // Whether it has had batches.
 bool is_measured_elsewhere(const RunRecord& run);

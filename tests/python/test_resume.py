@@ -53,6 +53,17 @@ class Place:
             database.execute("UPDATE runs SET record = ?", (json.dumps(json.loads(text) | members),))
 
 
+def as_a_gpu_would(batch):
+    """Writes what was predicted, and what the original takes."""
+    for result in (batch / "results").glob("[0-9].json"):
+        kept = json.loads(result.read_text())
+        kept["measurement"]["state"] = "verified"
+        result.write_text(json.dumps(kept))
+    original = json.loads((batch / "results" / "original.json").read_text())
+    timed = original | {"predicted": False, "time": 1e-3, "device": "NVIDIA H200"}
+    (batch / "results" / "original.json").write_text(json.dumps(timed))
+
+
 @pytest.fixture
 def place(tmp_path):
     return Place(tmp_path)
@@ -79,10 +90,7 @@ def test_what_waits_for_results_is_not_predicted_unasked(place):
     place.done("optimize", "--resume", "last", "--device", "model", "--budget", "60s,2trials")
     assert place.run()["state"] == "finished"
     subprocess.run([PROGRAM, "evaluate", place.folder / "batch", "--device", "model"], check=True, capture_output=True)
-    for result in (place.folder / "batch" / "results").glob("[0-9].json"):  # as a GPU would write it
-        kept = json.loads(result.read_text())
-        kept["measurement"]["state"] = "verified"
-        result.write_text(json.dumps(kept))
+    as_a_gpu_would(place.folder / "batch")
     taken = json.loads(place.done("absorb", place.folder / "batch", "--json"))
     assert (taken["taken"], taken["known"], taken["best"]["predicted"]) == (2, 0, False)
     assert json.loads(place.done("absorb", place.folder / "batch", "--json"))["known"] == 2
@@ -91,10 +99,7 @@ def test_what_waits_for_results_is_not_predicted_unasked(place):
 def test_no_measured_time_is_taken_where_its_limit_is_unknown(place):
     place.done("propose", SOFTMAX, "--batch", 1, "--out", place.folder / "batch")
     subprocess.run([PROGRAM, "evaluate", place.folder / "batch", "--device", "model"], check=True, capture_output=True)
-    result = place.folder / "batch" / "results" / "1.json"
-    kept = json.loads(result.read_text())
-    kept["measurement"]["state"] = "verified"
-    result.write_text(json.dumps(kept))
+    as_a_gpu_would(place.folder / "batch")
     place.change(summary=None)
     heard = json.loads(place.call("absorb", place.folder / "batch", "--json").stdout)
     assert heard["taken"] == 0 and "does not say what its bytes alone take" in heard["refused"][0]
@@ -108,6 +113,36 @@ def test_a_damaged_original_costs_no_result(place):
     (place.folder / "batch" / "results" / "original.json").write_text("{")
     heard = json.loads(place.call("absorb", place.folder / "batch", "--json").stdout)
     assert heard["taken"] == 1 and "original.json" in heard["refused"][0]
+
+
+@pytest.mark.parametrize(
+    "damage, why",
+    [
+        (None, "there is none that was measured, so what the original takes is not known"),
+        ({"batch": "another"}, "it is of another batch"),
+        ({"time": 0}, "it has no time"),
+        ({"predicted": True}, "there is none that was measured"),
+    ],
+)
+def test_results_without_their_original_are_measured_all_the_same(place, damage, why):
+    batch = place.folder / "batch"
+    place.done("propose", SOFTMAX, "--batch", 1, "--out", batch)
+    subprocess.run([PROGRAM, "evaluate", batch, "--device", "model"], check=True, capture_output=True)
+    as_a_gpu_would(batch)
+    original = batch / "results" / "original.json"
+    whole = json.loads(original.read_text())
+    original.write_text(json.dumps(whole | damage)) if damage else original.unlink()
+    for taken in (1, 0):  # it is said as long as it is so
+        heard = json.loads(place.call("absorb", batch, "--json").stdout)
+        assert heard["taken"] == taken and "best" in heard and not heard["best"]["predicted"]
+        assert len(heard["refused"]) == 1 and "original.json: " + why in heard["refused"][0]
+    assert "was measured on a GPU, and no GPU is here" in place.refused("optimize", "--resume", "last")
+    assert "--device (the run has a GPU, given is model)" in place.refused("optimize", "--resume", "last", "--device", "model")
+    place.change(device="model")
+    assert json.loads(place.done("memory", "rebuild", "--json"))["runs"] == 1
+    original.write_text(json.dumps(whole))
+    assert json.loads(place.done("absorb", batch, "--json"))["original"] == 1e-3
+    assert place.run()["device"] == "NVIDIA H200"
 
 
 def test_a_part_of_the_budget_leaves_the_other(place):

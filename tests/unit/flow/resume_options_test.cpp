@@ -35,7 +35,7 @@ RunRecord run_of(const OptimizeOptions& options) {
 }
 
 std::string refused(const OptimizeOptions& options, const RunRecord& run, const std::string& source = "text") {
-  const Status checked = check_as_begun(options, source, run);
+  const Status checked = check_as_begun(options, source, {.run = run, .trials = {}});
   return checked.ok() ? "" : checked.error().message;
 }
 
@@ -116,6 +116,31 @@ TEST(ResumeOptions, PredictedTimesThatWereAskedForStayPredicted) {
   measured.device = "NVIDIA H200";  // by a batch
   now.device = "auto";
   EXPECT_EQ(refused(now, measured), "");
+}
+
+TEST(ResumeOptions, WhatWasMeasuredIsWhatTheEventsSay) {
+  store::LoadedRun loaded{.run = run_of(begun_with()), .trials = {}};
+  search::Tree tree;
+  tree.add({.program = "a"});
+  search::Measurement found;
+  found.state = TrialState::kPredicted;
+  found.time = Seconds(2);
+  tree.complete(1, found);
+  const auto take_events = [&] {
+    loaded.events.clear();
+    for (const search::Event& event : tree.events()) loaded.events.push_back({event, ""});
+  };
+  take_events();
+  EXPECT_FALSE(is_of_gpu(loaded));
+  found.state = TrialState::kVerified;
+  tree.complete(1, found);
+  take_events();
+  EXPECT_TRUE(is_of_gpu(loaded));  // by a batch whose original.json did not come
+  OptimizeOptions now = begun_with();
+  now.device = "model";
+  const Status checked = check_as_begun(now, "text", loaded);
+  ASSERT_FALSE(checked.ok());
+  EXPECT_NE(checked.error().message.find("--device (the run has a GPU, given is model)"), std::string::npos) << checked.error().message;
 }
 
 TEST(ResumeOptions, RecordsWithoutOptionsGoByTheirKey) {
