@@ -40,9 +40,11 @@ struct EvaluateOutcome {
   bool predicted = false;                 // what is called measured is
   int measured = 0, there = 0, left = 0;  // now, before, and not reached
   int usable = 0;                         // of the measured
+  int predictions = 0;                    // that were there before: they stand where this predicts too, else they are measured
 };
 
-// Fills in the results that are missing, one file each as it comes, so that a stopped one goes on. Needs no store and no network.
+// Fills in the results that are missing, one file each as it comes, so that a stopped one goes on. What is damaged or of another batch is
+// missing, and so is a prediction where this measures. Needs no store and no network.
 // Errors: those of optimize() up to the search; bad_argument for a folder that is no batch, or another machine than it is for.
 Result<EvaluateOutcome> evaluate_batch(const EvaluateOptions& options, Progress& progress);
 

@@ -8,7 +8,7 @@
 #include "base/interrupt.h"
 #include "base/time_text.h"
 #include "flow/batch.h"
-#include "flow/batch_files.h"
+#include "flow/batch_standing.h"
 #include "flow/known.h"
 #include "flow/session.h"
 
@@ -49,10 +49,12 @@ Status prepare(Session& state, const Batch& batch) {
 }
 
 Status write_original(const Session& state, const Batch& batch, const fs::path& folder) {
-  SOLSTICE_TRY(const auto before, read_if_there<BatchOriginal>(original_file(folder)));
+  const std::optional<BatchOriginal> before = standing_original(folder, batch, !state.gpu);
   if (before && before->device != state.report.device) {
-    return fail(Code::bad_argument, fmt::format("the results that are there are of {}, this is {}: they cannot stand in one batch",
-                                                before->device, state.report.device));
+    return fail(
+        Code::bad_argument,
+        fmt::format("the results that are there are of {}, this is {}: they cannot stand in one batch; without {} all are made here",
+                    before->device, state.report.device, (folder / "results").string()));
   }
   if (before) return success();
   BatchOriginal original;
@@ -77,15 +79,11 @@ Result<search::Node> node_of(const BatchCandidate& candidate, const fs::path& fo
   return out;
 }
 
-// Those without a result.
+// Those without a result that stands.
 Result<std::deque<search::Node>> waiting(const Batch& batch, const fs::path& folder, EvaluateOutcome& out) {
   std::deque<search::Node> nodes;
   for (const BatchCandidate& candidate : batch.candidates) {
-    // A damaged one is measured again.
-    const Result<std::optional<BatchResult>> read = read_if_there<BatchResult>(result_file(folder, candidate.node));
-    const std::optional<BatchResult> result = read.ok() ? *read : std::nullopt;
-    const bool own = result && result->batch == batch.id && result->request == candidate.request && result->hash == candidate.hash;
-    if (own) {
+    if (standing_result(folder, batch, candidate, out.predicted, out.predictions)) {
       ++out.there;
       continue;
     }
@@ -137,7 +135,7 @@ Result<EvaluateOutcome> evaluate_batch(const EvaluateOptions& options, Progress&
   out.predicted = options.device == "model";
   SOLSTICE_TRY(std::deque<search::Node> nodes, waiting(batch, options.folder, out));
   const int all = static_cast<int>(nodes.size());
-  if (all == 0) return out;
+  if (all == 0 && standing_original(options.folder, batch, out.predicted)) return out;
   const OptimizeOptions run = options_of(options, batch);
   SOLSTICE_TRY(const TempFolder work, TempFolder::create("solstice-batch-"));  // until all devices are closed
   Engine engine;

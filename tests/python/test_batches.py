@@ -57,8 +57,8 @@ def test_a_batch_goes_out_and_comes_back(site):
     first = site.propose("one", "--batch", 3, run=ROOT / "examples" / "softmax.py")
     assert (first["candidates"], first["in_flight"]) == (3, 3)  # the expert goes on by what it expects
     assert sorted(path.name for path in (site.folder / "one").iterdir()) == ["batch.json", "candidates", "softmax.py"]
-    assert site.evaluate("one") == {"measured": 3, "predicted": True, "usable": 3, "there": 0, "left": 0}
-    assert site.evaluate("one") == {"measured": 0, "predicted": True, "usable": 0, "there": 3, "left": 0}
+    assert site.evaluate("one") == {"measured": 3, "predicted": True, "usable": 3, "there": 0, "predictions": 0, "left": 0}
+    assert site.evaluate("one") == {"measured": 0, "predicted": True, "usable": 0, "there": 3, "predictions": 3, "left": 0}
     taken = site.absorb("one")
     assert (taken["taken"], taken["in_flight"]) == (3, 0) and taken["best"]["seconds"] > 0 and taken["best"]["predicted"]
     second = site.propose("two", "--batch", 2)
@@ -82,6 +82,30 @@ def test_what_is_predicted_says_so_and_is_asked_for(site):
     )
     absorbed = site.text("absorb", site.folder / "one", "--store", site.folder / "store").stdout
     assert "best: trial 1, predicted " in absorbed and absorbed.endswith(NOTE)
+
+
+def test_a_prediction_is_no_measurement(site):
+    site.propose("one", "--batch", 1, run=ROOT / "examples" / "softmax.py")
+    site.evaluate("one")
+    again = site.text("evaluate", site.folder / "one", "--device", "model").stdout
+    assert "0 predicted, 0 of them usable; 1 had results already (1 predicted), 0 left\n" in again
+    if not pathlib.Path("/dev/nvidia0").exists():  # it would measure
+        assert site.text("evaluate", site.folder / "one").returncode == 3
+
+
+def test_an_original_that_is_of_no_use_is_written_again(site):
+    site.propose("one", "--batch", 1, run=ROOT / "examples" / "softmax.py")
+    site.evaluate("one")
+    results = site.folder / "one" / "results"
+    whole = json.loads((results / "original.json").read_text())
+    for damage in ("{", json.dumps(whole | {"batch": "another"})):
+        (results / "original.json").write_text(damage)
+        (results / "1.json").unlink()
+        assert site.evaluate("one")["measured"] == 1
+        assert json.loads((results / "original.json").read_text()) == whole
+    (results / "original.json").unlink()
+    assert site.evaluate("one")["there"] == 1
+    assert json.loads((results / "original.json").read_text()) == whole
 
 
 def test_late_twice_and_never(site):

@@ -18,7 +18,14 @@ Json counts_of(const flow::EvaluateOutcome& done) {
       .set("predicted", done.predicted)
       .set("usable", done.usable)
       .set("there", done.there)
+      .set("predictions", done.predictions)
       .set("left", done.left);
+}
+
+std::string predictions_text(const flow::EvaluateOutcome& done) {
+  if (done.predictions == 0) return "";
+  if (done.predicted) return fmt::format(" ({} predicted)", done.predictions);
+  return fmt::format(" ({} predicted, which count as none)", done.predictions);
 }
 
 Result<int> run_evaluate(const Invocation& in) {
@@ -32,8 +39,8 @@ Result<int> run_evaluate(const Invocation& in) {
   if (in.json()) {
     fmt::print("{}\n", counts_of(done).dump(2));
   } else {
-    fmt::print("{} {}, {} of them usable; {} had results already, {} left\n", done.measured, done.predicted ? "predicted" : "measured",
-               done.usable, done.there, done.left);
+    fmt::print("{} {}, {} of them usable; {} had results already{}, {} left\n", done.measured, done.predicted ? "predicted" : "measured",
+               done.usable, done.there, predictions_text(done), done.left);
     if (done.predicted && done.measured > 0) fmt::print("{}", kPredictedNote);
   }
   return interrupted() ? kInterruptedCode : 0;
@@ -48,7 +55,7 @@ const Command solstice_commands_evaluate = {
     .help =
         "Verifies and times what `solstice propose` wrote, as `optimize` would, and writes a result beside each, whole or not at all: "
         "where it is stopped (Ctrl-C: exit code 130) the same command goes on. Needs no network and no store. Without a GPU it is "
-        "an error; --device model predicts, and the results say so.",
+        "an error; --device model predicts, and the results say so: a GPU measures those candidates all the same.",
     .example = "solstice evaluate batch1",
     .parameters =
         {{"BATCH", "", "folder that `solstice propose` wrote", "", {}, true, false},
