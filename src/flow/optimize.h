@@ -24,7 +24,7 @@ struct OptimizeOptions {
   std::string class_name;              // "": `Model`, or the only module class with example inputs
   std::string device = "auto";         // auto | gpu | model
   bool detached = false;               // candidates are measured elsewhere: `device` is for what happens here
-  std::string machine;                 // machine description; "": found from the device, h200 for the model device
+  std::string machine;                 // machine description; "": found from the device, without one the resumed run's or h200
   std::string numerics = "reference";  // reference | high | medium
   bool frozen = false;                 // --weights frozen
   bool rewrites = true;                // also try the equations that algebraic rewrites make

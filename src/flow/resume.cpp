@@ -23,6 +23,7 @@ RunRecord record_of(const Session& state) {
   run.command = state.options.command;
   run.working_folder = state.report.working_folder;
   run.options = kept_options(state.options);
+  run.machine = state.options.machine;
   run.device = run.options.at("device").as_string();
   run.folder = whole_path(state.out);
   set_agent(state.agent_choice, 0, run.options);
@@ -141,7 +142,9 @@ Status check_place(const Session& state) {
   if (!state.resumed || state.resumed->events.empty()) return success();
   const RunRecord& run = state.resumed->run;
   if (run.machine != state.machine->name) {
-    return fail(Code::bad_argument, fmt::format("run {} was measured on {}, this is {}", run.id, run.machine, state.machine->name));
+    return fail(Code::bad_argument,
+                fmt::format("run {} was made for {}, this is {}: go on where that is, or, where this is one, with --machine {}", run.id,
+                            run.machine, state.machine->name, run.machine));
   }
   if (state.gpu || state.options.detached) return success();
   if (!is_of_gpu(*state.resumed)) return check_results_out(state);

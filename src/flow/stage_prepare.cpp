@@ -16,7 +16,8 @@ namespace {
 Result<machine::Machine> choose_machine(const Session& state) {
   if (!state.options.machine.empty()) return machine::load_machine(state.options.machine);
   if (state.gpu) return machine::machine_of_device(state.hello.device.name);
-  return machine::load_machine("h200");
+  const bool known = state.resumed && !state.resumed->run.machine.empty();
+  return machine::load_machine(known ? state.resumed->run.machine : "h200");
 }
 
 GpuSideRequest side_request(const Session& state, int ordinal) {

@@ -145,6 +145,12 @@ def test_results_without_their_original_are_measured_all_the_same(place, damage,
     assert place.run()["device"] == "NVIDIA H200"
 
 
+def test_a_run_of_batches_keeps_its_machine(place):
+    place.done("propose", SOFTMAX, "--batch", 1, "--machine", "h100_sxm", "--out", place.folder / "batch")
+    place.done("optimize", "--resume", "last", "--device", "model", "--budget", "60s,1trials")
+    assert (place.run()["machine"], place.run()["state"]) == ("h100_sxm", "finished")
+
+
 def test_a_part_of_the_budget_leaves_the_other(place):
     place.done("optimize", SOFTMAX, "--budget", "50s,3trials", "--out", "mine")
     place.done("optimize", "--resume", "last", "--budget", "2m")

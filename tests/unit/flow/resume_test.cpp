@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/file.h"
+
 namespace solstice::flow {
 namespace {
 
@@ -87,6 +89,42 @@ TEST(Resume, AModelThatTakesOverAgainHasFreshStops) {
   set_agent(model, 22, options);
   EXPECT_EQ(model_leads_since(tree, options), 20u);
   EXPECT_EQ(options.at("agent").as_string(), "flat");
+}
+
+// A run of the store that has trial 1, predicted for `machine`, and goes on.
+class ResumedSession : public ::testing::Test {
+ protected:
+  void resume(const std::string& machine) {
+    state_.store.emplace(std::move(store::Store::open(folder_.path())).value());
+    RunRecord run;
+    run.problem = "softmax", run.machine = machine, run.device = "model";
+    state_.report.run = *state_.store->begin_run(run);
+    search::Tree tree;
+    tree.add({.program = "a", .origin = "expert"});
+    search::Measurement predicted;
+    predicted.state = TrialState::kPredicted;
+    predicted.time = Seconds(2);
+    tree.complete(1, predicted);
+    for (size_t i = 0; i < tree.events().size(); ++i)
+      ASSERT_TRUE(state_.store->add_event(state_.report.run, i, tree.events()[i], nullptr).ok());
+    state_.resumed = *state_.store->load_run(state_.report.run);
+  }
+
+  TempFolder folder_ = std::move(TempFolder::create("resumed-")).value();
+  OptimizeOptions options_;
+  SilentProgress silent_;
+  Engine engine_;
+  Session state_{options_, silent_, engine_};
+};
+
+TEST_F(ResumedSession, AnotherMachineIsNamedWithAWayOut) {
+  resume("h100_sxm");
+  state_.machine.emplace(std::move(machine::load_machine("h200")).value());
+  const Status placed = check_place(state_);
+  ASSERT_FALSE(placed.ok());
+  EXPECT_EQ(placed.error().message, "run " + state_.report.run +
+                                        " was made for h100_sxm, this is h200: go on where that is, or, where this is one, with "
+                                        "--machine h100_sxm");
 }
 
 }  // namespace
