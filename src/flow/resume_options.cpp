@@ -48,7 +48,6 @@ void take_search_options(const RunRecord& run, OptimizeOptions& out) {
   if (taken("--eps", "eps")) out.eps = had.at("eps").as_double();
   if (taken("--window", "window")) out.window = static_cast<int>(had.at("window").as_int());
   if (taken("--roi", "roi")) out.roi = had.at("roi").as_double();
-  if (taken("--memory", "memory")) out.memory = had.at("memory").as_bool();
   if (out.left_out.contains("--out") && !out.detached) out.out = run.folder;
 }
 
@@ -62,6 +61,7 @@ void take_options(const store::LoadedRun& loaded, OptimizeOptions& out) {
   if (taken("--numerics", "numerics")) out.numerics = had.at("numerics").as_string();
   if (taken("--weights", "frozen")) out.frozen = had.at("frozen").as_bool();
   if (taken("--rewrites", "rewrites")) out.rewrites = had.at("rewrites").as_bool();
+  if (taken("--memory", "memory")) out.memory = had.at("memory").as_bool();
   if (out.detached) out.problem = run.problem;  // as batches name it
   if (out.left_out.contains("--seed")) out.seed = static_cast<uint64_t>(run.seed);
   // Nothing is found out of a machine that is elsewhere.
@@ -101,7 +101,7 @@ class Differences {
   void look_at_device() {
     if (options_.device == "model" && of_gpu_) add("--device", gpu_of(run_), options_.device);
     if (of_gpu_ || run_.options.at("device").as_string() != "model") return;
-    if (options_.device == "gpu") add("--device", "model", options_.device);
+    if (options_.device != "model") add("--device", "model", options_.device);
     if (options_.gpus.given()) add("--devices", "none: --device is model", options_.gpus.text());
   }
 
@@ -116,6 +116,7 @@ class Differences {
     compare("--numerics", had.at("numerics"), had.at("numerics").as_string(), options_.numerics);
     compare("--weights", had.at("frozen"), weights_word(had.at("frozen").as_bool()), weights_word(options_.frozen));
     compare("--rewrites", had.at("rewrites"), on_or_off(had.at("rewrites").as_bool()), on_or_off(options_.rewrites));
+    compare("--memory", had.at("memory"), on_or_off(had.at("memory").as_bool()), on_or_off(options_.memory));
   }
 
   // All that the record of an earlier Solstice has.

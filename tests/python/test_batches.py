@@ -200,7 +200,9 @@ def test_memory_is_a_choice_of_a_new_run(site):
     assert facts() == 1
     site.propose("three", "--batch", 1, "--memory", "off", run=ROOT / "examples" / "softmax.py")
     assert facts() == 0
-    site.propose("four", "--again", "--memory", "on")  # as it began
+    refused = site.call("propose", "last", "--again", "--memory", "on", "--store", site.folder / "store")
+    assert refused.returncode == 2 and "--memory (the run has off, given is on)" in refused.stderr
+    site.propose("four", "--again")
     assert facts() == 0
 
 
