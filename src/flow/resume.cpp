@@ -152,6 +152,21 @@ Status check_place(const Session& state) {
               fmt::format("run {} was measured on {}, and no GPU is here: times would be predicted", run.id, gpu_of(run)));
 }
 
+namespace {
+
+// A run that had no GPU so far has one now.
+Status time_original(Session& state) {
+  if (state.eager.value <= 0 || state.tree.node(0).measurement) return success();
+  search::Measurement original;
+  original.state = TrialState::kVerified;
+  original.time = state.eager;
+  const size_t told = state.tree.events().size();
+  state.tree.complete(0, std::move(original));
+  return keep_events_since(state, told);
+}
+
+}  // namespace
+
 Status restore_tree(Session& state) {
   if (!state.resumed || state.resumed->events.empty()) {
     state.tree = search::Tree(state.eager);
@@ -165,6 +180,7 @@ Status restore_tree(Session& state) {
   }
   for (const store::StoredEvent& stored : state.resumed->events)
     SOLSTICE_CHECK(state.tree.apply(stored.event).context("resuming run " + run.id));
+  SOLSTICE_CHECK(time_original(state));
   const std::vector<search::Event>& events = state.tree.events();
   state.report.trials_skipped = static_cast<int>(
       std::count_if(events.begin(), events.end(), [](const auto& event) { return event.kind == search::Event::Kind::kSkipped; }));

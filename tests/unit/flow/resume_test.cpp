@@ -117,6 +117,25 @@ class ResumedSession : public ::testing::Test {
   Session state_{options_, silent_, engine_};
 };
 
+TEST_F(ResumedSession, AGpuTimesTheOriginalOfARunThatHadNone) {
+  resume("h200");
+  state_.eager = Seconds(5);
+  ASSERT_TRUE(restore_tree(state_).ok());
+  EXPECT_EQ(state_.tree.original(), Seconds(5));
+  state_.resumed = *state_.store->load_run(state_.report.run);  // once more: it is known
+  state_.tree = search::Tree();
+  state_.eager = Seconds(6);
+  ASSERT_TRUE(restore_tree(state_).ok());
+  EXPECT_EQ(state_.tree.original(), Seconds(5));
+  EXPECT_EQ(state_.tree.events().size(), 3u);
+}
+
+TEST_F(ResumedSession, WithoutAGpuTheOriginalStaysUnknown) {
+  resume("h200");
+  ASSERT_TRUE(restore_tree(state_).ok());
+  EXPECT_EQ(state_.tree.events().size(), 2u);
+}
+
 TEST_F(ResumedSession, AnotherMachineIsNamedWithAWayOut) {
   resume("h100_sxm");
   state_.machine.emplace(std::move(machine::load_machine("h200")).value());
