@@ -44,6 +44,7 @@ Status prepare(Session& state, const Batch& batch) {
   }
   SOLSTICE_CHECK(import_problem(state));
   SOLSTICE_CHECK(compute_bounds(state));
+  SOLSTICE_CHECK(bound_rewritten(state));
   SOLSTICE_CHECK(open_compiler(state));
   return open_device(state);
 }

@@ -121,8 +121,8 @@ Status prepare(Session& state) {
   SOLSTICE_CHECK(import_problem(state));
   SOLSTICE_CHECK(compute_bounds(state));
   if (state.resumed) keep_description(state);
-  SOLSTICE_CHECK(describe_run(state));
   SOLSTICE_CHECK(plan_kernels(state));
+  SOLSTICE_CHECK(describe_run(state));  // with the bounds of rewritten equations too: absorb goes by them
   if (state.agent) SOLSTICE_CHECK(state.agent->brief(state));
   return restore_tree(state);
 }

@@ -29,6 +29,7 @@ Status open_module(Session& state) {
   SOLSTICE_CHECK(start_oracle(state));
   SOLSTICE_CHECK(import_problem(state));
   SOLSTICE_CHECK(compute_bounds(state));
+  SOLSTICE_CHECK(bound_rewritten(state));
   SOLSTICE_CHECK(open_compiler(state));
   return open_device(state);
 }

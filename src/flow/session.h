@@ -178,6 +178,7 @@ Status lower_bounds(Session& state, const ir::Program& rewritten);
 
 // stage_plan.cpp
 Status plan_kernels(Session& state);
+Status bound_rewritten(Session& state);  // as planning lowers the bounds, for who only measures
 
 // prepared.cpp: the case that trials are verified with, another for timing where memory has room, and the original's time.
 Status prepare_trial(Session& state);

@@ -55,11 +55,23 @@ std::optional<propose::Plan> plan_rewritten(Session& state, std::shared_ptr<cons
   return std::move(planned).value();
 }
 
+std::shared_ptr<const ir::BoundText> problem_of(const Session& state) {
+  return std::make_shared<const ir::BoundText>(ir::BoundText{state.problem->tree, state.problem->program});
+}
+
 }  // namespace
+
+Status bound_rewritten(Session& state) {
+  return stage(state, "rewrites", "what they leave to move", [&]() -> Result<std::string> {
+    std::string names;
+    (void)plan_rewritten(state, problem_of(state), names);  // what cannot be run lowers nothing, here as there
+    return names.empty() ? std::string("none") : fmt::format("{}: io {}", names, time_text(state.bound_io));
+  });
+}
 
 Status plan_kernels(Session& state) {
   return stage(state, "plan", "cutting the program into kernels", [&]() -> Result<std::string> {
-    const auto problem = std::make_shared<const ir::BoundText>(ir::BoundText{state.problem->tree, state.problem->program});
+    const auto problem = problem_of(state);
     SOLSTICE_TRY(propose::Plan plain, plan_of(state, problem));
     std::string names;
     std::optional<propose::Plan> other = state.options.rewrites ? plan_rewritten(state, problem, names) : std::nullopt;

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import pathlib
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -106,6 +107,35 @@ def test_an_original_that_is_of_no_use_is_written_again(site):
     (results / "original.json").unlink()
     assert site.evaluate("one")["there"] == 1
     assert json.loads((results / "original.json").read_text()) == whole
+
+
+# What a row adds to all its elements cancels in the row's softmax: a candidate need not read it.
+GATE = """import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x, row):
+        return torch.softmax(x + row, dim=1)
+
+
+def get_inputs():
+    return [torch.rand(4096, 4), torch.rand(4096, 1)]
+
+
+def get_init_inputs():
+    return []
+"""
+
+
+def test_rewritten_candidates_are_judged_by_the_bytes_they_must_move(site):
+    module = site.folder / "gate.py"
+    module.write_text(GATE)
+    site.propose("one", "--batch", 1, run=module)
+    shown = subprocess.run([PROGRAM, "show", "last", "--json", "--store", site.folder / "store"], check=True, capture_output=True)
+    bound = json.loads(shown.stdout)["run"]["summary"]["bounds"]["io"]
+    told = site.text("evaluate", site.folder / "one", "--device", "model").stdout
+    said = re.search(r"speed of light done: io ([0-9.]+) us", told), re.search(r"cancel_bias: io ([0-9.]+) us", told)
+    assert float(said[1][1]) < float(said[0][1]) and float(said[1][1]) == pytest.approx(bound * 1e6, rel=1e-3)
 
 
 def test_late_twice_and_never(site):
