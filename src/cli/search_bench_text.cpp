@@ -22,8 +22,8 @@ std::string best_text(const SearchRow& row) {
 std::vector<std::string> row_of(const flow::PolicyStanding& s) {
   return {s.policy,
           std::to_string(s.problems),
-          show_factor(s.speedup),
-          show_factor(s.early),
+          s.timed ? show_factor(s.speedup) : "-",
+          s.timed ? show_factor(s.early) : "-",
           fmt::format("{:.3f}", s.ratio),
           fmt::format("{:.2g}", s.p),
           fmt::format("{:.2g}", s.p_worse),

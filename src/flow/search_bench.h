@@ -30,6 +30,7 @@ Result<SearchBench> run_search_bench(const SearchBenchOptions& options, Progress
 struct PolicyStanding {
   std::string policy;
   int problems = 0;      // on which this one and the first both found something
+  bool timed = false;    // the originals of all these: else `speedup` and `early` are over other times, and nothing to show
   double speedup = 1;    // in the end, over the original
   double early = 1;      // the mean over trials of the best so far, over the original
   double ratio = 1;      // time of the first policy's candidate over this one's, in the end

@@ -11,15 +11,21 @@ namespace {
 // Of one policy on one problem, over seeds; logarithms.
 struct Found {
   int seeds = 0;
-  double last = 0;   // of the time in the end
-  double early = 0;  // the mean over trials
+  bool timed = false;  // the original was
+  double last = 0;     // of the time in the end
+  double early = 0;    // the mean over trials
 };
 
 using ByProblem = std::map<std::string, Found>;
 
+struct Reference {
+  Seconds time;
+  bool timed = false;  // it is the original's
+};
+
 // What speedups on a problem are over, for all its searches: the original's time where one of them knows it, else their slowest
 // first candidate that works. A trial before any works counts as that.
-Seconds reference_of(const SearchBench& bench, const std::string& problem) {
+Reference reference_of(const SearchBench& bench, const std::string& problem) {
   Seconds original, slowest;
   for (const SearchRow& row : bench.rows) {
     if (row.id != problem || !row.failed.empty()) continue;
@@ -27,16 +33,17 @@ Seconds reference_of(const SearchBench& bench, const std::string& problem) {
     const auto first = std::find_if(row.best.begin(), row.best.end(), [](Seconds s) { return s.value > 0; });
     if (first != row.best.end()) slowest = std::max(slowest, *first);
   }
-  return original.value > 0 ? original : slowest;
+  return original.value > 0 ? Reference{original, true} : Reference{slowest, false};
 }
 
-void add(const SearchRow& row, Seconds from, size_t trials, ByProblem& out) {
-  if (from.value <= 0 || row.best.empty()) return;
+void add(const SearchRow& row, Reference from, size_t trials, ByProblem& out) {
+  if (from.time.value <= 0 || row.best.empty()) return;
   Found& found = out[row.id];
+  found.timed = from.timed;
   double sum = 0, now = 0;
   for (size_t i = 0; i < trials; ++i) {
     const Seconds best = row.best[std::min(i, row.best.size() - 1)];  // a search that ended before keeps what it has
-    now = best.value > 0 ? std::log(from / best) : 0;
+    now = best.value > 0 ? std::log(from.time / best) : 0;
     sum += now;
   }
   ++found.seeds;
@@ -72,10 +79,12 @@ ByProblem found_by(const SearchBench& bench, const std::string& policy) {
 PolicyStanding compared(const ByProblem& mine, const ByProblem& first) {
   PolicyStanding out;
   double last = 0, early = 0;
+  bool timed = true;
   std::vector<double> ahead;
   for (const auto& [problem, found] : mine) {
     const auto other = first.find(problem);
     if (other == first.end()) continue;
+    timed = timed && found.timed;
     last += found.last / found.seeds;
     early += found.early / found.seeds;
     ahead.push_back(found.last / found.seeds - other->second.last / other->second.seeds);
@@ -85,6 +94,7 @@ PolicyStanding compared(const ByProblem& mine, const ByProblem& first) {
   double sum = 0;
   for (const double a : ahead) sum += a;
   const double n = static_cast<double>(ahead.size());
+  out.timed = timed;
   out.speedup = std::exp(last / n);
   out.early = std::exp(early / n);
   out.ratio = std::exp(sum / n);

@@ -35,6 +35,7 @@ TEST(SearchBenchText, WhatWasPredictedSaysSo) {
   EXPECT_NE(search_row_text(searched("greedy", "model", 0)).find("best predicted 2 ms  (trials)"), std::string::npos);
   const std::string text = standings_text(bench_of("model", 0));
   EXPECT_NE(text.find("  predicted speedup  "), std::string::npos) << text;
+  EXPECT_NE(text.find(" 1                  -                 -           1.000 "), std::string::npos) << text;  // over no original
   EXPECT_TRUE(text.ends_with("\ntimes are predicted by cost models, not measured\n")) << text;
 }
 
