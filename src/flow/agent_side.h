@@ -21,6 +21,8 @@ class AgentSide {
   static Result<std::unique_ptr<AgentSide>> open(const AgentChoice& choice, Seconds patience, llm::News news);
   // Where `choice` names no transcript. Errors: those of the transcript.
   Status keep_transcript(const std::filesystem::path& usual);
+  // A text without the provider's keys.
+  std::string scrub(std::string text) const { return client_->scrub(std::move(text)); }
 
   // Once the problem and its bounds are there. `state` outlives it.
   Status brief(Session& state);

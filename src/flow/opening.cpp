@@ -17,6 +17,14 @@ std::string working_folder() {
   return fs::current_path(gone).string();
 }
 
+// As it was given, without what it holds of keys: reports and exports are shown to others.
+std::vector<std::string> without_secrets(const Session& state) {
+  const llm::Scrubber environment = llm::secrets_of_environment();
+  std::vector<std::string> out;
+  for (const std::string& word : state.options.command) out.push_back(environment.scrub(state.agent ? state.agent->scrub(word) : word));
+  return out;
+}
+
 Json bounds_in_seconds(const Report& report) {
   Json out = Json::object();
   for (const Bound& bound : report.bounds) out.set(bound.name, bound.time.value);
@@ -79,7 +87,7 @@ void begin_report(Session& state) {
   report.problem = name_of_problem(state.options);
   report.file = whole_path(state.options.file);
   report.class_name = state.options.class_name;
-  report.command = state.options.command;
+  report.command = without_secrets(state);
   report.working_folder = working_folder();
   report.created = utc_now();
   report.versions["solstice"] = std::string(version());

@@ -20,7 +20,7 @@ RunRecord record_of(const Session& state) {
   run.file = state.report.file;
   run.problem_key = state.problem_key;
   run.options_key = options_key_of(state.options);
-  run.command = state.options.command;
+  run.command = state.report.command;
   run.working_folder = state.report.working_folder;
   run.options = kept_options(state.options);
   run.machine = state.options.machine;

@@ -43,6 +43,8 @@ class Client {
   Result<Reply> ask(const Request& request);
   // From here on, in place of ClientOptions::transcript. No call may be under way.
   void record_in(Transcript& transcript) { options_.transcript = &transcript; }
+  // Without the keys of the provider.
+  std::string scrub(std::string text) const { return provider_->scrubber().scrub(std::move(text)); }
   Account account() const { return ledger_.account(); }
   const Model& model() const { return model_; }
 

@@ -38,13 +38,19 @@ Failure failure_of_network(const Error& error) {
   return failure_of(error, error.code == Code::network_error || error.code == Code::deadline);
 }
 
-Failure failure_of_response(const net::HttpResponse& response) {
+constexpr size_t kShown = 300;                 // bytes of an answer that is none
+constexpr size_t kLooked = kShown + 2 * 4096;  // that are looked through for keys, which have 4096 at most
+
+// The beginning of what a server said. Half a key would not be found any more.
+std::string beginning_of(const std::string& text, const Scrubber& keys) { return keys.scrub(text.substr(0, kLooked)).substr(0, kShown); }
+
+Failure failure_of_response(const net::HttpResponse& response, const Scrubber& keys) {
   const Result<Json> body = parse_json(response.body);
   Failure out;
   if (body.ok() && body->at("error").is_object()) {
     out = failure_of_error(body->at("error"), response.status);
   } else {
-    out = failure_of_error(Json::object().set("message", response.body.substr(0, 300)), response.status);
+    out = failure_of_error(Json::object().set("message", beginning_of(response.body, keys)), response.status);
   }
   out.after = retry_after(response.header("retry-after"));
   return out;
@@ -53,11 +59,11 @@ Failure failure_of_response(const net::HttpResponse& response) {
 // Gives what arrives to the reader, event by event.
 class Feed {
  public:
-  Feed(AnswerReader& reader, bool stream) : reader_(reader), stream_(stream) {}
+  Feed(AnswerReader& reader, bool stream, const Scrubber& keys) : reader_(reader), stream_(stream), keys_(keys) {}
 
   Status take(std::string_view bytes) {
     if (!stream_) return text_ += bytes, success();
-    if (events_ == 0 && text_.size() < 300) text_ += bytes;
+    if (events_ == 0 && text_.size() < kLooked) text_ += bytes;
     for (const net::Event& event : reading_.feed(bytes)) {
       ++events_;
       failure = reader_.event(event);
@@ -67,10 +73,10 @@ class Feed {
   }
 
   Attempt end() {
-    if (stream_ && events_ == 0) return failed("answered with something else than an event stream: " + text_.substr(0, 300), false);
+    if (stream_ && events_ == 0) return failed("answered with something else than an event stream: " + beginning_of(text_, keys_), false);
     if (stream_) return reader_.result();
     const Result<Json> body = parse_json(text_);
-    if (!body.ok()) return failed("its answer is " + body.error().message, true);
+    if (!body.ok()) return broken("its answer is " + body.error().message);
     if (auto wrong = reader_.whole(*body)) return *wrong;
     return reader_.result();
   }
@@ -80,21 +86,53 @@ class Feed {
  private:
   AnswerReader& reader_;
   bool stream_;
+  const Scrubber& keys_;
   net::EventReader reading_;
   int events_ = 0;
   std::string text_;
 };
 
+// What a URL may hold and no request of ours would send.
+Status check_base_url(const std::string& text) {
+  SOLSTICE_TRY(const net::Url url, net::parse_url(text));
+  if (!url.user.empty()) {
+    return fail(Code::bad_argument,
+                "base_url has a name or password before its `@`, which would not be sent: a key is given by `key_env` "
+                "or `key_file`");
+  }
+  if (text.find_first_of("?#") != text.npos) {
+    return fail(Code::bad_argument,
+                "base_url has a query or a fragment (`?`, `#`), behind which the path of each request would lie: it "
+                "takes http[s]://HOST[:PORT][/PATH]");
+  }
+  return success();
+}
+
 }  // namespace
 
-std::vector<Option> http_options(const std::string& base_url, const std::string& key_env) {
+Failure broken(std::string message) { return failed(std::move(message), true); }
+
+ProviderSpec http_spec(std::string name, std::string about, std::vector<Option> options,
+                       Result<std::unique_ptr<Provider>> (*open)(const Setup& setup)) {
+  ProviderSpec out;
+  out.name = std::move(name);
+  out.about = std::move(about);
+  out.network = out.needs_model = true;
+  out.patience = Seconds(1800);
+  out.options = std::move(options);
+  out.open = open;
+  return out;
+}
+
+std::vector<Option> http_options(const std::string& base_url, const std::string& key_env, Option own) {
   return {{"base_url", "where the API is", base_url},
           {"key_env", "environment variable that holds the key; empty: no key is sent", key_env},
           {"key_file", "file that holds the key instead, mode 0600", ""},
           {"stream", "read the answer as it is generated: true or false", "true"},
           {"connect_timeout", "seconds for each of name, connection, proxy and TLS", "15"},
           {"idle_timeout", "seconds until an answer begins, and between two pieces of it", "300"},
-          {"timeout", "seconds for one attempt", "900"}};
+          {"timeout", "seconds for one attempt", "900"},
+          std::move(own)};
 }
 
 Result<HttpSettings> http_settings(const Setup& setup) {
@@ -102,7 +140,7 @@ Result<HttpSettings> http_settings(const Setup& setup) {
   HttpSettings out;
   out.base_url = options.get("base_url");
   while (out.base_url.ends_with('/')) out.base_url.pop_back();
-  SOLSTICE_CHECK(net::parse_url(out.base_url));
+  SOLSTICE_CHECK(check_base_url(out.base_url));
   if (!options.get("key_file").empty()) {
     SOLSTICE_TRY(out.key, secret_from_file(options.get("key_file")));
   } else if (!options.get("key_env").empty()) {
@@ -132,13 +170,15 @@ Attempt post(const HttpSettings& settings, const std::string& path, net::Headers
   request.timeouts = settings.timeouts;
   request.timeouts.total = std::min(settings.timeouts.total, deadline.left());
   request.cancelled = settings.cancelled;
-  Feed feed(reader, settings.stream);
+  Scrubber keys;
+  keys.add(settings.key);
+  Feed feed(reader, settings.stream, keys);
   const Result<net::HttpResponse> response = net::send_http(request, [&](std::string_view bytes) { return feed.take(bytes); });
   Attempt out;
   if (!response.ok()) {
     out = feed.failure ? *feed.failure : failure_of_network(response.error());
   } else if (response->status / 100 != 2) {
-    out = failure_of_response(*response);
+    out = failure_of_response(*response, keys);
   } else {
     out = feed.end();
   }

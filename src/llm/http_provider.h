@@ -12,8 +12,8 @@
 
 namespace solstice::llm {
 
-// base_url, key_env, key_file, the time-outs and `stream`, with these defaults.
-std::vector<Option> http_options(const std::string& base_url, const std::string& key_env);
+// base_url, key_env, key_file, the time-outs and `stream`, with these defaults; and one of the provider's own, which is needed.
+std::vector<Option> http_options(const std::string& base_url, const std::string& key_env, Option own);
 
 struct HttpSettings {
   std::string base_url;  // without a slash at its end
@@ -22,7 +22,20 @@ struct HttpSettings {
   bool stream = true;
   std::function<bool()> cancelled;
 };
+// Errors: bad_argument, also where base_url holds what is never sent; bad_key.
 Result<HttpSettings> http_settings(const Setup& setup);
+
+// A provider that is made of its settings, the model and the value of its own option.
+template <typename P>
+Result<std::unique_ptr<Provider>> open_over_http(const Setup& setup, const std::string& own, std::string_view like) {
+  SOLSTICE_TRY(HttpSettings settings, http_settings(setup));
+  SOLSTICE_TRY(std::string value, setup.options.needed(own, like));
+  return std::unique_ptr<Provider>(new P(std::move(settings), setup.model, std::move(value)));
+}
+
+// What the specs have in common.
+ProviderSpec http_spec(std::string name, std::string about, std::vector<Option> options,
+                       Result<std::unique_ptr<Provider>> (*open)(const Setup& setup));
 
 // What an answer is put together from: every event of a stream, or the body of an answer that is none. An error ends it.
 class AnswerReader {
@@ -35,6 +48,8 @@ class AnswerReader {
   virtual Usage usage() const = 0;  // so far
 };
 
+// A failure that another attempt may mend.
+Failure broken(std::string message);
 // The conversation as both protocols have it: `{"role": ..., "content": ...}` of each message, behind what is there.
 void add_messages(const Request& request, Json& messages);
 

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 
@@ -58,6 +60,20 @@ Result<Secret> secret_from_file(const std::filesystem::path& file) {
 
 void Scrubber::add(const Secret& secret) {
   if (!secret.empty()) secrets_.push_back(secret);
+}
+
+Scrubber secrets_of_environment() {
+  constexpr std::array kEndings = {"KEY", "TOKEN", "SECRET", "PASSWORD"};
+  Scrubber out;
+  for (char** entry = environ; *entry; ++entry) {
+    const std::string_view text = *entry;
+    const std::string_view name = text.substr(0, text.find('='));
+    const std::string value(text.substr(std::min(name.size() + 1, text.size())));
+    const bool named = std::any_of(kEndings.begin(), kEndings.end(), [&](const char* ending) { return name.ends_with(ending); });
+    if (!named || value.starts_with('/')) continue;
+    if (const Result<Secret> secret = Secret::create(value, std::string(name)); secret.ok()) out.add(*secret);  // else it is no key
+  }
+  return out;
 }
 
 std::string Scrubber::scrub(std::string text) const {

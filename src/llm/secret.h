@@ -38,4 +38,8 @@ class Scrubber {
   std::vector<Secret> secrets_;
 };
 
+// Values of environment variables whose names end in KEY, TOKEN, SECRET or PASSWORD, but for paths: what a shell may have written into a
+// command line.
+Scrubber secrets_of_environment();
+
 }  // namespace solstice::llm

@@ -269,6 +269,16 @@ def test_killed_and_resumed_it_grows_the_same_tree(tmp_path, controller):
     assert tree_of(tmp_path, "killed") == tree_of(tmp_path, "whole")
 
 
+def test_keys_of_the_environment_are_in_no_recorded_command(tmp_path):
+    key = "sk-0123456789abcdef"
+    command = command_of(tmp_path, "keyed", "--agent", "flat", "--provider", "command", "--option", f"command=false --with {key}")
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=os.environ | {"SOME_MODEL_API_KEY": key})
+    assert "goes no further" in done.stderr
+    written = [file for file in tmp_path.rglob("*") if file.is_file()]
+    assert [file for file in written if key.encode() in file.read_bytes()] == []
+    assert any(b"command=false --with [key]" in file.read_bytes() for file in written if file.name == "report.json")
+
+
 # With tuning: slow schedules, which the expert has better ones for, and a program that brings none.
 SLOW = ["threads=32, residency=l2", "threads=64, residency=l2", "threads=1024, residency=shared, rows_per_block=1", "threads=256, residency=l2",
         "threads=128, residency=l2", "threads=512, residency=l2", "threads=512, residency=shared"]  # fmt: skip

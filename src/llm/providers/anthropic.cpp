@@ -51,13 +51,6 @@ class MessageReader : public AnswerReader {
   }
 
  private:
-  static Failure broken(std::string message) {
-    Failure out;
-    out.message = std::move(message);
-    out.again = true;
-    return out;
-  }
-
   void take_message(const Json& message) {
     answer_.model = message.at("model").as_string();
     take_usage(message.at("usage"));
@@ -120,29 +113,13 @@ class Anthropic : public Provider {
   std::string version_;
 };
 
-Result<std::unique_ptr<Provider>> open_anthropic(const Setup& setup) {
-  SOLSTICE_TRY(HttpSettings settings, http_settings(setup));
-  SOLSTICE_TRY(std::string version, setup.options.needed("version", "VERSION"));
-  return std::unique_ptr<Provider>(new Anthropic(std::move(settings), setup.model, std::move(version)));
-}
-
-std::vector<Option> anthropic_options() {
-  std::vector<Option> out = http_options("https://api.anthropic.com", "ANTHROPIC_API_KEY");
-  out.push_back({"version", "of the API", "2023-06-01"});
-  return out;
-}
+Result<std::unique_ptr<Provider>> open_anthropic(const Setup& setup) { return open_over_http<Anthropic>(setup, "version", "VERSION"); }
 
 }  // namespace
 
 extern const ProviderSpec solstice_providers_anthropic;
-const ProviderSpec solstice_providers_anthropic = {
-    .name = "anthropic",
-    .about = "Anthropic's messages API.",
-    .network = true,
-    .needs_model = true,
-    .patience = Seconds(1800),
-    .options = anthropic_options(),
-    .open = open_anthropic,
-};
+const ProviderSpec solstice_providers_anthropic =
+    http_spec("anthropic", "Anthropic's messages API.",
+              http_options("https://api.anthropic.com", "ANTHROPIC_API_KEY", {"version", "of the API", "2023-06-01"}), open_anthropic);
 
 }  // namespace solstice::llm

@@ -37,13 +37,6 @@ class ChatReader : public AnswerReader {
   Usage usage() const override { return answer_.usage; }
 
  private:
-  static Failure broken(std::string message) {
-    Failure out;
-    out.message = std::move(message);
-    out.again = true;
-    return out;
-  }
-
   std::optional<Failure> take(const Json& json, const char* part) {
     if (json.at("error").is_object()) return failure_of_error(json.at("error"), 0);
     if (json.at("model").is_string()) answer_.model = json.at("model").as_string();
@@ -102,29 +95,15 @@ class OpenAi : public Provider {
   std::string limit_field_;
 };
 
-Result<std::unique_ptr<Provider>> open_openai(const Setup& setup) {
-  SOLSTICE_TRY(HttpSettings settings, http_settings(setup));
-  SOLSTICE_TRY(std::string limit_field, setup.options.needed("limit_field", "NAME"));
-  return std::unique_ptr<Provider>(new OpenAi(std::move(settings), setup.model, std::move(limit_field)));
-}
-
-std::vector<Option> openai_options() {
-  std::vector<Option> out = http_options("https://api.openai.com/v1", "OPENAI_API_KEY");
-  out.push_back({"limit_field", "how the server calls the most output tokens; older ones say max_tokens", "max_completion_tokens"});
-  return out;
-}
+Result<std::unique_ptr<Provider>> open_openai(const Setup& setup) { return open_over_http<OpenAi>(setup, "limit_field", "NAME"); }
 
 }  // namespace
 
 extern const ProviderSpec solstice_providers_openai;
-const ProviderSpec solstice_providers_openai = {
-    .name = "openai",
-    .about = "Any server of the chat completions API: OpenAI's, a gateway, or one of your own (base_url).",
-    .network = true,
-    .needs_model = true,
-    .patience = Seconds(1800),
-    .options = openai_options(),
-    .open = open_openai,
-};
+const ProviderSpec solstice_providers_openai = http_spec(
+    "openai", "Any server of the chat completions API: OpenAI's, a gateway, or one of your own (base_url).",
+    http_options("https://api.openai.com/v1", "OPENAI_API_KEY",
+                 {"limit_field", "how the server calls the most output tokens; older ones say max_tokens", "max_completion_tokens"}),
+    open_openai);
 
 }  // namespace solstice::llm

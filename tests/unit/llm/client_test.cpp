@@ -170,6 +170,45 @@ TEST(Backoff, DoublesWithChanceFromASeed) {
   }
 }
 
+// Half a key is found by nobody any more.
+TEST_F(ClientTest, AKeyIsTakenOutBeforeATextIsCut) {
+  const std::string echo = std::string(290, '.') + kKey + std::string(100, '.');
+  const std::vector<std::function<void(const Serving&)>> servers = {
+      [&](const Serving& s) { s.answer(404, echo); }, [&](const Serving& s) { s.answer(200, echo); },
+      [&](const Serving& s) {
+        s.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+        for (const size_t at : {0, 100, 200, 295, 302}) {
+          s.chunk(echo.substr(at, at == 0 ? 100 : at == 100 ? 100 : at == 200 ? 95 : at == 295 ? 7 : std::string::npos));
+          s.wait(milliseconds(30));
+        }
+        s.send("0\r\n\r\n");
+      }};
+  for (const auto& serve : servers) {
+    FaultyServer server(serve);
+    const Result<Reply> reply = (*client_of(server))->ask(question());
+    ASSERT_FALSE(reply.ok());
+    EXPECT_EQ(reply.error().text().find("sk-test"), std::string::npos) << reply.error().text();
+    EXPECT_NE(reply.error().text().find("..[key]"), std::string::npos) << reply.error().text();
+  }
+}
+
+TEST_F(ClientTest, AUrlHoldsNothingThatWouldNotBeSent) {
+  for (const char* url : {"http://me:secret@127.0.0.1/v1", "http://127.0.0.1/v1?key=secret", "http://127.0.0.1/v1#secret"}) {
+    const auto client = Client::open("openai", {{"base_url", url}, {"key_env", ""}}, model_of("openai"), quick());
+    ASSERT_FALSE(client.ok()) << url;
+    EXPECT_EQ(client.error().code, Code::bad_argument);
+    EXPECT_NE(client.error().text().find("base_url"), std::string::npos);
+    EXPECT_EQ(client.error().text().find("secret"), std::string::npos) << client.error().text();
+  }
+}
+
+TEST(Secrets, OfTheEnvironmentAreKnownByTheirNames) {
+  const Variable key("SOLSTICE_TEST_API_KEY", kKey), path("SOLSTICE_TEST_PATH_KEY", "/home/me/key-of-mine"),
+      flag("SOLSTICE_TEST_TOKEN", "1");
+  EXPECT_EQ(secrets_of_environment().scrub(std::string("ask --with ") + kKey + " /home/me/key-of-mine 1"),
+            "ask --with [key] /home/me/key-of-mine 1");
+}
+
 // The server gives the key back in every place where it can.
 TEST_F(ClientTest, TheKeyIsInNoErrorLogOrTranscript) {
   const std::string echo = std::string("your key is ") + kKey;
