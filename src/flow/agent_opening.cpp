@@ -33,7 +33,7 @@ Status AgentSide::open_client(const llm::ClientOptions& options) {
   }
   std::map<std::string, std::string> replay = choice_.options;  // a provider is not opened, so they are the replay's
   replay["transcript"] = choice_.replay.string();
-  SOLSTICE_TRY(client_, llm::Client::open("replay", replay, {}, options));
+  SOLSTICE_TRY(client_, llm::Client::open("replay", replay, std::move(model), options));
   return success();
 }
 

@@ -21,6 +21,8 @@ class AgentSide {
   static Result<std::unique_ptr<AgentSide>> open(const AgentChoice& choice, Seconds patience, llm::News news);
   // Where `choice` names no transcript. Errors: those of the transcript.
   Status keep_transcript(const std::filesystem::path& usual);
+  // Called after each attempt at a question, when the account has it.
+  void after_each(std::function<Status()> spent) { client_->after_each(std::move(spent)); }
   // A text without the provider's keys.
   std::string scrub(std::string text) const { return client_->scrub(std::move(text)); }
 

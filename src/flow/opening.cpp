@@ -127,6 +127,11 @@ Status open_choices(Session& state) {
 
 Status keep_transcript(Session& state) {
   if (!state.agent) return success();
+  // So that a process that is killed leaves what it has spent.
+  state.agent->after_each([&state] {
+    account_for_agent(state);
+    return state.store->keep_summary(state.report.run, account_of(state));
+  });
   return state.agent->keep_transcript(state.store->folder() / "transcripts" / (state.report.run + ".jsonl"));
 }
 

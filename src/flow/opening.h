@@ -24,7 +24,7 @@ Status describe_run(Session& state);
 Status identify_object(Session& state);
 // The policy, and the language model where one is wanted: before the run begins, so that a mistake in their options leaves none behind.
 Status open_choices(Session& state);
-// Once the run has its id.
+// Once the run has its id: what is asked and answered is kept from here on, and what it takes.
 Status keep_transcript(Session& state);
 // What a reader of the run needs beside its events: the headline, and the ladder in seconds. Without an original that was timed
 // there is none to tell.

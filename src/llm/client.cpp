@@ -14,14 +14,16 @@ namespace {
 
 bool is_blank(const std::string& text) { return text.find_first_not_of(" \t\r\n") == text.npos; }
 
-// The conversation goes on: what came back, and what is wrong with it.
-Request repair_of(const Request& request, const std::string& text, const std::string& problem) {
+// The conversation goes on: what came back, and what is wrong with it. Nothing where the model has no room for that, as far as it can be
+// estimated.
+std::optional<Request> repair_of(const Request& request, const std::string& text, const std::string& problem, const Model& model) {
   Request out = request;
   out.messages.push_back({Role::kAssistant, text});
   out.messages.push_back({Role::kUser, "That is not the JSON that was asked for:\n" + problem +
                                            "\nAnswer again with the whole JSON value and nothing else. Its schema:\n" +
                                            request.schema.dump()});
-  return out;
+  const bool fits = !model.context || estimated_tokens(out) + out.most_output <= *model.context;
+  return fits ? std::optional(std::move(out)) : std::nullopt;
 }
 
 uint64_t seed_of(uint64_t seed, int call) { return seed * 1000003 + static_cast<uint64_t>(call); }
@@ -56,20 +58,21 @@ Status Client::check(const Request& request) const {
   return request.schema.is_null() ? success() : check_schema(request.schema);
 }
 
-Result<Reply> Client::ask(const Request& request) {
+Result<Reply> Client::ask(const Request& request, const Deadline& end) {
   SOLSTICE_CHECK(check(request));
   const Seconds begin = monotonic_now();
-  const Deadline deadline(options_.total);
+  const Deadline deadline(std::min(options_.total, end.left()));
   ledger_.count_call();
   Reply reply;
   Tally tally;
   SOLSTICE_TRY(Answer answer, call(request, deadline, tally));
   if (!request.schema.is_null() && answer.finish == Finish::kComplete) {
     Parsed parsed = parse_answer(answer.text, request.schema);
-    if (!parsed.problem.empty()) {
+    const std::optional<Request> repair = parsed.problem.empty() ? std::nullopt : repair_of(request, answer.text, parsed.problem, model_);
+    if (repair) {
       reply.repairs = 1;
       ledger_.count_repair();
-      SOLSTICE_TRY(answer, call(repair_of(request, answer.text, parsed.problem), deadline, tally));
+      SOLSTICE_TRY(answer, call(*repair, deadline, tally));
       parsed = answer.finish == Finish::kComplete ? parse_answer(answer.text, request.schema) : Parsed{};
     }
     if (!parsed.problem.empty()) answer.finish = Finish::kInvalid;
@@ -80,6 +83,7 @@ Result<Reply> Client::ask(const Request& request) {
   reply.finish = answer.finish;
   reply.model = std::move(answer.model);
   reply.usage = tally.usage();
+  reply.estimated = tally.estimated();
   reply.attempts = tally.attempts();
   reply.latency = monotonic_now() - begin;
   return reply;
@@ -89,9 +93,8 @@ Result<Reply> Client::ask(const Request& request) {
 Result<Answer> Client::call(const Request& request, const Deadline& deadline, Tally& tally) {
   const int call = options_.transcript ? options_.transcript->next_call() : ++calls_;
   for (int number = 1;; ++number) {
-    Result<Attempt> made = attempt(request, deadline, call, number);
+    Result<Attempt> made = attempt(request, deadline, call, number, tally);
     if (!made.ok()) return std::move(made).context(fmt::format("asking the provider `{}`", spec_.name)).error();
-    tally.add(*made);
     if (Answer* answer = std::get_if<Answer>(&*made)) return std::move(*answer);
     const Failure& failure = std::get<Failure>(*made);
     const Seconds pause = failure.after.value_or(backoff(options_.first_wait, options_.longest_wait, number, seed_of(options_.seed, call)));
@@ -108,8 +111,8 @@ Result<Answer> Client::call(const Request& request, const Deadline& deadline, Ta
   }
 }
 
-Result<Attempt> Client::attempt(const Request& request, const Deadline& deadline, int call, int number) {
-  SOLSTICE_TRY(const Ledger::Hold hold, ledger_.hold(request, model_.price));
+Result<Attempt> Client::attempt(const Request& request, const Deadline& deadline, int call, int number, Tally& tally) {
+  SOLSTICE_TRY(const Ledger::Hold hold, ledger_.hold(request, model_.price, spec_.recorded));
   Exchange exchange;
   exchange.call = call;
   exchange.attempt = number;
@@ -120,15 +123,18 @@ Result<Attempt> Client::attempt(const Request& request, const Deadline& deadline
   Attempt made = provider_->ask(request, deadline);
   exchange.took = monotonic_now() - begin;
   finish(made);
-  ledger_.settle(hold, request, made);
-  if (!options_.transcript) return made;
-  exchange.request = request;
-  if (const Answer* answer = std::get_if<Answer>(&made)) {
-    exchange.answer = *answer;
-  } else {
-    exchange.failure = std::get<Failure>(made);
+  tally.add(made, ledger_.settle(hold, request, made));
+  if (options_.transcript) {
+    exchange.session = options_.transcript->session();
+    exchange.request = request;
+    if (const Answer* answer = std::get_if<Answer>(&made)) {
+      exchange.answer = *answer;
+    } else {
+      exchange.failure = std::get<Failure>(made);
+    }
+    SOLSTICE_CHECK(options_.transcript->add(exchange, provider_->scrubber()));
   }
-  SOLSTICE_CHECK(options_.transcript->add(exchange, provider_->scrubber()));
+  SOLSTICE_CHECK(spent_());
   return made;
 }
 
@@ -144,7 +150,7 @@ void Client::finish(Attempt& attempt) const {
     failure.message = scrubber.scrub(std::move(failure.message));
   }
   Usage& usage = usage_of(attempt);
-  if (!usage.cost) usage.cost = cost_of(model_.price, usage);
+  if (!usage.cost && !spec_.recorded) usage.cost = cost_of(model_.price, usage);
 }
 
 Status Client::wait(Seconds time, const Deadline& deadline) const {

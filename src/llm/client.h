@@ -40,20 +40,25 @@ class Client {
   static Result<std::unique_ptr<Client>> open(std::string_view provider, std::map<std::string, std::string> options, Model model,
                                               ClientOptions client);
 
-  Result<Reply> ask(const Request& request);
+  // Ends by `end`, and by the client's own patience.
+  Result<Reply> ask(const Request& request, const Deadline& end = Deadline(kNoEnd));
   // From here on, in place of ClientOptions::transcript. No call may be under way.
   void record_in(Transcript& transcript) { options_.transcript = &transcript; }
+  // Called after each attempt, by whoever asks, when the account has it; an error is one of the call.
+  void after_each(std::function<Status()> spent) { spent_ = std::move(spent); }
+  Seconds patience() const { return options_.total; }  // of a call
   // Without the keys of the provider.
   std::string scrub(std::string text) const { return provider_->scrubber().scrub(std::move(text)); }
   Account account() const { return ledger_.account(); }
   const Model& model() const { return model_; }
 
  private:
+  static constexpr Seconds kNoEnd{1e9};
   Client(const ProviderSpec& spec, std::unique_ptr<Provider> provider, Model model, ClientOptions options);
 
   Status check(const Request& request) const;
   Result<Answer> call(const Request& request, const Deadline& deadline, Tally& tally);
-  Result<Attempt> attempt(const Request& request, const Deadline& deadline, int call, int number);
+  Result<Attempt> attempt(const Request& request, const Deadline& deadline, int call, int number, Tally& tally);
   void finish(Attempt& attempt) const;
   Status wait(Seconds time, const Deadline& deadline) const;
 
@@ -62,6 +67,7 @@ class Client {
   Model model_;
   ClientOptions options_;
   Ledger ledger_;
+  std::function<Status()> spent_ = [] { return success(); };
   std::atomic<int> calls_ = 0;
 };
 

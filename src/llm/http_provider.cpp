@@ -170,6 +170,8 @@ Attempt post(const HttpSettings& settings, const std::string& path, net::Headers
   request.timeouts = settings.timeouts;
   request.timeouts.total = std::min(settings.timeouts.total, deadline.left());
   request.cancelled = settings.cancelled;
+  bool sent = false;
+  request.sent = [&sent] { sent = true; };
   Scrubber keys;
   keys.add(settings.key);
   Feed feed(reader, settings.stream, keys);
@@ -179,10 +181,14 @@ Attempt post(const HttpSettings& settings, const std::string& path, net::Headers
     out = feed.failure ? *feed.failure : failure_of_network(response.error());
   } else if (response->status / 100 != 2) {
     out = failure_of_response(*response, keys);
+    sent = false;  // it was refused, which costs nothing
   } else {
     out = feed.end();
   }
-  if (Failure* failure = std::get_if<Failure>(&out)) failure->usage = reader.usage();
+  if (Failure* failure = std::get_if<Failure>(&out)) {
+    failure->usage = reader.usage();
+    failure->uncounted = sent && !(failure->usage.input && failure->usage.output);
+  }
   return out;
 }
 

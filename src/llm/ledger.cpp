@@ -7,16 +7,26 @@ namespace {
 
 constexpr int64_t kTokensAMessage = 8;  // role and delimiters
 
+// What nobody counted of an attempt.
+int64_t estimate_of(const Request& request, const Attempt& attempt) {
+  const Usage& usage = usage_of(attempt);
+  if (const Answer* answer = std::get_if<Answer>(&attempt))
+    return usage.counted() ? 0 : estimated_tokens(request) + estimated_tokens(answer->text);
+  if (!std::get<Failure>(attempt).uncounted) return 0;
+  return (usage.input ? 0 : estimated_tokens(request)) + (usage.output ? 0 : request.most_output);
+}
+
 }  // namespace
 
 int64_t estimated_tokens(std::string_view text) { return static_cast<int64_t>((text.size() + kBytesAToken - 1) / kBytesAToken); }
 
-void Tally::add(const Attempt& attempt) {
+void Tally::add(const Attempt& attempt, int64_t estimated) {
   const auto plus = [](std::optional<int64_t>& sum, const std::optional<int64_t>& part) {
     if (part) sum = sum.value_or(0) + *part;
   };
   const Usage& usage = usage_of(attempt);
   ++attempts_;
+  estimated_ += estimated;
   plus(tokens_.input, usage.input);
   plus(tokens_.cached, usage.cached);
   plus(tokens_.written, usage.written);
@@ -39,10 +49,10 @@ int64_t estimated_tokens(const Request& request) {
   return tokens;
 }
 
-Result<Ledger::Hold> Ledger::hold(const Request& request, const Price& price) {
+Result<Ledger::Hold> Ledger::hold(const Request& request, const Price& price, bool recorded) {
   const int64_t input = estimated_tokens(request);
   const std::optional<Dollars> most = most_cost(price, input, request.most_output);
-  const Hold wanted{input + request.most_output, most.value_or(Dollars())};
+  const Hold wanted{input + request.most_output, most};
   const std::lock_guard lock(mutex_);
   if (budget_.tokens) {
     const int64_t left = *budget_.tokens - tokens() - held_.tokens;
@@ -52,31 +62,36 @@ Result<Ledger::Hold> Ledger::hold(const Request& request, const Price& price) {
     }
   }
   if (budget_.cost) {
-    if (!most || tally_.unpriced() > 0) {
+    if ((!most && !recorded) || tally_.unpriced() > bounded_) {
       return fail(Code::over_budget,
                   "a budget in money cannot be held: the model's prices are not known (models/README.md says how to add them)");
     }
-    const double left = budget_.cost->value - tally_.cost().value - held_.cost.value;
-    if (most->value > left) {
-      return fail(Code::over_budget, fmt::format("the call may cost {:.4f} USD, and {:.4f} of the budget of {:.4f} are left", most->value,
-                                                 left, budget_.cost->value));
+    const double left = budget_.cost->value - tally_.cost().value - uncounted_.value - held_.cost->value;
+    if (most ? most->value > left : left <= 0) {
+      const std::string wants = most ? fmt::format("the call may cost {:.4f} USD, and ", most->value) : "";
+      return fail(Code::over_budget, fmt::format("{}{:.4f} of the budget of {:.4f} are left", wants, left, budget_.cost->value));
     }
   }
   held_.tokens += wanted.tokens;
-  held_.cost += wanted.cost;
+  *held_.cost += most.value_or(Dollars());
   return wanted;
 }
 
-int64_t Ledger::tokens() const { return tally_.tokens().input.value_or(0) + tally_.tokens().output.value_or(0) + account_.estimated; }
+int64_t Ledger::tokens() const { return tally_.tokens().input.value_or(0) + tally_.tokens().output.value_or(0) + tally_.estimated(); }
 
-void Ledger::settle(const Hold& hold, const Request& request, const Attempt& attempt) {
-  const Answer* answer = std::get_if<Answer>(&attempt);
+int64_t Ledger::settle(const Hold& hold, const Request& request, const Attempt& attempt) {
+  const Failure* failure = std::get_if<Failure>(&attempt);
+  const int64_t estimated = estimate_of(request, attempt);
   const std::lock_guard lock(mutex_);
   held_.tokens -= hold.tokens;
-  held_.cost = held_.cost - hold.cost;
-  account_.failures += answer ? 0 : 1;
-  if (answer && !usage_of(attempt).counted()) account_.estimated += estimated_tokens(request) + estimated_tokens(answer->text);
-  tally_.add(attempt);
+  held_.cost = *held_.cost - hold.cost.value_or(Dollars());
+  account_.failures += failure ? 1 : 0;
+  if (failure && failure->uncounted && !failure->usage.cost && hold.cost) {
+    uncounted_ += *hold.cost;
+    ++bounded_;
+  }
+  tally_.add(attempt, estimated);
+  return estimated;
 }
 
 void Ledger::count_call() {
@@ -99,6 +114,7 @@ Account Ledger::account() const {
   out.written = sum.written.value_or(0);
   out.output = sum.output.value_or(0);
   out.reasoning = sum.reasoning.value_or(0);
+  out.estimated = tally_.estimated();
   out.cost = tally_.usage().cost;
   out.unpriced = tally_.unpriced();
   return out;

@@ -1,8 +1,9 @@
 // Ledger: what calls have used, to the token, and the budget that they are held to. From any thread.
 //
 // Before an attempt is made, the most it can use is held back; what would go beyond the budget is refused. Afterwards what
-// the provider reports takes its place. Prompts are estimated at a token for every three bytes, which code and English stay
-// below; answers at the most that was asked for.
+// the provider reports takes its place; where an attempt failed after it was sent, and nobody says what it used, what was held back
+// counts as used. Prompts are estimated at a token for every three bytes, which code and English stay below; answers at the most
+// that was asked for.
 #pragma once
 
 #include <mutex>
@@ -23,7 +24,7 @@ struct Budget {
 struct Account {
   int64_t calls = 0, attempts = 0, failures = 0, repairs = 0;
   int64_t input = 0, cached = 0, written = 0, output = 0, reasoning = 0;
-  int64_t estimated = 0;        // tokens of answers whose provider reports none; they count in the budget
+  int64_t estimated = 0;        // tokens of attempts whose provider reports none; they count in the budget
   std::optional<Dollars> cost;  // none where that of an attempt is unknown
   int64_t unpriced = 0;         // such attempts
   int64_t tokens() const { return input + output + estimated; }
@@ -34,7 +35,7 @@ struct Account {
         field("input", &Account::input, "tokens reported"), field("cached", &Account::cached, "of these, from a cache"),
         field("written", &Account::written, "of these, into a cache"), field("output", &Account::output, "tokens reported"),
         field("reasoning", &Account::reasoning, "of these, not shown"),
-        field("estimated", &Account::estimated, "tokens of answers whose provider reports none"),
+        field("estimated", &Account::estimated, "tokens of attempts whose provider reports none"),
         field("cost", &Account::cost, "US dollars; null where that of an attempt is unknown"),
         field("unpriced", &Account::unpriced, "attempts that used tokens at an unknown cost"));
   }
@@ -43,15 +44,17 @@ struct Account {
 // Sums over attempts.
 class Tally {
  public:
-  void add(const Attempt& attempt);
+  void add(const Attempt& attempt, int64_t estimated);
   const Usage& tokens() const { return tokens_; }
-  Dollars cost() const { return cost_; }  // as far as it is known
+  int64_t estimated() const { return estimated_; }  // beyond these
+  Dollars cost() const { return cost_; }            // as far as it is known
   int unpriced() const { return unpriced_; }
   int attempts() const { return attempts_; }
   Usage usage() const;  // its cost is unknown where a part of it is
 
  private:
   Usage tokens_;
+  int64_t estimated_ = 0;
   Dollars cost_;
   int unpriced_ = 0;
   int attempts_ = 0;
@@ -67,12 +70,13 @@ class Ledger {
 
   struct Hold {
     int64_t tokens = 0;
-    Dollars cost;
+    std::optional<Dollars> cost;  // none where prices are unknown
   };
-  // Error over_budget, with what is left; also where a cost limit meets an unknown price.
-  Result<Hold> hold(const Request& request, const Price& price);
-  // The attempt is over. `usage.cost` is known or not by now.
-  void settle(const Hold& hold, const Request& request, const Attempt& attempt);
+  // Error over_budget, with what is left; also where a cost limit meets an unknown price. `recorded`: what it costs will be known
+  // without prices.
+  Result<Hold> hold(const Request& request, const Price& price, bool recorded = false);
+  // The attempt is over. `usage.cost` is known or not by now. Returns the tokens of it that had to be estimated.
+  int64_t settle(const Hold& hold, const Request& request, const Attempt& attempt);
   void count_call();
   void count_repair();
   Account account() const;
@@ -84,7 +88,9 @@ class Ledger {
   mutable std::mutex mutex_;
   Account account_;  // but for what tally_ holds
   Tally tally_;
-  Hold held_;
+  Hold held_{0, Dollars()};
+  Dollars uncounted_;  // the most that the attempts cost whose cost is unknown but bounded
+  int bounded_ = 0;    // such attempts
 };
 
 }  // namespace solstice::llm

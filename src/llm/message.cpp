@@ -27,6 +27,9 @@ Usage& usage_of(Attempt& attempt) {
 
 const Usage& usage_of(const Attempt& attempt) { return usage_of(const_cast<Attempt&>(attempt)); }
 
-bool was_used(const Attempt& attempt) { return std::holds_alternative<Answer>(attempt) || usage_of(attempt).counted(); }
+bool was_used(const Attempt& attempt) {
+  const Failure* failure = std::get_if<Failure>(&attempt);
+  return !failure || failure->uncounted || failure->usage.counted();
+}
 
 }  // namespace solstice::llm

@@ -67,6 +67,7 @@ struct ProviderSpec {
   std::string about;
   bool network = false;      // refused where the network is switched off
   bool needs_model = false;  // else a model is optional: it brings prices
+  bool recorded = false;     // its answers were paid for before: what they cost is what they say
   Seconds patience;          // how long a call may take with all its attempts, where nobody says
   std::vector<Option> options;
   Result<std::unique_ptr<Provider>> (*open)(const Setup& setup) = nullptr;

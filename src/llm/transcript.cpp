@@ -48,16 +48,19 @@ Result<std::vector<Exchange>> load_transcript(const fs::path& file) {
 }
 
 Result<std::unique_ptr<Transcript>> Transcript::open(const fs::path& file) {
-  int calls = 0;
+  int session = 0, calls = 0;
   std::error_code error;
   if (fs::exists(file, error) && fs::is_regular_file(file, error)) {
     SOLSTICE_TRY(const std::vector<Exchange> exchanges, load_transcript(file));
-    for (const Exchange& exchange : exchanges) calls = std::max(calls, exchange.call);
+    for (const Exchange& exchange : exchanges) {
+      calls = std::max(calls, exchange.call);
+      session = std::max(session, exchange.session);
+    }
     SOLSTICE_TRY(const std::string text, read_file(file));
     if (whole_lines(text) < text.size()) fs::resize_file(file, whole_lines(text), error);
     if (error) return fail(Code::io_error, fmt::format("cannot mend {}: {}", file.string(), error.message()));
   }
-  return std::unique_ptr<Transcript>(new Transcript(file, calls));
+  return std::unique_ptr<Transcript>(new Transcript(file, session + 1, calls));
 }
 
 int Transcript::next_call() {

@@ -17,6 +17,7 @@ namespace solstice::llm {
 
 struct Exchange {
   static constexpr const char* kSchema = "solstice.llm.exchange/1";
+  int session = 0;  // 1, 2, ... in the transcript, each process that writes to it; 0: of a Solstice that did not say
   int call = 0;     // 1, 2, ... in the transcript; a repair is a call of its own
   int attempt = 0;  // 1, 2, ... of the call
   std::string provider;
@@ -28,6 +29,7 @@ struct Exchange {
   std::optional<Failure> failure;  // or that
   static auto fields() {
     return std::make_tuple(
+        optional_field("session", &Exchange::session, "1, 2, ... in the transcript: who wrote it, from opening to end"),
         field("call", &Exchange::call, "1, 2, ... in the transcript"), field("attempt", &Exchange::attempt, "1, 2, ... of the call"),
         field("provider", &Exchange::provider, "that was asked"), optional_field("model", &Exchange::model, "name of the model file"),
         optional_field("started", &Exchange::started, "UTC"), optional_field("took", &Exchange::took, "seconds"),
@@ -45,12 +47,14 @@ class Transcript {
   // New or to be continued; a last line without its end is taken off. Errors: those of load_transcript, io_error.
   static Result<std::unique_ptr<Transcript>> open(const std::filesystem::path& file);
 
-  int next_call();  // its number
+  int session() const { return session_; }  // its number
+  int next_call();
   Status add(const Exchange& exchange, const Scrubber& scrubber);
 
  private:
-  Transcript(std::filesystem::path file, int calls) : file_(std::move(file)), calls_(calls) {}
+  Transcript(std::filesystem::path file, int session, int calls) : file_(std::move(file)), session_(session), calls_(calls) {}
   std::filesystem::path file_;
+  int session_;
   std::mutex mutex_;
   int calls_;
 };

@@ -57,7 +57,9 @@ class Exchange {
 
   Result<HttpResponse> run(const http::request<http::string_body>& message, const Sink& sink) {
     const Status sent = send(message);
-    if (!sent.ok() && sent.error().code != Code::network_error) return sent.error();
+    const bool broke = !sent.ok() && sent.error().code == Code::network_error;
+    if (!broke) request_.sent();  // or it was stopped at the end of that
+    if (!sent.ok() && !broke) return sent.error();
     const Status headed = read_header();
     if (!headed.ok()) return sent.ok() ? headed.error() : sent.error();  // a server may answer before it has read everything
     HttpResponse out;

@@ -37,6 +37,7 @@ struct HttpRequest {
   Timeouts timeouts;
   size_t most_bytes = size_t{64} << 20;            // of the answer's body
   std::function<bool()> cancelled = &interrupted;  // asked every twentieth of a second
+  std::function<void()> sent = [] {};              // called when all of it may have arrived
 };
 
 struct HttpResponse {

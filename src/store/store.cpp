@@ -314,6 +314,16 @@ Status Store::keep_choices(const RunRecord& now) {
 
 Status Store::add_trial(const TrialRecord& trial) { return insert_trial(state_->database, trial); }
 
+// A run that goes on and gets no event is what it was before, which has it too.
+Status Store::keep_summary(const std::string& id, const Json& summary) {
+  SOLSTICE_TRY(std::optional<Before> before, read_before(state_->database, id));
+  if (before) merge(summary, before->run.summary);
+  SOLSTICE_TRY(RunRecord run, read_run(state_->database, id));
+  merge(summary, run.summary);
+  SOLSTICE_TRY(Statement update, state_->database.prepare("UPDATE runs SET record = ?, before = ? WHERE id = ?"));
+  return update.bind(to_json(run).dump()).bind(before ? to_json(before->run).dump() : "").bind(id).run();
+}
+
 Status Store::finish_run(const std::string& id, RunState state, RunOutcome outcome, std::string_view reason, const Json& summary) {
   SOLSTICE_TRY(RunRecord run, read_run(state_->database, id));
   run.state = state;

@@ -67,6 +67,8 @@ class Store {
   Status add_event(const std::string& run, size_t number, const search::Event& event, const TrialRecord* trial = nullptr);
   // A run that goes on: it is marked running, by this process. bad_argument where another process has it.
   Status resume_run(const std::string& id);
+  // So far, whatever becomes of it: members of the summary that are not given stay.
+  Status keep_summary(const std::string& id, const Json& summary);
   // Its end. Members of the summary that are not given stay.
   Status finish_run(const std::string& id, RunState state, RunOutcome outcome, std::string_view reason, const Json& summary);
   // An end without an outcome: one that went on keeps the outcome it had, and is as it was before altogether, but for what `summary` adds,

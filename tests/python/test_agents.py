@@ -149,7 +149,8 @@ def test_every_fault_has_its_place(session):
     assert "calls" in cheat and "from one launch to the next" in cheat
     account = report["agent"]["account"]
     assert account["failures"] == 5 and account["repairs"] == 1
-    assert account["input"] == 1000 * 14 and account["unpriced"] == 0
+    # What broke off may be billed: malformed, broken off, hung.
+    assert account["input"] == 1000 * 14 and account["unpriced"] == 3 and account["cost"] is None and account["estimated"] > 0
 
 
 def test_replayed_without_network_it_is_the_same_tree(session):
@@ -267,6 +268,63 @@ def test_killed_and_resumed_it_grows_the_same_tree(tmp_path, controller):
             code = started(*asking(controller, model), "--resume", "last")
     assert code == 0 and len(running) == 5, (tmp_path / "output").read_text()
     assert tree_of(tmp_path, "killed") == tree_of(tmp_path, "whole")
+    # What was asked before a kill is accounted for.
+    command = [PROGRAM, "show", "last", "--json", "--store", tmp_path / "killed-store"]
+    run = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)["run"]
+    (transcript,) = (tmp_path / "killed-store" / "transcripts").glob("*.jsonl")
+    lines = transcript.read_text().splitlines()
+    assert run["summary"]["agent"]["account"]["attempts"] == len(lines) > len(model.asked) - len(running)
+
+
+def mends_and_wavers(controller):
+    """A model whose fourth attempt is mended, and differs each time it is asked."""
+    steady, wavers = gives_up_later(controller), iter((96, 160))
+
+    def script(request, number):
+        said = steady(request, number)
+        if moment_of(request)[0] == 4:
+            said = answer(controller, said["reason"], said["program"].replace("threads=512", "threads=512, residency=l2"))
+            if "warps" in said["program"]:
+                said["reason"] += f" ({next(wavers)})"
+        return said
+
+    return script
+
+
+def stopped_and_resumed(folder, name, script, moment, *arguments):
+    """Ctrl-C while the model is asked at this moment for the first time; the run goes on. The last output."""
+    running, stopped = [], []
+
+    def stop_once(request, number):
+        if moment_of(request) == moment and not stopped:
+            stopped.append(running[-1])
+            running[-1].send_signal(signal.SIGINT)
+            running[-1].wait()
+        return script(request, number)
+
+    with FaultyModel(stop_once) as model:
+        for more in ((), ("--resume", "last")):
+            command = command_of(folder, name, *arguments, *more) + list(map(str, asking("flat", model)))
+            running.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+            out, error = running[-1].communicate(timeout=300)
+            assert running[-1].returncode == (0 if more else 130), out + error
+    assert stopped
+    return json.loads(out)["report"]
+
+
+@pytest.mark.parametrize("moment", [(3, False), (4, True)], ids=["asked", "mending"])
+def test_stopped_and_resumed_it_is_replayed_into_the_same_tree(tmp_path, moment):
+    report = stopped_and_resumed(tmp_path, "stopped", mends_and_wavers("flat"), moment, "--transcript", tmp_path / "session.jsonl")
+    tree, lines = tree_of(tmp_path, "stopped"), (tmp_path / "session.jsonl").read_text().splitlines()
+    assert sum("failure" in json.loads(line) and json.loads(line)["failure"] is not None for line in lines) == 1
+    account = report["agent"]["account"]
+    assert account["attempts"] == len(lines) and account["unpriced"] == 1 and account["cost"] is None
+    for name, budget in (("again", ()), ("budgeted", ("--max-cost", "1000"))):
+        optimize(
+            tmp_path, name, "--agent", "flat", "--provider", "openai", "--model", "gpt-5-mini", "--no-network",
+            "--replay-transcript", tmp_path / "session.jsonl", *budget,
+        )  # fmt: skip
+        assert tree_of(tmp_path, name) == tree
 
 
 def test_keys_of_the_environment_are_in_no_recorded_command(tmp_path):

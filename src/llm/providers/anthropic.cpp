@@ -17,11 +17,11 @@ class MessageReader : public AnswerReader {
     if (!json.ok()) return broken("a piece of its answer is " + json.error().message);
     const std::string& type = json->at("type").as_string();
     if (type == "error") return failure_of_error(json->at("error"), 0);
-    if (type == "message_start") take_message(json->at("message"));
+    if (type == "message_start") take_message(json->at("message"), false);
     if (type == "content_block_delta") take_text(json->at("delta"), "text_delta");
     if (type == "message_delta") {
       take_reason(json->at("delta"));
-      take_usage(json->at("usage"));
+      take_usage(json->at("usage"), true);
     }
     if (type == "message_stop") stopped_ = true;
     return std::nullopt;
@@ -29,7 +29,7 @@ class MessageReader : public AnswerReader {
 
   std::optional<Failure> whole(const Json& body) override {
     if (body.at("error").is_object()) return failure_of_error(body.at("error"), 0);
-    take_message(body);
+    take_message(body, true);
     for (const Json& block : body.at("content").items()) take_text(block, "text");
     take_reason(body);
     stopped_ = true;
@@ -51,9 +51,9 @@ class MessageReader : public AnswerReader {
   }
 
  private:
-  void take_message(const Json& message) {
+  void take_message(const Json& message, bool whole) {
     answer_.model = message.at("model").as_string();
-    take_usage(message.at("usage"));
+    take_usage(message.at("usage"), whole);
   }
 
   void take_text(const Json& part, const char* type) {
@@ -64,12 +64,13 @@ class MessageReader : public AnswerReader {
     if (part.at("stop_reason").is_string()) reason_ = part.at("stop_reason").as_string();
   }
 
-  // Later counts are the whole ones.
-  void take_usage(const Json& usage) {
+  // Later counts are the whole ones. What a stream says of its output as it begins is none of it, and where it breaks off then nobody
+  // knows.
+  void take_usage(const Json& usage, bool whole) {
     take(usage.at("input_tokens"), fresh_);
     take(usage.at("cache_read_input_tokens"), answer_.usage.cached);
     take(usage.at("cache_creation_input_tokens"), answer_.usage.written);
-    take(usage.at("output_tokens"), answer_.usage.output);
+    if (whole) take(usage.at("output_tokens"), answer_.usage.output);
     answer_.usage = this->usage();
   }
 

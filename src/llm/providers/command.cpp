@@ -41,8 +41,10 @@ class CommandProvider : public Provider {
     Json json = to_json(request);
     json.set("model", model_);
     const Result<CommandOutput> done = run(json.dump() + "\n", Deadline(std::min(timeout_, deadline.left())));
-    if (!done.ok()) return failure_of(done.error(), false);
-    return read(*done);
+    if (done.ok()) return read(*done);
+    Failure failure = failure_of(done.error(), false);
+    failure.uncounted = done.error().code == Code::deadline || done.error().code == Code::interrupted;
+    return failure;
   }
 
  private:
@@ -73,6 +75,7 @@ class CommandProvider : public Provider {
   Attempt read(const CommandOutput& done) const {
     const auto failed = [&](std::string message) {
       Failure out;
+      out.uncounted = true;  // it may have asked a model by then
       out.message = fmt::format("`{}` {}", words_.front(), message);
       if (!done.err.empty()) out.message += "; it said: " + done.err.substr(done.err.size() - std::min<size_t>(done.err.size(), 2000));
       return out;

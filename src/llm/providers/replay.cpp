@@ -1,8 +1,13 @@
 // Answers from a transcript, in place of the provider that gave them. Requests that are equal get their answers, failures
-// included, in the order in which they were recorded; a request that was not recorded is an error. With match=order the n-th attempt
-// gets the n-th recorded one, whatever it asks: so that a session outlives a prompt that was reworded.
+// included, in the order in which they were recorded; a request that was not recorded is an error. With match=order an attempt gets
+// the next recorded one of its label, whatever it asks: so that a session outlives a prompt that was reworded.
+//
+// A session that was broken off and went on has asked twice what it was asking then, and went on from the second answer: the first
+// call, whatever it came to, is passed over.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
 #include <mutex>
 
 #include "llm/difference.h"
@@ -16,6 +21,7 @@ class Replay : public Provider {
  public:
   Replay(std::vector<Exchange> exchanges, bool any) : exchanges_(std::move(exchanges)), used_(exchanges_.size(), false), any_(any) {
     for (const Exchange& exchange : exchanges_) requests_.push_back(to_json(exchange.request));
+    pass_over_repeated();
   }
 
   Attempt ask(const Request& request, const Deadline&) override {
@@ -30,6 +36,26 @@ class Replay : public Provider {
   }
 
  private:
+  // Calls that a later session made again, and calls without an answer that were made again later: older transcripts name no sessions.
+  void pass_over_repeated() {
+    std::map<std::string, int> last_session, last_call;
+    std::map<int, bool> answered;
+    std::vector<std::string> texts, matched;
+    for (size_t i = 0; i < exchanges_.size(); ++i) {
+      const Exchange& exchange = exchanges_[i];
+      texts.push_back(requests_[i].dump());
+      matched.push_back(any_ ? exchange.request.label : texts[i]);
+      int &session = last_session[texts[i]], &call = last_call[matched[i]];
+      session = std::max(session, exchange.session);
+      call = std::max(call, exchange.call);
+      answered[exchange.call] = exchange.answer.has_value();
+    }
+    for (size_t i = 0; i < exchanges_.size(); ++i) {
+      const bool in_vain = !answered[exchanges_[i].call] && exchanges_[i].call < last_call[matched[i]];
+      used_[i] = in_vain || exchanges_[i].session < last_session[texts[i]];
+    }
+  }
+
   static Attempt recorded(const Exchange& exchange) {
     if (exchange.answer) return *exchange.answer;
     Failure failure = *exchange.failure;
@@ -68,6 +94,7 @@ extern const ProviderSpec solstice_providers_replay;
 const ProviderSpec solstice_providers_replay = {
     .name = "replay",
     .about = "A recorded transcript: the same requests get the same answers, without network.",
+    .recorded = true,
     .patience = Seconds(1800),
     .options = {{"transcript", "file that a client has recorded", ""},
                 {"match", "request: equal requests get their answers; order: the next of the same label, whatever is asked", "request"}},

@@ -74,7 +74,8 @@ TEST_F(AnthropicTest, WithoutStreaming) {
   EXPECT_EQ(reply->usage.input, 3);
 }
 
-// A stream that breaks off has used tokens all the same.
+// A stream that breaks off has used tokens all the same. What it said of its output when it began is no count of it, so what was held
+// back takes the place of that, and what it cost is unknown.
 TEST_F(AnthropicTest, FailedAttemptsAreAccountedFor) {
   const std::vector<std::string> faults = {
       event(kStart) + said("be"),
@@ -86,9 +87,9 @@ TEST_F(AnthropicTest, FailedAttemptsAreAccountedFor) {
     ASSERT_TRUE(reply.ok()) << reply.error().text();
     EXPECT_EQ(reply->attempts, 2);
     EXPECT_EQ(reply->usage.input, 260);
-    EXPECT_EQ(reply->usage.output, 8);
-    ASSERT_TRUE(reply->usage.cost);
-    EXPECT_DOUBLE_EQ(reply->usage.cost->value, (2 * (10 * 1 + 100 * 0.1 + 20 * 1.25) + 8 * 10) / 1e6);
+    EXPECT_EQ(reply->usage.output, 7);
+    EXPECT_FALSE(reply->usage.cost);
+    EXPECT_GT(reply->estimated, 0);
   }
 }
 

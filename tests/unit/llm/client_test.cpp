@@ -170,6 +170,91 @@ TEST(Backoff, DoublesWithChanceFromASeed) {
   }
 }
 
+// What was sent and not counted may be billed.
+struct Broken {
+  const char* name;
+  std::function<void(const Serving&)> serve;
+  bool billed;
+};
+
+TEST_F(ClientTest, WhatBrokeOffUncountedIsEstimatedAndUnpriced) {
+  const std::vector<Broken> cases = {{"cut stream", [](const Serving& s) { s.stream(chat("because").substr(0, 90)); }, true},
+                                     {"hang", [](const Serving& s) { s.wait(milliseconds(5000)); }, true},
+                                     {"no status", [](const Serving& s) { s.reset(); }, true},
+                                     {"429", [](const Serving& s) { s.answer(429, "", "Retry-After: 0\r\n"); }, false},
+                                     {"500", [](const Serving& s) { s.answer(500, "oops"); }, false}};
+  for (const Broken& broken : cases) {
+    FaultyServer server([&](const Serving& s) { s.number == 0 ? broken.serve(s) : s.stream(chat("because")); });
+    const auto client = client_of(server);
+    const Result<Reply> reply = (*client)->ask(question());
+    ASSERT_TRUE(reply.ok()) << broken.name << ": " << reply.error().text();
+    const Account account = (*client)->account();
+    const int64_t held = estimated_tokens(question()) + question().most_output;
+    EXPECT_EQ(account.estimated, broken.billed ? held : 0) << broken.name;
+    EXPECT_EQ(account.unpriced, broken.billed ? 1 : 0) << broken.name;
+    EXPECT_EQ(account.cost.has_value(), !broken.billed) << broken.name;
+    EXPECT_EQ(reply->estimated, account.estimated) << broken.name;
+    EXPECT_EQ(reply->usage.cost.has_value(), !broken.billed) << broken.name;
+  }
+}
+
+TEST_F(ClientTest, ARefusedConnectionCostsNothing) {
+  ClientOptions options = quick();
+  options.retries = 0;
+  const auto client = Client::open("openai", {{"base_url", "http://127.0.0.1:1"}, {"key_env", ""}}, model_of("openai"), options);
+  ASSERT_FALSE((*client)->ask(question()).ok());
+  EXPECT_EQ((*client)->account().estimated, 0);
+  EXPECT_EQ((*client)->account().unpriced, 0);
+}
+
+TEST_F(ClientTest, BudgetsCountWhatBrokeOff) {
+  FaultyServer server([&](const Serving& s) { s.stream(chat("because").substr(0, 90)); });
+  ClientOptions options = quick();
+  options.budget.tokens = 300;  // an attempt may use some 130
+  auto client = client_of(server, options);
+  EXPECT_EQ((*client)->ask(question()).error().code, Code::over_budget);
+  EXPECT_EQ(server.connections(), 2);
+  options.budget = {{}, Dollars(0.0025)};  // and cost 0.00104: prices are known, so it is bounded
+  client = client_of(server, options);
+  const Result<Reply> reply = (*client)->ask(question());
+  EXPECT_EQ(reply.error().code, Code::over_budget);
+  EXPECT_NE(reply.error().text().find("of the budget of 0.0025 are left"), std::string::npos) << reply.error().text();
+  EXPECT_EQ(server.connections(), 4);
+}
+
+TEST_F(ClientTest, EachAttemptIsToldOnceTheAccountHasIt) {
+  FaultyServer server([&](const Serving& s) { s.number == 0 ? s.answer(500, "oops") : s.stream(chat("because")); });
+  const auto client = client_of(server);
+  std::vector<int64_t> told;
+  (*client)->after_each([&] {
+    told.push_back((*client)->account().attempts);
+    return success();
+  });
+  ASSERT_TRUE((*client)->ask(question()).ok());
+  EXPECT_EQ(told, (std::vector<int64_t>{1, 2}));
+  (*client)->after_each([] { return fail(Code::io_error, "no room"); });
+  EXPECT_EQ((*client)->ask(question()).error().code, Code::io_error);
+}
+
+TEST_F(ClientTest, WhoAsksMayHaveLessPatienceThanTheClient) {
+  FaultyServer server([&](const Serving& s) { s.wait(milliseconds(5000)); });
+  const Seconds begin = monotonic_now();
+  EXPECT_FALSE((*client_of(server))->ask(question(), Deadline(Seconds(0.2))).ok());
+  EXPECT_LT((monotonic_now() - begin).value, 0.8) << "the idle time is 1 s";
+}
+
+TEST_F(ClientTest, ARepairThatTheContextHasNoRoomForIsNotAskedFor) {
+  FaultyServer server(saying({"no json at all, " + std::string(3000, 'x')}));
+  Model model = model_of("openai");
+  model.context = 1000;
+  const auto client = Client::open("openai", {{"base_url", server.url()}, {"key_env", ""}}, model, quick());
+  const Result<Reply> reply = (*client)->ask(for_number());
+  ASSERT_TRUE(reply.ok()) << reply.error().text();
+  EXPECT_EQ(reply->finish, Finish::kInvalid);
+  EXPECT_EQ(reply->repairs, 0);
+  EXPECT_EQ(server.connections(), 1);
+}
+
 // Half a key is found by nobody any more.
 TEST_F(ClientTest, AKeyIsTakenOutBeforeATextIsCut) {
   const std::string echo = std::string(290, '.') + kKey + std::string(100, '.');

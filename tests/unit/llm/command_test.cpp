@@ -44,6 +44,22 @@ TEST_F(CommandTest, MayCountNothing) {
   EXPECT_GT(account_.estimated, 0);
 }
 
+// It may have asked a model before it failed, unless it says otherwise.
+TEST_F(CommandTest, WhatFailedMayHaveBeenBilled) {
+  ClientOptions options = quick();
+  options.retries = 0;
+  EXPECT_FALSE(ask("exit 3", question(), {}, options).ok());
+  EXPECT_GT(account_.estimated, 100);
+  EXPECT_EQ(account_.unpriced, 1);
+  EXPECT_FALSE(ask("sleep 5", question(), {{"timeout", "0.1"}}, options).ok());
+  EXPECT_EQ(account_.unpriced, 1);
+  EXPECT_FALSE(ask(R"(echo '{"error": {"message": "busy"}}')", question(), {}, options).ok());
+  EXPECT_EQ(account_.estimated, 0);
+  EXPECT_EQ(account_.unpriced, 0);
+  EXPECT_FALSE(ask(R"(echo '{"error": {"message": "broke off", "uncounted": true}}')", question(), {}, options).ok());
+  EXPECT_EQ(account_.unpriced, 1);
+}
+
 TEST_F(CommandTest, MaySayItsOwnCostAndHowItEnded) {
   const Result<Reply> reply = ask(R"(echo '{"text": "", "finish": "refused", "usage": {"cost": 0.25}}')");
   ASSERT_TRUE(reply.ok()) << reply.error().text();

@@ -40,7 +40,26 @@ class TranscriptTest : public LlmTest {
     return session(**client_of(server, options));
   }
 
-  Result<std::unique_ptr<Client>> replayed() const { return Client::open("replay", {{"transcript", file().string()}}, {}, quick()); }
+  Result<std::unique_ptr<Client>> replayed(const std::string& match = "request", ClientOptions options = quick()) const {
+    return Client::open("replay", {{"transcript", file().string()}, {"match", match}}, {}, std::move(options));
+  }
+
+  // Questions of another process that goes on with the file; what they came to.
+  std::string go_on(const FaultyServer& server, const std::vector<std::string>& questions) const {
+    auto transcript = Transcript::open(file());
+    ClientOptions options = quick();
+    options.retries = 0;
+    options.transcript = transcript->get();
+    return asked(**client_of(server, options), questions);
+  }
+  static std::string asked(Client& client, const std::vector<std::string>& questions) {
+    std::string out;
+    for (const std::string& text : questions) {
+      const Result<Reply> reply = client.ask(question(text));
+      out += (reply.ok() ? reply->text : "(failed)") + " ";
+    }
+    return out;
+  }
 };
 
 TEST_F(TranscriptTest, EveryAttemptIsALine) {
@@ -69,6 +88,35 @@ TEST_F(TranscriptTest, AReplayIsTheSameSession) {
   std::string again = session(**client);
   for (size_t at; (at = again.find("`replay`")) != again.npos;) again.replace(at, 8, "`openai`");
   EXPECT_EQ(again, recorded);
+}
+
+TEST_F(TranscriptTest, ACallInVainIsPassedOverWhereItWasMadeAgain) {
+  FaultyServer server([](const Serving& s) { s.number == 1 ? s.reset() : s.stream(chat(std::to_string(s.number))); });
+  EXPECT_EQ(go_on(server, {"one", "two"}), "0 (failed) ");
+  EXPECT_EQ(go_on(server, {"two", "three"}), "2 3 ");
+  for (const char* match : {"request", "order"}) EXPECT_EQ(asked(**replayed(match), {"one", "two", "three"}), "0 2 3 ") << match;
+}
+
+TEST_F(TranscriptTest, AFailureThatEndedTheSessionIsReplayed) {
+  FaultyServer server([](const Serving& s) { s.number == 1 ? s.reset() : s.stream(chat(std::to_string(s.number))); });
+  EXPECT_EQ(go_on(server, {"one", "two"}), "0 (failed) ");
+  EXPECT_EQ(asked(**replayed(), {"one", "two"}), "0 (failed) ");
+}
+
+// Killed between the two questions of an attempt, a session asks the first one again, and may be told something else.
+TEST_F(TranscriptTest, WhatALaterSessionAskedAgainIsPassedOver) {
+  FaultyServer server([](const Serving& s) { s.stream(chat(std::to_string(s.number))); });
+  EXPECT_EQ(go_on(server, {"one", "two"}), "0 1 ");
+  EXPECT_EQ(go_on(server, {"two", "two", "three"}), "2 3 4 ");
+  EXPECT_EQ(asked(**replayed(), {"one", "two", "two", "three"}), "0 2 3 4 ");
+}
+
+TEST_F(TranscriptTest, ABudgetOfMoneyGoesByWhatIsRecorded) {
+  FaultyServer server([](const Serving& s) { s.stream(chat(std::to_string(s.number))); });
+  EXPECT_EQ(go_on(server, {"one", "two", "three"}), "0 1 2 ");
+  ClientOptions options = quick();
+  options.budget.cost = Dollars(0.002);  // a call cost 0.00114
+  EXPECT_EQ(asked(**replayed("request", options), {"one", "two", "three"}), "0 1 (failed) ");
 }
 
 TEST_F(TranscriptTest, AnotherRequestShowsTheFirstDifference) {

@@ -375,6 +375,29 @@ TEST_F(StoreTest, AKillBeforeAnythingCameOfItLeavesTheRunAsItWas) {
   EXPECT_EQ(run.summary.at("speedup").as_double(), 2.5);
 }
 
+// What a language model has cost is spent, whatever becomes of the run.
+TEST_F(StoreTest, AKillLeavesWhatWasSpent) {
+  for (const bool with_event : {false, true}) {
+    std::string id;
+    {
+      Store store = open();
+      id = resumed(store);
+      if (with_event) {
+        ASSERT_TRUE(store.add_event(id, 1, {.kind = search::Event::Kind::kLost}).ok());
+      }
+      ASSERT_TRUE(store.keep_summary(id, Json::object().set("agent", "cost")).ok());
+      Database database = std::move(Database::open(folder_.path() / "runs.db")).value();
+      ASSERT_TRUE(database.execute("UPDATE runs SET pid = 0, process_start = 'gone'").ok());
+    }
+    Store store = open();
+    EXPECT_EQ(*store.close_abandoned(), 1);
+    const RunRecord run = store.load_run(id)->run;
+    EXPECT_EQ(run.state, with_event ? RunState::kInterrupted : RunState::kFinished);
+    EXPECT_EQ(run.summary.at("agent").as_string(), "cost");
+    EXPECT_EQ(run.summary.at("speedup").as_double(), 2.5);
+  }
+}
+
 TEST_F(StoreTest, AnEmptyIdNamesNoRun) {
   Store store = open();
   ASSERT_TRUE(store.begin_run(run_of("p", "o")).ok());
