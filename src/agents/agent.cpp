@@ -51,11 +51,14 @@ const search::Proposal* said_of_all(const search::Tree& tree, const std::string&
 struct Agent::Draft {
   std::string base;           // edits are done on it
   std::string program;        // "": there is none
+  Complaint complaint;        // of that program, whatever came after it
   bool own = false;           // `base` is what the model wrote last
   bool nothing_left = false;  // and it said so
   bool anywhere = false;      // of all programs
   std::string answer;         // with which it came
   std::string reason;
+
+  bool is_candidate() const { return !program.empty() && (complaint.text.empty() || complaint.of_candidate); }
 };
 
 Agent::Agent(AgentOptions options, Briefing briefing, Prompts prompts, llm::Client& client, Check check)
@@ -101,8 +104,13 @@ Result<Complaint> Agent::complaint_of(const llm::Reply& reply, const search::Tre
   if (draft.nothing_left) return Complaint{};
   draft.program = draft.base = std::move(**program);
   draft.own = true;
-  if (tree.contains(draft.program)) return Complaint{tried_before(tree, draft.program)};
-  return legality_(draft.program);
+  SOLSTICE_TRY(draft.complaint, checked(tree, draft.program));
+  return draft.complaint;
+}
+
+Result<Complaint> Agent::checked(const search::Tree& tree, const std::string& program) const {
+  if (tree.contains(program)) return Complaint{tried_before(tree, program), false};
+  return legality_(program);
 }
 
 Status Agent::ask_again(llm::Request& request, const llm::Reply& reply, const std::string& complaint, const Draft& draft) const {
@@ -124,12 +132,12 @@ Result<Complaint> Agent::converse(llm::Request& request, const search::Tree& tre
   options_.news(fmt::format("asking {} for attempt {}", options_.origin, number));
   while (true) {
     SOLSTICE_TRY(const llm::Reply reply, client_.ask(request));
-    out.tokens += reply.usage.input.value_or(0) + reply.usage.output.value_or(0);
+    out.tokens += reply.usage.input.value_or(0) + reply.usage.output.value_or(0) + reply.estimated;
     SOLSTICE_TRY(Complaint complaint, complaint_of(reply, tree, draft));
     if (complaint.text.empty() || reply.finish == llm::Finish::kRefused || out.repairs == briefing_.repairs) return complaint;
+    SOLSTICE_CHECK(ask_again(request, reply, complaint.text, draft));
     ++out.repairs;
     options_.news(fmt::format("attempt {}: {}; asked again", number, complaint.text.substr(0, complaint.text.find('\n'))));
-    SOLSTICE_CHECK(ask_again(request, reply, complaint.text, draft));
   }
 }
 
@@ -141,19 +149,20 @@ Result<std::optional<search::Proposal>> Agent::propose(const search::Tree& tree,
     return std::optional(std::move(out));
   }
   SOLSTICE_TRY(llm::Request request, request_of(tree, node));
+  out.author = search::Author::kModel;
   Draft draft;
   draft.base = node == 0 ? briefing_.equations : tree.node(node).proposal.program;
   SOLSTICE_TRY(const Complaint complaint, converse(request, tree, draft, out));
-  out.answer = draft.answer.empty() ? "{}" : draft.answer;
+  out.answer = draft.answer;
   if (draft.nothing_left) {
     out.reason = draft.reason;
     const std::string of = draft.anywhere ? "of any program" : "from " + name_of(tree.node(node));
     options_.news(fmt::format("nothing is left {}: {}", of, out.reason));
     return std::optional(std::move(out));
   }
-  const bool fresh = !draft.program.empty() && !tree.contains(draft.program) && (complaint.text.empty() || complaint.of_candidate);
-  out.program = fresh ? draft.program : no_program(tree, complaint.text);
-  out.reason = fresh ? draft.reason : complaint.text;
+  out.barren = !draft.is_candidate();
+  out.program = out.barren ? no_program(tree, complaint.text) : draft.program;
+  out.reason = out.barren ? complaint.text : draft.reason;
   return std::optional(std::move(out));
 }
 

@@ -35,15 +35,16 @@ class Agent : public search::Proposer {
   // `client` outlives the agent.
   Agent(AgentOptions options, Briefing briefing, Prompts prompts, llm::Client& client, Check check);
 
-  // Always something: an answer without a program that is legal, after its repairs, is a candidate that fails; one that says that
-  // nothing is left is a proposal without a program. Where it said so of all programs it is not asked again before there is another
-  // result. Errors: those of the client, of prompts and of the check.
+  // Always something: an answer without a program that is legal, after its repairs, is a candidate that fails (barren, where there is
+  // none at all); one that says that nothing is left is a proposal without a program. Where it said so of all programs it is not asked
+  // again before there is another result. Errors: those of the client, of prompts and of the check.
   Result<std::optional<search::Proposal>> propose(const search::Tree& tree, int node) override;
 
  private:
   struct Draft;
   Result<llm::Request> request_of(const search::Tree& tree, int node) const;
   Result<Complaint> complaint_of(const llm::Reply& reply, const search::Tree& tree, Draft& draft) const;
+  Result<Complaint> checked(const search::Tree& tree, const std::string& program) const;
   Result<Complaint> converse(llm::Request& request, const search::Tree& tree, Draft& draft, search::Proposal& out);
   Status ask_again(llm::Request& request, const llm::Reply& reply, const std::string& complaint, const Draft& draft) const;
 

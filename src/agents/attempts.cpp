@@ -82,7 +82,7 @@ std::string summary_text(const search::Tree& tree, const search::Node& node, con
 std::string attempt_text(const search::Tree& tree, const search::Node& node, const Briefing& briefing) {
   std::string out = summary_text(tree, node, briefing) + "\n";
   const search::Node& parent = tree.node(node.proposal.parent);
-  if (parent.id == 0) return out;  // it differs in every line
+  if (parent.id == 0 || node.proposal.barren) return out;  // it differs in every line, or is none
   const std::string change = line_diff(parent.proposal.program, node.proposal.program, 1);
   if (!change.empty()) out += fmt::format("```diff\n{}```\n", cut_to(change, kMostChange));
   return out;

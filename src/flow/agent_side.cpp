@@ -141,7 +141,7 @@ std::string AgentSide::title() const { return fmt::format("{} with {}", choice_.
 Json AgentSide::record(const search::Tree& tree) const {
   int64_t attempts = 0, tuned = 0;
   for (const search::Node& node : tree.nodes()) {
-    attempts += node.proposal.answer.empty() ? 0 : 1;
+    attempts += node.proposal.by_model() ? 1 : 0;
     tuned += propose::trial_named(node.proposal.equations) ? 1 : 0;
   }
   return Json::object()

@@ -200,7 +200,7 @@ Status keep_events_since(Session& state, size_t told) {
 size_t handed_over_at(const search::Tree& tree) {
   const std::vector<search::Event>& events = tree.events();
   const auto found = std::find_if(events.begin(), events.end(), [](const search::Event& event) {
-    return event.kind == search::Event::Kind::kOpened || (event.proposal && !event.proposal->answer.empty());
+    return event.kind == search::Event::Kind::kOpened || (event.proposal && event.proposal->by_model());
   });
   return static_cast<size_t>(found - events.begin());
 }
@@ -238,8 +238,8 @@ size_t taken_back_at(const search::Tree& tree) {
   using Kind = search::Event::Kind;
   const auto of_model = [&](const search::Event& event) {
     if (event.kind == Kind::kSpent) return event.proposal.has_value();
-    if (event.kind == Kind::kProposed) return !event.proposal->answer.empty();
-    return event.kind == Kind::kMeasured && event.node > 0 && !tree.node(event.node).proposal.answer.empty();
+    if (event.kind == Kind::kProposed) return event.proposal->by_model();
+    return event.kind == Kind::kMeasured && event.node > 0 && tree.node(event.node).proposal.by_model();
   };
   const std::vector<search::Event>& events = tree.events();
   return static_cast<size_t>(std::find_if(events.rbegin(), events.rend(), of_model).base() - events.begin());

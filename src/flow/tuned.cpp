@@ -9,7 +9,7 @@ namespace {
 
 // The number of the program of a model that it is, or that the expert made it of; nothing where it is of another origin.
 std::optional<int> written_by_model(const search::Tree& tree, int node) {
-  const auto by_model = [&](int id) { return id > 0 && id <= tree.trials() && !tree.node(id).proposal.answer.empty(); };
+  const auto by_model = [&](int id) { return id > 0 && id <= tree.trials() && tree.node(id).proposal.by_model(); };
   if (by_model(node)) return node;
   const std::optional<int> base = propose::trial_named(tree.node(node).proposal.equations);
   return base && by_model(*base) ? base : std::nullopt;

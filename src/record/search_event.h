@@ -17,6 +17,10 @@ namespace solstice::search {
 enum class Precision { kRough, kUsual, kPrecise };
 std::vector<const char*> enum_names(Precision);
 
+// Whose idea a proposal is: one that a language model was asked for, or any other.
+enum class Author { kOther, kModel };
+std::vector<const char*> enum_names(Author);
+
 struct Proposal {
   std::string program = {};                // the candidate's text
   std::string reason = {};                 // the move: what the proposer wants to find out, for people
@@ -30,8 +34,13 @@ struct Proposal {
   std::string origin = {};                 // who made it: "expert", a model's name, "person"
   int64_t tokens = 0;                      // that it took to make
   int64_t repairs = 0;                     // texts before it that were not legal, which cost no trial
-  std::string answer = {};                 // of the model that made it, as it gave it
+  Author author = Author::kOther;          // see by_model()
+  std::string answer = {};                 // of the model that made it, as it gave it; "" where it gave none that could be read
+  bool barren = false;                     // the attempt brought no program: `program` is a comment that says so
   Precision precision = Precision::kUsual;
+
+  // Earlier versions said so by the answer alone.
+  bool by_model() const { return author == Author::kModel || !answer.empty(); }
 
   static auto fields() {
     return std::make_tuple(
@@ -44,7 +53,9 @@ struct Proposal {
         optional_field("known", &Proposal::known, "seconds that an earlier run measured"),
         optional_field("origin", &Proposal::origin, "who made it"), optional_field("tokens", &Proposal::tokens, "that it took to make"),
         optional_field("repairs", &Proposal::repairs, "texts before it that were not legal"),
+        optional_field("author", &Proposal::author, "model where a language model was asked for it"),
         optional_field("answer", &Proposal::answer, "of the model that made it"),
+        optional_field("barren", &Proposal::barren, "the attempt brought no program: `program` is a comment that says so"),
         optional_field("precision", &Proposal::precision, "of its first measurement"));
   }
 };

@@ -36,7 +36,7 @@ struct Node {
   bool usable() const { return measurement && measurement->usable(); }
   bool failed() const { return measurement && !measurement->usable(); }
   // Whether something can be derived from it.
-  bool open() const { return !spent && (id == 0 || measurement.has_value()); }
+  bool open() const { return !spent && !proposal.barren && (id == 0 || measurement.has_value()); }
 };
 
 // Whether a trial in flight came back, or was given up.

@@ -14,12 +14,14 @@ namespace {
 
 using search::Event;
 
-bool is_own(const search::Proposal& proposal) { return !proposal.answer.empty(); }
+// Without an answer there is nothing to show as the model's own words.
+bool has_answer(const search::Proposal& proposal) { return !proposal.answer.empty(); }
 
-// Whether a model was asked for it: a candidate of its own, or that there is none from a node.
+// Whether a model was asked for it and answered: a candidate of its own, or that there is none from a node. That it gave no answer is
+// told like an attempt of somebody else.
 bool is_turn(const Event& event) {
   const bool asked = event.kind == Event::Kind::kProposed || event.kind == Event::Kind::kSpent;
-  return asked && event.proposal && is_own(*event.proposal);
+  return asked && event.proposal && has_answer(*event.proposal);
 }
 
 // Goes through the events once more, so that each message says what was known when it was asked.
@@ -71,7 +73,7 @@ class Conversation {
       return;
     }
     // Of a text that was mended the conversation has only the last edits, so its change is told whole.
-    const bool told = is_own(node.proposal) && node.proposal.repairs == 0;
+    const bool told = has_answer(node.proposal) && node.proposal.repairs == 0;
     pending_ += told ? summary_text(tree_, node, at_.briefing) + "\n" : attempt_text(tree_, node, at_.briefing);
     for (const std::string& line : feedback_of(node, at_.briefing)) pending_ += line + "\n";
   }

@@ -81,6 +81,45 @@ TEST(Agent, WhatWasNotAskedForIsNoCandidate) {
   EXPECT_EQ(proposed(script, grown(), 2).program, "# attempt 4 brought no program: that was not asked for\n");
 }
 
+// Nor after another complaint than that: what the last repair was is no judgement of the program before it.
+TEST(Agent, WhatWasNotAskedForIsNoCandidateWhateverTheLastRepair) {
+  const std::string unwanted = says(answer("try", "unwanted").dump());
+  for (const std::string& last : {says("half of", "truncated"), says(""), says(answer("try", "no such text", "x").dump())}) {
+    Script script({unwanted, unwanted, unwanted, last});
+    const search::Proposal found = proposed(script, grown(), 2);
+    EXPECT_EQ(found.program.substr(0, 32), "# attempt 4 brought no program: ") << found.program;
+    EXPECT_TRUE(found.barren);
+    EXPECT_EQ(found.repairs, 3);
+  }
+  Script script({unwanted, says(answer("try", "illegal").dump()), says("", "refused")});
+  EXPECT_EQ(proposed(script, grown(), 2).program, "illegal") << "it was asked for, and fails as a candidate";
+}
+
+// Who asked and what came back are two things.
+TEST(Agent, AnAttemptWithoutAnAnswerIsTheModelsAllTheSame) {
+  Script script({says("I cannot do that.", "refused")});
+  search::Tree tree = grown();
+  search::Proposal found = proposed(script, tree, 2);
+  EXPECT_EQ(found.answer, "") << "it said nothing that could be read";
+  EXPECT_TRUE(found.by_model());
+  ASSERT_TRUE(found.barren);
+  found.parent = 2;
+  const int node = tree.add(std::move(found))->id;
+  search::Measurement failed;
+  failed.state = TrialState::kIllegal;
+  tree.complete(node, std::move(failed));
+  EXPECT_FALSE(tree.node(node).open()) << "there is no program to go on from";
+  const search::Proposal again = from_json<search::Proposal>(to_json(tree.node(node).proposal)).value();
+  EXPECT_TRUE(again.barren && again.by_model());
+  EXPECT_TRUE(from_json<search::Proposal>(*parse_json(R"({"program":"p","reason":"","parent":0,"answer":"{}"})"))->by_model())
+      << "earlier versions told by the answer";
+}
+
+TEST(Agent, TokensThatNobodyCountsAreEstimated) {
+  Script script({Json::object().set("text", answer("a", "program r").dump()).dump()});
+  EXPECT_GT(proposed(script, grown(), 2).tokens, 100);
+}
+
 TEST(Agent, AnswersWithoutAProgramAreAttemptsToo) {
   const search::Tree tree = grown();
   {
@@ -88,7 +127,6 @@ TEST(Agent, AnswersWithoutAProgramAreAttemptsToo) {
     const search::Proposal found = proposed(script, tree, 2);
     EXPECT_EQ(found.program, "# attempt 4 brought no program: the answer was refused\n");
     EXPECT_EQ(found.repairs, 0);
-    EXPECT_FALSE(found.answer.empty());
   }
   {
     Script script({says(""), says("half of", "truncated"), says(answer("at last", "program r").dump())});

@@ -23,6 +23,9 @@ TEST(Resume, AModelThatHasTakenOverGoesOn) {
   search::Tree answered = tree;
   answered.add({.program = "b", .parent = 1, .origin = "model", .answer = "{}"});
   EXPECT_TRUE(handed_over(answered));
+  search::Tree asked = tree;
+  asked.add({.program = "# nothing came", .parent = 1, .origin = "model", .author = search::Author::kModel, .barren = true});
+  EXPECT_TRUE(handed_over(asked));
   tree.spend(1, search::Proposal{.reason = "nothing", .origin = "model", .answer = "{}"});
   EXPECT_TRUE(handed_over(tree));
 }
