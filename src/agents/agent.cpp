@@ -126,16 +126,18 @@ Status Agent::ask_again(llm::Request& request, const llm::Reply& reply, const st
   return success();
 }
 
-// Until the answer can be taken, or no repair is left; what is wrong with the last.
+// Until the answer can be taken, or no repair is left, or the model has no room for one; what is wrong with the last.
 Result<Complaint> Agent::converse(llm::Request& request, const search::Tree& tree, Draft& draft, search::Proposal& out) {
   const int number = tree.trials() + 1;
+  const Deadline end(std::min(client_.patience(), options_.left()));
   options_.news(fmt::format("asking {} for attempt {}", options_.origin, number));
   while (true) {
-    SOLSTICE_TRY(const llm::Reply reply, client_.ask(request));
+    SOLSTICE_TRY(const llm::Reply reply, client_.ask(request, end));
     out.tokens += reply.usage.input.value_or(0) + reply.usage.output.value_or(0) + reply.estimated;
     SOLSTICE_TRY(Complaint complaint, complaint_of(reply, tree, draft));
     if (complaint.text.empty() || reply.finish == llm::Finish::kRefused || out.repairs == briefing_.repairs) return complaint;
     SOLSTICE_CHECK(ask_again(request, reply, complaint.text, draft));
+    if (options_.most_repaired && llm::estimated_tokens(request) > *options_.most_repaired) return complaint;
     ++out.repairs;
     options_.news(fmt::format("attempt {}: {}; asked again", number, complaint.text.substr(0, complaint.text.find('\n'))));
   }

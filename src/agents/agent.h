@@ -24,10 +24,12 @@ using Check = std::function<Result<Complaint>(const std::string& program)>;
 struct AgentOptions {
   const ControllerSpec* controller = nullptr;
   int64_t most_output = 16384;                                               // tokens of an answer
-  int64_t most_prompt = 100'000;                                             // tokens of instructions and conversation
+  int64_t most_prompt = 100'000;                                             // tokens of instructions and conversation, repairs apart
+  std::optional<int64_t> most_repaired;                                      // the same with repairs; none: not known
   std::optional<double> temperature;                                         // none: the model's own
   std::string origin;                                                        // Proposal::origin: who writes
   std::function<void(const std::string&)> news = [](const std::string&) {};  // before and after each question
+  std::function<Seconds()> left = [] { return Seconds(1e9); };               // until the search ends
 };
 
 class Agent : public search::Proposer {
@@ -37,7 +39,8 @@ class Agent : public search::Proposer {
 
   // Always something: an answer without a program that is legal, after its repairs, is a candidate that fails (barren, where there is
   // none at all); one that says that nothing is left is a proposal without a program. Where it said so of all programs it is not asked
-  // again before there is another result. Errors: those of the client, of prompts and of the check.
+  // again before there is another result. All its questions end by one deadline: the client's patience, or the search's end. Errors:
+  // those of the client, of prompts and of the check.
   Result<std::optional<search::Proposal>> propose(const search::Tree& tree, int node) override;
 
  private:

@@ -7,14 +7,13 @@
 
 namespace solstice::flow {
 
-Result<std::unique_ptr<AgentSide>> AgentSide::open(const AgentChoice& choice, Seconds patience, llm::News news) {
+Result<std::unique_ptr<AgentSide>> AgentSide::open(const AgentChoice& choice, llm::News news) {
   std::unique_ptr<AgentSide> out(new AgentSide(choice));
   SOLSTICE_TRY(out->controller_, agents::find_controller(choice.controller));
   SOLSTICE_TRY(out->prompts_, agents::Prompts::load());
   llm::ClientOptions options;
   options.network = choice.network;
   options.budget = {choice.terms.tokens, choice.terms.cost};
-  options.total = patience;
   options.news = std::move(news);
   SOLSTICE_CHECK(out->open_client(options));
   if (!choice.transcript.empty()) SOLSTICE_CHECK(out->record_in(choice.transcript));
@@ -46,7 +45,9 @@ Status AgentSide::check_lengths(const llm::Model& model) {
     return fail(Code::bad_argument, fmt::format("--most-output is {}; with a context of {} tokens {} has no room for what it is told",
                                                 most_output, *model.context, model.name));
   }
-  if (model.context) most_prompt_ = std::min(most_prompt_, *model.context - most_output);
+  if (!model.context) return success();
+  most_repaired_ = *model.context - most_output;
+  most_prompt_ = std::min(most_prompt_, *most_repaired_ - most_output);  // room for a repair of the longest answer
   return success();
 }
 

@@ -122,6 +122,8 @@ Status AgentSide::brief(Session& state) {
   options.controller = controller_;
   options.most_output = *choice_.terms.most_output;
   options.most_prompt = most_prompt_;
+  options.most_repaired = most_repaired_;
+  options.left = [&state] { return state.searching ? state.searching->deadline.left() : Seconds(1e9); };  // whoever proposes alone has time
   options.temperature = choice_.terms.temperature;
   options.origin = who();
   options.news = [&state](const std::string& text) { state.progress.message(text); };

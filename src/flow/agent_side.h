@@ -16,9 +16,9 @@ struct Session;
 class AgentSide {
  public:
   // Before the run begins, so that nothing is left behind of one whose options are wrong. Errors: bad_argument, not_found, bad_model,
-  // bad_key, network_off; those of reading prompts and the transcript. What `choice` has in terms is complete. `patience`: how long one
-  // question may take with all its attempts; 0: as long as the provider's. `news` is told what is waited for.
-  static Result<std::unique_ptr<AgentSide>> open(const AgentChoice& choice, Seconds patience, llm::News news);
+  // bad_key, network_off; those of reading prompts and the transcript. What `choice` has in terms is complete. `news` is told what is
+  // waited for.
+  static Result<std::unique_ptr<AgentSide>> open(const AgentChoice& choice, llm::News news);
   // Where `choice` names no transcript. Errors: those of the transcript.
   Status keep_transcript(const std::filesystem::path& usual);
   // Called after each attempt at a question, when the account has it.
@@ -45,6 +45,7 @@ class AgentSide {
   AgentChoice choice_;
   const agents::ControllerSpec* controller_ = nullptr;
   int64_t most_prompt_ = 100'000;  // tokens
+  std::optional<int64_t> most_repaired_;
   std::unique_ptr<llm::Transcript> transcript_;
   std::unique_ptr<llm::Client> client_;
   std::optional<agents::Prompts> prompts_;

@@ -119,9 +119,7 @@ Status identify_object(Session& state) {
 Status open_choices(Session& state) {
   SOLSTICE_TRY(state.chooser, search::make_policy(state.policy, state.options.seed));
   if (!state.agent_choice.wanted()) return success();
-  const Seconds patience = state.options.detached ? Seconds(0) : state.options.budget;
-  SOLSTICE_TRY(state.agent,
-               AgentSide::open(state.agent_choice, patience, [&state](const std::string& text) { state.progress.message(text); }));
+  SOLSTICE_TRY(state.agent, AgentSide::open(state.agent_choice, [&state](const std::string& text) { state.progress.message(text); }));
   return success();
 }
 

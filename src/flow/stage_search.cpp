@@ -55,7 +55,12 @@ search::Observer observer_of(Session& state, const Deadline& deadline) {
     return keep_event(state, number, &trial);
   };
   out.skipped = [&state](const search::Proposal&) { ++state.report.trials_skipped; };
-  if (state.agent) out.refused = [&state](const Error& error) { state.agent_failed = error; };
+  // A question that had to end with the search is no failure of who was asked.
+  if (state.agent) {
+    out.refused = [&state, &deadline](const Error& error) {
+      if (error.code != Code::deadline || !deadline.passed()) state.agent_failed = error;
+    };
+  }
   return out;
 }
 
@@ -72,8 +77,9 @@ Result<search::Stop> go_on_with_agent(Session& state, search::Stop stop) {
   budget.lost = Seconds(0);  // who writes whole programs may still find another way
   budget.since = model_leads_since(state.tree, state.resumed ? state.resumed->run.options : Json());
   search::Participants with = participants(state);
-  return search::run(state.tree, {with.policy, state.agent->proposer(), with.evaluator}, budget, 1, state.searching->observer,
-                     [] { return interrupted(); });
+  SOLSTICE_TRY(stop, search::run(state.tree, {with.policy, state.agent->proposer(), with.evaluator}, budget, 1, state.searching->observer,
+                                 [] { return interrupted(); }));
+  return stop == search::Stop::kProposerFailed && !state.agent_failed ? search::Stop::kTime : stop;
 }
 
 Result<search::Stop> search_to_the_end(Session& state) {

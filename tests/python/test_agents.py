@@ -327,6 +327,17 @@ def test_stopped_and_resumed_it_is_replayed_into_the_same_tree(tmp_path, moment)
         assert tree_of(tmp_path, name) == tree
 
 
+def test_a_question_ends_with_the_time_of_the_search(tmp_path):
+    command = command_of(tmp_path, "timed", "--agent", "flat", "--provider", "mailbox", "--option", f"folder={tmp_path / 'box'}")
+    command[command.index("--budget") + 1] = f"4s,{TRIALS}trials"
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / "box" / "requests" / "0001.expired").exists()
+    shown = subprocess.run([PROGRAM, "show", "last", "--json", "--store", tmp_path / "timed-store"], check=True, capture_output=True, text=True)
+    assert json.loads(shown.stdout)["run"]["summary"]["stop"] == "time"
+    assert "goes no further" not in done.stderr
+
+
 def test_keys_of_the_environment_are_in_no_recorded_command(tmp_path):
     key = "sk-0123456789abcdef"
     command = command_of(tmp_path, "keyed", "--agent", "flat", "--provider", "command", "--option", f"command=false --with {key}")

@@ -120,6 +120,37 @@ TEST(Agent, TokensThatNobodyCountsAreEstimated) {
   EXPECT_GT(proposed(script, grown(), 2).tokens, 100);
 }
 
+// A provider would refuse the whole conversation, which ends the search.
+TEST(Agent, ARepairThatTheContextHasNoRoomForIsNotAskedFor) {
+  const std::string illegal = "illegal " + std::string(3000, 'x');
+  Script script({says(answer("a", illegal).dump()), says(answer("b", "program r").dump())});
+  AgentOptions options = options_of("flat");
+  const search::Tree tree = grown();
+  const Json first = *parse_json([&] {
+    Script ask({says(answer("a", "program r").dump())});
+    proposed(ask, tree, 2);
+    return ask.request(1);
+  }());
+  options.most_repaired = llm::estimated_tokens(*from_json<llm::Request>(first)) + 1000;
+  Agent agent(std::move(options), briefing(), testing::prompts(), script.client(), check);
+  const auto found = agent.propose(tree, 2);
+  ASSERT_TRUE(found.ok()) << found.error().text();
+  EXPECT_EQ((*found)->program, illegal);
+  EXPECT_EQ((*found)->repairs, 0);
+}
+
+TEST(Agent, AllQuestionsOfAnAttemptEndWithTheSearch) {
+  Script script({says(answer("a", "illegal").dump()), says(answer("b", "program r").dump())});
+  AgentOptions options = options_of("flat");
+  int asked = 0;
+  options.left = [&] { return Seconds(++asked == 1 ? 0.0 : 100.0); };
+  Agent agent(std::move(options), briefing(), testing::prompts(), script.client(), check);
+  const auto found = agent.propose(grown(), 2);
+  ASSERT_FALSE(found.ok());
+  EXPECT_EQ(found.error().code, Code::deadline) << found.error().text();
+  EXPECT_EQ(asked, 1);
+}
+
 TEST(Agent, AnswersWithoutAProgramAreAttemptsToo) {
   const search::Tree tree = grown();
   {
