@@ -97,21 +97,15 @@ int schema_version() { return static_cast<int>(kSteps.size()); }
 
 Status upgrade(Database& database) {
   // The lock comes first: another process may be upgrading the same file.
-  SOLSTICE_CHECK(database.execute("BEGIN IMMEDIATE"));
-  Result<int64_t> version = current_version(database);
-  Status done = success();
-  if (!version.ok()) {
-    done = version.error();
-  } else if (*version > schema_version()) {
-    done = fail(Code::store_error, fmt::format("the run store has schema {}, this program knows {}; use a newer solstice "
+  SOLSTICE_TRY(Transaction all, Transaction::write(database));
+  SOLSTICE_TRY(const int64_t version, current_version(database));
+  if (version > schema_version()) {
+    return fail(Code::store_error, fmt::format("the run store has schema {}, this program knows {}; use a newer solstice "
                                                "or another folder (SOLSTICE_HOME)",
-                                               *version, schema_version()));
-  } else {
-    done = apply(database, *version);
+                                               version, schema_version()));
   }
-  if (done.ok()) return database.execute("COMMIT");
-  (void)database.execute("ROLLBACK");  // the first error is the one to tell
-  return done;
+  SOLSTICE_CHECK(apply(database, version));
+  return all.commit();
 }
 
 }  // namespace solstice::store

@@ -38,11 +38,6 @@ Statement& Statement::bind(int64_t value) {
   return *this;
 }
 
-Statement& Statement::bind_null() {
-  sqlite3_bind_null(handle_, next_++);
-  return *this;
-}
-
 Result<bool> Statement::step() {
   const int code = sqlite3_step(handle_);
   if (code == SQLITE_ROW) return true;
@@ -95,5 +90,27 @@ Status Database::execute(const char* sql) {
 }
 
 std::string Database::file() const { return sqlite3_db_filename(handle_, "main"); }
+
+Result<Transaction> Transaction::read(Database& database) {
+  SOLSTICE_CHECK(database.execute("BEGIN"));
+  return Transaction(&database);
+}
+
+Result<Transaction> Transaction::write(Database& database) {
+  SOLSTICE_CHECK(database.execute("BEGIN IMMEDIATE"));
+  return Transaction(&database);
+}
+
+Transaction::Transaction(Transaction&& other) noexcept : database_(std::exchange(other.database_, nullptr)) {}
+
+Transaction::~Transaction() {
+  if (database_) (void)database_->execute("ROLLBACK");  // the error to tell is what kept it from its end
+}
+
+Status Transaction::commit() {
+  SOLSTICE_CHECK(database_->execute("COMMIT"));
+  database_ = nullptr;
+  return success();
+}
 
 }  // namespace solstice::store

@@ -23,7 +23,6 @@ class Statement {
 
   Statement& bind(std::string_view text);  // the next parameter
   Statement& bind(int64_t value);
-  Statement& bind_null();
   Result<bool> step();  // true: a row is there
   Status run();         // to the end, ignoring rows
   std::string text(int column) const;
@@ -51,6 +50,22 @@ class Database {
  private:
   explicit Database(sqlite3* handle) : handle_(handle) {}
   sqlite3* handle_;
+};
+
+// All of it or nothing: what was not committed when it goes is rolled back. One at a time; it does not outlive its database.
+class Transaction {
+ public:
+  static Result<Transaction> read(Database& database);   // sees the store as it is at its first look
+  static Result<Transaction> write(Database& database);  // waits for other writers first, so that what it reads stays true
+  Transaction(Transaction&& other) noexcept;
+  Transaction& operator=(Transaction&&) = delete;
+  ~Transaction();
+
+  Status commit();
+
+ private:
+  explicit Transaction(Database* database) : database_(database) {}
+  Database* database_;  // null: it has come to its end
 };
 
 }  // namespace solstice::store

@@ -1,8 +1,9 @@
 // The run store: every run and trial in one SQLite file (WAL).
 //
-// Each call is its own transaction, on disk when it returns (synchronous=FULL), so a killed process loses nothing it
-// was told about. Several processes may use one store; a writer waits up to ten seconds for another. A store of an
-// older schema is upgraded when it is opened; one of a newer schema is refused and left as it is.
+// Each call is its own transaction: it sees the store at one moment, and all of it is done or nothing. It is on disk when the call
+// returns (synchronous=FULL), so a killed process loses nothing it was told about. Several processes may use one store; a writer waits
+// up to ten seconds for another. A store of an older schema is upgraded when it is opened; one of a newer schema is refused and left as
+// it is.
 //
 // Errors: store_error (also of a record that cannot be read; it is named), disk_full, io_error; not_found and
 // bad_argument where a run is named. Not thread-safe: one object a thread.
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/units.h"
 #include "record/fact.h"
 #include "record/run.h"
 #include "record/search_event.h"
@@ -65,8 +67,9 @@ class Store {
   // The run's event `number` (0, 1, ..) and, in the same transaction, the trial that it ends. An event that is there already is
   // bad_argument: two processes write the same run.
   Status add_event(const std::string& run, size_t number, const search::Event& event, const TrialRecord* trial = nullptr);
-  // A run that goes on: it is marked running, by this process. bad_argument where another process has it.
-  Status resume_run(const std::string& id);
+  // A run that goes on: it is marked running, by this process. Returns it as it was. bad_argument where another process has it, also
+  // after `patience`.
+  Result<LoadedRun> resume_run(const std::string& id, Seconds patience = Seconds(0));
   // So far, whatever becomes of it: members of the summary that are not given stay.
   Status keep_summary(const std::string& id, const Json& summary);
   // Its end. Members of the summary that are not given stay.

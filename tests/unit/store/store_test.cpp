@@ -6,19 +6,10 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "store/schema.h"
+#include "unit/store/support.h"
 
 namespace solstice::store {
 namespace {
-
-RunRecord run_of(const std::string& problem, const std::string& options) {
-  RunRecord run;
-  run.problem = problem;
-  run.problem_key = "key-of-" + problem;
-  run.options_key = options;
-  run.command = {"solstice", "optimize", problem};
-  return run;
-}
 
 TrialRecord trial_of(const std::string& run, int number, TrialState state) {
   TrialRecord trial;
@@ -43,22 +34,14 @@ Fact fact_of(const std::string& run, int node) {
   return fact;
 }
 
-class StoreTest : public ::testing::Test {
+class CorpusTest : public StoreTest {
  protected:
-  Store open() {
-    Result<Store> store = Store::open(folder_.path());
-    EXPECT_TRUE(store.ok()) << store.error().text();
-    return std::move(store).value();
-  }
-  /// A store as an earlier program wrote it: the statements of tests/corpus/`name`.
+  // A store as an earlier program wrote it: the statements of tests/corpus/`name`.
   void write_corpus(const std::string& name) {
     const auto script = read_file(std::filesystem::path(SOLSTICE_SOURCE_DIR) / "tests/corpus" / name);
     ASSERT_TRUE(script.ok());
-    Database database = std::move(Database::open(folder_.path() / "runs.db")).value();
-    ASSERT_TRUE(database.execute(script->c_str()).ok());
+    write(*script);
   }
-  static TempFolder make_folder() { return std::move(TempFolder::create("store-test-")).value(); }
-  TempFolder folder_ = make_folder();
 };
 
 TEST_F(StoreTest, KeepsRunsAndTrials) {
@@ -214,7 +197,7 @@ TEST_F(StoreTest, ReadsTrialsOfAnEarlierProgram) {
 }
 
 // tests/corpus/store_1.sql: what a program of schema 1 wrote.
-TEST_F(StoreTest, UpgradesAnOlderStore) {
+TEST_F(CorpusTest, UpgradesAnOlderStore) {
   ASSERT_NO_FATAL_FAILURE(write_corpus("store_1.sql"));
   Store store = open();
   const Result<LoadedRun> loaded = store.load_run("last");
@@ -227,7 +210,7 @@ TEST_F(StoreTest, UpgradesAnOlderStore) {
 }
 
 // tests/corpus/store_2.sql: what a program of schema 2 wrote.
-TEST_F(StoreTest, UpgradesAStoreWithoutFacts) {
+TEST_F(CorpusTest, UpgradesAStoreWithoutFacts) {
   ASSERT_NO_FATAL_FAILURE(write_corpus("store_2.sql"));
   Store store = open();
   const Result<LoadedRun> loaded = store.load_run("last");
@@ -242,7 +225,7 @@ TEST_F(StoreTest, UpgradesAStoreWithoutFacts) {
 }
 
 // tests/corpus/store_3.sql: what a program of schema 3 wrote. Its run goes on, and a resume without anything new leaves it as it was.
-TEST_F(StoreTest, UpgradesAStoreThatKeepsNoRecordOfBefore) {
+TEST_F(CorpusTest, UpgradesAStoreThatKeepsNoRecordOfBefore) {
   ASSERT_NO_FATAL_FAILURE(write_corpus("store_3.sql"));
   Store store = open();
   const auto facts = store.facts("h200");

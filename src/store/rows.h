@@ -1,0 +1,44 @@
+// Rows of the store's tables as records, and back. Whoever calls has the transaction.
+//
+// Errors: store_error, disk_full; of a record that cannot be read store_error, which names it.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "store/sqlite.h"
+#include "store/store.h"
+
+namespace solstice::store {
+
+// `what` names it: "run ID".
+template <typename T>
+Result<T> read_record(const Database& database, const std::string& what, const std::string& text) {
+  const Result<Json> json = parse_json(text);
+  Result<T> record = json.ok() ? from_json<T>(*json) : Result<T>(json.error());
+  if (record.ok()) return record;
+  return fail(Code::store_error, fmt::format("the record of {} in {} is damaged: {}", what, database.file(), record.error().message));
+}
+
+std::string state_name(RunState state);
+
+Status insert_problem(Database& database, const RunRecord& run);
+Status insert_run(Database& database, const RunRecord& run);  // of this process
+Status update_run(Database& database, const RunRecord& run);
+Result<RunRecord> read_run(Database& database, const std::string& id);  // not_found
+Result<bool> has_run(Database& database, const std::string& id);
+
+Status insert_trial(Database& database, const TrialRecord& trial);  // a number that exists is replaced
+
+// `at`: UTC.
+Status insert_event(Database& database, const std::string& run, size_t number, search::Event event, const std::string& at);
+Result<bool> has_event(Database& database, const std::string& run, size_t number);
+
+Result<LoadedRun> load_whole(Database& database, const std::string& id);  // not_found
+
+// Keeps it once; the key that stands for it.
+Result<std::string> keep_text(Database& database, const std::string& text);
+
+}  // namespace solstice::store
