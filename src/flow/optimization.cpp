@@ -4,8 +4,8 @@
 
 #include "base/file.h"
 #include "base/interrupt.h"
-#include "base/log.h"
 #include "base/time_text.h"
+#include "flow/closing.h"
 #include "flow/conclusion.h"
 #include "flow/described.h"
 #include "flow/facts.h"
@@ -97,15 +97,13 @@ RunState state_after(const Status& done) {
   return interrupted() ? RunState::kInterrupted : RunState::kFinished;
 }
 
-// The run's last word in the store. Where the run failed, that error is the one to tell.
+// The run's last word in the store.
 Status close_run(Session& state, const Status& done) {
   const RunState how = state_after(done);
   if (done.ok()) return state.store->finish_run(state.report.run, how, state.report.outcome, state.report.reason, summary_of(state));
-  const Status kept = state.store->stop_run(state.report.run, how, done.error().message, account_of(state));
-  if (!kept.ok()) log_warning("the store does not know how this run ended", Json::object().set("why", kept.error().message));
   std::error_code ignored;  // the error to tell is another
   fs::remove_all(state.fresh, ignored);
-  return done.error();
+  return told_after(done, state.store->stop_run(state.report.run, how, done.error().message, account_of(state)));
 }
 
 }  // namespace
@@ -153,7 +151,7 @@ Optimization::~Optimization() {
   if (parts_->state.judge) parts_->state.judge->serve(&parts_->state.engine);
   account_for_agent(parts_->state);
   release_engine(parts_->engine, parts_->state, stopped);
-  (void)close_run(parts_->state, stopped);
+  (void)close_run(parts_->state, stopped);  // what the store did not take it has warned of
 }
 
 bool Optimization::ready() const { return parts_->done.ok(); }

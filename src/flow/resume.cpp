@@ -6,6 +6,7 @@
 
 #include "base/version.h"
 #include "flow/batch_files.h"
+#include "flow/closing.h"
 #include "flow/described.h"
 #include "flow/known.h"
 #include "flow/opening.h"
@@ -56,6 +57,7 @@ Status take_terms(Session& state) {
 
 Status load_resumed(Session& state) {
   if (state.options.resume.empty()) return success();
+  SOLSTICE_CHECK(state.store->close_abandoned());  // of a killed process it is as claim() will find it
   SOLSTICE_TRY(state.resumed, state.store->load_run(state.options.resume));
   // A module given as an object is known only when it is imported; restore_tree() looks then.
   return check_as_begun(state.options, state.source, *state.resumed);
@@ -89,9 +91,19 @@ void choose_anew(const Session& state, size_t events, RunRecord& run) {
   set_agent(state.agent_choice, events, run.options);
 }
 
+// What was chosen so far goes by the run as it was loaded.
+Status claim(Session& state) {
+  const store::LoadedRun& loaded = *state.resumed;
+  SOLSTICE_TRY(const store::LoadedRun now, state.store->resume_run(loaded.run.id));
+  if (now.events.size() == loaded.events.size() && to_json(now.run).dump() == to_json(loaded.run).dump()) return success();
+  const Status changed =
+      fail(Code::bad_argument, fmt::format("another process went on with run {} meanwhile; run the command again", now.run.id));
+  return told_after(changed, state.store->stop_run(now.run.id, now.run.state, now.run.reason));
+}
+
 Status go_on(Session& state) {
+  SOLSTICE_CHECK(claim(state));
   RunRecord& run = state.resumed->run;
-  SOLSTICE_CHECK(state.store->resume_run(run.id));
   state.report.run = run.id;
   state.facts = run.facts;  // with others its search would go another way
   say_who_leads(run, state.agent_choice, state.progress);

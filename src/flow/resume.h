@@ -8,7 +8,8 @@ namespace solstice::flow {
 // What the run is led by, before anything is written for it: so that a mistake leaves nothing behind. With `--resume` the run that is
 // named, if it is of the same problem under the same options. Errors: bad_argument where it is not; not_found; those of open_choices().
 Status choose_run(Session& state);
-// Its record in the store: a new one, or that of the run that goes on. Error bad_argument where that one still goes on.
+// Its record in the store: a new one, or that of the run that goes on. Error bad_argument where that one still goes on,
+// or has gone on since it was chosen: it is left as it is.
 Status begin_run(Session& state);
 
 // Once it is known what is here, and before the record of the run says so. Error bad_argument: its trials were measured on another machine,

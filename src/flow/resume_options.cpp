@@ -187,6 +187,7 @@ std::string options_key_of(const OptimizeOptions& options) {
 
 Result<OptimizeOptions> as_begun(OptimizeOptions options) {
   SOLSTICE_TRY(store::Store store, existing_store(options.store));
+  SOLSTICE_CHECK(store.close_abandoned());
   SOLSTICE_TRY(const store::LoadedRun loaded, store.load_run(options.resume));
   options.resume = loaded.run.id;
   SOLSTICE_CHECK(take_file(loaded.run, options));
