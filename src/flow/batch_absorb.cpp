@@ -7,6 +7,7 @@
 #include "base/time_text.h"
 #include "flow/batch.h"
 #include "flow/batch_files.h"
+#include "flow/closing.h"
 #include "flow/facts.h"
 #include "flow/opening.h"
 #include "flow/resume_options.h"
@@ -18,7 +19,8 @@ namespace solstice::flow {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr double kWarm = 2;  // a warm L2 may serve half of what `io` counts; the machine that measured has judged it finely
+constexpr Seconds kPatience{10};  // with another process that has the run: batches may come back several at a time
+constexpr double kWarm = 2;       // a warm L2 may serve half of what `io` counts; the machine that measured has judged it finely
 
 class Absorber {
  public:
@@ -44,12 +46,11 @@ class Absorber {
     return out_;
   }
 
-  // How the run stands now. One that had its end and got nothing new keeps it.
+  // How the run stands now. Without news it is as it was.
   Status close(const Status& done) {
-    const bool ended = run_.state == RunState::kFinished && out_.taken == 0;
-    if (ended) return store_.finish_run(run_.id, run_.state, run_.outcome, run_.reason, run_.summary);
     const std::string reason = waiting_for(run_.id, tree_.in_flight(), named_);
-    if (!done.ok()) return store_.stop_run(run_.id, RunState::kWaiting, reason);
+    const bool news = told_ > loaded_.events.size();
+    if (!done.ok() || !news) return told_after(done, store_.stop_run(run_.id, RunState::kWaiting, reason));
     const Seconds original = tree_.original();
     return store_.finish_run(run_.id, RunState::kWaiting, RunOutcome::kNone, reason,
                              original.value > 0 ? Json::object().set("original", original.value) : Json());
@@ -185,13 +186,10 @@ class Absorber {
 Result<AbsorbOutcome> absorb_batch(const fs::path& folder, const fs::path& store_folder) {
   SOLSTICE_TRY(const Batch batch, read_batch(folder));
   SOLSTICE_TRY(store::Store store, existing_store(store_folder));
-  SOLSTICE_TRY(const store::LoadedRun loaded, store.load_run(batch.run).context("absorbing " + folder.string()));
-  SOLSTICE_CHECK(store.resume_run(batch.run));
+  SOLSTICE_TRY(const store::LoadedRun loaded, store.resume_run(batch.run, kPatience).context("absorbing " + folder.string()));
   Absorber absorber(folder, batch, store, loaded, store_folder);
   Result<AbsorbOutcome> done = absorber.take();
-  const Status closed = absorber.close(done.ok() ? success() : Status(done.error()));
-  if (!done.ok()) return done.error();
-  SOLSTICE_CHECK(closed);
+  SOLSTICE_CHECK(absorber.close(done.ok() ? success() : Status(done.error())));
   return done;
 }
 
