@@ -22,11 +22,12 @@ struct ProposeOutcome {
   std::string run;
   std::filesystem::path folder;  // "" where there was nothing to propose
   int candidates = 0;
-  int in_flight = 0;  // of the run, these included
-  std::string why;    // there are fewer than were asked for
+  int in_flight = 0;                       // of the run, these included
+  std::string why;                         // there are fewer than were asked for
+  std::optional<Error> agent_failed = {};  // that is what a language model's provider said after the first of them
 };
 
-// Errors: those of optimize() up to the search; bad_argument where the folder exists.
+// Errors: those of optimize() up to the search; of a proposer that proposed nothing; bad_argument where the folder exists.
 Result<ProposeOutcome> propose_batch(const ProposeOptions& options, Progress& progress);
 
 struct EvaluateOptions {

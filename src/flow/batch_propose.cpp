@@ -6,6 +6,7 @@
 #include "base/time_text.h"
 #include "flow/batch.h"
 #include "flow/batch_files.h"
+#include "flow/closing.h"
 #include "flow/known.h"
 #include "flow/opening.h"
 #include "flow/resume.h"
@@ -29,11 +30,9 @@ class Round {
       if (state_.tree.trials() >= state_.options.trials) return fmt::format("the run has its {} trials", state_.options.trials);
       if (!by_agent_ && is_agents_turn()) SOLSTICE_CHECK(hand_over());
       if (interrupted()) return std::string("interrupted");
-      const Result<bool> more = step();
-      // What was proposed by then is there, and may have been paid for.
-      if (!more.ok() && made_ > 0) return more.error().text();
-      if (!more.ok()) return more.error();
-      if (*more) continue;
+      SOLSTICE_TRY(const bool more, step());
+      if (state_.agent_failed) return state_.agent_failed->text();
+      if (more) continue;
       if (by_agent_ || !state_.agent) return why_not_more();
       SOLSTICE_CHECK(hand_over());
     }
@@ -87,7 +86,9 @@ class Round {
       return keep_events_since(state_, told);
     }
     search::Proposer& proposer = by_agent_ ? state_.agent->proposer() : *state_.expert;
-    SOLSTICE_TRY(std::optional<search::Proposal> proposal, proposer.propose(expected, decision.node));
+    Result<std::optional<search::Proposal>> answer = proposer.propose(expected, decision.node);
+    if (!answer.ok()) return end_at(answer.error());
+    std::optional<search::Proposal> proposal = *std::move(answer);
     if (!proposal || proposal->program.empty() || state_.tree.contains(proposal->program)) {
       state_.tree.spend(decision.node, std::move(proposal));
       return keep_events_since(state_, told);
@@ -99,6 +100,13 @@ class Round {
     ++made_;
     state_.progress.message(fmt::format("attempt {}: {}", state_.tree.trials(), reason));
     return keep_events_since(state_, told);
+  }
+
+  // As in a search, a model that cannot go on ends no more than its part: what was proposed by then is there, and may have been paid for.
+  Status end_at(const Error& error) {
+    if (!by_agent_ || made_ == 0 || kind_of(error.code) == ErrorKind::kInternal) return error;
+    state_.agent_failed = error;
+    return success();
   }
 
   Session& state_;
@@ -135,20 +143,41 @@ std::vector<int> nodes_in_flight(const search::Tree& tree) {
   return out;
 }
 
+Status write_files(const Session& state, const Batch& batch, const fs::path& folder) {
+  for (const BatchCandidate& candidate : batch.candidates) {
+    SOLSTICE_CHECK(write_file(program_file(folder, candidate.node), state.tree.node(candidate.node).proposal.program));
+  }
+  SOLSTICE_CHECK(write_file(folder / batch.file, state.source));  // the run's, whatever the file says by now
+  return write_record_file(folder / "batch.json", batch);
+}
+
+Status rename_folder(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  fs::rename(from, to, error);
+  if (!error) return success();
+  return fail(Code::io_error, fmt::format("cannot rename {} to {}: {}", from.string(), to.string(), error.message()));
+}
+
 // Under another name until it is whole.
 Status write_batch(const Session& state, const Batch& batch, const fs::path& folder) {
-  std::error_code error;
+  std::error_code ignored;
   const fs::path part = folder.string() + ".part";
-  fs::remove_all(part, error);
-  for (const BatchCandidate& candidate : batch.candidates) {
-    SOLSTICE_CHECK(write_file(program_file(part, candidate.node), state.tree.node(candidate.node).proposal.program));
-  }
-  SOLSTICE_TRY(const std::string source, read_file(state.options.file));
-  SOLSTICE_CHECK(write_file(part / batch.file, source));
-  SOLSTICE_CHECK(write_record_file(part / "batch.json", batch));
-  fs::rename(part, folder, error);
-  return error ? Status(fail(Code::io_error, fmt::format("cannot rename {} to {}: {}", part.string(), folder.string(), error.message())))
-               : success();
+  fs::remove_all(part, ignored);
+  Status written = write_files(state, batch, part);
+  if (written.ok()) written = rename_folder(part, folder);
+  if (written.ok()) return written;
+  fs::remove_all(part, ignored);  // the error to tell is the first
+  return std::move(written).context(
+      fmt::format("writing a batch that `{} --again` writes as well", command_to_propose(batch.run, state.options.store)));
+}
+
+// "batch-ID", or with a number where there is one already: the same candidates may go out once more.
+fs::path free_folder(const std::string& id) {
+  const std::string name = "batch-" + id;
+  std::error_code error;
+  fs::path out = name;
+  for (int i = 2; fs::exists(out, error); ++i) out = fmt::format("{}-{}", name, i);
+  return out;
 }
 
 Batch batch_of(const Session& state, const std::vector<int>& nodes) {
@@ -182,6 +211,9 @@ Result<ProposeOutcome> propose_in(Session& state, const ProposeOptions& options)
   }
   if (!options.again) {
     SOLSTICE_TRY(out.why, Round(state, *state.chooser).make(options.count));
+    out.agent_failed = state.agent_failed;
+  } else if (before.empty()) {
+    out.why = "nothing is out that could be sent again";
   }
   std::vector<int> nodes = nodes_in_flight(state.tree);
   out.in_flight = static_cast<int>(nodes.size());
@@ -190,7 +222,7 @@ Result<ProposeOutcome> propose_in(Session& state, const ProposeOptions& options)
   out.candidates = static_cast<int>(nodes.size());
   if (nodes.empty()) return out;
   const Batch batch = batch_of(state, nodes);
-  out.folder = options.out.empty() ? fs::path("batch-" + batch.id) : options.out;
+  out.folder = options.out.empty() ? free_folder(batch.id) : options.out;
   SOLSTICE_CHECK(write_batch(state, batch, out.folder));
   return out;
 }
@@ -203,13 +235,23 @@ std::string reason_after(const Session& state, const ProposeOutcome& done) {
                      command_to_optimize(state.report.run, state.options.store));
 }
 
-// How the run stands now. Where it failed, that error is the one to tell.
-Status close_run(Session& state, const Result<ProposeOutcome>& done) {
+// Whether nothing came of it, and there is nothing new to say of what the run waits for.
+bool leaves_as_it_was(const Session& state, const ProposeOptions& options) {
+  if (!state.resumed || state.tree.in_flight() > 0) return false;
+  if (state.tree.events().size() > state.resumed->events.size()) return false;
+  return options.again || state.resumed->run.state != RunState::kWaiting;
+}
+
+// How the run stands now.
+Status close_run(Session& state, const ProposeOptions& options, const Result<ProposeOutcome>& done) {
   const bool waits = state.tree.in_flight() > 0;
   const std::string& run = state.report.run;
-  if (!done.ok())
-    return state.store->stop_run(run, waits ? RunState::kWaiting : RunState::kFailed, done.error().message, account_of(state));
+  if (!done.ok()) {
+    const RunState how = waits ? RunState::kWaiting : RunState::kFailed;
+    return told_after(done.error(), state.store->stop_run(run, how, done.error().message, account_of(state)));
+  }
   const RunState how = interrupted() && !waits ? RunState::kInterrupted : RunState::kWaiting;
+  if (leaves_as_it_was(state, options)) return state.store->stop_run(run, how, "", account_of(state));
   return state.store->finish_run(run, how, RunOutcome::kNone, reason_after(state, *done), summary_of(state));
 }
 
@@ -234,9 +276,7 @@ Result<ProposeOutcome> propose_batch(const ProposeOptions& options, Progress& pr
   SOLSTICE_CHECK(begin_run(state));
   Result<ProposeOutcome> done = propose_in(state, options);
   account_for_agent(state);
-  const Status kept = close_run(state, done);
-  if (!done.ok()) return done.error();
-  SOLSTICE_CHECK(kept);
+  SOLSTICE_CHECK(close_run(state, options, done));
   return done;
 }
 

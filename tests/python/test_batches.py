@@ -22,8 +22,8 @@ class Site:
     def __init__(self, folder):
         self.folder = folder
 
-    def text(self, *arguments):
-        return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=300)
+    def text(self, *arguments, **more):
+        return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=300, **more)
 
     def call(self, *arguments):
         return self.text(*arguments, "--json")
@@ -41,6 +41,17 @@ class Site:
 
     def absorb(self, name):
         return self.done("absorb", self.folder / name, "--store", self.folder / "store")
+
+    @contextlib.contextmanager
+    def database(self):
+        (file,) = (self.folder / "store").glob("*.db")
+        with contextlib.closing(sqlite3.connect(file)) as store, store:
+            yield store
+
+    def record(self):
+        with self.database() as store:
+            ((record,),) = store.execute("SELECT record FROM runs")
+        return json.loads(record)
 
     def states(self):
         """Nodes that have a measurement in the store, once for each."""
@@ -223,8 +234,7 @@ def test_memory_is_a_choice_of_a_new_run(site):
         return json.loads(shown.stdout)["run"].get("facts", 0)
 
     run = site.propose("one", "--batch", 1, run=ROOT / "examples" / "softmax.py")["run"]
-    (database,) = (site.folder / "store").glob("*.db")
-    with contextlib.closing(sqlite3.connect(database)) as store, store:  # of a machine that no search here asks for
+    with site.database() as store:  # of a machine that no search here asks for
         store.execute("INSERT INTO facts(run, node, machine, form, record) VALUES (?, 1, 'another', '', '{}')", (run,))
     site.propose("two", "--batch", 1, run=ROOT / "examples" / "softmax.py")
     assert facts() == 1
@@ -319,3 +329,97 @@ def test_a_folder_that_is_there_is_kept(site):
 def test_what_is_no_batch_is_said(site):
     refused = site.call("evaluate", site.folder)
     assert refused.returncode == 2 and "`solstice propose` makes one" in refused.stderr
+
+
+def test_batches_come_back_at_once(site):
+    for name in ("one", "two"):
+        site.propose(name, "--batch", 2, run="last" if name == "two" else ROOT / "examples" / "softmax.py")
+        site.evaluate(name)
+    for turn in range(4):
+        store = site.folder / f"store-{turn}"
+        shutil.copytree(site.folder / "store", store)
+        command = [PROGRAM, "absorb", "--json", "--store", store]
+        calls = [subprocess.Popen([*command, site.folder / name], stdout=-1, stderr=-1, text=True) for name in ("one", "two", "one", "two")]
+        heard = [call.communicate(timeout=60) for call in calls]
+        assert [call.returncode for call in calls] == [0] * 4, heard
+        assert sum(json.loads(out)["taken"] for out, _ in heard) == 4
+        shown = site.text("show", "last", "--store", store).stdout
+        assert "outcome  waiting: all results are in: " in shown
+
+
+def test_what_the_store_does_not_take_is_not_sent(site):
+    site.propose("one", "--batch", 1, run=ROOT / "examples" / "softmax.py")
+    with site.database() as store:
+        count = "(SELECT count(*) FROM events WHERE kind = 'proposed')"
+        store.execute(f"CREATE TRIGGER full BEFORE INSERT ON events WHEN {count} >= 2 BEGIN SELECT RAISE(ABORT, 'it is full'); END")
+    refused = site.call("propose", "last", "--batch", 3, "--out", site.folder / "two", "--store", site.folder / "store")
+    assert refused.returncode == 3 and "it is full" in refused.stderr
+    assert not list(site.folder.glob("two*"))
+    with site.database() as store:
+        store.execute("DROP TRIGGER full")
+    assert site.propose("two", "--again")["candidates"] == 2
+
+
+def ended(site, state):
+    """As an `optimize` that went on with the run leaves it."""
+    ends = f"'$.state', '{state}', '$.outcome', 'faster', '$.reason', '', '$.finished', '2026-01-01T00:00:00.000Z'"
+    with site.database() as store:
+        store.execute(f"UPDATE runs SET state = '{state}', finished = '2026-01-01T00:00:00.000Z', record = json_set(record, {ends})")
+    return site.record()
+
+
+@pytest.mark.parametrize("state", ["finished", "interrupted", "failed"])
+def test_without_news_a_run_is_as_it_was(site, state):
+    site.propose("one", "--batch", 1, run=ROOT / "examples" / "softmax.py")
+    site.evaluate("one")
+    site.absorb("one")
+    before = ended(site, state)
+    assert site.absorb("one")["known"] == 1
+    assert site.record() == before
+    asked = site.propose("two", "--again")
+    assert (asked["candidates"], asked["why"]) == (0, "nothing is out that could be sent again")
+    assert site.record() == before
+
+
+def test_a_batch_without_a_name_goes_out_again(site):
+    store = ("--store", site.folder / "store", "--json")
+    first = json.loads(site.text("propose", ROOT / "examples" / "softmax.py", "--batch", 1, *store, cwd=site.folder).stdout)["folder"]
+    for number in (2, 3):
+        again = site.text("propose", "last", "--again", *store, cwd=site.folder)
+        assert again.returncode == 0, again.stderr
+        assert json.loads(again.stdout)["folder"] == f"{first}-{number}"
+    assert sorted(path.name for path in site.folder.glob("batch-*")) == [first, f"{first}-2", f"{first}-3"]
+    assert (site.folder / first / "batch.json").exists()
+
+
+def with_model(site, script):
+    """A run whose expert proposes one candidate; the model is `script`, which fails in the end."""
+    module = site.folder / "softmax.py"
+    shutil.copy(ROOT / "examples" / "softmax.py", module)
+    model = site.folder / "model.sh"
+    model.write_text(f"#!/bin/sh\ncat > /dev/null\n{script}\nexit 1\n")
+    model.chmod(0o755)
+    agent = ("--agent", "flat", "--provider", "command", "--option", f"command={model}", "--expert", 1)
+    return site.call("propose", module, "--batch", 2, *agent, "--out", site.folder / "one", "--store", site.folder / "store")
+
+
+def test_a_model_that_fails_ends_the_batch_and_not_the_run(site):
+    result = with_model(site, "")
+    asked = json.loads(result.stdout)
+    assert result.returncode == 3 and asked["candidates"] == 1 and "model.sh" in asked["why"]
+    assert outcome_of(site) == "outcome  waiting: 1 result is out"
+    site.evaluate("one")
+    assert site.absorb("one")["taken"] == 1
+
+
+def test_a_batch_has_the_module_of_its_run(site):
+    with_model(site, f"echo '# later' >> {site.folder}/softmax.py")
+    assert (site.folder / "softmax.py").read_text().endswith("# later\n")
+    assert (site.folder / "one" / "softmax.py").read_text() == (ROOT / "examples" / "softmax.py").read_text()
+
+
+def test_a_batch_that_cannot_be_written_leaves_nothing_and_is_kept(site):
+    refused = with_model(site, f"mkdir -p {site.folder}/one/more")
+    assert refused.returncode == 3 and "cannot rename" in refused.stderr and " --again" in refused.stderr
+    assert [path.name for path in site.folder.glob("one*")] == ["one"]
+    assert site.propose("two", "--again")["candidates"] == 1

@@ -75,10 +75,7 @@ Result<int> run_optimize(const Invocation& in) {
   // Progress is no result: with --json, stdout holds the report alone.
   const std::unique_ptr<Progress> progress = progress_for(in.json() ? stderr : stdout);
   SOLSTICE_TRY(const flow::OptimizeOutcome outcome, flow::optimize(options, *progress));
-  int code = outcome.interrupted ? kInterruptedCode : 0;
-  // Reaching the end of what it may spend is no failure.
-  if (code == 0 && outcome.agent_failed && outcome.agent_failed->code != Code::over_budget)
-    code = exit_code(kind_of(outcome.agent_failed->code));
+  const int code = code_of_search(outcome.interrupted, outcome.agent_failed);
   if (in.json()) {
     Json body = Json::object().set("out", outcome.out.string()).set("report", to_json(outcome.report));
     fmt::print("{}\n", body.dump(2));

@@ -78,7 +78,7 @@ Result<int> run_propose(const Invocation& in) {
   } else {
     fmt::print("{}\n", proposed_text(done));
   }
-  return interrupted() ? kInterruptedCode : 0;
+  return code_of_search(interrupted(), done.agent_failed);
 }
 
 std::vector<Parameter> propose_parameters() {
