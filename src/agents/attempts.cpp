@@ -30,7 +30,7 @@ std::string time_of(const search::Tree& tree, const search::Node& node, const Br
 // "wrong" and why.
 std::string failure_of(const search::Node& node) {
   const auto& m = *node.measurement;
-  const std::string state = enum_names(m.state)[static_cast<size_t>(m.state)];
+  const std::string state = enum_name(m.state);
   if (m.detail.empty()) return state;
   const std::string detail = cut_to(m.detail, kMostDetail);
   const bool lines = detail.find('\n') != detail.npos;

@@ -71,9 +71,7 @@ void print_row(const BenchRow& row) {
   for (const BenchVariant& v : row.variants) {
     const bool lost = v.failed && v.outcome == RunOutcome::kNone;
     const bool kept = v.outcome == RunOutcome::kNotFaster && !lost;
-    const std::string outcome = lost   ? "failed"
-                                : kept ? (v.predicted ? "predicted" : "original kept")
-                                       : enum_names(v.outcome)[static_cast<size_t>(v.outcome)];
+    const std::string outcome = lost ? "failed" : kept ? (v.predicted ? "predicted" : "original kept") : enum_name(v.outcome);
     const bool first = &v == &row.variants.front();
     fmt::print("{:<6} {:<44} {:<10} {:<14} {:>8}  {}\n", first ? row.id : "", first ? clip(row.name, 44) : "", v.numerics, outcome,
                kept && !v.predicted ? "1.00x"

@@ -49,7 +49,7 @@ Json point_json(const flow::FitPoint& p) {
   for (const auto& [name, time] : p.terms) terms.set(name, time.value);
   return Json::object()
       .set("problem", p.time.problem)
-      .set("cut", enum_names(p.time.cut)[static_cast<size_t>(p.time.cut)])
+      .set("cut", enum_name(p.time.cut))
       .set("schedule", p.schedule)
       .set("family", p.family)
       .set("form", p.form)

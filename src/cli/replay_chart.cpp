@@ -91,7 +91,7 @@ class Savings {
   std::string draw() const {
     const double margin = std::max(0.005, (1 - low_) * 0.08);
     const Axes axes(kLeft, least_, 1, low_ - margin, 1 + margin);
-    const char* what = enum_names(currency_)[static_cast<size_t>(currency_)];
+    const char* what = enum_name(currency_);
     std::string out = axes.draw(fmt::format("{} saved, %", what), "retention", "%", 100);
     std::vector<Mark> front;
     std::copy_if(marks_.begin(), marks_.end(), std::back_inserter(front), [](const Mark& m) { return m.kind == "front"; });

@@ -5,11 +5,6 @@
 namespace solstice::cli {
 namespace {
 
-template <typename E>
-std::string name(E value) {
-  return enum_names(value)[static_cast<size_t>(value)];
-}
-
 Json known(Seconds time) { return time.value > 0 ? Json(time.value) : Json(); }
 Json known(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
@@ -34,11 +29,11 @@ void note(RunView& view, const search::Event& event, const std::string& at) {
 }
 
 Json json_of(const Attempt& attempt) {
-  Json out = Json::object().set("begun", attempt.begun).set("ended", known(attempt.ended)).set("precision", name(attempt.precision));
+  Json out = Json::object().set("begun", attempt.begun).set("ended", known(attempt.ended)).set("precision", enum_name(attempt.precision));
   out.set("lost", attempt.lost);
   if (!attempt.measurement) return out;
   const search::Measurement& m = *attempt.measurement;
-  out.set("state", name(m.state)).set("time", known(m.time)).set("cost", m.cost.value).set("noise", m.noise);
+  out.set("state", enum_name(m.state)).set("time", known(m.time)).set("cost", m.cost.value).set("noise", m.noise);
   out.set("joules", m.joules);
   return out.set("gpu", m.record.at("gpu")).set("samples", m.record.at("seconds"));
 }
@@ -78,7 +73,7 @@ std::optional<double> RunView::factor(const search::Node& node) const {
 
 std::string RunView::state_text(const search::Node& node) const {
   if (node.id == 0) return "original";
-  if (node.measurement) return name(node.measurement->state);
+  if (node.measurement) return enum_name(node.measurement->state);
   if (node.lost) return "lost";
   return run.state == RunState::kRunning ? "in flight" : "unfinished";
 }

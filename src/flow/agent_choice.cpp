@@ -3,14 +3,6 @@
 #include <fmt/format.h>
 
 namespace solstice::flow {
-namespace {
-
-template <typename Enum>
-const char* word_of(Enum value) {
-  return enum_names(value)[static_cast<size_t>(value)];
-}
-
-}  // namespace
 
 AgentTerms AgentTerms::usual() {
   AgentTerms out;
@@ -37,9 +29,9 @@ std::string AgentTerms::text() const {
   const auto add = [&](const char* option, const std::string& value) {
     out += fmt::format("{}{} {}", out.empty() ? "" : " ", option, value);
   };
-  if (writes) add("--write", word_of(*writes));
+  if (writes) add("--write", enum_name(*writes));
   if (sol) add("--sol", *sol ? "on" : "off");
-  if (feedback) add("--feedback", word_of(*feedback));
+  if (feedback) add("--feedback", enum_name(*feedback));
   if (expert) add("--expert", std::to_string(*expert));
   if (tune) add("--tune", std::to_string(*tune));
   if (most_output) add("--most-output", std::to_string(*most_output));

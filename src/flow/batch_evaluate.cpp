@@ -95,7 +95,7 @@ Result<std::deque<search::Node>> waiting(const Batch& batch, const fs::path& fol
 }
 
 void tell(Session& state, const search::Node& node, const search::Measurement& m) {
-  TrialNews news{node.id, node.proposal.reason, enum_names(m.state)[static_cast<size_t>(m.state)], std::nullopt, !state.gpu};
+  TrialNews news{node.id, node.proposal.reason, enum_name(m.state), std::nullopt, !state.gpu};
   if (m.usable()) news.time = m.time;
   state.progress.trial_finished(news, state.standing());
 }

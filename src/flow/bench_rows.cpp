@@ -70,7 +70,7 @@ std::optional<search::Stop> BenchRows::ended(const BenchProblem& problem) const 
 }
 
 Status BenchRows::end(const BenchProblem& problem, search::Stop why) {
-  bench_.ended[problem.id] = enum_names(why)[static_cast<size_t>(why)];
+  bench_.ended[problem.id] = enum_name(why);
   return write_bench(bench_, out_);
 }
 

@@ -33,7 +33,7 @@ Result<BenchTurns> turns_of(const BenchSearch& search, const search::TotalBudget
   SOLSTICE_TRY(const search::Record record, search::Record::read(std::move(run)));
   const search::Sequence& sequence = record.sequence();
   const search::Spent& spent = sequence.last().spent;
-  BenchTurns out{static_cast<int>(spent.trials), Seconds(spent.seconds), 0, {}, enum_names(stop)[static_cast<size_t>(stop)]};
+  BenchTurns out{static_cast<int>(spent.trials), Seconds(spent.seconds), 0, {}, enum_name(stop)};
   if (search.original().value <= 0) return out;
   out.speedup = sequence.last().speedup;
   const search::Point& at = sequence.points[search::stop_of(sequence, {.budget = share})];

@@ -124,7 +124,7 @@ class Footnotes {
 std::string outcome_text(const BenchVariant& v) {
   if (v.outcome == RunOutcome::kNone) return "failed";
   if (v.outcome == RunOutcome::kNotFaster) return v.predicted ? "predicted, not measured" : "original kept, 1x";
-  return enum_names(v.outcome)[static_cast<size_t>(v.outcome)] + std::string(v.predicted ? " (predicted)" : "");
+  return enum_name(v.outcome) + std::string(v.predicted ? " (predicted)" : "");
 }
 
 // "faster 4.03x [3.89, 4.08]", "original kept, 1x (candidate 0.66x [0.58, 0.69])"

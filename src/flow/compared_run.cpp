@@ -14,8 +14,6 @@ namespace {
 
 constexpr const char* kNoResult = "without a result";
 
-std::string name_of_state(TrialState state) { return enum_names(state)[static_cast<size_t>(state)]; }
-
 std::optional<Seconds> if_known(Seconds time) { return time.value > 0 ? std::optional(time) : std::nullopt; }
 
 // Of "2026-01-31T12:34:56.789Z".
@@ -50,7 +48,7 @@ ComparedRun described(const RunRecord& run) {
   out.policy = run.policy, out.seed = run.seed, out.reason = run.reason;
   out.agent = agent_text(run.summary.at("agent"));
   const bool finished = run.state == RunState::kFinished;
-  out.ended = finished ? enum_names(run.outcome)[static_cast<size_t>(run.outcome)] : enum_names(run.state)[static_cast<size_t>(run.state)];
+  out.ended = finished ? enum_name(run.outcome) : enum_name(run.state);
   if (const double headline = run.summary.at("speedup").as_double(); headline > 0) out.headline = headline;
   out.took = time_between(run.started, run.finished);
   out.original = if_known(Seconds(run.summary.at("original").as_double()));
@@ -61,7 +59,7 @@ ComparedRun described(const RunRecord& run) {
 void add_trials(const std::vector<TrialRecord>& trials, ComparedRun& out) {
   out.proposed = static_cast<int>(trials.size());
   for (const TrialRecord& trial : trials) {
-    ++out.states[name_of_state(trial.state)];
+    ++out.states[enum_name(trial.state)];
     if (trial.state != TrialState::kVerified || !trial.measured || (out.best && *out.best <= *trial.measured)) continue;
     out.best = trial.measured;
     out.program = trial.program;
@@ -71,7 +69,7 @@ void add_trials(const std::vector<TrialRecord>& trials, ComparedRun& out) {
 void add_tree(const search::Tree& tree, ComparedRun& out) {
   out.proposed = tree.trials();
   for (const search::Node& node : tree.nodes()) {
-    if (node.id > 0) ++out.states[node.measurement ? name_of_state(node.measurement->state) : kNoResult];
+    if (node.id > 0) ++out.states[node.measurement ? enum_name(node.measurement->state) : kNoResult];
   }
   for (const search::Event& event : tree.events()) {
     if (event.proposal) out.tokens += event.proposal->tokens;

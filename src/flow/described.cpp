@@ -32,7 +32,7 @@ void add_candidates(Session& state) {
     CandidateRow row;
     row.trial = node.id;
     row.what = node.proposal.reason;
-    row.state = enum_names(node.measurement->state)[static_cast<size_t>(node.measurement->state)];
+    row.state = enum_name(node.measurement->state);
     row.predicted = prediction_of(node);
     row.note = node.measurement->detail;
     row.took = node.measurement->cost;

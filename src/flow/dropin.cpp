@@ -38,7 +38,7 @@ Json arguments_of(const DropinParts& parts) {
     for (const ir::ImportedInput& imported : parts.imported.inputs) {
       if (imported.graph_id == input.id && !imported.tensor.empty()) entry.set("buffer", imported.tensor);
     }
-    entry.set("dtype", enum_names(*input.dtype)[static_cast<size_t>(*input.dtype)]);
+    entry.set("dtype", enum_name(*input.dtype));
     out.push(entry.set("shape", list_of(input.shape)).set("stride", list_of(input.stride)));
   }
   return out;
@@ -69,7 +69,7 @@ Json assumed_of(const Graph& graph) {
   Json out = Json::array();
   for (const GraphInput& input : graph.inputs) {
     if (!input.closed_form) continue;
-    Json entry = Json::object().set("path", input.fqn).set("dtype", enum_names(*input.dtype)[static_cast<size_t>(*input.dtype)]);
+    Json entry = Json::object().set("path", input.fqn).set("dtype", enum_name(*input.dtype));
     out.push(entry.set("shape", list_of(input.shape)).set("form", to_json(*input.closed_form)));
   }
   return out;

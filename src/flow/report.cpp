@@ -178,7 +178,7 @@ std::string headline_text(const Report& r) {
   if (r.outcome == RunOutcome::kFaster && h.original && h.replacement) {
     out += fmt::format("{:.2f}x faster ({} to {})", h.speedup, time_text(h.original->median), time_text(h.replacement->median));
   } else {
-    out += enum_names(r.outcome)[static_cast<size_t>(r.outcome)];
+    out += enum_name(r.outcome);
     if (!r.reason.empty()) out += ": " + r.reason;
   }
   const auto sol = std::find_if(r.bounds.begin(), r.bounds.end(), [](const Bound& b) { return b.name == "practical"; });

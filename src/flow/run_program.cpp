@@ -50,7 +50,7 @@ Result<ProgramRun> run_program(const std::string& text, const std::string& name,
     state.device->start(*node);
     SOLSTICE_TRY(search::Landed landed, state.device->land());
     out.measurement = std::move(*landed.measurement);
-    return std::string(enum_names(out.measurement.state)[static_cast<size_t>(out.measurement.state)]);
+    return std::string(enum_name(out.measurement.state));
   }));
   out.predicted = !state.gpu;
   if (state.eager.value > 0) out.original = state.eager;

@@ -37,12 +37,10 @@ int lookahead_of(const Session& state) {
   return kBeside + kEach * (state.fleet ? state.fleet->size() : 1);
 }
 
-std::string verdict_text(const search::Measurement& m) { return enum_names(m.state)[static_cast<size_t>(m.state)]; }
-
 search::Observer observer_of(Session& state, const Deadline& deadline) {
   search::Observer out;
   out.finished = [&state, &deadline](const search::Tree&, const search::Node& node) {
-    TrialNews news{node.id, node.proposal.reason, verdict_text(*node.measurement), std::nullopt, !state.gpu};
+    TrialNews news{node.id, node.proposal.reason, enum_name(node.measurement->state), std::nullopt, !state.gpu};
     if (node.usable()) news.time = node.measurement->time;
     Standing standing = state.standing();
     if (!state.options.in_turns) standing.left = deadline.left();
@@ -109,7 +107,7 @@ std::string summary_of_search(Session& state) {
   const search::Node* best = state.tree.best();
   const int trials = state.standing().trials;
   const std::string skipped = state.report.trials_skipped ? fmt::format(", {} skipped: no gain expected", state.report.trials_skipped) : "";
-  const std::string why = enum_names(state.stop)[static_cast<size_t>(state.stop)];
+  const std::string why = enum_name(state.stop);
   if (!best) return fmt::format("{} trials, none usable ({}){}", trials, why, skipped);
   const char* predicted = best->measurement->state == TrialState::kPredicted ? "predicted " : "";
   return fmt::format("{} trials, best {}{} ({}){}", trials, predicted, time_text(best->measurement->time), why, skipped);

@@ -51,6 +51,12 @@ concept NamedEnum = std::is_enum_v<E> && requires(E e) {
   enum_names(e);
 };
 
+// "near_bound". Of an enum whose names are literals, as all are.
+template <NamedEnum E>
+const char* enum_name(E value) {
+  return enum_names(value)[static_cast<size_t>(value)];
+}
+
 template <typename T>
 concept Record = requires {
   T::fields();
@@ -91,7 +97,7 @@ Json write(const T& value) {
   } else if constexpr (std::is_same_v<T, DType>) {
     return Json(name_of(value));
   } else if constexpr (NamedEnum<T>) {
-    return Json(enum_names(value)[static_cast<size_t>(value)]);
+    return Json(enum_name(value));
   } else if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string>) {
     return Json(value);
   } else if constexpr (std::is_integral_v<T>) {

@@ -39,7 +39,7 @@ Result<std::unique_ptr<solstice_rt_plan>> load(const char* path) {
   SOLSTICE_TRY(out->executor, Executor::create(*driver, std::move(loaded)));
   for (size_t i = 0; i < out->executor->tensor_count(); ++i) {
     const PlanBuffer& buffer = out->executor->tensor(i);
-    out->kinds.emplace_back(enum_names(buffer.kind)[static_cast<size_t>(buffer.kind)]);
+    out->kinds.emplace_back(enum_name(buffer.kind));
     out->dtypes.emplace_back(name_of(buffer.dtype));
   }
   return out;

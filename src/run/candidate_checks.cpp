@@ -21,8 +21,6 @@ OutputVerdict as_verdict(const Comparison& found, const std::string& name) {
   return out;
 }
 
-const char* kind_name(const PlanBuffer& buffer) { return enum_names(buffer.kind)[static_cast<size_t>(buffer.kind)]; }
-
 }  // namespace
 
 Result<CaseVerdict> CandidateRun::check(int slot, const JudgeCase& test, int pass, CaseVerdict verdict) {
@@ -50,7 +48,7 @@ Result<Finding> CandidateRun::check_gaps() {
     const int64_t gap = found.first < range.offset ? range.offset - found.first : found.first - (range.offset + range.bytes);
     if (gap >= distance) return;
     distance = gap;
-    nearest = fmt::format("{} `{}`, {} bytes {}", kind_name(buffer), buffer.name, gap,
+    nearest = fmt::format("{} `{}`, {} bytes {}", enum_name(buffer.kind), buffer.name, gap,
                           found.first < range.offset ? "before its start" : "past its end");
   };
   for (const auto& slot : layout_.slots) {
@@ -71,7 +69,7 @@ Result<Finding> CandidateRun::check_inputs(int slot, const JudgeCase& test) {
     SOLSTICE_TRY(const Difference found, judge_.kernels().differ(at(places[i]), test.given.at(buffer.name).address, places[i].bytes));
     if (found.bytes == 0) continue;
     return Finding{Outcome::kWroteInput, fmt::format("{} bytes of {} `{}` were overwritten, the first at byte {}", found.bytes,
-                                                     kind_name(buffer), buffer.name, found.first)};
+                                                     enum_name(buffer.kind), buffer.name, found.first)};
   }
   return Finding{};
 }

@@ -74,7 +74,7 @@ Result<Judged> judge(const std::vector<Stopped>& runs, Currency currency) {
   }
   const double cost = out.spent.in(currency);
   if (fixed.in(currency) <= 0) {
-    const char* what = enum_names(currency)[static_cast<size_t>(currency)];
+    const char* what = enum_name(currency);
     return fail(Code::bad_argument, fmt::format("the recorded trials took no {}: compare them by another cost", what));
   }
   out.speedup = geometric_mean(speedups);

@@ -88,7 +88,7 @@ void Tree::open(int id) {
 
 Status Tree::apply(const Event& event) {
   const auto wrong = [&](const char* why) {
-    const char* kind = enum_names(event.kind)[static_cast<size_t>(event.kind)];
+    const char* kind = enum_name(event.kind);
     return fail(Code::bad_argument, fmt::format("event {} (`{}` of node {}) does not fit: {}", events_.size() + 1, kind, event.node, why));
   };
   const bool fresh = event.kind == Event::Kind::kProposed;

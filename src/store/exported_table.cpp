@@ -45,7 +45,7 @@ std::string csv_line(int number, const ExportedRow& row) {
   const std::string what = row.trial ? trial.what : proposal.reason;
   const std::vector<std::string> cells = {std::to_string(number),
                                           row.proposal ? std::to_string(proposal.parent) : "",
-                                          row.trial ? enum_names(trial.state)[static_cast<size_t>(trial.state)] : "without a result",
+                                          row.trial ? enum_name(trial.state) : "without a result",
                                           csv_time(trial.measured),
                                           csv_time(row.trial ? trial.predicted : std::optional(proposal.predicted)),
                                           m && m->noise > 0 ? fmt::format("{}", m->noise) : "",

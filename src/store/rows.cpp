@@ -42,8 +42,6 @@ Result<std::vector<StoredEvent>> read_events(Database& database, const std::stri
 
 }  // namespace
 
-std::string state_name(RunState state) { return enum_names(state)[static_cast<size_t>(state)]; }
-
 Status insert_problem(Database& database, const RunRecord& run) {
   SOLSTICE_TRY(Statement insert, database.prepare("INSERT OR IGNORE INTO problems(key, name) VALUES (?, ?)"));
   return insert.bind(run.problem_key).bind(run.problem).run();
@@ -54,13 +52,13 @@ Status insert_run(Database& database, const RunRecord& run) {
   SOLSTICE_TRY(Statement insert, database.prepare("INSERT INTO runs(id, problem_key, options_key, started, finished, state, pid, "
                                                   "process_start, record) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"));
   insert.bind(run.id).bind(run.problem_key).bind(run.options_key).bind(run.started).bind(run.finished);
-  insert.bind(state_name(run.state)).bind(static_cast<int64_t>(::getpid())).bind(process_start(::getpid()));
+  insert.bind(enum_name(run.state)).bind(static_cast<int64_t>(::getpid())).bind(process_start(::getpid()));
   return insert.bind(to_json(run).dump()).run();
 }
 
 Status update_run(Database& database, const RunRecord& run) {
   SOLSTICE_TRY(Statement update, database.prepare("UPDATE runs SET finished = ?, state = ?, record = ? WHERE id = ?"));
-  return update.bind(run.finished).bind(state_name(run.state)).bind(to_json(run).dump()).bind(run.id).run();
+  return update.bind(run.finished).bind(enum_name(run.state)).bind(to_json(run).dump()).bind(run.id).run();
 }
 
 Result<RunRecord> read_run(Database& database, const std::string& id) {
@@ -79,7 +77,7 @@ Result<bool> has_run(Database& database, const std::string& id) {
 Status insert_trial(Database& database, const TrialRecord& trial) {
   SOLSTICE_TRY(Statement insert, database.prepare("INSERT OR REPLACE INTO trials(run, number, state, record) VALUES (?, ?, ?, ?)"));
   insert.bind(trial.run).bind(static_cast<int64_t>(trial.number));
-  insert.bind(enum_names(trial.state)[static_cast<size_t>(trial.state)]);
+  insert.bind(enum_name(trial.state));
   return insert.bind(to_json(trial).dump()).run();
 }
 
@@ -92,7 +90,7 @@ Status insert_event(Database& database, const std::string& run, size_t number, s
   SOLSTICE_TRY(Statement insert,
                database.prepare("INSERT INTO events(run, number, at, kind, node, program, record) VALUES (?, ?, ?, ?, ?, ?, ?)"));
   insert.bind(run).bind(static_cast<int64_t>(number)).bind(at);
-  insert.bind(enum_names(event.kind)[static_cast<size_t>(event.kind)]).bind(static_cast<int64_t>(event.node)).bind(key);
+  insert.bind(enum_name(event.kind)).bind(static_cast<int64_t>(event.node)).bind(key);
   return insert.bind(to_json(event).dump()).run();
 }
 

@@ -22,8 +22,6 @@ Result<T> read_record(const Database& database, const std::string& what, const s
   return fail(Code::store_error, fmt::format("the record of {} in {} is damaged: {}", what, database.file(), record.error().message));
 }
 
-std::string state_name(RunState state);
-
 Status insert_problem(Database& database, const RunRecord& run);
 Status insert_run(Database& database, const RunRecord& run);  // of this process
 Status update_run(Database& database, const RunRecord& run);

@@ -30,7 +30,7 @@ std::string new_id(const std::string& utc) {
 // The record stays as it is: it may be of use to whoever repairs it.
 Status close_damaged(Database& database, const std::string& id) {
   SOLSTICE_TRY(Statement update, database.prepare("UPDATE runs SET state = ? WHERE id = ?"));
-  return update.bind(state_name(RunState::kInterrupted)).bind(id).run();
+  return update.bind(enum_name(RunState::kInterrupted)).bind(id).run();
 }
 
 // Of a run that goes on: its record as it was before, and whether it got events since.
@@ -59,13 +59,13 @@ Status mark_resumed(Database& database, RunRecord run) {
                database.prepare("UPDATE runs SET before = record, events_before = (SELECT count(*) FROM events WHERE run = ?1), "
                                 "pid = ?2, process_start = ?3, finished = '', state = ?4, record = ?5 WHERE id = ?1"));
   update.bind(run.id).bind(static_cast<int64_t>(::getpid())).bind(process_start(::getpid()));
-  return update.bind(state_name(run.state)).bind(to_json(run).dump()).run();
+  return update.bind(enum_name(run.state)).bind(to_json(run).dump()).run();
 }
 
 // At its end.
 Status close_record(Database& database, const RunRecord& run) {
   SOLSTICE_TRY(Statement update, database.prepare("UPDATE runs SET finished = ?, state = ?, record = ?, before = '' WHERE id = ?"));
-  return update.bind(run.finished).bind(state_name(run.state)).bind(to_json(run).dump()).bind(run.id).run();
+  return update.bind(run.finished).bind(enum_name(run.state)).bind(to_json(run).dump()).bind(run.id).run();
 }
 
 void merge(const Json& more, Json& summary) {

@@ -52,7 +52,7 @@ Result<llm::Request> request_of(const Invocation& in) {
 
 std::string summary_of(const llm::Reply& reply) {
   const llm::Usage& usage = reply.usage;
-  std::string out = enum_names(reply.finish)[static_cast<size_t>(reply.finish)];
+  std::string out = enum_name(reply.finish);
   if (usage.input) out += fmt::format(", {} tokens in", *usage.input);
   if (usage.output) out += fmt::format(", {} out", *usage.output);
   out += usage.cost ? fmt::format(", {:.6f} USD", usage.cost->value) : ", cost unknown";

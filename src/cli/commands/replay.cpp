@@ -125,7 +125,7 @@ std::string curves_table(const std::vector<search::Curve>& curves) {
 }
 
 void print(const search::Comparison& c) {
-  const char* cost = enum_names(c.currency)[static_cast<size_t>(c.currency)];
+  const char* cost = enum_name(c.currency);
   fmt::print("{}\ncost in {}\n\n{}", runs_table(c.runs), cost, judged_table(c.stops, "policy", "stop", true));
   if (!c.schedules.empty()) fmt::print("\n{}", judged_table(c.schedules, "shared out by", "budget", false));
   fmt::print("\n{}", curves_table(c.curves));

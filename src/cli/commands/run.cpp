@@ -39,7 +39,7 @@ std::string text_of_trace(const Json& record) {
 
 std::string text_of(const flow::ProgramRun& done) {
   const search::Measurement& m = done.measurement;
-  std::string out = enum_names(m.state)[static_cast<size_t>(m.state)];
+  std::string out = enum_name(m.state);
   if (usable(m)) out += fmt::format(": {}", show(m.time));
   if (usable(m) && done.original) out += fmt::format(", PyTorch eager {} ({})", show(*done.original), show_factor(*done.original / m.time));
   if (usable(m) && done.bound) out += fmt::format(", {} of the practical bound", show_factor(m.time / *done.bound));

@@ -19,12 +19,7 @@
 namespace solstice::cli {
 namespace {
 
-template <typename E>
-std::string name(E value) {
-  return enum_names(value)[static_cast<size_t>(value)];
-}
-
-std::string outcome(const RunRecord& run) { return run.state == RunState::kFinished ? name(run.outcome) : name(run.state); }
+std::string outcome(const RunRecord& run) { return run.state == RunState::kFinished ? enum_name(run.outcome) : enum_name(run.state); }
 
 std::string time_text(const std::optional<Seconds>& time) { return time ? show(*time) : "-"; }
 
@@ -77,7 +72,7 @@ std::string trials_table(const std::vector<TrialRecord>& trials) {
   const bool several = std::any_of(trials.begin(), trials.end(), [](const TrialRecord& t) { return t.gpu.has_value(); });
   if (several) rows[0].insert(rows[0].begin() + 2, "gpu");
   for (const TrialRecord& t : trials) {
-    rows.push_back({std::to_string(t.number), name(t.state), time_text(t.measured), time_text(t.predicted), show(t.compile_time),
+    rows.push_back({std::to_string(t.number), enum_name(t.state), time_text(t.measured), time_text(t.predicted), show(t.compile_time),
                     t.message.empty() ? clip(t.what, 80) : clip(t.what, 50) + ": " + first_line(t.message)});
     if (several) rows.back().insert(rows.back().begin() + 2, t.gpu ? std::to_string(*t.gpu) : "-");
   }
