@@ -63,6 +63,14 @@ Status AgentSide::record_in(const std::filesystem::path& file) {
   return success();
 }
 
-Status AgentSide::keep_transcript(const std::filesystem::path& usual) { return transcript_ ? success() : record_in(usual); }
+Status AgentSide::keep_transcript(const std::filesystem::path& usual, int64_t accounted) {
+  if (transcript_) return success();
+  std::error_code none;
+  if (std::filesystem::exists(usual, none)) {
+    SOLSTICE_TRY(const std::vector<llm::Exchange> made, llm::load_transcript(usual));
+    for (size_t i = static_cast<size_t>(accounted); i < made.size(); ++i) client_->recall(made[i]);
+  }
+  return record_in(usual);
+}
 
 }  // namespace solstice::flow

@@ -130,7 +130,8 @@ Status keep_transcript(Session& state) {
     account_for_agent(state);
     return state.store->keep_summary(state.report.run, account_of(state));
   });
-  return state.agent->keep_transcript(state.store->folder() / "transcripts" / (state.report.run + ".jsonl"));
+  const int64_t accounted = state.resumed ? state.resumed->run.summary.at("agent").at("account").at("attempts").as_int() : 0;
+  return state.agent->keep_transcript(state.store->folder() / "transcripts" / (state.report.run + ".jsonl"), accounted);
 }
 
 Json summary_of(const Session& state) {

@@ -138,6 +138,11 @@ Result<Attempt> Client::attempt(const Request& request, const Deadline& deadline
   return made;
 }
 
+void Client::recall(const Exchange& exchange) {
+  const Attempt attempt = exchange.answer ? Attempt(*exchange.answer) : Attempt(*exchange.failure);
+  ledger_.recall(exchange.request, attempt, exchange.attempt == 1, model_.price);
+}
+
 // No key leaves; empty answers are called so; what tokens cost is known from here on.
 void Client::finish(Attempt& attempt) const {
   const Scrubber& scrubber = provider_->scrubber();

@@ -94,6 +94,16 @@ int64_t Ledger::settle(const Hold& hold, const Request& request, const Attempt& 
   return estimated;
 }
 
+void Ledger::recall(const Request& request, const Attempt& attempt, bool begins_a_call, const Price& price) {
+  const Hold as_if{0, most_cost(price, estimated_tokens(request), request.most_output)};
+  {
+    const std::lock_guard lock(mutex_);
+    *held_.cost += as_if.cost.value_or(Dollars());
+    account_.calls += begins_a_call ? 1 : 0;
+  }
+  settle(as_if, request, attempt);
+}
+
 void Ledger::count_call() {
   const std::lock_guard lock(mutex_);
   ++account_.calls;

@@ -77,6 +77,8 @@ class Ledger {
   Result<Hold> hold(const Request& request, const Price& price, bool recorded = false);
   // The attempt is over. `usage.cost` is known or not by now. Returns the tokens of it that had to be estimated.
   int64_t settle(const Hold& hold, const Request& request, const Attempt& attempt);
+  // One that another process made, which was killed before it could account for it.
+  void recall(const Request& request, const Attempt& attempt, bool begins_a_call, const Price& price);
   void count_call();
   void count_repair();
   Account account() const;

@@ -105,6 +105,27 @@ TEST(Ledger, HoldsWhatIsUnderWay) {
   EXPECT_EQ(ledger.account().unpriced, 1);
 }
 
+// As if it had been held and settled here.
+TEST(Ledger, TakesOverWhatAnotherProcessAsked) {
+  Budget budget;
+  budget.tokens = 1000;
+  Ledger ledger(budget);
+  Answer counted;
+  counted.usage.input = 300, counted.usage.output = 50;
+  ledger.recall(question(), counted, true, {});
+  Failure broken;
+  broken.uncounted = true;
+  ledger.recall(question(), broken, false, {});
+  const Account account = ledger.account();
+  EXPECT_EQ(account.calls, 1);
+  EXPECT_EQ(account.attempts, 2);
+  EXPECT_EQ(account.failures, 1);
+  EXPECT_EQ(account.input, 300);
+  EXPECT_EQ(account.estimated, estimated_tokens(question()) + question().most_output);
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(ledger.hold(question(), {}).ok()) << i;  // 350 and 121 are used, 4 x 121 held
+  EXPECT_FALSE(ledger.hold(question(), {}).ok());
+}
+
 class KeyTest : public LlmTest {};
 
 TEST_F(KeyTest, AFileMustBeItsOwnersAlone) {
