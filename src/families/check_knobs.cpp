@@ -52,9 +52,7 @@ std::string legal_text(const KnobSpec& spec) {
 class Checking {
  public:
   Checking(const Family& family, const ir::Kernel& kernel, const KnobPlaces& places, Diagnostics& diagnostics)
-      : family_(family), kernel_(kernel), places_(places), diagnostics_(diagnostics) {
-    if (family.knobs) specs_ = family.knobs();
-  }
+      : family_(family), specs_(family.knobs()), kernel_(kernel), places_(places), diagnostics_(diagnostics) {}
 
   ir::Knobs run() {
     ir::Knobs out;
@@ -127,10 +125,10 @@ class Checking {
   }
 
   const Family& family_;
+  const std::vector<KnobSpec>& specs_;
   const ir::Kernel& kernel_;
   const KnobPlaces& places_;
   Diagnostics& diagnostics_;
-  std::vector<KnobSpec> specs_;
   Span span_;
 };
 
@@ -145,7 +143,7 @@ void check_required(const Family& family, const ir::Kernel& kernel, Diagnostics&
   for (const auto& knob : kernel.knobs.items) {
     for (const std::string& name : ir::tied_knobs(knob.first)) written.insert(name);
   }
-  for (const KnobSpec& spec : family.knobs ? family.knobs() : std::vector<KnobSpec>{}) {
+  for (const KnobSpec& spec : family.knobs()) {
     if (!spec.otherwise.empty() || written.count(spec.name)) continue;
     const std::string what = spec.name.empty() ? spec.range : fmt::format("knob `{}`: {}", spec.name, spec.help);
     diagnostics.error("E105", kernel.span, fmt::format("kernel `{}` by `{}` lacks the {}", kernel.name, family.name, what),

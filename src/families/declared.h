@@ -11,7 +11,7 @@ Result<Cost> declared_cost(const Context& context, const ir::Kernel& kernel);
 Result<std::vector<ir::Knobs>> declared_propose(const Context& context, const ir::Kernel& kernel);
 Result<Emission> declared_generate(const Context& context, const ir::Kernel& kernel);
 
-constexpr Family declared_family(std::string_view name, std::string_view help, std::vector<KnobSpec> (*knobs)(),
+constexpr Family declared_family(std::string_view name, std::string_view help, const std::vector<KnobSpec>& (*knobs)(),
                                  void (*check)(const Context&, const ir::Kernel&, Diagnostics&) = nullptr,
                                  std::vector<RuleText> (*rules)() = nullptr) {
   return {.name = name,

@@ -87,8 +87,8 @@ struct Emission {
 struct Family {
   std::string_view name;
   std::string_view help;
-  bool available = true;  // false: declared, with its knobs; compiling answers "not yet"
-  std::vector<KnobSpec> (*knobs)() = nullptr;
+  bool available = true;                              // false: declared, with its knobs; compiling answers "not yet"
+  const std::vector<KnobSpec>& (*knobs)() = nullptr;  // every family has it, and every call the same table
   Match (*match)(const ir::Program&, const ir::Kernel&) = nullptr;
   // Rules beyond knob types (codes E101 and up), each with the nearest legal value.
   void (*check)(const Context&, const ir::Kernel&, Diagnostics&) = nullptr;

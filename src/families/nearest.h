@@ -104,12 +104,18 @@ class NearestSearch {
   template <class Rule>
   std::vector<Place> repairs_of(const Rule& rule, const Place& place) const {
     std::vector<Place> out;
+    Config config = at(place);
     for (size_t k = 0; k < axes_.size(); ++k) {
       for (const int step : {-1, 1}) {
         Place next = place;
-        while (moved(next, k, step) && rule.broken(at(next))) continue;
-        if (next[k] != place[k] && !rule.broken(at(next))) out.push_back(std::move(next));
+        while (moved(next, k, step)) {
+          axes_[k].set(config, axes_[k].values[next[k]]);
+          if (rule.broken(config)) continue;
+          out.push_back(next);
+          break;
+        }
       }
+      axes_[k].set(config, axes_[k].values[place[k]]);
     }
     return out;
   }

@@ -25,8 +25,8 @@ bool no_rewrite_applied(const BenchVariant& made, const VariantName& name) {
 
 bool has_math(const BenchKernel& kernel) {
   const families::Family* family = families::find_family(kernel.family);
-  if (!family || !family->knobs) return true;
-  const std::vector<families::KnobSpec> knobs = family->knobs();
+  if (!family) return true;
+  const std::vector<families::KnobSpec>& knobs = family->knobs();
   return std::any_of(knobs.begin(), knobs.end(), [](const families::KnobSpec& knob) { return knob.name == "math"; });
 }
 

@@ -9,9 +9,10 @@ import time
 
 TOOLS = pathlib.Path(__file__).parents[2] / "tools"
 
-# Runs `steps` as the script runs its own.
+# Runs `steps` as the script runs its own. What a shell starts behind it ignores SIGINT, and so would its children: these tests.
 SCRIPT = """
-import pathlib, sys
+import pathlib, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.path.insert(0, {tools!r})
 import run_tests
 python = sys.executable

@@ -45,7 +45,7 @@ std::string built(const families::KnobSpec& knob) {
 Status list_families(bool json) {
   Json all = Json::array();
   for (const families::Family* family : families::all_families()) {
-    const auto knobs = family->knobs ? family->knobs() : std::vector<families::KnobSpec>{};
+    const std::vector<families::KnobSpec>& knobs = family->knobs();
     if (json) {
       Json entry = Json::object().set("name", family->name).set("help", family->help).set("available", family->available);
       Json list = Json::array();

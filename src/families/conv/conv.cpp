@@ -11,8 +11,8 @@
 namespace solstice::families {
 namespace {
 
-std::vector<KnobSpec> conv_knobs() {
-  return {
+const std::vector<KnobSpec>& conv_knobs() {
+  static const std::vector<KnobSpec> specs = {
       {"math", "name", {"simt", "tf32", "tf32x3", "bf16", "bf16x3", "bf16x6", "fp16", "fp16x3"}, "", "auto", "how products are computed"},
       {"tile", "size", {}, "MxN, MxNxK", "auto", "output pixels x output channels x depth of a block", 2, 3},
       {"cluster",
@@ -28,6 +28,7 @@ std::vector<KnobSpec> conv_knobs() {
       {"schedule", "name", {"sm90", "sm80"}, "", "sm90", "backend=cutlass: copy engine and wgmma, or the 2.x kernels"},
       {"backend", "name", {"lean", "cutlass"}, "", "auto", "whose kernels"},
   };
+  return specs;
 }
 
 // What the family's own kernels are told (`backend=lean`): none is built yet.

@@ -5,8 +5,8 @@
 namespace solstice::families {
 namespace {
 
-std::vector<KnobSpec> cuda_knobs() {
-  return {
+const std::vector<KnobSpec>& cuda_knobs() {
+  static const std::vector<KnobSpec> specs = {
       {"", "string", {}, "name of a source", "", "a `source` item of the program, else a file beside it"},
       {"entry", "string", {}, "name of an extern \"C\" kernel", "", "the kernel to launch"},
       {"args",
@@ -21,6 +21,7 @@ std::vector<KnobSpec> cuda_knobs() {
       {"smem", "int", {}, "0..the machine's limit", "0", "bytes of dynamic shared memory"},
       {"tma", "tuple", {}, "tensor(box=..., swizzle=...)", "none", "tensors that are passed as TMA descriptors in their place"},
   };
+  return specs;
 }
 
 void check_cuda(const Context& context, const ir::Kernel& kernel, Diagnostics& diagnostics) {

@@ -51,14 +51,13 @@ void set_math(LeanGemm& c, Math math) {
 }
 
 // The knobs that `backend=cutlass` alone has, with the values that leave them out.
-std::vector<std::pair<std::string LeanGemm::*, const char*>> foreign_knobs() {
-  return {{&LeanGemm::schedule, "schedule"}, {&LeanGemm::epilogue, "epilogue"}, {&LeanGemm::scheduler, "scheduler"}};
-}
+constexpr std::pair<std::string LeanGemm::*, const char*> kForeignKnobs[] = {
+    {&LeanGemm::schedule, "schedule"}, {&LeanGemm::epilogue, "epilogue"}, {&LeanGemm::scheduler, "scheduler"}};
 
 const std::pair<std::string LeanGemm::*, const char*>* foreign_knob(const LeanGemm& c) {
-  static const auto knobs = foreign_knobs();
-  const auto found = std::find_if(knobs.begin(), knobs.end(), [&](const auto& k) { return c.*k.first != usual_value(k.second); });
-  return found == knobs.end() ? nullptr : &*found;
+  const auto found =
+      std::find_if(std::begin(kForeignKnobs), std::end(kForeignKnobs), [&](const auto& k) { return c.*k.first != usual_value(k.second); });
+  return found == std::end(kForeignKnobs) ? nullptr : found;
 }
 
 void add_schedule(LeanRules& rules) {
@@ -71,7 +70,7 @@ void add_schedule(LeanRules& rules) {
                                         c.*knob->first, knob->second);
                    },
                    [](LeanGemm& c) {
-                     for (const auto& [member, name] : foreign_knobs()) c.*member = usual_value(name);
+                     for (const auto& [member, name] : kForeignKnobs) c.*member = usual_value(name);
                    }});
 }
 
@@ -345,7 +344,7 @@ const std::vector<Rule<LeanGemm>>& lean_rules() {
 
 LeanGemm lean_config(const Context& context, const ir::Kernel& kernel, const Problem& problem) {
   LeanGemm out{&context, &problem, settings_of(context, kernel, problem), {}, {}, {}};
-  for (const auto& [member, name] : foreign_knobs()) {
+  for (const auto& [member, name] : kForeignKnobs) {
     const std::string written = kernel.knobs.name_or(name, "auto");
     out.*member = written == "auto" ? usual_value(name) : written;
   }
@@ -354,7 +353,7 @@ LeanGemm lean_config(const Context& context, const ir::Kernel& kernel, const Pro
 
 bool is_legal(const Context& context, const Problem& problem, const Settings& settings) {
   LeanGemm config{&context, &problem, settings, {}, {}, {}};
-  for (const auto& [member, name] : foreign_knobs()) config.*member = usual_value(name);
+  for (const auto& [member, name] : kForeignKnobs) config.*member = usual_value(name);
   return first_broken(lean_rules(), config) == nullptr;
 }
 

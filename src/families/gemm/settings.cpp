@@ -15,33 +15,6 @@ namespace {
 constexpr int64_t kStageRow = 128;      // bytes along k of one line in a slot
 constexpr int64_t kStagingWarp = 4096;  // two buffers of 16 x 32 floats
 
-}  // namespace
-
-int64_t clusters_at_once(const machine::Machine& machine, int64_t blocks) {
-  constexpr int64_t kLeftOver = 12;  // an H200 with 132 SMs holds 66 clusters of 2, 30 of 4 and 15 of 8
-  return std::max<int64_t>(1, blocks <= 2 ? machine.sm_count / blocks : (machine.sm_count - kLeftOver) / blocks);
-}
-
-DType operand_dtype(const Contraction& product) {
-  const bool alike = product.a.dtype == product.b.dtype || (is_fp8(product.a.dtype) && is_fp8(product.b.dtype));
-  return alike ? product.a.dtype : DType::kF32;
-}
-DType operand_dtype(const Problem& problem) { return operand_dtype(problem.product); }
-
-std::vector<Math> allowed_maths(const Context& context, const Problem& problem) {
-  const auto policy = numerics::policy_from_name(context.numerics).value_or(numerics::Policy::kReference);
-  return numerics::legal_maths(policy, operand_dtype(problem));
-}
-
-std::string kib(int64_t bytes) { return bytes % 1024 ? fmt::format("{} B", bytes) : fmt::format("{} KiB", bytes / 1024); }
-
-const std::vector<Tile>& tiles() {
-  static const std::vector<Tile> table = {{128, 256}, {128, 128}, {128, 64}, {64, 256}, {64, 128}, {64, 64}};
-  return table;
-}
-
-std::string_view tile_list() { return "128x256, 128x128, 128x64, 64x256, 64x128, 64x64"; }
-
 // Values of `backend=cutlass`, and it.
 void mark_later(std::vector<KnobSpec>& knobs) {
   for (KnobSpec& knob : knobs) {
@@ -51,7 +24,7 @@ void mark_later(std::vector<KnobSpec>& knobs) {
   }
 }
 
-std::vector<KnobSpec> knob_table() {
+std::vector<KnobSpec> made_knobs() {
   std::vector<KnobSpec> out = {
       {"math",
        "name",
@@ -110,11 +83,44 @@ std::vector<KnobSpec> knob_table() {
   return out;
 }
 
-std::string usual_value(std::string_view knob) {
+}  // namespace
+
+int64_t clusters_at_once(const machine::Machine& machine, int64_t blocks) {
+  constexpr int64_t kLeftOver = 12;  // an H200 with 132 SMs holds 66 clusters of 2, 30 of 4 and 15 of 8
+  return std::max<int64_t>(1, blocks <= 2 ? machine.sm_count / blocks : (machine.sm_count - kLeftOver) / blocks);
+}
+
+DType operand_dtype(const Contraction& product) {
+  const bool alike = product.a.dtype == product.b.dtype || (is_fp8(product.a.dtype) && is_fp8(product.b.dtype));
+  return alike ? product.a.dtype : DType::kF32;
+}
+DType operand_dtype(const Problem& problem) { return operand_dtype(problem.product); }
+
+std::vector<Math> allowed_maths(const Context& context, const Problem& problem) {
+  const auto policy = numerics::policy_from_name(context.numerics).value_or(numerics::Policy::kReference);
+  return numerics::legal_maths(policy, operand_dtype(problem));
+}
+
+std::string kib(int64_t bytes) { return bytes % 1024 ? fmt::format("{} B", bytes) : fmt::format("{} KiB", bytes / 1024); }
+
+const std::vector<Tile>& tiles() {
+  static const std::vector<Tile> table = {{128, 256}, {128, 128}, {128, 64}, {64, 256}, {64, 128}, {64, 64}};
+  return table;
+}
+
+std::string_view tile_list() { return "128x256, 128x128, 128x64, 64x256, 64x128, 64x64"; }
+
+const std::vector<KnobSpec>& knob_table() {
+  static const std::vector<KnobSpec> specs = made_knobs();
+  return specs;
+}
+
+const std::string& usual_value(std::string_view knob) {
+  static const std::string none;
   for (const KnobSpec& spec : knob_table()) {
     if (spec.name == knob) return spec.otherwise;
   }
-  return "";
+  return none;
 }
 
 int stage_k(Math math) { return math == Math::kSimt ? 8 : static_cast<int>(kStageRow) / element_bytes(math); }

@@ -50,10 +50,10 @@ struct Layout {
   std::string text() const;  // "A 2 x 32 KiB + B 4 x 32 KiB + staging 32 KiB + ..."
 };
 
-std::vector<KnobSpec> knob_table();
+const std::vector<KnobSpec>& knob_table();
 std::string_view tile_list();
-std::string usual_value(std::string_view knob);   // where it is not written
-DType operand_dtype(const Contraction& product);  // of both; f32 where they differ (not where both are fp8)
+const std::string& usual_value(std::string_view knob);  // where it is not written
+DType operand_dtype(const Contraction& product);        // of both; f32 where they differ (not where both are fp8)
 DType operand_dtype(const Problem& problem);
 std::vector<Math> allowed_maths(const Context& context, const Problem& problem);
 std::string kib(int64_t bytes);

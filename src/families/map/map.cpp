@@ -17,8 +17,8 @@ namespace solstice::families {
 namespace map {
 namespace {
 
-std::vector<KnobSpec> knobs() {
-  return {
+const std::vector<KnobSpec>& knobs() {
+  static const std::vector<KnobSpec> specs = {
       {"threads", "int", {"128", "256", "512", "1024"}, "", "128", "threads a block"},
       {"vector",
        "int",
@@ -35,6 +35,7 @@ std::vector<KnobSpec> knobs() {
        "results along an outer index that a thread takes together, where the windows that they read overlap; divides its extent"},
       streaming_knob("none"),
   };
+  return specs;
 }
 
 Settings settings_of(const ir::Knobs& knobs) {

@@ -6,12 +6,13 @@
 namespace solstice::families {
 namespace {
 
-std::vector<KnobSpec> recurrent_knobs() {
-  return {
+const std::vector<KnobSpec>& recurrent_knobs() {
+  static const std::vector<KnobSpec> specs = {
       {"math", "name", {"simt", "tf32", "tf32x3", "bf16", "bf16x3", "bf16x6", "fp16", "fp16x3"}, "", "auto", "how products are computed"},
       {"weights", "name", {"registers", "shared", "l2"}, "", "auto", "where the recurrent weights stay"},
       {"ctas", "int", {}, "1..the machine's SMs", "auto", "blocks that share a step"},
   };
+  return specs;
 }
 
 struct Sharing {

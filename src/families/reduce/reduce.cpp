@@ -22,8 +22,8 @@ namespace solstice::families {
 namespace reduce {
 namespace {
 
-std::vector<KnobSpec> knobs() {
-  return {
+const std::vector<KnobSpec>& knobs() {
+  static const std::vector<KnobSpec> specs = {
       {"threads", "int", {"64", "128", "256", "512"}, "", "auto", "threads a block that reduce; one warp more copies"},
       {"vector",
        "int",
@@ -36,6 +36,7 @@ std::vector<KnobSpec> knobs() {
       int_knob("stages", 2, 16, "auto", "stages of the ring in shared memory; auto: no ring where columns are aligned"),
       int_knob("split", 1, 4096, "auto", "blocks that take a part of the reduced rows each, folded by a second kernel"),
   };
+  return specs;
 }
 
 // The same kernel as one of family `rows`, where what is reduced is contiguous; nothing: it is not.

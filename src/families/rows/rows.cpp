@@ -26,8 +26,8 @@ namespace solstice::families {
 namespace rows {
 namespace {
 
-std::vector<KnobSpec> knobs() {
-  return {
+const std::vector<KnobSpec>& knobs() {
+  static const std::vector<KnobSpec> specs = {
       {"threads", "int", {"32", "64", "128", "256", "512", "1024"}, "", "auto", "threads a block"},
       {"rows_per_block", "int", {"1", "2", "4", "8", "16", "32", "64", "128", "256"}, "", "auto", "rows that share a block"},
       {"vector", "int", {"1", "2", "4", "8"}, "", "auto", "elements a thread takes at once; auto: 16 bytes where rows are aligned"},
@@ -54,6 +54,7 @@ std::vector<KnobSpec> knobs() {
           "residency, at most 512 threads"),
       {"finish", "name", {"last_block"}, "", "auto", "reduce over rows in the last block that ends", 0, 0, {"last_block"}},
   };
+  return specs;
 }
 
 ir::Knobs resolved(const ir::Knobs& knobs) {

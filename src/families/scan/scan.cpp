@@ -19,8 +19,8 @@ namespace solstice::families {
 namespace scan {
 namespace {
 
-std::vector<KnobSpec> knobs() {
-  return {
+const std::vector<KnobSpec>& knobs() {
+  static const std::vector<KnobSpec> specs = {
       {"threads", "int", {"128", "256", "512", "1024"}, "", "auto", "threads a block; at most these share a row"},
       {"items", "int", {"4", "8", "16", "32"}, "", "auto", "elements a thread holds of a tile"},
       {"vector", "int", {"1", "2", "4", "8"}, "", "auto", "elements a thread takes at once; auto: 16 bytes of the widest tensor"},
@@ -32,6 +32,7 @@ std::vector<KnobSpec> knobs() {
        "who shares a row: at most a block, or all blocks; auto: these where rows are few and long"},
       {"stages", "int", {"0", "2", "3", "4"}, "", "auto", "tiles of a block in shared memory, copied ahead; 0: a tile goes to registers"},
   };
+  return specs;
 }
 
 Knobs knobs_of(const ir::Kernel& kernel) {

@@ -4,7 +4,10 @@
 namespace solstice::families {
 namespace {
 
-std::vector<KnobSpec> torch_knobs() { return {}; }
+const std::vector<KnobSpec>& torch_knobs() {
+  static const std::vector<KnobSpec> specs;
+  return specs;
+}
 
 }  // namespace
 

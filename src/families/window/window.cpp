@@ -4,12 +4,13 @@
 namespace solstice::families {
 namespace {
 
-std::vector<KnobSpec> window_knobs() {
-  return {
+const std::vector<KnobSpec>& window_knobs() {
+  static const std::vector<KnobSpec> specs = {
       {"tile", "size", {}, "one to three numbers, one a window axis", "auto", "outputs a block computes", 1, 3},
       {"threads", "int", {"128", "256", "512"}, "", "auto", "threads a block"},
       {"staging", "name", {"shared", "none"}, "", "auto", "whether the inputs of a tile are staged in shared memory"},
   };
+  return specs;
 }
 
 }  // namespace
