@@ -22,7 +22,14 @@ class Magnitudes {
   Magnitudes(const std::vector<int>& twins, Equation& equation, double tolerance = kTolerance)
       : twins_(twins), equation_(equation), tolerance_(tolerance) {}
 
-  ExprRef of(const ExprRef& e) {
+  // What is read in several places has one magnitude, which is evaluated once.
+  const ExprRef& of(const ExprRef& e) {
+    const auto known = known_.find(e);
+    return known != known_.end() ? known->second : known_.emplace(e, magnitude_of(e)).first->second;
+  }
+
+ private:
+  ExprRef magnitude_of(const ExprRef& e) {
     if (e->kind != ValueKind::kReal) return size_of(e);  // exact
     if (e->op == Op::kRead) return read(*e);
     if (e->op == Op::kReduce) return reduction(e);
@@ -32,7 +39,6 @@ class Magnitudes {
     return size_of(e);
   }
 
- private:
   ExprRef read(const Expr& e) {
     const int twin = twins_[static_cast<size_t>(e.id)];
     std::vector<ExprRef> indices(e.args.begin(), e.args.end() - (e.has_else ? 1 : 0));
@@ -155,6 +161,7 @@ class Magnitudes {
   const std::vector<int>& twins_;
   Equation& equation_;
   double tolerance_;
+  std::map<ExprRef, ExprRef> known_;
 };
 
 std::vector<int> text_order(const Program& program) {

@@ -1,6 +1,7 @@
 #include "ir/interpret/split.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "ir/condition.h"
@@ -107,13 +108,21 @@ ExprRef split(const std::vector<Index>& indices, const ExprRef& e) {
   return out;
 }
 
+// What stands in several places stays one expression, so that it is evaluated once.
+ExprRef split_all(const std::vector<Index>& indices, const ExprRef& root, std::map<ExprRef, ExprRef>& done) {
+  if (root->args.empty()) return root;
+  const auto known = done.find(root);
+  if (known != done.end()) return known->second;
+  auto copy = std::make_shared<Expr>(*root);
+  for (ExprRef& a : copy->args) a = split_all(indices, a, done);
+  return done[root] = split(indices, copy);
+}
+
 }  // namespace
 
 ExprRef split_domains(const std::vector<Index>& indices, const ExprRef& root) {
-  if (root->args.empty()) return root;
-  auto copy = std::make_shared<Expr>(*root);
-  for (ExprRef& a : copy->args) a = split_domains(indices, a);
-  return split(indices, copy);
+  std::map<ExprRef, ExprRef> done;
+  return split_all(indices, root, done);
 }
 
 }  // namespace solstice::ir

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "evaluate/lower.h"
 #include "ir/equivalence.h"
@@ -62,6 +63,27 @@ double roundoff_of(const ir::Program& program) {
   return out;
 }
 
+bool is_operand(const ir::Tensor& t) {
+  return (t.kind == ir::TensorKind::kInput || t.kind == ir::TensorKind::kParam) && t.dtype && is_real(t);
+}
+
+// What products may be of: the formats of what is read, and fp32 where a factor is computed, or another than the other.
+std::set<DType> formats_of(const ir::Program& program) {
+  std::set<DType> out;
+  for (const ir::Tensor& t : program.tensors) {
+    if (is_operand(t)) out.insert(*t.dtype);
+  }
+  bool computed = out.size() > 1;
+  for (const ir::Equation& equation : program.equations) {
+    ir::walk(equation.rhs, [&](const ir::Expr& e) {
+      if (e.op != ir::Op::kMul) return;
+      for (const ir::ExprRef& factor : e.args) computed |= factor->op != ir::Op::kRead;
+    });
+  }
+  if (computed && !out.contains(DType::kF64)) out.insert(DType::kF32);
+  return out;
+}
+
 // The worst of all data and of all maths that the policy allows for operands of these formats.
 double sum_error(const ir::Program& program, int output) {
   using numerics::Data;
@@ -70,11 +92,9 @@ double sum_error(const ir::Program& program, int output) {
   numerics::Sum sum = numerics::longest_sum(program, output);
   sum.result = DType::kF64;  // the storage of the result has a term of its own
   double out = 0;
-  for (const ir::Tensor& t : program.tensors) {
-    const bool operand = t.kind == ir::TensorKind::kInput || t.kind == ir::TensorKind::kParam;
-    if (!operand || !t.dtype || !is_real(t)) continue;
-    sum.dtype = *t.dtype;
-    for (const numerics::Math math : numerics::legal_maths(policy, *t.dtype)) {
+  for (const DType format : formats_of(program)) {
+    sum.dtype = format;
+    for (const numerics::Math math : numerics::legal_maths(policy, format)) {
       for (const Data data : {Data::kRandomSign, Data::kPositive, Data::kOutlier}) {
         sum.data = data;
         out = std::max(out, numerics::modelled_error(math, sum).total());
@@ -101,6 +121,9 @@ double largest_share(const ir::Program& program) {
   return out;
 }
 
+// Below its normal numbers fp32 has steps of 2^-149, whatever format the result is stored in.
+double underflow(const ir::Program& program) { return roundoff_of(program) < unit_roundoff(DType::kF32) ? 0 : kOperations * 0x1p-149; }
+
 // Exponentials below the smallest normal number may be 0, as 1 / (1 + exp(-x)) is where the exponential overflows.
 double flushed(const ir::Program& program) {
   bool found = false;
@@ -109,7 +132,7 @@ double flushed(const ir::Program& program) {
 }
 
 std::vector<double> limits_of(const ir::Program& program, const ir::Tensor& output, const std::vector<double>& magnitudes) {
-  const double share = share_of(program, output), least = flushed(program);
+  const double share = share_of(program, output), least = std::max(flushed(program), underflow(program));
   std::vector<double> out;
   for (const double magnitude : magnitudes) out.push_back(std::isfinite(magnitude) ? share * std::abs(magnitude) + least : kNone);
   return out;
