@@ -43,6 +43,16 @@ void close_fd(int& fd) {
   fd = -1;
 }
 
+// For how long pipes are read on after the child's end: a shell does not wait for the filter that it writes through.
+constexpr Seconds kLinger{1};
+constexpr Seconds kLook = milliseconds(50);  // how often we look whether it has ended
+constexpr int kBlocks = 16;                  // of read_some(): 1 MiB, the most that a pipe holds (pipe(7))
+
+bool is_readable(int fd) {
+  pollfd wanted{fd, POLLIN, 0};
+  return fd >= 0 && ::poll(&wanted, 1, 0) > 0;
+}
+
 int to_milliseconds(Seconds left) { return static_cast<int>(std::min(left.value, 3600.0) * 1000) + 1; }
 
 }  // namespace
@@ -83,6 +93,7 @@ Subprocess& Subprocess::operator=(Subprocess&& other) noexcept {
   max_line_ = other.max_line_;
   keep_err_ = other.keep_err_;
   exit_ = other.exit_;
+  lingering_ = other.lingering_;
   sandbox_ = std::move(other.sandbox_);
   return *this;
 }
@@ -117,6 +128,29 @@ void Subprocess::write_some() {
   if (n < 0 && errno != EAGAIN && errno != EINTR) close_fd(in_);
 }
 
+// Without taking note of it: its group lives on.
+bool Subprocess::has_ended() const {
+  siginfo_t info{};
+  if (exit_ || pid_ < 0) return true;
+  return ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
+}
+
+// The child has ended, and what it left running has had its time.
+bool Subprocess::is_over() {
+  if (!lingering_ && has_ended()) lingering_ = Deadline(kLinger);
+  return lingering_ && lingering_->passed();
+}
+
+// Takes what the pipes hold, and no more.
+void Subprocess::let_go() {
+  poll();
+  close_fd(in_);
+  for (int i = 0; i < kBlocks && is_readable(out_); ++i) read_some(out_, buffer_out_, std::string::npos);
+  for (int i = 0; i < kBlocks && is_readable(err_); ++i) read_some(err_, tail_err_, keep_err_);
+  if (buffer_out_.size() <= max_line_) close_fd(out_);  // else that is the error
+  close_fd(err_);
+}
+
 // All pipes move together, so that neither side can block the other for good.
 Status Subprocess::pump(Want want, const Deadline& deadline) {
   while (true) {
@@ -125,10 +159,15 @@ Status Subprocess::pump(Want want, const Deadline& deadline) {
     if (want == Want::kLine && out_ < 0) return broken("closed its output");
     if (want != Want::kLine && !pending_in_.empty() && in_ < 0) return broken("closed its input");
     if (buffer_out_.size() > max_line_) return broken(fmt::format("sent more than {} bytes in one piece", max_line_));
+    if (want != Want::kLine && is_over()) {
+      let_go();
+      continue;
+    }
     if (deadline.passed()) return fail(Code::deadline, fmt::format("`{}` did not answer in time", name_));
     pollfd fds[3] = {{in_, static_cast<short>(pending_in_.empty() ? 0 : POLLOUT), 0}, {out_, POLLIN, 0}, {err_, POLLIN, 0}};
     if (pending_in_.empty()) fds[0].fd = -1;
-    if (::poll(fds, 3, to_milliseconds(deadline.left())) < 0 && errno != EINTR) return broken("cannot be polled");
+    const Seconds nap = want == Want::kLine ? deadline.left() : std::min(deadline.left(), kLook);
+    if (::poll(fds, 3, to_milliseconds(nap)) < 0 && errno != EINTR) return broken("cannot be polled");
     if (fds[2].revents) read_some(err_, tail_err_, keep_err_);
     if (fds[1].revents) read_some(out_, buffer_out_, std::string::npos);
     if (fds[0].revents) write_some();

@@ -59,7 +59,8 @@ class Subprocess {
   Status write_line(std::string_view line, const Deadline& deadline);
   Result<std::string> read_line(const Deadline& deadline);  // without the newline
   void close_input();                                       // what was not read by then is dropped
-  // Reads on until both outputs are closed; appends them.
+  // Reads on until both outputs are closed, or little longer than the child lives: what it leaves running may hold them open. Appends
+  // them. After the error deadline it may be called again.
   Status read_all(std::string& out, std::string& err, size_t limit, const Deadline& deadline);
 
   Result<ExitStatus> wait(const Deadline& deadline);  // of the child itself; afterwards the group is gone
@@ -76,6 +77,9 @@ class Subprocess {
   enum class Want { kLine, kWritten, kEnd };
   Status pump(Want want, const Deadline& deadline);
   bool satisfied(Want want) const;
+  bool has_ended() const;
+  bool is_over();
+  void let_go();
   void read_some(int& fd, std::string& into, size_t keep);
   void write_some();
   void finish(int status);
@@ -89,6 +93,7 @@ class Subprocess {
   size_t max_line_ = 0;
   size_t keep_err_ = size_t{16} << 10;
   std::optional<ExitStatus> exit_;
+  std::optional<Deadline> lingering_;  // from when its end was noticed
   SandboxReport sandbox_;
 };
 

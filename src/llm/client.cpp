@@ -139,12 +139,14 @@ Result<Attempt> Client::attempt(const Request& request, const Deadline& deadline
 }
 
 void Client::recall(const Exchange& exchange) {
-  const Attempt attempt = exchange.answer ? Attempt(*exchange.answer) : Attempt(*exchange.failure);
+  Attempt attempt = exchange.answer ? Attempt(*exchange.answer) : Attempt(*exchange.failure);
+  refuse_impossible(attempt);
   ledger_.recall(exchange.request, attempt, exchange.attempt == 1, model_.price);
 }
 
-// No key leaves; empty answers are called so; what tokens cost is known from here on.
+// No key leaves; what is counted can be; empty answers are called so; what tokens cost is known from here on.
 void Client::finish(Attempt& attempt) const {
+  refuse_impossible(attempt);
   const Scrubber& scrubber = provider_->scrubber();
   if (Answer* answer = std::get_if<Answer>(&attempt)) {
     answer->text = scrubber.scrub(std::move(answer->text));

@@ -39,7 +39,7 @@ Failure failure_of_network(const Error& error) {
 }
 
 constexpr size_t kShown = 300;                 // bytes of an answer that is none
-constexpr size_t kLooked = kShown + 2 * 4096;  // that are looked through for keys, which have 4096 at most
+constexpr size_t kLooked = kShown + 6 * 4096;  // that are looked through for keys: 4096 characters at most, which JSON may write as \u0041
 
 // The beginning of what a server said. Half a key would not be found any more.
 std::string beginning_of(const std::string& text, const Scrubber& keys) { return keys.scrub(text.substr(0, kLooked)).substr(0, kShown); }
@@ -47,7 +47,7 @@ std::string beginning_of(const std::string& text, const Scrubber& keys) { return
 Failure failure_of_response(const net::HttpResponse& response, const Scrubber& keys) {
   const Result<Json> body = parse_json(response.body);
   Failure out;
-  if (body.ok() && body->at("error").is_object()) {
+  if (body.ok() && is_error(body->at("error"))) {
     out = failure_of_error(body->at("error"), response.status);
   } else {
     out = failure_of_error(Json::object().set("message", beginning_of(response.body, keys)), response.status);
@@ -108,6 +108,15 @@ Status check_base_url(const std::string& text) {
   return success();
 }
 
+// Whoever is on the way reads what is not encrypted.
+Status check_encrypted(const HttpSettings& settings, bool insecure) {
+  SOLSTICE_TRY(const net::Url url, net::parse_url(settings.base_url));
+  if (settings.key.empty() || insecure || url.tls() || net::is_loopback(url.host)) return success();
+  return fail(Code::bad_argument, fmt::format("the key would go unencrypted to `http://{}`: give a base_url of https://, send no key "
+                                              "(`--option key_env=`), or allow it with `--option insecure=true`",
+                                              url.authority()));
+}
+
 }  // namespace
 
 Failure broken(std::string message) { return failed(std::move(message), true); }
@@ -128,6 +137,7 @@ std::vector<Option> http_options(const std::string& base_url, const std::string&
   return {{"base_url", "where the API is", base_url},
           {"key_env", "environment variable that holds the key; empty: no key is sent", key_env},
           {"key_file", "file that holds the key instead, mode 0600", ""},
+          {"insecure", "send the key by http:// to other machines too, unencrypted: true or false", "false"},
           {"stream", "read the answer as it is generated: true or false", "true"},
           {"connect_timeout", "seconds for each of name, connection, proxy and TLS", "15"},
           {"idle_timeout", "seconds until an answer begins, and between two pieces of it", "300"},
@@ -146,6 +156,8 @@ Result<HttpSettings> http_settings(const Setup& setup) {
   } else if (!options.get("key_env").empty()) {
     SOLSTICE_TRY(out.key, secret_from_environment(options.get("key_env")));
   }
+  SOLSTICE_TRY(const bool insecure, options.flag("insecure"));
+  SOLSTICE_CHECK(check_encrypted(out, insecure));
   SOLSTICE_TRY(out.stream, options.flag("stream"));
   SOLSTICE_TRY(out.timeouts.connect, options.seconds("connect_timeout"));
   SOLSTICE_TRY(out.timeouts.idle, options.seconds("idle_timeout"));
@@ -154,9 +166,11 @@ Result<HttpSettings> http_settings(const Setup& setup) {
   return out;
 }
 
-void add_messages(const Request& request, Json& messages) {
+void add_messages(const Request& request, Json& messages, const Json& last) {
   for (const Message& message : request.messages) {
-    messages.push(Json::object().set("role", message.role == Role::kUser ? "user" : "assistant").set("content", message.text));
+    const bool is_last = &message == &request.messages.back() && !last.is_null();
+    Json content = is_last ? last : Json(message.text);
+    messages.push(Json::object().set("role", message.role == Role::kUser ? "user" : "assistant").set("content", std::move(content)));
   }
 }
 
@@ -192,7 +206,11 @@ Attempt post(const HttpSettings& settings, const std::string& path, net::Headers
   return out;
 }
 
+bool is_error(const Json& value) { return value.is_object() || (value.is_string() && !value.as_string().empty()); }
+
 Failure failure_of_error(const Json& error, int status) {
+  if (error.is_string() && status == 0) return broken("answered with an error: " + error.as_string());  // nobody says that it is for good
+  if (error.is_string()) return failure_of_error(Json::object().set("message", error), status);
   const std::string& type = error.at("type").as_string();
   const std::string& code = error.at("code").as_string();
   if (status == 0) status = status_of_type(type.empty() ? code : type);

@@ -12,7 +12,7 @@
 
 namespace solstice::llm {
 
-// base_url, key_env, key_file, the time-outs and `stream`, with these defaults; and one of the provider's own, which is needed.
+// base_url, key_env, key_file, insecure, the time-outs and `stream`, with these defaults; and one of the provider's own, which is needed.
 std::vector<Option> http_options(const std::string& base_url, const std::string& key_env, Option own);
 
 struct HttpSettings {
@@ -22,7 +22,7 @@ struct HttpSettings {
   bool stream = true;
   std::function<bool()> cancelled;
 };
-// Errors: bad_argument, also where base_url holds what is never sent; bad_key.
+// Errors: bad_argument, also where base_url holds what is never sent, or would have the key sent unencrypted; bad_key.
 Result<HttpSettings> http_settings(const Setup& setup);
 
 // A provider that is made of its settings, the model and the value of its own option.
@@ -50,13 +50,17 @@ class AnswerReader {
 
 // A failure that another attempt may mend.
 Failure broken(std::string message);
-// The conversation as both protocols have it: `{"role": ..., "content": ...}` of each message, behind what is there.
-void add_messages(const Request& request, Json& messages);
+// The conversation as both protocols have it: `{"role": ..., "content": ...}` of each message, behind what is there. `last`: the content of
+// the last one, where it is more than its text.
+void add_messages(const Request& request, Json& messages, const Json& last = {});
 
 Attempt post(const HttpSettings& settings, const std::string& path, net::Headers headers, const Json& body, const Deadline& deadline,
              AnswerReader& reader);
 
-// `{"type": ..., "message": ...}` as both protocols have it.
+// Whether the member `error` of an answer says that it is one.
+bool is_error(const Json& value);
+// `{"type": ..., "message": ...}` as both protocols have it, or a text, which other servers send. `status` 0: it came in an answer of
+// status 2xx.
 Failure failure_of_error(const Json& error, int status);
 // Seconds, or an HTTP date counted from now (RFC 9110, section 10.2.3).
 std::optional<Seconds> retry_after(const std::string& header);

@@ -10,10 +10,17 @@ constexpr int64_t kTokensAMessage = 8;  // role and delimiters
 // What nobody counted of an attempt.
 int64_t estimate_of(const Request& request, const Attempt& attempt) {
   const Usage& usage = usage_of(attempt);
-  if (const Answer* answer = std::get_if<Answer>(&attempt))
-    return usage.counted() ? 0 : estimated_tokens(request) + estimated_tokens(answer->text);
-  if (!std::get<Failure>(attempt).uncounted) return 0;
-  return (usage.input ? 0 : estimated_tokens(request)) + (usage.output ? 0 : request.most_output);
+  const Answer* answer = std::get_if<Answer>(&attempt);
+  if (!answer && !std::get<Failure>(attempt).uncounted) return 0;
+  const int64_t output = answer ? estimated_tokens(answer->text) : request.most_output;
+  return (usage.input ? 0 : estimated_tokens(request)) + (usage.output ? 0 : output);
+}
+
+// Nobody says what all of it was, so that its cost is bounded by what was held back for it.
+bool is_uncounted(const Attempt& attempt) {
+  const Failure* failure = std::get_if<Failure>(&attempt);
+  const Usage& usage = usage_of(attempt);
+  return was_used(attempt) && ((failure && failure->uncounted) || !usage.input || !usage.output);
 }
 
 }  // namespace
@@ -49,6 +56,19 @@ int64_t estimated_tokens(const Request& request) {
   return tokens;
 }
 
+std::string Ledger::unknown_cost(const Price& price, int64_t input, bool recorded) const {
+  if (!recorded && !most_cost(price, input, 0)) {
+    if (!price.input || !price.output) return "the model's prices are not known (models/README.md says how to add them)";
+    return fmt::format("the model's prices are known for prompts of up to {} tokens, and this one has about {}", *price.up_to_input, input);
+  }
+  const int count = tally_.unpriced() - bounded_;
+  if (count <= 0) return "";
+  return fmt::format(
+      "what {} attempt{} cost is not known: nobody reported it, and there is no price for some of the tokens (`cached`, `written`, or a "
+      "prompt beyond `up_to_input`)",
+      count, count == 1 ? "" : "s");
+}
+
 Result<Ledger::Hold> Ledger::hold(const Request& request, const Price& price, bool recorded) {
   const int64_t input = estimated_tokens(request);
   const std::optional<Dollars> most = most_cost(price, input, request.most_output);
@@ -62,10 +82,8 @@ Result<Ledger::Hold> Ledger::hold(const Request& request, const Price& price, bo
     }
   }
   if (budget_.cost) {
-    if ((!most && !recorded) || tally_.unpriced() > bounded_) {
-      return fail(Code::over_budget,
-                  "a budget in money cannot be held: the model's prices are not known (models/README.md says how to add them)");
-    }
+    const std::string unknown = unknown_cost(price, input, recorded);
+    if (!unknown.empty()) return fail(Code::over_budget, "a budget in money cannot be held: " + unknown);
     const double left = budget_.cost->value - tally_.cost().value - uncounted_.value - held_.cost->value;
     if (most ? most->value > left : left <= 0) {
       const std::string wants = most ? fmt::format("the call may cost {:.4f} USD, and ", most->value) : "";
@@ -86,7 +104,7 @@ int64_t Ledger::settle(const Hold& hold, const Request& request, const Attempt& 
   held_.tokens -= hold.tokens;
   held_.cost = *held_.cost - hold.cost.value_or(Dollars());
   account_.failures += failure ? 1 : 0;
-  if (failure && failure->uncounted && !failure->usage.cost && hold.cost) {
+  if (is_uncounted(attempt) && !usage_of(attempt).cost && hold.cost) {
     uncounted_ += *hold.cost;
     ++bounded_;
   }

@@ -1,8 +1,9 @@
 // Ledger: what calls have used, to the token, and the budget that they are held to. From any thread.
 //
 // Before an attempt is made, the most it can use is held back; what would go beyond the budget is refused. Afterwards what
-// the provider reports takes its place; where an attempt failed after it was sent, and nobody says what it used, what was held back
-// counts as used. Prompts are estimated at a token for every three bytes, which code and English stay below; answers at the most
+// the provider reports takes its place; where nobody says what an attempt used, which was answered or failed after it was sent, its cost
+// is counted as the most that was held back, and its tokens are estimated: those of an answer from its text, those of a failure as what was
+// held back. Prompts are estimated at a token for every three bytes, which code and English stay below; answers at the most
 // that was asked for.
 #pragma once
 
@@ -85,6 +86,8 @@ class Ledger {
 
  private:
   int64_t tokens() const;
+  // Why what a call may cost, or what was paid, is not known; "" where it is.
+  std::string unknown_cost(const Price& price, int64_t input, bool recorded) const;
 
   Budget budget_;
   mutable std::mutex mutex_;

@@ -111,6 +111,9 @@ Usage& usage_of(Attempt& attempt);
 const Usage& usage_of(const Attempt& attempt);
 // An answer, or tokens, counted or not: it has a price, known or not.
 bool was_used(const Attempt& attempt);
+// What programs report is not always a number that can be: an attempt whose usage holds one becomes, or stays, a failure that names the
+// field, and is not counted; a wait that cannot be is left out.
+void refuse_impossible(Attempt& attempt);
 
 // What a call came to, all its attempts together.
 struct Reply {

@@ -6,25 +6,88 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
+#include <string_view>
 
 #include "base/file.h"
-#include "base/json.h"
 
 namespace solstice::llm {
 namespace {
 
 constexpr std::string_view kShown = "[key]";
 
-void replace_all(std::string& text, const std::string& what) {
-  for (size_t at = text.find(what); at != text.npos; at = text.find(what, at + kShown.size())) text.replace(at, what.size(), kShown);
+constexpr size_t kNumbered = 5;  // bytes of "u002f"
+
+// "u002f" for '/', in digits of any case.
+bool is_numbered(std::string_view text, char c) {
+  unsigned value = 0;
+  if (text.size() < kNumbered || text[0] != 'u') return false;
+  const auto [end, error] = std::from_chars(text.data() + 1, text.data() + kNumbered, value, 16);
+  return error == std::errc() && end == text.data() + kNumbered && value == static_cast<unsigned char>(c);
 }
 
-// As it stands in JSON, without the quotes.
-std::string in_json(const std::string& text) {
-  const std::string quoted = Json(text).dump();
-  return quoted.substr(1, quoted.size() - 2);
+// How many bytes of backslashes a text begins with, also of those that are written by their numbers.
+size_t backslashes(std::string_view text) {
+  size_t at = 0;
+  while (at < text.size()) {
+    if (text[at] == '\\') {
+      ++at;
+    } else if (at > 0 && is_numbered(text.substr(at), '\\')) {
+      at += kNumbered;
+    } else {
+      break;
+    }
+  }
+  return at;
+}
+
+// How many bytes of the text are the key, however JSON, and JSON within JSON, may spell it; 0 where it begins otherwise. Backslashes are
+// passed over, in the text as in `bare`.
+size_t length_of_key(std::string_view text, std::string_view bare) {
+  size_t at = 0;
+  for (const char c : bare) {
+    const size_t escape = backslashes(text.substr(at));
+    const std::string_view rest = text.substr(at + escape);
+    const bool numbered = escape > 0 && is_numbered(rest, c);
+    if (!numbered && !rest.starts_with(c)) return 0;
+    at += escape + (numbered ? kNumbered : 1);
+  }
+  return at;
+}
+
+std::string without_key(std::string_view text, const std::string& key) {
+  std::string bare, out;
+  std::copy_if(key.begin(), key.end(), std::back_inserter(bare), [](char c) { return c != '\\'; });
+  const std::string starts = {'\\', bare.front()};
+  while (!text.empty()) {
+    const size_t begin = std::min(text.find_first_of(starts), text.size());
+    out += text.substr(0, begin);
+    text.remove_prefix(begin);
+    size_t length = length_of_key(text, bare);
+    if (length > 0 && key.back() == '\\') length += backslashes(text.substr(length));
+    const size_t other = std::min(std::max<size_t>(backslashes(text), 1), text.size());
+    out += length > 0 ? kShown : text.substr(0, other);
+    text.remove_prefix(length > 0 ? length : other);
+  }
+  return out;
+}
+
+// Keys have small letters and digits, or at least no underscore: more than names of variables do.
+bool may_be_key(std::string_view name) {
+  const auto holds = [&](auto&& kind) { return std::any_of(name.begin(), name.end(), kind); };
+  const bool digits = holds([](char c) { return c >= '0' && c <= '9'; });
+  const bool small = holds([](char c) { return c >= 'a' && c <= 'z'; });
+  return name.size() >= 16 && digits && (small || name.find('_') == name.npos);
+}
+
+// [A-Za-z_][A-Za-z0-9_]*
+bool is_variable(std::string_view name) {
+  const auto fits = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
+  return !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) && std::all_of(name.begin(), name.end(), fits);
 }
 
 }  // namespace
@@ -35,11 +98,23 @@ Result<Secret> Secret::create(const std::string& text, const std::string& origin
   if (text.size() < 8 || text.size() > 4096) {
     return fail(Code::bad_key, fmt::format("the key in {} has {} characters; keys have 8 to 4096", origin, text.size()));
   }
+  if (text.find_first_not_of('\\') == text.npos) return fail(Code::bad_key, fmt::format("the key in {} is backslashes alone", origin));
   return Secret(text);
 }
 
 Result<Secret> secret_from_environment(const std::string& variable) {
+  if (!is_variable(variable)) {
+    return fail(
+        Code::bad_key,
+        "key_env is no name of an environment variable (letters, digits and `_`, no digit first); it is not shown, as it may be the "
+        "key itself: put that into a variable, and give the variable's name");
+  }
   const char* value = std::getenv(variable.c_str());
+  if ((!value || !*value) && may_be_key(variable)) {
+    return fail(Code::bad_key,
+                "the variable that key_env names is not set; its name is not shown, as it may be the key itself: put that into a variable, "
+                "and give the variable's name");
+  }
   if (!value || !*value)
     return fail(Code::bad_key, fmt::format("{} is not set; put the provider's key there, or name a key_file", variable));
   return Secret::create(value, variable);
@@ -77,10 +152,7 @@ Scrubber secrets_of_environment() {
 }
 
 std::string Scrubber::scrub(std::string text) const {
-  for (const Secret& secret : secrets_) {
-    replace_all(text, secret.reveal());
-    replace_all(text, in_json(secret.reveal()));
-  }
+  for (const Secret& secret : secrets_) text = without_key(text, secret.reveal());
   return text;
 }
 

@@ -25,14 +25,16 @@ class Secret {
   std::string text_;
 };
 
-// From the variable, or from the file's only line. Error bad_key: not set, or a file that others than its owner may use.
+// From the variable, or from the file's only line. Error bad_key: not set, or a file that others than its owner may use; what may be the
+// key itself in place of the variable's name is not shown.
 Result<Secret> secret_from_environment(const std::string& variable);
 Result<Secret> secret_from_file(const std::filesystem::path& file);
 
 class Scrubber {
  public:
   void add(const Secret& secret);
-  std::string scrub(std::string text) const;  // every secret as [key]
+  // Every secret as [key], also as JSON may spell it (`\/`, `\u002d`, escaped twice and more): who parses the text gets none back.
+  std::string scrub(std::string text) const;
 
  private:
   std::vector<Secret> secrets_;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <boost/asio/connect.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ssl/host_name_verification.hpp>
 #include <memory>
@@ -20,7 +19,6 @@ namespace {
 namespace asio = boost::asio;
 namespace ssl = boost::asio::ssl;
 using asio::ip::tcp;
-using Endpoints = std::vector<tcp::endpoint>;
 
 // getaddrinfo() cannot be ended: a thread of its own waits for it, and may outlive us.
 struct Lookup {
@@ -73,15 +71,32 @@ void trust_system(ssl::context& context) {
   for (const char* file : kSystemFiles) context.load_verify_file(file, ignored);
 }
 
+Status connect_to(Steps& steps, Socket& socket, const tcp::endpoint& endpoint, const std::string& doing, Seconds most) {
+  SOLSTICE_TRY(const ErrorCode error,
+               steps.run(doing, most, [&](auto&& handler) { socket.async_connect(endpoint, std::forward<decltype(handler)>(handler)); }));
+  if (error) return fail(Code::network_error, fmt::format("{} failed: {}", doing, error.message()));
+  return success();
+}
+
 }  // namespace
 
 Status connect(Steps& steps, Socket& socket, const Url& to, Seconds most) {
   SOLSTICE_TRY(const Endpoints endpoints, resolve(steps, to.host, to.port, most));
-  const std::string doing = fmt::format("connecting to {}", to.authority());
-  SOLSTICE_TRY(const ErrorCode error,
-               steps.run(doing, most, [&](auto&& handler) { asio::async_connect(socket, endpoints, std::move(handler)); }));
-  if (error) return fail(Code::network_error, fmt::format("{} failed: {}", doing, error.message()));
-  return success();
+  return connect_to_one(steps, socket, endpoints, fmt::format("connecting to {}", to.authority()), most);
+}
+
+Status connect_to_one(Steps& steps, Socket& socket, const Endpoints& endpoints, const std::string& doing, Seconds most) {
+  const Deadline end(most);
+  Status last = fail(Code::network_error, fmt::format("{} failed: the host has no address", doing));
+  for (size_t i = 0; i < endpoints.size(); ++i) {
+    ErrorCode ignored;
+    socket.close(ignored);  // of the attempt before
+    const Seconds share = end.left() / static_cast<double>(endpoints.size() - i);
+    last = connect_to(steps, socket, endpoints[i], doing, share);
+    if (last.ok() || last.error().code == Code::interrupted) return last;
+  }
+  if (endpoints.size() < 2) return last;
+  return fail(last.error().code, fmt::format("{}; none of the host's {} addresses answered", last.error().message, endpoints.size()));
 }
 
 Status prepare(ssl::context& context) {

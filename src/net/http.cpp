@@ -20,6 +20,8 @@ namespace {
 namespace asio = boost::asio;
 namespace http = boost::beast::http;
 
+constexpr uint32_t kMostHeader = 65536;  // bytes of all headers together; gateways send more than Beast's own 8 KiB
+
 bool is_header(std::string_view text) {
   return std::none_of(text.begin(), text.end(), [](char c) { return c == '\r' || c == '\n' || c == '\0'; });
 }
@@ -86,6 +88,7 @@ class Exchange {
     const std::string doing = fmt::format("waiting for the answer of {}", peer_);
     do {  // past `100 Continue` and its like
       parser_.emplace();
+      parser_->header_limit(kMostHeader);
       parser_->body_limit(request_.most_bytes);
       SOLSTICE_TRY(const ErrorCode error, steps_.run(doing, request_.timeouts.idle, [&](auto&& handler) {
         http::async_read_header(stream_, buffer_, *parser_, std::move(handler));
@@ -116,6 +119,9 @@ class Exchange {
     if (error == http::error::body_limit) {
       return fail(Code::bad_response, fmt::format("{}: it is larger than {} bytes", doing, request_.most_bytes));
     }
+    if (error == http::error::header_limit) {
+      return fail(Code::bad_response, fmt::format("{}: its headers are larger than {} bytes", doing, kMostHeader));
+    }
     const bool broke = error == http::error::end_of_stream || error == http::error::partial_message;
     if (broke) return fail(Code::network_error, fmt::format("{}: the connection broke off", doing));
     const bool is_http = error.category() == http::make_error_code(http::error::bad_version).category();
@@ -140,6 +146,7 @@ Status open_tunnel(Steps& steps, Socket& socket, const Url& to, const Url& proxy
   boost::beast::flat_buffer buffer;
   http::response_parser<http::empty_body> parser;
   parser.skip(true);
+  parser.header_limit(kMostHeader);
   if (!error) {
     SOLSTICE_TRY(error,
                  steps.run(doing, most, [&](auto&& handler) { http::async_read_header(socket, buffer, parser, std::move(handler)); }));

@@ -22,6 +22,7 @@ std::vector<Event> EventReader::feed(std::string_view bytes) {
 }
 
 void EventReader::take_line(std::string_view line, std::vector<Event>& out) {
+  if (std::exchange(first_, false) && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
   if (line.empty()) {
     if (has_data_) {
       if (event_.name.empty()) event_.name = "message";

@@ -25,6 +25,7 @@ class EventReader {
   std::string line_;  // not yet ended
   Event event_;
   bool has_data_ = false;
+  bool first_ = true;      // no line was taken yet: it may begin with a byte order mark, which is none of it
   bool after_cr_ = false;  // a '\n' that follows belongs to the same end of line
 };
 

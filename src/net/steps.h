@@ -7,6 +7,7 @@
 #include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -31,15 +32,15 @@ class Steps {
   template <typename Start>
   Result<ErrorCode> run(std::string_view doing, Seconds most, Start&& start) {
     const Deadline own(most);
-    std::optional<ErrorCode> done;
-    start([&done](const ErrorCode& error, auto&&...) { done = error; });
+    const auto done = std::make_shared<std::optional<ErrorCode>>();  // outlives a step that is given up
+    start([done](const ErrorCode& error, auto&&...) { *done = error; });
     io_.restart();
-    while (!done) {
+    while (!*done) {
       SOLSTICE_CHECK(still(doing, own, most));
       const double wait = std::min({kLook.value, own.left().value, total_.left().value});
       io_.run_one_for(std::chrono::microseconds(static_cast<int64_t>(wait * 1e6) + 100));
     }
-    return *done;
+    return **done;
   }
 
   // Whether there is time left, and nobody stopped us.

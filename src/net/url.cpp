@@ -1,6 +1,8 @@
 #include "net/url.h"
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
+#include <strings.h>
 
 #include <algorithm>
 #include <charconv>
@@ -57,6 +59,14 @@ Result<Url> parse_url(std::string_view text) {
   if (rest.starts_with(':') && read_port(rest.substr(1), url.port)) return url;
   if (!rest.empty()) return bad_url(text, fmt::format("`{}` is no port", rest));
   return url;
+}
+
+bool is_loopback(const std::string& host) {
+  in_addr four{};
+  in6_addr six{};
+  if (::inet_pton(AF_INET, host.c_str(), &four) == 1) return ntohl(four.s_addr) >> 24 == 127;
+  if (::inet_pton(AF_INET6, host.c_str(), &six) == 1) return IN6_IS_ADDR_LOOPBACK(&six);
+  return ::strcasecmp(host.c_str(), "localhost") == 0;
 }
 
 std::string percent_decoded(std::string_view text) {

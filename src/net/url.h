@@ -23,6 +23,9 @@ struct Url {
 // Error bad_argument; the message leaves out what may be a password.
 Result<Url> parse_url(std::string_view text);
 
+// localhost, 127.0.0.0/8 and ::1: what is sent there does not leave this machine.
+bool is_loopback(const std::string& host);
+
 // "%40" is '@'; what is no such escape stays as it is.
 std::string percent_decoded(std::string_view text);
 

@@ -1,6 +1,7 @@
 // Anthropic's messages API: https://platform.claude.com/docs/en/api/messages
 #include <fmt/format.h>
 
+#include "base/integer.h"
 #include "llm/http_provider.h"
 
 namespace solstice::llm {
@@ -28,7 +29,7 @@ class MessageReader : public AnswerReader {
   }
 
   std::optional<Failure> whole(const Json& body) override {
-    if (body.at("error").is_object()) return failure_of_error(body.at("error"), 0);
+    if (is_error(body.at("error"))) return failure_of_error(body.at("error"), 0);
     take_message(body, true);
     for (const Json& block : body.at("content").items()) take_text(block, "text");
     take_reason(body);
@@ -46,7 +47,11 @@ class MessageReader : public AnswerReader {
   // This API leaves what went through the cache out of its input tokens.
   Usage usage() const override {
     Usage out = answer_.usage;
-    if (fresh_) out.input = *fresh_ + out.cached.value_or(0) + out.written.value_or(0);
+    if (!fresh_) return out;
+    // A sum that overflows says so to whoever looks whether counts can be.
+    int64_t cached = 0, input = 0;
+    const bool fits = add_scaled(out.cached.value_or(0), 1, out.written.value_or(0), cached) && add_scaled(*fresh_, 1, cached, input);
+    out.input = fits ? input : -1;
     return out;
   }
 
@@ -95,12 +100,22 @@ class Anthropic : public Provider {
   }
 
  private:
+  // A text up to which the prompt is cached: https://platform.claude.com/docs/en/build-with-claude/prompt-caching. The next turn of the
+  // conversation reads all of this one from there. Not where that would make the cost of an answer unknown.
+  Json content(const std::string& text) const {
+    const Price& price = model_.price;
+    const bool known = !price.input || (price.cached && price.written);
+    if (text.empty() || !known) return Json(text);
+    return Json::array().push(
+        Json::object().set("type", "text").set("text", text).set("cache_control", Json::object().set("type", "ephemeral")));
+  }
+
   Json body_of(const Request& request) const {
     Json messages = Json::array();
-    add_messages(request, messages);
+    add_messages(request, messages, content(request.messages.back().text));
     Json body = Json::object().set("model", model_.id).set("max_tokens", request.most_output).set("messages", messages);
     const std::string system = system_text(request, model_);
-    if (!system.empty()) body.set("system", system);
+    if (!system.empty()) body.set("system", content(system));
     if (request.temperature && model_.temperature) body.set("temperature", *request.temperature);
     if (!request.schema.is_null() && takes_schema(model_, request.schema)) {
       body.set("output_config", Json::object().set("format", Json::object().set("type", "json_schema").set("schema", request.schema)));

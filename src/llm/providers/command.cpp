@@ -58,7 +58,10 @@ class CommandProvider : public Provider {
     child.close_input();
     CommandOutput out;
     SOLSTICE_CHECK(stepwise(deadline, [&](const Deadline& slice) { return child.read_all(out.out, out.err, kMostOutput, slice); }));
-    SOLSTICE_TRY(out.exit, child.wait(deadline));
+    SOLSTICE_CHECK(stepwise(deadline, [&](const Deadline& slice) -> Status {
+      SOLSTICE_TRY(out.exit, child.wait(slice));
+      return success();
+    }));
     return out;
   }
 

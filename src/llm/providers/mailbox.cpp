@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/file.h"
+#include "llm/open_request.h"
 #include "llm/provider.h"
 
 namespace solstice::llm {
@@ -70,13 +71,15 @@ class Mailbox : public Provider {
         news_(setup.news) {}
 
   Attempt ask(const Request& request, const Deadline& deadline) override {
-    const Result<int> number = put(request);
-    if (!number.ok()) return failure_of(number.error(), false);
-    news_(fmt::format("waiting for {}, the answer to {}", reply_name(*number), request_file(*number, "md").string()));
-    const Result<Answer> answer = wait_for(*number, Deadline(std::min(timeout_, deadline.left())));
-    if (answer.ok()) return *answer;
+    Result<Posed> posed = pose(request);
+    if (!posed.ok()) return failure_of(posed.error(), false);
+    const int number = posed->number;
+    news_(fmt::format("waiting for {}, the answer to {}", reply_name(number), request_file(number, "md").string()));
+    const Result<Answer> answer = wait_for(number, Deadline(std::min(timeout_, deadline.left())));
     // Whoever looks at the request later sees that nobody waits for its answer.
-    const Status marked = write_file(request_file(*number, "expired"), answer.error().text() + "\n");
+    const Status marked = answer.ok() ? success() : write_file(request_file(number, "expired"), answer.error().text() + "\n");
+    posed->open.close();
+    if (answer.ok()) return *answer;
     Failure failure = failure_of(answer.error(), false);
     if (!marked.ok()) failure.message += "; " + marked.error().text();
     return failure;
@@ -85,11 +88,42 @@ class Mailbox : public Provider {
  private:
   fs::path request_file(int number, std::string_view kind) const { return folder_ / "requests" / fmt::format("{:04}.{}", number, kind); }
 
-  // Whole under another name first, then linked to a number that nobody has: a file that is seen is complete. The readable one
-  // is there before the other.
-  Result<int> put(const Request& request) const {
+  struct Posed {
+    int number = 0;
+    OpenRequest open;
+  };
+
+  Result<Posed> pose(const Request& request) const {
     SOLSTICE_CHECK(make_folder(folder_ / "requests"));
     SOLSTICE_CHECK(make_folder(folder_ / "replies"));
+    if (std::optional<Posed> again = take_up(request)) return std::move(*again);
+    return put(request);
+  }
+
+  // What a process that was killed had asked word for word: somebody may be at work on it, or done.
+  std::optional<Posed> take_up(const Request& request) const {
+    std::vector<int> numbers;
+    std::error_code ignored;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder_ / "requests", ignored)) {
+      if (entry.path().extension() == ".open") numbers.push_back(number_of(entry.path()));
+    }
+    std::sort(numbers.begin(), numbers.end());
+    for (const int number : numbers) {
+      const Result<std::string> asked = read_file(request_file(number, "json"));
+      if (!asked.ok() || *asked != in_json(request, number) || fs::exists(request_file(number, "expired"), ignored)) continue;
+      if (auto open = OpenRequest::take_up(request_file(number, "open"))) return Posed{number, std::move(*open)};
+    }
+    return std::nullopt;
+  }
+
+  std::string in_json(const Request& request, int number) const {
+    Json json = to_json(request);
+    return json.set("number", number).set("model", model_).dump(2) + "\n";
+  }
+
+  // Whole under another name first, then linked to a number that nobody has: a file that is seen is complete. The readable one
+  // is there before the other.
+  Result<Posed> put(const Request& request) const {
     int number = std::max(highest_number(folder_ / "requests"), highest_number(folder_ / "replies"));
     for (int tries = 0; tries < 10000; ++tries) {
       const fs::path part = folder_ / "requests" /
@@ -100,10 +134,9 @@ class Mailbox : public Provider {
       fs::remove(part, ignored);
       if (taken == std::errc::file_exists) continue;
       if (taken) return fail(Code::io_error, fmt::format("cannot make {}: {}", request_file(number, "md").string(), taken.message()));
-      Json json = to_json(request);
-      json.set("number", number).set("model", model_);
-      SOLSTICE_CHECK(write_file(request_file(number, "json"), json.dump(2) + "\n"));
-      return number;
+      SOLSTICE_TRY(OpenRequest open, OpenRequest::create(request_file(number, "open")));
+      SOLSTICE_CHECK(write_file(request_file(number, "json"), in_json(request, number)));
+      return Posed{number, std::move(open)};
     }
     return fail(Code::io_error, fmt::format("no free number in {}", (folder_ / "requests").string()));
   }

@@ -22,7 +22,7 @@ class ChatReader : public AnswerReader {
   }
 
   std::optional<Failure> whole(const Json& body) override {
-    done_ = true;
+    done_ = counted_ = true;
     return take(body, "message");
   }
 
@@ -31,24 +31,31 @@ class ChatReader : public AnswerReader {
     if (reason_ == "length") answer_.finish = Finish::kTruncated;
     if (reason_ == "content_filter" || !refusal_.empty()) answer_.finish = Finish::kRefused;
     if (answer_.text.empty()) answer_.text = refusal_;
+    answer_.usage = usage();
     return answer_;
   }
 
-  Usage usage() const override { return answer_.usage; }
+  // What a server says of the output before its end is no count of it.
+  Usage usage() const override {
+    Usage out = answer_.usage;
+    if (!counted_) out.output = out.reasoning = std::nullopt;
+    return out;
+  }
 
  private:
   std::optional<Failure> take(const Json& json, const char* part) {
-    if (json.at("error").is_object()) return failure_of_error(json.at("error"), 0);
+    if (is_error(json.at("error"))) return failure_of_error(json.at("error"), 0);
     if (json.at("model").is_string()) answer_.model = json.at("model").as_string();
-    if (json.at("usage").is_object()) take_usage(json.at("usage"));
     const Json& choice = json.at("choices").at(size_t{0});
     answer_.text += choice.at(part).at("content").as_string();
     refusal_ += choice.at(part).at("refusal").as_string();
     if (choice.at("finish_reason").is_string()) reason_ = choice.at("finish_reason").as_string();
+    if (json.at("usage").is_object()) take_usage(json.at("usage"));
     return std::nullopt;
   }
 
   void take_usage(const Json& usage) {
+    counted_ = counted_ || !reason_.empty();
     answer_.usage.input = count(usage.at("prompt_tokens"));
     answer_.usage.cached = count(usage.at("prompt_tokens_details").at("cached_tokens"));
     answer_.usage.output = count(usage.at("completion_tokens"));
@@ -58,6 +65,7 @@ class ChatReader : public AnswerReader {
   Answer answer_;
   std::string refusal_, reason_;
   bool done_ = false;
+  bool counted_ = false;  // usage has come with the end, or after it
 };
 
 class OpenAi : public Provider {

@@ -122,6 +122,54 @@ TEST(Subprocess, NothingOfOursLeaksIntoTheChild) {
   EXPECT_EQ(std::stoi(out->out), 4);  // 0, 1, 2 and ls's own folder
 }
 
+// A background child that keeps the pipes open does not keep us.
+TEST(RunCommand, EndsSoonAfterTheCommandDoes) {
+  for (const char* script : {"echo done; sleep 30 & exit 0", "echo done; (while :; do echo x >&2; sleep 0.01; done) & exit 0"}) {
+    const Seconds begin = monotonic_now();
+    const Result<CommandOutput> done = run_command({.argv = {"sh", "-c", script}}, Seconds(20));
+    ASSERT_TRUE(done.ok()) << done.error().text();
+    EXPECT_EQ(done->out, "done\n");
+    EXPECT_TRUE(done->exit.ok());
+    EXPECT_LT((monotonic_now() - begin).value, 8) << script;
+  }
+}
+
+// More input than a pipe holds, and nobody who reads it.
+TEST(RunCommand, EndsSoonAlsoWhereItsInputIsHeldOpen) {
+  const Seconds begin = monotonic_now();
+  const std::string big(size_t{1} << 20, 'x');
+  const Result<CommandOutput> done = run_command({.argv = {"sh", "-c", "exec 3<&0; sleep 30 <&3 & echo done"}}, Seconds(20), big);
+  ASSERT_TRUE(done.ok()) << done.error().text();
+  EXPECT_EQ(done->out, "done\n");
+  EXPECT_LT((monotonic_now() - begin).value, 8);
+}
+
+TEST(RunCommand, MoreThanTheLimitIsAnErrorAlsoFromWhatItLeaves) {
+  const SpawnOptions options = {.argv = {"sh", "-c", "(sleep 30 & head -c 60000 /dev/zero)"}};
+  EXPECT_FALSE(run_command(options, Seconds(20), {}, 50000).ok());
+  EXPECT_TRUE(run_command(options, Seconds(20), {}, 70000).ok());
+}
+
+// As `exec > >(filter)` does: a shell does not wait for the filter that it writes through.
+TEST(RunCommand, ReadsWhatIsStillSaidJustAfterItsEnd) {
+  const Result<CommandOutput> done = run_command({.argv = {"sh", "-c", "(sleep 0.1; echo late) & exit 3"}}, Seconds(20));
+  ASSERT_TRUE(done.ok()) << done.error().text();
+  EXPECT_EQ(done->out, "late\n");
+  EXPECT_EQ(done->exit.code, 3);
+}
+
+// The reader is told of the end however short the steps are in which it reads.
+TEST(Subprocess, ReadingInStepsEndsSoonAfterTheChildDoes) {
+  auto child = Subprocess::spawn({.argv = {"sh", "-c", "echo done; sleep 30 & exit 0"}});
+  ASSERT_TRUE(child.ok());
+  const Seconds begin = monotonic_now();
+  std::string out, err;
+  Status read = fail(Code::deadline, "");
+  while (!read.ok() && (monotonic_now() - begin).value < 20) read = child->read_all(out, err, 1000, Deadline(milliseconds(20)));
+  EXPECT_EQ(out, "done\n");
+  EXPECT_LT((monotonic_now() - begin).value, 8);
+}
+
 // More input than a pipe holds.
 TEST(RunCommand, MayEndWithoutReadingItsInput) {
   const Result<CommandOutput> done = run_command({.argv = {"echo", "done"}}, Seconds(10), std::string(size_t{1} << 20, 'x'));

@@ -1,6 +1,8 @@
 // What the client adds: repairs, budgets, accounts, the network switch, and no key anywhere.
 #include "llm/client.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "llm/backoff.h"
@@ -285,6 +287,75 @@ TEST_F(ClientTest, AUrlHoldsNothingThatWouldNotBeSent) {
     EXPECT_NE(client.error().text().find("base_url"), std::string::npos);
     EXPECT_EQ(client.error().text().find("secret"), std::string::npos) << client.error().text();
   }
+}
+
+// What stands for a character in JSON; parsing would make the key of it again.
+TEST_F(ClientTest, AKeyIsFoundHoweverJsonSpellsIt) {
+  const std::string key = "sk/test-0123456789abcdef";
+  const Variable variable("SOLSTICE_TEST_KEY", key);
+  std::string hex;
+  for (const char c : key) hex += fmt::format("\\u{:04x}", static_cast<int>(c));
+  const std::vector<std::string> spellings = {key, R"(sk\/test-0123456789abcdef)", R"(sk/test\u002D0123456789abcdef)",
+                                              R"(\u0073k\/test-0123456789abcde\u0066)", hex};
+  Request request = question();
+  request.schema = *parse_json(R"({"type": "object", "properties": {"n": {"type": "string"}}, "required": ["n"]})");
+  for (const std::string& spelled : spellings) {
+    FaultyServer server(saying({R"({"n": "say )" + spelled + R"( aloud", ")" + spelled + R"(": 1})"}));
+    const std::filesystem::path file = folder() / "t.jsonl";
+    std::filesystem::remove(file);
+    auto transcript = Transcript::open(file);
+    ClientOptions options = quick();
+    options.transcript = transcript->get();
+    const Result<Reply> reply = (*client_of(server, options))->ask(request);
+    ASSERT_TRUE(reply.ok()) << reply.error().text();
+    EXPECT_EQ(reply->json.at("n").as_string(), "say [key] aloud") << spelled;
+    EXPECT_TRUE(reply->json.find("[key]")) << reply->json.dump();
+    EXPECT_EQ(parse_json(reply->text)->at("n").as_string(), "say [key] aloud") << reply->text;
+    const auto lines = load_transcript(file);
+    EXPECT_EQ(parse_json(lines->at(0).answer->text)->at("n").as_string(), "say [key] aloud") << spelled;
+  }
+}
+
+TEST(Secrets, AreFoundInJsonWithinJson) {
+  Scrubber scrubber;
+  scrubber.add(*Secret::create(R"(a"b\c/d-0123)", "test"));
+  std::string text = R"(a"b\c/d-0123)";
+  for (int depth = 0; depth < 4; ++depth) {
+    EXPECT_EQ(scrubber.scrub("<" + text + ">"), "<[key]>") << text;
+    const std::string quoted = Json(text).dump();
+    text = quoted.substr(1, quoted.size() - 2);
+  }
+  EXPECT_EQ(scrubber.scrub(R"(<a\u0022b\u005Cc\u002fd-0123>)"), "<[key]>");
+  for (const char* other : {R"(a"b\c/d-012)", R"(au0022b\c/d-0123)", "\\", ""}) EXPECT_EQ(scrubber.scrub(other), other);
+  EXPECT_EQ(scrubber.scrub(R"(a"b\c/d-0123a"b\c/d-0123)"), "[key][key]");
+}
+
+// The key itself, in place of the name of its variable.
+TEST_F(ClientTest, AKeyGivenAsItsVariablesNameIsNotShown) {
+  for (const char* given :
+       {"sk-live-0123456789abcdef", "key 1", "1KEY", "sk_live_0123456789abcdef", "0123456789abcdef0123", "A1B2C3D4E5F6A7B8C9D0"}) {
+    const auto client = Client::open("openai", {{"key_env", given}}, model_of("openai"), quick());
+    ASSERT_FALSE(client.ok()) << given;
+    EXPECT_EQ(client.error().text().find(given), std::string::npos) << client.error().text();
+    EXPECT_NE(client.error().text().find("key_env"), std::string::npos) << client.error().text();
+  }
+}
+
+TEST_F(ClientTest, NoKeyGoesUnencryptedToAnotherHost) {
+  const auto open = [](std::map<std::string, std::string> options) {
+    options.emplace("key_env", "SOLSTICE_TEST_KEY");
+    const auto client = Client::open("openai", std::move(options), model_of("openai"), quick());
+    return client.ok() ? std::string() : client.error().text();
+  };
+  const std::string refused = open({{"base_url", "http://gateway.example.com/v1"}});
+  EXPECT_NE(refused.find("`http://gateway.example.com:80`"), std::string::npos) << refused;
+  EXPECT_NE(refused.find("insecure=true"), std::string::npos) << refused;
+  EXPECT_EQ(refused.find(kKey), std::string::npos) << refused;
+  EXPECT_EQ(open({{"base_url", "http://gateway.example.com/v1"}, {"insecure", "true"}}), "");
+  EXPECT_EQ(open({{"base_url", "http://gateway.example.com/v1"}, {"key_env", ""}}), "");
+  EXPECT_EQ(open({{"base_url", "https://gateway.example.com/v1"}}), "");
+  for (const char* here : {"http://localhost:1/v1", "http://127.0.0.1:1/v1", "http://[::1]:1/v1"})
+    EXPECT_EQ(open({{"base_url", here}}), "");
 }
 
 TEST(Secrets, OfTheEnvironmentAreKnownByTheirNames) {

@@ -1,4 +1,6 @@
 // The provider `command`, with real processes.
+#include <fmt/format.h>
+
 #include "unit/llm/support.h"
 
 namespace solstice::llm::testing {
@@ -128,6 +130,117 @@ TEST_F(CommandTest, CancellingEndsIt) {
   ASSERT_FALSE(reply.ok());
   EXPECT_EQ(reply.error().code, Code::interrupted);
   EXPECT_LT((monotonic_now() - begin).value, 2);
+}
+
+TEST_F(CommandTest, CancellingEndsItAlsoOnceItHasAnswered) {
+  ClientOptions options = quick();
+  const Seconds begin = monotonic_now();
+  options.cancelled = [begin] { return (monotonic_now() - begin).value > 0.2; };
+  const Result<Reply> reply = ask(R"(echo '{"text": "x"}'; exec >&- 2>&-; sleep 25)", question(), {}, options);
+  ASSERT_FALSE(reply.ok());
+  EXPECT_EQ(reply.error().code, Code::interrupted) << reply.error().text();
+  EXPECT_LT((monotonic_now() - begin).value, 2);
+}
+
+TEST_F(CommandTest, ABackgroundChildDoesNotHoldTheAnswerBack) {
+  const Result<Reply> reply = ask(R"(sleep 30 & echo '{"text": "because"}')");
+  ASSERT_TRUE(reply.ok()) << reply.error().text();
+  EXPECT_EQ(reply->text, "because");
+  EXPECT_LT(reply->latency.value, 4);
+}
+
+// A figure that cannot be is no figure: neither tokens nor money are given back by one.
+TEST_F(CommandTest, NumbersThatCannotBeAreFailures) {
+  const std::vector<std::pair<const char*, const char*>> cases = {
+      {R"({"input": -5, "output": 5})", "`usage.input` is -5; legal are 0 to 1000000000000"},
+      {R"({"input": 5, "cached": -1, "output": 5})", "`usage.cached` is -1"},
+      {R"({"input": 5, "written": 2000000000000, "output": 5})", "`usage.written` is 2000000000000"},
+      {R"({"input": 5, "output": 9223372036854775807})", "`usage.output` is 9223372036854775807"},
+      {R"({"input": 5, "output": 5, "reasoning": 18446744073709551615})", "`usage.reasoning` is -1"},
+      {R"({"cost": -0.5})", "`usage.cost` is -0.5; legal are 0 to 1000000000"},
+      {R"({"cost": "inf"})", "`usage.cost` is inf"},
+      {R"({"cost": "nan"})", "`usage.cost` is nan"}};
+  for (const auto& [usage, says] : cases) {
+    for (const std::string start : {R"({"text": "x", "usage": )", R"({"error": {"message": "busy", "usage": )"}) {
+      const bool error = start.find("error") != start.npos;
+      const Result<Reply> reply = ask("echo '" + start + usage + (error ? "}}'" : "}'"));
+      ASSERT_FALSE(reply.ok()) << usage;
+      EXPECT_EQ(reply.error().code, Code::provider_failed) << usage;
+      EXPECT_NE(reply.error().message.find(says), std::string::npos) << reply.error().message;
+      EXPECT_EQ(account_.tokens(), estimated_tokens(question()) + 100) << "it may have been billed";
+      EXPECT_EQ(account_.unpriced, 1);
+      EXPECT_FALSE(account_.cost);
+    }
+  }
+}
+
+TEST_F(CommandTest, AWaitThatCannotBeIsNone) {
+  for (const char* after : {"-5", "\"nan\"", "\"inf\""}) {
+    ClientOptions options = quick();
+    options.first_wait = options.longest_wait = Seconds(0.3);  // less up to a half of it
+    options.retries = 1;
+    const Seconds begin = monotonic_now();
+    const Result<Reply> reply =
+        ask(fmt::format(R"(echo '{{"error": {{"message": "busy", "again": true, "after": {}}}}}')", after), question(), {}, options);
+    ASSERT_FALSE(reply.ok());
+    EXPECT_EQ(account_.attempts, 2) << after;
+    EXPECT_GT((monotonic_now() - begin).value, 0.15) << after;
+  }
+}
+
+// Nobody says what it used, so it counts in the budget as the most that it can have cost.
+TEST_F(CommandTest, ABudgetOfMoneyOutlivesAnswersThatCountNothing) {
+  for (const char* usage : {"{}", R"({"input": 30})", R"({"output": 5})"}) {
+    model_ = model_of("openai");
+    ClientOptions options = quick();
+    options.budget.cost = Dollars(0.0025);  // an attempt may cost 0.00104
+    const std::string script = fmt::format(R"(echo '{{"text": "because", "usage": {}}}')", usage);
+    const Json words = Json::array().push("/bin/sh").push("-c").push(script);
+    const auto client = Client::open("command", {{"command", words.dump()}}, model_, options);
+    EXPECT_TRUE((*client)->ask(question()).ok());
+    EXPECT_TRUE((*client)->ask(question()).ok()) << usage;
+    const Result<Reply> third = (*client)->ask(question());
+    ASSERT_FALSE(third.ok());
+    EXPECT_EQ(third.error().code, Code::over_budget);
+    EXPECT_NE(third.error().text().find("of the budget of 0.0025 are left"), std::string::npos) << third.error().text();
+    EXPECT_FALSE((*client)->account().cost);
+    EXPECT_GT((*client)->account().estimated, 0) << usage;
+  }
+}
+
+TEST_F(CommandTest, FreeAnswersThatCountNothingDoNotEndABudget) {
+  model_ = model_of("openai");
+  model_.price.input = model_.price.output = Dollars(0);
+  model_.price.cached = model_.price.written = std::nullopt;
+  ClientOptions options = quick();
+  options.budget.cost = Dollars(0);
+  const Json words = Json::array().push("/bin/echo").push(R"({"text": "because"})");
+  const auto client = Client::open("command", {{"command", words.dump()}}, model_, options);
+  for (int i = 0; i < 3; ++i) {
+    const Result<Reply> reply = (*client)->ask(question());
+    EXPECT_TRUE(reply.ok()) << reply.error().text();
+  }
+}
+
+TEST_F(CommandTest, WhyABudgetOfMoneyCannotBeHeldIsTrue) {
+  const auto second = [&](const char* usage, const Request& request) {
+    ClientOptions options = quick();
+    options.budget.cost = Dollars(1);
+    const Json words = Json::array().push("/bin/echo").push(std::string(R"({"text": "because", "usage": )") + usage + "}");
+    const auto client = Client::open("command", {{"command", words.dump()}}, model_, options);
+    (void)(*client)->ask(question());
+    const Result<Reply> reply = (*client)->ask(request);
+    return reply.ok() ? std::string() : reply.error().text();
+  };
+  model_ = model_of("openai");
+  model_.price.cached.reset();
+  EXPECT_NE(second(R"({"input": 30, "cached": 10, "output": 5})", question()).find("what 1 attempt cost is not known"), std::string::npos);
+  model_ = model_of("openai");
+  model_.price.up_to_input = 1000;
+  const std::string longer = second(R"({"input": 30, "output": 5})", question(std::string(6000, 'x')));
+  EXPECT_NE(longer.find("prices are known for prompts of up to 1000 tokens"), std::string::npos) << longer;
+  model_.price = {};
+  EXPECT_NE(second(R"({"input": 30, "output": 5})", question()).find("the model's prices are not known"), std::string::npos);
 }
 
 TEST_F(CommandTest, WordsAreSplitAtSpaces) {

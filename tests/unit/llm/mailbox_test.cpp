@@ -1,6 +1,10 @@
 // The provider `mailbox`, with real files.
 #include <fmt/format.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <set>
 #include <thread>
@@ -164,6 +168,64 @@ TEST_F(MailboxTest, NumbersGoOnAndOldRepliesAreNotTaken) {
   other.join();
   ASSERT_TRUE(got.ok()) << got.error().text();
   EXPECT_EQ(got->text, "new");
+}
+
+// One who asks as this process does and is killed while it waits.
+TEST_F(MailboxTest, ARequestOfAKilledProcessIsTakenUpAgain) {
+  for (const bool answered : {true, false}) {
+    fs::remove_all(box());
+    const pid_t asking = ::fork();
+    if (asking == 0) {
+      (void)(*open())->ask(question());
+      ::_exit(0);
+    }
+    ASSERT_TRUE(appears(request("0001.json")));
+    ::kill(asking, SIGKILL);
+    ::waitpid(asking, nullptr, 0);
+    if (answered) put("0001.md", "because");
+    std::thread other([&] {
+      std::this_thread::sleep_for(milliseconds(100));
+      if (!answered) put("0001.md", "because");
+    });
+    const Result<Reply> got = (*open())->ask(question());
+    other.join();
+    ASSERT_TRUE(got.ok()) << got.error().text();
+    EXPECT_EQ(got->text, "because");
+    EXPECT_FALSE(fs::exists(request("0002.json")));
+  }
+}
+
+TEST_F(MailboxTest, WhatWasTakenOrGivenUpOrIsWaitedForIsNotTakenUp) {
+  ASSERT_TRUE(ask([&] { put("0001.md", "because"); }).ok());
+  EXPECT_EQ((*open(quick(), "0.1"))->ask(question()).error().code, Code::deadline);
+  EXPECT_TRUE(fs::exists(request("0002.expired")));
+  std::vector<std::thread> threads;
+  std::vector<std::string> got(2);
+  for (std::string& text : got) {
+    threads.emplace_back([&] {
+      const Result<Reply> answer = (*open())->ask(question());
+      text = answer.ok() ? answer->text : answer.error().text();
+    });
+  }
+  for (const char* number : {"0003", "0004"}) {
+    EXPECT_TRUE(appears(request(std::string(number) + ".json")));
+    put(std::string(number) + ".md", number);
+  }
+  for (std::thread& thread : threads) thread.join();
+  std::sort(got.begin(), got.end());
+  EXPECT_EQ(got, (std::vector<std::string>{"0003", "0004"}));
+  EXPECT_FALSE(fs::exists(request("0004.open")));
+}
+
+TEST_F(MailboxTest, AnotherQuestionIsAnotherRequest) {
+  ASSERT_FALSE((*open(quick(), "0.05"))->ask(question()).ok());
+  fs::remove(request("0001.expired"));
+  std::ofstream(request("0001.open")).flush();  // as a killed process leaves it
+  EXPECT_FALSE((*open(quick(), "0.05"))->ask(question("another")).ok());
+  EXPECT_TRUE(fs::exists(request("0002.json")));
+  EXPECT_FALSE((*open(quick(), "0.05"))->ask(question()).ok());
+  EXPECT_TRUE(fs::exists(request("0001.expired")));
+  EXPECT_FALSE(fs::exists(request("0003.json")));
 }
 
 TEST_F(MailboxTest, TimeRunsOutAndTheRequestSaysSo) {

@@ -123,6 +123,50 @@ TEST_F(OpenAiTest, WhatWillNotPassIsNotTriedAgain) {
   }
 }
 
+TEST_F(OpenAiTest, AnErrorMayBeAText) {
+  const std::string error = R"({"error":"model overloaded"})";
+  for (const char* stream : {"true", "false"}) {
+    FaultyServer server([&](const Serving& s) { stream[0] == 't' ? s.stream(event(error)) : s.answer(200, error); });
+    ClientOptions options = quick();
+    options.retries = 1;
+    const Result<Reply> reply = (*client_of(server, options, {{"stream", stream}}))->ask(question());
+    ASSERT_FALSE(reply.ok());
+    EXPECT_EQ(reply.error().message, "provider `openai`: answered with an error: model overloaded");
+    EXPECT_EQ(server.connections(), 2) << "nobody says that it is for good";
+  }
+  FaultyServer server([&](const Serving& s) { s.answer(404, R"({"error":"no such model"})"); });
+  EXPECT_EQ((*client_of(server))->ask(question()).error().message, "provider `openai`: answered 404: no such model");
+}
+
+// vLLM's continuous_usage_stats: every piece says what was used by then.
+TEST_F(OpenAiTest, UsageBeforeTheEndIsNoCountOfTheOutput) {
+  const std::string counting = event(R"({"choices":[{"delta":{"content":"be"}}],"usage":{"prompt_tokens":1000,"completion_tokens":1}})");
+  const std::string end =
+      event(R"({"choices":[{"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":1000,"completion_tokens":7}})") + event("[DONE]");
+  FaultyServer server([&](const Serving& s) { s.stream(s.number == 0 ? counting : counting + end); });
+  const auto client = client_of(server);
+  const Result<Reply> reply = (*client)->ask(question());
+  ASSERT_TRUE(reply.ok()) << reply.error().text();
+  EXPECT_EQ(reply->attempts, 2);
+  EXPECT_EQ(reply->usage.input, 2000);
+  EXPECT_EQ(reply->usage.output, 7);
+  EXPECT_EQ(reply->estimated, question().most_output);
+  EXPECT_EQ((*client)->account().unpriced, 1);
+  FaultyServer silent([&](const Serving& s) { s.stream(counting + event(R"({"choices":[{"delta":{},"finish_reason":"stop"}]})")); });
+  const Result<Reply> uncounted = (*client_of(silent))->ask(question());
+  ASSERT_TRUE(uncounted.ok()) << uncounted.error().text();
+  EXPECT_FALSE(uncounted->usage.output);
+  EXPECT_FALSE(uncounted->usage.cost);
+  EXPECT_EQ(uncounted->estimated, estimated_tokens("be"));
+}
+
+TEST_F(OpenAiTest, AByteOrderMarkLosesNothing) {
+  FaultyServer server([](const Serving& s) { s.stream("\xEF\xBB\xBF" + chat("because")); });
+  const Result<Reply> reply = (*client_of(server))->ask(question());
+  ASSERT_TRUE(reply.ok()) << reply.error().text();
+  EXPECT_EQ(reply->text, "because");
+}
+
 TEST_F(OpenAiTest, AHugeBodyEndsAtTheLimit) {
   FaultyServer server([](const Serving& s) {
     s.send("HTTP/1.1 200 OK\r\n\r\n");

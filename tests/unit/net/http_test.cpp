@@ -163,6 +163,20 @@ TEST(Http, ServersThatAreNotThere) {
   EXPECT_EQ(code_of(send_http(to("ftp://host"))), Code::bad_argument);
 }
 
+TEST(Http, ManyHeadersAreRead) {
+  for (const size_t size : {9000u, 60000u, 200000u}) {
+    FaultyServer server([size](const Exchange& e) { e.answer(200, "x", "X-Long: " + std::string(size, 'h') + "\r\n"); });
+    const Result<HttpResponse> got = send_http(to(server.url()));
+    if (size < 65536) {
+      ASSERT_TRUE(got.ok()) << got.error().text();
+      EXPECT_EQ(got->header("x-long").size(), size);
+    } else {
+      ASSERT_EQ(code_of(got), Code::bad_response);
+      EXPECT_NE(got.error().message.find("headers are larger than 65536 bytes"), std::string::npos) << got.error().message;
+    }
+  }
+}
+
 TEST(Http, HeadersWithLineBreaksAreRefusedUnshown) {
   HttpRequest request = to("http://127.0.0.1:1");
   request.headers = {{"Authorization", "secret\r\nX: y"}};

@@ -24,6 +24,13 @@ TEST(Url, Parts) {
   EXPECT_EQ(parse_url("http://h")->target, "/");
 }
 
+TEST(Url, LoopbackIsThisMachine) {
+  for (const char* host : {"localhost", "LocalHost", "127.0.0.1", "127.9.8.7", "::1", "0:0:0:0:0:0:0:1"})
+    EXPECT_TRUE(is_loopback(host)) << host;
+  for (const char* host : {"", "localhost.example.com", "127.0.0.1.example.com", "128.0.0.1", "10.0.0.1", "::2", "gateway"})
+    EXPECT_FALSE(is_loopback(host)) << host;
+}
+
 TEST(Url, EscapesAreDecoded) {
   EXPECT_EQ(percent_decoded("a%40b%3a"), "a@b:");
   EXPECT_EQ(percent_decoded("%4"), "%4");
@@ -85,6 +92,14 @@ TEST(Events, AreTheSameHoweverTheyArrive) {
       ": comment\r\nevent: a\r\ndata: 1\r\ndata:2\r\n\r\nid: 7\n\ndata: x\n\nevent: none\n\ndata\n\ndata: y\r\n\ndata: z\r\r";
   for (const size_t piece : {1, 2, 3, 7, 1000})
     EXPECT_EQ(read_events(text, piece), "a=1\n2;message=x;message=;message=y;message=z;") << piece;
+}
+
+TEST(Events, AByteOrderMarkAtTheBeginningIsPassedOver) {
+  const std::string mark = "\xEF\xBB\xBF";
+  for (const size_t piece : {1, 2, 3, 7, 1000}) {
+    EXPECT_EQ(read_events(mark + "data: 1\n\ndata: 2\n\n", piece), "message=1;message=2;") << piece;
+    EXPECT_EQ(read_events("data: 1\n\n" + mark + "data: 2\n\n", piece), "message=1;") << piece;
+  }
 }
 
 TEST(Events, AStreamThatIsCutShows) {
