@@ -3,7 +3,8 @@
 //
 // A source (and a header of kernels/) may include headers of kernels/, by their path below it, those of kernels/std by their names alone
 // (<cstdint>), and of the CUDA folders.
-// Absolute paths, `..`, and includes whose name is a macro are errors there; CUDA's own headers may use them.
+// Absolute paths, `..`, includes whose name is a macro, and text that compilers read differently are errors there; CUDA's own headers may
+// use them. `__has_include` counts as an include; one that `##` puts together is not seen: it tells that a file is there, not what it says.
 #pragma once
 
 #include <filesystem>
@@ -23,15 +24,16 @@ struct IncludeClosure {
   std::set<std::string> missing;              // names that were found nowhere
 };
 
-// What one text includes. `computed`: it has an include whose name is not a literal. Comments and line continuations
-// are treated as the preprocessor does.
+// What one text includes, as the preprocessor finds it. A flaw is what may hide an include: one whose name is not a literal, a raw string
+// without an end, a character that compilers read differently.
 struct Includes {
   struct Name {
     std::string text;
     int line = 0;
   };
   std::vector<Name> names;
-  int computed_line = 0;  // of the first computed one, 0: none
+  int flaw_line = 0;  // of the first, 0: none
+  std::string_view flaw;
 };
 Includes scan_includes(std::string_view text);
 

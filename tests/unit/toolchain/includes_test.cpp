@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/file.h"
 
 namespace solstice::toolchain {
@@ -35,7 +37,58 @@ TEST(ScanIncludes, CountsLinesAcrossContinuations) {
   const Includes includes = scan_includes("a \\\n b\n\n#include \"x.h\"\n#include MACRO\n");
   ASSERT_EQ(includes.names.size(), 1U);
   EXPECT_EQ(includes.names[0].line, 4);
-  EXPECT_EQ(includes.computed_line, 5);
+  EXPECT_EQ(includes.flaw_line, 5);
+}
+
+// Each was tried with NVRTC 13.0, which reads the header.
+TEST(ScanIncludes, FindsWhatALexerOfItsOwnWouldMiss) {
+  const std::string reads = "\n#include \"/tmp/x\"\n";
+  const std::vector<std::pair<const char*, std::string>> texts = {
+      {"a comment of several lines in a directive", "# /*\n*/ include \"/tmp/x\"\n"},
+      {"no blank", "#include\"/tmp/x\"\n"},
+      {"a digraph over two lines", "%\\\n:include \"/tmp/x\"\n"},
+      {"a continued line of CR LF", "#inc\\\r\nlude \"/tmp/x\"\r\n"},
+      {"a macro that ends in R", "#define FOOR\nFOOR\"(\"" + reads + "\")\"\n"},
+      {"a number that ends in R", "F(1.R\"(\")" + reads + "G(\")\")\n"},
+      {"an exponent that ends in R", "F(1e+R\"(\")" + reads + "G(\")\")\n"},
+      {"a name in letters beyond ASCII that ends in R", "#define \\u00e9R\n\\u00e9R\"(\"" + reads + "\")\"\n"},
+      {"a suffix of text", "F(\"\"R\"(\")" + reads + "G(\")\")\n"},
+      {"a suffix of a character", "F('a'R\"(\")" + reads + "G(\")\")\n"},
+      {"a suffix of a raw string", "F(R\"()\"R\"(\")" + reads + "G(\")\")\n"},
+      {"a separator of digits", "F(1'0 + \"' /*\")" + reads + "/* */\n"},
+      {"a separator of what is no digit", "F(1'z \"' /*\")" + reads + "/* */\n"},
+      {"a prefix over two lines", "F(R\\\n\"( \" /* )\")" + reads + "// */\n"},
+      {"a longer prefix over two lines", "F(u\\\n8R\"( \" /* )\")" + reads + "// */\n"},
+      {"an escape over two lines", "F(\"\\\\\nn\" \"/*\")" + reads + "// */\n"},
+      {"a raw string in a directive", "#define F R\"( \" /* )\"" + reads + "// */\n"},
+      {"an apostrophe in what is skipped", "#if 0\ndon't /*\n#endif" + reads + "// */\n"},
+      {"a quote in a directive", "#define Q \" /*" + reads + "// */\n"},
+      {"a question", "#if __has_include(\"/tmp/x\")\n"},
+      {"a question by another name", "#define H __has_include\n#if H(\"/tmp/x\")\n"},
+      {"a question over two lines", "#if __has_\\\ninclude(\"/tmp/x\")\n"},
+      {"a question by a macro", "#define P \"/tmp/x\"\n#if __has_include(P)\n"},
+  };
+  for (const auto& [what, text] : texts) {
+    const Names found = names(text);
+    EXPECT_TRUE(std::count(found.begin(), found.end(), "/tmp/x") || scan_includes(text).flaw_line) << what;
+  }
+}
+
+TEST(ScanIncludes, WhatCompilersReadDifferentlyIsAFlaw) {
+  for (const char* text : {"A$R\"(\"\n", "\xC3\xA9R\"(\"\n", "#inc\\ \nlude \"a.h\"\n", "R\"a b( )a b\"\n",
+                           "R\"12345678901234567( )12345678901234567\"\n", "R\"(\n"}) {
+    EXPECT_EQ(scan_includes(text).flaw_line, 1) << text;
+  }
+  EXPECT_EQ(scan_includes("// \xC3\xA9 $\nf(\"\xC3\xA9\", R\"x($)x\", LR\"()\");  // \\ \n").flaw_line, 0);
+  EXPECT_EQ(names("\xEF\xBB\xBF#include \"a.h\"\n"), Names{"a.h"});
+}
+
+TEST(ScanIncludes, KernelsAndTheirHeadersHaveNoFlaw) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(SOLSTICE_SOURCE_DIR "/kernels")) {
+    if (!entry.is_regular_file()) continue;
+    const Includes includes = scan_includes(read_file(entry.path()).value());
+    EXPECT_EQ(includes.flaw_line, 0) << entry.path() << ": " << includes.flaw;
+  }
 }
 
 class Closure : public ::testing::Test {
@@ -71,6 +124,7 @@ TEST_F(Closure, RefusesWhatLeavesTheFolders) {
   EXPECT_FALSE(of("#include \"/etc/passwd\"\n").ok());
   EXPECT_FALSE(of("#include <cuda/../../secret.h>\n").ok());
   EXPECT_FALSE(of("#include MACRO\n").ok());
+  EXPECT_FALSE(of("#if __has_include(\"/etc/passwd\")\n#endif\n").ok());
 }
 
 }  // namespace
