@@ -53,6 +53,7 @@ Status GpuMeter::judge(int node, search::Precision precision, search::Measuremen
     SOLSTICE_TRY(const run::TimedBlock block, judge_.time_block(cases_, slow ? 1 : repetitions(precision)));
     if (!block.verdict.passed()) verdict = block.verdict;
     if (!block.seconds.empty()) out.time = Seconds(run::median(block.seconds));
+    out.noise = search::noise_of_median(block.seconds, out.time.value);
     out.record.set("seconds", [&] {
       Json list = Json::array();
       for (double s : block.seconds) list.push(s);

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "propose/advice.h"
+#include "propose/headroom.h"
 #include "propose/label.h"
 #include "propose/moves.h"
 #include "propose/written.h"
@@ -160,7 +161,9 @@ Found Expert::vary(const search::Tree& tree, int node) {
   const Surroundings near = around(tree, *place);
   const Formulation& formulation = place->way->formulation;
   const Seconds most = formulation.predicted(place->choice) * kDoubtfulCut;
-  for (const Move& move : moves_from(formulation.axes, *place->way->groups, place->choice, near.tried, worth_of_way(*place->way))) {
+  const std::vector<Seconds> headroom = headroom_of(formulation.axes, tree.node(node));
+  for (const Move& move :
+       moves_from(formulation.axes, *place->way->groups, place->choice, near.tried, worth_of_way(*place->way), headroom)) {
     SOLSTICE_TRY(search::Proposal proposal, moved(*place, move));
     if (!is_new(tree, proposal.program)) continue;
     SOLSTICE_TRY(std::optional<search::Proposal> other, before(tree, *place, near, move, proposal.predicted));

@@ -10,6 +10,7 @@
 #include "families/family.h"
 #include "ir/bind.h"
 #include "propose/structure.h"
+#include "record/verdict.h"
 
 namespace solstice::propose {
 namespace {
@@ -32,18 +33,10 @@ Seconds cost_of(const ir::Program& program, const ir::Kernel& kernel, const mach
   return cost.ok() ? cost->time : Seconds(0);
 }
 
-// Relative standard error, from the samples where the measurement does not say.
-double noise_of(const search::Measurement& m) {
-  const Json& samples = m.record.at("seconds");
-  if (m.noise > 0 || samples.size() < 2 || m.time.value <= 0) return m.noise;
-  double sum = 0, squares = 0;
-  for (size_t i = 0; i < samples.size(); ++i) {
-    const double relative = samples.at(i).as_double() / m.time.value;
-    sum += relative;
-    squares += relative * relative;
-  }
-  const auto n = static_cast<double>(samples.size());
-  return std::sqrt(std::max(0.0, squares / n - sum * sum / n / n) / (n - 1));
+// That there was no room on the GPU may be due to what else was there: it says nothing of the move.
+bool lacked_room(const search::Measurement& m) {
+  const Result<Verdict> verdict = from_json<Verdict>(m.record.at("verdict"));
+  return verdict.ok() && verdict->outcome == Outcome::kOutOfMemory;
 }
 
 Seconds total(const Kernels& kernels) {
@@ -153,10 +146,11 @@ std::vector<Fact> facts_of(const search::Tree& tree, const Pieces& pieces) {
     return at->second;
   };
   const auto measured = [](const search::Node& node) { return node.measurement && node.measurement->state == TrialState::kVerified; };
+  const auto failed = [](const search::Node& node) { return node.failed() && !lacked_room(*node.measurement); };
   std::vector<Fact> out;
   for (const search::Node& node : tree.nodes()) {
     const search::Node& parent = tree.node(node.proposal.parent);
-    if (parent.id == 0 || !measured(parent) || !(measured(node) || node.failed())) continue;
+    if (parent.id == 0 || !measured(parent) || !(measured(node) || failed(node))) continue;
     const bool ours = !node.proposal.settings.empty() && !parent.proposal.settings.empty();
     if (ours && node.proposal.equations != parent.proposal.equations) continue;  // it computes otherwise too
     const std::optional<Kernels>&before = kernels_of(parent), &after = kernels_of(node);

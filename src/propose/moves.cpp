@@ -47,9 +47,16 @@ void order_options(std::vector<size_t>& options, const Axis& axis, const std::ve
                    [&](size_t a, size_t b) { return corrected(axis, worth, a) < corrected(axis, worth, b); });
 }
 
-// Groups take turns: each time the one with the most predicted time for its trials so far.
+// Of a group's kernels together: what they can lose, or where that is not known what the cost models say that they take.
+Seconds to_lose(const std::vector<Axis>& axes, const std::vector<size_t>& group, const std::vector<Seconds>& headroom) {
+  Seconds out;
+  for (const size_t axis : group) out += headroom.empty() ? axes[axis].predicted[0] : headroom[axis];
+  return out;
+}
+
+// Groups take turns: each time the one with the most to lose for its trials so far.
 std::vector<Move> fresh_moves(const std::vector<Axis>& axes, const Alike& groups, const std::vector<std::set<size_t>>& seen,
-                              const Worth& worth) {
+                              const Worth& worth, const std::vector<Seconds>& headroom) {
   std::vector<std::vector<size_t>> left(groups.size());
   std::vector<size_t> trials;
   for (size_t g = 0; g < groups.size(); ++g) {
@@ -64,8 +71,7 @@ std::vector<Move> fresh_moves(const std::vector<Axis>& axes, const Alike& groups
     size_t best = groups.size();
     double most = -1;
     for (size_t g = 0; g < groups.size(); ++g) {
-      const double time = axes[groups[g][0]].predicted[0].value * static_cast<double>(groups[g].size());
-      const double score = time / static_cast<double>(trials[g]);
+      const double score = to_lose(axes, groups[g], headroom).value / static_cast<double>(trials[g]);
       if (!left[g].empty() && score > most) best = g, most = score;
     }
     if (best == groups.size()) return out;
@@ -161,7 +167,7 @@ std::vector<Move> fastest_options(const std::vector<Axis>& axes, const Alike& gr
 }
 
 std::vector<Move> moves_from(const std::vector<Axis>& axes, const Alike& groups, const Choice& from, const std::vector<Tried>& tried,
-                             const Worth& worth) {
+                             const Worth& worth, const std::vector<Seconds>& headroom) {
   std::vector<std::set<size_t>> seen(groups.size());
   const auto see = [&](const Choice& choice) {
     for (size_t g = 0; g < groups.size(); ++g) seen[g].insert(choice[groups[g][0]]);
@@ -171,7 +177,7 @@ std::vector<Move> moves_from(const std::vector<Axis>& axes, const Alike& groups,
     const bool one_change = !t.parent || change_between(groups, *t.parent, t.choice);  // several at once say nothing of each
     if (one_change) see(t.choice);
   }
-  std::vector<Move> out = fresh_moves(axes, groups, seen, worth);
+  std::vector<Move> out = fresh_moves(axes, groups, seen, worth, headroom);
   if (!worth.empty()) put_gains_first(out, axes, from, worth);
   for (Move& move : repeated_moves(groups, from, tried)) out.push_back(std::move(move));
   return out;

@@ -36,4 +36,7 @@ struct KernelFacts {
   }
 };
 
+// Those that a trial's record (Measurement::record) has. None where it is of a Solstice that kept none, or damaged: facts decide nothing.
+std::vector<KernelFacts> kernel_facts_of(const Json& record);
+
 }  // namespace solstice

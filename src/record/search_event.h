@@ -63,13 +63,12 @@ struct Proposal {
 // What a trial found. `time` is set for verified candidates, and for predicted ones where there is no device.
 struct Measurement {
   TrialState state = TrialState::kIllegal;
-  Seconds time;
-  Seconds cost;         // wall time the trial took
-  double joules = 0;    // energy the trial took, where it was read
-  double noise = 0;     // relative standard error of `time`; 0 where it is not known
-  std::string detail;   // one line for people: why it failed, how far off it was
-  std::string finding;  // what was learnt of it, for whoever proposes next
-  Json record;          // verdict, timing, resources: what the store keeps
+  Seconds time = {};
+  Seconds cost = {};        // wall time the trial took
+  double joules = 0;        // energy the trial took, where it was read
+  double noise = 0;         // relative standard error of `time`; 0 where it is not known
+  std::string detail = {};  // one line for people: why it failed, how far off it was
+  Json record = {};         // verdict, timing, resources: what the store keeps
 
   bool usable() const { return state == TrialState::kVerified || state == TrialState::kPredicted; }
 
@@ -80,10 +79,17 @@ struct Measurement {
                            optional_field("joules", &Measurement::joules, "energy the trial took"),
                            optional_field("noise", &Measurement::noise, "relative standard error of the time"),
                            optional_field("detail", &Measurement::detail, "why, in one line"),
-                           optional_field("finding", &Measurement::finding, "what was learnt"),
                            optional_field("record", &Measurement::record, "verdict, timing, resources"));
   }
 };
+
+// Relative standard error of a median by its samples, as far as they are normal in the middle: 1.2533 * 1.4826 * their median absolute
+// deviation / sqrt(n), relative to `time`. A repetition that something disturbed widens it by no more than its place in the order. 0 of
+// fewer than 3 samples: it is not known.
+double noise_of_median(const std::vector<double>& samples, double time);
+
+// As the measurement says, else by its samples: measurements of earlier versions have these alone.
+double noise_of(const Measurement& measurement);
 
 // What happened, in order.
 struct Event {

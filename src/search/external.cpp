@@ -58,6 +58,8 @@ class External : public Policy {
       if (i == names.size()) return wrong(answer, "`precision` is rough, usual or precise");
       out.precision = static_cast<Precision>(i);
     }
+    // Without end otherwise: to measure again takes none of the trials.
+    if (again && node.measurement && out.precision <= node.precision) return wrong(answer, "it was measured at least as precisely");
     return std::optional(out);
   }
 

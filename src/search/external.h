@@ -3,8 +3,8 @@
 //   {"schema": "solstice.policy/1", "seed": 7}      first; answered with {"name": "..."}
 //   {"events": [..]}                                what happened since (record of search::Event)
 //
-// and the answer is {"expand": NODE}, {"again": NODE, "precision": "precise"} or {"wait": true}. It sees everything that
-// happened and nothing else, from the first event on, also where a run is resumed.
+// and the answer is {"expand": NODE}, {"again": NODE, "precision": "precise"} (more precisely than before) or {"wait": true}. It sees
+// everything that happened and nothing else, from the first event on, also where a run is resumed.
 #pragma once
 
 #include <memory>

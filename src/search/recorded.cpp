@@ -46,10 +46,13 @@ const Node* Record::find(const std::string& program) const {
 
 double Record::speedup(const Node* candidate) const {
   const Node* known = candidate ? find(candidate->proposal.program) : nullptr;
-  if (!known || !known->usable()) return 1;
+  if (!known || !tree_.comparable(*known)) return 1;
   const Seconds over = original_.value > 0 ? original_ : slowest_;
   return std::max(1.0, over / known->measurement->time);
 }
+
+// A prediction is of no account where anything was measured.
+bool Record::counts(const Measurement& measurement) const { return measurement.state != TrialState::kPredicted || !tree_.measured(); }
 
 Result<Sequence> Record::sequence_of(const std::vector<Event>& events) const {
   Sequence out{.original = original_, .bound = run_.bound, .points = {Point{}}};
@@ -67,9 +70,11 @@ Result<Sequence> Record::sequence_of(const std::vector<Event>& events) const {
     point.spent.tokens += own + aside;
     own = aside = 0;
     const Node* best = tree.best();
-    if (best) point.best = best->measurement->time;
+    if (best && !counts(*best->measurement)) best = nullptr;
+    if (best) point.best = timed(*best);
     point.speedup = speedup(best);
     out.points.push_back(point);
+    if (event.measurement && !counts(*event.measurement)) out.measured_since = out.trials();
   }
   return out;
 }

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "search/tree.h"
+#include "search/gain.h"
 
 namespace solstice::search {
 
@@ -45,7 +45,7 @@ struct Spent {
 };
 
 struct Point {
-  Seconds best = {};   // the fastest by what was measured by then; 0: none works yet
+  Timed best = {};     // the fastest by what was known by then; none: nothing works yet
   double speedup = 1;  // of that candidate in the end, over the original; 1 where it is slower, which keeps the original
   Spent spent;         // so far
 };
@@ -54,6 +54,7 @@ struct Sequence {
   Seconds original = {};      // 0: not known; speedups are then over the slowest trial that works
   Seconds bound = {};         // 0: not known
   std::vector<Point> points;  // before the first trial, then after each
+  size_t measured_since = 0;  // trials up to the last prediction, where others were measured: stop rules count behind it
 
   const Point& last() const { return points.back(); }
   size_t trials() const { return points.size() - 1; }
@@ -80,6 +81,7 @@ class Record {
  private:
   explicit Record(RecordedRun run) : run_(std::move(run)) {}
   double speedup(const Node* candidate) const;
+  bool counts(const Measurement& measurement) const;
 
   RecordedRun run_;
   Tree tree_;  // as it was in the end

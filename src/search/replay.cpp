@@ -35,7 +35,7 @@ class Answers {
         children_[names[static_cast<size_t>(event.proposal->parent)]].push_back(&event);
       }
       if (event.kind == Event::Kind::kAgain) precision[node] = *event.precision;
-      if (event.kind == Event::Kind::kMeasured && node > 0) results_[names[node]].push_back({precision[node], *event.measurement});
+      if (event.kind == Event::Kind::kMeasured && node > 0) keep(results_[names[node]], {precision[node], *event.measurement});
       if (event.kind == Event::Kind::kSpent) spent_.insert(names[node]);
       if (event.kind == Event::Kind::kOpened) spent_.erase(names[node]);
     }
@@ -68,6 +68,14 @@ class Answers {
 
  private:
   static bool has_come_in(const Node& node) { return node.measurement || node.lost; }
+
+  // What was only predicted is no result of what was measured later.
+  static void keep(std::vector<Known>& results, Known result) {
+    if (result.measurement.state != TrialState::kPredicted) {
+      std::erase_if(results, [](const Known& known) { return known.measurement.state == TrialState::kPredicted; });
+    }
+    results.push_back(std::move(result));
+  }
 
   const std::vector<Known>& of(const std::string& program) const {
     static const std::vector<Known> none;

@@ -61,8 +61,8 @@ Result<Values> parse_scheduling(std::string_view text) {
   return parse_values(fmt::format("scheduler `{}`", kName), scheduler_parameters(), text);
 }
 
-Outlook::Outlook(Seconds original, Seconds bound, const Values& values)
-    : best_(original),
+Outlook::Outlook(const Timed& from, Seconds bound, const Values& values)
+    : mark_(from),
       bound_(bound),
       keep_(1 - value(values, "decay")),
       size_(value(values, "size")),
@@ -70,19 +70,19 @@ Outlook::Outlook(Seconds original, Seconds bound, const Values& values)
       gained_(value(values, "rate") * value(values, "weight")),
       tried_(value(values, "weight")) {}
 
-void Outlook::add(double cost, Seconds best) {
+void Outlook::add(double cost, const Timed& best) {
   ++trials_;
   spent_ += cost;
-  const bool gained = is_gain(best_, best);
-  if (gained) best_ = best;
+  const bool gained = mark_.move(best);
   gained_ = gained_ * keep_ + (gained ? 1 : 0);
   tried_ = tried_ * keep_ + 1;
   since_gain_ = gained ? 0 : since_gain_ + 1;
 }
 
 double Outlook::left() const {
-  if (bound_.value <= 0 || best_.value <= 0) return unknown_;
-  return std::max(0.0, std::log(best_ / bound_));
+  const Seconds best = mark_.at().time;
+  if (bound_.value <= 0 || best.value <= 0) return unknown_;
+  return std::max(0.0, std::log(best / bound_));
 }
 
 double Outlook::gain() const { return gained_ / tried_ * size_ * left(); }

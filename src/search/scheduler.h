@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/units.h"
+#include "search/gain.h"
 #include "search/policy.h"
 
 namespace solstice::search {
@@ -24,12 +25,13 @@ Result<Values> parse_scheduling(std::string_view text);
 // What is known of a problem, as far as scheduling goes.
 class Outlook {
  public:
-  // Times of 0 are not known. Where the original is, only what beats it is a gain.
-  Outlook(Seconds original, Seconds bound, const Values& values);
+  // Times of 0 are not known. `from`: the original, only what beats it is a gain; or the best of trials before these.
+  Outlook(const Timed& from, Seconds bound, const Values& values);
 
-  // A trial came in: what it cost, in any unit that is the same for all, and the best time since (0: none yet).
-  void add(double cost, Seconds best);
-  void close() { open_ = false; }  // it has nothing more to try
+  // A trial came in: what it cost, in any unit that is the same for all, and the best since.
+  void add(double cost, const Timed& best);
+  void learn(const Timed& best) { mark_.move(best); }  // of no trial of these
+  void close() { open_ = false; }                      // it has nothing more to try
 
   double gain() const;  // expected of the next trial: a natural logarithm
   double cost() const;  // expected of the next trial: the mean so far
@@ -42,7 +44,8 @@ class Outlook {
  private:
   double left() const;
 
-  Seconds best_, bound_;
+  Mark mark_;
+  Seconds bound_;
   double keep_, size_, unknown_;
   double gained_, tried_;  // recent trials, the latest most
   double spent_ = 0;

@@ -17,6 +17,18 @@ size_t after_predictions(const std::vector<Event>& events) {
   return static_cast<size_t>(events.rend() - last);
 }
 
+// In the order in which they were started.
+std::vector<int> in_flight(const Tree& tree) {
+  std::vector<int> out;
+  for (auto event = tree.events().rbegin(); event != tree.events().rend(); ++event) {
+    const bool starts = event->kind == Event::Kind::kProposed || event->kind == Event::Kind::kAgain;
+    const bool counted = std::find(out.begin(), out.end(), event->node) != out.end();
+    if (starts && !counted && tree.node(event->node).in_flight) out.push_back(event->node);
+  }
+  std::reverse(out.begin(), out.end());
+  return out;
+}
+
 // By the cost models: as whoever proposed it said, else as the evaluator found it; 0: they have not been asked.
 Seconds prediction_of(const Node& node) {
   Seconds out = node.proposal.predicted;
@@ -25,26 +37,62 @@ Seconds prediction_of(const Node& node) {
   return out;
 }
 
-}  // namespace
-
-Seconds Search::best(const Tree& tree) const {
+// Of those that count: who measures takes no prediction for one.
+Timed best_of(const Tree& tree, const Budget& budget) {
   const Node* best = tree.best();
-  return !best || (budget_.measured && is_prediction(*best->measurement)) ? Seconds(0) : best->measurement->time;
+  return !best || (budget.measured && is_prediction(*best->measurement)) ? Timed() : timed(*best);
 }
 
-// What the tree had before this search, as whoever made it had counted.
-Status Search::count_before() {
+// As the one who made it had counted, where it was killed or waits for a batch.
+Result<Tally> tally_of(const Tree& tree, const Budget& budget) {
   Tree seen(Seconds(0));
-  const size_t since = std::max(budget_.since, budget_.measured ? after_predictions(tree_.events()) : 0);
-  const auto begin = [&] { watch_.emplace(budget_.rule, tree_.original(), budget_.bound, best(seen)); };
-  for (size_t number = 0; number < tree_.events().size(); ++number) {
-    if (number == since) begin();
-    const Event& event = tree_.events()[number];
+  std::vector<int> late;
+  std::optional<Tally> out;
+  const size_t since = std::max(budget.since, budget.measured ? after_predictions(tree.events()) : 0);
+  for (size_t number = 0; number <= tree.events().size(); ++number) {
+    if (number == budget.since) late = in_flight(seen);
+    if (number == since) out = Tally{Watch(budget.rule, tree.original(), budget.bound, best_of(seen, budget)), late};
+    if (number == tree.events().size()) break;
+    const Event& event = tree.events()[number];
     SOLSTICE_CHECK(seen.apply(event));
-    if (watch_ && is_result(event)) watch_->add(best(seen));
+    if (!is_result(event)) continue;
+    if (out)
+      out->add(event.node, best_of(seen, budget));
+    else
+      std::erase(late, event.node);
   }
-  if (!watch_) begin();
-  return success();
+  return out ? *std::move(out) : Tally{Watch(budget.rule, tree.original(), budget.bound, best_of(seen, budget)), in_flight(seen)};
+}
+
+std::optional<Stop> stop_of(const Watch& watch, const Tree& tree, const Budget& budget) {
+  if (const std::optional<Stop> stop = watch.ends()) return stop;
+  const bool behind = budget.lost.value > 0 && best_of(tree, budget).time > budget.lost;
+  return behind && watch.trials() >= budget.rule.least ? std::optional(Stop::kLost) : std::nullopt;
+}
+
+// The best so far; before anything was measured, what is known of the trials in flight.
+std::optional<Seconds> to_beat(const Tree& tree, const Budget& budget) {
+  if (const Seconds time = best_of(tree, budget).time; time.value > 0) return time;
+  std::optional<Seconds> out;
+  for (const Node& node : tree.nodes()) {
+    const std::optional<Seconds>& known = node.proposal.known;
+    if (node.in_flight && known && (!out || *known < *out)) out = known;
+  }
+  return out;
+}
+
+}  // namespace
+
+void Tally::add(int node, const Timed& best) {
+  if (std::erase(late, node) > 0)
+    watch.learn(best);
+  else
+    watch.add(best);
+}
+
+Result<std::optional<Stop>> has_enough(const Tree& tree, const Budget& budget) {
+  SOLSTICE_TRY(const Tally tally, tally_of(tree, budget));
+  return stop_of(tally.watch, tree, budget);
 }
 
 Search::Search(Tree& tree, const Participants& with, const Budget& budget, int lookahead, const Observer& observer)
@@ -55,14 +103,14 @@ Search::Search(Tree& tree, const Participants& with, const Budget& budget, int l
       observer_(observer),
       deadline_(budget.time),
       recorded_(tree.events().size()) {
-  for (const Node& node : tree.nodes()) {
-    if (node.in_flight) with_.evaluator.start(node);
-  }
+  for (const int node : in_flight(tree)) with_.evaluator.start(tree.node(node));
 }
 
 Result<std::optional<Stop>> Search::step(const std::function<bool()>& interrupted) {
   if (stopped_) return stopped_;
-  if (!watch_) SOLSTICE_CHECK(count_before());
+  if (!tally_) {
+    SOLSTICE_TRY(tally_, tally_of(tree_, budget_));
+  }
   stopped_ = enough(interrupted);
   if (stopped_) return stopped_;
   SOLSTICE_CHECK(fill());
@@ -90,17 +138,14 @@ Status Search::finish_one() {
     tree_.complete(landed.node, std::move(*landed.measurement));
   else
     tree_.lose(landed.node);
-  if (tree_.events().size() > told) watch_->add(best(tree_));
+  if (tree_.events().size() > told) tally_->add(landed.node, best_of(tree_, budget_));
   SOLSTICE_CHECK(record());
   if (observer_.finished) observer_.finished(tree_, tree_.node(landed.node));
   return success();
 }
 
 std::optional<Stop> Search::enough(const std::function<bool()>& interrupted) const {
-  if (interrupted()) return Stop::kInterrupted;
-  if (const std::optional<Stop> stop = watch_->ends()) return stop;
-  const bool behind = budget_.lost.value > 0 && best(tree_) > budget_.lost;
-  return behind && watch_->trials() >= budget_.rule.least ? std::optional(Stop::kLost) : std::nullopt;
+  return interrupted() ? std::optional(Stop::kInterrupted) : stop_of(tally_->watch, tree_, budget_);
 }
 
 std::optional<Stop> Search::nothing_to_wait_for() const {
@@ -108,7 +153,8 @@ std::optional<Stop> Search::nothing_to_wait_for() const {
   if (deadline_.passed() && (!budget_.finish || tree_.in_flight() == 0)) return Stop::kTime;
   if (tree_.in_flight() > 0) return std::nullopt;
   if (refused_) return refused_ == Code::over_budget ? Stop::kOverBudget : Stop::kProposerFailed;
-  return tree_.trials() >= budget_.trials ? Stop::kTrials : Stop::kExhausted;
+  if (tree_.trials() >= budget_.trials) return Stop::kTrials;
+  return open_nodes(tree_).empty() ? Stop::kExhausted : Stop::kPolicyEnded;
 }
 
 Status Search::end_at(const Error& error) {
@@ -132,7 +178,7 @@ Result<const Node*> Search::derive(const Decision& decision) {
   }
   proposal->parent = decision.node;
   proposal->precision = decision.precision;
-  if (!hopeless(*proposal)) return tree_.add(std::move(*proposal));
+  if (!is_hopeless(tree_, *proposal, budget_)) return tree_.add(std::move(*proposal));
   if (observer_.skipped) observer_.skipped(*proposal);
   tree_.skip(std::move(*proposal));
   return nullptr;
@@ -145,34 +191,22 @@ Status Search::record() {
   return success();
 }
 
-// A measurement of an earlier run speaks for itself. A cost model is believed only
-// as far as its luckiest prediction in this run: if even that scale leaves the proposal behind the best, nothing is to be gained.
-bool Search::hopeless(const Proposal& proposal) const {
-  const std::optional<Seconds> best = to_beat();
-  if (!best || budget_.hopeless <= 0) return false;
-  const Seconds limit = *best * budget_.hopeless;
+bool is_hopeless(const Tree& tree, const Proposal& proposal, const Budget& budget) {
+  const std::optional<Seconds> best = to_beat(tree, budget);
+  if (!best || budget.hopeless <= 0) return false;
+  const Seconds limit = *best * budget.hopeless;
   if (proposal.known) return *proposal.known > limit;
   double luckiest = 0;
   int seen = 0;
-  for (const Node& node : tree_.nodes()) {
-    const Seconds predicted = node.usable() ? prediction_of(node) : Seconds(0);
+  for (const Node& node : tree.nodes()) {
+    const bool counts = node.usable() && !(budget.measured && is_prediction(*node.measurement));
+    const Seconds predicted = counts ? prediction_of(node) : Seconds(0);
     if (predicted.value <= 0) continue;
     const double ratio = node.measurement->time / predicted;
     luckiest = seen++ == 0 ? ratio : std::min(luckiest, ratio);
   }
   const double better = std::exp2(std::max(0.0, proposal.remembered));  // than the cost model says, by memory
   return seen >= kCalibration && proposal.predicted * luckiest > limit * better;
-}
-
-// The best so far; before anything was measured, what is known of the trials in flight.
-std::optional<Seconds> Search::to_beat() const {
-  if (const Seconds time = best(tree_); time.value > 0) return time;
-  std::optional<Seconds> out;
-  for (const Node& node : tree_.nodes()) {
-    const std::optional<Seconds>& known = node.proposal.known;
-    if (node.in_flight && known && (!out || *known < *out)) out = known;
-  }
-  return out;
 }
 
 void InOrder::start(const Node& node) {

@@ -66,6 +66,14 @@ struct Budget {
   double hopeless = 0;    // a proposal expected to take this much longer than the best is not tried; 0: all are
 };
 
+// Whether a search of this tree has enough, by what has come in: what `rule` and `lost` say. Errors: events that do not fit.
+Result<std::optional<Stop>> has_enough(const Tree& tree, const Budget& budget);
+
+// Whether this proposal is expected to take Budget::hopeless times as long as the best. A measurement of an earlier run speaks for itself;
+// a cost model is believed only as far as its luckiest prediction in this run: if even that scale leaves the proposal behind the best,
+// nothing is to be gained.
+bool is_hopeless(const Tree& tree, const Proposal& proposal, const Budget& budget);
+
 struct Observer {
   std::function<void(const Tree&, const Node&)> finished;  // after each trial
   std::function<void(const Proposal&)> skipped;            // not tried: see Budget::hopeless
@@ -80,6 +88,14 @@ struct Participants {
   Evaluator& evaluator;
 };
 
+// What the trials of a search have come to. Those that an earlier proposer had in flight when it began are none of them.
+struct Tally {
+  Watch watch;
+  std::vector<int> late;
+
+  void add(int node, const Timed& best);
+};
+
 // A search that is taken forward trial by trial, so that something else may come in between, as another problem's trial. What the tree
 // has in flight is started first: it was interrupted there. The tree keeps everything also when an error is returned. All that it is
 // given outlives it.
@@ -92,8 +108,6 @@ class Search {
   Result<std::optional<Stop>> step(const std::function<bool()>& interrupted);
 
  private:
-  Seconds best(const Tree& tree) const;  // 0: there is none
-  Status count_before();
   Status fill();
   Status finish_one();
   std::optional<Stop> enough(const std::function<bool()>& interrupted) const;
@@ -102,8 +116,6 @@ class Search {
   Result<const Node*> measure_again(const Decision& decision);
   Result<const Node*> derive(const Decision& decision);
   Status record();
-  bool hopeless(const Proposal& proposal) const;
-  std::optional<Seconds> to_beat() const;
 
   Tree& tree_;
   const Participants with_;
@@ -112,7 +124,7 @@ class Search {
   const Observer& observer_;
   Deadline deadline_;
   size_t recorded_;              // events that the observer was told
-  std::optional<Watch> watch_;   // nothing until the first step
+  std::optional<Tally> tally_;   // nothing until the first step
   std::optional<Code> refused_;  // why the proposer goes no further
   std::optional<Stop> stopped_;
 };

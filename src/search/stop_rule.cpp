@@ -3,17 +3,32 @@
 namespace solstice::search {
 
 std::vector<const char*> enum_names(Stop) {
-  return {"trials",      "time",        "exhausted",       "near_bound", "patience",      "lost",
-          "interrupted", "over_budget", "proposer_failed", "shared",     "little_to_gain"};
+  return {"trials",      "time",        "exhausted",       "near_bound", "patience",       "lost",
+          "interrupted", "over_budget", "proposer_failed", "shared",     "little_to_gain", "policy_ended"};
 }
 
-Watch::Watch(const StopRule& rule, Seconds original, Seconds bound, Seconds best)
-    : rule_(rule), original_(original), bound_(bound), best_(best), outlook_(best.value > 0 ? best : original, bound, usual_scheduling()) {}
+Watch::Watch(const StopRule& rule, Seconds original, Seconds bound, const Timed& best)
+    : rule_(rule),
+      original_(original),
+      bound_(bound),
+      best_(best.time),
+      mark_(best),
+      outlook_(best.time.value > 0 ? best : Timed{original}, bound, usual_scheduling()) {}
 
-void Watch::add(Seconds best) {
-  without_gain_ = is_gain(best_, best) ? 0 : without_gain_ + 1;
-  best_ = best;
+void Watch::add(const Timed& best) {
+  without_gain_ = mark_.move(best) ? 0 : without_gain_ + 1;
+  best_ = best.time;
   outlook_.add(1, best);
+}
+
+void Watch::learn(const Timed& best) {
+  if (trials() == 0) {
+    *this = Watch(rule_, original_, bound_, best);
+    return;
+  }
+  mark_.move(best);
+  best_ = best.time;
+  outlook_.learn(best);
 }
 
 std::optional<Stop> Watch::ends() const {

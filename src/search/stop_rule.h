@@ -8,7 +8,8 @@
 
 namespace solstice::search {
 
-// kShared: it shares its budget with other searches, and gets no more of it.
+// kPolicyEnded: moves are left, and the policy asks for none of them. kShared: it shares its budget with other searches, and gets no more
+// of it.
 enum class Stop {
   kTrials,
   kTime,
@@ -20,7 +21,8 @@ enum class Stop {
   kOverBudget,
   kProposerFailed,
   kShared,
-  kLittleToGain
+  kLittleToGain,
+  kPolicyEnded
 };
 std::vector<const char*> enum_names(Stop);
 
@@ -36,10 +38,12 @@ struct StopRule {
 class Watch {
  public:
   // Times of 0 are not known; a bound that is not ends nothing. `best`: of trials before these.
-  Watch(const StopRule& rule, Seconds original, Seconds bound, Seconds best = Seconds(0));
+  Watch(const StopRule& rule, Seconds original, Seconds bound, const Timed& best = {});
 
-  // A trial came in. `best`: of all so far, 0: none works.
-  void add(Seconds best);
+  // A trial came in. `best`: of all so far.
+  void add(const Timed& best);
+  // A result of trials before these came in late.
+  void learn(const Timed& best);
   std::optional<Stop> ends() const;
   int trials() const { return outlook_.trials(); }
 
@@ -49,6 +53,7 @@ class Watch {
 
   StopRule rule_;
   Seconds original_, bound_, best_;
+  Mark mark_;
   Outlook outlook_;  // on the next one
   int without_gain_ = 0;
 };

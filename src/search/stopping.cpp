@@ -34,10 +34,11 @@ std::string text_of(const ReplayRule& rule) {
 }
 
 size_t stop_of(const Sequence& sequence, const ReplayRule& rule) {
-  Watch watch(rule.stop, sequence.original, sequence.bound);
+  const size_t since = sequence.measured_since;
+  Watch watch(rule.stop, sequence.original, sequence.bound, sequence.points[since].best);
   for (size_t at = 1; at < sequence.trials(); ++at) {
     const Point& now = sequence.points[at];
-    watch.add(now.best);
+    if (at > since) watch.add(now.best);
     if (watch.ends() || is_used_up(rule.budget, at, now.spent.seconds)) return at;
   }
   return sequence.trials();
@@ -46,7 +47,7 @@ size_t stop_of(const Sequence& sequence, const ReplayRule& rule) {
 size_t hindsight_stop(const Sequence& sequence) {
   const double enough = sequence.last().speedup * (1 - kNoise);
   const auto found = std::find_if(sequence.points.begin(), sequence.points.end(), [&](const Point& p) {
-    const bool something = sequence.original.value > 0 || p.best.value > 0 || sequence.last().best.value <= 0;
+    const bool something = sequence.original.value > 0 || p.best.time.value > 0 || sequence.last().best.time.value <= 0;
     return something && p.speedup >= enough;
   });
   return static_cast<size_t>(found - sequence.points.begin());

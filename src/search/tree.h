@@ -18,20 +18,17 @@ namespace solstice::search {
 // Gains below this share of the time are noise, wherever gains are counted.
 inline constexpr double kNoise = 0.005;
 
-// Of the best time so far; 0: there is none.
-inline bool is_gain(Seconds before, Seconds after) { return after.value > 0 && (before.value <= 0 || after < before * (1 - kNoise)); }
-
 struct Node {
   int id = 0;
   int depth = 0;
-  Proposal proposal;
-  std::vector<int> children;
-  std::optional<Measurement> measurement;   // the latest; absent until the first has come in
-  Precision precision = Precision::kRough;  // of that one
-  bool in_flight = false;                   // a measurement is under way
-  bool lost = false;                        // its result does not come, or has not yet
-  bool spent = false;                       // whoever proposes has no further move from here
-  std::optional<Proposal> given_up;         // and has said why: a proposal without a program
+  Proposal proposal = {};
+  std::vector<int> children = {};
+  std::optional<Measurement> measurement = {};  // the latest; absent until the first has come in
+  Precision precision = Precision::kRough;      // of that one
+  bool in_flight = false;                       // a measurement is under way
+  bool lost = false;                            // its result does not come, or has not yet
+  bool spent = false;                           // whoever proposes has no further move from here
+  std::optional<Proposal> given_up;             // and has said why: a proposal without a program
 
   bool usable() const { return measurement && measurement->usable(); }
   bool failed() const { return measurement && !measurement->usable(); }
@@ -68,6 +65,7 @@ class Tree {
   int trials() const { return static_cast<int>(nodes_.size()) - 1; }
   int in_flight() const { return in_flight_; }
   Seconds original() const { return original_; }
+  bool measured() const { return measured_; }  // a trial was, and worked
   // Whether its time may be compared with others': a prediction is no rival of what was measured, once a trial was.
   bool comparable(const Node& node) const;
   const Node* best() const;  // fastest comparable trial, null if there is none
@@ -84,7 +82,7 @@ class Tree {
   Seconds original_;
   Seconds slowest_;
   int in_flight_ = 0;
-  bool measured_ = false;  // a trial was verified
+  bool measured_ = false;
 };
 
 }  // namespace solstice::search

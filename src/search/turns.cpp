@@ -43,17 +43,17 @@ Turns::Turns(Schedule schedule, TotalBudget total, Currency currency)
     : schedule_(std::move(schedule)), total_(total), currency_(currency) {}
 
 size_t Turns::add(Seconds original, Seconds bound) {
-  outlooks_.emplace_back(original, bound, schedule_.log_gain ? *schedule_.log_gain : usual_scheduling());
+  outlooks_.emplace_back(Timed{original}, bound, schedule_.log_gain ? *schedule_.log_gain : usual_scheduling());
   had_.emplace_back();
   return outlooks_.size() - 1;
 }
 
 void Turns::begin_anew(size_t problem, Seconds original, Seconds bound) {
-  outlooks_[problem] = Outlook(original, bound, schedule_.log_gain ? *schedule_.log_gain : usual_scheduling());
+  outlooks_[problem] = Outlook({original}, bound, schedule_.log_gain ? *schedule_.log_gain : usual_scheduling());
   had_[problem] = {};
 }
 
-void Turns::landed(size_t problem, const Spent& cost, Seconds best) {
+void Turns::landed(size_t problem, const Spent& cost, const Timed& best) {
   outlooks_[problem].add(cost.in(currency_), best);
   had_[problem] += cost;
   all_ += cost;

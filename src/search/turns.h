@@ -48,8 +48,8 @@ class Turns {
   size_t add(Seconds original, Seconds bound);
   // What the problem had is spent, and of no account for what it gets from now on.
   void begin_anew(size_t problem, Seconds original, Seconds bound);
-  // Of `problem` a trial came in: what it cost, and the best time since (0: none yet).
-  void landed(size_t problem, const Spent& cost, Seconds best);
+  // Of `problem` a trial came in: what it cost, and the best since.
+  void landed(size_t problem, const Spent& cost, const Timed& best);
   void close(size_t problem);                       // it has nothing more to try
   void spend(const Spent& cost) { all_ += cost; }   // of the budget, by somebody who has no turn here
   void reserve(int shares) { reserved_ = shares; }  // of the fixed split, for problems that come later

@@ -72,12 +72,12 @@ Result<Store> Store::open(const fs::path& folder) {
   return Store(std::make_unique<State>(State{folder, std::move(database)}));
 }
 
-Result<std::vector<LoadedRun>> Store::verified_trials(std::string_view problem_key, int limit) {
+Result<std::vector<LoadedRun>> Store::verified_trials(std::string_view problem_key, std::string_view before, int limit) {
   SOLSTICE_TRY(Statement query,
                state_->database.prepare("SELECT trials.record, runs.record, runs.id FROM trials JOIN runs ON trials.run = runs.id WHERE "
-                                        "runs.problem_key = ? AND trials.state = 'verified' ORDER BY runs.started DESC, "
-                                        "trials.number LIMIT ?"));
-  query.bind(problem_key).bind(static_cast<int64_t>(limit));
+                                        "runs.problem_key = ? AND trials.state = 'verified' AND (? = '' OR runs.started < ?) "
+                                        "ORDER BY runs.started DESC, trials.number LIMIT ?"));
+  query.bind(problem_key).bind(before).bind(before).bind(static_cast<int64_t>(limit));
   std::vector<LoadedRun> runs;
   for (;;) {
     SOLSTICE_TRY(const bool row, query.step());

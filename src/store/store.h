@@ -82,8 +82,9 @@ class Store {
   // An id or the start of one; "last" is the newest that did not fail before its search, the newest where there is no such. Ambiguous:
   // bad_argument with the candidates.
   Result<LoadedRun> load_run(std::string_view id_or_prefix);
-  // Verified trials of this problem's latest runs, newest run first: at most `limit` trials.
-  Result<std::vector<LoadedRun>> verified_trials(std::string_view problem_key, int limit = 400);
+  // Verified trials of this problem's latest runs, newest run first: at most `limit` trials. With `before`, a run's start, of runs that
+  // began before it.
+  Result<std::vector<LoadedRun>> verified_trials(std::string_view problem_key, std::string_view before = "", int limit = 400);
   // A whole run of another store, with its id. False where the very same is here already; bad_argument where the id has other content.
   Result<bool> add_run(const LoadedRun& run);
 

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "propose/headroom.h"
+#include "record/kernel_facts.h"
+#include "record/kernel_trace.h"
+
 namespace solstice::propose {
 namespace {
 
@@ -79,6 +83,32 @@ TEST(Expert, VariesOneKernelAtATime) {
   const int b2 = grow(expert, tree, b1, 9);
   EXPECT_EQ(choice_at(tree, b2), (Choice{1, 2}));
   EXPECT_EQ(grow(expert, tree, b1, 9), -1) << "nothing gained that it does not have";
+}
+
+// Kernel a takes 9 s of 10 s and needs 8.9 of them; b takes 1 s and needs none: b has more to lose, though a takes longer.
+TEST(Expert, LooksFirstWhereThereIsTimeToLose) {
+  const auto kernel = [](const char* name, double measured) { return TracedKernel{name, Seconds(measured), std::nullopt, {}}; };
+  const auto cost = [](const char* name, double seconds) { return Json::object().set("kernel", name).set("seconds", seconds); };
+  const KernelFacts needs{"a", "", {{"dram", "", "B", 1, Seconds(8.9)}, {"sfu", "", "op", 1, Seconds(2)}}};
+  search::Measurement m{.state = TrialState::kVerified, .time = Seconds(10), .record = Json::object()};
+  m.record.set("costs", Json::array().push(cost("a", 3)).push(cost("b", 1)));
+  m.record.set("facts", Json::array().push(to_json(needs)));
+  m.record.set("trace", to_json(KernelTrace{{kernel("a", 9), kernel("b", 1)}, ""}));
+  search::Node node;
+  node.measurement = m;
+  EXPECT_EQ(headroom_of(formulation().axes, node), (std::vector<Seconds>{Seconds(0.9), Seconds(1)})) << "a tenth at least";
+  m.record.set("trace", to_json(KernelTrace{{}, "no CUPTI"}));
+  node.measurement = m;
+  EXPECT_EQ(headroom_of(formulation().axes, node), (std::vector<Seconds>{Seconds(0.75), Seconds(2.5)}))
+      << "as the cost models share it out";
+  EXPECT_TRUE(headroom_of(formulation().axes, search::Node()).empty());
+
+  Expert expert({formulation()});
+  search::Tree tree;
+  const auto first = expert.propose(tree, 0);
+  ASSERT_TRUE(first.ok() && *first);
+  tree.complete(tree.add(**first)->id, m);
+  EXPECT_EQ(choice_at(tree, grow(expert, tree, 1, 9)), (Choice{0, 1}));
 }
 
 // Two gains from the same parent are tried together.

@@ -9,6 +9,7 @@
 #include "propose/expert.h"
 #include "propose/plan.h"
 #include "propose/structure.h"
+#include "record/verdict.h"
 
 namespace solstice::propose {
 namespace {
@@ -117,6 +118,19 @@ TEST(Facts, OneChangeIsAFact) {
   EXPECT_NEAR(facts[0].noise, 0.003 * std::sqrt(2.0), 1e-9);
   EXPECT_EQ(facts[1].state, TrialState::kWrong);
   EXPECT_EQ(facts[1].gain, 0);
+}
+
+// Something else may have had the room.
+TEST(Facts, WhatFoundNoRoomOnTheGpuSaysNothing) {
+  search::Tree tree(Seconds(9));
+  const int first = add(tree, 0, "a x 3\n", 8);
+  const int id = tree.add({.program = "a y 3\n", .parent = first})->id;
+  search::Measurement m{.state = TrialState::kCrashed, .record = Json::object()};
+  Verdict verdict;
+  verdict.outcome = Outcome::kOutOfMemory;
+  m.record.set("verdict", to_json(verdict));
+  tree.complete(id, m);
+  EXPECT_TRUE(facts_of(tree, lines).empty());
 }
 
 TEST(Facts, KernelsOfOneKindThatChangeAlikeAreOneFact) {

@@ -212,5 +212,26 @@ done
   EXPECT_FALSE(missing.ok());
 }
 
+// It takes no trial, and would go on for ever.
+TEST(External, MeasuresNothingAgainAsBefore) {
+  const auto folder = TempFolder::create("policy-");
+  ASSERT_TRUE(folder.ok());
+  const std::string script = (folder->path() / "again.sh").string();
+  ASSERT_TRUE(write_file(script, R"(read hello; echo '{"name": "again"}'
+read line; echo '{"again": 1, "precision": "precise"}'
+read line; echo '{"again": 1, "precision": "usual"}'
+)")
+                  .ok());
+  const auto mind = make_policy("command:sh " + script, 1);
+  ASSERT_TRUE(mind.ok()) << mind.error().text();
+  Tree tree(Seconds(4));
+  grow(tree, 0, 3);
+  const auto sharper = (*mind)->decide(tree);
+  ASSERT_TRUE(sharper.ok() && *sharper) << sharper.error().text();
+  const auto same = (*mind)->decide(tree);
+  ASSERT_FALSE(same.ok());
+  EXPECT_NE(same.error().message.find("it was measured at least as precisely"), std::string::npos) << same.error().message;
+}
+
 }  // namespace
 }  // namespace solstice::search

@@ -30,7 +30,8 @@ class Walker : public Proposer {
 // Noisy as the landscape is; a trial takes 1 s, a repeated measurement 0.2 s.
 class Gauge : public InOrder {
  public:
-  Gauge(const Landscape& landscape, uint64_t seed) : landscape_(landscape), seed_(seed) {}
+  // `says`: how well it knows a time is part of the measurement.
+  Gauge(const Landscape& landscape, uint64_t seed, bool says = false) : landscape_(landscape), seed_(seed), says_(says) {}
 
  protected:
   void begin(const Node& node) override {
@@ -44,6 +45,7 @@ class Gauge : public InOrder {
     Random random(seed_, asked.candidate, static_cast<uint64_t>(asked.precision));
     const double noise = landscape_.noise / (1 << static_cast<int>(asked.precision));
     out.state = TrialState::kVerified;
+    if (says_) out.noise = noise;
     out.time = Seconds(std::exp2(-landscape_.gain(seed_, asked.candidate)) * std::max(0.1, 1 + noise * random.normal()));
     return out;
   }
@@ -56,6 +58,7 @@ class Gauge : public InOrder {
   };
   const Landscape& landscape_;
   uint64_t seed_;
+  bool says_;
   std::map<int, Asked> asked_;
 };
 
@@ -63,11 +66,11 @@ inline constexpr double kLandscapeBound = 1.0 / 16;
 
 // The original takes 1 s; what a landscape promises at most is some 4 octaves faster.
 inline Record recorded_landscape(const Landscape& landscape, const std::string& policy, uint64_t seed, int trials, int lookahead = 1,
-                                 const StopRule& rule = {}) {
+                                 const StopRule& rule = {}, bool noise_is_said = false) {
   auto mind = make_policy(policy, seed);
   EXPECT_TRUE(mind.ok()) << mind.error().text();
   Walker walker(landscape, seed);
-  Gauge gauge(landscape, seed);
+  Gauge gauge(landscape, seed, noise_is_said);
   Tree tree(Seconds(1));
   Budget budget;
   budget.time = Seconds(1e9);

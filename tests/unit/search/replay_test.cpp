@@ -84,6 +84,25 @@ TEST(Replay, CountsWhatTheRecordCannotAnswer) {
   EXPECT_FALSE(replay(record, "gready", 1).ok());
 }
 
+// A run that began without a GPU: a looked faster than b, and is slower.
+TEST(Replay, APredictionIsNoResultOfWhatWasMeasured) {
+  const auto proposed = [](int node, const char* program) {
+    return Event{.kind = Event::Kind::kProposed, .node = node, .proposal = Proposal{.program = program}};
+  };
+  const auto result = [](int node, double seconds, TrialState state) {
+    return Event{.kind = Event::Kind::kMeasured, .node = node, .measurement = Measurement{.state = state, .time = Seconds(seconds)}};
+  };
+  RecordedRun run{.id = "two devices"};
+  run.events = {result(0, 8, TrialState::kVerified),  proposed(1, "a"),
+                result(1, 1, TrialState::kPredicted), proposed(2, "b"),
+                result(2, 2, TrialState::kPredicted), result(1, 6, TrialState::kVerified),
+                result(2, 3, TrialState::kVerified)};
+  const Record record = std::move(Record::read(run)).value();
+  const Result<Replayed> again = replay(record, "greedy", 1);
+  ASSERT_TRUE(again.ok()) << again.error().text();
+  EXPECT_DOUBLE_EQ(again->sequence.last().speedup, 8.0 / 3);
+}
+
 TEST(Recorded, IsWhatWasKnownAfterEachTrial) {
   const Record record = small();
   const Sequence& s = record.sequence();
@@ -109,9 +128,24 @@ TEST(Recorded, JudgesByTheLastMeasurement) {
   const Record record = std::move(Record::read(run)).value();
   const Sequence& s = record.sequence();
   ASSERT_EQ(s.points.size(), 5u);
-  EXPECT_EQ(s.points[3].best, Seconds(1));
+  EXPECT_EQ(s.points[3].best.time, Seconds(1));
   EXPECT_DOUBLE_EQ(s.points[3].speedup, 8 / 2.5);
   EXPECT_EQ(s.points[4].speedup, 4);
+}
+
+// Predictions before a GPU measured are trials that cost time, and nothing else.
+TEST(Recorded, LeavesPredictionsOutOnceOthersWereMeasured) {
+  RecordedRun run = small().run();
+  for (Event& event : run.events) {
+    if (event.kind == Event::Kind::kMeasured && event.node == 1) event.measurement->state = TrialState::kPredicted;
+  }
+  const Record record = std::move(Record::read(run)).value();
+  const Sequence& s = record.sequence();
+  EXPECT_EQ(s.measured_since, 1u);
+  EXPECT_EQ(s.points[1].best.time, Seconds(0));
+  EXPECT_EQ(s.points[1].speedup, 1);
+  EXPECT_EQ(s.points[1].spent.trials, 1);
+  EXPECT_EQ(s.last().best.time, Seconds(1));
 }
 
 // Nothing says what the original takes: speedups are over the slowest trial; a figure of the run's summary is taken before that.

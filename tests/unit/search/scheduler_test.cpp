@@ -13,28 +13,28 @@ namespace {
 
 TEST(Outlook, IsTheRateTimesAShareOfWhatIsLeft) {
   const Values values = usual_scheduling();
-  Outlook one(Seconds(8), Seconds(1), values);
+  Outlook one({Seconds(8)}, Seconds(1), values);
   EXPECT_DOUBLE_EQ(one.gain(), 0.5 * 0.2 * std::log(8));
-  one.add(3, Seconds(4));  // 8 of 16 trials gained before there was any, and each counts a tenth less now
+  one.add(3, {Seconds(4), 0, 1});  // 8 of 16 trials gained before there was any, and each counts a tenth less now
   EXPECT_DOUBLE_EQ(one.gain(), 8.2 / 15.4 * 0.2 * std::log(4));
-  one.add(1, Seconds(3.99));  // within noise
+  one.add(1, {Seconds(3.99), 0, 2});  // within noise
   EXPECT_DOUBLE_EQ(one.gain(), 7.38 / 14.86 * 0.2 * std::log(4));
   EXPECT_EQ(one.since_gain(), 1);
   EXPECT_DOUBLE_EQ(one.cost(), 2);
   EXPECT_DOUBLE_EQ(one.worth(), one.gain() / 2);
-  one.add(2, Seconds(0.9));  // below the bound
+  one.add(2, {Seconds(0.9), 0, 3});  // below the bound
   EXPECT_EQ(one.gain(), 0);
   // How far the first candidate is from the original says nothing of the next.
-  Outlook near(Seconds(8), Seconds(0), values), far(Seconds(8), Seconds(0), values);
-  near.add(1, Seconds(7)), far.add(1, Seconds(1));
+  Outlook near({Seconds(8)}, Seconds(0), values), far({Seconds(8)}, Seconds(0), values);
+  near.add(1, {Seconds(7), 0, 1}), far.add(1, {Seconds(1), 0, 1});
   EXPECT_DOUBLE_EQ(near.gain(), far.gain());
   EXPECT_DOUBLE_EQ(near.gain(), 8.2 / 15.4 * 0.2 * 0.4);
 }
 
 TEST(Outlook, WhatIsSlowerThanTheOriginalIsNoGain) {
   const Values values = usual_scheduling();
-  Outlook known(Seconds(8), Seconds(0), values), unknown(Seconds(0), Seconds(0), values);
-  for (Outlook* o : {&known, &unknown}) o->add(1, Seconds(10));
+  Outlook known({Seconds(8)}, Seconds(0), values), unknown({}, Seconds(0), values);
+  for (Outlook* o : {&known, &unknown}) o->add(1, {Seconds(10), 0, 1});
   EXPECT_EQ(known.since_gain(), 1);
   EXPECT_EQ(unknown.since_gain(), 0);
 }
@@ -42,11 +42,11 @@ TEST(Outlook, WhatIsSlowerThanTheOriginalIsNoGain) {
 TEST(Scheduler, FloorThenWorthThenNobody) {
   Values values = usual_scheduling();
   values["floor"] = 2;
-  std::vector<Outlook> problems(3, Outlook(Seconds(8), Seconds(1), values));
+  std::vector<Outlook> problems(3, Outlook({Seconds(8)}, Seconds(1), values));
   std::vector<size_t> order;
   for (int i = 0; i < 6; ++i) {
     order.push_back(*next_problem(problems, values));
-    problems[order.back()].add(order.back() == 1 ? 4 : 1, Seconds(order.back() == 2 ? 1 : 4));
+    problems[order.back()].add(order.back() == 1 ? 4 : 1, {Seconds(order.back() == 2 ? 1 : 4)});
   }
   EXPECT_EQ(order, (std::vector<size_t>{0, 1, 2, 0, 1, 2}));
   EXPECT_EQ(next_problem(problems, values), 0u);  // 1 costs four times as much, 2 is at its bound
@@ -69,7 +69,7 @@ Sequence of(const std::vector<double>& speedups) {
   Sequence out{.original = Seconds(8), .bound = Seconds(1), .points = {}};
   for (size_t k = 0; k < speedups.size(); ++k) {
     const auto n = static_cast<double>(k);
-    out.points.push_back({Seconds(k ? 8 / speedups[k] : 0), speedups[k], {n, 2 * n, 0}});
+    out.points.push_back({.best = {Seconds(k ? 8 / speedups[k] : 0)}, .speedup = speedups[k], .spent = {n, 2 * n, 0}});
   }
   return out;
 }

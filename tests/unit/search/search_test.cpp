@@ -162,6 +162,45 @@ TEST(Search, WhatWasPredictedCountsForNoStopOfWhoMeasures) {
   EXPECT_GE(tree.trials(), 8);
 }
 
+Measurement taking(double seconds, TrialState state = TrialState::kVerified) {
+  Measurement out;
+  out.state = state;
+  out.time = Seconds(seconds);
+  return out;
+}
+
+TEST(Search, WhatAnEarlierProposerHadInFlightIsNoTrialOfTheNext) {
+  Tree tree(Seconds(8));
+  for (int i = 0; i < 5; ++i) tree.add(Proposal{.program = fmt::format("{}", i)});
+  tree.complete(1, taking(1));
+  Budget budget;
+  budget.rule.window = 3;
+  budget.since = tree.events().size();
+  for (int id = 2; id <= 5; ++id) tree.complete(id, taking(2));
+  EXPECT_EQ(has_enough(tree, budget).value(), std::nullopt);
+  for (int id = 6; id <= 8; ++id) {
+    tree.add(Proposal{.program = fmt::format("{}", id)});
+    tree.complete(id, taking(2));
+  }
+  EXPECT_EQ(has_enough(tree, budget).value(), Stop::kPatience);
+}
+
+// Cost models are believed as far as measurements bear them out, which a prediction does not.
+TEST(Search, APredictionBearsNoCostModelOut) {
+  Tree tree(Seconds(8));
+  for (int id = 1; id <= 6; ++id) {
+    tree.add(Proposal{.program = fmt::format("{}", id), .predicted = Seconds(1)});
+    tree.complete(id, taking(1, id == 6 ? TrialState::kVerified : TrialState::kPredicted));
+  }
+  const Proposal slow{.program = "slow", .predicted = Seconds(2)};
+  Budget budget;
+  budget.hopeless = 1.1;
+  budget.measured = true;
+  EXPECT_FALSE(is_hopeless(tree, slow, budget));
+  for (int id = 1; id <= 3; ++id) tree.complete(id, taking(1));
+  EXPECT_TRUE(is_hopeless(tree, slow, budget));
+}
+
 // A remembered time says what a trial in flight may come to; one that failed came to nothing.
 TEST(Search, WhatAFailedTrialTookElsewhereRulesNothingOut) {
   class Remembering : public Proposer {
@@ -381,6 +420,41 @@ TEST(Search, GoesOnWhereItWasInterrupted) {
       }
     }
   }
+}
+
+// Node 2 was proposed, then node 1 was measured again: they were started in that order.
+TEST(Search, StartsWhatIsInFlightInTheOrderInWhichItWas) {
+  Tree tree;
+  tree.add({.program = "3"});
+  tree.complete(1, Measurement{.state = TrialState::kVerified, .time = Seconds(1)});
+  tree.add({.program = "4"});
+  tree.again(1, Precision::kPrecise);
+  Counting proposer(0);
+  Distances evaluator;
+  Budget budget;
+  budget.trials = 2;
+  ASSERT_TRUE(search(tree, proposer, evaluator, budget).ok());
+  EXPECT_EQ(evaluator.started, (std::vector<int>{2, 1}));
+}
+
+// STARK's policy closes the problem after five children: moves are left that nobody asks for.
+TEST(Search, APolicyMayEndIt) {
+  class Hopeless : public InOrder {
+    void begin(const Node&) override {}
+    Result<Measurement> finish(int) override { return Measurement{.state = TrialState::kWrong}; }
+  };
+  class Endless : public Proposer {
+    Result<std::optional<Proposal>> propose(const Tree& tree, int node) override {
+      return node > 0 ? std::optional<Proposal>() : std::optional(Proposal{.program = std::to_string(tree.trials())});
+    }
+  };
+  Tree tree;
+  Endless proposer;
+  Hopeless evaluator;
+  const auto go_on = [] { return false; };
+  EXPECT_EQ(*search(tree, proposer, evaluator, {}, 1, {}, go_on, "epsilon-greedy"), Stop::kPolicyEnded);
+  EXPECT_EQ(tree.trials(), 5);
+  EXPECT_EQ(*search(tree, proposer, evaluator, {}, 1, {}, go_on, "mcts"), Stop::kTrials);
 }
 
 // The store's place: an event that cannot be kept ends the search before anything follows from it.

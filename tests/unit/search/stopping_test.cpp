@@ -15,8 +15,9 @@ Sequence sequence_of(const std::vector<double>& times) {
   for (const double time : times) {
     Point p = out.last();
     p.spent += Spent{1, 2, 100};
-    if (time > 0 && (p.best.value <= 0 || Seconds(time) < p.best)) p.best = Seconds(time);
-    if (p.best.value > 0) p.speedup = std::max(1.0, out.original / p.best);
+    const int node = static_cast<int>(out.points.size());
+    if (time > 0 && (p.best.time.value <= 0 || Seconds(time) < p.best.time)) p.best = {.time = Seconds(time), .node = node};
+    if (p.best.time.value > 0) p.speedup = std::max(1.0, out.original / p.best.time);
     out.points.push_back(p);
   }
   return out;
@@ -39,6 +40,64 @@ TEST(StopRule, EachPartEndsByItself) {
   EXPECT_EQ(stop_of(s, {.stop = {.eps = 1, .window = 2}, .budget = {.trials = 4}}), 4u);
   EXPECT_EQ(stop_of(sequence_of({}), {.budget = {.trials = 4}}), 0u);
   EXPECT_EQ(text_of({.stop = {.eps = 0.25, .window = 8}, .budget = {.seconds = 60}}), "eps 0.25, window 8, 60 s");
+}
+
+// Small steps add up to a gain; what may be luck is none.
+TEST(StopRule, AGainIsBeyondNoiseHoweverItCame) {
+  Watch steps({.window = 3}, Seconds(8), Seconds(0)), luck({.window = 3}, Seconds(8), Seconds(0));
+  for (int trial = 0; trial < 12; ++trial) {
+    EXPECT_FALSE(steps.ends()) << trial;
+    steps.add({Seconds(4 * std::pow(0.996, trial)), 0, trial + 1});  // every second one is 0.8 % below the last gain
+  }
+  for (int trial = 0; trial < 4; ++trial) luck.add({Seconds(4 - 0.08 * trial), 0.05, trial + 1});  // 2 % each, known to 5 %
+  EXPECT_EQ(luck.ends(), Stop::kPatience);
+}
+
+// A time that was measured again and is slower than it looked: gains count from what is known now.
+TEST(StopRule, WhatIsTakenBackIsNoMark) {
+  Watch watch({.window = 2}, Seconds(8), Seconds(0));
+  for (const double best : {3.0, 4.0, 3.5}) watch.add({Seconds(best)});
+  EXPECT_FALSE(watch.ends());
+  watch.add({Seconds(3.5)});
+  watch.add({Seconds(3.5)});
+  EXPECT_EQ(watch.ends(), Stop::kPatience);
+  Outlook outlook({Seconds(8)}, Seconds(1), usual_scheduling());
+  for (const double best : {3.0, 4.0, 3.5}) outlook.add(1, {Seconds(best)});
+  EXPECT_EQ(outlook.since_gain(), 0);
+}
+
+TEST(Mark, FollowsItsCandidateAndStaysBelowTheOriginal) {
+  Mark mark({Seconds(8)});
+  EXPECT_FALSE(mark.move({}));  // nothing works yet
+  EXPECT_TRUE(mark.move({Seconds(3), 0.1, 1}));
+  EXPECT_FALSE(mark.move({Seconds(2.95), 0.002, 1}));  // the same, known better
+  EXPECT_TRUE(mark.move({Seconds(2.65), 0.002, 2}));   // a tenth less than that; by the first measurement's noise it would be none
+  EXPECT_FALSE(mark.move({Seconds(9), 0.002, 1}));     // both were slower than they looked, and than the original
+  EXPECT_EQ(mark.at().time, Seconds(8));
+}
+
+// What was predicted before anything was measured stops nothing, as in the search.
+TEST(StopRule, CountsBehindThePredictions) {
+  Sequence s = sequence_of({4, 4, 4, 4, 4, 4, 4, 4, 2, 2});
+  EXPECT_EQ(stop_of(s, {.stop = {.window = 3}}), 4u);
+  s.measured_since = 5;
+  for (size_t at = 0; at <= 5; ++at) s.points[at].best = {};
+  EXPECT_EQ(stop_of(s, {.stop = {.window = 2}}), 8u);
+  EXPECT_EQ(stop_of(s, {.stop = {.window = 3}}), 10u);
+  EXPECT_EQ(stop_of(s, {.budget = {.trials = 2}}), 2u);
+}
+
+// A result that an earlier proposer had in flight is no trial of these.
+TEST(StopRule, WhatComesInLateIsLearntAndNotCounted) {
+  Watch watch({.window = 2}, Seconds(8), Seconds(0), {Seconds(4), 0, 1});
+  for (int i = 0; i < 5; ++i) watch.learn({Seconds(3), 0, 2});
+  EXPECT_FALSE(watch.ends());
+  watch.add({Seconds(3), 0, 2});
+  watch.learn({Seconds(2), 0, 3});
+  EXPECT_FALSE(watch.ends());
+  watch.add({Seconds(2), 0, 3});
+  EXPECT_EQ(watch.ends(), Stop::kPatience);
+  EXPECT_EQ(watch.trials(), 2);
 }
 
 // A search that is stopped by a rule ends where the rule stops its recorded twin, which nothing stopped.

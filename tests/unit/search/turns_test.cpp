@@ -21,7 +21,7 @@ TEST(Turns, TheFixedSplitTakesProblemsOneByOne) {
   std::vector<size_t> order;
   while (const std::optional<Turn> turn = turns.next()) {
     order.push_back(turn->problem);
-    turns.landed(turn->problem, {1, turn->problem == 1 ? 40.0 : 1.0, 0}, Seconds(4));
+    turns.landed(turn->problem, {1, turn->problem == 1 ? 40.0 : 1.0, 0}, {Seconds(4)});
   }
   EXPECT_EQ(order, (std::vector<size_t>{0, 0, 1, 2, 2}));  // 40 s are more than a third of 100
   EXPECT_FALSE(turns.spent());
@@ -35,7 +35,7 @@ TEST(Turns, EndWithTheBudgetOrWhenNothingIsWorthATrial) {
   while (const std::optional<Turn> turn = turns.next()) {
     order.push_back(turn->problem);
     why.push_back(text_of(*turn, Currency::kSeconds));
-    turns.landed(turn->problem, {1, 2, 0}, Seconds(turn->problem == 0 ? 1.5 : 6));
+    turns.landed(turn->problem, {1, 2, 0}, {Seconds(turn->problem == 0 ? 1.5 : 6)});
   }
   EXPECT_EQ(order, (std::vector<size_t>{0, 1, 1, 1}));  // 1 has more left
   EXPECT_EQ(why[0], "one of its first trials");
@@ -47,7 +47,7 @@ TEST(Turns, EndWithTheBudgetOrWhenNothingIsWorthATrial) {
 
   Turns idle(schedule("log-gain(floor=1)"), {}, Currency::kSeconds);
   const size_t only = idle.add(Seconds(8), Seconds(1));
-  idle.landed(only, {1, 1, 0}, Seconds(1.0001));
+  idle.landed(only, {1, 1, 0}, {Seconds(1.0001)});
   EXPECT_EQ(idle.next(), std::nullopt);
   EXPECT_FALSE(idle.spent());
 }
@@ -65,7 +65,7 @@ TEST(Turns, RunningSearchesGetWhatReplayPredicts) {
     const Landscape& landscape;
     std::unique_ptr<Policy> policy = std::move(make_policy("greedy", 5)).value();
     testing::Walker walker{landscape, 5};
-    testing::Gauge gauge{landscape, 5};
+    testing::Gauge gauge{landscape, 5, true};
     Tree tree{Seconds(1)};
     Observer observer = {};
     std::unique_ptr<Search> search = {};
@@ -80,7 +80,7 @@ TEST(Turns, RunningSearchesGetWhatReplayPredicts) {
                                            Budget{.time = Seconds(1e9), .trials = 40}, 1, one->observer);
     running.push_back(std::move(one));
     turns.add(Seconds(1), Seconds(1.0 / 16));
-    records.push_back(testing::recorded_landscape(*landscape, "greedy", 5, 40));
+    records.push_back(testing::recorded_landscape(*landscape, "greedy", 5, 40, 1, {}, true));
   }
   while (const std::optional<Turn> turn = turns.next()) {
     One& one = *running[turn->problem];
@@ -92,7 +92,7 @@ TEST(Turns, RunningSearchesGetWhatReplayPredicts) {
     }
     const Event& last = one.tree.events().back();
     const Node* best = one.tree.best();
-    turns.landed(turn->problem, {1, last.measurement->cost.value, 0}, best ? best->measurement->time : Seconds(0));
+    turns.landed(turn->problem, {1, last.measurement->cost.value, 0}, best ? timed(*best) : Timed());
   }
   std::vector<const Sequence*> sequences;
   for (const Record& record : records) sequences.push_back(&record.sequence());

@@ -80,7 +80,13 @@ TEST_F(StoreTest, FindsVerifiedTrialsOfAProblemNewestRunFirst) {
   EXPECT_EQ((*found)[0].run.versions.at("driver"), "580");
   EXPECT_EQ((*found)[0].run.machine, "h200");
   EXPECT_EQ((*found)[1].trials.size(), 1u);
-  EXPECT_EQ(store.verified_trials("key-of-softmax", 1)->size(), 1u);
+  EXPECT_EQ(store.verified_trials("key-of-softmax", "", 1)->size(), 1u);
+
+  // As the newer one was told when it began: nothing of itself, nor of what came later.
+  const auto before = store.verified_trials("key-of-softmax", (*found)[0].run.started);
+  ASSERT_TRUE(before.ok()) << before.error().text();
+  ASSERT_EQ(before->size(), 1u);
+  EXPECT_EQ((*before)[0].run.id, old_run);
 }
 
 TEST_F(StoreTest, FindsRunsByPrefixAndLast) {
