@@ -50,7 +50,7 @@ Json json_of(const RunView& view, const search::Node& node, bool whole) {
   out.set("spent", node.spent).set("reason", node.proposal.reason).set("origin", node.proposal.origin);
   if (node.given_up) out.set("nothing_left", node.given_up->reason);
   out.set("equations", node.proposal.equations).set("tokens", node.proposal.tokens);
-  out.set("detail", node.measurement ? node.measurement->detail : "").set("finding", node.measurement ? node.measurement->finding : "");
+  out.set("detail", node.measurement ? node.measurement->detail : "");
   Json attempts = Json::array();
   for (const Attempt& attempt : view.attempts[id]) attempts.push(json_of(attempt));
   out.set("attempts", attempts);

@@ -24,6 +24,8 @@ struct ProposeOutcome {
   int candidates = 0;
   int in_flight = 0;                       // of the run, these included
   std::string why;                         // there are fewer than were asked for
+  bool over = false;                       // nobody would propose more: the run may end
+  int skipped = 0;                         // expected to lose, so not tried
   std::optional<Error> agent_failed = {};  // that is what a language model's provider said after the first of them
 };
 
@@ -45,7 +47,8 @@ struct EvaluateOutcome {
 };
 
 // Fills in the results that are missing, one file each as it comes, so that a stopped one goes on. What is damaged or of another batch is
-// missing, and so is a prediction where this measures. Needs no store and no network.
+// missing, and so is a prediction where this measures. Another build than the one that proposed, or that measured what is there, is told.
+// Needs no store and no network.
 // Errors: those of optimize() up to the search; bad_argument for a folder that is no batch, or another machine than it is for.
 Result<EvaluateOutcome> evaluate_batch(const EvaluateOptions& options, Progress& progress);
 
@@ -53,14 +56,16 @@ struct AbsorbOutcome {
   std::string run;
   int taken = 0, known = 0, missing = 0;  // results: new ones, ones that were there already, ones that are not in the folder
   std::vector<std::string> refused;       // results that were not taken, and why
+  std::vector<std::string> warnings;      // of results that were taken, and whose times may not compare
   int in_flight = 0;                      // of the run, afterwards
   int best = 0;                           // number of the fastest trial; 0: none is usable
   bool predicted = false;                 // its time is a cost model's
   Seconds best_time, original;
 };
 
-// A result that is damaged, impossible or of another program is refused, and the others are taken. Errors: not_found where the run is
-// not in this store; bad_argument for a batch of another machine than the run's.
+// A result that is damaged, impossible or of another program is refused, and the others are taken; warned of are those that another driver,
+// torch or build measured than the run's. Errors: not_found where the run is not in this store; bad_argument for a batch of another machine
+// than the run's, or that another GPU model measured.
 Result<AbsorbOutcome> absorb_batch(const std::filesystem::path& folder, const std::filesystem::path& store);
 
 }  // namespace solstice::flow

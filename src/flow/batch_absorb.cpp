@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -7,6 +8,7 @@
 #include "base/time_text.h"
 #include "flow/batch.h"
 #include "flow/batch_files.h"
+#include "flow/batch_standing.h"
 #include "flow/closing.h"
 #include "flow/facts.h"
 #include "flow/opening.h"
@@ -33,9 +35,12 @@ class Absorber {
     if (batch_.machine != run_.machine) {
       return fail(Code::bad_argument, fmt::format("the batch says it is for {}, run {} is for {}", batch_.machine, run_.id, run_.machine));
     }
+    read_original();
+    SOLSTICE_CHECK(check_device());
     SOLSTICE_CHECK(take_original());
     for (const BatchCandidate& candidate : batch_.candidates) SOLSTICE_CHECK(take_result(candidate));
     miss_original();
+    warn_of_versions();
     out_.run = run_.id;
     out_.in_flight = tree_.in_flight();
     out_.original = tree_.original();
@@ -48,7 +53,8 @@ class Absorber {
 
   // How the run stands now. Without news it is as it was.
   Status close(const Status& done) {
-    const std::string reason = waiting_for(run_.id, tree_.in_flight(), named_);
+    const std::string waits = waiting_for(run_.id, tree_.in_flight(), named_);
+    const std::string reason = fmt::format("{}{}{}", waits, out_.warnings.empty() ? "" : "; ", fmt::join(out_.warnings, "; "));
     const bool news = told_ > loaded_.events.size();
     if (!done.ok() || !news) return told_after(done, store_.stop_run(run_.id, RunState::kWaiting, reason));
     const Seconds original = tree_.original();
@@ -66,6 +72,7 @@ class Absorber {
   Status load() {
     for (const store::StoredEvent& stored : loaded_.events) SOLSTICE_CHECK(tree_.apply(stored.event).context("run " + run_.id));
     told_ = tree_.events().size();
+    known_ = tree_.node(0).measurement.has_value();
     return success();
   }
 
@@ -74,24 +81,43 @@ class Absorber {
     return success();
   }
 
+  void read_original() {
+    Result<std::optional<BatchOriginal>> read = read_if_there<BatchOriginal>(original_file(folder_));
+    const std::string flaw = !read.ok() ? read.error().text() : *read ? flaw_of_original(**read) : "";
+    original_refused_ = !flaw.empty();
+    if (original_refused_) {
+      out_.refused.push_back(flaw);
+    } else {
+      original_ = std::move(*read);
+    }
+  }
+
+  bool was_measured() const { return original_ && !original_->predicted; }
+  // Whether the run knows where it is measured, and the batch says where it was.
+  bool both_measured() const { return known_ && was_measured() && run_.device == gpu_of(run_); }
+
+  // Times of two GPU models do not compare.
+  Status check_device() const {
+    if (!both_measured() || original_->device == run_.device) return success();
+    return fail(Code::bad_argument,
+                fmt::format("the batch was measured on {}, run {} on {}: nothing of it is taken", original_->device, run_.id, run_.device));
+  }
+
+  void warn_of_versions() {
+    if (!both_measured() || out_.taken == 0) return;
+    const std::string differing = differing_versions(run_.versions, original_->versions);
+    if (!differing.empty()) out_.warnings.push_back(fmt::format("what the run has, and {}, are of {}", folder_.string(), differing));
+  }
+
   // The first batch that comes back says what the original takes, and where.
   Status take_original() {
-    if (tree_.node(0).measurement) return success();
-    const Result<std::optional<BatchOriginal>> read = read_if_there<BatchOriginal>(original_file(folder_));
-    const std::string flaw = !read.ok() ? read.error().text() : *read ? flaw_of_original(**read) : "";
-    if (!flaw.empty()) {
-      original_refused_ = true;
-      out_.refused.push_back(flaw);
-      return success();
-    }
-    const std::optional<BatchOriginal>& original = *read;
-    if (!original || original->predicted) return success();
+    if (known_ || !was_measured()) return success();
     search::Measurement problem;
     problem.state = TrialState::kVerified;
-    problem.time = original->time;
+    problem.time = original_->time;
     tree_.complete(0, std::move(problem));
     SOLSTICE_CHECK(keep(nullptr));
-    return store_.describe_run(run_.id, run_.machine, original->device, original->versions);
+    return store_.describe_run(run_.id, run_.machine, original_->device, original_->versions);
   }
 
   // A prediction has no time of it.
@@ -108,8 +134,12 @@ class Absorber {
       const std::optional<search::Measurement>& found = tree_.node(candidate.node).measurement;
       return found && found->state == TrialState::kVerified;
     };
-    if (tree_.node(0).measurement || original_refused_) return;
+    if (was_measured() || original_refused_) return;
     if (std::none_of(batch_.candidates.begin(), batch_.candidates.end(), measured)) return;
+    if (known_ && measured_ > 0) {
+      out_.warnings.push_back(fmt::format("{}: there is none that says where the results were measured", original_file(folder_).string()));
+    }
+    if (known_) return;
     out_.refused.push_back(
         fmt::format("{}: there is none that was measured, so what the original takes is not known; `solstice evaluate {}` times it again",
                     original_file(folder_).string(), folder_.string()));
@@ -165,7 +195,9 @@ class Absorber {
     tree_.complete(candidate.node, std::move((*result)->measurement));
     ++out_.taken;
     const search::Node& taken = tree_.node(candidate.node);
-    const TrialRecord trial = trial_of(run_.id, taken, taken.measurement->state == TrialState::kVerified);
+    const bool measured = taken.measurement->state == TrialState::kVerified;
+    measured_ += measured;
+    const TrialRecord trial = trial_of(run_.id, taken, measured);
     return keep(&trial);
   }
 
@@ -177,7 +209,10 @@ class Absorber {
   const fs::path& named_;
   search::Tree tree_;
   size_t told_ = 0;
+  bool known_ = false;  // what the original takes, and where, before this batch
+  std::optional<BatchOriginal> original_;
   bool original_refused_ = false;
+  int measured_ = 0;  // of the results that were taken
   AbsorbOutcome out_;
 };
 

@@ -37,7 +37,16 @@ OptimizeOptions options_of(const EvaluateOptions& options, const Batch& batch) {
   return out;
 }
 
+// Another build may generate other code for the same program.
+void say_other_build(const Session& state, const Batch& batch) {
+  if (batch.build.empty() || batch.build == build_identity()) return;
+  state.progress.message(
+      fmt::format("the batch was proposed by another build or copy of Solstice ({}); the code that runs here is of this one ({})",
+                  batch.build, build_identity()));
+}
+
 Status prepare(Session& state, const Batch& batch) {
+  say_other_build(state, batch);
   SOLSTICE_CHECK(start_oracle(state));
   if (state.machine->name != batch.machine) {
     return fail(Code::bad_argument, fmt::format("the batch is for {}, this is {}", batch.machine, state.machine->name));
@@ -57,14 +66,19 @@ Status write_original(const Session& state, const Batch& batch, const fs::path& 
         fmt::format("the results that are there are of {}, this is {}: they cannot stand in one batch; without {} all are made here",
                     before->device, state.report.device, (folder / "results").string()));
   }
-  if (before) return success();
+  std::map<std::string, std::string> versions = state.report.versions;
+  versions["build"] = build_identity();
+  if (before) {
+    const std::string differing = differing_versions(before->versions, versions);
+    if (!differing.empty()) state.progress.message(fmt::format("the results that are there, and those made here, are of {}", differing));
+    return success();
+  }
   BatchOriginal original;
   original.batch = batch.id;
   original.time = state.eager;
   original.predicted = !state.gpu;
   original.device = state.report.device;
-  original.versions = state.report.versions;
-  original.versions["build"] = build_identity();
+  original.versions = std::move(versions);
   return write_record_file(original_file(folder), original);
 }
 

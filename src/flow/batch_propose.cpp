@@ -17,7 +17,8 @@ namespace solstice::flow {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* kNoMoves = "there are no further moves";  // of anybody
+constexpr const char* kNoMoves = "there are no further moves";
+constexpr const char* kPolicyEnded = "moves are left, but the policy asks for none of them";
 
 // Proposes until there are `count` more, or nobody has anything; says why there are not more.
 class Round {
@@ -27,9 +28,15 @@ class Round {
   Result<std::string> make(int count) {
     if (!state_.agent) SOLSTICE_CHECK(open_nodes_again(state_));
     while (made_ < count) {
-      if (state_.tree.trials() >= state_.options.trials) return fmt::format("the run has its {} trials", state_.options.trials);
+      if (state_.tree.trials() >= state_.options.trials) return over(fmt::format("the run has its {} trials", state_.options.trials));
       if (!by_agent_ && is_agents_turn()) SOLSTICE_CHECK(hand_over());
       if (interrupted()) return std::string("interrupted");
+      SOLSTICE_TRY(const std::optional<search::Stop> stop, search::has_enough(state_.tree, budget()));
+      if (stop && ends_the_run(*stop)) return over(text_of(*stop));
+      if (stop) {
+        SOLSTICE_CHECK(hand_over());
+        continue;
+      }
       SOLSTICE_TRY(const bool more, step());
       if (state_.agent_failed) return state_.agent_failed->text();
       if (more) continue;
@@ -39,10 +46,28 @@ class Round {
     return std::string();
   }
 
+  bool is_over() const { return over_; }  // nobody would propose more
+  int skipped() const { return skipped_; }
+
  private:
-  std::string why_not_more() const {
+  std::string why_not_more() {
     if (state_.tree.in_flight() > 0) return "results have to come in first";
-    return by_agent_ ? state_.agent->who() + " has no further moves; without --agent the expert goes on" : kNoMoves;
+    if (!open_nodes(state_.tree).empty()) return over(kPolicyEnded);
+    return by_agent_ ? state_.agent->who() + " has no further moves; without --agent the expert goes on" : over(kNoMoves);
+  }
+
+  std::string over(std::string why) {
+    over_ = true;
+    return why;
+  }
+
+  search::Budget budget() const { return by_agent_ ? agent_budget(state_) : expert_budget(state_); }
+
+  // As in a search: a model may find more than the expert, but not where nothing is to be gained.
+  bool ends_the_run(search::Stop stop) const { return by_agent_ || !state_.agent || stop == search::Stop::kNearBound; }
+
+  static std::string text_of(search::Stop stop) {
+    return fmt::format("the search has enough ({}); --eps, --window and --roi say when", enum_name(stop));
   }
 
   bool is_agents_turn() const {
@@ -52,7 +77,7 @@ class Round {
   // False: there is no further move. The expert goes on from what is in flight too, by what its cost models expect.
   Result<bool> step() {
     // A model is told results, so it waits for them.
-    if (by_agent_ && state_.tree.in_flight() > made_) return false;
+    if (by_agent_ && state_.tree.in_flight() > made_by_agent_) return false;
     const search::Tree expected = by_agent_ ? state_.tree : as_predicted(state_.tree);
     SOLSTICE_TRY(const std::optional<search::Decision> decision, policy_.decide(expected));
     const size_t told = state_.tree.events().size();
@@ -82,7 +107,7 @@ class Round {
     if (decision.again) {
       if (state_.tree.node(decision.node).in_flight) return success();
       state_.tree.again(decision.node, decision.precision);
-      ++made_;
+      count();
       return keep_events_since(state_, told);
     }
     search::Proposer& proposer = by_agent_ ? state_.agent->proposer() : *state_.expert;
@@ -95,11 +120,21 @@ class Round {
     }
     proposal->parent = decision.node;
     proposal->precision = decision.precision;
+    if (is_hopeless(state_.tree, *proposal, budget())) {
+      state_.tree.skip(std::move(*proposal));
+      ++skipped_;
+      return keep_events_since(state_, told);
+    }
     const std::string reason = proposal->reason;
     state_.tree.add(std::move(*proposal));
-    ++made_;
+    count();
     state_.progress.message(fmt::format("attempt {}: {}", state_.tree.trials(), reason));
     return keep_events_since(state_, told);
+  }
+
+  void count() {
+    ++made_;
+    made_by_agent_ += by_agent_;
   }
 
   // As in a search, a model that cannot go on ends no more than its part: what was proposed by then is there, and may have been paid for.
@@ -111,8 +146,8 @@ class Round {
 
   Session& state_;
   search::Policy& policy_;
-  bool by_agent_ = false;
-  int made_ = 0;
+  bool by_agent_ = false, over_ = false;
+  int made_ = 0, made_by_agent_ = 0, skipped_ = 0;
 };
 
 // Where its candidates were measured is not where they are proposed.
@@ -210,7 +245,10 @@ Result<ProposeOutcome> propose_in(Session& state, const ProposeOptions& options)
     SOLSTICE_CHECK(keep_events_since(state, told));
   }
   if (!options.again) {
-    SOLSTICE_TRY(out.why, Round(state, *state.chooser).make(options.count));
+    Round round(state, *state.chooser);
+    SOLSTICE_TRY(out.why, round.make(options.count));
+    out.over = round.is_over();
+    out.skipped = round.skipped();
     out.agent_failed = state.agent_failed;
   } else if (before.empty()) {
     out.why = "nothing is out that could be sent again";
@@ -230,8 +268,8 @@ Result<ProposeOutcome> propose_in(Session& state, const ProposeOptions& options)
 std::string reason_after(const Session& state, const ProposeOutcome& done) {
   const std::string waiting = waiting_for(state.report.run, done.in_flight, state.options.store);
   if (done.in_flight > 0 || done.why.empty()) return waiting;
-  if (done.why != kNoMoves) return done.why + "; " + waiting;
-  return fmt::format("{}; `{}` where the GPU is verifies the best and ends the run", kNoMoves,
+  if (!done.over) return done.why + "; " + waiting;
+  return fmt::format("{}; `{}` where the GPU is verifies the best and ends the run", done.why,
                      command_to_optimize(state.report.run, state.options.store));
 }
 

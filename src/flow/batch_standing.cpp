@@ -1,5 +1,7 @@
 #include "flow/batch_standing.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 namespace solstice::flow {
@@ -28,6 +30,16 @@ std::optional<BatchOriginal> standing_original(const std::filesystem::path& fold
   if (!out || out->batch != batch.id) return std::nullopt;
   const bool timed = !out->predicted && std::isfinite(out->time.value) && out->time.value > 0;
   return timed || (out->predicted && predicting) ? out : std::nullopt;
+}
+
+std::string differing_versions(const std::map<std::string, std::string>& some, const std::map<std::string, std::string>& others) {
+  std::string out;
+  for (const char* what : {"driver", "torch", "build"}) {
+    const auto one = some.find(what), other = others.find(what);
+    if (one == some.end() || other == others.end() || one->second == other->second) continue;
+    out += fmt::format("{}{} {} and {}", out.empty() ? "" : ", ", what, one->second, other->second);
+  }
+  return out;
 }
 
 }  // namespace solstice::flow

@@ -17,7 +17,7 @@ search::Spent spent_of(const BenchTurns& had) { return {double(had.trials), had.
 
 // Its trials one by one, so that what a trial costs is told as it was while they were made.
 void tell_again(search::Turns& turns, size_t place, const BenchTurns& had) {
-  for (int i = 0; i < had.trials; ++i) turns.landed(place, {1, had.spent.value / had.trials, 0}, Seconds(0));
+  for (int i = 0; i < had.trials; ++i) turns.landed(place, {1, had.spent.value / had.trials, 0}, {});
   turns.close(place);
 }
 

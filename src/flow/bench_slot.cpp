@@ -23,7 +23,7 @@ Status tell(BenchSlot& slot, search::Turns& turns) {
     if (event.node == 0 || !landed) continue;
     const search::Node* best = slot.seen.best();
     const double seconds = event.measurement ? event.measurement->cost.value : 0;
-    turns.landed(slot.place, {1, seconds, 0}, best ? best->measurement->time : Seconds(0));
+    turns.landed(slot.place, {1, seconds, 0}, best ? search::timed(*best) : search::Timed());
   }
   return success();
 }

@@ -87,7 +87,7 @@ void add_curve(const search::Sequence& sequence, ComparedRun& out) {
   out.spent = Seconds(sequence.last().spent.seconds);
   for (const search::Point& point : sequence.points) {
     // A sequence's speedups are of what its candidates proved to be worth in the end, and at least 1.
-    const std::optional<Seconds> best = point.best.value > 0 ? std::optional(sequence.original / point.speedup) : out.original;
+    const std::optional<Seconds> best = point.best.time.value > 0 ? std::optional(sequence.original / point.speedup) : out.original;
     out.curve.push_back({Seconds(point.spent.seconds), best});
   }
 }

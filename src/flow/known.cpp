@@ -56,7 +56,9 @@ const std::string& build_identity() {
 std::vector<propose::Known> known_candidates(Session& state) {
   std::vector<propose::Known> out;
   if (!state.gpu || !state.store) return out;
-  const Result<std::vector<store::LoadedRun>> runs = state.store->verified_trials(state.problem_key);
+  // A run that goes on is told nothing of those that began after it.
+  const std::string before = state.resumed ? state.resumed->run.started : "";
+  const Result<std::vector<store::LoadedRun>> runs = state.store->verified_trials(state.problem_key, before);
   if (!runs.ok()) {
     log_warning("earlier runs do not order this search", Json::object().set("why", runs.error().text()));
     return out;

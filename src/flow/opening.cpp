@@ -7,6 +7,7 @@
 #include "base/version.h"
 #include "flow/described.h"
 #include "flow/known.h"
+#include "flow/resume_options.h"
 
 namespace solstice::flow {
 namespace fs = std::filesystem;
@@ -102,7 +103,9 @@ void begin_report(Session& state) {
 
 Status describe_run(Session& state) {
   std::map<std::string, std::string> versions = state.report.versions;
-  versions["build"] = build_identity();
+  // Of a run that was measured elsewhere it is the build that measured.
+  const bool keeps = state.measured_elsewhere && state.resumed && is_of_gpu(*state.resumed) && versions.count("build");
+  if (!keeps) versions["build"] = build_identity();
   const Json bounds = bounds_in_seconds(state.report);
   const Json summary = bounds.size() > 0 ? Json::object().set("bounds", bounds) : Json();
   return state.store->describe_run(state.report.run, state.report.machine, state.report.device, versions, summary);

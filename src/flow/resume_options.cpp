@@ -164,9 +164,8 @@ std::vector<std::string> arguments_of(const RunRecord& run) {
 }  // namespace
 
 Json search_options(const OptimizeOptions& options) {
-  Json out = Json::object().set("trials", options.trials);
-  if (options.detached) return out.set("batches", true);  // the others end none
-  return out.set("budget", options.budget.value).set("eps", options.eps).set("window", options.window).set("roi", options.roi);
+  Json out = Json::object().set("trials", options.trials).set("eps", options.eps).set("window", options.window).set("roi", options.roi);
+  return options.detached ? out.set("batches", true) : out.set("budget", options.budget.value);  // batches wait for days
 }
 
 Json kept_options(const OptimizeOptions& options) {

@@ -22,6 +22,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kFile = "search.json";
+constexpr const char* kStore = "store";
 
 std::map<std::string, std::string> shaping(const SearchBenchOptions& options) {
   const OptimizeOptions& each = options.each;
@@ -67,36 +68,50 @@ Result<SearchBench> start(const SearchBenchOptions& options) {
   if (const std::string other = differences(old.options, fresh.options, "then", "now"); !other.empty()) {
     return fail(Code::bad_argument, fmt::format("{} was made under other options: {}", file.string(), other));
   }
-  std::erase_if(old.rows, [&](const SearchRow& row) { return !row.failed.empty() || is_of_another_file(row, options.problems); });
+  SOLSTICE_TRY(store::Store all, store::Store::open(options.out / kStore));
+  std::vector<SearchRow> rows;
+  for (SearchRow& row : old.rows) {
+    if (!row.failed.empty() || is_of_another_file(row, options.problems)) continue;
+    // A row is written before its run is taken over: one whose run is missing was killed in between.
+    const Result<store::LoadedRun> run = all.load_run(row.run);
+    if (!run.ok() && run.error().code != Code::not_found) return run.error();
+    if (run.ok()) rows.push_back(std::move(row));
+  }
+  old.rows = std::move(rows);
   return old;
 }
 
-// One search, in a store of its own that is thrown away when the run has been taken over.
+struct Searched {
+  SearchRow row;
+  std::optional<store::LoadedRun> run = {};  // none where there is no search
+};
+
+// One search, in a store of its own that is thrown away when the run has been read.
 class OneSearch {
  public:
   OneSearch(const SearchBenchOptions& options, const BenchProblem& problem, std::string policy, int seed)
       : options_(options), problem_(problem), folder_(options.out / "searching") {
-    row_.id = problem.id;
-    row_.name = problem.name;
-    row_.policy = std::move(policy);
-    row_.seed = seed;
+    out_.row.id = problem.id;
+    out_.row.name = problem.name;
+    out_.row.policy = std::move(policy);
+    out_.row.seed = seed;
   }
 
-  Result<SearchRow> run(Engine& engine, store::Store& all, Progress& progress) {
+  Result<Searched> run(Engine& engine, Progress& progress) {
     SOLSTICE_CHECK(clear());
-    SOLSTICE_TRY(row_.source, hash_of(problem_));
+    SOLSTICE_TRY(out_.row.source, hash_of(problem_));
     if (!options_.memory.empty()) SOLSTICE_CHECK(copy_memory());
     const Result<OptimizeOutcome> outcome = optimize(request(), progress, engine);
     if (!outcome.ok()) {
       if (ends_the_bench(outcome.error()) || outcome.error().code == Code::interrupted) return outcome.error();
-      row_.failed = outcome.error().text();
+      out_.row.failed = outcome.error().text();
     } else if (outcome->report.outcome == RunOutcome::kUnsupported) {
-      row_.failed = outcome->report.reason;
+      out_.row.failed = outcome->report.reason;
     } else {
-      SOLSTICE_CHECK(take_over(*outcome, all));
+      SOLSTICE_CHECK(read(*outcome));
     }
     SOLSTICE_CHECK(clear());
-    return std::move(row_);
+    return std::move(out_);
   }
 
  private:
@@ -104,10 +119,10 @@ class OneSearch {
     OptimizeOptions each = options_.each;
     each.file = problem_.file;
     each.problem = problem_.id + " " + problem_.name;
-    each.policy = row_.policy;
-    each.seed = static_cast<uint64_t>(row_.seed);
+    each.policy = out_.row.policy;
+    each.seed = static_cast<uint64_t>(out_.row.seed);
     each.memory = !options_.memory.empty();
-    each.store = folder_ / "store";
+    each.store = folder_ / kStore;
     each.out = folder_ / "outcome";
     each.baselines = false;
     each.search_only = true;
@@ -124,32 +139,33 @@ class OneSearch {
   Status copy_memory() const {
     SOLSTICE_CHECK(make_folder(folder_));
     std::error_code error;
-    fs::copy(options_.memory, folder_ / "store", fs::copy_options::recursive, error);
+    fs::copy(options_.memory, folder_ / kStore, fs::copy_options::recursive, error);
     return error ? fail(Code::io_error, fmt::format("cannot copy {}: {}", options_.memory.string(), error.message())) : success();
   }
 
-  Status take_over(const OptimizeOutcome& outcome, store::Store& all) {
-    SOLSTICE_TRY(store::Store own, store::Store::open(folder_ / "store"));
-    SOLSTICE_TRY(const store::LoadedRun loaded, own.load_run(outcome.report.run));
+  Status read(const OptimizeOutcome& outcome) {
+    SearchRow& row = out_.row;
+    SOLSTICE_TRY(store::Store own, store::Store::open(folder_ / kStore));
+    SOLSTICE_TRY(out_.run, own.load_run(outcome.report.run));
+    const store::LoadedRun& loaded = *out_.run;
     SOLSTICE_TRY(const search::Record record, search_of(loaded));
-    row_.run = loaded.run.id;
-    row_.device = loaded.run.device;
-    row_.original = record.sequence().original;
-    row_.bound = record.sequence().bound;
+    row.run = loaded.run.id;
+    row.device = loaded.run.device;
+    row.original = record.sequence().original;
+    row.bound = record.sequence().bound;
     const auto& points = record.sequence().points;
-    for (size_t i = 1; i < points.size(); ++i) row_.best.push_back(points[i].best);
+    for (size_t i = 1; i < points.size(); ++i) row.best.push_back(points[i].best.time);
     const auto took = outcome.report.timings.find("search");
-    if (took != outcome.report.timings.end()) row_.took = took->second;
-    for (const TrialRecord& trial : loaded.trials) row_.measuring += trial.measuring;
-    row_.stop = loaded.run.summary.at("stop").as_string();
-    SOLSTICE_CHECK(all.add_run(loaded));
+    if (took != outcome.report.timings.end()) row.took = took->second;
+    for (const TrialRecord& trial : loaded.trials) row.measuring += trial.measuring;
+    row.stop = loaded.run.summary.at("stop").as_string();
     return success();
   }
 
   const SearchBenchOptions& options_;
   const BenchProblem& problem_;
   fs::path folder_;
-  SearchRow row_;
+  Searched out_;
 };
 
 bool is_of(const SearchRow& row, const BenchProblem& problem, const std::string& policy, int seed) {
@@ -167,6 +183,15 @@ void in_order(std::vector<SearchRow>& rows, const SearchBenchOptions& options) {
   std::stable_sort(rows.begin(), rows.end(), [&](const SearchRow& a, const SearchRow& b) { return place(a) < place(b); });
 }
 
+// Times of two devices in one paired test would say nothing of the policies.
+Status check_device(const SearchBench& bench, const SearchRow& row) {
+  const auto other = std::find_if(bench.rows.begin(), bench.rows.end(),
+                                  [&](const SearchRow& r) { return r.failed.empty() && row.failed.empty() && r.device != row.device; });
+  if (other == bench.rows.end()) return success();
+  return fail(Code::bad_argument, fmt::format("{} was searched on {}, now it is {}: go on where the bench began, or use another --out",
+                                              other->id, other->device, row.device));
+}
+
 Status write(const SearchBench& bench, const fs::path& out) { return write_file(out / kFile, to_json(bench).dump(1) + "\n"); }
 
 }  // namespace
@@ -175,7 +200,7 @@ Result<SearchBench> run_search_bench(const SearchBenchOptions& options, Progress
                                      const std::function<void(const SearchRow&)>& after) {
   SOLSTICE_TRY(const OutcomeLock lock, OutcomeLock::take(options.out));
   SOLSTICE_TRY(SearchBench bench, start(options));
-  SOLSTICE_TRY(store::Store all, store::Store::open(options.out / "store"));
+  SOLSTICE_TRY(store::Store all, store::Store::open(options.out / kStore));
   Engine engine;
   for (const BenchProblem& problem : options.problems) {
     for (int seed = 1; seed <= options.seeds; ++seed) {
@@ -187,13 +212,14 @@ Result<SearchBench> run_search_bench(const SearchBenchOptions& options, Progress
           continue;
         }
         if (interrupted()) return bench;
-        SOLSTICE_TRY(SearchRow row,
-                     OneSearch(options, problem, policy, seed).run(engine, all, progress).context("search of " + problem.id));
+        SOLSTICE_TRY(Searched searched, OneSearch(options, problem, policy, seed).run(engine, progress).context("search of " + problem.id));
         if (interrupted()) return bench;  // what was stopped is no result
-        after(row);
-        bench.rows.push_back(std::move(row));
+        SOLSTICE_CHECK(check_device(bench, searched.row));
+        after(searched.row);
+        bench.rows.push_back(std::move(searched.row));
         in_order(bench.rows, options);
         SOLSTICE_CHECK(write(bench, options.out));
+        if (searched.run) SOLSTICE_CHECK(all.add_run(*searched.run));
       }
     }
     engine.release_problem();

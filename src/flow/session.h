@@ -143,6 +143,10 @@ struct Session {
   Standing standing() const;
 };
 
+// stage_search.cpp: what ends the expert's part, with the run's options; and what a language model's.
+search::Budget expert_budget(const Session& state);
+search::Budget agent_budget(const Session& state);
+
 // Repetitions of a block: fewer where every one moves so much memory (fresh inputs, checked outputs) that the block would
 // take long; the kernels are long then too.
 int repetitions_for(const Problem& problem, int usual);

@@ -15,7 +15,9 @@ namespace {
 constexpr double kLost = 3;
 constexpr Seconds kNoEnd{1e9};
 
-search::Budget budget_of(const Session& state) {
+}  // namespace
+
+search::Budget expert_budget(const Session& state) {
   search::Budget out;
   out.time = state.options.in_turns ? kNoEnd : state.options.budget;
   out.trials = state.options.trials;
@@ -24,11 +26,22 @@ search::Budget budget_of(const Session& state) {
   if (state.options.eps > 0) out.rule.eps = state.options.eps;
   if (state.options.roi > 0) out.rule.roi = state.options.roi;
   if (state.options.window > 0) out.rule.window = state.options.window;
-  if (state.options.window > 0) out.lost = (state.eager + state.eager_dispatch) * kLost;
-  out.measured = state.gpu;
-  out.hopeless = state.gpu ? 1.10 : 0;  // where times are predictions, every one is shown
+  if (state.options.window > 0) out.lost = (state.eager + state.eager_dispatch) * kLost;  // 0, never, where it is timed elsewhere
+  out.measured = state.gpu || state.measured_elsewhere;
+  out.hopeless = out.measured ? 1.10 : 0;  // where times are predictions, every one is shown
+  if (!state.agent) out.since = taken_back_at(state.tree);
   return out;
 }
+
+search::Budget agent_budget(const Session& state) {
+  search::Budget out = expert_budget(state);
+  out.finish = true;
+  out.lost = Seconds(0);  // who writes whole programs may still find another way
+  out.since = model_leads_since(state.tree, state.resumed ? state.resumed->run.options : Json());
+  return out;
+}
+
+namespace {
 
 // Compiling overlaps measuring. What is chosen ahead is chosen without the results that are still to come.
 int lookahead_of(const Session& state) {
@@ -40,6 +53,7 @@ int lookahead_of(const Session& state) {
 search::Observer observer_of(Session& state, const Deadline& deadline) {
   search::Observer out;
   out.finished = [&state, &deadline](const search::Tree&, const search::Node& node) {
+    if (!node.measurement) return;  // its result does not come
     TrialNews news{node.id, node.proposal.reason, enum_name(node.measurement->state), std::nullopt, !state.gpu};
     if (node.usable()) news.time = node.measurement->time;
     Standing standing = state.standing();
@@ -69,11 +83,8 @@ Result<search::Stop> go_on_with_agent(Session& state, search::Stop stop) {
   const bool over = stop == search::Stop::kTime || stop == search::Stop::kInterrupted || stop == search::Stop::kNearBound;
   if (over || state.tree.trials() >= state.options.trials) return stop;
   SOLSTICE_CHECK(open_nodes_again(state));
-  search::Budget budget = budget_of(state);
+  search::Budget budget = agent_budget(state);
   budget.time = state.searching->deadline.left();
-  budget.finish = true;
-  budget.lost = Seconds(0);  // who writes whole programs may still find another way
-  budget.since = model_leads_since(state.tree, state.resumed ? state.resumed->run.options : Json());
   search::Participants with = participants(state);
   SOLSTICE_TRY(stop, search::run(state.tree, {with.policy, state.agent->proposer(), with.evaluator}, budget, 1, state.searching->observer,
                                  [] { return interrupted(); }));
@@ -122,8 +133,7 @@ Status begin_search(Session& state) {
   Searching& searching = *state.searching;
   searching.observer = observer_of(state, searching.deadline);
   if (!state.agent) SOLSTICE_CHECK(open_nodes_again(state));
-  search::Budget budget = budget_of(state);
-  if (!state.agent) budget.since = taken_back_at(state.tree);
+  search::Budget budget = expert_budget(state);
   const bool over = state.agent && handed_over(state.tree);  // to the model, before the run was interrupted
   // The expert's first, several at once; where it had them, what is in flight comes in.
   if (over) budget = search::Budget{.time = budget.time, .trials = 0};

@@ -75,7 +75,8 @@ def test_a_search_on_two_gpus(program, tmp_path, two_gpus):
 
 def test_a_batch_on_two_gpus(program, tmp_path, two_gpus):
     batch = tmp_path / "batch"
-    run(program, "propose", MODULE, "--batch", "8", "--out", batch, "--store", tmp_path / "store")
+    machine = "h100_sxm" if "H100" in torch.cuda.get_device_name(0) else "h200"
+    run(program, "propose", MODULE, "--batch", "8", "--machine", machine, "--out", batch, "--store", tmp_path / "store")
     text = run(program, "evaluate", batch, "--devices", "all")
     assert ", 0 left" in text
     results = [json.loads(path.read_text()) for path in sorted((batch / "results").glob("[0-9]*.json"))]

@@ -3,6 +3,7 @@ candidates that another process measured."""
 
 import json
 import os
+import random
 import signal
 import sqlite3
 import subprocess
@@ -53,12 +54,16 @@ def solstice(tmp_path):
     return begin
 
 
-def measured(tmp_path):
+def rows(tmp_path, query):
     try:
-        with sqlite3.connect(tmp_path / "home/runs.db") as store:
-            return store.execute("SELECT run, node FROM events WHERE kind = 'measured' AND node > 0").fetchall()
-    except sqlite3.OperationalError:
+        with sqlite3.connect(f"file:{tmp_path / 'home/runs.db'}?mode=ro", uri=True) as store:
+            return store.execute(query).fetchall()
+    except sqlite3.OperationalError:  # it has not got so far
         return []
+
+
+def measured(tmp_path):
+    return rows(tmp_path, "SELECT run, node FROM events WHERE kind = 'measured' AND node > 0 ORDER BY run, number")
 
 
 def test_a_killed_run_comes_to_its_end(solstice, tmp_path):
@@ -77,6 +82,50 @@ def test_a_killed_run_comes_to_its_end(solstice, tmp_path):
     report = json.loads((tmp_path / "out/report.json").read_text())
     assert report["outcome"] == "faster", out
     assert sum(c["timing"] is not None for c in report["candidates"]) > 1  # finalists, measured before it was killed
+
+
+# A run whose candidates are many, killed at random moments until it comes to its end; then another, until there were so many kills.
+KILLS = int(os.environ.get("SOLSTICE_KILLS", "4"))
+CHAIN = """
+import torch
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(2048, 2048)
+    def forward(self, x): return torch.softmax(torch.nn.functional.gelu(self.linear(x)), dim=1)
+def get_inputs(): return [torch.rand(1024, 2048)]
+def get_init_inputs(): return []
+"""
+
+
+def test_kills_at_random_moments_lose_and_repeat_no_trial(solstice, tmp_path):
+    module = tmp_path / "chain.py"
+    module.write_text(CHAIN)
+    options = ("--store", tmp_path / "home", "--budget", "120s,60trials", "--eps", "0", "--window", "0", "--no-baselines", "--allow-busy")
+    moments = random.Random(11)
+    kills, runs, while_searching, known = 0, 0, 0, []
+    while kills < KILLS:
+        out, ended = tmp_path / f"out{runs}", False
+        more = ()
+        while not ended:
+            process = solstice("optimize", module, "--out", out, *options, *more)
+            if kills < KILLS:
+                try:
+                    process.wait(moments.uniform(2, 8))
+                except subprocess.TimeoutExpired:
+                    process.send_signal(signal.SIGKILL)
+                    kills += 1
+            text, _ = process.communicate(timeout=300)
+            ended = process.returncode == 0
+            assert ended or process.returncode == -signal.SIGKILL, text
+            trials = measured(tmp_path)
+            assert trials[: len(known)] == known and len(set(trials)) == len(trials)  # none is lost, none is there twice
+            while_searching += not ended and len(trials) > len(known)
+            known = trials
+            more = ("--resume", "last") if len(rows(tmp_path, "SELECT id FROM runs")) > runs else ()
+        runs += 1
+        assert json.loads((out / "report.json").read_text())["outcome"] in ("faster", "not_faster"), text
+    print(f"{kills} kills of {runs} runs, {while_searching} of them while trials came in; {len(known)} trials, each once")
 
 
 def test_searches_that_took_turns_come_to_their_ends(solstice, tmp_path):

@@ -3,12 +3,14 @@
 Every failure names its cause and the way out, has an exit code of its class, and leaves an earlier outcome as it was.
 """
 
+import contextlib
 import json
 import os
 import pathlib
 import re
 import resource
 import signal
+import sqlite3
 import subprocess
 import sys
 
@@ -298,6 +300,18 @@ def test_searches_of_several_policies_stand_beside_each_other(run, write_model, 
     assert sorted(p.name for p in (tmp_path / "out").iterdir() if not p.name.startswith(".")) == ["search.json", "store"]
     code, _, err = run("bench", "search", *options, "--policy", "mcts(depth=2)", "--resume")
     assert code == 2 and "depth" in err, err
+    file = tmp_path / "out" / "search.json"
+    with contextlib.closing(sqlite3.connect(tmp_path / "out" / "store" / "runs.db")) as store, store:  # killed before it was taken over
+        for table, column in (("events", "run"), ("trials", "run"), ("facts", "run"), ("runs", "id")):
+            store.execute(f"DELETE FROM {table} WHERE {column} = ?", (rows[1]["run"],))
+    code, out, err = run("bench", "search", *options, *policies, "--resume", "--json")
+    again = json.loads(out)["rows"]
+    assert code == 0 and again[0] == rows[0] and again[1]["run"] != rows[1]["run"] and again[1]["best"] == rows[1]["best"], out + err
+    bench = json.loads(file.read_text())
+    bench["rows"] = [bench["rows"][0] | {"device": "NVIDIA H100"}]
+    file.write_text(json.dumps(bench))
+    code, _, err = run("bench", "search", *options, *policies, "--resume")
+    assert code == 2 and "1/1 was searched on NVIDIA H100, now it is model: go on where the bench began" in err, err
 
 
 def test_a_bench_counts_a_forward_that_raises_as_failed(run, write_model, tmp_path):

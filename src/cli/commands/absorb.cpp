@@ -13,6 +13,7 @@ std::string absorbed_text(const flow::AbsorbOutcome& done) {
   std::string out = fmt::format("run {}: {} results taken, {} known already, {} not there; {} still out\n", done.run, done.taken,
                                 done.known, done.missing, done.in_flight);
   for (const std::string& refused : done.refused) out += harmless(refused) + "\n";
+  for (const std::string& warning : done.warnings) out += harmless("warning: " + warning) + "\n";
   if (done.best == 0) return out + "no candidate is usable yet\n";
   out += fmt::format("best: trial {}, {}", done.best, show(done.best_time, done.predicted));
   if (done.original.value > 0) out += fmt::format(", {:.2f}x as fast as the original", done.original / done.best_time);
@@ -27,15 +28,17 @@ Result<int> run_absorb(const Invocation& in) {
     fmt::print("{}", absorbed_text(done));
     return code;
   }
-  Json refused = Json::array();
+  Json refused = Json::array(), warnings = Json::array();
   for (const std::string& one : done.refused) refused.push(one);
+  for (const std::string& one : done.warnings) warnings.push(one);
   Json out = Json::object()
                  .set("run", done.run)
                  .set("taken", done.taken)
                  .set("known", done.known)
                  .set("missing", done.missing)
                  .set("in_flight", done.in_flight)
-                 .set("refused", refused);
+                 .set("refused", refused)
+                 .set("warnings", warnings);
   if (done.best > 0)
     out.set("best", Json::object().set("trial", done.best).set("seconds", done.best_time.value).set("predicted", done.predicted));
   if (done.original.value > 0) out.set("original", done.original.value);

@@ -8,6 +8,7 @@
 #include "cli/devices.h"
 #include "cli/exit_codes.h"
 #include "cli/progress.h"
+#include "cli/stop_options.h"
 #include "cli/values.h"
 #include "flow/report.h"
 
@@ -53,9 +54,7 @@ Result<flow::OptimizeOptions> optimize_options(const Invocation& in) {
   options.memory = in.get("--memory") == "on";
   options.out = in.get("--out");
   options.store = in.get("--store");
-  SOLSTICE_TRY(options.eps, parse_eps(in.get("--eps")));
-  SOLSTICE_TRY(options.window, parse_window(in.get("--window")));
-  SOLSTICE_TRY(options.roi, parse_roi(in.get("--roi")));
+  SOLSTICE_CHECK(read_stop_rule(in, options));
   options.policy = in.get("--policy");
   SOLSTICE_TRY(const int seed, parse_int("--seed", in.get("--seed"), 0, 1000000000));
   options.seed = static_cast<uint64_t>(seed);
@@ -111,15 +110,6 @@ std::vector<Parameter> optimize_parameters() {
       {"--budget", "BUDGET", "time and trials [default: 60s,40trials; with --agent 60m,40trials]", "", {}, false, false},
       {"--out", "DIR", "where the outcome goes [default: runs/NAME]", "", {}, false, false},
       {"--store", "DIR", "another run store than the user's", "", {}, false, false},
-      {"--eps", "SHARE", "stop within this share of the practical bound; 0: never", "0.02", {}, false, false},
-      {"--window", "TRIALS", "stop after so many trials without a gain; 0: never", "8", {}, false, false},
-      {"--roi",
-       "GAIN",
-       "stop where the next trial is expected to bring less log-gain, 0.01 is about 1 %, at most 1; 0: never",
-       "0",
-       {},
-       false,
-       false},
       {"--policy", "POLICY", "how the search chooses where to go on (`solstice list policies`) [default: greedy]", "", {}, false, false},
       {"--seed", "SEED", "of the policy", "1", {}, false, false},
       {"--memory", "WHICH", "whether what moves gained in other problems orders the search", "on", {"on", "off"}, false, false},
@@ -137,7 +127,8 @@ std::vector<Parameter> optimize_parameters() {
       {"--allow-busy", "", "go on although other processes keep the GPU busy", "", {}, false, false},
       {"--oracle-fd", "FD", "the calling Python process holds the module (solstice.optimize uses this)", "", {}, false, false},
   };
-  const std::vector<Parameter> agent = agent_parameters();
+  const std::vector<Parameter> stops = stop_parameters(), agent = agent_parameters();
+  out.insert(out.end(), stops.begin(), stops.end());
   out.insert(out.end(), agent.begin(), agent.end());
   out.push_back(json_flag());
   return out;

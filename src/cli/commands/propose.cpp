@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/exit_codes.h"
 #include "cli/progress.h"
+#include "cli/stop_options.h"
 #include "cli/values.h"
 #include "flow/batch.h"
 
@@ -40,6 +41,7 @@ Result<flow::ProposeOptions> propose_options(const Invocation& in) {
   SOLSTICE_CHECK(read_subject(in, out.run));
   SOLSTICE_TRY(out.run.agent, agent_choice(in));
   SOLSTICE_TRY(out.run.trials, parse_int("--trials", in.get("--trials"), 1, 1000000));
+  SOLSTICE_CHECK(read_stop_rule(in, out.run));
   SOLSTICE_TRY(const int seed, parse_int("--seed", in.get("--seed"), 0, 1000000000));
   out.run.seed = static_cast<uint64_t>(seed);
   out.run.policy = in.get("--policy");
@@ -60,6 +62,7 @@ std::string proposed_text(const flow::ProposeOutcome& done) {
   std::string out = fmt::format("run {}: {} candidate{}", done.run, done.candidates, done.candidates == 1 ? "" : "s");
   if (!done.folder.empty()) out += fmt::format(" in {}\n  solstice evaluate {}", done.folder.string(), done.folder.string());
   if (!done.why.empty()) out += fmt::format("\n{}", done.why);
+  if (done.skipped > 0) out += fmt::format("\n{} skipped: no gain expected", done.skipped);
   return out;
 }
 
@@ -74,6 +77,8 @@ Result<int> run_propose(const Invocation& in) {
                            .set("candidates", done.candidates)
                            .set("in_flight", done.in_flight)
                            .set("why", done.why)
+                           .set("over", done.over)
+                           .set("skipped", done.skipped)
                            .dump(2));
   } else {
     fmt::print("{}\n", proposed_text(done));
@@ -104,7 +109,8 @@ std::vector<Parameter> propose_parameters() {
       {"--seed", "SEED", "of the policy", "1", {}, false, false},
       {"--store", "DIR", "another run store than the user's", "", {}, false, false},
   };
-  const std::vector<Parameter> agent = agent_parameters();
+  const std::vector<Parameter> stops = stop_parameters(), agent = agent_parameters();
+  out.insert(out.end(), stops.begin(), stops.end());
   out.insert(out.end(), agent.begin(), agent.end());
   out.push_back(json_flag());
   return out;

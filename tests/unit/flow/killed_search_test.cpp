@@ -49,7 +49,7 @@ class Slow : public search::InOrder {
 
 constexpr int kTrials = 400;
 
-Status go_on(const std::filesystem::path& folder, const std::string& id) {
+Status go_on(const std::filesystem::path& folder, const std::string& id, const char* led_by) {
   SOLSTICE_TRY(store::Store store, store::Store::open(folder));
   SOLSTICE_TRY(const store::LoadedRun loaded, store.load_run(id));
   Tree tree;
@@ -58,7 +58,7 @@ Status go_on(const std::filesystem::path& folder, const std::string& id) {
     tree = Tree(Seconds(1));
     SOLSTICE_CHECK(store.add_event(id, 0, tree.events()[0]));
   }
-  SOLSTICE_TRY(const auto policy, search::make_policy("mcts(children=6)", 1));
+  SOLSTICE_TRY(const auto policy, search::make_policy(led_by, 1));
   Digits proposer;
   Slow evaluator;
   search::Observer observer;
@@ -77,9 +77,9 @@ Status go_on(const std::filesystem::path& folder, const std::string& id) {
 }
 
 // In a process of its own, killed after `microseconds`, 0: not at all. Whether it came to its end.
-bool run_process(const std::filesystem::path& folder, const std::string& id, unsigned microseconds) {
+bool run_process(const std::filesystem::path& folder, const std::string& id, const char* policy, unsigned microseconds) {
   const pid_t child = ::fork();
-  if (child == 0) ::_exit(go_on(folder, id).ok() ? 0 : 1);
+  if (child == 0) ::_exit(go_on(folder, id, policy).ok() ? 0 : 1);
   if (microseconds > 0) {
     ::usleep(microseconds);
     ::kill(child, SIGKILL);
@@ -96,7 +96,29 @@ std::vector<std::string> texts_of(const std::vector<store::StoredEvent>& events)
   return out;
 }
 
-TEST(KilledSearch, GoesOnWithEveryTrialOnce) {
+// What was measured, and proposed, by how often that was recorded.
+std::map<std::string, int> counts_of(const std::vector<store::StoredEvent>& events) {
+  std::map<std::string, int> out;
+  for (const store::StoredEvent& stored : events) {
+    const Event& event = stored.event;
+    if (event.kind == Event::Kind::kMeasured) ++out["measured " + std::to_string(event.node)];
+    if (event.kind == Event::Kind::kAgain) --out["measured " + std::to_string(event.node)];  // which is once more
+    if (event.kind == Event::Kind::kProposed) ++out["proposed " + event.proposal->program];
+  }
+  return out;
+}
+
+struct Killed {
+  const char* policy;
+  int kills;
+};
+
+void PrintTo(const Killed& killed, std::ostream* out) { *out << killed.policy; }
+
+class KilledSearch : public ::testing::TestWithParam<Killed> {};
+
+TEST_P(KilledSearch, GoesOnWithEveryTrialOnce) {
+  const auto [policy, wanted] = GetParam();
   const auto folder = TempFolder::create("killed-search-");
   ASSERT_TRUE(folder.ok());
   const auto begin = [&] {
@@ -108,13 +130,12 @@ TEST(KilledSearch, GoesOnWithEveryTrialOnce) {
     return *store->begin_run(std::move(run));
   };
   const std::string quiet = begin(), killed = begin();
-  ASSERT_TRUE(run_process(folder->path(), quiet, 0));
+  ASSERT_TRUE(run_process(folder->path(), quiet, policy, 0));
   search::Random random(7);
   int kills = 0;
-  for (; kills < 50 && !run_process(folder->path(), killed, 1000 + static_cast<unsigned>(random.below(8000))); ++kills) {
-  }
-  EXPECT_EQ(kills, 50) << "it ended before it was killed so often";
-  ASSERT_TRUE(run_process(folder->path(), killed, 0));
+  while (kills < wanted && !run_process(folder->path(), killed, policy, 1000 + static_cast<unsigned>(random.below(8000)))) ++kills;
+  EXPECT_EQ(kills, wanted) << "it ended before it was killed so often";
+  ASSERT_TRUE(run_process(folder->path(), killed, policy, 0));
 
   auto store = store::Store::open(folder->path());
   ASSERT_TRUE(store.ok());
@@ -122,15 +143,16 @@ TEST(KilledSearch, GoesOnWithEveryTrialOnce) {
   ASSERT_TRUE(a.ok() && b.ok());
   ASSERT_EQ(a->trials.size(), static_cast<size_t>(kTrials));
   ASSERT_EQ(b->trials.size(), static_cast<size_t>(kTrials));
-  std::map<std::string, int> seen;
-  for (const store::StoredEvent& stored : b->events) {
-    if (stored.event.kind == Event::Kind::kMeasured) ++seen["measured " + std::to_string(stored.event.node)];
-    if (stored.event.kind == Event::Kind::kProposed) ++seen["proposed " + stored.event.proposal->program];
-  }
-  EXPECT_EQ(seen.size(), 2u * kTrials + 1);  // and the original
-  for (const auto& [what, times] : seen) EXPECT_EQ(times, 1) << what;
+  const std::map<std::string, int> counts = counts_of(b->events);
+  EXPECT_EQ(counts.size(), 2u * kTrials + 1);  // and the original
+  for (const auto& [what, times] : counts) EXPECT_EQ(times, 1) << what;
   EXPECT_EQ(texts_of(a->events), texts_of(b->events));
 }
+
+INSTANTIATE_TEST_SUITE_P(Policies, KilledSearch,
+                         ::testing::Values(Killed{"mcts(children=6)", 50}, Killed{"greedy", 10},
+                                           Killed{"epsilon-greedy(root_children=1000)", 10}, Killed{"beam", 10},
+                                           Killed{"successive-halving", 10}, Killed{"random", 10}));
 
 }  // namespace
 }  // namespace solstice::flow

@@ -1,0 +1,26 @@
+#include "cli/stop_options.h"
+
+#include "cli/values.h"
+
+namespace solstice::cli {
+
+std::vector<Parameter> stop_parameters() {
+  return {{"--eps", "SHARE", "stop within this share of the practical bound; 0: never", "0.02", {}, false, false},
+          {"--window", "TRIALS", "stop after so many trials without a gain; 0: never", "8", {}, false, false},
+          {"--roi",
+           "GAIN",
+           "stop where the next trial is expected to bring less log-gain, 0.01 is about 1 %, at most 1; 0: never",
+           "0",
+           {},
+           false,
+           false}};
+}
+
+Status read_stop_rule(const Invocation& in, flow::OptimizeOptions& out) {
+  SOLSTICE_TRY(out.eps, parse_eps(in.get("--eps")));
+  SOLSTICE_TRY(out.window, parse_window(in.get("--window")));
+  SOLSTICE_TRY(out.roi, parse_roi(in.get("--roi")));
+  return success();
+}
+
+}  // namespace solstice::cli
