@@ -131,9 +131,9 @@ set_up() {
   echo "$stamp" >"$root/.venv/.stamp"
 }
 
-# Only CI installs the second compiler; elsewhere its pass is skipped aloud when it is missing.
+# Only CI installs the second compiler and a browser; elsewhere what needs them is skipped aloud when they are missing.
 set_up_tests() {
-  if [ "${CI:-}" = true ]; then install_packages clang-14; fi
+  if [ "${CI:-}" = true ]; then install_packages clang-14 chromium; fi
 }
 
 # build TARGET...: silent where there is little to do.

@@ -71,10 +71,13 @@ std::vector<std::string> text_of_costs(const Json& costs) {
   return out;
 }
 
-// "measured: kernel `a` 12.3 us (predicted 10.1 us), ..."; "" where it could not be taken.
-std::string text_of_trace(const Json& record) {
-  const Result<KernelTrace> trace = from_json<KernelTrace>(record);
+// "measured: kernel `a` 12.3 us (predicted 10.1 us), ..."; "" where it could not be taken. What is predicted is the cost models' word.
+std::string text_of_trace(const Json& record, bool with_predictions) {
+  Result<KernelTrace> trace = from_json<KernelTrace>(record);
   if (!trace.ok()) return "the times by kernel cannot be read: " + trace.error().message;
+  for (TracedKernel& kernel : trace->kernels) {
+    if (!with_predictions) kernel.predicted.reset();
+  }
   return trace->kernels.empty() ? "" : "measured: " + text_of(*trace);
 }
 
@@ -86,8 +89,8 @@ std::vector<std::string> findings_of(const search::Measurement& measurement, con
     if (!text.empty() && std::find(out.begin(), out.end(), text) == out.end()) out.push_back(std::move(text));
   };
   const Json& costs = measurement.record.at("costs");
-  if (const Json* trace = measurement.record.find("trace")) add(text_of_trace(*trace));
-  if (out.empty()) {  // the times by kernel say what is predicted too
+  if (const Json* trace = measurement.record.find("trace")) add(text_of_trace(*trace, sol));
+  if (sol && out.empty()) {  // the times by kernel say what is predicted too
     for (std::string& text : text_of_costs(costs)) add(std::move(text));
   }
   if (sol) add(text_of_use(measurement));
@@ -102,7 +105,6 @@ std::vector<std::string> findings_of(const search::Measurement& measurement, con
     }
     for (const Json& note : module.at("notes").items()) add("ptxas: " + note.at("text").as_string());
   }
-  if (!measurement.finding.empty()) add(measurement.finding);
   return out;
 }
 

@@ -10,8 +10,8 @@
 
 namespace solstice::agents {
 
-// Of kernels that were compiled for `machine`: a line each, the kernels in the order of their record. `sol`: also the shares of what the
-// machine gives.
+// Of kernels that were compiled for `machine`: a line each, the kernels in the order of their record. `sol`: also what the
+// cost models expect, and the shares of what the machine gives; without it, what was measured and reported alone.
 std::vector<std::string> findings_of(const search::Measurement& measurement, const machine::Machine& machine, bool sol);
 
 // Counters as they are: resources of the kernels and samples of the time, as JSON.

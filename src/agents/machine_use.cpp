@@ -13,15 +13,6 @@ namespace {
 constexpr double kSmallKernel = 0.05;  // of the time: what is smaller is not spoken of
 constexpr double kAlsoMuch = 0.25;     // share of a second resource that is worth a word
 
-// None where they are of a Solstice that kept none, or damaged: facts decide nothing.
-std::vector<KernelFacts> facts_of(const search::Measurement& measurement) {
-  std::vector<KernelFacts> out;
-  for (const Json& record : measurement.record.at("facts").items()) {
-    if (Result<KernelFacts> facts = from_json<KernelFacts>(record); facts.ok()) out.push_back(std::move(*facts));
-  }
-  return out;
-}
-
 // "3.1 TB/s", "410 GFLOP/s".
 std::string rate_text(double a_second, const std::string& unit) {
   const bool tera = a_second >= 1e12;
@@ -82,7 +73,7 @@ std::string text_of_traced(const KernelTrace& trace, const std::vector<KernelFac
 
 std::string text_of_use(const search::Measurement& measurement) {
   if (measurement.state != TrialState::kVerified) return "";
-  const std::vector<KernelFacts> facts = facts_of(measurement);
+  const std::vector<KernelFacts> facts = kernel_facts_of(measurement.record);
   const Json* record = measurement.record.find("trace");
   const Result<KernelTrace> trace = record ? from_json<KernelTrace>(*record) : KernelTrace();
   if (trace.ok() && !trace->kernels.empty()) return text_of_traced(*trace, facts);
@@ -92,7 +83,7 @@ std::string text_of_use(const search::Measurement& measurement) {
 
 std::string text_of_choices(const search::Measurement& measurement) {
   std::vector<std::pair<std::string, std::vector<std::string>>> choices;  // and the kernels that are alike
-  for (const KernelFacts& kernel : facts_of(measurement)) {
+  for (const KernelFacts& kernel : kernel_facts_of(measurement.record)) {
     if (kernel.chosen.empty()) continue;
     auto at = std::find_if(choices.begin(), choices.end(), [&](const auto& choice) { return choice.first == kernel.chosen; });
     if (at == choices.end()) at = choices.insert(choices.end(), {kernel.chosen, {}});

@@ -152,7 +152,7 @@ function showNode(node) {
   if (node.detail) parts.push(el('p', {class: node.usable ? null : 'why'}, node.detail));
   parts.push(facts([['move', node.reason], ['by', node.origin], ['equations', node.equations || "the problem's own"], ['state', [node.state, ...flagsOf(node)].join(', ')],
     ['predicted', predictionText(node)], ['over the original', node.factor === null ? null : factorText(node.factor)],
-    ['meaning', node.record.meaning], ['learnt', node.finding], ['tokens', node.tokens > 0 ? String(node.tokens) : null]]));
+    ['meaning', node.record.meaning], ['tokens', node.tokens > 0 ? String(node.tokens) : null]]));
   parts.push(el('h3', {}, node.parent === 0 ? 'Changes' : `Changes from ${node.parent}`), changes(node));
   parts.push(el('h3', {}, 'Program'), el('pre', {id: 'program', tabindex: 0}, node.program));
   parts.push(el('h3', {}, 'Measurements'), attemptsTable(node));

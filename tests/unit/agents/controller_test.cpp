@@ -41,7 +41,7 @@ TEST(Controller, GoldenConversations) {
   for (const ControllerSpec* spec : all_controllers()) {
     for (const bool sol : {true, false}) {
       Briefing told = briefing();
-      if (!sol) told.ladder.clear(), told.practical.reset();
+      if (!sol) told.sol = false, told.ladder.clear(), told.practical.reset();  // as --sol off does it
       if (!sol) told.writes = Writes::kBoth;
       const auto system = instructions(told, sections, spec->extra());
       ASSERT_TRUE(system.ok()) << system.error().text();
@@ -140,6 +140,25 @@ TEST(Controller, WhatCouldNotBeTracedIsNoFinding) {
   EXPECT_TRUE(findings_of(m, briefing().machine, true).empty());
   m.record.set("trace", Json("damaged"));
   EXPECT_EQ(findings_of(m, briefing().machine, true).size(), 1u);
+}
+
+// Times by kernel are measurements; what they are set beside is the speed of light in other words.
+TEST(Controller, WithoutTheSpeedOfLightThereIsNoWordOfCostModels) {
+  const machine::Machine machine = briefing().machine;
+  const auto cost = [](const char* kernel) {
+    return Json::object().set("kernel", kernel).set("family", "map").set("seconds", 2e-6).set("bound", "dram");
+  };
+  search::Measurement m;
+  m.state = TrialState::kVerified;
+  m.time = Seconds(5e-6);
+  m.record = Json::object().set("costs", Json::array().push(cost("k1")).push(cost("k2")));
+  m.record.set("facts", Json::array().push(to_json(KernelFacts{"k1", "threads=256", {{"dram", "", "B", 2.7e6, Seconds(0.6e-6)}}})));
+  const std::vector<std::string> choices = {"left to the families: `k1` threads=256"};
+  EXPECT_EQ(findings_of(m, machine, true).front(), "the cost model gives kernel `k1` (by map) 2 us, 50 % of the sum, limited by dram");
+  EXPECT_EQ(findings_of(m, machine, false), choices);
+  m.record.set("trace", to_json(testing::trace()));
+  EXPECT_NE(findings_of(m, machine, true).front().find("(predicted 0.8 us)"), std::string::npos);
+  EXPECT_EQ(findings_of(m, machine, false).front(), "measured: kernel `k1` 0.9 us, `k2` 2.7 us (`k2-split` 0.3 us, `k2` 2.4 us)");
 }
 
 TEST(Controller, FindingsSayWhoseAFunctionIs) {
