@@ -153,8 +153,9 @@ def find_program(named: Optional[str] = None) -> str:
             raise input_error("optimize.no_program", f"`{explicit}` is not an executable file")
         return explicit
     root = Path(__file__).resolve().parents[2]
-    for candidate in (root / "bin" / PROGRAM, root / "build" / "bin" / PROGRAM):
-        if os.access(candidate, os.X_OK):
+    # A bundle's launcher unpacks headers before it starts the program in bin/.
+    for candidate in (root / PROGRAM, root / "bin" / PROGRAM, root / "build" / "bin" / PROGRAM):
+        if candidate.is_file() and os.access(candidate, os.X_OK):
             return str(candidate)
     found = shutil.which(PROGRAM)
     if found is None:

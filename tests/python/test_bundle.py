@@ -74,6 +74,14 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path, capsys):
     assert (tmp_path / "thesis.tex").read_text() == "mine"
 
 
+def test_python_starts_the_launcher(moved):
+    """Which unpacks CUTLASS."""
+    asked = "from solstice.optimizing import find_program; print(find_program())"
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("SOLSTICE_")} | {"PYTHONPATH": str(moved / "python")}
+    found = subprocess.run([sys.executable, "-c", asked], cwd=moved, env=environment, capture_output=True, text=True)
+    assert found.stdout.strip() == str(moved / "solstice"), found.stderr
+
+
 @pytest.mark.parametrize("by", ["path", "symbolic link"])
 def test_starts_from_another_folder(moved, tmp_path, by):
     launcher = moved / "solstice"
