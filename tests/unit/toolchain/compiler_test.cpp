@@ -39,7 +39,7 @@ class CompilerTest : public ::testing::TestWithParam<Backend> {
     options.workers = 2;
     options.kernels = folder_.path() / "kernels";
     options.cache = folder_.path() / "cache";
-    options.deadline = Seconds(20);
+    options.deadline = Seconds(120);
     options.toolchain.allow_nvrtc = GetParam() == Backend::kNvrtc;
     options.toolchain.allow_nvcc = GetParam() == Backend::kNvcc;
     return options;
