@@ -47,7 +47,7 @@ def steps(quick):
     """(name, command, or a string that says why it is skipped): what keeps one core busy for long first, what uses all last"""
     python = sys.executable
     if any((ROOT / "tests/python").glob("test_*.py")):
-        yield "python tests", [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/python"]
+        yield "python tests", [python, "-m", "pytest", "-q", "--durations=25", "-p", "no:cacheprovider", "tests/python"]
     if not quick:
         yield "sanitizers", ["bash", "tools/sanitize.sh", str(BUILD / "sanitize"), *SANITIZED]
     yield "unit tests", ["ctest", "--test-dir", str(BUILD), "-j2", "--timeout", "1200", "--verbose"]
