@@ -26,7 +26,7 @@ endif()
 
 # Several files are compiled as one unit: most of a unit's time goes into reading the same headers and instantiating the
 # same templates. `-DSOLSTICE_UNITY=0` compiles each file alone, for work on a few files.
-set(SOLSTICE_UNITY 8 CACHE STRING "source files compiled as one unit; 0: each alone")
+set(SOLSTICE_UNITY 24 CACHE STRING "source files compiled as one unit; 0: each alone")
 function(solstice_unity target)
   if(SOLSTICE_UNITY GREATER 0)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${SOLSTICE_UNITY})

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kMostPairs = 16'000'000;  // of lines: 64 MB of lengths
 
-using Lines = std::vector<std::string_view>;
+using TextLines = std::vector<std::string_view>;
 
 struct Edit {
   char mark;  // ' ' kept, '-' removed, '+' added
@@ -19,8 +19,8 @@ struct Edit {
 };
 
 // With their newlines, so that a missing last one is a difference.
-Lines lines_of(std::string_view text) {
-  Lines out;
+TextLines lines_of(std::string_view text) {
+  TextLines out;
   while (!text.empty()) {
     const size_t length = std::min(text.find('\n'), text.size() - 1) + 1;
     out.push_back(text.substr(0, length));
@@ -30,7 +30,7 @@ Lines lines_of(std::string_view text) {
 }
 
 // Of the longest common subsequence of a[i..] and b[j..], at [i * (b.size() + 1) + j].
-std::vector<uint32_t> common_lengths(const Lines& a, const Lines& b) {
+std::vector<uint32_t> common_lengths(const TextLines& a, const TextLines& b) {
   const size_t row = b.size() + 1;
   std::vector<uint32_t> out((a.size() + 1) * row);
   for (size_t i = a.size(); i-- > 0;) {
@@ -41,11 +41,11 @@ std::vector<uint32_t> common_lengths(const Lines& a, const Lines& b) {
   return out;
 }
 
-void append(char mark, const Lines& lines, std::vector<Edit>& edits) {
+void append(char mark, const TextLines& lines, std::vector<Edit>& edits) {
   for (const std::string_view line : lines) edits.push_back({mark, line});
 }
 
-void edit_parts(const Lines& a, const Lines& b, std::vector<Edit>& edits) {
+void edit_parts(const TextLines& a, const TextLines& b, std::vector<Edit>& edits) {
   if (b.empty() || a.size() > kMostPairs / b.size()) {
     append('-', a, edits);
     append('+', b, edits);
@@ -65,14 +65,14 @@ void edit_parts(const Lines& a, const Lines& b, std::vector<Edit>& edits) {
   }
 }
 
-std::vector<Edit> edits_of(const Lines& a, const Lines& b) {
+std::vector<Edit> edits_of(const TextLines& a, const TextLines& b) {
   const auto [a_begin, b_begin] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
   const auto [a_end, b_end] =
       std::mismatch(a.rbegin(), std::make_reverse_iterator(a_begin), b.rbegin(), std::make_reverse_iterator(b_begin));
   std::vector<Edit> out;
-  append(' ', Lines(a.begin(), a_begin), out);
-  edit_parts(Lines(a_begin, a_end.base()), Lines(b_begin, b_end.base()), out);
-  append(' ', Lines(a_end.base(), a.end()), out);
+  append(' ', TextLines(a.begin(), a_begin), out);
+  edit_parts(TextLines(a_begin, a_end.base()), TextLines(b_begin, b_end.base()), out);
+  append(' ', TextLines(a_end.base(), a.end()), out);
   return out;
 }
 

@@ -12,13 +12,13 @@ struct CodeRow {
   std::string_view text;
 };
 
-constexpr std::array kRows = {
+constexpr std::array kCodeRows = {
 #define SOLSTICE_CODE(name, kind, text) CodeRow{Code::name, ErrorKind::kind, #name, text},
 #include "base/codes.def"
 #undef SOLSTICE_CODE
 };
 
-const CodeRow& row_of(Code code) { return kRows[static_cast<size_t>(code)]; }
+const CodeRow& row_of(Code code) { return kCodeRows[static_cast<size_t>(code)]; }
 
 }  // namespace
 
@@ -29,7 +29,7 @@ std::string_view text_of(Code code) { return row_of(code).text; }
 const std::vector<Code>& all_codes() {
   static const std::vector<Code> codes = [] {
     std::vector<Code> all;
-    for (const CodeRow& row : kRows) all.push_back(row.code);
+    for (const CodeRow& row : kCodeRows) all.push_back(row.code);
     return all;
   }();
   return codes;

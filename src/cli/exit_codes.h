@@ -9,11 +9,11 @@ namespace solstice::cli {
 
 inline constexpr int kInterruptedCode = 130;  // as a shell reports SIGINT
 
-// Of a search, after what ended its language model's part. Reaching the end of what it may spend is no failure.
-inline int code_of_search(bool interrupted, const std::optional<Error>& agent_failed) {
+// Of a search, after what ended its language model's part, or its policy's. Reaching the end of what a model may spend is no failure.
+inline int code_of_search(bool interrupted, const std::optional<Error>& failed) {
   if (interrupted) return kInterruptedCode;
-  if (!agent_failed || agent_failed->code == Code::over_budget) return 0;
-  return exit_code(agent_failed->kind());
+  if (!failed || failed->code == Code::over_budget) return 0;
+  return exit_code(failed->kind());
 }
 
 }  // namespace solstice::cli

@@ -11,7 +11,11 @@
 namespace solstice::cli {
 namespace {
 
-bool is_numeric(std::string_view cell) { return !cell.empty() && (std::isdigit(static_cast<unsigned char>(cell[0])) || cell == "-"); }
+bool is_numeric(std::string_view cell) {
+  if (cell == "-") return true;
+  if (cell.starts_with('-')) cell.remove_prefix(1);
+  return !cell.empty() && std::isdigit(static_cast<unsigned char>(cell[0]));
+}
 
 void wrap_line(std::string_view line, size_t width, size_t indent, std::string& out) {
   bool first = true;

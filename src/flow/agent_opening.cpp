@@ -26,6 +26,9 @@ Status AgentSide::open_client(const llm::ClientOptions& options) {
     SOLSTICE_TRY(model, llm::load_model(choice_.model));
   }
   SOLSTICE_CHECK(check_lengths(model));
+  if (choice_.terms.cost && choice_.replay.empty() && !(model.price.input && model.price.output)) {
+    return fail(Code::bad_argument, "--max-cost cannot be held: the model's prices are not known (models/README.md says how to add them)");
+  }
   if (choice_.replay.empty()) {
     SOLSTICE_TRY(client_, llm::Client::open(choice_.provider, choice_.options, std::move(model), options));
     return success();

@@ -27,6 +27,10 @@ std::string why_no_trial(const Session& state) {
       return "the run was stopped";
     case search::Stop::kShared:
       return "the budget that it shared went to other problems";
+    case search::Stop::kPolicyEnded:
+      return "moves are left, but the policy asked for none of them";
+    case search::Stop::kPolicyFailed:
+      return "the policy failed";
     default:
       return "there was none to propose";
   }

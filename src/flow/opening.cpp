@@ -145,7 +145,7 @@ Json summary_of(const Session& state) {
   if (bounds.size() > 0) summary.set("bounds", bounds);
   if (!report.agent.is_null()) summary.set("agent", report.agent);
   // Who proposes for another machine searches on.
-  if (state.tree.trials() > 0 && !state.options.detached) summary.set("stop", enum_name(state.stop));
+  if ((state.searching || state.tree.trials() > 0) && !state.options.detached) summary.set("stop", enum_name(state.stop));
   return summary;
 }
 

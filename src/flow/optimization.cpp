@@ -202,7 +202,7 @@ Result<OptimizeOutcome> Optimization::finish() {
   if (const Status closed = close_run(state, done); !closed.ok()) {
     return replaces ? closed.error() : that_left(closed.error(), state.out);
   }
-  return OptimizeOutcome{std::move(state.report), state.out, state.agent_failed, interrupted()};
+  return OptimizeOutcome{std::move(state.report), state.out, state.agent_failed ? state.agent_failed : state.policy_failed, interrupted()};
 }
 
 }  // namespace solstice::flow

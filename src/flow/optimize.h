@@ -56,9 +56,9 @@ struct OptimizeOptions {
 
 struct OptimizeOutcome {
   Report report;
-  std::filesystem::path out;               // where report.md, report.json and, if faster, model_new.py are
-  std::optional<Error> agent_failed = {};  // a language model's provider ended its part of the search; all else was done
-  bool interrupted = false;                // the search was stopped; the best it had found was verified and reported
+  std::filesystem::path out;         // where report.md, report.json and, if faster, model_new.py are
+  std::optional<Error> failed = {};  // a language model's provider, or the policy, ended its part of the search; all else was done
+  bool interrupted = false;          // the search was stopped; the best it had found was verified and reported
 };
 
 // What several runs in a row can share: the Python process, the compiler's workers, the judge. A run that finds one

@@ -127,6 +127,7 @@ struct Session {
   evaluate::Fleet* fleet = nullptr;         // `device`, where it is several GPUs: the judge is this thread's only while it rests
   std::string policy;                       // of the search
   std::unique_ptr<search::Policy> chooser;  // that policy, until the search has it
+  std::optional<Error> policy_failed;       // what it could not decide for; the run goes on with what there is
   bool measured_elsewhere = false;          // in batches: what has no GPU here is not predicted for that
   int64_t facts = 0;                        // number of the last fact of other problems that it goes by; 0: of none
   std::optional<store::LoadedRun> resumed;

@@ -27,7 +27,7 @@ search::Budget expert_budget(const Session& state) {
   if (state.options.roi > 0) out.rule.roi = state.options.roi;
   if (state.options.window > 0) out.rule.window = state.options.window;
   if (state.options.window > 0) out.lost = (state.eager + state.eager_dispatch) * kLost;  // 0, never, where it is timed elsewhere
-  out.measured = state.gpu || state.measured_elsewhere;
+  out.measured = state.gpu || state.tree.measured();
   out.hopeless = out.measured ? 1.10 : 0;  // where times are predictions, every one is shown
   if (!state.agent) out.since = taken_back_at(state.tree);
   return out;
@@ -67,6 +67,7 @@ search::Observer observer_of(Session& state, const Deadline& deadline) {
     return keep_event(state, number, &trial);
   };
   out.skipped = [&state](const search::Proposal&) { ++state.report.trials_skipped; };
+  out.failed = [&state](const Error& error) { state.policy_failed = error; };
   // A question that had to end with the search is no failure of who was asked.
   if (state.agent) {
     out.refused = [&state, &deadline](const Error& error) {
@@ -80,7 +81,8 @@ search::Participants participants(Session& state) { return {*state.searching->po
 
 // The trials after the expert's, which are a language model's: each knows what all before it came to.
 Result<search::Stop> go_on_with_agent(Session& state, search::Stop stop) {
-  const bool over = stop == search::Stop::kTime || stop == search::Stop::kInterrupted || stop == search::Stop::kNearBound;
+  const bool over = stop == search::Stop::kTime || stop == search::Stop::kInterrupted || stop == search::Stop::kNearBound ||
+                    stop == search::Stop::kPolicyFailed;
   if (over || state.tree.trials() >= state.options.trials) return stop;
   SOLSTICE_CHECK(open_nodes_again(state));
   search::Budget budget = agent_budget(state);
@@ -108,12 +110,19 @@ Seconds own_time(const search::Tree& tree) {
   return out;
 }
 
+void warn(Session& state, const std::string& why) {
+  state.progress.message(why);
+  state.report.warnings.push_back(why);
+}
+
 // What it came to, in a line.
 std::string summary_of_search(Session& state) {
   if (state.agent_failed && state.agent_failed->code != Code::interrupted) {
-    const std::string why = fmt::format("{} goes no further: {}", state.agent->title(), state.agent_failed->text());
-    state.progress.message(why);
-    state.report.warnings.push_back(why);
+    warn(state, fmt::format("{} goes no further: {}", state.agent->title(), state.agent_failed->text()));
+  }
+  if (state.policy_failed) {
+    warn(state, fmt::format("the policy goes no further: {}; `--resume {} --policy greedy` goes on without it", state.policy_failed->text(),
+                            state.report.run));
   }
   const search::Node* best = state.tree.best();
   const int trials = state.standing().trials;

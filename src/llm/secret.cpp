@@ -18,7 +18,7 @@
 namespace solstice::llm {
 namespace {
 
-constexpr std::string_view kShown = "[key]";
+constexpr std::string_view kInPlaceOfKey = "[key]";
 
 constexpr size_t kNumbered = 5;  // bytes of "u002f"
 
@@ -70,7 +70,7 @@ std::string without_key(std::string_view text, const std::string& key) {
     size_t length = length_of_key(text, bare);
     if (length > 0 && key.back() == '\\') length += backslashes(text.substr(length));
     const size_t other = std::min(std::max<size_t>(backslashes(text), 1), text.size());
-    out += length > 0 ? kShown : text.substr(0, other);
+    out += length > 0 ? kInPlaceOfKey : text.substr(0, other);
     text.remove_prefix(length > 0 ? length : other);
   }
   return out;

@@ -10,9 +10,9 @@ namespace {
 
 constexpr int64_t kNudge = 1024;
 
-class Builder {
+class ArenaBuilder {
  public:
-  explicit Builder(int64_t red_zone) : red_zone_(red_zone), end_(red_zone) {}
+  explicit ArenaBuilder(int64_t red_zone) : red_zone_(red_zone), end_(red_zone) {}
 
   ArenaRange place(int64_t bytes, int64_t nudge) {
     end_ = (end_ + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment + nudge;
@@ -44,7 +44,7 @@ std::vector<ArenaRange> complement(std::vector<ArenaRange> used, int64_t bytes) 
 }  // namespace
 
 ArenaLayout lay_out_arena(const Plan& plan, int slots, int64_t red_zone) {
-  Builder builder(red_zone);
+  ArenaBuilder builder(red_zone);
   ArenaLayout out;
   out.slots.resize(static_cast<size_t>(slots));
   std::vector<ArenaRange> used;

@@ -6,9 +6,9 @@
 namespace solstice::rt {
 namespace {
 
-class Builder {
+class ScheduleBuilder {
  public:
-  Builder(const Plan& plan, Phase phase) : plan_(plan), phase_(phase) {}
+  ScheduleBuilder(const Plan& plan, Phase phase) : plan_(plan), phase_(phase) {}
 
   Schedule build() {
     for (size_t i = 0; i < plan_.steps.size(); ++i) {
@@ -55,6 +55,6 @@ class Builder {
 
 }  // namespace
 
-Schedule make_schedule(const Plan& plan, Phase phase) { return Builder(plan, phase).build(); }
+Schedule make_schedule(const Plan& plan, Phase phase) { return ScheduleBuilder(plan, phase).build(); }
 
 }  // namespace solstice::rt

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <sstream>
 
 #include "base/subprocess.h"
@@ -10,6 +11,7 @@ namespace solstice::search {
 namespace {
 
 constexpr Seconds kPatience{30};
+constexpr size_t kShown = 80;  // characters of an answer that is none
 
 bool has(const Json& answer, std::string_view key) { return answer.find(key) != nullptr; }
 
@@ -38,19 +40,25 @@ class External : public Policy {
   Result<Json> ask(const Json& question) {
     SOLSTICE_CHECK(process_.write_line(question.dump(), Deadline(kPatience)).context(name()));
     SOLSTICE_TRY(const std::string line, process_.read_line(Deadline(kPatience)).context(name()));
-    return parse_json(line).context(name());
+    Result<Json> answer = parse_json(line);
+    if (answer.ok()) return answer;
+    return fail(Code::bad_argument,
+                fmt::format("{}: `{}` is no JSON; standard output is for answers alone, one a line", name(), line.substr(0, kShown)));
   }
 
   Result<std::optional<Decision>> read(const Json& answer, const Tree& tree) const {
-    if (has(answer, "wait")) return std::optional<Decision>();
-    const bool again = has(answer, "again");
+    const bool expand = has(answer, "expand"), again = has(answer, "again"), wait = has(answer, "wait");
+    if (expand + again + wait != 1) return wrong(answer, "it has to have one of `expand`, `again`, `wait`");
+    if (wait && !answer.at("wait").as_bool()) return wrong(answer, "`wait` is true or left out");
+    if (wait) return std::optional<Decision>();
     const Json& which = answer.at(again ? "again" : "expand");
-    if (!which.is_number()) return wrong(answer, "it has none of `expand`, `again`, `wait`");
-    Decision out{static_cast<int>(which.as_int()), again, Precision::kUsual};
-    if (out.node < 0 || out.node > tree.trials()) return wrong(answer, "there is no such node");
+    const double number = which.as_double(-1);  // languages without integers write 1.0
+    if (!which.is_number() || number < 0 || number > tree.trials() || number != std::floor(number)) {
+      return wrong(answer, "there is no such node");
+    }
+    Decision out{static_cast<int>(number), again, Precision::kUsual};
     const Node& node = tree.node(out.node);
-    if (again ? out.node == 0 || node.in_flight : !node.open())
-      return wrong(answer, again ? "it is being measured" : "nothing can be derived from it");
+    if (const char* why = again ? why_not_again(node) : why_not_open(node)) return wrong(answer, why);
     if (has(answer, "precision")) {
       const std::vector<const char*> names = enum_names(Precision::kUsual);
       size_t i = 0;
@@ -61,6 +69,17 @@ class External : public Policy {
     // Without end otherwise: to measure again takes none of the trials.
     if (again && node.measurement && out.precision <= node.precision) return wrong(answer, "it was measured at least as precisely");
     return std::optional(out);
+  }
+
+  static const char* why_not_again(const Node& node) {
+    if (node.id == 0) return "the original is not measured again";
+    return node.in_flight ? "its result is not in yet" : nullptr;
+  }
+
+  static const char* why_not_open(const Node& node) {
+    if (node.open()) return nullptr;
+    if (node.spent) return "it is spent: nobody has a further move from there";
+    return node.proposal.barren ? "it is no program" : "its result is not in yet";
   }
 
   Error wrong(const Json& answer, const char* why) const {
@@ -82,7 +101,7 @@ Result<std::unique_ptr<Policy>> start_external(const std::string& command, uint6
   std::istringstream words(command);
   for (std::string word; words >> word;) options.argv.push_back(word);
   if (options.argv.empty()) return fail(Code::bad_argument, "`command:` lacks a program");
-  SOLSTICE_TRY(Subprocess process, Subprocess::spawn(options));
+  SOLSTICE_TRY(Subprocess process, Subprocess::spawn(options).context(fmt::format("policy `command:{}`; --policy names another", command)));
   return std::unique_ptr<Policy>(std::make_unique<External>(std::move(process), command, seed));
 }
 

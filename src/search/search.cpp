@@ -120,8 +120,10 @@ Result<std::optional<Stop>> Search::step(const std::function<bool()>& interrupte
 }
 
 Status Search::fill() {
-  while (!refused_ && !deadline_.passed() && tree_.in_flight() < lookahead_) {
-    SOLSTICE_TRY(const std::optional<Decision> decision, with_.policy.decide(tree_));
+  while (!refused_ && !policy_failed_ && !deadline_.passed() && tree_.in_flight() < lookahead_) {
+    const Result<std::optional<Decision>> decided = with_.policy.decide(tree_);
+    if (!decided.ok()) return end_policy_at(decided.error());
+    const std::optional<Decision>& decision = *decided;
     if (!decision || (!decision->again && tree_.trials() >= budget_.trials)) return success();
     const Result<const Node*> node = decision->again ? measure_again(*decision) : derive(*decision);
     if (!node.ok()) SOLSTICE_CHECK(end_at(node.error()));
@@ -152,9 +154,17 @@ std::optional<Stop> Search::nothing_to_wait_for() const {
   if (refused_ == Code::interrupted) return Stop::kInterrupted;
   if (deadline_.passed() && (!budget_.finish || tree_.in_flight() == 0)) return Stop::kTime;
   if (tree_.in_flight() > 0) return std::nullopt;
+  if (policy_failed_) return Stop::kPolicyFailed;
   if (refused_) return refused_ == Code::over_budget ? Stop::kOverBudget : Stop::kProposerFailed;
   if (tree_.trials() >= budget_.trials) return Stop::kTrials;
   return open_nodes(tree_).empty() ? Stop::kExhausted : Stop::kPolicyEnded;
+}
+
+Status Search::end_policy_at(const Error& error) {
+  if (kind_of(error.code) == ErrorKind::kInternal || !observer_.failed) return error;
+  policy_failed_ = true;
+  observer_.failed(error);
+  return success();
 }
 
 Status Search::end_at(const Error& error) {

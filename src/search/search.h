@@ -78,6 +78,7 @@ struct Observer {
   std::function<void(const Tree&, const Node&)> finished;  // after each trial
   std::function<void(const Proposal&)> skipped;            // not tried: see Budget::hopeless
   std::function<void(const Error&)> refused;               // what ended the proposer, where that does not end the run
+  std::function<void(const Error&)> failed;                // the same of the policy
   // Each event by its number, before what follows from it is begun; an error ends the search.
   std::function<Status(const Tree&, size_t)> recorded;
 };
@@ -113,6 +114,7 @@ class Search {
   std::optional<Stop> enough(const std::function<bool()>& interrupted) const;
   std::optional<Stop> nothing_to_wait_for() const;
   Status end_at(const Error& error);
+  Status end_policy_at(const Error& error);
   Result<const Node*> measure_again(const Decision& decision);
   Result<const Node*> derive(const Decision& decision);
   Status record();
@@ -126,6 +128,7 @@ class Search {
   size_t recorded_;              // events that the observer was told
   std::optional<Tally> tally_;   // nothing until the first step
   std::optional<Code> refused_;  // why the proposer goes no further
+  bool policy_failed_ = false;
   std::optional<Stop> stopped_;
 };
 

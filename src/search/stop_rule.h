@@ -8,8 +8,8 @@
 
 namespace solstice::search {
 
-// kPolicyEnded: moves are left, and the policy asks for none of them. kShared: it shares its budget with other searches, and gets no more
-// of it.
+// kPolicyEnded: moves are left, and the policy asks for none of them. kPolicyFailed: it cannot say; kProposerFailed: so of whoever
+// proposes. kShared: it shares its budget with other searches, and gets no more of it.
 enum class Stop {
   kTrials,
   kTime,
@@ -22,7 +22,8 @@ enum class Stop {
   kProposerFailed,
   kShared,
   kLittleToGain,
-  kPolicyEnded
+  kPolicyEnded,
+  kPolicyFailed
 };
 std::vector<const char*> enum_names(Stop);
 

@@ -42,7 +42,7 @@ Result<int> run_compare(const Invocation& in) {
   const bool grouped = in.has("--problem");
   SOLSTICE_TRY(const auto runs, grouped ? finished_runs(store, in.get("--problem")) : named_runs(store, in.all("RUN")));
   SOLSTICE_TRY(const flow::RunComparison comparison, flow::compare_runs(runs, grouped));
-  fmt::print("{}", in.json() ? to_json(comparison).dump(2) + "\n" : comparison_text(comparison));
+  fmt::print("{}", in.json() ? solstice::to_json(comparison).dump(2) + "\n" : comparison_text(comparison));
   return 0;
 }
 

@@ -123,7 +123,11 @@ void list_policies(bool json) {
   Json all = Json::array();
   for (const search::PolicySpec* spec : search::all_policies()) {
     Json parameters = Json::array();
-    if (!json) fmt::print("{}", hanging(spec->name, fmt::format("{} ({})", spec->about, spec->source), 22, 100));
+    if (!json)
+      fmt::print("{}", hanging(spec->name,
+                               fmt::format("{} ({}){}", spec->about, spec->source,
+                                           std::string_view(spec->name) == "greedy" ? "; the default" : ""),
+                               22, 100));
     for (const search::Parameter& p : spec->parameters) {
       const std::string range = fmt::format("{:g}; {:g} to {:g}{}", p.usual, p.least, p.most, p.whole ? ", whole" : "");
       if (!json) fmt::print("{}", hanging(fmt::format("  {}", p.name), fmt::format("{} [{}]", p.help, range), 22, 100));
@@ -137,7 +141,10 @@ void list_policies(bool json) {
     }
     all.push(Json::object().set("name", spec->name).set("about", spec->about).set("source", spec->source).set("parameters", parameters));
   }
-  if (json) fmt::print("{}\n", all.dump(2));
+  if (json)
+    fmt::print("{}\n", all.dump(2));
+  else
+    fmt::print("{}", hanging("command:PROGRAM", "an executable of yours (docs/search.md)", 22, 100));
 }
 
 // The user's own times where there are any, else those that come with the program.

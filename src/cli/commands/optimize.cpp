@@ -74,7 +74,7 @@ Result<int> run_optimize(const Invocation& in) {
   // Progress is no result: with --json, stdout holds the report alone.
   const std::unique_ptr<Progress> progress = progress_for(in.json() ? stderr : stdout);
   SOLSTICE_TRY(const flow::OptimizeOutcome outcome, flow::optimize(options, *progress));
-  const int code = code_of_search(outcome.interrupted, outcome.agent_failed);
+  const int code = code_of_search(outcome.interrupted, outcome.failed);
   if (in.json()) {
     Json body = Json::object().set("out", outcome.out.string()).set("report", to_json(outcome.report));
     fmt::print("{}\n", body.dump(2));

@@ -15,7 +15,7 @@ double efficiency_of(const Settings& s) {
   const double shared = s.cluster > 1 ? 1.05 : s.cluster_n > 1 ? 1.02 : 1;
   return (s.tile_n == 256 ? 0.88 : 0.72) * shared;
 }
-constexpr double kSort = 2e-6, kProductOverhead = 5e-6, kTileOverhead = 0.5e-6;
+constexpr double kSort = 2e-6, kGroupOverhead = 5e-6, kTileOverhead = 0.5e-6;
 
 }  // namespace
 
@@ -36,7 +36,7 @@ Cost estimate_grouped(const Context& context, const Problem& problem, const Sett
   const double bytes_b = static_cast<double>(c.n) * static_cast<double>(c.k) * (rows ? groups : 1) * size_of(c.b.dtype);
   const double result = result_bytes(context, problem);
   CostTerms terms;
-  terms.launch = 2 * context.machine.launch_time().value + kSort + kProductOverhead;
+  terms.launch = 2 * context.machine.launch_time().value + kSort + kGroupOverhead;
   terms.compute = std::max(1.0, tiles / context.machine.sm_count) * tile;
   terms.memory = (bytes_a + bytes_b + result) / context.machine.copy_ceiling().per_second;
   Cost out = finished(problem, s, terms, bytes_a + bytes_b + result);

@@ -12,7 +12,7 @@ namespace {
 
 // Fitted to the measurements of docs/gemm.md, in seconds.
 constexpr double kStreamOverhead = 9e-6;  // beyond its launches: first loads, the second step
-constexpr double kReadShare = 0.97;       // of the read ceiling, where lines are aligned,
+constexpr double kStreamedShare = 0.97;   // of the read ceiling, where lines are aligned,
 constexpr double kUnaligned = 1.2;        // and how much longer others take, which straddle more of L2's
 // 64 x 64 elements scaled, split and multiplied by one of several warpgroups of an SM, and by one alone.
 constexpr double kChunk = 0.60e-6, kChunkOfHeld = 0.0036e-6, kChunkAlone = 1.85e-6;
@@ -102,7 +102,7 @@ Cost estimate_stream(const Context& context, const Problem& problem, const Setti
                  result_bytes(context, problem) / read;
   terms.split = packed ? 0 : split_time(context, c, p);
   terms.compute = multiply_time(context, p, s, walk, thin);
-  terms.memory = thin * (p.vector == 1 ? kUnaligned : 1) * (streamed + held) / (read * kReadShare);
+  terms.memory = thin * (p.vector == 1 ? kUnaligned : 1) * (streamed + held) / (read * kStreamedShare);
   return finished(problem, s, terms, streamed + 2 * held + 2 * partial);
 }
 

@@ -15,13 +15,13 @@ namespace {
 // x 4096 x 4096 and 1024^3.
 constexpr double kSixProducts = 1.2;  // of planes that are in shared memory once
 // Of the datasheet's rate, which no machine file has a measured ceiling beside: at 4096^3.
-double efficiency_of_bytes(const Settings& s) {
+double tile_efficiency_of_bytes(const Settings& s) {
   if (s.tile_m == 128) return s.tile_n == 256 ? 0.74 : s.tile_n == 128 ? 0.77 : 0.58;
   return s.tile_n == 256 ? 0.54 : s.tile_n == 128 ? 0.61 : 0.41;
 }
-double efficiency_of(const Settings& s) {
+double tile_efficiency(const Settings& s) {
   if (s.math == Math::kSimt) return 0.67;
-  if (s.math == Math::kFP8) return efficiency_of_bytes(s);
+  if (s.math == Math::kFP8) return tile_efficiency_of_bytes(s);
   const double products = s.math == Math::kBF16x6 ? kSixProducts : 1;
   if (s.tile_m == 128) return products * (s.tile_n == 256 ? 0.98 : s.tile_n == 128 ? 0.885 : 0.685);
   return products * (s.tile_n == 256 ? 0.745 : s.tile_n == 128 ? 0.68 : 0.58);
@@ -91,7 +91,7 @@ double product_time(const Context& context, const Contraction& c, const Settings
   const auto ceiling = context.machine.ceiling(*machine::pipe_from_name(numerics::pipe_name(s.math)));
   const double rate = ceiling.ok() ? ceiling->per_second : 1e9;
   const double work = 2.0 * s.tile_m * s.tile_n * static_cast<double>(c.k) * numerics::info(s.math).products;
-  return work / (rate / context.machine.sm_count * efficiency_of(s));
+  return work / (rate / context.machine.sm_count * tile_efficiency(s));
 }
 
 double ending_time(const Context& context, const Problem& problem, const Settings& s) {

@@ -24,9 +24,9 @@ using codegen::CType;
 using codegen::Value;
 using ir::ExprRef;
 
-class Writer {
+class OnceWriter {
  public:
-  Writer(const ir::Program& program, const ir::Kernel& kernel, Shape& shape, const Settings& settings)
+  OnceWriter(const ir::Program& program, const ir::Kernel& kernel, Shape& shape, const Settings& settings)
       : kernel_(kernel), settings_(settings), draft_(program, shape, settings), kept_(draft_), staging_(draft_, kept_) {}
 
   Result<Text> write() {
@@ -159,7 +159,7 @@ int vectors_at_once(const ir::Program& program, const Shape& shape, const Settin
 }
 
 Result<Text> emit_once(const ir::Program& program, const ir::Kernel& kernel, Shape& shape, const Settings& settings) {
-  return Writer(program, kernel, shape, settings).write();
+  return OnceWriter(program, kernel, shape, settings).write();
 }
 
 }  // namespace solstice::families::rows

@@ -38,9 +38,9 @@ Settings settings_for(const Team& team) {
 constexpr const char* kTogether = "rows::sync_warp();\nif (lane == 0) {\n";
 
 // Findings go up from threads to warps, to blocks, to the row: `of_thread0`, `of_warp0`, ...
-class Writer {
+class TeamWriter {
  public:
-  Writer(const ir::Program& program, const ir::Kernel& kernel, Shape& shape, const Team& team)
+  TeamWriter(const ir::Program& program, const ir::Kernel& kernel, Shape& shape, const Team& team)
       : kernel_(kernel),
         team_(team),
         settings_(settings_for(team)),
@@ -342,7 +342,7 @@ class Writer {
 }  // namespace
 
 Result<Emission> emit_team(const ir::Program& program, const ir::Kernel& kernel, Shape& shape, const Team& team) {
-  return Writer(program, kernel, shape, team).write();
+  return TeamWriter(program, kernel, shape, team).write();
 }
 
 }  // namespace solstice::families::rows

@@ -11,7 +11,7 @@
 namespace solstice::ir {
 namespace {
 
-constexpr int64_t kListedElements = int64_t{1} << 22;
+constexpr int64_t kPlacedElements = int64_t{1} << 22;
 constexpr int kForEver = std::numeric_limits<int>::max();
 
 enum class Placement { kOnce, kTwice, kUnknown };
@@ -27,11 +27,11 @@ Placement placement(const Tensor& t) {
   for (const auto& [stride, extent] : dims) {
     radix = radix && stride >= span;
     span += stride * (extent - 1);
-    elements = std::min(elements, kListedElements) * extent;
+    elements = std::min(elements, kPlacedElements) * extent;
   }
   if (radix) return Placement::kOnce;
   if (elements > span || (!dims.empty() && dims[0].first == 0)) return Placement::kTwice;
-  if (elements > kListedElements) return Placement::kUnknown;
+  if (elements > kPlacedElements) return Placement::kUnknown;
   std::vector<int64_t> places = {0};
   for (const auto& [stride, extent] : dims) {
     const size_t known = places.size();

@@ -1,8 +1,12 @@
 // Any executable: one request as JSON on its standard input, one answer as JSON on its standard output (docs/providers.md).
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 
+#include "base/paths.h"
 #include "base/subprocess.h"
 #include "llm/provider.h"
 
@@ -101,9 +105,20 @@ class CommandProvider : public Provider {
   std::function<bool()> cancelled_;
 };
 
+// Found out before anything is spent on a search that needs it.
+Status check_program(const std::string& name) {
+  if (name.find('/') == std::string::npos) {
+    SOLSTICE_CHECK(find_program(name));
+  } else if (::access(name.c_str(), X_OK) != 0) {
+    return fail(Code::not_found, fmt::format("`{}` cannot be run: {}", name, std::strerror(errno)));
+  }
+  return success();
+}
+
 Result<std::unique_ptr<Provider>> open_command(const Setup& setup) {
   SOLSTICE_TRY(const std::string text, setup.options.needed("command", "PROGRAM"));
   SOLSTICE_TRY(std::vector<std::string> words, words_of(text));
+  SOLSTICE_CHECK(check_program(words.front()));
   SOLSTICE_TRY(const Seconds timeout, setup.options.seconds("timeout"));
   return std::unique_ptr<Provider>(new CommandProvider(std::move(words), timeout, setup));
 }

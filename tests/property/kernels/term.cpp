@@ -27,7 +27,7 @@ int one_more(int a) { return a + 1; }
 int at_most_one(int) { return 1; }
 int of_logarithm(int) { return 4; }
 
-const Function kFunctions[] = {
+const Function kGenerated[] = {
     {"tanh({})", at_most_one},
     {"erf({})", at_most_one},
     {"sigmoid({})", at_most_one},
@@ -109,7 +109,7 @@ Term applied(Random& random, Term a) {
     const int above = std::max(f.above(a.above), 3);
     return {fmt::format(fmt::runtime(f.text), a.text), a.exact, above, a.below, false};
   }
-  const Function& f = kFunctions[random.below(static_cast<int>(std::size(kFunctions)))];
+  const Function& f = kGenerated[random.below(static_cast<int>(std::size(kGenerated)))];
   a = clamped(std::move(a), f.most);
   return real(fmt::format(fmt::runtime(f.text), a.text), f.above(a.above));
 }

@@ -68,7 +68,7 @@ std::string diagnostic_of(const ir::Program& program) {
   return first.code + ": " + first.message + " | " + first.hint;
 }
 
-Emission emitted(const ir::Program& program) {
+Emission emitted_grouped(const ir::Program& program) {
   const Context context{program, h200()};
   auto emission = find_family("gemm")->generate(context, program.kernels.front());
   EXPECT_TRUE(emission.ok()) << emission.error().text();
@@ -110,7 +110,7 @@ kernel up by gemm() {
 }
 
 TEST(Grouped, IsASortAndAProduct) {
-  const Emission emission = emitted(forward("y[m,n] = silu(sum[k](x[m,k] * w[e[m],n,k]) + c[e[m],n])", "tile=128x256"));
+  const Emission emission = emitted_grouped(forward("y[m,n] = silu(sum[k](x[m,k] * w[e[m],n,k]) + c[e[m],n])", "tile=128x256"));
   ASSERT_EQ(emission.steps.size(), 2u);
   const Step &sort = emission.steps[0], &product = emission.steps[1];
   EXPECT_EQ(sort.name, "up-sort");
@@ -127,7 +127,7 @@ TEST(Grouped, IsASortAndAProduct) {
 }
 
 TEST(Grouped, MatricesMayLieEitherWay) {
-  const Emission emission = emitted(forward("y[m,n] = sum[k](x[m,k] * v[e[m],k,n])"));
+  const Emission emission = emitted_grouped(forward("y[m,n] = sum[k](x[m,k] * v[e[m],k,n])"));
   EXPECT_NE(emission.sources[1].code.find("gemm::Ragged::kRows, mma::Major::kMN"), std::string::npos) << emission.sources[1].code;
   EXPECT_EQ(emission.steps[1].arguments[1].map.extents, (std::vector<int64_t>{512, 256, 16}));
 }
@@ -138,7 +138,7 @@ TEST(Grouped, RowsOfAnOperandMayBeGathered) {
   ASSERT_TRUE(c.grouping.a.at);
   EXPECT_EQ(c.grouping.a.rows, 500);
   EXPECT_EQ(c.a.line, 256);
-  const Emission emission = emitted(program);
+  const Emission emission = emitted_grouped(program);
   EXPECT_EQ(emission.workspace[0].bytes, 4 * (16 + 4 + 2 * 132 + 2 * 1000));
   EXPECT_EQ(emission.steps[0].arguments.size(), 3u);  // p, e, the table
   EXPECT_NE(emission.sources[0].code.find("kSources = 1"), std::string::npos) << emission.sources[0].code;
@@ -155,7 +155,7 @@ TEST(Grouped, TheGradientSumsOverRowsOfAGroup) {
     EXPECT_EQ(c.k, 1000);
     EXPECT_EQ(c.m, 512);
     EXPECT_EQ(c.n, 256);
-    const Emission emission = emitted(program);
+    const Emission emission = emitted_grouped(program);
     EXPECT_NE(emission.sources[1].code.find("gemm::Ragged::kK, mma::Major::kMN"), std::string::npos) << emission.sources[1].code;
     EXPECT_EQ(emission.steps[1].arguments[0].map.box[1], 64);
     EXPECT_EQ(emission.workspace.size(), 1u);

@@ -12,7 +12,7 @@ namespace {
 Measured measured(double us) { return {microseconds(us), microseconds(us * 0.99), microseconds(us * 1.01), 30, Hertz(1.4e9)}; }
 
 // Figures of no real machine: the page's shape is what is tested.
-Report sample() {
+Report sample_report() {
   Report r;
   r.run = "20260101-000000-aaaa";
   r.problem = "linear_gelu";
@@ -50,10 +50,10 @@ Report sample() {
   return r;
 }
 
-TEST(Report, MarkdownIsAsInTheGoldenFile) { testing::expect_golden("report/faster.md", render_markdown(sample())); }
+TEST(Report, MarkdownIsAsInTheGoldenFile) { testing::expect_golden("report/faster.md", render_markdown(sample_report())); }
 
 TEST(Report, ASlowOneSaysWhyAndAPredictedOneSaysSo) {
-  Report r = sample();
+  Report r = sample_report();
   r.outcome = RunOutcome::kNotFaster;
   r.reason = "the original already runs at the copy ceiling";
   r.predicted = true;
@@ -64,7 +64,7 @@ TEST(Report, ASlowOneSaysWhyAndAPredictedOneSaysSo) {
 }
 
 TEST(Report, BaselinesSayOnlyWhatHappened) {
-  Report r = sample();
+  Report r = sample_report();
   r.baselines = {{"PyTorch eager", measured(2000), 1, std::nullopt, "one block before the search"}};
   const std::string alone = render_markdown(r);
   EXPECT_EQ(alone.find("in turn"), std::string::npos);
@@ -74,12 +74,12 @@ TEST(Report, BaselinesSayOnlyWhatHappened) {
 
 TEST(Report, IsWrittenAsJsonThatReadsBack) {
   const TempFolder folder = std::move(TempFolder::create("report-")).value();
-  ASSERT_TRUE(write_report(sample(), folder.path() / "out").ok());
+  ASSERT_TRUE(write_report(sample_report(), folder.path() / "out").ok());
   const Result<Json> json = parse_json(*read_file(folder.path() / "out/report.json"));
   ASSERT_TRUE(json.ok());
   EXPECT_EQ(json->at("schema").as_string(), "solstice.report/1");
   EXPECT_TRUE(from_json<Report>(*json).ok());
-  EXPECT_EQ(*read_file(folder.path() / "out/report.md"), render_markdown(sample()));
+  EXPECT_EQ(*read_file(folder.path() / "out/report.md"), render_markdown(sample_report()));
 }
 
 TEST(ReportText, CommandsSurviveAShell) { EXPECT_EQ(shell_text({"a", "b c", "it's", ""}), "a 'b c' 'it'\\''s' ''"); }

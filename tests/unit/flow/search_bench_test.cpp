@@ -7,7 +7,7 @@
 namespace solstice::flow {
 namespace {
 
-SearchRow row(const std::string& id, const std::string& policy, std::vector<double> best, double original = 8) {
+SearchRow search_row(const std::string& id, const std::string& policy, std::vector<double> best, double original = 8) {
   SearchRow out;
   out.id = id;
   out.policy = policy;
@@ -22,8 +22,8 @@ TEST(SearchStandings, TheFirstPolicyIsWhatOthersAreComparedWith) {
   SearchBench bench;
   for (int i = 0; i < 8; ++i) {
     const std::string id = "1/" + std::to_string(i);
-    bench.rows.push_back(row(id, "greedy", {8, 4}));
-    bench.rows.push_back(row(id, "mcts", {8, 2}));
+    bench.rows.push_back(search_row(id, "greedy", {8, 4}));
+    bench.rows.push_back(search_row(id, "mcts", {8, 2}));
   }
   const std::vector<PolicyStanding> found = standings_of(bench);
   ASSERT_EQ(found.size(), 2u);
@@ -41,10 +41,10 @@ TEST(SearchStandings, TheFirstPolicyIsWhatOthersAreComparedWith) {
 
 TEST(SearchStandings, ASearchThatEndsEarlyKeepsItsBestAndFailuresCountForNobody) {
   SearchBench bench;
-  bench.rows.push_back(row("1/1", "greedy", {0, 4, 4, 4}));  // nothing worked at first: the original is kept
-  bench.rows.push_back(row("1/1", "mcts", {2}));
-  bench.rows.push_back(row("1/2", "greedy", {4, 4}));
-  bench.rows.push_back(row("1/2", "mcts", {}));
+  bench.rows.push_back(search_row("1/1", "greedy", {0, 4, 4, 4}));  // nothing worked at first: the original is kept
+  bench.rows.push_back(search_row("1/1", "mcts", {2}));
+  bench.rows.push_back(search_row("1/2", "greedy", {4, 4}));
+  bench.rows.push_back(search_row("1/2", "mcts", {}));
   bench.rows.back().failed = "crashed";
   const std::vector<PolicyStanding> found = standings_of(bench);
   EXPECT_EQ(found[1].problems, 1);
@@ -54,7 +54,7 @@ TEST(SearchStandings, ASearchThatEndsEarlyKeepsItsBestAndFailuresCountForNobody)
 
 TEST(SearchStandings, SeedsOfAProblemAreOnePair) {
   SearchBench bench;
-  for (const double best : {2.0, 8.0}) bench.rows.push_back(row("1/1", "mcts", {best}));
+  for (const double best : {2.0, 8.0}) bench.rows.push_back(search_row("1/1", "mcts", {best}));
   const std::vector<PolicyStanding> found = standings_of(bench);
   EXPECT_EQ(found[0].problems, 1);
   EXPECT_NEAR(found[0].speedup, 2, 1e-9);  // 4x and 1x

@@ -8,7 +8,7 @@
 namespace solstice::ir {
 namespace {
 
-BoundText bound(const std::string& text) {
+BoundText bound_here(const std::string& text) {
   auto out = bound_text(text, "test.ucut");
   EXPECT_TRUE(out.ok()) << out.error().text();
   return std::move(out).value();
@@ -18,7 +18,7 @@ BoundText bound(const std::string& text) {
 std::string rewritten(const std::string& text, const char* only = "") {
   RewriteOptions options;
   options.only = find_rewrite(only);
-  const BoundText before = rewritable(bound(text)).value();
+  const BoundText before = rewritable(bound_here(text)).value();
   const auto out = rewrite_all(before, options);
   EXPECT_TRUE(out.ok() && out->finished);
   EXPECT_NE(same_meaning(before.tree, out->result.tree).verdict, Verdict::kRefuted);
@@ -84,7 +84,7 @@ TEST(Rewrites, BiasBeforeBatchNormalisationGoes) {
 
 // The limit is one of work, not of time: where it is reached is the same on every machine.
 TEST(Rewrites, EndAtALimitAndSaySo) {
-  const BoundText before = bound(kGemm + "output y : f32[M]\nz[m,n] = sum[k](x[m,k] * w[n,k]) + b[n]\ny[m] = sum[n](z[m,n])\n");
+  const BoundText before = bound_here(kGemm + "output y : f32[M]\nz[m,n] = sum[k](x[m,k] * w[n,k]) + b[n]\ny[m] = sum[n](z[m,n])\n");
   RewriteOptions options;
   options.most_equations = 0;
   const auto none = rewrite_all(before, options);
@@ -112,7 +112,7 @@ std::string forced(const std::string& text, const char* name) {
   RewriteOptions options;
   options.only = find_rewrite(name);
   options.whatever_it_costs = true;
-  const BoundText before = bound(text);
+  const BoundText before = bound_here(text);
   const auto out = rewrite_all(before, options);
   EXPECT_TRUE(out.ok()) << out.error().text();
   if (!out.ok()) return "";
@@ -234,7 +234,7 @@ TEST(Rewrites, AStoreInFewerBitsIsARoundingPoint) {
 }
 
 TEST(Rewrites, ProgramsWithKernelsAreRefused) {
-  const BoundText text = bound("program p\ndim M = 4\ninput x : f32[M]\noutput y : f32[M]\nkernel k by map() {\n  y[m] = x[m]\n}\n");
+  const BoundText text = bound_here("program p\ndim M = 4\ninput x : f32[M]\noutput y : f32[M]\nkernel k by map() {\n  y[m] = x[m]\n}\n");
   EXPECT_EQ(find_sites(text).error().code, Code::not_yet);
   EXPECT_EQ(rewrite_all(text).error().code, Code::not_yet);
 }

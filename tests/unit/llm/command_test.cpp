@@ -251,8 +251,9 @@ TEST_F(CommandTest, WordsAreSplitAtSpaces) {
   EXPECT_EQ(Client::open("command", {{"command", "  "}}, {}, quick()).error().code, Code::bad_argument);
   EXPECT_EQ(Client::open("command", {{"command", "[1]"}}, {}, quick()).error().code, Code::bad_argument);
   EXPECT_EQ(Client::open("command", {}, {}, quick()).error().code, Code::bad_argument);
-  const auto missing = Client::open("command", {{"command", "/no/such/program"}}, {}, quick());
-  EXPECT_EQ((*missing)->ask(question()).error().code, Code::not_found);
+  for (const char* missing : {"/no/such/program", "no-such-program"}) {
+    EXPECT_EQ(Client::open("command", {{"command", missing}}, {}, quick()).error().code, Code::not_found) << missing;
+  }
 }
 
 }  // namespace

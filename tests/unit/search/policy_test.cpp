@@ -1,5 +1,6 @@
 #include "search/policy.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/file.h"
@@ -231,6 +232,34 @@ read line; echo '{"again": 1, "precision": "usual"}'
   const auto same = (*mind)->decide(tree);
   ASSERT_FALSE(same.ok());
   EXPECT_NE(same.error().message.find("it was measured at least as precisely"), std::string::npos) << same.error().message;
+}
+
+TEST(External, AnswersAreReadStrictly) {
+  const auto folder = TempFolder::create("policy-");
+  ASSERT_TRUE(folder.ok());
+  const std::string script = (folder->path() / "answer.sh").string();
+  const auto answer = [&](const char* text) -> std::string {
+    EXPECT_TRUE(write_file(script, fmt::format("read hello; echo '{{}}'\nread line; echo '{}'\nread end\n", text)).ok());
+    const auto mind = make_policy("command:sh " + script, 1);
+    if (!mind.ok()) return mind.error().text();
+    Tree tree(Seconds(4));
+    grow(tree, 0, 3);
+    tree.add(Proposal{.program = "in flight"});
+    const auto decision = (*mind)->decide(tree);
+    if (!decision.ok()) return decision.error().message;
+    return *decision ? fmt::format("node {}", (*decision)->node) : "wait";
+  };
+  EXPECT_EQ(answer(R"({"expand": 1.0})"), "node 1");
+  EXPECT_EQ(answer(R"({"wait": true})"), "wait");
+  const std::pair<const char*, const char*> wrong[] = {{R"({"expand": 1.5})", "there is no such node"},
+                                                       {R"({"expand": 4294967297})", "there is no such node"},
+                                                       {R"({"expand": -1})", "there is no such node"},
+                                                       {R"({"expand": 2})", "its result is not in yet"},
+                                                       {R"({"again": 0})", "the original is not measured again"},
+                                                       {R"({"expand": 1, "wait": true})", "one of `expand`, `again`, `wait`"},
+                                                       {R"({"wait": false})", "`wait` is true or left out"},
+                                                       {"debug", "`debug` is no JSON; standard output is for answers alone"}};
+  for (const auto& [text, why] : wrong) EXPECT_NE(answer(text).find(why), std::string::npos) << answer(text);
 }
 
 }  // namespace

@@ -248,6 +248,31 @@ TEST(Search, StopsWhereLittleIsToBeGained) {
   EXPECT_LT(trials(0.01), trials(0));
 }
 
+TEST(Search, WhatAPolicyFoundBeforeItFailedIsKept) {
+  class Failing : public Policy {
+   public:
+    Result<std::optional<Decision>> decide(const Tree& tree) override {
+      if (tree.trials() == 3) return fail(Code::process_failed, "it ended");
+      return std::optional<Decision>(Decision{0, false, Precision::kUsual});
+    }
+  };
+  Tree tree;
+  Failing policy;
+  Counting proposer(9);
+  Distances evaluator;
+  std::string why;
+  Observer observer;
+  observer.failed = [&](const Error& error) { why = error.message; };
+  const auto stop = run(tree, {policy, proposer, evaluator}, {}, 2, observer, [] { return false; });
+  ASSERT_TRUE(stop.ok()) << stop.error().text();
+  EXPECT_EQ(*stop, Stop::kPolicyFailed);
+  EXPECT_EQ(why, "it ended");
+  EXPECT_EQ(tree.trials(), 3);
+  EXPECT_EQ(tree.in_flight(), 0);
+  Tree other;
+  EXPECT_FALSE(run(other, {policy, proposer, evaluator}, {}, 2, {}, [] { return false; }).ok());
+}
+
 TEST(Search, StopsWhenInterruptedAndKeepsTheTree) {
   Tree tree;
   Counting proposer(5);
