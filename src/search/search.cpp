@@ -48,11 +48,12 @@ Result<Tally> tally_of(const Tree& tree, const Budget& budget) {
   Tree seen(Seconds(0));
   std::vector<int> late;
   std::optional<Tally> out;
-  const size_t since = std::max(budget.since, budget.measured ? after_predictions(tree.events()) : 0);
-  for (size_t number = 0; number <= tree.events().size(); ++number) {
-    if (number == budget.since) late = in_flight(seen);
+  const size_t all = tree.events().size(), led = std::min(budget.since, all);
+  const size_t since = std::max(led, budget.measured ? after_predictions(tree.events()) : 0);
+  for (size_t number = 0; number <= all; ++number) {
+    if (number == led) late = in_flight(seen);
     if (number == since) out = Tally{Watch(budget.rule, tree.original(), budget.bound, best_of(seen, budget)), late};
-    if (number == tree.events().size()) break;
+    if (number == all) break;
     const Event& event = tree.events()[number];
     SOLSTICE_CHECK(seen.apply(event));
     if (!is_result(event)) continue;
@@ -61,7 +62,7 @@ Result<Tally> tally_of(const Tree& tree, const Budget& budget) {
     else
       std::erase(late, event.node);
   }
-  return out ? *std::move(out) : Tally{Watch(budget.rule, tree.original(), budget.bound, best_of(seen, budget)), in_flight(seen)};
+  return *std::move(out);  // `since` is none behind the last event
 }
 
 std::optional<Stop> stop_of(const Watch& watch, const Tree& tree, const Budget& budget) {
