@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from test_batches import Site
+from batch_site import Site
 
 ROOT = pathlib.Path(__file__).parents[2]
 PROGRAM = ROOT / "build" / "bin" / "solstice"

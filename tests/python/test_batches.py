@@ -1,63 +1,16 @@
 """Candidates that are measured elsewhere: batches that come back late, twice, in part, changed, or never."""
 
-import contextlib
 import json
 import pathlib
 import re
 import shutil
-import sqlite3
 import subprocess
 
 import pytest
 
-ROOT = pathlib.Path(__file__).parents[2]
-PROGRAM = ROOT / "build" / "bin" / "solstice"
+from batch_site import PROGRAM, ROOT, Site
 
 pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built: `./x build`")
-
-
-class Site:
-    """A store on one side; on the other a machine that predicts."""
-
-    def __init__(self, folder):
-        self.folder = folder
-
-    def text(self, *arguments, **more):
-        return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=300, **more)
-
-    def call(self, *arguments):
-        return self.text(*arguments, "--json")
-
-    def done(self, *arguments):
-        result = self.call(*arguments)
-        assert result.returncode == 0, result.stdout + result.stderr
-        return json.loads(result.stdout)
-
-    def propose(self, name, *arguments, run="last"):
-        return self.done("propose", run, "--out", self.folder / name, "--store", self.folder / "store", *arguments)
-
-    def evaluate(self, name):
-        return self.done("evaluate", self.folder / name, "--device", "model")
-
-    def absorb(self, name):
-        return self.done("absorb", self.folder / name, "--store", self.folder / "store")
-
-    @contextlib.contextmanager
-    def database(self):
-        (file,) = (self.folder / "store").glob("*.db")
-        with contextlib.closing(sqlite3.connect(file)) as store, store:
-            yield store
-
-    def record(self):
-        with self.database() as store:
-            ((record,),) = store.execute("SELECT record FROM runs")
-        return json.loads(record)
-
-    def states(self):
-        """Nodes that have a measurement in the store, once for each."""
-        exported = subprocess.run([PROGRAM, "export", "last", "--format", "json", "--store", self.folder / "store"], check=True, capture_output=True)
-        events = [entry.get("event", entry) for entry in json.loads(exported.stdout)["events"]]
-        return sorted(event["node"] for event in events if event["kind"] == "measured")
 
 
 @pytest.fixture
@@ -441,112 +394,7 @@ def test_a_batch_that_cannot_be_written_leaves_nothing_and_is_kept(site):
     assert site.propose("two", "--again")["candidates"] == 1
 
 
-def as_measured(site, name, device="NVIDIA H200", **versions):
-    """The predictions of a batch as a GPU would have measured them: nothing here has one."""
-    site.evaluate(name)
-    results = site.folder / name / "results"
-    for file in results.glob("[0-9]*.json"):
-        result = json.loads(file.read_text())
-        result["measurement"]["state"] = "verified"
-        file.write_text(json.dumps(result))
-    original = json.loads((results / "original.json").read_text())
-    known = {"driver": "550.1", "torch": "2.11", "build": "b1"}
-    original |= {"predicted": False, "time": 1.0, "device": device, "versions": known | versions}
-    (results / "original.json").write_text(json.dumps(original))
-
-
-def with_a_measured_batch(site):
-    """Of three that are out the first has come back."""
-    for name in ("one", "two", "three"):
-        site.propose(name, "--batch", 1, run=ROOT / "examples" / "softmax.py" if name == "one" else "last")
-    as_measured(site, "one")
-    assert site.absorb("one")["original"] == 1.0
-    site.propose("again", "--again")  # by a build that measures nothing
-
-
-def test_another_gpu_model_is_refused(site):
-    with_a_measured_batch(site)
-    run = site.record()["id"]
-    as_measured(site, "two", device="NVIDIA H100")
-    refused = site.call("absorb", site.folder / "two", "--store", site.folder / "store")
-    assert refused.returncode == 2
-    assert f"the batch was measured on NVIDIA H100, run {run} on NVIDIA H200: nothing of it is taken" in refused.stderr
-    assert site.states() == [0, 1] and site.record()["device"] == "NVIDIA H200"
-    as_measured(site, "three")
-    assert site.absorb("three")["taken"] == 1
-
-
-def test_another_driver_torch_or_build_is_warned_of(site):
-    with_a_measured_batch(site)
-    as_measured(site, "two", driver="560.2", build="b2")
-    heard = site.absorb("two")
-    said = f"what the run has, and {site.folder / 'two'}, are of driver 550.1 and 560.2, build b1 and b2"
-    assert (heard["taken"], heard["warnings"]) == (1, [said])
-    assert site.record()["reason"].endswith("; " + said)
-    heard = site.absorb("two")
-    assert (heard["known"], heard["warnings"]) == (1, [])  # nothing new is mixed in
-    as_measured(site, "three")
-    assert site.absorb("three")["taken"] == 1
-    assert " are of " not in site.record()["reason"]
-
-
-def test_a_batch_that_does_not_say_where_it_was_measured_is_taken_and_named(site):
-    with_a_measured_batch(site)
-    as_measured(site, "two")
-    (site.folder / "two" / "results" / "original.json").unlink()
-    assert site.absorb("two")["taken"] == 1
-    assert "original.json: there is none that says where the results were measured" in site.record()["reason"]
-    as_measured(site, "three")
-    (site.folder / "three" / "results" / "original.json").write_text("{")
-    absorbed = site.call("absorb", site.folder / "three", "--store", site.folder / "store")
-    heard = json.loads(absorbed.stdout)
-    assert absorbed.returncode == 2 and heard["taken"] == 1 and "original.json" in heard["refused"][0]
-
-
-def test_another_build_is_told_where_it_measures(site):
-    site.propose("one", "--batch", 2, run=ROOT / "examples" / "softmax.py")
-    evaluate = ("evaluate", site.folder / "one", "--device", "model")
-    assert "another build" not in site.text(*evaluate).stdout
-    batch, original = site.folder / "one" / "batch.json", site.folder / "one" / "results" / "original.json"
-    whole, made = json.loads(batch.read_text()), json.loads(original.read_text())
-    assert made["versions"]["build"] == whole["build"]
-    batch.write_text(json.dumps(whole | {"build": "b1"}))
-    original.write_text(json.dumps(made | {"versions": made["versions"] | {"torch": "1.0", "build": "b2"}}))
-    (site.folder / "one" / "results" / "2.json").unlink()
-    told = site.text(*evaluate).stdout
-    said = f"the batch was proposed by another build or copy of Solstice (b1); the code that runs here is of this one ({whole['build']})"
-    assert said in told
-    assert f"the results that are there, and those made here, are of torch 1.0 and {made['versions']['torch']}, build b2 and {whole['build']}" in told
-
-
-def test_a_batch_ends_where_what_came_back_is_enough(site):
-    site.propose("one", "--batch", 6, "--eps", 0, "--window", 4, run=ROOT / "examples" / "softmax.py")
-    as_measured(site, "one")
-    site.absorb("one")
-    events = site.states()
-    none = site.done("propose", "last", "--batch", 2, "--store", site.folder / "store")  # the run's own window
-    assert (none["candidates"], none["folder"]) == (0, "") and none["why"].startswith("the search has enough (patience)")
-    assert none["over"] and site.states() == events and re.search(r"enough \(patience\).*; `solstice optimize --resume .*ends the run", site.record()["reason"])
-    more = site.propose("two", "--batch", 1, "--window", 0)
-    assert more["candidates"] == 1
-
-
 def test_a_model_waits_for_the_experts_results(site):
     model = ("--agent", "flat", "--provider", "command", "--option", "command=false")  # it is not asked
     first = site.propose("one", "--batch", 4, *model, "--expert", 2, run=ROOT / "examples" / "softmax.py")
     assert (first["candidates"], first["why"], first["over"]) == (2, "results have to come in first", False)
-
-
-def test_what_is_expected_to_lose_goes_into_no_batch(site):
-    """Once the best is known, and how far the cost models are to be believed."""
-    site.propose("one", "--batch", 8, run=ROOT / "examples" / "softmax.py")
-    as_measured(site, "one")
-    best = min(json.loads(file.read_text())["measurement"]["time"] for file in (site.folder / "one" / "results").glob("[0-9]*.json"))
-    site.absorb("one")
-    rest = site.propose("two", "--batch", 30, "--window", 0, "--eps", 0)
-    assert rest["candidates"] < 30 and rest["skipped"] > 0 and not rest["over"]  # their results may bring moves
-    exported = json.loads(site.text("export", "last", "--format", "json", "--store", site.folder / "store").stdout)
-    events = [entry.get("event", entry) for entry in exported["events"]]
-    predicted = {kind: [event["proposal"]["predicted"] for event in events if event["kind"] == kind] for kind in ("proposed", "skipped")}
-    assert predicted["skipped"] and min(predicted["skipped"]) > 1.1 * best
-    assert max(predicted["proposed"][8:], default=0) <= 1.1 * best
